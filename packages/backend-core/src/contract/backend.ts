@@ -1,0 +1,192 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { Capabilities, DeviceInfo, OpName, Support } from './capabilities.ts';
+import type { DevicePtr } from './device-ptr.ts';
+import type { AttentionCall, AttentionShape } from './ops/attention.ts';
+import type { BatchedGemmCall, BatchedGemmShape } from './ops/batched-gemm.ts';
+import type { BinaryCall, BinaryShape } from './ops/binary.ts';
+import type { Conv2dCall, Conv2dShape } from './ops/conv2d.ts';
+import type { GemmCall, GemmShape } from './ops/gemm.ts';
+import type { ReduceCall, ReduceShape } from './ops/reduce.ts';
+import type { UnaryCall, UnaryShape } from './ops/unary.ts';
+
+/** The shape type of each op: its call without the pointers. */
+export interface OpShapes {
+  gemm: GemmShape;
+  batchedGemm: BatchedGemmShape;
+  gemmF16: GemmShape;
+  conv2dForward: Conv2dShape;
+  attention: AttentionShape;
+  reduce: ReduceShape;
+  unary: UnaryShape;
+  binary: BinaryShape;
+}
+
+/** The call type of each op. */
+export interface OpCalls {
+  gemm: GemmCall;
+  batchedGemm: BatchedGemmCall;
+  gemmF16: GemmCall;
+  conv2dForward: Conv2dCall;
+  attention: AttentionCall;
+  reduce: ReduceCall;
+  unary: UnaryCall;
+  binary: BinaryCall;
+}
+
+/** A call without its pointers. */
+export type OpShape<Op extends OpName = OpName> = OpShapes[Op];
+
+/** One entry of `prepare`. */
+export type OpPlan = { [Op in OpName]: { readonly op: Op; readonly call: OpShapes[Op] } }[OpName];
+
+/** Options of the methods that wait for the device. Either option ends the wait, not the work. */
+export interface WaitOptions {
+  /** Milliseconds after which the wait rejects with `DEVICE_ERROR`. Default 60,000; Infinity waits for ever. */
+  readonly timeoutMs?: number;
+  /** When aborted, the wait rejects with the signal's reason, as `fetch` does. */
+  readonly signal?: AbortSignal;
+}
+
+/** Options of `alloc`. */
+export interface AllocOptions {
+  /** Name used in error messages and by the driver's tools. */
+  readonly label?: string;
+}
+
+/** Options of `prepare`. */
+export interface PrepareOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** Why a backend object stopped working. */
+export interface LostInfo {
+  readonly reason: 'disposed' | 'device-lost';
+  readonly message: string;
+}
+
+/** Memory counters of one backend object, in bytes. */
+export interface MemoryInfo {
+  /** Sum of the sizes of the live allocations. */
+  readonly inUseBytes: number;
+  /** Freed memory that the backend keeps for reuse. */
+  readonly pooledBytes: number;
+  /** Largest `inUseBytes` so far. */
+  readonly peakBytes: number;
+  readonly liveAllocations: number;
+  /** The limit that `alloc` enforces, if there is one. */
+  readonly limitBytes?: number;
+}
+
+/**
+ * One device, one stream of work, one thread. `alloc`, `free`, copies to the device, `fill` and every op return at once
+ * and take effect in call order, as on a CUDA stream. Methods that return a promise reject, they never throw.
+ *
+ * Every method throws (or rejects with) a `BackendError`. The codes that any of them may carry, besides those named at
+ * the method: `NOT_INITIALIZED`, `DISPOSED`, `DEVICE_LOST`, and a sticky `OUT_OF_MEMORY` or `DEVICE_ERROR` of earlier
+ * work.
+ */
+export interface ComputeBackend extends AsyncDisposable {
+  readonly contractVersion: 1;
+  /** `"cpu"`, `"webgpu"`, `"level-zero"`, ... */
+  readonly name: string;
+  readonly isInitialized: boolean;
+  /** @throws {BackendError} NOT_INITIALIZED before `init()` */
+  readonly device: DeviceInfo;
+  /** @throws {BackendError} NOT_INITIALIZED before `init()` */
+  readonly capabilities: Capabilities;
+  /** Resolves when the device is lost or the object disposed; never rejects. */
+  readonly lost: Promise<LostInfo>;
+  /** The backend's own handles (device, queue, buffers); its type is narrowed by each backend. */
+  readonly native: unknown;
+
+  /**
+   * Opens the device. Idempotent; concurrent calls share one attempt, and a failed one can be repeated.
+   *
+   * @throws {BackendError} BACKEND_UNAVAILABLE when there is no usable device
+   */
+  init(): Promise<void>;
+  /** Rejects pending waits with `DISPOSED` and releases the device. Idempotent. */
+  dispose(): Promise<void>;
+
+  /**
+   * Allocates device memory with unspecified contents, aligned to 256 bytes.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for a size that is not a positive safe integer
+   * @throws {BackendError} OUT_OF_MEMORY above the device's or the object's limit
+   */
+  alloc(bytes: number, options?: AllocOptions): DevicePtr;
+  /**
+   * Returns an allocation after the work queued so far. Does nothing after loss, failure or dispose.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for a pointer that `alloc` did not return or that was freed before
+   */
+  free(ptr: DevicePtr): void;
+  /**
+   * Copies the bytes of `src` to the device. `src` may be changed as soon as this returns.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for a detached view, an unknown pointer, or out of bounds
+   */
+  copyHtod(dst: DevicePtr, src: ArrayBufferView): void;
+  /**
+   * Copies device memory, as it is after the work queued so far, into `dst` and resolves when `dst` is filled. After
+   * a timeout or abort `dst` is not written any more.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for a detached view, an unknown pointer, or out of bounds
+   * @throws {BackendError} DEVICE_ERROR on timeout
+   */
+  copyDtoh(dst: ArrayBufferView, src: DevicePtr, options?: WaitOptions): Promise<void>;
+  /**
+   * Copies `bytes` bytes within the device. Source and destination must not overlap.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT
+   */
+  copyDtod(dst: DevicePtr, src: DevicePtr, bytes: number): void;
+  /**
+   * Sets `bytes` bytes to the value `byte` (0..255).
+   *
+   * @throws {BackendError} INVALID_ARGUMENT
+   */
+  fill(dst: DevicePtr, byte: number, bytes: number): void;
+  /** Hands queued work to the device without waiting for it. */
+  flush(): void;
+  /**
+   * Resolves when all work queued so far is done.
+   *
+   * @throws {BackendError} DEVICE_ERROR on timeout
+   */
+  synchronize(options?: WaitOptions): Promise<void>;
+  /** Memory counters. Works after loss too. */
+  memory(): MemoryInfo;
+
+  /**
+   * Matrix product, see {@link GemmCall}.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT
+   * @throws {BackendError} UNSUPPORTED for a dtype that the device lacks
+   */
+  gemm(call: GemmCall): void;
+  /** Many matrix products of one shape, see {@link BatchedGemmCall}. Errors as `gemm`. */
+  batchedGemm(call: BatchedGemmCall): void;
+  /** `gemm` with `dtype: 'f16'`: f16 storage, float32 accumulation. Errors as `gemm`. */
+  gemmF16(call: GemmCall): void;
+  /** 2-d cross-correlation, see {@link Conv2dCall}. Errors as `gemm`. */
+  conv2dForward(call: Conv2dCall): void;
+  /** Softmax attention, see {@link AttentionCall}. Errors as `gemm`; also UNSUPPORTED above `limits.maxHeadDim`. */
+  attention(call: AttentionCall): void;
+  /** Reduction along one axis, see {@link ReduceCall}. Errors as `gemm`. */
+  reduce(call: ReduceCall): void;
+  /** Element-wise function of one argument, see {@link UnaryCall}. Errors as `gemm`. */
+  unary(call: UnaryCall): void;
+  /** Element-wise function of two arguments, see {@link BinaryCall}. Errors as `gemm`. */
+  binary(call: BinaryCall): void;
+
+  /** Whether the op, and a call of that shape if one is given, would be accepted. Never throws for a bad shape. */
+  supports<Op extends OpName>(op: Op, shape?: Partial<OpShape<Op>>): Support;
+  /**
+   * Compiles ahead what calls of these shapes need, so that the first call is as fast as the later ones.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT or UNSUPPORTED for a shape that the call itself would refuse
+   */
+  prepare(plans: readonly OpPlan[], options?: PrepareOptions): Promise<void>;
+}

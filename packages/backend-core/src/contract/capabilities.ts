@@ -1,0 +1,61 @@
+/** Element type of a tensor in device memory. `f16` is IEEE binary16. */
+export type DType = 'f32' | 'f16';
+
+/** The compute ops of the contract, by method name. */
+export const OP_NAMES = [
+  'gemm',
+  'batchedGemm',
+  'gemmF16',
+  'conv2dForward',
+  'attention',
+  'reduce',
+  'unary',
+  'binary',
+] as const;
+
+/** One of {@link OP_NAMES}. */
+export type OpName = (typeof OP_NAMES)[number];
+
+/** What kind of processor runs the work. `software` is a GPU interface emulated on the CPU: test equipment. */
+export type DeviceType = 'discrete' | 'integrated' | 'unknown' | 'cpu' | 'software';
+
+/** The device behind a backend. */
+export interface DeviceInfo {
+  readonly vendor: string;
+  readonly name: string;
+  readonly type: DeviceType;
+  /** Driver or runtime, with its version. */
+  readonly driver: string;
+  /** Device memory in bytes, where the driver tells. */
+  readonly memoryBytes?: number;
+}
+
+/** Sizes beyond which a call is `UNSUPPORTED` (or `OUT_OF_MEMORY`, for memory). */
+export interface Limits {
+  /** Largest single allocation in bytes. */
+  readonly maxAllocationBytes: number;
+  /** Largest `headDim` of attention; at least 256. */
+  readonly maxHeadDim: number;
+}
+
+/**
+ * What a backend promises beyond the contract. A declaration never widens a tolerance: conformance holds a backend to
+ * the stricter rule that it declares.
+ */
+export interface Numerics {
+  /** `kept`: float32 values under 2^-126 survive arithmetic. `may-flush`: they may become zero, in and out. */
+  readonly f32Subnormals: 'kept' | 'may-flush';
+}
+
+/** What a backend can do on its device. Frozen after `init()`. */
+export interface Capabilities {
+  /** The ops that are implemented; any other throws `UNSUPPORTED`. */
+  readonly ops: readonly OpName[];
+  /** The element types of each implemented op. */
+  readonly dtypes: Readonly<Partial<Record<OpName, readonly DType[]>>>;
+  readonly limits: Limits;
+  readonly numerics: Numerics;
+}
+
+/** Answer of `supports`. */
+export type Support = { readonly ok: true } | { readonly ok: false; readonly reason: string };

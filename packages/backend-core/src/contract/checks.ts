@@ -1,0 +1,119 @@
+import { invalid } from '../errors/invalid.ts';
+import type { DType } from './capabilities.ts';
+
+/** How an op uses one operand: how far it reaches and what it may overlap. */
+export interface OperandSpec {
+  /** Name of the call's field, such as `a` or `output`. */
+  readonly name: string;
+  /** Elements from the first to the last one touched, gaps included. 0: the operand is not checked. */
+  readonly elements: number;
+  readonly output?: boolean;
+  /** For an output: the operands that it may exactly coincide with. */
+  readonly mayAlias?: readonly string[];
+}
+
+/** What every checked call has: defaults filled in, everything verified but the pointers. */
+export interface CheckedCall {
+  readonly dtype: DType;
+  readonly operands: readonly OperandSpec[];
+}
+
+/** Bytes per element. */
+export function byteSize(dtype: DType): 4 | 2 {
+  return dtype === 'f16' ? 2 : 4;
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT unless `call` is an object */
+export function checkCallObject(op: string, call: unknown): void {
+  if (typeof call !== 'object' || call === null) throw invalid(`${op} takes one object, got ${describe(call)}`);
+}
+
+/** A size: a non-negative safe integer. */
+export function checkSize(name: string, value: unknown): asserts value is number {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) {
+    throw invalid(`${name} must be a non-negative safe integer, got ${describe(value)}`);
+  }
+}
+
+/** A step or divisor: a positive safe integer. */
+export function checkPositive(name: string, value: unknown): asserts value is number {
+  if (!Number.isSafeInteger(value) || (value as number) < 1) {
+    throw invalid(`${name} must be a positive safe integer, got ${describe(value)}`);
+  }
+}
+
+/** Any number, NaN and infinities included; returned rounded to float32. */
+export function checkFloat32(name: string, value: unknown): number {
+  if (typeof value !== 'number') throw invalid(`${name} must be a number, got ${describe(value)}`);
+  return Math.fround(value);
+}
+
+/** A list of sizes; returned as a copy that the caller cannot change later. */
+export function checkSizes(
+  name: string,
+  value: unknown,
+  check: (name: string, value: unknown) => void = checkSize,
+): readonly number[] {
+  if (!Array.isArray(value)) throw invalid(`${name} must be an array of integers, got ${describe(value)}`);
+  const copy = Array.from(value as unknown[]);
+  for (const [index, element] of copy.entries()) check(`${name}[${index}]`, element);
+  return copy as number[];
+}
+
+/** One of a fixed list of strings. */
+export function checkOneOf<T extends string>(name: string, value: unknown, allowed: readonly T[]): T {
+  if (!allowed.includes(value as T)) {
+    throw invalid(`${name} must be one of ${allowed.join(', ')}, got ${describe(value)}`);
+  }
+  return value as T;
+}
+
+/** An element type; `fallback` where none is given. */
+export function checkDType(value: unknown, fallback: DType = 'f32'): DType {
+  return value === undefined ? fallback : checkOneOf('dtype', value, ['f32', 'f16']);
+}
+
+/** A boolean; `fallback` where none is given. */
+export function checkBoolean(name: string, value: unknown, fallback: boolean): boolean {
+  if (value === undefined) return fallback;
+  if (typeof value !== 'boolean') throw invalid(`${name} must be a boolean, got ${describe(value)}`);
+  return value;
+}
+
+/** The type of a pointer, not whether it is live. */
+export function checkPointerType(name: string, value: unknown): void {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) {
+    throw invalid(`${name} must be a DevicePtr, got ${describe(value)}`);
+  }
+}
+
+/**
+ * Elements from the first to the last of a strided matrix, `(rows - 1) * rowStride + columns`, 0 when it has none.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT when that many bytes are beyond 2^53
+ */
+export function matrixExtent(name: string, rows: number, columns: number, rowStride: number): number {
+  return rows === 0 || columns === 0 ? 0 : checkedExtent(name, (rows - 1) * rowStride + columns);
+}
+
+/** `elements`, if it and its size in bytes are safe integers. */
+export function checkedExtent(name: string, elements: number): number {
+  // Products of safe integers that exceed 2^53 stay above it after rounding, so this catches every overflow.
+  if (!Number.isSafeInteger(elements * 4)) throw invalid(`${name} spans more than 2^53 bytes`);
+  return elements;
+}
+
+/** Number of elements of a packed tensor, checked as {@link checkedExtent}. */
+export function packedExtent(name: string, shape: readonly number[]): number {
+  return checkedExtent(name, shape.includes(0) ? 0 : shape.reduce((product, size) => product * size, 1));
+}
+
+/** A value as it should appear in an error message. */
+export function describe(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (Array.isArray(value)) return `[${value.map(String).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) return value.constructor?.name ?? 'an object';
+  if (typeof value === 'function') return 'a function';
+  return String(value);
+}

@@ -1,0 +1,55 @@
+import { invalid } from '../errors/invalid.ts';
+import type { WaitOptions } from './backend.ts';
+import { checkPointerType, checkSize, describe } from './checks.ts';
+
+/** @throws {BackendError} INVALID_ARGUMENT unless `bytes` is a positive safe integer */
+export function checkAlloc(bytes: unknown): void {
+  checkSize('bytes', bytes);
+  if (bytes === 0) throw invalid('cannot allocate 0 bytes');
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT unless the arguments of `copyDtod` are of the right type */
+export function checkCopyDtod(dst: unknown, src: unknown, bytes: unknown): void {
+  checkPointerType('dst', dst);
+  checkPointerType('src', src);
+  checkSize('bytes', bytes);
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT unless the arguments of `fill` are of the right type and range */
+export function checkFill(dst: unknown, byte: unknown, bytes: unknown): void {
+  checkPointerType('dst', dst);
+  if (!Number.isInteger(byte) || (byte as number) < 0 || (byte as number) > 255) {
+    throw invalid(`byte must be an integer from 0 to 255, got ${describe(byte)}`);
+  }
+  checkSize('bytes', bytes);
+}
+
+/**
+ * The bytes under a view.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT when it is no view, or its buffer is detached or has shrunk below it
+ */
+export function viewBytes(name: string, view: unknown): Uint8Array {
+  if (!ArrayBuffer.isView(view)) {
+    throw invalid(`${name} must be a typed array or DataView, got ${describe(view)}`);
+  }
+  try {
+    // A detached typed array looks like an empty one; only its methods tell. A DataView's getters throw by themselves.
+    if (!(view instanceof DataView)) Uint8Array.prototype.keys.call(view as Uint8Array);
+    return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+  } catch (cause) {
+    throw invalid(`${name} is detached or out of bounds of its buffer`, { cause });
+  }
+}
+
+/** `options` with the default filled in. */
+export function checkWaitOptions(options: WaitOptions = {}): { timeoutMs: number; signal: AbortSignal | undefined } {
+  const { timeoutMs = 60_000, signal } = options;
+  if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0)) {
+    throw invalid(`timeoutMs must be a number >= 0, got ${describe(timeoutMs)}`);
+  }
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+    throw invalid(`signal must be an AbortSignal, got ${describe(signal)}`);
+  }
+  return { timeoutMs, signal };
+}

@@ -1,0 +1,130 @@
+import type { Attempt } from '../registry/provider.ts';
+
+/** Every code that a {@link BackendError} can carry. `docs/errors.md` has the cause and the cure of each. */
+export const ERROR_CODES = [
+  'NOT_INITIALIZED',
+  'INVALID_ARGUMENT',
+  'UNSUPPORTED',
+  'OUT_OF_MEMORY',
+  'DEVICE_ERROR',
+  'DEVICE_LOST',
+  'DISPOSED',
+  'BACKEND_UNAVAILABLE',
+] as const;
+
+/** One of {@link ERROR_CODES}. */
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** Why a backend cannot be used on this machine. */
+export type UnavailableReason =
+  | 'wrong-platform'
+  | 'package-missing'
+  | 'library-missing'
+  | 'library-incompatible'
+  | 'permission-denied'
+  | 'no-device'
+  | 'disabled'
+  | 'failed';
+
+/** The fields of a {@link BackendError} that depend on where it comes from. All are optional. */
+export interface BackendErrorFields {
+  /** Name of the backend, such as `"webgpu"`. */
+  readonly backend?: string | undefined;
+  /** The op, or the ops of a batch joined by commas, that the error is about. */
+  readonly op?: string | undefined;
+  /** What the reader can do about it, one sentence. */
+  readonly hint?: string | undefined;
+  /** The error underneath. */
+  readonly cause?: unknown;
+  /** `BACKEND_UNAVAILABLE`: the kind of obstacle. */
+  readonly reason?: UnavailableReason | undefined;
+  /** `BACKEND_UNAVAILABLE` from `selectBackend`: what was tried, in order. */
+  readonly attempts?: readonly Attempt[] | undefined;
+  /** `OUT_OF_MEMORY`: bytes that were asked for. */
+  readonly requestedBytes?: number | undefined;
+  /** `OUT_OF_MEMORY`: bytes allocated at that moment. */
+  readonly inUseBytes?: number | undefined;
+  /** `OUT_OF_MEMORY`: the limit that was hit. */
+  readonly limitBytes?: number | undefined;
+  /** `DEVICE_ERROR`: the driver's status as a number. Its symbolic name is in `detail`. */
+  readonly status?: number | undefined;
+}
+
+/** `detail` of the message is appended where the prefix ends in a colon or a detail is given. */
+const PREFIX: Record<ErrorCode, string> = {
+  NOT_INITIALIZED: 'backend not initialized',
+  INVALID_ARGUMENT: 'invalid argument:',
+  UNSUPPORTED: 'unsupported operation:',
+  OUT_OF_MEMORY: 'out of device memory',
+  DEVICE_ERROR: 'device error:',
+  DEVICE_LOST: 'device lost:',
+  DISPOSED: 'backend disposed',
+  BACKEND_UNAVAILABLE: 'backend unavailable:',
+};
+
+const MARKER = Symbol.for('concord.BackendError');
+
+/**
+ * The one error class of Concord. Programs branch on `code`; people read `message`, which is the code's fixed prefix
+ * followed by `detail`, and `hint`.
+ */
+export class BackendError extends Error {
+  override readonly name = 'BackendError';
+  readonly code: ErrorCode;
+  /** The message without its prefix. Empty where the prefix says it all. */
+  readonly detail: string;
+  declare readonly backend?: string | undefined;
+  declare readonly op?: string | undefined;
+  declare readonly hint?: string | undefined;
+  declare readonly reason?: UnavailableReason | undefined;
+  declare readonly attempts?: readonly Attempt[] | undefined;
+  declare readonly requestedBytes?: number | undefined;
+  declare readonly inUseBytes?: number | undefined;
+  declare readonly limitBytes?: number | undefined;
+  declare readonly status?: number | undefined;
+
+  constructor(code: ErrorCode, detail = '', fields: BackendErrorFields = {}) {
+    const { cause, ...own } = fields;
+    super(formatMessage(code, detail), cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.detail = detail;
+    for (const [key, value] of Object.entries(own)) {
+      if (value !== undefined) Object.defineProperty(this, key, { value, enumerable: true });
+    }
+    // Non-enumerable, so that console.log and structuredClone do not show it; on the instance, so that it survives a
+    // second copy of this package with a class of its own.
+    Object.defineProperty(this, MARKER, { value: true });
+  }
+}
+
+function formatMessage(code: ErrorCode, detail: string): string {
+  const prefix = PREFIX[code];
+  if (detail === '') return prefix.replace(/:$/, '');
+  return prefix.endsWith(':') ? `${prefix} ${detail}` : `${prefix}: ${detail}`;
+}
+
+/**
+ * Whether `error` is a {@link BackendError}, with that `code` if one is given. Unlike `instanceof` it also recognises
+ * errors of another installed copy of this package.
+ */
+export function isBackendError(error: unknown, code?: ErrorCode): error is BackendError {
+  if (typeof error !== 'object' || error === null || !(MARKER in error)) return false;
+  return code === undefined || (error as unknown as BackendError).code === code;
+}
+
+/** `error` if it is a {@link BackendError} already, otherwise a new one with it as the cause. */
+export function toBackendError(error: unknown, code: ErrorCode, fields: BackendErrorFields = {}): BackendError {
+  if (isBackendError(error)) return error;
+  const detail = error instanceof Error ? error.message : String(error);
+  return new BackendError(code, detail, { ...fields, cause: error });
+}
+
+/** Adds where an error comes from, unless it says so already; returns the same error. */
+export function annotate(error: BackendError, where: { backend?: string; op?: string }): BackendError {
+  for (const [key, value] of Object.entries(where)) {
+    if (value !== undefined && error[key as keyof typeof where] === undefined) {
+      Object.defineProperty(error, key, { value, enumerable: true, configurable: true });
+    }
+  }
+  return error;
+}

@@ -1,0 +1,83 @@
+import type { ComputeBackend, WaitOptions } from '../contract/backend.ts';
+import type { DType } from '../contract/capabilities.ts';
+import { byteSize, checkDType, checkSize, describe } from '../contract/checks.ts';
+import type { DevicePtr } from '../contract/device-ptr.ts';
+import { invalid } from '../errors/invalid.ts';
+import { fromF16Array, toF16Array } from './f16.ts';
+
+/** Options of {@link upload}. */
+export interface UploadOptions {
+  /** Element type on the device. Default `'f32'`; `'f16'` rounds to nearest even. */
+  readonly dtype?: DType;
+  readonly label?: string;
+}
+
+/** Options of {@link download}. */
+export interface DownloadOptions extends WaitOptions {
+  /** Element type on the device. Default `'f32'`. */
+  readonly dtype?: DType;
+}
+
+/**
+ * Allocates device memory for `data` and copies it there. The caller frees it.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for anything but a non-empty Float32Array or array of numbers
+ * @throws {BackendError} OUT_OF_MEMORY
+ */
+export function upload(
+  backend: ComputeBackend,
+  data: Float32Array | readonly number[],
+  options: UploadOptions = {},
+): DevicePtr {
+  const dtype = checkDType(options.dtype);
+  const values = float32(data);
+  if (values.length === 0) throw invalid('upload of an empty or detached array');
+  const ptr = backend.alloc(
+    values.length * byteSize(dtype),
+    options.label === undefined ? {} : { label: options.label },
+  );
+  try {
+    backend.copyHtod(ptr, dtype === 'f16' ? toF16Array(values) : values);
+  } catch (error) {
+    backend.free(ptr);
+    throw error;
+  }
+  return ptr;
+}
+
+/**
+ * Copies `length` elements from the device into a new Float32Array, after the work queued so far.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT
+ * @throws {BackendError} DEVICE_ERROR on timeout
+ */
+export async function download(
+  backend: ComputeBackend,
+  ptr: DevicePtr,
+  length: number,
+  options: DownloadOptions = {},
+): Promise<Float32Array> {
+  const { dtype: wanted, ...wait } = options;
+  const dtype = checkDType(wanted);
+  checkSize('length', length);
+  if (dtype === 'f16') {
+    const bits = new Uint16Array(length);
+    await backend.copyDtoh(bits, ptr, wait);
+    return fromF16Array(bits);
+  }
+  const values = new Float32Array(length);
+  await backend.copyDtoh(values, ptr, wait);
+  return values;
+}
+
+function float32(data: unknown): Float32Array {
+  if (data instanceof Float32Array) return data;
+  if (Array.isArray(data)) {
+    const bad = data.findIndex((value) => typeof value !== 'number');
+    if (bad >= 0) throw invalid(`data[${bad}] must be a number, got ${describe(data[bad])}`);
+    return Float32Array.from(data as number[]);
+  }
+  throw invalid(`upload takes a Float32Array or an array of numbers, got ${describe(data)}`, {
+    hint: 'convert with Float32Array.from(data), which rounds to float32',
+  });
+}

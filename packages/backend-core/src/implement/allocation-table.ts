@@ -1,0 +1,195 @@
+import type { DevicePtr } from '../contract/device-ptr.ts';
+import { BackendError } from '../errors/backend-error.ts';
+import { invalid } from '../errors/invalid.ts';
+import type { Operand } from './resolved.ts';
+
+/** Alignment of every base address, and the least gap behind an allocation. */
+const ALIGNMENT = 256;
+
+/** One live allocation. */
+export interface Allocation<Buffer> {
+  readonly base: number;
+  readonly bytes: number;
+  readonly buffer: Buffer;
+  readonly label: string | undefined;
+}
+
+interface FreeRange {
+  start: number;
+  size: number;
+}
+
+/**
+ * The virtual address space of one backend object: which addresses are live, how far each allocation reaches, and what
+ * native buffer is behind it. Behind every allocation lies a guard gap that belongs to nobody, so that an address just
+ * past the end is never another allocation's. Addresses never used come first, then those freed longest ago, so that
+ * a stale pointer is recognised for as long as possible.
+ */
+export class AllocationTable<Buffer> {
+  readonly #start: number;
+  readonly #end: number;
+  /** Everything from here on was never used. */
+  #fresh: number;
+  /** Freed ranges, oldest first. */
+  #free: FreeRange[] = [];
+  /** Live bases in ascending order, for finding the allocation around an interior pointer. */
+  readonly #bases: number[] = [];
+  readonly #live = new Map<number, Allocation<Buffer>>();
+  #inUseBytes = 0;
+  #peakBytes = 0;
+
+  constructor(start: number, size: number) {
+    this.#start = start;
+    this.#end = start + size;
+    // Not at the start itself: `slot * SLOT_BYTES - 1` and the like should not hit the first allocation.
+    this.#fresh = start + ALIGNMENT;
+  }
+
+  get inUseBytes(): number {
+    return this.#inUseBytes;
+  }
+
+  get peakBytes(): number {
+    return this.#peakBytes;
+  }
+
+  get liveAllocations(): number {
+    return this.#live.size;
+  }
+
+  /** The live allocations, in ascending order of address. */
+  *allocations(): Generator<Allocation<Buffer>> {
+    for (const base of this.#bases) yield this.#live.get(base) as Allocation<Buffer>;
+  }
+
+  /**
+   * Gives `buffer` an address range.
+   *
+   * @throws {BackendError} OUT_OF_MEMORY when the address space has no gap of that size
+   */
+  add(bytes: number, buffer: Buffer, label?: string): DevicePtr {
+    const base = this.#reserve(reservedSize(bytes));
+    this.#bases.splice(this.#indexAfter(base), 0, base);
+    this.#live.set(base, { base, bytes, buffer, label });
+    this.#inUseBytes += bytes;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#inUseBytes);
+    return base as DevicePtr;
+  }
+
+  /**
+   * Forgets the allocation that starts at `ptr`.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT `unknown handle N`
+   */
+  remove(ptr: number): Allocation<Buffer> {
+    const allocation = this.#live.get(ptr);
+    if (allocation === undefined) throw this.#unknownHandle(ptr);
+    this.#live.delete(ptr);
+    this.#bases.splice(this.#indexAfter(ptr) - 1, 1);
+    this.#free.push({ start: ptr, size: reservedSize(allocation.bytes) });
+    this.#inUseBytes -= allocation.bytes;
+    return allocation;
+  }
+
+  /** The allocation that `ptr` points to or into, if it is live. */
+  find(ptr: number): Allocation<Buffer> | undefined {
+    const base = this.#bases[this.#indexAfter(ptr) - 1];
+    const allocation = base === undefined ? undefined : this.#live.get(base);
+    return allocation !== undefined && ptr < allocation.base + allocation.bytes ? allocation : undefined;
+  }
+
+  /**
+   * The native memory behind `byteLength` bytes from `ptr` on.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT `unknown handle N`, or when the operand reaches beyond its allocation
+   */
+  resolve(name: string, ptr: number, byteLength: number): Operand<Buffer> {
+    const allocation = this.find(ptr);
+    if (allocation === undefined) throw this.#unknownHandle(ptr);
+    const byteOffset = ptr - allocation.base;
+    if (byteOffset + byteLength > allocation.bytes) {
+      const what = allocation.label === undefined ? 'its allocation' : `its allocation "${allocation.label}"`;
+      throw invalid(
+        `${name} is out of bounds: ${byteLength} bytes at offset ${byteOffset} of ${what} of ${allocation.bytes} bytes`,
+      );
+    }
+    return { buffer: allocation.buffer, byteOffset, byteLength };
+  }
+
+  /** Number of live bases that are <= address. */
+  #indexAfter(address: number): number {
+    let low = 0;
+    let high = this.#bases.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#bases[middle] as number) <= address) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #reserve(size: number): number {
+    if (this.#fresh + size <= this.#end) {
+      const base = this.#fresh;
+      this.#fresh += size;
+      return base;
+    }
+    let base = this.#reuse(size);
+    if (base === undefined) {
+      this.#coalesce();
+      base = this.#reuse(size);
+    }
+    if (base === undefined) {
+      throw new BackendError('OUT_OF_MEMORY', `no gap of ${size} bytes is left in the virtual address space`);
+    }
+    return base;
+  }
+
+  /** Cuts `size` bytes from the oldest freed range that has them. */
+  #reuse(size: number): number | undefined {
+    const index = this.#free.findIndex((range) => range.size >= size);
+    const range = this.#free[index];
+    if (range === undefined) return undefined;
+    const base = range.start;
+    range.start += size;
+    range.size -= size;
+    if (range.size === 0) this.#free.splice(index, 1);
+    return base;
+  }
+
+  /** Joins neighbouring freed ranges, and the last of them with the fresh space. Their age is given up. */
+  #coalesce(): void {
+    const sorted = this.#free.sort((x, y) => x.start - y.start);
+    const joined: FreeRange[] = [];
+    for (const range of sorted) {
+      const last = joined.at(-1);
+      if (last !== undefined && last.start + last.size === range.start) last.size += range.size;
+      else joined.push({ ...range });
+    }
+    const tail = joined.at(-1);
+    if (tail !== undefined && tail.start + tail.size === this.#fresh) tail.size += this.#end - this.#fresh;
+    else if (this.#fresh < this.#end) joined.push({ start: this.#fresh, size: this.#end - this.#fresh });
+    this.#fresh = this.#end;
+    this.#free = joined;
+  }
+
+  #unknownHandle(ptr: number): BackendError {
+    return invalid(`unknown handle ${ptr}`, { hint: this.#whyUnknown(ptr) });
+  }
+
+  #whyUnknown(ptr: number): string {
+    if (ptr === 0) return 'this is the null pointer';
+    if (ptr < this.#start || ptr >= this.#end) return 'the pointer is not from this backend object';
+    const inside = this.find(ptr);
+    if (inside !== undefined) return `the pointer is ${ptr - inside.base} bytes inside an allocation, not its start`;
+    const before = this.#live.get(this.#bases[this.#indexAfter(ptr) - 1] ?? Number.NaN);
+    if (before !== undefined && ptr < before.base + reservedSize(before.bytes)) {
+      return `the pointer is ${ptr - before.base - before.bytes} bytes past the end of an allocation`;
+    }
+    return 'the allocation was freed, or never made';
+  }
+}
+
+function reservedSize(bytes: number): number {
+  return (Math.ceil(bytes / ALIGNMENT) + 1) * ALIGNMENT;
+}

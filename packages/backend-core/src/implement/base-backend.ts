@@ -1,0 +1,350 @@
+import type {
+  AllocOptions,
+  ComputeBackend,
+  MemoryInfo,
+  OpPlan,
+  OpShape,
+  PrepareOptions,
+  WaitOptions,
+} from '../contract/backend.ts';
+import type { OpName, Support } from '../contract/capabilities.ts';
+import { type CheckedCall, checkCallObject, checkPointerType } from '../contract/checks.ts';
+import type { DevicePtr } from '../contract/device-ptr.ts';
+import { checkAlloc, checkCopyDtod, checkFill, viewBytes } from '../contract/memory.validate.ts';
+import type { AttentionCall } from '../contract/ops/attention.ts';
+import type { BatchedGemmCall } from '../contract/ops/batched-gemm.ts';
+import type { BinaryCall } from '../contract/ops/binary.ts';
+import type { Conv2dCall } from '../contract/ops/conv2d.ts';
+import type { GemmCall } from '../contract/ops/gemm.ts';
+import type { ReduceCall } from '../contract/ops/reduce.ts';
+import type { UnaryCall } from '../contract/ops/unary.ts';
+import { annotate, BackendError, isBackendError, toBackendError } from '../errors/backend-error.ts';
+import { invalid } from '../errors/invalid.ts';
+import { releaseSlot, SLOT_BYTES, takeSlot } from './address-slots.ts';
+import { AllocationTable } from './allocation-table.ts';
+import { BackendLifecycle } from './lifecycle.ts';
+import { OP_RULES } from './op-rules.ts';
+import type {
+  Operand,
+  ResolvedAttention,
+  ResolvedBinary,
+  ResolvedConv2d,
+  ResolvedGemm,
+  ResolvedReduce,
+  ResolvedScale,
+  ResolvedUnary,
+} from './resolved.ts';
+import { resolveOperands } from './resolve-operands.ts';
+
+/** Options that every backend takes. */
+export interface BaseBackendOptions {
+  /** `alloc` throws OUT_OF_MEMORY when more than this would be in use. Default: no limit but the device's. */
+  readonly memoryLimitBytes?: number;
+}
+
+/**
+ * The contract's public methods, checked once for everybody. A backend extends this class and implements the `do...`
+ * methods, which get validated calls and native operands and run in call order. A missing op method is `UNSUPPORTED`.
+ *
+ * @typeParam Buffer - the backend's native memory object
+ */
+export abstract class BaseBackend<Buffer> extends BackendLifecycle implements ComputeBackend {
+  readonly contractVersion = 1 as const;
+  abstract readonly native: unknown;
+
+  readonly #slot: number;
+  readonly #table: AllocationTable<Buffer>;
+  readonly #memoryLimitBytes: number | undefined;
+
+  constructor(options: BaseBackendOptions = {}) {
+    super();
+    const { memoryLimitBytes } = options;
+    if (memoryLimitBytes !== undefined && !(memoryLimitBytes > 0)) {
+      throw invalid(`memoryLimitBytes must be a positive number, got ${String(memoryLimitBytes)}`);
+    }
+    this.#memoryLimitBytes = memoryLimitBytes;
+    this.#slot = takeSlot();
+    this.#table = new AllocationTable(this.#slot * SLOT_BYTES, SLOT_BYTES);
+  }
+
+  /** Allocates native memory; throws OUT_OF_MEMORY when the device has none. */
+  protected abstract doAlloc(bytes: number, label: string | undefined): Buffer;
+  /** Releases native memory once the work queued so far no longer needs it. */
+  protected abstract doFree(buffer: Buffer): void;
+  /** Queues a copy of `src`, which the caller may change as soon as this returns. */
+  protected abstract doCopyHtod(dst: Operand<Buffer>, src: Uint8Array): void;
+  /** Queues a read; calls `deliver` with the bytes when they are there, then resolves. */
+  protected abstract doCopyDtoh(src: Operand<Buffer>, deliver: (bytes: Uint8Array) => void): Promise<void>;
+  /** Queues a copy between two ranges that do not overlap but may lie in one buffer. */
+  protected abstract doCopyDtod(dst: Operand<Buffer>, src: Operand<Buffer>): void;
+  /** Queues setting every byte of a range. */
+  protected abstract doFill(dst: Operand<Buffer>, byte: number): void;
+  /** Resolves when the work queued so far is done. */
+  protected abstract doSynchronize(): Promise<void>;
+  /** Submits queued work, where the backend batches. */
+  protected doFlush(): void {}
+
+  protected doGemm(_call: ResolvedGemm<Buffer>): void {
+    throw missing('gemm');
+  }
+  protected doScale(_call: ResolvedScale<Buffer>): void {
+    throw missing('gemm with k = 0 or alpha = 0');
+  }
+  protected doConv2d(_call: ResolvedConv2d<Buffer>): void {
+    throw missing('conv2dForward');
+  }
+  protected doAttention(_call: ResolvedAttention<Buffer>): void {
+    throw missing('attention');
+  }
+  protected doReduce(_call: ResolvedReduce<Buffer>): void {
+    throw missing('reduce');
+  }
+  protected doUnary(_call: ResolvedUnary<Buffer>): void {
+    throw missing('unary');
+  }
+  protected doBinary(_call: ResolvedBinary<Buffer>): void {
+    throw missing('binary');
+  }
+  /** Compiles what one checked call needs. */
+  protected async doPrepare(_op: OpName, _checked: CheckedCall): Promise<void> {}
+  /** Why this device cannot run a checked call whose op and dtype it has, beyond the limits of the capabilities. */
+  protected unsupportedReason(_op: OpName, _checked: CheckedCall): string | undefined {
+    return undefined;
+  }
+  /** Freed native memory that is kept for reuse. */
+  protected pooledBytes(): number {
+    return 0;
+  }
+
+  alloc(bytes: number, options: AllocOptions = {}): DevicePtr {
+    return this.#guard('alloc', () => {
+      checkAlloc(bytes);
+      const inUseBytes = this.#table.inUseBytes;
+      const { maxAllocationBytes } = this.capabilities.limits;
+      const fields = { requestedBytes: bytes, inUseBytes, backend: this.name };
+      if (bytes > maxAllocationBytes) {
+        throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes exceed the largest allocation, ${maxAllocationBytes}`, {
+          ...fields,
+          limitBytes: maxAllocationBytes,
+        });
+      }
+      const limitBytes = this.#memoryLimitBytes;
+      if (limitBytes !== undefined && inUseBytes + bytes > limitBytes) {
+        throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes wanted, ${inUseBytes} of ${limitBytes} in use`, {
+          ...fields,
+          limitBytes,
+        });
+      }
+      const buffer = this.doAlloc(bytes, options.label);
+      try {
+        return this.#table.add(bytes, buffer, options.label);
+      } catch (error) {
+        this.doFree(buffer);
+        throw error;
+      }
+    });
+  }
+
+  free(ptr: DevicePtr): void {
+    if (this.isDead) return;
+    this.#guard('free', () => {
+      checkPointerType('ptr', ptr);
+      this.doFree(this.#table.remove(ptr).buffer);
+    });
+  }
+
+  copyHtod(dst: DevicePtr, src: ArrayBufferView): void {
+    this.#guard('copyHtod', () => {
+      checkPointerType('dst', dst);
+      const bytes = viewBytes('src', src);
+      if (bytes.byteLength > 0) this.doCopyHtod(this.#table.resolve('dst', dst, bytes.byteLength), bytes);
+    });
+  }
+
+  copyDtoh(dst: ArrayBufferView, src: DevicePtr, options?: WaitOptions): Promise<void> {
+    return this.wait('copyDtoh', options, (isWanted) => {
+      checkPointerType('src', src);
+      const { byteLength } = viewBytes('dst', dst);
+      if (byteLength === 0) return Promise.resolve();
+      return this.doCopyDtoh(this.#table.resolve('src', src, byteLength), (bytes) => {
+        // Looked at again: the view may have been detached during the wait.
+        if (isWanted()) viewBytes('dst', dst).set(bytes);
+      });
+    });
+  }
+
+  copyDtod(dst: DevicePtr, src: DevicePtr, bytes: number): void {
+    this.#guard('copyDtod', () => {
+      checkCopyDtod(dst, src, bytes);
+      if (bytes === 0) return;
+      const to = this.#table.resolve('dst', dst, bytes);
+      const from = this.#table.resolve('src', src, bytes);
+      if (Math.abs(dst - src) < bytes) throw invalid('dst overlaps src');
+      this.doCopyDtod(to, from);
+    });
+  }
+
+  fill(dst: DevicePtr, byte: number, bytes: number): void {
+    this.#guard('fill', () => {
+      checkFill(dst, byte, bytes);
+      if (bytes > 0) this.doFill(this.#table.resolve('dst', dst, bytes), byte);
+    });
+  }
+
+  flush(): void {
+    this.#guard('flush', () => this.doFlush());
+  }
+
+  synchronize(options?: WaitOptions): Promise<void> {
+    return this.wait('synchronize', options, () => this.doSynchronize());
+  }
+
+  memory(): MemoryInfo {
+    // Not `assertUsable`: the counters matter most after a failure.
+    if (!this.isInitialized) this.assertUsable();
+    const { inUseBytes, peakBytes, liveAllocations } = this.#table;
+    const limitBytes = this.#memoryLimitBytes;
+    const info = { inUseBytes, pooledBytes: this.pooledBytes(), peakBytes, liveAllocations };
+    return limitBytes === undefined ? info : { ...info, limitBytes };
+  }
+
+  gemm(call: GemmCall): void {
+    this.#gemm('gemm', call);
+  }
+
+  batchedGemm(call: BatchedGemmCall): void {
+    this.#gemm('batchedGemm', call);
+  }
+
+  gemmF16(call: GemmCall): void {
+    this.#gemm('gemmF16', call);
+  }
+
+  conv2dForward(call: Conv2dCall): void {
+    this.#run('conv2dForward', call, (resolved: ResolvedConv2d<Buffer>) => this.doConv2d(resolved));
+  }
+
+  attention(call: AttentionCall): void {
+    this.#run('attention', call, (resolved: ResolvedAttention<Buffer>) => this.doAttention(resolved));
+  }
+
+  reduce(call: ReduceCall): void {
+    this.#run('reduce', call, (resolved: ResolvedReduce<Buffer>) => this.doReduce(resolved));
+  }
+
+  unary(call: UnaryCall): void {
+    this.#run('unary', call, (resolved: ResolvedUnary<Buffer>) => this.doUnary(resolved));
+  }
+
+  binary(call: BinaryCall): void {
+    this.#run('binary', call, (resolved: ResolvedBinary<Buffer>) => this.doBinary(resolved));
+  }
+
+  supports<Op extends OpName>(op: Op, shape?: Partial<OpShape<Op>>): Support {
+    this.assertUsable();
+    const { ops } = this.capabilities;
+    if (!ops.includes(op)) return { ok: false, reason: `${this.name} does not implement ${String(op)}` };
+    try {
+      if (shape !== undefined) this.#checkSupported(op, shape);
+      return { ok: true };
+    } catch (error) {
+      if (isBackendError(error)) return { ok: false, reason: error.detail };
+      throw error;
+    }
+  }
+
+  async prepare(plans: readonly OpPlan[], options: PrepareOptions = {}): Promise<void> {
+    this.assertUsable();
+    // All are checked before the first is compiled: a mistake in the last should not cost the time of the others.
+    const checked = plans.map(({ op, call }) => ({ op, call: this.#guard(op, () => this.#check(op, call, false)) }));
+    for (const [index, { op, call }] of checked.entries()) {
+      options.signal?.throwIfAborted();
+      this.assertUsable();
+      try {
+        if (call !== null) await this.doPrepare(op, call);
+      } catch (error) {
+        throw annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op });
+      }
+      options.onProgress?.(index + 1, checked.length);
+    }
+  }
+
+  protected override afterDispose(): void {
+    releaseSlot(this.#slot);
+  }
+
+  /** The native memory around a live pointer, for `native`. */
+  protected operandAt(ptr: DevicePtr): Operand<Buffer> {
+    return this.#guard('native', () => {
+      const allocation = this.#table.find(ptr);
+      const byteLength = allocation === undefined ? 0 : allocation.base + allocation.bytes - ptr;
+      return this.#table.resolve('ptr', ptr, byteLength);
+    });
+  }
+
+  #gemm(op: 'gemm' | 'batchedGemm' | 'gemmF16', call: GemmCall): void {
+    this.#run(op, call, (resolved: ResolvedGemm<Buffer>) => {
+      if (resolved.k > 0 && resolved.alpha !== 0) this.doGemm(resolved);
+      else if (resolved.beta !== 1) this.doScale(resolved);
+    });
+  }
+
+  /** Every op's way: state, the op's rules, support, operands, then the implementer. */
+  #run<Resolved>(op: OpName, call: object, execute: (resolved: Resolved) => void): void {
+    this.#guard(op, () => {
+      checkCallObject(op, call);
+      const pointers = call as Readonly<Record<string, number>>;
+      const { operands, output } = OP_RULES[op];
+      for (const name of operands) checkPointerType(name, pointers[name]);
+      const checked = this.#check(op, call, pointers[output] === 0);
+      if (checked === null) return;
+      execute({ ...checked, ...resolveOperands(this.#table, checked, pointers) } as Resolved);
+    });
+  }
+
+  #check(op: OpName, shape: object, outputIsNull: boolean): CheckedCall | null {
+    checkCallObject(op, shape);
+    const checked = OP_RULES[op].check(shape as never, outputIsNull);
+    if (checked !== null) this.#assertSupported(op, checked);
+    return checked;
+  }
+
+  /** For `supports`, whose shape may be as little as a dtype. */
+  #checkSupported(op: OpName, shape: object): void {
+    const { dtype, ...rest } = shape as { dtype?: CheckedCall['dtype'] };
+    if (Object.keys(rest).length > 0) this.#check(op, shape, false);
+    else if (dtype !== undefined) this.#assertDType(op, dtype);
+  }
+
+  #assertSupported(op: OpName, checked: CheckedCall): void {
+    this.#assertDType(op, checked.dtype);
+    const { maxHeadDim } = this.capabilities.limits;
+    const { headDim } = checked as { headDim?: number };
+    const reason =
+      headDim !== undefined && headDim > maxHeadDim
+        ? `headDim ${headDim} exceeds this device's limit of ${maxHeadDim}`
+        : this.unsupportedReason(op, checked);
+    if (reason !== undefined) throw new BackendError('UNSUPPORTED', reason);
+  }
+
+  #assertDType(op: OpName, dtype: CheckedCall['dtype']): void {
+    const { ops, dtypes } = this.capabilities;
+    if (!ops.includes(op)) throw missing(op);
+    if (dtypes[op]?.includes(dtype) !== true) {
+      throw new BackendError('UNSUPPORTED', `${op} does not take dtype ${dtype} on ${this.name}`);
+    }
+  }
+
+  #guard<T>(op: string, action: () => T): T {
+    this.assertUsable();
+    try {
+      return action();
+    } catch (error) {
+      throw annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op });
+    }
+  }
+}
+
+function missing(op: string): BackendError {
+  return new BackendError('UNSUPPORTED', `${op} is not implemented`);
+}

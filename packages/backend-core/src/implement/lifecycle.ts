@@ -1,0 +1,221 @@
+import type { LostInfo, WaitOptions } from '../contract/backend.ts';
+import type { Capabilities, DeviceInfo } from '../contract/capabilities.ts';
+import { checkWaitOptions } from '../contract/memory.validate.ts';
+import { annotate, BackendError, toBackendError } from '../errors/backend-error.ts';
+
+/** What `doInit` finds. */
+export interface InitResult {
+  readonly device: DeviceInfo;
+  readonly capabilities: Capabilities;
+}
+
+/** `dispose` gives the device that long to finish. */
+const DISPOSE_TIMEOUT_MS = 5_000;
+/** Longer delays overflow the timer and fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * The states of a backend object (new, initialized, failed, lost, disposed) and the waits that end when they change.
+ * `BaseBackend` stands on it; the two are apart so that each can be read alone.
+ */
+export abstract class BackendLifecycle {
+  abstract readonly name: string;
+  readonly lost: Promise<LostInfo>;
+
+  #resolveLost!: (info: LostInfo) => void;
+  #ready: InitResult | undefined;
+  #initializing: Promise<void> | undefined;
+  #disposing: Promise<void> | undefined;
+  #lostError: BackendError | undefined;
+  #stickyError: BackendError | undefined;
+  /** Rejects of the waits that are under way. */
+  readonly #pending = new Set<(error: BackendError) => void>();
+
+  static {
+    // Not on older browsers. The interface declares it; TypeScript cannot declare a method that may be missing.
+    if (typeof Symbol.asyncDispose === 'symbol') {
+      Object.defineProperty(BackendLifecycle.prototype, Symbol.asyncDispose, {
+        value(this: BackendLifecycle) {
+          return this.dispose();
+        },
+      });
+    }
+  }
+
+  constructor() {
+    this.lost = new Promise((resolve) => {
+      this.#resolveLost = resolve;
+    });
+  }
+
+  declare [Symbol.asyncDispose]: () => Promise<void>;
+
+  /** Opens the device. Cleans up after itself when it fails. */
+  protected abstract doInit(): Promise<InitResult>;
+  /** Waits for the device and releases it. Called at most once, and only after a successful `doInit`. */
+  protected abstract doDispose(): Promise<void>;
+
+  get isInitialized(): boolean {
+    return this.#ready !== undefined && this.#disposing === undefined;
+  }
+
+  get device(): DeviceInfo {
+    return this.#initialized().device;
+  }
+
+  get capabilities(): Capabilities {
+    return this.#initialized().capabilities;
+  }
+
+  init(): Promise<void> {
+    if (this.#disposing !== undefined) return Promise.reject(this.#error('DISPOSED'));
+    if (this.#lostError !== undefined) return Promise.reject(this.#lostError);
+    this.#initializing ??= this.#initialize();
+    return this.#initializing;
+  }
+
+  dispose(): Promise<void> {
+    this.#disposing ??= this.#dispose();
+    return this.#disposing;
+  }
+
+  async #initialize(): Promise<void> {
+    try {
+      const result = await this.doInit();
+      this.#ready = deepFreeze({ device: { ...result.device }, capabilities: structuredClone(result.capabilities) });
+    } catch (error) {
+      this.#initializing = undefined;
+      throw annotate(toBackendError(error, 'BACKEND_UNAVAILABLE', { reason: 'failed' }), { backend: this.name });
+    }
+    // Disposed while the device was opening: `#dispose` waits for this and then releases it.
+    if (this.#disposing !== undefined) throw this.#error('DISPOSED');
+  }
+
+  async #dispose(): Promise<void> {
+    // `dispose` must have set `#disposing` before anything here looks at it.
+    await Promise.resolve();
+    this.#rejectPending(this.#error('DISPOSED'));
+    try {
+      await this.#initializing?.catch(() => undefined);
+      if (this.#ready !== undefined) await withinDisposeTimeout(this.doDispose());
+    } catch (error) {
+      throw annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op: 'dispose' });
+    } finally {
+      this.afterDispose();
+      this.#resolveLost({ reason: 'disposed', message: 'backend disposed' });
+    }
+  }
+
+  /** Called when the object is disposed, whatever `doDispose` gave. */
+  protected afterDispose(): void {}
+
+  /** Whether `free` has nothing left to free: after loss, failure or dispose. */
+  protected get isDead(): boolean {
+    return this.#disposing !== undefined || this.#lostError !== undefined || this.#stickyError !== undefined;
+  }
+
+  /** @throws {BackendError} DISPOSED, DEVICE_LOST, the sticky error, or NOT_INITIALIZED, in this order */
+  protected assertUsable(): void {
+    if (this.#disposing !== undefined) throw this.#error('DISPOSED');
+    if (this.#lostError !== undefined) throw this.#lostError;
+    if (this.#stickyError !== undefined) throw this.#stickyError;
+    if (this.#ready === undefined) throw this.#error('NOT_INITIALIZED');
+  }
+
+  /** For implementers: the device is gone. Pending and later calls fail with `DEVICE_LOST`. */
+  protected reportLost(message: string, cause?: unknown): void {
+    if (this.#lostError !== undefined || this.#disposing !== undefined) return;
+    this.#lostError = this.#error('DEVICE_LOST', message, cause);
+    this.#rejectPending(this.#lostError);
+    this.#resolveLost({ reason: 'device-lost', message });
+  }
+
+  /** For implementers: work that was accepted has failed. Pending and later calls fail with this error. */
+  protected reportFailure(error: BackendError): void {
+    if (this.isDead) return;
+    this.#stickyError = annotate(error, { backend: this.name });
+    this.#rejectPending(this.#stickyError);
+  }
+
+  /**
+   * Runs `start` now and waits for its promise, at most as long as the options, the device and the object last.
+   * `start` gets a function that tells whether anybody still waits.
+   */
+  protected wait(
+    op: string,
+    options: WaitOptions | undefined,
+    start: (isWanted: () => boolean) => Promise<void>,
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.assertUsable();
+      const { timeoutMs, signal } = checkWaitOptions(options);
+      signal?.throwIfAborted();
+
+      let wanted = true;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const settle = (finish: () => void): void => {
+        if (!wanted) return;
+        wanted = false;
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        this.#pending.delete(onFailure);
+        finish();
+      };
+      const onFailure = (error: unknown): void => settle(() => reject(error));
+      const onAbort = (): void => onFailure(signal?.reason);
+      const onTimeout = (): void =>
+        onFailure(
+          new BackendError('DEVICE_ERROR', `${op} did not finish within ${timeoutMs} ms`, {
+            backend: this.name,
+            op,
+            hint: 'the work goes on; wait again, or with a larger timeoutMs',
+          }),
+        );
+      const onError = (error: unknown): void =>
+        onFailure(annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op }));
+      // Before `start`, which may find the device lost.
+      this.#pending.add(onFailure);
+      try {
+        start(() => wanted).then(() => settle(resolve), onError);
+      } catch (error) {
+        onError(error);
+      }
+      if (!wanted) return;
+      signal?.addEventListener('abort', onAbort);
+      if (timeoutMs <= MAX_TIMER_MS) timer = setTimeout(onTimeout, timeoutMs);
+    });
+  }
+
+  #rejectPending(error: BackendError): void {
+    for (const reject of [...this.#pending]) reject(error);
+  }
+
+  #initialized(): InitResult {
+    if (this.#ready === undefined) throw this.#error('NOT_INITIALIZED');
+    return this.#ready;
+  }
+
+  #error(code: 'NOT_INITIALIZED' | 'DISPOSED' | 'DEVICE_LOST', detail = '', cause?: unknown): BackendError {
+    const hint = code === 'NOT_INITIALIZED' ? 'await backend.init() first' : undefined;
+    return new BackendError(code, detail, { backend: this.name, hint, cause });
+  }
+}
+
+async function withinDisposeTimeout(work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const deadline = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, DISPOSE_TIMEOUT_MS);
+  });
+  try {
+    await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const child of Object.values(value)) {
+    if (typeof child === 'object' && child !== null) deepFreeze(child as object);
+  }
+  return Object.freeze(value);
+}

@@ -1,0 +1,49 @@
+import type { ComputeBackend } from '../contract/backend.ts';
+import type { DeviceInfo } from '../contract/capabilities.ts';
+import type { UnavailableReason } from '../errors/backend-error.ts';
+
+/** What `probe()` found. */
+export type ProbeResult =
+  | { readonly available: true; readonly devices: readonly DeviceInfo[] }
+  | {
+      readonly available: false;
+      readonly reason: UnavailableReason;
+      readonly message: string;
+      /** What the user can do about it. */
+      readonly hint?: string | undefined;
+    };
+
+/** What every provider's `create` understands. */
+export interface CreateOptions {
+  /** `alloc` throws OUT_OF_MEMORY when more than this would be in use. */
+  readonly memoryLimitBytes?: number;
+}
+
+/**
+ * How a package offers its backend. Making a provider loads no native code and touches no global; `probe` and `create`
+ * do.
+ */
+export interface BackendProvider {
+  /** The backend's name, as in `CONCORD_BACKEND`. */
+  readonly name: string;
+  /** Among backends whose devices rank equal, the higher one is tried first. */
+  readonly priority: number;
+  readonly contractVersion: number;
+  /** Looks for devices. Never rejects, and ends within 10 s. */
+  probe(): Promise<ProbeResult>;
+  /** Makes a backend object for the provider's best device. Whoever asks for it calls `init()`. */
+  create(options?: CreateOptions): Promise<ComputeBackend> | ComputeBackend;
+}
+
+/** What `selectBackend` did with one provider. */
+export interface Attempt {
+  readonly provider: string;
+  /** `not-tried`: an earlier one was taken. */
+  readonly outcome: 'selected' | 'not-tried' | 'unavailable';
+  /** The device that was used or would have been. */
+  readonly device?: DeviceInfo | undefined;
+  readonly reason?: UnavailableReason | undefined;
+  /** Why it was not taken, or why it was. */
+  readonly message: string;
+  readonly hint?: string | undefined;
+}

@@ -1,0 +1,141 @@
+import type { ComputeBackend } from '../contract/backend.ts';
+import type { DType, OpName } from '../contract/capabilities.ts';
+import { BackendError } from '../errors/backend-error.ts';
+import { invalid } from '../errors/invalid.ts';
+import { bestDevice, byRank, failureOf, type ProbedProvider, probeProvider } from './probe-provider.ts';
+import type { Attempt, BackendProvider, CreateOptions } from './provider.ts';
+import { selfTest } from './self-test.ts';
+
+/** Something that the chosen backend must be able to do. */
+export interface Requirement {
+  readonly op: OpName;
+  /** Default `'f32'` (`'f16'` for gemmF16). */
+  readonly dtype?: DType;
+}
+
+/** Options of {@link selectBackend}. */
+export interface SelectOptions {
+  /** Backends that lack one of these are passed over, with the reason. */
+  readonly require?: readonly Requirement[];
+  /** Names in order of preference. Default: the environment variable `CONCORD_BACKEND`, a list with commas. */
+  readonly prefer?: readonly string[];
+  /** Handed to the provider that makes the backend. */
+  readonly create?: CreateOptions;
+}
+
+/** Result of {@link selectBackend}. */
+export interface Selection {
+  /** Initialized and self-tested. The caller disposes it. */
+  readonly backend: ComputeBackend;
+  /** What became of each provider, in the order of preference. */
+  readonly attempts: readonly Attempt[];
+}
+
+/**
+ * The best backend that really works on this machine: probes all providers, ranks them (discrete GPU, integrated,
+ * unknown, cpu, software; then priority; then array order), and takes the first that initializes, meets the
+ * requirements and passes a self test. `CONCORD_BACKEND=a,b` restricts the choice to those, in that order.
+ *
+ * @throws {BackendError} BACKEND_UNAVAILABLE with `attempts` when none can be used
+ * @throws {BackendError} INVALID_ARGUMENT when `CONCORD_BACKEND` or `prefer` names a backend that is not among the providers
+ */
+export async function selectBackend(
+  providers: readonly BackendProvider[],
+  options: SelectOptions = {},
+): Promise<Selection> {
+  const ordered = await orderProviders(providers, options.prefer ?? preferenceFromEnvironment());
+  const attempts: Attempt[] = [];
+  let backend: ComputeBackend | undefined;
+  for (const { candidate, disabled } of ordered) {
+    const { provider, probe } = candidate;
+    const common = { provider: provider.name, device: bestDevice(candidate) };
+    if (disabled !== undefined) {
+      attempts.push({ ...common, outcome: 'unavailable', reason: 'disabled', message: disabled });
+    } else if (!probe.available) {
+      const { reason, message, hint } = probe;
+      attempts.push({ ...common, outcome: 'unavailable', reason, message, hint });
+    } else if (backend !== undefined) {
+      attempts.push({ ...common, outcome: 'not-tried', message: `available, ranks after ${backend.name}` });
+    } else {
+      try {
+        backend = await createUsable(provider, options);
+        const message = 'works, and ranks first of those that do';
+        attempts.push({ ...common, device: backend.device, outcome: 'selected', message });
+      } catch (error) {
+        attempts.push({ ...common, outcome: 'unavailable', ...failureOf(error) });
+      }
+    }
+  }
+  if (backend === undefined) throw noneUsable(attempts);
+  return { backend, attempts };
+}
+
+interface Ordered {
+  readonly candidate: ProbedProvider;
+  /** Why it may not be used although it might work. */
+  readonly disabled?: string;
+}
+
+async function orderProviders(
+  providers: readonly BackendProvider[],
+  preferred: readonly string[] | undefined,
+): Promise<Ordered[]> {
+  if (preferred === undefined) {
+    const probed = await Promise.all(providers.map(probeProvider));
+    return byRank(probed).map((candidate) => ({ candidate }));
+  }
+  const names = providers.map((provider) => provider.name);
+  const unknown = preferred.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw invalid(`no backend "${unknown}"; there are: ${names.join(', ')}`, {
+      hint: 'check CONCORD_BACKEND or the option prefer',
+    });
+  }
+  const chosen = preferred.flatMap((name) => providers.filter((provider) => provider.name === name));
+  const probed = await Promise.all(chosen.map(probeProvider));
+  const rest = providers.filter((provider) => !chosen.includes(provider));
+  const message = `not among the backends asked for (${preferred.join(', ')})`;
+  return [
+    ...probed.map((candidate) => ({ candidate })),
+    ...rest.map((provider) => ({
+      candidate: { provider, probe: { available: false, reason: 'disabled', message } } as const,
+      disabled: message,
+    })),
+  ];
+}
+
+/** `CONCORD_BACKEND` as a list; undefined where it is unset or empty, or there is no environment. */
+function preferenceFromEnvironment(): readonly string[] | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const names = (process?.env?.['CONCORD_BACKEND'] ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  return names.length === 0 ? undefined : names;
+}
+
+async function createUsable(provider: BackendProvider, options: SelectOptions): Promise<ComputeBackend> {
+  const backend = await provider.create(options.create ?? {});
+  try {
+    await backend.init();
+    for (const { op, dtype = op === 'gemmF16' ? 'f16' : 'f32' } of options.require ?? []) {
+      const support = backend.supports(op, { dtype });
+      if (!support.ok) throw new BackendError('UNSUPPORTED', support.reason);
+    }
+    await selfTest(backend);
+    return backend;
+  } catch (error) {
+    // The reason why it cannot be used matters more than one why it cannot be closed either.
+    await backend.dispose().catch(() => undefined);
+    throw error;
+  }
+}
+
+function noneUsable(attempts: readonly Attempt[]): BackendError {
+  const summary = attempts.map(({ provider, message }) => `${provider}: ${message}`).join('; ');
+  return new BackendError('BACKEND_UNAVAILABLE', summary === '' ? 'no providers were passed' : summary, {
+    reason: attempts.length === 1 ? (attempts[0]?.reason ?? 'failed') : 'no-device',
+    hint: attempts.find((attempt) => attempt.hint !== undefined)?.hint ?? 'pass cpu() as the last provider',
+    attempts,
+  });
+}

@@ -1,0 +1,14 @@
+import type { BackendProvider } from '@concord/backend-core';
+import { CpuBackend } from './cpu-backend.ts';
+import { cpuDevice } from './cpu-device.ts';
+
+/** The provider of the pure TypeScript backend. Available everywhere. */
+export function cpu(): BackendProvider {
+  return {
+    name: 'cpu',
+    priority: 0,
+    contractVersion: 1,
+    probe: () => Promise.resolve({ available: true, devices: [cpuDevice()] }),
+    create: (options) => new CpuBackend(options),
+  };
+}

@@ -1,0 +1,15 @@
+/**
+ * The oracle: every op by its definition in float64. Slow on purpose, and independent of the kernels that `CpuBackend`
+ * runs.
+ *
+ * @packageDocumentation
+ */
+export { attentionReference, type AttentionReference } from './attention.ts';
+export { batchedGemmReference } from './batched-gemm.ts';
+export { binaryFunction, binaryReference } from './binary.ts';
+export { conv2dReference } from './conv2d.ts';
+export { erfcReference } from './erfc.ts';
+export { type GemmOffsets, gemmReference } from './gemm.ts';
+export { reduceReference } from './reduce.ts';
+export type { Reference, Values } from './result.ts';
+export { unaryFunction, unaryReference } from './unary.ts';

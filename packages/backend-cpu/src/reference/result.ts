@@ -1,0 +1,10 @@
+/** What the oracle says about one output: its value, and how large the terms were that made it. */
+export interface Reference {
+  /** The exact result up to float64 rounding, in the packed layout of the logical output. */
+  readonly value: Float64Array;
+  /** Sum of the absolute values of the terms (sum |a||b| for products), which scales the error bound. */
+  readonly magnitude: Float64Array;
+}
+
+/** Anything that reads as numbers: host arrays with float32 (or decoded binary16) values in them. */
+export type Values = ArrayLike<number>;

@@ -1,0 +1,17 @@
+// @ts-check
+// `clean.mjs <folder>...` removes folders, so that no file of an earlier build stays behind.
+// `clean.mjs --all` removes the build output and caches of the whole checkout; what is installed stays.
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './lib/paths.mjs';
+
+const workspaces = ['packages', 'examples'].flatMap((parent) =>
+  readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
+);
+const output = [
+  join(root, '.turbo'),
+  ...[...workspaces, join(root, 'bench')].flatMap((folder) => [join(folder, 'dist'), join(folder, '.turbo')]),
+];
+const given = process.argv.slice(2);
+
+for (const folder of given.includes('--all') ? output : given) rmSync(folder, { recursive: true, force: true });

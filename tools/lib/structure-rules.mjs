@@ -1,0 +1,145 @@
+// @ts-check
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { families, headings, maxLines, opRooms, selfContained, separateRooms } from '../structure.mjs';
+
+/** @typedef {{ file: string, expected: string }} Violation */
+/** @typedef {ReturnType<typeof readTree>} Tree */
+
+const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+$/;
+const testFile = /\.test\.(ts|mjs)$/;
+const generated = /\/generated\//;
+const importSpecifier = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
+const focusedTest = /\b(?:describe|it|test|suite)(?:\.\w+)*\.(?:only|skip)\b/;
+
+/**
+ * The checkout as the rules see it: the paths of all files, with `/`, without what is installed or built.
+ *
+ * @param {string} root
+ */
+function readTree(root) {
+  /** @type {(folder: string) => string[]} */
+  const filesBelow = (folder) =>
+    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+      if (['node_modules', 'dist', '.git', '.turbo'].includes(entry.name)) return [];
+      const path = posix.join(folder, entry.name);
+      return entry.isDirectory() ? filesBelow(path) : [path];
+    });
+  const files = filesBelow('.');
+  const packages = [...new Set(files.flatMap((file) => /^packages\/[^/]+(?=\/)/.exec(file) ?? []))];
+  return {
+    files,
+    packages,
+    backends: packages.filter((path) => path.startsWith('packages/backend-') && path !== 'packages/backend-core'),
+    has: (/** @type {string} */ file) => files.includes(file),
+    text: (/** @type {string} */ file) => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : ''),
+  };
+}
+
+/** @param {Tree} tree @param {string} file @returns {string[]} what it imports, relative paths resolved */
+function importsOf(tree, file) {
+  return [...tree.text(file).matchAll(importSpecifier)].map(([, specifier = '']) =>
+    specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : specifier,
+  );
+}
+
+/** @type {Record<string, (tree: Tree) => Violation[]>} */
+const rules = {
+  everyOpInEveryRoom: (tree) =>
+    opRooms
+      .flatMap((room) => room.ops.map((op) => ({ file: room.file(op), expected: `the room's file for ${op}` })))
+      .filter(({ file }) => !tree.has(file)),
+
+  everyFamilyInEveryBackend: (tree) =>
+    tree.backends.flatMap((backend) =>
+      families
+        .map((family) => ({ single: `${backend}/src/kernels/${family}.ts`, family }))
+        .filter(({ single }) => !tree.has(single) && !tree.has(single.replace(/\.ts$/, '/plan.ts')))
+        .map(({ single, family }) => ({
+          file: single,
+          expected: `the kernels for ${family}: this file, or kernels/${family}/plan.ts`,
+        })),
+    ),
+
+  everyBackendItsFiles: (tree) =>
+    tree.backends
+      .flatMap((backend) => [
+        { file: `${backend}/src/provider.ts`, expected: 'its registry provider' },
+        {
+          file: `${backend}/src/${backend.replace('packages/backend-', '')}-backend.ts`,
+          expected: 'its backend class',
+        },
+        { file: `${backend}/test/conformance.test.ts`, expected: 'the conformance suite run on this backend' },
+      ])
+      .filter(({ file }) => !tree.has(file)),
+
+  oneConformanceTest: (tree) =>
+    tree.files
+      .filter((file) => /^packages\/backend-[^/]+\/.*conformance\.test\.ts$/.test(file))
+      .filter((file) => !/^packages\/backend-[^/]+\/test\/conformance\.test\.ts$/.test(file))
+      .map((file) => ({ file, expected: 'exactly one conformance test per backend, in test/conformance.test.ts' })),
+
+  readmes: (tree) =>
+    tree.packages.flatMap((path) => {
+      const file = `${path}/README.md`;
+      if (!tree.has(file)) return [{ file, expected: 'a README in every package' }];
+      const lines = tree.text(file).split('\n');
+      const wanted = [...headings.package, ...(tree.backends.includes(path) ? headings.backend : [])];
+      return wanted
+        .filter((heading) => !lines.includes(heading))
+        .map((heading) => ({ file, expected: `the heading "${heading}"` }));
+    }),
+
+  roomsKeptApart: (tree) =>
+    separateRooms.flatMap(([a = '', b = '']) =>
+      [
+        [a, b],
+        [b, a],
+      ].flatMap(([from, to]) =>
+        tree.files
+          .filter((file) => file.startsWith(`${from}/`))
+          .filter((file) => importsOf(tree, file).some((target) => target.startsWith(`${to}/`)))
+          .map((file) => ({ file, expected: `no import from ${to}` })),
+      ),
+    ),
+
+  selfContainedPackages: (tree) =>
+    selfContained.flatMap((path) => {
+      const { dependencies = {}, peerDependencies = {} } = JSON.parse(tree.text(`${path}/package.json`) || '{}');
+      const named = Object.keys({ ...dependencies, ...peerDependencies });
+      const sources = tree.files.filter((file) => file.startsWith(`${path}/src/`) && !testFile.test(file));
+      return [
+        ...named.map((name) => ({ file: `${path}/package.json`, expected: `no dependency, found ${name}` })),
+        ...sources.flatMap((file) =>
+          importsOf(tree, file)
+            .filter((target) => !target.startsWith(`${path}/`))
+            .map((target) => ({ file, expected: `imports of its own files only, found ${target}` })),
+        ),
+      ];
+    }),
+
+  shortFiles: (tree) =>
+    tree.files
+      .filter((file) => /^packages\/[^/]+\/src\//.test(file) && !generated.test(file))
+      .map((file) => ({ file, lines: tree.text(file).trimEnd().split('\n').length }))
+      .filter(({ lines }) => lines > maxLines)
+      .map(({ file, lines }) => ({ file, expected: `at most ${maxLines} lines, found ${lines}` })),
+
+  kebabCaseNames: (tree) =>
+    tree.files
+      .filter((file) => /^(packages\/[^/]+|examples\/[^/]+|bench|tools)\/(src|test|bin|lib)\//.test(file))
+      .filter((file) => !kebabCase.test(posix.basename(file)))
+      .map((file) => ({ file, expected: 'a kebab-case file name' })),
+
+  noFocusedTests: (tree) =>
+    tree.files
+      .filter((file) => testFile.test(file))
+      .filter((file) => focusedTest.test(tree.text(file)))
+      .map((file) => ({ file, expected: 'no .skip and no .only: a test runs or it does not exist' })),
+};
+
+/** Every violation of the tree's rules below `root`, in the order of the rules. @param {string} root */
+export function findViolations(root) {
+  const tree = readTree(root);
+  return Object.values(rules).flatMap((rule) => rule(tree));
+}

@@ -1,0 +1,16 @@
+// @ts-check
+// `npm start`: the devices of this machine, then one search over real files, checked against the oracle.
+// `npm start -- "another question" --top 3` replaces the question and its options.
+import { prepare } from './lib/prepare.mjs';
+import { run, runMain } from './lib/run.mjs';
+
+const given = process.argv.slice(2);
+const search = given.length > 0 ? given : ['how do I report a security problem', '--check'];
+
+await runMain(async () => {
+  const code =
+    (await prepare()) ||
+    (await run(process.execPath, ['packages/cli/bin/concord.js', 'devices'])) ||
+    (await run(process.execPath, ['examples/search/dist/main.js', ...search]));
+  return code;
+});
