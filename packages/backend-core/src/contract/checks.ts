@@ -112,7 +112,11 @@ export function packedExtent(name: string, shape: readonly number[]): number {
 export function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value);
   if (typeof value === 'bigint') return `${value}n`;
-  if (Array.isArray(value)) return `[${value.map(String).join(', ')}]`;
+  if (Array.isArray(value)) {
+    // One level only: an array may hold itself, or objects that String() chokes on.
+    const shown = value.slice(0, 8).map((element) => (Array.isArray(element) ? 'an array' : describe(element)));
+    return `[${shown.join(', ')}${value.length > 8 ? ', ...' : ''}]`;
+  }
   if (typeof value === 'object' && value !== null) return value.constructor?.name ?? 'an object';
   if (typeof value === 'function') return 'a function';
   return String(value);

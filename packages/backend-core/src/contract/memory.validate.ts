@@ -2,10 +2,19 @@ import { invalid } from '../errors/invalid.ts';
 import type { WaitOptions } from './backend.ts';
 import { checkPointerType, checkSize, describe } from './checks.ts';
 
-/** @throws {BackendError} INVALID_ARGUMENT unless `bytes` is a positive safe integer */
-export function checkAlloc(bytes: unknown): void {
+/** @throws {BackendError} INVALID_ARGUMENT unless `bytes` is a positive safe integer and the label, if any, a string */
+export function checkAlloc(bytes: unknown, options: unknown): void {
   checkSize('bytes', bytes);
+  checkOptions(options);
+  const { label } = options as { label?: unknown };
+  if (label !== undefined && typeof label !== 'string') throw invalid(`label must be a string, got ${describe(label)}`);
   if (bytes === 0) throw invalid('cannot allocate 0 bytes');
+}
+
+function checkOptions(options: unknown): void {
+  if (typeof options !== 'object' || options === null) {
+    throw invalid(`options must be an object, got ${describe(options)}`);
+  }
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT unless the arguments of `copyDtod` are of the right type */
@@ -35,7 +44,9 @@ export function viewBytes(name: string, view: unknown): Uint8Array {
   }
   try {
     // A detached typed array looks like an empty one; only its methods tell. A DataView's getters throw by themselves.
-    if (!(view instanceof DataView)) Uint8Array.prototype.keys.call(view as Uint8Array);
+    // Not `instanceof`: the view may come from another realm (an iframe, node:vm).
+    const isDataView = Object.prototype.toString.call(view) === '[object DataView]';
+    if (!isDataView) Uint8Array.prototype.keys.call(view as Uint8Array);
     return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
   } catch (cause) {
     throw invalid(`${name} is detached or out of bounds of its buffer`, { cause });
@@ -44,11 +55,12 @@ export function viewBytes(name: string, view: unknown): Uint8Array {
 
 /** `options` with the default filled in. */
 export function checkWaitOptions(options: WaitOptions = {}): { timeoutMs: number; signal: AbortSignal | undefined } {
+  checkOptions(options);
   const { timeoutMs = 60_000, signal } = options;
   if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0)) {
     throw invalid(`timeoutMs must be a number >= 0, got ${describe(timeoutMs)}`);
   }
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+  if (signal !== undefined && (typeof signal?.aborted !== 'boolean' || typeof signal.addEventListener !== 'function')) {
     throw invalid(`signal must be an AbortSignal, got ${describe(signal)}`);
   }
   return { timeoutMs, signal };

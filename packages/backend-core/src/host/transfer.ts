@@ -60,18 +60,24 @@ export async function download(
   const { dtype: wanted, ...wait } = options;
   const dtype = checkDType(wanted);
   checkSize('length', length);
-  if (dtype === 'f16') {
-    const bits = new Uint16Array(length);
-    await backend.copyDtoh(bits, ptr, wait);
-    return fromF16Array(bits);
+  const onDevice = dtype === 'f16' ? hostArray(Uint16Array, length) : hostArray(Float32Array, length);
+  await backend.copyDtoh(onDevice, ptr, wait);
+  return onDevice instanceof Uint16Array ? fromF16Array(onDevice) : onDevice;
+}
+
+function hostArray<T>(type: new (length: number) => T, length: number): T {
+  try {
+    return new type(length);
+  } catch (cause) {
+    throw invalid(`the host cannot hold an array of ${length} elements`, { cause });
   }
-  const values = new Float32Array(length);
-  await backend.copyDtoh(values, ptr, wait);
-  return values;
 }
 
 function float32(data: unknown): Float32Array {
-  if (data instanceof Float32Array) return data;
+  // Not `instanceof`: the array may come from another realm (an iframe, node:vm).
+  if (ArrayBuffer.isView(data) && Object.prototype.toString.call(data) === '[object Float32Array]') {
+    return data as Float32Array;
+  }
   if (Array.isArray(data)) {
     const bad = data.findIndex((value) => typeof value !== 'number');
     if (bad >= 0) throw invalid(`data[${bad}] must be a number, got ${describe(data[bad])}`);

@@ -6,6 +6,9 @@ import type { Operand } from './resolved.ts';
 /** Alignment of every base address, and the least gap behind an allocation. */
 const ALIGNMENT = 256;
 
+/** Freed ranges that are remembered one by one, in order of age, besides two for each live allocation. */
+const MAX_FREE_RANGES = 65_536;
+
 /** One live allocation. */
 export interface Allocation<Buffer> {
   readonly base: number;
@@ -86,7 +89,7 @@ export class AllocationTable<Buffer> {
     if (allocation === undefined) throw this.#unknownHandle(ptr);
     this.#live.delete(ptr);
     this.#bases.splice(this.#indexAfter(ptr) - 1, 1);
-    this.#free.push({ start: ptr, size: reservedSize(allocation.bytes) });
+    this.#release(ptr, reservedSize(allocation.bytes));
     this.#inUseBytes -= allocation.bytes;
     return allocation;
   }
@@ -157,8 +160,27 @@ export class AllocationTable<Buffer> {
     return base;
   }
 
-  /** Joins neighbouring freed ranges, and the last of them with the fresh space. Their age is given up. */
+  /** Notes a freed range as the youngest. A program that allocates and frees for days must not grow the list for ever. */
+  #release(start: number, size: number): void {
+    const youngest = this.#free.at(-1);
+    if (youngest !== undefined && youngest.start + youngest.size === start) youngest.size += size;
+    else this.#free.push({ start, size });
+    // Joining leaves at most one range more than there are live allocations, so it is rarely needed again soon.
+    if (this.#free.length > MAX_FREE_RANGES + 2 * this.#live.size) this.#free = this.#joined();
+  }
+
+  /** Joins neighbouring freed ranges, and the last of them with the fresh space. */
   #coalesce(): void {
+    const joined = this.#joined();
+    const tail = joined.at(-1);
+    if (tail !== undefined && tail.start + tail.size === this.#fresh) tail.size += this.#end - this.#fresh;
+    else if (this.#fresh < this.#end) joined.push({ start: this.#fresh, size: this.#end - this.#fresh });
+    this.#fresh = this.#end;
+    this.#free = joined;
+  }
+
+  /** The freed ranges with neighbours made one, by address: their age is given up. */
+  #joined(): FreeRange[] {
     const sorted = this.#free.sort((x, y) => x.start - y.start);
     const joined: FreeRange[] = [];
     for (const range of sorted) {
@@ -166,11 +188,7 @@ export class AllocationTable<Buffer> {
       if (last !== undefined && last.start + last.size === range.start) last.size += range.size;
       else joined.push({ ...range });
     }
-    const tail = joined.at(-1);
-    if (tail !== undefined && tail.start + tail.size === this.#fresh) tail.size += this.#end - this.#fresh;
-    else if (this.#fresh < this.#end) joined.push({ start: this.#fresh, size: this.#end - this.#fresh });
-    this.#fresh = this.#end;
-    this.#free = joined;
+    return joined;
   }
 
   #unknownHandle(ptr: number): BackendError {

@@ -23,7 +23,7 @@ import { invalid } from '../errors/invalid.ts';
 import { releaseSlot, SLOT_BYTES, takeSlot } from './address-slots.ts';
 import { AllocationTable } from './allocation-table.ts';
 import { BackendLifecycle } from './lifecycle.ts';
-import { OP_RULES } from './op-rules.ts';
+import { checkPlans, OP_RULES } from './op-rules.ts';
 import type {
   Operand,
   ResolvedAttention,
@@ -59,7 +59,7 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
   constructor(options: BaseBackendOptions = {}) {
     super();
     const { memoryLimitBytes } = options;
-    if (memoryLimitBytes !== undefined && !(memoryLimitBytes > 0)) {
+    if (memoryLimitBytes !== undefined && !(typeof memoryLimitBytes === 'number' && memoryLimitBytes > 0)) {
       throw invalid(`memoryLimitBytes must be a positive number, got ${String(memoryLimitBytes)}`);
     }
     this.#memoryLimitBytes = memoryLimitBytes;
@@ -118,7 +118,7 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
 
   alloc(bytes: number, options: AllocOptions = {}): DevicePtr {
     return this.#guard('alloc', () => {
-      checkAlloc(bytes);
+      checkAlloc(bytes, options);
       const inUseBytes = this.#table.inUseBytes;
       const { maxAllocationBytes } = this.capabilities.limits;
       const fields = { requestedBytes: bytes, inUseBytes, backend: this.name };
@@ -167,8 +167,11 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
       const { byteLength } = viewBytes('dst', dst);
       if (byteLength === 0) return Promise.resolve();
       return this.doCopyDtoh(this.#table.resolve('src', src, byteLength), (bytes) => {
-        // Looked at again: the view may have been detached during the wait.
-        if (isWanted()) viewBytes('dst', dst).set(bytes);
+        if (!isWanted()) return;
+        // Looked at again: the view may have been detached or shrunk during the wait.
+        const host = viewBytes('dst', dst);
+        if (host.byteLength < bytes.byteLength) throw invalid('dst is detached or out of bounds of its buffer');
+        host.set(bytes);
       });
     });
   }
@@ -256,16 +259,18 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
   async prepare(plans: readonly OpPlan[], options: PrepareOptions = {}): Promise<void> {
     this.assertUsable();
     // All are checked before the first is compiled: a mistake in the last should not cost the time of the others.
-    const checked = plans.map(({ op, call }) => ({ op, call: this.#guard(op, () => this.#check(op, call, false)) }));
+    const checked = this.#guard('prepare', () => checkPlans(plans)).map(({ op, call }) => ({
+      op,
+      call: this.#guard(op, () => this.#check(op, call, false)),
+    }));
+    // A compile takes as long as it takes; abort, loss and dispose end the wait for it at once.
+    const { signal, onProgress } = options;
+    const wait = signal === undefined ? { timeoutMs: Infinity } : { timeoutMs: Infinity, signal };
     for (const [index, { op, call }] of checked.entries()) {
-      options.signal?.throwIfAborted();
-      this.assertUsable();
-      try {
+      await this.wait(op, wait, async () => {
         if (call !== null) await this.doPrepare(op, call);
-      } catch (error) {
-        throw annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op });
-      }
-      options.onProgress?.(index + 1, checked.length);
+      });
+      onProgress?.(index + 1, checked.length);
     }
   }
 
@@ -311,6 +316,7 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
 
   /** For `supports`, whose shape may be as little as a dtype. */
   #checkSupported(op: OpName, shape: object): void {
+    checkCallObject(op, shape);
     const { dtype, ...rest } = shape as { dtype?: CheckedCall['dtype'] };
     if (Object.keys(rest).length > 0) this.#check(op, shape, false);
     else if (dtype !== undefined) this.#assertDType(op, dtype);

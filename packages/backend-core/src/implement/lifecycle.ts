@@ -89,6 +89,7 @@ export abstract class BackendLifecycle {
     }
     // Disposed while the device was opening: `#dispose` waits for this and then releases it.
     if (this.#disposing !== undefined) throw this.#error('DISPOSED');
+    if (this.#lostError !== undefined) throw this.#lostError;
   }
 
   async #dispose(): Promise<void> {
@@ -96,14 +97,19 @@ export abstract class BackendLifecycle {
     await Promise.resolve();
     this.#rejectPending(this.#error('DISPOSED'));
     try {
-      await this.#initializing?.catch(() => undefined);
-      if (this.#ready !== undefined) await withinDisposeTimeout(this.doDispose());
+      await withinDisposeTimeout(this.#close());
     } catch (error) {
       throw annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op: 'dispose' });
     } finally {
       this.afterDispose();
       this.#resolveLost({ reason: 'disposed', message: 'backend disposed' });
     }
+  }
+
+  /** Also waits for an `init` under way, so that a device which opens late is still released. */
+  async #close(): Promise<void> {
+    await this.#initializing?.catch(() => undefined);
+    if (this.#ready !== undefined) await this.doDispose();
   }
 
   /** Called when the object is disposed, whatever `doDispose` gave. */
@@ -149,7 +155,10 @@ export abstract class BackendLifecycle {
     return new Promise((resolve, reject) => {
       this.assertUsable();
       const { timeoutMs, signal } = checkWaitOptions(options);
-      signal?.throwIfAborted();
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
 
       let wanted = true;
       let timer: ReturnType<typeof setTimeout> | undefined;

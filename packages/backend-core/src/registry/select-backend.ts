@@ -91,7 +91,7 @@ async function orderProviders(
       hint: 'check CONCORD_BACKEND or the option prefer',
     });
   }
-  const chosen = preferred.flatMap((name) => providers.filter((provider) => provider.name === name));
+  const chosen = [...new Set(preferred)].flatMap((name) => providers.filter((provider) => provider.name === name));
   const probed = await Promise.all(chosen.map(probeProvider));
   const rest = providers.filter((provider) => !chosen.includes(provider));
   const message = `not among the backends asked for (${preferred.join(', ')})`;

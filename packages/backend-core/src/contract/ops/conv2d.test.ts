@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { expectInvalid } from '../../../test/expect-error.ts';
+import { checkConv2d } from './conv2d.validate.ts';
+import type { Conv2dShape } from './conv2d.ts';
+
+const valid: Conv2dShape = {
+  inputShape: [2, 4, 8, 9],
+  filterShape: [6, 2, 3, 3],
+  outputShape: [2, 6, 4, 5],
+  stride: [2, 2],
+  padding: [1, 1],
+  groups: 2,
+};
+const conv = (fields: object, outputIsNull = false) => checkConv2d({ ...valid, ...fields }, outputIsNull);
+
+describe('conv2dForward: types', () => {
+  it.each(['inputShape', 'filterShape', 'outputShape', 'padding'])('%s is an array of sizes', (name) => {
+    expectInvalid(() => conv({ [name]: 4 }), `${name} must be an array of integers, got 4`);
+    expectInvalid(() => conv({ [name]: undefined }), `${name} must be an array of integers, got undefined`);
+    expectInvalid(() => conv({ [name]: [1, -1, 1, 1] }), `${name}[1] must be a non-negative safe integer, got -1`);
+    expectInvalid(() => conv({ [name]: [1, Number.NaN] }), `${name}[1] must be a non-negative safe integer, got NaN`);
+  });
+
+  it.each(['stride', 'dilation'])('%s is an array of positive integers', (name) => {
+    expectInvalid(() => conv({ [name]: '22' }), `${name} must be an array of integers, got "22"`);
+    expectInvalid(() => conv({ [name]: [1, 0] }), `${name}[1] must be a positive safe integer, got 0`);
+  });
+
+  it('groups and dtype', () => {
+    expectInvalid(() => conv({ groups: 0 }), 'groups must be a positive safe integer, got 0');
+    expectInvalid(() => conv({ groups: 1.5 }), 'groups must be a positive safe integer, got 1.5');
+    expectInvalid(() => conv({ dtype: 'i8' }), 'dtype must be one of f32, f16, got "i8"');
+  });
+
+  it('an array with a hole is not an array of integers', () => {
+    // eslint-disable-next-line no-sparse-arrays
+    expectInvalid(() => conv({ stride: [, 1] }), 'stride[0] must be a positive safe integer, got undefined');
+  });
+});
+
+describe('conv2dForward: fixed messages', () => {
+  it.each([
+    [{ inputShape: [1, 3, 32] }, 'input_shape must have 4 elements (NCHW)'],
+    [{ filterShape: [16, 3, 3] }, 'filter_shape must have 4 elements (KCFHFW)'],
+    [{ outputShape: [1, 16, 30] }, 'output_shape must have 4 elements (NKOhOw)'],
+    [{ stride: [1] }, 'stride must have 2 elements [sh, sw]'],
+    [{ padding: [0] }, 'padding must have 2 elements [ph, pw]'],
+    [{ dilation: [1, 1, 1] }, 'dilation must have 2 elements [dh, dw]'],
+  ])('%j', (fields, detail) => {
+    expectInvalid(() => conv(fields), detail);
+  });
+
+  it('come after types and before zero sizes', () => {
+    expectInvalid(() => conv({ inputShape: [1], groups: 0 }), 'groups must be a positive safe integer, got 0');
+    expectInvalid(() => conv({ inputShape: [0, 1, 1, 1], stride: [1] }, true), 'stride must have 2 elements [sh, sw]');
+  });
+});
+
+describe('conv2dForward: zero sizes', () => {
+  it('N or K 0 is a no-op, whatever the rest', () => {
+    expect(conv({ inputShape: [0, 4, 8, 9], outputShape: [9, 9, 9, 9] })).toBeNull();
+    expect(conv({ filterShape: [0, 7, 3, 3] })).toBeNull();
+  });
+
+  it('any other zero is a no-op with a null output', () => {
+    expect(conv({ inputShape: [2, 0, 8, 9] }, true)).toBeNull();
+    expect(conv({ filterShape: [6, 2, 0, 3] }, true)).toBeNull();
+    expect(conv({ outputShape: [2, 6, 0, 5] }, true)).toBeNull();
+  });
+
+  it('and an error otherwise', () => {
+    expectInvalid(
+      () => conv({ inputShape: [2, 4, 0, 9] }),
+      'input_shape must not contain 0 besides N and K, got [2, 4, 0, 9]',
+    );
+    expectInvalid(
+      () => conv({ filterShape: [6, 0, 3, 3] }),
+      'filter_shape must not contain 0 besides N and K, got [6, 0, 3, 3]',
+    );
+    expectInvalid(() => conv({ outputShape: [2, 6, 0, 5] }), 'output_shape must be [2, 6, 4, 5], got [2, 6, 0, 5]');
+  });
+});
+
+describe('conv2dForward: relations', () => {
+  it('groups divide channels and filters', () => {
+    const detail = (groups: number) => `groups ${groups} must divide the 4 input channels and the 6 filters`;
+    expectInvalid(() => conv({ groups: 3 }), detail(3));
+    expectInvalid(() => conv({ groups: 4 }), detail(4));
+  });
+
+  it('the filter has the channels of a group', () => {
+    expectInvalid(() => conv({ groups: 1 }), 'filter_shape[1] must be 4, input channels / groups, got 2');
+  });
+
+  it('the output shape follows from the rest', () => {
+    // floor((8 + 2 - 3) / 2) + 1 = 4 and floor((9 + 2 - 3) / 2) + 1 = 5
+    expect(conv({})).toMatchObject({ outputShape: [2, 6, 4, 5], dilation: [1, 1], groups: 2, dtype: 'f32' });
+    for (const outputShape of [
+      [1, 6, 4, 5],
+      [2, 5, 4, 5],
+      [2, 6, 5, 5],
+      [2, 6, 4, 4],
+    ]) {
+      expectInvalid(() => conv({ outputShape }), `output_shape must be [2, 6, 4, 5], got [${outputShape.join(', ')}]`);
+    }
+    // dilation 3 reaches 7: floor((8 + 2 - 7) / 2) + 1 = 2, floor((9 + 2 - 7) / 2) + 1 = 3
+    expect(conv({ dilation: [3, 3], outputShape: [2, 6, 2, 3] })).not.toBeNull();
+  });
+
+  it('the filter fits the padded input', () => {
+    expectInvalid(() => conv({ dilation: [5, 1] }), "the dilated filter's height 11 exceeds the padded input's 10");
+    expectInvalid(() => conv({ dilation: [1, 6] }), "the dilated filter's width 13 exceeds the padded input's 11");
+  });
+
+  it('overflow', () => {
+    const huge = Number.MAX_SAFE_INTEGER;
+    expectInvalid(() => conv({ padding: [huge, 1] }), 'height overflows 2^53');
+    expectInvalid(() => conv({ dilation: [1, huge] }), 'width overflows 2^53');
+    expectInvalid(
+      () =>
+        conv({
+          inputShape: [2 ** 50, 1, 4, 4],
+          filterShape: [1, 1, 1, 1],
+          outputShape: [2 ** 50, 1, 4, 4],
+          stride: [1, 1],
+          padding: [0, 0],
+          groups: 1,
+        }),
+      'input spans more than 2^53 bytes',
+    );
+  });
+
+  it('operands are packed', () => {
+    expect(conv({})?.operands).toEqual([
+      { name: 'input', elements: 576 },
+      { name: 'filter', elements: 108 },
+      { name: 'output', elements: 240, output: true },
+    ]);
+  });
+
+  it('keeps a copy of the arrays', () => {
+    const stride = [2, 2];
+    const checked = conv({ stride });
+    stride[0] = 7;
+    expect(checked?.stride).toEqual([2, 2]);
+  });
+});

@@ -1,0 +1,38 @@
+import { expect } from 'vitest';
+import { type BackendError, type ErrorCode, isBackendError } from '../src/index.ts';
+
+/** Runs `action`, which must throw a BackendError with that code and, if given, exactly that detail. */
+export function expectError(action: () => unknown, code: ErrorCode, detail?: string): BackendError {
+  let error: unknown;
+  try {
+    action();
+  } catch (thrown) {
+    error = thrown;
+  }
+  return check(error, code, detail);
+}
+
+/** As {@link expectError}, for a promise. */
+export async function expectRejection(
+  promise: Promise<unknown>,
+  code: ErrorCode,
+  detail?: string,
+): Promise<BackendError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (rejected: unknown) => rejected,
+  );
+  return check(error, code, detail);
+}
+
+/** `INVALID_ARGUMENT` with that detail. */
+export function expectInvalid(action: () => unknown, detail?: string): BackendError {
+  return expectError(action, 'INVALID_ARGUMENT', detail);
+}
+
+function check(error: unknown, code: ErrorCode, detail: string | undefined): BackendError {
+  if (!isBackendError(error)) throw new Error(`expected ${code}, got ${String(error)}`);
+  expect(error.code, error.message).toBe(code);
+  if (detail !== undefined) expect(error.detail).toBe(detail);
+  return error;
+}

@@ -1,0 +1,138 @@
+import type { AttentionShape } from '@concord/backend-core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { attentionReference } from './attention.ts';
+
+const base = { batch: 1, heads: 1, seqQ: 1, seqKv: 1, headDim: 1, scale: 1 };
+const attention = (fields: Partial<AttentionShape>, q: number[], k: number[], v: number[]) =>
+  attentionReference({ ...base, ...fields }, q, k, v);
+
+function expectClose(got: ArrayLike<number>, want: readonly number[], relative = 1e-15): void {
+  expect(got).toHaveLength(want.length);
+  want.forEach((value, i) =>
+    expect(Math.abs((got[i] as number) - value)).toBeLessThanOrEqual(relative * Math.abs(value)),
+  );
+}
+
+describe('attentionReference: golden values', () => {
+  it('equal scores average V', () => {
+    const { value } = attention({ seqKv: 2, headDim: 2 }, [1, 0], [1, 0, 1, 0], [1, 2, 3, 4]);
+    expect([...value]).toEqual([2, 3]);
+  });
+
+  // Python: decimal with 40 digits, weights exp(0.5), exp(1), exp(1.5).
+  it('three keys, scale 0.5', () => {
+    const shape = { seqKv: 3, headDim: 2, scale: 0.5 };
+    const { value, magnitude, scoreMagnitude, spread } = attention(
+      shape,
+      [1, 2],
+      [1, 0, 0, 1, 1, 1],
+      [1, 10, 2, -20, 3, 30],
+    );
+    expectClose(value, [2.3201566678298064, 10.913731249558129], 1e-14);
+    expectClose(magnitude, [2.3201566678298064, 23.201566678298064], 1e-14);
+    expectClose(scoreMagnitude, [1.5]);
+    expectClose(spread.slice(0, 1), [16.48532226508184], 1e-14);
+  });
+
+  // Python: as above, with scale 0.100000001490116119384765625, which is float32(0.1).
+  it('scale is rounded to float32; causal sees no later key', () => {
+    const { value } = attention({ seqQ: 2, seqKv: 2, causal: true, scale: 0.1 }, [1, 2], [1, 3], [5, 7]);
+    expectClose(value, [5, 6.197375323089035], 1e-15);
+  });
+
+  it('causal with more queries than keys, and the other way round', () => {
+    // All scores are 0: the running means of what is visible.
+    const rows = [10, 20, 60];
+    const more = attention({ seqQ: 3, seqKv: 2, causal: true }, [0, 0, 0], [0, 0], rows.slice(0, 2));
+    expect([...more.value]).toEqual([10, 15, 15]);
+    const fewer = attention({ seqQ: 2, seqKv: 3, causal: true }, [0, 0], [0, 0, 0], rows);
+    expect([...fewer.value]).toEqual([10, 15]);
+  });
+
+  it('heads and batches are kept apart', () => {
+    const { value } = attention(
+      { batch: 2, heads: 2, seqQ: 2 },
+      [1, 2, 3, 4, 5, 6, 7, 8],
+      [1, 2, 3, 4],
+      [10, 20, 30, 40],
+    );
+    expect([...value]).toEqual([10, 10, 20, 20, 30, 30, 40, 40]);
+  });
+
+  it('large scores do not overflow', () => {
+    const { value } = attention({ seqKv: 2, scale: 1000 }, [1000], [1000, 999], [3, 4]);
+    expect([...value]).toEqual([3]);
+  });
+});
+
+describe('attentionReference: NaN', () => {
+  const nan = Number.NaN;
+
+  it('in a query, a visible key or a visible value', () => {
+    expect([...attention({ seqQ: 2 }, [nan, 1], [1], [1]).value]).toEqual([nan, 1]);
+    expect([...attention({ seqKv: 2 }, [1], [1, nan], [1, 1]).value]).toEqual([nan]);
+    expect([...attention({ seqKv: 2, headDim: 2 }, [1, 1], [1, 1, 1, 1], [1, nan, 1, 1]).value]).toEqual([1, nan]);
+  });
+
+  it('in a key and value that causal hides is not felt', () => {
+    const shape = { seqQ: 2, seqKv: 2, causal: true };
+    expect([...attention(shape, [1, 1], [1, nan], [5, nan]).value]).toEqual([5, nan]);
+  });
+});
+
+describe('attentionReference: properties', () => {
+  const dim = fc.integer({ min: 1, max: 4 });
+  const numbers = fc.array(fc.double({ min: -20, max: 20, noNaN: true }), { minLength: 256, maxLength: 256 });
+  const problem = fc.record({
+    batch: dim,
+    heads: dim,
+    seqQ: dim,
+    seqKv: dim,
+    headDim: dim,
+    scale: fc.double({ min: 0.01, max: 2, noNaN: true }),
+    causal: fc.boolean(),
+  });
+
+  it('softmax rows sum to 1: V of ones gives ones', () => {
+    fc.assert(
+      fc.property(problem, numbers, numbers, (shape, q, k) => {
+        const { value } = attentionReference(
+          shape,
+          q,
+          k,
+          Array.from({ length: 256 }, () => 1),
+        );
+        for (const entry of value) expect(Math.abs(entry - 1)).toBeLessThan(1e-15);
+      }),
+    );
+  });
+
+  it('one key returns its V', () => {
+    fc.assert(
+      fc.property(problem, numbers, numbers, numbers, (shape, q, k, v) => {
+        const { batch, heads, seqQ, headDim } = shape;
+        const { value } = attentionReference({ ...shape, seqKv: 1 }, q, k, v);
+        value.forEach((entry, at) => {
+          const head = Math.floor(at / headDim / seqQ);
+          expect(entry).toBe((v[head * headDim + (at % headDim)] as number) + 0);
+        });
+        expect(value).toHaveLength(batch * heads * seqQ * headDim);
+      }),
+    );
+  });
+
+  it('the order of the keys does not matter', () => {
+    fc.assert(
+      fc.property(dim, dim, numbers, numbers, numbers, (seqKv, headDim, q, k, v) => {
+        const reversed = (rows: number[]) =>
+          Array.from({ length: seqKv }, (_, j) => rows.slice((seqKv - 1 - j) * headDim, (seqKv - j) * headDim)).flat();
+        const straight = attention({ seqKv, headDim, scale: 0.1 }, q, k, v);
+        const other = attention({ seqKv, headDim, scale: 0.1 }, q, reversed(k), reversed(v));
+        straight.value.forEach((entry, i) => {
+          expect(Math.abs(entry - (other.value[i] as number))).toBeLessThan(1e-14 * 20);
+        });
+      }),
+    );
+  });
+});

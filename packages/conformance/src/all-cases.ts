@@ -1,0 +1,54 @@
+import { attentionSuite } from './cases/attention.ts';
+import { batchedGemmSuite } from './cases/batched-gemm.ts';
+import { binarySuite } from './cases/binary.ts';
+import { conv2dSuite } from './cases/conv2d.ts';
+import { beforeInitCases } from './cases/fixed/before-init.ts';
+import { fixedErrorCases } from './cases/fixed/errors.ts';
+import { noOpCases } from './cases/fixed/no-ops.ts';
+import { fixedNumberCases } from './cases/fixed/numbers.ts';
+import { gemmF16Suite } from './cases/gemm-f16.ts';
+import { gemmSuite } from './cases/gemm.ts';
+import { lifecycleCases } from './cases/lifecycle.ts';
+import { memoryCases } from './cases/memory.ts';
+import { reduceSuite } from './cases/reduce.ts';
+import { refusalCases } from './cases/refusals.ts';
+import { unarySuite } from './cases/unary.ts';
+import type { ConformanceCase } from './harness/case.ts';
+import type { Suite } from './harness/suite.ts';
+
+/** The suites of the ops. */
+export const SUITES: readonly Suite[] = [
+  gemmSuite,
+  batchedGemmSuite,
+  gemmF16Suite,
+  conv2dSuite,
+  attentionSuite,
+  reduceSuite,
+  unarySuite,
+  binarySuite,
+];
+
+/** Every case, in the order in which a report lists them. */
+export function allCases(): ConformanceCase[] {
+  return [
+    ...beforeInitCases,
+    ...noOpCases,
+    ...fixedErrorCases,
+    ...fixedNumberCases,
+    ...lifecycleCases,
+    ...memoryCases,
+    ...refusalCases,
+    ...SUITES.flatMap((suite) => suite.cases()),
+  ];
+}
+
+/** The case of that id: one of the list, or one that a fuzz run printed. */
+export function findCase(id: string): ConformanceCase | undefined {
+  const listed = allCases().find((candidate) => candidate.id === id);
+  if (listed !== undefined) return listed;
+  for (const suite of SUITES) {
+    const replayed = suite.fromId(id);
+    if (replayed !== undefined) return replayed;
+  }
+  return undefined;
+}

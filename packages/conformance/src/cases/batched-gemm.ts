@@ -1,0 +1,109 @@
+import { batchedGemmReference } from '@concord/backend-cpu/reference';
+import { productBound, ulpF16 } from '../checks/bounds.ts';
+import { compareAll } from '../checks/compare.ts';
+import {
+  checkBounded,
+  checkExact,
+  checkExactWide,
+  checkRepeat,
+  checkSpecials,
+  drawProduct,
+  type Multiply,
+  PRODUCT_DEFAULTS,
+  type ProductParams,
+  shrinkProduct,
+} from '../checks/product.ts';
+import type { CaseContext } from '../harness/case.ts';
+import { defineSuite, type Suite } from '../harness/suite.ts';
+import { Workspace } from '../harness/workspace.ts';
+
+const multiply: Multiply = (backend, shape, a, b, c) => backend.batchedGemm({ ...shape, a: a.ptr, b: b.ptr, c: c.ptr });
+
+/** One batched call equals a loop of plain ones within twice the bound. */
+async function checkLooped({ backend, random }: CaseContext, params: ProductParams): Promise<void> {
+  const { m, n, k, batch: batchCount, dtype } = params;
+  const strides = { strideA: m * k, strideB: k * n, strideC: m * n };
+  const values = (length: number): Float32Array => Float32Array.from({ length }, () => random.unit() * 2 - 1);
+  const workspace = new Workspace(backend);
+  const a = workspace.input(values(batchCount * m * k), dtype);
+  const b = workspace.input(values(batchCount * k * n), dtype);
+  const once = workspace.output(batchCount * m * n, dtype);
+  const looped = workspace.output(batchCount * m * n, dtype);
+  const bytes = dtype === 'f16' ? 2 : 4;
+  await workspace.run(() => {
+    backend.batchedGemm({ m, n, k, batchCount, dtype, ...strides, a: a.ptr, b: b.ptr, c: once.ptr });
+    for (let batch = 0; batch < batchCount; batch++) {
+      backend.gemm({
+        m,
+        n,
+        k,
+        dtype,
+        a: (a.ptr + batch * strides.strideA * bytes) as typeof a.ptr,
+        b: (b.ptr + batch * strides.strideB * bytes) as typeof b.ptr,
+        c: (looped.ptr + batch * strides.strideC * bytes) as typeof looped.ptr,
+      });
+    }
+  });
+  const { magnitude } = batchedGemmReference({ m, n, k, batchCount, ...strides }, a.values(), b.values());
+  const want = looped.values();
+  compareAll('batched against looped', once.values(), want, {
+    format: dtype,
+    bound: (i) =>
+      2 * productBound(k, 1, 0, magnitude[i] as number, 0) + (dtype === 'f16' ? ulpF16(want[i] as number) : 0),
+  });
+}
+
+type Entry = readonly [string, Partial<ProductParams>];
+
+const TRANSPOSES = ['NN', 'TN', 'NT', 'TT'];
+const DTYPES = ['f32', 'f16'] as const;
+const ODD: Partial<ProductParams> = { m: 5, n: 9, k: 7, batch: 4 };
+
+const list: Entry[] = [
+  ...DTYPES.flatMap((dtype) =>
+    TRANSPOSES.flatMap((trans): Entry[] => [
+      ['exact', { m: 3, n: 5, k: 7, batch: 3, trans, dtype }],
+      ['exact', { m: 33, n: 17, k: 31, batch: 2, trans, dtype, padA: 2, padB: 3, padC: 1, gapC: 5 }],
+    ]),
+  ),
+  ...DTYPES.flatMap((dtype): Entry[] => [
+    ['exact', { ...ODD, dtype, strideA: '0' }],
+    ['exact', { ...ODD, dtype, strideB: '0' }],
+    ['exact', { ...ODD, dtype, strideA: '0', strideB: '0', beta: 1 }],
+    ['exact', { ...ODD, dtype, strideA: '101', strideB: '202', gapC: 30 }],
+    ['exact', { ...ODD, dtype, offset: dtype === 'f16' ? 2 : 4, together: true, beta: -1 }],
+    ['exact', { ...ODD, dtype, k: 0, beta: 2, gapC: 1 }],
+    ['exact', { ...ODD, dtype, alpha: 0, padC: 1 }],
+    ['exact', { m: 1, n: 40, k: 33, batch: 5, dtype }],
+    ['exact', { m: 40, n: 1, k: 33, batch: 5, dtype }],
+    ['exact', { m: 64, n: 64, k: 64, batch: 2, dtype }],
+    ['exact-wide', { m: 17, n: 18, k: 19, batch: 3, dtype }],
+    ['bounded', { m: 31, n: 33, k: 65, batch: 3, dtype, alpha: 0.7, beta: 0.3 }],
+    ['bounded', { m: 31, n: 33, k: 65, batch: 2, trans: 'TT', dtype }],
+    ['looped', { m: 12, n: 14, k: 50, batch: 4, dtype }],
+    ['specials', { m: 5, n: 6, k: 7, batch: 3, dtype }],
+    ['repeat', { m: 16, n: 17, k: 100, batch: 3, dtype }],
+  ]),
+  ['exact', { m: 1, n: 1, k: 1, batch: 1 }],
+  ['exact', { m: 2, n: 2, k: 2, batch: 66_000 }],
+  // Rows of B that overlap between batches: an input may.
+  ['exact', { ...ODD, strideA: '7', strideB: '1' }],
+];
+
+/** `batchedGemm` in float32 and f16. */
+export const batchedGemmSuite: Suite = defineSuite<ProductParams>({
+  op: 'batchedGemm',
+  defaults: PRODUCT_DEFAULTS,
+  checks: {
+    exact: (context, params) => checkExact(context, params, multiply),
+    'exact-wide': (context, params) => checkExactWide(context, params, multiply),
+    bounded: (context, params) => checkBounded(context, params, multiply),
+    specials: (context, params) => checkSpecials(context, params, multiply),
+    repeat: (context, params) => checkRepeat(context, params, multiply),
+    looped: checkLooped,
+  },
+  list,
+  dtypeOf: ({ dtype }) => dtype,
+  draw: (random) => drawProduct(random, ['f32', 'f16'], true),
+  shrink: shrinkProduct,
+});

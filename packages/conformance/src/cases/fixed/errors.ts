@@ -1,0 +1,57 @@
+import { type ComputeBackend, NULL_PTR, type OpName } from '@concord/backend-core';
+import type { CaseSubject, ConformanceCase } from '../../harness/case.ts';
+import { expectThrows } from '../../harness/expect-error.ts';
+import { callOp, SAMPLE_CALLS, withNullPointers } from '../../harness/sample-calls.ts';
+
+type Change = Readonly<Record<string, unknown>>;
+
+/** Wrong calls with null pointers, and the detail that must come before any check of a pointer. */
+const REFUSED: readonly (readonly [OpName, id: string, Change, detail: string])[] = [
+  ['reduce', 'shape []', { shape: [], axis: 0 }, 'shape must not be empty'],
+  ['reduce', 'axis 5', { shape: [4, 4], axis: 5 }, 'axis 5 is out of bounds for shape of length 2'],
+  ['reduce', 'axis -1', { shape: [4, 4], axis: -1 }, 'axis -1 is out of bounds for shape of length 2'],
+  ...['seqQ', 'seqKv', 'headDim'].map(
+    (name) => ['attention', `${name} 0`, { [name]: 0 }, 'seq_q, seq_kv, and head_dim must all be > 0'] as const,
+  ),
+  ['attention', 'batch 0 and seqQ 0', { batch: 0, seqQ: 0 }, 'seq_q, seq_kv, and head_dim must all be > 0'],
+  ...[0, -1, Infinity, Number.NaN].map(
+    (scale) =>
+      ['attention', `scale ${scale}`, { scale }, `scale must be a positive finite number, got ${scale}`] as const,
+  ),
+  ['conv2dForward', 'inputShape of 3', { inputShape: [1, 3, 32] }, 'input_shape must have 4 elements (NCHW)'],
+  ['conv2dForward', 'filterShape of 3', { filterShape: [16, 3, 3] }, 'filter_shape must have 4 elements (KCFHFW)'],
+  ['conv2dForward', 'outputShape of 3', { outputShape: [1, 3, 2] }, 'output_shape must have 4 elements (NKOhOw)'],
+  ['conv2dForward', 'stride of 1', { stride: [1] }, 'stride must have 2 elements [sh, sw]'],
+  ['conv2dForward', 'padding of 1', { padding: [0] }, 'padding must have 2 elements [ph, pw]'],
+];
+
+function errorCase(id: string, op: CaseSubject, check: (backend: ComputeBackend) => void): ConformanceCase {
+  return { id: `fixed/error/${id}`, op, params: {}, run: async ({ backend }) => check(backend) };
+}
+
+/** Errors with their exact details. */
+export const fixedErrorCases: readonly ConformanceCase[] = [
+  errorCase('alloc(0)', 'memory', (backend) =>
+    expectThrows('alloc(0)', { code: 'INVALID_ARGUMENT', detail: 'cannot allocate 0 bytes' }, () => backend.alloc(0)),
+  ),
+  ...REFUSED.map(([op, id, change, detail]) =>
+    errorCase(`${op} ${id}`, op, (backend) => {
+      const sample = SAMPLE_CALLS.find((candidate) => candidate.op === op);
+      const call = { ...(sample === undefined ? {} : withNullPointers(sample)), ...change };
+      expectThrows(op, { code: 'INVALID_ARGUMENT', detail }, () => callOp(backend, op, call));
+    }),
+  ),
+  ...SAMPLE_CALLS.map((sample) =>
+    errorCase(`${sample.op} with null pointers`, sample.op, (backend) =>
+      expectThrows(sample.op, { code: 'INVALID_ARGUMENT', detail: 'unknown handle 0' }, () =>
+        callOp(backend, sample.op, withNullPointers(sample)),
+      ),
+    ),
+  ),
+  errorCase('alloc(128), free, free', 'memory', (backend) => {
+    const ptr = backend.alloc(128);
+    if (!(ptr > NULL_PTR)) throw new Error(`alloc gave ${ptr}`);
+    backend.free(ptr);
+    expectThrows('second free', { code: 'INVALID_ARGUMENT', detail: `unknown handle ${ptr}` }, () => backend.free(ptr));
+  }),
+];

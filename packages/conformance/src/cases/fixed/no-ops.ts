@@ -1,0 +1,69 @@
+import { NULL_PTR, type OpName } from '@concord/backend-core';
+import type { ConformanceCase } from '../../harness/case.ts';
+import { callOp, SAMPLE_CALLS, withNullPointers } from '../../harness/sample-calls.ts';
+
+/** What makes each op a no-op although all pointers are null. */
+const ZEROS: readonly (readonly [OpName, readonly Readonly<Record<string, unknown>>[]])[] = [
+  ['gemm', [{ m: 0 }, { n: 0 }, { k: 0 }, { m: 0, n: 0, k: 0 }, { k: 0, beta: 2 }]],
+  ['batchedGemm', [{ m: 0 }, { n: 0 }, { k: 0 }, { batchCount: 0 }]],
+  ['gemmF16', [{ m: 0 }, { n: 0 }, { k: 0 }]],
+  ['unary', [{ n: 0 }]],
+  ['binary', [{ n: 0 }]],
+  [
+    'reduce',
+    [
+      { shape: [0], axis: 0 },
+      { shape: [4, 0], axis: 0 },
+      { shape: [4, 0], axis: 1 },
+      { shape: [0, 4, 5], axis: 2, op: 'mean' },
+    ],
+  ],
+  ['attention', [{ batch: 0 }, { heads: 0 }]],
+  [
+    'conv2dForward',
+    [
+      { inputShape: [0, 2, 4, 4], outputShape: [0, 3, 2, 2] },
+      { filterShape: [0, 2, 3, 3], outputShape: [1, 0, 2, 2] },
+    ],
+  ],
+];
+
+const describe = (change: Readonly<Record<string, unknown>>): string =>
+  Object.entries(change)
+    .map(([key, value]) => `${key}=${String(value)}`)
+    .join(' ');
+
+/** Calls that have nothing to do accept null pointers. */
+export const noOpCases: readonly ConformanceCase[] = [
+  ...ZEROS.flatMap(([op, changes]) =>
+    changes.map((change): ConformanceCase => ({
+      id: `fixed/no-op/${op} ${describe(change)}`,
+      op,
+      params: {},
+      needs: { op, dtype: op === 'gemmF16' ? 'f16' : 'f32' },
+      run: async ({ backend }) => {
+        const sample = SAMPLE_CALLS.find((candidate) => candidate.op === op);
+        if (sample === undefined) throw new Error(`no sample call of ${op}`);
+        callOp(backend, op, { ...withNullPointers(sample), ...change });
+        await backend.synchronize();
+      },
+    })),
+  ),
+  {
+    id: 'fixed/no-op/copies of nothing',
+    op: 'memory',
+    params: {},
+    run: async ({ backend }) => {
+      backend.copyHtod(NULL_PTR, new Float32Array());
+      await backend.copyDtoh(new Float32Array(), NULL_PTR);
+      backend.copyDtod(NULL_PTR, NULL_PTR, 0);
+      backend.fill(NULL_PTR, 0, 0);
+    },
+  },
+  {
+    id: 'fixed/no-op/synchronize with nothing queued',
+    op: 'memory',
+    params: {},
+    run: ({ backend }) => backend.synchronize(),
+  },
+];

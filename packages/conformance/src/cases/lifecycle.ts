@@ -1,0 +1,178 @@
+import { download, NULL_PTR, OP_NAMES, type OpName, upload } from '@concord/backend-core';
+import { compareAll } from '../checks/compare.ts';
+import { type CaseContext, type ConformanceCase, expectThat } from '../harness/case.ts';
+import { expectRejects, expectThrows } from '../harness/expect-error.ts';
+import { callOp, SAMPLE_CALLS, withNullPointers } from '../harness/sample-calls.ts';
+
+function lifecycleCase(id: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
+  return { id: `lifecycle/${id}`, op: 'lifecycle', params: {}, run };
+}
+
+const DISPOSED = { code: 'DISPOSED' } as const;
+
+/** init, dispose, waits, and what a backend says about itself. */
+export const lifecycleCases: readonly ConformanceCase[] = [
+  lifecycleCase('init twice, also at once', async ({ create }) => {
+    const backend = await create();
+    await Promise.all([backend.init(), backend.init()]);
+    await backend.init();
+    expectThat(backend.isInitialized, 'isInitialized is false after init');
+  }),
+  lifecycleCase('dispose twice, also at once', async ({ create }) => {
+    const backend = await create();
+    await backend.init();
+    await Promise.all([backend.dispose(), backend.dispose()]);
+    await backend.dispose();
+    expectThat(!backend.isInitialized, 'isInitialized is true after dispose');
+  }),
+  lifecycleCase('dispose without init', async ({ create }) => {
+    const backend = await create();
+    await backend.dispose();
+    await expectRejects('init after dispose', DISPOSED, () => backend.init());
+  }),
+  lifecycleCase('dispose during init', async ({ create }) => {
+    const backend = await create();
+    const opening = backend.init().catch(() => undefined);
+    await backend.dispose();
+    await opening;
+    expectThrows('alloc', DISPOSED, () => backend.alloc(4));
+  }),
+  lifecycleCase('create, dispose, create', async ({ create }) => {
+    for (let round = 0; round < 3; round++) {
+      const backend = await create();
+      await backend.init();
+      const ptr = upload(backend, [round, 2]);
+      compareAll('round trip', await download(backend, ptr, 2), [round, 2], { bound: () => 0 });
+      await backend.dispose();
+    }
+  }),
+  lifecycleCase('two objects side by side', async ({ create }) => {
+    const [first, second] = [await create(), await create()];
+    await Promise.all([first.init(), second.init()]);
+    const [x, y] = [upload(first, [1, 2]), upload(second, [3, 4])];
+    expectThat(Number(x) !== Number(y), 'two backend objects gave the same pointer');
+    await first.dispose();
+    compareAll('second', await download(second, y, 2), [3, 4], { bound: () => 0 });
+  }),
+  lifecycleCase('everything after dispose is DISPOSED', async ({ create }) => {
+    const backend = await create();
+    await backend.init();
+    const ptr = backend.alloc(64);
+    await backend.dispose();
+    expectThrows('alloc', DISPOSED, () => backend.alloc(4));
+    expectThrows('copyHtod', DISPOSED, () => backend.copyHtod(ptr, new Uint8Array(4)));
+    expectThrows('copyDtod', DISPOSED, () => backend.copyDtod(ptr, ptr, 4));
+    expectThrows('fill', DISPOSED, () => backend.fill(ptr, 0, 4));
+    expectThrows('flush', DISPOSED, () => backend.flush());
+    expectThrows('supports', DISPOSED, () => backend.supports('gemm'));
+    await expectRejects('copyDtoh', DISPOSED, () => backend.copyDtoh(new Uint8Array(4), ptr));
+    await expectRejects('synchronize', DISPOSED, () => backend.synchronize());
+    await expectRejects('prepare', DISPOSED, () => backend.prepare([]));
+    for (const sample of SAMPLE_CALLS) {
+      expectThrows(sample.op, DISPOSED, () => callOp(backend, sample.op, withNullPointers(sample)));
+    }
+    // A program that cleans up in the wrong order has nothing to clean up.
+    backend.free(ptr);
+    backend.free(ptr);
+  }),
+  lifecycleCase('lost resolves on dispose', async ({ create }) => {
+    const backend = await create();
+    const { lost } = backend;
+    await backend.init();
+    await backend.dispose();
+    const { reason, message } = await lost;
+    expectThat(reason === 'disposed' && message !== '', `lost gave ${reason} "${message}"`);
+  }),
+  lifecycleCase('a wait at dispose ends', async ({ create }) => {
+    const backend = await create();
+    await backend.init();
+    const x = upload(backend, new Float32Array(100_000).fill(2));
+    backend.unary({ op: 'exp', n: 100_000, input: x, output: x });
+    const outcome = backend.synchronize().then(
+      () => 'done',
+      (error: unknown) => (error as { code?: string }).code,
+    );
+    await backend.dispose();
+    const result = await outcome;
+    expectThat(result === 'done' || result === 'DISPOSED', `the wait ended with ${String(result)}`);
+  }),
+  lifecycleCase('an aborted wait rejects with the reason of the signal', async ({ backend }) => {
+    const reason = new Error('enough');
+    const wait = backend.synchronize({ signal: AbortSignal.abort(reason) });
+    const got = await wait.then(
+      () => 'nothing',
+      (error: unknown) => error,
+    );
+    expectThat(got === reason, `rejected with ${String(got)}`);
+    await backend.synchronize();
+  }),
+  lifecycleCase('a wait that times out can be repeated', async ({ backend }) => {
+    const x = upload(backend, new Float32Array(200_000).fill(0.5));
+    backend.unary({ op: 'tanh', n: 200_000, input: x, output: x });
+    await backend.synchronize({ timeoutMs: 0 }).catch((error: unknown) => {
+      expectThat((error as { code?: string }).code === 'DEVICE_ERROR', `timeout gave ${String(error)}`);
+    });
+    await backend.synchronize({ timeoutMs: Infinity });
+    const [first] = await download(backend, x, 1);
+    expectThat(Math.abs((first as number) - Math.tanh(0.5)) < 1e-6, `tanh(0.5) is ${String(first)}`);
+    backend.free(x);
+  }),
+  lifecycleCase('says what it is', async ({ backend }) => {
+    const { contractVersion, name, device, capabilities } = backend;
+    expectThat(contractVersion === 1, `contractVersion is ${String(contractVersion)}`);
+    expectThat(/^[a-z][a-z0-9-]*$/.test(name), `name "${name}" is not kebab-case`);
+    for (const field of ['vendor', 'name', 'type', 'driver'] as const) {
+      expectThat(typeof device[field] === 'string' && device[field] !== '', `device.${field} is empty`);
+    }
+    expectThat(capabilities.limits.maxHeadDim >= 256, `maxHeadDim ${capabilities.limits.maxHeadDim} is under 256`);
+    expectThat(capabilities.limits.maxAllocationBytes > 0, 'maxAllocationBytes is not positive');
+    expectThat(
+      [capabilities, capabilities.ops, capabilities.dtypes, capabilities.limits, capabilities.numerics].every(
+        Object.isFrozen,
+      ),
+      'capabilities are not frozen',
+    );
+    for (const op of capabilities.ops) {
+      expectThat(OP_NAMES.includes(op), `unknown op ${op} in capabilities`);
+      expectThat((capabilities.dtypes[op]?.length ?? 0) > 0, `${op} has no dtype`);
+    }
+  }),
+  lifecycleCase('supports agrees with the calls', async ({ backend }) => {
+    for (const sample of SAMPLE_CALLS) {
+      for (const dtype of ['f32', 'f16'] as const) {
+        if (sample.op === 'gemmF16' && dtype === 'f32') continue;
+        const declared = backend.capabilities.dtypes[sample.op]?.includes(dtype) === true;
+        const support = backend.supports(sample.op, { dtype });
+        expectThat(support.ok === declared, `supports(${sample.op}, ${dtype}) is ${support.ok}, declared ${declared}`);
+        if (declared) continue;
+        expectThrows(`${sample.op} in ${dtype}`, { code: 'UNSUPPORTED' }, () =>
+          callOp(backend, sample.op, { ...withNullPointers(sample), dtype }),
+        );
+      }
+      const whole = backend.supports(sample.op, sample.shape);
+      const isDeclared = backend.capabilities.ops.includes(sample.op);
+      expectThat(whole.ok === isDeclared, `supports(${sample.op}, shape) is ${whole.ok}`);
+    }
+    expectThat(!backend.supports('gemm', { m: -1, n: 1, k: 1 }).ok, 'supports a negative size');
+    expectThat(!backend.supports('no such op' as OpName).ok, 'supports an op that does not exist');
+    const { maxHeadDim } = backend.capabilities.limits;
+    const large = { batch: 1, heads: 1, seqQ: 1, seqKv: 1, headDim: maxHeadDim + 1, scale: 1 };
+    expectThat(!backend.supports('attention', large).ok, 'supports a headDim over its limit');
+    expectThrows('attention over maxHeadDim', { code: 'UNSUPPORTED' }, () =>
+      backend.attention({ ...large, q: NULL_PTR, k: NULL_PTR, v: NULL_PTR, o: NULL_PTR }),
+    );
+  }),
+  lifecycleCase('prepare reports progress and refuses what the call refuses', async ({ backend }) => {
+    const steps: string[] = [];
+    const unary = { op: 'unary', call: { op: 'neg', n: 8 } } as const;
+    const gemm = { op: 'gemm', call: { m: 4, n: 4, k: 4 } } as const;
+    await backend.prepare([unary, gemm], { onProgress: (done, total) => steps.push(`${done}/${total}`) });
+    expectThat(String(steps) === '1/2,2/2', `progress was ${String(steps)}`);
+    await expectRejects('bad shape', { code: 'INVALID_ARGUMENT' }, () =>
+      backend.prepare([unary, { op: 'gemm', call: { m: -1, n: 4, k: 4 } }]),
+    );
+    const reason = new Error('enough');
+    const got = await backend.prepare([unary], { signal: AbortSignal.abort(reason) }).catch((error: unknown) => error);
+    expectThat(got === reason, `an aborted prepare rejected with ${String(got)}`);
+  }),
+];

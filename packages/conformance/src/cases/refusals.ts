@@ -1,0 +1,208 @@
+import { type ComputeBackend, type DevicePtr, offsetPtr } from '@concord/backend-core';
+import { compareBytes } from '../checks/compare.ts';
+import type { ConformanceCase } from '../harness/case.ts';
+import { type ExpectedError, expectThrows } from '../harness/expect-error.ts';
+import { callOp, SAMPLE_CALLS, type SampleCall, withNullPointers, withOperands } from '../harness/sample-calls.ts';
+
+const INVALID = { code: 'INVALID_ARGUMENT' } as const;
+const BAD_SIZES: readonly unknown[] = [Number.NaN, Infinity, -1, 1.5, 2 ** 53, '4', null, 4n];
+/** Fields with a default, for which null stands. */
+const OPTIONAL = /^(ld.|groups)$/;
+const BAD_WORDS: readonly unknown[] = ['', 'no such word', 7, {}];
+const BAD_POINTERS: readonly unknown[] = [undefined, null, Number.NaN, -8, 0.5, '256', 2 ** 53];
+
+/** Runs a wrong call and sees that it is refused and the output left alone. */
+async function expectRefused(
+  backend: ComputeBackend,
+  sample: SampleCall,
+  expected: ExpectedError,
+  change: (pointers: Record<string, DevicePtr>) => Record<string, unknown>,
+): Promise<void> {
+  await withOperands(backend, sample, async (call, pointers) => {
+    const [name, bytes] = sample.operands.at(-1) as readonly [string, number];
+    const output = pointers[name] as DevicePtr;
+    const before = Uint8Array.from({ length: bytes }, (_, i) => (i * 29 + 7) & 255);
+    backend.copyHtod(output, before);
+    expectThrows(sample.op, expected, () => callOp(backend, sample.op, { ...call, ...change(pointers) }));
+    const after = new Uint8Array(bytes);
+    await backend.copyDtoh(after, output);
+    compareBytes(`${name} after the refused call`, after, before);
+  });
+}
+
+function refusal(
+  sample: SampleCall,
+  what: string,
+  expected: ExpectedError,
+  change: (pointers: Record<string, DevicePtr>) => Record<string, unknown>,
+): ConformanceCase {
+  return {
+    id: `${sample.op}/refuses/${what}`,
+    op: sample.op,
+    params: {},
+    needs: { op: sample.op, dtype: sample.op === 'gemmF16' ? 'f16' : 'f32' },
+    run: ({ backend }) => expectRefused(backend, sample, expected, change),
+  };
+}
+
+/** One case per field, all wrong values in turn: which value fails is in the message. */
+function badValues(sample: SampleCall, field: string, values: readonly unknown[]): ConformanceCase {
+  return {
+    id: `${sample.op}/refuses/bad ${field}`,
+    op: sample.op,
+    params: {},
+    needs: { op: sample.op, dtype: sample.op === 'gemmF16' ? 'f16' : 'f32' },
+    run: async ({ backend }) => {
+      for (const value of values) await expectRefused(backend, sample, INVALID, () => ({ [field]: value }));
+      // Types come before pointers: the detail must not be about the null pointer.
+      const detail = new RegExp(field.replace(/\[.*/, ''));
+      for (const value of values) {
+        expectThrows(`${field} = ${String(value)}`, { ...INVALID, detail }, () =>
+          callOp(backend, sample.op, { ...withNullPointers(sample), [field]: value }),
+        );
+      }
+    },
+  };
+}
+
+/** The shape fields that hold lists. */
+const listsOf = (sample: SampleCall): string[] =>
+  Object.entries(sample.shape)
+    .filter(([, value]) => Array.isArray(value))
+    .map(([name]) => name);
+
+function ofOperand(sample: SampleCall, name: string, bytes: number): ConformanceCase[] {
+  const output = (sample.operands.at(-1) as readonly [string, number])[0];
+  const elementBytes = sample.op === 'gemmF16' ? 2 : 4;
+  const cases = [
+    refusal(sample, `misaligned ${name}`, { ...INVALID, detail: /aligned/ }, (pointers) => ({
+      [name]: offsetPtr(pointers[name] as DevicePtr, 1),
+    })),
+    refusal(sample, `${name} out of bounds`, { ...INVALID, detail: /out of bounds/ }, (pointers) => ({
+      [name]: offsetPtr(pointers[name] as DevicePtr, elementBytes),
+    })),
+    refusal(sample, `${name} past the end`, { ...INVALID, detail: /^unknown handle \d+$/ }, (pointers) => ({
+      [name]: offsetPtr(pointers[name] as DevicePtr, Math.ceil(bytes / 4) * 4),
+    })),
+    {
+      id: `${sample.op}/refuses/freed ${name}`,
+      op: sample.op,
+      params: {},
+      needs: { op: sample.op, dtype: sample.op === 'gemmF16' ? 'f16' : 'f32' } as const,
+      run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
+        const freed = backend.alloc(bytes);
+        backend.free(freed);
+        const detail = `unknown handle ${freed}`;
+        await expectRefused(backend, sample, { ...INVALID, detail }, () => ({ [name]: freed }));
+      },
+    },
+  ];
+  if (name === output) return cases;
+  return [
+    ...cases,
+    refusal(sample, `${output} one element into ${name}`, { ...INVALID, detail: /overlaps/ }, (pointers) => {
+      // The output is moved into the input as far as it fits.
+      const [, outputBytes] = sample.operands.at(-1) as readonly [string, number];
+      return bytes > outputBytes
+        ? { [output]: offsetPtr(pointers[name] as DevicePtr, elementBytes) }
+        : {
+            [name]: pointers[output],
+            [output]: pointers[output],
+            ...partlyOverlapping(sample, pointers, name, output),
+          };
+    }),
+  ];
+}
+
+/** For operands of one size: both in the output's memory, shifted by an element, with a smaller n. */
+function partlyOverlapping(
+  sample: SampleCall,
+  pointers: Record<string, DevicePtr>,
+  name: string,
+  output: string,
+): Record<string, unknown> {
+  if (!('n' in sample.shape)) return {};
+  return { n: 6, [name]: pointers[output], [output]: offsetPtr(pointers[output] as DevicePtr, 4) };
+}
+
+function ofLeadingDimensions(sample: SampleCall): ConformanceCase[] {
+  if (!('m' in sample.shape)) return [];
+  const cases = Object.entries({ lda: 4, ldb: 3, ldc: 3 }).map(([name, value]) =>
+    refusal(sample, `short ${name}`, { ...INVALID, detail: new RegExp(`^${name} must be at least`) }, () => ({
+      [name]: value,
+    })),
+  );
+  cases.push(
+    refusal(sample, 'short lda of a transposed A', { ...INVALID, detail: /^lda must be at least 3/ }, () => ({
+      transA: 'T',
+      lda: 2,
+    })),
+    refusal(sample, 'an overflowing extent', { ...INVALID, detail: /2\^53/ }, () => ({ lda: 2 ** 52 })),
+  );
+  if (sample.op === 'batchedGemm') {
+    cases.push(
+      refusal(sample, 'overlapping C of a batch', { ...INVALID, detail: /^strideC must be at least 12/ }, () => ({
+        strideC: 11,
+      })),
+    );
+  }
+  return cases;
+}
+
+const CONV = SAMPLE_CALLS.find(({ op }) => op === 'conv2dForward') as SampleCall;
+
+const convCases: ConformanceCase[] = (
+  [
+    ['a wrong output shape', { outputShape: [1, 3, 2, 3] }, /^output_shape must be \[1, 3, 2, 2\]/],
+    ['groups that do not divide', { groups: 3 }, /^groups 3 must divide/],
+    ['a wrong number of filter channels', { filterShape: [3, 1, 3, 3] }, /^filter_shape\[1\] must be 2/],
+    ['a filter larger than the input', { filterShape: [3, 2, 5, 3] }, /exceeds the padded input/],
+    ['no channels', { inputShape: [1, 0, 4, 4] }, /must not contain 0/],
+    ['an empty filter', { filterShape: [3, 2, 0, 3] }, /must not contain 0/],
+    ['stride 0', { stride: [0, 1] }, /^stride\[0\] must be a positive/],
+    ['dilation 0', { dilation: [1, 0] }, /^dilation\[1\] must be a positive/],
+    ['dilation of 1', { dilation: [1] }, /^dilation must have 2 elements/],
+    ['groups 0', { groups: 0 }, /^groups must be a positive/],
+  ] as const
+).map(([what, change, detail]) => refusal(CONV, what, { ...INVALID, detail }, () => change));
+
+/** Wrong calls of every op: refused with the right error before anything is touched. */
+export const refusalCases: readonly ConformanceCase[] = [
+  ...SAMPLE_CALLS.flatMap((sample) => [
+    ...sample.sizes.map((field) =>
+      badValues(sample, field, OPTIONAL.test(field) ? BAD_SIZES.filter((size) => size !== null) : BAD_SIZES),
+    ),
+    ...sample.words.map((field) => badValues(sample, field, BAD_WORDS)),
+    ...listsOf(sample).map((field) => badValues(sample, field, ['4x4', 7, [1, Number.NaN, 3, 4], [1, -1, 2, 2], {}])),
+    ...sample.operands.map(([name]) => badValues(sample, name, BAD_POINTERS)),
+    ...sample.operands.flatMap(([name, bytes]) => ofOperand(sample, name, bytes)),
+    ...ofLeadingDimensions(sample),
+    {
+      id: `${sample.op}/refuses/no call object`,
+      op: sample.op,
+      params: {},
+      run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
+        for (const call of [undefined, null, 7, 'call']) {
+          expectThrows(sample.op, INVALID, () => callOp(backend, sample.op, call));
+        }
+      },
+    },
+    {
+      id: `${sample.op}/refuses/a pointer of another backend object`,
+      op: sample.op,
+      params: {},
+      needs: { op: sample.op, dtype: sample.op === 'gemmF16' ? 'f16' : 'f32' } as const,
+      run: async ({ backend, create }: Parameters<ConformanceCase['run']>[0]) => {
+        const other = await create();
+        await other.init();
+        const foreign = other.alloc(4096);
+        const [name] = sample.operands[0] as readonly [string, number];
+        await expectRefused(backend, sample, { ...INVALID, detail: `unknown handle ${foreign}` }, () => ({
+          [name]: foreign,
+        }));
+        other.free(foreign);
+      },
+    },
+  ]),
+  ...convCases,
+];

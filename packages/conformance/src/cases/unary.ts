@@ -1,0 +1,98 @@
+import { UNARY_OPS, type UnaryOp } from '@concord/backend-core';
+import { unaryFunction, unaryReference } from '@concord/backend-cpu/reference';
+import { compareAll } from '../checks/compare.ts';
+import {
+  drawAnyMagnitude,
+  drawElementwise,
+  drawModerate,
+  drawPattern,
+  ELEMENTWISE_DEFAULTS,
+  type ElementwiseParams,
+  flushed,
+  shrinkElementwise,
+  SPECIAL_VALUES,
+  SUBNORMALS,
+  tile,
+  ulpTolerance,
+} from '../checks/elementwise.ts';
+import { unaryUlps } from '../checks/function-accuracy.ts';
+import type { CaseContext } from '../harness/case.ts';
+import { defineSuite, type Suite } from '../harness/suite.ts';
+import { Workspace } from '../harness/workspace.ts';
+
+async function checkValues(context: CaseContext, params: ElementwiseParams, values: Float32Array): Promise<void> {
+  const { backend } = context;
+  const { inPlace, offset: offsetBytes, together } = params;
+  const op = params.fn as UnaryOp;
+  const workspace = new Workspace(backend, { offsetBytes, together });
+  const input = inPlace === 'none' ? workspace.input(values) : workspace.inOut(values);
+  const output = inPlace === 'none' ? workspace.output(values.length) : input;
+  await workspace.run(() => backend.unary({ op, n: values.length, input: input.ptr, output: output.ptr }));
+
+  const want = unaryReference(op, values);
+  const tolerance = ulpTolerance(
+    context,
+    want,
+    (i) => unaryUlps(op, values[i] as number),
+    (i) => [unaryFunction(op)(flushed(values[i] as number))],
+  );
+  compareAll(`${op} of ${values.length} values`, output.values(), want, tolerance);
+}
+
+/** More elements than one grid dimension of workgroups holds; the oracle works out one period of the values. */
+async function checkLong({ backend, random }: CaseContext, params: ElementwiseParams): Promise<void> {
+  const { n } = params;
+  const op = params.fn as UnaryOp;
+  const pattern = drawPattern(random);
+  const workspace = new Workspace(backend);
+  const input = workspace.input(tile(pattern, n));
+  const output = workspace.output(n);
+  await workspace.run(() => backend.unary({ op, n, input: input.ptr, output: output.ptr }));
+  compareAll(`${op} of ${n} values`, output.values(), tile(unaryReference(op, pattern), n), { bound: () => 0 });
+}
+
+type Entry = readonly [string, Partial<ElementwiseParams>];
+
+const list: Entry[] = [
+  ...UNARY_OPS.flatMap((fn): Entry[] => [
+    ['accuracy', { fn, n: 4096 }],
+    ['range', { fn, n: 4096 }],
+    ['specials', { fn }],
+    ['subnormals', { fn }],
+    ['accuracy', { fn, n: 1001, inPlace: 'input' }],
+    ['accuracy', { fn, n: 5, offset: 4, together: true }],
+  ]),
+  ...[1, 2, 3, 7, 63, 64, 65, 255, 257, 1023, 1025].map((n): Entry => ['accuracy', { fn: 'neg', n }]),
+  ...[4, 8, 12].map((offset): Entry => ['accuracy', { fn: 'relu', n: 129, offset }]),
+  // Over 65,535 workgroups of 256.
+  ['long', { fn: 'relu', n: 65_537 * 256 + 3 }],
+];
+
+/** `unary`. */
+export const unarySuite: Suite = defineSuite<ElementwiseParams>({
+  op: 'unary',
+  defaults: ELEMENTWISE_DEFAULTS,
+  checks: {
+    accuracy: (context, params) => {
+      const { random } = context;
+      const positive = params.fn === 'log' || params.fn === 'sqrt';
+      const draw = (): number => (positive ? Math.abs(drawModerate(random)) : drawModerate(random));
+      return checkValues(context, params, Float32Array.from({ length: params.n }, draw));
+    },
+    range: (context, params) =>
+      checkValues(
+        context,
+        params,
+        Float32Array.from({ length: params.n }, () => drawAnyMagnitude(context.random)),
+      ),
+    long: checkLong,
+    specials: (context, params) =>
+      checkValues(context, params, tile(SPECIAL_VALUES, Math.max(SPECIAL_VALUES.length, params.n))),
+    subnormals: (context, params) =>
+      checkValues(context, params, tile(SUBNORMALS, Math.max(SUBNORMALS.length, params.n))),
+  },
+  list,
+  dtypeOf: () => 'f32',
+  draw: (random) => drawElementwise(random, UNARY_OPS, ['input']),
+  shrink: shrinkElementwise,
+});

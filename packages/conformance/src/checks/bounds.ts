@@ -1,0 +1,65 @@
+/** Unit roundoff that the bounds are stated in: 2^-23, twice that of float32, so that truncating devices pass. */
+export const U: number = 2 ** -23;
+/** Smallest normal float32. Anything below may be flushed to zero. */
+export const MIN_NORMAL: number = 2 ** -126;
+/** Largest finite float32. */
+export const MAX_F32: number = (2 - 2 ** -23) * 2 ** 127;
+/** Largest finite binary16. */
+export const MAX_F16 = 65504;
+
+/** `n u / (1 - n u)`: the relative error of n roundings (Higham, Accuracy and Stability, lemma 3.1). */
+export function gamma(n: number): number {
+  return (n * U) / (1 - n * U);
+}
+
+/** Spacing of float32 at x, subnormals included. */
+export function ulpF32(x: number): number {
+  return 2 ** (Math.max(exponentOf(x), -126) - 23);
+}
+
+/** Spacing of binary16 at x, subnormals included. */
+export function ulpF16(x: number): number {
+  return 2 ** (Math.max(exponentOf(x), -14) - 10);
+}
+
+/** floor(log2 |x|); 0 for 0, NaN and infinities, where nobody asks. */
+function exponentOf(x: number): number {
+  const magnitude = Math.abs(x);
+  if (magnitude === 0 || !Number.isFinite(magnitude)) return magnitude === 0 ? -1000 : 127;
+  const guess = Math.floor(Math.log2(magnitude));
+  if (2 ** guess > magnitude) return guess - 1;
+  return 2 ** (guess + 1) <= magnitude ? guess + 1 : guess;
+}
+
+/** Error bound of one entry of `alpha A B + beta C`; `magnitude` is sum |a||b|. Also of conv2d, with k terms. */
+export function productBound(k: number, alpha: number, beta: number, magnitude: number, old: number): number {
+  const scaled = Math.abs(alpha);
+  const product = magnitude === 0 ? 0 : scaled * gamma(k + 3) * magnitude;
+  const kept = beta === 0 ? 0 : gamma(3) * Math.abs(beta * old);
+  return product + kept + (scaled * k + 2) * MIN_NORMAL;
+}
+
+/** Error bound of a sum of n terms (of a mean with `mean`); `magnitude` is sum |x|, for the mean divided by n. */
+export function reduceBound(n: number, mean: boolean, magnitude: number): number {
+  const depth = Math.min(n, 1024 + 2 * Math.ceil(Math.log2(Math.max(n, 1))));
+  return gamma(depth + (mean ? 3 : 0)) * magnitude + (n + 2) * MIN_NORMAL;
+}
+
+/** What the bound of one entry of attention is made of. */
+export interface AttentionTerms {
+  readonly headDim: number;
+  /** Number of visible keys. */
+  readonly keys: number;
+  /** max over the keys of scale sum |q||k|. */
+  readonly scoreMagnitude: number;
+  /** sum p |v| */
+  readonly magnitude: number;
+  /** sum p (3 + 2 |s - max s|) (|v| + |o|) */
+  readonly spread: number;
+}
+
+/** Error bound of one entry of attention. */
+export function attentionBound({ headDim, keys, scoreMagnitude, magnitude, spread }: AttentionTerms): number {
+  const delta = gamma(headDim + 2) * scoreMagnitude;
+  return 2 * (Math.expm1(2 * delta) + gamma(4 * keys)) * magnitude + U * spread + (keys + 2) * MIN_NORMAL;
+}

@@ -1,0 +1,76 @@
+import { CaseFailure } from '../harness/case.ts';
+import { MAX_F16, MAX_F32, ulpF16, ulpF32 } from './bounds.ts';
+
+/** How far results may be from the wanted values, and in which format they are. */
+export interface Tolerance {
+  /** Largest error of entry i, absolute. 0: the wanted value rounded to the format. */
+  readonly bound: (index: number) => number;
+  readonly format?: 'f32' | 'f16';
+  /** Other acceptable values of entry i. */
+  readonly also?: (index: number) => readonly number[];
+}
+
+/**
+ * Compares results with wanted values, all entries of them.
+ *
+ * NaN must be where it is wanted and nowhere else. An infinity passes where the interval around the wanted value
+ * reaches beyond the largest finite number. The sign of zero is not compared.
+ *
+ * @throws {CaseFailure} with the first bad index, got, want, bound, the distance in ulp, and how many are wrong
+ */
+export function compareAll(
+  what: string,
+  got: ArrayLike<number>,
+  want: ArrayLike<number>,
+  { bound, format = 'f32', also }: Tolerance,
+): void {
+  if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} entries in place of ${want.length}`);
+  const largest = format === 'f32' ? MAX_F32 : MAX_F16;
+  const accept = (index: number, wanted: number): boolean =>
+    isWithin(got[index] as number, wanted, bound(index), largest);
+  let first = -1;
+  let count = 0;
+  for (let i = 0; i < want.length; i++) {
+    // Most are equal; the bound need not be worked out for them.
+    if (got[i] === want[i] || accept(i, want[i] as number)) continue;
+    if (also?.(i).some((other) => accept(i, other)) === true) continue;
+    if (first < 0) first = i;
+    count++;
+  }
+  if (first < 0) return;
+  const actual = got[first] as number;
+  const wanted = want[first] as number;
+  const ulp = format === 'f32' ? ulpF32(wanted) : ulpF16(wanted);
+  const distance = Math.abs(actual - wanted) / ulp;
+  throw new CaseFailure(
+    `${what}: ${count} of ${want.length} wrong; first at [${first}]: got ${actual}, want ${wanted}, ` +
+      `bound ${bound(first).toPrecision(3)}, off by ${Number.isFinite(distance) ? distance.toPrecision(3) : 'no number of'} ulp`,
+  );
+}
+
+function isWithin(got: number, want: number, bound: number, largest: number): boolean {
+  if (Number.isNaN(want)) return Number.isNaN(got);
+  if (Number.isNaN(got)) return false;
+  // Object.is would tell the zeros apart.
+  if (got === want) return true;
+  // Half a step above the largest finite number everything rounds to infinity.
+  const overflow = largest === MAX_F16 ? 65520 : largest * (1 + 2 ** -25);
+  if (got === Infinity) return want + bound >= overflow;
+  if (got === -Infinity) return want - bound <= -overflow;
+  if (Math.abs(want) === Infinity) return false;
+  return Math.abs(got - want) <= bound;
+}
+
+/**
+ * Compares bytes.
+ *
+ * @throws {CaseFailure} with the first bad offset
+ */
+export function compareBytes(what: string, got: Uint8Array, want: Uint8Array): void {
+  if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} bytes in place of ${want.length}`);
+  for (let i = 0; i < want.length; i++) {
+    if (got[i] !== want[i]) {
+      throw new CaseFailure(`${what}: byte ${i} of ${want.length} is ${got[i]}, want ${want[i]}`);
+    }
+  }
+}

@@ -1,0 +1,312 @@
+import {
+  type BatchedGemmShape,
+  type ComputeBackend,
+  type DType,
+  f16BitsToF32,
+  f32ToF16Bits,
+  type Transpose,
+} from '@concord/backend-core';
+import { batchedGemmReference } from '@concord/backend-cpu/reference';
+import type { CaseContext } from '../harness/case.ts';
+import type { Random } from '../harness/random.ts';
+import { type Slot, Workspace } from '../harness/workspace.ts';
+import { productBound, ulpF16 } from './bounds.ts';
+import { compareAll, compareBytes, type Tolerance } from './compare.ts';
+
+/** Parameters of gemm, gemmF16 and batchedGemm. */
+export type ProductParams = {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly trans: string;
+  readonly alpha: number;
+  readonly beta: number;
+  /** Elements that the leading dimension exceeds the stored row by. */
+  readonly padA: number;
+  readonly padB: number;
+  readonly padC: number;
+  /** Bytes that each operand is moved off the alignment of its allocation. */
+  readonly offset: number;
+  readonly together: boolean;
+  readonly dtype: DType;
+  readonly batch: number;
+  /** `packed`, or the number of elements between batches; `0` broadcasts. */
+  readonly strideA: string;
+  readonly strideB: string;
+  /** Elements between the end of one C and the start of the next. */
+  readonly gapC: number;
+  /** Told apart only by the random numbers. */
+  readonly seed: number;
+};
+
+export const PRODUCT_DEFAULTS: ProductParams = {
+  m: 1,
+  n: 1,
+  k: 1,
+  trans: 'NN',
+  alpha: 1,
+  beta: 0,
+  padA: 0,
+  padB: 0,
+  padC: 0,
+  offset: 0,
+  together: false,
+  dtype: 'f32',
+  batch: 1,
+  strideA: 'packed',
+  strideB: 'packed',
+  gapC: 0,
+  seed: 0,
+};
+
+/** How the op under test is called. */
+export type Multiply = (backend: ComputeBackend, shape: BatchedGemmShape, a: Slot, b: Slot, c: Slot) => void;
+
+/** Host values of the three operands, gaps between rows filled with NaN. */
+interface ProductData {
+  readonly shape: BatchedGemmShape;
+  readonly a: Float64Array;
+  readonly b: Float64Array;
+  readonly c: Float64Array;
+}
+
+/** Draws element (row, column) of op(A), op(B) or C. */
+type Draw = (row: number, column: number) => number;
+
+function shapeOf(params: ProductParams): BatchedGemmShape {
+  const { m, n, k, batch, trans } = params;
+  const [transA, transB] = [trans[0], trans[1]] as [Transpose, Transpose];
+  const [rowsA, columnsA] = transA === 'N' ? [m, k] : [k, m];
+  const [rowsB, columnsB] = transB === 'N' ? [k, n] : [n, k];
+  const lda = columnsA + params.padA;
+  const ldb = columnsB + params.padB;
+  const ldc = n + params.padC;
+  const extent = (rows: number, columns: number, stride: number): number =>
+    rows * columns === 0 ? 0 : (rows - 1) * stride + columns;
+  const stride = (text: string, packed: number): number => (text === 'packed' ? packed : Number(text));
+  const { alpha, beta, dtype } = params;
+  const strideA = stride(params.strideA, extent(rowsA, columnsA, lda));
+  const strideB = stride(params.strideB, extent(rowsB, columnsB, ldb));
+  const strideC = extent(m, n, ldc) + params.gapC;
+  return { m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, strideA, strideB, strideC, batchCount: batch, dtype };
+}
+
+function makeData(params: ProductParams, drawA: Draw, drawB: Draw, drawC: Draw): ProductData {
+  const shape = shapeOf(params);
+  const { m, n, k, lda = 0, ldb = 0, ldc = 0, strideA, strideB, strideC, batchCount } = shape;
+  const matrix = (
+    rows: number,
+    columns: number,
+    ld: number,
+    stride: number,
+    swap: boolean,
+    draw: Draw,
+  ): Float64Array => {
+    const [storedRows, storedColumns] = swap ? [columns, rows] : [rows, columns];
+    const extent = rows * columns === 0 ? 0 : (storedRows - 1) * ld + storedColumns;
+    const data = new Float64Array(extent === 0 ? 0 : (batchCount - 1) * stride + extent).fill(Number.NaN);
+    for (let batch = 0; batch < (stride === 0 ? 1 : batchCount); batch++) {
+      for (let row = 0; row < rows; row++) {
+        for (let column = 0; column < columns; column++) {
+          data[batch * stride + (swap ? column * ld + row : row * ld + column)] = draw(row, column);
+        }
+      }
+    }
+    return data;
+  };
+  return {
+    shape,
+    a: matrix(m, k, lda, strideA, shape.transA !== 'N', drawA),
+    b: matrix(k, n, ldb, strideB, shape.transB !== 'N', drawB),
+    c: matrix(m, n, ldc, strideC, false, drawC),
+  };
+}
+
+async function multiplyOnDevice(
+  context: CaseContext,
+  params: ProductParams,
+  multiply: Multiply,
+  { shape, a, b, c }: ProductData,
+): Promise<Float32Array> {
+  const { offset: offsetBytes, together, dtype } = params;
+  const workspace = new Workspace(context.backend, { offsetBytes, together });
+  const slotA = workspace.input(a, dtype);
+  const slotB = workspace.input(b, dtype);
+  // beta 0 must not read C, which the poison of an output, NaN, would show.
+  const slotC = params.beta === 0 ? workspace.output(c.length, dtype) : workspace.inOut(c, dtype);
+  await workspace.run(() => multiply(context.backend, shape, slotA, slotB, slotC));
+  return slotC.matrices(shape.batchCount, shape.strideC, shape.m, shape.n, shape.ldc ?? shape.n);
+}
+
+/** The tolerance of entry i, given the oracle's answer. */
+function productTolerance(data: ProductData, want: Float64Array, magnitude: Float64Array, dtype: DType): Tolerance {
+  const { shape } = data;
+  const { m, n, k, alpha = 1, beta = 0, ldc = n, strideC } = shape;
+  return {
+    format: dtype,
+    bound: (index) => {
+      const batch = Math.floor(index / (m * n));
+      const row = Math.floor(index / n) % m;
+      const old = beta === 0 ? 0 : (data.c[batch * strideC + row * ldc + (index % n)] as number);
+      const bound = productBound(k, Math.fround(alpha), Math.fround(beta), magnitude[index] as number, old);
+      return dtype === 'f16' ? bound + ulpF16(Math.abs(want[index] as number) + bound) : bound;
+    },
+  };
+}
+
+async function compareWithOracle(
+  context: CaseContext,
+  params: ProductParams,
+  multiply: Multiply,
+  data: ProductData,
+  isExact: boolean,
+): Promise<void> {
+  const got = await multiplyOnDevice(context, params, multiply, data);
+  const { value, magnitude } = batchedGemmReference(data.shape, data.a, data.b, data.c);
+  if (isExact) {
+    const round = params.dtype === 'f16' ? (x: number) => f16BitsToF32(f32ToF16Bits(x)) : Math.fround;
+    compareAll('c', got, value.map(round), { bound: () => 0, format: params.dtype });
+  } else {
+    compareAll('c', got, value, productTolerance(data, value, magnitude, params.dtype));
+  }
+}
+
+const smallIntegers =
+  (random: Random, largest: number): Draw =>
+  () =>
+    random.integer(-largest, largest);
+
+const roundTo =
+  (dtype: DType, draw: Draw): Draw =>
+  (row, column) =>
+    dtype === 'f16' ? f16BitsToF32(f32ToF16Bits(draw(row, column))) : Math.fround(draw(row, column));
+
+/** Small integers: every order of summation gives the same bits, so the tolerance is zero. */
+export async function checkExact(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+  const { random } = context;
+  // In f16, sums must stay below 2^11 to be exact; in f32 below 2^24.
+  const largest = params.dtype === 'f16' ? (params.k > 200 ? 1 : 3) : 8;
+  const draw = smallIntegers(random, largest);
+  await compareWithOracle(context, params, multiply, makeData(params, draw, draw, draw), true);
+}
+
+/**
+ * One operand has full mantissas, the other at most one power of two per sum, so that the product moves mantissas
+ * about and a device that rounds its inputs (tf32, f16) loses bits.
+ */
+export async function checkExactWide(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+  const { random } = context;
+  const { m, n, k, dtype } = params;
+  const wide: Draw = roundTo(dtype, () => random.wideFloat());
+  const zero: Draw = () => 0;
+  const isWideA = random.chance(0.5);
+  const order = random.permutation(k);
+  const chosen = Array.from({ length: isWideA ? n : m }, (_, i) => order[i % k]);
+  const scales = chosen.map(() => random.pick([0.5, 1, 2, -1]));
+  const moveA: Draw = (row, p) => (chosen[row] === p ? (scales[row] as number) : 0);
+  const moveB: Draw = (p, column) => (chosen[column] === p ? (scales[column] as number) : 0);
+  const data = makeData(params, isWideA ? wide : moveA, isWideA ? moveB : wide, zero);
+  await compareWithOracle(context, params, multiply, data, true);
+}
+
+/** Random numbers, judged by the error bound. */
+export async function checkBounded(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+  const { random } = context;
+  const draw = roundTo(params.dtype, () => (random.unit() * 2 - 1) * (random.chance(0.1) ? 16 : 1));
+  await compareWithOracle(context, params, multiply, makeData(params, draw, draw, draw), false);
+}
+
+/** NaN and infinities go where arithmetic sends them, and only there. */
+export async function checkSpecials(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+  const { random } = context;
+  const integers = smallIntegers(random, 3);
+  const special =
+    (chance: number): Draw =>
+    (row, column) =>
+      random.chance(chance) ? random.pick([Number.NaN, Infinity, -Infinity]) : integers(row, column);
+  const chance = 1 / (4 * Math.max(1, params.k));
+  // With alpha 0 nothing of A and B may be seen, so there may be much to see.
+  const seen = params.alpha === 0 ? 0.5 : chance;
+  const data = makeData(params, special(seen), special(seen), params.beta === 0 ? special(1) : special(0.1));
+  await compareWithOracle(context, params, multiply, data, true);
+}
+
+/** The same call twice gives the same bits. */
+export async function checkRepeat(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+  const { random } = context;
+  const draw = roundTo(params.dtype, () => random.wideFloat());
+  const data = makeData(params, draw, draw, draw);
+  const first = await multiplyOnDevice(context, params, multiply, data);
+  const second = await multiplyOnDevice(context, params, multiply, data);
+  compareBytes('second of two equal calls', new Uint8Array(second.buffer), new Uint8Array(first.buffer));
+}
+
+/** (A B)^T = B^T A^T within twice the bound. */
+export async function checkTransposed(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+  const { random } = context;
+  const { m, n, trans, padA, padB } = params;
+  const draw = roundTo(params.dtype, () => random.unit() * 2 - 1);
+  const data = makeData({ ...params, beta: 0 }, draw, draw, () => 0);
+  const swap = (letter: string | undefined): string => (letter === 'N' ? 'T' : 'N');
+  const mirrored = { ...params, m: n, n: m, trans: swap(trans[1]) + swap(trans[0]), padA: padB, padB: padA, beta: 0 };
+  const mirroredData = {
+    ...makeData(
+      mirrored,
+      () => 0,
+      () => 0,
+      () => 0,
+    ),
+    a: data.b,
+    b: data.a,
+  };
+  const straight = await multiplyOnDevice(context, { ...params, beta: 0 }, multiply, data);
+  const turned = await multiplyOnDevice(context, mirrored, multiply, mirroredData);
+  const { value, magnitude } = batchedGemmReference(data.shape, data.a, data.b);
+  const { bound } = productTolerance(data, value, magnitude, params.dtype);
+  const want = straight.map((_, i) => turned[(i % n) * m + Math.floor(i / n)] as number);
+  compareAll('(AB)^T against B^T A^T', straight, want, { bound: (i) => 2 * bound(i), format: params.dtype });
+}
+
+/** Random parameters for fuzzing. */
+export function drawProduct(random: Random, dtypes: readonly DType[], batched: boolean): [string, ProductParams] {
+  const size = (): number => random.pick([random.integer(1, 5), random.integer(1, 40), random.integer(1, 140)]);
+  const dtype = random.pick(dtypes);
+  const params: ProductParams = {
+    ...PRODUCT_DEFAULTS,
+    m: size(),
+    n: size(),
+    k: random.chance(0.05) ? 0 : size(),
+    trans: random.pick(['NN', 'NT', 'TN', 'TT', 'CN', 'NC']),
+    alpha: random.pick([1, 1, -0.5, 2, 0]),
+    beta: random.pick([0, 0, 1, -2]),
+    padA: random.pick([0, 0, 1, 7]),
+    padB: random.pick([0, 0, 1, 5]),
+    padC: random.pick([0, 0, 1, 3]),
+    offset: random.pick(dtype === 'f16' ? [0, 2, 4, 6] : [0, 4, 12]),
+    together: random.chance(0.2),
+    dtype,
+    batch: batched ? random.integer(1, 5) : 1,
+    strideA: batched && random.chance(0.2) ? '0' : 'packed',
+    strideB: batched && random.chance(0.2) ? '0' : 'packed',
+    gapC: batched ? random.pick([0, 0, 3]) : 0,
+    seed: random.uint32(),
+  };
+  const checks = params.k === 0 ? ['exact', 'specials'] : ['exact', 'bounded', 'bounded', 'specials', 'repeat'];
+  return [random.pick(checks), params];
+}
+
+/** Smaller parameters, largest steps first. */
+export function shrinkProduct(params: ProductParams): Partial<ProductParams>[] {
+  const { m, n, k, batch } = params;
+  const smaller: Partial<ProductParams>[] = [];
+  for (const [name, size] of Object.entries({ m, n, k, batch })) {
+    if (size > 1) smaller.push({ [name]: Math.ceil(size / 2) }, { [name]: size - 1 });
+  }
+  for (const name of ['padA', 'padB', 'padC', 'offset', 'gapC', 'beta'] as const) {
+    if (params[name] !== 0) smaller.push({ [name]: 0 });
+  }
+  if (params.alpha !== 1) smaller.push({ alpha: 1 });
+  if (params.together) smaller.push({ together: false });
+  if (params.trans !== 'NN') smaller.push({ trans: 'NN' });
+  return smaller;
+}

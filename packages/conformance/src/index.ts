@@ -1,0 +1,13 @@
+/**
+ * The conformance suite: every backend, ours and other people's, against the oracle.
+ *
+ * @packageDocumentation
+ */
+export { allCases, findCase } from './all-cases.ts';
+export { CaseFailure, type CaseContext, type CaseSubject, type ConformanceCase, type Needs } from './harness/case.ts';
+export type { Params, ParamValue } from './harness/case-id.ts';
+export { requiredBackends } from './required-backends.ts';
+export { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
+export { type ConformanceOptions, type ConformanceReport, runConformance } from './run-conformance.ts';
+export { type FuzzFailure, type FuzzOptions, type FuzzReport, runFuzz } from './run-fuzz.ts';
+export { selectCases } from './select-cases.ts';

@@ -1,0 +1,76 @@
+import { type ComputeBackend, isBackendError } from '@concord/backend-core';
+import { CaseFailure, type ConformanceCase } from './harness/case.ts';
+import { callOp, SAMPLE_CALLS, withNullPointers } from './harness/sample-calls.ts';
+import { Random } from './harness/random.ts';
+
+/** Makes a backend object that is not initialized yet. */
+export type BackendFactory = () => ComputeBackend | Promise<ComputeBackend>;
+
+/** What became of one case. */
+export interface CaseResult {
+  readonly id: string;
+  readonly op: string;
+  readonly status: 'passed' | 'failed' | 'unsupported';
+  readonly ms: number;
+  /** What was wrong, or why it is unsupported. */
+  readonly detail?: string;
+}
+
+/**
+ * Runs one case on an initialized backend. Never rejects.
+ *
+ * A case is `unsupported` only if the backend declares so and the call then throws `UNSUPPORTED`.
+ */
+export async function runCase(
+  testCase: ConformanceCase,
+  backend: ComputeBackend,
+  createBackend: BackendFactory,
+): Promise<CaseResult> {
+  const start = performance.now();
+  const created: ComputeBackend[] = [];
+  const result = (status: CaseResult['status'], detail?: string): CaseResult => {
+    const common = { id: testCase.id, op: testCase.op, status, ms: performance.now() - start };
+    return detail === undefined ? common : { ...common, detail };
+  };
+  try {
+    const reason = unsupportedReason(testCase, backend);
+    if (reason !== undefined) return result('unsupported', reason);
+    await testCase.run({
+      backend,
+      random: new Random(testCase.id),
+      create: async () => {
+        const fresh = await createBackend();
+        created.push(fresh);
+        return fresh;
+      },
+    });
+    return result('passed');
+  } catch (error) {
+    return result('failed', explain(error));
+  } finally {
+    for (const fresh of created) await fresh.dispose().catch(() => undefined);
+  }
+}
+
+/** @throws {CaseFailure} when the backend declares a lack and then does not stand by it */
+function unsupportedReason({ needs }: ConformanceCase, backend: ComputeBackend): string | undefined {
+  if (needs === undefined) return undefined;
+  const { op, dtype } = needs;
+  const support = backend.supports(op, { dtype });
+  if (support.ok) return undefined;
+  const sample = SAMPLE_CALLS.find((candidate) => candidate.op === op);
+  if (support.reason === '' || sample === undefined) throw new CaseFailure(`${op} is unsupported without a reason`);
+  try {
+    callOp(backend, op, { ...withNullPointers(sample), dtype });
+  } catch (error) {
+    if (isBackendError(error, 'UNSUPPORTED')) return support.reason;
+    throw new CaseFailure(`declared unsupported ("${support.reason}"), but the call threw ${String(error)}`);
+  }
+  throw new CaseFailure(`declared unsupported ("${support.reason}"), but the call was accepted`);
+}
+
+function explain(error: unknown): string {
+  if (error instanceof CaseFailure) return error.message;
+  if (isBackendError(error)) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

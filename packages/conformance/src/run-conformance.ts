@@ -1,0 +1,89 @@
+import { type DeviceInfo, isBackendError } from '@concord/backend-core';
+import { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
+import { selectCases } from './select-cases.ts';
+import { requiredBackends } from './required-backends.ts';
+import { VERSION } from './version.ts';
+
+/** Options of {@link runConformance}. */
+export interface ConformanceOptions {
+  /** A glob for case ids, or one exact id. Default: all cases. */
+  readonly filter?: string;
+  /** Ends the run after the case under way; the report holds what was done. */
+  readonly signal?: AbortSignal;
+  /** Called after every case. */
+  readonly onCase?: (result: CaseResult, done: number, total: number) => void;
+}
+
+/** The outcome of a run. */
+export interface ConformanceReport {
+  readonly backend: string;
+  /** null when there was no device to run on. */
+  readonly device: DeviceInfo | null;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly cases: readonly CaseResult[];
+  readonly passed: number;
+  readonly failed: number;
+  readonly unsupported: number;
+  /** All cases ran, none failed and something passed. */
+  readonly ok: boolean;
+  /** Why nothing ran. */
+  readonly notRun?: string;
+}
+
+/**
+ * Runs the conformance cases against the backend that `create` makes. Needs no test framework, so it also runs in a
+ * browser.
+ *
+ * @throws {RangeError} when the filter matches no case
+ */
+export async function runConformance(
+  create: BackendFactory,
+  options: ConformanceOptions = {},
+): Promise<ConformanceReport> {
+  const { filter, signal, onCase } = options;
+  const selected = selectCases(filter);
+  if (selected.length === 0) throw new RangeError(`no case matches "${filter ?? ''}"`);
+
+  const backend = await create();
+  try {
+    await backend.init();
+  } catch (error) {
+    await backend.dispose().catch(() => undefined);
+    return notRunReport(backend.name, error);
+  }
+  const cases: CaseResult[] = [];
+  try {
+    for (const testCase of selected) {
+      if (signal?.aborted === true) break;
+      const result = await runCase(testCase, backend, create);
+      cases.push(result);
+      onCase?.(result, cases.length, selected.length);
+    }
+    const { name, device } = backend;
+    const versions = { conformance: VERSION, driver: device.driver };
+    return summarize({ backend: name, device, versions, cases }, selected.length);
+  } finally {
+    await backend.dispose().catch(() => undefined);
+  }
+}
+
+type Core = Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases'>;
+
+function summarize(core: Core, selected: number): ConformanceReport {
+  const count = (status: CaseResult['status']): number =>
+    core.cases.filter((result) => result.status === status).length;
+  const [passed, failed, unsupported] = [count('passed'), count('failed'), count('unsupported')];
+  const ok = failed === 0 && passed > 0 && core.cases.length === selected;
+  return { ...core, passed, failed, unsupported, ok };
+}
+
+/** No device is no failure, unless `CONCORD_REQUIRE` names the backend; anything else that init throws is one. */
+function notRunReport(backend: string, error: unknown): ConformanceReport {
+  const reason = error instanceof Error ? error.message : String(error);
+  const core = { backend, device: null, versions: { conformance: VERSION }, cases: [] };
+  const isAbsent = isBackendError(error, 'BACKEND_UNAVAILABLE');
+  const required = requiredBackends().includes(backend);
+  const failed = isAbsent && !required ? 0 : 1;
+  const notRun = required ? `${reason} (CONCORD_REQUIRE names ${backend})` : reason;
+  return { ...core, passed: 0, failed, unsupported: 0, ok: false, notRun };
+}

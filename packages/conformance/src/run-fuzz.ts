@@ -1,0 +1,102 @@
+import type { ComputeBackend, OpName } from '@concord/backend-core';
+import { SUITES } from './all-cases.ts';
+import { Random } from './harness/random.ts';
+import type { DrawnCase } from './harness/suite.ts';
+import { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
+
+/** Options of {@link runFuzz}. */
+export interface FuzzOptions {
+  /** Ends the run after that time. Default 10, unless `count` is given. */
+  readonly seconds?: number;
+  /** Ends the run after so many cases. */
+  readonly count?: number;
+  /** Start of the random numbers; the same seed draws the same cases. Default: the clock. */
+  readonly seed?: number;
+  /** Default: all that the backend has. */
+  readonly ops?: readonly OpName[];
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: { tried: number; failures: number; elapsedMs: number }) => void;
+}
+
+/** A random case that failed, made as small as it would go. */
+export interface FuzzFailure {
+  /** Replays with `concord conformance --filter '<id>'`. */
+  readonly id: string;
+  readonly detail: string;
+  /** The id as it was drawn. */
+  readonly shrunkFrom: string;
+}
+
+/** The outcome of a fuzz run. */
+export interface FuzzReport {
+  readonly backend: string;
+  readonly seed: number;
+  readonly tried: number;
+  readonly failures: readonly FuzzFailure[];
+}
+
+/** A run that keeps failing has told enough. */
+const MAX_FAILURES = 20;
+const MAX_SHRINK_STEPS = 200;
+
+/**
+ * Draws shapes, leading dimensions, offsets, transposes and values at random, compares with the oracle, and shrinks
+ * what fails.
+ *
+ * @throws {BackendError} what `init()` throws
+ */
+export async function runFuzz(create: BackendFactory, options: FuzzOptions = {}): Promise<FuzzReport> {
+  const { count = Infinity, seed = Date.now() % 2 ** 32, ops, signal, onProgress } = options;
+  const limitMs = 1000 * (options.seconds ?? (options.count === undefined ? 10 : Infinity));
+  const backend = await create();
+  const failures: FuzzFailure[] = [];
+  const start = performance.now();
+  let tried = 0;
+  try {
+    await backend.init();
+    const suites = SUITES.filter(({ op }) => ops?.includes(op) ?? backend.supports(op).ok);
+    const random = new Random(`fuzz ${seed}`);
+    for (;;) {
+      const elapsedMs = performance.now() - start;
+      const isOver = tried >= count || elapsedMs >= limitMs || failures.length >= MAX_FAILURES;
+      if (isOver || suites.length === 0 || signal?.aborted === true) break;
+      const drawn = random.pick(suites).draw(random);
+      const result = await runDrawn(drawn, backend, create);
+      tried++;
+      if (result.status === 'failed') failures.push(await shrink(drawn, result, backend, create));
+      onProgress?.({ tried, failures: failures.length, elapsedMs });
+    }
+    return { backend: backend.name, seed, tried, failures };
+  } finally {
+    await backend.dispose().catch(() => undefined);
+  }
+}
+
+async function runDrawn(drawn: DrawnCase, backend: ComputeBackend, create: BackendFactory): Promise<CaseResult> {
+  const result = await runCase(drawn.testCase, backend, create);
+  // Timers and signals get their turn between cases; backends that compute in the call never yield by themselves.
+  await new Promise((resolve) => {
+    setTimeout(resolve);
+  });
+  return result;
+}
+
+/** Takes the first smaller case that still fails, until none does. */
+async function shrink(
+  drawn: DrawnCase,
+  first: CaseResult,
+  backend: ComputeBackend,
+  create: BackendFactory,
+): Promise<FuzzFailure> {
+  let failed = first;
+  let candidates = drawn.smaller();
+  for (let step = 0; step < MAX_SHRINK_STEPS; step++) {
+    const candidate = candidates.shift();
+    if (candidate === undefined) break;
+    const result = await runDrawn(candidate, backend, create);
+    if (result.status !== 'failed') continue;
+    failed = result;
+    candidates = candidate.smaller();
+  }
+  return { id: failed.id, detail: failed.detail ?? '', shrunkFrom: first.id };
+}

@@ -1,0 +1,64 @@
+import type { ComputeBackend } from '@concord/backend-core';
+import { isBackendError } from '@concord/backend-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { requiredBackends } from './required-backends.ts';
+import { type BackendFactory, runCase } from './run-case.ts';
+import { selectCases } from './select-cases.ts';
+
+/** Options of {@link describeConformance}. */
+export interface DescribeOptions {
+  /** Title of the block. Default: `conformance of <name>`. */
+  readonly title?: string;
+  /** A glob for case ids. Default: all. */
+  readonly filter?: string;
+}
+
+/**
+ * Registers one vitest test per case. `unsupported` cases show as skipped, with the declared reason. Without a device
+ * there is one skipped test that says why, or, where `CONCORD_REQUIRE` names the backend, a failing one.
+ *
+ * Await it at the top level of the test file: whether there is a device decides which tests there are.
+ */
+export async function describeConformance(create: BackendFactory, options: DescribeOptions = {}): Promise<void> {
+  const cases = selectCases(options.filter);
+  const backend = await create();
+  const title = options.title ?? `conformance of ${backend.name}`;
+  try {
+    await backend.init();
+  } catch (error) {
+    await backend.dispose().catch(() => undefined);
+    describeNotRun(title, backend.name, error);
+    return;
+  }
+  describe(title, () => {
+    registerCases(cases, backend, create);
+  });
+}
+
+function registerCases(cases: ReturnType<typeof selectCases>, backend: ComputeBackend, create: BackendFactory): void {
+  let passed = 0;
+  afterAll(() => backend.dispose());
+  for (const testCase of cases) {
+    it(testCase.id, async (context) => {
+      const { status, detail } = await runCase(testCase, backend, create);
+      if (status === 'unsupported') context.skip(detail);
+      if (status === 'failed') expect.fail(detail);
+      passed++;
+    });
+  }
+  // A backend that supports nothing would otherwise look fine.
+  it('something passed', () => {
+    expect(passed).toBeGreaterThan(0);
+  });
+}
+
+function describeNotRun(title: string, name: string, error: unknown): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  describe(title, () => {
+    it(`not run: ${reason}`, (context) => {
+      if (!isBackendError(error, 'BACKEND_UNAVAILABLE')) throw error;
+      if (requiredBackends().includes(name)) expect.fail(`CONCORD_REQUIRE names ${name}, but: ${reason}`);
+      context.skip(reason);
+    });
+  });
+}
