@@ -53,11 +53,13 @@ export async function runConformance(
   }
   const cases: CaseResult[] = [];
   try {
+    let lastTurn = performance.now();
     for (const testCase of selected) {
       if (signal?.aborted === true) break;
       const result = await runCase(testCase, backend, create);
       cases.push(result);
       onCase?.(result, cases.length, selected.length);
+      lastTurn = await yieldTurn(lastTurn);
     }
     const { name, device } = backend;
     const versions = { conformance: VERSION, driver: device.driver };
@@ -75,6 +77,18 @@ function summarize(core: Core, selected: number): ConformanceReport {
   const [passed, failed, unsupported] = [count('passed'), count('failed'), count('unsupported')];
   const ok = failed === 0 && passed > 0 && core.cases.length === selected;
   return { ...core, passed, failed, unsupported, ok };
+}
+
+/** Longest time without a turn of the event loop; Ctrl-C and a page's pictures wait no longer. */
+const TURN_MS = 20;
+
+/** Gives the event loop a turn when its last one is some time ago: a backend may compute inside the call. */
+async function yieldTurn(lastTurn: number): Promise<number> {
+  if (performance.now() - lastTurn < TURN_MS) return lastTurn;
+  await new Promise((resolve) => {
+    setTimeout(resolve);
+  });
+  return performance.now();
 }
 
 /** No device is no failure, unless `CONCORD_REQUIRE` names the backend; anything else that init throws is one. */

@@ -181,8 +181,11 @@ export interface ComputeBackend extends AsyncDisposable {
   /** Element-wise function of two arguments, see {@link BinaryCall}. Errors as `gemm`. */
   binary(call: BinaryCall): void;
 
-  /** Whether the op, and a call of that shape if one is given, would be accepted. Never throws for a bad shape. */
-  supports<Op extends OpName>(op: Op, shape?: Partial<OpShape<Op>>): Support;
+  /**
+   * Whether the op, in that dtype or as a call of that whole shape if one is given, would be accepted. Never throws for a
+   * bad shape.
+   */
+  supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | Pick<OpShape<Op>, 'dtype'>): Support;
   /**
    * Compiles ahead what calls of these shapes need, so that the first call is as fast as the later ones.
    *

@@ -119,10 +119,10 @@ export function toBackendError(error: unknown, code: ErrorCode, fields: BackendE
   return new BackendError(code, detail, { ...fields, cause: error });
 }
 
-/** Adds where an error comes from, unless it says so already; returns the same error. */
-export function annotate(error: BackendError, where: { backend?: string; op?: string }): BackendError {
-  for (const [key, value] of Object.entries(where)) {
-    if (value !== undefined && error[key as keyof typeof where] === undefined) {
+/** Adds what an error does not say yet, such as where it comes from; returns the same error. */
+export function annotate(error: BackendError, fields: BackendErrorFields): BackendError {
+  for (const [key, value] of Object.entries(fields)) {
+    if (value !== undefined && error[key as keyof BackendErrorFields] === undefined) {
       Object.defineProperty(error, key, { value, enumerable: true, configurable: true });
     }
   }

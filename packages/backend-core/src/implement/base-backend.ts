@@ -18,7 +18,13 @@ import type { Conv2dCall } from '../contract/ops/conv2d.ts';
 import type { GemmCall } from '../contract/ops/gemm.ts';
 import type { ReduceCall } from '../contract/ops/reduce.ts';
 import type { UnaryCall } from '../contract/ops/unary.ts';
-import { annotate, BackendError, isBackendError, toBackendError } from '../errors/backend-error.ts';
+import {
+  annotate,
+  BackendError,
+  type BackendErrorFields,
+  isBackendError,
+  toBackendError,
+} from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import { releaseSlot, SLOT_BYTES, takeSlot } from './address-slots.ts';
 import { AllocationTable } from './allocation-table.ts';
@@ -135,7 +141,7 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
           limitBytes,
         });
       }
-      const buffer = this.doAlloc(bytes, options.label);
+      const buffer = this.#nativeAlloc(bytes, options.label, fields);
       try {
         return this.#table.add(bytes, buffer, options.label);
       } catch (error) {
@@ -166,13 +172,16 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
       checkPointerType('src', src);
       const { byteLength } = viewBytes('dst', dst);
       if (byteLength === 0) return Promise.resolve();
-      return this.doCopyDtoh(this.#table.resolve('src', src, byteLength), (bytes) => {
-        if (!isWanted()) return;
-        // Looked at again: the view may have been detached or shrunk during the wait.
-        const host = viewBytes('dst', dst);
-        if (host.byteLength < bytes.byteLength) throw invalid('dst is detached or out of bounds of its buffer');
-        host.set(bytes);
-      });
+      return this.#accepted(
+        'copyDtoh',
+        this.doCopyDtoh(this.#table.resolve('src', src, byteLength), (bytes) => {
+          if (!isWanted()) return;
+          // Looked at again: the view may have been detached or shrunk during the wait.
+          const host = viewBytes('dst', dst);
+          if (host.byteLength < bytes.byteLength) throw invalid('dst is detached or out of bounds of its buffer');
+          host.set(bytes);
+        }),
+      );
     });
   }
 
@@ -199,7 +208,7 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
   }
 
   synchronize(options?: WaitOptions): Promise<void> {
-    return this.wait('synchronize', options, () => this.doSynchronize());
+    return this.wait('synchronize', options, () => this.#accepted('synchronize', this.doSynchronize()));
   }
 
   memory(): MemoryInfo {
@@ -243,7 +252,7 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
     this.#run('binary', call, (resolved: ResolvedBinary<Buffer>) => this.doBinary(resolved));
   }
 
-  supports<Op extends OpName>(op: Op, shape?: Partial<OpShape<Op>>): Support {
+  supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | Pick<OpShape<Op>, 'dtype'>): Support {
     this.assertUsable();
     const { ops } = this.capabilities;
     if (!ops.includes(op)) return { ok: false, reason: `${this.name} does not implement ${String(op)}` };
@@ -285,6 +294,26 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
       const byteLength = allocation === undefined ? 0 : allocation.base + allocation.bytes - ptr;
       return this.#table.resolve('ptr', ptr, byteLength);
     });
+  }
+
+  /** Device memory, or an error that says how much was wanted. */
+  #nativeAlloc(bytes: number, label: string | undefined, fields: BackendErrorFields): Buffer {
+    try {
+      return this.doAlloc(bytes, label);
+    } catch (error) {
+      throw isBackendError(error, 'OUT_OF_MEMORY') ? annotate(error, fields) : error;
+    }
+  }
+
+  /** Waits for work that was accepted: what the device makes of it from here on is sticky. */
+  async #accepted(op: string, work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (cause) {
+      const error = annotate(toBackendError(cause, 'DEVICE_ERROR'), { op });
+      if (error.code === 'DEVICE_ERROR' || error.code === 'OUT_OF_MEMORY') this.reportFailure(error);
+      throw error;
+    }
   }
 
   #gemm(op: 'gemm' | 'batchedGemm' | 'gemmF16', call: GemmCall): void {

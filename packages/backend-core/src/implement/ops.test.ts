@@ -83,6 +83,8 @@ describe.each(OPS)('%s', (op) => {
       () => run(backend, op, { ...call, [name]: ptr + 1 }),
       `${name} must be aligned to ${align} bytes, got address ${ptr + 1}`,
     );
+    if (align === 4)
+      expect(expectInvalid(() => run(backend, op, { ...call, [name]: ptr + 2 })).detail).toMatch('aligned');
     expectInvalid(() => run(backend, op, { ...call, [name]: NULL_PTR }), 'unknown handle 0');
     const end = backend.alloc(8);
     const inside = offsetPtr(end, 8 - align);
@@ -220,14 +222,21 @@ describe('limits', () => {
     expectError(() => run(backend, 'attention', call), 'UNSUPPORTED', "headDim 257 exceeds this device's limit of 256");
   });
 
-  it('operands of one allocation may lie side by side', async () => {
+  it('operands of one allocation may lie side by side, in any order', async () => {
     const backend = await MemoryBackend.open();
-    const a = backend.alloc(48);
-    backend.binary({ op: 'add', n: 4, a, b: offsetPtr(a, 16), output: offsetPtr(a, 32) });
-    expect(backend.calls.at(-1)).toMatchObject({
-      a: { byteOffset: 0 },
-      b: { byteOffset: 16 },
-      output: { byteOffset: 32 },
-    });
+    const first = backend.alloc(48);
+    const [second, third] = [offsetPtr(first, 16), offsetPtr(first, 32)];
+    for (const [a, b, output] of [
+      [first, second, third],
+      [third, first, second],
+      [second, third, first],
+    ] as const) {
+      backend.binary({ op: 'add', n: 4, a, b, output });
+      expect(backend.calls.at(-1)).toMatchObject({
+        a: { byteOffset: a - first, byteLength: 16 },
+        b: { byteOffset: b - first, byteLength: 16 },
+        output: { byteOffset: output - first, byteLength: 16 },
+      });
+    }
   });
 });

@@ -114,13 +114,14 @@ describe.each(WAITS)('%s', (op, start) => {
     await expectRejection(start(h, new Uint8Array(4)), 'DISPOSED');
   });
 
-  it('reports what the hook rejects with', async () => {
+  it('reports what the hook rejects with, from then on', async () => {
     const h = await hanging();
     const wait = start(h, new Uint8Array(4));
     h.pending.fail(new Error('status 5'));
     expect(await expectRejection(wait, 'DEVICE_ERROR', 'status 5')).toMatchObject({ op, backend: 'memory' });
     h.backend.pending = undefined;
-    await start(h, new Uint8Array(4));
+    await expectRejection(start(h, new Uint8Array(4)), 'DEVICE_ERROR', 'status 5');
+    expect(() => h.backend.flush()).toThrow('status 5');
   });
 
   it('rejects, and does not throw, before init', async () => {

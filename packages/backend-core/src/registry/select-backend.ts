@@ -132,9 +132,10 @@ async function createUsable(provider: BackendProvider, options: SelectOptions): 
 }
 
 function noneUsable(attempts: readonly Attempt[]): BackendError {
+  const reasons = new Set(attempts.map(({ reason }) => reason));
   const summary = attempts.map(({ provider, message }) => `${provider}: ${message}`).join('; ');
   return new BackendError('BACKEND_UNAVAILABLE', summary === '' ? 'no providers were passed' : summary, {
-    reason: attempts.length === 1 ? (attempts[0]?.reason ?? 'failed') : 'no-device',
+    reason: reasons.size === 1 ? [...reasons][0] : 'no-device',
     hint: attempts.find((attempt) => attempt.hint !== undefined)?.hint ?? 'pass cpu() as the last provider',
     attempts,
   });

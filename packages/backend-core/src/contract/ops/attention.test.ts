@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expectInvalid } from '../../../test/expect-error.ts';
 import { checkAttention } from './attention.validate.ts';
-import type { AttentionShape } from './attention.ts';
 
 const attention = (fields: object) =>
   checkAttention({

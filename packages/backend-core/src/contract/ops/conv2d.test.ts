@@ -112,6 +112,12 @@ describe('conv2dForward: relations', () => {
     expectInvalid(() => conv({ dilation: [1, 6] }), "the dilated filter's width 13 exceeds the padded input's 11");
   });
 
+  it('a filter as large as the padded input gives one output', () => {
+    const shape = { filterShape: [6, 2, 5, 3], dilation: [2, 5], padding: [1, 1], outputShape: [2, 6, 1, 1] };
+    // height: 2 * 4 + 1 = 9 = 7 + 2, width: 5 * 2 + 1 = 11 = 9 + 2
+    expect(conv({ ...shape, inputShape: [2, 4, 7, 9] })).not.toBeNull();
+  });
+
   it('overflow', () => {
     const huge = Number.MAX_SAFE_INTEGER;
     expectInvalid(() => conv({ padding: [huge, 1] }), 'height overflows 2^53');

@@ -6,7 +6,8 @@ import type { DevicePtr } from '../device-ptr.ts';
  *
  * `output[n,k,p,q] = sum over c,r,s of input[n, g*C/groups + c, p*sh - ph + r*dh, q*sw - pw + s*dw] * filter[k,c,r,s]`
  *
- * where g is the group of k, and input outside the image counts as zero.
+ * where g is the group of k, and input outside the image counts as zero. (What an infinite or NaN weight gives there is not
+ * specified: devices may leave the term out or multiply.)
  */
 export interface Conv2dShape {
   /** `[N, C, H, W]` */

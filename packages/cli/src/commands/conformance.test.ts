@@ -1,0 +1,78 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { IdleBackend, missing, run, working } from '../../test/fakes.ts';
+import type { ConformanceJson } from './conformance.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+const cpu = working('cpu');
+const idle = working('idle', {}, IdleBackend);
+
+test('prints a line for an op, the table and the verdict', async () => {
+  const { code, stdout, stderr } = await run(['conformance', '--filter', 'reduce'], [cpu]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^reduce: \d+ passed, 0 failed, 0 unsupported/m);
+  expect(stdout).toMatch(/^Op +Passed +Failed +Unsupported +Time$/m);
+  expect(stdout).toMatch(/^Everything passed, none unsupported: cpu on cpu device \(\d+ cases, .+\)$/m);
+});
+
+test('shows each failure with the command that repeats it', async () => {
+  const { code, stdout } = await run(['conformance', '--backend', 'idle', '--filter', 'reduce'], [cpu, idle]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    /^FAILED reduce\/\S+\n {4}\S.*\n {4}again: concord conformance --backend idle --filter 'reduce\//m,
+  );
+  expect(stdout).toMatch(/^\d+ failed, \d+ passed/m);
+});
+
+test('writes JSON to a file, or to stdout with all else on stderr', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'concord-cli-'));
+  const file = join(folder, 'report.json');
+  expect((await run(['conformance', '--filter', 'reduce', '--json', file], [cpu])).code).toBe(0);
+  const written = JSON.parse(await readFile(file, 'utf8')) as ConformanceJson;
+  await rm(folder, { recursive: true });
+  expect(Object.keys(written)).toEqual(['backend', 'device', 'versions', 'cases']);
+  expect(Object.keys(written.cases[0] ?? {})).toEqual(['id', 'op', 'status', 'ms']);
+
+  const { stdout, stderr } = await run(['conformance', '--filter', 'reduce', '--json', '-'], [cpu]);
+  expect((JSON.parse(stdout) as ConformanceJson).cases).toHaveLength(written.cases.length);
+  expect(stderr).toContain('Everything passed');
+});
+
+test('a device that is missing is not run, and a failure where it is required', async () => {
+  const args = ['conformance', '--backend', 'webgpu'];
+  const optional = await run(args, [missing('webgpu'), cpu]);
+  const stderr = 'not run: webgpu: no adapter was found (BACKEND_UNAVAILABLE)\nhint: install a driver\n';
+  expect(optional).toEqual({ code: 3, stdout: '', stderr });
+  vi.stubEnv('CONCORD_REQUIRE', 'level-zero,webgpu');
+  const required = await run(args, [missing('webgpu'), working('level-zero'), cpu]);
+  expect(required.code).toBe(1);
+  expect(required.stderr).toContain('CONCORD_REQUIRE asks for it');
+});
+
+test('runs what CONCORD_REQUIRE names, and refuses names that it does not know', async () => {
+  vi.stubEnv('CONCORD_REQUIRE', 'webgpu');
+  expect((await run(['conformance', '--filter', 'reduce'], [cpu, missing('webgpu')])).code).toBe(1);
+  vi.stubEnv('CONCORD_REQUIRE', 'webgqu');
+  const { code, stderr } = await run(['conformance'], [cpu]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('no backend "webgqu"; there are: cpu (INVALID_ARGUMENT)\nhint: check CONCORD_REQUIRE');
+});
+
+test.each([
+  ['a filter that matches nothing', ['--filter', 'nothing/here'], 'NO_SUCH_CASE'],
+  ['an unknown backend', ['--backend', 'gpu'], 'INVALID_ARGUMENT'],
+  ['a file that cannot be written', ['--json', '/no/such/folder/x.json'], 'CANNOT_WRITE'],
+])('%s is an error in one line with a hint', async (_, args, code) => {
+  const ended = await run(['conformance', ...args], [cpu]);
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toMatch(new RegExp(`^error: [^\\n]+ \\(${code}\\)\\nhint: [^\\n]+\\n$`));
+});
+
+test('says how far it came when it is interrupted', async () => {
+  const { code, stdout } = await run(['conformance', '--filter', 'reduce'], [cpu], { signal: AbortSignal.abort() });
+  expect(code).toBe(130);
+  expect(stdout).toMatch(/^Interrupted: only a part was run \(0 cases/);
+});

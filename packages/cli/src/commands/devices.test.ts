@@ -1,0 +1,82 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { missing, run, throwing, working } from '../../test/fakes.ts';
+import type { DevicesReport } from '../inspect-devices.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+const gpu = working('webgpu', { type: 'discrete', name: 'Acme Fast 9000', memoryBytes: 16 * 2 ** 30 });
+const cpu = working('cpu');
+
+test('shows each backend with its device, and which one is picked', async () => {
+  const { code, stdout, stderr } = await run(['devices'], [cpu, gpu, missing('level-zero')]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^webgpu +picked +Acme Fast 9000 +discrete +16 GiB$/m);
+  expect(stdout).toMatch(/^cpu +available +cpu device +cpu +-$/m);
+  expect(stdout).toMatch(/^level-zero +unavailable/m);
+  expect(stdout).toMatch(/^ +no adapter was found \(no-device\)$/m);
+  expect(stdout).toMatch(/^ +hint: install a driver$/m);
+  expect(stdout).toMatch(/^ +driver: Acme 1\.2 \(vendor: Acme\)$/m);
+  expect(stdout).toMatch(/^Picked: webgpu - works, and ranks first/m);
+});
+
+test('keeps to 100 columns, however long the names are', async () => {
+  const long = working('cpu', {
+    name: 'A very long name of a device '.repeat(6),
+    driver: 'and of a driver '.repeat(12),
+  });
+  const { stdout } = await run(['devices'], [long]);
+  for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+});
+
+test('a probe that throws is an answer, and no device at all an exit code', async () => {
+  const { code, stdout } = await run(['devices'], [throwing('webgpu'), missing('level-zero')]);
+  expect(code).toBe(3);
+  expect(stdout).toContain('segment not found (failed)');
+  expect(stdout).toContain('Picked: none');
+});
+
+test('prints the same as JSON', async () => {
+  const { code, stdout } = await run(['devices', '--json'], [cpu, missing('webgpu')]);
+  expect(code).toBe(0);
+  const report = JSON.parse(stdout) as DevicesReport;
+  expect(Object.keys(report)).toEqual(['picked', 'concordBackend', 'backends', 'attempts']);
+  expect(report).toMatchObject({ picked: 'cpu', concordBackend: null });
+  expect(report.backends[0]).toMatchObject({
+    name: 'cpu',
+    available: true,
+    device: { name: 'cpu device', type: 'cpu', vendor: 'Acme', driver: 'Acme 1.2' },
+    limits: { maxHeadDim: expect.any(Number), maxAllocationBytes: expect.any(Number) },
+    dtypes: { gemm: ['f32', 'f16'] },
+  });
+  expect(report.backends[1]).toEqual({
+    name: 'webgpu',
+    available: false,
+    reason: 'no-device',
+    message: 'no adapter was found',
+    hint: 'install a driver',
+  });
+});
+
+test('honours CONCORD_BACKEND, and still shows what it leaves out', async () => {
+  vi.stubEnv('CONCORD_BACKEND', 'cpu');
+  const { stdout } = await run(['devices'], [gpu, cpu]);
+  expect(stdout).toMatch(/^webgpu +left out +Acme Fast 9000/m);
+  expect(stdout).toMatch(/^Picked: cpu .*\(CONCORD_BACKEND=cpu\)$/m);
+});
+
+test('names the backends there are where CONCORD_BACKEND names another', async () => {
+  vi.stubEnv('CONCORD_BACKEND', 'gpu');
+  const { code, stderr } = await run(['devices'], [gpu, cpu]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^error: no backend "gpu"; there are: webgpu, cpu \(INVALID_ARGUMENT\)\nhint: .*\n$/);
+});
+
+test('colours terminals, unless NO_COLOR says otherwise', async () => {
+  vi.stubEnv('TERM', 'xterm');
+  vi.stubEnv('NO_COLOR', '');
+  vi.stubEnv('FORCE_COLOR', '');
+  expect((await run(['devices'], [cpu], { isTTY: true })).stdout).toContain('\u001b[');
+  expect((await run(['devices'], [cpu])).stdout).not.toContain('\u001b[');
+  vi.stubEnv('NO_COLOR', '1');
+  expect((await run(['devices'], [cpu], { isTTY: true })).stdout).not.toContain('\u001b[');
+});

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import type { CommandContext, Finish } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { inspectDevices } from '../inspect-devices.ts';
+import { colorsFor } from '../output/colors.ts';
+import { devicesTable } from '../output/devices-table.ts';
+
+const HELP = `
+Examples:
+  concord devices
+  concord devices --json
+  CONCORD_BACKEND=cpu concord devices     what would be picked with that setting
+
+Exit codes:
+  0    a backend can be used
+  2    wrong arguments, or CONCORD_BACKEND names an unknown backend
+  3    no backend can be used on this machine
+  130  interrupted with Ctrl-C`;
+
+/** Adds `concord devices`: every backend, whether it works here and why not, and which one is picked. */
+export function addDevicesCommand(program: Command, context: CommandContext, finish: Finish): void {
+  program
+    .command('devices')
+    .summary('list the backends that work on this machine, and why others do not')
+    .description('Opens every backend once and shows its device, or why it cannot be used and what to do about it.')
+    .option('--json', 'print one JSON object in place of the table')
+    .addHelpText('after', HELP)
+    .action(async (options: { json?: true }) => finish(await listDevices(context, options.json === true)));
+}
+
+async function listDevices({ providers, stdout, signal }: CommandContext, asJson: boolean): Promise<number> {
+  const report = await inspectDevices(providers, signal);
+  if (asJson) stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  else stdout.write(`${devicesTable(report, colorsFor(stdout), tableWidth(stdout.columns))}\n`);
+  return report.picked === null ? EXIT.unavailable : EXIT.ok;
+}
+
+/** What the terminal has, within what is pleasant to read. */
+function tableWidth(columns = 100): number {
+  return Math.min(100, Math.max(60, columns));
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { IdleBackend, missing, run, working } from '../../test/fakes.ts';
+import type { FuzzJson } from './fuzz.ts';
+
+const cpu = working('cpu');
+const idle = working('idle', {}, IdleBackend);
+
+test('prints the seed first and the verdict last', async () => {
+  const { code, stdout } = await run(['fuzz', '--count', '5', '--op', 'unary,bin*'], [cpu]);
+  expect(stdout).toMatch(/^cpu, seed \d+\n5 calls tried: no wrong answer\n$/);
+  expect(code).toBe(0);
+});
+
+test('draws the same calls from the same seed', async () => {
+  const args = ['fuzz', '--seed', '42', '--count', '3', '--op', 'reduce', '--json', '-'];
+  const first = await run(args, [idle]);
+  expect(first.code).toBe(1);
+  expect(first.stderr).toMatch(/^idle, seed 42\n/);
+  expect((await run(args, [idle])).stdout).toBe(first.stdout);
+  const { seed, tried, failures } = JSON.parse(first.stdout) as FuzzJson;
+  expect({ seed, tried }).toEqual({ seed: 42, tried: 3 });
+  const [failure] = failures;
+  expect(first.stderr).toContain(`again: concord conformance --backend idle --filter '${failure?.id}'`);
+  const replay = await run(['conformance', '--backend', 'idle', '--filter', failure?.id ?? ''], [idle]);
+  expect(replay.code).toBe(1);
+});
+
+test('a missing device is not run', async () => {
+  expect((await run(['fuzz', '--backend', 'webgpu'], [missing('webgpu')])).code).toBe(3);
+});
+
+test.each([
+  ['--seconds', '0'],
+  ['--count', '1.5'],
+  ['--seed', '-1'],
+  ['--op', 'sort'],
+  ['--backend', 'gpu'],
+])('%s %s is a wrong argument', async (option, value) => {
+  const { code, stderr } = await run(['fuzz', option, value], [cpu]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^error: [^\n]+\nhint: [^\n]+\n$/);
+});
+
+test('stops when it is interrupted', async () => {
+  const { code, stdout } = await run(['fuzz', '--seconds', '60'], [cpu], { signal: AbortSignal.abort() });
+  expect(code).toBe(130);
+  expect(stdout).toContain('Interrupted after 0 calls');
+});

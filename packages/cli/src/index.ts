@@ -1,0 +1,12 @@
+/**
+ * The `concord` command, for programs that embed it, and the types of what it writes as JSON.
+ *
+ * @packageDocumentation
+ */
+export type { ConformanceJson } from './commands/conformance.ts';
+export type { FuzzJson } from './commands/fuzz.ts';
+export type { CommandContext, Finish, Output } from './context.ts';
+export { EXIT } from './exit-codes.ts';
+export type { BackendReport, DevicesReport } from './inspect-devices.ts';
+export { buildProgram, runProgram } from './program.ts';
+export { knownProviders } from './providers.ts';

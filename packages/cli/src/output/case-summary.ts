@@ -1,0 +1,68 @@
+import type { CaseResult } from '@concord/conformance';
+import type { Colors } from './colors.ts';
+import { formatDuration } from './format.ts';
+import { plainTable } from './table.ts';
+
+/** How many cases of one op ended how. */
+export interface OpSummary {
+  readonly op: string;
+  passed: number;
+  failed: number;
+  unsupported: number;
+  ms: number;
+}
+
+/** Counts the cases of each op, in the order in which the ops first appear. */
+export function summarize(cases: readonly CaseResult[]): OpSummary[] {
+  const byOp = new Map<string, OpSummary>();
+  for (const { op, status, ms } of cases) {
+    const summary = byOp.get(op) ?? { op, passed: 0, failed: 0, unsupported: 0, ms: 0 };
+    byOp.set(op, summary);
+    summary[status]++;
+    summary.ms += ms;
+  }
+  return [...byOp.values()];
+}
+
+/** The table that a run ends with: one row an op, and the total. */
+export function summaryTable(cases: readonly CaseResult[], colors: Colors): string {
+  const perOp = summarize(cases);
+  const total = perOp.reduce<OpSummary>(
+    (sum, each) => ({
+      op: 'total',
+      passed: sum.passed + each.passed,
+      failed: sum.failed + each.failed,
+      unsupported: sum.unsupported + each.unsupported,
+      ms: sum.ms + each.ms,
+    }),
+    { op: 'total', passed: 0, failed: 0, unsupported: 0, ms: 0 },
+  );
+  const rows = [...perOp, total].map(({ op, passed, failed, unsupported, ms }) => [
+    op === 'total' ? colors.bold(op) : op,
+    String(passed),
+    failed > 0 ? colors.red(String(failed)) : '0',
+    unsupported > 0 ? colors.yellow(String(unsupported)) : '0',
+    formatDuration(ms),
+  ]);
+  return plainTable(['Op', 'Passed', 'Failed', 'Unsupported', 'Time'], rows, colors, { right: [1, 2, 3, 4] });
+}
+
+/** One op in a line, for output that is no terminal. */
+export function summaryLine({ op, passed, failed, unsupported, ms }: OpSummary): string {
+  return `${op}: ${passed} passed, ${failed} failed, ${unsupported} unsupported (${formatDuration(ms)})`;
+}
+
+/** One failure in full, with the command that runs it again. */
+export function failureText({ id, detail }: CaseResult, backend: string, colors: Colors): string {
+  const body = (detail ?? 'no detail').split('\n').map((line) => `    ${line}`);
+  return [
+    `${colors.red('FAILED')} ${colors.bold(id)}`,
+    ...body,
+    colors.dim(`    again: ${replayCommand(id, backend)}`),
+  ].join('\n');
+}
+
+/** The command line that runs one case. */
+export function replayCommand(id: string, backend: string): string {
+  return `concord conformance --backend ${backend} --filter '${id}'`;
+}

@@ -1,0 +1,62 @@
+import { isBackendError } from '@concord/backend-core';
+import { CommanderError } from 'commander';
+import { CommandError } from '../command-error.ts';
+import type { Output } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { colorsFor } from './colors.ts';
+
+interface Description {
+  readonly message: string;
+  readonly code: string;
+  readonly hint?: string | undefined;
+  readonly exitCode: number;
+}
+
+/**
+ * Prints an error as `error: message (CODE)` and, where there is one, `hint: ...`; the stack only if `verbose`.
+ *
+ * @returns the exit code that belongs to it
+ */
+export function reportError(error: unknown, stderr: Output, verbose: boolean): number {
+  const { message, code, hint, exitCode } = describeError(error);
+  const colors = colorsFor(stderr);
+  stderr.write(`${colors.red('error:')} ${message} (${code})\n`);
+  if (hint !== undefined) stderr.write(`${colors.cyan('hint:')} ${hint}\n`);
+  if (verbose && error instanceof Error) stderr.write(`${colors.dim(stackOf(error))}\n`);
+  return exitCode;
+}
+
+function describeError(error: unknown): Description {
+  if (error instanceof CommandError) return error;
+  if (isBackendError(error)) {
+    const { code, hint } = error;
+    // The code says what the prefix of the message says.
+    return { message: error.detail || error.message, code, hint, exitCode: EXIT_CODE_OF[code] ?? EXIT.failed };
+  }
+  if (error instanceof CommanderError) return describeUsageError(error);
+  const message = oneLine(error instanceof Error ? error.message : String(error));
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  const hint = 'run it again with --verbose for the stack';
+  return { message, code: typeof code === 'string' ? code : 'UNEXPECTED', hint, exitCode: EXIT.failed };
+}
+
+const EXIT_CODE_OF: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENT: EXIT.usage,
+  BACKEND_UNAVAILABLE: EXIT.unavailable,
+};
+
+/** Commander's message is `error: what is wrong`, with `(Did you mean x?)` on a second line. */
+function describeUsageError(error: CommanderError): Description {
+  const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const hint = suggestion?.replace(/^\(|\)$/g, '') ?? 'concord --help lists the commands and their options';
+  return { message: first, code: 'USAGE', hint, exitCode: EXIT.usage };
+}
+
+function stackOf(error: Error): string {
+  const stack = error.stack ?? error.message;
+  return error.cause instanceof Error ? `${stack}\nCaused by: ${stackOf(error.cause)}` : stack;
+}
+
+function oneLine(text: string): string {
+  return text.split('\n').join(' ').trim();
+}

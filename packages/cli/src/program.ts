@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { addConformanceCommand } from './commands/conformance.ts';
+import { addDevicesCommand } from './commands/devices.ts';
+import { addFuzzCommand } from './commands/fuzz.ts';
+import type { CommandContext, Finish } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import { colorsFor } from './output/colors.ts';
+import { reportError } from './output/report-error.ts';
+
+const HELP = `
+Environment:
+  CONCORD_BACKEND=a,b   use only these backends, in this order
+  CONCORD_REQUIRE=a,b   conformance fails where one of these cannot be used
+  NO_COLOR=1            no colours
+
+Examples:
+  concord devices
+  concord conformance --backend cpu
+  concord fuzz --seconds 60
+
+concord <command> --help has the options, examples and exit codes of each command.`;
+
+/** The whole command line. `finish` gets the exit code of the subcommand that ran. */
+export function buildProgram(context: CommandContext, finish: Finish): Command {
+  const { stdout, stderr } = context;
+  const program = new Command('concord')
+    .description('Which compute devices work on this machine, and do they give the right answers?')
+    .version(packageVersion(), '--version', 'print the version')
+    .option('--verbose', 'show the stack of errors')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand(false)
+    .addHelpText('after', HELP)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      getOutHelpWidth: () => helpWidth(stdout.columns),
+      getErrHelpWidth: () => helpWidth(stderr.columns),
+      // Printed by runProgram, in the form of all other errors.
+      outputError: () => undefined,
+    })
+    .configureHelp({ styleTitle: (title) => colorsFor(stdout).bold(title), showGlobalOptions: true });
+  addDevicesCommand(program, context, finish);
+  addConformanceCommand(program, context, finish);
+  addFuzzCommand(program, context, finish);
+  return program;
+}
+
+/**
+ * Runs the command line.
+ *
+ * @param args - without the names of the interpreter and the script
+ * @returns the exit code
+ */
+export async function runProgram(args: readonly string[], context: CommandContext): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  const program = buildProgram(context, (code) => (exitCode = code));
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (context.signal.aborted) return EXIT.interrupted;
+    if (error instanceof CommanderError && isHelp(error)) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    return reportError(error, context.stderr, program.opts<{ verbose?: true }>().verbose === true);
+  }
+}
+
+/** Help and version end the parsing with an error too; they have printed what there is to say. */
+function isHelp({ code }: CommanderError): boolean {
+  return ['commander.help', 'commander.helpDisplayed', 'commander.version'].includes(code);
+}
+
+function helpWidth(columns = 100): number {
+  return Math.min(100, columns);
+}
+
+function packageVersion(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}

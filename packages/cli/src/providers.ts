@@ -1,0 +1,9 @@
+import type { BackendProvider } from '@concord/backend-core';
+import { cpu } from '@concord/backend-cpu';
+
+/** Every backend that the command knows: one line for each. */
+export function knownProviders(): readonly BackendProvider[] {
+  return [
+    cpu(), //
+  ];
+}

@@ -1,0 +1,45 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+// The built command, as a process of its own: signals and pipes are between processes.
+const BIN = join(import.meta.dirname, '..', 'bin', 'concord.js');
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly output: { stdout: string; stderr: string };
+  readonly code: Promise<number | null>;
+}
+
+function start(...args: readonly string[]): Running {
+  const child = spawn(process.execPath, [BIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (text: Buffer) => (output.stdout += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (output.stderr += text.toString()));
+  return { child, output, code: once(child, 'close').then(([code]) => code as number | null) };
+}
+
+test.each([
+  ['fuzz', ['--seconds', '25'], /^Interrupted after/m],
+  ['conformance', [], /^Interrupted: only a part was run/m],
+])('Ctrl-C ends %s with what was done so far', async (command, args, message) => {
+  const { child, output, code } = start(command, ...args);
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  child.kill('SIGINT');
+  expect(await code).toBe(130);
+  expect(output.stdout).toMatch(message);
+  expect(output.stderr).toBe('');
+});
+
+test('a reader that goes away is no error', async () => {
+  const { child, output, code } = start('devices', '--json');
+  child.stdout?.destroy();
+  await code;
+  expect(output.stderr).toBe('');
+});
+
+test('ends by itself with the exit code of the command', async () => {
+  expect(await start('devices').code).toBe(0);
+  expect(await start('nonsense').code).toBe(2);
+});
