@@ -1,0 +1,43 @@
+/** What is timed: an op, its sizes and its inputs. All peers get the same arrays. */
+
+/** Row-major `C = A B`. */
+export interface GemmWork {
+  readonly op: 'gemm';
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly a: Float32Array;
+  readonly b: Float32Array;
+}
+
+/** One image `[C, H, W]`, filters `[K, C, R, R]`, stride 1, the same padding on all sides. */
+export interface Conv2dWork {
+  readonly op: 'conv2d';
+  readonly channels: number;
+  readonly size: number;
+  readonly filters: number;
+  readonly window: number;
+  readonly padding: number;
+  readonly input: Float32Array;
+  readonly filter: Float32Array;
+}
+
+/** `softmax(Q K^T / sqrt(headDim)) V`, `[heads, seq, headDim]`. */
+export interface AttentionWork {
+  readonly op: 'attention';
+  readonly heads: number;
+  readonly seq: number;
+  readonly headDim: number;
+  readonly q: Float32Array;
+  readonly k: Float32Array;
+  readonly v: Float32Array;
+}
+
+export type Work = GemmWork | Conv2dWork | AttentionWork;
+
+/** A work with the name and the number of operations it is reported by. */
+export interface Case {
+  readonly name: string;
+  readonly flops: number;
+  readonly work: Work;
+}
