@@ -13,6 +13,7 @@ import { memoryCases } from './cases/memory.ts';
 import { reduceSuite } from './cases/reduce.ts';
 import { refusalCases } from './cases/refusals.ts';
 import { unarySuite } from './cases/unary.ts';
+import { zeroSizeCases } from './cases/zero-sizes.ts';
 import type { ConformanceCase } from './harness/case.ts';
 import type { Suite } from './harness/suite.ts';
 
@@ -38,6 +39,7 @@ export function allCases(): ConformanceCase[] {
     ...lifecycleCases,
     ...memoryCases,
     ...refusalCases,
+    ...zeroSizeCases,
     ...SUITES.flatMap((suite) => suite.cases()),
   ];
 }

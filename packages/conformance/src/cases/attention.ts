@@ -112,6 +112,13 @@ async function checkSpecials(context: CaseContext, params: AttentionParams): Pro
   compareWithOracle(params, await attend(context, params, operands), operands);
 }
 
+/** A NaN in K shows in every query that sees the key: it is not a score of -Infinity. */
+async function checkBadKey(context: CaseContext, params: AttentionParams): Promise<void> {
+  const operands = drawOperands(context, params);
+  operands.k[context.random.integer(0, operands.k.length - 1)] = Number.NaN;
+  compareWithOracle(params, await attend(context, params, operands), operands);
+}
+
 async function checkRepeat(context: CaseContext, params: AttentionParams): Promise<void> {
   const operands = drawOperands(context, params);
   const first = await attend(context, params, operands);
@@ -156,12 +163,17 @@ const list: Entry[] = [
   ['rows', { seqQ: 70, seqKv: 70, headDim: 8, causal: true, range: 3 }],
   ['rows', { seqQ: 3, seqKv: 700, headDim: 8, range: 6 }],
   ['one-key', { batch: 2, heads: 2, seqQ: 5, seqKv: 1, headDim: 64 }],
+  // Large scores of both signs: with a maximum that starts at 0 the weights of the negative ones vanish.
+  ['one-key', { batch: 2, heads: 3, seqQ: 5, seqKv: 1, headDim: 64, range: 50 }],
   ['one-key', { seqQ: 1, seqKv: 40, headDim: 33, causal: true, range: 5 }],
   ['one-key', { seqQ: 3, seqKv: 1, headDim: 100, causal: true, range: 50 }],
   ['hidden', { heads: 2, seqQ: 5, seqKv: 40, headDim: 8, causal: true }],
   ['hidden', { seqQ: 40, seqKv: 70, headDim: 64, causal: true }],
   ['specials', { heads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
   ['specials', { heads: 2, seqQ: 12, seqKv: 12, headDim: 8, causal: true }],
+  ['bad-key', { heads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
+  ['bad-key', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, causal: true }],
+  ['bad-key', { heads: 2, seqQ: 5, seqKv: 200, headDim: 8 }],
   ['repeat', { heads: 2, seqQ: 33, seqKv: 65, headDim: 32 }],
   ['repeat', { heads: 2, seqQ: 65, seqKv: 65, headDim: 32, causal: true }],
 ];
@@ -182,7 +194,7 @@ function draw(random: Random): [string, AttentionParams] {
     seed: random.uint32(),
   };
   if (params.causal && random.chance(0.2)) return ['hidden', params];
-  return [random.pick(['bounded', 'bounded', 'rows', 'specials', 'repeat']), params];
+  return [random.pick(['bounded', 'bounded', 'rows', 'specials', 'bad-key', 'repeat']), params];
 }
 
 function shrink(params: AttentionParams): Partial<AttentionParams>[] {
@@ -219,6 +231,7 @@ export const attentionSuite: Suite = defineSuite<AttentionParams>({
     rows: checkRows,
     hidden: checkHidden,
     specials: checkSpecials,
+    'bad-key': checkBadKey,
     repeat: checkRepeat,
   },
   list,

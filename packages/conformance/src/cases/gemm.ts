@@ -52,6 +52,7 @@ const list: Entry[] = [
   ['exact', { ...ODD, k: 0, beta: 2, padC: 3 }],
   ['exact', { ...ODD, k: 0, beta: 1 }],
   ['exact', { ...ODD, alpha: 0 }],
+  ['exact', { ...ODD, alpha: 0, padC: 3 }],
   ['exact', { ...ODD, alpha: 0, beta: 2 }],
   ['exact', { m: 2, n: 3, k: 4099 }],
   ['exact', { m: 1, n: 1, k: 10_007 }],

@@ -1,11 +1,18 @@
 import { download, NULL_PTR, OP_NAMES, type OpName, upload } from '@concord/backend-core';
 import { compareAll } from '../checks/compare.ts';
-import { type CaseContext, type ConformanceCase, expectThat } from '../harness/case.ts';
+import { type CaseContext, CaseFailure, type ConformanceCase, expectThat } from '../harness/case.ts';
 import { expectRejects, expectThrows } from '../harness/expect-error.ts';
 import { callOp, SAMPLE_CALLS, withNullPointers } from '../harness/sample-calls.ts';
 
 function lifecycleCase(id: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
   return { id: `lifecycle/${id}`, op: 'lifecycle', params: {}, run };
+}
+
+async function notWithin(ms: number): Promise<never> {
+  await new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+  throw new CaseFailure(`lost did not resolve within ${ms} ms of dispose`);
 }
 
 const DISPOSED = { code: 'DISPOSED' } as const;
@@ -37,6 +44,19 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     await opening;
     expectThrows('alloc', DISPOSED, () => backend.alloc(4));
   }),
+  lifecycleCase('calls before init are refused', async ({ create }) => {
+    const backend = await create();
+    const early = { code: 'NOT_INITIALIZED' } as const;
+    expectThrows('alloc', early, () => backend.alloc(4));
+    expectThrows('fill', early, () => backend.fill(NULL_PTR, 0, 4));
+    expectThrows('flush', early, () => backend.flush());
+    await expectRejects('synchronize', early, () => backend.synchronize());
+    for (const sample of SAMPLE_CALLS) {
+      expectThrows(sample.op, early, () => callOp(backend, sample.op, withNullPointers(sample)));
+    }
+    await backend.init();
+    backend.free(backend.alloc(4));
+  }),
   lifecycleCase('create, dispose, create', async ({ create }) => {
     for (let round = 0; round < 3; round++) {
       const backend = await create();
@@ -51,6 +71,10 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     await Promise.all([first.init(), second.init()]);
     const [x, y] = [upload(first, [1, 2]), upload(second, [3, 4])];
     expectThat(Number(x) !== Number(y), 'two backend objects gave the same pointer');
+    // Both are the first allocation of their object, where a check of the low bits alone would find the other.
+    expectThrows('copyHtod', { code: 'INVALID_ARGUMENT' }, () => first.copyHtod(y, Float32Array.of(7)));
+    expectThrows('neg', { code: 'INVALID_ARGUMENT' }, () => second.unary({ op: 'neg', n: 2, input: x, output: x }));
+    compareAll('first', await download(first, x, 2), [1, 2], { bound: () => 0 });
     await first.dispose();
     compareAll('second', await download(second, y, 2), [3, 4], { bound: () => 0 });
   }),
@@ -80,7 +104,8 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     const { lost } = backend;
     await backend.init();
     await backend.dispose();
-    const { reason, message } = await lost;
+    // Raced: a promise that never settles would hang the run.
+    const { reason, message } = await Promise.race([lost, notWithin(1000)]);
     expectThat(reason === 'disposed' && message !== '', `lost gave ${reason} "${message}"`);
   }),
   lifecycleCase('a wait at dispose ends', async ({ create }) => {

@@ -74,6 +74,17 @@ async function checkPositive(context: CaseContext, params: ReduceParams): Promis
   );
 }
 
+/** One value throughout: the roundings of a running float32 sum all go the same way. */
+async function checkEqual(context: CaseContext, params: ReduceParams): Promise<void> {
+  const value = context.random.wideFloat();
+  await compareWithOracle(
+    context,
+    params,
+    drawValues(params, () => value),
+    false,
+  );
+}
+
 /** NaN wins everywhere; infinities as in arithmetic. */
 async function checkSpecials(context: CaseContext, params: ReduceParams): Promise<void> {
   const { random } = context;
@@ -114,7 +125,10 @@ const list: Entry[] = [
     ['bounded', { fn, shape: [300, 17], axis: 0 }],
     ['positive', { fn, shape: [100_003], axis: 0 }],
     ['positive', { fn, shape: [2, 30_001, 3], axis: 1 }],
+    ['equal', { fn, shape: [100_003], axis: 0 }],
     ['specials', { fn, shape: [40, 33], axis: 1 }],
+    // Axes of one element: an infinity is often alone.
+    ['specials', { fn, shape: [70, 1], axis: 1 }],
     ['specials', { fn, shape: [33, 40], axis: 0 }],
     ['exact', { fn, shape: [4, 0, 3], axis: 1 }],
     ['exact', { fn, shape: [0], axis: 0 }],
@@ -138,7 +152,7 @@ function draw(random: Random): [string, ReduceParams] {
     together: random.chance(0.2),
     seed: random.uint32(),
   };
-  return [random.pick(['exact', 'bounded', 'positive', 'specials', 'repeat']), params];
+  return [random.pick(['exact', 'bounded', 'positive', 'equal', 'specials', 'repeat']), params];
 }
 
 function shrink(params: ReduceParams): Partial<ReduceParams>[] {
@@ -160,6 +174,7 @@ export const reduceSuite: Suite = defineSuite<ReduceParams>({
     exact: checkExact,
     bounded: checkBounded,
     positive: checkPositive,
+    equal: checkEqual,
     specials: checkSpecials,
     repeat: checkRepeat,
   },

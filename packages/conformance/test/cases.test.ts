@@ -1,0 +1,77 @@
+import { OP_NAMES } from '@concord/backend-core';
+import { describe, expect, it } from 'vitest';
+import { allCases, findCase, selectCases } from '../src/index.ts';
+import { formatParams, parseParams } from '../src/harness/case-id.ts';
+
+const CASES = allCases();
+
+describe('the list of cases', () => {
+  it('has ids of their own', () => {
+    const seen = new Set<string>();
+    const twice = CASES.filter(({ id }) => seen.size === seen.add(id).size).map(({ id }) => id);
+    expect(twice).toEqual([]);
+  });
+
+  it('has at least 40 for each op, and 600 in all', () => {
+    expect(CASES.length).toBeGreaterThanOrEqual(600);
+    for (const op of OP_NAMES) {
+      const count = CASES.filter((testCase) => testCase.op === op && !testCase.id.startsWith('fixed/')).length;
+      expect(count, op).toBeGreaterThanOrEqual(40);
+    }
+  });
+
+  it('is found again by every id, with the same parameters', () => {
+    for (const { id, op, params } of CASES) expect(findCase(id), id).toMatchObject({ id, op, params });
+  });
+
+  it('can be rebuilt from every id of a suite alone', () => {
+    const defaults = { m: 1, trans: 'NN', flag: false, list: [1, 1], text: 'none' };
+    const params = { m: 17, trans: 'TC', flag: true, list: [3], text: 'a' };
+    expect(formatParams(params, defaults)).toBe('m=17,TC,flag,list=3x,text=a');
+    expect(parseParams(formatParams(params, defaults), defaults)).toEqual(params);
+    expect(formatParams(defaults, defaults)).toBe('default');
+    expect(parseParams('default', defaults)).toEqual(defaults);
+  });
+
+  it.each(['m=', 'm=x', 'nonsense=3', 'flag=maybe', 'list=3', 'list=axb', 'm=1,,'])('does not parse %s', (text) => {
+    expect(parseParams(text, { m: 1, flag: false, list: [1] })).toBeUndefined();
+  });
+
+  it('replays ids that are not in the list', () => {
+    const id = 'gemm/bounded/m=2,n=3,k=4,TN,alpha=-0.5,padA=7,offset=12,together,seed=99';
+    expect(CASES.some((listed) => listed.id === id)).toBe(false);
+    expect(findCase(id)).toMatchObject({ id, params: { m: 2, trans: 'TN', alpha: -0.5, together: true, seed: 99 } });
+    expect(findCase('gemm/no-such-check/m=2')).toBeUndefined();
+    expect(findCase('gemm/toString/m=2')).toBeUndefined();
+    expect(findCase('gemm/exact/m=2/more')).toBeUndefined();
+  });
+});
+
+describe('a filter', () => {
+  const ids = (filter?: string): string[] => selectCases(filter).map(({ id }) => id);
+  const allIds = CASES.map(({ id }) => id);
+
+  it('selects all when there is none', () => {
+    expect(ids()).toEqual(allIds);
+    expect(ids('')).toEqual(allIds);
+  });
+
+  it('takes a bare word for everything below it', () => {
+    expect(ids('gemm')).toEqual(allIds.filter((id) => id.startsWith('gemm/')));
+    expect(ids('gemm')).toEqual(ids('gemm/**'));
+    expect(ids('gemm/exact')).toEqual(allIds.filter((id) => id.startsWith('gemm/exact/')));
+  });
+
+  it('is a glob', () => {
+    expect(ids('*/repeat')).toEqual(allIds.filter((id) => id.split('/')[1] === 'repeat'));
+    expect(ids('!fixed/**')).toEqual(allIds.filter((id) => !id.startsWith('fixed/')));
+  });
+
+  it('takes an exact id for one case, with all its commas and brackets', () => {
+    for (const id of allIds) expect(selectCases(id), id).toHaveLength(1);
+  });
+
+  it('may select nothing', () => {
+    expect(ids('no such op')).toEqual([]);
+  });
+});

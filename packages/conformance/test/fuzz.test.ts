@@ -1,0 +1,59 @@
+import { CpuBackend } from '@concord/backend-cpu';
+import { describe, expect, it } from 'vitest';
+import { findCase, runConformance, runFuzz } from '../src/index.ts';
+import { MUTANTS } from './mutants/index.ts';
+
+const mutant = (name: string) => {
+  const found = MUTANTS.find((candidate) => candidate.name === name);
+  if (found === undefined) throw new Error(`no mutant "${name}"`);
+  return () => found.wrap(new CpuBackend());
+};
+
+describe('runFuzz', () => {
+  it('finds a bug, makes it small, and prints an id that replays to the same failure', async () => {
+    const create = mutant('gemm: ldc ignored');
+    const { failures, seed, tried } = await runFuzz(create, { count: 40, seed: 7, ops: ['gemm'] });
+    expect({ seed, tried }).toEqual({ seed: 7, tried: 40 });
+    expect(failures.length).toBeGreaterThan(0);
+    for (const { id, detail, shrunkFrom } of failures) {
+      expect(findCase(shrunkFrom)).toBeDefined();
+      const params = findCase(id)?.params as { m: number; n: number; padC: number };
+      // Two rows with a gap between them are the least that shows it.
+      expect(params, id).toMatchObject({ m: 2, n: 1 });
+      expect(params.padC).toBeGreaterThan(0);
+      const replay = await runConformance(create, { filter: id });
+      expect(replay.cases).toMatchObject([{ id, status: 'failed', detail }]);
+      expect((await runConformance(() => new CpuBackend(), { filter: id })).ok).toBe(true);
+    }
+  });
+
+  it('draws the same cases from the same seed', async () => {
+    const create = mutant('reduce: mean divided twice');
+    const options = { count: 60, seed: 3, ops: ['reduce'] } as const;
+    const [first, second] = [await runFuzz(create, options), await runFuzz(create, options)];
+    expect(first.failures.length).toBeGreaterThan(0);
+    expect(second.failures).toEqual(first.failures);
+    expect((await runFuzz(create, { ...options, seed: 4 })).failures).not.toEqual(first.failures);
+  });
+
+  it('finds nothing in the CPU backend, whichever the op', async () => {
+    const { backend, failures, tried } = await runFuzz(() => new CpuBackend(), { count: 150, seed: 11 });
+    expect(failures).toEqual([]);
+    expect({ backend, tried }).toEqual({ backend: 'cpu', tried: 150 });
+  });
+
+  it('ends at a signal and after its seconds', async () => {
+    const controller = new AbortController();
+    const aborted = await runFuzz(() => new CpuBackend(), {
+      count: 1000,
+      seed: 1,
+      ops: ['unary'],
+      signal: controller.signal,
+      onProgress: ({ tried }) => tried === 5 && controller.abort(),
+    });
+    expect(aborted.tried).toBe(5);
+    const start = performance.now();
+    await runFuzz(() => new CpuBackend(), { seconds: 0.2, seed: 1, ops: ['unary'] });
+    expect(performance.now() - start).toBeLessThan(5000);
+  });
+});

@@ -1,0 +1,87 @@
+import { CpuBackend } from '@concord/backend-cpu';
+import { afterAll, describe, expect, it } from 'vitest';
+import { allCases, type ConformanceCase, type Params, runCase, runConformance } from '../src/index.ts';
+import { type Mutant, MUTANTS } from './mutants/index.ts';
+
+/** A case that is still running after this has hung: on a real backend the whole run would. */
+const HANGS_AFTER_MS = 20_000;
+
+const COSTLY = new Set(['m', 'n', 'k', 'batch', 'heads', 'seqQ', 'seqKv', 'headDim', 'input', 'filter', 'shape']);
+
+/** About as many steps as a case takes: what is cheap is tried first. */
+function cost(params: Params): number {
+  return Object.entries(params)
+    .filter(([name]) => COSTLY.has(name))
+    .flatMap(([, value]) => value)
+    .reduce<number>((product, size) => product * (typeof size === 'number' && size > 0 ? size : 1), 1);
+}
+
+/** The cases outside `fixed/`, the cheap ones first. A mutant that only a fixed case kills counts as alive. */
+const CASES: readonly ConformanceCase[] = allCases()
+  .filter(({ id }) => !id.startsWith('fixed/'))
+  .sort((x, y) => cost(x.params) - cost(y.params));
+
+interface Kill {
+  readonly id: string;
+  readonly detail: string;
+}
+
+/** The first case that fails, or undefined when the mutant survives. */
+async function findKiller({ ops, wrap }: Mutant): Promise<Kill | undefined> {
+  const create = (): ReturnType<typeof wrap> => wrap(new CpuBackend());
+  const inner = new CpuBackend();
+  const backend = wrap(inner);
+  await backend.init();
+  try {
+    for (const testCase of CASES) {
+      if (!ops.includes(testCase.op)) continue;
+      const result = await orHang(runCase(testCase, backend, create), testCase.id);
+      if (result.status !== 'passed') return { id: result.id, detail: result.detail ?? result.status };
+    }
+    return undefined;
+  } finally {
+    await inner.dispose();
+  }
+}
+
+async function orHang<T>(work: Promise<T>, id: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const hang = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${id} hangs`)), HANGS_AFTER_MS);
+  });
+  try {
+    return await Promise.race([work, hang]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+describe('mutants', () => {
+  const killed = new Map<string, Kill>();
+  // Prints which case killed each mutant, and what it said.
+  const isVerbose = process.env['MUTANTS_VERBOSE'] === '1';
+
+  it.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))('%s', async (name, mutant) => {
+    const killer = await findKiller(mutant);
+    if (killer === undefined) expect.fail(`the mutant "${name}" survives every case of ${mutant.ops.join(', ')}`);
+    killed.set(name, killer);
+  });
+
+  it('have names of their own, and there are enough of them', () => {
+    expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
+    expect(MUTANTS.length).toBeGreaterThanOrEqual(55);
+  });
+
+  // The control: what kills the mutants does not kill the backend itself.
+  it('leave the unwrapped backend alive', async () => {
+    const report = await runConformance(() => new CpuBackend(), { filter: '!fixed/**' });
+    expect(report.cases.filter(({ status }) => status !== 'passed')).toEqual([]);
+    expect(report.cases.map(({ id }) => id).sort()).toEqual(CASES.map(({ id }) => id).sort());
+  });
+
+  afterAll(() => {
+    const lines = [...killed].map(([name, { id, detail }]) => `${name}\n    by ${id}\n    ${detail.split('\n')[0]}`);
+    if (isVerbose) console.log(lines.join('\n'));
+    console.log(`mutants: ${killed.size} of ${MUTANTS.length} killed`);
+  });
+});

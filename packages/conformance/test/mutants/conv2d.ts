@@ -1,0 +1,171 @@
+import type { ResolvedConv2d } from '@concord/backend-core/implement';
+import { bytesBehind, floats, inKernel, type Mutant, roundMantissa } from './mutant.ts';
+
+type Conv = ResolvedConv2d<ArrayBuffer>;
+type Wrap = Mutant['wrap'];
+
+/** One term of a sum: which input is read, and through which tap of the filter. */
+interface Term {
+  n: number;
+  readonly k: number;
+  /** Channel of the whole input. */
+  channel: number;
+  /** Row and column of the input, outside of it in the padding. */
+  y: number;
+  x: number;
+  /** Channel of the filter, row and column. */
+  c: number;
+  r: number;
+  s: number;
+}
+
+/** Replaceable parts of the seven loops. */
+interface Parts {
+  readonly change?: (term: Term, call: Conv) => void;
+  /** What is read outside the image. */
+  readonly outside?: (input: Float32Array, index: number) => number;
+  readonly element?: (x: number) => number;
+}
+
+function naiveConv(call: Conv, { change, outside, element = (x) => x }: Parts): void {
+  const [input, filter, output] = [floats(call.input), floats(call.filter), floats(call.output)];
+  const [, channels, height, width] = call.inputShape;
+  const [, groupChannels, rows, columns] = call.filterShape;
+  const [batch, filters, outRows, outColumns] = call.outputShape;
+  let at = 0;
+  for (let n = 0; n < batch; n++) {
+    for (let k = 0; k < filters; k++) {
+      const first = Math.floor(k / (filters / call.groups)) * groupChannels;
+      for (let p = 0; p < outRows; p++) {
+        for (let q = 0; q < outColumns; q++) {
+          let sum = 0;
+          for (let tap = 0; tap < groupChannels * rows * columns; tap++) {
+            const s = tap % columns;
+            const r = Math.floor(tap / columns) % rows;
+            const c = Math.floor(tap / columns / rows);
+            const y = p * call.stride[0] - call.padding[0] + r * call.dilation[0];
+            const x = q * call.stride[1] - call.padding[1] + s * call.dilation[1];
+            const term: Term = { n, k, channel: first + c, y, x, c, r, s };
+            change?.(term, call);
+            const plane = (term.n * channels + term.channel) * height;
+            const index = (plane + term.y) * width + term.x;
+            const weight = filter[((k * groupChannels + term.c) * rows + term.r) * columns + term.s] as number;
+            const isInside = term.y >= 0 && term.y < height && term.x >= 0 && term.x < width;
+            if (!isInside && outside === undefined) continue;
+            const value = isInside ? (input[index] as number) : (outside?.(input, index) ?? 0);
+            sum += element(value) * element(weight);
+          }
+          output[at++] = sum;
+        }
+      }
+    }
+  }
+}
+
+const loops = (parts: Parts): Wrap => inKernel('doConv2d', (call) => naiveConv(call, parts));
+const called = (change: (call: Conv) => Partial<Conv>): Wrap =>
+  inKernel('doConv2d', (call, run) => run({ ...call, ...change(call) }));
+const followed = (tamper: (call: Conv, before: Float32Array) => void): Wrap =>
+  inKernel('doConv2d', (call, run) => {
+    const before = floats(call.output).slice();
+    run(call);
+    tamper(call, before);
+  });
+
+let calls = 0;
+
+const BUGS: Readonly<Record<string, Wrap>> = {
+  'stride ignored': called(() => ({ stride: [1, 1] })),
+  'stride of height and width swapped': called(({ stride: [h, w] }) => ({ stride: [w, h] })),
+  'dilation ignored': called(() => ({ dilation: [1, 1] })),
+  'dilation of height and width swapped': called(({ dilation: [h, w] }) => ({ dilation: [w, h] })),
+  'padding of height and width swapped': called(({ padding: [h, w] }) => ({ padding: [w, h] })),
+  'padding at the end only': called(() => ({ padding: [0, 0] })),
+  'padding at the start only': loops({
+    // Behind the image the rows and columns begin again.
+    change: (term, { inputShape: [, , height, width] }) => {
+      if (term.y >= height) term.y -= height;
+      if (term.x >= width) term.x -= width;
+    },
+  }),
+  'padding repeats the edge': loops({
+    change: (term, { inputShape: [, , height, width] }) => {
+      term.y = Math.min(Math.max(term.y, 0), height - 1);
+      term.x = Math.min(Math.max(term.x, 0), width - 1);
+    },
+  }),
+  'columns outside read the neighbouring row': loops({
+    outside: (input, index) => input[index] ?? 0,
+  }),
+  'groups ignored': loops({ change: (term) => (term.channel = term.c) }),
+  'groups interleaved': loops({
+    change: (term, { groups, outputShape: [, filters] }) => {
+      const group = Math.floor(term.k / (filters / groups));
+      term.channel = term.c * groups + group;
+    },
+  }),
+  'depthwise reads the channel of a neighbour': loops({
+    change: (term, { groups, inputShape: [, channels] }) => {
+      if (groups === channels && groups > 1) term.channel = (term.channel + 1) % channels;
+    },
+  }),
+  'filter flipped': loops({
+    change: (term, { filterShape: [, , rows, columns] }) => {
+      term.r = rows - 1 - term.r;
+      term.s = columns - 1 - term.s;
+    },
+  }),
+  'filter flipped in one direction': loops({
+    change: (term, { filterShape: [, , , columns] }) => (term.s = columns - 1 - term.s),
+  }),
+  'filter transposed': loops({
+    change: (term, { filterShape: [, , rows, columns] }) => {
+      if (rows === columns) [term.r, term.s] = [term.s, term.r];
+    },
+  }),
+  'channels of a filter reversed': loops({
+    change: (term, { filterShape: [, channels] }) => (term.c = channels - 1 - term.c),
+  }),
+  'every image is the first': loops({ change: (term) => (term.n = 0) }),
+  'the last channel dropped when there are more than 8': loops({
+    change: (term, { filterShape: [, channels] }) => {
+      if (channels > 8 && term.c === channels - 1) term.y = -1e9;
+    },
+  }),
+  'the last filter lost when it is the first of a tile': followed((call, before) => {
+    const [batch, filters, rows, columns] = call.outputShape;
+    if (filters <= 16 || filters % 16 !== 1) return;
+    for (let n = 0; n < batch; n++) {
+      const start = ((n + 1) * filters - 1) * rows * columns;
+      floats(call.output).set(before.subarray(start, start + rows * columns), start);
+    }
+  }),
+  'images from the 65,536th on dropped': followed((call, before) => {
+    const [batch] = call.outputShape;
+    const start = (before.length / batch) * 65_535;
+    if (batch > 65_535) floats(call.output).set(before.subarray(start), start);
+  }),
+  'inputs rounded to tf32': loops({ element: roundMantissa(10) }),
+  'NaN counts as 0': loops({ element: (x) => (Number.isNaN(x) ? 0 : x) }),
+  'written past the end': followed(({ output }) => bytesBehind(output).fill(0, 0, 4)),
+  'input used as scratch': followed(({ input }) => floats(input).fill(0, 0, 1)),
+  'filter used as scratch': followed(({ filter }) => floats(filter).fill(0, -1)),
+  'added to what was there': followed((call, before) => {
+    const output = floats(call.output);
+    for (const [i, old] of before.entries()) (output[i] as number) += old;
+  }),
+  'not deterministic': followed(({ output }) => {
+    // One ulp, every other call, where integers do not show it.
+    const values = floats(output);
+    const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+    for (const [i, x] of values.entries()) if (calls % 2 === 1 && !Number.isInteger(x)) (bits[i] as number) ^= 1;
+    calls++;
+  }),
+};
+
+/** Bugs of conv2dForward. */
+export const conv2dMutants: readonly Mutant[] = Object.entries(BUGS).map(([name, wrap]) => ({
+  name: `conv2dForward: ${name}`,
+  ops: ['conv2dForward'],
+  wrap,
+}));

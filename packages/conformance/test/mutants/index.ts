@@ -1,0 +1,25 @@
+import { attentionMutants } from './attention.ts';
+import { conv2dMutants } from './conv2d.ts';
+import { elementwiseMutants } from './elementwise.ts';
+import { lifecycleMutants } from './lifecycle.ts';
+import { memoryMutants } from './memory.ts';
+import type { Mutant } from './mutant.ts';
+import { orderMutants } from './order.ts';
+import { productF16Mutants } from './product-f16.ts';
+import { productMutants } from './product.ts';
+import { reduceMutants } from './reduce.ts';
+
+export type { Mutant } from './mutant.ts';
+
+/** Every planted bug. */
+export const MUTANTS: readonly Mutant[] = [
+  ...productMutants,
+  ...productF16Mutants,
+  ...conv2dMutants,
+  ...attentionMutants,
+  ...reduceMutants,
+  ...elementwiseMutants,
+  ...memoryMutants,
+  ...orderMutants,
+  ...lifecycleMutants,
+];

@@ -1,0 +1,97 @@
+import type { ComputeBackend, DType, OpCalls, OpName } from '@concord/backend-core';
+import type {
+  Operand,
+  ResolvedAttention,
+  ResolvedBinary,
+  ResolvedConv2d,
+  ResolvedGemm,
+  ResolvedReduce,
+  ResolvedScale,
+  ResolvedUnary,
+} from '@concord/backend-core/implement';
+import type { CpuBackend } from '@concord/backend-cpu';
+import type { CaseSubject } from '../../src/index.ts';
+
+/** A bug planted into the CPU backend. The cases of its `ops` must find it. */
+export interface Mutant {
+  readonly name: string;
+  readonly ops: readonly CaseSubject[];
+  /** Puts the bug around a new backend object. */
+  readonly wrap: (backend: CpuBackend) => ComputeBackend;
+}
+
+/** What the backend calls when everything is checked: where the bugs of a real kernel sit. */
+export interface Kernels {
+  doGemm: (call: ResolvedGemm<ArrayBuffer>) => void;
+  doScale: (call: ResolvedScale<ArrayBuffer>) => void;
+  doConv2d: (call: ResolvedConv2d<ArrayBuffer>) => void;
+  doAttention: (call: ResolvedAttention<ArrayBuffer>) => void;
+  doReduce: (call: ResolvedReduce<ArrayBuffer>) => void;
+  doUnary: (call: ResolvedUnary<ArrayBuffer>) => void;
+  doBinary: (call: ResolvedBinary<ArrayBuffer>) => void;
+}
+
+/** Replaces one kernel, behind the checks. `run` is the right one. */
+export function inKernel<Name extends keyof Kernels>(
+  name: Name,
+  bug: (call: Parameters<Kernels[Name]>[0], run: Kernels[Name]) => void,
+): Mutant['wrap'] {
+  return (backend) => {
+    const kernels = backend as unknown as Kernels;
+    const run = kernels[name].bind(backend) as Kernels[Name];
+    kernels[name] = (call: Parameters<Kernels[Name]>[0]) => bug(call, run);
+    return backend;
+  };
+}
+
+/** Replaces public methods, in front of the checks; the rest is the backend's. */
+export function inFront(overrides: (backend: CpuBackend) => Partial<ComputeBackend>): Mutant['wrap'] {
+  return (backend) => {
+    const replaced = overrides(backend);
+    return new Proxy<ComputeBackend>(backend, {
+      get(target, key) {
+        const from = Object.hasOwn(replaced, key) ? replaced : target;
+        const value: unknown = Reflect.get(from, key);
+        return typeof value === 'function' ? (value.bind(from) as unknown) : value;
+      },
+    });
+  };
+}
+
+/** Changes the arguments of one op, in front of the checks. */
+export function inCall<Op extends OpName>(
+  op: Op,
+  bug: (call: OpCalls[Op], run: (call: OpCalls[Op]) => void, backend: CpuBackend) => void,
+): Mutant['wrap'] {
+  return inFront((backend) => {
+    const run = (backend[op] as (call: OpCalls[Op]) => void).bind(backend);
+    return { [op]: (call: OpCalls[Op]) => bug(call, run, backend) };
+  });
+}
+
+/** The elements of an operand, not a copy; f16 as bits. */
+export function storage(operand: Operand<ArrayBuffer>, dtype: DType): Float32Array | Uint16Array {
+  const { buffer, byteOffset, byteLength } = operand;
+  return dtype === 'f16'
+    ? new Uint16Array(buffer, byteOffset, byteLength / 2)
+    : new Float32Array(buffer, byteOffset, byteLength / 4);
+}
+
+/** The float32 elements of an operand, not a copy. */
+export function floats(operand: Operand<ArrayBuffer>): Float32Array {
+  return storage(operand, 'f32') as Float32Array;
+}
+
+/** The bytes that follow an operand in its buffer, not a copy. */
+export function bytesBehind({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8Array {
+  return new Uint8Array(buffer, byteOffset + byteLength);
+}
+
+/** Keeps `bits` bits of a mantissa, rounding to nearest: 10 is tf32, 7 is bf16. */
+export function roundMantissa(bits: number): (x: number) => number {
+  return (x) => {
+    if (!Number.isFinite(x) || x === 0) return x;
+    const step = 2 ** (Math.floor(Math.log2(Math.abs(x))) - bits);
+    return Math.round(x / step) * step;
+  };
+}

@@ -1,0 +1,123 @@
+import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
+import type { CpuBackend } from '@concord/backend-cpu';
+import { inFront, type Kernels, type Mutant } from './mutant.ts';
+import { accepting } from './refused.ts';
+
+type Wrap = Mutant['wrap'];
+
+const later = (): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, 2);
+  });
+
+/** Every element-wise kernel call goes through `schedule`, which may put it off; `settle` runs before anything reads. */
+function scheduled(
+  schedule: (job: () => void) => void,
+  settle: () => void,
+  overrides: (backend: CpuBackend) => Partial<ComputeBackend> = () => ({}),
+): Wrap {
+  return (backend) => {
+    const kernels = backend as unknown as Kernels;
+    for (const name of ['doUnary', 'doBinary'] as const) {
+      const run = kernels[name].bind(backend) as (call: unknown) => void;
+      kernels[name] = (call: unknown) => schedule(() => run(call));
+    }
+    const read: ComputeBackend['copyDtoh'] = (...args) => {
+      settle();
+      return backend.copyDtoh(...args);
+    };
+    return inFront(() => ({ copyDtoh: read, ...overrides(backend) }))(backend);
+  };
+}
+
+/** Every second op runs before the one that came first. */
+const overtaking: Wrap = (backend) => {
+  let held: (() => void) | undefined;
+  const settle = (): void => {
+    held?.();
+    held = undefined;
+  };
+  const schedule = (job: () => void): void => {
+    if (held === undefined) held = job;
+    else {
+      job();
+      settle();
+    }
+  };
+  return scheduled(schedule, settle)(backend);
+};
+
+/** Ops wait for somebody to read; copies to the device do not wait for them. */
+const copiesOvertake: Wrap = (backend) => {
+  let queue: (() => void)[] = [];
+  const settle = (): void => {
+    for (const job of queue) job();
+    queue = [];
+  };
+  return scheduled((job) => queue.push(job), settle)(backend);
+};
+
+/** As {@link copiesOvertake}, and `free` gives memory to the next that asks before it has been read. */
+const freeOvertakes: Wrap = (backend) => {
+  let queue: (() => void)[] = [];
+  const settle = (): void => {
+    for (const job of queue) job();
+    queue = [];
+  };
+  const free = (ptr: DevicePtr): void => {
+    // What is freed is somebody else's at once.
+    accepting(() => backend.native.bytesOf(ptr), new Uint8Array()).fill(0xee);
+    backend.free(ptr);
+  };
+  const inOrder: Partial<ComputeBackend> = {
+    copyHtod: (...args) => {
+      settle();
+      backend.copyHtod(...args);
+    },
+    fill: (...args) => {
+      settle();
+      backend.fill(...args);
+    },
+  };
+  return scheduled(
+    (job) => queue.push(job),
+    settle,
+    () => ({ free, ...inOrder }),
+  )(backend);
+};
+
+/** The source is looked at again when somebody reads. */
+const lateCopy: Wrap = inFront((backend) => {
+  const late = new Map<DevicePtr, ArrayBufferView>();
+  return {
+    copyHtod: (dst, src) => {
+      backend.copyHtod(dst, src);
+      late.set(dst, src);
+    },
+    copyDtoh: (...args) => {
+      for (const [dst, src] of late) accepting(() => backend.copyHtod(dst, src), undefined);
+      late.clear();
+      return backend.copyDtoh(...args);
+    },
+  };
+});
+
+const BUGS: Readonly<Record<string, Wrap>> = {
+  'the second op overtakes the first': overtaking,
+  'copyHtod overtakes an op': copiesOvertake,
+  'free overtakes an op': freeOvertakes,
+  'copyHtod keeps a reference to the source': lateCopy,
+  'copyDtoh reads later than it was called': inFront((backend) => ({
+    copyDtoh: async (...args) => {
+      await later();
+      await backend.copyDtoh(...args);
+    },
+  })),
+};
+
+/** Bugs of the order in which calls take effect. */
+export const orderMutants: readonly Mutant[] = Object.entries(BUGS).map(([name, wrap]) => ({
+  name: `memory: ${name}`,
+  ops: ['memory'],
+  wrap,
+}));

@@ -1,0 +1,160 @@
+import { f16BitsToF32, type GemmCall, type OpName } from '@concord/backend-core';
+import type { ResolvedGemm } from '@concord/backend-core/implement';
+import { bytesBehind, inCall, inKernel, type Mutant, roundMantissa, storage } from './mutant.ts';
+import { naiveProduct } from './naive-product.ts';
+
+type Gemm = ResolvedGemm<ArrayBuffer>;
+type Wrap = Mutant['wrap'];
+
+const PRODUCTS = ['gemm', 'gemmF16', 'batchedGemm'] as const;
+type Product = (typeof PRODUCTS)[number];
+
+/** The right kernel, called wrongly. */
+const called = (change: (call: Gemm) => Partial<Gemm>): Wrap =>
+  inKernel('doGemm', (call, run) => run({ ...call, ...change(call) }));
+
+/** The right result, tampered with. */
+const followed = (tamper: (call: Gemm, before: Float32Array | Uint16Array) => void): Wrap =>
+  inKernel('doGemm', (call, run) => {
+    const before = storage(call.c, call.dtype).slice();
+    run(call);
+    tamper(call, before);
+  });
+
+/** Calls `visit` with the index of every element (row, column) of every C that `where` chooses. */
+function visitC(call: Gemm, where: (row: number, column: number) => boolean, visit: (at: number) => void): void {
+  for (let batch = 0; batch < call.batchCount; batch++) {
+    for (let row = 0; row < call.m; row++) {
+      for (let column = 0; column < call.n; column++) {
+        if (where(row, column)) visit(batch * call.strideC + row * call.ldc + column);
+      }
+    }
+  }
+}
+
+const zero = (call: Gemm, where: (row: number, column: number) => boolean): void => {
+  const c = storage(call.c, call.dtype);
+  visitC(call, where, (at) => (c[at] = 0));
+};
+
+/** 'C' taken for 'N', with the packed rows of that. */
+function conjugateIsPlain(call: GemmCall): GemmCall {
+  return {
+    ...call,
+    ...(call?.transA === 'C' && { transA: 'N' as const, lda: call.k }),
+    ...(call?.transB === 'C' && { transB: 'N' as const, ldb: call.n }),
+  };
+}
+
+/** Reads A where alpha is 0, so that a NaN in its first row is seen. */
+const alphaZeroReadsA = (op: Product): Wrap =>
+  inCall(op, (call, run, backend) => {
+    run(call);
+    const { m, n, k, alpha, dtype = op === 'gemmF16' ? 'f16' : 'f32' } = call;
+    if (alpha !== 0 || m === 0 || n === 0) return;
+    const elements = (pointer: typeof call.a, length: number): Float32Array | Uint16Array => {
+      const { buffer, byteOffset } = backend.native.bytesOf(pointer);
+      const byteLength = length * (dtype === 'f16' ? 2 : 4);
+      return storage({ buffer: buffer as ArrayBuffer, byteOffset, byteLength }, dtype);
+    };
+    const row = Array.from(elements(call.a, k), (x) => (dtype === 'f16' ? f16BitsToF32(x) : x));
+    if (!row.every(Number.isFinite)) elements(call.c, 1).fill(dtype === 'f16' ? 0x7e00 : Number.NaN);
+  });
+
+let calls = 0;
+
+/** Bugs of every matrix product; each must be found by the cases of each of the three ops. */
+const bugsOf = (op: Product): Readonly<Record<string, Wrap>> => ({
+  'lda ignored': called(({ transA, m, k }) => ({ lda: transA ? m : k })),
+  'ldb ignored': called(({ transB, n, k }) => ({ ldb: transB ? k : n })),
+  'ldc ignored': called(({ n }) => ({ ldc: n })),
+  'transA ignored': called(() => ({ transA: false })),
+  'transB ignored': called(() => ({ transB: false })),
+  'transA and transB swapped': called(({ transA, transB }) => ({ transA: transB, transB: transA })),
+  "'C' treated as 'N'": inCall(op as 'gemm', (call, run) => run(conjugateIsPlain(call))),
+  'alpha ignored': called(() => ({ alpha: 1 })),
+  'alpha applied to beta C too': called(({ alpha, beta }) => ({ beta: alpha * beta })),
+  'beta ignored': called(() => ({ beta: 0 })),
+  'beta taken for 1': called(({ beta }) => ({ beta: beta === 0 ? 0 : 1 })),
+  'beta applied twice': called(({ beta }) => ({ beta: beta * beta })),
+  'm and n swapped': called(({ m, n }) => ({ m: n, n: m })),
+  'k rounded down to a multiple of 4': called(({ k }) => ({ k: k < 4 ? k : k - (k % 4) })),
+  'terms from the 1,024th on dropped': called(({ k }) => ({ k: Math.min(k, 1024) })),
+  'C read when beta is 0': followed((call, before) => {
+    const c = storage(call.c, call.dtype);
+    const isNaN = (x: number): boolean => Number.isNaN(call.dtype === 'f16' ? f16BitsToF32(x) : x);
+    if (call.beta !== 0) return;
+    visitC(
+      call,
+      () => true,
+      (at) => {
+        if (isNaN(before[at] as number)) c[at] = before[at] as number;
+      },
+    );
+  }),
+  'the last column lost when it is the first of a tile': followed((call, before) => {
+    const c = storage(call.c, call.dtype);
+    visitC(
+      call,
+      (_, column) => column === call.n - 1 && call.n > 16 && call.n % 16 === 1,
+      (at) => (c[at] = before[at] as number),
+    );
+  }),
+  'the last row of a tile of 32 wrong': followed((call) => zero(call, (row) => row % 32 === 31 && row + 1 < call.m)),
+  'one element written past the end': followed(({ c, dtype }) => {
+    bytesBehind(c).fill(0, 0, dtype === 'f16' ? 2 : 4);
+  }),
+  'the gap between rows of C written': followed((call) => {
+    const c = storage(call.c, call.dtype);
+    for (let row = 0; row + 1 < call.m; row++) if (call.ldc > call.n) c[row * call.ldc + call.n] = 0;
+  }),
+  'A used as scratch': followed(({ a, dtype }) => storage(a, dtype).fill(0, 0, 1)),
+  'B used as scratch': followed(({ b, dtype }) => storage(b, dtype).fill(0, -1)),
+  'k = 0 or alpha = 0 leaves C': inKernel('doScale', () => {}),
+  'k = 0 or alpha = 0 writes zeros': inKernel('doScale', (call, run) => run({ ...call, beta: 0 })),
+  'k = 0 or alpha = 0 writes all of C, gaps too': inKernel('doScale', (call, run) => {
+    run({ ...call, m: 1, n: (call.m - 1) * call.ldc + call.n });
+  }),
+  'alpha = 0 reads A': alphaZeroReadsA(op),
+  'inputs rounded to bf16': inKernel('doGemm', (call) => naiveProduct(call, { input: roundMantissa(7) })),
+  'order of the sum changes from call to call': inKernel('doGemm', (call) => {
+    const add = (sum: number, term: number): number => Math.fround(sum + term);
+    naiveProduct(call, { add, backwards: calls++ % 2 === 1 });
+  }),
+  'NaN in A counts as 0': inKernel('doGemm', (call) => naiveProduct(call, { input: (x) => (Number.isNaN(x) ? 0 : x) })),
+});
+
+const F32_BUGS: Readonly<Record<string, Wrap>> = {
+  'inputs rounded to tf32': inKernel('doGemm', (call) => naiveProduct(call, { input: roundMantissa(10) })),
+  'inputs rounded to f16': inKernel('doGemm', (call) =>
+    naiveProduct(call, { input: (x) => (Math.abs(x) < 2 ** -14 ? 0 : roundMantissa(10)(x)) }),
+  ),
+  'rows from the 65,536th on dropped': followed((call, before) => {
+    const c = storage(call.c, call.dtype);
+    const start = 65_535 * call.ldc;
+    if (call.m > 65_535) c.set(before.subarray(start), start);
+  }),
+};
+
+const BATCH_BUGS: Readonly<Record<string, Wrap>> = {
+  'strideA off by one': called(({ strideA }) => ({ strideA: strideA + 1 })),
+  'strideB ignored, matrices taken for packed': called(({ k, n }) => ({ strideB: k * n })),
+  'strideC ignored, matrices taken for packed': called(({ m, ldc }) => ({ strideC: m * ldc })),
+  'stride 0 of A not broadcast': called(({ strideA, m, k }) => ({ strideA: strideA === 0 ? m * k : strideA })),
+  'stride 0 of B not broadcast': called(({ strideB, n, k }) => ({ strideB: strideB === 0 ? n * k : strideB })),
+  'strideA used for B': called(({ strideA }) => ({ strideB: strideA })),
+  'only the first batch': called(() => ({ batchCount: 1 })),
+  'the last batch dropped': called(({ batchCount }) => ({ batchCount: Math.max(1, batchCount - 1) })),
+  'batches from the 65,536th on dropped': called(({ batchCount }) => ({ batchCount: Math.min(batchCount, 65_535) })),
+  'k = 0 scales the first batch only': inKernel('doScale', (call, run) => run({ ...call, batchCount: 1 })),
+};
+
+const named = (op: OpName, bugs: Readonly<Record<string, Wrap>>): Mutant[] =>
+  Object.entries(bugs).map(([name, wrap]) => ({ name: `${op}: ${name}`, ops: [op], wrap }));
+
+/** Bugs of gemm, gemmF16 and batchedGemm. */
+export const productMutants: readonly Mutant[] = [
+  ...PRODUCTS.flatMap((op) => named(op, bugsOf(op))),
+  ...named('gemm', F32_BUGS),
+  ...named('batchedGemm', BATCH_BUGS),
+];
