@@ -21,21 +21,27 @@ export async function runUnlessUnavailable<T extends object & { readonly notRun?
   try {
     const report = await work();
     if (report.notRun === undefined) return report;
-    const exitCode = reportNotRun(provider.name, report.notRun, undefined, context);
-    return (report.failed ?? 0) > 0 ? EXIT.failed : exitCode;
+    return reportNotRun(provider.name, report.notRun, undefined, context, (report.failed ?? 0) > 0);
   } catch (error) {
     if (!isBackendError(error, 'BACKEND_UNAVAILABLE')) throw error;
     return reportNotRun(provider.name, error.detail, error.hint, context);
   }
 }
 
-function reportNotRun(name: string, reason: string, hint: string | undefined, context: CommandContext): number {
+function reportNotRun(
+  name: string,
+  reason: string,
+  hint: string | undefined,
+  context: CommandContext,
+  isBroken = false,
+): number {
   const { providers, stderr } = context;
   const colors = colorsFor(stderr);
   const isRequired = requiredBackends(providers).includes(name);
-  const label = isRequired ? colors.red('error:') : colors.yellow('not run:');
+  const isFailure = isRequired || isBroken;
+  const label = isFailure ? colors.red('error:') : colors.yellow('not run:');
   const demand = isRequired ? ', and CONCORD_REQUIRE asks for it' : '';
   stderr.write(`${label} ${name}: ${reason}${demand} (BACKEND_UNAVAILABLE)\n`);
   if (hint !== undefined) stderr.write(`${colors.cyan('hint:')} ${hint}\n`);
-  return isRequired ? EXIT.failed : EXIT.unavailable;
+  return isFailure ? EXIT.failed : EXIT.unavailable;
 }

@@ -6,7 +6,7 @@
 export { allCases, findCase } from './all-cases.ts';
 export { CaseFailure, type CaseContext, type CaseSubject, type ConformanceCase, type Needs } from './harness/case.ts';
 export type { Params, ParamValue } from './harness/case-id.ts';
-export { requiredBackends } from './required-backends.ts';
+export { requiredBackends } from './not-run.ts';
 export { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
 export { type ConformanceOptions, type ConformanceReport, runConformance } from './run-conformance.ts';
 export { type FuzzFailure, type FuzzOptions, type FuzzReport, runFuzz } from './run-fuzz.ts';

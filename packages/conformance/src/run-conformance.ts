@@ -1,7 +1,7 @@
-import { type DeviceInfo, isBackendError } from '@concord/backend-core';
+import type { DeviceInfo } from '@concord/backend-core';
 import { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
 import { selectCases } from './select-cases.ts';
-import { requiredBackends } from './required-backends.ts';
+import { judgeInitError } from './not-run.ts';
 import { VERSION } from './version.ts';
 
 /** Options of {@link runConformance}. */
@@ -91,13 +91,8 @@ async function yieldTurn(lastTurn: number): Promise<number> {
   return performance.now();
 }
 
-/** No device is no failure, unless `CONCORD_REQUIRE` names the backend; anything else that init throws is one. */
 function notRunReport(backend: string, error: unknown): ConformanceReport {
-  const reason = error instanceof Error ? error.message : String(error);
+  const { detail, isFailure } = judgeInitError(backend, error);
   const core = { backend, device: null, versions: { conformance: VERSION }, cases: [] };
-  const isAbsent = isBackendError(error, 'BACKEND_UNAVAILABLE');
-  const required = requiredBackends().includes(backend);
-  const failed = isAbsent && !required ? 0 : 1;
-  const notRun = required ? `${reason} (CONCORD_REQUIRE names ${backend})` : reason;
-  return { ...core, passed: 0, failed, unsupported: 0, ok: false, notRun };
+  return { ...core, passed: 0, failed: isFailure ? 1 : 0, unsupported: 0, ok: false, notRun: detail };
 }

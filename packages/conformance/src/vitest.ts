@@ -1,7 +1,6 @@
 import type { ComputeBackend } from '@concord/backend-core';
-import { isBackendError } from '@concord/backend-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { requiredBackends } from './required-backends.ts';
+import { judgeInitError } from './not-run.ts';
 import { type BackendFactory, runCase } from './run-case.ts';
 import { selectCases } from './select-cases.ts';
 
@@ -15,7 +14,8 @@ export interface DescribeOptions {
 
 /**
  * Registers one vitest test per case. `unsupported` cases show as skipped, with the declared reason. Without a device
- * there is one skipped test that says why, or, where `CONCORD_REQUIRE` names the backend, a failing one.
+ * there is one skipped test that says why, or, where `CONCORD_REQUIRE` names the backend, a failing one; an `init` that
+ * breaks is a failing test too.
  *
  * Await it at the top level of the test file: whether there is a device decides which tests there are.
  */
@@ -53,11 +53,10 @@ function registerCases(cases: ReturnType<typeof selectCases>, backend: ComputeBa
 }
 
 function describeNotRun(title: string, name: string, error: unknown): void {
-  const reason = error instanceof Error ? error.message : String(error);
+  const { reason, detail, isFailure } = judgeInitError(name, error);
   describe(title, () => {
     it(`not run: ${reason}`, (context) => {
-      if (!isBackendError(error, 'BACKEND_UNAVAILABLE')) throw error;
-      if (requiredBackends().includes(name)) expect.fail(`CONCORD_REQUIRE names ${name}, but: ${reason}`);
+      if (isFailure) expect.fail(detail);
       context.skip(reason);
     });
   });

@@ -45,6 +45,13 @@ class Broken extends CpuBackend {
   }
 }
 
+/** BaseBackend makes BACKEND_UNAVAILABLE of it, with reason `failed`: a crash is no absent device. */
+class Crashing extends CpuBackend {
+  protected override doInit(): Promise<never> {
+    return Promise.reject(new TypeError('the driver crashed'));
+  }
+}
+
 const ONE = 'attention/bounded/default';
 const only = async (create: () => ComputeBackend, filter = ONE): Promise<ConformanceReport> => {
   return runConformance(create, { filter });
@@ -140,5 +147,7 @@ describe('no device', () => {
     const report = await only(() => new Broken());
     expect(report).toMatchObject({ device: null, failed: 1, ok: false });
     expect(report.notRun).toMatch(/the driver crashed/);
+    const plain = await only(() => new Crashing());
+    expect(plain).toMatchObject({ device: null, failed: 1, ok: false });
   });
 });
