@@ -124,8 +124,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
   }
 
   protected override doReduce(call: ResolvedReduce<ArrayBuffer>): void {
-    // An empty axis has no input to look at.
-    reduce(call, call.axisLength === 0 ? new Float32Array() : floats(call.input), floats(call.output));
+    reduce(call, call.input === undefined ? new Float32Array() : floats(call.input), floats(call.output));
   }
 
   protected override doUnary(call: ResolvedUnary<ArrayBuffer>): void {

@@ -28,6 +28,13 @@ export function checkCallObject(op: string, call: unknown): void {
   if (typeof call !== 'object' || call === null) throw invalid(`${op} takes one object, got ${describe(call)}`);
 }
 
+/** @throws {BackendError} INVALID_ARGUMENT unless `options` is an object */
+export function checkOptions(options: unknown): void {
+  if (typeof options !== 'object' || options === null) {
+    throw invalid(`options must be an object, got ${describe(options)}`);
+  }
+}
+
 /** A size: a non-negative safe integer. */
 export function checkSize(name: string, value: unknown): asserts value is number {
   if (!Number.isSafeInteger(value) || (value as number) < 0) {

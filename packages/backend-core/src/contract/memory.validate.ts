@@ -1,6 +1,6 @@
 import { invalid } from '../errors/invalid.ts';
-import type { WaitOptions } from './backend.ts';
-import { checkPointerType, checkSize, describe } from './checks.ts';
+import type { PrepareOptions, WaitOptions } from './backend.ts';
+import { checkOptions, checkPointerType, checkSize, describe } from './checks.ts';
 
 /** @throws {BackendError} INVALID_ARGUMENT unless `bytes` is a positive safe integer and the label, if any, a string */
 export function checkAlloc(bytes: unknown, options: unknown): void {
@@ -11,9 +11,19 @@ export function checkAlloc(bytes: unknown, options: unknown): void {
   if (bytes === 0) throw invalid('cannot allocate 0 bytes');
 }
 
-function checkOptions(options: unknown): void {
-  if (typeof options !== 'object' || options === null) {
-    throw invalid(`options must be an object, got ${describe(options)}`);
+/** @throws {BackendError} INVALID_ARGUMENT unless the options of `prepare` are of the right type */
+export function checkPrepareOptions(options: PrepareOptions): PrepareOptions {
+  checkOptions(options);
+  checkSignal(options.signal);
+  if (options.onProgress !== undefined && typeof options.onProgress !== 'function') {
+    throw invalid(`onProgress must be a function, got ${describe(options.onProgress)}`);
+  }
+  return options;
+}
+
+function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal !== undefined && (typeof signal?.aborted !== 'boolean' || typeof signal.addEventListener !== 'function')) {
+    throw invalid(`signal must be an AbortSignal, got ${describe(signal)}`);
   }
 }
 
@@ -60,8 +70,6 @@ export function checkWaitOptions(options: WaitOptions = {}): { timeoutMs: number
   if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0)) {
     throw invalid(`timeoutMs must be a number >= 0, got ${describe(timeoutMs)}`);
   }
-  if (signal !== undefined && (typeof signal?.aborted !== 'boolean' || typeof signal.addEventListener !== 'function')) {
-    throw invalid(`signal must be an AbortSignal, got ${describe(signal)}`);
-  }
+  checkSignal(signal);
   return { timeoutMs, signal };
 }

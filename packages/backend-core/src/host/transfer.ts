@@ -1,6 +1,6 @@
 import type { ComputeBackend, WaitOptions } from '../contract/backend.ts';
 import type { DType } from '../contract/capabilities.ts';
-import { byteSize, checkDType, checkSize, describe } from '../contract/checks.ts';
+import { byteSize, checkDType, checkOptions, checkSize, describe } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
 import { fromF16Array, toF16Array } from './f16.ts';
@@ -29,6 +29,8 @@ export function upload(
   data: Float32Array | readonly number[],
   options: UploadOptions = {},
 ): DevicePtr {
+  checkBackend('upload', backend);
+  checkOptions(options);
   const dtype = checkDType(options.dtype);
   const values = float32(data);
   if (values.length === 0) throw invalid('upload of an empty or detached array');
@@ -57,12 +59,22 @@ export async function download(
   length: number,
   options: DownloadOptions = {},
 ): Promise<Float32Array> {
+  checkBackend('download', backend);
+  checkOptions(options);
   const { dtype: wanted, ...wait } = options;
   const dtype = checkDType(wanted);
   checkSize('length', length);
   const onDevice = dtype === 'f16' ? hostArray(Uint16Array, length) : hostArray(Float32Array, length);
   await backend.copyDtoh(onDevice, ptr, wait);
   return onDevice instanceof Uint16Array ? fromF16Array(onDevice) : onDevice;
+}
+
+/** The most likely mistakes: no backend, a promise of one, or the whole result of `selectBackend`. */
+function checkBackend(helper: string, backend: unknown): void {
+  if (typeof (backend as ComputeBackend | undefined)?.copyHtod === 'function') return;
+  throw invalid(`${helper} takes a backend first, got ${describe(backend)}`, {
+    hint: 'const { backend } = await selectBackend(...)',
+  });
 }
 
 function hostArray<T>(type: new (length: number) => T, length: number): T {

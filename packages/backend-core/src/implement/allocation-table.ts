@@ -108,7 +108,7 @@ export class AllocationTable<Buffer> {
    */
   resolve(name: string, ptr: number, byteLength: number): Operand<Buffer> {
     const allocation = this.find(ptr);
-    if (allocation === undefined) throw this.#unknownHandle(ptr);
+    if (allocation === undefined) throw this.#unknownHandle(ptr, name);
     const byteOffset = ptr - allocation.base;
     if (byteOffset + byteLength > allocation.bytes) {
       const what = allocation.label === undefined ? 'its allocation' : `its allocation "${allocation.label}"`;
@@ -191,8 +191,9 @@ export class AllocationTable<Buffer> {
     return joined;
   }
 
-  #unknownHandle(ptr: number): BackendError {
-    return invalid(`unknown handle ${ptr}`, { hint: this.#whyUnknown(ptr) });
+  #unknownHandle(ptr: number, name?: string): BackendError {
+    const why = this.#whyUnknown(ptr);
+    return invalid(`unknown handle ${ptr}`, { hint: name === undefined ? why : `${name}: ${why}` });
   }
 
   #whyUnknown(ptr: number): string {

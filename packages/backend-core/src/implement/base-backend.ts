@@ -10,7 +10,7 @@ import type {
 import type { OpName, Support } from '../contract/capabilities.ts';
 import { type CheckedCall, checkCallObject, checkPointerType } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
-import { checkAlloc, checkCopyDtod, checkFill, viewBytes } from '../contract/memory.validate.ts';
+import { checkAlloc, checkCopyDtod, checkFill, checkPrepareOptions, viewBytes } from '../contract/memory.validate.ts';
 import type { AttentionCall } from '../contract/ops/attention.ts';
 import type { BatchedGemmCall } from '../contract/ops/batched-gemm.ts';
 import type { BinaryCall } from '../contract/ops/binary.ts';
@@ -28,7 +28,7 @@ import {
 import { invalid } from '../errors/invalid.ts';
 import { releaseSlot, SLOT_BYTES, takeSlot } from './address-slots.ts';
 import { AllocationTable } from './allocation-table.ts';
-import { BackendLifecycle } from './lifecycle.ts';
+import { BackendHooks, missing } from './backend-hooks.ts';
 import { checkPlans, OP_RULES } from './op-rules.ts';
 import type {
   Operand,
@@ -37,7 +37,6 @@ import type {
   ResolvedConv2d,
   ResolvedGemm,
   ResolvedReduce,
-  ResolvedScale,
   ResolvedUnary,
 } from './resolved.ts';
 import { resolveOperands } from './resolve-operands.ts';
@@ -54,7 +53,7 @@ export interface BaseBackendOptions {
  *
  * @typeParam Buffer - the backend's native memory object
  */
-export abstract class BaseBackend<Buffer> extends BackendLifecycle implements ComputeBackend {
+export abstract class BaseBackend<Buffer> extends BackendHooks<Buffer> implements ComputeBackend {
   readonly contractVersion = 1 as const;
   abstract readonly native: unknown;
 
@@ -71,55 +70,6 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
     this.#memoryLimitBytes = memoryLimitBytes;
     this.#slot = takeSlot();
     this.#table = new AllocationTable(this.#slot * SLOT_BYTES, SLOT_BYTES);
-  }
-
-  /** Allocates native memory; throws OUT_OF_MEMORY when the device has none. */
-  protected abstract doAlloc(bytes: number, label: string | undefined): Buffer;
-  /** Releases native memory once the work queued so far no longer needs it. */
-  protected abstract doFree(buffer: Buffer): void;
-  /** Queues a copy of `src`, which the caller may change as soon as this returns. */
-  protected abstract doCopyHtod(dst: Operand<Buffer>, src: Uint8Array): void;
-  /** Queues a read; calls `deliver` with the bytes when they are there, then resolves. */
-  protected abstract doCopyDtoh(src: Operand<Buffer>, deliver: (bytes: Uint8Array) => void): Promise<void>;
-  /** Queues a copy between two ranges that do not overlap but may lie in one buffer. */
-  protected abstract doCopyDtod(dst: Operand<Buffer>, src: Operand<Buffer>): void;
-  /** Queues setting every byte of a range. */
-  protected abstract doFill(dst: Operand<Buffer>, byte: number): void;
-  /** Resolves when the work queued so far is done. */
-  protected abstract doSynchronize(): Promise<void>;
-  /** Submits queued work, where the backend batches. */
-  protected doFlush(): void {}
-
-  protected doGemm(_call: ResolvedGemm<Buffer>): void {
-    throw missing('gemm');
-  }
-  protected doScale(_call: ResolvedScale<Buffer>): void {
-    throw missing('gemm with k = 0 or alpha = 0');
-  }
-  protected doConv2d(_call: ResolvedConv2d<Buffer>): void {
-    throw missing('conv2dForward');
-  }
-  protected doAttention(_call: ResolvedAttention<Buffer>): void {
-    throw missing('attention');
-  }
-  protected doReduce(_call: ResolvedReduce<Buffer>): void {
-    throw missing('reduce');
-  }
-  protected doUnary(_call: ResolvedUnary<Buffer>): void {
-    throw missing('unary');
-  }
-  protected doBinary(_call: ResolvedBinary<Buffer>): void {
-    throw missing('binary');
-  }
-  /** Compiles what one checked call needs. */
-  protected async doPrepare(_op: OpName, _checked: CheckedCall): Promise<void> {}
-  /** Why this device cannot run a checked call whose op and dtype it has, beyond the limits of the capabilities. */
-  protected unsupportedReason(_op: OpName, _checked: CheckedCall): string | undefined {
-    return undefined;
-  }
-  /** Freed native memory that is kept for reuse. */
-  protected pooledBytes(): number {
-    return 0;
   }
 
   alloc(bytes: number, options: AllocOptions = {}): DevicePtr {
@@ -174,13 +124,17 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
       if (byteLength === 0) return Promise.resolve();
       return this.#accepted(
         'copyDtoh',
-        this.doCopyDtoh(this.#table.resolve('src', src, byteLength), (bytes) => {
-          if (!isWanted()) return;
-          // Looked at again: the view may have been detached or shrunk during the wait.
-          const host = viewBytes('dst', dst);
-          if (host.byteLength < bytes.byteLength) throw invalid('dst is detached or out of bounds of its buffer');
-          host.set(bytes);
-        }),
+        this.doCopyDtoh(
+          this.#table.resolve('src', src, byteLength),
+          (bytes) => {
+            if (!isWanted()) return;
+            // Looked at again: the view may have been detached or shrunk during the wait.
+            const host = viewBytes('dst', dst);
+            if (host.byteLength < bytes.byteLength) throw invalid('dst is detached or out of bounds of its buffer');
+            host.set(bytes);
+          },
+          isWanted,
+        ),
       );
     });
   }
@@ -208,12 +162,12 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
   }
 
   synchronize(options?: WaitOptions): Promise<void> {
-    return this.wait('synchronize', options, () => this.#accepted('synchronize', this.doSynchronize()));
+    return this.wait('synchronize', options, (isWanted) => this.#accepted('synchronize', this.doSynchronize(isWanted)));
   }
 
   memory(): MemoryInfo {
     // Not `assertUsable`: the counters matter most after a failure.
-    if (!this.isInitialized) this.assertUsable();
+    if (!this.isInitialized) this.assertUsable('memory');
     const { inUseBytes, peakBytes, liveAllocations } = this.#table;
     const limitBytes = this.#memoryLimitBytes;
     const info = { inUseBytes, pooledBytes: this.pooledBytes(), peakBytes, liveAllocations };
@@ -253,7 +207,7 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
   }
 
   supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | Pick<OpShape<Op>, 'dtype'>): Support {
-    this.assertUsable();
+    this.assertUsable('supports');
     const { ops } = this.capabilities;
     if (!ops.includes(op)) return { ok: false, reason: `${this.name} does not implement ${String(op)}` };
     try {
@@ -266,14 +220,14 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
   }
 
   async prepare(plans: readonly OpPlan[], options: PrepareOptions = {}): Promise<void> {
-    this.assertUsable();
+    const { signal, onProgress } = this.#guard('prepare', () => checkPrepareOptions(options));
+    if (signal?.aborted === true) throw signal.reason;
     // All are checked before the first is compiled: a mistake in the last should not cost the time of the others.
     const checked = this.#guard('prepare', () => checkPlans(plans)).map(({ op, call }) => ({
       op,
       call: this.#guard(op, () => this.#check(op, call, false)),
     }));
     // A compile takes as long as it takes; abort, loss and dispose end the wait for it at once.
-    const { signal, onProgress } = options;
     const wait = signal === undefined ? { timeoutMs: Infinity } : { timeoutMs: Infinity, signal };
     for (const [index, { op, call }] of checked.entries()) {
       await this.wait(op, wait, async () => {
@@ -285,6 +239,11 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
 
   protected override afterDispose(): void {
     releaseSlot(this.#slot);
+  }
+
+  /** The native memory that is live now, for `doDispose` and for device tools. */
+  protected *liveBuffers(): Generator<Buffer> {
+    for (const { buffer } of this.#table.allocations()) yield buffer;
   }
 
   /** The native memory around a live pointer, for `native`. */
@@ -332,7 +291,7 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
       for (const name of operands) checkPointerType(name, pointers[name]);
       const checked = this.#check(op, call, pointers[output] === 0);
       if (checked === null) return;
-      execute({ ...checked, ...resolveOperands(this.#table, checked, pointers) } as Resolved);
+      execute({ ...checked, opName: op, ...resolveOperands(this.#table, checked, pointers) } as Resolved);
     });
   }
 
@@ -371,15 +330,11 @@ export abstract class BaseBackend<Buffer> extends BackendLifecycle implements Co
   }
 
   #guard<T>(op: string, action: () => T): T {
-    this.assertUsable();
+    this.assertUsable(op);
     try {
       return action();
     } catch (error) {
       throw annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op });
     }
   }
-}
-
-function missing(op: string): BackendError {
-  return new BackendError('UNSUPPORTED', `${op} is not implemented`);
 }

@@ -121,11 +121,11 @@ export abstract class BackendLifecycle {
   }
 
   /** @throws {BackendError} DISPOSED, DEVICE_LOST, the sticky error, or NOT_INITIALIZED, in this order */
-  protected assertUsable(): void {
-    if (this.#disposing !== undefined) throw this.#error('DISPOSED');
+  protected assertUsable(op?: string): void {
+    if (this.#disposing !== undefined) throw annotate(this.#error('DISPOSED'), { op });
     if (this.#lostError !== undefined) throw this.#lostError;
     if (this.#stickyError !== undefined) throw this.#stickyError;
-    if (this.#ready === undefined) throw this.#error('NOT_INITIALIZED');
+    if (this.#ready === undefined) throw annotate(this.#error('NOT_INITIALIZED'), { op });
   }
 
   /** For implementers: the device is gone. Pending and later calls fail with `DEVICE_LOST`. */
@@ -153,8 +153,8 @@ export abstract class BackendLifecycle {
     start: (isWanted: () => boolean) => Promise<void>,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.assertUsable();
-      const { timeoutMs, signal } = checkWaitOptions(options);
+      this.assertUsable(op);
+      const { timeoutMs, signal } = this.#checkedOptions(op, options);
       if (signal?.aborted) {
         reject(signal.reason);
         return;
@@ -195,6 +195,14 @@ export abstract class BackendLifecycle {
     });
   }
 
+  #checkedOptions(op: string, options: WaitOptions | undefined): ReturnType<typeof checkWaitOptions> {
+    try {
+      return checkWaitOptions(options);
+    } catch (error) {
+      throw annotate(toBackendError(error, 'INVALID_ARGUMENT'), { backend: this.name, op });
+    }
+  }
+
   #rejectPending(error: BackendError): void {
     for (const reject of [...this.#pending]) reject(error);
   }
@@ -205,7 +213,11 @@ export abstract class BackendLifecycle {
   }
 
   #error(code: 'NOT_INITIALIZED' | 'DISPOSED' | 'DEVICE_LOST', detail = '', cause?: unknown): BackendError {
-    const hint = code === 'NOT_INITIALIZED' ? 'await backend.init() first' : undefined;
+    const hint = {
+      NOT_INITIALIZED: 'await backend.init() first',
+      DISPOSED: 'make a new backend object',
+      DEVICE_LOST: 'make a new backend object',
+    }[code];
     return new BackendError(code, detail, { backend: this.name, hint, cause });
   }
 }

@@ -1,4 +1,4 @@
-import type { DType } from '../contract/capabilities.ts';
+import type { DType, OpName } from '../contract/capabilities.ts';
 import type { CheckedAttention } from '../contract/ops/attention.validate.ts';
 import type { CheckedBinary } from '../contract/ops/binary.validate.ts';
 import type { CheckedConv2d } from '../contract/ops/conv2d.validate.ts';
@@ -14,13 +14,18 @@ export interface Operand<Buffer> {
   readonly byteLength: number;
 }
 
-type WithOperands<Shape, Names extends string, Buffer> = Shape & { readonly [Name in Names]: Operand<Buffer> };
+type WithOperands<Shape, Names extends string, Buffer> = Shape & { readonly [Name in Names]: Operand<Buffer> } & {
+  /** The method that was called, for messages. */
+  readonly opName: OpName;
+};
 
 /** A checked `gemm`, `batchedGemm` (or `gemmF16`) with k > 0 and alpha != 0. A plain gemm has `batchCount` 1. */
 export type ResolvedGemm<Buffer> = WithOperands<CheckedGemm, 'a' | 'b' | 'c', Buffer>;
 
 /** What is left of a gemm with k = 0 or alpha = 0: `C = beta * C`, where beta 0 writes zeros without reading C. */
 export interface ResolvedScale<Buffer> {
+  /** The method that was called, for messages. */
+  readonly opName: OpName;
   readonly m: number;
   readonly n: number;
   readonly beta: number;
@@ -36,7 +41,10 @@ export type ResolvedConv2d<Buffer> = WithOperands<CheckedConv2d, 'input' | 'filt
 /** A checked `attention`. */
 export type ResolvedAttention<Buffer> = WithOperands<CheckedAttention, 'q' | 'k' | 'v' | 'o', Buffer>;
 /** A checked `reduce`. */
-export type ResolvedReduce<Buffer> = WithOperands<CheckedReduce, 'input' | 'output', Buffer>;
+export type ResolvedReduce<Buffer> = WithOperands<CheckedReduce, 'output', Buffer> & {
+  /** undefined when the axis is empty: then there is nothing to read. */
+  readonly input: Operand<Buffer> | undefined;
+};
 /** A checked `unary`; input and output are disjoint or the same. */
 export type ResolvedUnary<Buffer> = WithOperands<CheckedUnary, 'input' | 'output', Buffer>;
 /** A checked `binary`; output is disjoint from a and b or the same as one of them. */

@@ -1,5 +1,6 @@
 import type { ComputeBackend } from '../contract/backend.ts';
-import type { DType, OpName } from '../contract/capabilities.ts';
+import { type DType, OP_NAMES, type OpName } from '../contract/capabilities.ts';
+import { checkDType, checkOneOf, checkOptions, describe } from '../contract/checks.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import { bestDevice, byRank, failureOf, type ProbedProvider, probeProvider } from './probe-provider.ts';
@@ -17,7 +18,7 @@ export interface Requirement {
 export interface SelectOptions {
   /** Backends that lack one of these are passed over, with the reason. */
   readonly require?: readonly Requirement[];
-  /** Names in order of preference. Default: the environment variable `CONCORD_BACKEND`, a list with commas. */
+  /** Names in order of preference; an empty list prefers none. Default: the environment variable `CONCORD_BACKEND`, a list with commas. */
   readonly prefer?: readonly string[];
   /** Handed to the provider that makes the backend. */
   readonly create?: CreateOptions;
@@ -43,7 +44,11 @@ export async function selectBackend(
   providers: readonly BackendProvider[],
   options: SelectOptions = {},
 ): Promise<Selection> {
-  const ordered = await orderProviders(providers, options.prefer ?? preferenceFromEnvironment());
+  checkArguments(providers, options);
+  const ordered = await orderProviders(
+    providers,
+    options.prefer?.length === 0 ? undefined : (options.prefer ?? preferenceFromEnvironment()),
+  );
   const attempts: Attempt[] = [];
   let backend: ComputeBackend | undefined;
   for (const { candidate, disabled } of ordered) {
@@ -66,7 +71,7 @@ export async function selectBackend(
       }
     }
   }
-  if (backend === undefined) throw noneUsable(attempts);
+  if (backend === undefined) throw noneUsable(attempts, providers);
   return { backend, attempts };
 }
 
@@ -88,7 +93,7 @@ async function orderProviders(
   const unknown = preferred.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     throw invalid(`no backend "${unknown}"; there are: ${names.join(', ')}`, {
-      hint: 'check CONCORD_BACKEND or the option prefer',
+      hint: 'check the spelling in CONCORD_BACKEND, or the names that the program asks for',
     });
   }
   const chosen = [...new Set(preferred)].flatMap((name) => providers.filter((provider) => provider.name === name));
@@ -131,12 +136,35 @@ async function createUsable(provider: BackendProvider, options: SelectOptions): 
   }
 }
 
-function noneUsable(attempts: readonly Attempt[]): BackendError {
+/** Mistakes in the call are the caller's, not a backend that is unavailable. */
+function checkArguments(providers: unknown, options: unknown): void {
+  checkOptions(options);
+  const { require = [], prefer = [] } = options as SelectOptions;
+  if (!Array.isArray(providers)) throw invalid(`providers must be an array, got ${describe(providers)}`);
+  for (const [index, provider] of (providers as unknown[]).entries()) {
+    const { name, probe, create } = (provider ?? {}) as Partial<BackendProvider>;
+    if (typeof name !== 'string' || typeof probe !== 'function' || typeof create !== 'function') {
+      throw invalid(`providers[${index}] is no provider, got ${describe(provider)}`, { hint: 'pass cpu(), not cpu' });
+    }
+  }
+  if (!Array.isArray(prefer) || prefer.some((name) => typeof name !== 'string')) {
+    throw invalid(`prefer must be an array of names, got ${describe(prefer)}`);
+  }
+  if (!Array.isArray(require)) throw invalid(`require must be an array, got ${describe(require)}`);
+  for (const requirement of require) {
+    checkOneOf('require[].op', requirement?.op, OP_NAMES);
+    checkDType(requirement.dtype);
+  }
+}
+
+function noneUsable(attempts: readonly Attempt[], providers: readonly BackendProvider[]): BackendError {
   const reasons = new Set(attempts.map(({ reason }) => reason));
   const summary = attempts.map(({ provider, message }) => `${provider}: ${message}`).join('; ');
+  const hasCpu = providers.some(({ name }) => name === 'cpu');
   return new BackendError('BACKEND_UNAVAILABLE', summary === '' ? 'no providers were passed' : summary, {
     reason: reasons.size === 1 ? [...reasons][0] : 'no-device',
-    hint: attempts.find((attempt) => attempt.hint !== undefined)?.hint ?? 'pass cpu() as the last provider',
+    hint:
+      attempts.find(({ hint }) => hint !== undefined)?.hint ?? (hasCpu ? undefined : 'pass cpu() as the last provider'),
     attempts,
   });
 }

@@ -22,6 +22,9 @@ const TILED_FILTERS = 3;
 /** Output rows longer than this are computed one by one. */
 const WIDE = 1024;
 
+/** Elements of a window beyond which copying it costs more than tiles save: huge strides, dilations or padding. */
+const MAX_WINDOW = 2 ** 20;
+
 const pixelOffsets = new Int32Array(BLOCK_COLUMNS);
 const tapOffsets = new Int32Array(BLOCK_DEPTH);
 
@@ -30,11 +33,27 @@ export function conv2d(call: CheckedConv2d, input: Float32Array, filter: Float32
   const filtersPerGroup = call.filterShape[0] / call.groups;
   const padded = call.padding[0] > 0 || call.padding[1] > 0;
   // Padding is left out of the sum, but the tiled path multiplies it: 0 * Infinity would give NaN.
-  const tiled = filtersPerGroup >= TILED_FILTERS && !(padded && hasNonFinite(filter, 0, filter.length));
+  const tiled =
+    filtersPerGroup >= TILED_FILTERS &&
+    largestWindow(call) <= MAX_WINDOW &&
+    !(padded && hasNonFinite(filter, 0, filter.length));
   const convolve = tiled ? convolveTiled : convolveRows;
   for (let image = 0; image < call.inputShape[0]; image++) {
     for (let group = 0; group < call.groups; group++) convolve(call, image, group, input, filter, output);
   }
+}
+
+/** Elements of the largest window that a block of pixels and taps can need. */
+function largestWindow({ filterShape, outputShape, stride, dilation }: CheckedConv2d): number {
+  const [, groupChannels, filterHeight, filterWidth] = filterShape;
+  const [, , outputHeight, outputWidth] = outputShape;
+  const isWide = outputWidth > WIDE;
+  const pixelRows = isWide ? 1 : Math.min(outputHeight, Math.ceil(BLOCK_COLUMNS / outputWidth) + 1);
+  const pixelColumns = isWide ? BLOCK_COLUMNS : outputWidth;
+  const channels = Math.min(groupChannels, Math.ceil(BLOCK_DEPTH / (filterHeight * filterWidth)) + 1);
+  const rows = (pixelRows - 1) * stride[0] + (filterHeight - 1) * dilation[0] + 1;
+  const columns = (pixelColumns - 1) * stride[1] + (filterWidth - 1) * dilation[1] + 1;
+  return channels * rows * columns;
 }
 
 function convolveTiled(
