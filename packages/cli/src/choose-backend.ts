@@ -32,16 +32,21 @@ export async function chooseProvider(
  */
 export function requiredBackends(providers: readonly BackendProvider[]): readonly string[] {
   const names = namesRequired();
-  for (const name of names) providerNamed(providers, name, 'CONCORD_REQUIRE');
+  for (const name of names) providerNamed(providers, name, 'CONCORD_REQUIRE', EXIT.failed);
   return names;
 }
 
-function providerNamed(providers: readonly BackendProvider[], name: string, origin: string): BackendProvider {
+function providerNamed(
+  providers: readonly BackendProvider[],
+  name: string,
+  origin: string,
+  exitCode: number = EXIT.usage,
+): BackendProvider {
   const provider = providers.find((candidate) => candidate.name === name);
   if (provider !== undefined) return provider;
   throw new CommandError(`no backend "${name}"; there are: ${providers.map((known) => known.name).join(', ')}`, {
     code: 'INVALID_ARGUMENT',
-    exitCode: EXIT.usage,
+    exitCode,
     hint: `check ${origin}; concord devices lists what works here`,
   });
 }

@@ -10,9 +10,11 @@ import { gemmF16Suite } from './cases/gemm-f16.ts';
 import { gemmSuite } from './cases/gemm.ts';
 import { lifecycleCases } from './cases/lifecycle.ts';
 import { memoryCases } from './cases/memory.ts';
+import { orderOfChecksCases } from './cases/order-of-checks.ts';
 import { reduceSuite } from './cases/reduce.ts';
 import { refusalCases } from './cases/refusals.ts';
 import { unarySuite } from './cases/unary.ts';
+import { uncheckedOperandsCases } from './cases/unchecked-operands.ts';
 import { zeroSizeCases } from './cases/zero-sizes.ts';
 import type { ConformanceCase } from './harness/case.ts';
 import type { Suite } from './harness/suite.ts';
@@ -39,6 +41,8 @@ export function allCases(): ConformanceCase[] {
     ...lifecycleCases,
     ...memoryCases,
     ...refusalCases,
+    ...orderOfChecksCases,
+    ...uncheckedOperandsCases,
     ...zeroSizeCases,
     ...SUITES.flatMap((suite) => suite.cases()),
   ];

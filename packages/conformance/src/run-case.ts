@@ -46,7 +46,8 @@ export async function runCase(
     });
     return result('passed');
   } catch (error) {
-    return result('failed', explain(error));
+    const beyond = beyondLimit(error, backend);
+    return beyond === undefined ? result('failed', explain(error)) : result('unsupported', beyond);
   } finally {
     for (const fresh of created) await fresh.dispose().catch(() => undefined);
   }
@@ -67,6 +68,14 @@ function unsupportedReason({ needs }: ConformanceCase, backend: ComputeBackend):
     throw new CaseFailure(`declared unsupported ("${support.reason}"), but the call threw ${String(error)}`);
   }
   throw new CaseFailure(`declared unsupported ("${support.reason}"), but the call was accepted`);
+}
+
+/** A case that wants a larger allocation than the device declares is beyond it, as long as `alloc` says so. */
+function beyondLimit(error: unknown, backend: ComputeBackend): string | undefined {
+  if (!isBackendError(error, 'OUT_OF_MEMORY') || error.requestedBytes === undefined) return undefined;
+  const { maxAllocationBytes } = backend.capabilities.limits;
+  if (error.requestedBytes <= maxAllocationBytes) return undefined;
+  return `the case needs ${error.requestedBytes} bytes in one allocation, the device has ${maxAllocationBytes}`;
 }
 
 function explain(error: unknown): string {

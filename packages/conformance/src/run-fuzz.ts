@@ -33,6 +33,8 @@ export interface FuzzReport {
   readonly seed: number;
   readonly tried: number;
   readonly failures: readonly FuzzFailure[];
+  /** Why the run ended: it was over, enough had failed, the signal, or the backend has none of the ops. */
+  readonly stopped: 'done' | 'too-many-failures' | 'aborted' | 'nothing-to-do';
 }
 
 /** A run that keeps failing has told enough. */
@@ -66,7 +68,15 @@ export async function runFuzz(create: BackendFactory, options: FuzzOptions = {})
       if (result.status === 'failed') failures.push(await shrink(drawn, result, backend, create));
       onProgress?.({ tried, failures: failures.length, elapsedMs });
     }
-    return { backend: backend.name, seed, tried, failures };
+    const stopped =
+      signal?.aborted === true
+        ? 'aborted'
+        : suites.length === 0
+          ? 'nothing-to-do'
+          : failures.length >= MAX_FAILURES
+            ? 'too-many-failures'
+            : 'done';
+    return { backend: backend.name, seed, tried, failures, stopped };
   } finally {
     await backend.dispose().catch(() => undefined);
   }

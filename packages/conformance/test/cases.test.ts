@@ -56,9 +56,13 @@ describe('a filter', () => {
     expect(ids('')).toEqual(allIds);
   });
 
-  it('takes a bare word for everything below it', () => {
-    expect(ids('gemm')).toEqual(allIds.filter((id) => id.startsWith('gemm/')));
-    expect(ids('gemm')).toEqual(ids('gemm/**'));
+  it('takes the name of an op for all of its cases, fixed/ included', () => {
+    expect(ids('gemm')).toEqual(allCases().flatMap(({ id, op }) => (op === 'gemm' ? [id] : [])));
+    expect(ids('gemm')).toContain('fixed/number/gemm k 0');
+  });
+
+  it('takes a bare folder for everything below it', () => {
+    expect(ids('fixed')).toEqual(allIds.filter((id) => id.startsWith('fixed/')));
     expect(ids('gemm/exact')).toEqual(allIds.filter((id) => id.startsWith('gemm/exact/')));
   });
 

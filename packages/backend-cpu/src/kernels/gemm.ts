@@ -36,7 +36,7 @@ export function gemm(call: CheckedGemm, a: Storage, b: Storage, c: Storage): voi
 }
 
 /** `C = beta * C` for every matrix of the batch; beta 0 writes zeros without reading. */
-export function scale(call: Omit<ResolvedScale<unknown>, 'c'>, c: Storage): void {
+export function scale(call: Omit<ResolvedScale<unknown>, 'c' | 'opName'>, c: Storage): void {
   const { m, n, beta, ldc, strideC, batchCount } = call;
   for (let batch = 0; batch < batchCount; batch++) {
     for (let i = 0; i < m; i++) {

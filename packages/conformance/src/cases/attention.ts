@@ -112,6 +112,22 @@ async function checkSpecials(context: CaseContext, params: AttentionParams): Pro
   compareWithOracle(params, await attend(context, params, operands), operands);
 }
 
+/**
+ * An infinity in V makes its column infinite in every row that sees the key; two of different sign make it NaN. For
+ * scores that are close together: no weight may underflow.
+ */
+async function checkInfinite(context: CaseContext, params: AttentionParams): Promise<void> {
+  const { random } = context;
+  const operands = drawOperands(context, params);
+  const { v } = operands;
+  for (let count = 0; count < 4; count++) v[random.integer(0, v.length - 1)] = Infinity;
+  for (let count = 0; count < 4; count++) v[random.integer(0, v.length - 1)] = -Infinity;
+  // In the last column of the last head both signs meet.
+  v[v.length - 1] = Infinity;
+  v[v.length - 1 - params.headDim] = -Infinity;
+  compareWithOracle(params, await attend(context, params, operands), operands);
+}
+
 /** A NaN in K shows in every query that sees the key: it is not a score of -Infinity. */
 async function checkBadKey(context: CaseContext, params: AttentionParams): Promise<void> {
   const operands = drawOperands(context, params);
@@ -153,6 +169,9 @@ const list: Entry[] = [
   ['bounded', { batch: 2, heads: 2, seqQ: 20, seqKv: 20, headDim: 24, offset: 4 }],
   ['bounded', { batch: 2, heads: 2, seqQ: 20, seqKv: 20, headDim: 24, offset: 4, together: true }],
   ['bounded', { seqQ: 4, seqKv: 1500, headDim: 16 }],
+  ['bounded', { seqQ: 3, seqKv: 2501, headDim: 4 }],
+  ['bounded', { seqQ: 501, seqKv: 9, headDim: 4 }],
+  ['bounded', { seqQ: 501, seqKv: 501, headDim: 3, causal: true }],
   ['bounded', { seqQ: 300, seqKv: 300, headDim: 16, causal: true }],
   ['bounded', { seqQ: 8, seqKv: 40, headDim: 16, range: 30 }],
   ['bounded', { seqQ: 8, seqKv: 40, headDim: 16, range: 30, causal: true }],
@@ -171,6 +190,10 @@ const list: Entry[] = [
   ['hidden', { seqQ: 40, seqKv: 70, headDim: 64, causal: true }],
   ['specials', { heads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
   ['specials', { heads: 2, seqQ: 12, seqKv: 12, headDim: 8, causal: true }],
+  ['infinite', { heads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
+  ['infinite', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, causal: true }],
+  ['infinite', { seqQ: 5, seqKv: 300, headDim: 16 }],
+  ['infinite', { seqQ: 70, seqKv: 70, headDim: 33, causal: true }],
   ['bad-key', { heads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
   ['bad-key', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, causal: true }],
   ['bad-key', { heads: 2, seqQ: 5, seqKv: 200, headDim: 8 }],
@@ -231,6 +254,7 @@ export const attentionSuite: Suite = defineSuite<AttentionParams>({
     rows: checkRows,
     hidden: checkHidden,
     specials: checkSpecials,
+    infinite: checkInfinite,
     'bad-key': checkBadKey,
     repeat: checkRepeat,
   },

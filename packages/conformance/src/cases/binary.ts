@@ -44,11 +44,13 @@ async function checkPairs(context: CaseContext, params: ElementwiseParams, pairs
     (i) => binaryUlps(op, ...at(i)),
     (i) => {
       const [first, second] = at(i);
-      const f = binaryFunction(op);
-      return [f(flushed(first), second), f(first, flushed(second)), f(flushed(first), flushed(second))];
+      return flushed(first).flatMap((u) => flushed(second).map((v) => binaryFunction(op)(u, v)));
     },
   );
-  compareAll(`${op} of ${x.length} pairs`, output.values(), want, tolerance);
+  compareAll(`${op} of ${x.length} pairs`, output.values(), want, {
+    ...tolerance,
+    inputs: (i) => `${op}(${at(i).join(', ')})`,
+  });
 }
 
 const drawPairs = (n: number, draw: () => readonly [number, number]): Pairs => Array.from({ length: n }, draw);

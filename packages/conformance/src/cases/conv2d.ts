@@ -94,7 +94,10 @@ async function checkBounded(context: CaseContext, params: Conv2dParams): Promise
   compareAll('output', got, value, { bound: (i) => productBound(terms, 1, 0, magnitude[i] as number, 0) });
 }
 
-/** NaN and infinities reach the outputs whose window holds them, and no other. Padding multiplies nothing. */
+/**
+ * NaN and infinities of the input reach the outputs whose window holds them, and no other. The filter stays finite: whether
+ * a weight that is not, over padding, gives NaN or nothing is not specified.
+ */
 async function checkSpecials(context: CaseContext, params: Conv2dParams): Promise<void> {
   const { random } = context;
   const [input, filter] = drawOperands(params, () => random.integer(-3, 3));
@@ -144,6 +147,8 @@ const list: Entry[] = [
   ['exact', { input: [1, 64, 8, 8], filter: [65, 3, 3], pad: [1, 1] }],
   ['exact', { input: [1, 3, 33, 35], filter: [8, 7, 7], stride: [2, 2], pad: [3, 3] }],
   ['exact', { input: [66_000, 1, 1, 2], filter: [1, 1, 2] }],
+  ['exact', { input: [1, 3, 2, 2], filter: [1030, 1, 1] }],
+  ['exact', { input: [1, 1, 150, 151], filter: [2, 3, 3], pad: [1, 1] }],
   ['exact', { ...SHAPES[2], offset: 4 }],
   ['exact', { ...SHAPES[10], offset: 12, together: true }],
   ['exact-wide', { ...SHAPES[11] }],

@@ -1,11 +1,12 @@
-import { download, NULL_PTR, OP_NAMES, type OpName, upload } from '@concord/backend-core';
+import { download, NULL_PTR, OP_NAMES, type OpName, type OpPlan, upload } from '@concord/backend-core';
 import { compareAll } from '../checks/compare.ts';
 import { type CaseContext, CaseFailure, type ConformanceCase, expectThat } from '../harness/case.ts';
 import { expectRejects, expectThrows } from '../harness/expect-error.ts';
 import { callOp, SAMPLE_CALLS, withNullPointers } from '../harness/sample-calls.ts';
 
-function lifecycleCase(id: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
-  return { id: `lifecycle/${id}`, op: 'lifecycle', params: {}, run };
+function lifecycleCase(id: string, run: (context: CaseContext) => Promise<void>, op?: OpName): ConformanceCase {
+  const common = { id: `lifecycle/${id}`, op: 'lifecycle', params: {}, run } as const;
+  return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
 }
 
 async function notWithin(ms: number): Promise<never> {
@@ -24,6 +25,13 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     await Promise.all([backend.init(), backend.init()]);
     await backend.init();
     expectThat(backend.isInitialized, 'isInitialized is false after init');
+  }),
+  lifecycleCase('asyncDispose disposes, where the symbol exists', async ({ create }) => {
+    if (typeof Symbol.asyncDispose !== 'symbol') return;
+    const backend = await create();
+    await backend.init();
+    await backend[Symbol.asyncDispose]();
+    expectThrows('alloc', DISPOSED, () => backend.alloc(4));
   }),
   lifecycleCase('dispose twice, also at once', async ({ create }) => {
     const backend = await create();
@@ -108,19 +116,23 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     const { reason, message } = await Promise.race([lost, notWithin(1000)]);
     expectThat(reason === 'disposed' && message !== '', `lost gave ${reason} "${message}"`);
   }),
-  lifecycleCase('a wait at dispose ends', async ({ create }) => {
-    const backend = await create();
-    await backend.init();
-    const x = upload(backend, new Float32Array(100_000).fill(2));
-    backend.unary({ op: 'exp', n: 100_000, input: x, output: x });
-    const outcome = backend.synchronize().then(
-      () => 'done',
-      (error: unknown) => (error as { code?: string }).code,
-    );
-    await backend.dispose();
-    const result = await outcome;
-    expectThat(result === 'done' || result === 'DISPOSED', `the wait ended with ${String(result)}`);
-  }),
+  lifecycleCase(
+    'a wait at dispose ends',
+    async ({ create }) => {
+      const backend = await create();
+      await backend.init();
+      const x = upload(backend, new Float32Array(100_000).fill(2));
+      backend.unary({ op: 'exp', n: 100_000, input: x, output: x });
+      const outcome = backend.synchronize().then(
+        () => 'done',
+        (error: unknown) => (error as { code?: string }).code,
+      );
+      await backend.dispose();
+      const result = await outcome;
+      expectThat(result === 'done' || result === 'DISPOSED', `the wait ended with ${String(result)}`);
+    },
+    'unary',
+  ),
   lifecycleCase('an aborted wait rejects with the reason of the signal', async ({ backend }) => {
     const reason = new Error('enough');
     const wait = backend.synchronize({ signal: AbortSignal.abort(reason) });
@@ -131,17 +143,21 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     expectThat(got === reason, `rejected with ${String(got)}`);
     await backend.synchronize();
   }),
-  lifecycleCase('a wait that times out can be repeated', async ({ backend }) => {
-    const x = upload(backend, new Float32Array(200_000).fill(0.5));
-    backend.unary({ op: 'tanh', n: 200_000, input: x, output: x });
-    await backend.synchronize({ timeoutMs: 0 }).catch((error: unknown) => {
-      expectThat((error as { code?: string }).code === 'DEVICE_ERROR', `timeout gave ${String(error)}`);
-    });
-    await backend.synchronize({ timeoutMs: Infinity });
-    const [first] = await download(backend, x, 1);
-    expectThat(Math.abs((first as number) - Math.tanh(0.5)) < 1e-6, `tanh(0.5) is ${String(first)}`);
-    backend.free(x);
-  }),
+  lifecycleCase(
+    'a wait that times out can be repeated',
+    async ({ backend }) => {
+      const x = upload(backend, new Float32Array(200_000).fill(0.5));
+      backend.unary({ op: 'tanh', n: 200_000, input: x, output: x });
+      await backend.synchronize({ timeoutMs: 0 }).catch((error: unknown) => {
+        expectThat((error as { code?: string }).code === 'DEVICE_ERROR', `timeout gave ${String(error)}`);
+      });
+      await backend.synchronize({ timeoutMs: Infinity });
+      const [first] = await download(backend, x, 1);
+      expectThat(Math.abs((first as number) - Math.tanh(0.5)) < 1e-6, `tanh(0.5) is ${String(first)}`);
+      backend.free(x);
+    },
+    'unary',
+  ),
   lifecycleCase('says what it is', async ({ backend }) => {
     const { contractVersion, name, device, capabilities } = backend;
     expectThat(contractVersion === 1, `contractVersion is ${String(contractVersion)}`);
@@ -189,15 +205,18 @@ export const lifecycleCases: readonly ConformanceCase[] = [
   }),
   lifecycleCase('prepare reports progress and refuses what the call refuses', async ({ backend }) => {
     const steps: string[] = [];
-    const unary = { op: 'unary', call: { op: 'neg', n: 8 } } as const;
-    const gemm = { op: 'gemm', call: { m: 4, n: 4, k: 4 } } as const;
-    await backend.prepare([unary, gemm], { onProgress: (done, total) => steps.push(`${done}/${total}`) });
-    expectThat(String(steps) === '1/2,2/2', `progress was ${String(steps)}`);
+    const plans = SAMPLE_CALLS.filter(({ op }) => backend.supports(op).ok)
+      .slice(0, 2)
+      .map(({ op, shape }) => ({ op, call: shape }) as unknown as OpPlan);
+    const total = plans.length;
+    await backend.prepare(plans, { onProgress: (done, of) => steps.push(`${done}/${of}`) });
+    const want = plans.map((_, i) => `${i + 1}/${total}`);
+    expectThat(String(steps) === String(want), `progress was ${String(steps)}, want ${String(want)}`);
     await expectRejects('bad shape', { code: 'INVALID_ARGUMENT' }, () =>
-      backend.prepare([unary, { op: 'gemm', call: { m: -1, n: 4, k: 4 } }]),
+      backend.prepare([...plans, { op: 'unary', call: { op: 'neg', n: -1 } }]),
     );
     const reason = new Error('enough');
-    const got = await backend.prepare([unary], { signal: AbortSignal.abort(reason) }).catch((error: unknown) => error);
+    const got = await backend.prepare(plans, { signal: AbortSignal.abort(reason) }).catch((error: unknown) => error);
     expectThat(got === reason, `an aborted prepare rejected with ${String(got)}`);
   }),
 ];

@@ -1,4 +1,4 @@
-import { type ComputeBackend, type DevicePtr, download, offsetPtr, upload } from '@concord/backend-core';
+import { type ComputeBackend, type DevicePtr, download, offsetPtr, type OpName, upload } from '@concord/backend-core';
 import { compareAll, compareBytes } from '../checks/compare.ts';
 import { type CaseContext, type ConformanceCase, expectThat } from '../harness/case.ts';
 import { expectRejects, expectThrows } from '../harness/expect-error.ts';
@@ -8,8 +8,9 @@ const INVALID = { code: 'INVALID_ARGUMENT' } as const;
 const OFFSETS = [0, 1, 2, 3, 4, 5, 7, 8, 13];
 const LENGTHS = [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 255, 256, 257];
 
-function memoryCase(id: string, run: (context: CaseContext) => Promise<void>): ConformanceCase {
-  return { id: `memory/${id}`, op: 'memory', params: {}, run };
+function memoryCase(id: string, run: (context: CaseContext) => Promise<void>, op?: OpName): ConformanceCase {
+  const common = { id: `memory/${id}`, op: 'memory', params: {}, run } as const;
+  return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
 }
 
 async function read(backend: ComputeBackend, ptr: DevicePtr, bytes: number): Promise<Uint8Array> {
@@ -90,47 +91,59 @@ const orderCases = [
     compareAll('copy', await download(backend, ptr, 1000), new Float32Array(1000).fill(1), { bound: () => 0 });
     backend.free(ptr);
   }),
-  memoryCase('op, copyHtod, op see old then new', async ({ backend }) => {
-    const x = upload(backend, [1, 2, 3, 4]);
-    const first = backend.alloc(16);
-    const second = backend.alloc(16);
-    backend.unary({ op: 'neg', n: 4, input: x, output: first });
-    backend.copyHtod(x, Float32Array.of(5, 6, 7, 8));
-    backend.unary({ op: 'neg', n: 4, input: x, output: second });
-    compareAll('first', await download(backend, first, 4), [-1, -2, -3, -4], { bound: () => 0 });
-    compareAll('second', await download(backend, second, 4), [-5, -6, -7, -8], { bound: () => 0 });
-    for (const ptr of [x, first, second]) backend.free(ptr);
-  }),
-  memoryCase('a chain of dependent ops runs in order', async ({ backend }) => {
-    const x = upload(backend, [1, 1, 1, 1]);
-    const y = upload(backend, [2, 2, 2, 2]);
-    for (let i = 0; i < 50; i++) {
-      backend.binary({ op: 'add', n: 4, a: x, b: y, output: x });
-      backend.binary({ op: 'sub', n: 4, a: x, b: y, output: y });
-    }
-    // (x, y) becomes (x + y, x), the Fibonacci numbers from (1, 2) on; float32 rounds from the 36th on, alike.
-    let [a, b] = [1, 2];
-    for (let i = 0; i < 50; i++) {
-      a = Math.fround(a + b);
-      b = Math.fround(a - b);
-    }
-    compareAll('x', await download(backend, x, 4), [a, a, a, a], { bound: () => 0 });
-    backend.free(x);
-    backend.free(y);
-  }),
-  memoryCase('free while an op uses the memory, then reuse without a wait', async ({ backend }) => {
-    const output = backend.alloc(4 * 50_000);
-    const x = upload(backend, new Float32Array(50_000).fill(3));
-    backend.unary({ op: 'neg', n: 50_000, input: x, output });
-    backend.free(x);
-    const next = upload(backend, new Float32Array(50_000).fill(9));
-    compareAll('output', await download(backend, output, 50_000), new Float32Array(50_000).fill(-3), {
-      bound: () => 0,
-    });
-    compareAll('next', await download(backend, next, 50_000), new Float32Array(50_000).fill(9), { bound: () => 0 });
-    backend.free(output);
-    backend.free(next);
-  }),
+  memoryCase(
+    'op, copyHtod, op see old then new',
+    async ({ backend }) => {
+      const x = upload(backend, [1, 2, 3, 4]);
+      const first = backend.alloc(16);
+      const second = backend.alloc(16);
+      backend.unary({ op: 'neg', n: 4, input: x, output: first });
+      backend.copyHtod(x, Float32Array.of(5, 6, 7, 8));
+      backend.unary({ op: 'neg', n: 4, input: x, output: second });
+      compareAll('first', await download(backend, first, 4), [-1, -2, -3, -4], { bound: () => 0 });
+      compareAll('second', await download(backend, second, 4), [-5, -6, -7, -8], { bound: () => 0 });
+      for (const ptr of [x, first, second]) backend.free(ptr);
+    },
+    'unary',
+  ),
+  memoryCase(
+    'a chain of dependent ops runs in order',
+    async ({ backend }) => {
+      const x = upload(backend, [1, 1, 1, 1]);
+      const y = upload(backend, [2, 2, 2, 2]);
+      for (let i = 0; i < 50; i++) {
+        backend.binary({ op: 'add', n: 4, a: x, b: y, output: x });
+        backend.binary({ op: 'sub', n: 4, a: x, b: y, output: y });
+      }
+      // (x, y) becomes (x + y, x), the Fibonacci numbers from (1, 2) on; float32 rounds from the 36th on, alike.
+      let [a, b] = [1, 2];
+      for (let i = 0; i < 50; i++) {
+        a = Math.fround(a + b);
+        b = Math.fround(a - b);
+      }
+      compareAll('x', await download(backend, x, 4), [a, a, a, a], { bound: () => 0 });
+      backend.free(x);
+      backend.free(y);
+    },
+    'binary',
+  ),
+  memoryCase(
+    'free while an op uses the memory, then reuse without a wait',
+    async ({ backend }) => {
+      const output = backend.alloc(4 * 50_000);
+      const x = upload(backend, new Float32Array(50_000).fill(3));
+      backend.unary({ op: 'neg', n: 50_000, input: x, output });
+      backend.free(x);
+      const next = upload(backend, new Float32Array(50_000).fill(9));
+      compareAll('output', await download(backend, output, 50_000), new Float32Array(50_000).fill(-3), {
+        bound: () => 0,
+      });
+      compareAll('next', await download(backend, next, 50_000), new Float32Array(50_000).fill(9), { bound: () => 0 });
+      backend.free(output);
+      backend.free(next);
+    },
+    'unary',
+  ),
   memoryCase('copyDtoh reads what was there at the call', async ({ backend }) => {
     const x = upload(backend, [1, 2, 3]);
     const early = download(backend, x, 3);

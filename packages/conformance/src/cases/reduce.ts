@@ -136,6 +136,7 @@ const list: Entry[] = [
     ['exact', { fn, shape: [9, 11], axis: 0, offset: 4, together: true }],
     ['exact', { fn, shape: [70_001, 2], axis: 1 }],
     ['exact', { fn, shape: [2, 70_001], axis: 0 }],
+    ['exact', { fn, shape: [70_001, 3, 2], axis: 1 }],
     ['repeat', { fn, shape: [7, 3001], axis: 1 }],
   ]),
 ];

@@ -2,7 +2,14 @@ import { type ComputeBackend, type DevicePtr, offsetPtr } from '@concord/backend
 import { compareBytes } from '../checks/compare.ts';
 import type { ConformanceCase } from '../harness/case.ts';
 import { type ExpectedError, expectThrows } from '../harness/expect-error.ts';
-import { callOp, SAMPLE_CALLS, type SampleCall, withNullPointers, withOperands } from '../harness/sample-calls.ts';
+import {
+  callOp,
+  needsOf,
+  SAMPLE_CALLS,
+  type SampleCall,
+  withNullPointers,
+  withOperands,
+} from '../harness/sample-calls.ts';
 
 const INVALID = { code: 'INVALID_ARGUMENT' } as const;
 const BAD_SIZES: readonly unknown[] = [Number.NaN, Infinity, -1, 1.5, 2 ** 53, '4', null, 4n];
@@ -40,7 +47,7 @@ function refusal(
     id: `${sample.op}/refuses/${what}`,
     op: sample.op,
     params: {},
-    needs: { op: sample.op, dtype: sample.op === 'gemmF16' ? 'f16' : 'f32' },
+    needs: needsOf(sample),
     run: ({ backend }) => expectRefused(backend, sample, expected, change),
   };
 }
@@ -51,7 +58,7 @@ function badValues(sample: SampleCall, field: string, values: readonly unknown[]
     id: `${sample.op}/refuses/bad ${field}`,
     op: sample.op,
     params: {},
-    needs: { op: sample.op, dtype: sample.op === 'gemmF16' ? 'f16' : 'f32' },
+    needs: needsOf(sample),
     run: async ({ backend }) => {
       for (const value of values) await expectRefused(backend, sample, INVALID, () => ({ [field]: value }));
       // Types come before pointers: the detail must not be about the null pointer.
@@ -88,7 +95,7 @@ function ofOperand(sample: SampleCall, name: string, bytes: number): Conformance
       id: `${sample.op}/refuses/freed ${name}`,
       op: sample.op,
       params: {},
-      needs: { op: sample.op, dtype: sample.op === 'gemmF16' ? 'f16' : 'f32' } as const,
+      needs: needsOf(sample),
       run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
         const freed = backend.alloc(bytes);
         backend.free(freed);
@@ -181,6 +188,7 @@ export const refusalCases: readonly ConformanceCase[] = [
       id: `${sample.op}/refuses/no call object`,
       op: sample.op,
       params: {},
+      needs: needsOf(sample),
       run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
         for (const call of [undefined, null, 7, 'call']) {
           expectThrows(sample.op, INVALID, () => callOp(backend, sample.op, call));
@@ -191,7 +199,7 @@ export const refusalCases: readonly ConformanceCase[] = [
       id: `${sample.op}/refuses/a pointer of another backend object`,
       op: sample.op,
       params: {},
-      needs: { op: sample.op, dtype: sample.op === 'gemmF16' ? 'f16' : 'f32' } as const,
+      needs: needsOf(sample),
       run: async ({ backend, create }: Parameters<ConformanceCase['run']>[0]) => {
         const other = await create();
         await other.init();

@@ -34,9 +34,12 @@ async function checkValues(context: CaseContext, params: ElementwiseParams, valu
     context,
     want,
     (i) => unaryUlps(op, values[i] as number),
-    (i) => [unaryFunction(op)(flushed(values[i] as number))],
+    (i) => flushed(values[i] as number).map(unaryFunction(op)),
   );
-  compareAll(`${op} of ${values.length} values`, output.values(), want, tolerance);
+  compareAll(`${op} of ${values.length} values`, output.values(), want, {
+    ...tolerance,
+    inputs: (i) => `${op}(${values[i]})`,
+  });
 }
 
 /** More elements than one grid dimension of workgroups holds; the oracle works out one period of the values. */

@@ -8,6 +8,8 @@ export interface Tolerance {
   readonly format?: 'f32' | 'f16';
   /** Other acceptable values of entry i. */
   readonly also?: (index: number) => readonly number[];
+  /** What entry i was computed from, for the message. */
+  readonly inputs?: (index: number) => string;
 }
 
 /**
@@ -22,7 +24,7 @@ export function compareAll(
   what: string,
   got: ArrayLike<number>,
   want: ArrayLike<number>,
-  { bound, format = 'f32', also }: Tolerance,
+  { bound, format = 'f32', also, inputs }: Tolerance,
 ): void {
   if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} entries in place of ${want.length}`);
   const largest = format === 'f32' ? MAX_F32 : MAX_F16;
@@ -42,9 +44,12 @@ export function compareAll(
   const wanted = want[first] as number;
   const ulp = format === 'f32' ? ulpF32(wanted) : ulpF16(wanted);
   const distance = Math.abs(actual - wanted) / ulp;
+  const off = Number.isFinite(distance) ? `, off by ${distance.toPrecision(3)} ulp` : '';
+  const allowed = bound(first);
   throw new CaseFailure(
-    `${what}: ${count} of ${want.length} wrong; first at [${first}]: got ${actual}, want ${wanted}, ` +
-      `bound ${bound(first).toPrecision(3)}, off by ${Number.isFinite(distance) ? distance.toPrecision(3) : 'no number of'} ulp`,
+    `${what}: ${count} of ${want.length} wrong; first at [${first}]: got ${actual}, want ${wanted}` +
+      `${inputs === undefined ? '' : ` = ${inputs(first)}`}, ` +
+      `${allowed === 0 ? 'exactly' : `bound ${allowed.toPrecision(3)}`}${off}`,
   );
 }
 

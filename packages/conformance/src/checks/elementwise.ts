@@ -102,9 +102,9 @@ export function ulpTolerance(
   };
 }
 
-/** `x`, or 0 when it is subnormal. */
-export function flushed(x: number): number {
-  return Math.abs(x) < MIN_NORMAL ? 0 : x;
+/** What a device that may flush can take `x` for: itself, or a zero of either sign when it is subnormal. */
+export function flushed(x: number): readonly number[] {
+  return x !== 0 && Math.abs(x) < MIN_NORMAL ? [x, 0, -0] : [x];
 }
 
 /** Period of the values of a long operand: a prime, so that it falls into step with no tile. */

@@ -73,6 +73,9 @@ interface ProductData {
 /** Draws element (row, column) of op(A), op(B) or C. */
 type Draw = (row: number, column: number) => number;
 
+/** alpha and beta are rounded to float32 before anything is made of them. */
+const isZero = (scalar: number): boolean => Math.fround(scalar) === 0;
+
 function shapeOf(params: ProductParams): BatchedGemmShape {
   const { m, n, k, batch, trans } = params;
   const [transA, transB] = [trans[0], trans[1]] as [Transpose, Transpose];
@@ -132,8 +135,8 @@ async function multiplyOnDevice(
   const workspace = new Workspace(context.backend, { offsetBytes, together });
   const slotA = workspace.input(a, dtype);
   const slotB = workspace.input(b, dtype);
-  // beta 0 must not read C, which the poison of an output, NaN, would show.
-  const slotC = params.beta === 0 ? workspace.output(c.length, dtype) : workspace.inOut(c, dtype);
+  // beta 0 must not read C, which the poison of an output, NaN, would show. -0 and what float32 rounds to 0 are 0.
+  const slotC = isZero(params.beta) ? workspace.output(c.length, dtype) : workspace.inOut(c, dtype);
   await workspace.run(() => multiply(context.backend, shape, slotA, slotB, slotC));
   return slotC.matrices(shape.batchCount, shape.strideC, shape.m, shape.n, shape.ldc ?? shape.n);
 }
@@ -147,7 +150,7 @@ function productTolerance(data: ProductData, want: Float64Array, magnitude: Floa
     bound: (index) => {
       const batch = Math.floor(index / (m * n));
       const row = Math.floor(index / n) % m;
-      const old = beta === 0 ? 0 : (data.c[batch * strideC + row * ldc + (index % n)] as number);
+      const old = isZero(beta) ? 0 : (data.c[batch * strideC + row * ldc + (index % n)] as number);
       const bound = productBound(k, Math.fround(alpha), Math.fround(beta), magnitude[index] as number, old);
       return dtype === 'f16' ? bound + ulpF16(Math.abs(want[index] as number) + bound) : bound;
     },
@@ -226,8 +229,27 @@ export async function checkSpecials(context: CaseContext, params: ProductParams,
       random.chance(chance) ? random.pick([Number.NaN, Infinity, -Infinity]) : integers(row, column);
   const chance = 1 / (4 * Math.max(1, params.k));
   // With alpha 0 nothing of A and B may be seen, so there may be much to see.
-  const seen = params.alpha === 0 ? 0.5 : chance;
-  const data = makeData(params, special(seen), special(seen), params.beta === 0 ? special(1) : special(0.1));
+  const seen = isZero(params.alpha) ? 0.5 : chance;
+  const data = makeData(params, special(seen), special(seen), isZero(params.beta) ? special(1) : special(0.1));
+  await compareWithOracle(context, params, multiply, data, true);
+}
+
+/** As {@link checkSpecials}, with -0 for every alpha and beta of 0: it is 0 all the same. */
+export async function checkMinusZero(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+  const negated = (scalar: number): number => (scalar === 0 ? -0 : scalar);
+  await checkSpecials(context, { ...params, alpha: negated(params.alpha), beta: negated(params.beta) }, multiply);
+}
+
+/**
+ * alpha and beta that are infinite or NaN. The terms of a sum have one sign or are all 0, so that it does not matter
+ * whether alpha is multiplied to the terms or to their sum.
+ */
+export async function checkScalars(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+  const { random } = context;
+  const signs = [0, -1, ...Array.from({ length: params.m }, () => random.pick([-1, 0, 1]))];
+  const drawA: Draw = (row) => (signs[row] as number) * random.integer(1, 8);
+  const drawB: Draw = () => random.integer(1, 8);
+  const data = makeData(params, drawA, drawB, smallIntegers(random, 2));
   await compareWithOracle(context, params, multiply, data, true);
 }
 

@@ -1,4 +1,5 @@
 import { type ComputeBackend, type DevicePtr, NULL_PTR, type OpName } from '@concord/backend-core';
+import type { Needs } from './case.ts';
 
 /** A small valid call of each op on the pointers that it is given, and how many bytes each operand has. */
 export interface SampleCall {
@@ -111,6 +112,11 @@ export const SAMPLE_CALLS: readonly SampleCall[] = [
     words: ['op', 'dtype'],
   },
 ];
+
+/** What a sample call needs of a backend. */
+export function needsOf({ op }: SampleCall): Needs {
+  return { op, dtype: op === 'gemmF16' ? 'f16' : 'f32' };
+}
 
 /** Calls an op with whatever is given: what a JavaScript program without types could do. */
 export function callOp(backend: ComputeBackend, op: OpName, call: unknown): void {

@@ -109,6 +109,7 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   'not normalised': rows({ total: () => 1 }),
   'the last key dropped': rows({ visible: (i, call) => Math.max(1, maskOf(i, call) - (call.causal ? 0 : 1)) }),
   'keys from the 1,024th on dropped': rows({ visible: (i, call) => Math.min(1024, maskOf(i, call)) }),
+  'keys from the 2,049th on dropped': rows({ visible: (i, call) => Math.min(2048, maskOf(i, call)) }),
   'the last key lost when it is the first of a tile': rows({
     visible: (i, call) => {
       const keys = maskOf(i, call);
@@ -131,6 +132,10 @@ const BUGS: Readonly<Record<string, Wrap>> = {
     score: (dot, { scale }) => (Number.isNaN(dot) ? -Infinity : dot * scale),
   }),
   'a NaN in V counts as 0': rows({ valueElement: (x) => (Number.isNaN(x) ? 0 : x) }),
+  'an infinity in V counts as the largest number': rows({
+    valueElement: (x) => (Number.isNaN(x) ? x : Math.max(-3e38, Math.min(3e38, x))),
+  }),
+  'queries from the 401st on lost': lost((row, { seqQ }) => row % seqQ >= 400),
   'the last query lost when it is the first of a tile': lost(
     (row, { seqQ }) => seqQ > 16 && seqQ % 16 === 1 && row % seqQ === seqQ - 1,
   ),

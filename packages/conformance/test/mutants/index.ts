@@ -4,6 +4,7 @@ import { elementwiseMutants } from './elementwise.ts';
 import { lifecycleMutants } from './lifecycle.ts';
 import { memoryMutants } from './memory.ts';
 import type { Mutant } from './mutant.ts';
+import { orderOfChecksMutants } from './order-of-checks.ts';
 import { orderMutants } from './order.ts';
 import { productF16Mutants } from './product-f16.ts';
 import { productMutants } from './product.ts';
@@ -21,5 +22,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...elementwiseMutants,
   ...memoryMutants,
   ...orderMutants,
+  ...orderOfChecksMutants,
   ...lifecycleMutants,
 ];

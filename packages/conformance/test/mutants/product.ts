@@ -129,6 +129,18 @@ const F32_BUGS: Readonly<Record<string, Wrap>> = {
   'inputs rounded to f16': inKernel('doGemm', (call) =>
     naiveProduct(call, { input: (x) => (Math.abs(x) < 2 ** -14 ? 0 : roundMantissa(10)(x)) }),
   ),
+  "beta under float32's range reads C": inCall('gemm', (call, run) => {
+    const isTiny = typeof call?.beta === 'number' && call.beta !== 0 && Math.fround(call.beta) === 0;
+    run(isTiny ? { ...call, beta: 2 ** -149 } : call);
+  }),
+  'beta -0 reads C': inCall('gemm', (call, run) =>
+    run(Object.is(call?.beta, -0) ? { ...call, beta: 2 ** -149 } : call),
+  ),
+  'beta NaN counts as 0': called(({ beta }) => ({ beta: Number.isNaN(beta) ? 0 : beta })),
+  'beta NaN counts as 0 when k is 0': inKernel('doScale', (call, run) => {
+    run({ ...call, beta: Number.isNaN(call.beta) ? 0 : call.beta });
+  }),
+  'alpha NaN skips the product': called(({ alpha }) => ({ alpha: Number.isNaN(alpha) ? 0 : alpha })),
   'rows from the 65,536th on dropped': followed((call, before) => {
     const c = storage(call.c, call.dtype);
     const start = 65_535 * call.ldc;

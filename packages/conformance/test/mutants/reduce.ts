@@ -23,7 +23,7 @@ function naiveReduce(call: Call, parts: Parts): void {
   const { index = (o, a, i) => (o * call.axisLength + a) * call.inner + i, length = identity } = parts;
   const { start = identity, add = (x, y) => x + y, max = Math.max, min = Math.min, finish = identity } = parts;
   const combine = { sum: add, mean: add, max, min }[call.op];
-  const input = call.axisLength === 0 ? new Float32Array() : floats(call.input);
+  const input = call.input === undefined ? new Float32Array() : floats(call.input);
   const output = floats(call.output);
   for (let o = 0; o < call.outer; o++) {
     for (let i = 0; i < call.inner; i++) {
@@ -104,8 +104,8 @@ const BUGS: Readonly<Record<string, Wrap>> = {
     const values = floats(output);
     for (const [i, old] of before.entries()) if (op === 'sum') (values[i] as number) += old;
   }),
-  'input used as scratch': followed(({ input, axisLength }) => {
-    if (axisLength > 0) floats(input).fill(0, 0, 1);
+  'input used as scratch': followed(({ input }) => {
+    if (input !== undefined) floats(input).fill(0, 0, 1);
   }),
   'written past the end': followed(({ output }) => bytesBehind(output).fill(0, 0, 4)),
   'order of the sum changes from call to call': inKernel('doReduce', (call) => {

@@ -1,7 +1,7 @@
 import { type ComputeBackend, NULL_PTR, type OpName } from '@concord/backend-core';
-import type { CaseSubject, ConformanceCase } from '../../harness/case.ts';
+import type { CaseContext, CaseSubject, ConformanceCase, Needs } from '../../harness/case.ts';
 import { expectThrows } from '../../harness/expect-error.ts';
-import { callOp, SAMPLE_CALLS, withNullPointers } from '../../harness/sample-calls.ts';
+import { callOp, needsOf, SAMPLE_CALLS, withNullPointers } from '../../harness/sample-calls.ts';
 
 type Change = Readonly<Record<string, unknown>>;
 
@@ -25,8 +25,14 @@ const REFUSED: readonly (readonly [OpName, id: string, Change, detail: string])[
   ['conv2dForward', 'padding of 1', { padding: [0] }, 'padding must have 2 elements [ph, pw]'],
 ];
 
-function errorCase(id: string, op: CaseSubject, check: (backend: ComputeBackend) => void): ConformanceCase {
-  return { id: `fixed/error/${id}`, op, params: {}, run: async ({ backend }) => check(backend) };
+function errorCase(
+  id: string,
+  op: CaseSubject,
+  check: (backend: ComputeBackend) => void,
+  needs?: Needs,
+): ConformanceCase {
+  const common = { id: `fixed/error/${id}`, op, params: {}, run: async ({ backend }: CaseContext) => check(backend) };
+  return needs === undefined ? common : { ...common, needs };
 }
 
 /** Errors with their exact details. */
@@ -42,10 +48,14 @@ export const fixedErrorCases: readonly ConformanceCase[] = [
     }),
   ),
   ...SAMPLE_CALLS.map((sample) =>
-    errorCase(`${sample.op} with null pointers`, sample.op, (backend) =>
-      expectThrows(sample.op, { code: 'INVALID_ARGUMENT', detail: 'unknown handle 0' }, () =>
-        callOp(backend, sample.op, withNullPointers(sample)),
-      ),
+    errorCase(
+      `${sample.op} with null pointers`,
+      sample.op,
+      (backend) =>
+        expectThrows(sample.op, { code: 'INVALID_ARGUMENT', detail: 'unknown handle 0' }, () =>
+          callOp(backend, sample.op, withNullPointers(sample)),
+        ),
+      needsOf(sample),
     ),
   ),
   errorCase('alloc(128), free, free', 'memory', (backend) => {
