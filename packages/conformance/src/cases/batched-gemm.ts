@@ -2,14 +2,10 @@ import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { productBound, ulpF16 } from '../checks/bounds.ts';
 import { compareAll } from '../checks/compare.ts';
 import {
-  checkBounded,
-  checkExact,
-  checkExactWide,
-  checkRepeat,
-  checkSpecials,
   drawProduct,
   type Multiply,
   PRODUCT_DEFAULTS,
+  productChecks,
   type ProductParams,
   shrinkProduct,
 } from '../checks/product.ts';
@@ -99,11 +95,7 @@ export const batchedGemmSuite: Suite = defineSuite<ProductParams>({
   op: 'batchedGemm',
   defaults: PRODUCT_DEFAULTS,
   checks: {
-    exact: (context, params) => checkExact(context, params, multiply),
-    'exact-wide': (context, params) => checkExactWide(context, params, multiply),
-    bounded: (context, params) => checkBounded(context, params, multiply),
-    specials: (context, params) => checkSpecials(context, params, multiply),
-    repeat: (context, params) => checkRepeat(context, params, multiply),
+    ...productChecks(multiply),
     looped: checkLooped,
   },
   list,

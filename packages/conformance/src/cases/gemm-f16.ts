@@ -1,15 +1,10 @@
 import { f16BitsToF32 } from '@concord/backend-core';
 import { compareAll } from '../checks/compare.ts';
 import {
-  checkBounded,
-  checkExact,
-  checkExactWide,
-  checkRepeat,
-  checkSpecials,
-  checkTransposed,
   drawProduct,
   type Multiply,
   PRODUCT_DEFAULTS,
+  productChecks,
   type ProductParams,
   shrinkProduct,
 } from '../checks/product.ts';
@@ -124,12 +119,7 @@ export const gemmF16Suite: Suite = defineSuite<ProductParams>({
   op: 'gemmF16',
   defaults: { ...PRODUCT_DEFAULTS, dtype: 'f16' },
   checks: {
-    exact: (context, params) => checkExact(context, params, multiply),
-    'exact-wide': (context, params) => checkExactWide(context, params, multiply),
-    bounded: (context, params) => checkBounded(context, params, multiply),
-    specials: (context, params) => checkSpecials(context, params, multiply),
-    repeat: (context, params) => checkRepeat(context, params, multiply),
-    transposed: (context, params) => checkTransposed(context, params, multiply),
+    ...productChecks(multiply),
     rounding: checkRounding,
     'every-value': checkEveryValue,
   },

@@ -9,6 +9,7 @@ import {
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import type { CaseContext } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
+import type { Check } from '../harness/suite.ts';
 import { type Slot, Workspace } from '../harness/workspace.ts';
 import { productBound, ulpF16 } from './bounds.ts';
 import { compareAll, compareBytes, type Tolerance } from './compare.ts';
@@ -185,7 +186,7 @@ const roundTo =
     dtype === 'f16' ? f16BitsToF32(f32ToF16Bits(draw(row, column))) : Math.fround(draw(row, column));
 
 /** Small integers: every order of summation gives the same bits, so the tolerance is zero. */
-export async function checkExact(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+async function checkExact(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
   const { random } = context;
   // In f16, sums must stay below 2^11 to be exact; in f32 below 2^24.
   const largest = params.dtype === 'f16' ? (params.k > 200 ? 1 : 3) : 8;
@@ -197,7 +198,7 @@ export async function checkExact(context: CaseContext, params: ProductParams, mu
  * One operand has full mantissas, the other at most one power of two per sum, so that the product moves mantissas
  * about and a device that rounds its inputs (tf32, f16) loses bits.
  */
-export async function checkExactWide(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+async function checkExactWide(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
   const { random } = context;
   const { m, n, k, dtype } = params;
   const wide: Draw = roundTo(dtype, () => random.wideFloat());
@@ -213,14 +214,14 @@ export async function checkExactWide(context: CaseContext, params: ProductParams
 }
 
 /** Random numbers, judged by the error bound. */
-export async function checkBounded(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+async function checkBounded(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
   const { random } = context;
   const draw = roundTo(params.dtype, () => (random.unit() * 2 - 1) * (random.chance(0.1) ? 16 : 1));
   await compareWithOracle(context, params, multiply, makeData(params, draw, draw, draw), false);
 }
 
 /** NaN and infinities go where arithmetic sends them, and only there. */
-export async function checkSpecials(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+async function checkSpecials(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
   const { random } = context;
   const integers = smallIntegers(random, 3);
   const special =
@@ -235,7 +236,7 @@ export async function checkSpecials(context: CaseContext, params: ProductParams,
 }
 
 /** As {@link checkSpecials}, with -0 for every alpha and beta of 0: it is 0 all the same. */
-export async function checkMinusZero(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+async function checkMinusZero(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
   const negated = (scalar: number): number => (scalar === 0 ? -0 : scalar);
   await checkSpecials(context, { ...params, alpha: negated(params.alpha), beta: negated(params.beta) }, multiply);
 }
@@ -244,7 +245,7 @@ export async function checkMinusZero(context: CaseContext, params: ProductParams
  * alpha and beta that are infinite or NaN. The terms of a sum have one sign or are all 0, so that it does not matter
  * whether alpha is multiplied to the terms or to their sum.
  */
-export async function checkScalars(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+async function checkScalars(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
   const { random } = context;
   const signs = [0, -1, ...Array.from({ length: params.m }, () => random.pick([-1, 0, 1]))];
   const drawA: Draw = (row) => (signs[row] as number) * random.integer(1, 8);
@@ -254,7 +255,7 @@ export async function checkScalars(context: CaseContext, params: ProductParams, 
 }
 
 /** The same call twice gives the same bits. */
-export async function checkRepeat(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+async function checkRepeat(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
   const { random } = context;
   const draw = roundTo(params.dtype, () => random.wideFloat());
   const data = makeData(params, draw, draw, draw);
@@ -264,7 +265,7 @@ export async function checkRepeat(context: CaseContext, params: ProductParams, m
 }
 
 /** (A B)^T = B^T A^T within twice the bound. */
-export async function checkTransposed(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+async function checkTransposed(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
   const { random } = context;
   const { m, n, trans, padA, padB } = params;
   const draw = roundTo(params.dtype, () => random.unit() * 2 - 1);
@@ -331,4 +332,21 @@ export function shrinkProduct(params: ProductParams): Partial<ProductParams>[] {
   if (params.together) smaller.push({ together: false });
   if (params.trans !== 'NN') smaller.push({ trans: 'NN' });
   return smaller;
+}
+
+/** The checks that gemm, gemmF16 and batchedGemm share, for one way of calling the op. */
+export function productChecks(multiply: Multiply): Readonly<Record<string, Check<ProductParams>>> {
+  const checks = {
+    exact: checkExact,
+    'exact-wide': checkExactWide,
+    bounded: checkBounded,
+    specials: checkSpecials,
+    'minus-zero': checkMinusZero,
+    scalars: checkScalars,
+    repeat: checkRepeat,
+    transposed: checkTransposed,
+  };
+  return Object.fromEntries(
+    Object.entries(checks).map(([name, check]) => [name, (context, params) => check(context, params, multiply)]),
+  );
 }
