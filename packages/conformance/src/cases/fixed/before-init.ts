@@ -46,11 +46,33 @@ function opCase(op: OpName, what: string, call: unknown): ConformanceCase {
   );
 }
 
-/** Everything before `init()` is NOT_INITIALIZED, whatever the arguments. */
+/** Everything before `init()` is NOT_INITIALIZED, whatever the arguments; `init` itself may be called twice. */
 export const beforeInitCases: readonly ConformanceCase[] = [
   beforeInit('not initialized', 'lifecycle', async (backend) => {
     if (backend.isInitialized) throw new Error('a new backend says that it is initialized');
   }),
+  {
+    id: 'fixed/init/twice',
+    op: 'lifecycle',
+    params: {},
+    run: async ({ create }) => {
+      const backend = await create();
+      await backend.init();
+      await backend.init();
+      backend.free(backend.alloc(4));
+    },
+  },
+  {
+    // What else can make init fail differs from device to device; a disposed object fails on all.
+    id: 'fixed/init/rejects with a BackendError',
+    op: 'lifecycle',
+    params: {},
+    run: async ({ create }) => {
+      const backend = await create();
+      await backend.dispose();
+      await expectRejects('init', { code: 'DISPOSED' }, () => backend.init());
+    },
+  },
   ...Object.entries(memoryCalls).map(([id, call]) =>
     beforeInit(id, 'memory', async (backend) => expectThrows(id, NOT_INITIALIZED, () => call(backend))),
   ),
