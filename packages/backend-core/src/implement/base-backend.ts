@@ -221,12 +221,12 @@ export abstract class BaseBackend<Buffer> extends BackendHooks<Buffer> implement
 
   async prepare(plans: readonly OpPlan[], options: PrepareOptions = {}): Promise<void> {
     const { signal, onProgress } = this.#guard('prepare', () => checkPrepareOptions(options));
-    if (signal?.aborted === true) throw signal.reason;
     // All are checked before the first is compiled: a mistake in the last should not cost the time of the others.
     const checked = this.#guard('prepare', () => checkPlans(plans)).map(({ op, call }) => ({
       op,
       call: this.#guard(op, () => this.#check(op, call, false)),
     }));
+    if (signal?.aborted === true) throw signal.reason;
     // A compile takes as long as it takes; abort, loss and dispose end the wait for it at once.
     const wait = signal === undefined ? { timeoutMs: Infinity } : { timeoutMs: Infinity, signal };
     for (const [index, { op, call }] of checked.entries()) {

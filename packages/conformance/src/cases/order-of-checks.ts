@@ -2,7 +2,7 @@ import { type ComputeBackend, type DevicePtr, NULL_PTR, type OpName, offsetPtr }
 import { compareBytes } from '../checks/compare.ts';
 import type { ConformanceCase } from '../harness/case.ts';
 import { type ExpectedError, expectThrows } from '../harness/expect-error.ts';
-import { callOp, needsOf, SAMPLE_CALLS, type SampleCall, withOperands } from '../harness/sample-calls.ts';
+import { callOp, needsOf, SAMPLE_CALLS, type SampleCall, sampleOf, withOperands } from '../harness/sample-calls.ts';
 
 type Pointers = Readonly<Record<string, DevicePtr>>;
 type Change = Readonly<Record<string, unknown>>;
@@ -12,7 +12,6 @@ type MakeChange = (pointers: Pointers) => Change;
 const PRODUCTS = ['gemm', 'batchedGemm', 'gemmF16'] as const;
 const NO_BATCH = { inputShape: [0, 2, 4, 4], outputShape: [0, 3, 2, 2] };
 
-const sampleOf = (op: OpName): SampleCall => SAMPLE_CALLS.find((sample) => sample.op === op) as SampleCall;
 const outputOf = ({ operands }: SampleCall): readonly [name: string, bytes: number] =>
   operands.at(-1) as readonly [string, number];
 
@@ -21,7 +20,7 @@ const moved = (pointers: Pointers, name: string, bytes: number): DevicePtr =>
   offsetPtr(pointers[name] as DevicePtr, bytes);
 
 function orderCase(op: OpName, what: string, run: ConformanceCase['run']): ConformanceCase {
-  return { id: `${op}/order/${what}`, op, params: {}, needs: needsOf(sampleOf(op)), run };
+  return { id: `${op}/order/${what}`, op, params: {}, needs: needsOf({ op }), run };
 }
 
 /** Makes a changed sample call and sees that it leaves the output alone; `expected` undefined: that it is accepted. */

@@ -7,6 +7,7 @@ import {
   needsOf,
   SAMPLE_CALLS,
   type SampleCall,
+  sampleOf,
   withNullPointers,
   withOperands,
 } from '../harness/sample-calls.ts';
@@ -156,7 +157,7 @@ function ofLeadingDimensions(sample: SampleCall): ConformanceCase[] {
   return cases;
 }
 
-const CONV = SAMPLE_CALLS.find(({ op }) => op === 'conv2dForward') as SampleCall;
+const CONV = sampleOf('conv2dForward');
 
 const convCases: ConformanceCase[] = (
   [

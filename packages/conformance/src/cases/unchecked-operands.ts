@@ -18,16 +18,13 @@ import {
 import { attentionBound } from '../checks/bounds.ts';
 import { compareAll } from '../checks/compare.ts';
 import type { ConformanceCase } from '../harness/case.ts';
-import { callOp, SAMPLE_CALLS, type SampleCall } from '../harness/sample-calls.ts';
+import { callOp, needsOf, sampleOf } from '../harness/sample-calls.ts';
 import { type Slot, Workspace } from '../harness/workspace.ts';
 
 const PRODUCTS = ['gemm', 'batchedGemm', 'gemmF16'] as const;
 
-const dtypeOf = (op: OpName): 'f32' | 'f16' => (op === 'gemmF16' ? 'f16' : 'f32');
-const sampleOf = (op: OpName): SampleCall => SAMPLE_CALLS.find((sample) => sample.op === op) as SampleCall;
-
 function orderCase(op: OpName, what: string, run: ConformanceCase['run']): ConformanceCase {
-  return { id: `${op}/order/${what}`, op, params: {}, needs: { op, dtype: dtypeOf(op) }, run };
+  return { id: `${op}/order/${what}`, op, params: {}, needs: needsOf({ op }), run };
 }
 
 /** `1, 2, ..., 7, 1, ...`: small integers, whose sums and products are exact, also in f16. */
@@ -47,13 +44,13 @@ const emptyInputs: readonly ConformanceCase[] = PRODUCTS.flatMap((op) =>
         const { shape } = sampleOf(op);
         const before = integers(op === 'batchedGemm' ? 24 : 12);
         const workspace = new Workspace(backend);
-        const c = workspace.inOut(before, dtypeOf(op));
+        const c = workspace.inOut(before, needsOf({ op }).dtype);
         await workspace.run(() => callOp(backend, op, { ...shape, k: 0, beta, c: c.ptr, ...pointers(c.ptr) }));
         compareAll(
           'c',
           c.values(),
           before.map((x) => beta * x),
-          { bound: () => 0, format: dtypeOf(op) },
+          { bound: () => 0, format: needsOf({ op }).dtype },
         );
       }),
     ),
@@ -88,8 +85,8 @@ async function onOneInput(
   call: (input: DevicePtr, output: DevicePtr) => unknown,
 ): Promise<Float32Array> {
   const workspace = new Workspace(backend);
-  const input: Slot = workspace.input(values, dtypeOf(op));
-  const output = workspace.output(outputs, dtypeOf(op));
+  const input: Slot = workspace.input(values, needsOf({ op }).dtype);
+  const output = workspace.output(outputs, needsOf({ op }).dtype);
   await workspace.run(() => callOp(backend, op, call(input.ptr, output.ptr)));
   return output.values();
 }
@@ -119,7 +116,7 @@ const sharedInputs: readonly ConformanceCase[] = [
               ? batchedGemmReference({ ...size, ...batch }, values, other)
               : gemmReference(size, values, other);
           const want = op === 'gemmF16' ? value.map((x) => f16BitsToF32(f32ToF16Bits(x))) : value;
-          compareAll('c', got, want, { bound: () => 0, format: dtypeOf(op) });
+          compareAll('c', got, want, { bound: () => 0, format: needsOf({ op }).dtype });
         }),
       ),
       orderCase('conv2dForward', `the filter ${where} the input`, async ({ backend }) => {

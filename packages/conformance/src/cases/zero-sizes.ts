@@ -1,7 +1,14 @@
 import type { DevicePtr, OpName } from '@concord/backend-core';
 import { compareBytes } from '../checks/compare.ts';
 import type { ConformanceCase } from '../harness/case.ts';
-import { callOp, SAMPLE_CALLS, type SampleCall, withNullPointers, withOperands } from '../harness/sample-calls.ts';
+import {
+  callOp,
+  needsOf,
+  SAMPLE_CALLS,
+  type SampleCall,
+  withNullPointers,
+  withOperands,
+} from '../harness/sample-calls.ts';
 
 type Change = Readonly<Record<string, unknown>>;
 
@@ -33,7 +40,7 @@ function zeroSize(sample: SampleCall, change: Change): ConformanceCase {
     id: `${sample.op}/zero-size/${describe(change)}`,
     op: sample.op,
     params: {},
-    needs: { op: sample.op, dtype: sample.op === 'gemmF16' ? 'f16' : 'f32' },
+    needs: needsOf(sample),
     run: ({ backend }) =>
       withOperands(backend, sample, async (call, pointers) => {
         const [name, bytes] = sample.operands.at(-1) as readonly [string, number];

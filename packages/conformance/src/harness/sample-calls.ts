@@ -113,8 +113,15 @@ export const SAMPLE_CALLS: readonly SampleCall[] = [
   },
 ];
 
+/** The sample call of an op. */
+export function sampleOf(op: OpName): SampleCall {
+  const sample = SAMPLE_CALLS.find((candidate) => candidate.op === op);
+  if (sample === undefined) throw new Error(`no sample call of ${op}`);
+  return sample;
+}
+
 /** What a sample call needs of a backend. */
-export function needsOf({ op }: SampleCall): Needs {
+export function needsOf({ op }: Pick<SampleCall, 'op'>): Needs {
   return { op, dtype: op === 'gemmF16' ? 'f16' : 'f32' };
 }
 

@@ -33,8 +33,9 @@ describe('conv2dForward: types', () => {
   });
 
   it('an array with a hole is not an array of integers', () => {
-    // eslint-disable-next-line no-sparse-arrays
-    expectInvalid(() => conv({ stride: [, 1] }), 'stride[0] must be a positive safe integer, got undefined');
+    const hole: number[] = [];
+    hole[1] = 1;
+    expectInvalid(() => conv({ stride: hole }), 'stride[0] must be a positive safe integer, got undefined');
   });
 });
 

@@ -1,7 +1,7 @@
 import { type ComputeBackend, NULL_PTR, type OpName } from '@concord/backend-core';
 import type { CaseContext, CaseSubject, ConformanceCase, Needs } from '../../harness/case.ts';
 import { expectThrows } from '../../harness/expect-error.ts';
-import { callOp, needsOf, SAMPLE_CALLS, withNullPointers } from '../../harness/sample-calls.ts';
+import { callOp, needsOf, SAMPLE_CALLS, sampleOf, withNullPointers } from '../../harness/sample-calls.ts';
 
 type Change = Readonly<Record<string, unknown>>;
 
@@ -42,8 +42,7 @@ export const fixedErrorCases: readonly ConformanceCase[] = [
   ),
   ...REFUSED.map(([op, id, change, detail]) =>
     errorCase(`${op} ${id}`, op, (backend) => {
-      const sample = SAMPLE_CALLS.find((candidate) => candidate.op === op);
-      const call = { ...(sample === undefined ? {} : withNullPointers(sample)), ...change };
+      const call = { ...withNullPointers(sampleOf(op)), ...change };
       expectThrows(op, { code: 'INVALID_ARGUMENT', detail }, () => callOp(backend, op, call));
     }),
   ),

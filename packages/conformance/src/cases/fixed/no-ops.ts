@@ -1,6 +1,6 @@
 import { NULL_PTR, type OpName } from '@concord/backend-core';
 import type { ConformanceCase } from '../../harness/case.ts';
-import { callOp, SAMPLE_CALLS, withNullPointers } from '../../harness/sample-calls.ts';
+import { callOp, needsOf, sampleOf, withNullPointers } from '../../harness/sample-calls.ts';
 
 /** What makes each op a no-op although all pointers are null. */
 const ZEROS: readonly (readonly [OpName, readonly Readonly<Record<string, unknown>>[]])[] = [
@@ -40,11 +40,9 @@ export const noOpCases: readonly ConformanceCase[] = [
       id: `fixed/no-op/${op} ${describe(change)}`,
       op,
       params: {},
-      needs: { op, dtype: op === 'gemmF16' ? 'f16' : 'f32' },
+      needs: needsOf({ op }),
       run: async ({ backend }) => {
-        const sample = SAMPLE_CALLS.find((candidate) => candidate.op === op);
-        if (sample === undefined) throw new Error(`no sample call of ${op}`);
-        callOp(backend, op, { ...withNullPointers(sample), ...change });
+        callOp(backend, op, { ...withNullPointers(sampleOf(op)), ...change });
         await backend.synchronize();
       },
     })),
