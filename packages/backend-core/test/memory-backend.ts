@@ -1,7 +1,7 @@
 import {
   BaseBackend,
   type BaseBackendOptions,
-  type CheckedCall,
+  type CheckedOp,
   type InitResult,
   type Operand,
 } from '../src/implement/index.ts';
@@ -47,8 +47,8 @@ export class MemoryBackend extends BaseBackend<Uint8Array> {
   compiling: Gate | undefined;
   /** Thrown by the next hook of that name. */
   readonly failing = new Map<string, unknown>();
-  /** Why `unsupportedReason` refuses, by op. */
-  readonly refusals = new Map<OpName, string>();
+  /** Why `unsupportedReason` refuses, by hook. */
+  readonly refusals = new Map<CheckedOp['hook'], string>();
 
   readonly options: MemoryBackendOptions;
 
@@ -139,12 +139,12 @@ export class MemoryBackend extends BaseBackend<Uint8Array> {
     this.#note('synchronize');
     await this.pending?.promise;
   }
-  protected override async doPrepare(op: OpName, checked: CheckedCall): Promise<void> {
-    this.#note('prepare', op, checked);
+  protected override async doPrepare({ hook, call }: CheckedOp): Promise<void> {
+    this.#note('prepare', hook, call);
     await this.compiling?.promise;
   }
-  protected override unsupportedReason(op: OpName): string | undefined {
-    return this.refusals.get(op);
+  protected override unsupportedReason({ hook }: CheckedOp): string | undefined {
+    return this.refusals.get(hook);
   }
   protected override doGemm(call: object): void {
     this.#note('gemm', call);

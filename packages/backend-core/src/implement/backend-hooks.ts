@@ -1,6 +1,5 @@
-import type { OpName } from '../contract/capabilities.ts';
-import type { CheckedCall } from '../contract/checks.ts';
 import { BackendError } from '../errors/backend-error.ts';
+import type { CheckedOp } from './checked-op.ts';
 import { BackendLifecycle } from './lifecycle.ts';
 import type {
   Operand,
@@ -67,9 +66,9 @@ export abstract class BackendHooks<Buffer> extends BackendLifecycle {
     throw missing('binary');
   }
   /** Compiles what one checked call needs. */
-  protected async doPrepare(_op: OpName, _checked: CheckedCall): Promise<void> {}
+  protected async doPrepare(_op: CheckedOp): Promise<void> {}
   /** Why this device cannot run a checked call whose op and dtype it has, beyond the limits of the capabilities. */
-  protected unsupportedReason(_op: OpName, _checked: CheckedCall): string | undefined {
+  protected unsupportedReason(_op: CheckedOp): string | undefined {
     return undefined;
   }
   /** Freed native memory that is kept for reuse. */

@@ -29,6 +29,7 @@ import { invalid } from '../errors/invalid.ts';
 import { releaseSlot, SLOT_BYTES, takeSlot } from './address-slots.ts';
 import { AllocationTable } from './allocation-table.ts';
 import { BackendHooks, missing } from './backend-hooks.ts';
+import { checkedOp } from './checked-op.ts';
 import { checkPlans, OP_RULES } from './op-rules.ts';
 import type {
   Operand,
@@ -231,7 +232,8 @@ export abstract class BaseBackend<Buffer> extends BackendHooks<Buffer> implement
     const wait = signal === undefined ? { timeoutMs: Infinity } : { timeoutMs: Infinity, signal };
     for (const [index, { op, call }] of checked.entries()) {
       await this.wait(op, wait, async () => {
-        if (call !== null) await this.doPrepare(op, call);
+        const needed = call === null ? undefined : checkedOp(op, call);
+        if (needed !== undefined) await this.doPrepare(needed);
       });
       onProgress?.(index + 1, checked.length);
     }
@@ -277,8 +279,9 @@ export abstract class BaseBackend<Buffer> extends BackendHooks<Buffer> implement
 
   #gemm(op: 'gemm' | 'batchedGemm' | 'gemmF16', call: GemmCall): void {
     this.#run(op, call, (resolved: ResolvedGemm<Buffer>) => {
-      if (resolved.k > 0 && resolved.alpha !== 0) this.doGemm(resolved);
-      else if (resolved.beta !== 1) this.doScale(resolved);
+      const hook = checkedOp(op, resolved)?.hook;
+      if (hook === 'gemm') this.doGemm(resolved);
+      else if (hook === 'scale') this.doScale(resolved);
     });
   }
 
@@ -314,10 +317,11 @@ export abstract class BaseBackend<Buffer> extends BackendHooks<Buffer> implement
     this.#assertDType(op, checked.dtype);
     const { maxHeadDim } = this.capabilities.limits;
     const { headDim } = checked as { headDim?: number };
-    const reason =
-      headDim !== undefined && headDim > maxHeadDim
-        ? `headDim ${headDim} exceeds this device's limit of ${maxHeadDim}`
-        : this.unsupportedReason(op, checked);
+    if (headDim !== undefined && headDim > maxHeadDim) {
+      throw new BackendError('UNSUPPORTED', `headDim ${headDim} exceeds this device's limit of ${maxHeadDim}`);
+    }
+    const needed = checkedOp(op, checked);
+    const reason = needed === undefined ? undefined : this.unsupportedReason(needed);
     if (reason !== undefined) throw new BackendError('UNSUPPORTED', reason);
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expectError, expectInvalid } from '../../test/expect-error.ts';
 import { MemoryBackend } from '../../test/memory-backend.ts';
+import type { CheckedOp } from './checked-op.ts';
 import { type ComputeBackend, type DevicePtr, NULL_PTR, offsetPtr, type OpName } from '../index.ts';
 
 /** A valid call of each op without its pointers, and its pointers' names. */
@@ -151,7 +152,7 @@ describe.each(OPS)('%s', (op) => {
 
   it('is UNSUPPORTED for what the implementer refuses', async () => {
     const backend = await MemoryBackend.open();
-    backend.refusals.set(op, 'too odd');
+    backend.refusals.set((HOOK[op] ?? op) as CheckedOp['hook'], 'too odd');
     expectError(() => run(backend, op, prepared(backend, op)), 'UNSUPPORTED', 'too odd');
   });
 
