@@ -13,8 +13,8 @@ await runMain(async () => {
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     if (manifest.private) continue;
     console.log(`\n--- ${manifest.name}`);
-    if ((await run('publint', ['--strict'], folder)) !== 0) failures.push(`${manifest.name}: publint`);
-    if ((await run('attw', ['--pack', '.', '--profile', 'esm-only'], folder)) !== 0)
+    if ((await run('publint', ['--strict'], { cwd: folder })) !== 0) failures.push(`${manifest.name}: publint`);
+    if ((await run('attw', ['--pack', '.', '--profile', 'esm-only'], { cwd: folder })) !== 0)
       failures.push(`${manifest.name}: attw`);
   }
   console.log(failures.length === 0 ? '\npackages: all clean' : `\npackages: ${failures.join(', ')}`);

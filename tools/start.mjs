@@ -3,14 +3,17 @@
 // `npm start -- "another question" --top 3` replaces the question and its options.
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
+import { softwareVulkan } from './lib/software-vulkan.mjs';
 
 const given = process.argv.slice(2);
 const search = given.length > 0 ? given : ['how do I report a security problem', '--check'];
 
 await runMain(async () => {
-  const code =
-    (await prepare()) ||
-    (await run(process.execPath, ['packages/cli/bin/concord.js', 'devices'])) ||
-    (await run(process.execPath, ['examples/search/dist/main.js', ...search]));
-  return code;
+  const prepared = await prepare();
+  if (prepared !== 0) return prepared;
+  const env = softwareVulkan({ isWanted: /\bwebgpu\b/.test(process.env['CONCORD_BACKEND'] ?? '') });
+  return (
+    (await run(process.execPath, ['packages/cli/bin/concord.js', 'devices'], { env })) ||
+    (await run(process.execPath, ['examples/search/dist/main.js', ...search], { env }))
+  );
 });

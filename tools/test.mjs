@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setUp } from '../software-devices/vulkan/setup.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
 import { countTests, formatCounts } from './lib/test-report.mjs';
@@ -10,6 +11,8 @@ import { countTests, formatCounts } from './lib/test-report.mjs';
 await runMain(async () => {
   const prepared = await prepare();
   if (prepared !== 0) return prepared;
+  // Without them the tests of the GPU backends run on what the machine has. CONCORD_REQUIRE makes a missing one a failure.
+  setUp();
 
   const folder = mkdtempSync(join(tmpdir(), 'concord-test-'));
   try {

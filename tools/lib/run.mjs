@@ -19,14 +19,15 @@ export function toolEnvironment() {
  *
  * @param {string} command
  * @param {readonly string[]} args
+ * @param {{ cwd?: string, env?: Record<string, string> }} [options] - `env`: what to add to the environment
  * @returns {Promise<number>} its exit code; 128 + signal where a signal ended it
  */
-export function run(command, args, cwd = root) {
+export function run(command, args, { cwd = root, env = {} } = {}) {
   return new Promise((resolve, reject) => {
     // Programs in node_modules/.bin are .cmd files on Windows, which only a shell starts.
     const shell = isWindows && command !== process.execPath;
     const quoted = shell ? args.map((arg) => `"${arg}"`) : args;
-    const child = spawn(command, quoted, { cwd, env: toolEnvironment(), shell, stdio: 'inherit' });
+    const child = spawn(command, quoted, { cwd, env: { ...toolEnvironment(), ...env }, shell, stdio: 'inherit' });
     // On a terminal Ctrl-C reaches the child by itself, and twice would mean "at once" to some programs. Either way this
     // process stays until the child has left, and ends as it did.
     const forward = (/** @type {NodeJS.Signals} */ signal) => {

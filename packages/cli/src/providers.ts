@@ -1,9 +1,11 @@
 import type { BackendProvider } from '@concord/backend-core';
 import { cpu } from '@concord/backend-cpu';
+import { webgpu } from '@concord/backend-webgpu';
 
 /** Every backend that the command knows: one line for each. */
 export function knownProviders(): readonly BackendProvider[] {
   return [
-    cpu(), //
+    webgpu(), //
+    cpu(),
   ];
 }

@@ -10,4 +10,4 @@ export { requiredBackends } from './not-run.ts';
 export { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
 export { type ConformanceOptions, type ConformanceReport, runConformance } from './run-conformance.ts';
 export { type FuzzFailure, type FuzzOptions, type FuzzReport, runFuzz } from './run-fuzz.ts';
-export { selectCases } from './select-cases.ts';
+export { type CaseSelection, selectCases } from './select-cases.ts';

@@ -1,13 +1,11 @@
 import type { DeviceInfo } from '@concord/backend-core';
 import { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
-import { selectCases } from './select-cases.ts';
+import { type CaseSelection, selectCases } from './select-cases.ts';
 import { judgeInitError } from './not-run.ts';
 import { VERSION } from './version.ts';
 
 /** Options of {@link runConformance}. */
-export interface ConformanceOptions {
-  /** A glob for case ids, or one exact id. Default: all cases. */
-  readonly filter?: string;
+export interface ConformanceOptions extends CaseSelection {
   /** Ends the run after the case under way; the report holds what was done. */
   readonly signal?: AbortSignal;
   /** Called after every case. */
@@ -34,15 +32,15 @@ export interface ConformanceReport {
  * Runs the conformance cases against the backend that `create` makes. Needs no test framework, so it also runs in a
  * browser.
  *
- * @throws {RangeError} when the filter matches no case
+ * @throws {RangeError} when no case matches, and for a sample that is no fraction
  */
 export async function runConformance(
   create: BackendFactory,
   options: ConformanceOptions = {},
 ): Promise<ConformanceReport> {
-  const { filter, signal, onCase } = options;
-  const selected = selectCases(filter);
-  if (selected.length === 0) throw new RangeError(`no case matches "${filter ?? ''}"`);
+  const { filter = '', signal, onCase } = options;
+  const selected = selectCases(options);
+  if (selected.length === 0) throw new RangeError(`no case matches "${filter}"`);
 
   const backend = await create();
   try {

@@ -2,14 +2,12 @@ import type { ComputeBackend } from '@concord/backend-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { judgeInitError } from './not-run.ts';
 import { type BackendFactory, runCase } from './run-case.ts';
-import { selectCases } from './select-cases.ts';
+import { type CaseSelection, selectCases } from './select-cases.ts';
 
 /** Options of {@link describeConformance}. */
-export interface DescribeOptions {
+export interface DescribeOptions extends CaseSelection {
   /** Title of the block. Default: `conformance of <name>`. */
   readonly title?: string;
-  /** A glob for case ids. Default: all. */
-  readonly filter?: string;
 }
 
 /**
@@ -20,7 +18,7 @@ export interface DescribeOptions {
  * Await it at the top level of the test file: whether there is a device decides which tests there are.
  */
 export async function describeConformance(create: BackendFactory, options: DescribeOptions = {}): Promise<void> {
-  const cases = selectCases(options.filter);
+  const cases = selectCases(options);
   const backend = await create();
   const title = options.title ?? `conformance of ${backend.name}`;
   try {

@@ -79,3 +79,34 @@ describe('a filter', () => {
     expect(ids('no such op')).toEqual([]);
   });
 });
+
+describe('a sample', () => {
+  const ids = (sample: number, filter?: string): string[] => selectCases({ filter, sample }).map(({ id }) => id);
+
+  it('is about that fraction of each op, and every fixed/ case', () => {
+    const sampled = selectCases({ sample: 0.1 });
+    const isFixed = ({ id }: { id: string }): boolean => id.startsWith('fixed/');
+    expect(sampled.filter(isFixed)).toHaveLength(CASES.filter(isFixed).length);
+    for (const op of [...OP_NAMES, 'memory', 'lifecycle']) {
+      const count = (cases: typeof CASES): number => cases.filter((one) => one.op === op && !isFixed(one)).length;
+      expect(count(sampled) / count(CASES), op).toBeGreaterThan(0.03);
+      expect(count(sampled) / count(CASES), op).toBeLessThan(0.3);
+    }
+  });
+
+  it('is the same for ever, and part of every larger one', () => {
+    expect(ids(0.1, 'reduce/exact')).toMatchInlineSnapshot();
+    expect(ids(0.5)).toEqual(expect.arrayContaining(ids(0.1)));
+    expect(ids(1)).toEqual(CASES.map(({ id }) => id));
+  });
+
+  it('is taken of what the filter leaves, but never of one exact id', () => {
+    const gemm = new Set(ids(1, 'gemm'));
+    expect(ids(0.5, 'gemm')).toEqual(ids(0.5).filter((id) => gemm.has(id)));
+    for (const { id } of CASES.slice(-5)) expect(ids(0.001, id)).toEqual([id]);
+  });
+
+  it.each([0, -0.1, 1.01, NaN])('of %d is refused', (sample) => {
+    expect(() => selectCases({ sample })).toThrow(RangeError);
+  });
+});

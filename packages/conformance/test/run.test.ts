@@ -114,6 +114,13 @@ describe('a report', () => {
     expect(seen).toEqual(report.cases.map(({ id }, i) => `${id} ${i + 1}/${report.passed}`));
   });
 
+  it('is of a sample where one is asked for', async () => {
+    const selection = { filter: 'unary', sample: 0.1 };
+    const report = await runConformance(() => new CpuBackend(), selection);
+    expect(report).toMatchObject({ ok: true, failed: 0 });
+    expect(report.cases.map(({ id }) => id)).toEqual(selectCases(selection).map(({ id }) => id));
+  });
+
   it('holds what was done before an abort, and is not ok', async () => {
     const controller = new AbortController();
     const report = await runConformance(() => new CpuBackend(), {

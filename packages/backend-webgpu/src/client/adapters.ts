@@ -1,0 +1,94 @@
+import { BackendError } from '@concord/backend-core';
+import { describeAdapter, isSoftwareAdapter } from './device-info.ts';
+import type { GpuFound, GpuMissing, GpuSource } from './gpu-source.ts';
+
+/** Which adapter to take. */
+export interface AdapterChoice {
+  /** Index among the adapters that `listAdapters` gives, or part of a name, upper or lower case. Default: the first. */
+  readonly adapter?: number | string | undefined;
+  /** Which GPU of a machine with several is preferred. */
+  readonly powerPreference?: GPUPowerPreference | undefined;
+  /** Whether an adapter that runs shaders on the CPU will do. Default: `allow`, after all others. */
+  readonly software?: 'allow' | 'refuse' | undefined;
+}
+
+/** An adapter and the entry point that it came from. */
+export interface FoundAdapter {
+  readonly adapter: GPUAdapter;
+  readonly found: GpuFound;
+}
+
+/**
+ * The adapters that a source offers, hardware first. WebGPU has no list: it is asked for each power preference and for
+ * the fallback, and answers that look the same are taken for one.
+ *
+ * @throws {BackendError} BACKEND_UNAVAILABLE with reason and hint
+ */
+export async function listAdapters(source: GpuSource, choice: AdapterChoice = {}): Promise<readonly FoundAdapter[]> {
+  const found = await source.open();
+  if (!found.found) throw unavailable(found);
+  const preferences: GPURequestAdapterOptions[] = [
+    choice.powerPreference === undefined ? {} : { powerPreference: choice.powerPreference },
+    { powerPreference: 'high-performance' },
+    { powerPreference: 'low-power' },
+    { forceFallbackAdapter: true },
+  ];
+  const adapters = new Map<string, GPUAdapter>();
+  for (const preference of preferences) {
+    const adapter = await request(found, preference);
+    if (adapter === null) continue;
+    const { vendor, architecture, device, description } = adapter.info;
+    const key = [vendor, architecture, device, description].join('|');
+    if (!adapters.has(key)) adapters.set(key, adapter);
+  }
+  if (adapters.size === 0) throw unavailable(found.explainNoAdapter());
+  const rank = (adapter: GPUAdapter): number => (isSoftwareAdapter(adapter.info) ? 1 : 0);
+  return [...adapters.values()].sort((a, b) => rank(a) - rank(b)).map((adapter) => ({ adapter, found }));
+}
+
+/**
+ * The adapter that a choice means.
+ *
+ * @throws {BackendError} BACKEND_UNAVAILABLE with reason and hint; INVALID_ARGUMENT for an index or name that no adapter
+ *   has
+ */
+export async function chooseAdapter(source: GpuSource, choice: AdapterChoice): Promise<FoundAdapter> {
+  const all = await listAdapters(source, choice);
+  const named = all.filter(({ adapter }, index) => isMeant(adapter, index, choice.adapter));
+  const names = all.map(({ adapter }, index) => `${index}: ${describeAdapter(adapter.info).name}`).join(', ');
+  if (named.length === 0) {
+    throw new BackendError('INVALID_ARGUMENT', `there is no adapter ${JSON.stringify(choice.adapter)}`, {
+      hint: `the adapters are ${names}`,
+    });
+  }
+  const allowed = named.find(({ adapter }) => choice.software !== 'refuse' || !isSoftwareAdapter(adapter.info));
+  if (allowed === undefined) {
+    throw unavailable({
+      found: false,
+      reason: 'no-device',
+      message: `only software devices are here (${names}), and they are refused`,
+      hint: "install a GPU driver, or pass software: 'allow'",
+    });
+  }
+  return allowed;
+}
+
+function isMeant(adapter: GPUAdapter, index: number, wanted: AdapterChoice['adapter']): boolean {
+  if (wanted === undefined) return true;
+  if (typeof wanted === 'number') return wanted === index;
+  return describeAdapter(adapter.info).name.toLowerCase().includes(wanted.toLowerCase());
+}
+
+async function request({ gpu, awaiting }: GpuFound, options: GPURequestAdapterOptions): Promise<GPUAdapter | null> {
+  try {
+    return await awaiting(() => gpu.requestAdapter(options));
+  } catch {
+    // Dawn rejects where a browser gives null.
+    return null;
+  }
+}
+
+/** The error for a GPU that is not there. */
+export function unavailable({ reason, message, hint }: GpuMissing): BackendError {
+  return new BackendError('BACKEND_UNAVAILABLE', message, { backend: 'webgpu', reason, hint });
+}

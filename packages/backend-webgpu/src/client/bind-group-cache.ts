@@ -1,0 +1,65 @@
+import type { Span } from '../kernels/recorder.ts';
+import { inScopes, type Scoped } from './error-scopes.ts';
+import type { GpuContext } from './gpu-source.ts';
+import type { BindingLayout } from './pipeline-cache.ts';
+import { MAX_UNIFORM_BYTES, type UniformRing } from './uniform-ring.ts';
+
+/** Old entries keep bind groups of buffers that are gone. */
+const MAX_ENTRIES = 1024;
+
+/** Bind groups by layout and by what is bound: programs run the same ops on the same memory again and again. */
+export class BindGroupCache {
+  readonly #context: GpuContext;
+  readonly #uniforms: UniformRing;
+  readonly #groups = new Map<string, GPUBindGroup>();
+  /** Allocations come and go; the buffers behind them are reused. */
+  readonly #bufferIds = new WeakMap<GPUBuffer, number>();
+  #buffers = 0;
+
+  constructor(context: GpuContext, uniforms: UniformRing) {
+    this.#context = context;
+    this.#uniforms = uniforms;
+  }
+
+  get(
+    layout: BindingLayout,
+    spans: readonly Span[],
+    onCheck: (caught: Scoped<unknown>['caught']) => void,
+  ): GPUBindGroup {
+    let key = `${layout.id}`;
+    for (const { buffer, byteOffset, byteLength } of spans)
+      key += ` ${this.#idOf(buffer.gpu)}:${byteOffset}+${byteLength}`;
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      const made = inScopes(this.#context, () => this.#create(layout, spans));
+      onCheck(made.caught);
+      group = made.value;
+      // The oldest goes: a map keeps the order of insertion.
+      if (this.#groups.size >= MAX_ENTRIES) this.#groups.delete(this.#groups.keys().next().value as string);
+      this.#groups.set(key, group);
+    }
+    return group;
+  }
+
+  #idOf(buffer: GPUBuffer): number {
+    let id = this.#bufferIds.get(buffer);
+    if (id === undefined) {
+      id = ++this.#buffers;
+      this.#bufferIds.set(buffer, id);
+    }
+    return id;
+  }
+
+  #create(layout: BindingLayout, spans: readonly Span[]): GPUBindGroup {
+    return this.#context.device.createBindGroup({
+      layout: layout.group,
+      entries: [
+        ...spans.map(({ buffer, byteOffset, byteLength }, binding) => ({
+          binding,
+          resource: { buffer: buffer.gpu, offset: byteOffset, size: byteLength },
+        })),
+        { binding: spans.length, resource: { buffer: this.#uniforms.gpu, size: MAX_UNIFORM_BYTES } },
+      ],
+    });
+  }
+}

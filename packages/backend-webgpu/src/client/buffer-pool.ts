@@ -1,0 +1,168 @@
+import { BackendError } from '@concord/backend-core';
+import type { StorageBuffer } from '../kernels/recorder.ts';
+import { inScopes, toCodedError } from './error-scopes.ts';
+import type { GpuContext } from './gpu-source.ts';
+import { USAGE } from './gpu-constants.ts';
+
+/** Counters of a pool, in bytes of device memory. */
+export interface PoolCounters {
+  /** Everything that is allocated on the device, pooled memory included. */
+  readonly allocatedBytes: number;
+  /** Freed and kept for reuse. */
+  readonly pooledBytes: number;
+  readonly peakBytes: number;
+  /** Buffers that are handed out. */
+  readonly live: number;
+}
+
+/** Options of a {@link BufferPool}. */
+export interface PoolOptions {
+  readonly context: GpuContext;
+  /** Most bytes that are kept for reuse. */
+  readonly maxPooledBytes: number;
+  /** An allocation that the device refused after the fact. */
+  readonly onError: (error: BackendError) => void;
+  /** A check of the device that is under way; settles before the work that uses the memory. */
+  readonly onCheck: (check: Promise<void>) => void;
+}
+
+/** Larger buffers than this are rare enough, and large enough, to be created and destroyed one by one. */
+const LARGEST_POOLED = 64 * 2 ** 20;
+const SMALLEST_CLASS = 256;
+
+let lastId = 0;
+
+/**
+ * Storage buffers, reused by size class. A buffer that is taken again may still be in use by work queued before; that is
+ * safe because commands run in the order they are submitted in. Each stream needs a pool of its own for that reason.
+ */
+export class BufferPool {
+  readonly #options: PoolOptions;
+  readonly #free = new Map<number, GPUBuffer[]>();
+  /** Removed from the pool, but perhaps in use by commands that are not submitted yet. */
+  #condemned: GPUBuffer[] = [];
+  #allocatedBytes = 0;
+  #pooledBytes = 0;
+  #peakBytes = 0;
+  #live = 0;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  get counters(): PoolCounters {
+    return {
+      allocatedBytes: this.#allocatedBytes,
+      pooledBytes: this.#pooledBytes,
+      peakBytes: this.#peakBytes,
+      live: this.#live,
+    };
+  }
+
+  /**
+   * Memory of `bytes`, rounded up to a multiple of 4; its contents are unspecified.
+   *
+   * @throws {BackendError} OUT_OF_MEMORY beyond the device's largest buffer; a later refusal goes to `onError`
+   */
+  take(bytes: number, label: string): StorageBuffer {
+    const { maxBufferSize } = this.#options.context.device.limits;
+    if (bytes > maxBufferSize) {
+      throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes exceed the largest buffer, ${maxBufferSize}`, {
+        requestedBytes: bytes,
+        limitBytes: maxBufferSize,
+      });
+    }
+    const size = Math.min(sizeClass(bytes), maxBufferSize - (maxBufferSize % 4));
+    this.#live++;
+    return { id: ++lastId, gpu: this.#reuse(size) ?? this.#create(size, bytes, label), size: Math.ceil(bytes / 4) * 4 };
+  }
+
+  /** Gives a buffer back. Work queued so far may still use it. */
+  release({ gpu }: StorageBuffer): void {
+    this.#live--;
+    if (gpu.size > LARGEST_POOLED) {
+      this.#condemned.push(gpu);
+      return;
+    }
+    const list = this.#free.get(gpu.size);
+    if (list === undefined) this.#free.set(gpu.size, [gpu]);
+    else list.push(gpu);
+    this.#pooledBytes += gpu.size;
+    if (this.#pooledBytes > this.#options.maxPooledBytes) this.trim(this.#options.maxPooledBytes / 2);
+  }
+
+  /** Gives up pooled buffers, those of the largest classes first, until at most `bytes` are kept. */
+  trim(bytes: number): void {
+    const classes = [...this.#free.keys()].sort((a, b) => b - a);
+    for (const size of classes) {
+      const list = this.#free.get(size) ?? [];
+      while (this.#pooledBytes > bytes) {
+        const buffer = list.pop();
+        if (buffer === undefined) break;
+        this.#pooledBytes -= size;
+        this.#condemned.push(buffer);
+      }
+      if (list.length === 0) this.#free.delete(size);
+    }
+  }
+
+  /** To be called right after a submit: until then, commands that use a condemned buffer would fail. */
+  destroyCondemned(): void {
+    if (this.#condemned.length === 0) return;
+    for (const buffer of this.#condemned) {
+      this.#allocatedBytes -= buffer.size;
+      buffer.destroy();
+    }
+    this.#condemned = [];
+    // The memory comes back only when a later submit has completed.
+    this.#options.context.device.queue.submit([]);
+  }
+
+  /** Destroys what is pooled. Buffers that are handed out stay the caller's. */
+  clear(): void {
+    this.trim(0);
+    this.destroyCondemned();
+  }
+
+  #reuse(size: number): GPUBuffer | undefined {
+    const pooled = this.#free.get(size)?.pop();
+    if (pooled !== undefined) this.#pooledBytes -= size;
+    return pooled;
+  }
+
+  #create(size: number, requestedBytes: number, label: string): GPUBuffer {
+    // Memory that nobody uses must not be what makes this allocation fail.
+    if (size > LARGEST_POOLED) this.trim(0);
+    const { context, onError, onCheck } = this.#options;
+    const usage = USAGE.storage | USAGE.copySrc | USAGE.copyDst;
+    const { value: gpu, caught } = inScopes(context, () => context.device.createBuffer({ size, usage, label }));
+    this.#allocatedBytes += size;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#allocatedBytes);
+    const inUseBytes = this.#allocatedBytes - this.#pooledBytes - size;
+    const check = async (): Promise<void> => {
+      const error = await caught;
+      if (error === undefined) return;
+      const coded = toCodedError(error, 'alloc', `${requestedBytes} bytes for ${label}: `);
+      onError(
+        coded.code === 'OUT_OF_MEMORY'
+          ? new BackendError('OUT_OF_MEMORY', coded.detail, {
+              op: 'alloc',
+              requestedBytes,
+              inUseBytes,
+              cause: error.error,
+            })
+          : coded,
+      );
+    };
+    onCheck(check());
+    return gpu;
+  }
+}
+
+/** Sizes are rounded up to one of eight steps per power of two: at most 12.5 % is wasted. */
+export function sizeClass(bytes: number): number {
+  if (bytes <= SMALLEST_CLASS) return SMALLEST_CLASS;
+  if (bytes > LARGEST_POOLED) return Math.ceil(bytes / 4) * 4;
+  const step = 2 ** (Math.ceil(Math.log2(bytes)) - 4);
+  return Math.max(SMALLEST_CLASS, Math.ceil(bytes / step) * step);
+}

@@ -1,0 +1,138 @@
+// Only Node loads this file: see "imports" in package.json.
+import { awaitingPolitely } from './dawn-polling.ts';
+import { browserSource } from './browser-source.ts';
+import type { GpuFound, GpuMissing, GpuSource } from './gpu-source.ts';
+
+/** Options of Dawn, which go to `create()` of the `webgpu` package. */
+export interface DawnOptions {
+  /** Toggles to switch on, such as `allow_unsafe_apis`. */
+  readonly enable?: readonly string[];
+  /** Toggles to switch off. */
+  readonly disable?: readonly string[];
+  /** `vulkan`, `metal`, `d3d12` or `null`, which compiles shaders and runs nothing. Default: what the system has. */
+  readonly backend?: string;
+  /** Part of an adapter's name. */
+  readonly adapter?: string;
+}
+
+/** The part of Node's `process` that is used: these sources compile without Node's types. */
+declare const process: {
+  readonly platform: string;
+  readonly arch: string;
+  readonly report: { getReport(): object };
+};
+
+/** The part of the `webgpu` package that is used. Its own types clash with TypeScript's lib.dom. */
+interface DawnModule {
+  readonly create: (options: readonly string[]) => GPU;
+}
+
+/**
+ * The objects that `create()` gave, by their options. They must stay reachable for the life of the process: Dawn crashes
+ * when one is collected.
+ */
+const instances = new Map<string, GPU>();
+
+/** WebGPU in Node: Dawn, from the optional peer dependency `webgpu`. */
+export function dawnSource(options: DawnOptions = {}): GpuSource {
+  const flags = dawnFlags(options);
+  return { name: 'dawn', key: `dawn ${flags.join(' ')}`, open: () => openDawn(flags) };
+}
+
+/** Where the GPU comes from when the caller does not say. */
+export function defaultSource(options?: DawnOptions): GpuSource {
+  // Deno and Bun run Node's condition but may have WebGPU of their own.
+  return 'navigator' in globalThis && 'gpu' in navigator ? browserSource() : dawnSource(options);
+}
+
+function dawnFlags({ enable = [], disable = [], backend, adapter }: DawnOptions): string[] {
+  // Without timestamps rounded to 65 us a profile of small kernels says nothing; pages are not attacked from here.
+  const off = ['timestamp_quantization', ...disable];
+  return [
+    ...(backend === undefined ? [] : [`backend=${backend}`]),
+    ...(adapter === undefined ? [] : [`adapter=${adapter}`]),
+    ...(enable.length === 0 ? [] : [`enable-dawn-features=${enable.join(',')}`]),
+    `disable-dawn-features=${off.join(',')}`,
+  ];
+}
+
+async function openDawn(flags: readonly string[]): Promise<GpuFound | GpuMissing> {
+  try {
+    const key = flags.join(' ');
+    let gpu = instances.get(key);
+    if (gpu === undefined) {
+      gpu = (await loadDawn()).create(flags);
+      instances.set(key, gpu);
+    }
+    return { found: true, gpu, awaiting: awaitingPolitely, explainNoAdapter };
+  } catch (error) {
+    return explainNoDawn(error);
+  }
+}
+
+function loadDawn(): Promise<DawnModule> {
+  // Not a literal: TypeScript must not load the package's types, nor a bundler its binaries.
+  const name = 'webgpu';
+  return import(name) as Promise<DawnModule>;
+}
+
+function explainNoDawn(error: unknown): GpuMissing {
+  const { code, message } = error as { code?: string; message?: string };
+  if (code === 'ERR_MODULE_NOT_FOUND') {
+    return {
+      found: false,
+      reason: 'package-missing',
+      message: 'the npm package webgpu (Dawn for Node) is not installed',
+      hint: 'npm install webgpu',
+    };
+  }
+  if (code === 'MODULE_NOT_FOUND') {
+    return {
+      found: false,
+      reason: 'wrong-platform',
+      message: `the npm package webgpu has no Dawn for ${process.platform}-${process.arch}`,
+    };
+  }
+  return {
+    found: false,
+    reason: 'library-incompatible',
+    message: `Dawn does not load: ${firstLine(message ?? String(error))}`,
+    hint: process.platform === 'linux' ? 'Dawn needs glibc 2.34 or newer' : undefined,
+  };
+}
+
+function explainNoAdapter(): GpuMissing {
+  if (process.platform !== 'linux') {
+    return {
+      found: false,
+      reason: 'no-device',
+      message: 'Dawn found no adapter',
+      hint: 'check that a graphics driver is installed; Dawn wrote what it refused to stderr',
+    };
+  }
+  // Dawn says on stderr only, and only sometimes, which library it missed. Loaded libraries are facts.
+  const libraries = loadedLibraries();
+  if (!libraries.some((path) => path.includes('libvulkan.so'))) {
+    return {
+      found: false,
+      reason: 'library-missing',
+      message: 'there is no Vulkan loader (libvulkan.so.1)',
+      hint: 'install the GPU driver and the loader (Debian, Ubuntu: apt install libvulkan1)',
+    };
+  }
+  return {
+    found: false,
+    reason: 'no-device',
+    message: 'Vulkan is there, but has no device that Dawn takes',
+    hint: 'vulkaninfo --summary lists the devices; VK_DRIVER_FILES names drivers that are not found',
+  };
+}
+
+function loadedLibraries(): readonly string[] {
+  const report = process.report.getReport() as { sharedObjects?: string[] };
+  return report.sharedObjects ?? [];
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? text;
+}

@@ -1,0 +1,43 @@
+import type { UnavailableReason } from '@concord/backend-core';
+
+/** Why there is no GPU. */
+export interface GpuMissing {
+  readonly found: false;
+  readonly reason: UnavailableReason;
+  readonly message: string;
+  /** What the user can do about it. */
+  readonly hint?: string | undefined;
+}
+
+/** An entry point to WebGPU. */
+export interface GpuFound {
+  readonly found: true;
+  readonly gpu: GPU;
+  /**
+   * Calls `start`, which calls WebGPU and gives its promise. Where a runtime polls for the answers to its promises, this
+   * makes it do so politely.
+   */
+  readonly awaiting: <T>(start: () => Promise<T>) => Promise<T>;
+  /** Why an adapter was refused, as far as it can be found out. */
+  readonly explainNoAdapter: () => GpuMissing;
+}
+
+/** Where the GPU comes from. */
+export interface GpuSource {
+  readonly name: 'dawn' | 'browser' | 'injected';
+  /** Equal keys mean the same adapters, so that a device can be shared. */
+  readonly key: string;
+  /** Never rejects. */
+  open(): Promise<GpuFound | GpuMissing>;
+}
+
+/** A device, and how to wait for what it promises. */
+export interface GpuContext {
+  readonly device: GPUDevice;
+  readonly awaiting: GpuFound['awaiting'];
+}
+
+/** For runtimes that do not poll. */
+export function awaitPlainly<T>(start: () => Promise<T>): Promise<T> {
+  return start();
+}

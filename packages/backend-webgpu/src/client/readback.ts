@@ -1,0 +1,73 @@
+import type { Span } from '../kernels/recorder.ts';
+import type { CommandStream } from './command-stream.ts';
+import { sizeClass } from './buffer-pool.ts';
+import { inScopes, toCodedError } from './error-scopes.ts';
+import { MAP_READ, USAGE } from './gpu-constants.ts';
+import type { GpuContext } from './gpu-source.ts';
+
+/** Staging memory that is kept for the next read. */
+const MAX_KEPT_BYTES = 16 * 2 ** 20;
+
+/** Reads device memory through staging buffers, which are reused. */
+export class Readback {
+  readonly #context: GpuContext;
+  readonly #stream: CommandStream;
+  readonly #kept = new Map<number, GPUBuffer[]>();
+  #keptBytes = 0;
+
+  constructor(context: GpuContext, stream: CommandStream) {
+    this.#context = context;
+    this.#stream = stream;
+  }
+
+  /**
+   * Records a copy of `src` in call order, submits it, and gives `deliver` the bytes when they are there. They are valid
+   * during that call only.
+   */
+  async read(src: Span, deliver: (bytes: Uint8Array) => void): Promise<void> {
+    // Copies take multiples of 4: the words around the span go along.
+    const lead = src.byteOffset % 4;
+    const size = Math.ceil((lead + src.byteLength) / 4) * 4;
+    const { value: staging, caught } = inScopes(this.#context, () => this.#take(size));
+    this.#stream.encoder('copyDtoh').copyBufferToBuffer(src.buffer.gpu, src.byteOffset - lead, staging, 0, size);
+    this.#stream.flush();
+    try {
+      const error = await caught;
+      if (error !== undefined) throw toCodedError(error, 'copyDtoh', `staging memory of ${size} bytes: `);
+      await this.#context.awaiting(() => staging.mapAsync(MAP_READ, 0, size));
+      deliver(new Uint8Array(staging.getMappedRange(0, size), lead, src.byteLength));
+      staging.unmap();
+    } catch (error) {
+      staging.destroy();
+      throw error;
+    }
+    this.#keep(staging);
+  }
+
+  destroy(): void {
+    for (const buffers of this.#kept.values()) for (const buffer of buffers) buffer.destroy();
+    this.#kept.clear();
+    this.#keptBytes = 0;
+  }
+
+  #take(bytes: number): GPUBuffer {
+    const size = sizeClass(bytes);
+    const kept = this.#kept.get(size)?.pop();
+    if (kept !== undefined) {
+      this.#keptBytes -= size;
+      return kept;
+    }
+    return this.#context.device.createBuffer({ size, usage: USAGE.mapRead | USAGE.copyDst, label: 'staging' });
+  }
+
+  #keep(staging: GPUBuffer): void {
+    if (this.#keptBytes + staging.size > MAX_KEPT_BYTES) {
+      staging.destroy();
+      return;
+    }
+    this.#keptBytes += staging.size;
+    const list = this.#kept.get(staging.size);
+    if (list === undefined) this.#kept.set(staging.size, [staging]);
+    else list.push(staging);
+  }
+}

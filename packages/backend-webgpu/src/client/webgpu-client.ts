@@ -1,0 +1,285 @@
+import { BackendError, type DeviceInfo } from '@concord/backend-core';
+import { defaultSource } from '#gpu-source';
+import type { Kernel } from '../kernels/kernel.ts';
+import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
+import type { AdapterChoice } from './adapters.ts';
+import { BufferPool, type PoolCounters } from './buffer-pool.ts';
+import { CommandStream } from './command-stream.ts';
+import type { DawnOptions } from './dawn-source.ts';
+import { describeAdapter } from './device-info.ts';
+import type { GpuSource } from './gpu-source.ts';
+import { injectedSource } from './injected-source.ts';
+import type { CompiledKernel } from './pipeline-cache.ts';
+import { Readback } from './readback.ts';
+import { acquireDevice, type SharedDevice } from './shared-device.ts';
+import { within } from './within.ts';
+
+/** Where the device comes from, which one, and limits below its own. */
+export interface WebGpuOptions extends AdapterChoice {
+  /** A device of the caller's. It is never destroyed here. */
+  readonly device?: GPUDevice | undefined;
+  /** A `GPU` of the caller's, in place of Dawn or `navigator.gpu`. */
+  readonly gpu?: GPU | undefined;
+  /** Options of Dawn, in Node. */
+  readonly dawn?: DawnOptions | undefined;
+  /** Most bytes that one storage binding covers; at least 1,024. Default: the device's limit. */
+  readonly maxBindingBytes?: number | undefined;
+  /** Most workgroups in a dimension of a dispatch. Default: the device's limit. */
+  readonly maxWorkgroupsPerDimension?: number | undefined;
+  /** Most bytes of freed memory that are kept for reuse. Default: 256 MiB. */
+  readonly maxPooledBytes?: number | undefined;
+}
+
+const DEFAULT_POOLED_BYTES = 256 * 2 ** 20;
+const DEFAULT_TIMEOUT_MS = 60_000;
+const LEAST_BINDING_BYTES = 1024;
+
+/**
+ * A device, a stream of commands to it, and the memory they work on: what a backend stands on, and what is useful alone
+ * to run shaders of one's own. Clients of the same adapter share the device and its queue; each has its own stream,
+ * which keeps the order of its calls.
+ */
+export class WebGpuClient {
+  readonly traits: DeviceTraits;
+  /** Work that was accepted and has failed, the first time that happens. */
+  failure: BackendError | undefined;
+  readonly #shared: SharedDevice;
+  readonly #stream: CommandStream;
+  readonly #pool: BufferPool;
+  readonly #readback: Readback;
+  readonly #allocations = new Map<number, StorageBuffer>();
+  /** Checks of the device that are under way. */
+  readonly #checks = new Set<Promise<void>>();
+  readonly #listeners = new Set<(error: BackendError) => void>();
+  #isDisposed = false;
+
+  private constructor(shared: SharedDevice, options: WebGpuOptions) {
+    this.#shared = shared;
+    this.traits = limitTraits(shared.traits, options);
+    const onError = (error: BackendError): void => this.#fail(error);
+    const onCheck = (check: Promise<void>): void => this.#watch(check);
+    this.#pool = new BufferPool({
+      context: shared,
+      maxPooledBytes: options.maxPooledBytes ?? DEFAULT_POOLED_BYTES,
+      onError,
+      onCheck,
+    });
+    this.#stream = new CommandStream({
+      context: shared,
+      traits: this.traits,
+      pipelines: shared.pipelines,
+      pool: this.#pool,
+      onError,
+      onCheck,
+    });
+    this.#readback = new Readback(shared, this.#stream);
+  }
+
+  /**
+   * Opens a device, or shares the one that is open.
+   *
+   * @throws {BackendError} BACKEND_UNAVAILABLE with reason and hint; INVALID_ARGUMENT for options out of range and for an
+   *   adapter that is not there
+   */
+  static async open(options: WebGpuOptions = {}): Promise<WebGpuClient> {
+    checkOptions(options);
+    const { adapter, powerPreference, software } = options;
+    const source = options.device ?? gpuSource(options);
+    return new WebGpuClient(await acquireDevice(source, { adapter, powerPreference, software }), options);
+  }
+
+  get device(): GPUDevice {
+    return this.#shared.device;
+  }
+
+  get queue(): GPUQueue {
+    return this.#shared.device.queue;
+  }
+
+  get adapterInfo(): GPUAdapterInfo {
+    return this.#shared.info;
+  }
+
+  /** The device in the contract's terms. */
+  get deviceInfo(): DeviceInfo {
+    return describeAdapter(this.#shared.info);
+  }
+
+  /** Resolves when the device is lost. */
+  get lost(): Promise<GPUDeviceLostInfo> {
+    return this.#shared.lost;
+  }
+
+  /** Counters of this client's memory. */
+  memory(): PoolCounters {
+    return this.#pool.counters;
+  }
+
+  /** Calls `listener` with each failure of work that was accepted. */
+  onFailure(listener: (error: BackendError) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /**
+   * Storage memory, its size rounded up to a multiple of 4 bytes or more, its contents unspecified.
+   *
+   * @throws {BackendError} OUT_OF_MEMORY beyond the largest buffer; a later refusal is a failure
+   */
+  allocate(bytes: number, label = 'storage'): StorageBuffer {
+    const buffer = this.#pool.take(bytes, label);
+    this.#allocations.set(buffer.id, buffer);
+    return buffer;
+  }
+
+  /** The live allocation with this id. */
+  find(id: number): StorageBuffer | undefined {
+    return this.#allocations.get(id);
+  }
+
+  /** Gives memory back. Work queued so far may still use it. Whether there was such an allocation. */
+  deallocate(id: number): boolean {
+    const buffer = this.#allocations.get(id);
+    if (buffer === undefined) return false;
+    this.#allocations.delete(id);
+    this.#pool.release(buffer);
+    return true;
+  }
+
+  /** Writes host memory in call order; offset and length are multiples of 4. */
+  write(span: Span, bytes: Uint8Array): void {
+    this.#stream.write(span, bytes);
+  }
+
+  /**
+   * Reads device memory as it is at this place in call order. `deliver` gets bytes that are valid during the call.
+   *
+   * @throws {BackendError} OUT_OF_MEMORY, DEVICE_ERROR, DEVICE_LOST
+   */
+  async read(span: Span, deliver: (bytes: Uint8Array) => void): Promise<void> {
+    try {
+      await this.#readback.read(span, deliver);
+    } catch (error) {
+      await this.#settled();
+      throw this.failure ?? error;
+    }
+    await this.#settled();
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  /** Records the launches and copies of one op; `op` is its name in messages. */
+  record(op: string, plan: (recorder: Recorder) => void): void {
+    this.#stream.record(op, plan);
+  }
+
+  /** Sets bytes to zero; offset and length are multiples of 4. */
+  clear(span: Span): void {
+    this.#stream.clear(span);
+  }
+
+  /** Adds commands of the caller's own, outside of any pass, in call order. */
+  encode(callback: (encoder: GPUCommandEncoder) => void): void {
+    callback(this.#stream.encoder());
+  }
+
+  /**
+   * Compiles a kernel ahead of its first launch; requests for the same source share one compilation.
+   *
+   * @throws {BackendError} DEVICE_ERROR with line and column when the source does not compile
+   */
+  compile(kernel: Kernel): Promise<CompiledKernel> {
+    return this.#shared.pipelines.compile(kernel);
+  }
+
+  /** Submits what was recorded. */
+  flush(): void {
+    this.#stream.flush();
+  }
+
+  /**
+   * Resolves when all work recorded so far is done.
+   *
+   * @throws {BackendError} OUT_OF_MEMORY, DEVICE_ERROR
+   */
+  async finish(): Promise<void> {
+    this.#stream.flush();
+    await this.idle();
+    await this.#settled();
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  /** Resolves when the work submitted so far is done, well or not. */
+  async idle(): Promise<void> {
+    await this.#shared.awaiting(() => this.queue.onSubmittedWorkDone());
+  }
+
+  /**
+   * Adds commands of the caller's own, submits, and waits until they are done.
+   *
+   * @param op - names the work in errors
+   * @throws {BackendError} DEVICE_ERROR when it takes longer than `timeoutMs` (default 60 s); the work goes on
+   */
+  async submitAndWait(
+    op: string,
+    callback: (encoder: GPUCommandEncoder) => void,
+    options: { readonly timeoutMs?: number } = {},
+  ): Promise<void> {
+    this.#stream.record(op, () => this.encode(callback));
+    await within(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, op, this.finish());
+  }
+
+  /** Ends this client: its memory goes back, and with the last client of a device the device. Idempotent. */
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#stream.destroy();
+    this.#readback.destroy();
+    for (const buffer of this.#allocations.values()) this.#pool.release(buffer);
+    this.#allocations.clear();
+    this.#pool.clear();
+    this.#shared.release();
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.all(this.#checks);
+  }
+
+  #watch(check: Promise<void>): void {
+    this.#checks.add(check);
+    void check.finally(() => this.#checks.delete(check));
+  }
+
+  #fail(error: BackendError): void {
+    this.failure ??= error;
+    for (const listener of this.#listeners) listener(error);
+  }
+}
+
+/** The source that options mean. */
+export function gpuSource(options: Pick<WebGpuOptions, 'gpu' | 'dawn'>): GpuSource {
+  return options.gpu === undefined ? defaultSource(options.dawn) : injectedSource(options.gpu);
+}
+
+function checkOptions({ maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes, software }: WebGpuOptions): void {
+  const least = { maxBindingBytes: LEAST_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };
+  for (const [name, value] of Object.entries({ maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes })) {
+    const atLeast = least[name as keyof typeof least];
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= atLeast)) {
+      throw new BackendError('INVALID_ARGUMENT', `${name} must be an integer of at least ${atLeast}, got ${value}`);
+    }
+  }
+  if (software !== undefined && software !== 'allow' && software !== 'refuse') {
+    throw new BackendError('INVALID_ARGUMENT', `software must be allow or refuse, got ${String(software)}`);
+  }
+}
+
+function limitTraits(traits: DeviceTraits, options: WebGpuOptions): DeviceTraits {
+  const bytes = Math.min(traits.maxBindingBytes, options.maxBindingBytes ?? Infinity);
+  return {
+    ...traits,
+    maxBindingBytes: Math.floor(bytes / 4) * 4,
+    maxWorkgroupsPerDimension: Math.min(
+      traits.maxWorkgroupsPerDimension,
+      options.maxWorkgroupsPerDimension ?? Infinity,
+    ),
+  };
+}

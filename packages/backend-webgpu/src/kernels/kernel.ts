@@ -1,0 +1,96 @@
+/** Type of a scalar in a kernel's uniforms. */
+export type UniformType = 'u32' | 'i32' | 'f32';
+
+/** A storage binding: its access and the WGSL type of the variable. */
+export interface StorageBinding {
+  readonly access: 'read' | 'read_write';
+  /** Such as `array<f32>` or `array<vec4f>`. */
+  readonly type: string;
+}
+
+/** An optional feature of the device that a kernel's source enables. */
+export type KernelFeature = 'f16' | 'subgroups';
+
+/** A WGSL module with one entry point, `main`: the unit that is compiled and cached. */
+export interface Kernel {
+  /** For messages: family, variant and parameters, such as `gemm/tiled f32 128x128x8`. */
+  readonly name: string;
+  /** The whole module. */
+  readonly code: string;
+  /** Bindings 0, 1, ... of group 0, in this order; the uniforms come right behind them. */
+  readonly storage: readonly { readonly name: string; readonly access: StorageBinding['access'] }[];
+  /** The kernel's own uniforms, behind `first_group` and `group_count`. */
+  readonly uniforms: readonly { readonly name: string; readonly type: UniformType }[];
+  readonly features: readonly KernelFeature[];
+}
+
+/** What {@link defineKernel} makes a kernel of. */
+export interface KernelSource {
+  readonly name: string;
+  /** Storage variables by name, in binding order. */
+  readonly storage: Readonly<Record<string, StorageBinding>>;
+  /** Scalars by name; in the shader `u.<name>`. */
+  readonly uniforms: Readonly<Record<string, UniformType>>;
+  readonly features?: readonly KernelFeature[];
+  /** Functions and the entry point `main`. Storage variables, `u` and `group_index` are declared in front of it. */
+  readonly code: string;
+}
+
+/** Uniforms that every kernel has, filled in when it is launched. */
+const LAUNCH_UNIFORMS = 2;
+
+/** Bytes that a kernel's uniforms take. */
+export function uniformBytes(kernel: Kernel): number {
+  return (LAUNCH_UNIFORMS + kernel.uniforms.length) * 4;
+}
+
+/**
+ * Completes a WGSL module with the declarations of its bindings.
+ *
+ * Work is numbered by workgroup, from 0 to `group_count - 1`. `group_index(workgroup_id, num_workgroups)` gives the
+ * number of a workgroup, whatever grid the launch was split into; it may be `group_count` or more in the last row of a
+ * grid, and then the workgroup has nothing to do: `if (group >= u.group_count) { return; }`.
+ */
+export function defineKernel(source: KernelSource): Kernel {
+  const storage = Object.entries(source.storage);
+  const uniforms = Object.entries(source.uniforms);
+  const features = source.features ?? [];
+  const code = [
+    ...features.map((feature) => `enable ${feature};`),
+    ...storage.map(
+      ([name, { access, type }], index) => `@group(0) @binding(${index}) var<storage, ${access}> ${name}: ${type};`,
+    ),
+    'struct Uniforms {',
+    ...['first_group: u32', 'group_count: u32', ...uniforms.map(([name, type]) => `${name}: ${type}`)].map(
+      (field) => `  ${field},`,
+    ),
+    '}',
+    `@group(0) @binding(${storage.length}) var<uniform> u: Uniforms;`,
+    'fn group_index(id: vec3u, count: vec3u) -> u32 {',
+    '  return u.first_group + id.x + count.x * (id.y + count.y * id.z);',
+    '}',
+    source.code.trim(),
+    '',
+  ].join('\n');
+  return {
+    name: source.name,
+    code,
+    storage: storage.map(([name, { access }]) => ({ name, access })),
+    uniforms: uniforms.map(([name, type]) => ({ name, type })),
+    features,
+  };
+}
+
+/** Makes `define` give the same kernel object for the same parameters, so that compiled pipelines are found by it. */
+export function variants<Params extends object>(define: (params: Params) => Kernel): (params: Params) => Kernel {
+  const made = new Map<string, Kernel>();
+  return (params) => {
+    const key = JSON.stringify(params);
+    let kernel = made.get(key);
+    if (kernel === undefined) {
+      kernel = define(params);
+      made.set(key, kernel);
+    }
+    return kernel;
+  };
+}

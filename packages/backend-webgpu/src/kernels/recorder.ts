@@ -1,0 +1,67 @@
+import type { Operand } from '@concord/backend-core/implement';
+import type { Kernel } from './kernel.ts';
+
+/** Device memory: a GPU buffer for storage and copies. */
+export interface StorageBuffer {
+  /** Of this allocation: not 0, and never used again in this process. */
+  readonly id: number;
+  readonly gpu: GPUBuffer;
+  /** Size in bytes, a multiple of 4. The GPU buffer may be larger. */
+  readonly size: number;
+}
+
+/** A piece of device memory. */
+export type Span = Operand<StorageBuffer>;
+
+/** What planning needs to know of a device. */
+export interface DeviceTraits {
+  /** The shaders run on the CPU: barriers are dear, registers are cache lines. */
+  readonly isSoftware: boolean;
+  /** `enable f16;` is possible. */
+  readonly hasF16: boolean;
+  /** `enable subgroups;` is possible. */
+  readonly hasSubgroups: boolean;
+  /** Alignment of a binding's offset, in bytes. */
+  readonly storageAlignment: number;
+  /** Most bytes that one storage binding can cover; a multiple of 4. */
+  readonly maxBindingBytes: number;
+  /** Most bytes of one buffer. */
+  readonly maxBufferBytes: number;
+  /** Most workgroups in one dimension of a dispatch. */
+  readonly maxWorkgroupsPerDimension: number;
+  /** Most invocations in a workgroup. */
+  readonly maxInvocations: number;
+  /** Most bytes of workgroup memory. */
+  readonly maxWorkgroupBytes: number;
+}
+
+/** One run of a kernel. */
+export interface Launch {
+  readonly kernel: Kernel;
+  /**
+   * What each storage variable is bound to. Offsets are multiples of `storageAlignment`, lengths multiples of 4 and at
+   * most `maxBindingBytes` (`bindable` makes such spans); what is written lies in a buffer that nothing else in the
+   * launch is bound to.
+   */
+  readonly storage: Readonly<Record<string, Span>>;
+  readonly uniforms: Readonly<Record<string, number>>;
+  /** Number of workgroups, below 2^32; the recorder splits them into grids and dispatches. */
+  readonly groups: number;
+}
+
+/**
+ * Where the plan of an op goes: launches and copies, in order. One implementation records commands for the device,
+ * others note only what would run.
+ */
+export interface Recorder {
+  readonly traits: DeviceTraits;
+  launch(launch: Launch): void;
+  /**
+   * Uninitialised memory until the end of the op.
+   *
+   * @throws {BackendError} OUT_OF_MEMORY beyond `maxBufferBytes`
+   */
+  scratch(bytes: number): Span;
+  /** Copies between two buffers; offsets and the length are multiples of 4. */
+  copy(dst: Span, src: Span): void;
+}

@@ -1,0 +1,30 @@
+import { type BackendProvider, isBackendError, type ProbeResult } from '@concord/backend-core';
+import { chooseAdapter } from './client/adapters.ts';
+import { describeAdapter } from './client/device-info.ts';
+import { gpuSource, type WebGpuOptions } from './client/webgpu-client.ts';
+import { WebGpuBackend } from './webgpu-backend.ts';
+
+/** The provider of the WebGPU backend, on the device that the options mean. */
+export function webgpu(options: WebGpuOptions = {}): BackendProvider {
+  return {
+    name: 'webgpu',
+    priority: 10,
+    contractVersion: 1,
+    probe: () => probe(options),
+    create: (createOptions) => new WebGpuBackend({ ...options, ...createOptions }),
+  };
+}
+
+async function probe(options: WebGpuOptions): Promise<ProbeResult> {
+  if (options.device !== undefined) {
+    return { available: true, devices: [describeAdapter(options.device.adapterInfo)] };
+  }
+  try {
+    const { adapter, powerPreference, software } = options;
+    const { adapter: chosen } = await chooseAdapter(gpuSource(options), { adapter, powerPreference, software });
+    return { available: true, devices: [describeAdapter(chosen.info)] };
+  } catch (error) {
+    if (!isBackendError(error)) return { available: false, reason: 'failed', message: String(error) };
+    return { available: false, reason: error.reason ?? 'failed', message: error.detail, hint: error.hint };
+  }
+}

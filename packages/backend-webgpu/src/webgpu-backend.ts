@@ -1,0 +1,225 @@
+import { BackendError, type DevicePtr, type DType, isBackendError, type OpName } from '@concord/backend-core';
+import {
+  BaseBackend,
+  byteSize,
+  type CheckedCall,
+  type CheckedOp,
+  type BaseBackendOptions,
+  type InitResult,
+  type ResolvedAttention,
+  type ResolvedBinary,
+  type ResolvedConv2d,
+  type ResolvedGemm,
+  type ResolvedReduce,
+  type ResolvedScale,
+  type ResolvedUnary,
+} from '@concord/backend-core/implement';
+import type { PoolCounters } from './client/buffer-pool.ts';
+import { WebGpuClient, type WebGpuOptions } from './client/webgpu-client.ts';
+import { planAttention } from './kernels/attention/plan.ts';
+import { planBinary } from './kernels/binary/plan.ts';
+import { planConv2d } from './kernels/conv2d/plan.ts';
+import { kernelsOf } from './kernels/dry-run.ts';
+import { planGemm, planScale } from './kernels/gemm/plan.ts';
+import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
+import { bindingSlack } from './kernels/operands.ts';
+import type { DeviceTraits, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
+import { planReduce } from './kernels/reduce/plan.ts';
+import { planUnary } from './kernels/unary/plan.ts';
+
+/** Options of a {@link WebGpuBackend}. */
+export interface WebGpuBackendOptions extends WebGpuOptions, BaseBackendOptions {}
+
+/** Memory behind a pointer, for shaders of one's own. */
+export interface NativeBuffer {
+  readonly buffer: GPUBuffer;
+  /** Bytes from the start of the buffer to the pointer. */
+  readonly offset: number;
+  /** Bytes from the pointer to the end of its allocation. */
+  readonly size: number;
+}
+
+/** What `native` of a {@link WebGpuBackend} gives. */
+export interface WebGpuNative {
+  readonly device: GPUDevice;
+  readonly queue: GPUQueue;
+  readonly adapterInfo: GPUAdapterInfo;
+  /**
+   * The buffer around a pointer. It is the pointer's until `free`.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for a pointer that is not live
+   */
+  bufferOf(ptr: DevicePtr): NativeBuffer;
+  /** Adds commands of the caller's own between the ops before and the ops behind this call. */
+  encode(callback: (encoder: GPUCommandEncoder) => void): void;
+  /** Counters of the device memory of this backend, that of pooled and scratch buffers included. */
+  memory(): PoolCounters;
+}
+
+const F32: readonly DType[] = ['f32'];
+const DTYPES: Readonly<Record<OpName, readonly DType[]>> = {
+  gemm: ['f32', 'f16'],
+  batchedGemm: ['f32', 'f16'],
+  gemmF16: ['f16'],
+  conv2dForward: F32,
+  attention: F32,
+  reduce: F32,
+  unary: F32,
+  binary: F32,
+};
+
+/** The contract in WGSL, on Dawn in Node, on `navigator.gpu` in a browser, or on a device that the caller made. */
+export class WebGpuBackend extends BaseBackend<StorageBuffer> {
+  readonly name = 'webgpu';
+  readonly native: WebGpuNative;
+  readonly #options: WebGpuOptions;
+  #opened: WebGpuClient | undefined;
+
+  constructor(options: WebGpuBackendOptions = {}) {
+    super(options);
+    this.#options = options;
+    this.native = this.#makeNative();
+  }
+
+  protected async doInit(): Promise<InitResult> {
+    const client = await WebGpuClient.open(this.#options);
+    this.#opened = client;
+    client.onFailure((error) => this.reportFailure(error));
+    void client.lost.then(({ reason, message }) => this.reportLost(message || reason));
+    return {
+      device: client.deviceInfo,
+      capabilities: {
+        ops: Object.keys(DTYPES) as OpName[],
+        dtypes: DTYPES,
+        limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256 },
+        numerics: { f32Subnormals: 'may-flush' },
+      },
+    };
+  }
+
+  protected async doDispose(): Promise<void> {
+    // Destroying a device blocks the thread until its work is done.
+    await this.#client.idle();
+    this.#client.dispose();
+  }
+
+  protected doAlloc(bytes: number, label: string | undefined): StorageBuffer {
+    return this.#client.allocate(bytes, label);
+  }
+
+  protected doFree(buffer: StorageBuffer): void {
+    this.#client.deallocate(buffer.id);
+  }
+
+  protected doCopyHtod(dst: Span, src: Uint8Array): void {
+    planCopyHtod(dst, src, this.#client);
+  }
+
+  protected doCopyDtoh(src: Span, deliver: (bytes: Uint8Array) => void): Promise<void> {
+    return this.#client.read(src, deliver);
+  }
+
+  protected doCopyDtod(dst: Span, src: Span): void {
+    this.#record('copyDtod', (recorder) => planCopyDtod(dst, src, recorder));
+  }
+
+  protected doFill(dst: Span, byte: number): void {
+    planFill(dst, byte, this.#client);
+  }
+
+  protected doSynchronize(): Promise<void> {
+    return this.#client.finish();
+  }
+
+  protected override doFlush(): void {
+    this.#client.flush();
+  }
+
+  protected override async doPrepare(op: CheckedOp): Promise<void> {
+    await Promise.all(kernelsOf(op, this.#client.traits).map((kernel) => this.#client.compile(kernel)));
+  }
+
+  protected override unsupportedReason(op: CheckedOp): string | undefined {
+    const { traits } = this.#client;
+    // Only operands that need more than one binding, and conv2d's extremes, are ever refused.
+    if (op.hook !== 'conv2d' && fitBindings(op.call, traits)) return undefined;
+    try {
+      kernelsOf(op, traits);
+      return undefined;
+    } catch (error) {
+      if (isBackendError(error, 'UNSUPPORTED')) return error.detail;
+      throw error;
+    }
+  }
+
+  protected override pooledBytes(): number {
+    return this.#opened?.memory().pooledBytes ?? 0;
+  }
+
+  protected override doGemm(call: ResolvedGemm<StorageBuffer>): void {
+    this.#record(call.opName, (recorder) => planGemm(call, recorder));
+  }
+
+  protected override doScale(call: ResolvedScale<StorageBuffer>): void {
+    this.#record(call.opName, (recorder) => planScale(call, recorder));
+  }
+
+  protected override doConv2d(call: ResolvedConv2d<StorageBuffer>): void {
+    this.#record(call.opName, (recorder) => planConv2d(call, recorder));
+  }
+
+  protected override doAttention(call: ResolvedAttention<StorageBuffer>): void {
+    this.#record(call.opName, (recorder) => planAttention(call, recorder));
+  }
+
+  protected override doReduce(call: ResolvedReduce<StorageBuffer>): void {
+    this.#record(call.opName, (recorder) => planReduce(call, recorder));
+  }
+
+  protected override doUnary(call: ResolvedUnary<StorageBuffer>): void {
+    this.#record(call.opName, (recorder) => planUnary(call, recorder));
+  }
+
+  protected override doBinary(call: ResolvedBinary<StorageBuffer>): void {
+    this.#record(call.opName, (recorder) => planBinary(call, recorder));
+  }
+
+  get #client(): WebGpuClient {
+    if (this.#opened === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    return this.#opened;
+  }
+
+  #record(op: string, plan: (recorder: Recorder) => void): void {
+    this.#client.record(op, plan);
+  }
+
+  #makeNative(): WebGpuNative {
+    const client = (): WebGpuClient => {
+      this.assertUsable('native');
+      return this.#client;
+    };
+    return {
+      get device() {
+        return client().device;
+      },
+      get queue() {
+        return client().queue;
+      },
+      get adapterInfo() {
+        return client().adapterInfo;
+      },
+      bufferOf: (ptr) => {
+        const { buffer, byteOffset, byteLength } = this.operandAt(ptr);
+        return { buffer: buffer.gpu, offset: byteOffset, size: byteLength };
+      },
+      encode: (callback) => client().record('encode', () => client().encode(callback)),
+      memory: () => client().memory(),
+    };
+  }
+}
+
+/** Whether one binding covers each operand, wherever in its buffer it lies. */
+function fitBindings(call: CheckedCall, { maxBindingBytes, storageAlignment }: DeviceTraits): boolean {
+  const most = (maxBindingBytes - bindingSlack(storageAlignment)) / byteSize(call.dtype);
+  return call.operands.every(({ elements }) => elements <= most);
+}

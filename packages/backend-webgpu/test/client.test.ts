@@ -1,0 +1,113 @@
+import { afterEach, expect, it } from 'vitest';
+import { defineKernel, WebGpuBackend, WebGpuClient, type WebGpuOptions } from '../src/index.ts';
+
+const opened: WebGpuClient[] = [];
+
+async function open(options: WebGpuOptions = {}): Promise<WebGpuClient> {
+  const client = await WebGpuClient.open(options);
+  opened.push(client);
+  return client;
+}
+
+afterEach(() => {
+  for (const client of opened.splice(0)) client.dispose();
+});
+
+const double = defineKernel({
+  name: 'test/double',
+  storage: { x: { access: 'read_write', type: 'array<f32>' } },
+  uniforms: { factor: 'f32' },
+  code: `
+@compute @workgroup_size(1)
+fn main(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) grid: vec3u) {
+  let i = group_index(id, grid);
+  if (i >= u.group_count) { return; }
+  x[i] = x[i] * u.factor;
+}`,
+});
+
+it('shares one device among equal requests until the last is disposed', async () => {
+  const [one, other] = await Promise.all([open(), open()]);
+  expect(one.device).toBe(other.device);
+  one.dispose();
+  one.dispose();
+  await other.finish();
+  const { device } = other;
+  other.dispose();
+  expect(await device.lost).toMatchObject({ reason: 'destroyed' });
+  const next = await open();
+  expect(next.device).not.toBe(device);
+  await next.finish();
+});
+
+it('keeps allocations by id', async () => {
+  const client = await open();
+  const buffer = client.allocate(13);
+  expect(buffer.id).toBeGreaterThan(0);
+  expect(buffer.size).toBe(16);
+  expect(client.find(buffer.id)).toBe(buffer);
+  expect(client.deallocate(buffer.id)).toBe(true);
+  expect(client.find(buffer.id)).toBeUndefined();
+  expect(client.deallocate(buffer.id)).toBe(false);
+  expect(client.allocate(13).id).not.toBe(buffer.id);
+});
+
+it('writes, launches a kernel and reads, in call order', async () => {
+  const client = await open({ maxWorkgroupsPerDimension: 2 });
+  const buffer = client.allocate(64);
+  const span = { buffer, byteOffset: 0, byteLength: 64 };
+  const values = Float32Array.from({ length: 16 }, (_, i) => i);
+  client.write(span, new Uint8Array(values.buffer));
+  client.record('double', (recorder) => {
+    recorder.launch({ kernel: double, storage: { x: span }, uniforms: { factor: 2 }, groups: 16 });
+  });
+  let got: number[] = [];
+  await client.read(span, (bytes) => {
+    got = [...new Float32Array(bytes.slice().buffer)];
+  });
+  expect(got).toEqual([...values].map((value) => 2 * value));
+});
+
+it('compiles a source once for concurrent requests and forgets one that fails', async () => {
+  const client = await open();
+  const requests = await Promise.all([client.compile(double), client.compile({ ...double })]);
+  expect(requests[0].pipeline).toBe(requests[1].pipeline);
+  const broken = { ...double, name: 'test/broken', code: 'fn main() {\n  let x = 1 +;\n}' };
+  const failure = { code: 'DEVICE_ERROR', message: expect.stringMatching(/test\/broken.*line 2, column 14/) };
+  await expect(client.compile(broken)).rejects.toMatchObject(failure);
+  await expect(client.compile(broken)).rejects.toMatchObject(failure);
+});
+
+it('bounds a wait, and says so', async () => {
+  const client = await open();
+  const buffer = client.allocate(64 * 2 ** 20);
+  const clear = (encoder: GPUCommandEncoder): void => {
+    for (let i = 0; i < 20; i++) encoder.clearBuffer(buffer.gpu);
+  };
+  await expect(client.submitAndWait('clearing', clear, { timeoutMs: 0 })).rejects.toMatchObject({
+    code: 'DEVICE_ERROR',
+    op: 'clearing',
+    message: 'device error: clearing did not finish within 0 ms',
+  });
+  await client.submitAndWait('clearing', clear);
+});
+
+it("asks for the adapter's limits and features", async () => {
+  const { device } = await open();
+  expect(device.features.has('subgroups')).toBe(true);
+  expect(device.limits.maxBufferSize).toBeGreaterThan(2 ** 28);
+});
+
+it('leaves an injected device alone', async () => {
+  const { device } = await open();
+  let isLost = false;
+  void device.lost.then(() => {
+    isLost = true;
+  });
+  const backend = new WebGpuBackend({ device });
+  await backend.init();
+  expect(backend.native.device).toBe(device);
+  await backend.dispose();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(isLost).toBe(false);
+});

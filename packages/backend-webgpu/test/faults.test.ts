@@ -1,0 +1,168 @@
+import { type BackendError, isBackendError } from '@concord/backend-core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { WebGpuBackend, type WebGpuBackendOptions } from '../src/index.ts';
+
+const opened: WebGpuBackend[] = [];
+
+async function open(options: WebGpuBackendOptions = {}): Promise<WebGpuBackend> {
+  const backend = new WebGpuBackend(options);
+  opened.push(backend);
+  await backend.init();
+  return backend;
+}
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((backend) => backend.dispose()));
+});
+
+async function rejection(promise: Promise<unknown>): Promise<BackendError> {
+  const error: unknown = await promise.then(
+    () => expect.fail('it should have rejected'),
+    (reason: unknown) => reason,
+  );
+  if (!isBackendError(error)) throw error;
+  return error;
+}
+
+function thrown(action: () => unknown): BackendError {
+  try {
+    action();
+  } catch (error) {
+    if (isBackendError(error)) return error;
+    throw error;
+  }
+  return expect.fail('it should have thrown');
+}
+
+describe('loss of the device', () => {
+  it('reaches pending reads, waits, later calls and `lost`; a new object works', async () => {
+    const backend = await open();
+    const x = backend.alloc(16);
+    const reading = rejection(backend.copyDtoh(new Uint8Array(16), x));
+    const waiting = rejection(backend.synchronize());
+    backend.native.device.destroy();
+    expect((await reading).code).toBe('DEVICE_LOST');
+    expect((await waiting).code).toBe('DEVICE_LOST');
+    expect(await backend.lost).toMatchObject({ reason: 'device-lost' });
+    expect(thrown(() => backend.alloc(16)).code).toBe('DEVICE_LOST');
+    expect(thrown(() => backend.unary({ op: 'neg', n: 4, input: x, output: x })).code).toBe('DEVICE_LOST');
+    backend.free(x);
+
+    const next = await open();
+    const y = next.alloc(16);
+    next.fill(y, 7, 16);
+    const got = new Uint8Array(16);
+    await next.copyDtoh(got, y);
+    expect([...got]).toEqual(Array.from({ length: 16 }, () => 7));
+  });
+
+  it('reaches every backend of the device', async () => {
+    const [one, other] = await Promise.all([open(), open()]);
+    expect(one.native.device).toBe(other.native.device);
+    one.native.device.destroy();
+    await Promise.all([one.lost, other.lost]);
+    expect(thrown(() => other.alloc(4)).code).toBe('DEVICE_LOST');
+  });
+});
+
+describe('what the device refuses', () => {
+  it('is sticky, names the op, and is for the object that asked', async () => {
+    const [bad, good] = await Promise.all([open(), open()]);
+    const { buffer } = bad.native.bufferOf(bad.alloc(64));
+    bad.native.encode((encoder) => encoder.copyBufferToBuffer(buffer, 2, buffer, 8, 4));
+    const error = await rejection(bad.synchronize());
+    expect(error).toMatchObject({ code: 'DEVICE_ERROR', op: 'encode', backend: 'webgpu' });
+    expect(await rejection(bad.copyDtoh(new Uint8Array(4), good.alloc(4)))).toBe(error);
+    expect(thrown(() => bad.alloc(4))).toBe(error);
+    await good.synchronize();
+  });
+
+  it('names the ops of the batch', async () => {
+    const backend = await open();
+    const x = backend.alloc(64);
+    backend.unary({ op: 'neg', n: 4, input: x, output: x });
+    backend.native.bufferOf(x).buffer.destroy();
+    const error = await rejection(backend.synchronize());
+    expect(error).toMatchObject({ code: 'DEVICE_ERROR', op: 'unary' });
+  });
+});
+
+describe('out of memory', () => {
+  it('beyond the largest buffer is known at once', async () => {
+    const backend = await open();
+    const { maxAllocationBytes } = backend.capabilities.limits;
+    const error = thrown(() => backend.alloc(maxAllocationBytes + 1));
+    expect(error).toMatchObject({ code: 'OUT_OF_MEMORY', requestedBytes: maxAllocationBytes + 1 });
+    expect(backend.memory().liveAllocations).toBe(0);
+    await backend.synchronize();
+  });
+
+  it('that the device finds later is sticky and names alloc', async () => {
+    const backend = await open();
+    const { device } = backend.native;
+    // No device here refuses a buffer that its limits allow, so the refusal is made: a scope reports it.
+    const popErrorScope = device.popErrorScope.bind(device);
+    let scopes = 0;
+    device.popErrorScope = async () => {
+      const error = await popErrorScope();
+      // Of the three scopes around a creation, the second to be popped is the one for memory.
+      return ++scopes === 2 ? ({ message: 'no memory left' } as GPUError) : error;
+    };
+    backend.alloc(4096);
+    device.popErrorScope = popErrorScope;
+    const error = await rejection(backend.synchronize());
+    expect(error).toMatchObject({ code: 'OUT_OF_MEMORY', op: 'alloc', requestedBytes: 4096, backend: 'webgpu' });
+    expect(thrown(() => backend.alloc(4))).toBe(error);
+  });
+});
+
+describe('memory', () => {
+  it('comes back: freed buffers are reused, and the pool is capped', async () => {
+    const backend = await open({ maxPooledBytes: 2 ** 20 });
+    for (let i = 0; i < 300; i++) {
+      const x = backend.alloc(65_536);
+      backend.fill(x, i % 256, 65_536);
+      backend.free(x);
+    }
+    expect(backend.native.memory()).toMatchObject({ live: 0, allocatedBytes: 65_536, pooledBytes: 65_536 });
+    const many = Array.from({ length: 64 }, () => backend.alloc(65_536));
+    for (const ptr of many) backend.free(ptr);
+    await backend.synchronize();
+    expect(backend.memory()).toMatchObject({ inUseBytes: 0, liveAllocations: 0 });
+    const { pooledBytes, allocatedBytes } = backend.native.memory();
+    expect(pooledBytes).toBeLessThanOrEqual(2 ** 20);
+    expect(allocatedBytes).toBe(pooledBytes);
+  });
+
+  it('is not reused under a buffer that is still in use', async () => {
+    const backend = await open();
+    const bytes = 2 ** 20;
+    const x = backend.alloc(bytes);
+    const y = backend.alloc(bytes);
+    backend.fill(x, 1, bytes);
+    backend.copyDtod(y, x, bytes);
+    backend.free(x);
+    const z = backend.alloc(bytes);
+    backend.copyHtod(z, new Uint8Array(bytes).fill(2));
+    const got = new Uint8Array(bytes);
+    await backend.copyDtoh(got, y);
+    expect(got.every((byte) => byte === 1)).toBe(true);
+    backend.free(z);
+  });
+});
+
+it.each([
+  [{ maxBindingBytes: 1000 }, 'maxBindingBytes must be an integer of at least 1024, got 1000'],
+  [{ maxWorkgroupsPerDimension: 0.5 }, 'maxWorkgroupsPerDimension must be an integer of at least 1, got 0.5'],
+  [{ software: 'never' as 'allow' }, 'software must be allow or refuse, got never'],
+  [{ adapter: 'Voodoo 2' }, 'there is no adapter "Voodoo 2"'],
+  [{ adapter: 99 }, 'there is no adapter 99'],
+])('init with %o is INVALID_ARGUMENT', async (options, detail) => {
+  expect(await rejection(new WebGpuBackend(options).init())).toMatchObject({ code: 'INVALID_ARGUMENT', detail });
+});
+
+it('a software device can be refused', async () => {
+  const error = await rejection(new WebGpuBackend({ software: 'refuse' }).init());
+  expect(error).toMatchObject({ code: 'BACKEND_UNAVAILABLE', reason: 'no-device' });
+  expect(error.message).toContain('only software devices are here');
+});

@@ -1,0 +1,49 @@
+import type { DeviceTraits } from '../../src/kernels/recorder.ts';
+
+/** What WebGPU promises of every device. */
+const DEFAULT_LIMITS: DeviceTraits = {
+  isSoftware: false,
+  hasF16: false,
+  hasSubgroups: false,
+  storageAlignment: 256,
+  maxBindingBytes: 134_217_728,
+  maxBufferBytes: 268_435_456,
+  maxWorkgroupsPerDimension: 65_535,
+  maxInvocations: 256,
+  maxWorkgroupBytes: 16_384,
+};
+
+/** Traits of a device with WebGPU's default limits and no features, except as given. */
+export function deviceTraits(given: Partial<DeviceTraits> = {}): DeviceTraits {
+  return { ...DEFAULT_LIMITS, ...given };
+}
+
+/** Devices that plans are tested for: those of CI, a large GPU, the least that WebGPU allows, and tiny windows. */
+export const TEST_DEVICES: Readonly<Record<'swiftshader' | 'lavapipe' | 'gpu' | 'defaults' | 'tiny', DeviceTraits>> = {
+  swiftshader: deviceTraits({
+    isSoftware: true,
+    hasSubgroups: true,
+    maxBindingBytes: 1_073_741_824,
+    maxBufferBytes: 1_073_741_824,
+    maxWorkgroupBytes: 32_768,
+  }),
+  lavapipe: deviceTraits({
+    isSoftware: true,
+    hasF16: true,
+    hasSubgroups: true,
+    storageAlignment: 16,
+    maxInvocations: 1024,
+    maxWorkgroupBytes: 32_768,
+  }),
+  gpu: deviceTraits({
+    hasF16: true,
+    hasSubgroups: true,
+    storageAlignment: 16,
+    maxBindingBytes: 2 ** 32 - 4,
+    maxBufferBytes: 2 ** 40,
+    maxInvocations: 1024,
+    maxWorkgroupBytes: 49_152,
+  }),
+  defaults: deviceTraits(),
+  tiny: deviceTraits({ maxBindingBytes: 1024, maxWorkgroupsPerDimension: 2 }),
+};

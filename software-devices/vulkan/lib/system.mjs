@@ -1,0 +1,57 @@
+// @ts-check
+// This machine: its programs, and whether it is one that packages can be taken from.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One step, for people. @param {string} line */
+export const say = (line) => console.log(`vulkan: ${line}`);
+
+/**
+ * Runs a program and waits for it. A variable given as undefined is not passed on.
+ *
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {{ cwd?: string, env?: Record<string, string | undefined> }} [options]
+ */
+export function attempt(command, args, { cwd, env } = {}) {
+  const result = spawnSync(command, args, {
+    cwd,
+    // English, since it is read below.
+    env: { ...process.env, LC_ALL: 'C', ...env },
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
+  const ok = result.status === 0;
+  return { ok, stdout: result.stdout ?? '', reason: ok ? '' : (result.error?.message ?? reasonIn(result)) };
+}
+
+/** As {@link attempt}, and throws where that fails. @type {(...args: Parameters<typeof attempt>) => string} */
+export function run(command, args, options) {
+  const { ok, stdout, reason } = attempt(command, args, options);
+  if (!ok) throw new Error(`${command}: ${reason}`);
+  return stdout;
+}
+
+/**
+ * The errors in what a program said, or else its last words, in one line.
+ *
+ * @param {{ stdout: string, stderr: string }} said
+ */
+function reasonIn({ stdout, stderr }) {
+  const lines = (stderr.trim() || stdout.trim() || 'it failed without a word').split('\n').map((line) => line.trim());
+  const errors = lines.filter((line) => /^E: |error: |^concord: /.test(line));
+  return (errors.length > 0 ? errors : lines.slice(-2)).slice(0, 3).join('; ').replaceAll('E: ', '');
+}
+
+/** Why packages cannot be taken from this machine, or undefined. */
+export function unsupported() {
+  if (process.platform !== 'linux') return `this is ${process.platform}`;
+  for (const program of ['apt-get', 'apt-cache', 'dpkg-deb', 'flock', 'ldd', 'tar', 'bash'])
+    if (!['/usr/bin', '/bin'].some((folder) => existsSync(join(folder, program)))) return `${program} is missing here`;
+  return undefined;
+}
+
+/** Whether this is Ubuntu or a child of it. */
+export const isUbuntu = () =>
+  existsSync('/etc/os-release') && /^(ID|ID_LIKE)=.*\bubuntu\b/m.test(readFileSync('/etc/os-release', 'utf8'));
