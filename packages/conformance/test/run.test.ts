@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { BackendError, type ComputeBackend, type OpName, type Support } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { requiredBackends, runConformance, type ConformanceReport } from '../src/index.ts';
+import { requiredBackends, runConformance, selectCases, type ConformanceReport } from '../src/index.ts';
 import { VERSION } from '../src/version.ts';
 
 /** Has no attention, says so, and stands by it. */

@@ -5,9 +5,8 @@
 
 /** Polls before the first pause: on a real GPU most answers come within them. */
 const EAGER_MS = 2;
+/** How late an answer may be noticed. A poll takes some 30 us, so this costs a few percent of a core. */
 const PAUSE_MS = 1;
-/** An answer may come this late, plus one poll. */
-const LONGEST_PAUSE_MS = 4;
 
 type Callback = () => void;
 type SetImmediate = (callback: Callback) => unknown;
@@ -34,5 +33,5 @@ function withOwnSetImmediate<T>(run: () => T): T {
 function schedule(setImmediate: SetImmediate, poll: Callback): void {
   const waited = performance.now() - pollingSince;
   if (waited < EAGER_MS) setImmediate(poll);
-  else setTimeout(poll, waited < 20 ? PAUSE_MS : LONGEST_PAUSE_MS);
+  else setTimeout(poll, PAUSE_MS);
 }

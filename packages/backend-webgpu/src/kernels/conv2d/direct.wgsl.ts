@@ -9,7 +9,7 @@ export interface DirectParams {
   readonly slides: boolean;
 }
 
-const range = (n: number) => Array.from({length: n}, (_, i) => i);
+const repeat = (n: number, line: (i: number) => string) => Array.from({length: n}, (_, i) => line(i)).join('\n');
 
 export const direct: (params: DirectParams) => Kernel = variants(({ filters, columns, lanes, slides }: DirectParams) =>
   defineKernel({
@@ -24,7 +24,8 @@ export const direct: (params: DirectParams) => Kernel = variants(({ filters, col
 ${windowFunctions}
 
 fn load(at: u32, inside: bool) -> f32 {
-  return select(0.0, input[select(0u, at, inside)], inside);
+  if (!inside) { return 0.0; }
+  return input[at];
 }
 
 fn store(at: u32, sum: f32) {
@@ -39,8 +40,8 @@ fn main(
 ) {
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
-${slides ? `  let strips = (u.output_width + ${columns - 1}u) / ${columns}u;
-  let items = u.rows * strips;` : `  let items = (u.rows * u.output_width + ${columns - 1}u) / ${columns}u;`}
+  let strips = (u.output_width + ${columns - 1}u) / ${columns}u;
+  let items = u.rows * strips;
   let item_blocks = (items + ${lanes - 1}u) / ${lanes}u;
   let filter_blocks = (u.filters + ${filters - 1}u) / ${filters}u;
   let item = number % item_blocks * ${lanes}u + lane;
@@ -48,47 +49,43 @@ ${slides ? `  let strips = (u.output_width + ${columns - 1}u) / ${columns}u;
   let group = filter_block / filter_blocks;
   let first_filter = filter_block % filter_blocks * ${filters}u;
   let last = u.filters - 1u;
-${range(filters).map((f) => `  var weight${f} = u.filter_at + (group * u.filters + min(first_filter + ${f}u, last)) * u.filter_stride;`).join('\n')}
-${slides ? `  let column = item % strips * ${columns}u;
+${repeat(filters, (f) => `  let weight${f} = u.filter_at + (group * u.filters + min(first_filter + ${f}u, last)) * u.filter_stride;`)}
+  let column = item % strips * ${columns}u;
   let corner = place_at(min(item / strips, u.rows - 1u), column);
-  let in = corner.input + group * u.input_group;` : range(columns).map((v) => `
-  let position${v} = min(item * ${columns}u + ${v}u, u.rows * u.output_width - 1u);
-  let place${v} = place_at(position${v} / u.output_width, position${v} % u.output_width);
-  let in${v} = place${v}.input + group * u.input_group;`).join('\n')}
-${range(filters).map((f) => range(columns/4).map((v) => `  var sum${f}_${v} = vec4f();`).join('\n')).join('\n')}
+  let in = corner.input + group * u.input_group;
+${repeat(filters, (f) => repeat(columns, (v) => `  var sum${f}_${v} = 0.0;`))}
   var tap = 0u;
   for (var c = 0u; c < u.channels; c++) {
     for (var r = 0u; r < u.filter_height; r++) {
       let row = r * u.dilation_h;
-${slides ? `
       let inside = corner.y + row < u.height;
       let at = in + (c * u.height + row) * u.width;
+${slides ? `
       var next_x = corner.x;
       var next_at = at;
-${range(columns - 1).map((v) => `  var v${v+1} = load(next_at, inside & (next_x < u.width)); next_x += u.stride_w; next_at += u.stride_w;`).join('\n')}
+${repeat(columns - 1, (v) => `  var v${v+1} = load(next_at, inside & (next_x < u.width)); next_x += u.stride_w; next_at += u.stride_w;`)}
       var v0 = 0.0;
-` : range(columns).map((v) => `      let inside${v} = place${v}.y + row < u.height;`).join('\n')}
+` : ''}
       for (var s = 0u; s < u.filter_width; s++) {
 ${slides ? `
-        ${range(columns - 1).map((v) => `v${v} = v${v + 1};`).join(' ')}
+        ${repeat(columns - 1, (v) => `v${v} = v${v + 1};`)}
         v${columns - 1} = load(next_at, inside & (next_x < u.width));
         next_x += u.stride_w; next_at += u.stride_w;
 ` : `
-        let column = s * u.dilation_w;
-        let shift = (c * u.height + row) * u.width + column;
-${range(columns).map((v) => `        let v${v} = load(in${v} + shift, inside${v} & (place${v}.x + column < u.width));`).join('\n')}
+        var next_x = corner.x + s * u.dilation_w;
+        var next_at = at + s * u.dilation_w;
+${repeat(columns, (v) => `        let v${v} = load(next_at, inside & (next_x < u.width)); next_x += u.stride_w; next_at += u.stride_w;`)}
 `}
-${range(columns/4).map((v) => `        let value${v} = vec4f(v${v*4}, v${v*4+1}, v${v*4+2}, v${v*4+3});`).join('\n')}
-${range(filters).map((f) => `        { let w = weights[weight${f} + tap]; ${range(columns/4).map((v) => `sum${f}_${v} += w * value${v};`).join(' ')} }`).join('\n')}
+${repeat(filters, (f) => `        { let w = weights[weight${f} + tap]; ${repeat(columns, (v) => `sum${f}_${v} += w * v${v};`)} }`)}
         tap++;
       }
     }
   }
   if (item >= items) { return; }
-${range(filters).map((f) => `  if (first_filter + ${f}u < u.filters) {
-    let plane = (group * u.filters + first_filter + ${f}u) * u.output_plane;
-${range(columns).map((v) => slides ? `  if (column + ${v}u < u.output_width) { store(corner.output + plane + ${v}u, sum${f}_${v>>2}[${v&3}]); }` : `    if (item * ${columns}u + ${v}u < u.rows * u.output_width) { store(place${v}.output + plane, sum${f}_${v>>2}[${v&3}]); }`).join('\n')}
-  }`).join('\n')}
+${repeat(filters, (f) => `  if (first_filter + ${f}u < u.filters) {
+    let at = corner.output + (group * u.filters + first_filter + ${f}u) * u.output_plane;
+${repeat(columns, (v) => `  if (column + ${v}u < u.output_width) { store(at + ${v}u, sum${f}_${v}); }`)}
+  }`)}
 }`,
   }),
 );

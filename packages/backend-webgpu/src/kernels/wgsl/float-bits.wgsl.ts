@@ -1,0 +1,30 @@
+/**
+ * Float32 values as their bits. Results that arithmetic must not be trusted with are made and recognised here: WGSL lets
+ * an implementation assume that there are no NaN and no infinities, so that `v != v` may be false for NaN, and it has no
+ * constant for either. Integers are safe: functions that care take and give `u32`, and kernels load and store `u32`.
+ *
+ * With the sign off, bits are ordered as the values are: zeros and subnormals below `LEAST_NORMAL`, then the normal
+ * numbers, `INFINITY`, and the NaNs above it.
+ */
+export const floatBits: string = /* wgsl */ `
+const SIGN = 0x80000000u;
+const MAGNITUDE = 0x7fffffffu;
+const LEAST_NORMAL = 0x00800000u;
+const ONE = 0x3f800000u;
+const INFINITY = 0x7f800000u;
+const NAN = 0x7fc00000u;
+
+fn is_nan(bits: u32) -> bool { return (bits & MAGNITUDE) > INFINITY; }
+
+// Bits of value * 2^k: 0 where that is below 2^-126, infinity where it overflows. For normal values whose exponent is at
+// most 127 - k, so that the sum of the exponents fits, and for smaller ones when k <= 0.
+fn scale_by_power(value: f32, k: i32) -> u32 {
+  let bits = bitcast<u32>(value);
+  let scaled = i32(bits & MAGNITUDE) + (k << 23u);
+  let magnitude = select(0u, u32(min(scaled, i32(INFINITY))), scaled >= i32(LEAST_NORMAL));
+  return (bits & SIGN) | magnitude;
+}
+
+// The 12 leading bits of the significand. The product of two such numbers is exact.
+fn leading_bits(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) & 0xfffff000u); }
+`;

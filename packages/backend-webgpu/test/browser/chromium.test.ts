@@ -1,0 +1,128 @@
+// The package as built, in a page of headless Chromium: `npm test` builds it first, `pnpm test:watch` does not.
+import { basename } from 'node:path';
+import { selectCases } from '@concord/conformance';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium } from '../../../../software-devices/chromium/launch.mjs';
+import { setUpChromium } from '../../../../software-devices/chromium/setup.mjs';
+import { type ServedPage, servePage } from './serve-page.ts';
+import type {} from './page.ts';
+
+const SAMPLE = 0.1;
+const cases = selectCases({ sample: SAMPLE });
+const chromium = await setUpChromium();
+
+if (chromium.path === undefined) {
+  it(`not run: ${chromium.reason}`, (context) => {
+    if (process.env['CI'] !== undefined) expect.fail(chromium.reason);
+    context.skip(chromium.reason);
+  });
+} else {
+  describe('the package in Chromium', testInChromium);
+}
+
+function testInChromium(): void {
+  let served: ServedPage;
+  let browser: Browser;
+  let page: Page;
+  /** What the browser's console would show in red or yellow. */
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    served = await servePage();
+    browser = await launchChromium();
+    page = await browser.newPage();
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(served.url);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await served?.close();
+  });
+
+  it('is bundled without anything of Node', () => {
+    expect(served.imports).toEqual([]);
+    const names = served.files.map((file) => basename(file));
+    expect(names).toContain('no-dawn-source.js');
+    expect(names).not.toContain('dawn-source.js');
+  });
+
+  describe(`conformance, fixed/ and a sample of ${SAMPLE}`, () => {
+    let results: ReadonlyMap<string, { readonly status: string; readonly detail?: string }>;
+
+    beforeAll(async () => {
+      const report = await page.evaluate((sample) => concord.runSample(sample), SAMPLE);
+      console.log(`${report.cases.length} cases in Chromium ${browser.version()} on ${describeDevice(report.device)}`);
+      expect(report.notRun).toBeUndefined();
+      results = new Map(report.cases.map((result) => [result.id, result]));
+    }, 90_000);
+
+    it('runs exactly the cases that Node selects', () => {
+      expect([...results.keys()]).toEqual(cases.map(({ id }) => id));
+    });
+
+    for (const { id } of cases) {
+      // Nothing is unsupported on WebGPU, so neither is that a way to pass.
+      it(id, () => {
+        const { status, detail } = results.get(id) ?? { status: 'not run' };
+        if (status !== 'passed') expect.fail(detail ?? status);
+      });
+    }
+  });
+
+  it('computes in a dedicated worker', async () => {
+    expect(await page.evaluate(() => concord.multiplyInWorker())).toEqual([19, 22, 43, 50]);
+  });
+
+  it('says that the device is lost, and works again on a new one', async () => {
+    expect(await page.evaluate(() => concord.loseDevice())).toMatchObject({
+      lost: { reason: 'device-lost' },
+      after: ['DEVICE_LOST', 'DEVICE_LOST'],
+      product: [19, 22, 43, 50],
+    });
+  });
+
+  it('leaves the console empty', () => {
+    expect(complaints).toEqual([]);
+  });
+
+  it('says why an insecure page has no WebGPU', async () => {
+    const insecure = await browser.newPage();
+    // A name that only this page knows: it is not loopback, so the browser trusts it only with https.
+    await insecure.route('http://concord.test/**', async (route) => {
+      const { pathname } = new URL(route.request().url());
+      await route.fulfill({ response: await route.fetch({ url: new URL(pathname, served.url).href }) });
+    });
+    await insecure.goto('http://concord.test/');
+    expect(await insecure.evaluate(() => concord.probe())).toEqual({
+      available: false,
+      reason: 'permission-denied',
+      message: 'browsers offer WebGPU to secure pages only, and this page is not secure',
+      hint: 'serve the page over https or from localhost',
+    });
+    await insecure.close();
+  });
+
+  it('says why a browser with WebGPU switched off has no device', async () => {
+    const without = await launchChromium({ webgpu: false });
+    try {
+      const unable = await without.newPage();
+      await unable.goto(served.url);
+      expect(await unable.evaluate(() => concord.probe())).toEqual({
+        available: false,
+        reason: 'no-device',
+        message: 'the browser has WebGPU but offered no adapter',
+        hint: expect.stringContaining('chrome://gpu') as string,
+      });
+    } finally {
+      await without.close();
+    }
+  });
+}
+
+function describeDevice(device: { readonly name: string; readonly type: string } | null): string {
+  return device === null ? 'no device' : `${device.name} [${device.type}]`;
+}

@@ -1,0 +1,53 @@
+// Runs in the browser, bundled as an application's own code is: with the packages as they are built.
+import { type BackendProvider, download, isBackendError, type LostInfo, upload } from '@concord/backend-core';
+import { webgpu, WebGpuBackend } from '@concord/backend-webgpu';
+import { type ConformanceReport, runConformance } from '@concord/conformance';
+import { multiply } from './multiply.ts';
+
+/** What the tests call from outside. */
+const concordPage = {
+  runSample: (sample: number): Promise<ConformanceReport> => runConformance(() => new WebGpuBackend(), { sample }),
+  probe: (): ReturnType<BackendProvider['probe']> => webgpu().probe(),
+  multiplyInWorker,
+  loseDevice,
+};
+
+declare global {
+  var concord: typeof concordPage;
+}
+globalThis.concord = concordPage;
+
+function multiplyInWorker(): Promise<unknown> {
+  const worker = new Worker('worker.js', { type: 'module' });
+  return new Promise((resolve, reject) => {
+    worker.addEventListener('message', ({ data }: MessageEvent<unknown>) => resolve(data));
+    worker.addEventListener('error', ({ message }) => reject(new Error(message)));
+  }).finally(() => worker.terminate());
+}
+
+interface Loss {
+  readonly lost: LostInfo;
+  /** What a call and a wait give after it. */
+  readonly after: readonly unknown[];
+  /** What a new backend computes. */
+  readonly product: readonly number[];
+}
+
+async function loseDevice(): Promise<Loss> {
+  const backend = new WebGpuBackend();
+  await backend.init();
+  const ptr = upload(backend, [1, 2, 3, 4]);
+  backend.native.device.destroy();
+  const lost = await backend.lost;
+  const after = [await codeOf(async () => backend.fill(ptr, 0, 16)), await codeOf(() => download(backend, ptr, 4))];
+  await backend.dispose();
+  return { lost, after, product: await multiply() };
+}
+
+async function codeOf(run: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await run();
+  } catch (error) {
+    return isBackendError(error) ? error.code : String(error);
+  }
+}

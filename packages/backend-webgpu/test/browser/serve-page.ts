@@ -1,0 +1,39 @@
+import { context } from 'esbuild';
+
+/** The test page on a localhost server. */
+export interface ServedPage {
+  readonly url: string;
+  /** Every file that has code in a bundle. */
+  readonly files: readonly string[];
+  /** Every import that the bundles still have. */
+  readonly imports: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Bundles the page and its worker with esbuild, without configuration, and serves them. */
+export async function servePage(): Promise<ServedPage> {
+  const bundler = await context({
+    entryPoints: ['page.ts', 'worker.ts'],
+    absWorkingDir: import.meta.dirname,
+    bundle: true,
+    format: 'esm',
+    outdir: '.',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  });
+  try {
+    const { metafile } = await bundler.rebuild();
+    const { port } = await bundler.serve({ servedir: import.meta.dirname, host: '127.0.0.1', port: 0 });
+    const bundles = Object.values(metafile.outputs);
+    return {
+      url: `http://127.0.0.1:${port}/`,
+      files: bundles.flatMap(({ inputs }) => Object.keys(inputs)),
+      imports: bundles.flatMap(({ imports }) => imports.map(({ path }) => path)),
+      close: () => bundler.dispose(),
+    };
+  } catch (error) {
+    await bundler.dispose();
+    throw error;
+  }
+}
