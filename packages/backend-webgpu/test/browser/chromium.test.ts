@@ -3,39 +3,25 @@ import { basename } from 'node:path';
 import { selectCases } from '@concord/conformance';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium } from '../../../../software-devices/chromium/launch.mjs';
-import { setUpChromium } from '../../../../software-devices/chromium/setup.mjs';
+import { describeInChromium } from '../../../../software-devices/chromium/describe-in-chromium.mjs';
+import { complaintsOf, launchChromium } from '../../../../software-devices/chromium/launch.mjs';
 import { type ServedPage, servePage } from './serve-page.ts';
 import type {} from './page.ts';
 
 const SAMPLE = 0.1;
 const cases = selectCases({ sample: SAMPLE });
-const chromium = await setUpChromium();
 
-if (chromium.path === undefined) {
-  it(`not run: ${chromium.reason}`, (context) => {
-    if (process.env['CI'] !== undefined) expect.fail(chromium.reason);
-    context.skip(chromium.reason);
-  });
-} else {
-  describe('the package in Chromium', testInChromium);
-}
-
-function testInChromium(): void {
+await describeInChromium('the package in Chromium', () => {
   let served: ServedPage;
   let browser: Browser;
   let page: Page;
-  /** What the browser's console would show in red or yellow. */
-  const complaints: string[] = [];
+  let complaints: readonly string[];
 
   beforeAll(async () => {
     served = await servePage();
     browser = await launchChromium();
     page = await browser.newPage();
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
+    complaints = complaintsOf(page);
     await page.goto(served.url);
   });
   afterAll(async () => {
@@ -121,7 +107,7 @@ function testInChromium(): void {
       await without.close();
     }
   });
-}
+});
 
 function describeDevice(device: { readonly name: string; readonly type: string } | null): string {
   return device === null ? 'no device' : `${device.name} [${device.type}]`;

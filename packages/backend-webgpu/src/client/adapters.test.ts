@@ -1,0 +1,77 @@
+import { isBackendError } from '@concord/backend-core';
+import { describe, expect, it } from 'vitest';
+import { type AdapterChoice, chooseAdapter, listAdapters } from './adapters.ts';
+import { describeAdapter } from './device-info.ts';
+import { injectedSource } from './injected-source.ts';
+
+const info = (fields: Partial<GPUAdapterInfo>): GPUAdapterInfo =>
+  ({
+    vendor: '',
+    architecture: '',
+    device: '',
+    description: '',
+    isFallbackAdapter: false,
+    ...fields,
+  }) as GPUAdapterInfo;
+
+const LAPTOP = info({ vendor: 'intel', architecture: 'xe', description: 'Iris' });
+const CARD = info({ vendor: 'nvidia', architecture: 'hopper', description: 'H200' });
+const SOFTWARE = info({ vendor: 'mesa', description: 'llvmpipe (LLVM 15)', isFallbackAdapter: true });
+
+/** A machine with two GPUs and a fallback; a missing one gives null, as browsers do, or rejects, as Dawn does. */
+function machine(adapters: Partial<Record<'low-power' | 'high-performance' | 'fallback', GPUAdapterInfo>>): GPU {
+  const requestAdapter = async (options: GPURequestAdapterOptions = {}): Promise<GPUAdapter | null> => {
+    const kind = options.forceFallbackAdapter === true ? 'fallback' : (options.powerPreference ?? 'low-power');
+    const found = adapters[kind];
+    if (found === undefined && kind === 'fallback') throw new Error('no suitable backends found');
+    return found === undefined ? null : ({ info: found } as GPUAdapter);
+  };
+  return { requestAdapter } as GPU;
+}
+
+async function chosen(adapters: Parameters<typeof machine>[0], choice: AdapterChoice = {}): Promise<string> {
+  try {
+    const { adapter } = await chooseAdapter(injectedSource(machine(adapters)), choice);
+    return describeAdapter(adapter.info).name;
+  } catch (error) {
+    if (!isBackendError(error)) throw error;
+    return `${error.code}: ${error.detail}`;
+  }
+}
+
+const BOTH = { 'low-power': LAPTOP, 'high-performance': CARD, fallback: SOFTWARE };
+
+describe('adapters', () => {
+  it('lists each once, hardware first', async () => {
+    const all = await listAdapters(injectedSource(machine({ ...BOTH, 'low-power': SOFTWARE })));
+    expect(all.map(({ adapter }) => adapter.info.description)).toEqual(['H200', 'llvmpipe (LLVM 15)']);
+  });
+
+  it('takes what is asked for', async () => {
+    expect(await chosen(BOTH)).toBe('Iris');
+    expect(await chosen(BOTH, { powerPreference: 'high-performance' })).toBe('H200');
+    expect(await chosen(BOTH, { adapter: 'h2' })).toBe('H200');
+    expect(await chosen(BOTH, { adapter: 2 })).toBe('llvmpipe (LLVM 15)');
+    expect(await chosen({ fallback: SOFTWARE })).toBe('llvmpipe (LLVM 15)');
+  });
+
+  it('says what is there when it is not what was asked for', async () => {
+    expect(await chosen(BOTH, { adapter: 'radeon' })).toBe('INVALID_ARGUMENT: there is no adapter "radeon"');
+    expect(await chosen(BOTH, { adapter: 3 })).toBe('INVALID_ARGUMENT: there is no adapter 3');
+    expect(await chosen({ fallback: SOFTWARE }, { software: 'refuse' })).toBe(
+      'BACKEND_UNAVAILABLE: only software devices are here (0: llvmpipe (LLVM 15)), and they are refused',
+    );
+    expect(await chosen({})).toBe('BACKEND_UNAVAILABLE: the injected gpu offered no adapter');
+  });
+});
+
+it.each([
+  [CARD, { name: 'H200', vendor: 'nvidia', type: 'discrete' }],
+  [LAPTOP, { name: 'Iris', type: 'unknown' }],
+  [SOFTWARE, { type: 'software' }],
+  [info({ vendor: 'google', architecture: 'swiftshader' }), { name: 'google swiftshader', type: 'software' }],
+  [info({ vendor: 'apple', architecture: 'metal-3' }), { name: 'apple metal-3', type: 'integrated' }],
+  [info({}), { name: 'GPU', vendor: 'unknown', type: 'unknown' }],
+])('describes %o', (adapter, expected) => {
+  expect(describeAdapter(adapter)).toMatchObject(expected);
+});
