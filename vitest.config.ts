@@ -11,6 +11,8 @@ interface Manifest {
 // The device that the tests of a backend run on has to be there before the backend looks for one.
 const SETUP: Record<string, string[]> = { 'packages/backend-webgpu': ['test/support/software-device.ts'] };
 
+const REQUIRED = { CONCORD_REQUIRE: process.env['CONCORD_REQUIRE'] ?? '' };
+
 const foldersIn = (parent: string): string[] => readdirSync(parent).map((name) => `${parent}/${name}`);
 const workspaces = [...foldersIn('packages'), ...foldersIn('examples'), 'bench', 'tools', 'software-devices/vulkan']
   .filter((folder) => existsSync(join(folder, 'package.json')))
@@ -39,6 +41,8 @@ export default defineConfig({
   },
   test: {
     testTimeout: 30_000,
+    // What a shell sets for a run of all tests is meant for the conformance of the backends, not for tests of programs.
+    env: { CONCORD_BACKEND: '', CONCORD_REQUIRE: '' },
     projects: [
       ...workspaces.map(({ folder, manifest }) => ({
         extends: true as const,
@@ -47,6 +51,7 @@ export default defineConfig({
           root: folder,
           include: ['src/**/*.test.ts', 'test/**/*.test.{ts,mjs}'],
           setupFiles: SETUP[folder] ?? [],
+          env: folder.startsWith('packages/backend-') ? REQUIRED : {},
         },
       })),
       {
@@ -57,7 +62,7 @@ export default defineConfig({
           root: 'packages/backend-webgpu',
           include: ['test/conformance.test.ts', 'test/faults.test.ts'],
           setupFiles: SETUP['packages/backend-webgpu'] ?? [],
-          env: { CONCORD_SOFTWARE_VULKAN: 'swiftshader', CONCORD_SAMPLE: '0.1' },
+          env: { ...REQUIRED, CONCORD_SOFTWARE_VULKAN: 'swiftshader', CONCORD_SAMPLE: '0.1' },
         },
       },
     ],

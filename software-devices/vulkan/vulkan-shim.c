@@ -1,8 +1,8 @@
 // A libvulkan.so.1 in place of the Vulkan loader: it hands every call to the one driver in lib/ beside it, so a program
 // that opens libvulkan.so.1 (Dawn does) gets this device whatever else the machine has. No search, no layers.
 //
-// For lavapipe it also corrects two answers, each for a reason given where it is done: two features without which Dawn
-// refuses the device, and the size of a storage buffer binding.
+// For lavapipe it also corrects some answers, each for a reason given where it is done: two features without which Dawn
+// refuses the device, the size of a storage buffer binding, and how many buffers may have dynamic offsets.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -17,6 +17,9 @@
 // Lavapipe states 128 MiB, the least that Vulkan allows, though its shaders reach further: 2 GiB was right when it was
 // tried, and a test writes the last words of a binding of this size.
 #define LAVAPIPE_BINDING 0x40000000u
+
+// All that Dawn uses of them; where a driver has more, Dawn says on stderr, each time, that it makes no use of the rest.
+#define DAWN_DYNAMIC_BUFFERS 16u
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -113,19 +116,22 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice device, con
   return result;
 }
 
-static void widen(VkPhysicalDeviceProperties *properties) {
-  uint32_t *range = &properties->limits.maxStorageBufferRange;
-  if (strncmp(properties->deviceName, "llvmpipe", 8) == 0 && *range < LAVAPIPE_BINDING) *range = LAVAPIPE_BINDING;
+static void correct(VkPhysicalDeviceProperties *properties) {
+  if (strncmp(properties->deviceName, "llvmpipe", 8) != 0) return;
+  VkPhysicalDeviceLimits *limits = &properties->limits;
+  if (limits->maxStorageBufferRange < LAVAPIPE_BINDING) limits->maxStorageBufferRange = LAVAPIPE_BINDING;
+  limits->maxDescriptorSetUniformBuffersDynamic = DAWN_DYNAMIC_BUFFERS;
+  limits->maxDescriptorSetStorageBuffersDynamic = DAWN_DYNAMIC_BUFFERS;
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties *properties) {
   driver_properties(device, properties);
-  widen(properties);
+  correct(properties);
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *properties) {
   driver_properties2(device, properties);
-  widen(&properties->properties);
+  correct(&properties->properties);
 }
 
 EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char *name) {

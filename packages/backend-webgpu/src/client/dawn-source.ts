@@ -19,7 +19,7 @@ export interface DawnOptions {
 declare const process: {
   readonly platform: string;
   readonly arch: string;
-  readonly report: { getReport(): object };
+  dlopen(module: { exports: object }, file: string): void;
 };
 
 /** The part of the `webgpu` package that is used. Its own types clash with TypeScript's lib.dom. */
@@ -36,7 +36,7 @@ const instances = new Map<string, GPU>();
 /** WebGPU in Node: Dawn, from the optional peer dependency `webgpu`. */
 export function dawnSource(options: DawnOptions = {}): GpuSource {
   const flags = dawnFlags(options);
-  return { name: 'dawn', key: `dawn ${flags.join(' ')}`, open: () => openDawn(flags) };
+  return { name: 'dawn', key: `dawn ${flags.join(' ')}`, open: () => openDawn(options, flags) };
 }
 
 /** Where the GPU comes from when the caller does not say. */
@@ -56,12 +56,15 @@ function dawnFlags({ enable = [], disable = [], backend, adapter }: DawnOptions)
   ];
 }
 
-async function openDawn(flags: readonly string[]): Promise<GpuFound | GpuMissing> {
+async function openDawn(options: DawnOptions, flags: readonly string[]): Promise<GpuFound | GpuMissing> {
   try {
     const key = flags.join(' ');
     let gpu = instances.get(key);
     if (gpu === undefined) {
-      gpu = (await loadDawn()).create(flags);
+      const dawn = await loadDawn();
+      const missing = options.backend === undefined || options.backend === 'vulkan' ? missingVulkan() : undefined;
+      if (missing !== undefined) return missing;
+      gpu = dawn.create(flags);
       instances.set(key, gpu);
     }
     return { found: true, gpu, awaiting: awaitingPolitely, explainNoAdapter };
@@ -110,16 +113,6 @@ function explainNoAdapter(): GpuMissing {
       hint: 'check that a graphics driver is installed; Dawn wrote what it refused to stderr',
     };
   }
-  // Dawn says on stderr only, and only sometimes, which library it missed. Loaded libraries are facts.
-  const libraries = loadedLibraries();
-  if (!libraries.some((path) => path.includes('libvulkan.so'))) {
-    return {
-      found: false,
-      reason: 'library-missing',
-      message: 'there is no Vulkan loader (libvulkan.so.1)',
-      hint: 'install the GPU driver and the loader (Debian, Ubuntu: apt install libvulkan1)',
-    };
-  }
   return {
     found: false,
     reason: 'no-device',
@@ -128,9 +121,26 @@ function explainNoAdapter(): GpuMissing {
   };
 }
 
-function loadedLibraries(): readonly string[] {
-  const report = process.report.getReport() as { sharedObjects?: string[] };
-  return report.sharedObjects ?? [];
+/**
+ * Whether Dawn would look for the Vulkan loader in vain, and why. Dawn itself would say so on stderr only. What a dlopen
+ * by Node finds is what Dawn finds; that it is no Node addon comes after that.
+ */
+function missingVulkan(): GpuMissing | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    process.dlopen({ exports: {} }, 'libvulkan.so.1');
+  } catch (error) {
+    const { message } = error as Error;
+    if (message.includes('cannot open shared object file')) {
+      return {
+        found: false,
+        reason: 'library-missing',
+        message: `there is no Vulkan loader: ${firstLine(message)}`,
+        hint: 'install the GPU driver and the loader (Debian, Ubuntu: apt install libvulkan1)',
+      };
+    }
+  }
+  return undefined;
 }
 
 function firstLine(text: string): string {
