@@ -33,14 +33,17 @@ it('nothing is printed on stdout when the device refuses a command', async () =>
 });
 
 it('works in a worker thread, and in several at once', async () => {
+  const inWorker = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    const { WebGpuBackend } = await import(workerData);
+    ${NEGATE}
+    await backend.dispose();
+    parentPort.postMessage(got.join(' '));
+  `;
   const ended = await runProgram(`
     const { Worker } = await import('node:worker_threads');
-    const source = 'const { parentPort, workerData } = require("node:worker_threads"); (async () => {' +
-      'const { WebGpuBackend } = await import(workerData);' +
-      ${JSON.stringify(NEGATE)} +
-      'await backend.dispose(); parentPort.postMessage(got.join(" ")); })()';
     const run = () => new Promise((resolve, reject) => {
-      const worker = new Worker(source, { eval: true, workerData: INDEX });
+      const worker = new Worker(${JSON.stringify(inWorker)}, { eval: true, workerData: INDEX });
       let message;
       worker.on('message', (value) => { message = value; });
       worker.on('error', reject);

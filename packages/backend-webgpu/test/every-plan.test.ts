@@ -1,0 +1,190 @@
+import { BINARY_OPS, type DevicePtr, isBackendError, offsetPtr, REDUCE_OPS, UNARY_OPS } from '@concord/backend-core';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { allKernels } from '../src/kernels/all-kernels.ts';
+import { PlanningBackend } from './support/planning-backend.ts';
+import { TEST_DEVICES } from './support/traits.ts';
+
+// Random calls of every op, planned for devices of all kinds: no launch breaks a rule of WebGPU (the recorder throws),
+// and every kernel is among those that `kernels-compile.test.ts` compiles.
+
+/** A call without its pointers, and the names of those. */
+interface Drawn {
+  readonly op: 'gemm' | 'batchedGemm' | 'conv2dForward' | 'attention' | 'reduce' | 'unary' | 'binary';
+  readonly operands: readonly string[];
+  readonly call: Readonly<Record<string, unknown>>;
+}
+
+/** Sizes up to `most`, the small ones and the multiples of a tile as often as the others. */
+function size(most: number): fc.Arbitrary<number> {
+  return fc.oneof(
+    fc.integer({ min: 1, max: Math.min(9, most) }),
+    fc.integer({ min: 1, max: most }),
+    fc.integer({ min: 1, max: Math.max(1, Math.floor(most / 64)) }).map((tiles) => Math.min(64 * tiles, most)),
+  );
+}
+
+function drawProduct(most: number): fc.Arbitrary<Drawn> {
+  const words = fc.constantFrom('N', 'T');
+  const scalar = fc.constantFrom(0, 1, -2.5);
+  const pad = fc.constantFrom(0, 0, 3);
+  return fc
+    .record({
+      m: size(most),
+      n: size(most),
+      k: size(most),
+      transA: words,
+      transB: words,
+      alpha: fc.constantFrom(1, 1, 1, 0, 2),
+      beta: scalar,
+      dtype: fc.constantFrom('f32', 'f16'),
+      batchCount: fc.constantFrom(0, 0, 1, 3, 40),
+      pads: fc.tuple(pad, pad, pad),
+    })
+    .map(({ batchCount, pads, ...call }) => {
+      const lda = (call.transA === 'N' ? call.k : call.m) + pads[0];
+      const ldb = (call.transB === 'N' ? call.n : call.k) + pads[1];
+      const ldc = call.n + pads[2];
+      const strideC = ldc * call.m;
+      const shape = { ...call, lda, ldb, ldc };
+      const operands = ['a', 'b', 'c'];
+      if (batchCount === 0) return { op: 'gemm', operands, call: shape };
+      const strides = { strideA: lda * Math.max(call.m, call.k), strideB: pads[1], strideC };
+      return { op: 'batchedGemm', operands, call: { ...shape, ...strides, batchCount } };
+    });
+}
+
+function drawConv2d(most: number): fc.Arbitrary<Drawn> {
+  const few = fc.integer({ min: 1, max: 3 });
+  return fc
+    .record({
+      n: few,
+      channels: size(Math.min(most, 130)),
+      filters: size(Math.min(most, 130)),
+      height: size(Math.min(most, 70)),
+      width: size(Math.min(most, 70)),
+      r: few,
+      s: few,
+      groups: few,
+      stride: fc.tuple(few, few),
+      padding: fc.tuple(fc.nat(2), fc.nat(2)),
+      dilation: fc.tuple(few, few),
+    })
+    .map(({ n, channels, filters, height, width, r, s, groups, stride, padding, dilation }) => {
+      const out = (input: number, filter: number, axis: 0 | 1): number =>
+        Math.floor((input + 2 * padding[axis] - dilation[axis] * (filter - 1) - 1) / stride[axis]) + 1;
+      const call = {
+        inputShape: [n, channels * groups, height, width],
+        filterShape: [filters * groups, channels, r, s],
+        outputShape: [n, filters * groups, out(height, r, 0), out(width, s, 1)],
+        stride,
+        padding,
+        dilation,
+        groups,
+      };
+      return { op: 'conv2dForward' as const, operands: ['input', 'filter', 'output'], call };
+    })
+    .filter(({ call }) => call.outputShape.every((extent) => extent > 0));
+}
+
+function drawAttention(most: number): fc.Arbitrary<Drawn> {
+  return fc
+    .record({
+      batch: fc.integer({ min: 1, max: 3 }),
+      heads: fc.integer({ min: 1, max: 3 }),
+      seqQ: size(most),
+      seqKv: size(most),
+      headDim: fc.oneof(
+        size(Math.min(most, 256)),
+        fc.constantFrom(32, 64, 128).filter((dim) => dim <= most),
+      ),
+      scale: fc.constant(0.125),
+      causal: fc.boolean(),
+    })
+    .map((call) => ({ op: 'attention', operands: ['q', 'k', 'v', 'o'], call }));
+}
+
+function drawReduce(most: number): fc.Arbitrary<Drawn> {
+  const extent = fc.oneof(size(most), fc.constant(0), size(40 * most));
+  return fc
+    .record({ op: fc.constantFrom(...REDUCE_OPS), shape: fc.tuple(size(30), extent, size(most)), axis: fc.nat(2) })
+    .map((call) => ({ op: 'reduce', operands: ['input', 'output'], call }));
+}
+
+function drawElementwise(most: number): fc.Arbitrary<Drawn> {
+  const n = size(most ** 2);
+  const unary = fc.record({ op: fc.constantFrom(...UNARY_OPS), n });
+  const binary = fc.record({ op: fc.constantFrom(...BINARY_OPS), n });
+  return fc.oneof(
+    unary.map((call): Drawn => ({ op: 'unary', operands: ['input', 'output'], call })),
+    binary.map((call): Drawn => ({ op: 'binary', operands: ['a', 'b', 'output'], call })),
+  );
+}
+
+/** Bytes from one operand to the next. */
+const ROOM = 2 ** 36;
+
+/** Where the operands of a call go: all in one allocation, or each in its own. */
+interface Places {
+  readonly together: readonly DevicePtr[];
+  readonly apart: readonly DevicePtr[];
+}
+
+function makePlaces(backend: PlanningBackend): Places {
+  const shared = backend.alloc(4 * ROOM);
+  const numbers = [0, 1, 2, 3];
+  return {
+    together: numbers.map((number) => offsetPtr(shared, number * ROOM)),
+    apart: numbers.map(() => backend.alloc(ROOM)),
+  };
+}
+
+/** Makes the call, its operands `offset` elements further into their places each; whether the device has room for it. */
+function makeCall(backend: PlanningBackend, drawn: Drawn, places: readonly DevicePtr[], offset: number): boolean {
+  const { op, operands, call } = drawn;
+  const elementBytes = call['dtype'] === 'f16' ? 2 : 4;
+  const pointers = operands.map((name, index) => {
+    const place = places[index] as DevicePtr;
+    return [name, offsetPtr(place, index * offset * elementBytes)];
+  });
+  const method = backend[op].bind(backend) as (args: unknown) => void;
+  try {
+    method({ ...call, ...Object.fromEntries(pointers) });
+    return true;
+  } catch (error) {
+    if (isBackendError(error, 'UNSUPPORTED')) return false;
+    throw error;
+  }
+}
+
+const { tiny, ...real } = TEST_DEVICES;
+const cases = [
+  ...Object.entries(real).map(([name, traits]) => ({ name, traits, most: 700 })),
+  { name: 'windows of 64 KiB', traits: { ...tiny, maxBindingBytes: 65_536 }, most: 200 },
+  { name: 'windows of 1 KiB', traits: tiny, most: 40 },
+];
+
+it.each(cases)('plans for $name', async ({ traits, most }) => {
+  const backend = new PlanningBackend({ ...traits, maxBufferBytes: 2 ** 41 });
+  await backend.init();
+  const places = makePlaces(backend);
+  const compiled = new Set(allKernels(traits).map(({ code }) => code));
+  const calls = [drawProduct, drawConv2d, drawReduce, drawElementwise].map((draw) => draw(most));
+  let refused = 0;
+  fc.assert(
+    fc.property(
+      fc.oneof(...calls),
+      fc.constantFrom('together' as const, 'apart' as const),
+      fc.constantFrom(0, 1, 2, 4),
+      (drawn, place, offset) => {
+        if (!makeCall(backend, drawn, places[place], offset)) refused++;
+        else {
+          for (const { kernel } of backend.recorder.launches) expect(compiled.has(kernel.code), kernel.name).toBe(true);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+  if (most === 700) expect(refused).toBe(0);
+  await backend.dispose();
+});

@@ -1,0 +1,68 @@
+import { isBackendError } from '@concord/backend-core';
+import { expect, it } from 'vitest';
+import { dawnSource } from '../src/client/dawn-source.ts';
+import type { GpuContext } from '../src/client/gpu-source.ts';
+import { PipelineCache } from '../src/client/pipeline-cache.ts';
+import { MAX_UNIFORM_BYTES } from '../src/client/uniform-ring.ts';
+import { allKernels } from '../src/kernels/all-kernels.ts';
+import { type Kernel, uniformBytes } from '../src/kernels/kernel.ts';
+import type { DeviceTraits } from '../src/kernels/recorder.ts';
+import { TEST_DEVICES } from './support/traits.ts';
+
+// Everything that can be emitted is compiled by Dawn's null backend: no device is needed, and none has to be hit by chance
+// with the shape that takes a variant. What a device computes with it is for the conformance suite.
+
+/** The devices, the least able first: what compiles for one need not be compiled for the next. */
+const DEVICES = ['defaults', 'swiftshader', 'lavapipe', 'gpu'] as const;
+
+const kernels = new Map(DEVICES.map((name) => [name, allKernels(TEST_DEVICES[name])]));
+const every = [...new Set([...kernels.values()].flat())];
+
+/** A device of Dawn's null backend with the features of `traits`; its limits are WebGPU's defaults. */
+async function nullDevice({ hasF16, hasSubgroups }: DeviceTraits): Promise<GpuContext> {
+  const source = await dawnSource({ backend: 'null' }).open();
+  if (!source.found) throw new Error(source.message);
+  const adapter = await source.gpu.requestAdapter();
+  const requiredFeatures: GPUFeatureName[] = [];
+  if (hasF16) requiredFeatures.push('shader-f16');
+  if (hasSubgroups) requiredFeatures.push('subgroups');
+  const device = await adapter?.requestDevice({ requiredFeatures });
+  if (device === undefined) throw new Error('the null backend has no device');
+  return { device, awaiting: source.awaiting };
+}
+
+it('every kernel compiles on every device that it is for', async () => {
+  const failures: string[] = [];
+  const compiled = new Set<string>();
+  for (const name of DEVICES) {
+    const context = await nullDevice(TEST_DEVICES[name]);
+    const cache = new PipelineCache(context);
+    const isNew = ({ code }: Kernel): boolean => !compiled.has(code) && compiled.add(code) !== undefined;
+    await Promise.all(
+      (kernels.get(name) ?? []).filter(isNew).map((kernel) =>
+        cache.compile(kernel).catch((error: unknown) => {
+          failures.push(`for ${name}: ${isBackendError(error) ? error.message : String(error)}`);
+        }),
+      ),
+    );
+    context.device.destroy();
+  }
+  expect(failures).toEqual([]);
+  expect(compiled.size).toBeGreaterThan(50);
+});
+
+it('a name stands for one source', () => {
+  const byName = new Map<string, string>();
+  for (const { name, code } of every) {
+    expect(byName.get(name) ?? code, name).toBe(code);
+    byName.set(name, code);
+  }
+});
+
+it('the uniforms of every kernel fit', () => {
+  for (const kernel of every) expect(uniformBytes(kernel), kernel.name).toBeLessThanOrEqual(MAX_UNIFORM_BYTES);
+});
+
+it('asking twice gives the same kernels', () => {
+  for (const name of DEVICES) expect(allKernels(TEST_DEVICES[name])).toEqual(kernels.get(name));
+});
