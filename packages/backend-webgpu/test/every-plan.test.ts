@@ -13,6 +13,8 @@ interface Drawn {
   readonly op: 'gemm' | 'batchedGemm' | 'conv2dForward' | 'attention' | 'reduce' | 'unary' | 'binary';
   readonly operands: readonly string[];
   readonly call: Readonly<Record<string, unknown>>;
+  /** Which place each operand goes to. Default: the first to the first, and so on. */
+  readonly places?: readonly number[];
 }
 
 /** Sizes up to `most`, the small ones and the multiples of a tile as often as the others. */
@@ -111,13 +113,19 @@ function drawReduce(most: number): fc.Arbitrary<Drawn> {
     .map((call) => ({ op: 'reduce', operands: ['input', 'output'], call }));
 }
 
+/** Also in place: the output may be one of the inputs, and those may be the same. */
 function drawElementwise(most: number): fc.Arbitrary<Drawn> {
   const n = size(most ** 2);
   const unary = fc.record({ op: fc.constantFrom(...UNARY_OPS), n });
   const binary = fc.record({ op: fc.constantFrom(...BINARY_OPS), n });
+  const place = fc.nat(2);
   return fc.oneof(
-    unary.map((call): Drawn => ({ op: 'unary', operands: ['input', 'output'], call })),
-    binary.map((call): Drawn => ({ op: 'binary', operands: ['a', 'b', 'output'], call })),
+    fc
+      .tuple(unary, fc.tuple(place, place))
+      .map(([call, places]): Drawn => ({ op: 'unary', operands: ['input', 'output'], call, places })),
+    fc
+      .tuple(binary, fc.tuple(place, place, place))
+      .map(([call, places]): Drawn => ({ op: 'binary', operands: ['a', 'b', 'output'], call, places })),
   );
 }
 
@@ -139,13 +147,15 @@ function makePlaces(backend: PlanningBackend): Places {
   };
 }
 
-/** Makes the call, its operands `offset` elements further into their places each; whether the device has room for it. */
+/**
+ * Makes the call, its operands `offset` elements further into their places each; whether the device has room for it.
+ */
 function makeCall(backend: PlanningBackend, drawn: Drawn, places: readonly DevicePtr[], offset: number): boolean {
   const { op, operands, call } = drawn;
   const elementBytes = call['dtype'] === 'f16' ? 2 : 4;
   const pointers = operands.map((name, index) => {
-    const place = places[index] as DevicePtr;
-    return [name, offsetPtr(place, index * offset * elementBytes)];
+    const number = drawn.places?.[index] ?? index;
+    return [name, offsetPtr(places[number] as DevicePtr, number * offset * elementBytes)];
   });
   const method = backend[op].bind(backend) as (args: unknown) => void;
   try {
@@ -169,7 +179,7 @@ it.each(cases)('plans for $name', async ({ traits, most }) => {
   await backend.init();
   const places = makePlaces(backend);
   const compiled = new Set(allKernels(traits).map(({ code }) => code));
-  const calls = [drawProduct, drawConv2d, drawReduce, drawElementwise].map((draw) => draw(most));
+  const calls = [drawProduct, drawConv2d, drawAttention, drawReduce, drawElementwise].map((draw) => draw(most));
   let refused = 0;
   fc.assert(
     fc.property(

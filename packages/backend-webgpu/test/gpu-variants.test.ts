@@ -2,8 +2,8 @@ import { describeConformance } from '@concord/conformance/vitest';
 import { WebGpuClient } from '../src/client/webgpu-client.ts';
 import { WebGpuBackend } from '../src/index.ts';
 
-// The variants for GPUs, which a software device does not choose by itself, are right there too. They share work through
-// workgroup memory, which only some of the cases' sizes need.
+// The variants for GPUs, which are not chosen on a software device, give the right results there too. They are slow
+// there: a part of the cases has to do.
 
 const open = WebGpuClient.open.bind(WebGpuClient);
 WebGpuClient.open = async (options) => {
@@ -13,6 +13,6 @@ WebGpuClient.open = async (options) => {
 };
 
 await describeConformance(() => new WebGpuBackend(), {
-  filter: 'reduce',
+  sample: 0.15,
   title: 'conformance of webgpu as on a GPU',
 });

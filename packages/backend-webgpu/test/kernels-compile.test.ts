@@ -9,8 +9,8 @@ import { type Kernel, uniformBytes } from '../src/kernels/kernel.ts';
 import type { DeviceTraits } from '../src/kernels/recorder.ts';
 import { TEST_DEVICES } from './support/traits.ts';
 
-// Everything that can be emitted is compiled by Dawn's null backend: no device is needed, and none has to be hit by chance
-// with the shape that takes a variant. What a device computes with it is for the conformance suite.
+// Everything that can be emitted is compiled by Dawn's null backend: no device is needed, and none has to be hit by
+// chance with the shape that takes a variant. What a device computes with it is for the conformance suite.
 
 /** The devices, the least able first: what compiles for one need not be compiled for the next. */
 const DEVICES = ['defaults', 'swiftshader', 'lavapipe', 'gpu'] as const;
@@ -31,6 +31,14 @@ async function nullDevice({ hasF16, hasSubgroups }: DeviceTraits): Promise<GpuCo
   return { device, awaiting: source.awaiting };
 }
 
+/** Whether a valid kernel is refused for sizes that the null backend does not offer, but the real device does. */
+function isOnlyTooLarge(message: string, { maxWorkgroupBytes, maxInvocations }: DeviceTraits): boolean {
+  const bytes = /use of workgroup storage \((\d+) bytes\)/.exec(message)?.[1];
+  const size = /workgroup_size\((\d+), (\d+), (\d+)\) that exceeds/.exec(message)?.slice(1);
+  if (bytes !== undefined) return Number(bytes) <= maxWorkgroupBytes;
+  return size !== undefined && size.reduce((product, extent) => product * Number(extent), 1) <= maxInvocations;
+}
+
 it('every kernel compiles on every device that it is for', async () => {
   const failures: string[] = [];
   const compiled = new Set<string>();
@@ -41,7 +49,8 @@ it('every kernel compiles on every device that it is for', async () => {
     await Promise.all(
       (kernels.get(name) ?? []).filter(isNew).map((kernel) =>
         cache.compile(kernel).catch((error: unknown) => {
-          failures.push(`for ${name}: ${isBackendError(error) ? error.message : String(error)}`);
+          const message = isBackendError(error) ? error.message : String(error);
+          if (!isOnlyTooLarge(message, TEST_DEVICES[name])) failures.push(`for ${name}: ${message}`);
         }),
       ),
     );

@@ -1,15 +1,27 @@
 // The package as built, in a page of headless Chromium: `npm test` builds it first, `pnpm test:watch` does not.
 import { basename } from 'node:path';
 import { selectCases } from '@concord/conformance';
-import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeInChromium } from '../../../../software-devices/chromium/describe-in-chromium.mjs';
-import { complaintsOf, launchChromium } from '../../../../software-devices/chromium/launch.mjs';
+import {
+  type Browser,
+  complaintsOf,
+  launchChromium,
+  type Page,
+} from '../../../../software-devices/chromium/launch.mjs';
 import { type ServedPage, servePage } from './serve-page.ts';
 import type {} from './page.ts';
 
 const SAMPLE = 0.1;
 const cases = selectCases({ sample: SAMPLE });
+
+/** What a page sees of a lost device, and what a new one computes. */
+const afterLoss = {
+  lost: { reason: 'device-lost' },
+  after: ['DEVICE_LOST', 'DEVICE_LOST'],
+  product: [19, 22, 43, 50],
+};
+declare const endGpuProcess: () => Promise<void>;
 
 await describeInChromium('the package in Chromium', () => {
   let served: ServedPage;
@@ -23,7 +35,7 @@ await describeInChromium('the package in Chromium', () => {
     page = await browser.newPage();
     complaints = complaintsOf(page);
     await page.goto(served.url);
-  });
+  }, 60_000);
   afterAll(async () => {
     await browser?.close();
     await served?.close();
@@ -64,15 +76,17 @@ await describeInChromium('the package in Chromium', () => {
   });
 
   it('says that the device is lost, and works again on a new one', async () => {
-    expect(await page.evaluate(() => concord.loseDevice())).toMatchObject({
-      lost: { reason: 'device-lost' },
-      after: ['DEVICE_LOST', 'DEVICE_LOST'],
-      product: [19, 22, 43, 50],
-    });
+    expect(await page.evaluate(() => concord.loseDevice())).toMatchObject(afterLoss);
   });
 
   it('leaves the console empty', () => {
     expect(complaints).toEqual([]);
+  });
+
+  it('survives the end of the GPU process', async () => {
+    const devtools = await browser.newBrowserCDPSession();
+    await page.exposeFunction('endGpuProcess', () => devtools.send('Browser.crashGpuProcess').catch(() => undefined));
+    expect(await page.evaluate(() => concord.awaitLoss(() => void endGpuProcess()))).toMatchObject(afterLoss);
   });
 
   it('says why an insecure page has no WebGPU', async () => {

@@ -10,6 +10,7 @@ const concordPage = {
   probe: (): ReturnType<BackendProvider['probe']> => webgpu().probe(),
   multiplyInWorker,
   loseDevice,
+  awaitLoss,
 };
 
 declare global {
@@ -33,11 +34,17 @@ interface Loss {
   readonly product: readonly number[];
 }
 
-async function loseDevice(): Promise<Loss> {
+/** Ends the device from within the page. */
+function loseDevice(): Promise<Loss> {
+  return awaitLoss((device) => device.destroy());
+}
+
+/** What happens on and after the loss of a device that `ready` has been told of. */
+async function awaitLoss(ready: (device: GPUDevice) => void): Promise<Loss> {
   const backend = new WebGpuBackend();
   await backend.init();
   const ptr = upload(backend, [1, 2, 3, 4]);
-  backend.native.device.destroy();
+  ready(backend.native.device);
   const lost = await backend.lost;
   const after = [await codeOf(async () => backend.fill(ptr, 0, 16)), await codeOf(() => download(backend, ptr, 4))];
   await backend.dispose();

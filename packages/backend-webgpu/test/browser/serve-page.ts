@@ -3,7 +3,7 @@ import { context } from 'esbuild';
 /** The test page on a localhost server. */
 export interface ServedPage {
   readonly url: string;
-  /** Every file that has code in a bundle. */
+  /** Every file that the bundler read. */
   readonly files: readonly string[];
   /** Every import that the bundles still have. */
   readonly imports: readonly string[];
@@ -25,11 +25,10 @@ export async function servePage(): Promise<ServedPage> {
   try {
     const { metafile } = await bundler.rebuild();
     const { port } = await bundler.serve({ servedir: import.meta.dirname, host: '127.0.0.1', port: 0 });
-    const bundles = Object.values(metafile.outputs);
     return {
       url: `http://127.0.0.1:${port}/`,
-      files: bundles.flatMap(({ inputs }) => Object.keys(inputs)),
-      imports: bundles.flatMap(({ imports }) => imports.map(({ path }) => path)),
+      files: Object.keys(metafile.inputs),
+      imports: Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path)),
       close: () => bundler.dispose(),
     };
   } catch (error) {

@@ -36,7 +36,7 @@ export class PlanRecorder implements Recorder {
       throw new Error(`${kernel.name}: ${why}`);
     };
     if (!Number.isInteger(groups) || groups < 0 || groups >= 2 ** 32) refuse(`${groups} groups`);
-    checkNames(launch, refuse);
+    checkBindings(launch, refuse);
     checkUniforms(launch, refuse);
     for (const { name } of kernel.storage) {
       const span = launch.storage[name] as Span;
@@ -89,20 +89,17 @@ function elementBytes({ code }: Kernel, name: string): number {
   return Number(type[3]) * (/f16|h$|<h>/.test(type) ? 2 : 4);
 }
 
-function checkNames({ kernel, storage, uniforms }: Launch, refuse: (why: string) => never): void {
-  if (!namesAgree(storage, kernel.storage)) refuse(`bindings ${Object.keys(storage).join()}`);
-  if (!namesAgree(uniforms, kernel.uniforms)) refuse(`uniforms ${Object.keys(uniforms).join()}`);
-}
-
-function namesAgree(given: object, declared: readonly { name: string }[]): boolean {
-  const names = new Set(Object.keys(given));
-  return names.size === declared.length && declared.every(({ name }) => names.has(name));
+function checkBindings({ kernel, storage }: Launch, refuse: (why: string) => never): void {
+  const names = Object.keys(storage);
+  const isDeclared = kernel.storage.every(({ name }) => name in storage);
+  if (!isDeclared || names.length !== kernel.storage.length) refuse(`bindings ${names.join()}`);
 }
 
 function checkUniforms({ kernel, uniforms }: Launch, refuse: (why: string) => never): void {
   if (uniformBytes(kernel) > MAX_UNIFORM_BYTES) refuse('too many uniforms');
   for (const { name, type } of kernel.uniforms) {
-    const value = uniforms[name] as number;
+    const value = uniforms[name];
+    if (value === undefined) return refuse(`${name} is not given`);
     if (type === 'f32') continue;
     const [least, most] = type === 'u32' ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1];
     if (!Number.isInteger(value) || value < least || value > most) refuse(`${name} = ${value} is no ${type}`);
