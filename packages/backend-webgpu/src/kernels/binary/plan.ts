@@ -1,6 +1,24 @@
+import { BINARY_OPS, type BinaryOp } from '@concord/backend-core';
 import type { ResolvedBinary } from '@concord/backend-core/implement';
-import type { Recorder, StorageBuffer } from '../recorder.ts';
+import { allVariants, planElementwise } from '../elementwise.ts';
+import { elementwiseKernel, type ElementwiseVariant } from '../elementwise.wgsl.ts';
+import { type Kernel, variants } from '../kernel.ts';
+import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
+import { BINARY_FUNCTIONS } from './functions.wgsl.ts';
 
-export function planBinary(_call: ResolvedBinary<StorageBuffer>, _recorder: Recorder): void {
-  throw new Error('not here yet');
+const INPUTS = ['a', 'b'];
+
+const binaryKernel = variants(({ op, ...variant }: ElementwiseVariant & { readonly op: BinaryOp }) =>
+  elementwiseKernel({ ...variant, name: `binary/${op}`, inputs: INPUTS, element: BINARY_FUNCTIONS[op] }),
+);
+
+/** `output[i] = op(a[i], b[i])`. */
+export function planBinary({ op, a, b, output, n }: ResolvedBinary<StorageBuffer>, recorder: Recorder): void {
+  const kernel = (variant: ElementwiseVariant): Kernel => binaryKernel({ op, ...variant });
+  planElementwise({ kernel, inputs: { a, b }, output, n }, recorder);
+}
+
+/** Every kernel of the family, the same for all devices. */
+export function allKernels(_traits: DeviceTraits): readonly Kernel[] {
+  return BINARY_OPS.flatMap((op) => allVariants(INPUTS).map((variant) => binaryKernel({ op, ...variant })));
 }

@@ -1,6 +1,24 @@
+import { UNARY_OPS, type UnaryOp } from '@concord/backend-core';
 import type { ResolvedUnary } from '@concord/backend-core/implement';
-import type { Recorder, StorageBuffer } from '../recorder.ts';
+import { allVariants, planElementwise } from '../elementwise.ts';
+import { elementwiseKernel, type ElementwiseVariant } from '../elementwise.wgsl.ts';
+import { type Kernel, variants } from '../kernel.ts';
+import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
+import { UNARY_FUNCTIONS } from './functions.wgsl.ts';
 
-export function planUnary(_call: ResolvedUnary<StorageBuffer>, _recorder: Recorder): void {
-  throw new Error('not here yet');
+const INPUTS = ['x'];
+
+const unaryKernel = variants(({ op, ...variant }: ElementwiseVariant & { readonly op: UnaryOp }) =>
+  elementwiseKernel({ ...variant, name: `unary/${op}`, inputs: INPUTS, element: UNARY_FUNCTIONS[op] }),
+);
+
+/** `output[i] = op(input[i])`. */
+export function planUnary({ op, input, output, n }: ResolvedUnary<StorageBuffer>, recorder: Recorder): void {
+  const kernel = (variant: ElementwiseVariant): Kernel => unaryKernel({ op, ...variant });
+  planElementwise({ kernel, inputs: { x: input }, output, n }, recorder);
+}
+
+/** Every kernel of the family, the same for all devices. */
+export function allKernels(_traits: DeviceTraits): readonly Kernel[] {
+  return UNARY_OPS.flatMap((op) => allVariants(INPUTS).map((variant) => unaryKernel({ op, ...variant })));
 }

@@ -1,5 +1,5 @@
 /**
- * The exponential; needs `floatBits`. With k the integer nearest to x / ln 2 and r = x - k ln 2, so |r| <= ln(2) / 2:
+ * The exponential; needs `floatBits` and `ln2`. With k the integer nearest to x / ln 2 and r = x - k ln 2, so |r| <= ln(2) / 2:
  * e^x = 2^k e^r (Cody and Waite, Software Manual for the Elementary Functions, chapter 6). ln 2 is split in two, the
  * first part short enough that its product with k is exact, so r is right to the last bit also without fma.
  *
@@ -11,10 +11,6 @@
  * parts, for squares and products that are known to more than 24 bits.
  */
 export const exp: string = /* wgsl */ `
-const LOG2_E = 1.44269504;
-const LN2_HI = 0.693359375;
-const LN2_LO = -2.12194440e-4;
-
 struct Scaled {
   value: f32,
   power: i32,
@@ -29,7 +25,7 @@ fn expm1_reduced(r: f32) -> f32 {
 // e^(hi + lo) as value * 2^power, with value between 0.7 and 1.42. For |hi| <= 256 and lo small beside it.
 fn exp_scaled(hi: f32, lo: f32) -> Scaled {
   let k = round((hi + lo) * LOG2_E);
-  let r = (hi - k * LN2_HI) + (lo - k * LN2_LO);
+  let r = ((hi - k * LN2_HI) - k * LN2_LO) + lo;
   return Scaled(1.0 + expm1_reduced(r), i32(k));
 }
 

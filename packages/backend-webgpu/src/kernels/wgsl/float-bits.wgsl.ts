@@ -16,8 +16,8 @@ const NAN = 0x7fc00000u;
 
 fn is_nan(bits: u32) -> bool { return (bits & MAGNITUDE) > INFINITY; }
 
-// Bits of value * 2^k: 0 where that is below 2^-126, infinity where it overflows. For normal values whose exponent is at
-// most 127 - k, so that the sum of the exponents fits, and for smaller ones when k <= 0.
+// Bits of value * 2^k: 0 where that is below 2^-126, infinity where it overflows. For a normal value
+// below 2^(129 - k), so that the exponents' sum fits, and for smaller ones if k <= 0.
 fn scale_by_power(value: f32, k: i32) -> u32 {
   let bits = bitcast<u32>(value);
   let scaled = i32(bits & MAGNITUDE) + (k << 23u);

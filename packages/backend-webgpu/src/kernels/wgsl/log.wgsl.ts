@@ -1,7 +1,7 @@
 /**
- * The natural logarithm; needs `floatBits`. With x = 2^e (1 + f) and 1 + f between sqrt(1/2) and sqrt(2):
+ * The natural logarithm; needs `floatBits` and `ln2`. With x = 2^e (1 + f) and 1 + f between sqrt(1/2) and sqrt(2):
  * log x = e ln 2 + log(1 + f), and log(1 + f) = f - f^2/2 + f^3 p(f). That f is exact makes x near 1 as good as any
- * other. The form, and ln 2 in two parts of which the first gives exact products with e, are those of Moshier's Cephes
+ * other. The form is that of Moshier's Cephes
  * (`logf`).
  *
  * p is a minimax polynomial of degree 8 for the relative error of log(1 + f) on that range, fitted by linear programming
@@ -29,8 +29,6 @@ fn log1p_tail(f: f32) -> f32 {
 }
 
 fn log_bits(bits: u32) -> u32 {
-  const LN2_HI = 0.693359375;
-  const LN2_LO = -2.12194440e-4;
   let x = log_reduce(bits);
   let square = x.f * x.f;
   let small = (x.f * square * log1p_tail(x.f) + x.exponent * LN2_LO) - 0.5 * square;

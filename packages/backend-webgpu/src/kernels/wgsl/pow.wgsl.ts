@@ -1,5 +1,5 @@
 /**
- * x^y; needs `floatBits`, `exp` and `log`. |x|^y = 2^(y log2 |x|). The exponential multiplies the error of its argument by
+ * x^y; needs `floatBits`, `ln2`, `exp` and `log`. |x|^y = 2^(y log2 |x|). The exponential multiplies the error of its argument by
  * up to 88, so log2 |x| is worked out to about 29 bits: from log(1 + f) = f - f^2/2 + f^3 p(f) with the first two terms
  * exact (f in leading bits and the others), times log2 e and plus the exponent, each time as a sum of a leading number and
  * a small rest. The rest of a sum a + b, |a| >= |b|, is b - (s - a) (Dekker, A floating-point technique for extending the
@@ -16,21 +16,18 @@ struct Pair {
 
 // log2 of a positive normal number; hi has 12 bits.
 fn log2_pair(bits: u32) -> Pair {
-  const LOG2_E_HI = 1.44238281;
-  const LOG2_E_LO = 3.12227703e-4;
+  const LOG2_E_HI = 1.4423828125;
+  const LOG2_E_LO = 3.12228389e-4;
   let x = log_reduce(bits);
   let f = x.f;
   let f_hi = leading_bits(f);
   let square = 0.5 * f_hi * f_hi;
-  let ln = f - square;
+  let ln = leading_bits(f - square);
   let ln_rest = ((f - ln) - square) - 0.5 * (f - f_hi) * (f + f_hi) + f * f * f * log1p_tail(f);
-  let ln_hi = leading_bits(ln);
-  let product = ln_hi * LOG2_E_HI;
-  let product_rest = ln_hi * LOG2_E_LO + ((ln - ln_hi) + ln_rest) * LOG2_E;
-  let sum = x.exponent + product;
-  let sum_rest = (product - (sum - x.exponent)) + product_rest;
-  let hi = leading_bits(sum);
-  return Pair(hi, (sum - hi) + sum_rest);
+  let product = ln * LOG2_E_HI;
+  let hi = leading_bits(x.exponent + product);
+  let lo = ((x.exponent - hi) + product) + (ln * LOG2_E_LO + ln_rest * LOG2_E);
+  return Pair(hi, lo);
 }
 
 fn pow_bits(x: u32, y: u32) -> u32 {
@@ -43,18 +40,18 @@ fn pow_bits(x: u32, y: u32) -> u32 {
   let product = times_hi * log2.hi;
   let product_rest = times * log2.lo + (times - times_hi) * log2.hi;
   let k = round(clamp(product + product_rest, -150.0, 128.0));
-  let r = clamp((product - k) + product_rest, -1.0, 1.0);
+  let r = clamp((product - k) + product_rest, -0.75, 0.75);
   let finite = scale_by_power(1.0 + expm1_reduced(r * LN2), i32(k));
 
   let negative = x >= SIGN;
   let is_integer = floor(times) == times;
-  let is_odd = is_integer && floor(0.5 * times) * 2.0 != times;
-  let is_limit = base < LEAST_NORMAL || base == INFINITY || (exponent == INFINITY && base != ONE);
+  let is_odd = is_integer & (floor(0.5 * times) * 2.0 != times);
+  let is_limit = (base < LEAST_NORMAL) | (base == INFINITY) | ((exponent == INFINITY) & (base != ONE));
   let grows = (base > ONE) == (y < SIGN);
   let magnitude = select(finite, select(0u, INFINITY, grows), is_limit);
-  let signed = magnitude | select(0u, SIGN, negative && is_odd);
-  let is_invalid = negative && !is_integer && base >= LEAST_NORMAL && base < INFINITY;
-  let real = select(signed, NAN, is_invalid || base > INFINITY || exponent > INFINITY);
-  return select(real, ONE, exponent < LEAST_NORMAL || x == ONE);
+  let signed = magnitude | select(0u, SIGN, negative & is_odd);
+  let is_invalid = negative & !is_integer & (base >= LEAST_NORMAL) & (base < INFINITY);
+  let real = select(signed, NAN, is_invalid | (base > INFINITY) | (exponent > INFINITY));
+  return select(real, ONE, (exponent < LEAST_NORMAL) | (x == ONE));
 }
 `;

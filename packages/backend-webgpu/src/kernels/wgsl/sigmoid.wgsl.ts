@@ -1,5 +1,5 @@
 /**
- * The logistic function; needs `floatBits` and `exp`. 1 / (1 + e^-x) for x >= 0 and e^x / (1 + e^x) below: the
+ * The logistic function; needs `floatBits`, `ln2` and `exp`. 1 / (1 + e^-x) for x >= 0 and e^x / (1 + e^x) below: the
  * exponential of -|x| alone, which never overflows, and a denominator between 1 and 2.
  */
 export const sigmoid: string = /* wgsl */ `

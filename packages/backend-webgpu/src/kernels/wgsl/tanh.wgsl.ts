@@ -1,5 +1,5 @@
 /**
- * The hyperbolic tangent; needs `floatBits` and `exp`. With d = e^(2|x|) - 1: tanh |x| = d / (d + 2), in one formula for
+ * The hyperbolic tangent; needs `floatBits`, `ln2` and `exp`. With d = e^(2|x|) - 1: tanh |x| = d / (d + 2), in one formula for
  * all x and without a branch. d is put together from the reduced exponential, d = 2^k (e^r - 1) + (2^k - 1), so nothing
  * cancels near 0. Below 2^-12 the result is x to the last bit, from 10 on it is 1.
  */
@@ -14,6 +14,6 @@ fn tanh_bits(bits: u32) -> u32 {
   // With k = 0 the sum is p, and must stay p for a compiler that would factor out the power.
   let d = select(power * p + (power - 1.0), p, k == 0.0);
   let value = min(d / (d + 2.0), 1.0);
-  return select(bitcast<u32>(value) | (bits & SIGN), bits, magnitude < TINY || magnitude > INFINITY);
+  return select(bitcast<u32>(value) | (bits & SIGN), bits, (magnitude < TINY) | (magnitude > INFINITY));
 }
 `;

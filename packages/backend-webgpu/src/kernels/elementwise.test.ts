@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { fakeSpan, PlanRecorder } from '../../test/support/plan-recorder.ts';
+import { TEST_DEVICES } from '../../test/support/traits.ts';
+import { allVariants, type Elementwise, planElementwise } from './elementwise.ts';
+import { elementwiseKernel, type ElementwiseVariant } from './elementwise.wgsl.ts';
+import type { Kernel } from './kernel.ts';
+import { slice } from './operands.ts';
+import type { DeviceTraits, Launch, Span } from './recorder.ts';
+
+const kernel = (variant: ElementwiseVariant): Kernel =>
+  elementwiseKernel({ ...variant, name: 'test', inputs: ['a', 'b'], element: { uses: [], result: 'a + b' } });
+
+function planned(operands: Omit<Elementwise, 'kernel'>, traits: DeviceTraits = TEST_DEVICES.gpu): PlanRecorder {
+  const recorder = new PlanRecorder(traits);
+  planElementwise({ kernel, ...operands }, recorder);
+  return recorder;
+}
+
+/** Operands in buffers of their own, `offset` bytes into each. */
+function apart(n: number, offset = 0): Omit<Elementwise, 'kernel'> {
+  const [a, b, output] = [fakeSpan(4 * n, offset), fakeSpan(4 * n, offset), fakeSpan(4 * n, offset)];
+  return { inputs: { a, b }, output, n };
+}
+
+/** Bytes of the buffer that a launch reaches through one binding. */
+function reached({ kernel: { name }, storage, uniforms }: Launch, operand: string): [from: number, to: number] {
+  const vectorBytes = name.includes('vec4u') ? 16 : 4;
+  const from = (storage[operand] as Span).byteOffset + (uniforms[`${operand}_first`] as number) * vectorBytes;
+  return [from, from + (uniforms['count'] as number) * vectorBytes];
+}
+
+describe('operands apart', () => {
+  it.each([
+    ['aligned', 1024, 0, ['vec4u']],
+    ['aligned to 16 bytes', 1024, 48, ['vec4u']],
+    ['not aligned', 1024, 4, ['u32']],
+    ['with a tail, short', 1023, 0, ['u32']],
+    ['with a tail, long', 2 ** 22 + 3, 0, ['vec4u', 'u32']],
+    ['of one element', 1, 0, ['u32']],
+  ] as const)('%s', (_, n, offset, variants) => {
+    const call = apart(n, offset);
+    for (const traits of [TEST_DEVICES.gpu, TEST_DEVICES.defaults]) {
+      const { launches, kernelNames, copies } = planned(call, traits);
+      expect(kernelNames).toEqual(variants.map((variant) => `test ${variant}`));
+      expect(copies).toEqual([]);
+      expect(reached(launches[0] as Launch, 'a')[0]).toBe(offset);
+      expect(reached(launches.at(-1) as Launch, 'output')[1]).toBe(offset + 4 * n);
+    }
+  });
+
+  it.each([0, 4, 16])('in windows, %d bytes from the start: every element once', (offset) => {
+    const n = 1003;
+    const { launches } = planned(apart(n, offset), TEST_DEVICES.tiny);
+    expect(launches.length).toBeGreaterThan(4);
+    for (const operand of ['a', 'b', 'output']) {
+      let end = offset;
+      for (const launch of launches) {
+        const [from, to] = reached(launch, operand);
+        expect(from).toBe(end);
+        end = to;
+      }
+      expect(end).toBe(offset + 4 * n);
+    }
+  });
+
+  it('of more than one binding can hold', () => {
+    const { launches } = planned(apart(3 * 2 ** 30));
+    expect(launches.map(({ kernel: { name } }) => name)).toEqual([
+      'test vec4u',
+      'test vec4u',
+      'test vec4u',
+      'test vec4u',
+    ]);
+  });
+});
+
+describe('operands in one buffer', () => {
+  const n = 64;
+  const whole = fakeSpan(12 * n);
+  const [first, second, third] = [0, 1, 2].map((index) => slice(whole, 4 * n * index, 4 * n)) as [Span, Span, Span];
+
+  it.each([
+    ['over a', { a: first, b: second }, first, 'test vec4u in a', 1],
+    ['over b', { a: first, b: second }, second, 'test vec4u in b', 1],
+    ['over both', { a: first, b: first }, first, 'test vec4u in a in b', 0],
+    ['beside both', { a: first, b: second }, third, 'test vec4u', 2],
+  ])('%s', (_, inputs, output, name, copied) => {
+    const { kernelNames, scratches } = planned({ inputs, output, n });
+    expect(kernelNames).toEqual([name]);
+    expect(scratches).toHaveLength(copied);
+  });
+});
+
+it('has a variant for every width and every set of inputs in place', () => {
+  const names = allVariants(['a', 'b']).map((variant) => kernel(variant).name);
+  const inPlace = ['', ' in a', ' in b', ' in a in b'];
+  expect(names.sort()).toEqual(inPlace.flatMap((inputs) => [`test u32${inputs}`, `test vec4u${inputs}`]).sort());
+});

@@ -1,0 +1,77 @@
+import { type ElementwiseVariant, VECTORS_PER_GROUP } from './elementwise.wgsl.ts';
+import type { Kernel } from './kernel.ts';
+import { apartFrom, bindable, slice } from './operands.ts';
+import type { DeviceTraits, Recorder, Span } from './recorder.ts';
+
+/** An element-wise op on float32: `output[i] = f(inputs[i] ...)` for i in 0..n-1. */
+export interface Elementwise {
+  readonly kernel: (variant: ElementwiseVariant) => Kernel;
+  /** By the names that the kernel knows them under; each is the output or disjoint from it. */
+  readonly inputs: Readonly<Record<string, Span>>;
+  readonly output: Span;
+  readonly n: number;
+}
+
+const ELEMENT_BYTES = 4;
+const VECTOR_ELEMENTS = 4;
+const VECTOR_BYTES = ELEMENT_BYTES * VECTOR_ELEMENTS;
+
+/**
+ * From this many elements on the last `n % 4` get a launch of their own, and the others go by vectors. Below, a second
+ * launch costs more than vectors gain.
+ */
+const LEAST_SPLIT = 2 ** 20;
+
+/**
+ * Plans an element-wise op: by vectors of four where all operands begin at multiples of 16 bytes, else element by element,
+ * in windows that fit a binding. An input that is the output shares its binding; one elsewhere in the output's buffer
+ * is copied away first.
+ */
+export function planElementwise({ kernel, inputs, output, n }: Elementwise, recorder: Recorder): void {
+  const { traits } = recorder;
+  const names = Object.keys(inputs);
+  const inPlace = names.filter((name) => isSame(inputs[name] as Span, output));
+  const operands: Record<string, Span> = { output };
+  for (const name of names) {
+    if (!inPlace.includes(name)) operands[name] = apartFrom(output, inputs[name] as Span, recorder);
+  }
+
+  const byVectors = vectorElements(Object.values(operands), n, traits);
+  const launch = (width: 1 | 4, first: number, count: number): void => {
+    const storage: Record<string, Span> = {};
+    const uniforms: Record<string, number> = { count: count / width };
+    for (const [name, operand] of Object.entries(operands)) {
+      const part = slice(operand, first * ELEMENT_BYTES, count * ELEMENT_BYTES);
+      const { span, byteOffset } = bindable(part, traits.storageAlignment);
+      storage[name] = span;
+      uniforms[`${name}_first`] = byteOffset / (ELEMENT_BYTES * width);
+    }
+    const groups = Math.ceil(count / width / VECTORS_PER_GROUP);
+    recorder.launch({ kernel: kernel({ width, inPlace }), storage, uniforms, groups });
+  };
+  const most = windowElements(traits);
+  for (let first = 0; first < byVectors; first += most) launch(4, first, Math.min(most, byVectors - first));
+  for (let first = byVectors; first < n; first += most) launch(1, first, Math.min(most, n - first));
+}
+
+/** Every variant that {@link planElementwise} can ask for. */
+export function allVariants(inputs: readonly string[]): readonly ElementwiseVariant[] {
+  const subsets = inputs.reduce<string[][]>((all, input) => [...all, ...all.map((some) => [...some, input])], [[]]);
+  return subsets.flatMap((inPlace) => [{ width: 1, inPlace } as const, { width: 4, inPlace } as const]);
+}
+
+function isSame(a: Span, b: Span): boolean {
+  return a.buffer === b.buffer && a.byteOffset === b.byteOffset;
+}
+
+/** How many elements, from the first, go by vectors. */
+function vectorElements(operands: readonly Span[], n: number, { storageAlignment }: DeviceTraits): number {
+  const isAligned = operands.every((operand) => bindable(operand, storageAlignment).byteOffset % VECTOR_BYTES === 0);
+  const rest = n % VECTOR_ELEMENTS;
+  return isAligned && (rest === 0 || n >= LEAST_SPLIT) ? n - rest : 0;
+}
+
+/** Elements of a window, whole vectors, so that the next window is aligned as the first one is. */
+function windowElements({ maxBindingBytes, storageAlignment }: DeviceTraits): number {
+  return Math.floor((maxBindingBytes - storageAlignment) / VECTOR_BYTES) * VECTOR_ELEMENTS;
+}

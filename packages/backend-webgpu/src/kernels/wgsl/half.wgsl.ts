@@ -1,0 +1,30 @@
+/**
+ * WGSL: `half_bits(value: f32) -> u32` rounds to binary16, to nearest even. From 65520 on the result is infinite,
+ * subnormals are kept, NaN stays NaN.
+ *
+ * By bits, because the built-in ways are not to be relied on: `pack2x16float` of a number that is too large is
+ * indeterminate, and how it and `f16()` round is up to the implementation. The other direction, `unpack2x16float`, is
+ * exact.
+ */
+export const halfBits: string = /* wgsl */ `
+fn half_bits(value: f32) -> u32 {
+  let bits = bitcast<u32>(value);
+  let sign = (bits >> 16u) & 0x8000u;
+  let magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) { return sign | 0x7e00u; }
+  if (magnitude >= 0x477ff000u) { return sign | 0x7c00u; }
+  if (magnitude >= 0x38800000u) {
+    // Half a unit, less 1 when the unit is even; the bias of the exponent falls from 127 to 15.
+    return sign | ((magnitude + 0xfffu + ((magnitude >> 13u) & 1u) - 0x38000000u) >> 13u);
+  }
+  if (magnitude <= 0x33000000u) { return sign; }
+  // Subnormal: a number of units of 2^-24.
+  let drop = 126u - (magnitude >> 23u);
+  let mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+  let units = mantissa >> drop;
+  let rest = mantissa & ((1u << drop) - 1u);
+  let middle = 1u << (drop - 1u);
+  let up = rest > middle || (rest == middle && (units & 1u) == 1u);
+  return sign | (units + select(0u, 1u, up));
+}
+`;
