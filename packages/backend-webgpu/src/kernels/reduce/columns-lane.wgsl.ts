@@ -9,9 +9,9 @@ export const COLUMNS_LANE_SIZE = 64;
  * Reduces along a strided axis; each invocation walks down one part of one column, or of four neighbouring columns with
  * `width` 4. For enough columns to keep a device busy, and for devices where invocations that work together are dear.
  *
- * Input `[outer, length, columns]` of vectors of `width` elements, from vector `offset` on; output `[outer, parts, columns]`
- * from `result` on, where part p covers `chunk` rows from `p * chunk` on. `items` is outer times parts times columns.
- * Neighbouring invocations read neighbouring columns. With one column this reduces rows.
+ * Input `[outer, length, columns]` of vectors of `width` elements, from vector `offset` on; output `[outer, parts,
+ * columns]` from `result` on, where part p covers `chunk` rows from `p * chunk` on. `items` is outer times parts times
+ * columns. Neighbouring invocations read neighbouring columns. With one column this reduces rows.
  */
 export const columnsLane: (params: { fold: Fold; width: 1 | 4 }) => Kernel = variants(({ fold, width }) =>
   defineKernel({

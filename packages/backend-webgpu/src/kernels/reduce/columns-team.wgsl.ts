@@ -11,8 +11,9 @@ export const COLUMNS_TEAM_SIZE = 256;
  *
  * Input, output and parts are those of `columns-lane`. The columns are cut into `tiles` of `tile`, the last one perhaps
  * narrower; a block is one part of one tile, `blocks` is outer times parts times tiles, and a workgroup of 256 takes as
- * many blocks of `tile` times `team` invocations as fit. Neighbours read neighbouring columns, then the next row: a tile
- * of all columns is read as contiguous memory. The totals of a team meet in a tree in workgroup memory, for any `team`.
+ * many blocks of `tile` times `team` invocations as fit. Neighbours read neighbouring columns, then the next row: a
+ * tile of all columns is read as contiguous memory. The totals of a team meet in a tree in workgroup memory, for any
+ * `team`.
  */
 export const columnsTeam: (params: { fold: Fold; width: 1 | 4 }) => Kernel = variants(({ fold, width }) => {
   const s = width === 1 ? '' : '4';

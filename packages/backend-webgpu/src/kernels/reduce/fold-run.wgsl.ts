@@ -23,8 +23,9 @@ export function rowsInterface(fold: Fold): Pick<KernelSource, 'storage' | 'unifo
 }
 
 /**
- * `fold_run(item, mate)`: what invocation `mate` of the `team` that reduces part `item` of a row has to add: every `team`-th
- * quad of the aligned middle, four on their way at a time, and every `team`-th of the up to three elements at each end.
+ * `fold_run(item, mate)`: what invocation `mate` of the `team` that reduces part `item` of a row has to add: every
+ * `team`-th quad of the aligned middle, four on their way at a time, and every `team`-th of the up to three elements at
+ * each end.
  *
  * Four interleaved sums, each step adding the sum of four quads: of 4,096 elements the longest chain has 258 additions.
  */

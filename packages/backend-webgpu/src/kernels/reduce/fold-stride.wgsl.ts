@@ -13,8 +13,8 @@ export function columnsStorage(fold: Fold, width: 1 | 4): Record<'input' | 'outp
 }
 
 /**
- * `fold_stride(begin, end, stride)`: what the vectors of `input` at begin, begin + stride, ... below `end` fold to. Four are on
- * their way at a time, and joined before they are added: 1,024 of them make a chain of 258 additions.
+ * `fold_stride(begin, end, stride)`: what the vectors of `input` at begin, begin + stride, ... below `end` fold to.
+ * Four are on their way at a time, and joined before they are added: 1,024 of them make a chain of 258 additions.
  */
 export function foldStrideWgsl(fold: Fold, width: 1 | 4): string {
   const type = vectorType(fold, width);

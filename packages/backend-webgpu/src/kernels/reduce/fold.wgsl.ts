@@ -5,13 +5,13 @@
  * - `fold` joins two of those; `NOTHING` changes nothing when folded;
  * - `lower` makes an element of the result.
  *
- * **sum** is a float32 sum. `u.scale`, a power of two, is applied to every element and `u.divisor` to the result: the mean of n
- * elements is the sum of x / 2^s over n / 2^s, with 2^s the power of two from n on, so that it is finite wherever the
- * elements are. In all other stages both are 1.
+ * **sum** is a float32 sum. `u.scale`, a power of two, is applied to every element in the first pass, and `u.divisor` to
+ * the result of the last: the mean of n elements is the sum of x / 2^s over n / 2^s, with 2^s the power of two from n on,
+ * so that it is finite wherever the elements are. Otherwise both are 1.
  *
- * **max** and **min** compare bits, since WGSL's own `max` may drop a NaN and comparing floats may flush subnormals. A float's
- * bits, read as an integer, are in the order of the floats once the lower 31 of negative ones are inverted; NaN gets the key
- * at the end of the order that wins.
+ * **max** and **min** compare bits, since WGSL's own `max` may drop a NaN and comparing floats may flush subnormals. A
+ * float's bits, read as an integer, are in the order of the floats once the lower 31 of negative ones are inverted; NaN
+ * gets the key at the end of the order that wins.
  */
 
 /** What kernels fold: `mean` is `sum` with another scale and divisor. */

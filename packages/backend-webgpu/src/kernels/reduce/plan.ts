@@ -21,9 +21,9 @@ const EMPTY: Readonly<Record<Call['op'], number>> = {
 };
 
 /**
- * `output[o, i] = op over a of input[o, a, i]`, in passes: each reduces the axis to the results of its parts, until one is
- * left. No result depends on more than 258 additions one after the other in a pass, and four passes are enough for 2^32
- * elements, so that the bound of docs/numerics.md holds.
+ * `output[o, i] = op over a of input[o, a, i]`, in passes: each reduces the axis to the results of its parts, until one
+ * is left. No result depends on more than 258 additions one after the other in a pass, and four passes are enough for
+ * 2^32 elements, so that the bound of docs/numerics.md holds.
  */
 export function planReduce(call: Call, recorder: Recorder): void {
   const { op, outer, inner, axisLength, input, output } = call;

@@ -13,8 +13,8 @@ export const ROW_TEAMS: readonly RowTeam[] = [8, 32, 256];
  * Reduces rows of contiguous elements; a team of 8, 32 or 256 invocations takes one part of one row, and a workgroup of
  * 256 has room for as many teams.
  *
- * Input, output and parts are those of `rows-lane`. Neighbours in a team read neighbouring quads. Their totals meet in a
- * tree in workgroup memory (M. Harris, "Optimizing Parallel Reduction in CUDA", 2007: sequential addressing, several
+ * Input, output and parts are those of `rows-lane`. Neighbours in a team read neighbouring quads. Their totals meet in
+ * a tree in workgroup memory (M. Harris, "Optimizing Parallel Reduction in CUDA", 2007: sequential addressing, several
  * elements per invocation).
  */
 export const rowsTeam: (params: { fold: Fold; team: RowTeam }) => Kernel = variants(({ fold, team }) =>

@@ -19,17 +19,24 @@ export type Variant = { readonly chunk: number } & (
 
 /** Shorter rows than this have no aligned middle worth the name. */
 const SHORT_ROW = 8;
-/** Most elements of a row that an invocation adds: 4 sums, 4 quads a step, at most 256 steps. */
-const MOST_OF_ROW = 4096;
-/** Most rows that an invocation adds to a column: 4 a step, at most 256 steps. */
-const MOST_OF_COLUMN = 1024;
 /** Most neighbouring columns, or groups of four, in a block of a workgroup. */
-const WIDEST_TILE = 64;
-/** Fewer columns than this, if they are long, are read by teams even where `outer` is large: neighbours would read far apart. */
+const WIDEST_TILE = 32;
+/**
+ * Fewer columns than this, if they are long, are read by teams even where `outer` is large: neighbours would read far
+ * apart.
+ */
 const NARROW = { columns: 16, length: 64 };
 
 /** Invocations that keep a device busy. */
 const BUSY = { software: 4096, gpu: 2 ** 18 };
+/**
+ * Elements that an invocation adds in one pass: no fewer, because another pass costs time too, and no more, so that a
+ * chain has 256 steps at most (of 16 elements in a row, of 4 in a column).
+ */
+const SHARE = {
+  row: { software: 2048, gpu: 64, most: 4096 },
+  column: { software: 128, gpu: 16, most: 1024 },
+};
 
 /**
  * Chooses how a tensor is reduced. Where there are fewer results than keep the device busy, the axis is cut into parts;
@@ -38,42 +45,52 @@ const BUSY = { software: 4096, gpu: 2 ** 18 };
  * @param hasQuads - four neighbouring columns can be read and written as one vector
  */
 export function chooseVariant(extents: Extents, traits: DeviceTraits, hasQuads: boolean): Variant {
-  const canTeam = !traits.isSoftware && traits.maxInvocations >= Math.max(ROWS_TEAM_SIZE, COLUMNS_TEAM_SIZE);
-  const busy = traits.isSoftware ? BUSY.software : BUSY.gpu;
-  if (extents.inner === 1 && extents.length >= SHORT_ROW) return rowsVariant(extents, canTeam, busy);
-  return columnsVariant(extents, hasQuads ? 4 : 1, canTeam, busy);
+  const isByRows = extents.inner === 1 && extents.length >= SHORT_ROW;
+  return isByRows ? rowsVariant(extents, traits) : columnsVariant(extents, traits, hasQuads ? 4 : 1);
 }
 
-function rowsVariant({ outer, length }: Extents, canTeam: boolean, busy: number): Variant {
-  const team = canTeam ? rowTeam(length) : 1;
-  const chunk = chunkOf(length, busy / (outer * team), {
-    least: (team === 1 ? 1024 : 16) * team,
-    most: MOST_OF_ROW * team,
-  });
+function rowsVariant({ outer, length }: Extents, traits: DeviceTraits): Variant {
+  const { busy, canTeam, kind } = handsOf(traits);
+  const team = canTeam ? rowTeam(length, outer * ROWS_TEAM_SIZE <= busy) : 1;
+  const chunk = chunkOf(length, team, busy / (outer * team), { least: SHARE.row[kind], most: SHARE.row.most });
   return team === 1 ? { kind: 'rows-lane', chunk } : { kind: 'rows-team', team, chunk };
 }
 
-/** At least two quads for each invocation of a team. */
-function rowTeam(length: number): RowTeam | 1 {
-  if (length >= 2048) return 256;
-  if (length >= 256) return 32;
+/** Where there are many rows, two quads or more for each invocation of a team. */
+function rowTeam(length: number, areFew: boolean): RowTeam | 1 {
+  if (length >= (areFew ? 256 : 2048)) return 256;
+  if (length >= (areFew ? 32 : 256)) return 32;
   return length >= 32 ? 8 : 1;
 }
 
-function columnsVariant({ outer, length, inner }: Extents, width: 1 | 4, canTeam: boolean, busy: number): Variant {
+function columnsVariant({ outer, length, inner }: Extents, traits: DeviceTraits, width: 1 | 4): Variant {
+  const { busy, canTeam, kind } = handsOf(traits);
   const columns = inner / width;
   const tile = Math.ceil(columns / Math.ceil(columns / WIDEST_TILE));
-  const team = Math.min(Math.floor(COLUMNS_TEAM_SIZE / tile), Math.ceil(length / 4));
+  const mates = Math.min(Math.floor(COLUMNS_TEAM_SIZE / tile), Math.ceil(length / 4));
   const isNarrow = columns < NARROW.columns && length >= NARROW.length;
-  const isTeamWork = canTeam && team > 1 && (outer * columns < busy || isNarrow);
-  const hands = isTeamWork ? team : 1;
-  const chunk = chunkOf(length, busy / (outer * columns * hands), { least: 16 * hands, most: MOST_OF_COLUMN * hands });
-  return isTeamWork ? { kind: 'columns-team', width, tile, team, chunk } : { kind: 'columns-lane', width, chunk };
+  const team = canTeam && (isNarrow || outer * columns < busy) ? mates : 1;
+  const share = { least: SHARE.column[kind], most: SHARE.column.most };
+  const chunk = chunkOf(length, team, busy / (outer * columns * team), share);
+  return team === 1 ? { kind: 'columns-lane', width, chunk } : { kind: 'columns-team', width, tile, team, chunk };
 }
 
-/** The length of `parts` or so equal parts of an axis, a multiple of 4 that respects the limits unless there is one part. */
-function chunkOf(length: number, parts: number, { least, most }: { least: number; most: number }): number {
-  const wanted = Math.min(Math.max(length / parts, least), most);
-  const count = Math.ceil(length / wanted);
-  return count === 1 ? length : Math.min(Math.ceil(length / count / 4) * 4, most);
+/** How many invocations a device wants, and whether they can work together. */
+function handsOf({ isSoftware, maxInvocations }: DeviceTraits): {
+  readonly busy: number;
+  readonly canTeam: boolean;
+  readonly kind: 'software' | 'gpu';
+} {
+  const kind = isSoftware ? 'software' : 'gpu';
+  const canTeam = !isSoftware && maxInvocations >= Math.max(ROWS_TEAM_SIZE, COLUMNS_TEAM_SIZE);
+  return { busy: BUSY[kind], canTeam, kind };
+}
+
+/** Cuts an axis into `wanted` or fewer equal parts, a multiple of 4 long, such that a team's shares are in bounds. */
+function chunkOf(length: number, team: number, wanted: number, share: { least: number; most: number }): number {
+  const parts = Math.max(
+    Math.min(Math.floor(wanted), Math.floor(length / (team * share.least))),
+    Math.ceil(length / (team * share.most)),
+  );
+  return parts <= 1 ? length : Math.ceil(length / parts / 4) * 4;
 }
