@@ -1,10 +1,114 @@
 import type { ResolvedGemm, ResolvedScale } from '@concord/backend-core/implement';
-import type { Recorder, StorageBuffer } from '../recorder.ts';
+import { bindingSlack } from '../operands.ts';
+import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
+import { chooseVariant, type ProductShape, type Variant } from './choose-variant.ts';
+import { entriesLaunch } from './entries.ts';
+import { finish } from './finish.wgsl.ts';
+import { launchProduct } from './launch-product.ts';
+import { cuts, panels, panelSizes, panelSizesOfOutput } from './panels.ts';
+import { bindMatrix, type Matrix, partOf, partOfMatrix, type Product, productOf } from './product.ts';
+import { scale } from './scale.wgsl.ts';
+import { outputFormat } from './storage-formats.ts';
 
-export function planGemm(_call: ResolvedGemm<StorageBuffer>, _recorder: Recorder): void {
-  throw new Error('not here yet');
+export { allKernels } from './all-kernels.ts';
+
+/** Memory for sums in float32, made when it is first asked for. */
+type SumsMemory = (bytes: number) => Span;
+
+const SUM_BYTES = 4;
+/** Ranges of k begin at multiples of this: a multiple of each tile's step. */
+const DEPTH_MULTIPLE = 16;
+
+/**
+ * Plans `gemm`, `batchedGemm` and both in f16, with k > 0.
+ *
+ * Operands that do not fit into bindings are worked on in panels. Where the kernel cannot write C itself - binary16
+ * without `f16`, k split for more workgroups, k cut into panels - it leaves sums in float32, and a second kernel makes C
+ * of them: alpha and beta are applied once.
+ *
+ * @param choose - gives the kernel for a panel; tests and measurements have their own
+ * @throws {BackendError} OUT_OF_MEMORY when scratch memory exceeds the largest buffer
+ */
+export function planGemm(
+  call: ResolvedGemm<StorageBuffer>,
+  recorder: Recorder,
+  choose: (shape: ProductShape, traits: DeviceTraits) => Variant = chooseVariant,
+): void {
+  const product = productOf(call, recorder);
+  const sizes = panelSizes(product, recorder.traits);
+  const sums = sumsMemory(recorder);
+  for (const part of panels(product, sizes)) {
+    const panel = partOf(product, part);
+    const { m, n, k, batchCount, transA, transB } = panel;
+    const variant = choose({ m, n, k, batchCount, transA, transB, dtype: call.dtype }, recorder.traits);
+    multiply(panel, variant, sizes.k, sums, recorder);
+  }
 }
 
-export function planScale(_call: ResolvedScale<StorageBuffer>, _recorder: Recorder): void {
-  throw new Error('not here yet');
+/** Plans what is left of a gemm with k = 0 or alpha = 0: `C = beta * C`. */
+export function planScale(call: ResolvedScale<StorageBuffer>, recorder: Recorder): void {
+  const { m, n, batchCount, beta, dtype } = call;
+  const { traits } = recorder;
+  const whole = { m, n, k: 0, batchCount };
+  const c: Matrix = { span: call.c, dtype, ld: call.ldc, stride: call.strideC };
+  const output = outputFormat(dtype, traits);
+  for (const part of panels(whole, panelSizesOfOutput(whole, c, traits))) {
+    const panel = partOfMatrix(c, part, part.row, part.column, part.m, part.n);
+    const { span, start } = bindMatrix(panel, traits.storageAlignment);
+    const { uniforms, groups } = entriesLaunch(output, { ...part, ...panel, start, readsC: beta !== 0 });
+    recorder.launch({ kernel: scale({ output }), storage: { c: span }, uniforms: { ...uniforms, beta }, groups });
+  }
+}
+
+/** One panel of C with all of k, of which at most `depth` terms at a time fit into bindings. */
+function multiply(product: Product, variant: Variant, depth: number, sums: SumsMemory, recorder: Recorder): void {
+  const { m, n, k, batchCount } = product;
+  const { traits } = recorder;
+  const output = outputFormat(product.c.dtype, traits);
+  const entries = batchCount * m * n;
+  const wanted = depth < k ? 1 : splitsThatFit(variant.splits, entries, traits);
+  const range = wanted === 1 ? k : Math.ceil(k / wanted / DEPTH_MULTIPLE) * DEPTH_MULTIPLE;
+  const splits = Math.ceil(k / range);
+  if (splits === 1 && depth >= k && output !== 'half-words') {
+    launchProduct(product, variant, { depth: k, count: 1, stride: 0 }, recorder);
+    return;
+  }
+
+  const span = sums(splits * entries * SUM_BYTES);
+  const c: Matrix = { span, dtype: 'f32', ld: n, stride: batchCount === 1 ? 0 : m * n };
+  for (const [start, length] of cuts(k, depth)) {
+    const whole = { batch: 0, row: 0, column: 0, batchCount, m, n };
+    const part = partOf({ ...product, alpha: 1, beta: start === 0 ? 0 : 1 }, { ...whole, depth: start, k: length });
+    launchProduct({ ...part, c }, variant, { depth: range, count: splits, stride: entries }, recorder);
+  }
+  finishProduct(product, { ...c, span }, splits, recorder);
+}
+
+/** `C = alpha * sums + beta * C`. */
+function finishProduct(product: Product, sums: Matrix, splits: number, recorder: Recorder): void {
+  const { m, n, batchCount, alpha, beta, c } = product;
+  const { traits } = recorder;
+  const output = outputFormat(c.dtype, traits);
+  const { span, start } = bindMatrix(c, traits.storageAlignment);
+  const { uniforms, groups } = entriesLaunch(output, { ...c, m, n, batchCount, start, readsC: beta !== 0 });
+  recorder.launch({
+    kernel: finish({ output }),
+    storage: { sums: sums.span, c: span },
+    uniforms: { ...uniforms, splits, split_stride: batchCount * m * n, alpha, beta },
+    groups,
+  });
+}
+
+function splitsThatFit(splits: number, entries: number, traits: DeviceTraits): number {
+  const most = Math.floor((traits.maxBindingBytes - bindingSlack(traits.storageAlignment)) / SUM_BYTES / entries);
+  return Math.max(1, Math.min(splits, most));
+}
+
+/** Panels come one after the other and share the memory; the first is the largest, but may be split less. */
+function sumsMemory(recorder: Recorder): SumsMemory {
+  let memory: Span | undefined;
+  return (bytes) => {
+    if (memory === undefined || memory.byteLength < bytes) memory = recorder.scratch(bytes);
+    return { ...memory, byteLength: bytes };
+  };
 }

@@ -1,0 +1,47 @@
+import type { DType } from '@concord/backend-core';
+import type { Kernel } from '../kernel.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { DIRECT_TILES, MATVEC_TEAMS, possibleTiles } from './choose-variant.ts';
+import { direct } from './direct.wgsl.ts';
+import { finish } from './finish.wgsl.ts';
+import { matvecColumns } from './matvec-columns.wgsl.ts';
+import { matvecRows } from './matvec-rows.wgsl.ts';
+import type { OperandParams } from './product-kernel.ts';
+import { scale } from './scale.wgsl.ts';
+import { outputFormat } from './storage-formats.ts';
+import { type Fit, tiled } from './tiled.wgsl.ts';
+
+const BOTH = [false, true] as const;
+const FITS: readonly Fit[] = ['full', 'wide', 'any'];
+
+/** Every kernel that a gemm on such a device may need. */
+export function allKernels(traits: DeviceTraits): readonly Kernel[] {
+  const formats = formatsOn(traits);
+  const operands = formats.flatMap((format) =>
+    BOTH.flatMap((transA) => BOTH.map((transB): OperandParams => ({ ...format, transA, transB }))),
+  );
+  const tiles = traits.isSoftware ? [] : possibleTiles(traits);
+  const products =
+    tiles.length > 0
+      ? operands.flatMap((params) => tiles.flatMap((tile) => FITS.map((fit) => tiled({ ...params, tile, fit }))))
+      : operands.flatMap((params) =>
+          DIRECT_TILES.flatMap((tile) => BOTH.map((wide) => direct({ ...params, ...tile, wide }))),
+        );
+  const teams = tiles.length > 0 ? MATVEC_TEAMS : { rows: 1, columns: 1 };
+  const vectors = formats.flatMap((format) =>
+    BOTH.flatMap((wide) => [
+      matvecRows({ ...format, wide, team: teams.rows }),
+      matvecColumns({ ...format, wide, team: teams.columns }),
+    ]),
+  );
+  const outputs = DTYPES.map((dtype) => outputFormat(dtype, traits));
+  return [...products, ...vectors, ...outputs.flatMap((output) => [finish({ output }), scale({ output })])];
+}
+
+const DTYPES: readonly DType[] = ['f32', 'f16'];
+
+/** Storage of inputs and results: results of f16 may be sums in float32. */
+function formatsOn({ hasF16 }: DeviceTraits): readonly Pick<OperandParams, 'input' | 'output'>[] {
+  const always = DTYPES.map((input) => ({ input, output: 'f32' as const }));
+  return hasF16 ? [...always, { input: 'f16', output: 'f16' }] : always;
+}

@@ -1,0 +1,158 @@
+import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { repeat } from '../wgsl/repeat.ts';
+import { nameOf, type OperandParams, PLACE_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
+import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
+
+/** Entries of C that one invocation computes: multiples of 4. */
+export interface DirectTile {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** Parameters of {@link direct}. */
+export interface DirectParams extends OperandParams, DirectTile {
+  /** Every row of A, B and C begins and ends at a multiple of four elements: they are read and written by fours. */
+  readonly wide: boolean;
+}
+
+/** Invocations of a workgroup along m and along n. */
+export const DIRECT_GROUP = 8;
+
+/** Terms per turn of the loop. */
+const STEP = 4;
+
+/**
+ * `C = alpha op(A) op(B) + beta C` without workgroup memory: for devices whose shaders run on the CPU, where a barrier
+ * costs more than it saves.
+ *
+ * An invocation keeps `rows x columns` sums in registers and reads what they need straight from memory; 8 x 8
+ * invocations make a workgroup. A turn of the loop takes four terms: each sum gets four products in one expression. What
+ * a software device spends its time on is reading memory for each invocation apart, so tiles are as large as pays,
+ * whatever the number of registers.
+ *
+ * Invocations that reach beyond C read the last row or column again and write nothing.
+ */
+export const direct: (params: DirectParams) => Kernel = variants((params: DirectParams) => {
+  const { input, output, transA, transB, rows, columns, wide } = params;
+  const a = side('a', rows, !transA, wide);
+  const b = side('b', columns, transB, wide);
+  const sums = (terms: number): string =>
+    repeat(rows, (i) =>
+      repeat(columns, (j) => {
+        const products = Array.from({ length: terms }, (_, p) => `${a.value(i, p)} * ${b.value(j, p)}`);
+        return `      c${i}_${j} += ${products.join(' + ')};`;
+      }),
+    );
+  const turn = (terms: number): string => `${a.read(terms)}\n${b.read(terms)}\n${sums(terms)}`;
+  const storeRow = wide
+    ? (i: number) =>
+        repeat(columns / 4, (g) => {
+          const sum = [0, 1, 2, 3].map((j) => `c${i}_${4 * g + j}`);
+          return `    if (column + ${4 * g}u < u.n) { store_c(c_row / 4u + ${g}u, vec4f(${sum.join(', ')})); }`;
+        })
+    : (i: number) => repeat(columns, (j) => `    if (column + ${j}u < u.n) { store_c(c_row + ${j}u, c${i}_${j}); }`);
+
+  return defineKernel({
+    name: `gemm/direct ${nameOf(params)} ${rows}x${columns}${wide ? ' wide' : ''}`,
+    storage: {
+      a: { access: 'read', type: inputType(input, wide) },
+      b: { access: 'read', type: inputType(input, wide) },
+      c: { access: 'read_write', type: outputType(output, wide) },
+    },
+    uniforms: PRODUCT_UNIFORMS,
+    features: featuresFor(output),
+    code: /* wgsl */ `
+${readFunction('a', input, wide)}
+${readFunction('b', input, wide)}
+${storeFunction(output, wide)}
+
+@compute @workgroup_size(${DIRECT_GROUP * DIRECT_GROUP})
+fn main(
+  @builtin(workgroup_id) id: vec3u,
+  @builtin(num_workgroups) grid: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+) {
+${PLACE_OF_GROUP}
+  let row = (tile_row * ${DIRECT_GROUP}u + lane / ${DIRECT_GROUP}u) * ${rows}u;
+  let column = (tile_column * ${DIRECT_GROUP}u + lane % ${DIRECT_GROUP}u) * ${columns}u;
+  if (row >= u.m || column >= u.n) { return; }
+${a.declare('row', 'u.m')}
+${b.declare('column', 'u.n')}
+${repeat(rows, (i) => repeat(columns, (j) => `  var c${i}_${j} = 0.0;`))}
+  var p = begin;
+  for (; p + ${STEP}u <= end; p += ${STEP}u) {
+${turn(STEP)}
+    ${a.advance(STEP)}
+    ${b.advance(STEP)}
+  }
+  ${
+    // Where four terms are read at once, the number of terms is a multiple of four.
+    wide && (!transA || transB)
+      ? ''
+      : `for (; p < end; p++) {
+${turn(1)}
+    ${a.advance(1)}
+    ${b.advance(1)}
+  }`
+  }
+  let c_first = u.c_start + batch * u.c_stride + split * u.c_split + row * u.c_ld + column;
+${repeat(
+  rows,
+  (i) => `  if (row + ${i}u < u.m) {
+    let c_row = c_first + ${i}u * u.c_ld;
+${storeRow(i)}
+  }`,
+)}
+}`,
+  });
+});
+
+/** Source text for one operand's part of a tile: `size` rows of op(A), or columns of op(B). */
+interface Side {
+  /** Declares where to read: `<name>_at` moves along k, `<name>_<i>` is the place of row i, or of four of them. */
+  declare(first: string, count: string): string;
+  /** Reads `terms` values of each row. */
+  read(terms: number): string;
+  /** Value of row i at term p of the turn. */
+  value(i: number, p: number): string;
+  advance(terms: number): string;
+}
+
+/** @param alongK - whether neighbours in memory are neighbours along k */
+function side(name: string, size: number, alongK: boolean, wide: boolean): Side {
+  const unit = wide ? 4 : 1;
+  const line = `(u.${name}_ld / ${unit}u)`;
+  const from = (row: number, p: number): string =>
+    `read_${name}(${name}_at + ${name}_${row} + ${alongK ? `${p}u` : `${p}u * ${line}`})`;
+  const first = `(u.${name}_start + batch * u.${name}_stride) / ${unit}u`;
+  const advance = (terms: number): string =>
+    alongK ? `${name}_at += ${Math.ceil(terms / unit)}u;` : `${name}_at += ${terms}u * ${line};`;
+
+  if (alongK) {
+    return {
+      declare: (row, count) =>
+        [
+          `  var ${name}_at = ${first} + begin / ${unit}u;`,
+          repeat(size, (i) => `  let ${name}_${i} = min(${row} + ${i}u, ${count} - 1u) * ${line};`),
+        ].join('\n'),
+      read: (terms) =>
+        repeat(size, (i) =>
+          wide
+            ? `      let ${name}${i} = ${from(i, 0)};`
+            : repeat(terms, (p) => `      let ${name}${i}_${p} = ${from(i, p)};`),
+        ),
+      value: (i, p) => (wide ? `${name}${i}.${'xyzw'[p]}` : `${name}${i}_${p}`),
+      advance,
+    };
+  }
+  return {
+    declare: (row, count) =>
+      [
+        `  var ${name}_at = ${first} + begin * ${line};`,
+        repeat(size / unit, (i) => `  let ${name}_${i} = min(${row} + ${i * unit}u, ${count} - ${unit}u) / ${unit}u;`),
+      ].join('\n'),
+    read: (terms) => repeat(terms, (p) => repeat(size / unit, (i) => `      let ${name}${i}_${p} = ${from(i, p)};`)),
+    value: (i, p) => (wide ? `${name}${Math.floor(i / 4)}_${p}.${'xyzw'[i % 4]}` : `${name}${i}_${p}`),
+    advance,
+  };
+}

@@ -1,0 +1,56 @@
+import type { DType } from '@concord/backend-core';
+import type { UniformType } from '../kernel.ts';
+import type { OutputFormat } from './storage-formats.ts';
+
+/** What the kernels of a product of a matrix and a vector differ in. */
+export interface MatvecParams {
+  /** Storage of the matrix and of the vector. */
+  readonly input: DType;
+  /** Storage of the result, or of the sums that stand in for it. */
+  readonly output: Exclude<OutputFormat, 'half-words'>;
+  /** The matrix, and a vector that is read along its rows, are read by fours. */
+  readonly wide: boolean;
+  /** Invocations that share the terms of a sum; 1 needs no workgroup memory. */
+  readonly team: number;
+}
+
+/**
+ * Uniforms of `y = alpha M x + beta y` for a batch: `a` is the matrix, `b` the vector, `c` the result. Steps are the
+ * elements between neighbours of a vector.
+ */
+export const MATVEC_UNIFORMS: Readonly<Record<string, UniformType>> = {
+  rows: 'u32',
+  k: 'u32',
+  a_ld: 'u32',
+  b_step: 'u32',
+  c_step: 'u32',
+  a_start: 'u32',
+  b_start: 'u32',
+  c_start: 'u32',
+  a_stride: 'u32',
+  b_stride: 'u32',
+  c_stride: 'u32',
+  batches: 'u32',
+  // Terms of a sum in each split, and elements between the results of two splits.
+  depth: 'u32',
+  c_split: 'u32',
+  // Workgroups for all rows of one matrix.
+  tiles: 'u32',
+  alpha: 'f32',
+  beta: 'f32',
+  reads_c: 'u32',
+};
+
+/** WGSL: finds, from the number of the workgroup, its rows, its matrix of the batch and its range of k. */
+export const MATVEC_PLACE: string = /* wgsl */ `
+  let group = group_index(id, grid);
+  if (group >= u.group_count) { return; }
+  let tile = group % u.tiles;
+  let batch = (group / u.tiles) % u.batches;
+  let split = group / u.tiles / u.batches;
+  let begin = split * u.depth;
+  let end = min(begin + u.depth, u.k);
+  let a_first = u.a_start + batch * u.a_stride;
+  let b_first = u.b_start + batch * u.b_stride;
+  let c_first = u.c_start + batch * u.c_stride + split * u.c_split;
+`;

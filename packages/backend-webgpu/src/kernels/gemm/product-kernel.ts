@@ -1,0 +1,61 @@
+import type { DType } from '@concord/backend-core';
+import type { UniformType } from '../kernel.ts';
+import type { OutputFormat } from './storage-formats.ts';
+
+/** What the kernels of a product differ in besides their tiles. */
+export interface OperandParams {
+  /** Storage of A and B. */
+  readonly input: DType;
+  /** Storage of C, or of the sums that stand in for it. */
+  readonly output: Exclude<OutputFormat, 'half-words'>;
+  readonly transA: boolean;
+  readonly transB: boolean;
+}
+
+/** Uniforms of the kernels of a product. Sizes, leading dimensions, starts and strides count elements. */
+export const PRODUCT_UNIFORMS: Readonly<Record<string, UniformType>> = {
+  m: 'u32',
+  n: 'u32',
+  k: 'u32',
+  a_ld: 'u32',
+  b_ld: 'u32',
+  c_ld: 'u32',
+  a_start: 'u32',
+  b_start: 'u32',
+  c_start: 'u32',
+  a_stride: 'u32',
+  b_stride: 'u32',
+  c_stride: 'u32',
+  batches: 'u32',
+  // Terms of a sum in each split, and elements between the results of two splits.
+  depth: 'u32',
+  c_split: 'u32',
+  // Tiles in a row of C, and in C.
+  tiles_n: 'u32',
+  tiles: 'u32',
+  alpha: 'f32',
+  beta: 'f32',
+  reads_c: 'u32',
+};
+
+/**
+ * WGSL: finds, from the number of the workgroup, its tile of C, its matrix of the batch and its range of k. Tiles of
+ * one row are neighbours, so that groups that run together share rows of A.
+ */
+export const PLACE_OF_GROUP: string = /* wgsl */ `
+  let group = group_index(id, grid);
+  if (group >= u.group_count) { return; }
+  let tile = group % u.tiles;
+  let batch = (group / u.tiles) % u.batches;
+  let split = group / u.tiles / u.batches;
+  let begin = split * u.depth;
+  let end = min(begin + u.depth, u.k);
+  let tile_row = tile / u.tiles_n;
+  let tile_column = tile % u.tiles_n;
+`;
+
+/** Parameters in a kernel's name, such as `f16 NT`. */
+export function nameOf({ input, output, transA, transB }: OperandParams): string {
+  const formats = input === output ? input : `${input}-${output}`;
+  return `${formats} ${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
+}

@@ -1,0 +1,138 @@
+import type { DType } from '@concord/backend-core';
+import type { ResolvedGemm } from '@concord/backend-core/implement';
+import { apartFrom, bindable, slice } from '../operands.ts';
+import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
+
+/** A batch of stored matrices: row r of matrix b begins at element `b * stride + r * ld` of the span. */
+export interface Matrix {
+  readonly span: Span;
+  readonly dtype: DType;
+  readonly ld: number;
+  readonly stride: number;
+}
+
+/**
+ * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have a dtype of its own. The
+ * leading dimension of a single row is the row's length, and the stride of a single matrix is 0: both may be
+ * anything in a call.
+ */
+export interface Product {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly batchCount: number;
+  readonly transA: boolean;
+  readonly transB: boolean;
+  /** float32 */
+  readonly alpha: number;
+  /** float32 */
+  readonly beta: number;
+  readonly a: Matrix;
+  readonly b: Matrix;
+  readonly c: Matrix;
+}
+
+/** Where a part of a product begins and how large it is. */
+export interface Part {
+  readonly batch: number;
+  readonly row: number;
+  readonly column: number;
+  /** Place along k. */
+  readonly depth: number;
+  readonly batchCount: number;
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+}
+
+const ELEMENT_BYTES: Readonly<Record<DType, number>> = { f32: 4, f16: 2 };
+
+/** Bytes of an element. */
+export function elementBytes(dtype: DType): number {
+  return ELEMENT_BYTES[dtype];
+}
+
+/** The product that a call means; inputs in C's buffer are copied out of it first. */
+export function productOf(call: ResolvedGemm<StorageBuffer>, recorder: Recorder): Product {
+  const { m, n, k, batchCount, transA, transB, alpha, beta, dtype } = call;
+  const a = apartFrom(call.c, call.a, recorder);
+  const b = apartFrom(call.c, call.b, recorder);
+  return tidy({
+    m,
+    n,
+    k,
+    batchCount,
+    transA,
+    transB,
+    alpha,
+    beta,
+    a: { span: a, dtype, ld: call.lda, stride: call.strideA },
+    b: { span: b, dtype, ld: call.ldb, stride: call.strideB },
+    c: { span: call.c, dtype, ld: call.ldc, stride: call.strideC },
+  });
+}
+
+/** The same product of a part of each operand. */
+export function partOf(product: Product, part: Part): Product {
+  const { transA, transB, a, b, c } = product;
+  const { row, column, depth, m, n, k } = part;
+  return tidy({
+    ...product,
+    m,
+    n,
+    k,
+    batchCount: part.batchCount,
+    a: transA ? partOfMatrix(a, part, depth, row, k, m) : partOfMatrix(a, part, row, depth, m, k),
+    b: transB ? partOfMatrix(b, part, column, depth, n, k) : partOfMatrix(b, part, depth, column, k, n),
+    c: partOfMatrix(c, part, row, column, m, n),
+  });
+}
+
+/** Some rows and columns, as stored, of some matrices of a batch. */
+export function partOfMatrix(
+  matrix: Matrix,
+  { batch, batchCount }: Pick<Part, 'batch' | 'batchCount'>,
+  row: number,
+  column: number,
+  rows: number,
+  columns: number,
+): Matrix {
+  const { dtype, ld, stride, span } = matrix;
+  const bytes = elementBytes(dtype);
+  const start = batch * stride + row * ld + column;
+  const extent = (batchCount - 1) * stride + (rows - 1) * ld + columns;
+  return { ...matrix, span: slice(span, start * bytes, extent * bytes) };
+}
+
+function tidy(product: Product): Product {
+  const { m, n, k, batchCount, transA, transB, a, b, c } = product;
+  const matrix = (given: Matrix, rows: number, columns: number): Matrix => ({
+    ...given,
+    ld: rows === 1 ? columns : given.ld,
+    stride: batchCount === 1 ? 0 : given.stride,
+  });
+  return {
+    ...product,
+    a: transA ? matrix(a, k, m) : matrix(a, m, k),
+    b: transB ? matrix(b, n, k) : matrix(b, k, n),
+    c: matrix(c, m, n),
+  };
+}
+
+/** A matrix as a kernel gets it. */
+export interface BoundMatrix {
+  readonly span: Span;
+  /** Elements from the start of the binding to the first one. */
+  readonly start: number;
+}
+
+/** Binds a matrix. */
+export function bindMatrix({ span, dtype }: Matrix, storageAlignment: number): BoundMatrix {
+  const bound = bindable(span, storageAlignment);
+  return { span: bound.span, start: bound.byteOffset / elementBytes(dtype) };
+}
+
+/** Whether numbers of elements are all multiples of four: what lies between them can be read and written by fours. */
+export function areFours(...elements: readonly number[]): boolean {
+  return elements.every((count) => count % 4 === 0);
+}

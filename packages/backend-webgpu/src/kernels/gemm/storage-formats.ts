@@ -1,0 +1,78 @@
+import type { DType } from '@concord/backend-core';
+import type { KernelFeature } from '../kernel.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { halfBits } from '../wgsl/half.wgsl.ts';
+
+/**
+ * How the elements of an output are stored: as `f32`, as `f16` where the device has that type, or as binary16 in pairs
+ * in words of 32 bits. Inputs of binary16 are read from words everywhere: reading harms no neighbour.
+ */
+export type OutputFormat = 'f32' | 'f16' | 'half-words';
+
+/** How C of a dtype is stored on a device. */
+export function outputFormat(dtype: DType, { hasF16 }: DeviceTraits): OutputFormat {
+  if (dtype === 'f32') return 'f32';
+  return hasF16 ? 'f16' : 'half-words';
+}
+
+/** WGSL type of an input binding; `wide` counts in vectors of four elements. */
+export function inputType(dtype: DType, wide: boolean): string {
+  if (dtype === 'f32') return wide ? 'array<vec4f>' : 'array<f32>';
+  return wide ? 'array<vec2u>' : 'array<u32>';
+}
+
+/**
+ * WGSL: `read_<name>(at: u32)` gives vector `at` of a wide input as `vec4f`, element `at` of another as `f32`.
+ * `unpack2x16float` is exact.
+ */
+export function readFunction(name: string, dtype: DType, wide: boolean): string {
+  const type = wide ? 'vec4f' : 'f32';
+  const value = {
+    f32: `${name}[at]`,
+    f16: wide
+      ? `vec4f(unpack2x16float(${name}[at].x), unpack2x16float(${name}[at].y))`
+      : `unpack2x16float(${name}[at >> 1u] >> (16u * (at & 1u))).x`,
+  }[dtype];
+  return `fn read_${name}(at: u32) -> ${type} { return ${value}; }`;
+}
+
+/** Features that a kernel with this output needs. */
+export function featuresFor(output: OutputFormat): readonly KernelFeature[] {
+  return output === 'f16' ? ['f16'] : [];
+}
+
+/** WGSL type of the output binding `c`. */
+export function outputType(output: OutputFormat, wide: boolean): string {
+  const element = { f32: 'f32', f16: 'f16', 'half-words': 'u32' }[output];
+  return wide ? `array<vec4<${element}>>` : `array<${element}>`;
+}
+
+/**
+ * WGSL: `store_c(at: u32, sum)` writes `alpha * sum + beta * C` to vector or element `at`; C is read only if
+ * `u.reads_c` says so.
+ */
+export function storeFunction(output: Exclude<OutputFormat, 'half-words'>, wide: boolean): string {
+  const type = wide ? 'vec4f' : 'f32';
+  return /* wgsl */ `
+${output === 'f16' ? toF16(wide) : ''}
+fn store_c(at: u32, sum: ${type}) {
+  var value = u.alpha * sum;
+  if (u.reads_c != 0u) { value += u.beta * ${type}(c[at]); }
+  c[at] = ${output === 'f16' ? 'to_f16(value)' : 'value'};
+}`;
+}
+
+/** WGSL: `to_f16`, correctly rounded, of a number or of four. */
+export function toF16(wide: boolean): string {
+  const convert = wide
+    ? /* wgsl */ `
+fn to_f16(value: vec4f) -> vec4<f16> {
+  return bitcast<vec4<f16>>(vec2u(
+    half_bits(value.x) | (half_bits(value.y) << 16u),
+    half_bits(value.z) | (half_bits(value.w) << 16u),
+  ));
+}`
+    : /* wgsl */ `
+fn to_f16(value: f32) -> f16 { return bitcast<vec2<f16>>(half_bits(value)).x; }`;
+  return halfBits + convert;
+}
