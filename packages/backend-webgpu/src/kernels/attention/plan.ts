@@ -1,6 +1,206 @@
+import { BackendError } from '@concord/backend-core';
 import type { ResolvedAttention } from '@concord/backend-core/implement';
-import type { Recorder, StorageBuffer } from '../recorder.ts';
+import type { Kernel } from '../kernel.ts';
+import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
+import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
+import { attentionKernels, chooseSplits, chooseVariant } from './choose-variant.ts';
+import { combine, COMBINE_LANES } from './combine.wgsl.ts';
 
-export function planAttention(_call: ResolvedAttention<StorageBuffer>, _recorder: Recorder): void {
-  throw new Error('not here yet');
+/** Numbers behind the sums in a record: the largest score, and the sum of the weights. */
+const RECORD_EXTRA = 2;
+
+/**
+ * attention: `softmax(scale * Q K^T) V` per batch and head, in as many launches as it takes for each piece of an operand
+ * to fit a binding: as many heads as fit, or of one head as many queries. When not even the keys of one head fit, or to
+ * keep a GPU busy when there are few queries, the keys are taken in parts whose outcomes are merged.
+ *
+ * @throws {BackendError} UNSUPPORTED when two records of a row, of head_dim + 2 numbers, do not fit a binding
+ */
+export function planAttention(call: ResolvedAttention<StorageBuffer>, recorder: Recorder): void {
+  const { batch, heads, seqQ, seqKv, headDim, o } = call;
+  const plan = new AttentionPlan(
+    call,
+    {
+      q: apartFrom(o, call.q, recorder),
+      k: apartFrom(o, call.k, recorder),
+      v: apartFrom(o, call.v, recorder),
+    },
+    recorder,
+  );
+  const { limit } = plan;
+  const headsPerWindow = Math.floor(limit / (Math.max(seqQ, seqKv) * headDim));
+  if (headsPerWindow > 0) {
+    for (let head = 0; head < batch * heads; head += headsPerWindow) {
+      const count = Math.min(headsPerWindow, batch * heads - head);
+      plan.attend({ head, heads: count, query: 0, queries: seqQ, key: 0, keys: seqKv });
+    }
+    return;
+  }
+  const record = headDim + RECORD_EXTRA;
+  const keysPerWindow = Math.floor(limit / headDim);
+  const fitsKeys = seqKv <= keysPerWindow;
+  const queriesPerWindow = Math.floor(limit / (fitsKeys ? headDim : 2 * record));
+  if (queriesPerWindow === 0) {
+    throw new BackendError(
+      'UNSUPPORTED',
+      `attention with head_dim ${headDim} needs a binding of ${(fitsKeys ? headDim : 2 * record) * 4} bytes, ` +
+        `this device binds at most ${limit * 4}`,
+    );
+  }
+  for (let head = 0; head < batch * heads; head++) {
+    for (let query = 0; query < seqQ; query += queriesPerWindow) {
+      const window = { head, heads: 1, query, queries: Math.min(queriesPerWindow, seqQ - query) };
+      if (fitsKeys) plan.attend({ ...window, key: 0, keys: seqKv });
+      else plan.attendInParts(window, keysPerWindow);
+    }
+  }
+}
+
+/** Every kernel of attention for a device. */
+export function allKernels(traits: DeviceTraits): readonly Kernel[] {
+  return attentionKernels(traits);
+}
+
+/** Some heads and some of their queries. */
+interface QueryWindow {
+  readonly head: number;
+  readonly heads: number;
+  readonly query: number;
+  readonly queries: number;
+}
+
+/** And some of their keys. All queries, or all keys, unless there is only one head. */
+interface Window extends QueryWindow {
+  readonly key: number;
+  readonly keys: number;
+}
+
+interface Inputs {
+  readonly q: Span;
+  readonly k: Span;
+  readonly v: Span;
+}
+
+/** The launches of one call. */
+class AttentionPlan {
+  /** Most elements of an operand that fit a binding wherever they begin. */
+  readonly limit: number;
+  readonly #call: ResolvedAttention<StorageBuffer>;
+  readonly #inputs: Inputs;
+  readonly #recorder: Recorder;
+
+  constructor(call: ResolvedAttention<StorageBuffer>, inputs: Inputs, recorder: Recorder) {
+    const { maxBindingBytes, storageAlignment } = recorder.traits;
+    this.limit = Math.floor((maxBindingBytes - bindingSlack(storageAlignment)) / 4);
+    this.#call = call;
+    this.#inputs = inputs;
+    this.#recorder = recorder;
+  }
+
+  /** All keys of a window's queries. */
+  attend(window: Window): void {
+    const record = this.#call.headDim + RECORD_EXTRA;
+    const rows = window.heads * window.queries;
+    const wanted = chooseSplits({ ...this.#call, ...window }, this.#recorder.traits);
+    const splits = Math.min(wanted, Math.floor(this.limit / (rows * record)));
+    if (splits <= 1) {
+      this.#launch(window, this.#rows(window), { partial: false, splits: 1 });
+      return;
+    }
+    const records = this.#recorder.scratch(4 * splits * rows * record);
+    const slots = this.#launch(window, records, { partial: true, splits });
+    this.#combine(records, slots, window, this.#rows(window), { partial: false });
+  }
+
+  /** All keys of a window's queries, some at a time. What the parts so far came to is kept as a record per row. */
+  attendInParts(window: QueryWindow, keysPerPart: number): void {
+    const { causal, seqKv, headDim } = this.#call;
+    const end = causal ? Math.min(seqKv, window.query + window.queries) : seqKv;
+    const slotBytes = 4 * window.queries * (headDim + RECORD_EXTRA);
+    let records = this.#recorder.scratch(2 * slotBytes);
+    let merged = this.#recorder.scratch(2 * slotBytes);
+    for (let key = 0; key < end; key += keysPerPart) {
+      const part = { ...window, key, keys: Math.min(keysPerPart, end - key) };
+      const isFirst = key === 0;
+      const isLast = key + keysPerPart >= end;
+      const slots = isFirst ? 1 : 2;
+      const slot = slice(records, isFirst ? 0 : slotBytes, slotBytes);
+      this.#launch(part, isFirst && isLast ? this.#rows(window) : slot, { partial: !(isFirst && isLast), splits: 1 });
+      if (isFirst) continue;
+      this.#combine(records, slots, window, isLast ? this.#rows(window) : slice(merged, 0, slotBytes), {
+        partial: !isLast,
+      });
+      [records, merged] = [merged, records];
+    }
+  }
+
+  /** The rows of O of a window. */
+  #rows({ head, heads, query, queries }: QueryWindow): Span {
+    const { seqQ, headDim, o } = this.#call;
+    return slice(o, 4 * (head * seqQ + query) * headDim, 4 * heads * queries * headDim);
+  }
+
+  /** Gives the number of splits, which is at most what was asked for. */
+  #launch(window: Window, output: Span, options: { readonly partial: boolean; readonly splits: number }): number {
+    const { seqQ, seqKv, headDim, causal, scale } = this.#call;
+    const { head, heads, query, queries, key, keys } = window;
+    const { traits } = this.#recorder;
+    const variant = chooseVariant({ heads, queries, keys, headDim, causal }, traits, options);
+    const rows = (operand: Span, first: number, count: number) =>
+      bindable(slice(operand, 4 * first * headDim, 4 * count * headDim), traits.storageAlignment);
+    const q = rows(this.#inputs.q, head * seqQ + query, heads * queries);
+    const k = rows(this.#inputs.k, head * seqKv + key, heads * keys);
+    const v = rows(this.#inputs.v, head * seqKv + key, heads * keys);
+    const o = bindable(output, traits.storageAlignment);
+    this.#recorder.launch({
+      kernel: variant.kernel,
+      storage: { q: q.span, k: k.span, v: v.span, o: o.span },
+      groups: variant.groups,
+      uniforms: {
+        heads,
+        queries,
+        keys,
+        head_dim: headDim,
+        first_query: query,
+        first_key: key,
+        causal: causal ? 1 : 0,
+        scale,
+        q_at: q.byteOffset / 4,
+        k_at: k.byteOffset / 4,
+        v_at: v.byteOffset / 4,
+        o_at: o.byteOffset / 4,
+        o_row: headDim + (options.partial ? RECORD_EXTRA : 0),
+        splits: variant.splits,
+        split_keys: variant.splitKeys,
+      },
+    });
+    return variant.splits;
+  }
+
+  #combine(
+    records: Span,
+    slots: number,
+    { heads, queries }: QueryWindow,
+    output: Span,
+    params: { readonly partial: boolean },
+  ): void {
+    const { headDim } = this.#call;
+    const { storageAlignment } = this.#recorder.traits;
+    const rows = heads * queries;
+    const from = bindable(slice(records, 0, 4 * slots * rows * (headDim + RECORD_EXTRA)), storageAlignment);
+    const to = bindable(output, storageAlignment);
+    this.#recorder.launch({
+      kernel: combine(params),
+      storage: { records: from.span, o: to.span },
+      groups: Math.ceil((rows * headDim) / COMBINE_LANES),
+      uniforms: {
+        slots,
+        rows,
+        head_dim: headDim,
+        records_at: from.byteOffset / 4,
+        o_at: to.byteOffset / 4,
+        o_row: headDim + (params.partial ? RECORD_EXTRA : 0),
+      },
+    });
+  }
 }

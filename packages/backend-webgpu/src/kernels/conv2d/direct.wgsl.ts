@@ -1,19 +1,50 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { repeat } from '../wgsl/repeat.ts';
 import { windowFunctions, windowUniforms } from './window.wgsl.ts';
 
 /** What tells the `direct` kernels apart. */
 export interface DirectParams {
+  /** Filters that an invocation computes. */
   readonly filters: number;
+  /** Neighbouring outputs of a row that it computes for each. */
   readonly columns: number;
-  readonly lanes: number;
+  /** Whether the stride along a row equals the dilation, so that neighbours share inputs. */
   readonly slides: boolean;
 }
 
-const repeat = (n: number, line: (i: number) => string) => Array.from({length: n}, (_, i) => line(i)).join('\n');
+/** Invocations in a workgroup. */
+export const DIRECT_LANES = 32;
 
-export const direct: (params: DirectParams) => Kernel = variants(({ filters, columns, lanes, slides }: DirectParams) =>
-  defineKernel({
-    name: `conv2d/direct ${filters}x${columns} ${lanes} ${slides}`,
+/**
+ * Convolution without workgroup memory: output[k, p, q] for a block of filters and a strip of neighbouring q per
+ * invocation, all in registers; each weight that is loaded meets the whole strip, each input the whole block.
+ *
+ * Input is NCHW, filter KCRS, output NKPQ, as far as the window reaches. Workgroups are numbered by group, block of
+ * filters in it, and block of {@link DIRECT_LANES} strips. Where stride and dilation are equal along a row, the next weight
+ * of the filter's row needs the strip of inputs moved on by one: a register window slides along and loads one input
+ * per weight in place of `columns`.
+ *
+ * For software devices, where loads and barriers cost more than arithmetic, and for few filters per group (depthwise
+ * convolution: one), where a tile of a matrix product would be mostly empty.
+ */
+export const direct: (params: DirectParams) => Kernel = variants(({ filters, columns, slides }: DirectParams) => {
+  const loadStrip = (count: number, target: (index: number) => string): string =>
+    repeat(
+      count,
+      (j) => `        ${target(j)} = load(at, is_inside && x < u.width);
+        x += u.stride_w;
+        at += u.stride_w;`,
+    );
+  const reload = `
+        var x = corner.x + s * u.dilation_w;
+        var at = row_at + s * u.dilation_w;
+${loadStrip(columns, (j) => `let value${j}`)}`;
+  const slide = `
+${repeat(columns - 1, (j) => `        value${j} = value${j + 1};`)}
+${loadStrip(1, () => `value${columns - 1}`)}`;
+
+  return defineKernel({
+    name: `conv2d/direct ${filters}x${columns}${slides ? ' sliding' : ''}`,
     storage: {
       input: { access: 'read', type: 'array<f32>' },
       weights: { access: 'read', type: 'array<f32>' },
@@ -23,16 +54,7 @@ export const direct: (params: DirectParams) => Kernel = variants(({ filters, col
     code: /* wgsl */ `
 ${windowFunctions}
 
-fn load(at: u32, inside: bool) -> f32 {
-  if (!inside) { return 0.0; }
-  return input[at];
-}
-
-fn store(at: u32, sum: f32) {
-  output[at] = select(sum, output[at] + sum, u.accumulate == 1u);
-}
-
-@compute @workgroup_size(${lanes})
+@compute @workgroup_size(${DIRECT_LANES})
 fn main(
   @builtin(workgroup_id) id: vec3u,
   @builtin(num_workgroups) grid: vec3u,
@@ -40,52 +62,56 @@ fn main(
 ) {
   let number = group_index(id, grid);
   if (number >= u.group_count) { return; }
-  let strips = (u.output_width + ${columns - 1}u) / ${columns}u;
-  let items = u.rows * strips;
-  let item_blocks = (items + ${lanes - 1}u) / ${lanes}u;
+  let strips_per_row = (u.output_width + ${columns - 1}u) / ${columns}u;
+  let strips = u.rows * strips_per_row;
+  let strip_blocks = (strips + ${DIRECT_LANES - 1}u) / ${DIRECT_LANES}u;
   let filter_blocks = (u.filters + ${filters - 1}u) / ${filters}u;
-  let item = number % item_blocks * ${lanes}u + lane;
-  let filter_block = number / item_blocks;
-  let group = filter_block / filter_blocks;
-  let first_filter = filter_block % filter_blocks * ${filters}u;
-  let last = u.filters - 1u;
-${repeat(filters, (f) => `  let weight${f} = u.filter_at + (group * u.filters + min(first_filter + ${f}u, last)) * u.filter_stride;`)}
-  let column = item % strips * ${columns}u;
-  let corner = place_at(min(item / strips, u.rows - 1u), column);
-  let in = corner.input + group * u.input_group;
-${repeat(filters, (f) => repeat(columns, (v) => `  var sum${f}_${v} = 0.0;`))}
+
+  let strip = number % strip_blocks * ${DIRECT_LANES}u + lane;
+  if (strip >= strips) { return; }
+  let column = strip % strips_per_row * ${columns}u;
+  let corner = place_at(strip / strips_per_row, column);
+
+  let group = number / strip_blocks / filter_blocks;
+  let first_filter = number / strip_blocks % filter_blocks * ${filters}u;
+  let first_weight = u.filter_at + group * u.filters * u.filter_stride;
+  // What is computed beyond the last filter is not stored.
+${repeat(filters, (i) => `  let weight${i} = first_weight + min(first_filter + ${i}u, u.filters - 1u) * u.filter_stride;`)}
+${repeat(filters, (i) => repeat(columns, (j) => `  var sum${i}_${j} = 0.0;`))}
+
   var tap = 0u;
   for (var c = 0u; c < u.channels; c++) {
+    let channel_at = corner.input + group * u.input_group + c * u.height * u.width;
     for (var r = 0u; r < u.filter_height; r++) {
       let row = r * u.dilation_h;
-      let inside = corner.y + row < u.height;
-      let at = in + (c * u.height + row) * u.width;
-${slides ? `
-      var next_x = corner.x;
-      var next_at = at;
-${repeat(columns - 1, (v) => `  var v${v+1} = load(next_at, inside & (next_x < u.width)); next_x += u.stride_w; next_at += u.stride_w;`)}
-      var v0 = 0.0;
-` : ''}
-      for (var s = 0u; s < u.filter_width; s++) {
-${slides ? `
-        ${repeat(columns - 1, (v) => `v${v} = v${v + 1};`)}
-        v${columns - 1} = load(next_at, inside & (next_x < u.width));
-        next_x += u.stride_w; next_at += u.stride_w;
-` : `
-        var next_x = corner.x + s * u.dilation_w;
-        var next_at = at + s * u.dilation_w;
-${repeat(columns, (v) => `        let v${v} = load(next_at, inside & (next_x < u.width)); next_x += u.stride_w; next_at += u.stride_w;`)}
-`}
-${repeat(filters, (f) => `        { let w = weights[weight${f} + tap]; ${repeat(columns, (v) => `sum${f}_${v} += w * v${v};`)} }`)}
+      let is_inside = corner.y + row < u.height;
+      let row_at = channel_at + row * u.width;
+${
+  slides
+    ? `      var x = corner.x;
+      var at = row_at;
+      var value0 = 0.0;
+${loadStrip(columns - 1, (j) => `var value${j + 1}`)}`
+    : ''
+}
+      for (var s = 0u; s < u.filter_width; s++) {${slides ? slide : reload}
+${repeat(
+  filters,
+  (i) => `        let w${i} = weights[weight${i} + tap];
+${repeat(columns, (j) => `        sum${i}_${j} += w${i} * value${j};`)}`,
+)}
         tap++;
       }
     }
   }
-  if (item >= items) { return; }
-${repeat(filters, (f) => `  if (first_filter + ${f}u < u.filters) {
-    let at = corner.output + (group * u.filters + first_filter + ${f}u) * u.output_plane;
-${repeat(columns, (v) => `  if (column + ${v}u < u.output_width) { store(at + ${v}u, sum${f}_${v}); }`)}
-  }`)}
+
+${repeat(
+  filters,
+  (i) => `  if (first_filter + ${i}u < u.filters) {
+    let at = corner.output + (group * u.filters + first_filter + ${i}u) * u.output_plane;
+${repeat(columns, (j) => `    if (column + ${j}u < u.output_width) { store(at + ${j}u, sum${i}_${j}); }`)}
+  }`,
+)}
 }`,
-  }),
-);
+  });
+});

@@ -1,12 +1,12 @@
 import type { UniformType } from '../kernel.ts';
 
 /**
- * The part of a convolution that one launch computes, as its kernels see it: `groups` whole groups, or some of the
- * filters or of the channels of one; and `rows` output rows, numbered through all planes of the images, from row
- * `first_row` of the first image on. All counts and strides are in elements.
+ * The part of a convolution that one launch computes, as kernels see it: `groups` whole groups, or some of the filters
+ * or of the channels of one, and `rows` output rows. Rows are numbered through the images, from row `first_row` of the
+ * first image on. Counts and strides are in elements.
  *
- * Coordinates in the input are computed modulo 2^32. The plan sees to it that no coordinate outside the image, however
- * large the padding, is congruent to one inside, so that one comparison tells them apart: `y < u.height`.
+ * Coordinates in an image are computed modulo 2^32. The plan sees to it that none that lies in the padding, however wide,
+ * is congruent to one inside, so that one comparison tells them apart: `y < u.height`.
  */
 export const windowUniforms: Readonly<Record<string, UniformType>> = {
   groups: 'u32',
@@ -37,35 +37,51 @@ export const windowUniforms: Readonly<Record<string, UniformType>> = {
   input_group: 'u32',
   /** From a filter to the next. */
   filter_stride: 'u32',
-  /** From the output of an image to that of the next, and within from a plane to the next. */
+  /** From the output of an image to that of the next, and from a plane of it to the next. */
   output_image: 'u32',
   output_plane: 'u32',
-  /** 1: add to what the output holds, the sum over the channels so far. */
+  /** 1: add to what the output holds, the sum over the channels before. */
   accumulate: 'u32',
 };
 
-/** Where the filter stands, by number of the place; functions for kernels with {@link windowUniforms}. */
-export const windowFunctions = /* wgsl */ `
+/** Functions of kernels with {@link windowUniforms} and the storage variables `input` and `output`. */
+export const windowFunctions: string = /* wgsl */ `
+// Where the filter stands for one entry of an output plane.
 struct Place {
-  // Coordinates of the filter's corner in the image, modulo 2^32.
+  // Coordinates of its corner in the image.
   y: u32,
   x: u32,
-  // The element there of the group's first channel, modulo 2^32.
+  // The element under the corner, in the first channel of the first group.
   input: u32,
-  // The element of the output for the window's first filter.
+  // The element of the output, for the first filter.
   output: u32,
 }
 
 fn place_at(row: u32, column: u32) -> Place {
   let number = u.first_row + row;
   let image = number / u.output_height;
-  let y = number % u.output_height * u.stride_h - u.pad_h;
+  let output_row = number % u.output_height;
+  let y = output_row * u.stride_h - u.pad_h;
   let x = column * u.stride_w - u.pad_w;
   return Place(
     y,
     x,
     u.input_at + image * u.input_image + y * u.width + x,
-    u.output_at + image * u.output_image + (number % u.output_height - u.first_row) * u.output_width + column,
+    u.output_at + image * u.output_image + (output_row - u.first_row) * u.output_width + column,
   );
+}
+
+// The padding is not multiplied with: 0 * Infinity would be NaN.
+fn load(at: u32, is_inside: bool) -> f32 {
+  if (!is_inside) { return 0.0; }
+  return input[at];
+}
+
+fn store(at: u32, sum: f32) {
+  if (u.accumulate == 1u) {
+    output[at] += sum;
+  } else {
+    output[at] = sum;
+  }
 }
 `;

@@ -1,0 +1,136 @@
+import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { repeat } from '../wgsl/repeat.ts';
+import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgsl.ts';
+
+/** What tells the `direct` kernels apart. */
+export interface DirectParams {
+  /** Neighbouring queries that an invocation computes. */
+  readonly queries: number;
+  readonly causal: boolean;
+  /** Writes records for `combine` in place of rows of O. */
+  readonly partial: boolean;
+}
+
+/** Invocations in a workgroup. */
+export const DIRECT_LANES = 16;
+
+/** Keys per turn of the loop. */
+const KEYS = 8;
+
+/**
+ * softmax(scale * Q K^T) V for a block of neighbouring queries of one head per invocation, without workgroup memory: for
+ * devices whose shaders run on the CPU, where barriers are dear and every load is.
+ *
+ * Q and O are `[heads, queries, head_dim]`, K and V `[heads, keys, head_dim]`, as far as the window reaches; any head_dim.
+ * Blocks are numbered by head and block of queries, {@link DIRECT_LANES} to a workgroup. Per turn of the loop, a block
+ * meets 8 keys: a tile of scores in registers, then the online softmax, then for each column of O the sum of the 8
+ * weighted values is added to what O holds, which is the sum over the keys before. So O is scaled to the largest score so
+ * far until the end, when it is divided by the sum of the weights.
+ */
+export const direct: (params: DirectParams) => Kernel = variants(({ queries, causal, partial }: DirectParams) => {
+  // Without the mask, only keys beyond the last are hidden, and from all queries alike.
+  const isVisible = (i: number, j: number): string => `key + ${j}u < ${causal ? `visible${i}` : 'end'}`;
+  const terms = (i: number): string => Array.from({ length: KEYS }, (_, j) => `w${i}_${j} * v${j}`).join(' + ');
+
+  const scores = `
+${repeat(queries, (i) => repeat(KEYS, (j) => `    var w${i}_${j} = 0.0;`))}
+    for (var d = 0u; d < u.head_dim; d++) {
+${repeat(queries, (i) => `      let q${i} = q[q${i}_at + d];`)}
+${repeat(KEYS, (j) => `      let k${j} = k[k_head + row${j} + d];`)}
+${repeat(queries, (i) => repeat(KEYS, (j) => `      w${i}_${j} += q${i} * k${j};`))}
+    }`;
+
+  const weights = repeat(
+    queries,
+    (i) => `    var now${i} = largest${i};
+${repeat(
+  KEYS,
+  (j) => `    w${i}_${j} = select(LOWEST, u.scale * w${i}_${j}, ${isVisible(i, j)});
+    now${i} = larger(now${i}, w${i}_${j});`,
+)}
+    let factor${i} = exponential(largest${i} - now${i});
+    largest${i} = now${i};
+    total${i} *= factor${i};
+${repeat(
+  KEYS,
+  (j) => `    w${i}_${j} = select(0.0, exponential(w${i}_${j} - now${i}), ${isVisible(i, j)});
+    total${i} += w${i}_${j};`,
+)}`,
+  );
+
+  // A hidden value may be infinite or NaN, and then a weight of 0 does not hide it.
+  const values = causal
+    ? `
+${repeat(KEYS, (j) => `      let v${j} = v[v_head + row${j} + d];`)}
+${repeat(
+  queries,
+  (i) => `      var o${i} = select(o[o${i}_at + d] * factor${i}, 0.0, key == 0u);
+${repeat(KEYS, (j) => `      o${i} += select(0.0, w${i}_${j} * v${j}, ${isVisible(i, j)});`)}`,
+)}`
+    : `
+${repeat(KEYS, (j) => `      let v${j} = select(0.0, v[v_head + row${j} + d], ${isVisible(0, j)});`)}
+${repeat(queries, (i) => `      let o${i} = select(o[o${i}_at + d] * factor${i}, 0.0, key == 0u) + (${terms(i)});`)}`;
+
+  const finish = partial
+    ? (i: number) => `
+    if (end == 0u) {
+      for (var d = 0u; d < u.head_dim; d++) { o[o${i}_at + d] = 0.0; }
+    }
+    o[o${i}_at + u.head_dim] = largest${i};
+    o[o${i}_at + u.head_dim + 1u] = total${i};`
+    : (i: number) => `
+    for (var d = 0u; d < u.head_dim; d++) { o[o${i}_at + d] = quotient(o[o${i}_at + d], total${i}); }`;
+
+  return defineKernel({
+    name: `attention/direct ${queries}x${KEYS}${causal ? ' causal' : ''}${partial ? ' partial' : ''}`,
+    storage: {
+      q: { access: 'read', type: 'array<f32>' },
+      k: { access: 'read', type: 'array<f32>' },
+      v: { access: 'read', type: 'array<f32>' },
+      o: { access: 'read_write', type: 'array<f32>' },
+    },
+    uniforms: attentionUniforms,
+    code: /* wgsl */ `
+${softmaxFunctions}
+${maskFunction}
+
+@compute @workgroup_size(${DIRECT_LANES})
+fn main(
+  @builtin(workgroup_id) id: vec3u,
+  @builtin(num_workgroups) grid: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+) {
+  let number = group_index(id, grid);
+  if (number >= u.group_count) { return; }
+  let blocks_per_head = (u.queries + ${queries - 1}u) / ${queries}u;
+  let block = number * ${DIRECT_LANES}u + lane;
+  let head = block / blocks_per_head;
+  if (head >= u.heads) { return; }
+  let query = block % blocks_per_head * ${queries}u;
+  let k_head = u.k_at + head * u.keys * u.head_dim;
+  let v_head = u.v_at + head * u.keys * u.head_dim;
+
+  // What is computed beyond the last query, a copy of it, is not stored.
+${repeat(
+  queries,
+  (i) => `  let query${i} = min(query + ${i}u, u.queries - 1u);
+  let q${i}_at = u.q_at + (head * u.queries + query${i}) * u.head_dim;
+  let o${i}_at = u.o_at + (head * u.queries + query${i}) * u.o_row;
+  let visible${i} = visible_keys(query${i});
+  var largest${i} = LOWEST;
+  var total${i} = 0.0;`,
+)}
+
+  let end = visible${queries - 1};
+  for (var key = 0u; key < end; key += ${KEYS}u) {
+${repeat(KEYS, (j) => `    let row${j} = min(key + ${j}u, end - 1u) * u.head_dim;`)}
+${scores}
+${weights}
+    for (var d = 0u; d < u.head_dim; d++) {${values}
+${repeat(queries, (i) => `      if (query + ${i}u < u.queries) { o[o${i}_at + d] = o${i}; }`)}
+    }
+  }
+${repeat(queries, (i) => `  if (query + ${i}u < u.queries) {${finish(i)}\n  }`)}
+}`,
+  });
+});
