@@ -47,5 +47,13 @@ test('tells in one line why there is no GPU', () => {
   expect(gpuSummary([selected])).toContain('no GPU backend');
   const missing: Attempt = { provider: 'webgpu', outcome: 'unavailable', reason: 'no-device', message: 'no adapter' };
   expect(gpuSummary([missing, selected])).toBe('not used: webgpu: no adapter');
-  expect(gpuSummary([{ ...selected, provider: 'webgpu', device: { ...device, type: 'discrete' } }])).toContain('yes');
+  const on = (type: 'discrete' | 'software'): Attempt => ({
+    ...selected,
+    provider: 'webgpu',
+    device: { ...device, type },
+  });
+  expect(gpuSummary([on('discrete')])).toContain('yes');
+  expect(gpuSummary([on('software')])).toContain('only a software device');
+  const passedOver = { ...on('software'), outcome: 'not-tried' } as const;
+  expect(gpuSummary([selected, passedOver])).toBe(`not used: webgpu has only a software device, ${device.name}`);
 });

@@ -107,9 +107,14 @@ export function gpuSummary(attempts: readonly Attempt[]): string {
   const selected = attempts.find(({ outcome }) => outcome === 'selected');
   const type = selected?.device?.type;
   if (type === 'discrete' || type === 'integrated' || type === 'unknown') return 'yes, this ran on one';
+  if (type === 'software') return 'not used: this machine has only a software device, which is there for tests';
   const others = attempts.filter(({ provider }) => provider !== 'cpu' && provider !== selected?.provider);
   if (others.length === 0) return 'not used: this program was built with no GPU backend';
-  return `not used: ${others.map(({ provider, message }) => `${provider}: ${message}`).join('; ')}`;
+  const why = others.map(({ provider, device, message }) => {
+    const isSoftware = device?.type === 'software';
+    return isSoftware ? `${provider} has only a software device, ${device.name}` : `${provider}: ${message}`;
+  });
+  return `not used: ${why.join('; ')}`;
 }
 
 function checkSummary({ passed, largestDifference, allowed, scores }: CheckResult): string {

@@ -15,7 +15,7 @@ const info = (fields: Partial<GPUAdapterInfo>): GPUAdapterInfo =>
   }) as GPUAdapterInfo;
 
 const LAPTOP = info({ vendor: 'intel', architecture: 'xe', description: 'Iris' });
-const CARD = info({ vendor: 'nvidia', architecture: 'hopper', description: 'H200' });
+const CARD = info({ vendor: 'nvidia', device: 'h200-', description: 'NVIDIA: 580.1' });
 const SOFTWARE = info({ vendor: 'mesa', description: 'llvmpipe (LLVM 15)', isFallbackAdapter: true });
 
 /** A machine with two GPUs and a fallback; a missing one gives null, as browsers do, or rejects, as Dawn does. */
@@ -44,13 +44,13 @@ const BOTH = { 'low-power': LAPTOP, 'high-performance': CARD, fallback: SOFTWARE
 describe('adapters', () => {
   it('lists each once, hardware first', async () => {
     const all = await listAdapters(injectedSource(machine({ ...BOTH, 'low-power': SOFTWARE })));
-    expect(all.map(({ adapter }) => adapter.info.description)).toEqual(['H200', 'llvmpipe (LLVM 15)']);
+    expect(all.map(({ adapter }) => adapter.info.description)).toEqual(['NVIDIA: 580.1', 'llvmpipe (LLVM 15)']);
   });
 
   it('takes what is asked for', async () => {
     expect(await chosen(BOTH)).toBe('Iris');
-    expect(await chosen(BOTH, { powerPreference: 'high-performance' })).toBe('H200');
-    expect(await chosen(BOTH, { adapter: 'h2' })).toBe('H200');
+    expect(await chosen(BOTH, { powerPreference: 'high-performance' })).toBe('h200');
+    expect(await chosen(BOTH, { adapter: 'h2' })).toBe('h200');
     expect(await chosen(BOTH, { adapter: 2 })).toBe('llvmpipe (LLVM 15)');
     expect(await chosen({ fallback: SOFTWARE })).toBe('llvmpipe (LLVM 15)');
   });
@@ -66,7 +66,7 @@ describe('adapters', () => {
 });
 
 it.each([
-  [CARD, { name: 'H200', vendor: 'nvidia', type: 'discrete' }],
+  [CARD, { name: 'h200', vendor: 'nvidia', type: 'discrete', driver: 'WebGPU on NVIDIA: 580.1' }],
   [LAPTOP, { name: 'Iris', type: 'unknown' }],
   [SOFTWARE, { type: 'software' }],
   [info({ vendor: 'google', architecture: 'swiftshader' }), { name: 'google swiftshader', type: 'software' }],

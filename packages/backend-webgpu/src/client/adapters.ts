@@ -76,7 +76,8 @@ export async function chooseAdapter(source: GpuSource, choice: AdapterChoice): P
 function isMeant(adapter: GPUAdapter, index: number, wanted: AdapterChoice['adapter']): boolean {
   if (wanted === undefined) return true;
   if (typeof wanted === 'number') return wanted === index;
-  return describeAdapter(adapter.info).name.toLowerCase().includes(wanted.toLowerCase());
+  const { name, driver } = describeAdapter(adapter.info);
+  return `${name} ${driver}`.toLowerCase().includes(wanted.toLowerCase());
 }
 
 async function request({ gpu, awaiting }: GpuFound, options: GPURequestAdapterOptions): Promise<GPUAdapter | null> {

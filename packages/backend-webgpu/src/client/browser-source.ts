@@ -31,6 +31,6 @@ function explainNoAdapter(): GpuMissing {
     found: false,
     reason: 'no-device',
     message: 'the browser has WebGPU but offered no adapter',
-    hint: "the GPU may be on the browser's blocklist or switched off: see chrome://gpu or about:support",
+    hint: 'chrome://gpu or about:support says why; Chrome on Linux may want chrome://flags/#enable-unsafe-webgpu',
   };
 }

@@ -13,16 +13,20 @@ const TYPE_BY_VENDOR: Readonly<Record<string, DeviceType>> = {
 
 /** Whether an adapter runs shaders on the CPU. */
 export function isSoftwareAdapter(info: GPUAdapterInfo): boolean {
-  return info.isFallbackAdapter || SOFTWARE.test(`${info.vendor} ${info.architecture} ${info.description}`);
+  return (
+    info.isFallbackAdapter || SOFTWARE.test(`${info.vendor} ${info.architecture} ${info.device} ${info.description}`)
+  );
 }
 
 /** What is known of an adapter, in the contract's terms. */
 export function describeAdapter(info: GPUAdapterInfo): DeviceInfo {
-  const name = info.description || [info.vendor, info.architecture, info.device].filter(Boolean).join(' ') || 'GPU';
+  // Dawn gives the device as a slug and the driver as the description; browsers give neither, or only the second.
+  const device = info.device.replace(/-+$/, '');
+  const name = device || info.description || [info.vendor, info.architecture].filter(Boolean).join(' ') || 'GPU';
   return {
     vendor: info.vendor || 'unknown',
     name,
     type: isSoftwareAdapter(info) ? 'software' : (TYPE_BY_VENDOR[info.vendor.toLowerCase()] ?? 'unknown'),
-    driver: ['WebGPU', info.architecture].filter(Boolean).join(' '),
+    driver: device && info.description ? `WebGPU on ${info.description}` : 'WebGPU',
   };
 }
