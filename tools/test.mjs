@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setUpChromium } from '../software-devices/chromium/setup.mjs';
 import { setUp } from '../software-devices/vulkan/setup.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
@@ -13,6 +14,7 @@ await runMain(async () => {
   if (prepared !== 0) return prepared;
   // Without them the tests of the GPU backends run on what the machine has. CONCORD_REQUIRE makes a missing one a failure.
   setUp();
+  await setUpChromium();
 
   const folder = mkdtempSync(join(tmpdir(), 'concord-test-'));
   try {

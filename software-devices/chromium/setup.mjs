@@ -1,6 +1,7 @@
 // @ts-check
 // `setup.mjs` finds a Chromium for tests in a page, or installs one where it may, and prints its path. A second run finds.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,12 +52,16 @@ export async function findChromium() {
  */
 export async function setUpChromium() {
   const found = await findChromium();
-  if (found.path || process.env['CHROMIUM_PATH'] || process.env['CONCORD_NO_INSTALL'] || !mayInstall()) return found;
+  const isSettled = found.path !== undefined || process.env['CHROMIUM_PATH'] || process.env['CONCORD_NO_INSTALL'];
+  if (isSettled || !mayInstall()) return found;
   // One at a time: tests of several packages may ask at once. The lock goes with the process that holds it.
   const lock = join(tmpdir(), `concord-chromium-${process.getuid?.()}.lock`);
-  spawnSync('flock', [lock, process.execPath, script, '--locked'], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = spawn('flock', [lock, process.execPath, script, '--locked'], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  await once(child, 'exit');
   const installed = await findChromium();
-  return installed.path ? installed : missing('chromium could not be installed; the lines above say why');
+  return installed.path !== undefined ? installed : missing('chromium could not be installed; the lines above say why');
 }
 
 /** @param {string} reason */
@@ -109,8 +114,8 @@ if (process.argv[1] && realpathSync(process.argv[1]) === script) {
     process.exitCode = (await findChromium()).path ? 0 : install();
   } else {
     const found = await setUpChromium();
-    if (found.path) console.log(found.path);
+    if (found.path !== undefined) console.log(found.path);
     else console.error(`chromium: ${found.reason}`);
-    process.exitCode = found.path ? 0 : 1;
+    process.exitCode = found.path !== undefined ? 0 : 1;
   }
 }

@@ -1,8 +1,21 @@
-export { type AdapterChoice } from './client/adapters.ts';
-export { type PoolCounters } from './client/buffer-pool.ts';
-export { type DawnOptions } from './client/dawn-source.ts';
+/**
+ * Concord through WebGPU: Dawn in Node, `navigator.gpu` in a browser, or a device of the caller's.
+ *
+ * @packageDocumentation
+ */
+export type { AdapterChoice } from './client/adapters.ts';
+export type { PoolCounters } from './client/buffer-pool.ts';
+export type { DawnOptions } from './client/dawn-source.ts';
+export type { BindingLayout, CompiledKernel } from './client/pipeline-cache.ts';
 export { WebGpuClient, type WebGpuOptions } from './client/webgpu-client.ts';
-export { defineKernel, type Kernel, type KernelSource, type StorageBinding } from './kernels/kernel.ts';
-export { type DeviceTraits, type Launch, type Recorder, type Span, type StorageBuffer } from './kernels/recorder.ts';
+export {
+  defineKernel,
+  type Kernel,
+  type KernelFeature,
+  type KernelSource,
+  type StorageBinding,
+  type UniformType,
+} from './kernels/kernel.ts';
+export type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
 export { webgpu } from './provider.ts';
 export { type NativeBuffer, WebGpuBackend, type WebGpuBackendOptions, type WebGpuNative } from './webgpu-backend.ts';

@@ -98,8 +98,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   }
 
   protected async doDispose(): Promise<void> {
-    // Destroying a device blocks the thread until its work is done.
-    await this.#client.idle();
+    // Destroying a device blocks the thread until its work is done. A device that is gone has none.
+    await this.#client.idle().catch(() => undefined);
     this.#client.dispose();
   }
 

@@ -27,20 +27,21 @@ export interface FoundAdapter {
 export async function listAdapters(source: GpuSource, choice: AdapterChoice = {}): Promise<readonly FoundAdapter[]> {
   const found = await source.open();
   if (!found.found) throw unavailable(found);
-  const preferences: GPURequestAdapterOptions[] = [
-    choice.powerPreference === undefined ? {} : { powerPreference: choice.powerPreference },
-    { powerPreference: 'high-performance' },
-    { powerPreference: 'low-power' },
-    { forceFallbackAdapter: true },
-  ];
   const adapters = new Map<string, GPUAdapter>();
-  for (const preference of preferences) {
-    const adapter = await request(found, preference);
-    if (adapter === null) continue;
+  const ask = async (options: GPURequestAdapterOptions): Promise<void> => {
+    const adapter = await request(found, options);
+    if (adapter === null) return;
     const { vendor, architecture, device, description } = adapter.info;
     const key = [vendor, architecture, device, description].join('|');
     if (!adapters.has(key)) adapters.set(key, adapter);
+  };
+  await ask(choice.powerPreference === undefined ? {} : { powerPreference: choice.powerPreference });
+  // Where there is none at all, each question more would only add a warning to the browser's console.
+  if (adapters.size > 0) {
+    await ask({ powerPreference: 'high-performance' });
+    await ask({ powerPreference: 'low-power' });
   }
+  await ask({ forceFallbackAdapter: true });
   if (adapters.size === 0) throw unavailable(found.explainNoAdapter());
   const rank = (adapter: GPUAdapter): number => (isSoftwareAdapter(adapter.info) ? 1 : 0);
   return [...adapters.values()].sort((a, b) => rank(a) - rank(b)).map((adapter) => ({ adapter, found }));

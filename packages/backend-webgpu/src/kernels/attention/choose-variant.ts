@@ -88,7 +88,7 @@ function fitting({ maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly 
 /** Large blocks read K and V less often; small ones waste less and make more workgroups. */
 function chooseQueries({ heads, queries }: AttentionSizes, traits: DeviceTraits): number {
   const blocks = fitting(traits);
-  const enough = blocks.findLast((block) => heads * Math.ceil(queries / block) >= ENOUGH_WORKGROUPS);
+  const enough = blocks.filter((block) => heads * Math.ceil(queries / block) >= ENOUGH_WORKGROUPS).at(-1);
   const least = blocks.find((block) => block >= Math.min(queries, 32)) ?? QUERIES[0];
   return Math.max(enough ?? 0, least);
 }
