@@ -98,6 +98,9 @@ const list: Entry[] = [
     ['subnormals', { fn }],
     ['accuracy', { fn, n: 1001, inPlace: 'a' }],
     ['accuracy', { fn, n: 1001, inPlace: 'b' }],
+    // Whole vectors, which some kernels take a path of their own for.
+    ['accuracy', { fn, n: 1024, inPlace: 'a' }],
+    ['accuracy', { fn, n: 1024, inPlace: 'b' }],
     ['accuracy', { fn, n: 5, offset: 4, together: true }],
   ]),
   ...[1, 2, 3, 7, 63, 64, 65, 255, 257, 1023, 1025].map((n): Entry => ['accuracy', { fn: 'sub', n }]),

@@ -63,6 +63,8 @@ const list: Entry[] = [
     ['specials', { fn }],
     ['subnormals', { fn }],
     ['accuracy', { fn, n: 1001, inPlace: 'input' }],
+    // Whole vectors, which some kernels take a path of their own for.
+    ['accuracy', { fn, n: 1024, inPlace: 'input' }],
     ['accuracy', { fn, n: 5, offset: 4, together: true }],
   ]),
   ...[1, 2, 3, 7, 63, 64, 65, 255, 257, 1023, 1025].map((n): Entry => ['accuracy', { fn: 'neg', n }]),

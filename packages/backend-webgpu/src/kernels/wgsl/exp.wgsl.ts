@@ -25,6 +25,7 @@ fn expm1_reduced(r: f32) -> f32 {
 // e^(hi + lo) as value * 2^power, with value between 0.7 and 1.42. For |hi| <= 256 and lo small beside it.
 fn exp_scaled(hi: f32, lo: f32) -> Scaled {
   let k = round((hi + lo) * LOG2_E);
+  // In this order: Mesa's compiler regroups (hi - a) + (lo - b), and then the exact difference is lost.
   let r = ((hi - k * LN2_HI) - k * LN2_LO) + lo;
   return Scaled(1.0 + expm1_reduced(r), i32(k));
 }

@@ -5,6 +5,9 @@
  *
  * With the sign off, bits are ordered as the values are: zeros and subnormals below `LEAST_NORMAL`, then the normal
  * numbers, `INFINITY`, and the NaNs above it.
+ *
+ * Conditions are joined with `&` and `|`, which evaluate both sides. `&&` and `||` are branches, and a few dozen of them
+ * inside a loop keep SwiftShader compiling for minutes.
  */
 export const floatBits: string = /* wgsl */ `
 const SIGN = 0x80000000u;

@@ -1,10 +1,10 @@
 /**
- * x^y; needs `floatBits`, `ln2`, `exp` and `log`. |x|^y = 2^(y log2 |x|). The exponential multiplies the error of its argument by
- * up to 88, so log2 |x| is worked out to about 29 bits: from log(1 + f) = f - f^2/2 + f^3 p(f) with the first two terms
- * exact (f in leading bits and the others), times log2 e and plus the exponent, each time as a sum of a leading number and
- * a small rest. The rest of a sum a + b, |a| >= |b|, is b - (s - a) (Dekker, A floating-point technique for extending the
- * available precision, Numerische Mathematik 18, 1971); products are exact because their factors have 12 bits. A compiler
- * that drops the rests as zero still leaves a result within the documented bound.
+ * x^y; needs `floatBits`, `ln2`, `exp` and `log`. |x|^y = 2^(y log2 |x|). The exponential multiplies the relative error of
+ * its argument by up to 88, so log2 |x| is worked out to about 29 bits: from log(1 + f) = f - f^2/2 + f^3 p(f), times
+ * log2 e, plus the exponent, and last times y. After each step the value is a leading part of 12 bits and a rest; products
+ * of leading parts are exact (Dekker, A floating-point technique for extending the available precision, Numerische
+ * Mathematik 18, 1971). Leading parts are cut off by the bits and not by adding and subtracting, which a compiler may
+ * simplify away (Mesa's does); were a rest lost all the same, the result would still be within the documented bound.
  *
  * Special values as C99 Annex F says, all by the bits. A subnormal x or y counts as 0.
  */
