@@ -24,8 +24,11 @@ export interface ElementwiseParams extends ElementwiseVariant {
 }
 
 const GROUP_SIZE = 256;
-/** Vectors, or with width 1 elements, that a lane works on, one group's size apart. */
-const VECTORS_PER_LANE = 1;
+/**
+ * Vectors, or with width 1 elements, that a lane works on, one group's size apart. On an H200 add is as fast with 1, 2 or 4;
+ * with 4 gelu, silu and pow gain 10 to 18 %.
+ */
+const VECTORS_PER_LANE = 4;
 
 /** Vectors, or with width 1 elements, that a workgroup works on. */
 export const VECTORS_PER_GROUP: number = GROUP_SIZE * VECTORS_PER_LANE;
