@@ -14,7 +14,14 @@ const SETUP: Record<string, string[]> = { 'packages/backend-webgpu': ['test/supp
 const REQUIRED = { CONCORD_REQUIRE: process.env['CONCORD_REQUIRE'] ?? '' };
 
 const foldersIn = (parent: string): string[] => readdirSync(parent).map((name) => `${parent}/${name}`);
-const workspaces = [...foldersIn('packages'), ...foldersIn('examples'), 'bench', 'tools', 'software-devices/chromium', 'software-devices/vulkan']
+const workspaces = [
+  ...foldersIn('packages'),
+  ...foldersIn('examples'),
+  'bench',
+  'tools',
+  'software-devices/chromium',
+  'software-devices/vulkan',
+]
   .filter((folder) => existsSync(join(folder, 'package.json')))
   .map((folder) => ({ folder, manifest: readManifest(folder) }));
 
