@@ -1,10 +1,18 @@
+import { noise } from './noise.ts';
 import type { Case } from './work.ts';
 
-/** The cases of the table; `quick` takes tiny sizes, to see in CI that everything still runs. */
-export function cases(quick: boolean): Case[] {
+/** The cases of the CPU table; `quick` takes tiny sizes, to see in CI that everything still runs. */
+export function cpuCases(quick: boolean): Case[] {
   return quick
     ? [gemm(24), conv2d(2, 6, 4), attention(2, 10, 4)]
     : [gemm(512), conv2d(64, 56, 64), attention(8, 256, 64)];
+}
+
+/** The cases of the WebGPU table. */
+export function webgpuCases(quick: boolean): Case[] {
+  return quick
+    ? [...cpuCases(true), add(1000), sum(1000)]
+    : [gemm(512), gemm(256), gemm(1024), conv2d(64, 56, 64), attention(8, 256, 64), add(2 ** 22), sum(2 ** 22)];
 }
 
 function gemm(size: number): Case {
@@ -36,11 +44,10 @@ function attention(heads: number, seq: number, headDim: number): Case {
   };
 }
 
-/** Numbers in [-1, 1) that look random, the same ones on every run: a linear congruential generator. */
-function noise(length: number, seed: number): Float32Array {
-  let state = seed * 2_654_435_761;
-  return Float32Array.from({ length }, () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
-    return state / 2 ** 31;
-  });
+function add(n: number): Case {
+  return { name: `add of ${n}`, bytes: 12 * n, work: { op: 'add', n, a: noise(n, 8), b: noise(n, 9) } };
+}
+
+function sum(n: number): Case {
+  return { name: `sum of ${n}`, bytes: 4 * n, work: { op: 'sum', n, x: noise(n, 10) } };
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { cases } from './cases.ts';
+import { parseArgs } from 'node:util';
+import { CpuBackend } from '@concord/backend-cpu';
+import { cpuCases } from './cases.ts';
 import { machine } from './machine.ts';
-import { measureCase } from './measure.ts';
+import { measureCase, type Schedule } from './measure.ts';
 import type { Outcome, Peer } from './peer.ts';
 import { concord } from './peers/concord.ts';
 import { handTiled } from './peers/hand-tiled.ts';
@@ -10,40 +11,39 @@ import { ndarrayGemm } from './peers/ndarray-gemm.ts';
 import { numericJs } from './peers/numeric.ts';
 import { stdlib } from './peers/stdlib.ts';
 import { tfjsCpu } from './peers/tfjs-cpu.ts';
+import { saveOutcomes } from './results.ts';
 import { formatCase } from './table.ts';
 
-const PEERS: readonly Peer[] = [concord, handTiled, tfjsCpu, numericJs, mlMatrix, ndarrayGemm, stdlib];
+const PEERS: readonly Peer[] = [
+  concord('@concord/backend-cpu, this checkout', () => new CpuBackend()),
+  handTiled,
+  tfjsCpu,
+  numericJs,
+  mlMatrix,
+  ndarrayGemm,
+  stdlib,
+];
 
-/** Times the CPU backend beside its peers, prints a table per case and writes `results/cpu.json` (not when quick). */
-export async function benchCpu(quick: boolean): Promise<readonly Outcome[]> {
-  const rounds = quick ? 3 : 9;
-  const warmups = quick ? 0 : 2;
+const SCHEDULE: Schedule = { rounds: 9, warmups: 2, roundMs: 10, maxRepeats: 20 };
+const QUICK_SCHEDULE: Schedule = { ...SCHEDULE, rounds: 3, warmups: 0 };
+
+/**
+ * `[--quick]`: times the CPU backend beside its peers, prints a table per case and writes `results/cpu.json` (not when
+ * quick).
+ *
+ * @returns whether all of our own results are there and right
+ */
+export async function benchCpu(args: readonly string[]): Promise<boolean> {
+  const { values } = parseArgs({ args: [...args], options: { quick: { type: 'boolean', default: false } } });
+  const schedule = values.quick ? QUICK_SCHEDULE : SCHEDULE;
   const host = machine();
-  console.log(`${host['cpu']}, ${host['platform']}, Node ${host['node']}; one thread, ${rounds} rounds\n`);
+  console.log(`${host['cpu']}, ${host['platform']}, Node ${host['node']}; one thread, ${schedule.rounds} rounds\n`);
   const outcomes: Outcome[] = [];
-  for (const testCase of cases(quick)) {
-    const ofCase = await measureCase(testCase, PEERS, rounds, warmups);
+  for (const testCase of cpuCases(values.quick)) {
+    const ofCase = await measureCase(testCase, PEERS, schedule);
     console.log(`${formatCase(ofCase)}\n`);
     outcomes.push(...ofCase);
   }
-  if (!quick) save(host, outcomes);
-  return outcomes;
-}
-
-function save(host: Record<string, string | number>, outcomes: readonly Outcome[]): void {
-  const results = outcomes.map((outcome) => ({
-    case: outcome.case.name,
-    flops: outcome.case.flops,
-    peer: outcome.peer.name,
-    version: outcome.peer.version,
-    seconds: outcome.seconds.map((seconds) => Number(seconds.toPrecision(5))),
-    ...(outcome.failure === undefined ? {} : { failure: outcome.failure }),
-  }));
-  const folder = new URL('../results/', import.meta.url);
-  mkdirSync(folder, { recursive: true });
-  // One line per list of rounds, as a reader and the formatter want it.
-  const text = JSON.stringify({ machine: host, results }, undefined, 2).replaceAll(/\[[\s\d.,]+\]/g, (list) =>
-    list.replaceAll(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']'),
-  );
-  writeFileSync(new URL('cpu.json', folder), `${text}\n`);
+  if (!values.quick) saveOutcomes('cpu', { machine: host }, outcomes);
+  return outcomes.every(({ peer, failure }) => peer.name !== 'concord' || failure === undefined);
 }

@@ -1,4 +1,4 @@
-import type { AttentionWork, Conv2dWork, GemmWork, Work } from './work.ts';
+import type { AttentionWork, Conv2dWork, GemmWork, SumWork, Work } from './work.ts';
 
 /** Entry `index` of the result, computed alone and naively in float64. */
 export function naiveEntry(work: Work, index: number): number {
@@ -9,6 +9,10 @@ export function naiveEntry(work: Work, index: number): number {
       return conv2dEntry(work, index);
     case 'attention':
       return attentionEntry(work, index);
+    case 'add':
+      return (work.a[index] as number) + (work.b[index] as number);
+    case 'sum':
+      return sumOf(work);
   }
 }
 
@@ -21,6 +25,10 @@ export function resultLength(work: Work): number {
       return work.filters * (work.size + 2 * work.padding - work.window + 1) ** 2;
     case 'attention':
       return work.q.length;
+    case 'add':
+      return work.n;
+    case 'sum':
+      return 1;
   }
 }
 
@@ -39,7 +47,8 @@ export function findError(work: Work, result: ArrayLike<number>): string | undef
     const want = naiveEntry(work, index);
     const got = result[index] as number;
     // Float32 sums of a few hundred products below 1 differ by less; a wrong index by far more.
-    if (!(Math.abs(got - want) <= 1e-4 + 1e-4 * Math.abs(want))) return `entry ${index} is ${got} instead of ${want}`;
+    const most = work.op === 'sum' ? 1e-6 * work.n : 1e-4 + 1e-4 * Math.abs(want);
+    if (!(Math.abs(got - want) <= most)) return `entry ${index} is ${got} instead of ${want}`;
   }
   return undefined;
 }
@@ -90,4 +99,10 @@ function attentionEntry({ seq, headDim, q, k, v }: AttentionWork, index: number)
     sum += weight * (v[(firstKey + j) * headDim + (index % headDim)] as number);
   }
   return sum / total;
+}
+
+function sumOf({ x }: SumWork): number {
+  let sum = 0;
+  for (const value of x) sum += value;
+  return sum;
 }

@@ -2,9 +2,11 @@ import type { Case, Work } from './work.ts';
 
 /** A work made ready by a peer: inputs converted to its own types, compiled, warmed as it likes. */
 export interface Prepared {
-  /** Does the work once and completely; this alone is timed. */
+  /** Does the work once, or queues it where there is a `wait`. Runs and the one wait after them are timed. */
   run(): void;
-  /** The result of the last run, packed and row-major. */
+  /** Resolves when everything that was queued is done. */
+  wait?(): Promise<void>;
+  /** The result of the last run, packed and row-major. Comes after a `wait`. */
   result(): Promise<ArrayLike<number>>;
   close?(): Promise<void>;
 }

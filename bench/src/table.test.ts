@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome, Peer } from './peer.ts';
-import { formatCase, median } from './table.ts';
+import { formatCase, formatSummary, median } from './table.ts';
 import type { Case } from './work.ts';
 
 const empty = new Float32Array(0);
@@ -31,6 +31,17 @@ describe('formatCase', () => {
       '| concord (1) | 3.00 | 1.50 to 3.00 | 1.00x |',
       '| slow (1) | 1.00 | 0.50 to 1.00 | 3.00x |',
       '| broken (1) | not run | wrong \\| result |  |',
+    ]);
+  });
+});
+
+describe('formatSummary', () => {
+  it('has a row for each case and a ratio for each peer', () => {
+    const outcomes = [outcome('slow', [3]), outcome('concord', [1, 2, 3]), outcome('broken', [], 'no device')];
+    expect(formatSummary(outcomes).split('\n')).toEqual([
+      '|  | concord | against slow | against broken |',
+      '|---|---|---|---|',
+      '| a case | 1.5 GFLOP/s | 1.50x | not run |',
     ]);
   });
 });

@@ -11,16 +11,17 @@ export function median(values: readonly number[]): number {
 export function formatCase(outcomes: readonly Outcome[]): string {
   const first = outcomes[0];
   if (first === undefined) return '';
-  const speed = (outcome: Outcome, seconds: number): number => outcome.case.flops / seconds / 1e9;
+  const { flops, bytes = 0 } = first.case;
+  const speed = (seconds: number): number => (flops ?? bytes) / seconds / 1e9;
   const timed = outcomes
     .filter((outcome) => outcome.seconds.length > 0)
     .map((outcome) => ({ outcome, seconds: median(outcome.seconds) }))
     .sort((x, y) => x.seconds - y.seconds);
   const ours = timed.find(({ outcome }) => outcome.peer.name === 'concord');
   const lines = timed.map(({ outcome, seconds }) => {
-    const spread = `${speed(outcome, Math.max(...outcome.seconds)).toFixed(2)} to ${speed(outcome, Math.min(...outcome.seconds)).toFixed(2)}`;
+    const spread = `${speed(Math.max(...outcome.seconds)).toFixed(2)} to ${speed(Math.min(...outcome.seconds)).toFixed(2)}`;
     const ratio = ours === undefined ? '' : `${(seconds / ours.seconds).toFixed(2)}x`;
-    return row(label(outcome), speed(outcome, seconds).toFixed(2), spread, ratio);
+    return row(label(outcome), speed(seconds).toFixed(2), spread, ratio);
   });
   for (const outcome of outcomes) {
     if (outcome.failure !== undefined) lines.push(row(label(outcome), 'not run', outcome.failure, ''));
@@ -28,9 +29,32 @@ export function formatCase(outcomes: readonly Outcome[]): string {
   return [
     `### ${first.case.name}`,
     '',
-    row('', 'GFLOP/s, median', 'spread', 'concord is'),
+    row('', `${flops === undefined ? 'GB/s' : 'GFLOP/s'}, median`, 'spread', 'concord is'),
     '|---|---|---|---|',
     ...lines,
+  ].join('\n');
+}
+
+/** All cases as one Markdown table: our speed, and how many times as fast that is as each peer. */
+export function formatSummary(outcomes: readonly Outcome[]): string {
+  const peers = [...new Set(outcomes.map(({ peer }) => peer.name))].filter((name) => name !== 'concord');
+  const cases = [...new Set(outcomes.map((outcome) => outcome.case))];
+  const rows = cases.map((testCase) => {
+    const secondsOf = (name: string): number => {
+      const found = outcomes.find((outcome) => outcome.case === testCase && outcome.peer.name === name);
+      return found === undefined || found.seconds.length === 0 ? Number.NaN : median(found.seconds);
+    };
+    const ours = secondsOf('concord');
+    const [amount, unit] = testCase.flops === undefined ? [testCase.bytes ?? 0, 'GB/s'] : [testCase.flops, 'GFLOP/s'];
+    const ratios = peers.map((name) => secondsOf(name) / ours);
+    const cell = (value: number, digits: number, after: string): string =>
+      Number.isNaN(value) ? 'not run' : `${value.toFixed(digits)}${after}`;
+    return row(testCase.name, cell(amount / ours / 1e9, 1, ` ${unit}`), ...ratios.map((ratio) => cell(ratio, 2, 'x')));
+  });
+  return [
+    row('', 'concord', ...peers.map((name) => `against ${name}`)),
+    `|${'---|'.repeat(peers.length + 2)}`,
+    ...rows,
   ].join('\n');
 }
 
@@ -38,6 +62,7 @@ function label({ peer }: Outcome): string {
   return `${peer.name} (${peer.version}${peer.remark === undefined ? '' : `; ${peer.remark}`})`;
 }
 
-function row(...cells: readonly string[]): string {
+/** A row of a Markdown table. */
+export function row(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
 }

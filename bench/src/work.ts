@@ -33,11 +33,27 @@ export interface AttentionWork {
   readonly v: Float32Array;
 }
 
-export type Work = GemmWork | Conv2dWork | AttentionWork;
+/** `a + b`, element by element. */
+export interface AddWork {
+  readonly op: 'add';
+  readonly n: number;
+  readonly a: Float32Array;
+  readonly b: Float32Array;
+}
 
-/** A work with the name and the number of operations it is reported by. */
+/** The sum of all of `x`. */
+export interface SumWork {
+  readonly op: 'sum';
+  readonly n: number;
+  readonly x: Float32Array;
+}
+
+export type Work = GemmWork | Conv2dWork | AttentionWork | AddWork | SumWork;
+
+/** A work with its name, and what its speed is reported by: operations, or else bytes read and written. */
 export interface Case {
   readonly name: string;
-  readonly flops: number;
+  readonly flops?: number;
+  readonly bytes?: number;
   readonly work: Work;
 }

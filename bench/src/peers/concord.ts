@@ -1,29 +1,31 @@
-import { CpuBackend } from '@concord/backend-cpu';
-import { type DevicePtr, download, upload } from '@concord/backend-core';
+import { type ComputeBackend, type DevicePtr, download, upload } from '@concord/backend-core';
 import type { Peer, Prepared } from '../peer.ts';
 import { resultLength } from '../naive.ts';
 import type { Work } from '../work.ts';
 
-/** Our CPU backend through its public interface, checks of pointers and sizes included. */
-export const concord: Peer = {
-  name: 'concord',
-  version: '@concord/backend-cpu, this checkout',
-  ops: ['gemm', 'conv2d', 'attention'],
-  async prepare(work: Work): Promise<Prepared> {
-    const backend = new CpuBackend();
-    await backend.init();
-    const place = (data: Float32Array): DevicePtr => upload(backend, data);
-    const output = place(new Float32Array(resultLength(work)));
-    return {
-      run: bind(backend, work, place, output),
-      result: () => download(backend, output, resultLength(work)),
-      close: () => backend.dispose(),
-    };
-  },
-};
+/** One of our backends through its public interface, checks of pointers and sizes included. */
+export function concord(version: string, create: () => ComputeBackend): Peer {
+  return {
+    name: 'concord',
+    version,
+    ops: ['gemm', 'conv2d', 'attention', 'add', 'sum'],
+    async prepare(work: Work): Promise<Prepared> {
+      const backend = create();
+      await backend.init();
+      const place = (data: Float32Array): DevicePtr => upload(backend, data);
+      const output = place(new Float32Array(resultLength(work)));
+      return {
+        run: bind(backend, work, place, output),
+        wait: () => backend.synchronize(),
+        result: () => download(backend, output, resultLength(work)),
+        close: () => backend.dispose(),
+      };
+    },
+  };
+}
 
 function bind(
-  backend: CpuBackend,
+  backend: ComputeBackend,
   work: Work,
   place: (data: Float32Array) => DevicePtr,
   output: DevicePtr,
@@ -55,6 +57,14 @@ function bind(
       const scale = 1 / Math.sqrt(headDim);
       const call = { q, k, v, o: output, batch: 1, heads, seqQ: seq, seqKv: seq, headDim, scale };
       return () => backend.attention(call);
+    }
+    case 'add': {
+      const call = { op: 'add', n: work.n, a: place(work.a), b: place(work.b), output } as const;
+      return () => backend.binary(call);
+    }
+    case 'sum': {
+      const call = { op: 'sum', shape: [work.n], axis: 0, input: place(work.x), output } as const;
+      return () => backend.reduce(call);
     }
   }
 }

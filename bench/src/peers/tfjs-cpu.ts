@@ -1,60 +1,15 @@
 import * as tf from '@tensorflow/tfjs-core';
 import '@tensorflow/tfjs-backend-cpu';
 import { packageVersion } from '../machine.ts';
-import type { Peer, Prepared } from '../peer.ts';
-import type { Work } from '../work.ts';
+import type { Peer } from '../peer.ts';
+import { tfjs } from './tfjs.ts';
 
 /** TensorFlow.js on its plain JavaScript backend, which computes when an op is called. */
-export const tfjsCpu: Peer = {
+export const tfjsCpu: Peer = tfjs({
   name: 'tfjs cpu',
   version: packageVersion('@tensorflow/tfjs-backend-cpu'),
   ops: ['gemm', 'conv2d', 'attention'],
-  async prepare(work: Work): Promise<Prepared> {
-    tf.env().set('IS_NODE', false); // keeps its advertisement for the native package out of the output
+  setUp: async () => {
     await tf.setBackend('cpu');
-    const compute = bind(work);
-    let result: tf.Tensor | undefined;
-    return {
-      run: () => {
-        result?.dispose();
-        result = tf.tidy(compute);
-      },
-      result: async () => (result === undefined ? [] : rowMajor(result).data()),
-    };
   },
-};
-
-/** Channels first again, which only images have four dimensions to move. */
-function rowMajor(result: tf.Tensor): tf.Tensor {
-  return result.rank === 4 ? tf.transpose(result, [0, 3, 1, 2]) : result;
-}
-
-function bind(work: Work): () => tf.Tensor {
-  switch (work.op) {
-    case 'gemm': {
-      const a = tf.tensor2d(work.a, [work.m, work.k]);
-      const b = tf.tensor2d(work.b, [work.k, work.n]);
-      return () => tf.matMul(a, b);
-    }
-    case 'conv2d': {
-      // Its CPU backend has channels last only; the transposes are not timed.
-      const { channels, size, filters, window, padding } = work;
-      const image = tf.transpose<tf.Tensor4D>(tf.tensor4d(work.input, [1, channels, size, size]), [0, 2, 3, 1]);
-      const filter = tf.transpose<tf.Tensor4D>(
-        tf.tensor4d(work.filter, [filters, channels, window, window]),
-        [2, 3, 1, 0],
-      );
-      return () => tf.conv2d(image, filter, 1, padding);
-    }
-    case 'attention': {
-      const { heads, seq, headDim } = work;
-      const [q, k, v] = [work.q, work.k, work.v].map((data) => tf.tensor3d(data, [heads, seq, headDim])) as [
-        tf.Tensor3D,
-        tf.Tensor3D,
-        tf.Tensor3D,
-      ];
-      const scale = 1 / Math.sqrt(headDim);
-      return () => tf.matMul(tf.softmax(tf.mul(tf.matMul(q, k, false, true), scale)), v);
-    }
-  }
-}
+});

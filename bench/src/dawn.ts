@@ -1,0 +1,38 @@
+/** The part of the `webgpu` package that is used; its own types clash with TypeScript's. */
+interface DawnModule {
+  readonly create: (options: readonly string[]) => GPU;
+  readonly globals: object;
+}
+
+/** Dawn crashes when an object that `create` gave is collected. */
+const instances: GPU[] = [];
+
+/** A Dawn with these toggles switched on. Waits for it poll without a pause, so that they end on the microsecond. */
+export async function openDawn(toggles: readonly string[] = []): Promise<GPU> {
+  const { create } = await load();
+  const gpu = create([
+    ...(toggles.length === 0 ? [] : [`enable-dawn-features=${toggles.join(',')}`]),
+    'disable-dawn-features=timestamp_quantization',
+  ]);
+  instances.push(gpu);
+  return gpu;
+}
+
+/**
+ * Makes Dawn the `navigator.gpu` of this process, where peers look for it, with the constants that they use.
+ *
+ * Dawn's binding calls `setImmediate` in a tight loop while somebody waits, which takes a core from a device that
+ * computes on the cores. From here on it pauses for a millisecond instead, for whoever it is that waits.
+ */
+export async function installNavigator(): Promise<void> {
+  const { globals } = await load();
+  const gpu = await openDawn();
+  Object.assign(globalThis, globals);
+  Object.defineProperty(globalThis, 'navigator', { value: { gpu, userAgent: 'Node' }, configurable: true });
+  globalThis.setImmediate = ((callback: () => void) => setTimeout(callback, 1)) as unknown as typeof setImmediate;
+}
+
+function load(): Promise<DawnModule> {
+  const name = 'webgpu';
+  return import(name) as Promise<DawnModule>;
+}

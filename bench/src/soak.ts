@@ -1,0 +1,120 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { ComputeBackend } from '@concord/backend-core';
+import { CpuBackend } from '@concord/backend-cpu';
+import { WebGpuBackend } from '@concord/backend-webgpu';
+import { slugOf, useDevice } from './device.ts';
+import { saveResult } from './results.ts';
+import { Churn } from './soak/churn.ts';
+import { plot } from './soak/plot.ts';
+import { findLeaks, formatWindows, quarters, type SoakWindow, windowOf } from './soak/window.ts';
+
+const WINDOWS = 20;
+/** Ops at the end of each window that are compared with the CPU backend, and not timed. */
+const CHECKED = 10;
+const FULL_OPS = 20_000;
+/** Sooner there are still kernels that run for the first time. */
+const LEAST_JUDGED = 10_000;
+
+/**
+ * `[--backend webgpu|cpu] [--device D] [--ops N] [--seed N] [--json FILE]`: runs random ops of all kinds, each with
+ * allocations of its own, and prints time and memory in 20 windows. A run of 20,000 ops or more is drawn to
+ * `results/soak-<device>.svg`. Ctrl-C ends it early with what there is.
+ *
+ * @returns whether memory did not grow; fewer than 10,000 ops do not tell
+ */
+export async function benchSoak(args: readonly string[]): Promise<boolean> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      backend: { type: 'string', default: 'webgpu' },
+      device: { type: 'string' },
+      ops: { type: 'string', default: `${FULL_OPS}` },
+      seed: { type: 'string', default: '1' },
+      json: { type: 'string' },
+    },
+  });
+  const [ops, seed] = [positive('--ops', values.ops), positive('--seed', values.seed)];
+  const backend = await open(values.backend, values.device);
+  const device = backend.device.name;
+  console.log(`${backend.name} on ${device}, ${ops} ops, seed ${seed}\n`);
+  const { windows, seconds } = await soak(backend, ops, seed);
+  await backend.dispose();
+
+  console.log(`${formatWindows(windows)}\n`);
+  const done = windows.at(-1)?.ops ?? 0;
+  const leaks = done < LEAST_JUDGED ? [] : findLeaks(windows);
+  const verdict = done < LEAST_JUDGED ? 'too few to judge memory by' : leaks.join(', ') || 'memory did not grow';
+  console.log(`${done} ops in ${seconds.toFixed(0)} s; ${verdict}`);
+  if (windows.length >= 4) {
+    const { second, last } = quarters(windows, 'microsPerOp');
+    console.log(`last quarter against second: time per op ${(last / second).toFixed(2)}x`);
+  }
+  const name = `soak-${backend.name === 'webgpu' ? slugOf(device) : backend.name}`;
+  if (done >= FULL_OPS) saveResult(`${name}.svg`, draw(`${backend.name} on ${device}`, windows));
+  if (values.json !== undefined) {
+    const report = { backend: backend.name, device, ops: done, seed, windows, leaks };
+    writeFileSync(values.json, `${JSON.stringify(report, undefined, 2)}\n`);
+  }
+  return leaks.length === 0;
+}
+
+async function soak(
+  backend: ComputeBackend,
+  ops: number,
+  seed: number,
+): Promise<{ windows: SoakWindow[]; seconds: number }> {
+  let isStopped = false;
+  const stop = (): void => {
+    isStopped = true;
+  };
+  process.once('SIGINT', stop);
+  const churn = new Churn(backend, seed);
+  const oracle = new CpuBackend();
+  await oracle.init();
+  const windows: SoakWindow[] = [];
+  const began = performance.now();
+  for (let window = 0, done = 0; window < WINDOWS && !isStopped; window++) {
+    const count = Math.round((ops * (window + 1)) / WINDOWS) - done;
+    const start = performance.now();
+    const ran = await churn.run(count, () => isStopped);
+    const micros = (performance.now() - start) * 1000;
+    done += ran;
+    if (ran > 0) windows.push(windowOf(backend, done, micros / ran));
+    for (let i = 0; i < CHECKED && !isStopped; i++) await churn.check(oracle);
+  }
+  process.off('SIGINT', stop);
+  churn.end();
+  await oracle.dispose();
+  return { windows, seconds: (performance.now() - began) / 1000 };
+}
+
+async function open(name: string, device: string | undefined): Promise<ComputeBackend> {
+  if (name !== 'webgpu' && name !== 'cpu') throw new Error(`--backend takes webgpu or cpu, not ${name}`);
+  if (name === 'webgpu') await useDevice(device);
+  const backend = name === 'webgpu' ? new WebGpuBackend() : new CpuBackend();
+  await backend.init();
+  return backend;
+}
+
+function positive(option: string, value: string): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`${option} takes a positive integer, not ${value}`);
+  return number;
+}
+
+function draw(heading: string, windows: readonly SoakWindow[]): string {
+  const mib = (measure: 'deviceBytes' | 'rssBytes' | 'heapBytes'): number[] =>
+    windows.map((window) => window[measure] / 2 ** 20);
+  return plot(
+    heading,
+    'ops',
+    windows.map((window) => window.ops),
+    [
+      { title: 'microseconds per op', values: windows.map((window) => window.microsPerOp) },
+      { title: 'device memory, MiB', values: mib('deviceBytes') },
+      { title: 'process memory, MiB', values: mib('rssBytes') },
+      { title: 'JavaScript heap, MiB', values: mib('heapBytes') },
+    ],
+  );
+}
