@@ -1,7 +1,8 @@
 import type { Kernel } from '../kernel.ts';
+import { maxLoopTurns } from '../loop-turns.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { combine } from './combine.wgsl.ts';
-import { direct, DIRECT_LANES } from './direct.wgsl.ts';
+import { direct, DIRECT_LANES, directKeys, MOST_QUERIES } from './direct.wgsl.ts';
 import { TILE_KEYS, tiled, tiledLanes, tiledWorkgroupBytes } from './tiled.wgsl.ts';
 
 /** What the choice of a kernel depends on. */
@@ -40,6 +41,11 @@ export function chooseSplits(sizes: AttentionSizes, traits: DeviceTraits): numbe
   return Math.max(1, Math.min(wanted, Math.floor(sizes.keys / LEAST_SPLIT_KEYS)));
 }
 
+/** Most keys that one launch can take. */
+export function maxKeys(headDim: number, traits: DeviceTraits): number {
+  return traits.isSoftware ? directKeys(headDim, maxLoopTurns(traits)) : Infinity;
+}
+
 /** The kernel for a shape: `direct` on software devices, else `tiled`. With `partial` it writes records. */
 export function chooseVariant(
   sizes: AttentionSizes,
@@ -48,7 +54,7 @@ export function chooseVariant(
 ): AttentionVariant {
   const { heads, queries, keys, headDim, causal } = sizes;
   if (traits.isSoftware) {
-    const block = queries === 1 ? 1 : 8;
+    const block = queries === 1 ? 1 : MOST_QUERIES;
     const groups = Math.ceil((heads * Math.ceil(queries / block)) / DIRECT_LANES);
     return { kernel: direct({ queries: block, causal, partial }), groups, splits: 1, splitKeys: keys };
   }
@@ -69,7 +75,7 @@ export function attentionKernels(traits: DeviceTraits): readonly Kernel[] {
   const both = [false, true] as const;
   const merging = both.map((partial) => combine({ partial }));
   if (traits.isSoftware) {
-    const params = [1, 8].flatMap((queries) => both.map((causal) => ({ queries, causal })));
+    const params = [1, MOST_QUERIES].flatMap((queries) => both.map((causal) => ({ queries, causal })));
     return [...merging, ...params.flatMap((each) => both.map((partial) => direct({ ...each, partial })))];
   }
   const params = fitting(traits).flatMap((queries) => HEAD_DIMS.map((headDim) => ({ queries, headDim })));

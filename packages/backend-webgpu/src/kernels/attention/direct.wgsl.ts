@@ -4,7 +4,7 @@ import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgs
 
 /** What tells the `direct` kernels apart. */
 export interface DirectParams {
-  /** Neighbouring queries that an invocation computes. */
+  /** Neighbouring queries that an invocation computes, at most {@link MOST_QUERIES}. */
   readonly queries: number;
   readonly causal: boolean;
   /** Writes records for `combine` in place of rows of O. */
@@ -14,8 +14,19 @@ export interface DirectParams {
 /** Invocations in a workgroup. */
 export const DIRECT_LANES = 16;
 
+/** Largest block of queries. */
+export const MOST_QUERIES = 8;
+
 /** Keys per turn of the loop. */
 const KEYS = 8;
+
+/** Most keys for which the loops of a block take at most so many turns; less than 1 if there are none. */
+export function directKeys(headDim: number, turns: number): number {
+  const turnsPerColumns = headDim + 1;
+  // The end of the loop over the keys, and the loops that finish the rows.
+  const others = 3 + MOST_QUERIES * turnsPerColumns;
+  return KEYS * Math.floor((turns - others) / (1 + 2 * turnsPerColumns));
+}
 
 /**
  * softmax(scale * Q K^T) V for a block of neighbouring queries of one head per invocation, without workgroup memory: for
@@ -34,7 +45,7 @@ export const direct: (params: DirectParams) => Kernel = variants(({ queries, cau
 
   const scores = `
 ${repeat(queries, (i) => repeat(KEYS, (j) => `    var w${i}_${j} = 0.0;`))}
-    for (var d = 0u; d < u.head_dim; d++) {
+    for (var d = 0u; d < head_dim; d++) {
 ${repeat(queries, (i) => `      let q${i} = q[q${i}_at + d];`)}
 ${repeat(KEYS, (j) => `      let k${j} = k[k_head + row${j} + d];`)}
 ${repeat(queries, (i) => repeat(KEYS, (j) => `      w${i}_${j} += q${i} * k${j};`))}
@@ -74,12 +85,12 @@ ${repeat(queries, (i) => `      let o${i} = select(o[o${i}_at + d] * factor${i},
   const finish = partial
     ? (i: number) => `
     if (end == 0u) {
-      for (var d = 0u; d < u.head_dim; d++) { o[o${i}_at + d] = 0.0; }
+      for (var d = 0u; d < head_dim; d++) { o[o${i}_at + d] = 0.0; }
     }
     o[o${i}_at + u.head_dim] = largest${i};
     o[o${i}_at + u.head_dim + 1u] = total${i};`
     : (i: number) => `
-    for (var d = 0u; d < u.head_dim; d++) { o[o${i}_at + d] = quotient(o[o${i}_at + d], total${i}); }`;
+    for (var d = 0u; d < head_dim; d++) { o[o${i}_at + d] = quotient(o[o${i}_at + d], total${i}); }`;
 
   return defineKernel({
     name: `attention/direct ${queries}x${KEYS}${causal ? ' causal' : ''}${partial ? ' partial' : ''}`,
@@ -105,10 +116,12 @@ fn main(
   let blocks_per_head = (u.queries + ${queries - 1}u) / ${queries}u;
   let block = number * ${DIRECT_LANES}u + lane;
   let head = block / blocks_per_head;
+  // A bound of loops that is not a uniform alone: see is-set.wgsl.ts for why.
+  let head_dim = min(u.head_dim, arrayLength(&q));
   if (head >= u.heads) { return; }
   let query = block % blocks_per_head * ${queries}u;
-  let k_head = u.k_at + head * u.keys * u.head_dim;
-  let v_head = u.v_at + head * u.keys * u.head_dim;
+  let k_head = u.k_at + head * u.kv_head;
+  let v_head = u.v_at + head * u.kv_head;
 
   // What is computed beyond the last query, a copy of it, is not stored.
 ${repeat(
@@ -126,7 +139,7 @@ ${repeat(
 ${repeat(KEYS, (j) => `    let row${j} = min(key + ${j}u, end - 1u) * u.head_dim;`)}
 ${scores}
 ${weights}
-    for (var d = 0u; d < u.head_dim; d++) {${values}
+    for (var d = 0u; d < head_dim; d++) {${values}
 ${repeat(queries, (i) => `      if (query + ${i}u < u.queries) { o[o${i}_at + d] = o${i}; }`)}
     }
   }

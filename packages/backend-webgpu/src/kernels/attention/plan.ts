@@ -3,7 +3,7 @@ import type { ResolvedAttention } from '@concord/backend-core/implement';
 import type { Kernel } from '../kernel.ts';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { attentionKernels, chooseSplits, chooseVariant } from './choose-variant.ts';
+import { attentionKernels, chooseSplits, chooseVariant, maxKeys } from './choose-variant.ts';
 import { combine, COMBINE_LANES } from './combine.wgsl.ts';
 
 /** Numbers behind the sums in a record: the largest score, and the sum of the weights. */
@@ -11,13 +11,14 @@ const RECORD_EXTRA = 2;
 
 /**
  * attention: `softmax(scale * Q K^T) V` per batch and head, in as many launches as it takes for each piece of an operand
- * to fit a binding: as many heads as fit, or of one head as many queries. When not even the keys of one head fit, or to
- * keep a GPU busy when there are few queries, the keys are taken in parts whose outcomes are merged.
+ * to fit a binding: as many heads as fit, or of one head as many queries. When not even the keys of one head fit, when they
+ * are too many for a software device, or to keep a GPU busy when there are few queries, the keys are taken in parts
+ * whose outcomes are merged.
  *
  * @throws {BackendError} UNSUPPORTED when two records of a row, of head_dim + 2 numbers, do not fit a binding
  */
 export function planAttention(call: ResolvedAttention<StorageBuffer>, recorder: Recorder): void {
-  const { batch, heads, seqQ, seqKv, headDim, o } = call;
+  const { batch, heads, seqQ, seqKv, headDim, causal, o } = call;
   const plan = new AttentionPlan(
     call,
     {
@@ -28,30 +29,27 @@ export function planAttention(call: ResolvedAttention<StorageBuffer>, recorder: 
     recorder,
   );
   const { limit } = plan;
-  const headsPerWindow = Math.floor(limit / (Math.max(seqQ, seqKv) * headDim));
-  if (headsPerWindow > 0) {
-    for (let head = 0; head < batch * heads; head += headsPerWindow) {
-      const count = Math.min(headsPerWindow, batch * heads - head);
-      plan.attend({ head, heads: count, query: 0, queries: seqQ, key: 0, keys: seqKv });
-    }
-    return;
-  }
-  const record = headDim + RECORD_EXTRA;
-  const keysPerWindow = Math.floor(limit / headDim);
-  const fitsKeys = seqKv <= keysPerWindow;
-  const queriesPerWindow = Math.floor(limit / (fitsKeys ? headDim : 2 * record));
-  if (queriesPerWindow === 0) {
+  const keysPerPart = Math.min(maxKeys(headDim, recorder.traits), Math.floor(limit / headDim));
+  const inParts = keysPerPart < (causal ? Math.min(seqQ, seqKv) : seqKv);
+  const rowSize = inParts ? 2 * (headDim + RECORD_EXTRA) : headDim;
+  if (rowSize > limit) {
     throw new BackendError(
       'UNSUPPORTED',
-      `attention with head_dim ${headDim} needs a binding of ${(fitsKeys ? headDim : 2 * record) * 4} bytes, ` +
-        `this device binds at most ${limit * 4}`,
+      `attention with head_dim ${headDim} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * limit}`,
     );
   }
-  for (let head = 0; head < batch * heads; head++) {
+  const headsPerWindow = Math.max(1, Math.floor(limit / Math.max(seqQ * rowSize, seqKv * headDim)));
+  const queriesPerWindow = Math.min(seqQ, Math.floor(limit / rowSize));
+  for (let head = 0; head < batch * heads; head += headsPerWindow) {
     for (let query = 0; query < seqQ; query += queriesPerWindow) {
-      const window = { head, heads: 1, query, queries: Math.min(queriesPerWindow, seqQ - query) };
-      if (fitsKeys) plan.attend({ ...window, key: 0, keys: seqKv });
-      else plan.attendInParts(window, keysPerWindow);
+      const window: QueryWindow = {
+        head,
+        heads: Math.min(headsPerWindow, batch * heads - head),
+        query,
+        queries: Math.min(queriesPerWindow, seqQ - query),
+      };
+      if (inParts) plan.attendInParts(window, keysPerPart);
+      else plan.attend(window);
     }
   }
 }
@@ -61,7 +59,7 @@ export function allKernels(traits: DeviceTraits): readonly Kernel[] {
   return attentionKernels(traits);
 }
 
-/** Some heads and some of their queries. */
+/** Some heads and their queries, or some of the queries of one head. */
 interface QueryWindow {
   readonly head: number;
   readonly heads: number;
@@ -69,7 +67,7 @@ interface QueryWindow {
   readonly queries: number;
 }
 
-/** And some of their keys. All queries, or all keys, unless there is only one head. */
+/** And some of their keys. */
 interface Window extends QueryWindow {
   readonly key: number;
   readonly keys: number;
@@ -98,8 +96,12 @@ class AttentionPlan {
   }
 
   /** All keys of a window's queries. */
-  attend(window: Window): void {
-    const record = this.#call.headDim + RECORD_EXTRA;
+  attend(queryWindow: QueryWindow): void {
+    const { headDim, seqQ, seqKv, causal } = this.#call;
+    // Keys beyond the last query are hidden, and not bound: they need not fit.
+    const keys = causal ? Math.min(seqQ, seqKv) : seqKv;
+    const window: Window = { ...queryWindow, key: 0, keys };
+    const record = headDim + RECORD_EXTRA;
     const rows = window.heads * window.queries;
     const wanted = chooseSplits({ ...this.#call, ...window }, this.#recorder.traits);
     const splits = Math.min(wanted, Math.floor(this.limit / (rows * record)));
@@ -116,7 +118,7 @@ class AttentionPlan {
   attendInParts(window: QueryWindow, keysPerPart: number): void {
     const { causal, seqKv, headDim } = this.#call;
     const end = causal ? Math.min(seqKv, window.query + window.queries) : seqKv;
-    const slotBytes = 4 * window.queries * (headDim + RECORD_EXTRA);
+    const slotBytes = 4 * window.heads * window.queries * (headDim + RECORD_EXTRA);
     let records = this.#recorder.scratch(2 * slotBytes);
     let merged = this.#recorder.scratch(2 * slotBytes);
     for (let key = 0; key < end; key += keysPerPart) {
@@ -149,8 +151,8 @@ class AttentionPlan {
     const rows = (operand: Span, first: number, count: number) =>
       bindable(slice(operand, 4 * first * headDim, 4 * count * headDim), traits.storageAlignment);
     const q = rows(this.#inputs.q, head * seqQ + query, heads * queries);
-    const k = rows(this.#inputs.k, head * seqKv + key, heads * keys);
-    const v = rows(this.#inputs.v, head * seqKv + key, heads * keys);
+    const k = rows(this.#inputs.k, head * seqKv + key, (heads - 1) * seqKv + keys);
+    const v = rows(this.#inputs.v, head * seqKv + key, (heads - 1) * seqKv + keys);
     const o = bindable(output, traits.storageAlignment);
     this.#recorder.launch({
       kernel: variant.kernel,
@@ -168,6 +170,7 @@ class AttentionPlan {
         q_at: q.byteOffset / 4,
         k_at: k.byteOffset / 4,
         v_at: v.byteOffset / 4,
+        kv_head: heads > 1 ? seqKv * headDim : 0,
         o_at: o.byteOffset / 4,
         o_row: headDim + (options.partial ? RECORD_EXTRA : 0),
         splits: variant.splits,

@@ -5,7 +5,7 @@ import { ln2 } from '../wgsl/ln2.wgsl.ts';
 
 /**
  * The part of an attention that one launch computes, as kernels see it: some heads, or some queries of one head, and
- * some of their keys. Starts and rows are in elements.
+ * all or some of their keys. Starts and distances are in elements.
  *
  * A launch for all keys of its queries writes rows of O. One for some of the keys (a *partial* one) writes records, which
  * `combine` merges: per row the sums of weighted values, then the largest score and the sum of the weights.
@@ -25,6 +25,8 @@ export const attentionUniforms: Readonly<Record<string, UniformType>> = {
   q_at: 'u32',
   k_at: 'u32',
   v_at: 'u32',
+  /** From the keys, and values, of a head to those of the next. */
+  kv_head: 'u32',
   o_at: 'u32',
   /** From a row, or record, of the output to the next. */
   o_row: 'u32',
@@ -58,8 +60,7 @@ fn quotient(sum: f32, total: f32) -> f32 {
 export const maskFunction: string = /* wgsl */ `
 // How many of the window's keys are visible to one of its queries.
 fn visible_keys(query: u32) -> u32 {
-  if (u.causal == 0u) { return u.keys; }
   let seen = u.first_query + query + 1u;
-  return min(u.keys, max(seen, u.first_key) - u.first_key);
+  return select(u.keys, min(u.keys, max(seen, u.first_key) - u.first_key), u.causal != 0u);
 }
 `;

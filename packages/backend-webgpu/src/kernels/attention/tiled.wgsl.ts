@@ -1,4 +1,4 @@
-import { defineKernel, type Kernel, type KernelSource, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
 import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgsl.ts';
 
@@ -70,22 +70,20 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
   const columnVectors = headDim / 4;
   // Vectors of O in each row that an invocation has.
   const vectors = columnVectors / ACROSS;
-  const name = `attention/tiled ${queries}x${TILE_KEYS}x${headDim}${partial ? ' partial' : ''}`;
 
   const products = (term: (i: number, vector: number) => string): string => `
         let weight = weight_tile[(first + row) * ${queryPitch}u + lane_row];
 ${repeat(vectors, (j) => `        let v${j} = stage[row * ${columnVectors}u + lane_column + ${j * ACROSS}u];`)}
 ${repeat(4, (i) => repeat(vectors, (j) => `        o${i}_${j} += ${term(i, j)};`))}`;
 
-  const storage: KernelSource['storage'] = {
-    q: { access: 'read', type: 'array<f32>' },
-    k: { access: 'read', type: 'array<f32>' },
-    v: { access: 'read', type: 'array<f32>' },
-    o: { access: 'read_write', type: 'array<f32>' },
-  };
   return defineKernel({
-    name,
-    storage,
+    name: `attention/tiled ${queries}x${TILE_KEYS}x${headDim}${partial ? ' partial' : ''}`,
+    storage: {
+      q: { access: 'read', type: 'array<f32>' },
+      k: { access: 'read', type: 'array<f32>' },
+      v: { access: 'read', type: 'array<f32>' },
+      o: { access: 'read_write', type: 'array<f32>' },
+    },
     uniforms: { ...attentionUniforms, splits: 'u32', split_keys: 'u32' },
     code: /* wgsl */ `
 ${softmaxFunctions}
@@ -99,18 +97,18 @@ var<workgroup> weight_tile: array<vec4f, ${weights}>;
 var<workgroup> row_values: array<vec4f, ${rows}>;
 
 fn load_q(first: u32, row: u32, d: u32) -> f32 {
-  if (row >= u.queries || d >= u.head_dim) { return 0.0; }
-  return q[first + row * u.head_dim + d];
+  let is_there = (row < u.queries) & (d < u.head_dim);
+  return select(0.0, q[select(0u, first + row * u.head_dim + d, is_there)], is_there);
 }
 
 fn load_k(first: u32, row: u32, d: u32) -> f32 {
-  if (row >= u.keys || d >= u.head_dim) { return 0.0; }
-  return k[first + row * u.head_dim + d];
+  let is_there = (row < u.keys) & (d < u.head_dim);
+  return select(0.0, k[select(0u, first + row * u.head_dim + d, is_there)], is_there);
 }
 
 fn load_v(first: u32, row: u32, d: u32) -> f32 {
-  if (row >= u.keys || d >= u.head_dim) { return 0.0; }
-  return v[first + row * u.head_dim + d];
+  let is_there = (row < u.keys) & (d < u.head_dim);
+  return select(0.0, v[select(0u, first + row * u.head_dim + d, is_there)], is_there);
 }
 
 fn exponentials(x: vec4f) -> vec4f {
@@ -132,8 +130,8 @@ fn main(
   let first_query = number / u.splits % blocks * ${queries}u;
   let head = number / u.splits / blocks;
   let q_head = u.q_at + head * u.queries * u.head_dim;
-  let k_head = u.k_at + head * u.keys * u.head_dim;
-  let v_head = u.v_at + head * u.keys * u.head_dim;
+  let k_head = u.k_at + head * u.kv_head;
+  let v_head = u.v_at + head * u.kv_head;
 
   let lane_row = lane / ${ACROSS}u;
   let lane_column = lane % ${ACROSS}u;

@@ -31,7 +31,7 @@ export const direct: (params: DirectParams) => Kernel = variants(({ filters, col
   const loadStrip = (count: number, target: (index: number) => string): string =>
     repeat(
       count,
-      (j) => `        ${target(j)} = load(at, is_inside && x < u.width);
+      (j) => `        ${target(j)} = load(at, is_inside & (x < u.width));
         x += u.stride_w;
         at += u.stride_w;`,
     );

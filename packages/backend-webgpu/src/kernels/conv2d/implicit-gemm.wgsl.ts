@@ -84,8 +84,8 @@ fn tap_at(tap: u32) -> vec3u {
 }
 
 fn load_weight(first: u32, filter_index: u32, tap: u32) -> f32 {
-  if (filter_index >= u.filters || tap >= u.channels * u.filter_height * u.filter_width) { return 0.0; }
-  return weights[first + filter_index * u.filter_stride + tap];
+  let is_there = (filter_index < u.filters) & (tap < u.channels * u.filter_height * u.filter_width);
+  return select(0.0, weights[select(0u, first + filter_index * u.filter_stride + tap, is_there)], is_there);
 }
 
 fn load_filters(first: u32, filter_index: u32, tap: u32) -> vec4f {
@@ -169,10 +169,7 @@ ${repeat(
 ${repeat(vectorsPerPiece, (i) => `      let a${i} = filter_tile[tap * ${filterPitch}u + lane_row + ${i * side}u];`)}
 ${repeat(vectorsPerPiece, (j) => `      let b${j} = input_tile[tap * ${vectors}u + lane_column + ${j * side}u];`)}
 ${repeat(piece, (i) =>
-  repeat(
-    vectorsPerPiece,
-    (j) => `      sum${i}_${j} += a${Math.floor(i / 4)}[${i % 4}] * b${j};`,
-  ),
+  repeat(vectorsPerPiece, (j) => `      sum${i}_${j} += a${Math.floor(i / 4)}[${i % 4}] * b${j};`),
 )}
     }
   }

@@ -1,6 +1,7 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
 import type { Kernel } from '../kernel.ts';
+import { maxLoopTurns } from '../loop-turns.ts';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { chooseVariant, conv2dKernels, type Conv2dShapeTraits } from './choose-variant.ts';
@@ -14,7 +15,7 @@ const MODULUS = 2 ** 32;
  * each piece of an operand to fit a binding.
  *
  * @throws {BackendError} UNSUPPORTED when a channel of an image or of a filter or an output row does not fit a binding,
- *   or when image and padding together are longer than 2^32
+ *   when image and padding together are longer than 2^32, or when a filter has too many taps for a software device
  */
 export function planConv2d(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder): void {
   checkCoordinates(call);
@@ -22,8 +23,8 @@ export function planConv2d(call: ResolvedConv2d<StorageBuffer>, recorder: Record
   const sizes = conv2dSizes(call);
   const input = apartFrom(call.output, call.input, recorder);
   const weights = apartFrom(call.output, call.filter, recorder);
-  const limit = Math.floor((maxBindingBytes - bindingSlack(storageAlignment)) / 4);
-  for (const window of conv2dWindows(sizes, limit)) {
+  const elements = Math.floor((maxBindingBytes - bindingSlack(storageAlignment)) / 4);
+  for (const window of conv2dWindows(sizes, { elements, channels: maxChannels(call, recorder.traits) })) {
     launchWindow(call, sizes, window, { input, weights, output: call.output }, recorder);
   }
 }
@@ -42,9 +43,27 @@ function checkCoordinates({ inputShape, padding }: ResolvedConv2d<StorageBuffer>
     const size = inputShape[axis + 2] as number;
     const pad = padding[axis] as number;
     if (size + pad > MODULUS) {
-      throw new BackendError('UNSUPPORTED', `${name} ${size} with padding ${pad} exceeds 2^32, the range of coordinates`);
+      throw new BackendError(
+        'UNSUPPORTED',
+        `${name} ${size} with padding ${pad} exceeds 2^32, the range of coordinates`,
+      );
     }
   }
+}
+
+/** The channels that a launch can go through before its loops take too many turns. */
+function maxChannels({ filterShape }: ResolvedConv2d<StorageBuffer>, traits: DeviceTraits): number {
+  const [, , filterHeight, filterWidth] = filterShape;
+  const turnsPerRow = 1 + filterWidth + 1;
+  const turnsPerChannel = 1 + filterHeight * turnsPerRow + 2;
+  const channels = Math.floor((maxLoopTurns(traits) - 3) / turnsPerChannel);
+  if (channels === 0) {
+    throw new BackendError(
+      'UNSUPPORTED',
+      `a ${filterHeight} x ${filterWidth} filter is too large for a software device`,
+    );
+  }
+  return channels;
 }
 
 interface Operands {
@@ -126,11 +145,12 @@ function launchWindow(
       input_at: input.byteOffset / 4,
       filter_at: weights.byteOffset / 4,
       output_at: output.byteOffset / 4,
-      input_image: inputImage,
-      input_group: inputGroup,
-      filter_stride: filterStride,
-      output_image: outputImage,
-      output_plane: outputPlane,
+      // A distance that nothing is apart may exceed 2^32.
+      input_image: images.count > 1 ? inputImage : 0,
+      input_group: groups.count > 1 ? inputGroup : 0,
+      filter_stride: moreFilters > 0 ? filterStride : 0,
+      output_image: images.count > 1 ? outputImage : 0,
+      output_plane: moreFilters > 0 ? outputPlane : 0,
       accumulate: channels.first > 0 ? 1 : 0,
     },
   });

@@ -73,8 +73,7 @@ fn place_at(row: u32, column: u32) -> Place {
 
 // The padding is not multiplied with: 0 * Infinity would be NaN.
 fn load(at: u32, is_inside: bool) -> f32 {
-  if (!is_inside) { return 0.0; }
-  return input[at];
+  return select(0.0, input[select(0u, at, is_inside)], is_inside);
 }
 
 fn store(at: u32, sum: f32) {

@@ -15,7 +15,7 @@ export interface Conv2dWindow {
   readonly filters: Range;
   /** Output rows of each image; all of them unless there is only one image, and one filter. */
   readonly rows: Range;
-  /** Of each of the groups. The sums over several windows' channels are added up, in this order. */
+  /** Of each of the groups. The sums over the channels of several windows are added up, in this order. */
   readonly channels: Range;
 }
 
@@ -34,6 +34,7 @@ export interface Conv2dSizes {
   readonly taps: number;
 }
 
+/** The sizes of a checked call. */
 export function conv2dSizes({ inputShape, filterShape, outputShape, groups }: CheckedConv2d): Conv2dSizes {
   const [images, channels, height, width] = inputShape;
   const [filters, , filterHeight, filterWidth] = filterShape;
@@ -50,14 +51,22 @@ export function conv2dSizes({ inputShape, filterShape, outputShape, groups }: Ch
   };
 }
 
+/** What a window may reach. */
+export interface Conv2dLimits {
+  /** Elements of a piece of an operand. */
+  readonly elements: number;
+  /** Channels, at least 1. */
+  readonly channels: number;
+}
+
 /**
- * Cuts a convolution into windows whose pieces of input, filter and output are at most `limit` elements each: as many
- * images as fit, or of one image as many groups, or of one group as many filters and channels, or of one filter as many
- * output rows.
+ * Cuts a convolution into windows whose pieces of input, filter and output respect limits: as many images as fit, or of
+ * one image as many groups, or of one group as many filters and channels, or of one filter as many output rows.
  *
  * @throws {BackendError} UNSUPPORTED when a channel of an image or of a filter, or an output row, does not fit
  */
-export function* conv2dWindows(sizes: Conv2dSizes, limit: number): Generator<Conv2dWindow> {
+export function* conv2dWindows(sizes: Conv2dSizes, limits: Conv2dLimits): Generator<Conv2dWindow> {
+  const limit = limits.elements;
   const { inputPlane, taps, outputRows, outputWidth } = sizes;
   const outputPlane = outputRows * outputWidth;
   const groupInput = sizes.channels * inputPlane;
@@ -82,7 +91,7 @@ export function* conv2dWindows(sizes: Conv2dSizes, limit: number): Generator<Con
     Math.max(1, Math.min(total, Math.floor(limit / Math.max(...each))));
   const images = fitting(sizes.images, sizes.groups * groupInput, sizes.groups * groupOutput);
   const groups = fitting(sizes.groups, groupInput, groupOutput, sizes.filters * filterSize);
-  const channels = fitting(sizes.channels, inputPlane, taps);
+  const channels = Math.min(limits.channels, fitting(sizes.channels, inputPlane, taps));
   // Some of the channels of several filters lie a whole filter apart.
   const filtersBound = 1 + Math.floor((limit - channels * taps) / filterSize);
   const filters = Math.min(filtersBound, fitting(sizes.filters, outputPlane));

@@ -1,7 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { DIRECT_TILES, MATVEC_TEAMS, possibleTiles } from './choose-variant.ts';
+import { DIRECT_TILES, MATVEC_GROUPS, possibleTiles } from './choose-variant.ts';
 import { direct } from './direct.wgsl.ts';
 import { finish } from './finish.wgsl.ts';
 import { matvecColumns } from './matvec-columns.wgsl.ts';
@@ -27,11 +27,12 @@ export function allKernels(traits: DeviceTraits): readonly Kernel[] {
       : operands.flatMap((params) =>
           DIRECT_TILES.flatMap((tile) => BOTH.map((wide) => direct({ ...params, ...tile, wide }))),
         );
-  const teams = tiles.length > 0 ? MATVEC_TEAMS : { rows: 1, columns: 1 };
+  const { software, ...gpu } = MATVEC_GROUPS;
+  const groups = tiles.length > 0 ? gpu : { rows: software, columns: software };
   const vectors = formats.flatMap((format) =>
     BOTH.flatMap((wide) => [
-      matvecRows({ ...format, wide, team: teams.rows }),
-      matvecColumns({ ...format, wide, team: teams.columns }),
+      matvecRows({ ...format, wide, group: groups.rows }),
+      matvecColumns({ ...format, wide, group: groups.columns }),
     ]),
   );
   const outputs = DTYPES.map((dtype) => outputFormat(dtype, traits));

@@ -1,30 +1,23 @@
-import type { DType } from '@concord/backend-core';
 import type { DeviceTraits } from '../recorder.ts';
 import type { DirectTile } from './direct.wgsl.ts';
+import { MATVEC_EACH, type MatvecGroup } from './matvec-kernel.ts';
+import type { Product } from './product.ts';
 import { type Tile, tileBytes, tileInvocations } from './tiled.wgsl.ts';
 
 /** What the choice of a kernel depends on besides the device. */
-export interface ProductShape {
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-  readonly batchCount: number;
-  readonly transA: boolean;
-  readonly transB: boolean;
-  readonly dtype: DType;
-}
+export type ProductShape = Pick<Product, 'm' | 'n' | 'k' | 'batchCount' | 'transA' | 'transB'>;
 
 /** A kernel family with its tile, and into how many ranges k is split. */
 export type Variant =
   | { readonly kind: 'tiled'; readonly tile: Tile; readonly splits: number }
   | { readonly kind: 'direct'; readonly tile: DirectTile; readonly splits: number }
-  | { readonly kind: 'matvec'; readonly team: number; readonly splits: number };
+  | { readonly kind: 'matvec'; readonly group: MatvecGroup; readonly splits: number };
 
 /** Tiles for GPUs, largest first. */
 export const TILES: readonly Tile[] = [
   { m: 128, n: 128, step: 8, laneM: 8, laneN: 8, buffers: 2 },
-  { m: 64, n: 64, step: 16, laneM: 8, laneN: 4, buffers: 1 },
-  { m: 32, n: 64, step: 16, laneM: 8, laneN: 4, buffers: 1 },
+  { m: 64, n: 64, step: 16, laneM: 8, laneN: 8, buffers: 2 },
+  { m: 32, n: 64, step: 32, laneM: 4, laneN: 4, buffers: 1 },
   { m: 32, n: 32, step: 16, laneM: 4, laneN: 4, buffers: 1 },
 ];
 
@@ -34,13 +27,18 @@ export const DIRECT_TILES: readonly DirectTile[] = [
   { rows: 4, columns: 4 },
 ];
 
-/** Members of a team for a product with a vector: on a GPU by rows and by columns, on a software device none. */
-export const MATVEC_TEAMS = { rows: 64, columns: 4 } as const;
+/** Workgroups for a product with a vector: on GPUs, where M lies by rows and by columns, and on software devices. */
+export const MATVEC_GROUPS: Readonly<Record<'rows' | 'columns' | 'software', MatvecGroup>> = {
+  rows: { lanes: 1, team: 64 },
+  columns: { lanes: 8, team: 32 },
+  software: { lanes: 64, team: 1 },
+};
 
 /** Workgroups that keep a large GPU busy; a tile is chosen such that there are about so many. */
 const ENOUGH_GROUPS = 128;
-/** Least number of terms of a split. */
+/** Least number of terms of a split, and those of one member of a team. */
 const LEAST_DEPTH = 128;
+const LEAST_DEPTH_OF_LANE = 16;
 
 /** Chooses the kernel of a product. */
 export function chooseVariant(shape: ProductShape, traits: DeviceTraits): Variant {
@@ -48,7 +46,7 @@ export function chooseVariant(shape: ProductShape, traits: DeviceTraits): Varian
 }
 
 function chooseForSoftware({ m, n }: ProductShape): Variant {
-  if (m === 1 || n === 1) return { kind: 'matvec', team: 1, splits: 1 };
+  if (m === 1 || n === 1) return { kind: 'matvec', group: MATVEC_GROUPS.software, splits: 1 };
   const [large, small] = DIRECT_TILES as [DirectTile, DirectTile];
   return { kind: 'direct', tile: m * n >= 64 * 64 ? large : small, splits: 1 };
 }
@@ -57,10 +55,9 @@ function chooseForGpu(shape: ProductShape, traits: DeviceTraits): Variant {
   const { m, n, k, batchCount } = shape;
   if (m === 1 || n === 1) {
     const alongRows = n === 1 ? !shape.transA : shape.transB;
-    const entries = Math.max(m, n);
-    const groups = batchCount * Math.ceil(entries / (alongRows ? 4 : 256));
-    const team = alongRows ? MATVEC_TEAMS.rows : MATVEC_TEAMS.columns;
-    return { kind: 'matvec', team, splits: splitsFor(groups, k, alongRows ? 2048 : 64) };
+    const group = alongRows ? MATVEC_GROUPS.rows : MATVEC_GROUPS.columns;
+    const groups = batchCount * Math.ceil(Math.max(m, n) / (group.lanes * MATVEC_EACH));
+    return { kind: 'matvec', group, splits: splitsFor(groups, k, LEAST_DEPTH_OF_LANE * group.team) };
   }
   const possible = possibleTiles(traits);
   const groupsOf = (tile: Tile): number => batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);

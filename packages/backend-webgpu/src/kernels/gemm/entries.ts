@@ -66,14 +66,20 @@ ${output === 'half-words' ? setWord : setEntry(output)}
   });
 }
 
-/** Uniforms and number of workgroups for a shape. */
+/**
+ * Uniforms and number of workgroups for a shape.
+ *
+ * @param own - the kernel's own uniforms
+ */
 export function entriesLaunch(
   output: OutputFormat,
   { m, n, batchCount, ld, stride, start, readsC }: EntriesShape,
+  own: Readonly<Record<string, number>>,
 ): { readonly uniforms: Readonly<Record<string, number>>; readonly groups: number } {
   // An odd start makes a row reach into one more word.
   const unitsPerRow = output === 'half-words' ? Math.floor(n / 2) + 1 : n;
   const units = batchCount * m * unitsPerRow;
+  // Spreading `own` into the literal is many times slower.
   const uniforms = {
     m,
     n,
@@ -87,7 +93,7 @@ export function entriesLaunch(
     batches_touch: Number(batchCount > 1 && stride === (m - 1) * ld + n),
     batches: batchCount,
   };
-  return { uniforms, groups: Math.ceil(units / ENTRIES_GROUP) };
+  return { uniforms: Object.assign(uniforms, own), groups: Math.ceil(units / ENTRIES_GROUP) };
 }
 
 const ENTRIES_UNIFORMS: Readonly<Record<string, UniformType>> = {

@@ -1,8 +1,8 @@
 import type { Recorder } from '../recorder.ts';
 import type { Splits } from './launch-product.ts';
-import type { MatvecParams } from './matvec-kernel.ts';
-import { MATVEC_COLUMNS_EACH, MATVEC_COLUMNS_GROUP, matvecColumns } from './matvec-columns.wgsl.ts';
-import { MATVEC_ROWS_EACH, MATVEC_ROWS_GROUP, matvecRows } from './matvec-rows.wgsl.ts';
+import { matvecColumns } from './matvec-columns.wgsl.ts';
+import { MATVEC_EACH, type MatvecGroup, type MatvecParams } from './matvec-kernel.ts';
+import { matvecRows } from './matvec-rows.wgsl.ts';
 import { areFours, bindMatrix, type Matrix, type Product } from './product.ts';
 
 /** A matrix times a vector: what a product with one row or one column is. */
@@ -17,7 +17,7 @@ interface Matvec {
 }
 
 /** Launches a product with m = 1 or n = 1. With m = 1 the roles change: `C^T = op(B)^T op(A)^T`. */
-export function launchMatvec(product: Product, team: number, splits: Splits, recorder: Recorder): void {
+export function launchMatvec(product: Product, group: MatvecGroup, splits: Splits, recorder: Recorder): void {
   const { k, batchCount, alpha, beta, c } = product;
   const { rows, matrix, alongRows, vector, vectorStep, resultStep } = matvecOf(product);
   const { storageAlignment } = recorder.traits;
@@ -27,11 +27,8 @@ export function launchMatvec(product: Product, team: number, splits: Splits, rec
   const isVectorWide = vectorStep === 1 && areFours(b.start, vector.stride);
   // Along columns the vector is read one by one.
   const wide = areFours(a.start, matrix.ld, matrix.stride, alongRows ? k : rows) && (!alongRows || isVectorWide);
-  const params: MatvecParams = { input: matrix.dtype, output: c.dtype, wide, team };
-  const rowsPerGroup = alongRows
-    ? (MATVEC_ROWS_GROUP / team) * MATVEC_ROWS_EACH
-    : MATVEC_COLUMNS_GROUP * MATVEC_COLUMNS_EACH;
-  const tiles = Math.ceil(rows / rowsPerGroup);
+  const params: MatvecParams = { input: matrix.dtype, output: c.dtype, wide, group };
+  const tiles = Math.ceil(rows / (group.lanes * MATVEC_EACH));
   recorder.launch({
     kernel: alongRows ? matvecRows(params) : matvecColumns(params),
     storage: { a: a.span, b: b.span, c: result.span },

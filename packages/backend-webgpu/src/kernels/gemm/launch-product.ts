@@ -1,10 +1,10 @@
-import type { Launch, Recorder } from '../recorder.ts';
+import type { Kernel } from '../kernel.ts';
+import type { Recorder } from '../recorder.ts';
 import type { Variant } from './choose-variant.ts';
 import { DIRECT_GROUP, direct } from './direct.wgsl.ts';
 import { launchMatvec } from './launch-matvec.ts';
-import { areFours, bindMatrix, type BoundMatrix, type Product } from './product.ts';
-import type { OperandParams } from './product-kernel.ts';
-import { type Fit, tiled } from './tiled.wgsl.ts';
+import { areFours, bindMatrix, type Product } from './product.ts';
+import { tiled, wholeTurn } from './tiled.wgsl.ts';
 
 /** A product whose results for each range of k go beside each other: C of split s begins `s * stride` elements on. */
 export interface Splits {
@@ -17,7 +17,7 @@ export interface Splits {
 /** Launches the kernel of a product whose operands fit into bindings and whose C is stored as it can be written. */
 export function launchProduct(product: Product, variant: Variant, splits: Splits, recorder: Recorder): void {
   if (variant.kind === 'matvec') {
-    launchMatvec(product, variant.team, splits, recorder);
+    launchMatvec(product, variant.group, splits, recorder);
     return;
   }
   const { m, n, k, transA, transB, alpha, beta, batchCount } = product;
@@ -25,23 +25,29 @@ export function launchProduct(product: Product, variant: Variant, splits: Splits
   const a = bindMatrix(product.a, storageAlignment);
   const b = bindMatrix(product.b, storageAlignment);
   const c = bindMatrix(product.c, storageAlignment);
-  const wide =
-    areFours(transA ? m : k, transB ? k : n, n, a.start, b.start, c.start) &&
-    [product.a, product.b, product.c].every(({ ld, stride }) => areFours(ld, stride));
-  const params: OperandParams = { input: product.a.dtype, output: product.c.dtype, transA, transB };
+  const wideA = areFours(transA ? m : k, a.start, product.a.ld, product.a.stride);
+  const wideB = areFours(transB ? k : n, b.start, product.b.ld, product.b.stride);
+  const wideC = areFours(n, c.start, product.c.ld, product.c.stride);
 
-  const kernelAndTile = (): { readonly kernel: Launch['kernel']; readonly tileM: number; readonly tileN: number } => {
-    if (variant.kind === 'direct') {
-      const { rows, columns } = variant.tile;
-      const kernel = direct({ ...params, rows, columns, wide });
-      return { kernel, tileM: rows * DIRECT_GROUP, tileN: columns * DIRECT_GROUP };
-    }
+  let kernel: Kernel;
+  let tileM: number;
+  let tileN: number;
+  if (variant.kind === 'direct') {
+    const { rows, columns } = variant.tile;
+    const wide = wideA && wideB && wideC;
+    kernel = direct({ input: product.a.dtype, output: product.c.dtype, transA, transB, rows, columns, wide });
+    tileM = rows * DIRECT_GROUP;
+    tileN = columns * DIRECT_GROUP;
+  } else {
     const { tile } = variant;
-    const isFull = m % tile.m === 0 && n % tile.n === 0 && k % tile.step === 0;
-    const fit: Fit = wide ? (isFull ? 'full' : 'wide') : 'any';
-    return { kernel: tiled({ ...params, tile, fit }), tileM: tile.m, tileN: tile.n };
-  };
-  const { kernel, tileM, tileN } = kernelAndTile();
+    // An operand with neighbours along k is read one by one anyway.
+    const wide = (wideA || !transA) && (wideB || transB) && wideC;
+    const isFull = m % tile.m === 0 && n % tile.n === 0 && k % wholeTurn(tile) === 0;
+    const fit = wide ? (isFull ? 'full' : 'wide') : 'any';
+    kernel = tiled({ input: product.a.dtype, output: product.c.dtype, transA, transB, tile, fit });
+    tileM = tile.m;
+    tileN = tile.n;
+  }
   const tilesN = Math.ceil(n / tileN);
   const tiles = Math.ceil(m / tileM) * tilesN;
   recorder.launch({
@@ -51,9 +57,15 @@ export function launchProduct(product: Product, variant: Variant, splits: Splits
       m,
       n,
       k,
-      ...placeOf('a', a, product.a),
-      ...placeOf('b', b, product.b),
-      ...placeOf('c', c, product.c),
+      a_ld: product.a.ld,
+      b_ld: product.b.ld,
+      c_ld: product.c.ld,
+      a_start: a.start,
+      b_start: b.start,
+      c_start: c.start,
+      a_stride: product.a.stride,
+      b_stride: product.b.stride,
+      c_stride: product.c.stride,
       batches: batchCount,
       depth: splits.depth,
       c_split: splits.stride,
@@ -65,12 +77,4 @@ export function launchProduct(product: Product, variant: Variant, splits: Splits
     },
     groups: tiles * batchCount * splits.count,
   });
-}
-
-function placeOf(
-  name: string,
-  { start }: BoundMatrix,
-  { ld, stride }: { readonly ld: number; readonly stride: number },
-): Readonly<Record<string, number>> {
-  return { [`${name}_ld`]: ld, [`${name}_start`]: start, [`${name}_stride`]: stride };
 }

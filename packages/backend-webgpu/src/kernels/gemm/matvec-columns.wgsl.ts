@@ -1,34 +1,41 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import { MATVEC_PLACE, MATVEC_UNIFORMS, type MatvecParams } from './matvec-kernel.ts';
+import {
+  MATVEC_EACH,
+  MATVEC_PLACE,
+  MATVEC_UNIFORMS,
+  matvecName,
+  type MatvecParams,
+  meet,
+  meetingPlace,
+  STORE_ENTRIES,
+} from './matvec-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
 
-/** Invocations of a workgroup that lie beside each other along the rows of M. */
-export const MATVEC_COLUMNS_GROUP = 64;
-/** Entries of the result that one invocation computes. */
-export const MATVEC_COLUMNS_EACH = 4;
-
 /** Terms per turn of the loop: so many reads are under way at once. */
-const TURN = 4;
+const TURN = 8;
 
 /**
  * `y = alpha M x + beta y` where the neighbours of a *column* of M are neighbours in memory (`a` holds M by columns): a gemm
  * with m = 1, or with n = 1 and A transposed.
  *
- * An invocation has four neighbouring entries of y and goes down k; 64 of them read 256 neighbours at a time. A team of
- * rows of 64 invocations takes turns along k and adds up its sums in workgroup memory. A team of one needs none.
+ * An invocation has four neighbouring entries of y and goes down k; the lanes of a workgroup lie beside each other, so
+ * that they read neighbouring memory. The members of a team take turns along k, and their sums meet in workgroup
+ * memory. On a device where barriers are dear a team is a single invocation.
  */
 export const matvecColumns: (params: MatvecParams) => Kernel = variants((params: MatvecParams) => {
-  const { input, output, wide, team } = params;
+  const { input, output, wide, group } = params;
+  const { lanes, team } = group;
   const unit = wide ? 4 : 1;
+  const perUnit = wide ? ' / 4u' : '';
   const read = (p: number): string => {
     const at = `at + ${p * team}u * a_line`;
     const numbers = [0, 1, 2, 3].map((i) => `read_a(${at} + entry${i})`);
     return wide ? `read_a(${at} + entry0)` : `vec4f(${numbers.join(', ')})`;
   };
-  const add = (p: number): string => `    sums += ${read(p)} * read_b(x_first + (p + ${p * team}u) * u.b_step);`;
+  const add = (p: number): string => `    sums += ${read(p)} * read_b(b_first + (p + ${p * team}u) * u.b_step);`;
   return defineKernel({
-    name: `gemm/matvec-columns ${input}-${output} team ${team}${wide ? ' wide' : ''}`,
+    name: `gemm/matvec-columns ${matvecName(params)}`,
     storage: {
       a: { access: 'read', type: inputType(input, wide) },
       b: { access: 'read', type: inputType(input, false) },
@@ -40,23 +47,22 @@ export const matvecColumns: (params: MatvecParams) => Kernel = variants((params:
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, false)}
 ${storeFunction(output, false)}
-${team > 1 ? `var<workgroup> partial: array<vec4f, ${MATVEC_COLUMNS_GROUP * team}>;` : ''}
+${meetingPlace(group)}
 
-@compute @workgroup_size(${MATVEC_COLUMNS_GROUP * team})
+@compute @workgroup_size(${lanes * team})
 fn main(
   @builtin(workgroup_id) id: vec3u,
   @builtin(num_workgroups) grid: vec3u,
   @builtin(local_invocation_index) lane: u32,
 ) {
 ${MATVEC_PLACE}
-  let member = lane / ${MATVEC_COLUMNS_GROUP}u;
-  let row = (tile * ${MATVEC_COLUMNS_GROUP}u + lane % ${MATVEC_COLUMNS_GROUP}u) * ${MATVEC_COLUMNS_EACH}u;
-${repeat(wide ? 1 : 4, (i) => `  let entry${i} = min(row + ${i}u, u.rows - ${unit}u) / ${unit}u;`)}
-  let a_line = u.a_ld / ${unit}u;
-  var at = a_first / ${unit}u + (begin + member) * a_line;
-  let x_first = b_first;
-  var sums = vec4f();
+  let member = lane / ${lanes}u;
+  let row = (tile * ${lanes}u + lane % ${lanes}u) * ${MATVEC_EACH}u;
+${repeat(wide ? 1 : 4, (i) => `  let entry${i} = min(row + ${i}u, u.rows - ${unit}u)${perUnit};`)}
+  let a_line = u.a_ld${perUnit};
   var p = begin + member;
+  var at = a_first${perUnit} + p * a_line;
+  var sums = vec4f();
   for (; p + ${(TURN - 1) * team}u < end; p += ${TURN * team}u) {
 ${repeat(TURN, add)}
     at += ${TURN * team}u * a_line;
@@ -65,19 +71,8 @@ ${repeat(TURN, add)}
 ${add(0)}
     at += ${team}u * a_line;
   }
-${team > 1 ? meet(team) : ''}
-${repeat(
-  MATVEC_COLUMNS_EACH,
-  (i) => `  if (member == 0u && row + ${i}u < u.rows) { store_c(c_first + (row + ${i}u) * u.c_step, sums[${i}]); }`,
-)}
+${meet(group, lanes)}
+${STORE_ENTRIES}
 }`,
   });
 });
-
-/** Leaves the team's sums with its first member. */
-const meet = (team: number): string => /* wgsl */ `
-  partial[lane] = sums;
-  workgroupBarrier();
-  for (var other = 1u; other < ${team}u && member == 0u; other++) {
-    sums += partial[lane + other * ${MATVEC_COLUMNS_GROUP}u];
-  }`;

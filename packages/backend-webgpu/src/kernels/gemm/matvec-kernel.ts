@@ -10,9 +10,19 @@ export interface MatvecParams {
   readonly output: Exclude<OutputFormat, 'half-words'>;
   /** The matrix, and a vector that is read along its rows, are read by fours. */
   readonly wide: boolean;
-  /** Invocations that share the terms of a sum; 1 needs no workgroup memory. */
+  readonly group: MatvecGroup;
+}
+
+/** Shape of a workgroup: `lanes x team` invocations. */
+export interface MatvecGroup {
+  /** Teams; each computes {@link MATVEC_EACH} neighbouring entries of y. */
+  readonly lanes: number;
+  /** Invocations that share the terms of a sum, a power of 2; 1 needs no workgroup memory. */
   readonly team: number;
 }
+
+/** Entries of y that an invocation has sums for. */
+export const MATVEC_EACH = 4;
 
 /**
  * Uniforms of `y = alpha M x + beta y` for a batch: `a` is the matrix, `b` the vector, `c` the result. Steps are the
@@ -54,3 +64,35 @@ export const MATVEC_PLACE: string = /* wgsl */ `
   let b_first = u.b_start + batch * u.b_stride;
   let c_first = u.c_start + batch * u.c_stride + split * u.c_split;
 `;
+
+/** Parameters in a kernel's name. */
+export function matvecName({ input, output, wide, group }: MatvecParams): string {
+  return `${input === output ? input : `${input}-${output}`} ${group.lanes}x${group.team}${wide ? ' wide' : ''}`;
+}
+
+/** WGSL: the workgroup memory of {@link meet}. */
+export function meetingPlace({ lanes, team }: MatvecGroup): string {
+  return team > 1 ? `var<workgroup> partial: array<vec4f, ${lanes * team}>;` : '';
+}
+
+/**
+ * WGSL: adds up `sums` of a team in a tree and leaves the result with its first member.
+ *
+ * @param apart - places in the workgroup between one member and the next
+ */
+export function meet({ team }: MatvecGroup, apart: number): string {
+  if (team === 1) return '';
+  return /* wgsl */ `
+  for (var half = ${team / 2}u; half > 0u; half /= 2u) {
+    partial[lane] = sums;
+    workgroupBarrier();
+    if (member < half) { sums += partial[lane + half * ${apart}u]; }
+    workgroupBarrier();
+  }`;
+}
+
+/** WGSL: the first member of each team stores its sums. */
+export const STORE_ENTRIES: string = /* wgsl */ `
+  for (var i = 0u; i < ${MATVEC_EACH}u; i++) {
+    if (member == 0u && row + i < u.rows) { store_c(c_first + (row + i) * u.c_step, sums[i]); }
+  }`;

@@ -13,12 +13,6 @@ export interface PanelSizes {
 type Sizes = { -readonly [Name in keyof PanelSizes]: PanelSizes[Name] };
 type Dimension = 'm' | 'n' | 'k';
 
-/** A batch of matrices and the dimensions that their stored rows and columns count. */
-interface Operand extends Pick<Matrix, 'ld' | 'stride' | 'dtype'> {
-  readonly rows: Dimension;
-  readonly columns: Dimension;
-}
-
 /**
  * The largest panels whose operands each fit into a binding: several whole matrices of the batch, or one matrix cut
  * along m, n or k. A panel of C is also held as packed float32 sums when C is not float32 or k is cut.
@@ -26,11 +20,12 @@ interface Operand extends Pick<Matrix, 'ld' | 'stride' | 'dtype'> {
 export function panelSizes(product: Product, traits: DeviceTraits): PanelSizes {
   const { batchCount, m, n, k, transA, transB, a, b, c } = product;
   const sizes: Sizes = { batchCount, m, n, k };
-  fit(sizes, transA ? { ...a, rows: 'k', columns: 'm' } : { ...a, rows: 'm', columns: 'k' }, traits);
-  fit(sizes, transB ? { ...b, rows: 'n', columns: 'k' } : { ...b, rows: 'k', columns: 'n' }, traits);
-  fit(sizes, { ...c, rows: 'm', columns: 'n' }, traits);
+  const bytes = bytesOfPanel(traits);
+  fit(sizes, a, transA ? 'k' : 'm', transA ? 'm' : 'k', bytes);
+  fit(sizes, b, transB ? 'n' : 'k', transB ? 'k' : 'n', bytes);
+  fit(sizes, c, 'm', 'n', bytes);
   if (c.dtype !== 'f32' || sizes.k < k) {
-    fit(sizes, { dtype: 'f32', rows: 'm', columns: 'n', ld: sizes.n, stride: sizes.m * sizes.n }, traits);
+    fit(sizes, { dtype: 'f32', ld: sizes.n, stride: sizes.m * sizes.n }, 'm', 'n', bytes);
   }
   return sizes;
 }
@@ -38,8 +33,13 @@ export function panelSizes(product: Product, traits: DeviceTraits): PanelSizes {
 /** The largest panels of C alone that fit into a binding. */
 export function panelSizesOfOutput(shape: PanelSizes, c: Matrix, traits: DeviceTraits): PanelSizes {
   const sizes: Sizes = { ...shape };
-  fit(sizes, { ...c, rows: 'm', columns: 'n' }, traits);
+  fit(sizes, c, 'm', 'n', bytesOfPanel(traits));
   return sizes;
+}
+
+/** Most bytes of a panel's operand. */
+export function bytesOfPanel({ maxBindingBytes, storageAlignment }: DeviceTraits): number {
+  return maxBindingBytes - bindingSlack(storageAlignment);
 }
 
 /** The parts of m x n and the batch, in order, each with all of k. */
@@ -58,9 +58,19 @@ export function* cuts(total: number, size: number): Generator<readonly [start: n
   for (let start = 0; start < total; start += size) yield [start, Math.min(size, total - start)];
 }
 
-/** Makes sizes smaller until the operand fits; what fitted before still does. */
-function fit(sizes: Sizes, { rows, columns, ld, stride, dtype }: Operand, traits: DeviceTraits): void {
-  const most = Math.floor((traits.maxBindingBytes - bindingSlack(traits.storageAlignment)) / elementBytes(dtype));
+/**
+ * Makes sizes smaller until an operand fits, which stays true as they become smaller still.
+ *
+ * @param rows - the dimension that its stored rows count
+ */
+function fit(
+  sizes: Sizes,
+  { dtype, ld, stride }: Pick<Matrix, 'dtype' | 'ld' | 'stride'>,
+  rows: Dimension,
+  columns: Dimension,
+  bytes: number,
+): void {
+  const most = Math.floor(bytes / elementBytes(dtype));
   const extent = (sizes[rows] - 1) * ld + sizes[columns];
   if (extent <= most) {
     if (stride > 0) sizes.batchCount = Math.min(sizes.batchCount, 1 + Math.floor((most - extent) / stride));

@@ -1,12 +1,11 @@
 import type { ResolvedGemm, ResolvedScale } from '@concord/backend-core/implement';
-import { bindingSlack } from '../operands.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { chooseVariant, type ProductShape, type Variant } from './choose-variant.ts';
-import { entriesLaunch } from './entries.ts';
+import { type EntriesShape, entriesLaunch } from './entries.ts';
 import { finish } from './finish.wgsl.ts';
 import { launchProduct } from './launch-product.ts';
-import { cuts, panels, panelSizes, panelSizesOfOutput } from './panels.ts';
-import { bindMatrix, type Matrix, partOf, partOfMatrix, type Product, productOf } from './product.ts';
+import { bytesOfPanel, cuts, panels, panelSizes, panelSizesOfOutput } from './panels.ts';
+import { bindMatrix, type Matrix, type Part, partOf, partOfMatrix, type Product, productOf } from './product.ts';
 import { scale } from './scale.wgsl.ts';
 import { outputFormat } from './storage-formats.ts';
 
@@ -16,8 +15,8 @@ export { allKernels } from './all-kernels.ts';
 type SumsMemory = (bytes: number) => Span;
 
 const SUM_BYTES = 4;
-/** Ranges of k begin at multiples of this: a multiple of each tile's step. */
-const DEPTH_MULTIPLE = 16;
+/** Ranges of k begin at multiples of this: a whole number of turns of each tile. */
+const DEPTH_MULTIPLE = 64;
 
 /**
  * Plans `gemm`, `batchedGemm` and both in f16, with k > 0.
@@ -38,10 +37,8 @@ export function planGemm(
   const sizes = panelSizes(product, recorder.traits);
   const sums = sumsMemory(recorder);
   for (const part of panels(product, sizes)) {
-    const panel = partOf(product, part);
-    const { m, n, k, batchCount, transA, transB } = panel;
-    const variant = choose({ m, n, k, batchCount, transA, transB, dtype: call.dtype }, recorder.traits);
-    multiply(panel, variant, sizes.k, sums, recorder);
+    const panel = isWhole(product, part) ? product : partOf(product, part);
+    multiply(panel, choose(panel, recorder.traits), sizes.k, sums, recorder);
   }
 }
 
@@ -55,8 +52,8 @@ export function planScale(call: ResolvedScale<StorageBuffer>, recorder: Recorder
   for (const part of panels(whole, panelSizesOfOutput(whole, c, traits))) {
     const panel = partOfMatrix(c, part, part.row, part.column, part.m, part.n);
     const { span, start } = bindMatrix(panel, traits.storageAlignment);
-    const { uniforms, groups } = entriesLaunch(output, { ...part, ...panel, start, readsC: beta !== 0 });
-    recorder.launch({ kernel: scale({ output }), storage: { c: span }, uniforms: { ...uniforms, beta }, groups });
+    const { uniforms, groups } = entriesLaunch(output, entriesOf(part, panel, start, beta), { beta });
+    recorder.launch({ kernel: scale({ output }), storage: { c: span }, uniforms, groups });
   }
 }
 
@@ -77,11 +74,12 @@ function multiply(product: Product, variant: Variant, depth: number, sums: SumsM
   const span = sums(splits * entries * SUM_BYTES);
   const c: Matrix = { span, dtype: 'f32', ld: n, stride: batchCount === 1 ? 0 : m * n };
   for (const [start, length] of cuts(k, depth)) {
-    const whole = { batch: 0, row: 0, column: 0, batchCount, m, n };
-    const part = partOf({ ...product, alpha: 1, beta: start === 0 ? 0 : 1 }, { ...whole, depth: start, k: length });
-    launchProduct({ ...part, c }, variant, { depth: range, count: splits, stride: entries }, recorder);
+    const terms = { batch: 0, row: 0, column: 0, depth: start, batchCount, m, n, k: length };
+    const panel = length === k ? product : partOf(product, terms);
+    const partial: Product = { ...panel, alpha: 1, beta: start === 0 ? 0 : 1, c };
+    launchProduct(partial, variant, { depth: range, count: splits, stride: entries }, recorder);
   }
-  finishProduct(product, { ...c, span }, splits, recorder);
+  finishProduct(product, c, splits, recorder);
 }
 
 /** `C = alpha * sums + beta * C`. */
@@ -90,17 +88,26 @@ function finishProduct(product: Product, sums: Matrix, splits: number, recorder:
   const { traits } = recorder;
   const output = outputFormat(c.dtype, traits);
   const { span, start } = bindMatrix(c, traits.storageAlignment);
-  const { uniforms, groups } = entriesLaunch(output, { ...c, m, n, batchCount, start, readsC: beta !== 0 });
-  recorder.launch({
-    kernel: finish({ output }),
-    storage: { sums: sums.span, c: span },
-    uniforms: { ...uniforms, splits, split_stride: batchCount * m * n, alpha, beta },
-    groups,
-  });
+  const own = { splits, split_stride: batchCount * m * n, alpha, beta };
+  const { uniforms, groups } = entriesLaunch(output, entriesOf(product, c, start, beta), own);
+  recorder.launch({ kernel: finish({ output }), storage: { sums: sums.span, c: span }, uniforms, groups });
+}
+
+function entriesOf(
+  { m, n, batchCount }: Pick<Product, 'm' | 'n' | 'batchCount'>,
+  { ld, stride }: Matrix,
+  start: number,
+  beta: number,
+): EntriesShape {
+  return { m, n, batchCount, ld, stride, start, readsC: beta !== 0 };
+}
+
+function isWhole(product: Product, part: Part): boolean {
+  return part.batchCount === product.batchCount && part.m === product.m && part.n === product.n;
 }
 
 function splitsThatFit(splits: number, entries: number, traits: DeviceTraits): number {
-  const most = Math.floor((traits.maxBindingBytes - bindingSlack(traits.storageAlignment)) / SUM_BYTES / entries);
+  const most = Math.floor(bytesOfPanel(traits) / SUM_BYTES / entries);
   return Math.max(1, Math.min(splits, most));
 }
 

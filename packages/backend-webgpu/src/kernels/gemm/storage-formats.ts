@@ -2,6 +2,7 @@ import type { DType } from '@concord/backend-core';
 import type { KernelFeature } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
+import { isSet } from '../wgsl/is-set.wgsl.ts';
 
 /**
  * How the elements of an output are stored: as `f32`, as `f16` where the device has that type, or as binary16 in pairs
@@ -55,9 +56,10 @@ export function storeFunction(output: Exclude<OutputFormat, 'half-words'>, wide:
   const type = wide ? 'vec4f' : 'f32';
   return /* wgsl */ `
 ${output === 'f16' ? toF16(wide) : ''}
+${isSet}
 fn store_c(at: u32, sum: ${type}) {
   var value = u.alpha * sum;
-  if (u.reads_c != 0u) { value += u.beta * ${type}(c[at]); }
+  if (is_set(u.reads_c, at)) { value += u.beta * ${type}(c[at]); }
   c[at] = ${output === 'f16' ? 'to_f16(value)' : 'value'};
 }`;
 }

@@ -27,8 +27,10 @@ export interface TileSide {
   readonly memory: string;
   /** Declares what the reads need; `tile` is the number of the tile along m (n). */
   declare(tile: string): string;
-  /** Reads the strip that begins at term `p` to registers, and moves on to the next. */
+  /** Reads a strip to registers: the one that begins at term `p`. */
   readonly read: string;
+  /** Moves on to the next strip, if there is one. */
+  advance(condition: string): string;
   /** Puts the registers into `buffer` of workgroup memory. */
   readonly store: string;
   /** Gets the invocation's vectors for term p of the strip out of `buffer`. */
@@ -40,7 +42,7 @@ export interface TileSide {
 }
 
 /** Bytes of workgroup memory for a strip. */
-export function stripBytes({ size, step, buffers }: Pick<TileSideParams, 'size' | 'step' | 'buffers'>): number {
+export function stripBytes(size: number, step: number, buffers: number): number {
   return (size / 4 + PAD) * 16 * step * buffers;
 }
 
@@ -62,7 +64,7 @@ export function tileSide(params: TileSideParams): TileSide {
   if (!Number.isInteger(reads)) throw new RangeError(`a strip of ${size} x ${step} is not shared by ${threads} evenly`);
   const wide = fit !== 'any' && !alongK;
   const line = `${name}_line`;
-  const unit = wide ? 4 : 1;
+  const perUnit = wide ? ' / 4u' : '';
 
   /** Declares for one vector that an invocation brings: its place in the strip and in memory. */
   const declareRead = (index: number): string => {
@@ -73,7 +75,7 @@ export function tileSide(params: TileSideParams): TileSide {
     const row = `${name}_row${index}`;
     const place = alongK
       ? `${row} * ${line} + begin + ${name}_term${index}`
-      : `(begin + ${name}_term${index}) * ${line} + ${row}${wide ? ' / 4u' : ''}`;
+      : `(begin + ${name}_term${index}) * ${line} + ${row}${perUnit}`;
     return `
   let ${name}_term${index} = ${term};
   let ${name}_four${index} = ${four};
@@ -87,19 +89,15 @@ export function tileSide(params: TileSideParams): TileSide {
     const at = `${name}_at${index}`;
     const row = `${name}_row${index}`;
     const next = `${name}_next${index}`;
-    const advance = `      ${at} += ${alongK ? `${step}u` : `${step}u * ${line}`};`;
     const parts = [0, 1, 2, 3].map((i) => `read_${name}(${at} + ${alongK ? `${i}u * ${line}` : `${i}u`})`);
-    if (fit === 'full') {
-      return `      ${next} = ${wide ? `read_${name}(${at})` : `vec4f(${parts.join(', ')})`};\n${advance}`;
-    }
+    if (fit === 'full') return `      ${next} = ${wide ? `read_${name}(${at})` : `vec4f(${parts.join(', ')})`};`;
     const guarded = wide
       ? `if (${row} < ${count}) { ${next} = read_${name}(${at}); }`
       : repeat(4, (i) => `if (${row} + ${i}u < ${count}) { ${next}.${'xyzw'[i]} = ${parts[i]}; }`);
     return `      ${next} = vec4f();
       if (p + ${name}_term${index} < end) {
         ${guarded}
-      }
-${advance}`;
+      }`;
   };
 
   const fetched = (g: number, p: number): string => `${name}${g}_${p}`;
@@ -108,12 +106,15 @@ ${advance}`;
     memory: `var<workgroup> ${name}_tile: array<array<array<vec4f, ${size / 4 + PAD}>, ${step}>, ${buffers}>;`,
     declare: (tile) =>
       [
-        `  let ${name}_start = (u.${name}_start + batch * u.${name}_stride) / ${unit}u;`,
-        `  let ${line} = u.${name}_ld / ${unit}u;`,
+        `  let ${name}_start = (u.${name}_start + batch * u.${name}_stride)${perUnit};`,
+        `  let ${line} = u.${name}_ld${perUnit};`,
+        `  let ${name}_step = ${alongK ? `${step}u` : `${step}u * ${line}`};`,
         `  let ${tileStart} = ${tile} * ${size}u;`,
         repeat(reads, declareRead),
       ].join('\n'),
     read: repeat(reads, readVector),
+    advance: (condition) =>
+      repeat(reads, (index) => `      ${name}_at${index} += select(0u, ${name}_step, ${condition});`),
     store: repeat(
       reads,
       (index) => `      ${name}_tile[buffer][${name}_term${index}][${name}_four${index}] = ${name}_next${index};`,

@@ -30,14 +30,19 @@ export interface TiledParams extends OperandParams {
   readonly fit: Fit;
 }
 
+/** What k must be a multiple of for `full`. */
+export function wholeTurn({ step, buffers }: Tile): number {
+  return step * buffers;
+}
+
 /** Invocations of a workgroup. */
 export function tileInvocations({ m, n, laneM, laneN }: Tile): number {
   return (m / laneM) * (n / laneN);
 }
 
 /** Bytes of workgroup memory. */
-export function tileBytes(tile: Tile): number {
-  return stripBytes({ ...tile, size: tile.m }) + stripBytes({ ...tile, size: tile.n });
+export function tileBytes({ m, n, step, buffers }: Tile): number {
+  return stripBytes(m, step, buffers) + stripBytes(n, step, buffers);
 }
 
 /**
@@ -136,31 +141,44 @@ ${repeat(laneM, storeRow)}
   });
 });
 
-const loopWithTwoBuffers = (a: TileSide, b: TileSide, step: number, products: string): string => /* wgsl */ `
+/** Reads the next strips to registers. There are none after the last: then it is read again, and not used. */
+const readNext = (a: TileSide, b: TileSide, step: number): string => /* wgsl */ `
+      p += ${step}u;
+${a.advance('p < end')}
+${b.advance('p < end')}
+${a.read}
+${b.read}`;
+
+/**
+ * Two steps a turn, so that the buffer is a constant in each. After an odd number of steps the last one adds zeros: beyond
+ * `end` nothing but zeros is read, and where that is not checked, the number is even.
+ */
+const loopWithTwoBuffers = (a: TileSide, b: TileSide, step: number, products: string): string => {
+  const stepFrom = (buffer: number): string => `
+    {
+${readNext(a, b, step)}
+      const buffer = ${buffer}u;
+${products}
+    }
+    {
+      const buffer = ${1 - buffer}u;
+${a.store}
+${b.store}
+    }
+    workgroupBarrier();`;
+  return /* wgsl */ `
   {
-    let buffer = 0u;
+    const buffer = 0u;
 ${a.store}
 ${b.store}
   }
   workgroupBarrier();
-  for (var turn = 0u; turn < steps; turn++) {
-    let has_next = turn + 1u < steps;
-    if (has_next) {
-      p += ${step}u;
-${a.read}
-${b.read}
-    }
-    {
-      let buffer = turn % 2u;
-${products}
-    }
-    if (has_next) {
-      let buffer = (turn + 1u) % 2u;
-${a.store}
-${b.store}
-    }
-    workgroupBarrier();
+  let turns = (steps + 1u) / 2u;
+  for (var turn = 0u; turn < turns; turn++) {
+${stepFrom(0)}
+${stepFrom(1)}
   }`;
+};
 
 const loopWithOneBuffer = (a: TileSide, b: TileSide, step: number, products: string): string => /* wgsl */ `
   const buffer = 0u;
@@ -168,11 +186,7 @@ const loopWithOneBuffer = (a: TileSide, b: TileSide, step: number, products: str
 ${a.store}
 ${b.store}
     workgroupBarrier();
-    if (turn + 1u < steps) {
-      p += ${step}u;
-${a.read}
-${b.read}
-    }
+${readNext(a, b, step)}
 ${products}
     workgroupBarrier();
   }`;

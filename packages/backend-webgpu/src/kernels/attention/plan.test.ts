@@ -1,0 +1,128 @@
+import type { ResolvedAttention } from '@concord/backend-core/implement';
+import { isBackendError } from '@concord/backend-core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
+import { TEST_DEVICES } from '../../../test/support/traits.ts';
+import type { DeviceTraits, Span, StorageBuffer } from '../recorder.ts';
+import { directKeys } from './direct.wgsl.ts';
+import { planAttention } from './plan.ts';
+import { tiledWorkgroupBytes } from './tiled.wgsl.ts';
+
+type Shape = Pick<ResolvedAttention<StorageBuffer>, 'batch' | 'heads' | 'seqQ' | 'seqKv' | 'headDim' | 'causal'>;
+
+const SHAPE: Shape = { batch: 2, heads: 16, seqQ: 2048, seqKv: 2048, headDim: 64, causal: false };
+
+interface Planned extends PlanRecorder {
+  readonly o: Span;
+}
+
+function planned(traits: DeviceTraits, change: Partial<Shape> = {}): Planned {
+  const shape = { ...SHAPE, ...change };
+  const { batch, heads, seqQ, seqKv, headDim } = shape;
+  const recorder = new PlanRecorder({ ...traits, maxBufferBytes: 2 ** 40 });
+  const [queries, keys] = [seqQ, seqKv].map((rows) => 4 * batch * heads * rows * headDim) as [number, number];
+  const [q, k, v, o] = [fakeSpan(queries), fakeSpan(keys), fakeSpan(keys), fakeSpan(queries)] as const;
+  planAttention({ ...shape, scale: 0.125, q, k, v, o, dtype: 'f32', operands: [], opName: 'attention' }, recorder);
+  return Object.assign(recorder, { o });
+}
+
+const kernels = (recorder: PlanRecorder): readonly string[] =>
+  recorder.kernelNames.map((name) => name.replace('attention/', ''));
+
+describe('on a GPU', () => {
+  it.each([
+    ['many queries', {}, 'tiled 64x64x64'],
+    ['wide heads', { headDim: 160 }, 'tiled 64x64x256'],
+    ['fewer', { batch: 1, heads: 4, seqQ: 1024 }, 'tiled 32x64x64'],
+  ] as const)('%s: one launch and no scratch', (_, change, name) => {
+    const recorder = planned(TEST_DEVICES.gpu, change);
+    expect(kernels(recorder)).toEqual([name]);
+    expect(recorder.scratches).toEqual([]);
+  });
+
+  it('with little workgroup memory, smaller blocks', () => {
+    expect(kernels(planned(TEST_DEVICES.defaults))).toEqual(['tiled 32x64x64']);
+    for (const headDim of [64, 128, 256]) {
+      for (const queries of [16, 32]) {
+        expect(tiledWorkgroupBytes({ queries, headDim, partial: true })).toBeLessThanOrEqual(16_384);
+      }
+    }
+  });
+
+  it('few queries and many keys: the keys are split', () => {
+    const recorder = planned(TEST_DEVICES.gpu, { batch: 1, heads: 8, seqQ: 1, seqKv: 8192 });
+    expect(kernels(recorder)).toEqual(['tiled 16x64x64 partial', 'combine']);
+    const [tiles, merge] = recorder.launches;
+    expect(tiles?.uniforms).toMatchObject({ splits: 16, split_keys: 512, o_row: 66 });
+    expect(tiles?.groups).toBe(128);
+    expect(merge?.uniforms).toMatchObject({ slots: 16, rows: 8, o_row: 64 });
+  });
+
+  it('few queries and few keys: they are not', () => {
+    expect(kernels(planned(TEST_DEVICES.gpu, { batch: 1, heads: 1, seqQ: 1, seqKv: 300 }))).toEqual(['tiled 16x64x64']);
+  });
+});
+
+describe('on a software device', () => {
+  it('a launch has as many keys as its loops have turns for', () => {
+    for (const headDim of [1, 64, 256]) {
+      const turns = (keys: number): number => Math.ceil(keys / 8) * (1 + 2 * (headDim + 1)) + 3 + 8 * (headDim + 1);
+      const keys = directKeys(headDim, 65_535);
+      expect(turns(keys)).toBeLessThanOrEqual(65_535);
+      expect(turns(keys + 1)).toBeGreaterThan(65_535);
+    }
+  });
+
+  it('long sequences go in parts, in a few times the memory of the output', () => {
+    const recorder = planned(TEST_DEVICES.lavapipe, { batch: 1, heads: 1, seqQ: 8192, seqKv: 8192 });
+    const part = 'direct 8x8 partial';
+    expect(kernels(recorder)).toEqual([part, part, 'combine partial', part, 'combine']);
+    expect(recorder.launches.map(({ uniforms }) => uniforms['keys'] ?? 0)).toEqual([3968, 3968, 0, 256, 0]);
+    const bytes = recorder.scratches.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    expect(bytes).toBe(4 * 8192 * 66 * 4);
+  });
+
+  it('hidden keys are not even bound', () => {
+    const recorder = planned(TEST_DEVICES.lavapipe, { batch: 1, heads: 1, seqQ: 100, seqKv: 8192, causal: true });
+    expect(kernels(recorder)).toEqual(['direct 8x8 causal']);
+    expect(recorder.launches[0]?.storage['k']?.byteLength).toBe(100 * 64 * 4);
+  });
+});
+
+it('in windows, every row of the output is finished once', () => {
+  const extent = fc.integer({ min: 1, max: 30 });
+  const shapes = fc.record({
+    batch: fc.integer({ min: 1, max: 3 }),
+    heads: fc.integer({ min: 1, max: 3 }),
+    seqQ: extent,
+    seqKv: extent,
+    headDim: extent,
+    causal: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(shapes, fc.boolean(), (shape, isSoftware) => {
+      const { launches, o } = planned({ ...TEST_DEVICES.tiny, isSoftware }, shape);
+      let at = 0;
+      for (const { storage, uniforms } of launches) {
+        const output = storage['o'] as Span;
+        if (output.buffer !== o.buffer) continue;
+        expect(output.byteOffset + 4 * (uniforms['o_at'] as number)).toBe(at);
+        const rows = uniforms['rows'] ?? (uniforms['heads'] as number) * (uniforms['queries'] as number);
+        at += 4 * rows * shape.headDim;
+      }
+      expect(at).toBe(o.byteLength);
+    }),
+  );
+});
+
+it('refuses heads of which two records do not fit a binding', () => {
+  try {
+    planned(TEST_DEVICES.tiny, { headDim: 128 });
+    expect.fail('planned');
+  } catch (error) {
+    expect(isBackendError(error, 'UNSUPPORTED') && error.detail).toBe(
+      'attention with head_dim 128 needs a binding of 1040 bytes, this device binds at most 764',
+    );
+  }
+});

@@ -1,0 +1,133 @@
+import { isBackendError } from '@concord/backend-core';
+import { describe, expect, it } from 'vitest';
+import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
+import { TEST_DEVICES } from '../../../test/support/traits.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { planConv2d } from './plan.ts';
+
+interface Conv {
+  readonly input: readonly [n: number, c: number, h: number, w: number];
+  readonly filter: readonly [k: number, r: number, s: number];
+  readonly stride?: readonly [number, number];
+  readonly padding?: readonly [number, number];
+  readonly dilation?: readonly [number, number];
+  readonly groups?: number;
+}
+
+function planned(traits: DeviceTraits, conv: Conv, isTogether = false): PlanRecorder {
+  const { input, filter, stride = [1, 1], padding = [0, 0], dilation = [1, 1], groups = 1 } = conv;
+  const [n, c, h, w] = input;
+  const [k, r, s] = filter;
+  const extent = (axis: 0 | 1, size: number, taps: number): number =>
+    Math.floor((size + 2 * padding[axis] - dilation[axis] * (taps - 1) - 1) / stride[axis]) + 1;
+  const outputShape = [n, k, extent(0, h, r), extent(1, w, s)] as const;
+  const bytes = [input, [k, c / groups, r, s], outputShape].map((shape) => shape.reduce((x, y) => x * y, 4));
+  const [inputBytes, filterBytes, outputBytes] = bytes as [number, number, number];
+  const { buffer } = fakeSpan(inputBytes + filterBytes + outputBytes);
+  const spans = isTogether
+    ? {
+        input: { buffer, byteOffset: 0, byteLength: inputBytes },
+        filter: { buffer, byteOffset: inputBytes, byteLength: filterBytes },
+        output: { buffer, byteOffset: inputBytes + filterBytes, byteLength: outputBytes },
+      }
+    : { input: fakeSpan(inputBytes), filter: fakeSpan(filterBytes), output: fakeSpan(outputBytes) };
+  const recorder = new PlanRecorder({ ...traits, maxBufferBytes: 2 ** 40 });
+  planConv2d(
+    {
+      ...spans,
+      inputShape: input,
+      filterShape: [k, c / groups, r, s],
+      outputShape,
+      stride,
+      padding,
+      dilation,
+      groups,
+      dtype: 'f32',
+      operands: [],
+      opName: 'conv2dForward',
+    },
+    recorder,
+  );
+  return recorder;
+}
+
+const kernelOf = (traits: DeviceTraits, conv: Conv): string => planned(traits, conv).kernelNames.join();
+
+describe('the variant', () => {
+  const resnet: Conv = { input: [16, 64, 56, 56], filter: [64, 3, 3], padding: [1, 1] };
+
+  it.each([
+    ['one filter block of 64', resnet, 'implicit-gemm 64x64x16'],
+    ['many filters', { input: [16, 256, 28, 28], filter: [512, 1, 1] }, 'implicit-gemm 128x128x8'],
+    ['little work', { input: [1, 512, 7, 7], filter: [512, 3, 3], padding: [1, 1] }, 'implicit-gemm 32x32x16'],
+    ['depthwise', { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96 }, 'direct 1x4 sliding'],
+    ['depthwise, stride 2', { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96, stride: [2, 2] }, 'direct 1x4'],
+    ['few filters per group', { input: [1, 96, 56, 56], filter: [192, 3, 3], groups: 48 }, 'direct 4x4 sliding'],
+  ] as const)('of a GPU: %s', (_, conv, name) => {
+    expect(kernelOf(TEST_DEVICES.gpu, conv)).toBe(`conv2d/${name}`);
+  });
+
+  it.each([
+    ['equal stride and dilation', resnet, 'direct 8x8 sliding'],
+    ['different ones', { ...resnet, stride: [1, 2] }, 'direct 8x8'],
+    ['one tap in a row', { input: [1, 64, 56, 56], filter: [64, 1, 1] }, 'direct 8x8'],
+    ['one column', { input: [4, 64, 7, 7], filter: [64, 7, 7] }, 'direct 8x1'],
+    ['depthwise', { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96 }, 'direct 1x8 sliding'],
+  ] as const)('of a software device: %s', (_, conv, name) => {
+    expect(kernelOf(TEST_DEVICES.swiftshader, conv)).toBe(`conv2d/${name}`);
+  });
+});
+
+it('inputs in the buffer of the output are copied', () => {
+  const { copies } = planned(TEST_DEVICES.gpu, { input: [1, 3, 9, 9], filter: [4, 3, 3] }, true);
+  expect(copies).toHaveLength(2);
+});
+
+it('a software device gets no more channels than its loops have turns for', () => {
+  const { launches } = planned(TEST_DEVICES.lavapipe, { input: [1, 8000, 3, 3], filter: [8, 3, 3] });
+  // 3 + 3 (3 + 2) turns a channel.
+  expect(launches.map(({ uniforms }) => uniforms['channels'])).toEqual([3640, 3640, 720]);
+  expect(launches.map(({ uniforms }) => uniforms['accumulate'])).toEqual([0, 1, 1]);
+  expect(planned(TEST_DEVICES.gpu, { input: [1, 8000, 3, 3], filter: [8, 3, 3] }).launches).toHaveLength(1);
+});
+
+describe('refuses', () => {
+  const refusal = (traits: DeviceTraits, conv: Conv): string => {
+    try {
+      planned(traits, conv);
+    } catch (error) {
+      if (isBackendError(error, 'UNSUPPORTED')) return error.detail;
+      throw error;
+    }
+    return 'nothing';
+  };
+
+  it('coordinates that are not told apart modulo 2^32, and no others', () => {
+    const conv = (pad: number): Conv => ({
+      input: [1, 1, 8, 8],
+      filter: [9, 1, 1],
+      stride: [2 ** 31, 1],
+      padding: [pad, 0],
+    });
+    expect(refusal(TEST_DEVICES.gpu, conv(2 ** 32 - 8))).toBe('nothing');
+    expect(refusal(TEST_DEVICES.gpu, conv(2 ** 32 - 7))).toBe(
+      'height 8 with padding 4294967289 exceeds 2^32, the range of coordinates',
+    );
+    const [launch] = planned(TEST_DEVICES.gpu, {
+      ...conv(0),
+      stride: [2 ** 33 + 5, 1],
+      dilation: [2 ** 40, 1],
+    }).launches;
+    expect(launch?.uniforms).toMatchObject({ stride_h: 5, dilation_h: 0 });
+  });
+
+  it('a plane that does not fit a binding, and a filter of too many taps for a software device', () => {
+    const plane: Conv = { input: [1, 1, 20, 20], filter: [1, 3, 3] };
+    expect(refusal(TEST_DEVICES.tiny, plane)).toMatch(
+      /^an input plane needs a binding of 1600 bytes, this device binds/,
+    );
+    const large: Conv = { input: [1, 1, 300, 300], filter: [9, 256, 256] };
+    expect(refusal(TEST_DEVICES.lavapipe, large)).toBe('a 256 x 256 filter is too large for a software device');
+    expect(refusal(TEST_DEVICES.gpu, large)).toBe('nothing');
+  });
+});
