@@ -170,6 +170,7 @@ const list: Entry[] = [
   ['bounded', { batch: 2, heads: 2, seqQ: 20, seqKv: 20, headDim: 24, offset: 4, together: true }],
   ['bounded', { seqQ: 4, seqKv: 1500, headDim: 16 }],
   ['bounded', { seqQ: 3, seqKv: 2501, headDim: 4 }],
+  ['bounded', { seqQ: 2, seqKv: 20_001, headDim: 8 }],
   ['bounded', { seqQ: 501, seqKv: 9, headDim: 4 }],
   ['bounded', { seqQ: 501, seqKv: 501, headDim: 3, causal: true }],
   ['bounded', { seqQ: 300, seqKv: 300, headDim: 16, causal: true }],

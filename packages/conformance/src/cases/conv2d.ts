@@ -149,6 +149,7 @@ const list: Entry[] = [
   ['exact', { input: [66_000, 1, 1, 2], filter: [1, 1, 2] }],
   ['exact', { input: [1, 3, 2, 2], filter: [1030, 1, 1] }],
   ['exact', { input: [1, 1, 150, 151], filter: [2, 3, 3], pad: [1, 1] }],
+  ['exact', { input: [1, 9000, 3, 3], filter: [2, 3, 3], pad: [1, 1] }],
   ['exact', { ...SHAPES[2], offset: 4 }],
   ['exact', { ...SHAPES[10], offset: 12, together: true }],
   ['exact-wide', { ...SHAPES[11] }],

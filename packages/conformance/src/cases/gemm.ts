@@ -51,6 +51,11 @@ const list: Entry[] = [
   ['exact', { ...ODD, alpha: 0, beta: 2 }],
   ['exact', { m: 2, n: 3, k: 4099 }],
   ['exact', { m: 1, n: 1, k: 10_007 }],
+  // More terms than some drivers let a loop have turns.
+  ['exact', { m: 1, n: 1, k: 300_007 }],
+  ['exact', { m: 1, n: 3, k: 300_007 }],
+  ['exact', { m: 3, n: 1, k: 300_007 }],
+  ['exact', { m: 3, n: 2, k: 300_007 }],
   ['exact', { m: 300, n: 2, k: 70, trans: 'TN' }],
   ['exact', { m: 70_001, n: 2, k: 3 }],
   ['exact', { m: 2, n: 70_001, k: 3 }],
