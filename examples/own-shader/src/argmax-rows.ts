@@ -19,18 +19,20 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   best[row] = index;
 }`;
 
-/** Compiles the shader; the function that comes back queues it like an op of the contract. */
+/** Compiles the shader for matrices of one shape; the function that comes back queues it like an op of the contract. */
 export async function argmaxRows(
   backend: WebGpuBackend,
-): Promise<(scores: DevicePtr, best: DevicePtr, rows: number, columns: number) => void> {
+  rows: number,
+  columns: number,
+): Promise<(scores: DevicePtr, best: DevicePtr) => void> {
   const { device } = backend.native;
   const module = device.createShaderModule({ code: WGSL });
   const pipeline = await device.createComputePipelineAsync({ layout: 'auto', compute: { module } });
+  const shape = device.createBuffer({ size: 8, usage: 64 /* UNIFORM */, mappedAtCreation: true });
+  new Uint32Array(shape.getMappedRange()).set([rows, columns]);
+  shape.unmap();
 
-  return (scores, best, rows, columns) => {
-    const shape = device.createBuffer({ size: 8, usage: 64 /* UNIFORM */, mappedAtCreation: true });
-    new Uint32Array(shape.getMappedRange()).set([rows, columns]);
-    shape.unmap();
+  return (scores, best) => {
     const bindGroup = device.createBindGroup({
       layout: pipeline.getBindGroupLayout(0),
       // What a pointer of the contract stands for: a buffer, an offset and a size.

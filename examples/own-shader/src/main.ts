@@ -10,7 +10,7 @@ const DIMENSIONS = 64;
 
 const backend = new WebGpuBackend();
 await backend.init();
-const argmax = await argmaxRows(backend);
+const argmax = await argmaxRows(backend, QUERIES, VECTORS);
 
 const vectors = Float32Array.from({ length: VECTORS * DIMENSIONS }, () => Math.random() - 0.5);
 // Query i is vector 7 i with some noise, so the answers are known.
@@ -25,7 +25,7 @@ const scores = backend.alloc(4 * QUERIES * VECTORS);
 const best = backend.alloc(4 * QUERIES);
 
 backend.gemm({ m: QUERIES, n: VECTORS, k: DIMENSIONS, a, b, c: scores, transB: 'T' });
-argmax(scores, best, QUERIES, VECTORS);
+argmax(scores, best);
 const found = new Uint32Array(QUERIES);
 await backend.copyDtoh(found, best);
 

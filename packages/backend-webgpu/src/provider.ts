@@ -1,7 +1,7 @@
 import { type BackendProvider, isBackendError, type ProbeResult } from '@concord/backend-core';
 import { chooseAdapter } from './client/adapters.ts';
 import { describeAdapter } from './client/device-info.ts';
-import { gpuSource, type WebGpuOptions } from './client/webgpu-client.ts';
+import { checkOptions, gpuSource, type WebGpuOptions } from './client/webgpu-client.ts';
 import { WebGpuBackend } from './webgpu-backend.ts';
 
 /** The provider of the WebGPU backend, on the device that the options mean. */
@@ -16,10 +16,11 @@ export function webgpu(options: WebGpuOptions = {}): BackendProvider {
 }
 
 async function probe(options: WebGpuOptions): Promise<ProbeResult> {
-  if (options.device !== undefined) {
-    return { available: true, devices: [describeAdapter(options.device.adapterInfo)] };
-  }
   try {
+    checkOptions(options);
+    if (options.device !== undefined) {
+      return { available: true, devices: [describeAdapter(options.device.adapterInfo)] };
+    }
     const { adapter, powerPreference, software } = options;
     const { adapter: chosen } = await chooseAdapter(gpuSource(options), { adapter, powerPreference, software });
     return { available: true, devices: [describeAdapter(chosen.info)] };

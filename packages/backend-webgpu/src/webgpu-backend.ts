@@ -33,9 +33,9 @@ export interface WebGpuBackendOptions extends WebGpuOptions, BaseBackendOptions 
 /** Memory behind a pointer, for shaders of one's own. */
 export interface NativeBuffer {
   readonly buffer: GPUBuffer;
-  /** Bytes from the start of the buffer to the pointer. */
+  /** Bytes from the start of the buffer to the pointer: 0, unless it points inside. Bindings want multiples of 256. */
   readonly offset: number;
-  /** Bytes from the pointer to the end of its allocation. */
+  /** Bytes from the pointer to the end of its allocation, rounded up to a multiple of 4 as bindings want it. */
   readonly size: number;
 }
 
@@ -50,7 +50,12 @@ export interface WebGpuNative {
    * @throws {BackendError} INVALID_ARGUMENT for a pointer that is not live
    */
   bufferOf(ptr: DevicePtr): NativeBuffer;
-  /** Adds commands of the caller's own between the ops before and the ops behind this call. */
+  /**
+   * Submits commands of the caller's own between the ops before and the ops behind this call. When `callback` throws, they
+   * are dropped.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT when `callback` calls an op
+   */
   encode(callback: (encoder: GPUCommandEncoder) => void): void;
   /** Counters of the device memory of this backend, that of pooled and scratch buffers included. */
   memory(): PoolCounters;
@@ -210,10 +215,11 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       },
       bufferOf: (ptr) => {
         const { buffer, byteOffset, byteLength } = this.operandAt(ptr);
-        return { buffer: buffer.gpu, offset: byteOffset, size: byteLength };
+        return { buffer: buffer.gpu, offset: byteOffset, size: Math.ceil(byteLength / 4) * 4 };
       },
-      encode: (callback) => client().record('encode', () => client().encode(callback)),
-      memory: () => client().memory(),
+      encode: (callback) => client().encode(callback),
+      // Also after a failure: then the counters matter most.
+      memory: () => this.#client.memory(),
     };
   }
 }

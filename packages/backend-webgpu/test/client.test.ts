@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { defineKernel, WebGpuBackend, WebGpuClient, type WebGpuOptions } from '../src/index.ts';
 
 const opened: WebGpuClient[] = [];
@@ -92,9 +92,81 @@ it('bounds a wait, and says so', async () => {
   await client.submitAndWait('clearing', clear);
 });
 
+it('waits for ever if told to, and refuses times that are none', async () => {
+  const client = await open();
+  await client.submitAndWait('nothing', () => undefined, { timeoutMs: Infinity });
+  await expect(client.submitAndWait('nothing', () => undefined, { timeoutMs: Number.NaN })).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  });
+});
+
+it('knows that its device is lost', async () => {
+  const client = await open();
+  const span = { buffer: client.allocate(16), byteOffset: 0, byteLength: 16 };
+  client.device.destroy();
+  await client.lost;
+  for (const wait of [
+    () => client.finish(),
+    () => client.read(span, () => undefined),
+    () => client.submitAndWait('nothing', () => undefined),
+  ]) {
+    await expect(wait()).rejects.toMatchObject({ code: 'DEVICE_LOST' });
+  }
+});
+
+it('says that it is disposed', async () => {
+  const client = await open();
+  client.dispose();
+  await expect(client.finish()).rejects.toMatchObject({ code: 'DISPOSED' });
+  expect(() => client.allocate(16)).toThrow(/disposed/);
+});
+
+it("gives every client of a kernel that does not compile the compiler's words", async () => {
+  const kernel = { ...double, name: 'test/broken', code: double.code.replace('x[i] * u.factor', 'x[i] *') };
+  for (let i = 0; i < 2; i++) {
+    const clients = await Promise.all([open(), open()]);
+    for (const client of clients) {
+      const span = { buffer: client.allocate(64), byteOffset: 0, byteLength: 64 };
+      client.record('double', (recorder) => {
+        recorder.launch({ kernel: { ...kernel }, storage: { x: span }, uniforms: { factor: 2 }, groups: 1 });
+      });
+    }
+    for (const client of clients) {
+      const message = expect.stringMatching(/kernel test\/broken does not compile: line \d+, column \d+/);
+      await expect(client.finish()).rejects.toMatchObject({ code: 'DEVICE_ERROR', op: 'double', message });
+      client.dispose();
+    }
+  }
+});
+
+it('explains a kernel with more bindings than the device has', async () => {
+  const client = await open();
+  const storage = Object.fromEntries(
+    Array.from({ length: 65 }, (_, i) => [`x${i}`, { access: 'read', type: 'array<f32>' }] as const),
+  );
+  const code = '@compute @workgroup_size(1) fn main() {}';
+  const kernel = defineKernel({ name: 'test/wide', storage, uniforms: {}, code });
+  const failure = { code: 'DEVICE_ERROR', message: expect.stringMatching(/test\/wide.*storage buffers/s) };
+  await expect(client.compile(kernel)).rejects.toMatchObject(failure);
+  await expect(client.compile(kernel)).rejects.toMatchObject(failure);
+});
+
+it('releases the device when opening fails behind it', async () => {
+  const first = await open();
+  const { device } = first;
+  const createBuffer = vi.spyOn(device, 'createBuffer').mockImplementationOnce(() => {
+    throw new TypeError('no');
+  });
+  await expect(WebGpuClient.open()).rejects.toThrow('no');
+  createBuffer.mockRestore();
+  first.dispose();
+  expect(await device.lost).toMatchObject({ reason: 'destroyed' });
+});
+
 it("asks for the adapter's limits and features", async () => {
   const { device } = await open();
   expect(device.features.has('subgroups')).toBe(true);
+  expect(device.features.has('timestamp-query')).toBe(true);
   expect(device.limits.maxBufferSize).toBeGreaterThan(2 ** 28);
 });
 

@@ -1,6 +1,6 @@
 import { type BackendError, isBackendError } from '@concord/backend-core';
-import { afterEach, describe, expect, it } from 'vitest';
-import { WebGpuBackend, type WebGpuBackendOptions } from '../src/index.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { webgpu, WebGpuBackend, type WebGpuBackendOptions } from '../src/index.ts';
 
 const opened: WebGpuBackend[] = [];
 
@@ -87,6 +87,69 @@ describe('what the device refuses', () => {
   });
 });
 
+describe("commands of the caller's own", () => {
+  const copyOf = (
+    backend: WebGpuBackend,
+  ): { copy: (encoder: GPUCommandEncoder) => void; read: () => Promise<number[]> } => {
+    const [x, y] = [backend.alloc(16), backend.alloc(16)];
+    backend.copyHtod(x, Float32Array.of(1, 2, 3, 4));
+    backend.unary({ op: 'neg', n: 4, input: x, output: x });
+    const [from, to] = [backend.native.bufferOf(x), backend.native.bufferOf(y)];
+    return {
+      copy: (encoder) => encoder.copyBufferToBuffer(from.buffer, from.offset, to.buffer, to.offset, 16),
+      read: async () => {
+        backend.unary({ op: 'abs', n: 4, input: y, output: y });
+        const got = new Float32Array(4);
+        await backend.copyDtoh(got, y);
+        return [...got];
+      },
+    };
+  };
+
+  it('run between the ops around them', async () => {
+    const backend = await open();
+    const { copy, read } = copyOf(backend);
+    backend.native.encode(copy);
+    expect(await read()).toEqual([1, 2, 3, 4]);
+  });
+
+  it('are dropped when the callback throws, also inside a pass', async () => {
+    const backend = await open();
+    const { copy, read } = copyOf(backend);
+    const mistake = new Error('mine');
+    expect(() =>
+      backend.native.encode((encoder) => {
+        encoder.beginComputePass();
+        throw mistake;
+      }),
+    ).toThrow(mistake);
+    backend.native.encode(copy);
+    expect(await read()).toEqual([1, 2, 3, 4]);
+  });
+
+  it('may not call ops', async () => {
+    const backend = await open();
+    const { copy, read } = copyOf(backend);
+    const z = backend.alloc(16);
+    for (const op of [
+      () => backend.copyHtod(z, new Uint8Array(16)),
+      () => backend.unary({ op: 'neg', n: 4, input: z, output: z }),
+      () => backend.flush(),
+    ]) {
+      const error = thrown(() => backend.native.encode(op));
+      expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', hint: 'call ops before or after encode' });
+    }
+    backend.native.encode(copy);
+    expect(await read()).toEqual([1, 2, 3, 4]);
+  });
+
+  it('fail alone, with their name, when a pass is left open', async () => {
+    const backend = await open();
+    backend.native.encode((encoder) => void encoder.beginComputePass());
+    expect(await rejection(backend.synchronize())).toMatchObject({ code: 'DEVICE_ERROR', op: 'encode' });
+  });
+});
+
 describe('out of memory', () => {
   it('beyond the largest buffer is known at once', async () => {
     const backend = await open();
@@ -126,9 +189,23 @@ describe('memory', () => {
     expect(allocatedBytes).toBe(pooledBytes);
   });
 
-  it('is not reused under a buffer that is still in use', async () => {
+  it('is really destroyed, and before it piles up, though nobody waits', async () => {
     const backend = await open();
-    const bytes = 2 ** 20;
+    const destroy = vi.spyOn(
+      Object.getPrototypeOf(backend.native.bufferOf(backend.alloc(4)).buffer) as GPUBuffer,
+      'destroy',
+    );
+    const bytes = 128 * 2 ** 20;
+    for (let i = 0; i < 40; i++) backend.free(backend.alloc(bytes));
+    expect(backend.native.memory().allocatedBytes).toBeLessThanOrEqual(4 * bytes);
+    await backend.synchronize();
+    expect(destroy).toHaveBeenCalledTimes(40);
+    expect(backend.native.memory()).toMatchObject({ live: 1, allocatedBytes: 256, pooledBytes: 0, leavingBytes: 0 });
+    destroy.mockRestore();
+  });
+
+  it.each([2 ** 20, 80 * 2 ** 20])('of %d bytes is not reused or destroyed while it is still in use', async (bytes) => {
+    const backend = await open();
     const x = backend.alloc(bytes);
     const y = backend.alloc(bytes);
     backend.fill(x, 1, bytes);
@@ -149,8 +226,22 @@ it.each([
   [{ software: 'never' as 'allow' }, 'software must be allow or refuse, got never'],
   [{ adapter: 'Voodoo 2' }, 'there is no adapter "Voodoo 2"'],
   [{ adapter: 99 }, 'there is no adapter 99'],
+  [{ adapter: -1 }, 'adapter must be an index or part of a name, got -1'],
+  [{ adapter: '' }, 'adapter must be an index or part of a name, got '],
+  [{ powerPreference: 'fast' as 'low-power' }, 'powerPreference must be low-power or high-performance, got fast'],
+  [{ dawn: { enable: 'x' as never } }, 'dawn.enable must be an array of toggles'],
 ])('init with %o is INVALID_ARGUMENT', async (options, detail) => {
   expect(await rejection(new WebGpuBackend(options).init())).toMatchObject({ code: 'INVALID_ARGUMENT', detail });
+});
+
+it.each([
+  [{ software: 'never' as 'allow' }, 'software must be allow or refuse, got never'],
+  [{ device: {} as GPUDevice }, undefined],
+  [{ dawn: { backend: 'voodoo' } }, /^Dawn: .*voodoo/],
+])('probe with %o does not throw', async (options, message) => {
+  const result = await webgpu(options).probe();
+  expect(result).toMatchObject({ available: false });
+  if (message !== undefined) expect((result as { message: string }).message).toMatch(message);
 });
 
 it('a software device can be refused', async () => {

@@ -28,8 +28,15 @@ export async function listAdapters(source: GpuSource, choice: AdapterChoice = {}
   const found = await source.open();
   if (!found.found) throw unavailable(found);
   const adapters = new Map<string, GPUAdapter>();
+  let refusal: string | undefined;
   const ask = async (options: GPURequestAdapterOptions): Promise<void> => {
-    const adapter = await request(found, options);
+    const adapter = await found
+      .awaiting(() => found.gpu.requestAdapter(options))
+      .catch((error: Error) => {
+        // Dawn rejects where a browser gives null.
+        refusal ??= error.message;
+        return null;
+      });
     if (adapter === null) return;
     const { vendor, architecture, device, description } = adapter.info;
     const key = [vendor, architecture, device, description].join('|');
@@ -42,7 +49,7 @@ export async function listAdapters(source: GpuSource, choice: AdapterChoice = {}
     await ask({ powerPreference: 'low-power' });
   }
   await ask({ forceFallbackAdapter: true });
-  if (adapters.size === 0) throw unavailable(found.explainNoAdapter());
+  if (adapters.size === 0) throw unavailable(found.explainNoAdapter(refusal));
   const rank = (adapter: GPUAdapter): number => (isSoftwareAdapter(adapter.info) ? 1 : 0);
   return [...adapters.values()].sort((a, b) => rank(a) - rank(b)).map((adapter) => ({ adapter, found }));
 }
@@ -79,15 +86,6 @@ function isMeant(adapter: GPUAdapter, index: number, wanted: AdapterChoice['adap
   if (typeof wanted === 'number') return wanted === index;
   const { name, driver } = describeAdapter(adapter.info);
   return `${name} ${driver}`.toLowerCase().includes(wanted.toLowerCase());
-}
-
-async function request({ gpu, awaiting }: GpuFound, options: GPURequestAdapterOptions): Promise<GPUAdapter | null> {
-  try {
-    return await awaiting(() => gpu.requestAdapter(options));
-  } catch {
-    // Dawn rejects where a browser gives null.
-    return null;
-  }
 }
 
 /** The error for a GPU that is not there. */

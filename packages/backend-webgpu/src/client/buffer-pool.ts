@@ -10,6 +10,8 @@ export interface PoolCounters {
   readonly allocatedBytes: number;
   /** Freed and kept for reuse. */
   readonly pooledBytes: number;
+  /** Freed for good: it goes back to the device behind the next submit. */
+  readonly leavingBytes: number;
   readonly peakBytes: number;
   /** Buffers that are handed out. */
   readonly live: number;
@@ -24,11 +26,15 @@ export interface PoolOptions {
   readonly onError: (error: BackendError) => void;
   /** A check of the device that is under way; settles before the work that uses the memory. */
   readonly onCheck: (check: Promise<void>) => void;
+  /** Submits what is recorded and calls `destroyCondemned`. */
+  readonly flush: () => void;
 }
 
 /** Larger buffers than this are rare enough, and large enough, to be created and destroyed one by one. */
 const LARGEST_POOLED = 64 * 2 ** 20;
 const SMALLEST_CLASS = 256;
+/** Memory that may wait for a submit; more of it asks for one. */
+const MAX_LEAVING_BYTES = 256 * 2 ** 20;
 
 let lastId = 0;
 
@@ -43,6 +49,7 @@ export class BufferPool {
   #condemned: GPUBuffer[] = [];
   #allocatedBytes = 0;
   #pooledBytes = 0;
+  #leavingBytes = 0;
   #peakBytes = 0;
   #live = 0;
 
@@ -54,6 +61,7 @@ export class BufferPool {
     return {
       allocatedBytes: this.#allocatedBytes,
       pooledBytes: this.#pooledBytes,
+      leavingBytes: this.#leavingBytes,
       peakBytes: this.#peakBytes,
       live: this.#live,
     };
@@ -81,14 +89,11 @@ export class BufferPool {
   release({ gpu }: StorageBuffer): void {
     this.#live--;
     if (gpu.size > LARGEST_POOLED) {
-      this.#condemned.push(gpu);
-      return;
+      this.#condemn(gpu);
+    } else {
+      this.#keep(gpu);
     }
-    const list = this.#free.get(gpu.size);
-    if (list === undefined) this.#free.set(gpu.size, [gpu]);
-    else list.push(gpu);
-    this.#pooledBytes += gpu.size;
-    if (this.#pooledBytes > this.#options.maxPooledBytes) this.trim(this.#options.maxPooledBytes / 2);
+    if (this.#leavingBytes > MAX_LEAVING_BYTES) this.#options.flush();
   }
 
   /** Gives up pooled buffers, those of the largest classes first, until at most `bytes` are kept. */
@@ -100,7 +105,7 @@ export class BufferPool {
         const buffer = list.pop();
         if (buffer === undefined) break;
         this.#pooledBytes -= size;
-        this.#condemned.push(buffer);
+        this.#condemn(buffer);
       }
       if (list.length === 0) this.#free.delete(size);
     }
@@ -114,6 +119,7 @@ export class BufferPool {
       buffer.destroy();
     }
     this.#condemned = [];
+    this.#leavingBytes = 0;
     // The memory comes back only when a later submit has completed.
     this.#options.context.device.queue.submit([]);
   }
@@ -124,6 +130,19 @@ export class BufferPool {
     this.destroyCondemned();
   }
 
+  #keep(gpu: GPUBuffer): void {
+    const list = this.#free.get(gpu.size);
+    if (list === undefined) this.#free.set(gpu.size, [gpu]);
+    else list.push(gpu);
+    this.#pooledBytes += gpu.size;
+    if (this.#pooledBytes > this.#options.maxPooledBytes) this.trim(this.#options.maxPooledBytes / 2);
+  }
+
+  #condemn(buffer: GPUBuffer): void {
+    this.#condemned.push(buffer);
+    this.#leavingBytes += buffer.size;
+  }
+
   #reuse(size: number): GPUBuffer | undefined {
     const pooled = this.#free.get(size)?.pop();
     if (pooled !== undefined) this.#pooledBytes -= size;
@@ -132,7 +151,10 @@ export class BufferPool {
 
   #create(size: number, requestedBytes: number, label: string): GPUBuffer {
     // Memory that nobody uses must not be what makes this allocation fail.
-    if (size > LARGEST_POOLED) this.trim(0);
+    if (size > LARGEST_POOLED && this.#pooledBytes + this.#leavingBytes > 0) {
+      this.trim(0);
+      this.#options.flush();
+    }
     const { context, onError, onCheck } = this.#options;
     const usage = USAGE.storage | USAGE.copySrc | USAGE.copyDst;
     const { value: gpu, caught } = inScopes(context, () => context.device.createBuffer({ size, usage, label }));

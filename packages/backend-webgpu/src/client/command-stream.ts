@@ -22,12 +22,13 @@ export interface CommandStreamOptions {
   readonly onCheck: (check: Promise<void>) => void;
 }
 
-/** Launches that are collected before they are submitted without anybody waiting. */
-const MAX_LAUNCHES = 128;
+/** Launches and copies that are collected before they are submitted without anybody waiting. */
+export const MAX_COMMANDS = 128;
 
 /**
  * Commands in call order. They are collected in one encoder, launches in one pass as long as no copy comes between, and
- * submitted by `flush`, when the uniforms' ring is full, or before something that cannot be recorded.
+ * submitted by `flush`, when there are {@link MAX_COMMANDS}, when the uniforms' ring is full or freed memory has piled up,
+ * and before something that cannot be recorded.
  */
 export class CommandStream implements Recorder {
   readonly #options: CommandStreamOptions;
@@ -35,12 +36,15 @@ export class CommandStream implements Recorder {
   readonly #bindGroups: BindGroupCache;
   #encoder: GPUCommandEncoder | undefined;
   #pass: GPUComputePassEncoder | undefined;
-  #launches = 0;
+  #commands = 0;
+  /** While a caller adds commands of its own, nothing else can be put in order. */
+  #isEncoding = false;
   /** The ops in the batch, for the message when it fails. */
   readonly #ops = new Set<string>();
   #op = '';
   /** Kernels whose compilation the device has yet to judge. */
   readonly #compilations = new Set<Promise<void>>();
+  readonly #watched = new WeakSet<Promise<unknown>>();
   readonly #scratch: StorageBuffer[] = [];
 
   constructor(options: CommandStreamOptions) {
@@ -55,11 +59,15 @@ export class CommandStream implements Recorder {
 
   /** Records one op: `plan` gets this stream as its recorder. Scratch memory is released when it returns. */
   record(op: string, plan: (recorder: Recorder) => void): void {
+    this.#assertNotEncoding();
+    const outer = this.#op;
+    const held = this.#scratch.length;
     this.#op = op;
     try {
       plan(this);
     } finally {
-      for (const buffer of this.#scratch.splice(0)) this.#options.pool.release(buffer);
+      this.#op = outer;
+      for (const buffer of this.#scratch.splice(held)) this.#options.pool.release(buffer);
     }
   }
 
@@ -67,7 +75,7 @@ export class CommandStream implements Recorder {
     const { pipelines, traits } = this.#options;
     const { pipeline, layout } = pipelines.now(kernel, (compilation) => this.#watchCompilation(compilation));
     for (const { first, grid } of dispatches(groups, traits.maxWorkgroupsPerDimension)) {
-      if (this.#launches >= MAX_LAUNCHES || this.#uniforms.isFull) this.flush();
+      if (this.#commands >= MAX_COMMANDS || this.#uniforms.isFull) this.flush();
       const offset = this.#uniforms.write(kernel, first, groups, uniforms);
       const spans = kernel.storage.map(({ name }) => span(kernel, storage, name));
       const group = this.#bindGroups.get(layout, spans, (caught) => this.#check(caught, kernel.name));
@@ -75,7 +83,7 @@ export class CommandStream implements Recorder {
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, group, [offset]);
       pass.dispatchWorkgroups(...grid);
-      this.#launches++;
+      this.#commands++;
       this.#ops.add(this.#op);
     }
   }
@@ -88,16 +96,23 @@ export class CommandStream implements Recorder {
 
   copy(dst: Span, src: Span): void {
     const bytes = Math.min(src.byteLength, dst.byteLength);
-    this.encoder().copyBufferToBuffer(src.buffer.gpu, src.byteOffset, dst.buffer.gpu, dst.byteOffset, bytes);
+    this.#outsidePass(this.#op).copyBufferToBuffer(
+      src.buffer.gpu,
+      src.byteOffset,
+      dst.buffer.gpu,
+      dst.byteOffset,
+      bytes,
+    );
   }
 
   /** Sets `span` to zeros; offset and length are multiples of 4. */
   clear({ buffer, byteOffset, byteLength }: Span): void {
-    this.encoder('fill').clearBuffer(buffer.gpu, byteOffset, byteLength);
+    this.#outsidePass('fill').clearBuffer(buffer.gpu, byteOffset, byteLength);
   }
 
   /** Writes host memory; offset and length are multiples of 4. The bytes may be changed when this returns. */
   write({ buffer, byteOffset }: Span, bytes: Uint8Array): void {
+    this.#assertNotEncoding();
     // `writeBuffer` overtakes what is recorded but not submitted.
     this.flush();
     // Of a shared buffer, it would crash Dawn.
@@ -107,20 +122,34 @@ export class CommandStream implements Recorder {
     this.#check(caught, 'copyHtod');
   }
 
+  /** Copies into a buffer that is no storage memory, such as staging memory. */
+  copyOut(dst: GPUBuffer, { buffer, byteOffset, byteLength }: Span): void {
+    this.#outsidePass('copyDtoh').copyBufferToBuffer(buffer.gpu, byteOffset, dst, 0, byteLength);
+  }
+
   /**
-   * The encoder that collects commands, outside of any pass. What is added to it takes its place in call order; `op`
-   * names it in messages.
+   * Submits commands of the caller's own, behind what is collected; `op` names them in messages. They are apart from
+   * ours, so that what is wrong with them fails nothing else. When `callback` throws, they are dropped.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT when `callback` does anything else with this stream
    */
-  encoder(op: string = this.#op): GPUCommandEncoder {
-    this.#ops.add(op);
-    this.#pass?.end();
-    this.#pass = undefined;
-    this.#encoder ??= this.#options.context.device.createCommandEncoder();
-    return this.#encoder;
+  encode(op: string, callback: (encoder: GPUCommandEncoder) => void): void {
+    this.flush();
+    const { context } = this.#options;
+    const encoder = context.device.createCommandEncoder({ label: op });
+    this.#isEncoding = true;
+    try {
+      callback(encoder);
+    } finally {
+      this.#isEncoding = false;
+    }
+    const { caught } = inScopes(context, () => context.device.queue.submit([encoder.finish()]));
+    this.#check(caught, op);
   }
 
   /** Submits what is collected. */
   flush(): void {
+    this.#assertNotEncoding();
     const encoder = this.#encoder;
     if (encoder !== undefined) {
       const ops = [...this.#ops].join(', ');
@@ -133,7 +162,7 @@ export class CommandStream implements Recorder {
       });
       this.#check(caught, ops);
       this.#encoder = undefined;
-      this.#launches = 0;
+      this.#commands = 0;
       this.#ops.clear();
     }
     this.#options.pool.destroyCondemned();
@@ -141,6 +170,23 @@ export class CommandStream implements Recorder {
 
   destroy(): void {
     this.#uniforms.destroy();
+  }
+
+  #assertNotEncoding(): void {
+    if (!this.#isEncoding) return;
+    throw new BackendError('INVALID_ARGUMENT', 'the callback of encode may only add commands to its encoder', {
+      hint: 'call ops before or after encode',
+    });
+  }
+
+  #outsidePass(op: string): GPUCommandEncoder {
+    if (this.#commands >= MAX_COMMANDS) this.flush();
+    this.#commands++;
+    this.#ops.add(op);
+    this.#pass?.end();
+    this.#pass = undefined;
+    this.#encoder ??= this.#options.context.device.createCommandEncoder();
+    return this.#encoder;
   }
 
   #computePass(): GPUComputePassEncoder {
@@ -161,6 +207,8 @@ export class CommandStream implements Recorder {
   }
 
   #watchCompilation(compilation: Promise<unknown>): void {
+    if (this.#watched.has(compilation)) return;
+    this.#watched.add(compilation);
     const op = this.#op;
     const check = async (): Promise<void> => {
       try {

@@ -42,7 +42,8 @@ export function dawnSource(options: DawnOptions = {}): GpuSource {
 /** Where the GPU comes from when the caller does not say. */
 export function defaultSource(options?: DawnOptions): GpuSource {
   // Deno and Bun run Node's condition but may have WebGPU of their own.
-  return 'navigator' in globalThis && 'gpu' in navigator ? browserSource() : dawnSource(options);
+  const { navigator } = globalThis as { navigator?: { gpu?: GPU } };
+  return options === undefined && navigator?.gpu != null ? browserSource() : dawnSource(options);
 }
 
 function dawnFlags({ enable = [], disable = [], backend, adapter }: DawnOptions): string[] {
@@ -104,7 +105,12 @@ function explainNoDawn(error: unknown): GpuMissing {
   };
 }
 
-function explainNoAdapter(): GpuMissing {
+function explainNoAdapter(refusal: string | undefined): GpuMissing {
+  if (refusal !== undefined) {
+    // It lists what there is on lines of their own.
+    const message = refusal.trim().replace(/\s*\n\s*/g, ' ');
+    return { found: false, reason: 'no-device', message: `Dawn: ${message}`, hint: 'check the options given for dawn' };
+  }
   if (process.platform !== 'linux') {
     return {
       found: false,

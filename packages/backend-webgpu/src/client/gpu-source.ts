@@ -18,8 +18,8 @@ export interface GpuFound {
    * makes it do so politely.
    */
   readonly awaiting: <T>(start: () => Promise<T>) => Promise<T>;
-  /** Why an adapter was refused, as far as it can be found out. */
-  readonly explainNoAdapter: () => GpuMissing;
+  /** Why no adapter was given, as far as it can be found out; `refusal` is what the runtime said. */
+  readonly explainNoAdapter: (refusal: string | undefined) => GpuMissing;
 }
 
 /** Where the GPU comes from. */

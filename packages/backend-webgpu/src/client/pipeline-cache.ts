@@ -20,6 +20,7 @@ export interface BindingLayout {
 interface Entry {
   /** Set once the pipeline exists, even if the device has yet to judge it. */
   compiled?: CompiledKernel;
+  isJudged: boolean;
   ready: Promise<CompiledKernel>;
 }
 
@@ -29,9 +30,10 @@ interface Entry {
  */
 export class PipelineCache {
   readonly #context: GpuContext;
-  readonly #byKernel = new WeakMap<Kernel, CompiledKernel>();
+  readonly #byKernel = new WeakMap<Kernel, Entry>();
   readonly #bySource = new Map<string, Entry>();
   readonly #layouts = new Map<string, BindingLayout>();
+  #layoutCount = 0;
 
   constructor(context: GpuContext) {
     this.#context = context;
@@ -51,9 +53,7 @@ export class PipelineCache {
     const key = sourceKey(kernel);
     const known = this.#bySource.get(key);
     if (known !== undefined) return known.ready;
-    const layout = this.#layout(kernel);
-    const made = this.#module(kernel);
-    const entry: Entry = { ready: this.#compileInBackground(kernel, layout, made) };
+    const entry: Entry = { isJudged: false, ready: this.#compileInBackground(kernel, this.#module(kernel)) };
     this.#remember(key, entry);
     return entry.ready;
   }
@@ -64,18 +64,24 @@ export class PipelineCache {
    * @param onCompile - gets the compilation under way, which rejects with a coded error if the device refuses the kernel
    */
   now(kernel: Kernel, onCompile: (compilation: Promise<unknown>) => void): CompiledKernel {
-    const quick = this.#byKernel.get(kernel);
-    if (quick !== undefined) return quick;
-    const key = sourceKey(kernel);
-    const known = this.#bySource.get(key)?.compiled;
-    const compiled = known ?? this.#compileAtOnce(kernel, key, onCompile);
-    this.#byKernel.set(kernel, compiled);
-    return compiled;
+    const entry = this.#entryNow(kernel);
+    if (!entry.isJudged) onCompile(entry.ready);
+    return entry.compiled;
   }
 
-  #compileAtOnce(kernel: Kernel, key: string, onCompile: (compilation: Promise<unknown>) => void): CompiledKernel {
-    const layout = this.#layout(kernel);
-    const { value: module, caught } = this.#module(kernel);
+  #entryNow(kernel: Kernel): Entry & { compiled: CompiledKernel } {
+    const quick = this.#byKernel.get(kernel);
+    if (quick !== undefined && isUsable(quick)) return quick;
+    const key = sourceKey(kernel);
+    const known = this.#bySource.get(key);
+    const entry = known !== undefined && isUsable(known) ? known : this.#compileAtOnce(kernel, key);
+    this.#byKernel.set(kernel, entry);
+    return entry;
+  }
+
+  #compileAtOnce(kernel: Kernel, key: string): Entry & { compiled: CompiledKernel } {
+    const { value, caught } = this.#module(kernel);
+    const { module, layout } = value;
     const creation = inScopes(this.#context, () =>
       this.#context.device.createComputePipeline(pipelineDescriptor(kernel, layout, module)),
     );
@@ -85,17 +91,14 @@ export class PipelineCache {
       if (error !== undefined) throw await this.#shaderError(kernel, module, error.error);
       return compiled;
     };
-    const entry: Entry = { compiled, ready: judge() };
+    const entry = { compiled, isJudged: false, ready: judge() };
     this.#remember(key, entry);
-    entry.ready.catch(() => this.#byKernel.delete(kernel));
-    onCompile(entry.ready);
-    return compiled;
+    return entry;
   }
 
   async #compileInBackground(
     kernel: Kernel,
-    layout: BindingLayout,
-    { value: module, caught }: Scoped<GPUShaderModule>,
+    { value: { module, layout }, caught }: Scoped<{ module: GPUShaderModule; layout: BindingLayout }>,
   ): Promise<CompiledKernel> {
     const error = await caught;
     if (error !== undefined) throw await this.#shaderError(kernel, module, error.error);
@@ -114,17 +117,26 @@ export class PipelineCache {
     entry.ready.then(
       (compiled) => {
         entry.compiled = compiled;
+        entry.isJudged = true;
       },
       () => {
+        delete entry.compiled;
         if (this.#bySource.get(key) === entry) this.#bySource.delete(key);
       },
     );
   }
 
-  #module(kernel: Kernel): Scoped<GPUShaderModule> {
-    return inScopes(this.#context, () =>
-      this.#context.device.createShaderModule({ code: kernel.code, label: kernel.name }),
-    );
+  /** The module and the layout, whose errors are the kernel's. */
+  #module(kernel: Kernel): Scoped<{ module: GPUShaderModule; layout: BindingLayout }> {
+    const { device } = this.#context;
+    const key = kernel.storage.map(({ access }) => access).join();
+    const scoped = inScopes(this.#context, () => ({
+      module: device.createShaderModule({ code: kernel.code, label: kernel.name }),
+      layout: this.#layout(kernel, key),
+    }));
+    // Perhaps the layout is what the device refused.
+    void scoped.caught.then((error) => error !== undefined && this.#layouts.delete(key));
+    return scoped;
   }
 
   async #shaderError(kernel: Kernel, module: GPUShaderModule, cause: { message: string }): Promise<BackendError> {
@@ -136,8 +148,7 @@ export class PipelineCache {
     return new BackendError('DEVICE_ERROR', `kernel ${kernel.name} does not compile: ${detail}`, { cause });
   }
 
-  #layout(kernel: Kernel): BindingLayout {
-    const key = kernel.storage.map(({ access }) => access).join();
+  #layout(kernel: Kernel, key: string): BindingLayout {
     let layout = this.#layouts.get(key);
     if (layout === undefined) {
       const group = this.#context.device.createBindGroupLayout({
@@ -151,11 +162,15 @@ export class PipelineCache {
         ],
       });
       const pipeline = this.#context.device.createPipelineLayout({ bindGroupLayouts: [group] });
-      layout = { id: this.#layouts.size, group, pipeline };
+      layout = { id: ++this.#layoutCount, group, pipeline };
       this.#layouts.set(key, layout);
     }
     return layout;
   }
+}
+
+function isUsable(entry: Entry): entry is Entry & { compiled: CompiledKernel } {
+  return entry.compiled !== undefined;
 }
 
 function sourceKey(kernel: Kernel): string {

@@ -1,7 +1,7 @@
 import type { Span } from '../kernels/recorder.ts';
 import type { CommandStream } from './command-stream.ts';
 import { sizeClass } from './buffer-pool.ts';
-import { inScopes, toCodedError } from './error-scopes.ts';
+import { inScopes, type Scoped } from './error-scopes.ts';
 import { MAP_READ, USAGE } from './gpu-constants.ts';
 import type { GpuContext } from './gpu-source.ts';
 
@@ -12,12 +12,19 @@ const MAX_KEPT_BYTES = 16 * 2 ** 20;
 export class Readback {
   readonly #context: GpuContext;
   readonly #stream: CommandStream;
+  readonly #report: (caught: Scoped<unknown>['caught'], bytes: number) => void;
   readonly #kept = new Map<number, GPUBuffer[]>();
   #keptBytes = 0;
 
-  constructor(context: GpuContext, stream: CommandStream) {
+  /** @param report - gets what the device makes of staging memory of so many bytes */
+  constructor(
+    context: GpuContext,
+    stream: CommandStream,
+    report: (caught: Scoped<unknown>['caught'], bytes: number) => void,
+  ) {
     this.#context = context;
     this.#stream = stream;
+    this.#report = report;
   }
 
   /**
@@ -28,12 +35,12 @@ export class Readback {
     // Copies take multiples of 4: the words around the span go along.
     const lead = src.byteOffset % 4;
     const size = Math.ceil((lead + src.byteLength) / 4) * 4;
-    const { value: staging, caught } = inScopes(this.#context, () => this.#take(size));
-    this.#stream.encoder('copyDtoh').copyBufferToBuffer(src.buffer.gpu, src.byteOffset - lead, staging, 0, size);
+    // On its own, so that staging memory which is refused fails no op.
+    this.#stream.flush();
+    const staging = this.#take(size);
+    this.#stream.copyOut(staging, { buffer: src.buffer, byteOffset: src.byteOffset - lead, byteLength: size });
     this.#stream.flush();
     try {
-      const error = await caught;
-      if (error !== undefined) throw toCodedError(error, 'copyDtoh', `staging memory of ${size} bytes: `);
       await this.#context.awaiting(() => staging.mapAsync(MAP_READ, 0, size));
       deliver(new Uint8Array(staging.getMappedRange(0, size), lead, src.byteLength));
       staging.unmap();
@@ -57,7 +64,12 @@ export class Readback {
       this.#keptBytes -= size;
       return kept;
     }
-    return this.#context.device.createBuffer({ size, usage: USAGE.mapRead | USAGE.copyDst, label: 'staging' });
+    const usage = USAGE.mapRead | USAGE.copyDst;
+    const { value, caught } = inScopes(this.#context, () =>
+      this.#context.device.createBuffer({ size, usage, label: 'staging' }),
+    );
+    this.#report(caught, bytes);
+    return value;
   }
 
   #keep(staging: GPUBuffer): void {

@@ -7,6 +7,7 @@ import { BufferPool, type PoolCounters } from './buffer-pool.ts';
 import { CommandStream } from './command-stream.ts';
 import type { DawnOptions } from './dawn-source.ts';
 import { describeAdapter } from './device-info.ts';
+import { type Scoped, toCodedError } from './error-scopes.ts';
 import type { GpuSource } from './gpu-source.ts';
 import { injectedSource } from './injected-source.ts';
 import type { CompiledKernel } from './pipeline-cache.ts';
@@ -41,7 +42,7 @@ const LEAST_BINDING_BYTES = 1024;
  */
 export class WebGpuClient {
   readonly traits: DeviceTraits;
-  /** Work that was accepted and has failed, the first time that happens. */
+  /** The first failure of work that was accepted, or the loss of the device. Whoever waits gets it. */
   failure: BackendError | undefined;
   readonly #shared: SharedDevice;
   readonly #stream: CommandStream;
@@ -63,6 +64,7 @@ export class WebGpuClient {
       maxPooledBytes: options.maxPooledBytes ?? DEFAULT_POOLED_BYTES,
       onError,
       onCheck,
+      flush: () => this.#stream.flush(),
     });
     this.#stream = new CommandStream({
       context: shared,
@@ -72,7 +74,10 @@ export class WebGpuClient {
       onError,
       onCheck,
     });
-    this.#readback = new Readback(shared, this.#stream);
+    this.#readback = new Readback(shared, this.#stream, (caught, bytes) => this.#watchStaging(caught, bytes));
+    void shared.lost.then(({ reason, message }) => {
+      this.failure ??= new BackendError('DEVICE_LOST', message || reason, { backend: 'webgpu' });
+    });
   }
 
   /**
@@ -83,9 +88,16 @@ export class WebGpuClient {
    */
   static async open(options: WebGpuOptions = {}): Promise<WebGpuClient> {
     checkOptions(options);
-    const { adapter, powerPreference, software } = options;
+    const { adapter, powerPreference } = options;
+    const software = options.software === 'refuse' ? 'refuse' : undefined;
     const source = options.device ?? gpuSource(options);
-    return new WebGpuClient(await acquireDevice(source, { adapter, powerPreference, software }), options);
+    const shared = await acquireDevice(source, { adapter, powerPreference, software });
+    try {
+      return new WebGpuClient(shared, options);
+    } catch (error) {
+      shared.release();
+      throw error;
+    }
   }
 
   get device(): GPUDevice {
@@ -123,9 +135,13 @@ export class WebGpuClient {
   /**
    * Storage memory, its size rounded up to a multiple of 4 bytes or more, its contents unspecified.
    *
-   * @throws {BackendError} OUT_OF_MEMORY beyond the largest buffer; a later refusal is a failure
+   * @throws {BackendError} OUT_OF_MEMORY beyond the largest buffer; a later refusal is a failure. INVALID_ARGUMENT
    */
   allocate(bytes: number, label = 'storage'): StorageBuffer {
+    this.#assertUsable('allocate');
+    if (!(Number.isSafeInteger(bytes) && bytes > 0)) {
+      throw new BackendError('INVALID_ARGUMENT', `bytes must be a positive safe integer, got ${bytes}`);
+    }
     const buffer = this.#pool.take(bytes, label);
     this.#allocations.set(buffer.id, buffer);
     return buffer;
@@ -145,8 +161,17 @@ export class WebGpuClient {
     return true;
   }
 
-  /** Writes host memory in call order; offset and length are multiples of 4. */
+  /**
+   * Writes host memory in call order.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT unless offset and length are multiples of 4
+   */
   write(span: Span, bytes: Uint8Array): void {
+    this.#assertUsable('write');
+    if (span.byteOffset % 4 !== 0 || bytes.byteLength % 4 !== 0) {
+      const given = `offset ${span.byteOffset} and ${bytes.byteLength} bytes`;
+      throw new BackendError('INVALID_ARGUMENT', `write takes multiples of 4, got ${given}`);
+    }
     this.#stream.write(span, bytes);
   }
 
@@ -156,6 +181,7 @@ export class WebGpuClient {
    * @throws {BackendError} OUT_OF_MEMORY, DEVICE_ERROR, DEVICE_LOST
    */
   async read(span: Span, deliver: (bytes: Uint8Array) => void): Promise<void> {
+    this.#assertUsable('read');
     try {
       await this.#readback.read(span, deliver);
     } catch (error) {
@@ -168,6 +194,7 @@ export class WebGpuClient {
 
   /** Records the launches and copies of one op; `op` is its name in messages. */
   record(op: string, plan: (recorder: Recorder) => void): void {
+    this.#assertUsable(op);
     this.#stream.record(op, plan);
   }
 
@@ -176,9 +203,15 @@ export class WebGpuClient {
     this.#stream.clear(span);
   }
 
-  /** Adds commands of the caller's own, outside of any pass, in call order. */
-  encode(callback: (encoder: GPUCommandEncoder) => void): void {
-    callback(this.#stream.encoder());
+  /**
+   * Submits commands of the caller's own, in call order; `op` names them in messages. When `callback` throws, they are
+   * dropped.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT when `callback` does anything but add commands
+   */
+  encode(callback: (encoder: GPUCommandEncoder) => void, op = 'encode'): void {
+    this.#assertUsable(op);
+    this.#stream.encode(op, callback);
   }
 
   /**
@@ -198,9 +231,10 @@ export class WebGpuClient {
   /**
    * Resolves when all work recorded so far is done.
    *
-   * @throws {BackendError} OUT_OF_MEMORY, DEVICE_ERROR
+   * @throws {BackendError} OUT_OF_MEMORY, DEVICE_ERROR, DEVICE_LOST
    */
   async finish(): Promise<void> {
+    this.#assertUsable('finish');
     this.#stream.flush();
     await this.idle();
     await this.#settled();
@@ -216,14 +250,15 @@ export class WebGpuClient {
    * Adds commands of the caller's own, submits, and waits until they are done.
    *
    * @param op - names the work in errors
-   * @throws {BackendError} DEVICE_ERROR when it takes longer than `timeoutMs` (default 60 s); the work goes on
+   * @throws {BackendError} DEVICE_ERROR when it takes longer than `timeoutMs` (default 60 s); the work goes on.
+   *   OUT_OF_MEMORY, DEVICE_LOST
    */
   async submitAndWait(
     op: string,
     callback: (encoder: GPUCommandEncoder) => void,
     options: { readonly timeoutMs?: number } = {},
   ): Promise<void> {
-    this.#stream.record(op, () => this.encode(callback));
+    this.encode(callback, op);
     await within(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, op, this.finish());
   }
 
@@ -237,6 +272,21 @@ export class WebGpuClient {
     this.#allocations.clear();
     this.#pool.clear();
     this.#shared.release();
+  }
+
+  #assertUsable(op: string): void {
+    if (this.#isDisposed) throw new BackendError('DISPOSED', '', { op });
+    if (this.failure?.code === 'DEVICE_LOST') throw this.failure;
+  }
+
+  #watchStaging(caught: Scoped<unknown>['caught'], requestedBytes: number): void {
+    const check = async (): Promise<void> => {
+      const error = await caught;
+      if (error === undefined) return;
+      const { code, detail, cause } = toCodedError(error, 'copyDtoh', `${requestedBytes} bytes of staging memory: `);
+      this.#fail(new BackendError(code, detail, { op: 'copyDtoh', requestedBytes, cause }));
+    };
+    this.#watch(check());
   }
 
   async #settled(): Promise<void> {
@@ -259,17 +309,39 @@ export function gpuSource(options: Pick<WebGpuOptions, 'gpu' | 'dawn'>): GpuSour
   return options.gpu === undefined ? defaultSource(options.dawn) : injectedSource(options.gpu);
 }
 
-function checkOptions({ maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes, software }: WebGpuOptions): void {
+/** @throws {BackendError} INVALID_ARGUMENT */
+export function checkOptions(options: WebGpuOptions): void {
+  const { maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes, software, powerPreference, adapter } = options;
   const least = { maxBindingBytes: LEAST_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };
   for (const [name, value] of Object.entries({ maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes })) {
     const atLeast = least[name as keyof typeof least];
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= atLeast)) {
-      throw new BackendError('INVALID_ARGUMENT', `${name} must be an integer of at least ${atLeast}, got ${value}`);
-    }
+    check(
+      value === undefined || (Number.isSafeInteger(value) && value >= atLeast),
+      `${name} must be an integer of at least ${atLeast}, got ${value}`,
+    );
   }
-  if (software !== undefined && software !== 'allow' && software !== 'refuse') {
-    throw new BackendError('INVALID_ARGUMENT', `software must be allow or refuse, got ${String(software)}`);
+  check(
+    software === undefined || ['allow', 'refuse'].includes(software),
+    `software must be allow or refuse, got ${String(software)}`,
+  );
+  check(
+    powerPreference === undefined || ['low-power', 'high-performance'].includes(powerPreference),
+    `powerPreference must be low-power or high-performance, got ${String(powerPreference)}`,
+  );
+  const isIndex = Number.isSafeInteger(adapter) && (adapter as number) >= 0;
+  const isName = typeof adapter === 'string' && adapter !== '';
+  check(
+    adapter === undefined || isIndex || isName,
+    `adapter must be an index or part of a name, got ${String(adapter)}`,
+  );
+  for (const list of ['enable', 'disable'] as const) {
+    const toggles = options.dawn?.[list];
+    check(toggles === undefined || Array.isArray(toggles), `dawn.${list} must be an array of toggles`);
   }
+}
+
+function check(isRight: boolean, message: string): void {
+  if (!isRight) throw new BackendError('INVALID_ARGUMENT', message);
 }
 
 function limitTraits(traits: DeviceTraits, options: WebGpuOptions): DeviceTraits {

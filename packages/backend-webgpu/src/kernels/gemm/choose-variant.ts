@@ -21,11 +21,15 @@ export const TILES: readonly Tile[] = [
   { m: 32, n: 32, step: 16, laneM: 4, laneN: 4, buffers: 1 },
 ];
 
-/** Tiles for software devices, largest first. */
+/** Tiles for software devices, largest first: larger ones compute faster and compile slower. */
 export const DIRECT_TILES: readonly DirectTile[] = [
   { rows: 8, columns: 16 },
+  { rows: 8, columns: 8 },
   { rows: 4, columns: 4 },
 ];
+
+/** Tiles of C that are worth the larger tile, and worth its compilation. */
+const ENOUGH_DIRECT_TILES = 512;
 
 /** Workgroups for a product with a vector: on GPUs, where M lies by rows and by columns, and on software devices. */
 export const MATVEC_GROUPS: Readonly<Record<'rows' | 'columns' | 'software', MatvecGroup>> = {
@@ -47,8 +51,10 @@ export function chooseVariant(shape: ProductShape, traits: DeviceTraits): Varian
 
 function chooseForSoftware({ m, n }: ProductShape): Variant {
   if (m === 1 || n === 1) return { kind: 'matvec', group: MATVEC_GROUPS.software, splits: 1 };
-  const [large, small] = DIRECT_TILES as [DirectTile, DirectTile];
-  return { kind: 'direct', tile: m * n >= 64 * 64 ? large : small, splits: 1 };
+  const isWorthwhile = ({ rows, columns }: DirectTile): boolean =>
+    Math.floor(m / rows) * Math.floor(n / columns) >= ENOUGH_DIRECT_TILES;
+  const tile = DIRECT_TILES.find(isWorthwhile) ?? (DIRECT_TILES[DIRECT_TILES.length - 1] as DirectTile);
+  return { kind: 'direct', tile, splits: 1 };
 }
 
 function chooseForGpu(shape: ProductShape, traits: DeviceTraits): Variant {

@@ -16,7 +16,8 @@ export const finish: (params: { readonly output: OutputFormat }) => Kernel = var
     value: /* wgsl */ `
 fn entry_value(index: u32, old: f32) -> f32 {
   var sum = sums[index];
-  for (var split = 1u; split < u.splits; split++) { sum += sums[split * u.split_stride + index]; }
+  let end = index + u.splits * u.split_stride;
+  for (var at = index + u.split_stride; at < end; at += u.split_stride) { sum += sums[at]; }
   let product = u.alpha * sum;
   if (u.reads_c == 0u) { return product; }
   return product + u.beta * old;

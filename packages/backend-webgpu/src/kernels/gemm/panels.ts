@@ -1,4 +1,5 @@
 import { bindingSlack } from '../operands.ts';
+import { maxLoopTurns } from '../loop-turns.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { elementBytes, type Matrix, type Part, type Product } from './product.ts';
 
@@ -15,11 +16,11 @@ type Dimension = 'm' | 'n' | 'k';
 
 /**
  * The largest panels whose operands each fit into a binding: several whole matrices of the batch, or one matrix cut
- * along m, n or k. A panel of C is also held as packed float32 sums when C is not float32 or k is cut.
+ * along m, n or k; and no sum has more terms than a loop can have turns. A panel of C is also held as packed float32 sums when C is not float32 or k is cut.
  */
 export function panelSizes(product: Product, traits: DeviceTraits): PanelSizes {
   const { batchCount, m, n, k, transA, transB, a, b, c } = product;
-  const sizes: Sizes = { batchCount, m, n, k };
+  const sizes: Sizes = { batchCount, m, n, k: Math.min(k, mostTerms(traits)) };
   const bytes = bytesOfPanel(traits);
   fit(sizes, a, transA ? 'k' : 'm', transA ? 'm' : 'k', bytes);
   fit(sizes, b, transB ? 'n' : 'k', transB ? 'k' : 'n', bytes);
@@ -56,6 +57,12 @@ export function* panels(whole: PanelSizes, sizes: PanelSizes): Generator<Part> {
 /** Cuts `total` into pieces of `size`, the last one smaller: their starts and lengths. */
 export function* cuts(total: number, size: number): Generator<readonly [start: number, length: number]> {
   for (let start = 0; start < total; start += size) yield [start, Math.min(size, total - start)];
+}
+
+/** Most terms of a sum in one launch: a kernel may take a turn of its loop for each, and one to end it. */
+function mostTerms(traits: DeviceTraits): number {
+  const turns = maxLoopTurns(traits) - 1;
+  return turns === Infinity ? turns : round(turns);
 }
 
 /**

@@ -57,7 +57,8 @@ export function planCopyDtod(dst: Span, source: Span, recorder: Recorder): void 
   }
   // In windows, so that each side fits a binding. Both sides of a window may begin inside a word.
   const { storageAlignment, maxBindingBytes } = recorder.traits;
-  const windowBytes = maxBindingBytes - storageAlignment - 8;
+  // The kernel counts bytes in i32.
+  const windowBytes = Math.min(maxBindingBytes - storageAlignment - 8, 2 ** 30);
   for (let start = 0; start < dst.byteLength; start += windowBytes) {
     const length = Math.min(windowBytes, dst.byteLength - start);
     const to = bindable(slice(dst, start, length), storageAlignment);

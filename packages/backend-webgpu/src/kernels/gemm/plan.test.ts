@@ -1,0 +1,117 @@
+import type { ResolvedGemm } from '@concord/backend-core/implement';
+import { describe, expect, it } from 'vitest';
+import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
+import { deviceTraits, TEST_DEVICES } from '../../../test/support/traits.ts';
+import type { DeviceTraits, StorageBuffer } from '../recorder.ts';
+import { planGemm, planScale } from './plan.ts';
+
+type Call = ResolvedGemm<StorageBuffer>;
+
+/** A packed product, each operand in an allocation of its own unless given. */
+function callOf(m: number, n: number, k: number, given: Partial<Call> = {}): Call {
+  const { dtype = 'f32', batchCount = 1, transA = false, transB = false } = given;
+  const bytes = dtype === 'f16' ? 2 : 4;
+  const ld = { lda: transA ? m : k, ldb: transB ? k : n, ldc: n };
+  const strides = { strideA: m * k, strideB: k * n, strideC: m * n };
+  const [a, b, c] = [m * k, k * n, m * n].map((elements) => fakeSpan(batchCount * elements * bytes));
+  const rest = { opName: 'gemm', operands: [], alpha: 1, beta: 0 } as const;
+  const call = { m, n, k, transA, transB, dtype, batchCount, ...rest, ...ld, ...strides, a, b, c };
+  return { ...call, ...given } as Call;
+}
+
+function planned(traits: DeviceTraits, call: Call): PlanRecorder {
+  const recorder = new PlanRecorder(traits);
+  planGemm(call, recorder);
+  return recorder;
+}
+
+/** Kernels without the variant's parameters, such as `tiled f32 NN`. */
+function briefly({ kernelNames }: PlanRecorder, words: number): string[] {
+  return kernelNames.map((name) => name.replace('gemm/', '').split(' ').slice(0, words).join(' '));
+}
+
+describe('which kernel', () => {
+  const { gpu, swiftshader, lavapipe, defaults } = TEST_DEVICES;
+
+  it('a GPU has tiles as large as leave it enough to do', () => {
+    const tileOf = (size: number): string | undefined => planned(gpu, callOf(size, size, size)).kernelNames[0];
+    expect(tileOf(4096)).toContain(' 128x128x');
+    expect(tileOf(1024)).toContain(' 64x64x');
+    expect(tileOf(512)).toContain(' 32x');
+    expect(planned(gpu, callOf(32, 32, 32, { batchCount: 1024 })).kernelNames[0]).toContain(' 32x32x');
+  });
+
+  it('a software device has no barriers', () => {
+    expect(briefly(planned(lavapipe, callOf(512, 512, 512)), 1)).toEqual(['direct']);
+    expect(planned(swiftshader, callOf(512, 1, 512)).kernelNames[0]).toContain(' 64x1');
+  });
+
+  it('what does not fit into workgroup memory is not chosen', () => {
+    expect(planned(defaults, callOf(4096, 4096, 4096)).kernelNames[0]).not.toContain(' 128x128x');
+    expect(briefly(planned(deviceTraits({ maxWorkgroupBytes: 256 }), callOf(99, 99, 99)), 1)).toEqual(['direct']);
+  });
+
+  it('a long sum for a small C is split, and finished', () => {
+    expect(briefly(planned(gpu, callOf(64, 64, 100_000)), 1)).toEqual(['tiled', 'finish']);
+    expect(briefly(planned(gpu, callOf(1, 3, 1_000_000)), 1)).toEqual(['matvec-columns', 'finish']);
+  });
+
+  it('binary16 is stored at once where the device has it, else out of sums', () => {
+    const call = callOf(64, 64, 64, { dtype: 'f16' });
+    expect(briefly(planned(lavapipe, call), 2)).toEqual(['direct f16']);
+    expect(briefly(planned(swiftshader, call), 2)).toEqual(['direct f16-f32', 'finish half-words']);
+  });
+
+  it('rows and fours that are aligned are read by fours', () => {
+    const nameOf = (call: Call): string | undefined => planned(lavapipe, call).kernelNames[0];
+    expect(nameOf(callOf(64, 64, 64))).toContain(' wide');
+    expect(nameOf(callOf(64, 64, 64, { lda: 65, a: fakeSpan(64 * 65 * 4) }))).not.toContain(' wide');
+    expect(nameOf(callOf(64, 64, 64, { b: fakeSpan(64 * 64 * 4, 4) }))).not.toContain(' wide');
+    // One row: its leading dimension says nothing.
+    expect(nameOf(callOf(4, 64, 1, { transA: true, lda: 5, ldb: 65 }))).toContain(' wide');
+  });
+});
+
+describe('operands', () => {
+  it('in the allocation of C are copied out of it, others not', () => {
+    const all = fakeSpan(3 * 4096 * 4);
+    const [a, , c] = [0, 1, 2].map((i) => ({ ...all, byteOffset: i * 4096 * 4, byteLength: 4096 * 4 }));
+    const { copies } = planned(TEST_DEVICES.lavapipe, callOf(64, 64, 64, { a: a as Call['a'], c: c as Call['c'] }));
+    expect(copies.map(({ src }) => src)).toEqual([a]);
+  });
+
+  it('of which no single row fits are worked on all the same', () => {
+    // The recorder throws where a binding is too long.
+    const { launches } = planned(TEST_DEVICES.tiny, callOf(3, 500, 400, { beta: 2 }));
+    expect(launches.length).toBeGreaterThan(400);
+  });
+});
+
+describe('panels along k', () => {
+  const { launches } = planned(TEST_DEVICES.tiny, callOf(1, 8, 600, { alpha: 3, beta: 2 }));
+  const [first, ...others] = launches.slice(0, -1);
+  const last = launches.at(-1);
+
+  it('add up without alpha and beta, which are applied once', () => {
+    expect(last?.kernel.name).toBe('gemm/finish f32');
+    expect(last?.uniforms).toMatchObject({ alpha: 3, beta: 2, reads_c: 1, splits: 1 });
+    expect(first?.uniforms).toMatchObject({ alpha: 1, beta: 0, reads_c: 0 });
+    expect(others.length).toBeGreaterThan(0);
+    for (const { uniforms } of others) expect(uniforms).toMatchObject({ alpha: 1, beta: 1, reads_c: 1 });
+  });
+
+  it('make up all of k', () => {
+    const terms = launches.map(({ uniforms }) => uniforms['k'] ?? 0);
+    expect(terms.reduce((sum, k) => sum + k)).toBe(600);
+  });
+});
+
+it('the scale of C is planned in windows, each element once', () => {
+  const recorder = new PlanRecorder(TEST_DEVICES.tiny);
+  const [m, n, ldc] = [30, 50, 70];
+  const c = fakeSpan(((m - 1) * ldc + n) * 4, 4);
+  const rest = { opName: 'gemm', operands: [], strideC: 0, batchCount: 1, dtype: 'f32' } as const;
+  planScale({ ...rest, m, n, ldc, beta: 0, c }, recorder);
+  const entries = recorder.launches.map(({ uniforms }) => (uniforms['m'] as number) * (uniforms['n'] as number));
+  expect(entries.reduce((sum, count) => sum + count)).toBe(m * n);
+});

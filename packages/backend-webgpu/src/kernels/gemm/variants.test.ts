@@ -1,0 +1,126 @@
+import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import type { ResolvedGemm } from '@concord/backend-core/implement';
+import { batchedGemmReference } from '@concord/backend-cpu/reference';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebGpuClient } from '../../client/webgpu-client.ts';
+import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
+import { DIRECT_TILES, MATVEC_GROUPS, TILES, type Variant } from './choose-variant.ts';
+import { planGemm } from './plan.ts';
+import { wholeTurn } from './tiled.wgsl.ts';
+
+// Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
+
+interface Shape {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly batchCount?: number;
+  readonly trans?: 'NN' | 'NT' | 'TN' | 'TT';
+  readonly dtype?: 'f32' | 'f16';
+}
+
+let client: WebGpuClient;
+beforeAll(async () => {
+  client = await WebGpuClient.open();
+});
+afterAll(() => client.dispose());
+
+/** Small integers, for which every order of summation gives the same bits. */
+function integers(length: number, seed: number): number[] {
+  return Array.from({ length }, (_, i) => (((i + seed) * 7919) % 5) - 2);
+}
+
+function upload(values: readonly number[], dtype: 'f32' | 'f16'): Span {
+  const stored = dtype === 'f16' ? Uint16Array.from(values, f32ToF16Bits) : Float32Array.from(values);
+  const words = new Uint8Array(Math.ceil(stored.byteLength / 4) * 4);
+  words.set(new Uint8Array(stored.buffer));
+  const buffer = client.allocate(words.length);
+  client.write({ buffer, byteOffset: 0, byteLength: words.length }, words);
+  return { buffer, byteOffset: 0, byteLength: stored.byteLength };
+}
+
+async function download({ buffer, byteLength }: Span, dtype: 'f32' | 'f16'): Promise<number[]> {
+  let values: number[] = [];
+  await client.read({ buffer, byteOffset: 0, byteLength: buffer.size }, (data) => {
+    const bytes = data.slice(0, byteLength).buffer;
+    values = dtype === 'f16' ? Array.from(new Uint16Array(bytes), f16BitsToF32) : [...new Float32Array(bytes)];
+  });
+  return values;
+}
+
+/** `2 A B - C` by one variant, compared with the oracle. */
+async function check(variant: Variant, shape: Shape, hasF16 = client.traits.hasF16): Promise<void> {
+  const { m, n, k, batchCount = 1, trans = 'NN', dtype = 'f32' } = shape;
+  const [transA, transB] = [trans.startsWith('T'), trans.endsWith('T')];
+  const a = integers(batchCount * m * k, 1);
+  const b = integers(batchCount * k * n, 4);
+  const c = integers(batchCount * m * n, 2);
+  const operands = { a: upload(a, dtype), b: upload(b, dtype), c: upload(c, dtype) };
+  const strides = { strideA: m * k, strideB: k * n, strideC: m * n };
+  const sizes = { m, n, k, lda: transA ? m : k, ldb: transB ? k : n, ldc: n, batchCount, ...strides };
+  const scalars = { alpha: 2, beta: -1 };
+  const rest = { opName: 'batchedGemm', dtype, operands: [] } as const;
+  const call: ResolvedGemm<StorageBuffer> = { ...rest, ...sizes, ...scalars, transA, transB, ...operands };
+  client.record('gemm', (recorder) => {
+    const pretending: Recorder = {
+      traits: { ...recorder.traits, hasF16 },
+      launch: (launch) => recorder.launch(launch),
+      scratch: (bytes) => recorder.scratch(bytes),
+      copy: (dst, src) => recorder.copy(dst, src),
+    };
+    planGemm(call, pretending, () => variant);
+  });
+  const got = await download(operands.c, dtype);
+  for (const { buffer } of Object.values(operands)) client.deallocate(buffer.id);
+
+  const letters = { transA: transA ? 'T' : 'N', transB: transB ? 'T' : 'N' } as const;
+  const { value } = batchedGemmReference({ ...sizes, ...scalars, ...letters }, a, b, c);
+  const wrong = got.flatMap((x, i) => (x === value[i] ? [] : [{ index: i, got: x, want: value[i] }]));
+  expect(wrong.slice(0, 3)).toEqual([]);
+}
+
+describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('tiled $name', ({ tile }) => {
+  const tiled = (splits: number): Variant => ({ kind: 'tiled', tile, splits });
+  const { m, n, step } = tile;
+
+  it('whole tiles', async () => {
+    await check(tiled(1), { m: 2 * m, n, k: 3 * wholeTurn(tile) });
+    await check(tiled(1), { m, n, k: wholeTurn(tile), trans: 'TT' });
+  });
+
+  it('vectors of four, an odd number of steps', async () => {
+    await check(tiled(1), { m: m + 8, n: n - 4, k: step + 4, trans: 'TN', batchCount: 2 });
+    await check(tiled(1), { m: m - 4, n: n + 4, k: 2 * step + 4, trans: 'NT' });
+  });
+
+  it('any shape, in binary16', async () => {
+    await check(tiled(1), { m: m - 1, n: n + 1, k: 2 * step + 1, trans: 'TN', dtype: 'f16', batchCount: 3 });
+    await check(tiled(1), { m: 3, n: 5, k: 2, trans: 'NT', dtype: 'f16' }, false);
+  });
+
+  it('split along k', async () => {
+    await check(tiled(3), { m, n, k: 3 * 64 + wholeTurn(tile) });
+    await check(tiled(3), { m: 7, n: 9, k: 150, batchCount: 2 });
+  });
+});
+
+describe.each(DIRECT_TILES.map((tile) => ({ name: `${tile.rows}x${tile.columns}`, tile })))(
+  'direct $name',
+  ({ tile }) => {
+    const direct: Variant = { kind: 'direct', tile, splits: 1 };
+
+    it.each(['NN', 'NT', 'TN', 'TT'] as const)('%s', async (trans) => {
+      await check(direct, { m: 140, n: 132, k: 20, trans });
+      await check(direct, { m: 71, n: 133, k: 19, trans, batchCount: 2 });
+    });
+  },
+);
+
+describe.each(Object.entries(MATVEC_GROUPS))('a vector, by %s', (_, group) => {
+  const matvec: Variant = { kind: 'matvec', group, splits: 2 };
+
+  it.each(['NN', 'NT', 'TN', 'TT'] as const)('%s', async (trans) => {
+    await check(matvec, { m: 300, n: 1, k: 1000, trans });
+    await check(matvec, { m: 1, n: 301, k: 999, trans, dtype: 'f16', batchCount: 2 });
+  });
+});
