@@ -84,8 +84,8 @@ fn tap_at(tap: u32) -> vec3u {
 }
 
 fn load_weight(first: u32, filter_index: u32, tap: u32) -> f32 {
-  let is_there = (filter_index < u.filters) & (tap < u.channels * u.filter_height * u.filter_width);
-  return select(0.0, weights[select(0u, first + filter_index * u.filter_stride + tap, is_there)], is_there);
+  if (filter_index >= u.filters || tap >= u.channels * u.filter_height * u.filter_width) { return 0.0; }
+  return weights[first + filter_index * u.filter_stride + tap];
 }
 
 fn load_filters(first: u32, filter_index: u32, tap: u32) -> vec4f {

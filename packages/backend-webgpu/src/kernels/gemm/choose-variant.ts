@@ -16,7 +16,7 @@ export type Variant =
 /** Tiles for GPUs, largest first. */
 export const TILES: readonly Tile[] = [
   { m: 128, n: 128, step: 8, laneM: 8, laneN: 8, buffers: 2 },
-  { m: 64, n: 64, step: 16, laneM: 8, laneN: 8, buffers: 2 },
+  { m: 64, n: 64, step: 16, laneM: 8, laneN: 4, buffers: 2 },
   { m: 32, n: 64, step: 32, laneM: 4, laneN: 4, buffers: 1 },
   { m: 32, n: 32, step: 16, laneM: 4, laneN: 4, buffers: 1 },
 ];

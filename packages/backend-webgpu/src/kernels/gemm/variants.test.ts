@@ -27,7 +27,7 @@ afterAll(() => client.dispose());
 
 /** Small integers, for which every order of summation gives the same bits. */
 function integers(length: number, seed: number): number[] {
-  return Array.from({ length }, (_, i) => (((i + seed) * 7919) % 5) - 2);
+  return Array.from({ length }, (_, i) => ((Math.imul(i + seed, 0x9e3779b1) >>> 16) % 5) - 2);
 }
 
 function upload(values: readonly number[], dtype: 'f32' | 'f16'): Span {
@@ -121,6 +121,6 @@ describe.each(Object.entries(MATVEC_GROUPS))('a vector, by %s', (_, group) => {
 
   it.each(['NN', 'NT', 'TN', 'TT'] as const)('%s', async (trans) => {
     await check(matvec, { m: 300, n: 1, k: 1000, trans });
-    await check(matvec, { m: 1, n: 301, k: 999, trans, dtype: 'f16', batchCount: 2 });
+    await check(matvec, { m: 1, n: 301, k: 499, trans, dtype: 'f16', batchCount: 2 });
   });
 });
