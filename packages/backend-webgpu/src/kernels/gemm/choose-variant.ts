@@ -21,11 +21,13 @@ export const TILES: readonly Tile[] = [
   { m: 32, n: 32, step: 16, laneM: 4, laneN: 4, buffers: 1 },
 ];
 
+const SMALLEST_DIRECT_TILE: DirectTile = { rows: 4, columns: 4 };
+
 /** Tiles for software devices, largest first: larger ones compute faster and compile slower. */
 export const DIRECT_TILES: readonly DirectTile[] = [
   { rows: 8, columns: 16 },
   { rows: 8, columns: 8 },
-  { rows: 4, columns: 4 },
+  SMALLEST_DIRECT_TILE,
 ];
 
 /** Tiles of C that are worth the larger tile, and worth its compilation. */
@@ -53,7 +55,7 @@ function chooseForSoftware({ m, n }: ProductShape): Variant {
   if (m === 1 || n === 1) return { kind: 'matvec', group: MATVEC_GROUPS.software, splits: 1 };
   const isWorthwhile = ({ rows, columns }: DirectTile): boolean =>
     Math.floor(m / rows) * Math.floor(n / columns) >= ENOUGH_DIRECT_TILES;
-  const tile = DIRECT_TILES.find(isWorthwhile) ?? (DIRECT_TILES[DIRECT_TILES.length - 1] as DirectTile);
+  const tile = DIRECT_TILES.find(isWorthwhile) ?? SMALLEST_DIRECT_TILE;
   return { kind: 'direct', tile, splits: 1 };
 }
 
