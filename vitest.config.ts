@@ -20,6 +20,7 @@ const workspaces = [
   'bench',
   'tools',
   'software-devices/chromium',
+  'software-devices/level-zero-cpu',
   'software-devices/vulkan',
 ]
   .filter((folder) => existsSync(join(folder, 'package.json')))

@@ -1,0 +1,83 @@
+import { Decoration } from './generated/enums.ts';
+import { Op } from './generated/opcodes.ts';
+import type { ValueId } from './ids.ts';
+import type { Sections } from './sections.ts';
+import { SpirvError } from './spirv-error.ts';
+import { nameOf, type ScalarType, type Type } from './type.ts';
+import type { Value } from './value.ts';
+import { literalWords } from './words.ts';
+
+/** The constants of a module: each is declared once, when it is first asked for. */
+export class ConstantTable {
+  readonly #sections: Sections;
+  readonly #module: object;
+  readonly #constants = new Map<string, Value>();
+  readonly #specIds = new Set<number>();
+
+  constructor(sections: Sections, module: object) {
+    this.#sections = sections;
+    this.#module = module;
+  }
+
+  /** @throws {SpirvError} for a number that the type cannot hold, and for one where a truth value belongs */
+  scalar(type: ScalarType, value: number | bigint | boolean): Value {
+    const words = scalarWords(type, value);
+    // The words, because -0 and 0 are different floats and equal numbers.
+    return this.#intern(`${type.id} ${words.join(' ')} ${String(value === true)}`, () => {
+      if (type.kind === 'bool') return this.#declare(value === true ? Op.ConstantTrue : Op.ConstantFalse, type);
+      return this.#declare(Op.Constant, type, ...words);
+    });
+  }
+
+  composite(type: Type, parts: readonly Value[]): Value {
+    const ids = parts.map(({ id }) => id);
+    return this.#intern(`${type.id} of ${ids.join(' ')}`, () => this.#declare(Op.ConstantComposite, type, ...ids));
+  }
+
+  /** All bits zero. */
+  null(type: Type): Value {
+    return this.#intern(`${type.id} null`, () => this.#declare(Op.ConstantNull, type));
+  }
+
+  /** A constant that can be given another value when the module is built. Never shared. */
+  specialisable(type: ScalarType, value: number | bigint | boolean, specId: number): Value {
+    if (this.#specIds.has(specId)) throw new SpirvError('specialisation constant', `there is one with id ${specId}`);
+    this.#specIds.add(specId);
+    const words = scalarWords(type, value);
+    const op = type.kind === 'bool' ? (value === true ? Op.SpecConstantTrue : Op.SpecConstantFalse) : Op.SpecConstant;
+    const constant = this.#declare(op, type, ...words);
+    this.#sections.push('decorations', Op.Decorate, constant.id, Decoration.SpecId, specId);
+    return constant;
+  }
+
+  /** The result of an operation on specialisation constants, worked out when the module is built. */
+  specialisedOperation(type: Type, op: Op, operands: readonly Value[]): Value {
+    return this.#declare(Op.SpecConstantOp, type, op, ...operands.map(({ id }) => id));
+  }
+
+  #intern(key: string, make: () => Value): Value {
+    let constant = this.#constants.get(key);
+    if (constant === undefined) this.#constants.set(key, (constant = make()));
+    return constant;
+  }
+
+  #declare(op: Op, type: Type, ...operands: readonly number[]): Value {
+    const id = this.#sections.nextId() as ValueId;
+    this.#sections.push('declarations', op, type.id, id, ...operands);
+    return { id, type, module: this.#module, region: undefined };
+  }
+}
+
+function scalarWords(type: ScalarType, value: number | bigint | boolean): number[] {
+  const refuse = (): never => {
+    throw new SpirvError('constant', `${typeof value} ${String(value)} is no ${nameOf(type)}`);
+  };
+  if (type.kind === 'bool') return typeof value === 'boolean' ? [] : refuse();
+  if (typeof value === 'boolean') return refuse();
+  if (type.kind === 'float') return literalWords(type, value);
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return refuse();
+  const wide = BigInt(value);
+  // Either sign's range: -1 is a handy way to write all ones.
+  if (wide >= 1n << BigInt(type.width) || wide < -(1n << BigInt(type.width - 1))) return refuse();
+  return literalWords(type, value);
+}

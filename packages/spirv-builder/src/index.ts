@@ -1,0 +1,35 @@
+/**
+ * A typed SPIR-V assembler for compute kernels.
+ *
+ * @packageDocumentation
+ */
+export type { MathFunction } from './arithmetic-builder.ts';
+export type { ForLoopOptions, SwitchCase } from './control-builder.ts';
+export type {
+  AtomicOperation,
+  Dimension,
+  FunctionBuilder,
+  FunctionHandle,
+  SubgroupOperation,
+} from './function-builder.ts';
+export { StorageClass } from './generated/enums.ts';
+export type { LabelId, TypeId, ValueId } from './ids.ts';
+export type { AccessOptions } from './memory-builder.ts';
+export { type KernelOptions, ModuleBuilder } from './module-builder.ts';
+export { SpirvError } from './spirv-error.ts';
+export {
+  type ArrayType,
+  type BoolType,
+  type FloatType,
+  type IntType,
+  nameOf,
+  type PointerType,
+  type ScalarType,
+  type StructType,
+  type Type,
+  type VectorCount,
+  type VectorType,
+  type VoidType,
+} from './type.ts';
+export type { TypeTable } from './type-table.ts';
+export type { Operand, Value } from './value.ts';

@@ -1,0 +1,220 @@
+import type { ModuleContext } from './block-builder.ts';
+import { ConstantTable } from './constant-table.ts';
+import { FunctionBuilder, type FunctionHandle } from './function-builder.ts';
+import {
+  AddressingModel,
+  Capability,
+  Decoration,
+  ExecutionMode,
+  ExecutionModel,
+  FunctionControl,
+  MemoryModel,
+  StorageClass,
+} from './generated/enums.ts';
+import { Op } from './generated/opcodes.ts';
+import type { ValueId } from './ids.ts';
+import { Requirements } from './requirements.ts';
+import { Sections } from './sections.ts';
+import { SpirvError } from './spirv-error.ts';
+import type { FloatType, IntType, PointerType, ScalarType, Type, VectorCount, VectorType } from './type.ts';
+import { TypeTable } from './type-table.ts';
+import type { Value } from './value.ts';
+import { stringWords } from './words.ts';
+
+/** What a kernel or function is declared with. */
+export interface KernelOptions {
+  /** Work-items of a group along x, y and z; fixed, so that the compiler can use it. */
+  readonly localSize?: readonly [number, number, number];
+  /** Sub-groups of this size. */
+  readonly subgroupSize?: number;
+  /** Bytes that the addresses of pointer parameters are multiples of. */
+  readonly align?: Readonly<Record<string, number>>;
+}
+
+type Parameters<Names extends string> = Readonly<Record<Names, Type>>;
+type Arguments<Names extends string> = Readonly<Record<Names, Value>>;
+
+/**
+ * A SPIR-V module for kernels: OpenCL's memory model, 64-bit addresses. Declares what the code needs, and refuses code that
+ * would not be valid.
+ *
+ * @example
+ * const module = new ModuleBuilder();
+ * const f32 = module.float(32);
+ * module.kernel('double', { x: module.globalPointer(f32) }, (k, { x }) => {
+ *   const element = k.at(x, k.globalId(0));
+ *   k.store(element, k.mul(k.load(element), 2));
+ * });
+ * const words = module.build();
+ */
+export class ModuleBuilder {
+  readonly #sections = new Sections();
+  readonly #requirements = new Requirements(this.#sections);
+  readonly #builtIns = new Map<number, Value>();
+  readonly #context: ModuleContext;
+  readonly #kernels = new Set<string>();
+  #openCl: number | undefined;
+  /** Functions that are being written: one may be started while another is, to be called there. */
+  readonly #open = new Set<string>();
+
+  /** Types other than the common ones that have methods of their own here. */
+  readonly types: TypeTable;
+  readonly #constants: ConstantTable;
+
+  constructor() {
+    this.types = new TypeTable(this.#sections, this.#requirements);
+    this.#constants = new ConstantTable(this.#sections, this);
+    this.#sections.push('memoryModel', Op.MemoryModel, AddressingModel.Physical64, MemoryModel.OpenCL);
+    this.#context = {
+      sections: this.#sections,
+      types: this.types,
+      constants: this.#constants,
+      requirements: this.#requirements,
+      openCl: () => this.#importOpenCl(),
+      builtIn: (builtIn, type) => this.#builtIn(builtIn, type),
+    };
+  }
+
+  int(width: IntType['width']): IntType {
+    return this.types.int(width);
+  }
+  float(width: FloatType['width']): FloatType {
+    return this.types.float(width);
+  }
+  vector(component: ScalarType, count: VectorCount): VectorType {
+    return this.types.vector(component, count);
+  }
+  /** A pointer to device memory. */
+  globalPointer(pointee: Type): PointerType {
+    return this.types.pointer(StorageClass.CrossWorkgroup, pointee);
+  }
+  /** A pointer to workgroup memory; as a parameter, its size is set at launch. */
+  localPointer(pointee: Type): PointerType {
+    return this.types.pointer(StorageClass.Workgroup, pointee);
+  }
+
+  /** @throws {SpirvError} for a value that the type cannot hold */
+  constant(type: ScalarType, value: number | bigint | boolean): Value {
+    return this.#constants.scalar(type, value);
+  }
+  /** A constant that the driver may be told another value for, under `specId`, when it builds the module. */
+  specConstant(type: ScalarType, value: number | bigint | boolean, specId: number): Value {
+    const constant = this.#constants.specialisable(type, value, specId);
+    return constant;
+  }
+  /** The result of an integer operation on specialisation constants. */
+  specOperation(operation: 'add' | 'sub' | 'mul' | 'udiv' | 'umod', a: Value, b: Value): Value {
+    if (a.type !== b.type || a.type.kind !== 'int') {
+      throw new SpirvError('specialisation constant', 'an operation takes two integers of one type');
+    }
+    const op = { add: Op.IAdd, sub: Op.ISub, mul: Op.IMul, udiv: Op.UDiv, umod: Op.UMod }[operation];
+    return this.#constants.specialisedOperation(a.type, op, [a, b]);
+  }
+
+  /** A kernel: an entry point, whose parameters are set by name here and by number at launch. */
+  kernel<Names extends string>(
+    name: string,
+    parameters: Parameters<Names>,
+    write: (k: FunctionBuilder, parameters: Arguments<Names>) => void,
+    options: KernelOptions = {},
+  ): void {
+    if (this.#kernels.has(name)) throw new SpirvError(`kernel ${name}`, 'there is a kernel of this name');
+    this.#kernels.add(name);
+    const nothing = this.types.void();
+    const { id, interfaces } = this.#write(
+      `kernel ${name}`,
+      parameters,
+      nothing,
+      options,
+      FunctionControl.None,
+      (k, given) => {
+        write(k, given);
+        return undefined;
+      },
+    );
+    this.#sections.push('entryPoints', Op.EntryPoint, ExecutionModel.Kernel, id, ...stringWords(name), ...interfaces);
+    if (options.localSize !== undefined) {
+      this.#sections.push('executionModes', Op.ExecutionMode, id, ExecutionMode.LocalSize, ...options.localSize);
+    }
+    if (options.subgroupSize !== undefined) {
+      this.#requirements.capability(Capability.SubgroupDispatch);
+      this.#sections.push('executionModes', Op.ExecutionMode, id, ExecutionMode.SubgroupSize, options.subgroupSize);
+    }
+  }
+
+  /** A function that kernels can call. Built-ins are for kernels: pass what a function needs of them. */
+  function<Names extends string>(
+    name: string,
+    parameters: Parameters<Names>,
+    result: Type,
+    write: (k: FunctionBuilder, parameters: Arguments<Names>) => Value,
+  ): FunctionHandle {
+    const { id } = this.#write(`function ${name}`, parameters, result, {}, FunctionControl.Inline, write);
+    return { name, id, result, parameters: Object.values<Type>(parameters) };
+  }
+
+  /** A name that disassemblers show. */
+  name(value: Value, name: string): void {
+    this.#sections.push('names', Op.Name, value.id, ...stringWords(name));
+  }
+
+  /** The module. More may be added afterwards, and it built again. */
+  build(): Uint32Array {
+    const [open] = this.#open;
+    if (open !== undefined) throw new SpirvError(open, 'the function has no end yet');
+    return this.#sections.concatenate(this.#requirements.version);
+  }
+
+  #write<Names extends string>(
+    place: string,
+    parameters: Parameters<Names>,
+    result: Type,
+    options: KernelOptions,
+    control: number,
+    write: (k: FunctionBuilder, parameters: Arguments<Names>) => Value | undefined,
+  ): { id: ValueId; interfaces: readonly number[] } {
+    this.#open.add(place);
+    const entries = Object.entries<Type>(parameters);
+    const type = this.types.function(
+      result,
+      entries.map(([, parameter]) => parameter),
+    );
+    const id = this.#sections.nextId() as ValueId;
+    const k = new FunctionBuilder(place, this, this.#context);
+    const values = entries.map(([name, parameter]) => {
+      const value = k.parameter(parameter, options.align?.[name]);
+      this.name(value, name);
+      return value;
+    });
+    const given = Object.fromEntries(entries.map(([name], index) => [name, values[index]])) as Arguments<Names>;
+    // Left open when `write` throws: half a function is in no module.
+    const returned = write(k, given);
+    const { words, interfaces } = k.complete(id, type, result, control, values, returned);
+    this.#sections.append('functions', words);
+    this.#open.delete(place);
+    return { id, interfaces };
+  }
+
+  #importOpenCl(): number {
+    if (this.#openCl === undefined) {
+      this.#openCl = this.#sections.nextId();
+      this.#sections.push('imports', Op.ExtInstImport, this.#openCl, ...stringWords('OpenCL.std'));
+    }
+    return this.#openCl;
+  }
+
+  /** Declared as OpenCL's compilers do: imported, constant, and read with one load. */
+  #builtIn(builtIn: number, type: Type): Value {
+    let input = this.#builtIns.get(builtIn);
+    if (input === undefined) {
+      const pointer = this.types.pointer(StorageClass.Input, type);
+      const id = this.#sections.nextId() as ValueId;
+      this.#sections.push('declarations', Op.Variable, pointer.id, id, StorageClass.Input);
+      this.#sections.push('decorations', Op.Decorate, id, Decoration.BuiltIn, builtIn);
+      this.#sections.push('decorations', Op.Decorate, id, Decoration.Constant);
+      input = { id, type: pointer, module: this, region: undefined };
+      this.#builtIns.set(builtIn, input);
+    }
+    return input;
+  }
+}

@@ -1,0 +1,68 @@
+import type { Op } from './generated/opcodes.ts';
+import { pushInstruction } from './words.ts';
+
+/** The sections of a module, in the order that the specification wants (2.4, logical layout of a module). */
+const ORDER = [
+  'capabilities',
+  'extensions',
+  'imports',
+  'memoryModel',
+  'entryPoints',
+  'executionModes',
+  'names',
+  'decorations',
+  'declarations',
+  'functions',
+] as const;
+
+/** A part of a module that instructions are appended to. */
+export type Section = (typeof ORDER)[number];
+
+const MAGIC = 0x07230203;
+
+/** Instructions by section, and the ids. */
+export class Sections {
+  readonly #words: Record<Section, number[]> = {
+    capabilities: [],
+    extensions: [],
+    imports: [],
+    memoryModel: [],
+    entryPoints: [],
+    executionModes: [],
+    names: [],
+    decorations: [],
+    declarations: [],
+    functions: [],
+  };
+  #bound = 1;
+
+  /** An id that nothing has yet. */
+  nextId(): number {
+    return this.#bound++;
+  }
+
+  push(section: Section, op: Op, ...operands: readonly number[]): void {
+    pushInstruction(this.#words[section], op, operands);
+  }
+
+  /** Appends whole instructions. */
+  append(section: Section, words: readonly number[]): void {
+    const target = this.#words[section];
+    for (const word of words) target.push(word);
+  }
+
+  /** The module: header and sections. */
+  concatenate(version: number): Uint32Array {
+    // Generator 0: not registered.
+    const header = [MAGIC, version, 0, this.#bound, 0];
+    const total = ORDER.reduce((sum, section) => sum + this.#words[section].length, header.length);
+    const module = new Uint32Array(total);
+    module.set(header);
+    let offset = header.length;
+    for (const section of ORDER) {
+      module.set(this.#words[section], offset);
+      offset += this.#words[section].length;
+    }
+    return module;
+  }
+}

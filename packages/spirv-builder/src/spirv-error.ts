@@ -1,0 +1,11 @@
+/** Misuse of the builder: what is wrong, and where. Thrown before any driver sees the module. */
+export class SpirvError extends Error {
+  override readonly name = 'SpirvError';
+  /** Where in the module, such as `kernel gemm, add, operand 2`. */
+  readonly place: string;
+
+  constructor(place: string, message: string) {
+    super(`${place}: ${message}`);
+    this.place = place;
+  }
+}

@@ -1,0 +1,119 @@
+import { Capability, StorageClass } from './generated/enums.ts';
+import { Op } from './generated/opcodes.ts';
+import type { TypeId } from './ids.ts';
+import type { Requirements } from './requirements.ts';
+import type { Sections } from './sections.ts';
+import { SpirvError } from './spirv-error.ts';
+import {
+  type ArrayType,
+  type BoolType,
+  type FloatType,
+  type IntType,
+  nameOf,
+  type PointerType,
+  type ScalarType,
+  type StructType,
+  type Type,
+  type VectorCount,
+  type VectorType,
+  type VoidType,
+} from './type.ts';
+import type { Value } from './value.ts';
+
+const INT_CAPABILITY = { 8: Capability.Int8, 16: Capability.Int16, 32: undefined, 64: Capability.Int64 };
+
+/** The types of a module: each is declared once, when it is first asked for. */
+export class TypeTable {
+  readonly #sections: Sections;
+  readonly #requirements: Requirements;
+  readonly #types = new Map<string, Type>();
+  readonly #functions = new Map<string, TypeId>();
+
+  constructor(sections: Sections, requirements: Requirements) {
+    this.#sections = sections;
+    this.#requirements = requirements;
+  }
+
+  /** @internal */
+  void(): VoidType {
+    return this.#intern('void', () => ({ kind: 'void', id: this.#declare(Op.TypeVoid) }));
+  }
+
+  bool(): BoolType {
+    return this.#intern('bool', () => ({ kind: 'bool', id: this.#declare(Op.TypeBool) }));
+  }
+
+  int(width: IntType['width']): IntType {
+    return this.#intern(`u${width}`, () => {
+      const capability = INT_CAPABILITY[width];
+      if (capability !== undefined) this.#requirements.capability(capability);
+      // Kernels have no signed types: the signedness operand must be 0.
+      return { kind: 'int', id: this.#declare(Op.TypeInt, width, 0), width };
+    });
+  }
+
+  float(width: FloatType['width']): FloatType {
+    return this.#intern(`f${width}`, () => {
+      if (width === 64) this.#requirements.capability(Capability.Float64);
+      // Enough for pointers to halves. Values of this type need Float16, which the functions that make them declare.
+      if (width === 16) this.#requirements.capability(Capability.Float16Buffer);
+      return { kind: 'float', id: this.#declare(Op.TypeFloat, width), width };
+    });
+  }
+
+  vector(component: ScalarType, count: VectorCount): VectorType {
+    return this.#intern(`vector ${component.id} ${count}`, () => {
+      if (count > 4) this.#requirements.capability(Capability.Vector16);
+      return { kind: 'vector', id: this.#declare(Op.TypeVector, component.id, count), component, count };
+    });
+  }
+
+  /** `length`: elements, at least 1, or a constant, which may be a specialisation constant. */
+  array(element: Type, length: Value, elements: number | undefined): ArrayType {
+    return this.#intern(`array ${element.id} ${length.id}`, () => ({
+      kind: 'array',
+      id: this.#declare(Op.TypeArray, element.id, length.id),
+      element,
+      length: elements,
+    }));
+  }
+
+  struct(members: readonly Type[]): StructType {
+    return this.#intern(`struct ${members.map(({ id }) => id).join(' ')}`, () => ({
+      kind: 'struct',
+      id: this.#declare(Op.TypeStruct, ...members.map(({ id }) => id)),
+      members,
+    }));
+  }
+
+  pointer(storage: StorageClass, pointee: Type): PointerType {
+    if (pointee.kind === 'void' || pointee.kind === 'bool') {
+      throw new SpirvError('pointer type', `memory cannot hold ${nameOf(pointee)}`);
+    }
+    return this.#intern(`pointer ${storage} ${pointee.id}`, () => {
+      if (storage === StorageClass.Generic) this.#requirements.capability(Capability.GenericPointer);
+      return { kind: 'pointer', id: this.#declare(Op.TypePointer, storage, pointee.id), storage, pointee };
+    });
+  }
+
+  /** @internal */
+  function(result: Type, parameters: readonly Type[]): TypeId {
+    const ids = [result.id, ...parameters.map(({ id }) => id)];
+    const key = ids.join(' ');
+    let id = this.#functions.get(key);
+    if (id === undefined) this.#functions.set(key, (id = this.#declare(Op.TypeFunction, ...ids)));
+    return id;
+  }
+
+  #intern<T extends Type>(key: string, make: () => T): T {
+    let type = this.#types.get(key);
+    if (type === undefined) this.#types.set(key, (type = make()));
+    return type as T;
+  }
+
+  #declare(op: Op, ...operands: number[]): TypeId {
+    const id = this.#sections.nextId() as TypeId;
+    this.#sections.push('declarations', op, id, ...operands);
+    return id;
+  }
+}

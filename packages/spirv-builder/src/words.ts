@@ -1,0 +1,67 @@
+import type { Op } from './generated/opcodes.ts';
+import type { FloatType, IntType } from './type.ts';
+
+/** Appends an instruction. */
+export function pushInstruction(target: number[], op: Op, operands: readonly number[]): void {
+  target.push((((operands.length + 1) << 16) | op) >>> 0);
+  for (const operand of operands) target.push(operand >>> 0);
+}
+
+/** A literal string: UTF-8, ended by a zero byte, filled up to whole words. */
+export function stringWords(text: string): number[] {
+  const bytes = utf8(text);
+  const words = new Array<number>((bytes.length >> 2) + 1).fill(0);
+  bytes.forEach((byte, index) => {
+    words[index >> 2] = ((words[index >> 2] ?? 0) | (byte << (8 * (index & 3)))) >>> 0;
+  });
+  return words;
+}
+
+// TextEncoder is in no library that every host has types for.
+function utf8(text: string): number[] {
+  return [...unescapedUtf8(text)].map((character) => character.charCodeAt(0));
+}
+
+const unescapedUtf8 = (text: string): string =>
+  encodeURIComponent(text).replace(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** The words of a literal number: low word first, narrow ones in the low bits of a word. */
+export function literalWords(type: IntType | FloatType, value: number | bigint): number[] {
+  if (type.kind === 'int') {
+    const bits = BigInt.asUintN(64, BigInt(value));
+    const low = Number(bits & 0xffff_ffffn);
+    if (type.width === 64) return [low, Number(bits >> 32n)];
+    // The rest of the word extends the sign for signed types; these have none.
+    return [type.width === 32 ? low : low & ((1 << type.width) - 1)];
+  }
+  const number = Number(value);
+  if (type.width === 64) {
+    scratch.setFloat64(0, number, true);
+    return [scratch.getUint32(0, true), scratch.getUint32(4, true)];
+  }
+  if (type.width === 16) return [halfBits(number)];
+  scratch.setFloat32(0, number, true);
+  return [scratch.getUint32(0, true)];
+}
+
+/** The bits of the nearest 16-bit float, ties to even. */
+function halfBits(value: number): number {
+  scratch.setFloat64(0, value, true);
+  const sign = (scratch.getUint32(4, true) >>> 16) & 0x8000;
+  const magnitude = Math.abs(value);
+  if (Number.isNaN(value)) return sign | 0x7e00;
+  if (magnitude >= 65_520) return sign | 0x7c00;
+  if (magnitude < 2 ** -14) return sign | roundToEven(magnitude * 2 ** 24);
+  const exponent = Math.floor(Math.log2(magnitude));
+  // log2 rounds: just below a power of two it may give the power.
+  const exact = 2 ** exponent > magnitude ? exponent - 1 : exponent;
+  return sign | (((exact + 14) << 10) + roundToEven((magnitude / 2 ** exact) * 1024));
+}
+
+function roundToEven(value: number): number {
+  const floor = Math.floor(value);
+  const rest = value - floor;
+  return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
+}

@@ -1,0 +1,398 @@
+import { type FunctionBuilder, ModuleBuilder, StorageClass, type Value } from '../../src/index.ts';
+
+/** One thing that the builder can write, and what it does to memory. */
+export interface Feature {
+  readonly name: string;
+  /** Writes the kernel `feature`, whose one parameter points to u32. */
+  readonly emit: () => Uint32Array;
+  /** Work-items; all in one group. */
+  readonly items: number;
+  readonly before: readonly number[];
+  readonly after: readonly number[];
+  /** The device has to have sub-groups. */
+  readonly needsSubgroups?: boolean;
+  /** What to validate it for. Default: OpenCL 2.2, which leaves arithmetic on halves to an extension. */
+  readonly environment?: 'spv1.2';
+}
+
+type Write = (k: FunctionBuilder, data: Value, module: ModuleBuilder) => void;
+
+function feature(
+  name: string,
+  [before, after]: readonly [readonly number[], readonly number[]],
+  write: Write,
+  options: Partial<Feature> = {},
+): Feature {
+  const items = options.items ?? 1;
+  const emit = (): Uint32Array => {
+    const module = new ModuleBuilder();
+    const parameters = { data: module.globalPointer(module.int(32)) };
+    module.kernel('feature', parameters, (k, { data }) => write(k, data, module), { localSize: [items, 1, 1] });
+    return module.build();
+  };
+  return { name, emit, items, before, after, ...options };
+}
+
+const bits = (...values: readonly number[]): number[] => [...new Uint32Array(new Float32Array(values).buffer)];
+const zeros = (count: number): number[] => new Array<number>(count).fill(0);
+const ramp = (count: number, first = 0): number[] => Array.from({ length: count }, (_, index) => first + index);
+
+/** A pointer to floats at the same place. */
+function floats(k: FunctionBuilder, data: Value): Value {
+  return k.bitcast(data, k.types.pointer(StorageClass.CrossWorkgroup, k.types.float(32)));
+}
+
+export const FEATURES: readonly Feature[] = [
+  feature('vectors: load, arithmetic, store', [ramp(8), ramp(8).map((x) => 3 * x + 1)], (k, data) => {
+    const v = k.loadVector(data, 8);
+    k.storeVector(data, k.add(k.mul(v, 3), 1));
+  }),
+  feature(
+    'vectors: three components',
+    [
+      [1, 2, 3, 9],
+      [3, 2, 1, 9],
+    ],
+    (k, data) => {
+      const v = k.loadVector(data, 3);
+      k.storeVector(data, k.shuffle(v, v, [2, 1, 0]));
+    },
+  ),
+  feature('vectors: construct from parts, shuffle two', [ramp(8), [0, 4, 1, 5, 2, 6, 3, 7]], (k, data) => {
+    const [a, b] = [k.loadVector(data, 4), k.loadVector(k.at(data, 4), 4)];
+    const both = k.vector(k.types.vector(k.types.int(32), 8), a, b);
+    k.storeVector(data, k.shuffle(both, both, [0, 4, 1, 5, 2, 6, 3, 7]));
+  }),
+  feature(
+    'vectors: insert, extract, at an index',
+    [
+      [5, 6, 7, 2],
+      [7, 6, 42, 2],
+    ],
+    (k, data) => {
+      const v = k.loadVector(data, 4);
+      k.storeVector(data, k.insert(k.insert(v, k.extractAt(v, k.extract(v, 3)), 0), 42, 2));
+    },
+  ),
+  feature('vectors: splat and compare', [ramp(4), [10, 10, 2, 3]], (k, data) => {
+    const v = k.loadVector(data, 4);
+    k.storeVector(data, k.select(k.ult(v, 2), 10, v));
+  }),
+  feature('select of vectors by one condition', [ramp(4, 1), [2, 4, 6, 8]], (k, data) => {
+    const v = k.loadVector(data, 4);
+    k.storeVector(data, k.select(k.eq(k.extract(v, 0), 1), k.mul(v, 2), v));
+  }),
+  feature(
+    'local array and barrier',
+    [ramp(16), ramp(16).toReversed()],
+    (k, data) => {
+      const shared = k.localArray(k.types.int(32), 16);
+      const own = k.localId(0);
+      k.store(k.at(shared, own), k.load(k.at(data, own)));
+      k.barrier();
+      k.store(k.at(data, own), k.load(k.at(shared, k.sub(15, own))));
+    },
+    { items: 16 },
+  ),
+  feature('local array of a specialised length', [zeros(2), [16, 4]], (k, data, module) => {
+    const length = module.specConstant(module.int(32), 4, 0);
+    const twice = module.specOperation('mul', length, module.constant(module.int(32), 4));
+    const shared = k.localArray(k.types.int(32), twice);
+    k.store(k.at(shared, 0), twice);
+    k.store(data, k.load(k.at(shared, 0)));
+    k.store(k.at(data, 1), length);
+  }),
+  feature('private array', [ramp(4, 1), [1, 3, 6, 10]], (k, data) => {
+    const sums = k.privateArray(k.types.int(32), 5);
+    k.store(k.at(sums, 0), 0);
+    const four = k.constant(k.types.int(64), 4);
+    k.forLoop({ to: four }, [], (i) => {
+      const next = k.add(k.load(k.at(sums, i)), k.load(k.at(data, i)));
+      k.store(k.at(sums, k.add(i, 1)), next);
+      k.store(k.at(data, i), next);
+    });
+  }),
+  feature('variables', [[7], [21]], (k, data) => {
+    const x = k.variable(k.types.int(32), k.load(data));
+    k.when(k.ugt(k.load(x), 5), () => k.store(x, k.mul(k.load(x), 3)));
+    k.store(data, k.load(x));
+  }),
+  feature(
+    'loop with carried values',
+    [
+      [10, 0],
+      [10, 55],
+    ],
+    (k, data) => {
+      const fibonacci = k.forLoop(
+        { to: k.load(data) },
+        [k.constant(k.types.int(32), 0), k.constant(k.types.int(32), 1)],
+        (_, [a, b]) => [b as Value, k.add(a as Value, b as Value)],
+      );
+      k.store(k.at(data, 1), fibonacci[0] as Value);
+    },
+  ),
+  feature('signed loop with a step', [[0], [6]], (k, data) => {
+    const end = k.constant(k.types.int(32), 3);
+    const turns = k.forLoop(
+      { from: -8, to: end, step: 2, isSigned: true, unroll: 'unroll' },
+      [k.load(data)],
+      (_, [n]) => [k.add(n as Value, 1)],
+    );
+    k.store(data, turns[0] as Value);
+  }),
+  feature('loop without a turn', [[5], [5]], (k, data) => {
+    const none = k.constant(k.types.int(32), 0);
+    k.forLoop({ to: none, unroll: 'dont-unroll' }, [], () => k.store(data, 1));
+  }),
+  feature(
+    'while loop: greatest common divisor',
+    [
+      [84, 36],
+      [12, 36],
+    ],
+    (k, data) => {
+      const [a] = k.whileLoop(
+        [k.load(data), k.load(k.at(data, 1))],
+        ([, b]) => k.ne(b as Value, 0),
+        ([x, y]) => [y as Value, k.umod(x as Value, y as Value)],
+      );
+      k.store(data, a as Value);
+    },
+  ),
+  feature('branches inside loops inside branches', [ramp(8), [0, 1, 4, 1, 8, 1, 12, 1]], (k, data) => {
+    k.when(k.eq(k.load(data), 0), () => {
+      k.forLoop({ to: k.constant(k.types.int(32), 8) }, [], (i) => {
+        const even = k.eq(k.and(i, 1), 0);
+        const [value] = k.ifElse(
+          even,
+          () => [k.mul(i, 2)],
+          () => [k.constant(k.types.int(32), 1)],
+        );
+        k.store(k.at(data, i), value as Value);
+      });
+    });
+  }),
+  feature(
+    'switch with results',
+    [
+      [0, 1, 2, 3],
+      [10, 11, 99, 13],
+    ],
+    (k, data) => {
+      const own = k.at(data, k.globalId(0));
+      const value = k.load(own);
+      const cases = [0, 1, 3].map((literal) => ({ value: literal, then: () => [k.add(value, 10)] }));
+      const [result] = k.switchOn(value, cases, () => [k.constant(k.types.int(32), 99)]);
+      k.store(own, result as Value);
+    },
+    { items: 4 },
+  ),
+  feature('switch on 64 bits', [[5], [2]], (k, data) => {
+    const selector = k.shl(k.uconvert(k.load(data), k.types.int(64)), 32);
+    const cases = [{ value: 5n << 32n, then: () => k.store(data, 2) }];
+    k.switchOn(selector, cases, () => k.store(data, 3));
+  }),
+  feature(
+    'function call',
+    [
+      [3, 4],
+      [25, 4],
+    ],
+    (k, data, module) => {
+      k.store(data, k.call(hypotenuse(module), k.load(data), k.load(k.at(data, 1))));
+    },
+  ),
+  feature(
+    'atomics',
+    [
+      [0, 7, 1, 0xff, 5, 8],
+      [64, 0, 64, 0x0f, 5, 100],
+    ],
+    (k, data) => {
+      k.atomic('add', data, 1);
+      k.atomic('umin', k.at(data, 1), k.uconvert(k.localId(0), k.types.int(32)));
+      k.atomic('umax', k.at(data, 2), 64);
+      k.atomic('and', k.at(data, 3), 0x0f);
+      k.atomic('exchange', k.at(data, 4), 5);
+      k.atomicCompareExchange(k.at(data, 5), 8, 100);
+    },
+    { items: 64 },
+  ),
+  feature(
+    'atomics in workgroup memory',
+    [[0], [120]],
+    (k, data) => {
+      const sum = k.localArray(k.types.int(32), 1);
+      const first = k.eq(k.localId(0), 0);
+      k.when(first, () => k.store(k.at(sum, 0), 0));
+      k.barrier();
+      k.atomic('add', k.at(sum, 0), k.uconvert(k.localId(0), k.types.int(32)));
+      k.barrier({ global: true });
+      k.when(first, () => k.store(data, k.load(k.at(sum, 0))));
+    },
+    { items: 16 },
+  ),
+  feature(
+    'integers of 8, 16 and 64 bits',
+    [
+      [0x1234_56ff, 0],
+      [0xffff_ffff, 0x1e240],
+    ],
+    (k, data) => {
+      const byte = k.uconvert(k.load(data), k.types.int(8));
+      k.store(data, k.sconvert(byte, k.types.int(32)));
+      const short = k.constant(k.types.int(16), 12_345);
+      const wide = k.mul(k.uconvert(short, k.types.int(64)), 10);
+      k.store(k.at(data, 1), k.add(k.uconvert(wide, k.types.int(32)), 6 - 16));
+    },
+  ),
+  feature('floats: arithmetic and conversions', [bits(3, 4), [...bits(2.75), 11]], (k, data) => {
+    const p = floats(k, data);
+    const [x, y] = [k.load(p), k.load(k.at(p, 1))];
+    k.store(k.at(data, 1), k.ftou(k.sub(k.mul(x, y), 1), k.types.int(32)));
+    k.store(p, k.div(k.add(k.neg(x), k.fma(x, y, 2)), y));
+  }),
+  feature('floats: extended instructions', [bits(2, 9, -1.5), bits(Math.fround(Math.E ** 2), 3, 1.5)], (k, data) => {
+    const p = floats(k, data);
+    k.store(p, k.math('exp', k.load(p)));
+    k.store(k.at(p, 1), k.math('sqrt', k.load(k.at(p, 1))));
+    k.store(k.at(p, 2), k.math('fabs', k.load(k.at(p, 2))));
+  }),
+  feature('floats: NaN', [bits(NaN, 1), [1, 0]], (k, data) => {
+    const p = floats(k, data);
+    const isNan = [k.isNan(k.load(p)), k.eq(k.load(k.at(p, 1)), k.load(p))];
+    isNan.forEach((is, index) => k.store(k.at(data, index), k.select(is, k.constant(k.types.int(32), 1), 0)));
+  }),
+  feature(
+    'halves in memory',
+    [
+      [0x3c00_c000, 0],
+      [0x7c00_4200, ...bits(-2)],
+    ],
+    (k, data) => {
+      const halves = k.bitcast(data, k.types.pointer(StorageClass.CrossWorkgroup, k.types.float(16)));
+      const minusTwo = k.loadHalf(halves);
+      k.storeHalf(halves, k.add(k.loadHalf(k.at(halves, 1)), 2));
+      k.storeHalf(k.at(halves, 1), k.constant(k.types.float(32), 65_520));
+      k.store(floats(k, k.at(data, 1)), minusTwo);
+    },
+  ),
+  feature(
+    'halves in vectors',
+    [
+      [0x3c00_c000, 0x0001_8000],
+      [0x4000_c400, 0x0002_8000],
+    ],
+    (k, data) => {
+      const halves = k.bitcast(data, k.types.pointer(StorageClass.CrossWorkgroup, k.types.float(16)));
+      k.storeHalf(halves, k.mul(k.loadHalf(halves, 4), 2));
+    },
+  ),
+  feature(
+    'half arithmetic',
+    [[0x3c00], [0x4200]],
+    (k, data) => {
+      const half = k.bitcast(k.uconvert(k.load(data), k.types.int(16)), k.types.float(16));
+      const sum = k.add(k.add(half, half), 1);
+      k.store(data, k.uconvert(k.bitcast(sum, k.types.int(16)), k.types.int(32)));
+    },
+    { environment: 'spv1.2' },
+  ),
+  feature(
+    'doubles',
+    [
+      [0, 0],
+      [0x9999_999a, 0x3fb9_9999],
+    ],
+    (k, data) => {
+      const tenth = k.div(k.constant(k.types.float(64), 1), 10);
+      const pointer = k.bitcast(data, k.types.pointer(StorageClass.CrossWorkgroup, k.types.float(64)));
+      k.store(pointer, tenth);
+    },
+  ),
+  feature(
+    'structures in memory',
+    [
+      [1, 2, 3],
+      [1, 2, 5],
+    ],
+    (k, data) => {
+      const u32 = k.types.int(32);
+      const triple = k.types.struct([u32, u32, u32]);
+      const pointer = k.bitcast(data, k.types.pointer(StorageClass.CrossWorkgroup, triple));
+      k.store(k.member(pointer, 2), k.add(k.load(k.member(pointer, 1)), k.load(k.member(pointer, 2))));
+    },
+  ),
+  feature(
+    'copyMemory',
+    [
+      [1, 2],
+      [2, 2],
+    ],
+    (k, data) => k.copyMemory(data, k.at(data, 1)),
+  ),
+  feature(
+    'logical operations',
+    [
+      [0, 0, 0],
+      [1, 0, 1],
+    ],
+    (k, data) => {
+      const yes = k.eq(k.load(data), 0);
+      const no = k.not(yes);
+      const results = [k.or(yes, no), k.and(yes, no), k.xor(yes, no)];
+      results.forEach((result, index) =>
+        k.store(k.at(data, index), k.select(result, k.constant(k.types.int(32), 1), 0)),
+      );
+    },
+  ),
+  feature(
+    'shifts',
+    [
+      [0x8000_0001, 0x8000_0001, 0x8000_0001],
+      [0x10, 0x0800_0000, 0xf800_0000],
+    ],
+    (k, data) => {
+      (['shl', 'lshr', 'ashr'] as const).forEach((op, index) => {
+        const at = k.at(data, index);
+        k.store(at, k[op](k.load(at), 4));
+      });
+    },
+  ),
+  feature(
+    'ids',
+    [zeros(8), ramp(8).map((id) => id + 8 * 100 + 10_000)],
+    (k, data) => {
+      const id = k.add(k.add(k.globalId(0), k.mul(k.groupSize(0), 100)), k.mul(k.groupCount(0), 10_000));
+      const own = k.add(k.mul(k.groupId(0), 8), k.localId(0));
+      k.store(k.at(data, own), k.uconvert(k.add(id, k.globalId(1)), k.types.int(32)));
+    },
+    { items: 8 },
+  ),
+  feature(
+    'sub-group reduction',
+    [ramp(8, 1), new Array<number>(8).fill(36)],
+    (k, data) => {
+      const own = k.at(data, k.localId(0));
+      k.store(own, k.subgroupReduce('iadd', k.load(own)));
+    },
+    { items: 8, needsSubgroups: true },
+  ),
+  feature(
+    'sub-group broadcast and shuffle',
+    [ramp(8, 1), [10, 9, 8, 7, 6, 5, 4, 3]],
+    (k, data) => {
+      const own = k.at(data, k.localId(0));
+      const value = k.load(own);
+      const other = k.subgroupShuffle(value, k.sub(7, k.subgroupLocalId()));
+      k.store(own, k.add(other, k.subgroupBroadcast(value, 1)));
+    },
+    { items: 8, needsSubgroups: true },
+  ),
+];
+
+function hypotenuse(module: ModuleBuilder): ReturnType<ModuleBuilder['function']> {
+  const u32 = module.int(32);
+  return module.function('hypotenuse', { a: u32, b: u32 }, u32, (k, { a, b }) => k.add(k.mul(a, a), k.mul(b, b)));
+}
