@@ -126,16 +126,18 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
     let chosen = this.use(condition, 'select', 'condition');
     // Before SPIR-V 1.4 a vector is selected component by component only.
     if (x.type.kind === 'vector' && chosen.type.kind === 'bool') {
-      chosen = this.emit(
-        Op.CompositeConstruct,
-        this.boolLike(x.type),
-        ...new Array<number>(x.type.count).fill(chosen.id),
-      );
+      chosen = this.spread(this.boolLike(x.type) as VectorType, chosen);
     }
     if (chosen.type !== this.boolLike(x.type)) {
       throw this.error('select', `condition is ${nameOf(chosen.type)} for operands of ${nameOf(x.type)}`);
     }
     return this.emit(Op.Select, x.type, chosen.id, x.id, y.id);
+  }
+
+  /** A vector whose components are all `scalar`. Inserted and shuffled: LLVM's translator crashes on OpCompositeConstruct. */
+  protected spread(type: VectorType, scalar: Value): Value {
+    const first = this.emit(Op.CompositeInsert, type, scalar.id, this.emit(Op.Undef, type).id, 0);
+    return this.emit(Op.VectorShuffle, type, first.id, first.id, ...Array.from({ length: type.count }, () => 0));
   }
 
   /** Widens with zeros, or cuts off. */

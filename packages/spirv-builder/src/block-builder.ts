@@ -55,7 +55,10 @@ export abstract class BlockBuilder {
     }
     const scalar = this.context.constants.scalar(component, value);
     if (type.kind !== 'vector') return scalar;
-    return this.context.constants.composite(type, new Array<Value>(type.count).fill(scalar));
+    return this.context.constants.composite(
+      type,
+      Array.from({ length: type.count }, () => scalar),
+    );
   }
 
   /** The block that instructions are appended to: the parent of a phi's value. */

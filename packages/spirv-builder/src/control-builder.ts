@@ -23,7 +23,7 @@ export interface ForLoopOptions {
 /** One branch of a switch. */
 export interface SwitchCase<Results> {
   readonly value: number | bigint;
-  readonly then: () => Results;
+  readonly body: () => Results;
 }
 
 type Values = readonly Value[];
@@ -59,7 +59,7 @@ export abstract class ControlBuilder extends MemoryBuilder {
     }
     this.perform(Op.SelectionMerge, merge, SelectionControl.None);
     this.terminate(Op.Switch, selector.id, fallback, ...targets);
-    const results = cases.map(({ then }, index) => this.#branch(labels[index] as LabelId, merge, then));
+    const results = cases.map(({ body }, index) => this.#branch(labels[index] as LabelId, merge, body));
     results.push(this.#branch(fallback, merge, otherwise));
     this.startBlock(merge);
     return this.#join(results, 'switchOn');

@@ -100,15 +100,6 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
     return pointer;
   }
 
-  /** Copies what one pointer points to. */
-  copyMemory(target: Value, source: Value): void {
-    const to = this.#pointer(target, 'copyMemory');
-    if (to.pointee !== this.#pointer(source, 'copyMemory').pointee) {
-      throw this.error('copyMemory', `cannot copy from ${nameOf(source.type)} to ${nameOf(target.type)}`);
-    }
-    this.perform(Op.CopyMemory, target.id, source.id);
-  }
-
   /** A vector of these components, scalars or shorter vectors. */
   vector(type: VectorType, ...parts: readonly Operand[]): Value {
     const values = parts.map((part, index) => {
@@ -121,13 +112,22 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
     if (counts.reduce((sum, count) => sum + count, 0) !== type.count) {
       throw this.error('vector', `${counts.join(' + ')} components do not make a ${nameOf(type)}`);
     }
-    return this.emit(Op.CompositeConstruct, type, ...values.map(({ id }) => id));
+    const components = values.flatMap((value, index) =>
+      value.type.kind === 'vector'
+        ? Array.from({ length: counts[index] as number }, (_, component) => this.extract(value, component))
+        : [value],
+    );
+    // Inserted one by one: LLVM's translator (15) crashes on OpCompositeConstruct of values that are no constants.
+    return components.reduce(
+      (made, component, index) => this.emit(Op.CompositeInsert, type, component.id, made.id, index),
+      this.emit(Op.Undef, type),
+    );
   }
 
   /** A vector whose components are all the same. */
   splat(type: VectorType, value: Operand): Value {
     if (typeof value !== 'object') return this.constant(type, value);
-    return this.vector(type, ...new Array<Value>(type.count).fill(value));
+    return this.spread(type, this.operand(value, type.component, 'splat', 'value'));
   }
 
   /** Component `index` of a vector. */

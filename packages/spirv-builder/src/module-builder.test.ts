@@ -106,7 +106,7 @@ describe('misuse is refused, with its place', () => {
 
   it('a switch with a value twice', () => {
     const none = (): void => {};
-    const cases = [1, 1].map((value) => ({ value, then: none }));
+    const cases = [1, 1].map((value) => ({ value, body: none }));
     expect(misuse((k, { n }) => k.switchOn(n, cases, none))).toContain('two cases have the same value');
   });
 

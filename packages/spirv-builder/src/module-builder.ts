@@ -19,7 +19,7 @@ import { SpirvError } from './spirv-error.ts';
 import type { FloatType, IntType, PointerType, ScalarType, Type, VectorCount, VectorType } from './type.ts';
 import { TypeTable } from './type-table.ts';
 import type { Value } from './value.ts';
-import { stringWords } from './words.ts';
+import { encodeString } from './literal-string.ts';
 
 /** What a kernel or function is declared with. */
 export interface KernelOptions {
@@ -132,7 +132,7 @@ export class ModuleBuilder {
         return undefined;
       },
     );
-    this.#sections.push('entryPoints', Op.EntryPoint, ExecutionModel.Kernel, id, ...stringWords(name), ...interfaces);
+    this.#sections.push('entryPoints', Op.EntryPoint, ExecutionModel.Kernel, id, ...encodeString(name), ...interfaces);
     if (options.localSize !== undefined) {
       this.#sections.push('executionModes', Op.ExecutionMode, id, ExecutionMode.LocalSize, ...options.localSize);
     }
@@ -155,7 +155,7 @@ export class ModuleBuilder {
 
   /** A name that disassemblers show. */
   name(value: Value, name: string): void {
-    this.#sections.push('names', Op.Name, value.id, ...stringWords(name));
+    this.#sections.push('names', Op.Name, value.id, ...encodeString(name));
   }
 
   /** The module. More may be added afterwards, and it built again. */
@@ -198,7 +198,7 @@ export class ModuleBuilder {
   #importOpenCl(): number {
     if (this.#openCl === undefined) {
       this.#openCl = this.#sections.nextId();
-      this.#sections.push('imports', Op.ExtInstImport, this.#openCl, ...stringWords('OpenCL.std'));
+      this.#sections.push('imports', Op.ExtInstImport, this.#openCl, ...encodeString('OpenCL.std'));
     }
     return this.#openCl;
   }

@@ -1,7 +1,7 @@
 import { Capability } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
 import type { Sections } from './sections.ts';
-import { stringWords } from './words.ts';
+import { encodeString } from './literal-string.ts';
 
 /** SPIR-V 1.2, the newest that OpenCL 2.2 takes. */
 const DEFAULT_VERSION = version(1, 2);
@@ -34,7 +34,7 @@ export class Requirements {
   extension(name: string): void {
     if (this.#extensions.has(name)) return;
     this.#extensions.add(name);
-    this.#sections.push('extensions', Op.Extension, ...stringWords(name));
+    this.#sections.push('extensions', Op.Extension, ...encodeString(name));
   }
 
   /** At least this version of SPIR-V. */

@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import type { TypeId } from './ids.ts';
 import type { FloatType, IntType } from './type.ts';
-import { literalWords, stringWords } from './words.ts';
+import { encodeString } from './literal-string.ts';
+import { literalWords } from './words.ts';
 
 const float = (width: FloatType['width']): FloatType => ({ kind: 'float', id: 1 as TypeId, width });
 const int = (width: IntType['width']): IntType => ({ kind: 'int', id: 1 as TypeId, width });
 
-describe('stringWords', () => {
+describe('encodeString', () => {
   it('ends with a zero byte, in a word of its own where the text fills the last', () => {
-    expect(stringWords('')).toEqual([0]);
-    expect(stringWords('main')).toEqual([0x6e69616d, 0]);
-    expect(stringWords('abc')).toEqual([0x00636261]);
+    expect(encodeString('')).toEqual([0]);
+    expect(encodeString('main')).toEqual([0x6e69616d, 0]);
+    expect(encodeString('abc')).toEqual([0x00636261]);
   });
 
   it('writes UTF-8', () => {
-    expect(stringWords('é')).toEqual([0x0000a9c3]);
+    expect(encodeString('é')).toEqual([0x0000a9c3]);
   });
 });
 

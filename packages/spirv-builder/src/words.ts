@@ -7,24 +7,6 @@ export function pushInstruction(target: number[], op: Op, operands: readonly num
   for (const operand of operands) target.push(operand >>> 0);
 }
 
-/** A literal string: UTF-8, ended by a zero byte, filled up to whole words. */
-export function stringWords(text: string): number[] {
-  const bytes = utf8(text);
-  const words = new Array<number>((bytes.length >> 2) + 1).fill(0);
-  bytes.forEach((byte, index) => {
-    words[index >> 2] = ((words[index >> 2] ?? 0) | (byte << (8 * (index & 3)))) >>> 0;
-  });
-  return words;
-}
-
-// TextEncoder is in no library that every host has types for.
-function utf8(text: string): number[] {
-  return [...unescapedUtf8(text)].map((character) => character.charCodeAt(0));
-}
-
-const unescapedUtf8 = (text: string): string =>
-  encodeURIComponent(text).replace(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
-
 const scratch = new DataView(new ArrayBuffer(8));
 
 /** The words of a literal number: low word first, narrow ones in the low bits of a word. */

@@ -49,7 +49,7 @@ function statement(depth: number): fc.Arbitrary<Statement> {
     fc.record({
       kind: fc.constant('if' as const),
       condition: condition(1),
-      then: body,
+      body,
       otherwise: fc.oneof(body, fc.constant([])),
     }),
     fc.record({ kind: fc.constant('for' as const), turns, counter: variable('u32'), body }),

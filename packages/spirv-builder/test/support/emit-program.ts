@@ -79,12 +79,12 @@ class ProgramEmitter {
         return unflat(
           k.ifElse(
             this.#condition(statement.condition, variables),
-            branch(statement.then),
+            branch(statement.body),
             branch(statement.otherwise),
           ),
         );
       case 'switch': {
-        const cases = statement.cases.map((body, value) => ({ value, then: branch(body) }));
+        const cases = statement.cases.map((body, value) => ({ value, body: branch(body) }));
         return unflat(k.switchOn(this.#value(statement.selector, variables), cases, branch(statement.otherwise)));
       }
       case 'for': {

@@ -87,7 +87,7 @@ export type Statement =
   | {
       readonly kind: 'if';
       readonly condition: Condition;
-      readonly then: readonly Statement[];
+      readonly body: readonly Statement[];
       readonly otherwise: readonly Statement[];
     }
   /** Runs the body `turns` times; variable `counter` of u32 is set to the turn before each. */
@@ -130,7 +130,7 @@ function run(statement: Statement, state: State): void {
       state.array[elementIndex(statement.index, state)] = int(statement.value, state);
       return;
     case 'if':
-      interpret(holds(statement.condition, state) ? statement.then : statement.otherwise, state);
+      interpret(holds(statement.condition, state) ? statement.body : statement.otherwise, state);
       return;
     case 'for':
       for (let turn = 0; turn < statement.turns; turn++) {

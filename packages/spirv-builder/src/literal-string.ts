@@ -1,0 +1,55 @@
+// Strings of SPIR-V: UTF-8 with a zero at the end, four bytes to a word, lowest first. Written out here because
+// TextEncoder is neither in ECMAScript nor in the types that Node and browsers share.
+
+/** The words of a string, its final zero included. */
+export function encodeString(text: string): number[] {
+  const bytes = [...utf8(text), 0];
+  const words = Array.from({ length: Math.ceil(bytes.length / 4) }, () => 0);
+  for (const [index, byte] of bytes.entries()) words[index >> 2]! |= byte << ((index % 4) * 8);
+  return words.map((word) => word >>> 0);
+}
+
+/**
+ * The string at the start of `words` and how many words it takes.
+ *
+ * @returns what is wrong, when it does not end or is not UTF-8
+ */
+export function decodeString(words: Uint32Array): { text: string; wordCount: number } | { problem: string } {
+  const bytes: number[] = [];
+  for (const [index, word] of words.entries()) {
+    for (let shift = 0; shift < 32; shift += 8) {
+      const byte = (word >>> shift) & 0xff;
+      if (byte !== 0) {
+        bytes.push(byte);
+        continue;
+      }
+      const text = fromUtf8(bytes);
+      return text === undefined ? { problem: 'a string is not UTF-8' } : { text, wordCount: index + 1 };
+    }
+  }
+  return { problem: 'a string does not end within its instruction' };
+}
+
+/** The bytes of a string in UTF-8. Half of a surrogate pair becomes U+FFFD. */
+export function utf8(text: string): number[] {
+  const bytes: number[] = [];
+  for (const character of text) {
+    const read = character.codePointAt(0)!;
+    const code = read >= 0xd800 && read <= 0xdfff ? 0xfffd : read;
+    if (code < 0x80) bytes.push(code);
+    else if (code < 0x800) bytes.push(0xc0 | (code >> 6), tail(code, 0));
+    else if (code < 0x10000) bytes.push(0xe0 | (code >> 12), tail(code, 6), tail(code, 0));
+    else bytes.push(0xf0 | (code >> 18), tail(code, 12), tail(code, 6), tail(code, 0));
+  }
+  return bytes;
+}
+
+const tail = (code: number, shift: number): number => 0x80 | ((code >> shift) & 0x3f);
+
+function fromUtf8(bytes: readonly number[]): string | undefined {
+  try {
+    return decodeURIComponent(bytes.map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
+  } catch {
+    return undefined;
+  }
+}

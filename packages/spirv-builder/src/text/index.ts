@@ -1,0 +1,3 @@
+export { assemble } from './assemble.ts';
+export { disassemble, type DisassembleOptions } from './disassemble.ts';
+export { SpirvTextError, type SpirvTextPlace } from './spirv-text-error.ts';
