@@ -1,6 +1,6 @@
 import { operandKinds, type InstructionGrammar, type OperandKind } from '../../src/generated/grammar.ts';
 import { Op } from '../../src/generated/opcodes.ts';
-import { encodeString } from '../../src/text/literal-string.ts';
+import { encodeString } from '../../src/literal-string.ts';
 import { coreInstructions, enumerantsOf, extendedInstructions, specConstantOperations } from '../../src/text/names.ts';
 import { walkOperands, type OperandReader } from '../../src/text/operand-walker.ts';
 
