@@ -9,7 +9,10 @@ interface Manifest {
 }
 
 // The device that the tests of a backend run on has to be there before the backend looks for one.
-const SETUP: Record<string, string[]> = { 'packages/backend-webgpu': ['test/support/software-device.ts'] };
+const SETUP: Record<string, string[]> = {
+  'packages/backend-webgpu': ['test/support/software-device.ts'],
+  'packages/backend-levelzero': ['test/support/software-device.ts'],
+};
 
 const REQUIRED = { CONCORD_REQUIRE: process.env['CONCORD_REQUIRE'] ?? '' };
 

@@ -1,11 +1,13 @@
 import type { BackendProvider } from '@concord/backend-core';
 import { cpu } from '@concord/backend-cpu';
+import { levelZero } from '@concord/backend-levelzero';
 import { webgpu } from '@concord/backend-webgpu';
 
 /** Every backend that the command knows: one line for each. */
 export function knownProviders(): readonly BackendProvider[] {
   return [
-    webgpu(), //
+    levelZero(), //
+    webgpu(),
     cpu(),
   ];
 }

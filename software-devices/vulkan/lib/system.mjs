@@ -4,8 +4,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One step, for people. @param {string} line */
-export const say = (line) => console.log(`vulkan: ${line}`);
+/** Says one step, for people, as what is being set up. @param {string} who */
+export const speaker = (who) => (/** @type {string} */ line) => console.log(`${who}: ${line}`);
+
+/** One step of setting up Vulkan. */
+export const say = speaker('vulkan');
 
 /**
  * Runs a program and waits for it. A variable given as undefined is not passed on.

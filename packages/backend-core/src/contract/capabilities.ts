@@ -28,6 +28,10 @@ export interface DeviceInfo {
   readonly driver: string;
   /** Device memory in bytes, where the driver tells. */
   readonly memoryBytes?: number;
+  /** What runs workgroups side by side: cores, compute units, Xe cores; where the driver tells. */
+  readonly computeUnits?: number;
+  /** Parts that can be used as devices of their own (tiles); absent or 0 where there are none. */
+  readonly subDevices?: number;
 }
 
 /** Sizes beyond which a call is `UNSUPPORTED` (or `OUT_OF_MEMORY`, for memory). */

@@ -19,6 +19,16 @@ test('shows each backend with its device, and which one is picked', async () => 
   expect(stdout).toMatch(/^Picked: webgpu - works, and ranks first/m);
 });
 
+test('shows what a device is made of, where its driver tells', async () => {
+  const parts = async (device: object): Promise<string | undefined> => {
+    const { stdout } = await run(['devices'], [working('level-zero', device)]);
+    return /^ +(parts: .*)$/m.exec(stdout)?.[1];
+  };
+  expect(await parts({})).toBeUndefined();
+  expect(await parts({ computeUnits: 1 })).toBe('parts:  1 compute unit, no sub-devices');
+  expect(await parts({ computeUnits: 1024, subDevices: 2 })).toBe('parts:  1,024 compute units, 2 sub-devices');
+});
+
 test('keeps to 100 columns, however long the names are', async () => {
   const long = working('cpu', {
     name: 'A very long name of a device '.repeat(6),

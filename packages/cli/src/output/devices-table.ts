@@ -48,13 +48,21 @@ function paint(row: readonly string[], backend: BackendReport, colors: Colors): 
 }
 
 function details(backend: BackendReport): string[] {
-  if (backend.available) return [`driver: ${driver(backend.device)}`, `limits: ${limits(backend.limits)}`];
+  if (backend.available)
+    return [`driver: ${driver(backend.device)}`, `limits: ${limits(backend.limits)}`, ...parts(backend.device)];
   const why = `${backend.message} (${backend.reason})`;
   return backend.hint === null ? [why] : [why, `hint: ${backend.hint}`];
 }
 
 function driver({ vendor, driver: version }: DeviceInfo): string {
   return `${version} (vendor: ${vendor})`;
+}
+
+/** What the device is made of, where its driver tells. */
+function parts({ computeUnits, subDevices = 0 }: DeviceInfo): string[] {
+  if (computeUnits === undefined) return [];
+  const tiles = subDevices === 0 ? 'no sub-devices' : `${subDevices} sub-device${subDevices === 1 ? '' : 's'}`;
+  return [`parts:  ${computeUnits.toLocaleString('en')} compute unit${computeUnits === 1 ? '' : 's'}, ${tiles}`];
 }
 
 function limits({ maxAllocationBytes, maxHeadDim }: Limits): string {

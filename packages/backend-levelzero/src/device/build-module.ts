@@ -1,0 +1,152 @@
+import { BackendError } from '@concord/backend-core';
+import type { BuildLogHandle, ModuleHandle } from '../ffi/handles.ts';
+import { NativeBytes } from '../ffi/native-bytes.ts';
+import { RESULTS, resultName } from '../ffi/result.ts';
+import { ENUMS, Struct, structSize } from '../ffi/structs.ts';
+import type { OpenDevice } from './open-device.ts';
+
+/** A specialisation constant by its SpecId, and its value. */
+export interface ModuleConstant {
+  readonly id: number;
+  readonly type: 'u32' | 'f32';
+  readonly value: number;
+}
+
+/** What is to be built. */
+export interface ModuleSource {
+  /** For messages. */
+  readonly name: string;
+  readonly words: Uint32Array;
+  readonly constants: readonly ModuleConstant[];
+  /** Options of the driver's compiler, such as `-ze-opt-level=2`. */
+  readonly flags?: string | undefined;
+}
+
+/** A module that was built, and what its compiler said. */
+export interface BuiltModule {
+  readonly module: ModuleHandle;
+  /** Warnings; empty where there are none. */
+  readonly log: string;
+}
+
+/**
+ * Builds a module on this thread.
+ *
+ * @throws {BackendError} DEVICE_ERROR with the build log; OUT_OF_MEMORY; DEVICE_LOST
+ */
+export function buildModule(device: OpenDevice, source: ModuleSource): BuiltModule {
+  const request = new BuildRequest(device, source);
+  try {
+    const { description, module, log } = request;
+    return request.finish(device.api.zeModuleCreate(device.context, device.device, description, module, log));
+  } finally {
+    request.memory.free();
+  }
+}
+
+/** As {@link buildModule}, on a thread of koffi's. */
+export function buildModuleAsync(device: OpenDevice, source: ModuleSource): Promise<BuiltModule> {
+  const request = new BuildRequest(device, source);
+  return new Promise((resolve, reject) => {
+    const { description, module, log } = request;
+    device.api.zeModuleCreate.async(device.context, device.device, description, module, log, (error, result) => {
+      try {
+        if (error !== null) throw error;
+        resolve(request.finish(result));
+      } catch (failure) {
+        reject(failure);
+      } finally {
+        request.memory.free();
+      }
+    });
+  });
+}
+
+/** The arguments of a build in memory that does not move. */
+class BuildRequest {
+  readonly memory: NativeBytes;
+  readonly description: bigint;
+  readonly module: bigint;
+  readonly log: bigint;
+  readonly #device: OpenDevice;
+  readonly #source: ModuleSource;
+  readonly #handles: BigUint64Array;
+
+  constructor(device: OpenDevice, source: ModuleSource) {
+    this.#device = device;
+    this.#source = source;
+    const { words, constants } = source;
+    const flags = new TextEncoder().encode(`${source.flags ?? ''}\0`);
+    let size = 0;
+    const place = (bytes: number): number => {
+      const offset = size;
+      size += Math.ceil(bytes / 8) * 8;
+      return offset;
+    };
+    const at = {
+      handles: place(16),
+      description: place(structSize('ze_module_desc_t')),
+      constants: place(structSize('ze_module_constants_t')),
+      ids: place(4 * constants.length),
+      pointers: place(8 * constants.length),
+      values: place(4 * constants.length),
+      flags: place(flags.byteLength),
+      words: place(words.byteLength),
+    };
+    this.memory = new NativeBytes(device.koffi, size);
+    const { address, bytes } = this.memory;
+    const there = (offset: number): bigint => address + BigInt(offset);
+    const view = new DataView(bytes.buffer);
+    constants.forEach(({ id, type, value }, index) => {
+      view.setUint32(at.ids + 4 * index, id, true);
+      view.setBigUint64(at.pointers + 8 * index, there(at.values + 4 * index), true);
+      if (type === 'f32') view.setFloat32(at.values + 4 * index, value, true);
+      else view.setUint32(at.values + 4 * index, value, true);
+    });
+    bytes.set(flags, at.flags);
+    bytes.set(new Uint8Array(words.buffer, words.byteOffset, words.byteLength), at.words);
+    new Struct('ze_module_constants_t', bytes.subarray(at.constants))
+      .set('numConstants', constants.length)
+      .set('pConstantIds', there(at.ids))
+      .set('pConstantValues', there(at.pointers));
+    new Struct('ze_module_desc_t', bytes.subarray(at.description))
+      .set('format', ENUMS.ZE_MODULE_FORMAT_IL_SPIRV)
+      .set('inputSize', words.byteLength)
+      .set('pInputModule', there(at.words))
+      .set('pBuildFlags', there(at.flags))
+      .set('pConstants', constants.length === 0 ? 0n : there(at.constants));
+    this.description = there(at.description);
+    this.module = there(at.handles);
+    this.log = there(at.handles + 8);
+    this.#handles = new BigUint64Array(bytes.buffer, at.handles, 2);
+  }
+
+  finish(result: number): BuiltModule {
+    const [module, logHandle] = this.#handles as unknown as [ModuleHandle, BuildLogHandle];
+    const log = logHandle === 0n ? '' : this.#takeLog(logHandle);
+    if (result === RESULTS.SUCCESS) return { module, log };
+    const error = this.#device.error(result, 'zeModuleCreate');
+    if (error.code !== 'DEVICE_ERROR') throw error;
+    const said = log === '' ? 'the driver gave no build log' : log;
+    throw new BackendError('DEVICE_ERROR', `${this.#source.name} does not build: ${resultName(result)}: ${said}`, {
+      backend: 'level-zero',
+      status: result,
+    });
+  }
+
+  /** The log is read also on success: it has the warnings. */
+  #takeLog(log: BuildLogHandle): string {
+    const { api } = this.#device;
+    const size = new BigUint64Array(1);
+    let text = '';
+    if (api.zeModuleBuildLogGetString(log, size, null) === RESULTS.SUCCESS && (size[0] ?? 0n) > 0n) {
+      const bytes = new Uint8Array(Number(size[0]));
+      if (api.zeModuleBuildLogGetString(log, size, bytes) === RESULTS.SUCCESS) {
+        const end = bytes.indexOf(0);
+        text = new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).trim();
+      }
+    }
+    api.zeModuleBuildLogDestroy(log);
+    return text;
+  }
+}

@@ -1,0 +1,179 @@
+import { BackendError } from '@concord/backend-core';
+import type { KernelHandle } from '../ffi/handles.ts';
+import { RESULTS } from '../ffi/result.ts';
+import { checkGroups } from '../kernels/check-groups.ts';
+import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
+import type { HostBlock, HostBlocks } from './host-blocks.ts';
+import type { Allocation, MemoryPool } from './memory-pool.ts';
+import type { ModuleCache } from './module-cache.ts';
+import type { OpenDevice } from './open-device.ts';
+import { CHUNK_BYTES, Staging } from './staging.ts';
+import type { Submissions } from './submissions.ts';
+
+/** What a {@link CommandStream} works with. */
+export interface CommandStreamOptions {
+  readonly device: OpenDevice;
+  readonly traits: DeviceTraits;
+  readonly submissions: Submissions;
+  readonly modules: ModuleCache;
+  readonly pool: MemoryPool;
+  readonly blocks: HostBlocks;
+}
+
+/** Commands that are collected before they are submitted without anybody waiting. */
+export const MAX_COMMANDS = 64;
+/** Bytes to upload that are collected: with few, the memory that they are staged in is soon used again, and warm. */
+const MAX_STAGED_BYTES = CHUNK_BYTES;
+
+/**
+ * Commands in call order. They are collected in a command list, each behind a barrier, and submitted by `flush`, when there
+ * are {@link MAX_COMMANDS}, and when much is to be uploaded.
+ */
+export class CommandStream implements Recorder {
+  readonly #options: CommandStreamOptions;
+  readonly #staging: Staging;
+  readonly #groups = new Uint32Array(3);
+  #commands = 0;
+  #stagedBytes = 0;
+  /** The ops in the list, for the message when it fails. */
+  readonly #ops = new Set<string>();
+  #op = '';
+  readonly #scratch: Allocation[] = [];
+  /** All 256 bytes in order, for the driver to read while it fills. */
+  #patterns: HostBlock | undefined;
+
+  constructor(options: CommandStreamOptions) {
+    this.#options = options;
+    this.#staging = new Staging(options.blocks, options.submissions);
+  }
+
+  get traits(): DeviceTraits {
+    return this.#options.traits;
+  }
+
+  /** Records one op: `plan` gets this stream as its recorder. Scratch memory is released when it returns. */
+  record(op: string, plan: (recorder: Recorder) => void): void {
+    const outer = this.#op;
+    const held = this.#scratch.length;
+    this.#op = op;
+    try {
+      plan(this);
+    } finally {
+      this.#op = outer;
+      for (const memory of this.#scratch.splice(held)) this.#options.pool.release(memory);
+    }
+  }
+
+  launch({ kernel, args, groups }: Launch): void {
+    checkGroups(kernel, groups, this.traits);
+    const loaded = this.#options.modules.kernel(kernel);
+    loaded.setArguments(args);
+    this.launchKernel(loaded.object.handle, groups, kernel.name);
+  }
+
+  /** Launches a kernel whose arguments and group size are set. */
+  launchKernel(kernel: KernelHandle, [x, y, z]: Launch['groups'], name: string): void {
+    const list = this.#begin(this.#op);
+    const groups = this.#groups;
+    groups[0] = x;
+    groups[1] = y;
+    groups[2] = z;
+    const { api } = this.#options.device;
+    const result = api.zeCommandListAppendLaunchKernel(list, kernel, groups, null, 0, null);
+    if (result !== RESULTS.SUCCESS) {
+      throw this.#options.device.error(result, `zeCommandListAppendLaunchKernel of ${name}`);
+    }
+  }
+
+  scratch(bytes: number): Span {
+    const buffer = this.#options.pool.take(bytes, `scratch of ${this.#op}`);
+    this.#scratch.push(buffer);
+    return { buffer, byteOffset: 0, byteLength: bytes };
+  }
+
+  copy(dst: Span, src: Span): void {
+    this.#copy(this.#op, addressOf(dst), addressOf(src), Math.min(dst.byteLength, src.byteLength));
+  }
+
+  /** Sets every byte of a span. */
+  fill(dst: Span, byte: number): void {
+    const pattern = this.#patternAddress() + BigInt(byte);
+    const { device } = this.#options;
+    const call = 'zeCommandListAppendMemoryFill';
+    const list = this.#begin('fill');
+    device.check(device.api[call](list, addressOf(dst), pattern, 1, dst.byteLength, null, 0, null), call);
+  }
+
+  /** Writes host memory, which may be changed when this returns. */
+  write(dst: Span, bytes: Uint8Array): void {
+    for (let done = 0; done < bytes.byteLength; done += CHUNK_BYTES) {
+      const chunk = bytes.subarray(done, done + CHUNK_BYTES);
+      // Begun before the bytes are staged: beginning may submit, and what is staged is kept for the list that copies it.
+      this.#begin('copyHtod');
+      this.#append(addressOf(dst) + BigInt(done), this.#staging.stage(chunk), chunk.byteLength);
+      this.#stagedBytes += chunk.byteLength;
+      if (this.#stagedBytes >= MAX_STAGED_BYTES) this.flush();
+    }
+  }
+
+  /** Copies a span into host memory. */
+  copyOut(dst: HostBlock, src: Span): void {
+    this.#copy('copyDtoh', dst.address, addressOf(src), src.byteLength);
+  }
+
+  /** Submits what is collected. */
+  flush(): void {
+    if (this.#commands === 0) return;
+    const ops = [...this.#ops].join(', ');
+    this.#commands = 0;
+    this.#stagedBytes = 0;
+    this.#ops.clear();
+    this.#options.submissions.submit(ops);
+    this.#options.pool.collect();
+  }
+
+  /** Gives host memory back. To be called when no work is in flight. */
+  clear(): void {
+    this.#staging.clear();
+    if (this.#patterns !== undefined) this.#options.blocks.giveBack(this.#patterns, 0);
+    this.#patterns = undefined;
+  }
+
+  #copy(op: string, dst: bigint, src: bigint, bytes: number): void {
+    this.#begin(op);
+    this.#append(dst, src, bytes);
+  }
+
+  #append(dst: bigint, src: bigint, bytes: number): void {
+    const { device, submissions } = this.#options;
+    const call = 'zeCommandListAppendMemoryCopy';
+    device.check(device.api[call](submissions.list, dst, src, bytes, null, 0, null), call);
+  }
+
+  /** Makes room for one command of an op, behind all others. */
+  #begin(op: string): Submissions['list'] {
+    if (this.#commands >= MAX_COMMANDS) this.flush();
+    const { device, submissions } = this.#options;
+    const { list } = submissions;
+    // Also as the first command: lists of a queue start in order, but nothing says that they end before the next starts.
+    const result = device.api.zeCommandListAppendBarrier(list, null, 0, null);
+    if (result !== RESULTS.SUCCESS) throw device.error(result, 'zeCommandListAppendBarrier');
+    this.#commands++;
+    this.#ops.add(op);
+    return list;
+  }
+
+  #patternAddress(): bigint {
+    if (this.#patterns === undefined) {
+      this.#patterns = this.#options.blocks.take(256);
+      for (let byte = 0; byte < 256; byte++) this.#patterns.bytes[byte] = byte;
+    }
+    return this.#patterns.address;
+  }
+}
+
+/** Where a span starts. */
+export function addressOf({ buffer, byteOffset }: Span): bigint {
+  if (buffer === undefined) throw new BackendError('INVALID_ARGUMENT', 'a span without memory');
+  return byteOffset === 0 ? buffer.address : buffer.address + BigInt(byteOffset);
+}

@@ -1,0 +1,128 @@
+import type { DeviceInfo, DeviceType } from '@concord/backend-core';
+import type { DeviceHandle, DriverHandle } from '../ffi/handles.ts';
+import { failure, handles, initialize } from '../ffi/initialize.ts';
+import type { LevelZeroLibrary } from '../ffi/load.ts';
+import type { LevelZeroApi } from '../ffi/prototypes.ts';
+import { RESULTS, resultError } from '../ffi/result.ts';
+import { ENUMS, Struct, structSize } from '../ffi/structs.ts';
+
+/** A device of Level Zero, or a part of one. */
+export interface ListedDevice {
+  readonly driver: DriverHandle;
+  readonly device: DeviceHandle;
+  readonly info: DeviceInfo;
+  /** It runs kernels on the CPU. */
+  readonly isCpu: boolean;
+  /** Xe cores, or threads of a CPU. */
+  readonly computeUnits: number;
+  /** Tiles that can be used one by one. Empty for most devices, and for the parts themselves. */
+  readonly subDevices: readonly ListedDevice[];
+}
+
+/**
+ * The devices of all drivers: GPUs first, then CPUs, and software last. The driver heeds `ZE_AFFINITY_MASK`.
+ *
+ * @throws {BackendError} BACKEND_UNAVAILABLE where there is none
+ */
+export function listDevices(library: LevelZeroLibrary): readonly ListedDevice[] {
+  const { api } = library;
+  const drivers = initialize(library);
+  const found = drivers.flatMap((driver) =>
+    handles((count, list) => api.zeDeviceGet(driver, count, list)).handles.map((device) =>
+      describe(api, driver, device as DeviceHandle, true),
+    ),
+  );
+  const devices = found.filter((device) => device !== undefined);
+  if (devices.length === 0) throw failure(library, 'no driver lists a device that computes');
+  return devices.sort((a, b) => rank(a) - rank(b));
+}
+
+function rank({ info, isCpu }: ListedDevice): number {
+  return info.type === 'software' ? 2 : isCpu ? 1 : 0;
+}
+
+function describe(
+  api: LevelZeroApi,
+  driver: DriverHandle,
+  device: DeviceHandle,
+  withParts: boolean,
+): ListedDevice | undefined {
+  const properties = new Struct('ze_device_properties_t');
+  must(api.zeDeviceGetProperties(device, properties.bytes), 'zeDeviceGetProperties');
+  const kind = properties.get('type');
+  // Others, such as NPUs, do not run SPIR-V kernels.
+  if (kind !== ENUMS.ZE_DEVICE_TYPE_GPU && kind !== ENUMS.ZE_DEVICE_TYPE_CPU) return undefined;
+  const isCpu = kind === ENUMS.ZE_DEVICE_TYPE_CPU;
+  const name = properties.text('name') || 'Level Zero device';
+  const parts = withParts
+    ? handles((count, list) => api.zeDeviceGetSubDevices(device, count, list)).handles.map((part) =>
+        describe(api, driver, part as DeviceHandle, false),
+      )
+    : [];
+  const subDevices = parts.filter((part) => part !== undefined);
+  const computeUnits = Math.max(1, properties.get('numSlices') * properties.get('numSubslicesPerSlice'));
+  const memoryBytes = memoryOf(api, device);
+  const info: DeviceInfo = {
+    vendor: vendorName(properties.get('vendorId')),
+    name,
+    type: deviceType(isCpu, name, properties.get('flags')),
+    driver: driverText(api, driver),
+    ...(memoryBytes > 0 ? { memoryBytes } : {}),
+    computeUnits,
+    subDevices: subDevices.length,
+  };
+  return { driver, device, info, isCpu, computeUnits, subDevices };
+}
+
+const SOFTWARE = /concord|pocl|software|emulat/i;
+
+function deviceType(isCpu: boolean, name: string, flags: number): DeviceType {
+  if (SOFTWARE.test(name)) return 'software';
+  if (isCpu) return 'cpu';
+  return (flags & ENUMS.ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) !== 0 ? 'integrated' : 'discrete';
+}
+
+/** By PCI or Khronos number. */
+const VENDORS: Readonly<Partial<Record<number, string>>> = { 0x8086: 'intel', 0x10006: 'pocl' };
+
+function vendorName(vendorId: number): string {
+  return VENDORS[vendorId] ?? `0x${vendorId.toString(16)}`;
+}
+
+function memoryOf(api: LevelZeroApi, device: DeviceHandle): number {
+  const count = new Uint32Array(1);
+  must(api.zeDeviceGetMemoryProperties(device, count, null), 'zeDeviceGetMemoryProperties');
+  const bytes = structSize('ze_device_memory_properties_t');
+  const memories = structs('ze_device_memory_properties_t', count[0] ?? 0, bytes);
+  if (memories.length === 0) return 0;
+  const all = new Uint8Array((memories[0] as Struct<'ze_device_memory_properties_t'>).bytes.buffer);
+  must(api.zeDeviceGetMemoryProperties(device, count, all), 'zeDeviceGetMemoryProperties');
+  return memories.reduce((sum, memory) => sum + memory.get('totalSize'), 0);
+}
+
+/** `count` structs behind one another in one buffer. */
+export function structs<Name extends Parameters<typeof structSize>[0]>(
+  name: Name,
+  count: number,
+  bytes: number = structSize(name),
+): Struct<Name>[] {
+  const buffer = new ArrayBuffer(count * bytes);
+  return Array.from({ length: count }, (_, index) => new Struct(name, new Uint8Array(buffer, index * bytes, bytes)));
+}
+
+/** Such as `Level Zero 1.3, driver 1.3.27642`. */
+function driverText(api: LevelZeroApi, driver: DriverHandle): string {
+  const properties = new Struct('ze_driver_properties_t');
+  must(api.zeDriverGetProperties(driver, properties.bytes), 'zeDriverGetProperties');
+  const version = properties.get('driverVersion');
+  const apiVersion = new Uint32Array(1);
+  must(api.zeDriverGetApiVersion(driver, apiVersion), 'zeDriverGetApiVersion');
+  const [apiNumber = 0] = apiVersion;
+  // As Intel's driver packs it; others put a plain number or the same.
+  const packed = `${version >>> 24}.${(version >>> 16) & 0xff}.${version & 0xffff}`;
+  return `Level Zero ${apiNumber >>> 16}.${apiNumber & 0xffff}, driver ${packed}`;
+}
+
+function must(result: number, call: string): void {
+  if (result !== RESULTS.SUCCESS) throw resultError(result, call);
+}

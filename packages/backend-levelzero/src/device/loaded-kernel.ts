@@ -1,0 +1,87 @@
+import { BackendError } from '@concord/backend-core';
+import type { Kernel } from '../kernels/kernel.ts';
+import type { Launch, Span } from '../kernels/recorder.ts';
+import type { KernelObject } from './loaded-module.ts';
+import type { Allocation } from './memory-pool.ts';
+import type { OpenDevice } from './open-device.ts';
+
+const BYTES = { pointer: 8, u32: 4, u64: 8, f32: 4 } as const;
+const TWO_32 = 2 ** 32;
+
+/**
+ * A kernel with the arguments that it was launched with last. Only those that changed are set, and nothing is allocated:
+ * the values lie in one block of memory, 64-bit ones as two halves.
+ */
+export class LoadedKernel {
+  readonly object: KernelObject;
+  readonly #device: OpenDevice;
+  readonly #kernel: Kernel;
+  /** Two words for each argument. */
+  readonly #words: Uint32Array;
+  readonly #floats: Float32Array;
+  /** Where the driver reads each argument. */
+  readonly #places: readonly Uint8Array[];
+  /** Which arguments the driver has as they are in `#words`. */
+  readonly #isSet: boolean[];
+
+  constructor(device: OpenDevice, kernel: Kernel, object: KernelObject) {
+    const count = kernel.parameters.length;
+    if (object.argumentCount !== count) {
+      const counts = `${object.argumentCount} in the module, ${count} declared`;
+      throw new BackendError('DEVICE_ERROR', `${kernel.name} has another number of arguments: ${counts}`);
+    }
+    this.#device = device;
+    this.#kernel = kernel;
+    this.object = object;
+    const block = new ArrayBuffer(8 * (count + 1));
+    this.#words = new Uint32Array(block);
+    // The last place is no argument's: floats are turned to words there.
+    this.#floats = new Float32Array(block, 8 * count, 1);
+    this.#places = kernel.parameters.map(({ type }, index) => new Uint8Array(block, 8 * index, BYTES[type]));
+    this.#isSet = kernel.parameters.map(() => false);
+    const { api } = device;
+    device.check(api.zeKernelSetGroupSize(object.handle, ...kernel.groupSize), 'zeKernelSetGroupSize');
+  }
+
+  /** Sets the arguments of the next launch. */
+  setArguments(args: Launch['args']): void {
+    const { parameters, name } = this.#kernel;
+    for (let index = 0; index < parameters.length; index++) {
+      const parameter = parameters[index] as Kernel['parameters'][number];
+      const value = args[parameter.name];
+      if (value === undefined) {
+        throw new BackendError('DEVICE_ERROR', `kernel ${name}: argument ${parameter.name} is not given`);
+      }
+      if (typeof value === 'object') this.#setPointer(index, value);
+      else if (parameter.type === 'f32') this.#setFloat(index, value);
+      else if (parameter.type === 'pointer') {
+        throw new BackendError('DEVICE_ERROR', `kernel ${name}: argument ${parameter.name} must be a span`);
+      } else this.#set(index, value >>> 0, Math.floor(value / TWO_32));
+    }
+  }
+
+  #setPointer(index: number, { buffer, byteOffset }: Span): void {
+    const { addressLow, addressHigh } = buffer as Allocation;
+    const low = addressLow + (byteOffset >>> 0);
+    const carry = low >= TWO_32 ? 1 : 0;
+    this.#set(index, low >>> 0, addressHigh + Math.floor(byteOffset / TWO_32) + carry);
+  }
+
+  #setFloat(index: number, value: number): void {
+    this.#floats[0] = value;
+    this.#set(index, this.#words[2 * this.#places.length] as number, 0);
+  }
+
+  #set(index: number, low: number, high: number): void {
+    const words = this.#words;
+    if (this.#isSet[index] === true && words[2 * index] === low && words[2 * index + 1] === high >>> 0) return;
+    words[2 * index] = low;
+    words[2 * index + 1] = high;
+    this.#isSet[index] = false;
+    const place = this.#places[index] as Uint8Array;
+    const { api } = this.#device;
+    const result = api.zeKernelSetArgumentValue(this.object.handle, index, place.byteLength, place);
+    if (result !== 0) throw this.#device.error(result, `zeKernelSetArgumentValue(${index}) of ${this.#kernel.name}`);
+    this.#isSet[index] = true;
+  }
+}

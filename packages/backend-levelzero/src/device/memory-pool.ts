@@ -1,0 +1,231 @@
+import { BackendError } from '@concord/backend-core';
+import { isOutOfMemory, RESULTS } from '../ffi/result.ts';
+import { Struct } from '../ffi/structs.ts';
+import type { DeviceMemory } from '../kernels/recorder.ts';
+import type { OpenDevice } from './open-device.ts';
+import type { Submissions } from './submissions.ts';
+
+/** Counters of a pool, in bytes of device memory. */
+export interface PoolCounters {
+  /** Everything that is allocated on the device, pooled memory included. */
+  readonly allocatedBytes: number;
+  /** Freed and kept for reuse. */
+  readonly pooledBytes: number;
+  /** Freed for good: it goes back to the device when the work that uses it is done. */
+  readonly leavingBytes: number;
+  readonly peakBytes: number;
+  /** Allocations that are handed out. */
+  readonly live: number;
+}
+
+/** Options of a {@link MemoryPool}. */
+export interface PoolOptions {
+  readonly device: OpenDevice;
+  readonly submissions: Submissions;
+  readonly maxAllocationBytes: number;
+  /** Most bytes that are kept for reuse. */
+  readonly maxPooledBytes: number;
+  /** Submits what is recorded. */
+  readonly flush: () => void;
+  /** Frees host memory that is kept for copies, which on some devices is device memory too. Whether there was any. */
+  readonly releaseHost: () => boolean;
+}
+
+/** One allocation of the driver's. */
+interface Block {
+  readonly address: bigint;
+  readonly size: number;
+}
+
+/** Device memory that is handed out. The halves of its address are numbers, because arguments are set without BigInts. */
+export interface Allocation extends DeviceMemory {
+  readonly block: Block;
+  readonly addressLow: number;
+  readonly addressHigh: number;
+}
+
+/** Larger blocks than this are rare enough, and large enough, to be allocated and freed one by one. */
+const LARGEST_POOLED = 64 * 2 ** 20;
+const SMALLEST_CLASS = 256;
+/** Operands are aligned to their elements; vectors and cache lines like more. */
+const ALIGNMENT = 256;
+/** How long an allocation that the device refuses waits for memory that work in flight still uses. */
+const SHORTAGE_WAIT_MS = 5_000;
+
+let lastId = 0;
+
+/**
+ * Device memory, reused by size class. A block that is taken again may still be in use by work queued before; that is
+ * safe because commands run one after the other. Each stream needs a pool of its own for that reason.
+ */
+export class MemoryPool {
+  readonly #options: PoolOptions;
+  readonly #free = new Map<number, Block[]>();
+  /** Removed from the pool, but perhaps in use until this submit is done; oldest first. */
+  #leaving: { readonly block: Block; readonly until: number }[] = [];
+  #allocatedBytes = 0;
+  #pooledBytes = 0;
+  #leavingBytes = 0;
+  #peakBytes = 0;
+  #live = 0;
+  readonly #slot = new BigUint64Array(1);
+  readonly #description = new Struct('ze_device_mem_alloc_desc_t').bytes;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  get counters(): PoolCounters {
+    return {
+      allocatedBytes: this.#allocatedBytes,
+      pooledBytes: this.#pooledBytes,
+      leavingBytes: this.#leavingBytes,
+      peakBytes: this.#peakBytes,
+      live: this.#live,
+    };
+  }
+
+  /**
+   * Memory of at least `bytes`; its contents are unspecified.
+   *
+   * @throws {BackendError} OUT_OF_MEMORY
+   */
+  take(bytes: number, label: string): Allocation {
+    const { maxAllocationBytes } = this.#options;
+    if (bytes > maxAllocationBytes) {
+      throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes exceed the largest allocation, ${maxAllocationBytes}`, {
+        requestedBytes: bytes,
+        limitBytes: maxAllocationBytes,
+      });
+    }
+    const size = Math.min(sizeClass(bytes), maxAllocationBytes);
+    const block = this.#reuse(size) ?? this.#create(size, bytes, label);
+    this.#live++;
+    const { address } = block;
+    const addressLow = Number(BigInt.asUintN(32, address));
+    return { id: ++lastId, address, size: bytes, block, addressLow, addressHigh: Number(address >> 32n) };
+  }
+
+  /** Gives memory back. Work queued so far may still use it. */
+  release({ block }: Allocation): void {
+    this.#live--;
+    if (block.size > LARGEST_POOLED) {
+      this.#condemn(block);
+      // Large memory should not wait for the next flush of a program that only allocates.
+      this.#options.flush();
+      this.collect();
+      return;
+    }
+    const list = this.#free.get(block.size);
+    if (list === undefined) this.#free.set(block.size, [block]);
+    else list.push(block);
+    this.#pooledBytes += block.size;
+    const { maxPooledBytes } = this.#options;
+    if (this.#pooledBytes > maxPooledBytes) this.trim(maxPooledBytes / 2);
+  }
+
+  /** Gives up pooled blocks, those of the largest classes first, until at most `bytes` are kept. */
+  trim(bytes: number): void {
+    const classes = [...this.#free.keys()].sort((a, b) => b - a);
+    for (const size of classes) {
+      const list = this.#free.get(size) ?? [];
+      while (this.#pooledBytes > bytes) {
+        const block = list.pop();
+        if (block === undefined) break;
+        this.#pooledBytes -= size;
+        this.#condemn(block);
+      }
+      if (list.length === 0) this.#free.delete(size);
+    }
+    this.collect();
+  }
+
+  /** Frees what is leaving and no longer in use. */
+  collect(): void {
+    if (this.#leaving.length === 0) return;
+    const done = this.#options.submissions.poll();
+    const gone = this.#leaving.filter(({ until }) => until <= done);
+    if (gone.length === 0) return;
+    this.#leaving = this.#leaving.filter(({ until }) => until > done);
+    for (const { block } of gone) this.#destroy(block);
+  }
+
+  /** Frees what is handed out, pooled and leaving. To be called when no work is in flight, nor will be. */
+  destroy(handedOut: Iterable<Allocation>): void {
+    for (const { block } of handedOut) this.#freeNow(block);
+    this.#live = 0;
+    for (const { block } of this.#leaving.splice(0)) this.#destroy(block);
+    for (const list of this.#free.values()) for (const block of list) this.#freeNow(block);
+    this.#free.clear();
+    this.#pooledBytes = 0;
+  }
+
+  #condemn(block: Block): void {
+    const { submissions } = this.#options;
+    // With nothing recorded, the last submit is the last that can use it: `next` might never come.
+    this.#leaving.push({ block, until: submissions.isRecording ? submissions.next : submissions.submitted });
+    this.#leavingBytes += block.size;
+  }
+
+  #destroy(block: Block): void {
+    this.#leavingBytes -= block.size;
+    this.#freeNow(block);
+  }
+
+  #freeNow({ address, size }: Block): void {
+    const { api, context } = this.#options.device;
+    api.zeMemFree(context, address);
+    this.#allocatedBytes -= size;
+  }
+
+  #reuse(size: number): Block | undefined {
+    const pooled = this.#free.get(size)?.pop();
+    if (pooled !== undefined) this.#pooledBytes -= size;
+    return pooled;
+  }
+
+  #create(size: number, requestedBytes: number, label: string): Block {
+    let result = this.#allocate(size);
+    if (isOutOfMemory(result) && this.#makeRoom()) result = this.#allocate(size);
+    if (result !== RESULTS.SUCCESS) {
+      const error = this.#options.device.error(result, 'zeMemAllocDevice', {
+        requestedBytes,
+        inUseBytes: this.#allocatedBytes - this.#pooledBytes - this.#leavingBytes,
+      });
+      if (error.code !== 'OUT_OF_MEMORY') throw error;
+      const { status, inUseBytes } = error;
+      const detail = `${requestedBytes} bytes for ${label}, ${inUseBytes} in use: ${error.detail}`;
+      throw new BackendError('OUT_OF_MEMORY', detail, { requestedBytes, inUseBytes, status });
+    }
+    this.#allocatedBytes += size;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#allocatedBytes);
+    return { address: this.#slot[0] as bigint, size };
+  }
+
+  #allocate(size: number): number {
+    const { api, context, device } = this.#options.device;
+    return api.zeMemAllocDevice(context, this.#description, size, ALIGNMENT, device, this.#slot);
+  }
+
+  /** Gives all that nobody uses back to the device, waiting for work in flight. Whether there was any. */
+  #makeRoom(): boolean {
+    const before = this.#allocatedBytes;
+    const hadHost = this.#options.releaseHost();
+    this.trim(0);
+    if (this.#leaving.length > 0) {
+      const { submissions, flush } = this.#options;
+      flush();
+      submissions.waitNow(submissions.submitted, SHORTAGE_WAIT_MS);
+      this.collect();
+    }
+    return hadHost || this.#allocatedBytes < before;
+  }
+}
+
+/** Sizes are rounded up to one of eight steps per power of two: at most 12.5 % is wasted. */
+export function sizeClass(bytes: number): number {
+  if (bytes <= SMALLEST_CLASS) return SMALLEST_CLASS;
+  if (bytes > LARGEST_POOLED) return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+  const step = 2 ** (Math.ceil(Math.log2(bytes)) - 4);
+  return Math.max(SMALLEST_CLASS, Math.ceil(bytes / step) * step);
+}

@@ -1,0 +1,53 @@
+import { BackendError } from '@concord/backend-core';
+
+/** Which device of Level Zero to take. */
+export interface DeviceChoice {
+  /** Index in the list of devices, GPUs first, or part of a name, upper or lower case. Default: the first. */
+  readonly device?: number | string | undefined;
+  /** Index of a part of the device, a tile, to take in place of the whole. */
+  readonly subDevice?: number | undefined;
+  /** Whether a device that is software will do. Default: `allow`, after all others. */
+  readonly software?: 'allow' | 'refuse' | undefined;
+}
+
+/** Options of a `LevelZeroClient`. */
+export interface LevelZeroOptions extends DeviceChoice {
+  /** Path or name of the loader library. Default: where the platform has it. */
+  readonly library?: string | undefined;
+  /** Most bytes of freed memory that are kept for reuse. Default: 256 MiB. */
+  readonly maxPooledBytes?: number | undefined;
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT */
+export function checkOptions({ device, subDevice, software, library, maxPooledBytes }: LevelZeroOptions): void {
+  check(
+    device === undefined || isIndex(device) || isText(device),
+    `device must be an index or part of a name, got ${shown(device)}`,
+  );
+  check(subDevice === undefined || isIndex(subDevice), `subDevice must be an index, got ${shown(subDevice)}`);
+  check(
+    software === undefined || ['allow', 'refuse'].includes(software),
+    `software must be allow or refuse, got ${shown(software)}`,
+  );
+  check(library === undefined || isText(library), `library must be a path or name, got ${shown(library)}`);
+  check(
+    maxPooledBytes === undefined || maxPooledBytes === Infinity || isIndex(maxPooledBytes),
+    `maxPooledBytes must be an integer of at least 0, got ${shown(maxPooledBytes)}`,
+  );
+}
+
+function isIndex(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
+function check(isRight: boolean, message: string): void {
+  if (!isRight) throw new BackendError('INVALID_ARGUMENT', message);
+}

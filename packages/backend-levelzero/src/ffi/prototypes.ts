@@ -1,0 +1,106 @@
+import type {
+  BuildLogHandle,
+  CommandListHandle,
+  ContextHandle,
+  DeviceHandle,
+  DriverHandle,
+  FenceHandle,
+  HandleSlot,
+  KernelHandle,
+  ModuleHandle,
+  QueueHandle,
+} from './handles.ts';
+
+/** An address, or host memory that the function reads or writes before it returns. */
+export type Pointer = bigint | ArrayBufferView | null;
+
+/** What JavaScript passes for each type of argument. */
+interface ArgumentTypes {
+  readonly u32: number;
+  readonly u64: number | bigint;
+  readonly size: number | bigint;
+  readonly pointer: Pointer;
+  readonly driver: DriverHandle;
+  readonly device: DeviceHandle;
+  readonly context: ContextHandle;
+  readonly queue: QueueHandle;
+  readonly list: CommandListHandle;
+  readonly fence: FenceHandle;
+  readonly module: ModuleHandle;
+  readonly log: BuildLogHandle;
+  readonly kernel: KernelHandle;
+  readonly 'context slot': HandleSlot<'context'>;
+  readonly 'queue slot': HandleSlot<'queue'>;
+  readonly 'list slot': HandleSlot<'command list'>;
+  readonly 'fence slot': HandleSlot<'fence'>;
+  readonly 'kernel slot': HandleSlot<'kernel'>;
+}
+
+/** The functions of Level Zero that are used, with the types of their arguments. All return a `ze_result_t`. */
+export const PROTOTYPES = {
+  zeInit: ['u32'],
+  zeInitDrivers: ['pointer', 'pointer', 'pointer'],
+  zeDriverGet: ['pointer', 'pointer'],
+  zeDriverGetApiVersion: ['driver', 'pointer'],
+  zeDriverGetProperties: ['driver', 'pointer'],
+  zeDriverGetExtensionFunctionAddress: ['driver', 'pointer', 'pointer'],
+  zeDeviceGet: ['driver', 'pointer', 'pointer'],
+  zeDeviceGetSubDevices: ['device', 'pointer', 'pointer'],
+  zeDeviceGetProperties: ['device', 'pointer'],
+  zeDeviceGetComputeProperties: ['device', 'pointer'],
+  zeDeviceGetModuleProperties: ['device', 'pointer'],
+  zeDeviceGetMemoryProperties: ['device', 'pointer', 'pointer'],
+  zeDeviceGetCommandQueueGroupProperties: ['device', 'pointer', 'pointer'],
+  zeContextCreate: ['driver', 'pointer', 'context slot'],
+  zeContextDestroy: ['context'],
+  zeCommandQueueCreate: ['context', 'device', 'pointer', 'queue slot'],
+  zeCommandQueueDestroy: ['queue'],
+  zeCommandQueueExecuteCommandLists: ['queue', 'u32', 'pointer', 'fence'],
+  zeCommandListCreate: ['context', 'device', 'pointer', 'list slot'],
+  zeCommandListDestroy: ['list'],
+  zeCommandListClose: ['list'],
+  zeCommandListReset: ['list'],
+  zeCommandListAppendBarrier: ['list', 'pointer', 'u32', 'pointer'],
+  zeCommandListAppendMemoryCopy: ['list', 'pointer', 'pointer', 'size', 'pointer', 'u32', 'pointer'],
+  zeCommandListAppendMemoryFill: ['list', 'pointer', 'pointer', 'size', 'size', 'pointer', 'u32', 'pointer'],
+  zeCommandListAppendLaunchKernel: ['list', 'kernel', 'pointer', 'pointer', 'u32', 'pointer'],
+  zeFenceCreate: ['queue', 'pointer', 'fence slot'],
+  zeFenceDestroy: ['fence'],
+  zeFenceHostSynchronize: ['fence', 'u64'],
+  zeFenceQueryStatus: ['fence'],
+  zeFenceReset: ['fence'],
+  zeMemAllocDevice: ['context', 'pointer', 'size', 'size', 'device', 'pointer'],
+  zeMemAllocHost: ['context', 'pointer', 'size', 'size', 'pointer'],
+  zeMemFree: ['context', 'pointer'],
+  zeModuleCreate: ['context', 'device', 'pointer', 'pointer', 'pointer'],
+  zeModuleDestroy: ['module'],
+  zeModuleBuildLogGetString: ['log', 'pointer', 'pointer'],
+  zeModuleBuildLogDestroy: ['log'],
+  zeKernelCreate: ['module', 'pointer', 'kernel slot'],
+  zeKernelDestroy: ['kernel'],
+  zeKernelGetProperties: ['kernel', 'pointer'],
+  zeKernelSetArgumentValue: ['kernel', 'u32', 'size', 'pointer'],
+  zeKernelSetGroupSize: ['kernel', 'u32', 'u32', 'u32'],
+} as const;
+
+/** Name of a function of Level Zero. */
+export type FunctionName = keyof typeof PROTOTYPES;
+
+type Arguments<Types extends readonly (keyof ArgumentTypes)[]> = {
+  -readonly [Index in keyof Types]: ArgumentTypes[Types[Index]];
+};
+
+/** Level Zero as JavaScript functions, each bound when it is first used. Results are numbers: see `result.ts`. */
+export type LevelZeroApi = {
+  readonly [Name in FunctionName]: {
+    (...args: Arguments<(typeof PROTOTYPES)[Name]>): number;
+    /** Runs on a thread of koffi's. Pass addresses of memory that stays where it is, not typed arrays. */
+    async(...args: [...Arguments<(typeof PROTOTYPES)[Name]>, (error: Error | null, result: number) => void]): void;
+  };
+};
+
+/** koffi's types of the arguments of a function. */
+export function koffiTypes(name: FunctionName): string[] {
+  const types: Readonly<Partial<Record<string, string>>> = { u32: 'uint32_t', u64: 'uint64_t', size: 'size_t' };
+  return PROTOTYPES[name].map((type) => types[type] ?? 'void *');
+}

@@ -1,0 +1,77 @@
+import { BackendError, type BackendErrorFields, type ErrorCode } from '@concord/backend-core';
+
+/** Results of Level Zero by their names in `ze_api.h`, without the prefix `ZE_RESULT_`. */
+export const RESULTS = {
+  SUCCESS: 0,
+  NOT_READY: 1,
+  ERROR_DEVICE_LOST: 0x70000001,
+  ERROR_OUT_OF_HOST_MEMORY: 0x70000002,
+  ERROR_OUT_OF_DEVICE_MEMORY: 0x70000003,
+  ERROR_MODULE_BUILD_FAILURE: 0x70000004,
+  ERROR_MODULE_LINK_FAILURE: 0x70000005,
+  ERROR_DEVICE_REQUIRES_RESET: 0x70000006,
+  ERROR_DEVICE_IN_LOW_POWER_STATE: 0x70000007,
+  ERROR_INSUFFICIENT_PERMISSIONS: 0x70010000,
+  ERROR_NOT_AVAILABLE: 0x70010001,
+  ERROR_DEPENDENCY_UNAVAILABLE: 0x70020000,
+  WARNING_DROPPED_DATA: 0x70020001,
+  ERROR_UNINITIALIZED: 0x78000001,
+  ERROR_UNSUPPORTED_VERSION: 0x78000002,
+  ERROR_UNSUPPORTED_FEATURE: 0x78000003,
+  ERROR_INVALID_ARGUMENT: 0x78000004,
+  ERROR_INVALID_NULL_HANDLE: 0x78000005,
+  ERROR_HANDLE_OBJECT_IN_USE: 0x78000006,
+  ERROR_INVALID_NULL_POINTER: 0x78000007,
+  ERROR_INVALID_SIZE: 0x78000008,
+  ERROR_UNSUPPORTED_SIZE: 0x78000009,
+  ERROR_UNSUPPORTED_ALIGNMENT: 0x7800000a,
+  ERROR_INVALID_SYNCHRONIZATION_OBJECT: 0x7800000b,
+  ERROR_INVALID_ENUMERATION: 0x7800000c,
+  ERROR_UNSUPPORTED_ENUMERATION: 0x7800000d,
+  ERROR_UNSUPPORTED_IMAGE_FORMAT: 0x7800000e,
+  ERROR_INVALID_NATIVE_BINARY: 0x7800000f,
+  ERROR_INVALID_GLOBAL_NAME: 0x78000010,
+  ERROR_INVALID_KERNEL_NAME: 0x78000011,
+  ERROR_INVALID_FUNCTION_NAME: 0x78000012,
+  ERROR_INVALID_GROUP_SIZE_DIMENSION: 0x78000013,
+  ERROR_INVALID_GLOBAL_WIDTH_DIMENSION: 0x78000014,
+  ERROR_INVALID_KERNEL_ARGUMENT_INDEX: 0x78000015,
+  ERROR_INVALID_KERNEL_ARGUMENT_SIZE: 0x78000016,
+  ERROR_INVALID_KERNEL_ATTRIBUTE_VALUE: 0x78000017,
+  ERROR_INVALID_MODULE_UNLINKED: 0x78000018,
+  ERROR_INVALID_COMMAND_LIST_TYPE: 0x78000019,
+  ERROR_OVERLAPPING_REGIONS: 0x7800001a,
+  WARNING_ACTION_REQUIRED: 0x7800001b,
+  ERROR_UNKNOWN: 0x7ffffffe,
+} as const;
+
+const CODES: Readonly<Partial<Record<number, ErrorCode>>> = {
+  [RESULTS.ERROR_DEVICE_LOST]: 'DEVICE_LOST',
+  [RESULTS.ERROR_DEVICE_REQUIRES_RESET]: 'DEVICE_LOST',
+  [RESULTS.ERROR_OUT_OF_HOST_MEMORY]: 'OUT_OF_MEMORY',
+  [RESULTS.ERROR_OUT_OF_DEVICE_MEMORY]: 'OUT_OF_MEMORY',
+};
+
+/** A result as its symbol and number, such as `ZE_RESULT_ERROR_DEVICE_LOST (0x70000001)`. */
+export function resultName(result: number): string {
+  const name = Object.entries(RESULTS).find(([, value]) => value === result)?.[0];
+  const number = `0x${(result >>> 0).toString(16)}`;
+  return name === undefined ? `an unknown result, ${number}` : `ZE_RESULT_${name} (${number})`;
+}
+
+/**
+ * The coded error of a result that is not success.
+ *
+ * @param call - the function that returned it
+ */
+export function resultError(result: number, call: string, fields: BackendErrorFields = {}): BackendError {
+  return new BackendError(CODES[result] ?? 'DEVICE_ERROR', `${call} returned ${resultName(result)}`, {
+    status: result >>> 0,
+    ...fields,
+  });
+}
+
+/** Whether memory ran short, on the device or on the host. */
+export function isOutOfMemory(result: number): boolean {
+  return CODES[result] === 'OUT_OF_MEMORY';
+}

@@ -1,0 +1,41 @@
+import type { Value } from '@concord/spirv-builder';
+import { defineKernel, type Kernel } from '../kernel.ts';
+import { exponential, larger, LOWEST } from './softmax.ts';
+
+/** Work-items in a group. */
+export const COMBINE_LANES = 64;
+
+/**
+ * Merges the outcomes of attention over parts of the keys. Each part left a record per query: the sums of weighted values,
+ * the largest score, and the sum of the weights. Relative to the largest score of all parts, sums and weights add up
+ * (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, section 3.1).
+ *
+ * `records` is `[splits, rows, head_dim + 2]`, the output `[rows, head_dim]`. One work-item per entry of the output.
+ */
+export const combine: Kernel = defineKernel({
+  name: 'attention/combine',
+  parameters: { records: 'f32*', o: 'f32*', splits: 'u64', rows: 'u64', head_dim: 'u64' },
+  groupSize: [COMBINE_LANES, 1, 1],
+  write: (k, { module, args }) => {
+    const f32 = module.float(32);
+    const index = k.globalId(0);
+    const row = k.udiv(index, args.head_dim);
+    const d = k.umod(index, args.head_dim);
+    const record = k.add(args.head_dim, 2);
+    k.when(k.ult(row, args.rows), () => {
+      const first = k.at(args.records, k.mul(row, record));
+      const recordOf = (split: Value): Value => k.at(first, k.mul(k.mul(split, args.rows), record));
+      const [largest] = k.forLoop({ to: args.splits }, [k.constant(f32, LOWEST)], (split, [largestYet]) => [
+        larger(k, largestYet as Value, k.load(k.at(recordOf(split), args.head_dim))),
+      ]) as [Value];
+      const zero = k.constant(f32, 0);
+      const [sum, total] = k.forLoop({ to: args.splits }, [zero, zero], (split, [sumYet, totalYet]) => {
+        const at = recordOf(split);
+        const factor = exponential(k, k.sub(k.load(k.at(at, args.head_dim)), largest));
+        const weight = k.load(k.at(at, k.add(args.head_dim, 1)));
+        return [k.fma(factor, k.load(k.at(at, d)), sumYet as Value), k.fma(factor, weight, totalYet as Value)];
+      }) as [Value, Value];
+      k.store(k.at(args.o, index), k.div(sum, total));
+    });
+  },
+});

@@ -1,0 +1,182 @@
+import type { ResolvedAttention } from '@concord/backend-core/implement';
+import type { Kernel } from '../kernel.ts';
+import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
+import { type AttentionVariant, chooseVariant, COLUMNS, fittingTiles, splitKeys } from './choose-variant.ts';
+import { combine, COMBINE_LANES } from './combine.spv.ts';
+import { packKeys, PANEL_KEYS } from './pack-keys.spv.ts';
+import { PAD_LANES, PADDED_COLUMNS, padValues } from './pad-values.spv.ts';
+import { row } from './row.spv.ts';
+import { tiled } from './tiled.spv.ts';
+import { wide, WIDE_QUERIES, type WideParams } from './wide.spv.ts';
+
+/** Most bytes of K and V that are laid out anew at a time, where the device allocates that much, unless one head has more. */
+const LAID_OUT_BYTES = 2 ** 26;
+/** Numbers behind the sums in a record: the largest score, and the sum of the weights. */
+const RECORD_EXTRA = 2;
+
+/**
+ * attention: `softmax(scale * Q K^T) V` per batch and head, by the kernel that suits shape and device. To keep all compute
+ * units busy when there are few queries, the keys are taken in parts whose outcomes are merged.
+ *
+ * @param choose - how the kernel is chosen, for tests of one
+ */
+export function planAttention(
+  call: ResolvedAttention<DeviceMemory>,
+  recorder: Recorder,
+  choose: typeof chooseVariant = chooseVariant,
+): void {
+  const heads = call.batch * call.heads;
+  const keys = visibleKeys(call);
+  const variant = choose({ heads, queries: call.seqQ, keys, headDim: call.headDim }, recorder.traits);
+  if (variant.kind === 'wide') {
+    planWide(call, variant, recorder);
+  } else if (variant.kind === 'row') {
+    attend(
+      call,
+      { first: 0, count: heads },
+      variant,
+      {
+        kernel: (partial) => row({ partial }),
+        args: { k: call.k, v: call.v },
+        groups: heads * call.seqQ,
+      },
+      recorder,
+    );
+  } else {
+    const { queries, headDim } = variant;
+    attend(
+      call,
+      { first: 0, count: heads },
+      variant,
+      {
+        kernel: (partial) => tiled({ queries, headDim, partial }),
+        args: { k: call.k, v: call.v },
+        groups: heads * Math.ceil(call.seqQ / queries),
+      },
+      recorder,
+    );
+  }
+}
+
+/** Every kernel of attention that can be chosen for a device. */
+export function allKernels(traits: DeviceTraits): readonly Kernel[] {
+  const both = [false, true] as const;
+  if (!traits.isCpuLike)
+    return [combine, ...both.flatMap((partial) => fittingTiles(traits).map((tile) => tiled({ ...tile, partial })))];
+  const attending = both.flatMap((partial) => [
+    row({ partial }),
+    ...COLUMNS.map((columns) => wide({ columns, partial })),
+  ]);
+  return [combine, packKeys, padValues, ...attending];
+}
+
+/** The keys that some query sees: none beyond the last query. */
+function visibleKeys({ seqQ, seqKv, causal }: ResolvedAttention<DeviceMemory>): number {
+  return causal ? Math.min(seqQ, seqKv) : seqKv;
+}
+
+/** Some of the heads of all batches. */
+interface Heads {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** What is left to say of a launch that attends. */
+interface Attending {
+  readonly kernel: (partial: boolean) => Kernel;
+  /** Besides those that all kernels have. */
+  readonly args: Launch['args'];
+  /** Number of groups for each split. */
+  readonly groups: number;
+}
+
+/** By `wide`: K, and V where its rows are short, laid out for as many heads at a time as fit in {@link LAID_OUT_BYTES}. */
+function planWide(
+  call: ResolvedAttention<DeviceMemory>,
+  variant: AttentionVariant & Pick<WideParams, 'columns'>,
+  recorder: Recorder,
+): void {
+  const { seqKv, headDim, k, v } = call;
+  const heads = call.batch * call.heads;
+  const panelsPerHead = Math.ceil(visibleKeys(call) / PANEL_KEYS);
+  const panelElements = panelsPerHead * PANEL_KEYS * headDim;
+  const isPadded = headDim < PADDED_COLUMNS;
+  const paddedElements = isPadded ? seqKv * PADDED_COLUMNS : 0;
+  const limit = Math.min(LAID_OUT_BYTES, recorder.traits.maxAllocationBytes);
+  const fitting = Math.floor(limit / (4 * Math.max(panelElements, paddedElements)));
+  const headsAtATime = Math.min(heads, Math.max(1, fitting));
+  const panels = recorder.scratch(4 * headsAtATime * panelElements);
+  const padded = isPadded ? recorder.scratch(4 * headsAtATime * paddedElements) : undefined;
+  for (let first = 0; first < heads; first += headsAtATime) {
+    const count = Math.min(headsAtATime, heads - first);
+    const [keys, values] = [k, v].map((span) => from(span, first * seqKv * headDim)) as [Span, Span];
+    recorder.launch({
+      kernel: packKeys,
+      args: { k: keys, panels, keys: seqKv, head_dim: headDim, panels_per_head: panelsPerHead },
+      groups: [count * panelsPerHead, 1, 1],
+    });
+    if (padded !== undefined) {
+      const rows = count * seqKv;
+      recorder.launch({
+        kernel: padValues,
+        args: { v: values, padded, rows, head_dim: headDim },
+        groups: [Math.ceil((rows * PADDED_COLUMNS) / PAD_LANES), 1, 1],
+      });
+    }
+    const attending: Attending = {
+      kernel: (partial) => wide({ columns: variant.columns, partial }),
+      args: {
+        panels,
+        v: padded ?? values,
+        value_pitch: isPadded ? PADDED_COLUMNS : headDim,
+        panels_head: panelElements,
+      },
+      groups: count * Math.ceil(call.seqQ / WIDE_QUERIES),
+    };
+    attend(call, { first, count }, variant, attending, recorder);
+  }
+}
+
+/** The attention of some heads, and where their keys are split, the merging. */
+function attend(
+  call: ResolvedAttention<DeviceMemory>,
+  heads: Heads,
+  { splits }: AttentionVariant,
+  { kernel, args, groups }: Attending,
+  recorder: Recorder,
+): void {
+  const { seqQ, seqKv, headDim, causal, scale } = call;
+  const rows = heads.count * seqQ;
+  const record = headDim + RECORD_EXTRA;
+  const [q, o] = [call.q, call.o].map((span) => from(span, heads.first * seqQ * headDim)) as [Span, Span];
+  const records = splits > 1 ? recorder.scratch(4 * splits * rows * record) : undefined;
+  recorder.launch({
+    kernel: kernel(records !== undefined),
+    args: {
+      ...args,
+      q,
+      o: records ?? o,
+      heads: heads.count,
+      queries: seqQ,
+      keys: seqKv,
+      head_dim: headDim,
+      splits,
+      split_keys: splitKeys(visibleKeys(call), splits),
+      o_row: records === undefined ? headDim : record,
+      causal: causal ? 1 : 0,
+      scale,
+    },
+    groups: [groups * splits, 1, 1],
+  });
+  if (records === undefined) return;
+  recorder.launch({
+    kernel: combine,
+    args: { records, o, splits, rows, head_dim: headDim },
+    groups: [Math.ceil((rows * headDim) / COMBINE_LANES), 1, 1],
+  });
+}
+
+/** An operand from its element `first` on. */
+function from({ buffer, byteOffset, byteLength }: Span, first: number): Span {
+  return { buffer, byteOffset: byteOffset + 4 * first, byteLength: byteLength - 4 * first };
+}

@@ -1,0 +1,211 @@
+import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
+import { PANEL_KEYS } from './pack-keys.spv.ts';
+import { acrossLanes, exponential, larger, LOWEST } from './softmax.ts';
+
+/** What tells the `wide` kernels apart. */
+export interface WideParams {
+  /** Columns of O that are summed at a time, 16 or 32; at most the columns of V. */
+  readonly columns: 16 | 32;
+  /** Writes records for `combine` in place of rows of O. */
+  readonly partial: boolean;
+}
+
+const LANES = 16;
+/** Neighbouring queries of a work-item. */
+export const WIDE_QUERIES = 8;
+/** Columns of O that there is room for. */
+export const MOST_COLUMNS = 256;
+
+const PARAMETERS = {
+  q: 'f32*',
+  panels: 'f32*',
+  v: 'f32*',
+  o: 'f32*',
+  heads: 'u64',
+  queries: 'u64',
+  keys: 'u64',
+  head_dim: 'u64',
+  value_pitch: 'u64',
+  panels_head: 'u64',
+  splits: 'u64',
+  split_keys: 'u64',
+  o_row: 'u64',
+  causal: 'u32',
+  scale: 'f32',
+} as const satisfies Readonly<Record<string, ParameterType>>;
+
+/**
+ * softmax(scale * Q K^T) V for devices with wide vectors, with the online softmax: sums of exponentials relative to the
+ * largest score so far, scaled down when a larger one turns up (Milakov and Gimelshein, 2018).
+ *
+ * Q and O are `[heads, queries, head_dim]`, V `[heads, keys, value_pitch]`; `panels` holds K as `packKeys` lays it out, so
+ * that a vector holds the scores of neighbouring keys. A work-item has {@link WIDE_QUERIES} neighbouring queries of a head
+ * and a split of the keys, and takes a panel of keys at a time: scores and weights in registers, the weights to private
+ * memory, then for each chunk of `columns` columns the sums of weighted values, which stay in private memory between
+ * panels. The last chunk begins early enough to end with the row. Work-items are numbered by head, split, and block of
+ * queries, the last running fastest; with `partial`, split s of row r writes record `s * heads * queries + r`.
+ */
+export const wide: (params: WideParams) => Kernel = variants(({ columns, partial }: WideParams) => {
+  const queries = Array.from({ length: WIDE_QUERIES }, (_, index) => index);
+  const keyVectors = PANEL_KEYS / LANES;
+  const columnVectors = columns / LANES;
+  const chunkSize = WIDE_QUERIES * columns;
+  return defineKernel({
+    name: `attention/wide ${WIDE_QUERIES}x${PANEL_KEYS}x${columns}${partial ? ' partial' : ''}`,
+    parameters: PARAMETERS,
+    groupSize: [1, 1, 1],
+    write: (k, { module, args }) => {
+      const [u32, u64, f32] = [module.int(32), module.int(64), module.float(32)];
+      const vector = module.vector(f32, LANES);
+      const lanes = module.vector(u32, LANES);
+      const laneNumbers = Array.from({ length: keyVectors }, (_, j) =>
+        k.vector(lanes, ...Array.from({ length: LANES }, (_, lane) => k.constant(u32, j * LANES + lane))),
+      );
+      const sums = k.privateArray(f32, WIDE_QUERIES * MOST_COLUMNS);
+      const weights = k.privateArray(f32, WIDE_QUERIES * PANEL_KEYS);
+
+      const blocks = k.udiv(k.add(args.queries, WIDE_QUERIES - 1), WIDE_QUERIES);
+      const number = k.groupId(0);
+      const firstQuery = k.mul(k.umod(number, blocks), WIDE_QUERIES);
+      const split = k.umod(k.udiv(number, blocks), args.splits);
+      const head = k.udiv(k.udiv(number, blocks), args.splits);
+      const isCausal = k.ne(args.causal, 0);
+      // What is computed beyond the last query, a copy of it, is not stored.
+      const numbers = queries.map((i) => k.math('u_min', k.add(firstQuery, i), k.sub(args.queries, 1)));
+      const rows = numbers.map((each) => k.at(args.q, k.mul(k.add(k.mul(head, args.queries), each), args.head_dim)));
+      const visible = numbers.map((each) => k.select(isCausal, k.math('u_min', args.keys, k.add(each, 1)), args.keys));
+      const firstKey = k.mul(split, args.split_keys);
+      const end = k.math('u_min', visible.at(-1) as Value, k.add(firstKey, args.split_keys));
+      const panels = k.at(args.panels, k.mul(head, args.panels_head));
+      const values = k.at(args.v, k.mul(k.mul(head, args.keys), args.value_pitch));
+      const valueColumns = k.math('u_max', args.head_dim, k.constant(u64, columns));
+      const chunks = k.udiv(k.add(valueColumns, columns - 1), columns);
+      const columnOf = (chunk: Value): Value => k.math('u_min', k.mul(chunk, columns), k.sub(valueColumns, columns));
+
+      k.forLoop({ to: k.mul(chunks, chunkSize), step: LANES }, [], (at) =>
+        k.storeVector(k.at(sums, at), k.constant(vector, 0)),
+      );
+      const lowest = queries.map(() => k.constant(f32, LOWEST));
+      const zeros = queries.map(() => k.constant(vector, 0));
+      const results = k.forLoop(
+        { from: firstKey, to: end, step: PANEL_KEYS },
+        [...lowest, ...zeros],
+        (key, carried) => {
+          const largestYet = carried.slice(0, WIDE_QUERIES);
+          const totalsYet = carried.slice(WIDE_QUERIES);
+          const panel = k.at(panels, k.mul(key, args.head_dim));
+          const products = k.forLoop(
+            { to: args.head_dim },
+            queries.flatMap(() => laneNumbers.map(() => k.constant(vector, 0))),
+            (d, sum) => {
+              const at = k.at(panel, k.mul(d, PANEL_KEYS));
+              const keys = laneNumbers.map((_, j) => k.loadVector(k.at(at, j * LANES), LANES));
+              return rows.flatMap((row, i) => {
+                const factor = k.splat(vector, k.load(k.at(row, d)));
+                return keys.map((each, j) => k.fma(each, factor, sum[i * keyVectors + j] as Value));
+              });
+            },
+          );
+
+          /** How many keys of this panel a query sees. */
+          const seen = (until: Value): Value =>
+            k.math('u_min', k.select(k.ugt(until, key), k.sub(until, key), 0), k.constant(u64, PANEL_KEYS));
+          const largest: Value[] = [];
+          const totals: Value[] = [];
+          const factors: Value[] = [];
+          for (const i of queries) {
+            const limit = k.splat(lanes, k.uconvert(seen(visible[i] as Value), u32));
+            const isSeen = laneNumbers.map((numbersOf) => k.ult(numbersOf, limit));
+            const scores = isSeen.map((mask, j) =>
+              k.select(mask, k.mul(products[i * keyVectors + j] as Value, k.splat(vector, args.scale)), LOWEST),
+            );
+            const most = acrossLanes(
+              k,
+              scores.reduce((a, b) => larger(k, a, b)),
+              larger,
+            );
+            const now = larger(k, largestYet[i] as Value, most);
+            const factor = k.splat(vector, exponential(k, k.sub(largestYet[i] as Value, now)));
+            let total = k.mul(totalsYet[i] as Value, factor);
+            for (const [j, score] of scores.entries()) {
+              const weight = k.select(isSeen[j] as Value, exponential(k, k.sub(score, k.splat(vector, now))), 0);
+              k.storeVector(k.at(weights, i * PANEL_KEYS + j * LANES), weight);
+              total = k.add(total, weight);
+            }
+            largest.push(now);
+            totals.push(total);
+            factors.push(factor);
+          }
+
+          const seenByAll = seen(visible[0] as Value);
+          const seenBySome = seen(end);
+          k.forLoop({ to: chunks }, [], (chunk) => {
+            const sumsAt = k.at(sums, k.mul(chunk, chunkSize));
+            const valuesAt = k.at(values, k.add(k.mul(key, args.value_pitch), columnOf(chunk)));
+            const before = queries.flatMap((i) =>
+              Array.from({ length: columnVectors }, (_, j) =>
+                k.mul(k.loadVector(k.at(sumsAt, i * columns + j * LANES), LANES), factors[i] as Value),
+              ),
+            );
+            const weigh = (row: Value, sum: readonly Value[], keep: (i: number, next: Value, old: Value) => Value) => {
+              const at = k.at(valuesAt, k.mul(row, args.value_pitch));
+              const entries = Array.from({ length: columnVectors }, (_, j) => k.loadVector(k.at(at, j * LANES), LANES));
+              return queries.flatMap((i) => {
+                const weight = k.splat(vector, k.load(k.at(weights, k.add(row, i * PANEL_KEYS))));
+                return entries.map((entry, j) => {
+                  const old = sum[i * columnVectors + j] as Value;
+                  return keep(i, k.fma(entry, weight, old), old);
+                });
+              });
+            };
+            const ofAll = k.forLoop({ to: seenByAll }, before, (row, sum) => weigh(row, sum, (_, next) => next));
+            // A hidden value may be infinite or NaN, and then a weight of 0 does not hide it.
+            const after = k.forLoop({ from: seenByAll, to: seenBySome }, ofAll, (row, sum) => {
+              const place = k.add(key, row);
+              return weigh(row, sum, (i, next, old) => k.select(k.ult(place, visible[i] as Value), next, old));
+            });
+            for (const [at, sum] of after.entries()) k.storeVector(k.at(sumsAt, at * LANES), sum);
+          });
+          return [...largest, ...totals];
+        },
+      );
+
+      for (const i of queries) {
+        const total = acrossLanes(k, results[WIDE_QUERIES + i] as Value, (_, a, b) => k.add(a, b));
+        const query = k.add(firstQuery, i);
+        k.when(k.ult(query, args.queries), () => {
+          const slot = k.mul(k.add(k.mul(split, args.heads), head), args.queries);
+          const to = k.at(args.o, k.mul(k.add(slot, query), args.o_row));
+          const finish = (sum: Value): Value => (partial ? sum : k.div(sum, vectorLike(k, sum, total)));
+          k.ifElse(
+            k.ult(args.head_dim, columns),
+            () => {
+              k.forLoop({ to: args.head_dim }, [], (d) => {
+                k.store(k.at(to, d), finish(k.load(k.at(sums, k.add(d, i * columns)))));
+              });
+            },
+            () => {
+              k.forLoop({ to: chunks }, [], (chunk) => {
+                const from = k.at(sums, k.add(k.mul(chunk, chunkSize), i * columns));
+                const target = k.at(to, columnOf(chunk));
+                for (let j = 0; j < columns; j += LANES) {
+                  k.storeVector(k.at(target, j), finish(k.loadVector(k.at(from, j), LANES)));
+                }
+              });
+            },
+          );
+          if (partial) {
+            k.store(k.at(to, args.head_dim), results[i] as Value);
+            k.store(k.at(to, k.add(args.head_dim, 1)), total);
+          }
+        });
+      }
+    },
+  });
+});
+
+/** `scalar` in each component, where `like` is a vector. */
+function vectorLike(k: FunctionBuilder, like: Value, scalar: Value): Value {
+  return like.type.kind === 'vector' ? k.splat(like.type, scalar) : scalar;
+}

@@ -1,0 +1,170 @@
+import type { ResolvedConv2d } from '@concord/backend-core/implement';
+import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
+import { packedBytes } from './choose-variant.ts';
+import { isOwnLayout, type WideLayout, wideLayout } from './layout.ts';
+import { offsets, OFFSETS_LANES } from './offsets.spv.ts';
+import { pack } from './pack.spv.ts';
+import { wide, type WideParams, widePlaces } from './wide.spv.ts';
+
+/** Multiply-adds that a work-item of `wide` has at least, so that starting it does not count. */
+const WORK_PER_ITEM = 2 ** 17;
+/** Bytes of images that a cache holds while the filters change. */
+const CACHED_BYTES = 2 ** 18;
+/** Elements that a work-item of `pack` copies, about. */
+const COPIES_PER_ITEM = 2 ** 12;
+
+/** How many planes (groups of channels of an image) and output rows are laid out, and computed, at a time. */
+export interface WidePlan extends WideParams {
+  readonly outputRows: number;
+}
+
+/** Some of the planes of a call, and some of their output rows. */
+interface Piece {
+  readonly firstPlane: number;
+  readonly planes: number;
+  readonly firstRow: number;
+  readonly outputRows: number;
+}
+
+/**
+ * Convolution by `wide`: the distances of the taps, then as many planes at a time as fit in `packedBytes`, laid out and
+ * computed; a plane that does not fit, by some output rows at a time. Input that has the layout already stays where it is.
+ */
+export function planWide(call: ResolvedConv2d<DeviceMemory>, plan: WidePlan, recorder: Recorder): void {
+  const { inputShape, outputShape, filterShape, groups } = call;
+  const channels = filterShape[1];
+  const planes = inputShape[0] * groups;
+  const layout = wideLayout(call, plan.outputRows);
+  const isInPlace = isOwnLayout(call) && layout.places >= widePlaces(plan);
+  const planeBytes = 4 * channels * layout.channelPitch;
+  const planesAtATime = isInPlace
+    ? planes
+    : Math.min(planes, Math.max(1, Math.floor(packedBytes(recorder.traits) / planeBytes)));
+  const table = recorder.scratch(4 * channels * filterShape[2] * filterShape[3]);
+  // A block may be longer than the plane.
+  const scratch = isInPlace ? undefined : recorder.scratch(planesAtATime * planeBytes + 4 * widePlaces(plan));
+  launchOffsets(call, layout, table, recorder);
+  for (let firstPlane = 0; firstPlane < planes; firstPlane += planesAtATime) {
+    for (let firstRow = 0; firstRow < outputShape[2]; firstRow += plan.outputRows) {
+      const piece: Piece = {
+        firstPlane,
+        planes: Math.min(planesAtATime, planes - firstPlane),
+        firstRow,
+        outputRows: Math.min(plan.outputRows, outputShape[2] - firstRow),
+      };
+      if (scratch !== undefined) launchPack(call, layout, piece, scratch, recorder);
+      launchWide(call, plan, layout, piece, { images: scratch ?? call.input, table }, recorder);
+    }
+  }
+}
+
+function launchOffsets(
+  { filterShape, stride, dilation }: ResolvedConv2d<DeviceMemory>,
+  { rows, pitch, columnPhases, channelPitch }: WideLayout,
+  table: Span,
+  recorder: Recorder,
+): void {
+  const taps = filterShape[1] * filterShape[2] * filterShape[3];
+  recorder.launch({
+    kernel: offsets,
+    args: {
+      offsets: table,
+      taps,
+      filter_height: filterShape[2],
+      filter_width: filterShape[3],
+      stride_h: stride[0],
+      stride_w: stride[1],
+      dilation_h: dilation[0],
+      dilation_w: dilation[1],
+      row_phase_pitch: columnPhases * rows * pitch,
+      column_phase_pitch: rows * pitch,
+      pitch,
+      channel_pitch: channelPitch,
+    },
+    groups: [Math.ceil(taps / OFFSETS_LANES), 1, 1],
+  });
+}
+
+function launchPack(
+  call: ResolvedConv2d<DeviceMemory>,
+  { rows, pitch, rowPhases, columnPhases }: WideLayout,
+  { firstPlane, planes, firstRow }: Piece,
+  images: Span,
+  recorder: Recorder,
+): void {
+  const { inputShape, filterShape, stride, padding } = call;
+  const [, , height, width] = inputShape;
+  const lines = planes * filterShape[1] * rowPhases * columnPhases * rows;
+  const linesPerItem = Math.ceil(COPIES_PER_ITEM / pitch);
+  recorder.launch({
+    kernel: pack({ isDense: stride[1] === 1 }),
+    args: {
+      input: from(call.input, firstPlane * filterShape[1] * height * width),
+      images,
+      lines,
+      lines_per_item: linesPerItem,
+      height,
+      width,
+      row_phases: rowPhases,
+      column_phases: columnPhases,
+      rows,
+      pitch,
+      first_row: firstRow,
+      stride_h: stride[0],
+      stride_w: stride[1],
+      pad_h: padding[0],
+      pad_w: padding[1],
+    },
+    groups: [Math.ceil(lines / linesPerItem), 1, 1],
+  });
+}
+
+function launchWide(
+  call: ResolvedConv2d<DeviceMemory>,
+  params: WideParams,
+  { pitch, channelPitch }: WideLayout,
+  { firstPlane, planes, firstRow, outputRows }: Piece,
+  { images, table }: { readonly images: Span; readonly table: Span },
+  recorder: Recorder,
+): void {
+  const { filterShape, outputShape, groups, filter, output } = call;
+  const width = outputShape[3];
+  const filters = filterShape[0] / groups;
+  const taps = filterShape[1] * filterShape[2] * filterShape[3];
+  const block = widePlaces(params);
+  const places = (outputRows - 1) * pitch + width;
+  const blocks = Math.ceil(places / block);
+  const blocksPerItem = Math.min(blocks, Math.ceil(WORK_PER_ITEM / (taps * params.filters * block)));
+  const planePitch = filterShape[1] * channelPitch;
+  const planesAtATime = Math.max(1, Math.min(planes, Math.floor(CACHED_BYTES / (4 * planePitch))));
+  const turns = Math.ceil(planes / planesAtATime);
+  recorder.launch({
+    kernel: wide({ filters: params.filters, vectors: params.vectors }),
+    args: {
+      images,
+      filter,
+      output: from(output, firstRow * width),
+      offsets: table,
+      taps,
+      groups,
+      filters,
+      first_plane: firstPlane,
+      planes,
+      planes_at_a_time: planesAtATime,
+      plane_pitch: planePitch,
+      places,
+      pitch,
+      width,
+      output_plane: outputShape[2] * width,
+      last_start: Math.max(0, places - block),
+      blocks,
+      blocks_per_item: blocksPerItem,
+    },
+    groups: [turns * planesAtATime * Math.ceil(filters / params.filters) * Math.ceil(blocks / blocksPerItem), 1, 1],
+  });
+}
+
+/** An operand from its element `first` on. */
+function from({ buffer, byteOffset, byteLength }: Span, first: number): Span {
+  return { buffer, byteOffset: byteOffset + 4 * first, byteLength: byteLength - 4 * first };
+}

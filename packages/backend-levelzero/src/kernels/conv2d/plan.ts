@@ -1,0 +1,103 @@
+import type { ResolvedConv2d } from '@concord/backend-core/implement';
+import type { Kernel } from '../kernel.ts';
+import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
+import { chooseVariant, DIRECT, TILES, WIDE } from './choose-variant.ts';
+import { direct, DIRECT_LANES, type DirectParams } from './direct.spv.ts';
+import { implicitGemm, type ImplicitGemmParams } from './implicit-gemm.spv.ts';
+import { planWide } from './launch-wide.ts';
+import { offsets } from './offsets.spv.ts';
+import { pack } from './pack.spv.ts';
+import { wide } from './wide.spv.ts';
+
+/**
+ * conv2dForward: `output[n, k, p, q] = sum over c, r, s of input * filter`, by the kernel that suits shape and device.
+ *
+ * @param choose - how the kernel is chosen, for tests of one
+ */
+export function planConv2d(
+  call: ResolvedConv2d<DeviceMemory>,
+  recorder: Recorder,
+  choose: typeof chooseVariant = chooseVariant,
+): void {
+  const variant = choose(call, recorder.traits);
+  if (variant.kind === 'wide') planWide(call, variant, recorder);
+  else if (variant.kind === 'implicit-gemm') launchImplicitGemm(call, variant, recorder);
+  else launchDirect(call, variant, recorder);
+}
+
+/** Every kernel of conv2dForward that can be chosen for a device. */
+export function allKernels({ isCpuLike }: DeviceTraits): readonly Kernel[] {
+  const packing = [offsets, ...[false, true].map((isDense) => pack({ isDense }))];
+  return [...DIRECT.map(direct), ...(isCpuLike ? [...packing, ...WIDE.map(wide)] : TILES.map(implicitGemm))];
+}
+
+function launchDirect(call: ResolvedConv2d<DeviceMemory>, params: DirectParams, recorder: Recorder): void {
+  const { inputShape, filterShape, outputShape, groups, input, filter, output } = call;
+  const filters = filterShape[0] / groups;
+  const outputPlane = outputShape[2] * outputShape[3];
+  const places = outputShape[0] * outputPlane;
+  recorder.launch({
+    kernel: direct({ filters: params.filters }),
+    args: {
+      input,
+      filter,
+      output,
+      groups,
+      filters,
+      channels: filterShape[1],
+      height: inputShape[2],
+      width: inputShape[3],
+      filter_height: filterShape[2],
+      filter_width: filterShape[3],
+      output_width: outputShape[3],
+      output_plane: outputPlane,
+      places,
+      ...windowArguments(call),
+    },
+    groups: [groups * Math.ceil(filters / params.filters) * Math.ceil(places / DIRECT_LANES), 1, 1],
+  });
+}
+
+function launchImplicitGemm(call: ResolvedConv2d<DeviceMemory>, params: ImplicitGemmParams, recorder: Recorder): void {
+  const { inputShape, filterShape, outputShape, groups, input, filter, output } = call;
+  const [images, channels, height, width] = inputShape;
+  const filters = filterShape[0] / groups;
+  const outputPlane = outputShape[2] * outputShape[3];
+  const places = images * outputPlane;
+  recorder.launch({
+    kernel: implicitGemm({ tile: params.tile, piece: params.piece }),
+    args: {
+      input,
+      filter,
+      output,
+      groups,
+      filters,
+      places,
+      input_image: channels * height * width,
+      input_group: filterShape[1] * height * width,
+      taps: filterShape[1] * filterShape[2] * filterShape[3],
+      height,
+      width,
+      filter_height: filterShape[2],
+      filter_width: filterShape[3],
+      output_width: outputShape[3],
+      output_plane: outputPlane,
+      ...windowArguments(call),
+      // With one output there is no distance, and it may exceed 32 bits.
+      stride_h: call.stride[0] % 2 ** 32,
+      stride_w: call.stride[1] % 2 ** 32,
+    },
+    groups: [groups * Math.ceil(filters / params.tile) * Math.ceil(places / params.tile), 1, 1],
+  });
+}
+
+function windowArguments({ stride, padding, dilation }: ResolvedConv2d<DeviceMemory>) {
+  return {
+    stride_h: stride[0],
+    stride_w: stride[1],
+    pad_h: padding[0],
+    pad_w: padding[1],
+    dilation_h: dilation[0],
+    dilation_w: dilation[1],
+  };
+}

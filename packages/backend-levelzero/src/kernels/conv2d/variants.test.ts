@@ -1,0 +1,110 @@
+import { conv2dReference } from '@concord/backend-cpu/reference';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Conv2d, conv2dShape } from '../../../test/support/conv2d-shape.ts';
+import { withTraits } from '../../../test/support/forced-traits.ts';
+import { readFloats, upload } from '../../../test/support/spans.ts';
+import { LevelZeroClient } from '../../device/level-zero-client.ts';
+import type { DeviceTraits, Span } from '../recorder.ts';
+import { chooseVariant, type Conv2dVariant, DIRECT, TILES, WIDE } from './choose-variant.ts';
+import { planConv2d } from './plan.ts';
+
+// Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
+
+let client: LevelZeroClient;
+beforeAll(async () => {
+  client = await LevelZeroClient.open();
+});
+afterAll(() => client.dispose());
+
+/** Small integers, for which every order of summation gives the same bits. */
+function integers(length: number, seed: number): number[] {
+  return Array.from({ length }, (_, i) => ((Math.imul(i + seed, 0x9e3779b1) >>> 16) % 17) - 8);
+}
+
+/** One element into memory of its own, with another one behind it. */
+const inside = (values: readonly number[]): Span => {
+  const { buffer, byteLength } = upload(client, [Number.NaN, ...values, Number.NaN]);
+  return { buffer, byteOffset: 4, byteLength: byteLength - 8 };
+};
+
+/** A convolution by one variant, compared with the oracle; what lies around the output is unchanged. */
+async function check(
+  conv: Conv2d,
+  choose: typeof chooseVariant,
+  { specials = false, traits = {} }: { readonly specials?: boolean; readonly traits?: Partial<DeviceTraits> } = {},
+): Promise<void> {
+  const shape = conv2dShape(conv);
+  const [inputs, weights] = [integers(shape.inputs, 1), integers(shape.weights, 5)];
+  if (specials) {
+    // Over padding an infinite weight may give anything, an infinite input nothing that is elsewhere.
+    inputs[0] = Number.NaN;
+    inputs[shape.inputs >> 1] = -Infinity;
+    inputs[shape.inputs - 1] = Infinity;
+  }
+  const operands = { input: inside(inputs), filter: inside(weights), output: inside(integers(shape.outputs, 9)) };
+  client.record('conv2d', (recorder) =>
+    planConv2d({ ...shape, ...operands, opName: 'conv2dForward' }, withTraits(recorder, traits), choose),
+  );
+  const { buffer } = operands.output;
+  const got = await readFloats(client, { buffer, byteOffset: 0, byteLength: buffer.size });
+  for (const span of Object.values(operands)) client.deallocate(span.buffer.id);
+  const want = [Number.NaN, ...conv2dReference(shape, inputs, weights).value, Number.NaN];
+  const wrong = got.flatMap((x, i) => (x === want[i] || Object.is(x, want[i]) ? [] : [{ i, x, want: want[i] }]));
+  expect(got).toHaveLength(want.length);
+  expect(wrong.slice(0, 3)).toEqual([]);
+}
+
+/** Odd sizes, windows of all kinds, and more than one tile of everything. */
+const SHAPES: readonly Conv2d[] = [
+  { input: [1, 1, 1, 1], filter: [1, 1, 1] },
+  { input: [2, 3, 7, 9], filter: [4, 3, 3], padding: [1, 1] },
+  { input: [1, 2, 12, 9], filter: [3, 3, 3], stride: [3, 1] },
+  { input: [2, 2, 13, 14], filter: [4, 3, 2], dilation: [3, 2], padding: [3, 1], stride: [2, 3] },
+  { input: [1, 9, 5, 4], filter: [3, 2, 2], groups: 3, dilation: [2, 1], padding: [1, 1] },
+  { input: [3, 1, 2, 2], filter: [2, 3, 3], padding: [3, 3] },
+  { input: [2, 8, 20, 70], filter: [17, 3, 3] },
+  { input: [2, 12, 20, 21], filter: [27, 2, 3], padding: [1, 2], groups: 3, stride: [1, 2] },
+  { input: [1, 3, 32, 33], filter: [24, 8, 8], stride: [8, 8], padding: [0, 4] },
+  { input: [1, 20, 9, 9], filter: [130, 3, 3], padding: [1, 1] },
+  { input: [5, 4, 30, 31], filter: [8, 3, 3], groups: 4, padding: [1, 1], dilation: [2, 2] },
+];
+
+type Fixed = Exclude<Conv2dVariant, { kind: 'wide' }> | (typeof WIDE)[number];
+const VARIANTS: readonly (readonly [string, Fixed])[] = [
+  ...DIRECT.map((params) => [`direct ${JSON.stringify(params)}`, { kind: 'direct', ...params }] as const),
+  ...TILES.map((params) => [`implicit-gemm ${JSON.stringify(params)}`, { kind: 'implicit-gemm', ...params }] as const),
+  ...WIDE.map((params) => [`wide ${JSON.stringify(params)}`, params] as const),
+];
+
+describe.each(VARIANTS)('%s', (_, variant) => {
+  const choose: typeof chooseVariant = ({ outputShape }) =>
+    'kind' in variant ? variant : { kind: 'wide', outputRows: outputShape[2], ...variant };
+
+  it.each(SHAPES)('%j', (conv) => check(conv, choose));
+  it('NaN and infinities of the input reach the outputs whose window holds them, and no other', async () => {
+    for (const conv of SHAPES.slice(1, 8)) await check(conv, choose, { specials: true });
+  });
+});
+
+describe('wide, in pieces', () => {
+  const cpu = { isCpuLike: true };
+
+  it.each([
+    ['some images', { input: [5, 4, 12, 12], filter: [8, 3, 3], padding: [1, 1] }, 2 * 4 * 4 * 14 * 14],
+    [
+      'one group of channels',
+      { input: [2, 6, 12, 12], filter: [12, 3, 3], padding: [1, 1], groups: 3 },
+      4 * 2 * 14 * 14,
+    ],
+    ['some rows', { input: [2, 3, 40, 17], filter: [9, 3, 3], padding: [1, 1], stride: [2, 1] }, 6000],
+    ['one row', { input: [2, 3, 9, 40], filter: [9, 3, 3], padding: [1, 1] }, 4 * 3 * 3 * 42],
+  ] as const)('of %s', async (_, conv, bytes) => {
+    const traits = { ...cpu, maxAllocationBytes: bytes + 4 * 64 };
+    const variant = chooseVariant(conv2dShape(conv), { ...client.traits, ...traits });
+    expect(variant.kind).toBe('wide');
+    await check(conv, chooseVariant, { traits });
+  });
+
+  it('the input where it lies, without reading beyond it', () =>
+    check({ input: [3, 5, 14, 14], filter: [9, 1, 1] }, chooseVariant, { traits: cpu }));
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { fakeSpan, PlanRecorder } from '../../test/support/plan-recorder.ts';
+import { TEST_DEVICES } from '../../test/support/traits.ts';
+import { planElementwise } from './elementwise.ts';
+import { elementwiseKernel } from './elementwise.spv.ts';
+import type { DeviceTraits, Launch } from './recorder.ts';
+
+function planned(n: number, traits: DeviceTraits): Launch {
+  const recorder = new PlanRecorder(traits);
+  const [a, output] = [fakeSpan(4 * n, 4), fakeSpan(4 * n, 12)];
+  const kernel = (variant: 'run' | 'quad') =>
+    elementwiseKernel({ name: 'test', variant, inputs: ['a'], scalars: ['b'], element: (k, x, y) => k.add(x, y) });
+  planElementwise({ kernel, inputs: { a }, output, n, scalars: { b: 2 } }, recorder);
+  expect(recorder.launches).toHaveLength(1);
+  expect(recorder.scratches).toEqual([]);
+  return recorder.launches[0] as Launch;
+}
+
+const count = ({ groups: [x, y, z] }: Launch): number => x * y * z;
+
+describe('on a CPU', () => {
+  it.each([1, 15, 16, 1024, 8192])('%d elements are one work-item', (n) => {
+    const launch = planned(n, TEST_DEVICES.cpu);
+    expect([launch.kernel.name, launch.kernel.groupSize, launch.groups]).toEqual(['test run', [1, 1, 1], [1, 1, 1]]);
+  });
+
+  it.each([8193, 100_003, 2 ** 24, 2 ** 32 + 5])('%d elements are shared out in whole vectors', (n) => {
+    const launch = planned(n, TEST_DEVICES.cpu);
+    const chunk = launch.args['chunk'] as number;
+    expect(chunk % 16).toBe(0);
+    expect(count(launch)).toBe(Math.ceil(n / chunk));
+    expect(count(launch)).toBeGreaterThanOrEqual(2);
+    expect(count(launch)).toBeLessThanOrEqual(16);
+  });
+});
+
+describe('on a GPU', () => {
+  it.each([
+    [1, [1, 1, 1]],
+    [1024, [1, 1, 1]],
+    [1025, [2, 1, 1]],
+    [2 ** 32, [2 ** 22, 1, 1]],
+  ] as const)('%d elements take a work-item for each four', (n, groups) => {
+    const launch = planned(n, TEST_DEVICES.gpu);
+    expect([launch.kernel.name, launch.kernel.groupSize, launch.groups]).toEqual(['test quad', [256, 1, 1], groups]);
+  });
+
+  it('goes to a second dimension where the first one is too short', () => {
+    const launch = planned(1_024_001, TEST_DEVICES.fewGroups);
+    expect(launch.groups).toEqual([501, 2, 1]);
+    const many = planned(2 ** 32, TEST_DEVICES.fewGroups);
+    expect(count(many)).toBeGreaterThanOrEqual(2 ** 22);
+    expect(many.groups[0]).toBeLessThanOrEqual(1000);
+  });
+});

@@ -1,0 +1,66 @@
+import type { DType } from '@concord/backend-core';
+import type { Kernel } from '../kernel.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { lanesOf, possibleTiles } from './choose-variant.ts';
+import { direct, type OperandFormats } from './direct.spv.ts';
+import { finish } from './finish.spv.ts';
+import { local } from './local.spv.ts';
+import type { MatvecFormats } from './matvec.ts';
+import { pack } from './pack.spv.ts';
+import { scale } from './scale.spv.ts';
+import { subgroup } from './subgroup.spv.ts';
+import { teamColumns } from './team-columns.spv.ts';
+import { teamRows } from './team-rows.spv.ts';
+import { wide } from './wide.spv.ts';
+import { wideColumns } from './wide-columns.spv.ts';
+import { wideRows } from './wide-rows.spv.ts';
+
+const BOTH = [false, true] as const;
+const DTYPES: readonly DType[] = ['f32', 'f16'];
+
+/** Storage of inputs and results: results of f16 may be sums in float32. */
+const FORMATS: readonly OperandFormats[] = [
+  { input: 'f32', output: 'f32' },
+  { input: 'f16', output: 'f32' },
+  { input: 'f16', output: 'f16' },
+];
+
+/** Every kernel that a gemm on such a device may need. */
+export function allKernels(traits: DeviceTraits): readonly Kernel[] {
+  const own = traits.isCpuLike ? kernelsForProcessors() : kernelsForGpus(traits);
+  const outputs = DTYPES.flatMap((output) => [finish({ output }), scale({ output })]);
+  return [...own, ...FORMATS.map(direct), ...outputs];
+}
+
+function kernelsForProcessors(): Kernel[] {
+  const plain = FORMATS.map((formats): MatvecFormats => ({ ...formats, matrix: formats.input, vector: formats.input }));
+  // Vectors with gaps are packed first, in float32.
+  const gathered = FORMATS.filter(({ input }) => input === 'f16').map(
+    ({ output }): MatvecFormats => ({ matrix: 'f16', vector: 'f32', output }),
+  );
+  const packs = DTYPES.flatMap((input) =>
+    ([8, 32] as const).flatMap((width) => BOTH.map((alongK) => pack({ input, width, alongK }))),
+  );
+  return [
+    ...DTYPES.map((output) => wide({ output })),
+    ...packs,
+    ...DTYPES.map((input) => pack({ input, width: 1, alongK: false })),
+    ...[...plain, ...gathered].map(({ matrix, vector, output }) => wideRows({ matrix, vector, output })),
+    ...plain.flatMap(({ matrix, vector, output }) =>
+      ([1, 4, 16] as const).map((vectors) => wideColumns({ matrix, vector, output, vectors })),
+    ),
+  ];
+}
+
+function kernelsForGpus(traits: DeviceTraits): Kernel[] {
+  const lanes = lanesOf(traits);
+  const tiles = possibleTiles(traits);
+  return FORMATS.flatMap(({ input, output }) => {
+    const vectors = { matrix: input, vector: input, output };
+    const tiled = tiles.flatMap((tile) =>
+      BOTH.flatMap((transA) => BOTH.map((transB) => local({ input, output, transA, transB, tile }))),
+    );
+    const subgroups = lanes === undefined ? [] : [subgroup({ input, output, lanes })];
+    return [...tiled, ...subgroups, teamRows(vectors), teamColumns(vectors)];
+  });
+}

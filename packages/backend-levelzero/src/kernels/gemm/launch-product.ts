@@ -1,0 +1,60 @@
+import type { Recorder } from '../recorder.ts';
+import { direct, DIRECT_GROUP, type OperandFormats } from './direct.spv.ts';
+import { local } from './local.spv.ts';
+import { type Product, stepsOfA, stepsOfB } from './product.ts';
+import { splitArguments, type Splits } from './splits.ts';
+import { subgroup, SUBGROUP_ROWS, SUBGROUP_VECTORS, SUBGROUPS } from './subgroup.spv.ts';
+import type { Tile } from './tile.ts';
+
+/** Launches a product with one work-item for each entry. */
+export function launchDirect(product: Product, splits: Splits, recorder: Recorder): void {
+  const { m, n, batchCount } = product;
+  const all = m * n * batchCount * splits.count;
+  recorder.launch({
+    kernel: direct(formatsOf(product)),
+    args: { ...operands(product, splits), ...steps(product), n, entries: m * n, all },
+    groups: [Math.ceil(all / DIRECT_GROUP), 1, 1],
+  });
+}
+
+/** Launches a product with a group for each tile. */
+export function launchLocal(product: Product, tile: Tile, splits: Splits, recorder: Recorder): void {
+  const { m, n, transA, transB, a, b, batchCount } = product;
+  recorder.launch({
+    kernel: local({ ...formatsOf(product), transA, transB, tile }),
+    args: { ...operands(product, splits), m, n, a_ld: a.ld, b_ld: b.ld },
+    groups: [Math.ceil(n / tile.n), Math.ceil(m / tile.m), batchCount * splits.count],
+  });
+}
+
+/** Launches a product with a sub-group of so many lanes for each tile. */
+export function launchSubgroup(product: Product, lanes: number, splits: Splits, recorder: Recorder): void {
+  const { m, n, batchCount } = product;
+  const rows = Math.ceil(m / (SUBGROUP_ROWS * SUBGROUPS));
+  recorder.launch({
+    kernel: subgroup({ ...formatsOf(product), lanes }),
+    args: { ...operands(product, splits), ...steps(product), m, n },
+    groups: [Math.ceil(n / (SUBGROUP_VECTORS * lanes)), rows, batchCount * splits.count],
+  });
+}
+
+const formatsOf = ({ a, c }: Product): OperandFormats => ({ input: a.dtype, output: c.dtype });
+
+function operands({ a, b, c, k, alpha, beta }: Product, splits: Splits) {
+  return {
+    a: a.span,
+    b: b.span,
+    c: c.span,
+    c_ld: c.ld,
+    a_stride: a.stride,
+    b_stride: b.stride,
+    ...splitArguments(k, splits, c.stride),
+    alpha,
+    beta,
+  };
+}
+
+function steps(product: Product) {
+  const [a, b] = [stepsOfA(product), stepsOfB(product)];
+  return { a_line: a.line, a_term: a.term, b_line: b.line, b_term: b.term };
+}

@@ -1,0 +1,166 @@
+import type { Recorder, Span } from '../recorder.ts';
+import { pack, PACK_DEPTH } from './pack.spv.ts';
+import { cuts, type Matrix, type Product, shifted, type Steps, stepsOfA, stepsOfB } from './product.ts';
+import { wide } from './wide.spv.ts';
+import { PANEL_COLUMNS, PANEL_ROWS, TILE } from './wide-shape.ts';
+
+/** How much of a product is packed at a time. */
+export interface WideLimits {
+  /** Most terms: a panel of B, 128 bytes a term, should stay in the cache of a core. */
+  readonly depth: number;
+  /** Most bytes of the packed panels of one operand, unless one panel has more. */
+  readonly bytes: number;
+  /** Bytes of panels of A that a work-item goes through with one panel of B. */
+  readonly bytesEach: number;
+  /** Work-items for each thread, so that all end at about the same time. */
+  readonly itemsEach: number;
+}
+
+export const WIDE_LIMITS: WideLimits = { depth: 2048, bytes: 64 * 2 ** 20, bytesEach: 512 * 2 ** 10, itemsEach: 8 };
+
+/** Most rows of a product for which B is not packed where it can be read as it is: packing pays when it is read often. */
+const FEW_ROWS = 16;
+
+/** What panels are made of: some lines and terms of some matrices of an operand. */
+interface Block {
+  readonly matrix: Matrix;
+  readonly steps: Steps;
+  readonly lines: number;
+  readonly k: number;
+  readonly batchCount: number;
+  readonly width: 8 | 32;
+}
+
+/** Panels as the product reads them. */
+interface Panels {
+  readonly span: Span;
+  /** Elements between matrices, panels and terms. */
+  readonly stride: number;
+  readonly panel: number;
+  readonly step: number;
+}
+
+/**
+ * Launches a product for processors: operands are packed block by block, and each pair of blocks is multiplied. Blocks along k go to one
+ * block of C one after the other.
+ */
+export function launchWide(product: Product, recorder: Recorder, limits: WideLimits = WIDE_LIMITS): void {
+  const { m, n, batchCount } = product;
+  const k = Math.min(product.k, limits.depth);
+  const bytes = Math.min(limits.bytes, recorder.traits.maxAllocationBytes);
+  const linesIn = (width: number): number => Math.max(1, Math.floor(bytes / (4 * k * width))) * width;
+  const [rows, columns] = [Math.min(m, linesIn(PANEL_ROWS)), Math.min(n, linesIn(PANEL_COLUMNS))];
+  const isWhole = rows === m && columns === n;
+  const together = isWhole ? Math.max(1, Math.floor(bytes / (4 * k * (padded(m, PANEL_ROWS) + padded(n, PANEL_COLUMNS))))) : 1;
+  const batches = Math.min(batchCount, together, recorder.traits.maxGroups[2]);
+  const packer = new Packer(recorder);
+  for (const [batch, count] of cuts(batchCount, batches)) {
+    for (const [column, width] of cuts(n, columns)) {
+      for (const [row, height] of cuts(m, rows)) {
+        multiplyBlock(product, { batch, count, row, height, column, width, depth: k }, packer, limits);
+      }
+    }
+  }
+}
+
+/** A block of C. */
+interface Part {
+  readonly batch: number;
+  readonly count: number;
+  readonly row: number;
+  readonly height: number;
+  readonly column: number;
+  readonly width: number;
+  /** Terms at a time. */
+  readonly depth: number;
+}
+
+function multiplyBlock(product: Product, part: Part, packer: Packer, limits: WideLimits): void {
+  const { recorder } = packer;
+  const { batch, count, row, height, column, width, depth } = part;
+  const { alpha, beta, c } = product;
+  const [stepsA, stepsB] = [stepsOfA(product), stepsOfB(product)];
+  const [rowPanels, columnPanels] = [Math.ceil(height / PANEL_ROWS), Math.ceil(width / PANEL_COLUMNS)];
+  const start = shifted(c, batch * c.stride + row * c.ld + column).span;
+  const isLong = depth < product.k;
+  const sums = isLong ? packer.scratch('sums', 4 * count * rowPanels * columnPanels * TILE) : start;
+  for (const [from, terms] of cuts(product.k, depth)) {
+    const blockOf = (matrix: Matrix, steps: Steps, first: number, lines: number, panel: 8 | 32): Block => ({
+      matrix: shifted(matrix, batch * matrix.stride + first * steps.line + from * steps.term),
+      ...{ steps, lines, k: terms, batchCount: matrix.stride === 0 ? 1 : count, width: panel },
+    });
+    const b = packer.panels('b', blockOf(product.b, stepsB, column, width, PANEL_COLUMNS), product.m <= FEW_ROWS);
+    const a = packer.panels('a', blockOf(product.a, stepsA, row, height, PANEL_ROWS), false);
+    const each = panelsEach(rowPanels, columnPanels * count, terms, recorder.traits.computeUnits, limits);
+    recorder.launch({
+      kernel: wide({ output: c.dtype }),
+      args: {
+        ...{ a: a.span, a_stride: a.stride },
+        ...{ b: b.span, b_stride: b.stride, b_panel: b.panel, b_step: b.step },
+        ...{ c: start, c_ld: c.ld, c_stride: c.stride, sums, m: height, n: width, k: terms, alpha, beta },
+        ...{ row_panels: rowPanels, panels_each: each },
+        ...{ is_first: Number(from === 0), is_last: Number(from + terms === product.k) },
+      },
+      groups: [columnPanels, Math.ceil(rowPanels / each), count],
+    });
+  }
+}
+
+/** Panels of A for one work-item: as many as stay in the cache, and so few that every thread has some work-items. */
+function panelsEach(panels: number, columns: number, k: number, threads: number, limits: WideLimits): number {
+  const cached = Math.max(1, Math.floor(limits.bytesEach / (4 * k * PANEL_ROWS)));
+  const blocks = Math.ceil((threads * limits.itemsEach) / columns);
+  return Math.max(1, Math.min(cached, Math.ceil(panels / blocks)));
+}
+
+/** Packs blocks into scratch memory, which it keeps for the next one. */
+class Packer {
+  readonly recorder: Recorder;
+  readonly #memory = new Map<string, Span>();
+  readonly #packed = new Map<string, string>();
+
+  constructor(recorder: Recorder) {
+    this.recorder = recorder;
+  }
+
+  /** The panels of a block; `mayStay` where they may be what is in memory already. */
+  panels(name: string, block: Block, mayStay: boolean): Panels {
+    const { matrix, steps, lines, k, batchCount, width } = block;
+    const isPlain = steps.line === 1 && matrix.dtype === 'f32' && lines % width === 0;
+    if (mayStay && isPlain) return { span: matrix.span, stride: matrix.stride, panel: width, step: steps.term };
+    const size = padded(lines, width) * k;
+    const span = this.scratch(name, 4 * size * batchCount);
+    const key = [matrix.span.byteOffset, lines, k, batchCount].join(' ');
+    if (this.#packed.get(name) !== key) this.#pack(span, block);
+    this.#packed.set(name, key);
+    return { span, stride: batchCount === 1 ? 0 : size, panel: width * k, step: width };
+  }
+
+  /** Memory by name, as large as it was ever wanted. */
+  scratch(name: string, bytes: number): Span {
+    const known = this.#memory.get(name);
+    if (known !== undefined && known.byteLength >= bytes) return known;
+    const made = this.recorder.scratch(bytes);
+    this.#memory.set(name, made);
+    this.#packed.delete(name);
+    return made;
+  }
+
+  #pack(span: Span, { matrix, steps, lines, k, batchCount, width }: Block): void {
+    const alongK = steps.line !== 1;
+    this.recorder.launch({
+      kernel: pack({ input: matrix.dtype, width, alongK }),
+      args: {
+        source: matrix.span,
+        panels: span,
+        lines,
+        k,
+        source_ld: alongK ? steps.line : steps.term,
+        source_stride: matrix.stride,
+      },
+      groups: [Math.ceil(lines / width), Math.ceil(k / PACK_DEPTH), batchCount],
+    });
+  }
+}
+
+const padded = (lines: number, width: number): number => Math.ceil(lines / width) * width;

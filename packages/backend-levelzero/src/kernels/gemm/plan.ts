@@ -1,0 +1,77 @@
+import type { ResolvedGemm, ResolvedScale } from '@concord/backend-core/implement';
+import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
+import { chooseVariant, type Variant } from './choose-variant.ts';
+import { launchEntries } from './entries.ts';
+import { finish } from './finish.spv.ts';
+import { launchMatvec } from './launch-matvec.ts';
+import { launchDirect, launchLocal, launchSubgroup } from './launch-product.ts';
+import { launchWide } from './launch-wide.ts';
+import { batchesOf, cuts, type Matrix, type Product, productOf, type ProductShape } from './product.ts';
+import { scale } from './scale.spv.ts';
+import type { Splits } from './splits.ts';
+
+export { allKernels } from './all-kernels.ts';
+
+/** Ranges of k begin at multiples of this: a whole number of turns of each kernel. */
+const DEPTH_MULTIPLE = 64;
+
+/**
+ * Plans `gemm`, `batchedGemm` and both in f16, with k > 0.
+ *
+ * @param choose - gives the kernel for a product; tests and measurements have their own
+ * @throws {BackendError} OUT_OF_MEMORY when scratch memory exceeds the largest allocation
+ */
+export function planGemm(
+  call: ResolvedGemm<DeviceMemory>,
+  recorder: Recorder,
+  choose: (shape: ProductShape, traits: DeviceTraits) => Variant = chooseVariant,
+): void {
+  const product = productOf(call);
+  const variant = choose(product, recorder.traits);
+  if (variant.kind === 'wide') {
+    launchWide(product, recorder);
+    return;
+  }
+  const range = Math.ceil(product.k / variant.splits / DEPTH_MULTIPLE) * DEPTH_MULTIPLE;
+  const splits = Math.ceil(product.k / range);
+  const together = Math.max(1, Math.floor(recorder.traits.maxGroups[2] / splits));
+  for (const [batch, count] of cuts(product.batchCount, together)) {
+    multiply(batchesOf(product, batch, count), variant, range, splits, recorder);
+  }
+}
+
+/** Plans what is left of a gemm with k = 0 or alpha = 0: `C = beta * C`. */
+export function planScale(call: ResolvedScale<DeviceMemory>, recorder: Recorder): void {
+  const { m, n, batchCount, beta, dtype } = call;
+  const c: Matrix = { span: call.c, dtype, ld: call.ldc, stride: call.strideC };
+  launchEntries(recorder, scale({ output: dtype }), { m, n, batchCount, c }, { beta });
+}
+
+type SplitVariant = Exclude<Variant, { readonly kind: 'wide' }>;
+
+function multiply(product: Product, variant: SplitVariant, range: number, splits: number, recorder: Recorder): void {
+  const { m, n, k, batchCount, alpha, beta } = product;
+  if (splits === 1) {
+    launch(product, variant, { depth: k, count: 1, stride: 0 }, recorder);
+    return;
+  }
+  const entries = batchCount * m * n;
+  const sums = recorder.scratch(4 * splits * entries);
+  const c: Matrix = { span: sums, dtype: 'f32', ld: n, stride: batchCount === 1 ? 0 : m * n };
+  launch({ ...product, alpha: 1, beta: 0, c }, variant, { depth: range, count: splits, stride: entries }, recorder);
+  const own = { sums, splits, split_stride: entries, alpha, beta };
+  launchEntries(recorder, finish({ output: product.c.dtype }), { m, n, batchCount, c: product.c }, own);
+}
+
+function launch(product: Product, variant: SplitVariant, splits: Splits, recorder: Recorder): void {
+  switch (variant.kind) {
+    case 'matvec':
+      return launchMatvec(product, variant.by, splits, recorder);
+    case 'direct':
+      return launchDirect(product, splits, recorder);
+    case 'local':
+      return launchLocal(product, variant.tile, splits, recorder);
+    case 'subgroup':
+      return launchSubgroup(product, variant.lanes, splits, recorder);
+  }
+}

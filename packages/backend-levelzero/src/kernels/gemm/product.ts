@@ -1,0 +1,90 @@
+import type { DType } from '@concord/backend-core';
+import type { ResolvedGemm } from '@concord/backend-core/implement';
+import type { DeviceMemory, Span } from '../recorder.ts';
+import { ELEMENT_BYTES } from './storage.ts';
+
+/** A batch of stored matrices: row r of matrix b begins at element `b * stride + r * ld` of the span. */
+export interface Matrix {
+  readonly span: Span;
+  readonly dtype: DType;
+  readonly ld: number;
+  readonly stride: number;
+}
+
+/** Sizes of a product, and which operands are transposed: what the choice of a kernel depends on besides the device. */
+export interface ProductShape {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly batchCount: number;
+  readonly transA: boolean;
+  readonly transB: boolean;
+}
+
+/**
+ * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have a dtype of its own, and the
+ * leading dimension of a single row is the row's length, and the stride of a single matrix 0: both may be anything in a call.
+ */
+export interface Product extends ProductShape {
+  /** float32 */
+  readonly alpha: number;
+  /** float32 */
+  readonly beta: number;
+  readonly a: Matrix;
+  readonly b: Matrix;
+  readonly c: Matrix;
+}
+
+/** The product that a call means. */
+export function productOf(call: ResolvedGemm<DeviceMemory>): Product {
+  const { m, n, k, batchCount, transA, transB, alpha, beta, dtype } = call;
+  const matrix = (span: Span, rows: number, columns: number, ld: number, stride: number): Matrix => ({
+    span,
+    dtype,
+    ld: rows === 1 ? columns : ld,
+    stride: batchCount === 1 ? 0 : stride,
+  });
+  const [rowsA, columnsA] = transA ? [k, m] : [m, k];
+  const [rowsB, columnsB] = transB ? [n, k] : [k, n];
+  return {
+    ...{ m, n, k, batchCount, transA, transB, alpha, beta },
+    a: matrix(call.a, rowsA, columnsA, call.lda, call.strideA),
+    b: matrix(call.b, rowsB, columnsB, call.ldb, call.strideB),
+    c: matrix(call.c, m, n, call.ldc, call.strideC),
+  };
+}
+
+/** The matrices from element `elements` of the span on: another first row, column or batch. */
+export function shifted(matrix: Matrix, elements: number): Matrix {
+  const { span, dtype } = matrix;
+  const bytes = elements * ELEMENT_BYTES[dtype];
+  const rest = { ...span, byteOffset: span.byteOffset + bytes, byteLength: span.byteLength - bytes };
+  return { ...matrix, span: rest };
+}
+
+/** Elements between neighbouring lines of an operand (rows of op(A), columns of op(B)), and between its terms. */
+export interface Steps {
+  readonly line: number;
+  readonly term: number;
+}
+
+export function stepsOfA({ transA, a }: Pick<Product, 'transA' | 'a'>): Steps {
+  return transA ? { line: 1, term: a.ld } : { line: a.ld, term: 1 };
+}
+
+export function stepsOfB({ transB, b }: Pick<Product, 'transB' | 'b'>): Steps {
+  return transB ? { line: b.ld, term: 1 } : { line: 1, term: b.ld };
+}
+
+/** Some matrices of a batch. */
+export function batchesOf(product: Product, start: number, batchCount: number): Product {
+  if (start === 0 && batchCount === product.batchCount) return product;
+  const { a, b, c } = product;
+  const part = (matrix: Matrix): Matrix => shifted(matrix, start * matrix.stride);
+  return { ...product, batchCount, a: part(a), b: part(b), c: part(c) };
+}
+
+/** Cuts `total` into pieces of `size`, the last one smaller: their starts and lengths. */
+export function* cuts(total: number, size: number): Generator<readonly [start: number, length: number]> {
+  for (let start = 0; start < total; start += size) yield [start, Math.min(size, total - start)];
+}

@@ -1,0 +1,45 @@
+import type { DType } from '@concord/backend-core';
+import type { FunctionBuilder, Value, VectorCount } from '@concord/spirv-builder';
+
+/** Bytes of an element. */
+export const ELEMENT_BYTES: Readonly<Record<DType, number>> = { f32: 4, f16: 2 };
+
+/** Reads one element, or `count` neighbouring ones, as float32. */
+export function loadElement(k: FunctionBuilder, dtype: DType, pointer: Value, count: 1 | VectorCount = 1): Value {
+  if (dtype === 'f16') return k.loadHalf(pointer, count);
+  return count === 1 ? k.load(pointer) : k.loadVector(pointer, count);
+}
+
+/** Writes one float32, or a vector of them, to elements. */
+export function storeElement(k: FunctionBuilder, dtype: DType, pointer: Value, value: Value): void {
+  if (dtype === 'f16') k.storeHalf(pointer, value);
+  else if (value.type.kind === 'vector') k.storeVector(pointer, value);
+  else k.store(pointer, value);
+}
+
+/** A sum, and the scalars of its product. */
+export interface Scaled {
+  /** A float32, or a vector of them for neighbouring entries. */
+  readonly sum: Value;
+  readonly alpha: Value;
+  readonly beta: Value;
+}
+
+/** `alpha * sum + beta * C`. C is not read where beta is 0: not even a NaN of it is seen. */
+export function resultOf(k: FunctionBuilder, dtype: DType, entry: Value, { sum, alpha, beta }: Scaled): Value {
+  const { type } = sum;
+  const isVector = type.kind === 'vector';
+  const like = (x: Value): Value => (isVector ? k.splat(type, x) : x);
+  const product = k.mul(sum, like(alpha));
+  const [result] = k.ifElse(
+    k.ne(beta, 0),
+    () => [k.fma(like(beta), loadElement(k, dtype, entry, isVector ? type.count : 1), product)],
+    () => [product],
+  );
+  return result as Value;
+}
+
+/** Writes {@link resultOf} to entries of C. */
+export function storeResult(k: FunctionBuilder, dtype: DType, entry: Value, scaled: Scaled): void {
+  storeElement(k, dtype, entry, resultOf(k, dtype, entry, scaled));
+}

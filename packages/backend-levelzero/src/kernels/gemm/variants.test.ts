@@ -1,0 +1,188 @@
+import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import type { ResolvedGemm } from '@concord/backend-core/implement';
+import { batchedGemmReference } from '@concord/backend-cpu/reference';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LevelZeroClient } from '../../device/level-zero-client.ts';
+import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
+import { lanesOf, TILES, type Variant } from './choose-variant.ts';
+import { launchWide, WIDE_LIMITS } from './launch-wide.ts';
+import { planGemm, planScale } from './plan.ts';
+import { productOf } from './product.ts';
+
+// Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
+
+interface Shape {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly trans?: 'NN' | 'NT' | 'TN' | 'TT';
+  readonly dtype?: 'f32' | 'f16';
+  readonly batchCount?: number;
+  /** Elements that rows are longer, that operands begin later, and between the matrices of C. */
+  readonly pad?: number;
+  readonly offset?: number;
+  readonly gap?: number;
+  /** Operands that all matrices of the batch share. */
+  readonly shared?: 'a' | 'b';
+  readonly alpha?: number;
+  readonly beta?: number;
+}
+
+type Call = ResolvedGemm<DeviceMemory>;
+type Plan = (call: Call, recorder: Recorder) => void;
+
+let client: LevelZeroClient;
+beforeAll(async () => {
+  client = await LevelZeroClient.open();
+});
+afterAll(() => client.dispose());
+
+const TRANSPOSES = ['NN', 'NT', 'TN', 'TT'] as const;
+
+/** Small integers, for which every order of summation gives the same bits. */
+function integers(length: number, seed: number): number[] {
+  return Array.from({ length }, (_, i) => ((Math.imul(i + seed, 0x9e3779b1) >>> 16) % 5) - 2);
+}
+
+function upload(values: readonly number[], dtype: 'f32' | 'f16', offset: number): Span {
+  const stored = dtype === 'f16' ? Uint16Array.from(values, f32ToF16Bits) : Float32Array.from(values);
+  const buffer = client.allocate(stored.byteLength);
+  client.write({ buffer, byteOffset: 0, byteLength: stored.byteLength }, new Uint8Array(stored.buffer));
+  const byteOffset = offset * stored.BYTES_PER_ELEMENT;
+  return { buffer, byteOffset, byteLength: stored.byteLength - byteOffset };
+}
+
+async function download({ buffer }: Span, dtype: 'f32' | 'f16'): Promise<number[]> {
+  let values: number[] = [];
+  await client.read({ buffer, byteOffset: 0, byteLength: buffer.size }, (bytes) => {
+    const own = bytes.slice().buffer;
+    values = dtype === 'f16' ? Array.from(new Uint16Array(own), f16BitsToF32) : [...new Float32Array(own)];
+  });
+  return values;
+}
+
+/** Runs a plan, and compares all of C's memory with what must be there: what is no entry of C is unchanged. */
+async function check(plan: Plan, shape: Shape): Promise<void> {
+  const { m, n, k, trans = 'NN', dtype = 'f32', batchCount = 1, pad = 0, offset = 0, gap = 0, shared } = shape;
+  const { alpha = 2, beta = -1 } = shape;
+  const [transA, transB] = [trans.startsWith('T'), trans.endsWith('T')];
+  const [lda, ldb, ldc] = [(transA ? m : k) + pad, (transB ? k : n) + pad, n + pad];
+  const [sizeA, sizeB, sizeC] = [(transA ? k : m) * lda, (transB ? n : k) * ldb, m * ldc + gap];
+  const strides = { strideA: shared === 'a' ? 0 : sizeA, strideB: shared === 'b' ? 0 : sizeB, strideC: sizeC };
+  const valuesOf = (size: number, seed: number): number[] => integers(offset + batchCount * size, seed);
+  const [a, b] = [valuesOf(sizeA, 1), valuesOf(sizeB, 4)];
+  // Where beta is 0, C may hold anything.
+  const c = valuesOf(sizeC, 2).map((value) => (beta === 0 ? Number.NaN : value));
+  const operands = { a: upload(a, dtype, offset), b: upload(b, dtype, offset), c: upload(c, dtype, offset) };
+  const sizes = { m, n, k, lda, ldb, ldc, batchCount, ...strides, alpha, beta };
+  const call: Call = { opName: 'batchedGemm', dtype, operands: [], ...sizes, transA, transB, ...operands };
+  client.record('gemm', (recorder) => plan(call, recorder));
+  const got = await download(operands.c, dtype);
+  for (const { buffer } of Object.values(operands)) client.deallocate(buffer.id);
+
+  const letters = { transA: transA ? 'T' : 'N', transB: transB ? 'T' : 'N' } as const;
+  const [inA, inB, inC] = [a, b, c].map((values) => values.slice(offset)) as [number[], number[], number[]];
+  const { value } = batchedGemmReference({ ...sizes, ...letters }, inA, inB, inC);
+  const want = [...c];
+  for (let batch = 0; batch < batchCount; batch++) {
+    for (let row = 0; row < m; row++) {
+      for (let column = 0; column < n; column++) {
+        want[offset + batch * sizeC + row * ldc + column] = value[(batch * m + row) * n + column] as number;
+      }
+    }
+  }
+  const wrong = got.flatMap((x, i) => (x === want[i] || Object.is(x, want[i]) ? [] : [{ index: i, x, want: want[i] }]));
+  expect(got).toHaveLength(want.length);
+  expect(wrong.slice(0, 3)).toEqual([]);
+}
+
+const by =
+  (variant: Variant): Plan =>
+  (call, recorder) =>
+    planGemm(call, recorder, () => variant);
+
+/** Shapes beside and between the tiles, with gaps, odd starts and rows, shared operands, and both dtypes. */
+const SHAPES: readonly Shape[] = [
+  { m: 33, n: 65, k: 17, pad: 3, offset: 1 },
+  { m: 64, n: 64, k: 64, beta: 0 },
+  { m: 70, n: 31, k: 40, batchCount: 3, shared: 'a', gap: 5 },
+  { m: 41, n: 39, k: 33, dtype: 'f16', offset: 1, pad: 2, batchCount: 2, gap: 1 },
+  { m: 9, n: 33, k: 9, dtype: 'f16', beta: 0, batchCount: 2, shared: 'b' },
+];
+const CASES = TRANSPOSES.flatMap((trans) => SHAPES.map((shape) => ({ ...shape, trans })));
+
+describe('wide', () => {
+  it.each(CASES)('%j', (shape) => check(by({ kind: 'wide' }), shape));
+
+  it.each(CASES)('in blocks along m, n and k: %j', (shape) =>
+    check(
+      (call, recorder) =>
+        launchWide(productOf(call), recorder, { ...WIDE_LIMITS, depth: 16, bytes: 4 * 16 * 40, bytesEach: 512 }),
+      shape,
+    ),
+  );
+
+  it('few rows leave B where it is', () => check(by({ kind: 'wide' }), { m: 7, n: 64, k: 90, pad: 5, offset: 3 }));
+});
+
+describe.each([1, 3])('direct, k in %i', (splits) => {
+  it.each(CASES)('%j', (shape) => check(by({ kind: 'direct', splits }), { ...shape, k: 64 * splits + 3 }));
+});
+
+describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('local $name', ({ tile }) => {
+  it.each(CASES)('%j', (shape) => check(by({ kind: 'local', tile, splits: 1 }), { ...shape, m: tile.m + shape.m }));
+
+  it('split along k', () => check(by({ kind: 'local', tile, splits: 2 }), { m: tile.m, n: 5, k: 130, batchCount: 2 }));
+});
+
+describe('sub-groups', () => {
+  it.each(CASES)('%j', async (shape) => {
+    const lanes = lanesOf(client.traits);
+    if (lanes === undefined) throw new Error('the device has no sub-groups of a size that there are kernels for');
+    await check(by({ kind: 'subgroup', lanes, splits: 1 }), shape);
+    await check(by({ kind: 'subgroup', lanes, splits: 2 }), { ...shape, k: 64 + 3 * lanes + 1 });
+  });
+});
+
+const VECTORS: readonly Shape[] = [
+  { m: 1, n: 600, k: 133, pad: 3, offset: 1 },
+  { m: 100, n: 1, k: 16, beta: 0, batchCount: 3, gap: 2 },
+  { m: 1, n: 17, k: 77, dtype: 'f16', pad: 2, offset: 1, batchCount: 2 },
+  { m: 65, n: 1, k: 200, dtype: 'f16', pad: 1, batchCount: 2, shared: 'a' },
+];
+
+describe.each([
+  ['vectors', 1],
+  ['vectors', 3],
+  ['teams', 1],
+  ['teams', 3],
+] as const)('a vector, by %s, k in %i', (team, splits) => {
+  const cases = TRANSPOSES.flatMap((trans) => VECTORS.map((shape) => ({ ...shape, trans })));
+  it.each(cases)('%j', (shape) => check(by({ kind: 'matvec', by: team, splits }), shape));
+});
+
+describe('scale', () => {
+  const scaled: Plan = (call, recorder) => planScale(call, recorder);
+  const shapes: readonly Shape[] = [
+    { m: 5, n: 7, k: 1, pad: 2, offset: 1 },
+    { m: 3, n: 1500, k: 1, batchCount: 2, gap: 3, pad: 1 },
+    { m: 50, n: 30, k: 1, batchCount: 2 },
+  ];
+  const cases = shapes.flatMap((shape) =>
+    (['f32', 'f16'] as const).flatMap((dtype) => [0, 2].map((beta) => ({ ...shape, dtype, beta, alpha: 0 }))),
+  );
+  it.each(cases)('%j', (shape) => check(scaled, shape));
+
+  it.each(cases)('as a GPU does it: %j', (shape) =>
+    check((call, recorder) => planScale(call, asGpu(recorder)), shape),
+  );
+});
+
+function asGpu(recorder: Recorder): Recorder {
+  return {
+    traits: { ...recorder.traits, isCpuLike: false },
+    launch: (launch) => recorder.launch(launch),
+    scratch: (bytes) => recorder.scratch(bytes),
+    copy: (dst, src) => recorder.copy(dst, src),
+  };
+}

@@ -1,0 +1,63 @@
+import type { Operand } from '@concord/backend-core/implement';
+import type { Kernel } from './kernel.ts';
+
+/** Device memory: one allocation of the driver, or a part of a pooled one. */
+export interface DeviceMemory {
+  /** Of this allocation: not 0, and never used again in this process. */
+  readonly id: number;
+  /** Where it starts; above 2^53 on Intel GPUs. */
+  readonly address: bigint;
+  /** Size in bytes. The driver's allocation may be larger. */
+  readonly size: number;
+}
+
+/** A piece of device memory. */
+export type Span = Operand<DeviceMemory>;
+
+/** What planning needs to know of a device. */
+export interface DeviceTraits {
+  /** Work-items of a group run one after the other on a core: barriers are dear, wide vectors are cheap. */
+  readonly isCpuLike: boolean;
+  /** Most work-items in a group. */
+  readonly maxGroupSize: number;
+  /** Most bytes of workgroup memory. */
+  readonly maxLocalBytes: number;
+  /** Sizes of sub-groups; empty where there are none. */
+  readonly subgroupSizes: readonly number[];
+  /** Arithmetic on 64-bit floats. */
+  readonly hasF64: boolean;
+  /** Arithmetic on 16-bit floats; storing them works everywhere. */
+  readonly hasF16: boolean;
+  /** What runs groups side by side: Xe cores, or threads of a CPU. */
+  readonly computeUnits: number;
+  /** Most bytes of one allocation. */
+  readonly maxAllocationBytes: number;
+  /** Most groups along x, y and z. */
+  readonly maxGroups: readonly [number, number, number];
+}
+
+/** One run of a kernel. */
+export interface Launch {
+  readonly kernel: Kernel;
+  /** By parameter name: where a pointer points, or the value. `u64` values are safe integers. */
+  readonly args: Readonly<Record<string, Span | number>>;
+  /** Number of groups along x, y and z; none is 0. */
+  readonly groups: readonly [number, number, number];
+}
+
+/**
+ * Where the plan of an op goes: launches and copies, in order; each sees what those before it wrote. One implementation
+ * records commands for the device, others note only what would run.
+ */
+export interface Recorder {
+  readonly traits: DeviceTraits;
+  launch(launch: Launch): void;
+  /**
+   * Uninitialised memory until the end of the op.
+   *
+   * @throws {BackendError} OUT_OF_MEMORY beyond `maxAllocationBytes`
+   */
+  scratch(bytes: number): Span;
+  /** Copies between two ranges that do not overlap. */
+  copy(dst: Span, src: Span): void;
+}

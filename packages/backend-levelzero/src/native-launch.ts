@@ -1,0 +1,21 @@
+import { BackendError, type DevicePtr } from '@concord/backend-core';
+import type { LevelZeroClient } from './device/level-zero-client.ts';
+import { LoadedModule } from './device/loaded-module.ts';
+import type { UserArgument } from './device/user-argument.ts';
+import type { Span } from './kernels/recorder.ts';
+import type { NativeArgument } from './native.ts';
+
+/** An argument as the client takes it: pointers become spans. */
+export function nativeArgument(arg: NativeArgument, spanOf: (ptr: DevicePtr) => Span): UserArgument {
+  if (typeof arg === 'number') return { pointer: spanOf(arg) };
+  if (typeof arg === 'object' && arg !== null && !('pointer' in arg)) return arg;
+  throw new BackendError(
+    'INVALID_ARGUMENT',
+    `an argument is a pointer or an object such as { u32: 3 }, got ${typeof arg}`,
+  );
+}
+
+/** The module, built from its words if need be. */
+export function loadedModule(module: LoadedModule | Uint32Array, client: LevelZeroClient): LoadedModule {
+  return module instanceof LoadedModule ? module : client.load(module);
+}

@@ -1,0 +1,59 @@
+import type { DevicePtr } from '@concord/backend-core';
+import type { LoadOptions } from './device/level-zero-client.ts';
+import type { LoadedModule } from './device/loaded-module.ts';
+import type { PoolCounters } from './device/memory-pool.ts';
+import type { BuildLog } from './device/module-cache.ts';
+import type { UserArgument } from './device/user-argument.ts';
+import type { ContextHandle, DeviceHandle, DriverHandle, QueueHandle } from './ffi/handles.ts';
+
+/** An argument of a kernel of one's own: a pointer as it is, or an object that says its type. */
+export type NativeArgument = DevicePtr | Exclude<UserArgument, { readonly pointer: unknown }>;
+
+/** How a kernel is launched. */
+export interface NativeLaunchOptions {
+  /** Work-items of a group. Needed where the module has no LocalSize. */
+  readonly groupSize?: readonly [number, number, number] | undefined;
+}
+
+/** What `native` of a `LevelZeroBackend` gives. */
+export interface LevelZeroNative {
+  readonly driver: DriverHandle;
+  readonly device: DeviceHandle;
+  readonly context: ContextHandle;
+  /** Commands of one's own may go to it, in an order that one sees to. */
+  readonly queue: QueueHandle;
+  /** The loader library that was loaded. */
+  readonly libraryFile: string;
+  /**
+   * The device address behind a pointer. It is the pointer's until `free`.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for a pointer that is not live
+   */
+  pointerOf(ptr: DevicePtr): bigint;
+  /**
+   * Builds a SPIR-V module. The same source gives the same module, which lives as long as the backend.
+   *
+   * @throws {BackendError} DEVICE_ERROR with the build log; INVALID_ARGUMENT
+   */
+  load(words: Uint32Array, options?: LoadOptions): LoadedModule;
+  /**
+   * Launches a kernel, between the ops before and the ops behind this call.
+   *
+   * @param module - from `load`, or the words of a module, which is then built once
+   * @param kernel - the entry point
+   * @param args - in the kernel's order: a pointer, or `{ u32: 3 }`, `{ f32: 0.5 }`, `{ local: 1024 }` and so on
+   * @param groups - number of groups along x, y and z
+   * @throws {BackendError} INVALID_ARGUMENT for a name, arguments or a group size that the kernel does not have; DEVICE_ERROR
+   */
+  launch(
+    module: LoadedModule | Uint32Array,
+    kernel: string,
+    args: readonly NativeArgument[],
+    groups: readonly [number, number, number],
+    options?: NativeLaunchOptions,
+  ): void;
+  /** Counters of the device memory of this backend, that of pooled and scratch memory included. */
+  memory(): PoolCounters;
+  /** What the driver's compiler said, also of modules that it accepted. */
+  buildLogs(): readonly BuildLog[];
+}

@@ -1,0 +1,31 @@
+import { type BackendProvider, isBackendError, type ProbeResult } from '@concord/backend-core';
+import { chooseDevice } from './device/choose-device.ts';
+import { listDevices } from './device/list-devices.ts';
+import { checkOptions, type LevelZeroOptions } from './device/options.ts';
+import { loadLevelZero } from './ffi/load.ts';
+import { LevelZeroBackend } from './levelzero-backend.ts';
+
+/** Above WebGPU's: where both reach the same GPU of Intel's, this one reaches it directly. */
+const PRIORITY = 20;
+
+/** The provider of the Level Zero backend, on the device that the options mean. */
+export function levelZero(options: LevelZeroOptions = {}): BackendProvider {
+  return {
+    name: 'level-zero',
+    priority: PRIORITY,
+    contractVersion: 1,
+    probe: () => probe(options),
+    create: (createOptions) => new LevelZeroBackend({ ...options, ...createOptions }),
+  };
+}
+
+async function probe(options: LevelZeroOptions): Promise<ProbeResult> {
+  try {
+    checkOptions(options);
+    const devices = listDevices(await loadLevelZero(options.library));
+    return { available: true, devices: [chooseDevice(devices, options).info] };
+  } catch (error) {
+    if (!isBackendError(error)) return { available: false, reason: 'failed', message: String(error) };
+    return { available: false, reason: error.reason ?? 'failed', message: error.detail, hint: error.hint };
+  }
+}

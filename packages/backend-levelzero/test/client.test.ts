@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LevelZeroClient } from '../src/device/level-zero-client.ts';
+import { defineKernel } from '../src/kernels/kernel.ts';
+import { addModule, affine, filled } from './support/kernels.ts';
+import { bytesOf, launchAffine, memory, readBytes, readFloats, slice, upload } from './support/spans.ts';
+
+let client: LevelZeroClient;
+beforeAll(async () => {
+  client = await LevelZeroClient.open();
+});
+afterAll(() => client.dispose());
+
+const counting = (length: number): Uint8Array => Uint8Array.from({ length }, (_, index) => (7 * index + 1) % 251);
+
+describe('copies', () => {
+  it.each([0, 1, 2, 3, 5, 63])('any offset and length: %i', async (offset) => {
+    const span = memory(client, 1024);
+    client.fill(span, 0xee);
+    const bytes = counting(257);
+    client.write(slice(span, offset, 257), bytes);
+    const other = memory(client, 1024);
+    client.fill(other, 0x11);
+    client.copy(slice(other, offset + 3, 101), slice(span, offset + 7, 101));
+    const expected = new Uint8Array(1024).fill(0x11);
+    expected.set(bytes.subarray(7, 108), offset + 3);
+    expect(await readBytes(client, other)).toEqual(expected);
+    expect(await readBytes(client, slice(span, offset, 257))).toEqual(bytes);
+    expect((await readBytes(client, slice(span, offset + 257, 1)))[0]).toBe(0xee);
+  });
+
+  it('larger than what is staged at once', async () => {
+    const bytes = new Uint8Array(21 * 2 ** 20 + 3);
+    for (let index = 0; index < bytes.length; index += 4093) bytes[index] = index % 256;
+    const span = memory(client, bytes.length);
+    client.write(span, bytes);
+    const got = await readBytes(client, span);
+    expect(Buffer.compare(got, bytes)).toBe(0);
+    client.deallocate(span.buffer.id);
+  });
+
+  it('the source may change as soon as write returns', async () => {
+    const source = Float32Array.of(1, 2, 3);
+    const span = memory(client, 12);
+    client.write(span, bytesOf(source));
+    source.fill(9);
+    expect(await readFloats(client, span)).toEqual([1, 2, 3]);
+  });
+});
+
+describe('call order', () => {
+  it('each command sees what those before it wrote', async () => {
+    const x = upload(client, [1, 2, 3]);
+    const before = memory(client, 12);
+    launchAffine(client, x, 2, 0);
+    client.copy(before, x);
+    client.write(slice(x, 4, 4), bytesOf(Float32Array.of(100)));
+    launchAffine(client, x, 1, 1);
+    expect(await readFloats(client, before)).toEqual([2, 4, 6]);
+    expect(await readFloats(client, x)).toEqual([3, 101, 7]);
+  });
+
+  it('over many command lists', async () => {
+    const x = upload(client, [0]);
+    for (let i = 0; i < 1000; i++) launchAffine(client, x, 1, 1);
+    expect(await readFloats(client, x)).toEqual([1000]);
+  });
+
+  it('memory that was freed and taken again', async () => {
+    const results = Array.from({ length: 8 }, (_, index) => {
+      const x = upload(client, [index]);
+      launchAffine(client, x, 10, 5);
+      const kept = memory(client, 4);
+      client.copy(kept, x);
+      client.deallocate(x.buffer.id);
+      return kept;
+    });
+    const got = await Promise.all(results.map((span) => readFloats(client, span)));
+    expect(got.flat()).toEqual(results.map((_, index) => 10 * index + 5));
+  });
+});
+
+describe('kernels', () => {
+  it('take offsets into memory, and keep their other arguments', async () => {
+    const x = upload(client, [1, 2, 3, 4, 5]);
+    launchAffine(client, slice(x, 8, 8), 3, 0.5);
+    launchAffine(client, slice(x, 4, 4), 3, 0.5);
+    expect(await readFloats(client, x)).toEqual([1, 6.5, 9.5, 12.5, 5]);
+  });
+
+  it('get specialisation constants', async () => {
+    const x = memory(client, 8);
+    for (const [index, value] of [7, 4_000_000_000].entries()) {
+      client.record('filled', (recorder) =>
+        recorder.launch({ kernel: filled(value), args: { x: slice(x, 4 * index, 4) }, groups: [1, 1, 1] }),
+      );
+    }
+    expect([...new Uint32Array((await readBytes(client, x)).buffer)]).toEqual([7, 4_000_000_000]);
+  });
+
+  it('are built ahead by compile, once', async () => {
+    const kernel = filled(123);
+    await Promise.all([client.compile(kernel), client.compile(kernel)]);
+    const x = memory(client, 4);
+    client.record('filled', (recorder) => recorder.launch({ kernel, args: { x }, groups: [1, 1, 1] }));
+    await client.compile(kernel);
+    expect([...new Uint32Array((await readBytes(client, x)).buffer)]).toEqual([123]);
+  });
+
+  it('with more groups than the device launches are refused', () => {
+    const x = memory(client, 4);
+    const groups: [number, number, number] = [2 ** 33, 1, 1];
+    const args = { x, count: 1, scale: 1, shift: 0 };
+    expect(() => client.record('affine', (recorder) => recorder.launch({ kernel: affine, args, groups }))).toThrow(
+      expect.objectContaining({ code: 'UNSUPPORTED', detail: expect.stringContaining('groups along x') }),
+    );
+  });
+
+  it('without an argument are a mistake of ours', () => {
+    const x = memory(client, 4);
+    const launch = { kernel: affine, args: { x, count: 1, scale: 1 }, groups: [1, 1, 1] } as const;
+    expect(() => client.record('affine', (recorder) => recorder.launch(launch))).toThrow('shift is not given');
+  });
+});
+
+describe('a module that is not valid', () => {
+  const broken = (): Uint32Array => affine.words().slice(0, -3);
+
+  it('is an error with the log of the build', () => {
+    expect(() => client.load(broken(), { name: 'broken' })).toThrow(
+      expect.objectContaining({
+        code: 'DEVICE_ERROR',
+        status: expect.any(Number),
+        detail: expect.stringMatching(/^broken does not build: ZE_RESULT_ERROR_\w+ \(0x[0-9a-f]+\): .{10,}/s),
+      }),
+    );
+  });
+
+  it('also when built ahead', async () => {
+    const kernel = {
+      ...defineKernel({ name: 'broken', parameters: {}, groupSize: [1, 1, 1], write: () => undefined }),
+    };
+    await expect(client.compile({ ...kernel, words: broken })).rejects.toMatchObject({ code: 'DEVICE_ERROR' });
+  });
+
+  it('and the client works on', async () => {
+    const x = upload(client, [20]);
+    launchAffine(client, x, 2, 2);
+    expect(await readFloats(client, x)).toEqual([42]);
+  });
+});
+
+describe('modules of one’s own', () => {
+  it('are launched in call order', async () => {
+    const module = client.load(addModule(), { name: 'add' });
+    expect(client.load(addModule())).toBe(module);
+    const [a, b, c] = [upload(client, [1, 2, 3, 4]), upload(client, [10, 20, 30, 40]), memory(client, 16)];
+    launchAffine(client, a, 2, 0);
+    const pointers = [{ pointer: a }, { pointer: b }, { pointer: c }];
+    client.launch(module, 'add', [...pointers, { f32: 0.5 }], [2, 1, 1], { groupSize: [2, 1, 1] });
+    launchAffine(client, c, 1, 1);
+    expect(await readFloats(client, c)).toEqual([8, 15, 22, 29]);
+  });
+
+  it('with arguments that do not fit are refused', () => {
+    const module = client.load(addModule(), { name: 'add' });
+    const one: [number, number, number] = [1, 1, 1];
+    const p = { pointer: memory(client, 16) };
+    const refused = (call: () => void, message: string): void =>
+      expect(call).toThrow(
+        expect.objectContaining({ code: 'INVALID_ARGUMENT', detail: expect.stringContaining(message) }),
+      );
+    refused(() => client.launch(module, 'sub', [], one), 'add has no kernel "sub"');
+    refused(() => client.launch(module, 'add', [p], one, { groupSize: one }), 'takes 4 arguments, got 1');
+    refused(() => client.launch(module, 'add', [p, p, p, { f32: 1 }], one), 'pass groupSize');
+    refused(() => client.launch(module, 'add', [p, p, p, { f32: 1 }], [0, 1, 1]), 'groups must be');
+    const unknown = [p, p, p, { f8: 1 } as never];
+    refused(() => client.launch(module, 'add', unknown, one, { groupSize: one }), 'no type "f8"');
+  });
+});
+
+it('what is disposed is not used again', async () => {
+  const other = await LevelZeroClient.open();
+  await other.dispose();
+  await other.dispose();
+  expect(() => other.allocate(4)).toThrow(expect.objectContaining({ code: 'DISPOSED' }));
+});

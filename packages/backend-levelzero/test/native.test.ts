@@ -1,0 +1,93 @@
+import { type DevicePtr, download, offsetPtr, upload } from '@concord/backend-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { LevelZeroBackend, levelZero } from '../src/index.ts';
+import { addModule } from './support/kernels.ts';
+
+const backend = new LevelZeroBackend();
+beforeAll(() => backend.init());
+afterAll(() => backend.dispose());
+
+it('nothing of it works before init', () => {
+  const fresh = new LevelZeroBackend();
+  for (const read of [
+    () => fresh.native.device,
+    () => fresh.native.load(addModule()),
+    () => fresh.native.buildLogs(),
+  ]) {
+    expect(read).toThrow(expect.objectContaining({ code: 'NOT_INITIALIZED' }));
+  }
+});
+
+it('has the raw handles and the library', () => {
+  const { driver, device, context, queue, libraryFile } = backend.native;
+  for (const handle of [driver, device, context, queue]) expect(handle).toBeGreaterThan(0n);
+  expect(libraryFile).toMatch(/ze_loader/);
+});
+
+it('launches a kernel of one’s own between the ops', async () => {
+  const a = upload(backend, [1, 2, 3, 4]);
+  const b = upload(backend, [10, 20, 30, 40]);
+  const c = backend.alloc(16);
+  backend.unary({ op: 'neg', n: 4, input: a, output: a });
+  const module = backend.native.load(addModule(), { name: 'add' });
+  backend.native.launch(module, 'add', [a, b, c, { f32: 0.5 }], [2, 1, 1], { groupSize: [2, 1, 1] });
+  backend.unary({ op: 'neg', n: 4, input: c, output: c });
+  expect([...(await download(backend, c, 4))]).toEqual([-4, -8, -12, -16]);
+  // The words in place of the module, and pointers inside of allocations.
+  const at = (ptr: DevicePtr): DevicePtr => offsetPtr(ptr, 8);
+  backend.native.launch(addModule(), 'add', [at(a), at(b), c, { f32: 1 }], [1, 1, 1], { groupSize: [2, 1, 1] });
+  expect([...(await download(backend, c, 4))]).toEqual([27, 36, -12, -16]);
+  for (const ptr of [a, b, c]) backend.free(ptr);
+});
+
+it('pointers have addresses while they live', () => {
+  const ptr = backend.alloc(64);
+  const address = backend.native.pointerOf(ptr);
+  expect(address).toBeGreaterThan(0n);
+  expect(address % 256n).toBe(0n);
+  expect(backend.native.pointerOf(offsetPtr(ptr, 12))).toBe(address + 12n);
+  backend.free(ptr);
+  expect(() => backend.native.pointerOf(ptr)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+  const launch = (): void =>
+    backend.native.launch(addModule(), 'add', [ptr, ptr, ptr, { f32: 1 }], [1, 1, 1], { groupSize: [1, 1, 1] });
+  expect(launch).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+});
+
+it('arguments of another kind are refused', () => {
+  const launch = (arg: unknown): void =>
+    backend.native.launch(addModule(), 'add', [arg, arg, arg, arg] as never, [1, 1, 1], { groupSize: [1, 1, 1] });
+  for (const arg of ['1', null, { pointer: 1n }, { u32: 'x' }, { local: 0 }, {}, { u32: 1, f32: 2 }]) {
+    expect(() => launch(arg)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+  }
+});
+
+it('the provider offers the device before WebGPU’s', async () => {
+  const provider = levelZero();
+  expect(provider).toMatchObject({ name: 'level-zero', contractVersion: 1, priority: 20 });
+  expect(await provider.probe()).toEqual({ available: true, devices: [backend.device] });
+  expect(await levelZero({ device: 'geforce' }).probe()).toMatchObject({
+    available: false,
+    message: 'there is no device "geforce"',
+    hint: expect.stringContaining('the devices are 0: '),
+  });
+  expect(await levelZero({ device: -1 }).probe()).toMatchObject({ available: false, reason: 'failed' });
+  const limited = await provider.create({ memoryLimitBytes: 1000 });
+  await limited.init();
+  expect(() => limited.alloc(1001)).toThrow(expect.objectContaining({ code: 'OUT_OF_MEMORY' }));
+  await limited.dispose();
+});
+
+it('prepare builds what an op needs', async () => {
+  const other = new LevelZeroBackend();
+  await other.init();
+  const progress: number[] = [];
+  await other.prepare(
+    [
+      { op: 'unary', call: { op: 'exp', n: 1000 } },
+      { op: 'gemm', call: { m: 64, n: 64, k: 64 } },
+    ],
+    { onProgress: (done) => progress.push(done) },
+  );
+  expect(progress).toEqual([1, 2]);
+  await other.dispose();
+});

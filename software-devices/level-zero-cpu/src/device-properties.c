@@ -1,0 +1,167 @@
+#include "device.h"
+#include "settings.h"
+#include <stdio.h>
+#include <unistd.h>
+
+/* POCL's vendor id of the Khronos registry, since a processor seen through PoCL has no PCI identity. */
+enum { VENDOR_ID = 0x10006, DEVICE_ID = 1 };
+static const uint64_t CYCLES_PER_SECOND = 1000000000;
+static const ze_device_uuid_t UUID = {"concord-l0-cpu\0\0"};
+
+ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice, ze_device_properties_t *pDeviceProperties)
+{
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pDeviceProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_device_properties_t *to = pDeviceProperties;
+    const engine_info *engine = &settings.engine;
+    to->type = settings.as_gpu ? ZE_DEVICE_TYPE_GPU : ZE_DEVICE_TYPE_CPU;
+    to->vendorId = VENDOR_ID;
+    to->deviceId = DEVICE_ID;
+    to->flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING;
+    if (of->is_sub_device) to->flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
+    to->subdeviceId = of->sub_device;
+    to->coreClockRate = engine->clock_mhz;
+    to->maxMemAllocSize = settings.memory_bytes;
+    to->maxHardwareContexts = 1024;
+    to->maxCommandQueuePriority = 0;
+    to->numThreadsPerEU = 1;
+    to->physicalEUSimdWidth = engine->vector_floats;
+    to->numEUsPerSubslice = engine->compute_units;
+    to->numSubslicesPerSlice = 1;
+    to->numSlices = 1;
+    /* Nanoseconds per tick, but ticks per second where the program asks in the newer way. */
+    to->timerResolution = to->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 ? CYCLES_PER_SECOND : 1;
+    to->timestampValidBits = TIMESTAMP_BITS;
+    to->kernelTimestampValidBits = TIMESTAMP_BITS;
+    to->uuid = UUID;
+    to->uuid.id[15] = of->is_sub_device ? (uint8_t)(of->sub_device + 1) : 0;
+    snprintf(to->name, sizeof to->name, "Concord Level Zero CPU (%s)", engine->name);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t hDevice, ze_device_compute_properties_t *pComputeProperties)
+{
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pComputeProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_device_compute_properties_t *to = pComputeProperties;
+    const engine_info *engine = &settings.engine;
+    to->maxTotalGroupSize = engine->max_group_size;
+    to->maxGroupSizeX = to->maxGroupSizeY = to->maxGroupSizeZ = engine->max_group_size;
+    to->maxGroupCountX = to->maxGroupCountY = to->maxGroupCountZ = INT32_MAX;
+    to->maxSharedLocalMemory = engine->max_local_bytes;
+    to->numSubGroupSizes = settings.has_subgroups ? 1 : 0;
+    memset(to->subGroupSizes, 0, sizeof to->subGroupSizes);
+    if (settings.has_subgroups) to->subGroupSizes[0] = engine->subgroup_size;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t hDevice, ze_device_module_properties_t *pModuleProperties)
+{
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pModuleProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    ze_device_module_properties_t *to = pModuleProperties;
+    const engine_info *engine = &settings.engine;
+    const ze_device_fp_flags_t ieee = ZE_DEVICE_FP_FLAG_DENORM | ZE_DEVICE_FP_FLAG_INF_NAN |
+                                      ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST | ZE_DEVICE_FP_FLAG_FMA;
+    to->spirvVersionSupported = ZE_MAKE_VERSION(1, 4);
+    to->flags = ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
+    if (engine->has_f16) to->flags |= ZE_DEVICE_MODULE_FLAG_FP16;
+    if (engine->has_f64) to->flags |= ZE_DEVICE_MODULE_FLAG_FP64;
+    /* Arithmetic on half goes through float, so it has no fused multiply-add of its own. */
+    to->fp16flags = engine->has_f16 ? ieee & ~(ze_device_fp_flags_t)ZE_DEVICE_FP_FLAG_FMA : 0;
+    to->fp32flags = ieee;
+    to->fp64flags = engine->has_f64 ? ieee : 0;
+    to->maxArgumentsSize = 1024;
+    to->printfBufferSize = 0;
+    memset(&to->nativeKernelSupported, 0, sizeof to->nativeKernelSupported);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t hDevice, uint32_t *pCount,
+                                                   ze_command_queue_group_properties_t *pCommandQueueGroupProperties)
+{
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pCount == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (items_to_write(pCount, 1, pCommandQueueGroupProperties) > 0) {
+        pCommandQueueGroupProperties->flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
+                                              ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY |
+                                              ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
+        pCommandQueueGroupProperties->maxMemoryFillPatternSize = MOST_FILL_PATTERN_BYTES;
+        pCommandQueueGroupProperties->numQueues = 1;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t hDevice, uint32_t *pCount,
+                                        ze_device_memory_properties_t *pMemProperties)
+{
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pCount == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (items_to_write(pCount, 1, pMemProperties) > 0) {
+        pMemProperties->flags = 0;
+        pMemProperties->maxClockRate = 0;
+        pMemProperties->maxBusWidth = 64;
+        pMemProperties->totalSize = settings.memory_bytes;
+        snprintf(pMemProperties->name, sizeof pMemProperties->name, "host memory");
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetMemoryAccessProperties(ze_device_handle_t hDevice,
+                                              ze_device_memory_access_properties_t *pMemAccessProperties)
+{
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pMemAccessProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const ze_memory_access_cap_flags_t all = ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC |
+                                             ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT |
+                                             ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
+    pMemAccessProperties->hostAllocCapabilities = all;
+    pMemAccessProperties->deviceAllocCapabilities = all;
+    pMemAccessProperties->sharedSingleDeviceAllocCapabilities = all;
+    pMemAccessProperties->sharedCrossDeviceAllocCapabilities = all;
+    /* It could read any memory, but takes pointers only to allocations: that finds a program's mistakes. */
+    pMemAccessProperties->sharedSystemAllocCapabilities = 0;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t hDevice, uint32_t *pCount,
+                                       ze_device_cache_properties_t *pCacheProperties)
+{
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pCount == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    const int levels[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+    const uint32_t written = items_to_write(pCount, sizeof levels / sizeof *levels, pCacheProperties);
+    for (uint32_t i = 0; i < written; i++) {
+        const long bytes = sysconf(levels[i]);
+        pCacheProperties[i].flags = 0;
+        pCacheProperties[i].cacheSize = bytes > 0 ? (size_t)bytes : 0;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetImageProperties(ze_device_handle_t hDevice, ze_device_image_properties_t *pImageProperties)
+{
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pImageProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    pImageProperties->maxImageDims1D = 0;
+    pImageProperties->maxImageDims2D = 0;
+    pImageProperties->maxImageDims3D = 0;
+    pImageProperties->maxImageBufferSize = 0;
+    pImageProperties->maxImageArraySlices = 0;
+    pImageProperties->maxSamplers = 0;
+    pImageProperties->maxReadImageArgs = 0;
+    pImageProperties->maxWriteImageArgs = 0;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetExternalMemoryProperties(ze_device_handle_t hDevice,
+                                                ze_device_external_memory_properties_t *pExternalMemoryProperties)
+{
+    HOLD(device, of, hDevice, KIND_DEVICE);
+    if (pExternalMemoryProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    pExternalMemoryProperties->memoryAllocationImportTypes = 0;
+    pExternalMemoryProperties->memoryAllocationExportTypes = 0;
+    pExternalMemoryProperties->imageImportTypes = 0;
+    pExternalMemoryProperties->imageExportTypes = 0;
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,146 @@
+/* Kernels and the order they run in. */
+#include "engine-program.h"
+#include "spirv-adapt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct engine_stream {
+    cl_command_queue queue;
+};
+
+static ze_result_t result_of(cl_int status)
+{
+    switch (status) {
+    case CL_SUCCESS: return ZE_RESULT_SUCCESS;
+    case CL_OUT_OF_HOST_MEMORY: return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    case CL_OUT_OF_RESOURCES:
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE: return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    case CL_INVALID_KERNEL_NAME: return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
+    case CL_INVALID_WORK_GROUP_SIZE:
+    case CL_INVALID_WORK_ITEM_SIZE: return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+    case CL_INVALID_ARG_SIZE: return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+    case CL_INVALID_ARG_INDEX: return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+    default: return ZE_RESULT_ERROR_UNKNOWN;
+    }
+}
+
+static const engine_kernel_info *find_kernel(const engine_program *program, const char *name)
+{
+    for (uint32_t at = 0; at < program->kernel_count; at++)
+        if (strcmp(program->kernels[at].name, name) == 0) return &program->kernels[at];
+    return NULL;
+}
+
+ze_result_t engine_create_kernel(engine_program *program, const char *name, engine_kernel **kernel)
+{
+    cl_int status = CL_SUCCESS;
+    *kernel = NULL;
+    const engine_kernel_info *info = find_kernel(program, name);
+    if (!info) return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
+    engine_kernel *created = calloc(1, sizeof *created);
+    if (!created) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    created->info = info;
+    char known_name[SPIRV_KERNEL_NAME_BYTES];
+    spirv_kernel_name(program->numbers[info - program->kernels], known_name);
+    created->kernel = pocl.api->clCreateKernel(program->program, known_name, &status);
+    if (status != CL_SUCCESS) {
+        free(created);
+        return result_of(status);
+    }
+    pthread_mutex_init(&created->lock, NULL);
+    *kernel = created;
+    return ZE_RESULT_SUCCESS;
+}
+
+const engine_kernel_info *engine_info_of(const engine_kernel *kernel) { return kernel->info; }
+
+void engine_release_kernel(engine_kernel *kernel)
+{
+    if (!kernel) return;
+    pocl.api->clReleaseKernel(kernel->kernel);
+    pthread_mutex_destroy(&kernel->lock);
+    free(kernel);
+}
+
+ze_result_t engine_create_stream(engine_stream **stream)
+{
+    cl_int status = CL_SUCCESS;
+    *stream = calloc(1, sizeof **stream);
+    if (!*stream) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    (*stream)->queue = pocl.api->clCreateCommandQueue(pocl.context, pocl.device, 0, &status);
+    if (status == CL_SUCCESS) return ZE_RESULT_SUCCESS;
+    free(*stream);
+    *stream = NULL;
+    return result_of(status);
+}
+
+void engine_release_stream(engine_stream *stream)
+{
+    if (!stream) return;
+    pocl.api->clFinish(stream->queue);
+    pocl.api->clReleaseCommandQueue(stream->queue);
+    free(stream);
+}
+
+static cl_int set_argument(cl_kernel kernel, cl_uint index, const engine_launch *launch)
+{
+    const engine_argument *argument = &launch->kernel->info->arguments[index];
+    switch (argument->kind) {
+    case ENGINE_POINTER: {
+        void *address;
+        memcpy(&address, launch->values[index], sizeof address);
+        return pocl.api->clSetKernelArgSVMPointer(kernel, index, address);
+    }
+    case ENGINE_LOCAL: return pocl.api->clSetKernelArg(kernel, index, launch->local_bytes[index], NULL);
+    default: return pocl.api->clSetKernelArg(kernel, index, argument->bytes, launch->values[index]);
+    }
+}
+
+static bool group_fits(const engine_launch *launch)
+{
+    const uint32_t *size = launch->group_size, *required = launch->kernel->info->required_group;
+    uint64_t items = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        if (size[axis] == 0 || size[axis] > pocl.info.max_group_size) return false;
+        if (required[axis] != 0 && required[axis] != size[axis]) return false;
+        items *= size[axis];
+    }
+    return items <= pocl.info.max_group_size;
+}
+
+/* What PoCL would run into the end of its stacks with, or write behind its local memory with. */
+static bool memory_fits(const engine_launch *launch)
+{
+    const engine_kernel_info *info = launch->kernel->info;
+    uint64_t items = (uint64_t)launch->group_size[0] * launch->group_size[1] * launch->group_size[2];
+    uint64_t local_bytes = info->local_bytes;
+    for (uint32_t index = 0; index < info->argument_count; index++)
+        if (info->arguments[index].kind == ENGINE_LOCAL) local_bytes += launch->local_bytes[index];
+    return info->private_bytes * items <= ENGINE_PRIVATE_BYTES && local_bytes <= pocl.info.max_local_bytes;
+}
+
+ze_result_t engine_enqueue(engine_stream *stream, const engine_launch *launch)
+{
+    size_t global[3], local[3], offset[3];
+    if (!group_fits(launch)) return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+    if (!memory_fits(launch)) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    for (int axis = 0; axis < 3; axis++) {
+        if (launch->groups[axis] == 0) return ZE_RESULT_SUCCESS;
+        local[axis] = launch->group_size[axis];
+        global[axis] = local[axis] * launch->groups[axis];
+        offset[axis] = launch->offset[axis];
+    }
+    engine_kernel *kernel = launch->kernel;
+    cl_int status = CL_SUCCESS;
+    pthread_mutex_lock(&kernel->lock);
+    for (cl_uint index = 0; status == CL_SUCCESS && index < kernel->info->argument_count; index++)
+        status = set_argument(kernel->kernel, index, launch);
+    if (status == CL_SUCCESS)
+        status =
+            pocl.api->clEnqueueNDRangeKernel(stream->queue, kernel->kernel, 3, offset, global, local, 0, NULL, NULL);
+    pthread_mutex_unlock(&kernel->lock);
+    return result_of(status);
+}
+
+ze_result_t engine_finish(engine_stream *stream) { return result_of(pocl.api->clFinish(stream->queue)); }

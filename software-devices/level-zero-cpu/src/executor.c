@@ -1,0 +1,250 @@
+#include "executor.h"
+#include "allocations.h"
+#include "execute.h"
+#include "faults.h"
+#include "fence.h"
+#include "monitor.h"
+#include <signal.h>
+#include <stdlib.h>
+
+typedef struct submission {
+    struct submission *next;
+    uint64_t ticket;
+    fence *fence;
+    uint32_t count;
+    recording *recordings[];
+} submission;
+
+/* All but the worker is used inside the monitor only. */
+struct executor {
+    executor *next, *previous;
+    pthread_cond_t has_work;
+    pthread_t thread;
+    worker worker;
+    submission *unfinished, *next_to_run, *last;
+    uint64_t submitted, done; /* tickets */
+    bool is_started, is_ending, frees_itself;
+};
+
+/* Work that waits for the engine unseen would otherwise pile up behind a program that never looks. */
+enum { MOST_UNFINISHED = 64, STACK_BYTES = 64 << 20 };
+
+static executor *executors;
+static uint64_t last_ticket;
+
+executor *executor_create(void)
+{
+    executor *made = calloc(1, sizeof *made);
+    if (made == NULL) return NULL;
+    monitor_condition(&made->has_work);
+    monitor_enter();
+    made->next = executors;
+    if (executors != NULL) executors->previous = made;
+    executors = made;
+    monitor_leave();
+    return made;
+}
+
+static void free_executor(executor *freed)
+{
+    monitor_enter();
+    if (freed->next != NULL) freed->next->previous = freed->previous;
+    if (freed->previous != NULL) freed->previous->next = freed->next;
+    else executors = freed->next;
+    monitor_leave();
+    pthread_cond_destroy(&freed->has_work);
+    free(freed);
+}
+
+/* Inside the monitor: takes everything up to `last` from what is unfinished. Returns it, to be freed outside. */
+static submission *retire(executor *of, submission *last)
+{
+    submission *done = of->unfinished;
+    of->unfinished = last->next;
+    if (of->last == last) of->last = NULL;
+    last->next = NULL;
+    of->done = last->ticket;
+    for (submission *each = done; each != NULL; each = each->next) {
+        for (uint32_t i = 0; i < each->count; i++) recording_end(each->recordings[i]);
+        if (each->fence != NULL) each->fence->state = FENCE_SIGNALED;
+    }
+    monitor_notify();
+    return done;
+}
+
+static void free_submissions(submission *freed)
+{
+    for (submission *next; freed != NULL; freed = next) {
+        next = freed->next;
+        for (uint32_t i = 0; i < freed->count; i++) recording_drop(freed->recordings[i]);
+        if (freed->fence != NULL) object_drop(&freed->fence->base);
+        free(freed);
+    }
+}
+
+/* Inside the monitor, which it leaves meanwhile. */
+static void run_submission(executor *on, submission *running, uint32_t *waiting)
+{
+    event *signal = NULL;
+    uint64_t start = 0;
+    monitor_leave();
+    for (uint32_t i = 0; i < running->count; i++)
+        execute(&on->worker, running->recordings[i], i + 1 == running->count, &signal, &start);
+    monitor_enter();
+    const bool has_more = on->next_to_run != NULL && ++*waiting < MOST_UNFINISHED;
+    if (has_more && running->fence == NULL && signal == NULL) return;
+    *waiting = 0;
+    monitor_leave();
+    finish(&on->worker);
+    monitor_enter();
+    /* Together, so that a program that saw the event may destroy what the work used. */
+    submission *done = retire(on, running);
+    if (signal != NULL && !device_is_lost()) event_signal(signal, start);
+    monitor_leave();
+    free_submissions(done);
+    sweep_allocations();
+    monitor_enter();
+}
+
+static void *run(void *argument)
+{
+    executor *on = argument;
+    uint32_t waiting = 0;
+    if (engine_create_stream(&on->worker.stream) != ZE_RESULT_SUCCESS) lose_device("the engine has no stream");
+    monitor_enter();
+    for (;;) {
+        submission *running = on->next_to_run;
+        if (running != NULL) {
+            on->next_to_run = running->next;
+            run_submission(on, running, &waiting);
+        } else if (on->is_ending) {
+            break;
+        } else {
+            monitor_wait_on(&on->has_work);
+        }
+    }
+    const bool frees_itself = on->frees_itself;
+    monitor_leave();
+    if (on->worker.stream != NULL) engine_release_stream(on->worker.stream);
+    if (frees_itself) free_executor(on);
+    return NULL;
+}
+
+static bool start_thread(executor *started)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    /* The program's signals are for the program's own threads. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool is_started = pthread_create(&started->thread, &attributes, run, started) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return is_started;
+}
+
+/* Inside the monitor. */
+static ze_result_t submit(executor *to, submission *submitted)
+{
+    if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
+    if (submitted->fence != NULL && submitted->fence->state != FENCE_RESET)
+        return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    if (!to->is_started) to->is_started = start_thread(to);
+    if (!to->is_started) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (submitted->fence != NULL) submitted->fence->state = FENCE_PENDING;
+    submitted->ticket = to->submitted = ++last_ticket;
+    for (uint32_t i = 0; i < submitted->count; i++) recording_begin(submitted->recordings[i]);
+    if (to->last != NULL) to->last->next = submitted;
+    to->last = submitted;
+    if (to->unfinished == NULL) to->unfinished = submitted;
+    if (to->next_to_run == NULL) to->next_to_run = submitted;
+    pthread_cond_signal(&to->has_work);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t executor_submit(executor *to, recording **recordings, uint32_t count, struct fence *fence)
+{
+    submission *submitted = malloc(sizeof *submitted + count * sizeof *recordings);
+    if (submitted == NULL) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    *submitted = (submission){.fence = fence, .count = count};
+    if (fence != NULL) object_keep(&fence->base);
+    for (uint32_t i = 0; i < count; i++) recording_keep(submitted->recordings[i] = recordings[i]);
+    monitor_enter();
+    const ze_result_t result = submit(to, submitted);
+    monitor_leave();
+    if (result != ZE_RESULT_SUCCESS) free_submissions(submitted);
+    return result;
+}
+
+typedef struct {
+    const executor *executor;
+    uint64_t ticket;
+} awaited;
+
+static bool is_done(const void *what)
+{
+    const awaited *of = what;
+    return of->executor->done >= of->ticket;
+}
+
+ze_result_t executor_wait(executor *on, uint64_t timeout)
+{
+    monitor_enter();
+    const awaited until = {on, on->submitted};
+    monitor_leave();
+    return wait_until(is_done, &until, timeout);
+}
+
+bool executor_is_idle(executor *of)
+{
+    monitor_enter();
+    const bool is_idle = of->unfinished == NULL;
+    monitor_leave();
+    return is_idle;
+}
+
+void executor_end(executor *ended)
+{
+    monitor_enter();
+    const bool is_started = ended->is_started;
+    /* Not to be waited for: a kernel that may run for ever on a lost device, or the thread that asks. */
+    const bool frees_itself =
+        is_started && (ended->unfinished != NULL || pthread_equal(ended->thread, pthread_self()) != 0);
+    ended->is_ending = true;
+    ended->frees_itself = frees_itself;
+    const pthread_t thread = ended->thread;
+    if (is_started) pthread_cond_signal(&ended->has_work);
+    monitor_leave();
+    if (frees_itself) {
+        pthread_detach(thread);
+        return;
+    }
+    if (is_started) pthread_join(thread, NULL);
+    free_executor(ended);
+}
+
+uint64_t newest_ticket(void)
+{
+    monitor_enter();
+    const uint64_t ticket = last_ticket;
+    monitor_leave();
+    return ticket;
+}
+
+uint64_t oldest_unfinished_ticket_inside(void)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (const executor *each = executors; each != NULL; each = each->next)
+        if (each->unfinished != NULL && each->unfinished->ticket < oldest) oldest = each->unfinished->ticket;
+    return oldest;
+}
+
+uint64_t oldest_unfinished_ticket(void)
+{
+    monitor_enter();
+    const uint64_t oldest = oldest_unfinished_ticket_inside();
+    monitor_leave();
+    return oldest;
+}

@@ -1,0 +1,25 @@
+/* What goes wrong on demand, and what follows when something really does. */
+#ifndef FAULTS_H
+#define FAULTS_H
+
+#include "api.h"
+
+/* Whether the device is lost. It stays so: waits end, new work is refused, objects can still be destroyed. */
+bool device_is_lost(void);
+
+/* Loses the device; waits return at once, also those for a kernel that goes on running. */
+void lose_device(const char *reason);
+
+/* Why the device was lost, or an empty string. */
+const char *reason_of_loss(void);
+
+/* From `LEVEL_ZERO_CPU_LOSE_AFTER`: the device is lost at this command, counted from 1; 0 for never. */
+void lose_after(uint64_t commands);
+
+/* The next command that is executed takes that much longer. */
+void delay_next(uint64_t nanoseconds);
+
+/* Before each command: counts it, loses the device where that was ordered, sleeps where that was. False when lost. */
+bool begin_command(void);
+
+#endif

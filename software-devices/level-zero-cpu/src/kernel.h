@@ -1,0 +1,26 @@
+/* Kernels: what will be launched, with the values set so far. */
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include "module.h"
+
+typedef struct {
+    bool is_set;
+    size_t offset;        /* in the values */
+    uint32_t local_bytes; /* of workgroup memory */
+} kernel_argument;
+
+typedef struct {
+    object base;
+    module *module;
+    engine_kernel *engine;
+    const engine_kernel_info *info;
+    kernel_argument *arguments;
+    char *values;
+    size_t value_bytes;
+    uint32_t group_size[3];
+    uint32_t offset[3];
+    ze_kernel_indirect_access_flags_t indirect_access;
+} kernel;
+
+#endif

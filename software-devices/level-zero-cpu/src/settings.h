@@ -1,0 +1,22 @@
+/* What the driver is started with: the environment's wishes and what the engine found. */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include "api.h"
+#include "engine.h"
+
+typedef struct {
+    engine_info engine;
+    uint64_t memory_bytes;   /* of the device; host allocations are bounded by the machine's */
+    uint32_t sub_devices;
+    bool has_subgroups;
+    bool as_gpu;             /* says that it is one */
+} driver_settings;
+
+/* Valid after `start_driver` succeeded. */
+extern driver_settings settings;
+
+/* Reads the environment and starts the engine, once per process; the first result stays. */
+ze_result_t start_driver(void);
+
+#endif

@@ -1,0 +1,157 @@
+#include "spirv-adapt.h"
+
+#include "spirv-edit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const spirv_module *module;
+    spirv_words words;
+    uint32_t bound;
+    uint32_t entry_points; /* seen so far */
+} adapted;
+
+uint32_t spirv_kernel_number(const spirv_module *module, uint32_t number)
+{
+    uint32_t functions[SPIRV_MAX_KERNELS];
+    uint32_t count = 0;
+    const uint32_t *end = spirv_end(module);
+    for (const uint32_t *at = spirv_first(module); at < end && count <= number; at += spirv_length(at))
+        if (spirv_opcode(at) == SpvOpEntryPoint) functions[count++] = at[2];
+    uint32_t first = 0;
+    while (first < number && functions[first] != functions[number]) first++;
+    return first;
+}
+
+void spirv_kernel_name(uint32_t number, char name[SPIRV_KERNEL_NAME_BYTES])
+{
+    snprintf(name, SPIRV_KERNEL_NAME_BYTES, "kernel_%u", number);
+}
+
+/* OpConstantNull of a number or a truth value: as the plain constant that it is. */
+static bool adapt_null(adapted *copy, const uint32_t *at)
+{
+    const uint32_t *type = spirv_definition(copy->module, at[1]);
+    const uint32_t operands[4] = {at[1], at[2], 0, 0};
+    switch (spirv_opcode(type)) {
+    case SpvOpTypeBool: spirv_emit(&copy->words, SpvOpConstantFalse, 2, operands); return true;
+    case SpvOpTypeInt:
+    case SpvOpTypeFloat: spirv_emit(&copy->words, SpvOpConstant, type[2] > 32 ? 4 : 3, operands); return true;
+    default: return false;
+    }
+}
+
+static uint32_t insert(adapted *copy, uint32_t type, uint32_t part, uint32_t whole, uint32_t place, uint32_t result)
+{
+    spirv_emit(&copy->words, SpvOpCompositeInsert, 5, (uint32_t[]){type, result, part, whole, place});
+    return result;
+}
+
+static const uint32_t *type_of(const adapted *copy, uint32_t id)
+{
+    const uint32_t *definition = spirv_definition(copy->module, id);
+    return definition ? spirv_definition(copy->module, definition[1]) : NULL;
+}
+
+static bool is_vector(const uint32_t *type) { return type && spirv_opcode(type) == SpvOpTypeVector; }
+
+/* OpCompositeConstruct: as insertions into nothing, a vector given as a part of a vector taken apart first. */
+static bool adapt_construct(adapted *copy, const uint32_t *at)
+{
+    const bool flat = is_vector(spirv_definition(copy->module, at[1]));
+    uint32_t place = 0, whole = copy->bound++;
+    if (spirv_length(at) == 3) return false;
+    spirv_emit(&copy->words, SpvOpUndef, 2, (uint32_t[]){at[1], whole});
+    for (unsigned word = 3; word < spirv_length(at); word++) {
+        const uint32_t *part_type = type_of(copy, at[word]);
+        const bool last = word + 1u == spirv_length(at);
+        if (!flat || !is_vector(part_type)) {
+            whole = insert(copy, at[1], at[word], whole, place++, last ? at[2] : copy->bound++);
+            continue;
+        }
+        for (uint32_t lane = 0; lane < part_type[3]; lane++) {
+            uint32_t part = copy->bound++;
+            spirv_emit(&copy->words, SpvOpCompositeExtract, 4, (uint32_t[]){part_type[2], part, at[word], lane});
+            whole = insert(copy, at[1], part, whole, place++, last && lane + 1 == part_type[3] ? at[2] : copy->bound++);
+        }
+    }
+    return true;
+}
+
+/* Words of a memory operand, 0 where there is none: its mask, then an alignment if the mask says so. */
+static unsigned memory_operand_words(const uint32_t *at, unsigned from)
+{
+    if (from >= spirv_length(at)) return 0;
+    return at[from] & SpvMemoryAccessAlignedMask ? 2 : 1;
+}
+
+/* OpCopyMemory: as a load and a store. */
+static bool adapt_copy(adapted *copy, const uint32_t *at)
+{
+    const uint32_t *pointer = type_of(copy, at[1]);
+    if (!pointer || spirv_opcode(pointer) != SpvOpTypePointer) return false;
+    unsigned first = memory_operand_words(at, 3), second = memory_operand_words(at, 3 + first);
+    const uint32_t *of_store = at + 3, *of_load = second ? at + 3 + first : at + 3;
+    uint32_t load[5] = {pointer[3], copy->bound++, at[2]}, store[4] = {at[1], load[1]};
+    unsigned load_words = second ? second : first;
+    for (unsigned word = 0; word < load_words; word++) load[3 + word] = of_load[word];
+    for (unsigned word = 0; word < first; word++) store[2 + word] = of_store[word];
+    spirv_emit(&copy->words, SpvOpLoad, 3 + load_words, load);
+    spirv_emit(&copy->words, SpvOpStore, 2 + first, store);
+    return true;
+}
+
+/* PoCL makes names of files and of C functions from a kernel's, so that "a/b" or "printf" would end the process. */
+static bool adapt_entry_point(adapted *copy, const uint32_t *at)
+{
+    char name[SPIRV_KERNEL_NAME_BYTES] = "";
+    const unsigned name_words = (unsigned)strlen(spirv_text(at + 3)) / 4 + 1;
+    uint32_t operands[3 + SPIRV_KERNEL_NAME_BYTES / 4] = {at[1], at[2]};
+    uint32_t number = copy->entry_points++;
+    /* The translator knows one kernel per function. */
+    if (spirv_kernel_number(copy->module, number) != number) return true;
+    spirv_kernel_name(number, name);
+    memcpy(operands + 2, name, sizeof name);
+    uint32_t first = (uint32_t)(spirv_length(at) - name_words + sizeof name / 4) << 16 | SpvOpEntryPoint;
+    spirv_append(&copy->words, &first, 1);
+    spirv_append(&copy->words, operands, 2 + sizeof name / 4);
+    spirv_append(&copy->words, at + 3 + name_words, spirv_length(at) - 3 - name_words);
+    return true;
+}
+
+static bool adapt(adapted *copy, const uint32_t *at)
+{
+    switch (spirv_opcode(at)) {
+    /* Names and lines are for debuggers. A function that is named like one of PoCL's own would take its place. */
+    case SpvOpName:
+    case SpvOpMemberName:
+    case SpvOpLine:
+    case SpvOpNoLine: return true;
+    case SpvOpDecorate: return at[2] == SpvDecorationLinkageAttributes;
+    case SpvOpEntryPoint: return adapt_entry_point(copy, at);
+    case SpvOpConstantNull: return adapt_null(copy, at);
+    case SpvOpCompositeConstruct: return adapt_construct(copy, at);
+    case SpvOpCopyMemory: return adapt_copy(copy, at);
+    default: return false;
+    }
+}
+
+spirv_status spirv_adapt(spirv_module *module)
+{
+    adapted copy = {.module = module, .bound = module->bound};
+    spirv_append(&copy.words, module->words, 5);
+    const uint32_t *end = spirv_end(module);
+    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
+        if (!adapt(&copy, at)) spirv_append(&copy.words, at, spirv_length(at));
+    if (copy.words.failed) {
+        free(copy.words.words);
+        return SPIRV_NO_MEMORY;
+    }
+    free(module->words);
+    module->words = copy.words.words;
+    module->count = copy.words.count;
+    module->bound = module->words[3] = copy.bound;
+    return spirv_index(module) ? SPIRV_OK : SPIRV_NO_MEMORY;
+}

@@ -1,0 +1,155 @@
+#include "spirv-check.h"
+
+#include "spirv-adapt.h"
+#include "spirv-names.h"
+#include "spirv-tools.h"
+#include "subgroup-operations.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const spirv_module *module;
+    engine_log *log;
+    unsigned kernels;
+} checking;
+
+static bool refuse(checking *state, const char *what, const char *name, const char *why)
+{
+    engine_say(state->log, "%s%s%s cannot be used on this device%s%s", what, *name ? " " : "", name, why ? ": " : "",
+               why ? why : "");
+    return false;
+}
+
+static bool check_capability(checking *state, uint32_t capability)
+{
+    const spirv_capability *known = spirv_capability_of(capability);
+    if (known && known->works) return true;
+    char number[30];
+    snprintf(number, sizeof number, "number %u", capability);
+    return refuse(state, "capability", known ? known->name : number, known ? known->why : NULL);
+}
+
+/* PoCL reads the wrong registers, or ends the process at launch, when a built-in variable is of another type. */
+static bool check_builtin(checking *state, uint32_t id, uint32_t number)
+{
+    const spirv_builtin *builtin = spirv_builtin_of(number);
+    char name[60], why[100];
+    snprintf(name, sizeof name, "number %u", number);
+    if (!builtin) return refuse(state, "the built-in variable", name, "kernels have no such variable");
+
+    snprintf(why, sizeof why, "it has to be an Input variable of %s%u-bit integers",
+             builtin->components == 3 ? "three " : "", builtin->bits);
+    const uint32_t *variable = spirv_definition(state->module, id);
+    const uint32_t *pointer = variable ? spirv_definition(state->module, variable[1]) : NULL;
+    if (!pointer || spirv_opcode(variable) != SpvOpVariable || variable[3] != SpvStorageClassInput)
+        return refuse(state, "the built-in variable", builtin->name, why);
+    const uint32_t *type = spirv_definition(state->module, pointer[3]);
+    unsigned components = 1;
+    if (type && spirv_opcode(type) == SpvOpTypeVector) {
+        components = type[3];
+        type = spirv_definition(state->module, type[2]);
+    }
+    if (type && spirv_opcode(type) == SpvOpTypeInt && type[2] == builtin->bits && components == builtin->components)
+        return true;
+    return refuse(state, "the built-in variable", builtin->name, why);
+}
+
+static bool check_memory_model(checking *state, const uint32_t *at)
+{
+    if (at[1] == SpvAddressingModelPhysical64 && at[2] == SpvMemoryModelOpenCL) return true;
+    return refuse(state, "this memory model", "", "it has to be Physical64 OpenCL");
+}
+
+static bool check_import(checking *state, const uint32_t *at)
+{
+    const char *name = spirv_text(at + 2);
+    if (strcmp(name, "OpenCL.std") == 0 || strcmp(name, "OpenCL.DebugInfo.100") == 0) return true;
+    return refuse(state, "the instruction set", name, "OpenCL.std is the one that kernels have");
+}
+
+static bool check_entry_point(checking *state, const uint32_t *at)
+{
+    const char *name = spirv_text(at + 3);
+    if (at[1] != SpvExecutionModelKernel)
+        return refuse(state, "the entry point", name, "its execution model is not Kernel");
+    if (++state->kernels > SPIRV_MAX_KERNELS) return refuse(state, "another kernel", "", "there are too many");
+    if (name[0] == 0) return refuse(state, "an entry point", "", "it has no name");
+    return true;
+}
+
+static bool is_linked(const uint32_t *at, unsigned linkage)
+{
+    if (spirv_opcode(at) != SpvOpDecorate || at[2] != SpvDecorationLinkageAttributes) return false;
+    return at[spirv_length(at) - 1] == linkage;
+}
+
+static bool check_instruction(checking *state, const uint32_t *at)
+{
+    switch (spirv_opcode(at)) {
+    case SpvOpCapability: return check_capability(state, at[1]);
+    case SpvOpMemoryModel: return check_memory_model(state, at);
+    case SpvOpExtInstImport: return check_import(state, at);
+    case SpvOpEntryPoint: return check_entry_point(state, at);
+    case SpvOpDecorate:
+        if (is_linked(at, SpvLinkageTypeImport))
+            return refuse(state, "the import", spirv_text(at + 3), "there is no other module to link with");
+        if (at[2] == SpvDecorationBuiltIn) return check_builtin(state, at[1], at[3]);
+        return true;
+    case SpvOpMemberDecorate:
+        if (at[3] == SpvDecorationBuiltIn) return refuse(state, "a built-in variable inside of a structure", "", NULL);
+        return true;
+    case SpvOpTypeImage:
+    case SpvOpTypeSampler:
+    case SpvOpTypeSampledImage:
+    case SpvOpTypePipe:
+    case SpvOpTypePipeStorage:
+    case SpvOpTypeQueue:
+    case SpvOpTypeDeviceEvent:
+    case SpvOpTypeReserveId:
+    case SpvOpTypeNamedBarrier: return refuse(state, "the type", spirv_opcode_name(spirv_opcode(at)), NULL);
+    default: return true;
+    }
+}
+
+spirv_status spirv_check(const spirv_module *module, engine_log *log)
+{
+    checking state = {.module = module, .log = log};
+    const uint32_t *end = spirv_end(module);
+    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at))
+        if (!check_instruction(&state, at)) return SPIRV_BAD;
+    return SPIRV_OK;
+}
+
+static const char *name_of_function(const spirv_module *module, uint32_t function)
+{
+    const uint32_t *end = spirv_end(module);
+    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+        if (spirv_opcode(at) == SpvOpEntryPoint && at[2] == function) return spirv_text(at + 3);
+        if (spirv_opcode(at) == SpvOpName && at[1] == function) return spirv_text(at + 2);
+    }
+    return "without a name";
+}
+
+void spirv_warn(const spirv_module *module, engine_log *log)
+{
+    uint32_t function = 0;
+    bool returned = false;
+    const uint32_t *end = spirv_end(module);
+    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+        uint16_t opcode = spirv_opcode(at);
+        if (opcode == SpvOpFunction) {
+            function = at[2];
+            returned = false;
+        } else if (opcode == SpvOpReturn || opcode == SpvOpReturnValue) {
+            returned = true;
+        } else if (returned && (opcode == SpvOpControlBarrier || subgroup_is_group_opcode(opcode))) {
+            engine_say(
+                log,
+                "warning: function %s returns before a barrier on some path; results are wrong if only some items of "
+                "a group take it",
+                name_of_function(module, function));
+            returned = false;
+        }
+    }
+}

@@ -1,0 +1,117 @@
+/* The header's own table of which opcodes have results; here its code goes for all files. */
+#define SPV_ENABLE_UTILITY_CODE
+#include "spirv-module.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern inline void SpvHasResultAndType(SpvOp opcode, bool *has_result, bool *has_type);
+
+/* Universal limits of the specification: ids, and a size no honest module reaches. */
+enum { MAX_BOUND = 0x3fffff, MAX_BYTES = 64 << 20, HEADER_WORDS = 5 };
+
+void spirv_result_words(uint16_t opcode, unsigned *type_word, unsigned *result_word)
+{
+    bool has_result = false, has_type = false;
+    SpvHasResultAndType((SpvOp)opcode, &has_result, &has_type);
+    *type_word = has_type ? 1 : 0;
+    *result_word = has_result ? (has_type ? 2 : 1) : 0;
+}
+
+bool spirv_index(spirv_module *module)
+{
+    uint32_t *definitions = calloc(module->bound, sizeof *definitions);
+    if (!definitions) return false;
+    free(module->definitions);
+    module->definitions = definitions;
+    const uint32_t *end = spirv_end(module);
+    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+        unsigned type_word, result_word;
+        spirv_result_words(spirv_opcode(at), &type_word, &result_word);
+        if (result_word == 0 || result_word >= spirv_length(at)) continue;
+        uint32_t id = at[result_word];
+        if (id < module->bound && !definitions[id]) definitions[id] = (uint32_t)(at - module->words);
+    }
+    return true;
+}
+
+static spirv_status check_header(spirv_module *module, char *reason, size_t reason_bytes)
+{
+    uint32_t version = module->words[1];
+    uint32_t major = version >> 16 & 0xff, minor = version >> 8 & 0xff;
+    if (major != 1 || minor > 4 || (version & 0xff0000ff) != 0) {
+        snprintf(reason, reason_bytes, "SPIR-V version %u.%u is not supported: 1.0 to 1.4 are", major, minor);
+        return SPIRV_BAD;
+    }
+    module->bound = module->words[3];
+    if (module->bound == 0 || module->bound > MAX_BOUND) {
+        snprintf(reason, reason_bytes, "the header's bound of ids is %u: it has to be from 1 to %d", module->bound,
+                 MAX_BOUND);
+        return SPIRV_BAD;
+    }
+    return SPIRV_OK;
+}
+
+static spirv_status check_lengths(const spirv_module *module, char *reason, size_t reason_bytes)
+{
+    size_t at = HEADER_WORDS;
+    while (at < module->count) {
+        uint16_t length = spirv_length(module->words + at);
+        if (length == 0 || length > module->count - at) {
+            snprintf(reason, reason_bytes,
+                     "the instruction at word %zu (opcode %u) has %u words, but %zu are left: cut off or damaged", at,
+                     spirv_opcode(module->words + at), length, module->count - at);
+            return SPIRV_BAD;
+        }
+        at += length;
+    }
+    return SPIRV_OK;
+}
+
+spirv_status spirv_read(spirv_module *module, const void *bytes, size_t byte_count, char *reason, size_t reason_bytes)
+{
+    memset(module, 0, sizeof *module);
+    if (!bytes || byte_count < HEADER_WORDS * 4 || byte_count % 4 != 0 || byte_count > MAX_BYTES) {
+        snprintf(reason, reason_bytes, "not SPIR-V: %zu bytes, which has to be a multiple of 4 from 20 to %d",
+                 byte_count, MAX_BYTES);
+        return SPIRV_BAD;
+    }
+    module->count = byte_count / 4;
+    module->words = malloc(byte_count);
+    if (!module->words) return SPIRV_NO_MEMORY;
+    memcpy(module->words, bytes, byte_count);
+    if (module->words[0] == __builtin_bswap32(SpvMagicNumber))
+        for (size_t at = 0; at < module->count; at++) module->words[at] = __builtin_bswap32(module->words[at]);
+
+    spirv_status status = SPIRV_OK;
+    if (module->words[0] != SpvMagicNumber) {
+        snprintf(reason, reason_bytes, "not SPIR-V: the first word is 0x%08x, not 0x%08x", module->words[0],
+                 SpvMagicNumber);
+        status = SPIRV_BAD;
+    }
+    if (status == SPIRV_OK) status = check_header(module, reason, reason_bytes);
+    if (status == SPIRV_OK) status = check_lengths(module, reason, reason_bytes);
+    if (status == SPIRV_OK && !spirv_index(module)) status = SPIRV_NO_MEMORY;
+    if (status != SPIRV_OK) spirv_free(module);
+    return status;
+}
+
+void spirv_free(spirv_module *module)
+{
+    free(module->words);
+    free(module->definitions);
+    memset(module, 0, sizeof *module);
+}
+
+bool spirv_integer(const spirv_module *module, uint32_t id, uint64_t *value)
+{
+    const uint32_t *constant = spirv_definition(module, id);
+    if (!constant || (spirv_opcode(constant) != SpvOpConstant && spirv_opcode(constant) != SpvOpSpecConstant))
+        return false;
+    const uint32_t *type = spirv_definition(module, constant[1]);
+    if (!type || spirv_opcode(type) != SpvOpTypeInt) return false;
+    *value = constant[3];
+    if (type[2] > 32 && spirv_length(constant) > 4) *value |= (uint64_t)constant[4] << 32;
+    return true;
+}

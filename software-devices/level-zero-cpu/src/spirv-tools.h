@@ -1,0 +1,18 @@
+/* What SPIRV-Tools does here. */
+#ifndef SPIRV_TOOLS_H
+#define SPIRV_TOOLS_H
+
+#include "engine-log.h"
+#include "spirv-module.h"
+
+/* SPIRV_BAD with what is wrong, and where, in the log. Needs a big stack for deeply nested modules. */
+spirv_status spirv_validate(const spirv_module *module, engine_log *log);
+
+/* Assembles text whose ids are numbers. The words, without a header, are the caller's to free; NULL with a line in the
+ * log. */
+uint32_t *spirv_assemble(const char *text, size_t *count, engine_log *log);
+
+/* Such as "OpTypeImage"; stays valid. */
+const char *spirv_opcode_name(uint16_t opcode);
+
+#endif

@@ -1,0 +1,160 @@
+#include "subgroup-functions.h"
+
+#include "subgroup-templates.h"
+#include "subgroups.h"
+
+#include <string.h>
+
+uint32_t subgroup_constant(subgroup_functions *functions, uint32_t value)
+{
+    return spirv_declare_constant(functions->edit, SpvOpConstant, functions->uint_type, 1, &value);
+}
+
+static uint32_t declare_pointer(spirv_edit *edit, uint32_t storage, uint32_t type)
+{
+    return spirv_declare_type(edit, SpvOpTypePointer, 2, (uint32_t[]){storage, type});
+}
+
+static void declare_variable(spirv_edit *edit, uint32_t id, uint32_t type, uint32_t storage)
+{
+    uint32_t pointer = declare_pointer(edit, storage, type);
+    spirv_emit(&edit->declarations, SpvOpVariable, 3, (uint32_t[]){pointer, id, storage});
+}
+
+void subgroup_functions_begin(subgroup_functions *functions)
+{
+    spirv_edit *edit = functions->edit;
+    functions->bool_type = spirv_declare_type(edit, SpvOpTypeBool, 0, NULL);
+    functions->uint_type = spirv_declare_type(edit, SpvOpTypeInt, 2, (uint32_t[]){32, 0});
+    functions->ulong_type = spirv_declare_type(edit, SpvOpTypeInt, 2, (uint32_t[]){64, 0});
+    functions->vector_type = spirv_declare_type(edit, SpvOpTypeVector, 2, (uint32_t[]){functions->ulong_type, 3});
+    if (!spirv_definition(edit->module, functions->local_id))
+        declare_variable(edit, functions->local_id, functions->vector_type, SpvStorageClassInput);
+    if (!spirv_definition(edit->module, functions->group_size))
+        declare_variable(edit, functions->group_size, functions->vector_type, SpvStorageClassInput);
+    functions->fence = spirv_new_id(edit);
+    declare_variable(edit, functions->fence, functions->uint_type, SpvStorageClassWorkgroup);
+}
+
+/* Workgroup memory with one value of the type per work-item. */
+static uint32_t scratch_of(subgroup_functions *functions, uint32_t type)
+{
+    spirv_edit *edit = functions->edit;
+    for (unsigned at = 0; at < functions->scratch_count; at++)
+        if (functions->scratch[at].type == type) return functions->scratch[at].variable;
+    if (functions->scratch_count == SUBGROUP_MAX_TYPES) {
+        engine_say(edit->log, "sub-group operations on more than %d types", SUBGROUP_MAX_TYPES);
+        edit->failed = true;
+        return 0;
+    }
+    uint32_t length = subgroup_constant(functions, SUBGROUP_MAX_GROUP);
+    uint32_t array = spirv_declare_type(edit, SpvOpTypeArray, 2, (uint32_t[]){type, length});
+    uint32_t variable = spirv_new_id(edit);
+    declare_variable(edit, variable, array, SpvStorageClassWorkgroup);
+    functions->scratch[functions->scratch_count].type = type;
+    functions->scratch[functions->scratch_count++].variable = variable;
+    return variable;
+}
+
+static const uint32_t *definition_of(const subgroup_functions *functions, uint32_t type)
+{
+    return spirv_definition(functions->edit->module, type);
+}
+
+unsigned subgroup_components(const subgroup_functions *functions, uint32_t type)
+{
+    const uint32_t *definition = definition_of(functions, type);
+    return definition && spirv_opcode(definition) == SpvOpTypeVector ? definition[3] : 1;
+}
+
+static uint32_t component_type(const subgroup_functions *functions, uint32_t type)
+{
+    const uint32_t *definition = definition_of(functions, type);
+    return definition && spirv_opcode(definition) == SpvOpTypeVector ? definition[2] : type;
+}
+
+unsigned subgroup_bits(const subgroup_functions *functions, uint32_t type)
+{
+    if (type == functions->uint_type) return 32;
+    const uint32_t *definition = definition_of(functions, component_type(functions, type));
+    if (!definition) return 0;
+    return spirv_opcode(definition) == SpvOpTypeInt || spirv_opcode(definition) == SpvOpTypeFloat ? definition[2] : 0;
+}
+
+/* The type that a comparison of values has. */
+static uint32_t truth_type(subgroup_functions *functions, uint32_t type)
+{
+    unsigned components = subgroup_components(functions, type);
+    if (components == 1) return functions->bool_type;
+    return spirv_declare_type(functions->edit, SpvOpTypeVector, 2, (uint32_t[]){functions->bool_type, components});
+}
+
+static bool mentions(const subgroup_recipe *recipe, const char *name) { return strstr(recipe->text, name) != NULL; }
+
+static uint32_t helper(subgroup_functions *functions, const char *text)
+{
+    return subgroup_function(functions, &(subgroup_recipe){.text = text, .result = functions->uint_type});
+}
+
+static void write_function(subgroup_functions *functions, const subgroup_recipe *recipe, uint32_t id)
+{
+    spirv_edit *edit = functions->edit;
+    uint32_t signature[4] = {recipe->result};
+    memcpy(signature + 1, recipe->parameters, sizeof recipe->parameters);
+    uint32_t value = recipe->value ? recipe->value : functions->uint_type;
+    bool narrow = recipe->index && subgroup_bits(functions, recipe->index) == 32;
+    bool same_width = mentions(recipe, "%ulong %i") ? !narrow : narrow;
+    /* A function that is only ever a helper must not ask for itself. */
+    bool basic = recipe->text == ITEM_TEXT || recipe->text == TOTAL_TEXT;
+    const spirv_symbol symbols[] = {
+        {"function", id, NULL},
+        {"type", spirv_declare_type(edit, SpvOpTypeFunction, 1 + recipe->parameter_count, signature), NULL},
+        {"R", recipe->result, NULL},
+        {"T", value, NULL},
+        {"I", recipe->index, NULL},
+        {"E", component_type(functions, recipe->index), NULL},
+        {"B", truth_type(functions, value), NULL},
+        {"bool", functions->bool_type, NULL},
+        {"uint", functions->uint_type, NULL},
+        {"ulong", functions->ulong_type, NULL},
+        {"v3ulong", functions->vector_type, NULL},
+        {"T_pointer", declare_pointer(edit, SpvStorageClassWorkgroup, value), NULL},
+        {"scratch", mentions(recipe, "%scratch") ? scratch_of(functions, value) : 0, NULL},
+        {"local_id", functions->local_id, NULL},
+        {"group_size", functions->group_size, NULL},
+        {"item_of", basic ? 0 : helper(functions, ITEM_TEXT), NULL},
+        {"total_of", basic ? 0 : helper(functions, TOTAL_TEXT), NULL},
+        {"fold", recipe->fold, NULL},
+        {"shuffle", recipe->shuffle, NULL},
+        {"identity", recipe->identity, NULL},
+        {"span", subgroup_constant(functions, recipe->span), NULL},
+        {"zero", subgroup_constant(functions, 0), NULL},
+        {"one", subgroup_constant(functions, 1), NULL},
+        {"word_bits", subgroup_constant(functions, 32), NULL},
+        {"ones", subgroup_constant(functions, UINT32_MAX), NULL},
+        {"workgroup", subgroup_constant(functions, SpvScopeWorkgroup), NULL},
+        {"semantics", subgroup_constant(functions, SUBGROUP_SEMANTICS), NULL},
+        {"operation", 0, recipe->operation},
+        {"bounds", 0, recipe->bounds},
+        {"convert", 0, same_width ? "OpCopyObject" : "OpUConvert"},
+    };
+    spirv_write_function(edit, recipe->text, sizeof symbols / sizeof *symbols, symbols);
+}
+
+uint32_t subgroup_function(subgroup_functions *functions, const subgroup_recipe *recipe)
+{
+    /* Up to the last member, as what is behind it is not set. */
+    const size_t bytes = offsetof(subgroup_recipe, shuffle) + sizeof recipe->shuffle;
+    for (unsigned at = 0; at < functions->known_count; at++)
+        if (memcmp(&functions->known[at].recipe, recipe, bytes) == 0) return functions->known[at].id;
+    if (functions->known_count == SUBGROUP_MAX_FUNCTIONS) {
+        engine_say(functions->edit->log, "more than %d kinds of sub-group operations", SUBGROUP_MAX_FUNCTIONS);
+        functions->edit->failed = true;
+        return 0;
+    }
+    uint32_t id = spirv_new_id(functions->edit);
+    functions->known[functions->known_count].recipe = *recipe;
+    functions->known[functions->known_count++].id = id;
+    write_function(functions, recipe, id);
+    return id;
+}

@@ -1,0 +1,59 @@
+/* The functions that sub-group instructions are replaced by, each written into the module when it is first asked for.
+ */
+#ifndef SUBGROUP_FUNCTIONS_H
+#define SUBGROUP_FUNCTIONS_H
+
+#include "spirv-edit.h"
+
+enum { SUBGROUP_MAX_FUNCTIONS = 256, SUBGROUP_MAX_TYPES = 32 };
+
+/* What a function is made of; what a template does not name stays zero. Texts are from subgroup-templates.h. */
+typedef struct {
+    const char *text;
+    const char *operation;
+    const char *bounds;
+    uint32_t result; /* types */
+    uint32_t value;
+    uint32_t index;
+    uint32_t parameters[3];
+    unsigned parameter_count;
+    uint32_t span;     /* items that exchange values: of a sub-group, a cluster, or the whole group */
+    uint32_t identity; /* constant */
+    uint32_t fold;     /* functions that this one calls */
+    uint32_t shuffle;
+} subgroup_recipe;
+
+typedef struct {
+    spirv_edit *edit;
+    uint32_t size;     /* of a sub-group: a power of two, at most 32 */
+    uint32_t local_id; /* variables of built-ins, of three 64-bit integers */
+    uint32_t group_size;
+    uint32_t fence; /* a word of workgroup memory */
+    uint32_t bool_type, uint_type, ulong_type, vector_type;
+    struct {
+        subgroup_recipe recipe;
+        uint32_t id;
+    } known[SUBGROUP_MAX_FUNCTIONS];
+    unsigned known_count;
+    struct {
+        uint32_t type, variable;
+    } scratch[SUBGROUP_MAX_TYPES];
+    unsigned scratch_count;
+} subgroup_functions;
+
+/* Declares what all functions use. */
+void subgroup_functions_begin(subgroup_functions *functions);
+
+/* The function of a recipe. */
+uint32_t subgroup_function(subgroup_functions *functions, const subgroup_recipe *recipe);
+
+/* A constant of type uint. */
+uint32_t subgroup_constant(subgroup_functions *functions, uint32_t value);
+
+/* Width of the numbers of a type, also inside of a vector; 0 for others. */
+unsigned subgroup_bits(const subgroup_functions *functions, uint32_t type);
+
+/* Components of a vector type, 1 for others. */
+unsigned subgroup_components(const subgroup_functions *functions, uint32_t type);
+
+#endif

@@ -1,0 +1,201 @@
+/* Assembly of the emulations. Names: see `write_function` in subgroup-functions.c. */
+#ifndef SUBGROUP_TEMPLATES_H
+#define SUBGROUP_TEMPLATES_H
+
+#define BEGIN "%function = OpFunction %R None %type\n"
+#define ENTRY "%entry = OpLabel\n"
+#define END "OpFunctionEnd\n"
+
+/* Number of the work-item in its group. */
+static const char ITEM_TEXT[] = BEGIN ENTRY "%id = OpLoad %v3ulong %local_id\n"
+                                            "%size = OpLoad %v3ulong %group_size\n"
+                                            "%x = OpCompositeExtract %ulong %id 0\n"
+                                            "%y = OpCompositeExtract %ulong %id 1\n"
+                                            "%z = OpCompositeExtract %ulong %id 2\n"
+                                            "%width = OpCompositeExtract %ulong %size 0\n"
+                                            "%height = OpCompositeExtract %ulong %size 1\n"
+                                            "%plane = OpIMul %ulong %z %height\n"
+                                            "%row = OpIAdd %ulong %plane %y\n"
+                                            "%before = OpIMul %ulong %row %width\n"
+                                            "%sum = OpIAdd %ulong %before %x\n"
+                                            "%result = OpUConvert %uint %sum\n"
+                                            "OpReturnValue %result\n" END;
+
+/* How many work-items the group has. */
+static const char TOTAL_TEXT[] = BEGIN ENTRY "%size = OpLoad %v3ulong %group_size\n"
+                                             "%width = OpCompositeExtract %ulong %size 0\n"
+                                             "%height = OpCompositeExtract %ulong %size 1\n"
+                                             "%depth = OpCompositeExtract %ulong %size 2\n"
+                                             "%plane = OpIMul %ulong %width %height\n"
+                                             "%volume = OpIMul %ulong %plane %depth\n"
+                                             "%result = OpUConvert %uint %volume\n"
+                                             "OpReturnValue %result\n" END;
+
+#define CALL_ITEM "%item = OpFunctionCall %uint %item_of\n"
+#define LANE CALL_ITEM "%lane = OpUMod %uint %item %span\n%first = OpISub %uint %item %lane\n"
+/* One past the last item of the sub-group. */
+#define STOP                                                                                                           \
+    "%full = OpIAdd %uint %first %span\n"                                                                              \
+    "%total = OpFunctionCall %uint %total_of\n"                                                                        \
+    "%short = OpULessThan %bool %total %full\n"                                                                        \
+    "%stop = OpSelect %uint %short %total %full\n"
+
+static const char LANE_TEXT[] = BEGIN ENTRY LANE "OpReturnValue %lane\n" END;
+static const char INDEX_TEXT[] =
+    BEGIN ENTRY CALL_ITEM "%result = OpUDiv %uint %item %span\nOpReturnValue %result\n" END;
+static const char MAX_SIZE_TEXT[] = BEGIN ENTRY "OpReturnValue %span\n" END;
+static const char SIZE_TEXT[] =
+    BEGIN ENTRY LANE STOP "%result = OpISub %uint %stop %first\nOpReturnValue %result\n" END;
+static const char COUNT_TEXT[] = BEGIN ENTRY "%total = OpFunctionCall %uint %total_of\n"
+                                             "%less = OpISub %uint %total %one\n"
+                                             "%whole = OpUDiv %uint %less %span\n"
+                                             "%result = OpIAdd %uint %whole %one\n"
+                                             "OpReturnValue %result\n" END;
+static const char ELECT_TEXT[] = BEGIN ENTRY LANE "%result = OpIEqual %bool %lane %zero\nOpReturnValue %result\n" END;
+
+#define BARRIER "OpControlBarrier %workgroup %workgroup %semantics\n"
+/* Every item puts its value where the others find it. */
+#define PUBLISH                                                                                                        \
+    LANE "%own = OpInBoundsAccessChain %T_pointer %scratch %item\n"                                                    \
+         "OpStore %own %x\n" BARRIER
+
+/* The value of another item, by its number in the span; wraps around. */
+static const char SHUFFLE_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %T\n"
+          "%index = OpFunctionParameter %uint\n" ENTRY PUBLISH "%wrapped = OpUMod %uint %index %span\n"
+          "%from = OpIAdd %uint %first %wrapped\n"
+          "%slot = OpInBoundsAccessChain %T_pointer %scratch %from\n"
+          "%result = OpLoad %T %slot\n" BARRIER "OpReturnValue %result\n" END;
+
+/* $operation makes %to, a number in the span, of %given and %lane. */
+static const char SHUFFLE_TO_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %T\n"
+          "%index = OpFunctionParameter %I\n" ENTRY LANE "%given = $convert %uint %index\n"
+          "$operation\n"
+          "%result = OpFunctionCall %T %shuffle %x %to\n"
+          "OpReturnValue %result\n" END;
+
+static const char TO_GIVEN[] = "%to = OpCopyObject %uint %given\n";
+static const char TO_XOR[] = "%to = OpBitwiseXor %uint %lane %given\n";
+static const char TO_UP[] = "%to = OpISub %uint %lane %given\n";
+static const char TO_DOWN[] = "%to = OpIAdd %uint %lane %given\n";
+
+/* A local id of two or three numbers. */
+static const char BROADCAST_AT_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %T\n"
+          "%index = OpFunctionParameter %I\n" ENTRY "%size = OpLoad %v3ulong %group_size\n"
+          "%width = OpCompositeExtract %ulong %size 0\n"
+          "%height = OpCompositeExtract %ulong %size 1\n"
+          "%i = OpCompositeExtract %E %index 0\n"
+          "%j = OpCompositeExtract %E %index 1\n"
+          "$bounds\n"
+          "%column = $convert %ulong %i\n"
+          "%line = $convert %ulong %j\n"
+          "%plane = OpIMul %ulong %depth %height\n"
+          "%row = OpIAdd %ulong %plane %line\n"
+          "%before = OpIMul %ulong %row %width\n"
+          "%sum = OpIAdd %ulong %before %column\n"
+          "%to = OpUConvert %uint %sum\n"
+          "%result = OpFunctionCall %T %shuffle %x %to\n"
+          "OpReturnValue %result\n" END;
+static const char NO_THIRD[] = "%depth = OpUConvert %ulong %zero\n";
+static const char THIRD[] = "%k = OpCompositeExtract %E %index 2\n%depth = $convert %ulong %k\n";
+
+static const char SHUFFLE_FIRST_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %T\n" ENTRY "%result = OpFunctionCall %T %shuffle %x %zero\n"
+          "OpReturnValue %result\n" END;
+
+/* Intel's: two values side by side, out of which a window is taken. $operation makes %to and %inside. */
+static const char SHUFFLE_TWO_TEXT[] = BEGIN "%a = OpFunctionParameter %T\n"
+                                             "%b = OpFunctionParameter %T\n"
+                                             "%given = OpFunctionParameter %uint\n" ENTRY LANE "$operation\n"
+                                             "%from_a = OpFunctionCall %T %shuffle %a %to\n"
+                                             "%from_b = OpFunctionCall %T %shuffle %b %to\n"
+                                             "OpSelectionMerge %merge None\n"
+                                             "OpBranchConditional %inside %yes %no\n"
+                                             "%yes = OpLabel\n"
+                                             "OpBranch %merge\n"
+                                             "%no = OpLabel\n"
+                                             "OpBranch %merge\n"
+                                             "%merge = OpLabel\n"
+                                             "%result = OpPhi %T %from_a %yes %from_b %no\n"
+                                             "OpReturnValue %result\n" END;
+/* Down takes from (current, next), up from (previous, current): %inside says whether it is the first of the two. */
+static const char INTEL_DOWN[] = "%to = OpIAdd %uint %lane %given\n%inside = OpULessThan %bool %to %span\n";
+static const char INTEL_UP[] = "%to = OpISub %uint %lane %given\n%inside = OpULessThan %bool %lane %given\n";
+
+/* $bounds makes %start, %stop and %initial; $operation makes %added of %sum and %value. */
+static const char FOLD_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n" ENTRY PUBLISH "$bounds\n"
+                                      "OpBranch %header\n"
+                                      "%header = OpLabel\n"
+                                      "%i = OpPhi %uint %start %entry %next %body\n"
+                                      "%sum = OpPhi %T %initial %entry %added %body\n"
+                                      "%more = OpULessThan %bool %i %stop\n"
+                                      "OpLoopMerge %done %body None\n"
+                                      "OpBranchConditional %more %body %done\n"
+                                      "%body = OpLabel\n"
+                                      "%slot = OpInBoundsAccessChain %T_pointer %scratch %i\n"
+                                      "%value = OpLoad %T %slot\n"
+                                      "$operation\n"
+                                      "%next = OpIAdd %uint %i %one\n"
+                                      "OpBranch %header\n"
+                                      "%done = OpLabel\n" BARRIER "OpReturnValue %sum\n" END;
+
+#define FROM_FIRST                                                                                                     \
+    "%start = OpIAdd %uint %first %one\n"                                                                              \
+    "%first_slot = OpInBoundsAccessChain %T_pointer %scratch %first\n"                                                 \
+    "%initial = OpLoad %T %first_slot\n"
+static const char REDUCE_BOUNDS[] = FROM_FIRST STOP;
+static const char INCLUSIVE_BOUNDS[] = FROM_FIRST "%stop = OpIAdd %uint %item %one\n";
+static const char EXCLUSIVE_BOUNDS[] = "%start = OpCopyObject %uint %first\n"
+                                       "%stop = OpCopyObject %uint %item\n"
+                                       "%initial = OpCopyObject %T %identity\n";
+
+/* Votes: %fold works on integers. */
+static const char VOTE_TEXT[] = BEGIN "%x = OpFunctionParameter %bool\n" ENTRY "%bit = OpSelect %uint %x %one %zero\n"
+                                      "%folded = OpFunctionCall %uint %fold %bit\n"
+                                      "%result = OpINotEqual %bool %folded %zero\n"
+                                      "OpReturnValue %result\n" END;
+static const char ALL_EQUAL_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %T\n" ENTRY "%other = OpFunctionCall %T %shuffle %x %zero\n"
+          "%same = $operation %bool %x %other\n"
+          "%bit = OpSelect %uint %same %one %zero\n"
+          "%folded = OpFunctionCall %uint %fold %bit\n"
+          "%result = OpINotEqual %bool %folded %zero\n"
+          "OpReturnValue %result\n" END;
+static const char BALLOT_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %bool\n" ENTRY LANE "%place = OpShiftLeftLogical %uint %one %lane\n"
+          "%bit = OpSelect %uint %x %place %zero\n"
+          "%folded = OpFunctionCall %uint %fold %bit\n"
+          "%result = OpCompositeConstruct %R %folded %zero %zero %zero\n"
+          "OpReturnValue %result\n" END;
+static const char INVERSE_BALLOT_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %T\n" ENTRY LANE "%bits = OpCompositeExtract %uint %x 0\n"
+          "%moved = OpShiftRightLogical %uint %bits %lane\n"
+          "%bit = OpBitwiseAnd %uint %moved %one\n"
+          "%result = OpINotEqual %bool %bit %zero\n"
+          "OpReturnValue %result\n" END;
+static const char BALLOT_BIT_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %T\n"
+          "%index = OpFunctionParameter %I\n" ENTRY "%bits = OpCompositeExtract %uint %x 0\n"
+          "%given = $convert %uint %index\n"
+          "%moved = OpShiftRightLogical %uint %bits %given\n"
+          "%bit = OpBitwiseAnd %uint %moved %one\n"
+          "%result = OpINotEqual %bool %bit %zero\n"
+          "OpReturnValue %result\n" END;
+/* $operation makes %mask of the lanes that count. */
+static const char BALLOT_COUNT_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %T\n" ENTRY LANE STOP "%bits = OpCompositeExtract %uint %x 0\n"
+          "$operation\n"
+          "%unused = OpISub %uint %word_bits %used\n"
+          "%everything = OpShiftRightLogical %uint %ones %unused\n"
+          "%mask = OpSelect %uint %none %zero %everything\n"
+          "%masked = OpBitwiseAnd %uint %bits %mask\n"
+          "%result = OpBitCount %uint %masked\n"
+          "OpReturnValue %result\n" END;
+static const char COUNT_ALL[] = "%used = OpISub %uint %stop %first\n%none = OpIEqual %bool %used %zero\n";
+static const char COUNT_INCLUSIVE[] = "%used = OpIAdd %uint %lane %one\n%none = OpIEqual %bool %used %zero\n";
+/* A shift by 32 bits means nothing, so that no lane before this one is a case of its own. */
+static const char COUNT_EXCLUSIVE[] = "%none = OpIEqual %bool %lane %zero\n%used = OpSelect %uint %none %one %lane\n";
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * Sub-groups, which PoCL does not have, and what else it lacks of groups: such instructions become calls of functions
+ * that exchange values through workgroup memory, between barriers.
+ *
+ * A sub-group is a run of work-items that follow each other in the group; the last one may be smaller. As each
+ * operation is a barrier of the whole group, all items of the group have to reach it, not only those of the sub-group.
+ *
+ * Emulated, in scopes Subgroup and Workgroup: OpGroupAll, Any, Broadcast, and IAdd, FAdd, FMin, UMin, SMin, FMax, UMax,
+ * SMax (reduce and both scans). In scope Subgroup: OpGroupNonUniform Elect, All, Any, AllEqual, Broadcast,
+ * BroadcastFirst, Ballot, InverseBallot, BallotBitExtract, BallotBitCount, Shuffle, ShuffleXor, ShuffleUp, ShuffleDown,
+ * IAdd, FAdd, IMul, FMul, minima, maxima and bitwise operations (reduce, both scans, clustered reduce);
+ * OpSubgroupShuffleINTEL, ShuffleDownINTEL, ShuffleUpINTEL, ShuffleXorINTEL; OpControlBarrier of scope Subgroup;
+ * OpMemoryBarrier of any scope; the built-in variables SubgroupSize, SubgroupMaxSize, NumSubgroups,
+ * NumEnqueuedSubgroups, SubgroupId, SubgroupLocalInvocationId. Others are refused by name. Execution mode SubgroupSize
+ * may ask for 8, 16 or 32.
+ */
+#ifndef SUBGROUPS_H
+#define SUBGROUPS_H
+
+#include "engine-log.h"
+#include "spirv-module.h"
+
+enum {
+    SUBGROUP_SIZE = 8,
+    SUBGROUP_MAX_GROUP = 1024,
+    SUBGROUP_SEMANTICS = 0x310 /* SequentiallyConsistent, of WorkgroupMemory and CrossWorkgroupMemory */
+};
+
+/*
+ * Rewrites the module where it uses any of these; `size` is what its sub-groups have. SPIRV_BAD with a line in the log
+ * for what is not emulated.
+ */
+spirv_status subgroups_emulate(spirv_module *module, uint32_t *size, engine_log *log);
+
+#endif

@@ -1,0 +1,396 @@
+// What cannot be built is an error with words, never the end of the process.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { answersIn, assemble, compileEngine, runScript, temporaryFolder } from './spirv/harness.mjs';
+import { moduleText } from './spirv/module.mjs';
+
+const INVALID = '0x7800000f';
+const FAILED = '0x70000004';
+
+const { folder, done } = temporaryFolder('errors');
+let program = '';
+beforeAll(() => {
+  program = compileEngine(folder);
+}, 120_000);
+afterAll(done);
+
+const store = 'OpStore %p0 #i32:1 Aligned 4';
+const good = moduleText({ parameters: ['pg_i32'], body: store });
+const subgroup = (line, capabilities) => moduleText({ parameters: ['pg_i32'], body: line, capabilities });
+
+/** Bytes of a module, changed. */
+const changed = (name, change) => {
+  const file = assemble(folder, name, good);
+  writeFileSync(file, change(readFileSync(file)));
+  return file;
+};
+const withWord = (at, value) => (bytes) => {
+  bytes.writeUInt32LE(value, at * 4);
+  return bytes;
+};
+
+const notSpirv = [
+  ['nothing', () => changed('nothing', () => Buffer.alloc(0)), 'not SPIR-V: 0 bytes'],
+  ['a few bytes', () => changed('few', (bytes) => bytes.subarray(0, 16)), 'not SPIR-V: 16 bytes'],
+  ['half a word too much', () => changed('half', (bytes) => bytes.subarray(0, -2)), 'multiple of 4'],
+  [
+    'text',
+    () => changed('text', () => Buffer.from('OpCapability Kernel OpCapability Addresses ...  '.slice(0, 48))),
+    'the first word is',
+  ],
+  ['a header alone', () => changed('header', (bytes) => bytes.subarray(0, 20)), 'not valid SPIR-V'],
+  ['cut off in an instruction', () => changed('cut', (bytes) => bytes.subarray(0, -4 * 6)), /cut off|not valid/],
+  ['an instruction of no words', () => changed('zero', withWord(5, 17)), 'has 0 words'],
+  ['an instruction longer than the module', () => changed('long', withWord(5, 0xffff0011)), 'cut off or damaged'],
+  ['version 1.6', () => changed('version', withWord(1, 0x10600)), 'version 1.6 is not supported: 1.0 to 1.4'],
+  ['version 0', () => changed('version0', withWord(1, 0)), 'version 0.0 is not supported'],
+  ['a huge bound', () => changed('bound', withWord(3, 0xffffffff)), 'bound of ids'],
+  ['a bound of nothing', () => changed('bound0', withWord(3, 0)), 'bound of ids'],
+  ['an unknown opcode', () => changed('opcode', withWord(5, 0x20fff)), 'not valid SPIR-V'],
+];
+
+const invalid = [
+  [
+    'a missing capability',
+    moduleText({ parameters: ['pg_f64'], body: 'OpStore %p0 #f64:1' }).replace('OpCapability Float64\n', ''),
+    'Float64',
+  ],
+  [
+    'operands of two types',
+    moduleText({ parameters: ['pg_i32'], body: '%a = OpIAdd %i32 #i32:1 #i64:1' }),
+    'not valid SPIR-V',
+  ],
+  ['a store of another type', moduleText({ parameters: ['pg_i32'], body: 'OpStore %p0 #f32:1' }), 'OpStore'],
+  ['a block without an end', good.replace('OpReturn\n', ''), 'not valid SPIR-V'],
+  ['an interface without its variable', good.replace('"main" ', '"main" %i32'), 'not valid SPIR-V'],
+];
+
+const refused = [
+  [
+    'images',
+    moduleText({ parameters: ['pg_i32'], capabilities: ['ImageBasic'], body: store }),
+    'ImageBasic cannot be used on this device: images are not implemented',
+  ],
+  [
+    'image types',
+    moduleText({
+      parameters: ['pg_i32', 'image'],
+      declare: '%image = OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly',
+      capabilities: ['ImageBasic'],
+      body: store,
+    }),
+    'images',
+  ],
+  ['pipes', moduleText({ parameters: ['pg_i32'], capabilities: ['Pipes'], body: store }), 'pipes are not implemented'],
+  [
+    'enqueueing kernels',
+    moduleText({ parameters: ['pg_i32'], capabilities: ['DeviceEnqueue'], body: store }),
+    'cannot enqueue kernels',
+  ],
+  [
+    'a capability nobody knows here',
+    moduleText({
+      parameters: ['pg_i32'],
+      capabilities: ['VectorComputeINTEL'],
+      extensions: ['SPV_INTEL_vector_compute'],
+      body: store,
+    }),
+    'capability number 5617',
+  ],
+  [
+    'atomic addition of floats',
+    moduleText({
+      parameters: ['pg_f32'],
+      capabilities: ['AtomicFloat32AddEXT'],
+      extensions: ['SPV_EXT_shader_atomic_float_add'],
+      body: '%a = OpAtomicFAddEXT %f32 %p0 #i32:1 #i32:0 #f32:1',
+    }),
+    'atomic addition of floats',
+  ],
+  [
+    'built-in variables of 32 bits',
+    good
+      .replace('OpStore', '%id = OpLoad %v3i32 %bad\nOpStore')
+      .replace(
+        '%main_type =',
+        '%v3i32 = OpTypeVector %i32 3\n%pi_v3i32 = OpTypePointer Input %v3i32\n%bad = OpVariable %pi_v3i32 Input\n%main_type =',
+      )
+      .replace(
+        'OpEntryPoint Kernel %main "main" ',
+        'OpEntryPoint Kernel %main "main" %bad\nOpDecorate %bad BuiltIn GlobalInvocationId\n',
+      ),
+    'GlobalInvocationId cannot be used on this device: it has to be an Input variable of three 64-bit integers',
+  ],
+  ['a kernel without a name', good.replace('"main"', '""'), 'it has no name'],
+  ['32-bit addresses', good.replace('Physical64', 'Physical32'), 'Physical64 OpenCL'],
+  [
+    'an imported function',
+    moduleText({
+      parameters: ['pg_i32'],
+      body: `${store}\n%r = OpFunctionCall %void %elsewhere`,
+      declare: '%elsewhere_type = OpTypeFunction %void',
+      decorate: 'OpDecorate %elsewhere LinkageAttributes "elsewhere" Import',
+      functions: '%elsewhere = OpFunction %void None %elsewhere_type\nOpFunctionEnd',
+    }),
+    'the import elsewhere cannot be used',
+  ],
+  [
+    'a bool as an argument',
+    moduleText({ parameters: ['pg_i32', 'bool'], body: store }),
+    'argument 1 of kernel main is of a type that no value can be given for',
+  ],
+  [
+    'block reads of sub-groups',
+    moduleText({
+      parameters: ['pg_i32'],
+      capabilities: ['SubgroupBufferBlockIOINTEL'],
+      extensions: ['SPV_INTEL_subgroups'],
+      body: '%v = OpSubgroupBlockReadINTEL %i32 %p0',
+    }),
+    'block reads and writes of sub-groups',
+  ],
+  [
+    'the highest bit of a ballot',
+    subgroup('%v = OpGroupNonUniformBallot %v4i32 #i32:3 %yes\n%m = OpGroupNonUniformBallotFindMSB %i32 #i32:3 %v', [
+      'GroupNonUniform',
+      'GroupNonUniformBallot',
+    ]).replace('%main_type =', '%bool = OpTypeBool\n%yes = OpConstantTrue %bool\n%main_type ='),
+    'OpGroupNonUniformBallotFindMSB is not emulated',
+  ],
+  [
+    'sub-groups of 7',
+    moduleText({
+      parameters: ['pg_i32'],
+      capabilities: ['SubgroupDispatch'],
+      modes: 'OpExecutionMode %main SubgroupSize 7',
+      body: store,
+    }),
+    'sub-groups of 7',
+  ],
+  [
+    'exp of half',
+    moduleText({ parameters: ['pg_f16'], body: '%a = OpExtInst %f16 %opencl exp #f16:1\nOpStore %p0 %a Aligned 2' }),
+    /exp/,
+  ],
+];
+
+const told = (files, env) => {
+  const ran = runScript(program, [...files.flatMap((file) => [`module ${file}`, 'kernel main'])], env);
+  return { ...ran, answers: answersIn(ran.output) };
+};
+
+const expectWords = (log, words) =>
+  words instanceof RegExp ? expect(log).toMatch(words) : expect(log).toContain(words);
+
+describe('what is no SPIR-V', () => {
+  test.each(notSpirv)('%s', (_, file, words) => {
+    const { answers, status, errors } = told([file(), assemble(folder, 'good', good)]);
+    expect({ status, errors }).toEqual({ status: 0, errors: '' });
+    expect(answers[0].result).toBe(INVALID);
+    expectWords(answers[0].log, words);
+    expect(answers[1].result).toBe('0x0');
+  });
+});
+
+describe('what is not valid, and what cannot run here', () => {
+  const files = (some, version) => some.map(([name, text]) => assemble(folder, name, text, version));
+  test.each([
+    [INVALID, invalid],
+    [FAILED, refused],
+  ])('%s', (code, some) => {
+    const { answers, status, errors } = told([...files(some, '1.3'), assemble(folder, 'good', good)]);
+    expect({ status, errors }).toEqual({ status: 0, errors: '' });
+    expect(some.map(([name], at) => [name, answers[at].result])).toEqual(some.map(([name]) => [name, code]));
+    for (const [at, [, , words]] of some.entries()) expectWords(answers[at].log, words);
+    expect(answers.at(-1).result).toBe('0x0');
+  });
+});
+
+test('the byte order of another machine is understood', () => {
+  const { answers } = told([changed('swapped', (bytes) => bytes.swap32())]);
+  expect(answers[0].result).toBe('0x0');
+});
+
+test('a kernel that the module does not have', () => {
+  const { output } = runScript(program, [
+    `module ${assemble(folder, 'good', good)}`,
+    'kernel other',
+    'kernel mai',
+    'kernel main',
+  ]);
+  expect(output.match(/^kernel .*/gm)).toEqual(['kernel 0x78000011', 'kernel 0x78000011', 'kernel 0x0']);
+});
+
+test.each([
+  'a b',
+  'a/b',
+  '../../above',
+  'x'.repeat(300),
+  'y'.repeat(2000),
+  'printf',
+  'llvm.memcpy',
+  '`id`;$(id)',
+  'ünï',
+  '1',
+  '-o',
+])('a kernel may be called %s', (name) => {
+  const file = assemble(folder, 'named', good.replace('"main"', `"${name}"`));
+  const { output, errors } = runScript(program, [
+    `module ${file}`,
+    `kernel ${name}`,
+    'buffer 0 00000000',
+    'launch 1 1 1 1 1 1',
+    'read 0',
+  ]);
+  expect(errors).toBe('');
+  expect(output).toMatch(/^module 0x0[^]*kernel 0x0[^]*launch 0x0\nread 01000000\n$/m);
+});
+
+test('a module may have no kernel, several, and two names for one', () => {
+  const file = (name, change) => assemble(folder, name, change(good));
+  const { output } = runScript(program, [
+    `module ${file('none', (text) => text.replace(/OpEntryPoint.*\n/, ''))}`,
+    'kernel main',
+    `module ${file('twice', (text) => text.replace('OpEntryPoint', 'OpEntryPoint Kernel %main "other"\nOpEntryPoint'))}`,
+    'buffer 0 00000000',
+    'kernel main',
+    'launch 1 1 1 1 1 1',
+    'read 0',
+    'buffer 0 00000000',
+    'kernel other',
+    'launch 1 1 1 1 1 1',
+    'read 0',
+  ]);
+  expect(output.match(/^(module|kernel|launch|read) .*/gm)).toEqual([
+    'module 0x0',
+    'kernel 0x78000011',
+    'module 0x0',
+    ...Array(2).fill(['kernel 0x0', 'launch 0x0', 'read 01000000']).flat(),
+  ]);
+});
+
+test('names and lines for debuggers do no harm', () => {
+  const text = good
+    .replace('%void =', 'OpName %main "exp"\nOpName %p0 "get_global_id"\n%void =')
+    .replace(/(OpEntryPoint.*\n)/, '$1%file = OpString "kernel.cl"\nOpSource OpenCL_C 102000 %file\n')
+    .replace('OpStore', 'OpLine %file 1 2\nOpStore')
+    .replace('OpReturn', 'OpNoLine\nOpReturn');
+  const { output } = runScript(program, [
+    `module ${assemble(folder, 'debug', text)}`,
+    'kernel main',
+    'buffer 0 00000000',
+    'launch 1 1 1 1 1 1',
+    'read 0',
+  ]);
+  expect(output).toContain('read 01000000');
+});
+
+test('a return before a barrier builds with a warning', () => {
+  const text = moduleText({
+    parameters: ['pg_i32'],
+    body: `
+      %id = OpLoad %v3i64 %builtin_GlobalInvocationId
+      %x = OpCompositeExtract %i64 %id 0
+      %out = OpUGreaterThan %bool %x #i64:5
+      OpBranchConditional %out %leave %stay
+      %leave = OpLabel
+      OpReturn
+      %stay = OpLabel
+      OpControlBarrier #i32:2 #i32:2 #i32:272
+      ${store}`,
+  });
+  const { answers } = told([assemble(folder, 'early', text), assemble(folder, 'good', good)]);
+  expect(answers.map(({ result, log }) => [result, log.trim()])).toEqual([
+    ['0x0', expect.stringMatching(/^warning: function main returns before a barrier/)],
+    ['0x0', ''],
+  ]);
+});
+
+describe('the translator', () => {
+  const withTranslator = (path) =>
+    told([assemble(folder, 'good', good)], { LEVEL_ZERO_CPU_LLVM_SPIRV: path }).answers[0];
+  const script = (name, lines) => {
+    const file = join(folder, name);
+    writeFileSync(file, `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
+    return file;
+  };
+  test('that is missing', () => {
+    expect(withTranslator(join(folder, 'missing'))).toMatchObject({
+      result: FAILED,
+      log: expect.stringContaining('cannot be started: No such file'),
+    });
+  });
+  test('that fails: its words and its exit status', () => {
+    const answer = withTranslator(script('fails', 'echo "no such luck" >&2; exit 3'));
+    expect(answer).toMatchObject({ result: FAILED, log: expect.stringMatching(/no such luck\n.*exit status 3/) });
+  });
+  test('that crashes', () => {
+    expect(withTranslator(script('crashes', 'kill -SEGV $$'))).toMatchObject({
+      result: FAILED,
+      log: expect.stringContaining('crashed (Segmentation fault)'),
+    });
+  });
+  test('that writes nothing, or something else than bitcode', () => {
+    expect(withTranslator(script('silent', 'exit 0'))).toMatchObject({
+      result: FAILED,
+      log: expect.stringContaining('wrote nothing'),
+    });
+    expect(withTranslator(script('liar', 'echo "this is not bitcode"'))).toMatchObject({ result: FAILED });
+  });
+});
+
+describe('a launch', () => {
+  const launched = (text, ...launches) => {
+    const file = assemble(folder, 'launch', text);
+    const { output } = runScript(program, [
+      `module ${file}`,
+      'kernel main',
+      'buffer 0 00000000',
+      ...launches.map((line) => `launch ${line}`),
+      'read 0',
+    ]);
+    return output.match(/^(launch|read) .*/gm);
+  };
+  test('of groups that are too large, or of no items', () => {
+    expect(launched(good, '1 1 1 1025 1 1', '1 1 1 64 32 1', '1 1 1 0 1 1', '1 1 1 65536 65536 1')).toEqual([
+      ...Array(4).fill('launch 0x78000013'),
+      'read 00000000',
+    ]);
+  });
+  test('of another group size than the kernel asks for', () => {
+    const text = moduleText({ parameters: ['pg_i32'], body: store, modes: 'OpExecutionMode %main LocalSize 4 1 1' });
+    expect(launched(text, '1 1 1 8 1 1', '1 1 1 4 1 1')).toEqual(['launch 0x78000013', 'launch 0x0', 'read 01000000']);
+  });
+  test('that needs more private or local memory than there is', () => {
+    const large = (storage, pointer) =>
+      moduleText({
+        parameters: ['pg_i32'],
+        ...(storage === 'Function'
+          ? { variables: `%array = OpVariable %${pointer} Function` }
+          : { declare: `%array = OpVariable %${pointer} Workgroup` }),
+        body: `
+          %id = OpLoad %v3i64 %builtin_LocalInvocationId
+          %at = OpCompositeExtract %i64 %id 0
+          %place = OpInBoundsAccessChain %${pointer.slice(0, 2)}_i32 %array %at
+          OpStore %place #i32:5 Volatile|Aligned 4
+          %y = OpLoad %i32 %place Volatile|Aligned 4
+          OpStore %p0 %y Aligned 4`,
+      });
+    const OUT_OF_DEVICE_MEMORY = 'launch 0x70000003';
+    expect(launched(large('Function', 'pf_a20000000_i32'), '1 1 1 4 1 1', '1 1 1 1 1 1')).toEqual([
+      OUT_OF_DEVICE_MEMORY,
+      'launch 0x0',
+      'read 05000000',
+    ]);
+    expect(launched(large('Workgroup', 'pw_a20000000_i32'), '1 1 1 1 1 1')).toEqual([
+      OUT_OF_DEVICE_MEMORY,
+      'read 00000000',
+    ]);
+  });
+  test('of no groups does nothing', () => {
+    expect(launched(good, '0 1 1 1 1 1', '1 0 1 1 1 1')).toEqual(['launch 0x0', 'launch 0x0', 'read 00000000']);
+  });
+});

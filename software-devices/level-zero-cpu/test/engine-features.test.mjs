@@ -1,0 +1,33 @@
+// Every small feature of SPIR-V that kernels use, with the numbers it has to give.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { cases, casesByTopic } from './spirv/all-cases.mjs';
+import { compileEngine, differences, runCases, temporaryFolder } from './spirv/harness.mjs';
+
+const { folder, done } = temporaryFolder('features');
+const state = { answers: [], errors: '', signal: null };
+
+beforeAll(() => {
+  Object.assign(state, runCases(compileEngine(folder), folder, cases));
+}, 240_000);
+afterAll(done);
+
+test('the process lives until the end', () => {
+  expect({ errors: state.errors, signal: state.signal, answers: state.answers.length }).toEqual({
+    errors: '',
+    signal: null,
+    answers: cases.length,
+  });
+});
+
+test('names are unique, as files are named after them', () => {
+  const names = cases.map(({ name }) => name.replaceAll(/\W+/g, '-'));
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+});
+
+for (const [title, some] of Object.entries(casesByTopic))
+  describe(title, () => {
+    test.each(some.map((one) => [one.name, one]))('%s', (_, one) => {
+      expect(differences(one, state.answers[cases.indexOf(one)])).toEqual([]);
+    });
+  });
