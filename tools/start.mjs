@@ -3,6 +3,7 @@
 // `npm start -- "another question" --top 3` replaces the question and its options.
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
+import { softwareLevelZero } from './lib/software-level-zero.mjs';
 import { softwareVulkan } from './lib/software-vulkan.mjs';
 
 const given = process.argv.slice(2);
@@ -11,7 +12,11 @@ const search = given.length > 0 ? given : ['how do I report a security problem',
 await runMain(async () => {
   const prepared = await prepare();
   if (prepared !== 0) return prepared;
-  const env = softwareVulkan({ isWanted: /\bwebgpu\b/.test(process.env['CONCORD_BACKEND'] ?? '') });
+  const wanted = process.env['CONCORD_BACKEND'] ?? '';
+  const env = {
+    ...softwareVulkan({ isWanted: /\bwebgpu\b/.test(wanted) }),
+    ...softwareLevelZero({ isWanted: /\blevel-zero\b/.test(wanted) }),
+  };
   return (
     (await run(process.execPath, ['packages/cli/bin/concord.js', 'devices'], { env })) ||
     (await run(process.execPath, ['examples/search/dist/main.js', ...search], { env }))

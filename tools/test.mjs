@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setUpChromium } from '../software-devices/chromium/setup.mjs';
-import { setUp } from '../software-devices/vulkan/setup.mjs';
+import { setUp as setUpLevelZero } from '../software-devices/level-zero-cpu/setup.mjs';
+import { setUp as setUpVulkan } from '../software-devices/vulkan/setup.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
 import { countTests, formatCounts } from './lib/test-report.mjs';
@@ -13,7 +14,8 @@ await runMain(async () => {
   const prepared = await prepare();
   if (prepared !== 0) return prepared;
   // Without them the tests of the GPU backends run on what the machine has. CONCORD_REQUIRE makes a missing one a failure.
-  setUp();
+  setUpVulkan();
+  setUpLevelZero();
   await setUpChromium();
 
   const folder = mkdtempSync(join(tmpdir(), 'concord-test-'));

@@ -15,6 +15,16 @@ export function webgpuCases(quick: boolean): Case[] {
     : [gemm(512), gemm(256), gemm(1024), conv2d(64, 56, 64), attention(8, 256, 64), add(2 ** 22), sum(2 ** 22)];
 }
 
+/** The cases of the Level Zero table. */
+export function levelZeroCases(quick: boolean): Case[] {
+  return quick
+    ? [...webgpuCases(true), relu(1000), sumRows(7, 33)]
+    : [
+        ...[gemm(512), gemm(1024), gemm(256), gemm(2048), conv2d(64, 56, 64), attention(8, 256, 64)],
+        ...[add(2 ** 24), relu(2 ** 24), sumRows(4096, 4096), sumRows(2 ** 18, 64), sum(2 ** 24)],
+      ];
+}
+
 function gemm(size: number): Case {
   const work = { op: 'gemm', m: size, n: size, k: size, a: noise(size * size, 1), b: noise(size * size, 2) } as const;
   return { name: `gemm ${size}x${size}x${size}`, flops: 2 * size ** 3, work };
@@ -50,4 +60,13 @@ function add(n: number): Case {
 
 function sum(n: number): Case {
   return { name: `sum of ${n}`, bytes: 4 * n, work: { op: 'sum', n, x: noise(n, 10) } };
+}
+
+function relu(n: number): Case {
+  return { name: `relu of ${n}`, bytes: 8 * n, work: { op: 'relu', n, x: noise(n, 11) } };
+}
+
+function sumRows(rows: number, columns: number): Case {
+  const work = { op: 'sumRows', rows, columns, x: noise(rows * columns, 12) } as const;
+  return { name: `sums of ${rows} rows of ${columns}`, bytes: 4 * rows * (columns + 1), work };
 }

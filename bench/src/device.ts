@@ -20,6 +20,19 @@ export async function useDevice(name: string | undefined): Promise<void> {
   preloadVulkan(name);
 }
 
+/**
+ * Makes the CPU driver the Level Zero of this process, built first if need be.
+ *
+ * @throws {Error} where it cannot be built
+ */
+export async function useLevelZeroCpu(): Promise<void> {
+  const folder = new URL('../../software-devices/level-zero-cpu/', import.meta.url);
+  const { setUp } = (await import(new URL('setup.mjs', folder).href)) as { setUp: () => boolean };
+  const { useDriver } = (await import(new URL('preload.mjs', folder).href)) as { useDriver: () => void };
+  if (!setUp()) throw new Error('the CPU driver of Level Zero could not be built');
+  useDriver();
+}
+
 /** A device's name as part of a file's: that of a software device, else the adapter's in lower case. */
 export function slugOf(device: string): string {
   if (/swiftshader/i.test(device)) return 'swiftshader';

@@ -2,22 +2,26 @@
 
 const HELP = `usage: pnpm bench [cpu] [--quick]
        pnpm bench webgpu [--quick] [--device D] [--only OP,...]
+       pnpm bench level-zero [--quick] [--device cpu|system] [--only OP,...]
        pnpm bench limits [--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]
-       pnpm bench soak   [--backend webgpu|cpu] [--device D] [--ops N] [--seed N] [--json FILE]
+       pnpm bench soak   [--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]
 
-  cpu      the CPU backend beside other JavaScript libraries
-  webgpu   the WebGPU backend beside jax-js and TensorFlow.js on the same device, in Node
-  limits   the cases that PyTorch is timed with on a large GPU, as JSON lines; --torch compares with its lines
-  soak     many random ops with their allocations, to see that nothing grows
+  cpu         the CPU backend beside other JavaScript libraries
+  webgpu      the WebGPU backend beside jax-js and TensorFlow.js on the same device, in Node
+  level-zero  the Level Zero backend beside OpenBLAS and loops in C, all on the CPU
+  limits      the cases that PyTorch is timed with on a large GPU, as JSON lines; --torch compares with its lines
+  soak        many random ops with their allocations, to see that nothing grows
 
-  --device   lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this machine
-  --quick    tiny sizes, to see that everything runs; the numbers mean nothing
+  --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this
+              machine. Level Zero: cpu (default), the CPU driver, built when needed, or system
+  --quick     tiny sizes, to see that everything runs; the numbers mean nothing
 `;
 
 // Loaded by need: the limits run where no peer is installed.
 const TARGETS: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
   cpu: async (args) => (await import('./cpu.ts')).benchCpu(args),
   webgpu: async (args) => (await import('./webgpu.ts')).benchWebgpu(args),
+  'level-zero': async (args) => (await import('./level-zero.ts')).benchLevelZero(args),
   limits: async (args) => (await import('./limits.ts')).benchLimits(args),
   soak: async (args) => (await import('./soak.ts')).benchSoak(args),
 };

@@ -1,4 +1,4 @@
-import type { AttentionWork, Conv2dWork, GemmWork, SumWork, Work } from './work.ts';
+import type { AttentionWork, Conv2dWork, GemmWork, Work } from './work.ts';
 
 /** Entry `index` of the result, computed alone and naively in float64. */
 export function naiveEntry(work: Work, index: number): number {
@@ -11,8 +11,12 @@ export function naiveEntry(work: Work, index: number): number {
       return attentionEntry(work, index);
     case 'add':
       return (work.a[index] as number) + (work.b[index] as number);
+    case 'relu':
+      return Math.max(0, work.x[index] as number);
     case 'sum':
-      return sumOf(work);
+      return sumOf(work.x);
+    case 'sumRows':
+      return sumOf(work.x.subarray(index * work.columns, (index + 1) * work.columns));
   }
 }
 
@@ -26,9 +30,12 @@ export function resultLength(work: Work): number {
     case 'attention':
       return work.q.length;
     case 'add':
+    case 'relu':
       return work.n;
     case 'sum':
       return 1;
+    case 'sumRows':
+      return work.rows;
   }
 }
 
@@ -47,7 +54,7 @@ export function findError(work: Work, result: ArrayLike<number>): string | undef
     const want = naiveEntry(work, index);
     const got = result[index] as number;
     // Float32 sums of a few hundred products below 1 differ by less; a wrong index by far more.
-    const most = work.op === 'sum' ? 1e-6 * work.n : 1e-4 + 1e-4 * Math.abs(want);
+    const most = 1e-6 * termsOf(work) + 1e-4 * Math.abs(want);
     if (!(Math.abs(got - want) <= most)) return `entry ${index} is ${got} instead of ${want}`;
   }
   return undefined;
@@ -101,7 +108,13 @@ function attentionEntry({ seq, headDim, q, k, v }: AttentionWork, index: number)
   return sum / total;
 }
 
-function sumOf({ x }: SumWork): number {
+/** Values of about 1 that a sum is made of, as far as their rounding counts. */
+function termsOf(work: Work): number {
+  if (work.op === 'sum') return work.n;
+  return work.op === 'sumRows' ? work.columns : 100;
+}
+
+function sumOf(x: Float32Array): number {
   let sum = 0;
   for (const value of x) sum += value;
   return sum;

@@ -15,12 +15,12 @@ export interface Overhead {
   readonly readMicros: number;
 }
 
-/** Measures `backend`, which is open and idle, with ops on 16 elements. */
-export async function measureOverhead(backend: ComputeBackend, quick: boolean): Promise<Overhead> {
+/** Measures `backend`, which is open and idle, with ops on so many elements. */
+export async function measureOverhead(backend: ComputeBackend, quick: boolean, n = 16): Promise<Overhead> {
   const [ops, rounds, singles] = quick ? [10, 2, 2] : [1000, 15, 200];
-  const input = upload(backend, new Float32Array(16));
-  const output = upload(backend, new Float32Array(16));
-  const run = (): void => backend.unary({ op: 'neg', n: 16, input, output });
+  const input = upload(backend, new Float32Array(n));
+  const output = upload(backend, new Float32Array(n));
+  const run = (): void => backend.unary({ op: 'neg', n, input, output });
   const queued: number[] = [];
   const done: number[] = [];
   for (let round = 0; round < rounds; round++) {

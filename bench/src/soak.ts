@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
+import { LevelZeroBackend } from '@concord/backend-levelzero';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { slugOf, useDevice } from './device.ts';
+import { slugOf, useDevice, useLevelZeroCpu } from './device.ts';
 import { saveResult } from './results.ts';
 import { Churn } from './soak/churn.ts';
 import { plot } from './soak/plot.ts';
@@ -17,7 +18,7 @@ const FULL_OPS = 20_000;
 const LEAST_JUDGED = 10_000;
 
 /**
- * `[--backend webgpu|cpu] [--device D] [--ops N] [--seed N] [--json FILE]`: runs random ops of all kinds, each with
+ * `[--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]`: runs random ops of all kinds, each with
  * allocations of its own, and prints time and memory in 20 windows. A run of 20,000 ops or more is drawn to
  * `results/soak-<device>.svg`. Ctrl-C ends it early with what there is.
  *
@@ -90,11 +91,24 @@ async function soak(
 }
 
 async function open(name: string, device: string | undefined): Promise<ComputeBackend> {
-  if (name !== 'webgpu' && name !== 'cpu') throw new Error(`--backend takes webgpu or cpu, not ${name}`);
-  if (name === 'webgpu') await useDevice(device);
-  const backend = name === 'webgpu' ? new WebGpuBackend() : new CpuBackend();
+  const backend = await make(name, device);
   await backend.init();
   return backend;
+}
+
+async function make(name: string, device: string | undefined): Promise<ComputeBackend> {
+  switch (name) {
+    case 'cpu':
+      return new CpuBackend();
+    case 'webgpu':
+      await useDevice(device);
+      return new WebGpuBackend();
+    case 'level-zero':
+      if (device !== 'system') await useLevelZeroCpu();
+      return new LevelZeroBackend();
+    default:
+      throw new Error(`--backend takes webgpu, level-zero or cpu, not ${name}`);
+  }
 }
 
 function positive(option: string, value: string): number {

@@ -48,7 +48,22 @@ export interface SumWork {
   readonly x: Float32Array;
 }
 
-export type Work = GemmWork | Conv2dWork | AttentionWork | AddWork | SumWork;
+/** `max(x, 0)`, element by element. */
+export interface ReluWork {
+  readonly op: 'relu';
+  readonly n: number;
+  readonly x: Float32Array;
+}
+
+/** The sum of each row of a matrix. */
+export interface SumRowsWork {
+  readonly op: 'sumRows';
+  readonly rows: number;
+  readonly columns: number;
+  readonly x: Float32Array;
+}
+
+export type Work = GemmWork | Conv2dWork | AttentionWork | AddWork | ReluWork | SumWork | SumRowsWork;
 
 /** A work with its name, and what its speed is reported by: operations, or else bytes read and written. */
 export interface Case {

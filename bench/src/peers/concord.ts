@@ -8,7 +8,7 @@ export function concord(version: string, create: () => ComputeBackend): Peer {
   return {
     name: 'concord',
     version,
-    ops: ['gemm', 'conv2d', 'attention', 'add', 'sum'],
+    ops: ['gemm', 'conv2d', 'attention', 'add', 'relu', 'sum', 'sumRows'],
     async prepare(work: Work): Promise<Prepared> {
       const backend = create();
       await backend.init();
@@ -62,8 +62,16 @@ function bind(
       const call = { op: 'add', n: work.n, a: place(work.a), b: place(work.b), output } as const;
       return () => backend.binary(call);
     }
+    case 'relu': {
+      const call = { op: 'relu', n: work.n, input: place(work.x), output } as const;
+      return () => backend.unary(call);
+    }
     case 'sum': {
       const call = { op: 'sum', shape: [work.n], axis: 0, input: place(work.x), output } as const;
+      return () => backend.reduce(call);
+    }
+    case 'sumRows': {
+      const call = { op: 'sum', shape: [work.rows, work.columns], axis: 1, input: place(work.x), output } as const;
       return () => backend.reduce(call);
     }
   }

@@ -1,6 +1,6 @@
 import * as jax from '@jax-js/jax';
 import { packageVersion } from '../machine.ts';
-import type { Peer, Prepared } from '../peer.ts';
+import { type Peer, type Prepared, unexpected } from '../peer.ts';
 import type { Work } from '../work.ts';
 
 const { lax, nn, numpy: np } = jax;
@@ -80,5 +80,7 @@ function bind(work: Work): Bound {
         inputs: [array(work.x, [work.n])],
         compute: (x) => np.sum(x),
       };
+    default:
+      return unexpected(work);
   }
 }

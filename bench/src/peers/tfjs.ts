@@ -1,5 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
-import type { Peer, Prepared } from '../peer.ts';
+import { type Peer, type Prepared, unexpected } from '../peer.ts';
 import type { Work } from '../work.ts';
 
 /** What one of the backends of TensorFlow.js needs. */
@@ -78,5 +78,7 @@ function bind(work: Work): () => tf.Tensor {
       const x = tf.tensor1d(work.x);
       return () => tf.sum(x);
     }
+    default:
+      return unexpected(work);
   }
 }

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import koffi, { type LibraryHandle } from 'koffi';
+import { type Peer, type Prepared, unexpected } from '../peer.ts';
+import type { Work } from '../work.ts';
+
+const SOURCE = fileURLToPath(new URL('../../native/loops.c', import.meta.url));
+const FLAGS = ['-std=c11', '-O3', '-march=native', '-shared', '-fPIC'];
+
+/**
+ * Plain loops in C on one core, compiled for this machine and called from Node on the arrays where they are.
+ *
+ * @throws {Error} where there is no C compiler
+ */
+export function cLoops(): Peer {
+  const library = compile();
+  const add = library.func('void add(uintptr_t a, uintptr_t b, uintptr_t c, size_t n)');
+  const relu = library.func('void relu(uintptr_t x, uintptr_t y, size_t n)');
+  const sumRows = library.func('void sum_rows(uintptr_t x, uintptr_t sums, size_t rows, size_t columns)');
+  return {
+    name: 'C loops',
+    version: `cc ${FLAGS.slice(1, 3).join(' ')}, 1 thread`,
+    ops: ['add', 'relu', 'sumRows'],
+    async prepare(work: Work): Promise<Prepared> {
+      switch (work.op) {
+        case 'add':
+          return prepared(work.n, [work.a, work.b], (a, b, c) => add(a, b, c, work.n));
+        case 'relu':
+          return prepared(work.n, [work.x], (x, y) => relu(x, y, work.n));
+        case 'sumRows':
+          return prepared(work.rows, [work.x], (x, sums) => sumRows(x, sums, work.rows, work.columns));
+        default:
+          return unexpected(work);
+      }
+    },
+  };
+}
+
+/** Runs with the addresses of the inputs and of an output; large arrays do not move. */
+function prepared(
+  length: number,
+  inputs: readonly Float32Array[],
+  run: (...addresses: readonly bigint[]) => void,
+): Prepared {
+  const output = new Float32Array(length);
+  const addresses = [...inputs, output].map((array) => koffi.address(array));
+  return { run: () => run(...addresses), result: async () => output };
+}
+
+function compile(): LibraryHandle {
+  const folder = mkdtempSync(join(tmpdir(), 'concord-bench-'));
+  try {
+    const file = join(folder, 'loops.so');
+    const { status, error, stderr } = spawnSync('cc', [...FLAGS, '-o', file, SOURCE], { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`the C loops cannot be compiled: ${error?.message ?? stderr}`);
+    return koffi.load(file);
+  } finally {
+    // A loaded library stays when its file goes.
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

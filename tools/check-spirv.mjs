@@ -1,0 +1,109 @@
+// @ts-check
+// `check-spirv [--list]`: every SPIR-V module that the Level Zero backend can emit, for every kind of device: is it valid,
+// and has it run? Runs the conformance cases on the CPU driver as each kind of device, and counts which kernels ran.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { root } from './lib/paths.mjs';
+import { softwareLevelZero } from './lib/software-level-zero.mjs';
+
+/** OpenCL 2.2's rules; no kernel computes on 16-bit floats, so all keep to it. */
+const ENVIRONMENT = 'opencl2.2';
+
+/** @typedef {{ name: string, words(): Uint32Array }} Kernel */
+/** @typedef {{ kind: string, change: Record<string, unknown> }} Device */
+
+/** Kinds of device that plans tell apart. @type {readonly Device[]} */
+const DEVICES = [
+  { kind: 'a CPU', change: {} },
+  { kind: 'a GPU without sub-groups', change: { isCpuLike: false, subgroupSizes: [] } },
+  { kind: 'a GPU', change: { isCpuLike: false } },
+];
+
+const built = (/** @type {string} */ file) => import(pathToFileURL(join(root, 'packages', file)).href);
+
+Object.assign(process.env, softwareLevelZero({ isWanted: true }));
+const { LevelZeroBackend } = await built('backend-levelzero/dist/index.js');
+const { LevelZeroClient } = await built('backend-levelzero/dist/device/level-zero-client.js');
+const { CommandStream } = await built('backend-levelzero/dist/device/command-stream.js');
+const { allKernels } = await built('backend-levelzero/dist/kernels/all-kernels.js');
+const { runConformance } = await built('conformance/dist/index.js');
+
+/** @type {Map<string, Kernel>} */
+const emitted = new Map();
+/** Names of kernels that were launched by cases that passed. @type {Set<string>} */
+const ran = new Set();
+let failures = 0;
+let slowest = { name: 'none', ms: 0 };
+
+const { launch } = CommandStream.prototype;
+CommandStream.prototype.launch = function countedLaunch(/** @type {{ kernel: Kernel }} */ given) {
+  if (!emitted.has(given.kernel.name)) throw new Error(`${given.kernel.name} is not among allKernels`);
+  ran.add(given.kernel.name);
+  return launch.call(this, given);
+};
+
+for (const device of DEVICES) await runAs(device);
+const invalid = validate();
+
+const names = [...emitted.keys()];
+const notRun = names.filter((name) => !ran.has(name));
+if (process.argv.includes('--list')) for (const name of names.toSorted()) console.log(`  ${name}`);
+for (const message of invalid) console.error(message);
+for (const name of notRun) console.error(`${name}: emitted, never run`);
+console.log(`slowest to emit: ${slowest.name}, ${slowest.ms.toFixed(1)} ms`);
+console.log(`${names.length} emitted, ${names.length - invalid.length} valid, ${names.length - notRun.length} run`);
+if (invalid.length > 0 || notRun.length > 0 || failures > 0) process.exitCode = 1;
+
+/** Runs every case as on one kind of device. @param {Device} device */
+async function runAs({ kind, change }) {
+  const open = LevelZeroClient.open;
+  LevelZeroClient.open = async (/** @type {unknown} */ options) => {
+    const client = await open.call(LevelZeroClient, options);
+    Object.assign(client.traits, change);
+    for (const kernel of allKernels(client.traits)) emit(kernel);
+    return client;
+  };
+  try {
+    const report = await runConformance(() => new LevelZeroBackend());
+    if (report.notRun !== undefined) throw new Error(`there is no device to run on: ${report.notRun}`);
+    failures += report.failed + report.unsupported;
+    console.log(
+      `as ${kind}: ${report.passed} cases passed, ${report.failed} failed, ${report.unsupported} unsupported`,
+    );
+    for (const { id, status } of report.cases) if (status !== 'passed') console.error(`  ${status}: ${id}`);
+  } finally {
+    LevelZeroClient.open = open;
+  }
+}
+
+/** Emits a kernel, before anything else does, and takes the time. @param {Kernel} kernel */
+function emit(kernel) {
+  if (emitted.has(kernel.name)) return;
+  emitted.set(kernel.name, kernel);
+  const start = performance.now();
+  kernel.words();
+  const ms = performance.now() - start;
+  if (ms > slowest.ms) slowest = { name: kernel.name, ms };
+}
+
+/** @returns {string[]} what `spirv-val` says against modules */
+function validate() {
+  const folder = mkdtempSync(join(tmpdir(), 'concord-spirv-'));
+  try {
+    return [...emitted.values()].flatMap((kernel, index) => {
+      const file = join(folder, `${index}.spv`);
+      const module = kernel.words();
+      writeFileSync(file, new Uint8Array(module.buffer, module.byteOffset, module.byteLength));
+      const { status, stderr, error } = spawnSync('spirv-val', ['--target-env', ENVIRONMENT, file], {
+        encoding: 'utf8',
+      });
+      if (error) throw new Error(`spirv-val cannot be run (Debian: apt-get install spirv-tools): ${error.message}`);
+      return status === 0 ? [] : [`${kernel.name}: ${stderr.trim()}`];
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
