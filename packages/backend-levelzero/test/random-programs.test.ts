@@ -13,7 +13,7 @@ import { LevelZeroBackend } from '../src/levelzero-backend.ts';
 
 // Random programs, written with spirv-builder and run on a device, do what an interpreter in TypeScript says.
 
-const PROGRAMS = 150;
+const PROGRAMS = 80;
 /** Work-items of a run, each with a state of its own. */
 const ITEMS = 8;
 

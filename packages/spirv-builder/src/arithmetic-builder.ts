@@ -134,10 +134,9 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
     return this.emit(Op.Select, x.type, chosen.id, x.id, y.id);
   }
 
-  /** A vector whose components are all `scalar`. Inserted and shuffled: LLVM's translator crashes on OpCompositeConstruct. */
+  /** A vector whose components are all `scalar`. */
   protected spread(type: VectorType, scalar: Value): Value {
-    const first = this.emit(Op.CompositeInsert, type, scalar.id, this.emit(Op.Undef, type).id, 0);
-    return this.emit(Op.VectorShuffle, type, first.id, first.id, ...Array.from({ length: type.count }, () => 0));
+    return this.emit(Op.CompositeConstruct, type, ...Array.from({ length: type.count }, () => scalar.id));
   }
 
   /** Widens with zeros, or cuts off. */

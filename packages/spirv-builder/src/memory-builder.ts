@@ -112,16 +112,7 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
     if (counts.reduce((sum, count) => sum + count, 0) !== type.count) {
       throw this.error('vector', `${counts.join(' + ')} components do not make a ${nameOf(type)}`);
     }
-    const components = values.flatMap((value, index) =>
-      value.type.kind === 'vector'
-        ? Array.from({ length: counts[index] as number }, (_, component) => this.extract(value, component))
-        : [value],
-    );
-    // Inserted one by one: LLVM's translator (15) crashes on OpCompositeConstruct of values that are no constants.
-    return components.reduce(
-      (made, component, index) => this.emit(Op.CompositeInsert, type, component.id, made.id, index),
-      this.emit(Op.Undef, type),
-    );
+    return this.emit(Op.CompositeConstruct, type, ...values.map(({ id }) => id));
   }
 
   /** A vector whose components are all the same. */
