@@ -60,7 +60,10 @@ function describe(
       )
     : [];
   const subDevices = parts.filter((part) => part !== undefined);
-  const computeUnits = Math.max(1, properties.get('numSlices') * properties.get('numSubslicesPerSlice'));
+  // A GPU's subslices are its Xe cores. A CPU has one, with its threads as execution units.
+  const perSubslice = isCpu ? properties.get('numEUsPerSubslice') : 1;
+  const subslices = properties.get('numSlices') * properties.get('numSubslicesPerSlice');
+  const computeUnits = Math.max(1, subslices * perSubslice);
   const memoryBytes = memoryOf(api, device);
   const info: DeviceInfo = {
     vendor: vendorName(properties.get('vendorId')),
