@@ -16,6 +16,16 @@ const SETUP: Record<string, string[]> = {
 
 const REQUIRED = { CONCORD_REQUIRE: process.env['CONCORD_REQUIRE'] ?? '' };
 
+// Its driver for the CPU is for Linux. Elsewhere the tests run on a device that the machine has, when asked to.
+const hasLevelZero =
+  process.platform === 'linux' ||
+  process.env['CONCORD_LEVEL_ZERO'] === 'system' ||
+  REQUIRED.CONCORD_REQUIRE.includes('level-zero');
+const NEED_LEVEL_ZERO = ['packages/backend-levelzero', 'software-devices/level-zero-cpu', 'examples/own-kernel'];
+if (!hasLevelZero) {
+  console.log(`not run, as there is no Level Zero on ${process.platform}: tests of ${NEED_LEVEL_ZERO.join(', ')}`);
+}
+
 const foldersIn = (parent: string): string[] => readdirSync(parent).map((name) => `${parent}/${name}`);
 const workspaces = [
   ...foldersIn('packages'),
@@ -32,6 +42,23 @@ const workspaces = [
 function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 }
+
+// Level Zero's loader checks the arguments of every call.
+const VALIDATED = {
+  extends: true as const,
+  test: {
+    name: 'backend-levelzero-validated',
+    root: 'packages/backend-levelzero',
+    include: ['test/conformance.test.ts', 'test/validation-layer.test.ts'],
+    setupFiles: SETUP['packages/backend-levelzero'] ?? [],
+    env: {
+      ...REQUIRED,
+      ZE_ENABLE_VALIDATION_LAYER: '1',
+      ZE_ENABLE_PARAMETER_VALIDATION: '1',
+      CONCORD_SAMPLE: '0.1',
+    },
+  },
+};
 
 // Tests run against sources: nothing to rebuild while watching, and one copy of each module. Each export of a package is
 // mapped from its built file back to the source of it, and each "import" of its own.
@@ -55,16 +82,18 @@ export default defineConfig({
     // What a shell sets for a run of all tests is meant for the conformance of the backends, not for tests of programs.
     env: { CONCORD_BACKEND: '', CONCORD_REQUIRE: '' },
     projects: [
-      ...workspaces.map(({ folder, manifest }) => ({
-        extends: true as const,
-        test: {
-          name: manifest.name.replace('@concord/', ''),
-          root: folder,
-          include: ['src/**/*.test.ts', 'test/**/*.test.{ts,mjs}'],
-          setupFiles: SETUP[folder] ?? [],
-          env: folder.startsWith('packages/backend-') ? REQUIRED : {},
-        },
-      })),
+      ...workspaces
+        .filter(({ folder }) => hasLevelZero || !NEED_LEVEL_ZERO.includes(folder))
+        .map(({ folder, manifest }) => ({
+          extends: true as const,
+          test: {
+            name: manifest.name.replace('@concord/', ''),
+            root: folder,
+            include: ['src/**/*.test.ts', 'test/**/*.test.{ts,mjs}'],
+            setupFiles: SETUP[folder] ?? [],
+            env: folder.startsWith('packages/backend-') ? REQUIRED : {},
+          },
+        })),
       {
         // A second device, for what the first one and the specification leave open.
         extends: true as const,
@@ -76,6 +105,7 @@ export default defineConfig({
           env: { ...REQUIRED, CONCORD_SOFTWARE_VULKAN: 'swiftshader', CONCORD_SAMPLE: '0.1' },
         },
       },
+      ...(hasLevelZero ? [VALIDATED] : []),
     ],
   },
 });

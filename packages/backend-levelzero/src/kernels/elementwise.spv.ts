@@ -35,8 +35,8 @@ type Apply = (first: Value, width: 1 | 4 | 16) => void;
  * `output[i] = element(inputs[i] ...)` for i below `n`, all packed and aligned to elements only.
  *
  * - `run`, for CPUs: a work-item takes `chunk` neighbouring elements, by vectors of 16 and the last few one by one.
- * - `quad`, for GPUs: a work-item takes four neighbouring elements, the last one perhaps fewer; groups of 256 in a grid of
- *   two dimensions. What a group reads is contiguous.
+ * - `quad`, for GPUs: a work-item takes four neighbouring elements, the last one perhaps fewer; groups of 256 in a grid
+ *   of two dimensions. What a group reads is contiguous.
  *
  * A work-item reads nothing that another writes, so an input may be the output.
  */

@@ -1,17 +1,17 @@
 import { type ElementwiseVariant, QUADS_PER_GROUP, RUN_WIDTH } from './elementwise.spv.ts';
 import { gridOf } from './grid.ts';
 import type { Kernel } from './kernel.ts';
-import type { DeviceTraits, Recorder, Span } from './recorder.ts';
+import type { DeviceTraits, Launch, Recorder } from './recorder.ts';
 
 /** An element-wise op on float32: `output[i] = f(inputs[i] ...)` for i in 0..n-1. */
 export interface Elementwise {
   readonly kernel: (variant: ElementwiseVariant) => Kernel;
-  /** By the names that the kernel knows them under; each is the output or disjoint from it. */
-  readonly inputs: Readonly<Record<string, Span>>;
-  readonly output: Span;
+  /**
+   * Inputs by the names that the kernel knows them under, each the output or disjoint from it; `output`; and numbers
+   * that are the same for all elements.
+   */
+  readonly operands: Launch['args'];
   readonly n: number;
-  /** Numbers that are the same for all elements. */
-  readonly scalars?: Readonly<Record<string, number>>;
 }
 
 /** Elements that are not worth sharing out: a few microseconds of work. */
@@ -25,22 +25,22 @@ export function variantFor({ isCpuLike }: DeviceTraits): ElementwiseVariant {
 }
 
 /** Plans an element-wise op: one launch. */
-export function planElementwise(op: Elementwise, recorder: Recorder): void {
-  const { kernel, inputs, output, n, scalars = {} } = op;
+export function planElementwise({ kernel, operands, n }: Elementwise, recorder: Recorder): void {
   const { traits } = recorder;
   const variant = variantFor(traits);
-  const args = { ...inputs, output, n, ...scalars };
   if (variant === 'quad') {
-    recorder.launch({ kernel: kernel(variant), args, groups: gridOf(Math.ceil(n / QUADS_PER_GROUP), traits) });
+    const groups = gridOf(Math.ceil(n / QUADS_PER_GROUP), traits);
+    recorder.launch({ kernel: kernel(variant), args: { n, ...operands }, groups });
     return;
   }
   const chunk = runLength(n, traits);
   const groups = gridOf(Math.ceil(n / chunk), traits);
-  recorder.launch({ kernel: kernel(variant), args: { ...args, chunk }, groups });
+  recorder.launch({ kernel: kernel(variant), args: { n, chunk, ...operands }, groups });
 }
 
 /** Elements of a work-item, whole vectors. */
 function runLength(n: number, { computeUnits }: DeviceTraits): number {
+  if (n <= LEAST_RUN) return LEAST_RUN;
   const shared = Math.ceil(n / (computeUnits * RUNS_PER_THREAD) / RUN_WIDTH) * RUN_WIDTH;
   return Math.max(LEAST_RUN, shared);
 }

@@ -1,4 +1,5 @@
 import type { Value } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 import { exponential, larger, LOWEST } from './softmax.ts';
 
@@ -18,7 +19,7 @@ export const combine: Kernel = defineKernel({
   groupSize: [COMBINE_LANES, 1, 1],
   write: (k, { module, args }) => {
     const f32 = module.float(32);
-    const index = k.globalId(0);
+    const index = k.add(k.mul(groupIndex(k), COMBINE_LANES), k.localId(0));
     const row = k.udiv(index, args.head_dim);
     const d = k.umod(index, args.head_dim);
     const record = k.add(args.head_dim, 2);

@@ -1,4 +1,5 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 
 const LANES = 16;
@@ -12,16 +13,17 @@ export const PANEL_KEYS = 32;
  */
 export const packKeys: Kernel = defineKernel({
   name: 'attention/pack-keys',
-  parameters: { k: 'f32*', panels: 'f32*', keys: 'u64', head_dim: 'u64', panels_per_head: 'u64' },
+  parameters: { k: 'f32*', panels: 'f32*', heads: 'u64', keys: 'u64', head_dim: 'u64', panels_per_head: 'u64' },
   groupSize: [1, 1, 1],
   write: (k, { module, args }) => {
     const vector = module.vector(module.float(32), LANES);
-    const number = k.groupId(0);
+    const number = groupIndex(k);
     const head = k.udiv(number, args.panels_per_head);
     const firstKey = k.mul(k.umod(number, args.panels_per_head), PANEL_KEYS);
     const keys = k.at(args.k, k.mul(k.mul(head, args.keys), args.head_dim));
     const panel = k.at(args.panels, k.mul(k.mul(number, args.head_dim), PANEL_KEYS));
     const last = k.sub(args.keys, 1);
+    const columns = k.select(k.ult(head, args.heads), args.head_dim, 0);
     for (let half = 0; half < PANEL_KEYS; half += LANES) {
       const rows = Array.from({ length: LANES }, (_, lane) =>
         k.at(keys, k.mul(k.math('u_min', k.add(firstKey, half + lane), last), args.head_dim)),
@@ -31,12 +33,10 @@ export const packKeys: Kernel = defineKernel({
       k.ifElse(
         k.ult(args.head_dim, LANES),
         () => {
-          k.forLoop({ to: args.head_dim }, [], (d) =>
-            store(d, k.vector(vector, ...rows.map((row) => k.load(k.at(row, d))))),
-          );
+          k.forLoop({ to: columns }, [], (d) => store(d, k.vector(vector, ...rows.map((row) => k.load(k.at(row, d))))));
         },
         () => {
-          k.forLoop({ to: args.head_dim, step: LANES }, [], (d) => {
+          k.forLoop({ to: columns, step: LANES }, [], (d) => {
             // The last columns begin early enough to end with the row: some are written twice.
             const column = k.math('u_min', d, k.sub(args.head_dim, LANES));
             const columns = transpose(

@@ -1,3 +1,4 @@
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 
 /** Work-items in a group. */
@@ -11,7 +12,7 @@ export const padValues: Kernel = defineKernel({
   parameters: { v: 'f32*', padded: 'f32*', rows: 'u64', head_dim: 'u64' },
   groupSize: [PAD_LANES, 1, 1],
   write: (k, { module, args }) => {
-    const index = k.globalId(0);
+    const index = k.add(k.mul(groupIndex(k), PAD_LANES), k.localId(0));
     const row = k.udiv(index, PADDED_COLUMNS);
     const d = k.umod(index, PADDED_COLUMNS);
     k.when(k.ult(row, args.rows), () => {

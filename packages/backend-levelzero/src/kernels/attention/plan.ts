@@ -1,4 +1,5 @@
 import type { ResolvedAttention } from '@concord/backend-core/implement';
+import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
 import { type AttentionVariant, chooseVariant, COLUMNS, fittingTiles, splitKeys } from './choose-variant.ts';
@@ -112,15 +113,15 @@ function planWide(
     const [keys, values] = [k, v].map((span) => from(span, first * seqKv * headDim)) as [Span, Span];
     recorder.launch({
       kernel: packKeys,
-      args: { k: keys, panels, keys: seqKv, head_dim: headDim, panels_per_head: panelsPerHead },
-      groups: [count * panelsPerHead, 1, 1],
+      args: { k: keys, panels, heads: count, keys: seqKv, head_dim: headDim, panels_per_head: panelsPerHead },
+      groups: gridOf(count * panelsPerHead, recorder.traits),
     });
     if (padded !== undefined) {
       const rows = count * seqKv;
       recorder.launch({
         kernel: padValues,
         args: { v: values, padded, rows, head_dim: headDim },
-        groups: [Math.ceil((rows * PADDED_COLUMNS) / PAD_LANES), 1, 1],
+        groups: gridOf(Math.ceil((rows * PADDED_COLUMNS) / PAD_LANES), recorder.traits),
       });
     }
     const attending: Attending = {
@@ -166,13 +167,13 @@ function attend(
       causal: causal ? 1 : 0,
       scale,
     },
-    groups: [groups * splits, 1, 1],
+    groups: gridOf(groups * splits, recorder.traits),
   });
   if (records === undefined) return;
   recorder.launch({
     kernel: combine,
     args: { records, o, splits, rows, head_dim: headDim },
-    groups: [Math.ceil((rows * headDim) / COMBINE_LANES), 1, 1],
+    groups: gridOf(Math.ceil((rows * headDim) / COMBINE_LANES), recorder.traits),
   });
 }
 

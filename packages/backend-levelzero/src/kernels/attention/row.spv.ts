@@ -1,4 +1,5 @@
 import type { FunctionBuilder, Value, VectorType } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { acrossLanes, exponential, larger, LOWEST } from './softmax.ts';
 
@@ -54,16 +55,19 @@ export const row: (params: RowParams) => Kernel = variants(({ partial }: RowPara
       const sums = k.privateArray(f32, MOST_COLUMNS);
       const weights = k.privateArray(f32, LANES);
 
-      const number = k.groupId(0);
+      const number = groupIndex(k);
       const query = k.umod(number, args.queries);
       const split = k.umod(k.udiv(number, args.queries), args.splits);
-      const head = k.udiv(k.udiv(number, args.queries), args.splits);
+      const wanted = k.udiv(k.udiv(number, args.queries), args.splits);
+      // A group beyond the last reads what the last head has, and stores nothing.
+      const isThere = k.ult(wanted, args.heads);
+      const head = k.math('u_min', wanted, k.sub(args.heads, 1));
       const q = k.at(args.q, k.mul(k.add(k.mul(head, args.queries), query), args.head_dim));
       const headAt = k.mul(k.mul(head, args.keys), args.head_dim);
       const [keys, values] = [k.at(args.k, headAt), k.at(args.v, headAt)];
       const visible = k.select(k.ne(args.causal, 0), k.math('u_min', args.keys, k.add(query, 1)), args.keys);
       const firstKey = k.mul(split, args.split_keys);
-      const end = k.math('u_min', visible, k.add(firstKey, args.split_keys));
+      const end = k.select(isThere, k.math('u_min', visible, k.add(firstKey, args.split_keys)), 0);
 
       const whole = k.and(args.head_dim, -LANES);
       const lastColumn = k.sub(args.head_dim, LANES);
@@ -127,15 +131,17 @@ export const row: (params: RowParams) => Kernel = variants(({ partial }: RowPara
       const total = acrossLanes(k, totals, (_, a, b) => k.add(a, b));
       const slot = k.mul(k.add(k.mul(split, args.heads), head), args.queries);
       const to = k.at(args.o, k.mul(k.add(slot, query), args.o_row));
-      k.forLoop({ to: chunks }, [], (chunk) => {
-        const sum = k.loadVector(k.at(sums, k.mul(chunk, LANES)), LANES);
-        const column = k.math('u_min', k.mul(chunk, LANES), lastColumn);
-        k.storeVector(k.at(to, column), partial ? sum : k.div(sum, k.splat(vector, total)));
+      k.when(isThere, () => {
+        k.forLoop({ to: chunks }, [], (chunk) => {
+          const sum = k.loadVector(k.at(sums, k.mul(chunk, LANES)), LANES);
+          const column = k.math('u_min', k.mul(chunk, LANES), lastColumn);
+          k.storeVector(k.at(to, column), partial ? sum : k.div(sum, k.splat(vector, total)));
+        });
+        if (partial) {
+          k.store(k.at(to, args.head_dim), largest);
+          k.store(k.at(to, k.add(args.head_dim, 1)), total);
+        }
       });
-      if (partial) {
-        k.store(k.at(to, args.head_dim), largest);
-        k.store(k.at(to, k.add(args.head_dim, 1)), total);
-      }
     },
   }),
 );

@@ -18,7 +18,7 @@ const ONE_BITS = 0x3f800000;
 const EXP_COEFFICIENTS = [0.00019761805, 0.0013932325, 0.008333546, 0.041666493, 0.16666666, 0.5];
 
 /**
- * e^x for x <= 0 or NaN, of floats or vectors of them, within 1.5 ulp: x = n ln 2 + r (Cody and Waite, Software Manual for
+ * e^x for x <= 0 or NaN, of floats or vectors of them, within 1 ulp: x = n ln 2 + r (Cody and Waite, Software Manual for
  * the Elementary Functions, chapter 6). NaN gives NaN. In instructions that every device has for vectors.
  */
 export function exponential(k: FunctionBuilder, x: Value): Value {

@@ -1,4 +1,5 @@
 import type { Value } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { exponential, larger, LOWEST } from './softmax.ts';
 
@@ -26,9 +27,12 @@ const VALUE_ROWS = 16;
 /** Work-items in a group. */
 export const tiledLanes = ({ queries }: Pick<TiledParams, 'queries'>): number => (ACROSS * queries) / PIECE;
 
-/** Lengths of the arrays in workgroup memory, in floats. One more than a row keeps its neighbours in different banks. */
+/**
+ * Lengths of the arrays in workgroup memory, in floats. More than a row keeps its neighbours in different banks; of the
+ * queries four are read at once.
+ */
 function layout({ queries, headDim }: Pick<TiledParams, 'queries' | 'headDim'>) {
-  const [queryPitch, keyPitch] = [queries + 1, TILE_KEYS + 1];
+  const [queryPitch, keyPitch] = [queries + PIECE, TILE_KEYS + 1];
   const stage = Math.max(DEPTH * (queryPitch + keyPitch), VALUE_ROWS * headDim);
   return { queryPitch, keyPitch, stage, weights: TILE_KEYS * queryPitch, rows: ACROSS * queries };
 }
@@ -93,7 +97,7 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
       const laneColumn = k.umod(lane, ACROSS);
       const headDim64 = k.uconvert(args.head_dim, u64);
       const blocks = k.udiv(k.add(args.queries, queries - 1), queries);
-      const number = k.groupId(0);
+      const number = groupIndex(k);
       const firstQuery = k.mul(k.umod(number, blocks), queries);
       const split = k.umod(k.udiv(number, blocks), args.splits);
       const head = k.udiv(k.udiv(number, blocks), args.splits);
@@ -108,15 +112,22 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
       const visible = piece.map((i) => visibleTo(queryOf(k.add(laneRow, i))));
       const firstKey = k.mul(split, args.split_keys);
       const lastQuery = k.math('u_min', k.add(firstQuery, queries - 1), k.sub(args.queries, 1));
-      const end = k.math('u_min', visibleTo(lastQuery), k.add(firstKey, args.split_keys));
+      const isThere = k.ult(head, args.heads);
+      const endOfSplit = k.math('u_min', visibleTo(lastQuery), k.add(firstKey, args.split_keys));
+      const end = k.select(isThere, endOfSplit, 0);
 
-      /** An entry of a row, or 0 where there is none. */
-      const entry = (rows: Value, row: Value, limit: Value, column: Value): Value =>
-        k.ifElse(
-          k.and(k.ult(row, limit), k.ult(column, args.head_dim)),
-          () => [k.load(k.at(rows, k.add(k.mul(row, headDim64), k.uconvert(column, u64))))],
-          () => [k.constant(f32, 0)],
-        )[0] as Value;
+      /** An entry of a row, or 0 where there is none: then the first entry of all is read, and dropped. */
+      const entry = (rows: Value, row: Value, limit: Value, column: Value): Value => {
+        const isThere = k.and(k.ult(row, limit), k.ult(column, args.head_dim));
+        const at = k.add(k.mul(row, headDim64), k.uconvert(column, u64));
+        return k.select(isThere, k.load(k.at(rows, k.select(isThere, at, 0))), k.constant(f32, 0));
+      };
+
+      /** Four neighbours in workgroup memory. */
+      const loadPiece = (at: Value): readonly Value[] => {
+        const vector = k.loadVector(at, PIECE, { align: 16 });
+        return piece.map((i) => k.extract(vector, i));
+      };
 
       /** A number for each of the work-item's rows from each of those that share them, combined. */
       const acrossRow = (mine: readonly Value[], combine: (a: Value, b: Value) => Value): Value[] => {
@@ -159,7 +170,7 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
           return k.forLoop({ to: k.constant(u32, DEPTH) }, sum, (d, sumYet) => {
             const queriesAt = k.at(stage, k.add(k.mul(d, queryPitch), laneRow));
             const keysOf = k.at(stage, k.add(k.add(k.mul(d, keyPitch), laneColumn), DEPTH * queryPitch));
-            const a = piece.map((i) => k.load(k.at(queriesAt, i)));
+            const a = loadPiece(queriesAt);
             const b = piece.map((j) => k.load(k.at(keysOf, j * ACROSS)));
             return a.flatMap((x, i) => b.map((y, j) => k.fma(x, y, sumYet[i * PIECE + j] as Value)));
           });
@@ -210,7 +221,7 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
               const key = k.add(first, row);
               const weightsAt = k.at(weightTile, k.add(k.mul(key, queryPitch), laneRow));
               const valuesAt = k.at(stage, k.add(k.mul(row, headDim), laneColumn));
-              const weight = piece.map((i) => k.load(k.at(weightsAt, i)));
+              const weight = loadPiece(weightsAt);
               return columns.flatMap((_, j) => {
                 const value = k.load(k.at(valuesAt, j * ACROSS));
                 return piece.map((i) => {
@@ -237,7 +248,7 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
       const slot = k.mul(k.add(k.mul(split, args.heads), head), args.queries);
       for (const i of piece) {
         const query = queryOf(k.add(laneRow, i));
-        k.when(k.ult(query, args.queries), () => {
+        k.when(k.and(isThere, k.ult(query, args.queries)), () => {
           const to = k.at(args.o, k.mul(k.add(slot, query), args.o_row));
           for (const j of columns) {
             const column = k.add(laneColumn, j * ACROSS);

@@ -1,4 +1,5 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { PANEL_KEYS } from './pack-keys.spv.ts';
 import { acrossLanes, exponential, larger, LOWEST } from './softmax.ts';
@@ -66,7 +67,7 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, partial
       const weights = k.privateArray(f32, WIDE_QUERIES * PANEL_KEYS);
 
       const blocks = k.udiv(k.add(args.queries, WIDE_QUERIES - 1), WIDE_QUERIES);
-      const number = k.groupId(0);
+      const number = groupIndex(k);
       const firstQuery = k.mul(k.umod(number, blocks), WIDE_QUERIES);
       const split = k.umod(k.udiv(number, blocks), args.splits);
       const head = k.udiv(k.udiv(number, blocks), args.splits);
@@ -76,7 +77,9 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, partial
       const rows = numbers.map((each) => k.at(args.q, k.mul(k.add(k.mul(head, args.queries), each), args.head_dim)));
       const visible = numbers.map((each) => k.select(isCausal, k.math('u_min', args.keys, k.add(each, 1)), args.keys));
       const firstKey = k.mul(split, args.split_keys);
-      const end = k.math('u_min', visible.at(-1) as Value, k.add(firstKey, args.split_keys));
+      const isThere = k.ult(head, args.heads);
+      const endOfSplit = k.math('u_min', visible.at(-1) as Value, k.add(firstKey, args.split_keys));
+      const end = k.select(isThere, endOfSplit, 0);
       const panels = k.at(args.panels, k.mul(head, args.panels_head));
       const values = k.at(args.v, k.mul(k.mul(head, args.keys), args.value_pitch));
       const valueColumns = k.math('u_max', args.head_dim, k.constant(u64, columns));
@@ -174,7 +177,7 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, partial
       for (const i of queries) {
         const total = acrossLanes(k, results[WIDE_QUERIES + i] as Value, (_, a, b) => k.add(a, b));
         const query = k.add(firstQuery, i);
-        k.when(k.ult(query, args.queries), () => {
+        k.when(k.and(isThere, k.ult(query, args.queries)), () => {
           const slot = k.mul(k.add(k.mul(split, args.heads), head), args.queries);
           const to = k.at(args.o, k.mul(k.add(slot, query), args.o_row));
           const finish = (sum: Value): Value => (partial ? sum : k.div(sum, vectorLike(k, sum, total)));

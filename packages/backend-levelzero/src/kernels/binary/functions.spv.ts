@@ -4,7 +4,8 @@ import { larger, smaller } from '../functions/order.ts';
 import { pow } from '../functions/pow.spv.ts';
 
 /**
- * What each binary op does to one pair of elements. OpenCL promises 2.5 ulp of a quotient, where the contract asks for 3.
+ * What each binary op does to one pair of elements. OpenCL promises 2.5 ulp of a quotient, where the contract asks for
+ * 3.
  */
 export const BINARY_FUNCTIONS: Readonly<Record<BinaryOp, ElementFunction>> = {
   add: (k, a, b) => k.add(a, b),

@@ -1,4 +1,5 @@
 import type { Value } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 
 /** What tells the `direct` kernels apart. */
@@ -46,7 +47,7 @@ export const direct: (params: DirectParams) => Kernel = variants(({ filters }: D
       const f32 = module.float(32);
       const placeBlocks = k.udiv(k.add(args.places, DIRECT_LANES - 1), DIRECT_LANES);
       const filterBlocks = k.udiv(k.add(args.filters, filters - 1), filters);
-      const id = k.groupId(0);
+      const id = groupIndex(k);
       const place = k.add(k.mul(k.umod(id, placeBlocks), DIRECT_LANES), k.localId(0));
       const number = k.udiv(id, placeBlocks);
       const firstFilter = k.mul(k.umod(number, filterBlocks), filters);
@@ -54,7 +55,7 @@ export const direct: (params: DirectParams) => Kernel = variants(({ filters }: D
       const inputPlane = k.mul(args.height, args.width);
       const taps = k.mul(args.channels, k.mul(args.filter_height, args.filter_width));
 
-      k.when(k.ult(place, args.places), () => {
+      k.when(k.and(k.ult(place, args.places), k.ult(group, args.groups)), () => {
         const plane = k.add(k.mul(k.udiv(place, args.output_plane), args.groups), group);
         const within = k.umod(place, args.output_plane);
         // Modulo 2^64: above and left of the image come out as huge numbers.

@@ -1,4 +1,5 @@
 import type { Value } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 
 /** What tells the implicit GEMM kernels apart. */
@@ -78,7 +79,7 @@ export const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((pa
       const lane = k.uconvert(k.localId(0), u32);
       const tilesOf = (count: Value): Value => k.udiv(k.add(count, tile - 1), tile);
       const [filterTiles, placeTiles] = [tilesOf(args.filters), tilesOf(args.places)];
-      const number = k.groupId(0);
+      const number = groupIndex(k);
       const firstFilter = k.mul(k.umod(number, filterTiles), tile);
       const firstPlace = k.mul(k.umod(k.udiv(number, filterTiles), placeTiles), tile);
       const group = k.udiv(k.udiv(number, filterTiles), placeTiles);
@@ -149,7 +150,8 @@ export const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((pa
       const laneColumn = k.umod(lane, side);
       describeTaps(k.constant(u32, 0));
       const zeros = each.flatMap(() => each.map(() => k.constant(f32, 0)));
-      const steps = k.udiv(k.add(args.taps, STEP - 1), STEP);
+      const isThere = k.ult(group, args.groups);
+      const steps = k.select(isThere, k.udiv(k.add(args.taps, STEP - 1), STEP), 0);
       const sums = k.forLoop({ to: steps }, zeros, (step, carried) => {
         const firstTap = k.mul(step, STEP);
         // The reads of the step before are over, and the taps are described.
@@ -164,7 +166,10 @@ export const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((pa
         return k.forLoop({ to: k.constant(u32, STEP) }, carried, (tap, sum) => {
           const filterOfTap = k.at(filterAt, k.mul(tap, pitch));
           const inputOfTap = k.at(inputAt, k.mul(tap, tile));
-          const factors = each.map((i) => k.load(k.at(filterOfTap, i)));
+          const factors = each
+            .filter((i) => i % 4 === 0)
+            .map((i) => k.loadVector(k.at(filterOfTap, i), 4, { align: 16 }))
+            .flatMap((vector) => [0, 1, 2, 3].map((i) => k.extract(vector, i)));
           const inputs = each.map((j) => k.load(k.at(inputOfTap, j * side)));
           return factors.flatMap((factor, i) =>
             inputs.map((input, j) => k.fma(factor, input, sum[i * piece + j] as Value)),
@@ -174,7 +179,7 @@ export const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((pa
 
       for (const j of each) {
         const place = k.add(firstPlace, k.uconvert(k.add(laneColumn, j * side), u64));
-        k.when(k.ult(place, args.places), () => {
+        k.when(k.and(isThere, k.ult(place, args.places)), () => {
           const at = split(place);
           const firstOutput = k.add(
             k.mul(k.mul(at.image, k.mul(args.groups, args.filters)), outputPlane),

@@ -1,4 +1,5 @@
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
+import { gridOf } from '../grid.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
 import { packedBytes } from './choose-variant.ts';
 import { isOwnLayout, type WideLayout, wideLayout } from './layout.ts';
@@ -81,7 +82,7 @@ function launchOffsets(
       pitch,
       channel_pitch: channelPitch,
     },
-    groups: [Math.ceil(taps / OFFSETS_LANES), 1, 1],
+    groups: gridOf(Math.ceil(taps / OFFSETS_LANES), recorder.traits),
   });
 }
 
@@ -115,7 +116,7 @@ function launchPack(
       pad_h: padding[0],
       pad_w: padding[1],
     },
-    groups: [Math.ceil(lines / linesPerItem), 1, 1],
+    groups: gridOf(Math.ceil(lines / linesPerItem), recorder.traits),
   });
 }
 
@@ -160,7 +161,10 @@ function launchWide(
       blocks,
       blocks_per_item: blocksPerItem,
     },
-    groups: [turns * planesAtATime * Math.ceil(filters / params.filters) * Math.ceil(blocks / blocksPerItem), 1, 1],
+    groups: gridOf(
+      turns * planesAtATime * Math.ceil(filters / params.filters) * Math.ceil(blocks / blocksPerItem),
+      recorder.traits,
+    ),
   });
 }
 

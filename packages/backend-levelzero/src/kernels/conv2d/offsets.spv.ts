@@ -1,3 +1,4 @@
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 
 /** Work-items in a group. */
@@ -25,7 +26,7 @@ export const offsets: Kernel = defineKernel({
   },
   groupSize: [OFFSETS_LANES, 1, 1],
   write: (k, { module, args }) => {
-    const i = k.globalId(0);
+    const i = k.add(k.mul(groupIndex(k), OFFSETS_LANES), k.localId(0));
     k.when(k.ult(i, args.taps), () => {
       const tap = k.uconvert(i, module.int(32));
       const line = k.udiv(tap, args.filter_width);

@@ -1,4 +1,5 @@
 import type { FunctionBuilder, Operand, Value } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 
 /** What tells the `pack` kernels apart. */
@@ -36,7 +37,7 @@ export const pack: (params: PackParams) => Kernel = variants(({ isDense }: PackP
     },
     groupSize: [1, 1, 1],
     write: (k, { args }) => {
-      const first = k.mul(k.groupId(0), args.lines_per_item);
+      const first = k.mul(groupIndex(k), args.lines_per_item);
       const end = k.math('u_min', k.add(first, args.lines_per_item), args.lines);
       k.forLoop({ from: first, to: end }, [], (line) => {
         const row = k.umod(line, args.rows);

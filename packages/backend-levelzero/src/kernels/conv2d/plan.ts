@@ -1,4 +1,5 @@
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
+import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { chooseVariant, DIRECT, TILES, WIDE } from './choose-variant.ts';
@@ -54,7 +55,7 @@ function launchDirect(call: ResolvedConv2d<DeviceMemory>, params: DirectParams, 
       places,
       ...windowArguments(call),
     },
-    groups: [groups * Math.ceil(filters / params.filters) * Math.ceil(places / DIRECT_LANES), 1, 1],
+    groups: gridOf(groups * Math.ceil(filters / params.filters) * Math.ceil(places / DIRECT_LANES), recorder.traits),
   });
 }
 
@@ -87,7 +88,7 @@ function launchImplicitGemm(call: ResolvedConv2d<DeviceMemory>, params: Implicit
       stride_h: call.stride[0] % 2 ** 32,
       stride_w: call.stride[1] % 2 ** 32,
     },
-    groups: [groups * Math.ceil(filters / params.tile) * Math.ceil(places / params.tile), 1, 1],
+    groups: gridOf(groups * Math.ceil(filters / params.tile) * Math.ceil(places / params.tile), recorder.traits),
   });
 }
 

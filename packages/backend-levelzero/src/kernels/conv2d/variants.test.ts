@@ -108,3 +108,9 @@ describe('wide, in pieces', () => {
   it('the input where it lies, without reading beyond it', () =>
     check({ input: [3, 5, 14, 14], filter: [9, 1, 1] }, chooseVariant, { traits: cpu }));
 });
+
+it.each(VARIANTS)('%s in grids of few columns', async (_, variant) => {
+  const choose: typeof chooseVariant = ({ outputShape }) =>
+    'kind' in variant ? variant : { kind: 'wide', outputRows: outputShape[2], ...variant };
+  for (const conv of SHAPES.slice(1, 8)) await check(conv, choose, { traits: { maxGroups: [7, 65_535, 1] } });
+});

@@ -1,4 +1,5 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 
 /** What tells the `wide` kernels apart. */
@@ -59,7 +60,7 @@ export const wide: (params: WideParams) => Kernel = variants((params: WideParams
       const vector = module.vector(f32, LANES);
       const runs = k.udiv(k.add(args.blocks, k.sub(args.blocks_per_item, 1)), args.blocks_per_item);
       const filterBlocks = k.udiv(k.add(args.filters, filters - 1), filters);
-      const id = k.groupId(0);
+      const id = groupIndex(k);
       const run = k.umod(id, runs);
       const number = k.udiv(id, runs);
       const inTurn = k.umod(number, args.planes_at_a_time);

@@ -1,10 +1,10 @@
 /**
  * The exponential of 32-bit floats, scalars or vectors. With k the integer nearest to x / ln 2 and r = x - k ln 2, so
- * |r| <= ln(2) / 2: e^x = 2^k e^r (Cody and Waite, Software Manual for the Elementary Functions, chapter 6). ln 2 is split
- * in two, the first part short enough that its product with k is exact.
+ * |r| <= ln(2) / 2: e^x = 2^k e^r (Cody and Waite, Software Manual for the Elementary Functions, chapter 6). ln 2 is
+ * split in two, the first part short enough that its product with k is exact.
  *
- * e^r - 1 = r + r^2 q(r), where q is the minimax polynomial of the WebGPU backend: degree 5, fitted for the relative error
- * of e^r - 1 on |r| <= 0.3468 by linear programming, error 4.4e-10, 0.004 ulp.
+ * e^r - 1 = r + r^2 q(r), where q is the minimax polynomial of the WebGPU backend: degree 5, fitted for the relative
+ * error of e^r - 1 on |r| <= 0.3468 by linear programming, error 4.4e-10, 0.004 ulp.
  *
  * OpenCL's own exp is as exact and, as PoCL has it, no faster; this one leaves 2^k apart, which the functions that
  * multiply the exponential need, and is the same on every device.

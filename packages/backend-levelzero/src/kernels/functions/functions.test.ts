@@ -14,7 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => client.dispose());
 
-/** Largest errors in ulp: those found with millions of values, and a little more; what OpenCL promises of sqrt and div. */
+/**
+ * Largest errors in ulp: those found with millions of values, and a little more; what OpenCL promises of sqrt and div.
+ */
 const UNARY_ULPS: Readonly<Record<UnaryOp, number>> = {
   relu: 0,
   sigmoid: 3,
@@ -79,7 +81,9 @@ function sweep(): Float32Array {
   return Float32Array.from([...new Float32Array(bits.buffer), ...dense, ...SPECIAL]);
 }
 
-/** Whether a result is good: within some ulp; where the device flushes subnormal numbers, those it gives of zeros too. */
+/**
+ * Whether a result is good: within some ulp; where the device flushes subnormal numbers, those it gives of zeros too.
+ */
 function isGood(got: number, wants: readonly number[], ulps: number): boolean {
   return wants.some((want) => {
     if (Number.isNaN(want) || Number.isNaN(got)) return Number.isNaN(want) && Number.isNaN(got);

@@ -1,17 +1,18 @@
 /**
- * The exact GELU of 32-bit floats, scalars or vectors. x Phi(x) = -|x| Q(|x|) for x < 0 and x (1 - Q(x)) for x >= 0, with
- * Q(t) = erfc(t / sqrt 2) / 2 the upper tail of the normal distribution, at most 1/2, so that nothing cancels.
+ * The exact GELU of 32-bit floats, scalars or vectors. x Phi(x) = -|x| Q(|x|) for x < 0 and x (1 - Q(x)) for x >= 0,
+ * with Q(t) = erfc(t / sqrt 2) / 2 the upper tail of the normal distribution, at most 1/2, so that nothing cancels.
  *
- * Q(t) = e^(-t^2/2) s(t). s falls slowly, from 1/2 at 0 to about 0.4 / t far out: c p(t c) with c = 1 / (t + 7/2), as in
- * Shepherd and Laframboise, Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, Mathematics of Computation 36 (1981). p is
- * the minimax polynomial of the WebGPU backend: degree 9, fitted for the relative error by linear programming,
- * error 7.7e-9, 0.07 ulp.
+ * Q(t) = e^(-t^2/2) s(t). s falls slowly, from 1/2 at 0 to about 0.4 / t far out: c p(t c) with c = 1 / (t + 7/2), as
+ * in Shepherd and Laframboise, Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, Mathematics of Computation 36
+ * (1981). p is the minimax polynomial of the WebGPU backend: degree 9, fitted for the relative error by linear
+ * programming, error 7.7e-9, 0.07 ulp.
  *
- * The square is taken in two parts, its rounded value and the rest, because the exponential multiplies an error by x^2/2; and the
- * power of two is multiplied in last, because x Q is still a normal number where Q is not any more. Beyond |x| = 15 x Q
- * is 0, also at -infinity.
+ * The square is taken in two parts, its rounded value and the rest, because the exponential multiplies an error by
+ * x^2/2; and the power of two is multiplied in last, because x Q is still a normal number where Q is not any more.
+ * Beyond |x| = 15 x Q is 0, also at -infinity.
  *
- * OpenCL's erfc has the accuracy too, but PoCL works it out one component after the other: 10 times slower.
+ * OpenCL's erfc has the accuracy too, but PoCL works it out one component after the other: six times slower than all of
+ * this.
  */
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { expScaled, scaled } from './exp.spv.ts';

@@ -1,8 +1,8 @@
 /**
- * The natural logarithm of 32-bit floats, scalars or vectors. With x = 2^e (1 + f) and 1 + f between sqrt(1/2) and sqrt(2):
- * log x = e ln 2 + log(1 + f), and log(1 + f) = f - f^2/2 + f^3 p(f). That f is exact makes x near 1 as good as any
- * other. The form is that of Moshier's Cephes (`logf`), p the minimax polynomial of the WebGPU backend: degree 8, fitted
- * for the relative error of log(1 + f) by linear programming, error 7.7e-10, 0.007 ulp.
+ * The natural logarithm of 32-bit floats, scalars or vectors. With x = 2^e (1 + f) and 1 + f between sqrt(1/2) and
+ * sqrt(2): log x = e ln 2 + log(1 + f), and log(1 + f) = f - f^2/2 + f^3 p(f). That f is exact makes x near 1 as good
+ * as any other. The form is that of Moshier's Cephes (`logf`), p the minimax polynomial of the WebGPU backend: degree
+ * 8, fitted for the relative error of log(1 + f) by linear programming, error 7.7e-10, 0.007 ulp.
  *
  * OpenCL's own log is as exact, but slow where a device has no wide vectors of it.
  */

@@ -1,8 +1,9 @@
 /**
- * x^y of 32-bit floats, scalars or vectors. |x|^y = 2^(y log2 |x|). The exponential multiplies the relative error of its argument by up to
- * 88, so log2 |x| and its product with y are worked out as sums of two floats, to about 28 bits: from
- * log(1 + f) = f - f^2/2 + f^3 p(f), times log2 e, plus the exponent, and last times y. What a product or sum rounds off is found with
- * fma (T. J. Dekker, A floating-point technique for extending the available precision, Numerische Mathematik 18, 1971).
+ * x^y of 32-bit floats, scalars or vectors. |x|^y = 2^(y log2 |x|). The exponential multiplies the relative error of
+ * its argument by up to 88, so log2 |x| and its product with y are worked out as sums of two floats, to about 28 bits:
+ * from log(1 + f) = f - f^2/2 + f^3 p(f), times log2 e, plus the exponent, and last times y. What a product or sum
+ * rounds off is found with fma (T. J. Dekker, A floating-point technique for extending the available precision,
+ * Numerische Mathematik 18, 1971).
  *
  * Special values as C99 Annex F says.
  */

@@ -1,9 +1,9 @@
 /**
- * The logistic function of 32-bit floats, scalars or vectors, by itself and times x. 1 / (1 + e^-x) for x >= 0 and e^x / (1 + e^x) below: the
- * exponential of -|x| alone, which never overflows, and a denominator between 1 and 2.
+ * The logistic function of 32-bit floats, scalars or vectors, by itself and times x. 1 / (1 + e^-x) for x >= 0 and e^x
+ * / (1 + e^x) below: the exponential of -|x| alone, which never overflows, and a denominator between 1 and 2.
  *
- * Where e^x is subnormal, x e^x may be a normal number, so the power of two of e^x is multiplied in last. Beyond |x| = 120 x e^x
- * is 0, also at -infinity.
+ * Where e^x is subnormal, x e^x may be a normal number, so the power of two of e^x is multiplied in last. Beyond |x| =
+ * 120 x e^x is 0, also at -infinity.
  */
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { expScaled, scaled } from './exp.spv.ts';

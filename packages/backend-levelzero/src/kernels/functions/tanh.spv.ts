@@ -1,7 +1,7 @@
 /**
- * The hyperbolic tangent of 32-bit floats, scalars or vectors. With d = e^(2|x|) - 1: tanh |x| = d / (d + 2), in one formula for
- * all x. d is put together from the reduced exponential, d = 2^k (e^r - 1) + (2^k - 1), so nothing cancels near 0. From
- * 10 on it is 1.
+ * The hyperbolic tangent of 32-bit floats, scalars or vectors. With d = e^(2|x|) - 1: tanh |x| = d / (d + 2), in one
+ * formula for all x. d is put together from the reduced exponential, d = 2^k (e^r - 1) + (2^k - 1), so nothing cancels
+ * near 0. From 10 on it is 1.
  */
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { expm1Reduced, lessLn2, powerOfTwo, roundedProduct } from './exp.spv.ts';

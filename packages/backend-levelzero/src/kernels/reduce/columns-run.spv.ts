@@ -13,9 +13,9 @@ export const COLUMNS_RUN_TILE: number = WIDTH * ACROSS;
 
 /**
  * Reduces along a strided axis, for CPUs. The columns are cut into `tiles` of 128, the last one perhaps narrower. A
- * work-item takes `run` neighbouring pieces, each one tile of one part (see `partParameters`; `items` is outer times parts
- * times tiles): a whole tile by 8 vectors of 16 columns, a narrower one by single vectors and then column by column, eight rows at a
- * time.
+ * work-item takes `run` neighbouring pieces, each one tile of one part (see `partParameters`; `items` is outer times
+ * parts times tiles): a whole tile by 8 vectors of 16 columns, a narrower one by single vectors and then column by
+ * column, eight rows at a time.
  */
 export const columnsRun: (params: { fold: Fold }) => Kernel = variants(({ fold }) =>
   defineKernel<string>({

@@ -1,9 +1,9 @@
 /**
  * What the reductions do to elements, one or several at once.
  *
- * **sum** is a float32 sum. `scale`, a power of two, is applied to every element in the first pass, and `divisor` to the
- * result of the last: the mean of n elements is the sum of x / 2^s over n / 2^s, with 2^s the power of two from n on,
- * so that it is finite wherever the elements are. Otherwise both are 1.
+ * **sum** is a float32 sum. `scale`, a power of two, is applied to every element in the first pass, and `divisor` to
+ * the result of the last: the mean of n elements is the sum of x / 2^s over n / 2^s, with 2^s the power of two from n
+ * on, so that it is finite wherever the elements are. Otherwise both are 1.
  *
  * **max** and **min** keep NaN, which OpenCL's fmax and fmin drop.
  */

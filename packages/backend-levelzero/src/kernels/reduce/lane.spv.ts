@@ -9,11 +9,11 @@ import { foldSteps } from './steps.spv.ts';
 export const LANE_GROUP = 64;
 
 /**
- * Reduces along an axis of any stride, for GPUs; each work-item walks down one part of one column, four rows at a time. For
- * enough columns to keep a device busy, and for short rows.
+ * Reduces along an axis of any stride, for GPUs; each work-item walks down one part of one column, four rows at a time.
+ * For enough columns to keep a device busy, and for short rows.
  *
- * See `partParameters`; `items` is outer times parts times columns. Neighbours read neighbouring columns. With one column
- * this reduces rows.
+ * See `partParameters`; `items` is outer times parts times columns. Neighbours read neighbouring columns. With one
+ * column this reduces rows.
  */
 export const lane: (params: { fold: Fold }) => Kernel = variants(({ fold }) =>
   defineKernel<string>({

@@ -3,8 +3,8 @@ import type { ParameterType } from '../kernel.ts';
 import { type Fold, foldParameters } from './fold.spv.ts';
 
 /**
- * Parameters of every kernel that reduces: input `[outer, length, inner]`, output `[outer, parts, inner]`, both packed, where
- * part p covers `chunk` steps of the axis from `p * chunk` on, the last one perhaps fewer.
+ * Parameters of every kernel that reduces: input `[outer, length, inner]`, output `[outer, parts, inner]`, both packed,
+ * where part p covers `chunk` steps of the axis from `p * chunk` on, the last one perhaps fewer.
  */
 export function partParameters(fold: Fold): Readonly<Record<string, ParameterType>> {
   return {

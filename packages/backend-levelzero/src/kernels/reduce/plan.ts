@@ -30,7 +30,7 @@ export function planReduce(call: Call, recorder: Recorder): void {
   const { op, outer, inner, axisLength, input, output } = call;
   if (input === undefined || axisLength === 0) {
     const kernel = (variant: ElementwiseVariant): Kernel => emptyKernel({ variant });
-    planElementwise({ kernel, inputs: {}, output, n: outer * inner, scalars: { value: EMPTY[op] } }, recorder);
+    planElementwise({ kernel, operands: { output, value: EMPTY[op] }, n: outer * inner }, recorder);
     return;
   }
   const fold = op === 'mean' ? 'sum' : op;

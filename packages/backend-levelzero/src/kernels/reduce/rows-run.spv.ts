@@ -15,10 +15,10 @@ export type PackedColumns = 1 | 2 | 4 | 8;
 export const PACKED_COLUMNS: readonly PackedColumns[] = [1, 2, 4, 8];
 
 /**
- * Reduces rows of contiguous elements, or along the axis before 2, 4 or 8 contiguous columns, for CPUs. A work-item takes `run`
- * neighbouring parts (see `partParameters`, with inner `columns`; `items` is outer times parts), each by several vectors
- * of 16 at a time, then by single vectors and single rows. 64 sums side by side: of 16,384 elements the longest
- * chain has 280 additions.
+ * Reduces rows of contiguous elements, or along the axis before 2, 4 or 8 contiguous columns, for CPUs. A work-item
+ * takes `run` neighbouring parts (see `partParameters`, with inner `columns`; `items` is outer times parts), each by
+ * several vectors of 16 at a time, then by single vectors and single rows. 64 sums side by side: of 16,384 elements the
+ * longest chain has 280 additions.
  *
  * The parts of a long axis are summed by another launch, so that it is summed in blocks of blocks (N. J. Higham, "The
  * accuracy of floating point summation", SIAM J. Sci. Comput. 14, 1993: pairwise summation, with larger leaves).

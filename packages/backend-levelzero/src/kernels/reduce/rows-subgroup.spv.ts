@@ -14,10 +14,10 @@ export type RowTeam = 'subgroup' | 'group';
 export const ROW_TEAMS: readonly RowTeam[] = ['subgroup', 'group'];
 
 /**
- * Reduces rows of contiguous elements, for GPUs with sub-groups; a sub-group of `size`, or all sub-groups of a group of 256,
- * take one part of one row (see `partParameters`, with inner 1; `items` is rows times parts). Neighbours read neighbouring
- * elements. The totals of a sub-group are joined by one instruction, those of a group's sub-groups through workgroup
- * memory by its first work-item.
+ * Reduces rows of contiguous elements, for GPUs with sub-groups; a sub-group of `size`, or all sub-groups of a group of
+ * 256, take one part of one row (see `partParameters`, with inner 1; `items` is rows times parts). Neighbours read
+ * neighbouring elements. The totals of a sub-group are joined by one instruction, those of a group's sub-groups through
+ * workgroup memory by its first work-item.
  *
  * Work-items are numbered by sub-group and place in it, since how these lie in a group is the device's affair.
  */

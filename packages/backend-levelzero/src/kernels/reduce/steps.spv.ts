@@ -16,8 +16,8 @@ export interface Steps {
 }
 
 /**
- * Folds elements into `across` totals of `width` components. Of n steps the longest chain has n / ways + ways + log2 ways
- * additions.
+ * Folds elements into `across` totals of `width` components. Of n steps the longest chain has n / ways + ways + log2
+ * ways additions.
  */
 export function foldSteps(k: FunctionBuilder, folding: Folding, steps: Steps): readonly Value[] {
   const { pointer, count, stride, width, across = 1, ways } = steps;

@@ -12,11 +12,11 @@ export const TEAM_GROUP = 256;
  * Reduces along an axis of any stride, for GPUs; a team of `team` work-items walks down one part of one column. For few
  * columns, for narrow ones, and for rows, which are one column.
  *
- * See `partParameters`. The columns are cut into `tiles` of `tile`, the last one perhaps narrower; a block is one part of one tile,
- * `items` is outer times parts times tiles, and a group of 256 takes as many blocks of `tile` times `team` work-items as fit.
- * Neighbours read neighbouring columns, then the next row: a tile of all columns is read as contiguous memory. The
- * totals of a team meet in a tree in workgroup memory, for any `team` (M. Harris, "Optimizing Parallel Reduction in CUDA",
- * 2007).
+ * See `partParameters`. The columns are cut into `tiles` of `tile`, the last one perhaps narrower; a block is one part
+ * of one tile, `items` is outer times parts times tiles, and a group of 256 takes as many blocks of `tile` times `team`
+ * work-items as fit. Neighbours read neighbouring columns, then the next row: a tile of all columns is read as
+ * contiguous memory. The totals of a team meet in a tree in workgroup memory, for any `team` (M. Harris, "Optimizing
+ * Parallel Reduction in CUDA", 2007).
  */
 export const team: (params: { fold: Fold }) => Kernel = variants(({ fold }) =>
   defineKernel<string>({

@@ -24,8 +24,8 @@ export const RUNS_PER_THREAD = 8;
 /** Elements that are not worth sharing out among threads. */
 export const LEAST_RUN = 8192;
 /**
- * Rows of an axis that are added in one pass. One chain of additions is at most 280 long: 64 sums side by side in a row, 4 in
- * narrow columns. In wide columns it is one, which is good for up to 1,024 rows all together.
+ * Rows of an axis that are added in one pass. One chain of additions is at most 280 long: 64 sums side by side in a
+ * row, 4 in narrow columns. In wide columns it is one, which is good for up to 1,024 rows all together.
  */
 const MOST = { row: 16_384, wide: 256, narrow: 1024, single: 1024, lane: 1024 };
 
@@ -33,7 +33,10 @@ const MOST = { row: 16_384, wide: 256, narrow: 1024, single: 1024, lane: 1024 };
 const LANES_PER_UNIT = 2048;
 /** Most neighbouring columns in a block of a group. */
 const WIDEST_TILE = 64;
-/** Fewer columns than this, if they are long, are read by teams even where there are many: neighbours would read far apart. */
+/**
+ * Fewer columns than this, if they are long, are read by teams even where there are many: neighbours would read far
+ * apart.
+ */
 const NARROW = { columns: 16, length: 64 };
 /** Elements of a work-item that are worth a part of their own. */
 const LEAST_SHARE = 16;
@@ -41,8 +44,8 @@ const LEAST_SHARE = 16;
 const USUAL_SUBGROUP = 16;
 
 /**
- * Chooses how a tensor is reduced. Where there are fewer results than keep the device busy, and where a chain of additions would
- * get too long, the axis is cut into parts; their results are reduced in turn.
+ * Chooses how a tensor is reduced. Where there are fewer results than keep the device busy, and where a chain of
+ * additions would get too long, the axis is cut into parts; their results are reduced in turn.
  */
 export function chooseVariant(extents: Extents, traits: DeviceTraits): Variant {
   if (traits.isCpuLike) return rowsRun(extents, traits) ?? columnsRun(extents, traits);

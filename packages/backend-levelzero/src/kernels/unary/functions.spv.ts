@@ -7,8 +7,8 @@ import { sigmoid, silu } from '../functions/sigmoid.spv.ts';
 import { tanh } from '../functions/tanh.spv.ts';
 
 /**
- * What each unary op does to one element. NaN gives NaN, other special values as C99 Annex F. Method and error of the hard
- * ones are described in their files; OpenCL promises 3 ulp of sqrt, which is what the contract asks for.
+ * What each unary op does to one element. NaN gives NaN, other special values as C99 Annex F. Method and error of the
+ * hard ones are described in their files; OpenCL promises 3 ulp of sqrt, which is what the contract asks for.
  */
 export const UNARY_FUNCTIONS: Readonly<Record<UnaryOp, ElementFunction>> = {
   // A comparison with NaN is false, and keeps it.

@@ -1,0 +1,117 @@
+// @ts-check
+// Does the TypeScript in README.md files and in docs/ compile against the packages as they are built?
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { textInPlace, textOf, unitsOf } from './lib/docs-code.mjs';
+import { root } from './lib/paths.mjs';
+import { runMain, toolEnvironment } from './lib/run.mjs';
+
+/** Code that a page quotes in pieces, and the file that the pieces together must be. */
+const QUOTED = [
+  { page: 'docs/writing-a-backend.md', unit: 'src/index.ts', source: 'examples/minimal-backend/src/index.ts' },
+];
+
+const OPTIONS = {
+  ...{ target: 'ES2022', lib: ['ES2022', 'ESNext.Disposable', 'DOM'], module: 'nodenext', types: ['node'] },
+  ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noImplicitOverride: true },
+  ...{ skipLibCheck: true, noEmit: true, allowImportingTsExtensions: true },
+};
+
+/** @param {string} parent */
+const readmesIn = (parent) =>
+  readdirSync(join(root, parent))
+    .map((name) => `${parent}/${name}/README.md`)
+    .filter((file) => existsSync(join(root, file)));
+
+/** @returns {string[]} every page of the checkout, from the top folder */
+function pages() {
+  const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  return [
+    ...['README.md', 'CONTRIBUTING.md', 'bench/README.md'],
+    ...docs.map((name) => `docs/${name}`),
+    ...['packages', 'examples', 'software-devices'].flatMap(readmesIn),
+  ].filter((file) => existsSync(join(root, file)));
+}
+
+/** @returns {Record<string, string[]>} where the types of each export of our packages are built */
+function builtTypes() {
+  const folders = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name));
+  return Object.fromEntries(
+    folders
+      .filter((folder) => existsSync(join(folder, 'package.json')))
+      .flatMap((folder) => {
+        const { name, exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+        return Object.entries(exports ?? {})
+          .filter(([, target]) => typeof target.types === 'string')
+          .map(([path, target]) => [name + path.slice(1), [join(folder, target.types)]]);
+      }),
+  );
+}
+
+/** @param {string} text */
+const withoutBlankLines = (text) => text.split('\n').filter((line) => line.trim() !== '');
+
+/** @param {string} page @param {import('./lib/docs-code.mjs').Unit[]} units @returns {string[]} */
+function misquotes(page, units) {
+  return QUOTED.filter((quoted) => quoted.page === page).flatMap(({ unit: name, source }) => {
+    const unit = units.find((candidate) => candidate.name === name);
+    if (unit === undefined) return [`${page}: expected the pieces of ${source}, marked "file ${name}"`];
+    const [quoted, actual] = [textOf(unit), readFileSync(join(root, source), 'utf8')].map(withoutBlankLines);
+    const at = (quoted ?? []).findIndex((line, index) => line !== actual?.[index]);
+    if (at < 0 && quoted?.length === actual?.length) return [];
+    const [got, want] = [quoted, actual].map((lines) => lines?.at(at < 0 ? -1 : at));
+    return [`${page}: does not quote ${source}: "${got}" in place of "${want}"`];
+  });
+}
+
+await runMain(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'concord-docs-'));
+  try {
+    const problems = [];
+    const notes = [];
+    let count = 0;
+    /** @type {Map<string, string>} */
+    const pageOf = new Map();
+    for (const page of pages()) {
+      const { units, skipped } = unitsOf(readFileSync(join(root, page), 'utf8'));
+      problems.push(...misquotes(page, units));
+      notes.push(...skipped.map(({ line, reason }) => `${page}:${line}: not checked, ${reason}`));
+      const rooms = page.replaceAll('/', '__').replace(/\.md$/, '');
+      pageOf.set(rooms, page);
+      for (const unit of units.filter(({ language }) => language === 'ts')) {
+        const file = join(folder, rooms, unit.name);
+        mkdirSync(dirname(file), { recursive: true });
+        // A block without import or export would share its names with every other.
+        writeFileSync(file, `${textInPlace(unit)}export {};\n`);
+        count++;
+      }
+    }
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
+    const paths = { ...builtTypes(), vitest: [join(root, 'packages/conformance/node_modules/vitest')] };
+    const typeRoots = [join(root, 'node_modules/@types')];
+    const config = { compilerOptions: { ...OPTIONS, typeRoots, paths }, include: ['**/*.ts'] };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    const tsc = spawnSync('tsc', ['-p', folder, '--pretty', 'false'], {
+      cwd: folder,
+      env: toolEnvironment(),
+      encoding: 'utf8',
+      shell: process.platform === 'win32',
+    });
+    if (tsc.error !== undefined) throw tsc.error;
+    for (const line of tsc.stdout.split('\n').filter((text) => text !== '')) {
+      const [, rooms = '', at = '', message = ''] = /^([^/\\]+)[/\\][^(]+\((\d+),\d+\): (.*)$/.exec(line) ?? [];
+      problems.push(pageOf.has(rooms) ? `${pageOf.get(rooms)}:${at}: ${message}` : line);
+    }
+    if (tsc.status !== 0 && problems.length === 0) problems.push(`tsc ended with ${tsc.status}: ${tsc.stderr}`);
+    for (const note of notes) console.log(note);
+    for (const problem of problems) console.error(problem);
+    console.log(
+      problems.length === 0 ? `docs: ${count} pieces of TypeScript compile` : `docs: ${problems.length} problems`,
+    );
+    return problems.length === 0 && count > 0 ? 0 : 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

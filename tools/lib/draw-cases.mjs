@@ -1,0 +1,104 @@
+// @ts-check
+// Conformance cases with shapes of all sizes, drawn to find those for which a rarely chosen kernel is chosen.
+
+/**
+ * @typedef {object} DrawnCase
+ * @property {string} id of a conformance case: an exact id need not be among the listed cases
+ * @property {'gemm' | 'batchedGemm' | 'gemmF16' | 'attention' | 'conv2dForward' | 'reduce' | 'unary'} op
+ * @property {Record<string, unknown>} call without pointers
+ */
+
+/** Numbers in [0, 1), the same in every run. (mulberry32) @param {number} seed */
+export function seeded(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The oracle checks so many multiplications in a fraction of a second. */
+const MOST_WORK = 1.5e8;
+
+/** One case of a random op, or undefined where it would take long. @param {() => number} random @returns {DrawnCase | undefined} */
+export function drawCase(random) {
+  const draw = [drawProduct, drawProduct, drawProduct, drawAttention, drawConv2d, drawReduce, drawUnary];
+  return draw[Math.floor(random() * draw.length)]?.(random);
+}
+
+/** A size up to `most`, small ones as likely as large ones. @param {() => number} random @param {number} most */
+const size = (random, most) => Math.max(1, Math.round(most ** random()));
+
+/** @template T @param {() => number} random @param {readonly T[]} values @returns {T} */
+const oneOf = (random, values) => /** @type {T} */ (values[Math.floor(random() * values.length)]);
+
+/** @param {() => number} random @returns {DrawnCase | undefined} */
+function drawProduct(random) {
+  const [m, n, k] = [size(random, 2000), size(random, 2000), size(random, 20_000)];
+  const batch = random() < 0.3 ? size(random, 40) : 0;
+  if (m * n * k * Math.max(1, batch) > MOST_WORK) return undefined;
+  const trans = oneOf(random, ['NN', 'NT', 'TN', 'TT']);
+  const [transA = 'N', transB = 'N'] = trans;
+  const isHalf = random() < 0.5;
+  const beta = oneOf(random, [0, 0.5]);
+  const call = { m, n, k, transA, transB, beta };
+  const text = `m=${m},n=${n},k=${k}${trans === 'NN' ? '' : `,${trans}`}${beta === 0 ? '' : `,beta=${beta}`}`;
+  if (batch > 0) {
+    const strides = { strideA: m * k, strideB: k * n, strideC: m * n, batchCount: batch };
+    const dtype = isHalf ? 'f16' : 'f32';
+    const id = `batchedGemm/bounded/${text}${isHalf ? ',dtype=f16' : ''},batch=${batch}`;
+    return { id, op: 'batchedGemm', call: { ...call, ...strides, dtype } };
+  }
+  return isHalf
+    ? { id: `gemmF16/bounded/${text}`, op: 'gemmF16', call }
+    : { id: `gemm/bounded/${text}`, op: 'gemm', call };
+}
+
+/** @param {() => number} random @returns {DrawnCase | undefined} */
+function drawAttention(random) {
+  const [batch, heads, seqQ, seqKv] = [1, size(random, 8), size(random, 600), size(random, 6000)];
+  const headDim = oneOf(random, [8, 32, 64, 100, 128, 200, 256]);
+  if (batch * heads * seqQ * seqKv * headDim > MOST_WORK) return undefined;
+  const causal = random() < 0.3;
+  const sizes = `heads=${heads},seqQ=${seqQ},seqKv=${seqKv},headDim=${headDim}${causal ? ',causal' : ''}`;
+  const call = { batch, heads, seqQ, seqKv, headDim, scale: 1 / Math.sqrt(headDim), causal };
+  return { id: `attention/bounded/${sizes}`, op: 'attention', call };
+}
+
+/** @param {() => number} random @returns {DrawnCase | undefined} */
+function drawConv2d(random) {
+  const [n, c, h, w] = [size(random, 3), size(random, 200), size(random, 60), size(random, 60)];
+  const [filters, r] = [size(random, 200), oneOf(random, [1, 3])];
+  const [p, q] = [h - r + 1, w - r + 1];
+  if (p < 1 || q < 1 || n * c * filters * p * q * r * r > MOST_WORK) return undefined;
+  const call = {
+    inputShape: [n, c, h, w],
+    filterShape: [filters, c, r, r],
+    outputShape: [n, filters, p, q],
+    stride: [1, 1],
+    padding: [0, 0],
+  };
+  return {
+    id: `conv2dForward/bounded/input=${n}x${c}x${h}x${w},filter=${filters}x${r}x${r}`,
+    op: 'conv2dForward',
+    call,
+  };
+}
+
+/** @param {() => number} random @returns {DrawnCase | undefined} */
+function drawReduce(random) {
+  const shape = [size(random, 300), size(random, 100_000), oneOf(random, [1, 2, 4, 8, 16, 100])];
+  if (shape.reduce((product, each) => product * each) > MOST_WORK) return undefined;
+  const op = oneOf(random, ['sum', 'max', 'min', 'mean']);
+  const fn = op === 'sum' ? '' : `fn=${op},`;
+  return { id: `reduce/bounded/${fn}shape=${shape.join('x')},axis=1`, op: 'reduce', call: { op, shape, axis: 1 } };
+}
+
+/** @param {() => number} random @returns {DrawnCase} */
+function drawUnary(random) {
+  const op = oneOf(random, ['relu', 'sigmoid', 'tanh', 'exp', 'log', 'sqrt', 'abs', 'neg', 'gelu', 'silu']);
+  const n = size(random, 10_000);
+  return { id: `unary/accuracy/fn=${op},n=${n}`, op: 'unary', call: { op, n } };
+}
