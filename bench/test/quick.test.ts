@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readyDriver } from '../../software-devices/level-zero-cpu/lib/cache.mjs';
 import { type Device, readyDevice } from '../../software-devices/vulkan/lib/cache.mjs';
 
 const MAIN = join(import.meta.dirname, '../dist/main.js');
@@ -54,6 +55,18 @@ it.skipIf(!hasDevice)(
     expect(stdout).not.toContain('not run');
     expect(stdout).toContain('### Cost of a tiny op');
     expect(stdout.match(/^\| (concord|jax-js|tfjs webgpu) /gm)).toHaveLength(15);
+    expect(code).toBe(0);
+  },
+  120_000,
+);
+
+// Built by `npm test`. Peers that a machine lacks are named and left out.
+it.skipIf(readyDriver() === undefined)(
+  'level-zero: every case is right',
+  async () => {
+    const { code, stdout } = await bench('level-zero', '--quick');
+    expect(stdout).toContain('### Cost of a tiny op');
+    expect(stdout.match(/^\| concord /gm)).toHaveLength(7);
     expect(code).toBe(0);
   },
   120_000,
