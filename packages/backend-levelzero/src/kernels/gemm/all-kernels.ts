@@ -35,9 +35,11 @@ export function allKernels(traits: DeviceTraits): readonly Kernel[] {
 function kernelsForProcessors(): Kernel[] {
   const plain = FORMATS.map((formats): MatvecFormats => ({ ...formats, matrix: formats.input, vector: formats.input }));
   // Vectors with gaps are packed first, in float32.
-  const gathered = FORMATS.filter(({ input }) => input === 'f16').map(
-    ({ output }): MatvecFormats => ({ matrix: 'f16', vector: 'f32', output }),
-  );
+  const gathered = FORMATS.filter(({ input }) => input === 'f16').map(({ output }): MatvecFormats => ({
+    matrix: 'f16',
+    vector: 'f32',
+    output,
+  }));
   const packs = DTYPES.flatMap((input) =>
     ([8, 32] as const).flatMap((width) => BOTH.map((alongK) => pack({ input, width, alongK }))),
   );
@@ -45,7 +47,9 @@ function kernelsForProcessors(): Kernel[] {
     ...DTYPES.map((output) => wide({ output })),
     ...packs,
     ...DTYPES.map((input) => pack({ input, width: 1, alongK: false })),
-    ...[...plain, ...gathered].map(({ matrix, vector, output }) => wideRows({ matrix, vector, output })),
+    ...[...plain, ...gathered].flatMap(({ matrix, vector, output }) =>
+      ([1, 4] as const).map((each) => wideRows({ matrix, vector, output, each })),
+    ),
     ...plain.flatMap(({ matrix, vector, output }) =>
       ([1, 4, 16] as const).map((vectors) => wideColumns({ matrix, vector, output, vectors })),
     ),

@@ -1,9 +1,9 @@
 import type { DeviceTraits } from '../recorder.ts';
-import { LEAST_STRIP, matvecGroups, type MatvecVariant } from './launch-matvec.ts';
+import { LEAST_STRIP, matvecGroups, matvecShape, type MatvecVariant } from './launch-matvec.ts';
 import type { ProductShape } from './product.ts';
-import { SUBGROUP_ROWS, SUBGROUP_VECTORS, SUBGROUPS } from './subgroup.spv.ts';
+import { SUBGROUP_ROWS, SUBGROUPS, subgroupTile } from './subgroup.spv.ts';
 import { type Tile, tileBytes, tileGroup } from './tile.ts';
-import { PANEL_COLUMNS, PANEL_ROWS } from './wide-shape.ts';
+import { LANES, PANEL_COLUMNS, PANEL_ROWS } from './wide-shape.ts';
 
 /** A kernel family with its parameters, and into how many ranges k is split. */
 export type Variant =
@@ -31,9 +31,13 @@ const ITEMS_EACH = 4;
 const LEAST_DEPTH = 1024;
 
 /** Products of fewer terms in all, sums times terms, are not worth packing. */
-const FEW_TERMS = 4096;
+const FEW_TERMS = 8192;
 /** So many terms of a wide tile take as long as one of a direct kernel. */
-const WIDE_ADVANTAGE = 48;
+const WIDE_ADVANTAGE = 16;
+/**
+ * Most vectors for which a matrix that lies row by row is not packed: it is read from the cache again for each four.
+ */
+const FEW_VECTORS = 16;
 
 /** Chooses the kernel of a product. */
 export function chooseVariant(shape: ProductShape, traits: DeviceTraits): Variant {
@@ -44,16 +48,16 @@ function chooseForProcessor(shape: ProductShape, { computeUnits }: DeviceTraits)
   const { m, n, k, batchCount } = shape;
   const wanted = ITEMS_EACH * computeUnits;
   const direct: Variant = { kind: 'direct', splits: splitsFor(Math.ceil((m * n * batchCount) / 64), k, wanted) };
-  if (m === 1 || n === 1) {
-    const rows = Math.max(m, n);
-    const isByRows = isAlongRows(shape);
-    if (!isByRows && rows < LEAST_STRIP) return direct;
-    const groups = batchCount * matvecGroups(rows, isByRows, 'vectors');
+  const matvec = matvecShape(shape);
+  const { alongRows, rows, vectors } = matvec;
+  const isFew = alongRows ? vectors <= FEW_VECTORS && rows >= 2 * vectors : vectors === 1 && rows >= LEAST_STRIP;
+  if (isFew && k >= LANES) {
+    const groups = batchCount * matvecGroups(matvec, 'vectors');
     return { kind: 'matvec', by: 'vectors', splits: splitsFor(groups, k, wanted) };
   }
   const terms = m * n * k;
   const tiles = Math.ceil(m / PANEL_ROWS) * Math.ceil(n / PANEL_COLUMNS);
-  const isWorthwhile = tiles * PANEL_ROWS * PANEL_COLUMNS * k < WIDE_ADVANTAGE * terms;
+  const isWorthwhile = tiles * PANEL_ROWS * PANEL_COLUMNS * k <= WIDE_ADVANTAGE * terms;
   return isWorthwhile && terms * batchCount >= FEW_TERMS ? { kind: 'wide' } : direct;
 }
 
@@ -61,24 +65,23 @@ function chooseForGpu(shape: ProductShape, traits: DeviceTraits): Variant {
   const { m, n, k, batchCount } = shape;
   const wanted = GROUPS_EACH * traits.computeUnits;
   if (m === 1 || n === 1) {
-    const groups = batchCount * matvecGroups(Math.max(m, n), isAlongRows(shape), 'teams');
+    const groups = batchCount * matvecGroups(matvecShape(shape), 'teams');
     return { kind: 'matvec', by: 'teams', splits: splitsFor(groups, k, wanted) };
   }
   const groupsOf = (tile: Pick<Tile, 'm' | 'n'>): number => batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
   const possible = possibleTiles(traits);
   const largest = possible.find((tile) => groupsOf(tile) >= wanted);
-  const isTiny = Math.min(m, n) < SUBGROUP_ROWS;
-  if (isTiny || possible.length === 0) {
+  const tile = largest ?? possible.at(-1);
+  if (tile === undefined || Math.min(m, n) < SUBGROUP_ROWS) {
     return { kind: 'direct', splits: splitsFor(Math.ceil((m * n * batchCount) / 64), k, wanted) };
   }
   const lanes = lanesOf(traits);
   const isInOrder = !shape.transA && !shape.transB;
   // The largest tile reads the least; between smaller ones and no barriers, no barriers are better.
   if (lanes !== undefined && isInOrder && largest !== possible[0]) {
-    const groups = groupsOf({ m: SUBGROUP_ROWS * SUBGROUPS, n: SUBGROUP_VECTORS * lanes });
+    const groups = groupsOf(subgroupTile(lanes));
     return { kind: 'subgroup', lanes, splits: splitsFor(groups, k, wanted) };
   }
-  const tile = largest ?? (possible[possible.length - 1] as Tile);
   return { kind: 'local', tile, splits: splitsFor(groupsOf(tile), k, wanted) };
 }
 
@@ -93,11 +96,6 @@ export function possibleTiles({ maxGroupSize, maxLocalBytes }: DeviceTraits): re
 /** The best size of sub-groups that there are kernels for. */
 export function lanesOf({ subgroupSizes, maxGroupSize }: DeviceTraits): number | undefined {
   return SUBGROUP_LANES.find((lanes) => subgroupSizes.includes(lanes) && lanes * SUBGROUPS <= maxGroupSize);
-}
-
-/** Whether the matrix of a product with a vector lies row by row. */
-function isAlongRows({ n, transA, transB }: ProductShape): boolean {
-  return n === 1 ? !transA : transB;
 }
 
 /** Splits k when there are too few groups, into ranges of at least {@link LEAST_DEPTH} terms. */

@@ -1,6 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { flatGroupId } from './flat-groups.ts';
 import { placeOf, SPLIT_PARAMETERS } from './splits.ts';
 import { loadElement, storeResult } from './storage.ts';
 
@@ -14,8 +15,9 @@ export interface OperandFormats {
 export const DIRECT_GROUP = 64;
 
 /**
- * `C = alpha op(A) op(B) + beta C`, one work-item for each entry of each matrix of the batch: for products that are too small for
- * anything else. Entry (i, j) of the flat batch is a row of op(A) times a column of op(B), read with whatever steps they have.
+ * `C = alpha op(A) op(B) + beta C`, one work-item for each entry of each matrix of the batch: for products that are too
+ * small for anything else. Entry (i, j) of the flat batch is a row of op(A) times a column of op(B), read with whatever
+ * steps they have.
  */
 export const direct: (params: OperandFormats) => Kernel = variants(({ input, output }: OperandFormats) =>
   defineKernel({
@@ -40,7 +42,7 @@ export const direct: (params: OperandFormats) => Kernel = variants(({ input, out
     },
     groupSize: [DIRECT_GROUP, 1, 1],
     write: (k, { args }) => {
-      const index = k.globalId(0);
+      const index = k.add(k.mul(flatGroupId(k), DIRECT_GROUP), k.localId(0));
       k.when(k.ult(index, args.all), () => {
         const entry = k.umod(index, args.entries);
         const [row, column] = [k.udiv(entry, args.n), k.umod(entry, args.n)];

@@ -3,6 +3,7 @@ import type { Value } from '@concord/spirv-builder';
 import type { FunctionBuilder } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, type ParameterType } from '../kernel.ts';
 import type { Launch, Recorder } from '../recorder.ts';
+import { flatGroupId, flatGroups } from './flat-groups.ts';
 import type { Matrix } from './product.ts';
 import { storeElement } from './storage.ts';
 
@@ -22,7 +23,8 @@ export interface EntriesSource<Names extends string> {
 }
 
 /**
- * A kernel that sets each entry of a batch of C, and nothing between them. A work-item sets `each` neighbouring entries of a row.
+ * A kernel that sets each entry of a batch of C, and nothing between them. A work-item sets `each` neighbouring entries
+ * of a row.
  */
 export function defineEntriesKernel<Names extends string>(source: EntriesSource<Names>): Kernel {
   const { name, output, parameters, value } = source;
@@ -48,7 +50,7 @@ export function defineEntriesKernel<Names extends string>(source: EntriesSource<
         'c' | 'n' | 'm' | 'c_ld' | 'c_stride' | 'each' | 'pieces' | 'units',
         Value
       >;
-      const unit = k.globalId(0);
+      const unit = k.add(k.mul(flatGroupId(k), GROUP), k.localId(0));
       k.when(k.ult(unit, units), () => {
         const line = k.udiv(unit, pieces);
         const from = k.mul(k.umod(unit, pieces), each);
@@ -79,7 +81,7 @@ export function launchEntries(
   recorder.launch({
     kernel,
     args: { ...place, each, pieces, units, ...own },
-    groups: [Math.ceil(units / GROUP), 1, 1],
+    groups: [...flatGroups(Math.ceil(units / GROUP), recorder.traits), 1],
   });
 }
 

@@ -5,8 +5,8 @@ import { defineEntriesKernel } from './entries.ts';
 import { resultOf } from './storage.ts';
 
 /**
- * `C = alpha (sum of partial sums) + beta C`, after a product whose k was cut into ranges: the packed sums of range s begin `s *
- * split_stride` elements on. C is not read where beta is 0.
+ * `C = alpha (sum of partial sums) + beta C`, after a product whose k was cut into ranges: the packed sums of range s
+ * begin `s * split_stride` elements on. C is not read where beta is 0.
  */
 export const finish: (params: { readonly output: DType }) => Kernel = variants(({ output }) =>
   defineEntriesKernel({

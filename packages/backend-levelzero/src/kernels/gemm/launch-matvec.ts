@@ -1,8 +1,9 @@
 import type { Kernel } from '../kernel.ts';
-import type { Recorder } from '../recorder.ts';
+import type { Launch, Recorder } from '../recorder.ts';
+import { flatGroups } from './flat-groups.ts';
 import type { MatvecFormats } from './matvec.ts';
 import { pack, PACK_DEPTH } from './pack.spv.ts';
-import type { Matrix, Product } from './product.ts';
+import { type Matrix, type Product, type ProductShape, type Steps, stepsOfA, stepsOfB } from './product.ts';
 import { splitArguments, type Splits } from './splits.ts';
 import { COLUMN_LANES, teamColumns } from './team-columns.spv.ts';
 import { TEAM_ROWS, teamRows } from './team-rows.spv.ts';
@@ -10,18 +11,7 @@ import { wideColumns } from './wide-columns.spv.ts';
 import { WIDE_ROWS, wideRows } from './wide-rows.spv.ts';
 import { LANES } from './wide-shape.ts';
 
-/** A matrix times a vector: what a product with one row or one column is. */
-export interface Matvec {
-  readonly rows: number;
-  readonly matrix: Matrix;
-  /** Whether the neighbours of a row are neighbours in memory; else those of a column are. */
-  readonly alongRows: boolean;
-  readonly vector: Matrix;
-  readonly vectorStep: number;
-  readonly resultStep: number;
-}
-
-/** How a product with a vector is computed. */
+/** How a product with a vector, or a few, is computed. */
 export interface MatvecVariant {
   readonly kind: 'matvec';
   /** By wide vectors of one work-item, or by teams of work-items. */
@@ -29,83 +19,115 @@ export interface MatvecVariant {
   readonly splits: number;
 }
 
+/** The shape of a product as a matrix times vectors. */
+export interface MatvecShape {
+  /** Whether op(A) is the matrix; else it is op(B)^T, as `C^T = op(B)^T op(A)^T`. */
+  readonly isA: boolean;
+  /** Rows of the matrix. */
+  readonly rows: number;
+  readonly vectors: number;
+  /** Whether the neighbours of a row are neighbours in memory; else those of a column are. */
+  readonly alongRows: boolean;
+}
+
 /** Vectors of a strip of the kernel for matrices that lie column by column. */
 const STRIPS = [16, 4, 1] as const;
 /** Fewest rows that such a kernel takes. */
 export const LEAST_STRIP: number = LANES;
 
-/** The matrix and the vector of a product with m = 1 or n = 1. With m = 1 the roles change: `C^T = op(B)^T op(A)^T`. */
-export function matvecOf({ m, n, transA, transB, a, b, c }: Product): Matvec {
-  if (n === 1) {
-    // B is stored k x 1, or 1 x k.
-    return {
-      rows: m,
-      matrix: a,
-      alongRows: !transA,
-      vector: b,
-      vectorStep: transB ? 1 : b.ld,
-      resultStep: c.ld,
-    };
-  }
-  return { rows: n, matrix: b, alongRows: transB, vector: a, vectorStep: transA ? a.ld : 1, resultStep: 1 };
+/** The larger side is the matrix, unless only the other one lies row by row. */
+export function matvecShape({ m, n, transA, transB }: ProductShape): MatvecShape {
+  const isA = n === 1 || (m > 1 && n <= m && !(transA && transB));
+  return isA ? { isA, rows: m, vectors: n, alongRows: !transA } : { isA, rows: n, vectors: m, alongRows: transB };
 }
 
-/** Work-groups of such a launch along x. */
-export function matvecGroups(rows: number, alongRows: boolean, by: MatvecVariant['by']): number {
+/** Work-groups of such a launch for each matrix and range of k. */
+export function matvecGroups({ rows, alongRows }: MatvecShape, by: MatvecVariant['by']): number {
   if (by === 'teams') return Math.ceil(rows / (alongRows ? TEAM_ROWS : COLUMN_LANES));
   return Math.ceil(rows / (alongRows ? WIDE_ROWS : stripOf(rows) * LANES));
 }
 
-/** Launches a product with m = 1 or n = 1; by vectors, a matrix that lies column by column has at least 16 rows. */
+/**
+ * Launches a product as a matrix times vectors. There may be more than one vector by vectors, where the matrix lies row
+ * by row; where it lies column by column it has at least 16 rows.
+ */
 export function launchMatvec(product: Product, by: MatvecVariant['by'], splits: Splits, recorder: Recorder): void {
   const { k, alpha, beta, c, batchCount } = product;
-  const { rows, matrix, alongRows, vector: given, vectorStep: step, resultStep } = matvecOf(product);
-  const isGathered = by === 'vectors' && alongRows && step !== 1;
-  const vector = isGathered ? gather(given, step, product, recorder) : given;
+  const shape = matvecShape(product);
+  const [stepsA, stepsB] = [stepsOfA(product), stepsOfB(product)];
+  const [matrix, given, steps] = shape.isA ? [product.a, product.b, stepsB] : [product.b, product.a, stepsA];
+  const isGathered = by === 'vectors' && shape.alongRows && steps.term !== 1;
+  const x = isGathered
+    ? gather(given, steps, shape.vectors, product, recorder)
+    : { vector: given, line: steps.line, term: steps.term };
+  const [row, line] = shape.isA ? [c.ld, 1] : [1, c.ld];
+  const formats = { matrix: matrix.dtype, vector: x.vector.dtype, output: c.dtype };
+  const several: Launch['args'] = { vectors: shape.vectors, vector_ld: x.line, c_line: line };
   recorder.launch({
-    kernel: kernelFor(by, alongRows, rows, { matrix: matrix.dtype, vector: vector.dtype, output: c.dtype }),
+    kernel: kernelFor(by, shape, formats),
     args: {
       matrix: matrix.span,
-      vector: vector.span,
+      vector: x.vector.span,
       c: c.span,
-      rows,
+      rows: shape.rows,
       matrix_ld: matrix.ld,
       matrix_stride: matrix.stride,
-      vector_step: isGathered ? 1 : step,
-      vector_stride: vector.stride,
-      c_step: resultStep,
+      vector_step: x.term,
+      vector_stride: x.vector.stride,
+      c_step: row,
       ...splitArguments(k, splits, c.stride),
       alpha,
       beta,
+      ...(by === 'vectors' && shape.alongRows ? several : {}),
     },
-    groups: [matvecGroups(rows, alongRows, by), 1, batchCount * splits.count],
+    groups: [...flatGroups(matvecGroups(shape, by), recorder.traits), batchCount * splits.count],
   });
 }
 
-function kernelFor(by: MatvecVariant['by'], alongRows: boolean, rows: number, formats: MatvecFormats): Kernel {
+function kernelFor(by: MatvecVariant['by'], shape: MatvecShape, formats: MatvecFormats): Kernel {
+  const { alongRows, rows, vectors } = shape;
   if (by === 'teams') return alongRows ? teamRows(formats) : teamColumns(formats);
-  return alongRows ? wideRows(formats) : wideColumns({ ...formats, vectors: stripOf(rows) });
+  return alongRows
+    ? wideRows({ ...formats, each: vectors === 1 ? 1 : 4 })
+    : wideColumns({ ...formats, vectors: stripOf(rows) });
 }
 
 function stripOf(rows: number): (typeof STRIPS)[number] {
   return STRIPS.find((vectors) => rows >= 2 * vectors * LANES) ?? 1;
 }
 
-/** The vector without gaps, in float32: a panel of one line. */
-function gather(vector: Matrix, step: number, { k, batchCount }: Product, recorder: Recorder): Matrix {
+/** Vectors whose terms are neighbours. */
+interface Gathered {
+  readonly vector: Matrix;
+  /** Elements from one vector to the next, and between terms. */
+  readonly line: number;
+  readonly term: number;
+}
+
+/** The vectors without gaps, in float32: panels of one line. */
+function gather(
+  vector: Matrix,
+  steps: Steps,
+  vectors: number,
+  { k, batchCount }: Product,
+  recorder: Recorder,
+): Gathered {
   const count = vector.stride === 0 ? 1 : batchCount;
-  const span = recorder.scratch(4 * count * k);
+  const span = recorder.scratch(4 * count * vectors * k);
+  const each = Math.max(PACK_DEPTH, Math.ceil(k / recorder.traits.maxGroups[1]));
   recorder.launch({
     kernel: pack({ input: vector.dtype, width: 1, alongK: false }),
     args: {
       source: vector.span,
       panels: span,
-      lines: 1,
+      lines: vectors,
       k,
-      source_ld: step,
+      source_ld: steps.term,
       source_stride: vector.stride,
+      each,
     },
-    groups: [1, Math.ceil(k / PACK_DEPTH), count],
+    groups: [vectors, Math.ceil(k / each), count],
   });
-  return { span, dtype: 'f32', ld: k, stride: vector.stride === 0 ? 0 : k };
+  const stride = vector.stride === 0 ? 0 : vectors * k;
+  return { vector: { span, dtype: 'f32', ld: k, stride }, line: k, term: 1 };
 }

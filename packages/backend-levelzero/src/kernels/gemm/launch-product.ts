@@ -1,9 +1,10 @@
 import type { Recorder } from '../recorder.ts';
 import { direct, DIRECT_GROUP, type OperandFormats } from './direct.spv.ts';
+import { flatGroups } from './flat-groups.ts';
 import { local } from './local.spv.ts';
 import { type Product, stepsOfA, stepsOfB } from './product.ts';
 import { splitArguments, type Splits } from './splits.ts';
-import { subgroup, SUBGROUP_ROWS, SUBGROUP_VECTORS, SUBGROUPS } from './subgroup.spv.ts';
+import { subgroup, subgroupTile } from './subgroup.spv.ts';
 import type { Tile } from './tile.ts';
 
 /** Launches a product with one work-item for each entry. */
@@ -13,7 +14,7 @@ export function launchDirect(product: Product, splits: Splits, recorder: Recorde
   recorder.launch({
     kernel: direct(formatsOf(product)),
     args: { ...operands(product, splits), ...steps(product), n, entries: m * n, all },
-    groups: [Math.ceil(all / DIRECT_GROUP), 1, 1],
+    groups: [...flatGroups(Math.ceil(all / DIRECT_GROUP), recorder.traits), 1],
   });
 }
 
@@ -30,11 +31,11 @@ export function launchLocal(product: Product, tile: Tile, splits: Splits, record
 /** Launches a product with a sub-group of so many lanes for each tile. */
 export function launchSubgroup(product: Product, lanes: number, splits: Splits, recorder: Recorder): void {
   const { m, n, batchCount } = product;
-  const rows = Math.ceil(m / (SUBGROUP_ROWS * SUBGROUPS));
+  const tile = subgroupTile(lanes);
   recorder.launch({
     kernel: subgroup({ ...formatsOf(product), lanes }),
     args: { ...operands(product, splits), ...steps(product), m, n },
-    groups: [Math.ceil(n / (SUBGROUP_VECTORS * lanes)), rows, batchCount * splits.count],
+    groups: [Math.ceil(n / tile.n), Math.ceil(m / tile.m), batchCount * splits.count],
   });
 }
 

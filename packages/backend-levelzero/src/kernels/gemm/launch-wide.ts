@@ -1,6 +1,17 @@
 import type { Recorder, Span } from '../recorder.ts';
 import { pack, PACK_DEPTH } from './pack.spv.ts';
-import { cuts, type Matrix, type Product, shifted, type Steps, stepsOfA, stepsOfB } from './product.ts';
+import {
+  cuts,
+  type Matrix,
+  type Part,
+  partOf,
+  parts,
+  type Product,
+  shifted,
+  type Steps,
+  stepsOfA,
+  stepsOfB,
+} from './product.ts';
 import { wide } from './wide.spv.ts';
 import { PANEL_COLUMNS, PANEL_ROWS, TILE } from './wide-shape.ts';
 
@@ -14,12 +25,22 @@ export interface WideLimits {
   readonly bytesEach: number;
   /** Work-items for each thread, so that all end at about the same time. */
   readonly itemsEach: number;
+  /**
+   * Where B can be read as it is, it is not packed for at most so many rows, nor where it has at most so many bytes:
+   * packing pays when it is read often, and from far away.
+   */
+  readonly fewRows: number;
+  readonly fewBytes: number;
 }
 
-export const WIDE_LIMITS: WideLimits = { depth: 2048, bytes: 64 * 2 ** 20, bytesEach: 512 * 2 ** 10, itemsEach: 8 };
-
-/** Most rows of a product for which B is not packed where it can be read as it is: packing pays when it is read often. */
-const FEW_ROWS = 16;
+export const WIDE_LIMITS: WideLimits = {
+  depth: 2048,
+  bytes: 64 * 2 ** 20,
+  bytesEach: 2 * 2 ** 20,
+  itemsEach: 16,
+  fewRows: 32,
+  fewBytes: 2 ** 20,
+};
 
 /** What panels are made of: some lines and terms of some matrices of an operand. */
 interface Block {
@@ -41,63 +62,51 @@ interface Panels {
 }
 
 /**
- * Launches a product for processors: operands are packed block by block, and each pair of blocks is multiplied. Blocks along k go to one
- * block of C one after the other.
+ * Launches a product for processors: operands are packed block by block, and each pair of blocks is multiplied. Blocks
+ * along k go to one block of C one after the other.
  */
 export function launchWide(product: Product, recorder: Recorder, limits: WideLimits = WIDE_LIMITS): void {
   const { m, n, batchCount } = product;
   const k = Math.min(product.k, limits.depth);
-  const bytes = Math.min(limits.bytes, recorder.traits.maxAllocationBytes);
+  // The sums of a block have up to four times as many.
+  const bytes = Math.min(limits.bytes, recorder.traits.maxAllocationBytes / 8);
   const linesIn = (width: number): number => Math.max(1, Math.floor(bytes / (4 * k * width))) * width;
-  const [rows, columns] = [Math.min(m, linesIn(PANEL_ROWS)), Math.min(n, linesIn(PANEL_COLUMNS))];
+  const { maxGroups } = recorder.traits;
+  const panels = Math.min(maxGroups[0], maxGroups[1]);
+  const rows = Math.min(m, linesIn(PANEL_ROWS), panels * PANEL_ROWS);
+  const columns = Math.min(n, linesIn(PANEL_COLUMNS), panels * PANEL_COLUMNS);
   const isWhole = rows === m && columns === n;
-  const together = isWhole ? Math.max(1, Math.floor(bytes / (4 * k * (padded(m, PANEL_ROWS) + padded(n, PANEL_COLUMNS))))) : 1;
-  const batches = Math.min(batchCount, together, recorder.traits.maxGroups[2]);
+  const together = isWhole
+    ? Math.max(1, Math.floor(bytes / (4 * k * (padded(m, PANEL_ROWS) + padded(n, PANEL_COLUMNS)))))
+    : 1;
+  const batches = Math.min(batchCount, together, maxGroups[2]);
   const packer = new Packer(recorder);
-  for (const [batch, count] of cuts(batchCount, batches)) {
-    for (const [column, width] of cuts(n, columns)) {
-      for (const [row, height] of cuts(m, rows)) {
-        multiplyBlock(product, { batch, count, row, height, column, width, depth: k }, packer, limits);
-      }
-    }
-  }
+  for (const part of parts(product, batches, rows, columns)) multiplyPart(product, part, k, packer, limits);
 }
 
-/** A block of C. */
-interface Part {
-  readonly batch: number;
-  readonly count: number;
-  readonly row: number;
-  readonly height: number;
-  readonly column: number;
-  readonly width: number;
-  /** Terms at a time. */
-  readonly depth: number;
-}
-
-function multiplyBlock(product: Product, part: Part, packer: Packer, limits: WideLimits): void {
+/** One part of C, from at most `depth` terms at a time. */
+function multiplyPart(product: Product, part: Part, depth: number, packer: Packer, limits: WideLimits): void {
   const { recorder } = packer;
-  const { batch, count, row, height, column, width, depth } = part;
-  const { alpha, beta, c } = product;
+  const { a, b, c, batchCount: count, m, n, alpha, beta } = partOf(product, part);
   const [stepsA, stepsB] = [stepsOfA(product), stepsOfB(product)];
-  const [rowPanels, columnPanels] = [Math.ceil(height / PANEL_ROWS), Math.ceil(width / PANEL_COLUMNS)];
-  const start = shifted(c, batch * c.stride + row * c.ld + column).span;
+  const [rowPanels, columnPanels] = [Math.ceil(m / PANEL_ROWS), Math.ceil(n / PANEL_COLUMNS)];
   const isLong = depth < product.k;
-  const sums = isLong ? packer.scratch('sums', 4 * count * rowPanels * columnPanels * TILE) : start;
+  const mayStay = product.m <= limits.fewRows || 4 * product.n * product.k <= limits.fewBytes;
+  const sums = isLong ? packer.scratch('sums', 4 * count * rowPanels * columnPanels * TILE) : c.span;
   for (const [from, terms] of cuts(product.k, depth)) {
-    const blockOf = (matrix: Matrix, steps: Steps, first: number, lines: number, panel: 8 | 32): Block => ({
-      matrix: shifted(matrix, batch * matrix.stride + first * steps.line + from * steps.term),
-      ...{ steps, lines, k: terms, batchCount: matrix.stride === 0 ? 1 : count, width: panel },
+    const blockOf = (matrix: Matrix, steps: Steps, lines: number, width: 8 | 32): Block => ({
+      matrix: shifted(matrix, from * steps.term),
+      ...{ steps, lines, k: terms, batchCount: matrix.stride === 0 ? 1 : count, width },
     });
-    const b = packer.panels('b', blockOf(product.b, stepsB, column, width, PANEL_COLUMNS), product.m <= FEW_ROWS);
-    const a = packer.panels('a', blockOf(product.a, stepsA, row, height, PANEL_ROWS), false);
+    const right = packer.panels('b', blockOf(b, stepsB, n, PANEL_COLUMNS), mayStay);
+    const left = packer.panels('a', blockOf(a, stepsA, m, PANEL_ROWS), false);
     const each = panelsEach(rowPanels, columnPanels * count, terms, recorder.traits.computeUnits, limits);
     recorder.launch({
       kernel: wide({ output: c.dtype }),
       args: {
-        ...{ a: a.span, a_stride: a.stride },
-        ...{ b: b.span, b_stride: b.stride, b_panel: b.panel, b_step: b.step },
-        ...{ c: start, c_ld: c.ld, c_stride: c.stride, sums, m: height, n: width, k: terms, alpha, beta },
+        ...{ a: left.span, a_stride: left.stride },
+        ...{ b: right.span, b_stride: right.stride, b_panel: right.panel, b_step: right.step },
+        ...{ c: c.span, c_ld: c.ld, c_stride: c.stride, sums, m, n, k: terms, alpha, beta },
         ...{ row_panels: rowPanels, panels_each: each },
         ...{ is_first: Number(from === 0), is_last: Number(from + terms === product.k) },
       },
@@ -157,6 +166,7 @@ class Packer {
         k,
         source_ld: alongK ? steps.line : steps.term,
         source_stride: matrix.stride,
+        each: PACK_DEPTH,
       },
       groups: [Math.ceil(lines / width), Math.ceil(k / PACK_DEPTH), batchCount],
     });

@@ -13,20 +13,22 @@ export interface LocalParams extends OperandFormats {
 }
 
 /**
- * `C = alpha op(A) op(B) + beta C` for GPUs, tiled after the common scheme (V. Volkov, J. Demmel, "Benchmarking GPUs to tune dense
- * linear algebra", SC 2008).
+ * `C = alpha op(A) op(B) + beta C` for GPUs, tiled after the common scheme (V. Volkov, J. Demmel, "Benchmarking GPUs to
+ * tune dense linear algebra", SC 2008).
  *
- * A group computes a tile of C. Step by step along k it brings a strip of op(A) and a strip of op(B) to workgroup memory, as
- * `strip[p][line]`, and each work-item adds the outer products of its rows and columns to `laneM x laneN` sums in registers. Neighbouring
- * work-items read neighbours in memory, whichever way the operand lies, and in workgroup memory vectors of four. The rows of a work-item
- * are fours that are `m / (laneM / 4)` apart. Beyond C and beyond k, zeros are taken.
+ * A group computes a tile of C. Step by step along k it brings a strip of op(A) and a strip of op(B) to workgroup
+ * memory, as `strip[p][line]`, and each work-item adds the outer products of its rows and columns to `laneM x laneN`
+ * sums in registers. Neighbouring work-items read neighbours in memory, whichever way the operand lies, and in
+ * workgroup memory vectors of four. The rows of a work-item are fours that are `m / (laneM / 4)` apart. Beyond C and
+ * beyond k, zeros are taken.
  */
 export const local: (params: LocalParams) => Kernel = variants((params: LocalParams) => {
   const { input, output, transA, transB, tile } = params;
   const groupSize = tileGroup(tile);
+  const letters = `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
   const threads = groupSize[0] * groupSize[1];
   return defineKernel({
-    name: `gemm/local ${input}-${output} ${transA ? 'T' : 'N'}${transB ? 'T' : 'N'} ${tile.m}x${tile.n} ${tile.laneM}x${tile.laneN}`,
+    name: `gemm/local ${input}-${output} ${letters} ${tile.m}x${tile.n} ${tile.laneM}x${tile.laneN}`,
     parameters: {
       a: `${input}*`,
       b: `${input}*`,
@@ -60,11 +62,27 @@ export const local: (params: LocalParams) => Kernel = variants((params: LocalPar
       };
       const a = strip({
         start: k.at(args.a, k.mul(batch, args.a_stride)),
-        ...{ ld: args.a_ld, alongK: !transA, first: tileRow, count: args.m, size: tile.m, lane: laneY, each: tile.laneM },
+        ...{
+          ld: args.a_ld,
+          alongK: !transA,
+          first: tileRow,
+          count: args.m,
+          size: tile.m,
+          lane: laneY,
+          each: tile.laneM,
+        },
       });
       const b = strip({
         start: k.at(args.b, k.mul(batch, args.b_stride)),
-        ...{ ld: args.b_ld, alongK: transB, first: tileColumn, count: args.n, size: tile.n, lane: laneX, each: tile.laneN },
+        ...{
+          ld: args.b_ld,
+          alongK: transB,
+          first: tileColumn,
+          count: args.n,
+          size: tile.n,
+          lane: laneX,
+          each: tile.laneN,
+        },
       });
       const fetch = ({ start, ld, alongK, first, count, size, width, memory }: Strip, from: Value): void => {
         k.forLoop({ from: flat, to: k.mul(step, size), step: threads }, [], (index) => {

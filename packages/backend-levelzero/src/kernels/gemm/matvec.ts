@@ -1,4 +1,5 @@
 import type { DType } from '@concord/backend-core';
+import type { ParameterType } from '../kernel.ts';
 import { SPLIT_PARAMETERS } from './splits.ts';
 
 /** Storage of a product with a vector. */
@@ -8,12 +9,17 @@ export interface MatvecFormats {
   readonly output: DType;
 }
 
+/** The names of {@link matvecParameters}. */
+export type MatvecParameter =
+  | ('matrix' | 'vector' | 'c' | 'rows' | 'matrix_ld' | 'matrix_stride' | 'vector_step' | 'vector_stride' | 'c_step')
+  | (keyof typeof SPLIT_PARAMETERS | 'alpha' | 'beta');
+
 /** Parameters of the kernels for a matrix times a vector, y = M x, with `rows` rows and k columns. */
-export const matvecParameters = ({ matrix, vector, output }: MatvecFormats) =>
-  ({
-    matrix: `${matrix}*`,
-    vector: `${vector}*`,
-    c: `${output}*`,
+export function matvecParameters(formats: MatvecFormats): Readonly<Record<MatvecParameter, ParameterType>> {
+  return {
+    matrix: `${formats.matrix}*`,
+    vector: `${formats.vector}*`,
+    c: `${formats.output}*`,
     rows: 'u64',
     matrix_ld: 'u64',
     matrix_stride: 'u64',
@@ -23,6 +29,8 @@ export const matvecParameters = ({ matrix, vector, output }: MatvecFormats) =>
     ...SPLIT_PARAMETERS,
     alpha: 'f32',
     beta: 'f32',
-  }) as const;
+  };
+}
 
+/** For names of kernels. */
 export const formatsName = ({ matrix, vector, output }: MatvecFormats): string => `${matrix}x${vector}-${output}`;

@@ -2,6 +2,7 @@ import type { DType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { loadElement, storeElement } from './storage.ts';
+import { transpose } from './transpose.ts';
 import { LANES } from './wide-shape.ts';
 
 /** Parameters of {@link pack}. */
@@ -13,13 +14,17 @@ export interface PackParams {
   readonly alongK: boolean;
 }
 
-/** Terms that one work-item packs. */
+/** Terms for one work-item: so many that starting it does not count. */
 export const PACK_DEPTH = 256;
 
+/** Lines, and terms, that are transposed at a time. */
+const BLOCK = 8;
+
 /**
- * Copies lines - rows of op(A), columns of op(B) - to panels of `width` lines in float32, `panel[p][width]`, so that the inner
- * loop of a product reads one stretch of memory, whatever the transposes, strides and storage of the operands. Lines beyond the last
- * are zeros. A work-item packs up to {@link PACK_DEPTH} terms of one panel.
+ * Copies lines - rows of op(A), columns of op(B) - to panels of `width` lines in float32, `panel[p][width]`, so that
+ * the inner loop of a product reads one stretch of memory, whatever the transposes, strides and storage of the
+ * operands. Lines beyond the last are zeros. A work-item packs up to `each` terms of one panel: neighbouring lines as
+ * vectors, and what is a neighbour along k in blocks of 8 x 8 that are transposed in registers.
  */
 export const pack: (params: PackParams) => Kernel = variants(({ input, width, alongK }: PackParams) =>
   defineKernel({
@@ -31,57 +36,70 @@ export const pack: (params: PackParams) => Kernel = variants(({ input, width, al
       k: 'u64',
       source_ld: 'u64',
       source_stride: 'u64',
+      each: 'u64',
     },
     groupSize: [1, 1, 1],
     write: (k, { module, args }) => {
       const f32 = module.float(32);
       const panel = k.groupId(0);
-      const from = k.mul(k.groupId(1), PACK_DEPTH);
-      const terms = k.math('u_min', k.sub(args.k, from), PACK_DEPTH);
+      const from = k.mul(k.groupId(1), args.each);
+      const terms = k.math('u_min', k.sub(args.k, from), args.each);
       const batch = k.groupId(2);
       const line = k.mul(panel, width);
-      const linesLeft = k.sub(args.lines, line);
       const [lineStep, termStep] = alongK ? [args.source_ld, 1] : [1, args.source_ld];
       const offset = k.add(k.mul(line, lineStep), k.mul(from, termStep));
       const source = k.at(args.source, k.add(k.mul(batch, args.source_stride), offset));
       const place = k.add(k.mul(k.add(k.mul(batch, k.groupCount(0)), panel), args.k), from);
       const target = k.at(args.panels, k.mul(place, width));
-      const vectors = Math.ceil(width / LANES);
-      const count = (width / vectors) as 1 | 8 | 16;
+      const linesLeft = k.sub(args.lines, line);
+      const all = k.constant(module.int(64), width);
+      const present = k.math('u_min', linesLeft, all);
 
-      const copyLine = (l: Value): void => {
-        const read = k.at(source, k.mul(l, lineStep));
-        const write = k.at(target, l);
-        k.forLoop({ to: terms }, [], (p) => {
+      const copyLine = (l: Value, start: Value): void => {
+        const [read, write] = [k.at(source, k.mul(l, lineStep)), k.at(target, l)];
+        k.forLoop({ from: start, to: terms }, [], (p) => {
           k.store(k.at(write, k.mul(p, width)), loadElement(k, input, k.at(read, k.mul(p, termStep))));
         });
       };
-      const clearLine = (l: Value): void => {
-        const write = k.at(target, l);
-        k.forLoop({ to: terms }, [], (p) => k.store(k.at(write, k.mul(p, width)), k.constant(f32, 0)));
+      /** Lines from `first` on, one by one, and zeros for those that there are not. */
+      const copyRest = (first: Value): void => {
+        const start = k.constant(first.type, 0);
+        k.forLoop({ from: first, to: present }, [], (l) => copyLine(l, start));
+        k.forLoop({ from: k.math('u_max', first, present), to: all }, [], (l) => {
+          const write = k.at(target, l);
+          k.forLoop({ to: terms }, [], (p) => k.store(k.at(write, k.mul(p, width)), k.constant(f32, 0)));
+        });
       };
-      const all = k.constant(module.int(64), width);
-      if (alongK) {
-        const present = k.math('u_min', linesLeft, all);
-        k.forLoop({ to: present }, [], copyLine);
-        k.forLoop({ from: present, to: all }, [], clearLine);
+
+      if (alongK && width > 1) {
+        const blocked = k.mul(k.udiv(present, BLOCK), BLOCK);
+        const whole = k.mul(k.udiv(terms, BLOCK), BLOCK);
+        k.forLoop({ to: blocked, step: BLOCK, unroll: 'dont-unroll' }, [], (first) => {
+          const lines = Array.from({ length: BLOCK }, (_, l) => k.at(source, k.mul(k.add(first, l), lineStep)));
+          const write = k.at(target, first);
+          k.forLoop({ to: whole, step: BLOCK }, [], (p) => {
+            const rows = lines.map((read) => loadElement(k, input, k.at(read, p), BLOCK));
+            const block = k.at(write, k.mul(p, width));
+            transpose(k, rows).forEach((column, t) => k.storeVector(k.at(block, t * width), column));
+          });
+          k.forLoop({ from: first, to: k.add(first, BLOCK) }, [], (l) => copyLine(l, whole));
+        });
+        copyRest(blocked);
         return;
       }
+      const vectors = Math.ceil(width / LANES);
+      const count = (width / vectors) as 1 | 8 | 16;
       k.ifElse(
         k.uge(linesLeft, width),
         () => {
           k.forLoop({ to: terms }, [], (p) => {
-            const read = k.at(source, k.mul(p, termStep));
-            const write = k.at(target, k.mul(p, width));
+            const [read, write] = [k.at(source, k.mul(p, termStep)), k.at(target, k.mul(p, width))];
             for (let v = 0; v < vectors; v++) {
               storeElement(k, 'f32', k.at(write, v * count), loadElement(k, input, k.at(read, v * count), count));
             }
           });
         },
-        () => {
-          k.forLoop({ to: linesLeft }, [], copyLine);
-          k.forLoop({ from: linesLeft, to: all }, [], clearLine);
-        },
+        () => copyRest(k.constant(all.type, 0)),
       );
     },
   }),

@@ -6,9 +6,10 @@ import { finish } from './finish.spv.ts';
 import { launchMatvec } from './launch-matvec.ts';
 import { launchDirect, launchLocal, launchSubgroup } from './launch-product.ts';
 import { launchWide } from './launch-wide.ts';
-import { batchesOf, cuts, type Matrix, type Product, productOf, type ProductShape } from './product.ts';
+import { type Matrix, partOf, parts, type Product, productOf, type ProductShape } from './product.ts';
 import { scale } from './scale.spv.ts';
 import type { Splits } from './splits.ts';
+import { subgroupTile } from './subgroup.spv.ts';
 
 export { allKernels } from './all-kernels.ts';
 
@@ -34,9 +35,9 @@ export function planGemm(
   }
   const range = Math.ceil(product.k / variant.splits / DEPTH_MULTIPLE) * DEPTH_MULTIPLE;
   const splits = Math.ceil(product.k / range);
-  const together = Math.max(1, Math.floor(recorder.traits.maxGroups[2] / splits));
-  for (const [batch, count] of cuts(product.batchCount, together)) {
-    multiply(batchesOf(product, batch, count), variant, range, splits, recorder);
+  const { batchCount, m, n } = mostAtOnce(product, variant, splits, recorder.traits);
+  for (const part of parts(product, batchCount, m, n)) {
+    multiply(partOf(product, part), variant, range, splits, recorder);
   }
 }
 
@@ -48,6 +49,20 @@ export function planScale(call: ResolvedScale<DeviceMemory>, recorder: Recorder)
 }
 
 type SplitVariant = Exclude<Variant, { readonly kind: 'wide' }>;
+
+/** How much of C one launch can have the groups for. */
+function mostAtOnce(
+  { batchCount, m, n }: ProductShape,
+  variant: SplitVariant,
+  splits: number,
+  { maxGroups }: DeviceTraits,
+): Pick<ProductShape, 'batchCount' | 'm' | 'n'> {
+  if (variant.kind === 'direct') return { batchCount, m, n };
+  const together = Math.max(1, Math.floor(maxGroups[2] / splits));
+  if (variant.kind === 'matvec') return { batchCount: together, m, n };
+  const tile = variant.kind === 'local' ? variant.tile : subgroupTile(variant.lanes);
+  return { batchCount: together, m: maxGroups[1] * tile.m, n: maxGroups[0] * tile.n };
+}
 
 function multiply(product: Product, variant: SplitVariant, range: number, splits: number, recorder: Recorder): void {
   const { m, n, k, batchCount, alpha, beta } = product;

@@ -22,8 +22,9 @@ export interface ProductShape {
 }
 
 /**
- * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have a dtype of its own, and the
- * leading dimension of a single row is the row's length, and the stride of a single matrix 0: both may be anything in a call.
+ * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have a dtype of its own, and
+ * the leading dimension of a single row is the row's length, and the stride of a single matrix 0: both may be anything
+ * in a call.
  */
 export interface Product extends ProductShape {
   /** float32 */
@@ -76,12 +77,36 @@ export function stepsOfB({ transB, b }: Pick<Product, 'transB' | 'b'>): Steps {
   return transB ? { line: b.ld, term: 1 } : { line: 1, term: b.ld };
 }
 
-/** Some matrices of a batch. */
-export function batchesOf(product: Product, start: number, batchCount: number): Product {
-  if (start === 0 && batchCount === product.batchCount) return product;
+/** Some rows and columns of C, of some matrices of a batch. */
+export interface Part {
+  readonly batch: number;
+  readonly batchCount: number;
+  readonly row: number;
+  readonly m: number;
+  readonly column: number;
+  readonly n: number;
+}
+
+/** The product that gives a part of C. */
+export function partOf(product: Product, { batch, batchCount, row, m, column, n }: Part): Product {
   const { a, b, c } = product;
-  const part = (matrix: Matrix): Matrix => shifted(matrix, start * matrix.stride);
-  return { ...product, batchCount, a: part(a), b: part(b), c: part(c) };
+  return {
+    ...{ ...product, batchCount, m, n },
+    a: shifted(a, batch * a.stride + row * stepsOfA(product).line),
+    b: shifted(b, batch * b.stride + column * stepsOfB(product).line),
+    c: shifted(c, batch * c.stride + row * c.ld + column),
+  };
+}
+
+/** The parts of C of at most so many matrices, rows and columns. */
+export function* parts(whole: ProductShape, batchCount: number, m: number, n: number): Generator<Part> {
+  for (const [batch, batches] of cuts(whole.batchCount, batchCount)) {
+    for (const [column, columns] of cuts(whole.n, n)) {
+      for (const [row, rows] of cuts(whole.m, m)) {
+        yield { batch, batchCount: batches, row, m: rows, column, n: columns };
+      }
+    }
+  }
 }
 
 /** Cuts `total` into pieces of `size`, the last one smaller: their starts and lengths. */

@@ -1,8 +1,8 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 
 /**
- * A product whose k is cut into ranges of `depth` terms, so that there is work for every core: the sums of range s go `s * stride`
- * elements on.
+ * A product whose k is cut into ranges of `depth` terms, so that there is work for every core: the sums of range s go
+ * `s * stride` elements on.
  */
 export interface Splits {
   readonly depth: number;
@@ -23,7 +23,11 @@ export interface Place {
 export const SPLIT_PARAMETERS = { k: 'u64', splits: 'u64', depth: 'u64', c_split: 'u64', c_stride: 'u64' } as const;
 
 /** What `z` stands for: the batch, and in it the range of k. */
-export function placeOf(k: FunctionBuilder, z: Value, args: Readonly<Record<keyof typeof SPLIT_PARAMETERS, Value>>): Place {
+export function placeOf(
+  k: FunctionBuilder,
+  z: Value,
+  args: Readonly<Record<keyof typeof SPLIT_PARAMETERS, Value>>,
+): Place {
   const batch = k.udiv(z, args.splits);
   const split = k.umod(z, args.splits);
   const begin = k.mul(split, args.depth);

@@ -12,15 +12,22 @@ export interface SubgroupParams extends OperandFormats {
 
 /** Rows of a sub-group's tile, its columns in units of its size, and sub-groups of a group, one below the other. */
 export const SUBGROUP_ROWS = 8;
-export const SUBGROUP_VECTORS = 2;
+const SUBGROUP_VECTORS = 2;
 export const SUBGROUPS = 4;
+
+/** Entries of C that a group computes. */
+export const subgroupTile = (lanes: number): { readonly m: number; readonly n: number } => ({
+  m: SUBGROUP_ROWS * SUBGROUPS,
+  n: SUBGROUP_VECTORS * lanes,
+});
 
 /**
  * `C = alpha op(A) op(B) + beta C` for GPUs with sub-groups, without workgroup memory and barriers.
  *
- * A sub-group computes 8 rows of C by two columns for each lane. Of A each lane reads one term of every row, as many neighbouring terms
- * as there are lanes; they are then broadcast, one after the other. Of B each lane reads its columns. Rows and columns beyond the last
- * are the last again, and not written. What is left of k is read by all lanes at once.
+ * A sub-group computes 8 rows of C by two columns for each lane. Of A each lane reads one term of every row, as many
+ * neighbouring terms as there are lanes; they are then broadcast, one after the other. Of B each lane reads its
+ * columns. Rows and columns beyond the last are the last again, and not written. What is left of k is read by all lanes
+ * at once.
  *
  * Any steps will do; reads are of neighbours where neither operand is transposed.
  */
@@ -91,7 +98,10 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants(({ input, o
         added(before, termOf(linesOfA, p, args.a_term), termOf(linesOfB, p, args.b_term)),
       );
       sums.forEach((sum, index) => {
-        const [i, j] = [rows[Math.floor(index / SUBGROUP_VECTORS)], columns[index % SUBGROUP_VECTORS]] as [Value, Value];
+        const [i, j] = [rows[Math.floor(index / SUBGROUP_VECTORS)], columns[index % SUBGROUP_VECTORS]] as [
+          Value,
+          Value,
+        ];
         k.when(k.and(k.ult(i, args.m), k.ult(j, args.n)), () => {
           const entry = k.at(args.c, k.add(c, k.add(k.mul(i, args.c_ld), j)));
           storeResult(k, output, entry, { sum, alpha: args.alpha, beta: args.beta });

@@ -1,5 +1,6 @@
 import type { Value } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { flatGroupId } from './flat-groups.ts';
 import { formatsName, type MatvecFormats, matvecParameters } from './matvec.ts';
 import { placeOf } from './splits.ts';
 import { loadElement, storeResult } from './storage.ts';
@@ -10,9 +11,9 @@ export const COLUMN_LANES = 32;
 export const COLUMN_TEAM = 8;
 
 /**
- * y = M x for GPUs, where M lies column by column. 32 neighbouring work-items read neighbouring rows of a column; 8 of them share a
- * row, each with every eighth column, and add up their sums in workgroup memory. Work-items beyond the last row take that row again
- * and write nothing.
+ * y = M x for GPUs, where M lies column by column. 32 neighbouring work-items read neighbouring rows of a column; 8 of
+ * them share a row, each with every eighth column, and add up their sums in workgroup memory. Work-items beyond the
+ * last row take that row again and write nothing.
  */
 export const teamColumns: (formats: MatvecFormats) => Kernel = variants((formats: MatvecFormats) =>
   defineKernel({
@@ -24,7 +25,7 @@ export const teamColumns: (formats: MatvecFormats) => Kernel = variants((formats
       const partial = k.localArray(f32, COLUMN_LANES * COLUMN_TEAM);
       const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
       const [lane, member] = [k.localId(0), k.localId(1)];
-      const wanted = k.add(k.mul(k.groupId(0), COLUMN_LANES), lane);
+      const wanted = k.add(k.mul(flatGroupId(k), COLUMN_LANES), lane);
       const row = k.math('u_min', wanted, k.sub(args.rows, 1));
       const column = k.at(args.matrix, k.add(k.mul(batch, args.matrix_stride), row));
       const vector = k.at(args.vector, k.mul(batch, args.vector_stride));

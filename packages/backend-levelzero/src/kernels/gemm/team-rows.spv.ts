@@ -1,5 +1,6 @@
 import type { Value } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { flatGroupId } from './flat-groups.ts';
 import { formatsName, type MatvecFormats, matvecParameters } from './matvec.ts';
 import { placeOf } from './splits.ts';
 import { loadElement, storeResult } from './storage.ts';
@@ -10,8 +11,8 @@ export const TEAM_ROWS = 4;
 export const ROW_TEAM = 64;
 
 /**
- * y = M x for GPUs, where M lies row by row along k. The 64 work-items of a team read neighbouring terms of a row and add up their
- * sums in workgroup memory. Teams beyond the last row take that row again and write nothing.
+ * y = M x for GPUs, where M lies row by row along k. The 64 work-items of a team read neighbouring terms of a row and
+ * add up their sums in workgroup memory. Teams beyond the last row take that row again and write nothing.
  */
 export const teamRows: (formats: MatvecFormats) => Kernel = variants((formats: MatvecFormats) =>
   defineKernel({
@@ -23,7 +24,7 @@ export const teamRows: (formats: MatvecFormats) => Kernel = variants((formats: M
       const partial = k.localArray(f32, ROW_TEAM * TEAM_ROWS);
       const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
       const [lane, team] = [k.localId(0), k.localId(1)];
-      const wanted = k.add(k.mul(k.groupId(0), TEAM_ROWS), team);
+      const wanted = k.add(k.mul(flatGroupId(k), TEAM_ROWS), team);
       const row = k.math('u_min', wanted, k.sub(args.rows, 1));
       const line = k.at(args.matrix, k.add(k.mul(batch, args.matrix_stride), k.mul(row, args.matrix_ld)));
       const vector = k.at(args.vector, k.mul(batch, args.vector_stride));

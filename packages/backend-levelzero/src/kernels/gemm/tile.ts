@@ -11,7 +11,9 @@ export interface Tile {
 /** Terms that are in workgroup memory at a time. */
 export const TILE_STEP = 16;
 
-/** Elements that rows of a tile in workgroup memory are longer than the tile: transposing writes hit different banks. */
+/**
+ * Elements that rows of a tile in workgroup memory are longer than the tile: transposing writes hit different banks.
+ */
 export const TILE_PADDING = 4;
 
 /** Work-items of a group along n and along m. */

@@ -2,6 +2,7 @@ import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withTraits } from '../../../test/support/forced-traits.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
 import { lanesOf, TILES, type Variant } from './choose-variant.ts';
@@ -122,7 +123,12 @@ describe('wide', () => {
     ),
   );
 
-  it('few rows leave B where it is', () => check(by({ kind: 'wide' }), { m: 7, n: 64, k: 90, pad: 5, offset: 3 }));
+  it.each([0, 7])('B packed or where it is: %i', (fewRows) =>
+    check(
+      (call, recorder) => launchWide(productOf(call), recorder, { ...WIDE_LIMITS, depth: 50, fewRows, fewBytes: 0 }),
+      { m: 7, n: 64, k: 90, pad: 5, offset: 3, batchCount: 2 },
+    ),
+  );
 });
 
 describe.each([1, 3])('direct, k in %i', (splits) => {
@@ -130,9 +136,19 @@ describe.each([1, 3])('direct, k in %i', (splits) => {
 });
 
 describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('local $name', ({ tile }) => {
-  it.each(CASES)('%j', (shape) => check(by({ kind: 'local', tile, splits: 1 }), { ...shape, m: tile.m + shape.m }));
+  // Each transposition is a module of its own, which takes the software driver long to compile.
+  const trans = tile.m === tile.n ? TRANSPOSES : (['NT', 'TN'] as const);
+  const shapes = SHAPES.filter(({ dtype = 'f32' }) => dtype === 'f32');
+  const cases = trans.flatMap((letters) => shapes.map((shape) => ({ ...shape, trans: letters, m: tile.m + shape.m })));
+  it.each(cases)('%j', (shape) => check(by({ kind: 'local', tile, splits: 1 }), shape));
 
-  it('split along k', () => check(by({ kind: 'local', tile, splits: 2 }), { m: tile.m, n: 5, k: 130, batchCount: 2 }));
+  it('in f16', async () => {
+    for (const shape of SHAPES.filter(({ dtype }) => dtype === 'f16')) {
+      await check(by({ kind: 'local', tile, splits: 1 }), { ...shape, trans: 'TN' });
+    }
+  });
+
+  it('split along k', () => check(by({ kind: 'local', tile, splits: 2 }), { m: tile.m, n: 5, k: 130, trans: 'NT' }));
 });
 
 describe('sub-groups', () => {
@@ -161,6 +177,18 @@ describe.each([
   it.each(cases)('%j', (shape) => check(by({ kind: 'matvec', by: team, splits }), shape));
 });
 
+describe.each([1, 3])('a few vectors, k in %i', (splits) => {
+  const shapes: readonly Shape[] = [
+    { m: 41, n: 8, k: 133, pad: 3, offset: 1, trans: 'NN' },
+    { m: 40, n: 3, k: 65, trans: 'NT', batchCount: 2, shared: 'b' },
+    { m: 5, n: 30, k: 65, trans: 'NT', beta: 0, gap: 2 },
+    { m: 9, n: 30, k: 77, trans: 'TT', batchCount: 2, shared: 'a' },
+    { m: 40, n: 5, k: 70, trans: 'NN', dtype: 'f16', pad: 1, offset: 1 },
+    { m: 3, n: 40, k: 70, trans: 'NT', dtype: 'f16', beta: 0, batchCount: 2 },
+  ];
+  it.each(shapes)('%j', (shape) => check(by({ kind: 'matvec', by: 'vectors', splits }), shape));
+});
+
 describe('scale', () => {
   const scaled: Plan = (call, recorder) => planScale(call, recorder);
   const shapes: readonly Shape[] = [
@@ -174,15 +202,6 @@ describe('scale', () => {
   it.each(cases)('%j', (shape) => check(scaled, shape));
 
   it.each(cases)('as a GPU does it: %j', (shape) =>
-    check((call, recorder) => planScale(call, asGpu(recorder)), shape),
+    check((call, recorder) => planScale(call, withTraits(recorder, { isCpuLike: false })), shape),
   );
 });
-
-function asGpu(recorder: Recorder): Recorder {
-  return {
-    traits: { ...recorder.traits, isCpuLike: false },
-    launch: (launch) => recorder.launch(launch),
-    scratch: (bytes) => recorder.scratch(bytes),
-    copy: (dst, src) => recorder.copy(dst, src),
-  };
-}

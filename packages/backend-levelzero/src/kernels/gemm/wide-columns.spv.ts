@@ -1,5 +1,6 @@
 import type { Value } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { flatGroupId } from './flat-groups.ts';
 import { formatsName, type MatvecFormats, matvecParameters } from './matvec.ts';
 import { placeOf } from './splits.ts';
 import { loadElement, storeResult } from './storage.ts';
@@ -12,9 +13,9 @@ export interface WideColumnsParams extends MatvecFormats {
 }
 
 /**
- * y = M x for processors, where M lies column by column: the entries of a column are neighbours. A work-item, which is a group of its
- * own, has a strip of `16 * vectors` rows and goes through the columns. There must be as many rows: the last strip begins early and
- * computes some rows once more, which it does not write.
+ * y = M x for processors, where M lies column by column: the entries of a column are neighbours. A work-item, which is
+ * a group of its own, has a strip of `16 * vectors` rows and goes through the columns. There must be as many rows: the
+ * last strip begins early and computes some rows once more, which it does not write.
  */
 export const wideColumns: (params: WideColumnsParams) => Kernel = variants((params: WideColumnsParams) =>
   defineKernel({
@@ -26,7 +27,7 @@ export const wideColumns: (params: WideColumnsParams) => Kernel = variants((para
       const lanes = module.vector(f32, LANES);
       const width = params.vectors * LANES;
       const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
-      const wanted = k.mul(k.groupId(0), width);
+      const wanted = k.mul(flatGroupId(k), width);
       const row = k.math('u_min', wanted, k.sub(args.rows, width));
       const start = k.add(k.mul(batch, args.matrix_stride), k.add(row, k.mul(begin, args.matrix_ld)));
       const vectorStart = k.add(k.mul(batch, args.vector_stride), k.mul(begin, args.vector_step));

@@ -2,7 +2,7 @@
 export const PANEL_ROWS = 8;
 
 /** Components of a vector. */
-export const LANES = 16;
+export const LANES = 16 as const;
 
 /** Columns of op(B) that lie beside each other in a packed panel: the columns of a register tile, two vectors. */
 export const PANEL_COLUMNS = 32;
