@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import koffi, { type LibraryHandle } from 'koffi';
 import { type Peer, unexpected } from '../peer.ts';
@@ -14,7 +13,6 @@ const NO_TRANS = 111;
  * @throws {Error} where the library is not installed
  */
 export function openBlas(): Peer {
-  chooseKernels();
   const library = load();
   const sgemm = library.func(
     'void cblas_sgemm(int order, int transA, int transB, int m, int n, int k, float alpha, uintptr_t a, int lda, uintptr_t b, int ldb, float beta, uintptr_t c, int ldc)',
@@ -38,12 +36,6 @@ export function openBlas(): Peer {
       };
     },
   };
-}
-
-/** On some processors with AVX-512 OpenBLAS takes its kernels for AVX2, at half the speed: it is held against at its best. */
-function chooseKernels(): void {
-  const has = process.platform === 'linux' && /\bavx512f\b/.test(readFileSync('/proc/cpuinfo', 'utf8'));
-  if (has) process.env['OPENBLAS_CORETYPE'] ??= 'SkylakeX';
 }
 
 function load(): LibraryHandle {
