@@ -18,7 +18,7 @@ const ENVIRONMENT = 'opencl2.2';
 /** The tests run all of the cases as on a CPU, and a part as on a GPU. */
 const SAMPLE = 0.3;
 /** Cases that are drawn and planned for each kind of device. */
-const DRAWS = 6000;
+const DRAWS = 30_000;
 
 /** @typedef {{ kind: string, change: Record<string, unknown> }} Device */
 

@@ -43,10 +43,14 @@ function drawProduct(random) {
   const [transA = 'N', transB = 'N'] = trans;
   const isHalf = random() < 0.5;
   const beta = oneOf(random, [0, 0.5]);
-  const call = { m, n, k, transA, transB, beta };
-  const text = `m=${m},n=${n},k=${k}${trans === 'NN' ? '' : `,${trans}`}${beta === 0 ? '' : `,beta=${beta}`}`;
+  const pad = oneOf(random, [0, 3]);
+  const [lda, ldb] = [(transA === 'N' ? k : m) + pad, (transB === 'N' ? n : k) + pad];
+  const call = { m, n, k, transA, transB, beta, lda, ldb };
+  const pads = pad === 0 ? '' : `,padA=${pad},padB=${pad}`;
+  const text = `m=${m},n=${n},k=${k}${trans === 'NN' ? '' : `,${trans}`}${beta === 0 ? '' : `,beta=${beta}`}${pads}`;
   if (batch > 0) {
-    const strides = { strideA: m * k, strideB: k * n, strideC: m * n, batchCount: batch };
+    const [rowsA, rowsB] = [transA === 'N' ? m : k, transB === 'N' ? k : n];
+    const strides = { strideA: lda * rowsA, strideB: ldb * rowsB, strideC: m * n, batchCount: batch };
     const dtype = isHalf ? 'f16' : 'f32';
     const id = `batchedGemm/bounded/${text}${isHalf ? ',dtype=f16' : ''},batch=${batch}`;
     return { id, op: 'batchedGemm', call: { ...call, ...strides, dtype } };

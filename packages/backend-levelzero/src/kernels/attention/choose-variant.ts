@@ -28,6 +28,9 @@ const ENOUGH_GROUPS = 4;
 /** Fewest keys that are worth a split of their own. */
 const LEAST_SPLIT_KEYS = 256;
 
+/** Queries of the largest tile that is taken also where it leaves a device idle, unless keys are split. */
+export const MOST_SPLIT_QUERIES = 32;
+
 /** What `wide` can be made with. */
 export const COLUMNS: readonly WideParams['columns'][] = [16, 32];
 /** What `tiled` can be made with. */
@@ -64,7 +67,7 @@ function chooseTiled(sizes: AttentionSizes, traits: DeviceTraits): AttentionVari
   const columns = fitting.find((tile) => tile.headDim >= headDim)?.headDim;
   const tiles = fitting.filter((tile) => tile.headDim === columns);
   const busy = tiles.filter((tile) => groupsOf(tile) >= ENOUGH_GROUPS * traits.computeUnits).at(-1);
-  const least = tiles.find((tile) => tile.queries >= Math.min(queries, 32));
+  const least = tiles.find((tile) => tile.queries >= Math.min(queries, MOST_SPLIT_QUERIES));
   const chosen = [busy, least, tiles[0]].filter((tile) => tile !== undefined);
   const [tile] = chosen.sort((x, y) => y.queries - x.queries);
   if (tile === undefined) throw new Error(`no tile of attention for ${headDim} columns`);

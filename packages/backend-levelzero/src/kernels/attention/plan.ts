@@ -2,7 +2,14 @@ import type { ResolvedAttention } from '@concord/backend-core/implement';
 import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
-import { type AttentionVariant, chooseVariant, COLUMNS, fittingTiles, splitKeys } from './choose-variant.ts';
+import {
+  type AttentionVariant,
+  chooseVariant,
+  COLUMNS,
+  fittingTiles,
+  MOST_SPLIT_QUERIES,
+  splitKeys,
+} from './choose-variant.ts';
 import { combine, COMBINE_LANES } from './combine.spv.ts';
 import { packKeys, PANEL_KEYS } from './pack-keys.spv.ts';
 import { PAD_LANES, PADDED_COLUMNS, padValues } from './pad-values.spv.ts';
@@ -62,8 +69,13 @@ export function planAttention(
 /** Every kernel of attention that can be chosen for a device. */
 export function allKernels(traits: DeviceTraits): readonly Kernel[] {
   const both = [false, true] as const;
-  if (!traits.isCpuLike)
-    return [combine, ...both.flatMap((partial) => fittingTiles(traits).map((tile) => tiled({ ...tile, partial })))];
+  if (!traits.isCpuLike) {
+    const tiles = fittingTiles(traits);
+    // Large tiles are only taken where they make groups enough, and then keys are not split.
+    const splitTiles = tiles.filter(({ queries }) => queries <= MOST_SPLIT_QUERIES);
+    const whole = tiles.map((tile) => tiled({ ...tile, partial: false }));
+    return [combine, ...whole, ...splitTiles.map((tile) => tiled({ ...tile, partial: true }))];
+  }
   const attending = both.flatMap((partial) => [
     row({ partial }),
     ...COLUMNS.map((columns) => wide({ columns, partial })),

@@ -61,9 +61,13 @@ function kernelsForGpus(traits: DeviceTraits): Kernel[] {
   const tiles = possibleTiles(traits);
   return FORMATS.flatMap(({ input, output }) => {
     const vectors = { matrix: input, vector: input, output };
-    const tiled = tiles.flatMap((tile) =>
-      BOTH.flatMap((transA) => BOTH.map((transB) => local({ input, output, transA, transB, tile }))),
-    );
+    // k is split, with sums in float32, only where not even the smallest tile makes groups enough.
+    const isPartial = input !== output;
+    const tiled = tiles
+      .slice(isPartial ? -1 : 0)
+      .flatMap((tile) =>
+        BOTH.flatMap((transA) => BOTH.map((transB) => local({ input, output, transA, transB, tile }))),
+      );
     const subgroups = lanes === undefined ? [] : [subgroup({ input, output, lanes })];
     return [...tiled, ...subgroups, teamRows(vectors), teamColumns(vectors)];
   });

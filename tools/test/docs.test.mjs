@@ -1,0 +1,109 @@
+// @ts-check
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ERROR_CODES, OP_NAMES } from '../../packages/backend-core/src/index.ts';
+import { describe, expect, it, test } from 'vitest';
+import { blocksOf, textInPlace, textOf, unitsOf } from '../lib/docs-code.mjs';
+import { root } from '../lib/paths.mjs';
+
+/** @param {string} file */
+const read = (file) => readFileSync(join(root, file), 'utf8');
+
+describe('the code in a page', () => {
+  const page = [
+    '```ts', // line 1
+    'const a = 1;',
+    '```',
+    '<!-- check-docs: continues -->',
+    '',
+    '```ts',
+    'a + 1;', // line 7
+    '```',
+    '```sh',
+    'npm test',
+    '```',
+    '<!-- check-docs: file src/index.ts -->',
+    '```ts',
+    'export const b = 2;', // line 14
+    '```',
+    '<!-- check-docs: skip, it shows a mistake -->',
+    '```ts',
+    'b +;',
+    '```',
+    '<!-- check-docs: file src/index.ts -->',
+    '```ts',
+    'b + 1;', // line 22
+    '```',
+  ].join('\n');
+
+  it('is taken apart into files', () => {
+    const { units, skipped } = unitsOf(page);
+    expect(units.map(({ name }) => name)).toEqual(['line-2.ts', 'src/index.ts']);
+    expect(units.map(textOf)).toEqual(['const a = 1;\n\na + 1;\n', 'export const b = 2;\n\nb + 1;\n']);
+    expect(skipped).toEqual([{ line: 18, reason: 'it shows a mistake' }]);
+    expect(blocksOf(page)).toHaveLength(6);
+  });
+
+  it('keeps its line numbers', () => {
+    const [first, second] = unitsOf(page).units;
+    expect(first && textInPlace(first).split('\n').indexOf('a + 1;')).toBe(7 - 1);
+    expect(second && textInPlace(second).split('\n').indexOf('b + 1;')).toBe(22 - 1);
+  });
+
+  it('has no marker that is misspelt, and no block without an end', () => {
+    expect(() => unitsOf('<!-- check-docs: skip -->\n```ts\n```\n')).toThrow('"skip" is no marker');
+    expect(() => unitsOf('```ts\nconst a = 1;\n')).toThrow('line 1: a block of code that does not end');
+  });
+});
+
+test('contract.md has a section for each method, property and op', () => {
+  const headings = [...read('docs/contract.md').matchAll(/^### `(\w+)`$/gm)].map(([, name]) => name);
+  const source = read('packages/backend-core/src/contract/backend.ts');
+  const [, members = ''] = /export interface ComputeBackend extends AsyncDisposable \{\n([^]*?)\n\}/.exec(source) ?? [];
+  const names = [...members.matchAll(/^ {2}(?:readonly )?(\w+)(?:<.*)?[(:]/gm)].map(([, name]) => name);
+  expect(names).toEqual(expect.arrayContaining(['init', 'native', 'supports', 'copyDtoh', ...OP_NAMES]));
+  expect(headings.toSorted()).toEqual(names.toSorted());
+});
+
+test('errors.md has a heading with cause and cure for each code, and each reason', () => {
+  const page = read('docs/errors.md');
+  for (const code of ERROR_CODES) {
+    const [, section = ''] = page.split(`\n## ${code}\n`);
+    const [own = ''] = section.split('\n## ');
+    expect({ code, cause: own.includes('**Cause.**'), cure: own.includes('**Cure.**') }).toEqual({
+      ...{ code, cause: true, cure: true },
+    });
+  }
+  const source = read('packages/backend-core/src/errors/backend-error.ts');
+  const [, union = ''] = /export type UnavailableReason =([^;]*);/.exec(source) ?? [];
+  const reasons = [...union.matchAll(/'([a-z-]+)'/g)].map(([, reason]) => reason);
+  expect(reasons).toContain('no-device');
+  for (const reason of reasons) expect(page).toContain(`\n| \`${reason}\` |`);
+});
+
+test('numerics.md has what a backend may declare', () => {
+  const source = read('packages/backend-core/src/contract/capabilities.ts');
+  const [, fields = ''] = /export interface Numerics \{\n([^]*?)\n\}/.exec(source) ?? [];
+  const names = [...fields.matchAll(/readonly (\w+):/g)].map(([, name]) => name);
+  expect(names).toContain('f32Subnormals');
+  const [, section = ''] = read('docs/numerics.md').split('\n## What a backend may declare\n');
+  for (const name of names) expect(section).toContain(`| \`${name}\` |`);
+});
+
+test('links between the pages lead to headings that are there', () => {
+  for (const page of ['contract', 'errors', 'numerics', 'writing-a-backend']) {
+    for (const [link, target = '', anchor] of read(`docs/${page}.md`).matchAll(/\]\((\w[\w-]*\.md)(?:#([\w-]+))?\)/g)) {
+      const anchors = [...read(`docs/${target}`).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+        heading
+          .toLowerCase()
+          .replaceAll(/[^\w\s-]/g, '')
+          .replaceAll(' ', '-'),
+      );
+      expect({ page, link, found: anchor === undefined || anchors.includes(anchor) }).toEqual({
+        page,
+        link,
+        found: true,
+      });
+    }
+  }
+});
