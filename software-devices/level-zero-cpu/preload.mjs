@@ -2,8 +2,8 @@
 import { driver, readyDriver } from './lib/cache.mjs';
 
 /**
- * Makes this very process's Level Zero loader use the driver for the CPU, and no other. Call it before the first `zeInit`,
- * which decides for the whole process; again, it does nothing.
+ * Makes this very process's Level Zero loader use the driver for the CPU, and no other. Call it before the first
+ * `zeInit`, which decides for the whole process; again, it does nothing.
  *
  * @returns {string} what the device is, for people
  * @throws {Error} where the driver is not set up

@@ -7,8 +7,8 @@ import { setUp } from './setup.mjs';
 
 const help = `usage: node software-devices/level-zero-cpu/run.mjs <command> [args...]
 
-Sets the driver up if that is still to be done, then runs the command with ZE_ENABLE_ALT_DRIVERS such that the Level Zero
-loader uses it and no other. Ends as the command ends.
+Sets the driver up if that is still to be done, then runs the command with ZE_ENABLE_ALT_DRIVERS such that the Level
+Zero loader uses it and no other. Ends as the command ends.
 `;
 
 const [command, ...args] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 // @ts-check
-// `setup.mjs` makes the Level Zero driver for the CPU in this checkout's cache. It asks nothing, leaves the system's Level
-// Zero drivers alone and does only what is left to do, which is mostly nothing.
+// `setup.mjs` makes the Level Zero driver for the CPU in this checkout's cache. It asks nothing, leaves the system's
+// Level Zero drivers alone and does only what is left to do, which is mostly nothing.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';

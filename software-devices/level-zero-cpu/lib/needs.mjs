@@ -7,7 +7,7 @@ import { attempt, speaker, unsupported } from '../../vulkan/lib/system.mjs';
 /** One step of setting up this driver. */
 export const say = speaker('level-zero-cpu');
 
-const triplet = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[process.arch] ?? process.arch;
+const triplet = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
 const libraries = [`/usr/lib/${triplet}`, `/lib/${triplet}`, '/usr/lib64', '/usr/lib', '/usr/local/lib'];
 const headers = ['/usr/include', '/usr/local/include'];
 

@@ -1,4 +1,4 @@
-/* Starts the driver through the real loader and runs one kernel: `probe module.spv`. Prints what it is, or what is wrong. */
+/* Starts the driver through the real loader, runs one kernel and prints what the device is: `probe module.spv` */
 #include <level_zero/ze_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,8 @@ static void run(ze_context_handle_t context, ze_device_handle_t device, ze_kerne
     uint32_t *out;
     ze_command_queue_handle_t queue;
     ze_command_list_handle_t list;
-    CHECK(zeMemAllocShared(context, &device_desc, &host_desc, GROUPS * GROUP_SIZE * sizeof *out, 0, device, (void **)&out));
+    CHECK(zeMemAllocShared(context, &device_desc, &host_desc, GROUPS * GROUP_SIZE * sizeof *out, 0, device,
+                           (void **)&out));
     CHECK(zeKernelSetGroupSize(kernel, GROUP_SIZE, 1, 1));
     CHECK(zeKernelSetArgumentValue(kernel, 0, sizeof out, &out));
     CHECK(zeKernelSetArgumentValue(kernel, 1, sizeof factor, &factor));

@@ -87,8 +87,7 @@ bool find_allocation(const context *context, const void *address, allocation *fo
 {
     pthread_mutex_lock(&lock);
     const size_t at = position(address);
-    const bool is_there =
-        at > 0 && is_within(&entries[at - 1]->is, address) && entries[at - 1]->is.context == context;
+    const bool is_there = at > 0 && is_within(&entries[at - 1]->is, address) && entries[at - 1]->is.context == context;
     if (is_there) *found = entries[at - 1]->is;
     pthread_mutex_unlock(&lock);
     return is_there;
@@ -145,7 +144,8 @@ static ze_result_t add(entry *added, size_t alignment, size_t page)
     return result;
 }
 
-ze_result_t allocate(context *context, device *device, ze_memory_type_t type, size_t bytes, size_t alignment, void **address)
+ze_result_t allocate(context *context, device *device, ze_memory_type_t type, size_t bytes, size_t alignment,
+                     void **address)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t least = bytes >= HUGE_PAGE ? HUGE_PAGE : page;
@@ -153,7 +153,8 @@ ze_result_t allocate(context *context, device *device, ze_memory_type_t type, si
     grave *grave = malloc(sizeof *grave);
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (added != NULL && grave != NULL) {
-        *added = (entry){{.bytes = bytes, .type = type, .context = context, .device = device}, round_up(bytes, page), grave};
+        *added =
+            (entry){{.bytes = bytes, .type = type, .context = context, .device = device}, round_up(bytes, page), grave};
         result = add(added, alignment > least ? alignment : least, page);
     }
     if (result != ZE_RESULT_SUCCESS) {

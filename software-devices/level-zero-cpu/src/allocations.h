@@ -10,7 +10,7 @@
 
 typedef struct {
     char *base;
-    size_t bytes;  /* as asked for */
+    size_t bytes; /* as asked for */
     uint64_t id;
     ze_memory_type_t type;
     context *context;
@@ -18,9 +18,9 @@ typedef struct {
 } allocation;
 
 typedef enum {
-    PLACE_OUTSIDE,  /* in no allocation: memory of the program's own */
-    PLACE_INSIDE,   /* all of it in one allocation of the context */
-    PLACE_BROKEN    /* reaches beyond its allocation, or is another context's */
+    PLACE_OUTSIDE, /* in no allocation: memory of the program's own */
+    PLACE_INSIDE,  /* all of it in one allocation of the context */
+    PLACE_BROKEN   /* reaches beyond its allocation, or is another context's */
 } place;
 
 /* Where a range of memory lies. An empty range lies where its address does. */
@@ -29,8 +29,12 @@ place range_place(const context *context, const void *address, size_t bytes);
 /* What an address is in, copied; false where it is in no allocation of the context. */
 bool find_allocation(const context *context, const void *address, allocation *found);
 
-/* Maps memory. Alignment is a power of two or 0. ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY. */
-ze_result_t allocate(context *context, device *device, ze_memory_type_t type, size_t bytes, size_t alignment, void **address);
+/*
+ * Maps memory. Alignment is a power of two or 0.
+ * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY.
+ */
+ze_result_t allocate(context *context, device *device, ze_memory_type_t type, size_t bytes, size_t alignment,
+                     void **address);
 
 /* Frees the allocation that starts there. ZE_RESULT_ERROR_INVALID_ARGUMENT where none does. */
 ze_result_t free_allocation(context *context, void *address);

@@ -19,8 +19,7 @@
 static inline uint32_t items_to_write(uint32_t *count, uint32_t available, const void *items)
 {
     const uint32_t asked = *count;
-    if (asked == 0 || asked > available)
-        *count = available;
+    if (asked == 0 || asked > available) *count = available;
     return items == NULL ? 0 : asked < available ? asked : available;
 }
 

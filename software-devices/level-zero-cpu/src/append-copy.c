@@ -5,7 +5,8 @@
 #include "device.h"
 #include "faults.h"
 
-static ze_result_t append_copy(appending *to, void *target, const context *source_context, const void *source, size_t bytes)
+static ze_result_t append_copy(appending *to, void *target, const context *source_context, const void *source,
+                               size_t bytes)
 {
     if (target == NULL || source == NULL) return append_fail(to, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     command *copy = to->command;
@@ -104,7 +105,8 @@ ze_result_t zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t hComman
     if (result == ZE_RESULT_SUCCESS)
         result = note_box(&to, srcptr, srcRegion, srcPitch, srcSlicePitch, &copy->region.from);
     if (result != ZE_RESULT_SUCCESS) return append_fail(&to, result);
-    if (boxes_overlap(&copy->region.to, &copy->region.from, copy->region.width, copy->region.height, copy->region.depth))
+    if (boxes_overlap(&copy->region.to, &copy->region.from, copy->region.width, copy->region.height,
+                      copy->region.depth))
         return append_fail(&to, ZE_RESULT_ERROR_OVERLAPPING_REGIONS);
     copy->kind = COMMAND_COPY_REGION;
     return append_end(&to);

@@ -17,7 +17,8 @@ static ze_result_t check_kernel(const kernel *launched, const context *context)
         const void *address;
         memcpy(&address, launched->values + argument->offset, sizeof address);
         /* It was alive when it was set, but may have been freed since. */
-        if (address != NULL && range_place(context, address, 1) != PLACE_INSIDE) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        if (address != NULL && range_place(context, address, 1) != PLACE_INSIDE)
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     return local_bytes > settings.engine.max_local_bytes ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY : ZE_RESULT_SUCCESS;
 }
@@ -57,8 +58,9 @@ static ze_result_t note_launch(appending *to, ze_kernel_handle_t handle)
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t append_launch(ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups,
-                                 bool is_indirect, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
+static ze_result_t append_launch(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                                 const ze_group_count_t *groups, bool is_indirect, ze_event_handle_t signal,
+                                 uint32_t wait_count, ze_event_handle_t *waits)
 {
     appending to;
     ze_result_t result = append_begin(&to, list, signal, wait_count, waits);
@@ -88,7 +90,8 @@ ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandLis
 }
 
 /* Its groups do not run all at the same time beyond zeKernelSuggestMaxCooperativeGroupCount; otherwise a launch. */
-ze_result_t zeCommandListAppendLaunchCooperativeKernel(ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+ze_result_t zeCommandListAppendLaunchCooperativeKernel(ze_command_list_handle_t hCommandList,
+                                                       ze_kernel_handle_t hKernel,
                                                        const ze_group_count_t *pLaunchFuncArgs,
                                                        ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
                                                        ze_event_handle_t *phWaitEvents)
@@ -101,7 +104,8 @@ ze_result_t zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t hCo
                                                     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
                                                     ze_event_handle_t *phWaitEvents)
 {
-    return append_launch(hCommandList, hKernel, pLaunchArgumentsBuffer, true, hSignalEvent, numWaitEvents, phWaitEvents);
+    return append_launch(hCommandList, hKernel, pLaunchArgumentsBuffer, true, hSignalEvent, numWaitEvents,
+                         phWaitEvents);
 }
 
 /* What is wrong with any of the kernels or buffers, before a list has the first of the launches. */
@@ -119,7 +123,8 @@ static ze_result_t check_launches(const context *in, uint32_t count, ze_kernel_h
 }
 
 ze_result_t zeCommandListAppendLaunchMultipleKernelsIndirect(ze_command_list_handle_t hCommandList, uint32_t numKernels,
-                                                             ze_kernel_handle_t *phKernels, const uint32_t *pCountBuffer,
+                                                             ze_kernel_handle_t *phKernels,
+                                                             const uint32_t *pCountBuffer,
                                                              const ze_group_count_t *pLaunchArgumentsBuffer,
                                                              ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
                                                              ze_event_handle_t *phWaitEvents)

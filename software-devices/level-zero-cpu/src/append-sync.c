@@ -71,7 +71,8 @@ ze_result_t zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t hCo
     return append_end(&to);
 }
 
-static ze_result_t note_query(appending *to, ze_event_handle_t *events, uint32_t count, void *address, const size_t *offsets)
+static ze_result_t note_query(appending *to, ze_event_handle_t *events, uint32_t count, void *address,
+                              const size_t *offsets)
 {
     command *query = to->command;
     ze_result_t result = append_operand(to, address, 1, &query->query.to);
@@ -79,7 +80,8 @@ static ze_result_t note_query(appending *to, ze_event_handle_t *events, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         const size_t bytes = sizeof(ze_kernel_timestamp_result_t), offset = offsets != NULL ? offsets[i] : i * bytes;
         const place where = range_place(to->list->context, (char *)address + offset, bytes);
-        if (where != (query->query.to.context != NULL ? PLACE_INSIDE : PLACE_OUTSIDE)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        if (where != (query->query.to.context != NULL ? PLACE_INSIDE : PLACE_OUTSIDE))
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     if (offsets != NULL) {
         size_t *copied = recording_take(to->recording, count * sizeof *copied);

@@ -35,7 +35,8 @@ ze_result_t append_events(appending *to, ze_event_handle_t *handles, uint32_t co
         if (result == ZE_RESULT_SUCCESS) i++;
     }
     if (result == ZE_RESULT_SUCCESS) *events = held;
-    else while (i > 0) object_drop(&held[--i]->base);
+    else
+        while (i > 0) object_drop(&held[--i]->base);
     return result;
 }
 

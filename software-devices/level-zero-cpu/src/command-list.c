@@ -51,7 +51,8 @@ ze_result_t zeCommandListCreate(ze_context_handle_t hContext, ze_device_handle_t
 }
 
 ze_result_t zeCommandListCreateImmediate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
-                                         const ze_command_queue_desc_t *altdesc, ze_command_list_handle_t *phCommandList)
+                                         const ze_command_queue_desc_t *altdesc,
+                                         ze_command_list_handle_t *phCommandList)
 {
     HOLD(context, in, hContext, KIND_CONTEXT);
     HOLD(device, on, hDevice, KIND_DEVICE);

@@ -26,9 +26,9 @@ typedef struct {
 } appending;
 
 /*
- * Begins a command of the given kind with its events. After success comes `append_end` or `append_fail`.
- * ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_SIZE, ZE_RESULT_ERROR_INVALID_ARGUMENT for a closed list,
- * ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT for events of another context, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY.
+ * Begins a command with its events. After success comes `append_end` or `append_fail`.
+ * ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZE_RESULT_ERROR_INVALID_SIZE; ZE_RESULT_ERROR_INVALID_ARGUMENT: a closed list;
+ * ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT: an event of another context; ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY.
  */
 ze_result_t append_begin(appending *appending, ze_command_list_handle_t list, ze_event_handle_t signal,
                          uint32_t wait_count, ze_event_handle_t *waits);

@@ -6,7 +6,7 @@
 #include "kernel.h"
 
 typedef enum {
-    COMMAND_NOTHING,      /* a barrier: in-order execution needs no more; it may wait and signal */
+    COMMAND_NOTHING, /* a barrier: in-order execution needs no more; it may wait and signal */
     COMMAND_LAUNCH,
     COMMAND_COPY,
     COMMAND_COPY_REGION,

@@ -84,7 +84,8 @@ static ze_result_t check_residency(ze_context_handle_t hContext, ze_device_handl
     return range_place(in, ptr, size) == PLACE_INSIDE ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-ze_result_t zeContextMakeMemoryResident(ze_context_handle_t hContext, ze_device_handle_t hDevice, void *ptr, size_t size)
+ze_result_t zeContextMakeMemoryResident(ze_context_handle_t hContext, ze_device_handle_t hDevice, void *ptr,
+                                        size_t size)
 {
     return check_residency(hContext, hDevice, ptr, size);
 }

@@ -19,7 +19,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice, ze_device_properti
     to->deviceId = DEVICE_ID;
     to->flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING;
     if (of->is_sub_device) to->flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
-    to->subdeviceId = of->sub_device;
+    to->subdeviceId = of->is_sub_device ? of->number - 1 : 0;
     to->coreClockRate = engine->clock_mhz;
     to->maxMemAllocSize = settings.memory_bytes;
     to->maxHardwareContexts = 1024;
@@ -34,7 +34,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice, ze_device_properti
     to->timestampValidBits = TIMESTAMP_BITS;
     to->kernelTimestampValidBits = TIMESTAMP_BITS;
     to->uuid = UUID;
-    to->uuid.id[15] = of->is_sub_device ? (uint8_t)(of->sub_device + 1) : 0;
+    to->uuid.id[15] = (uint8_t)of->number;
     snprintf(to->name, sizeof to->name, "Concord Level Zero CPU (%s)", engine->name);
     return ZE_RESULT_SUCCESS;
 }

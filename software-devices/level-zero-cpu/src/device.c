@@ -1,38 +1,49 @@
 #include "device.h"
+#include "affinity.h"
 #include "faults.h"
 #include "monitor.h"
 #include "settings.h"
 #include <stdlib.h>
 
-static device *devices; /* the whole one, then its parts */
+static device *seen; /* the device that the process sees, NULL for none */
 
 static void never(object *device)
 {
     (void)device;
 }
 
-bool open_devices(void)
+/* A process that sees one part of the device sees it as a device of its own. */
+static device *choose(device *whole, const bool *are_seen)
 {
-    devices = calloc(settings.sub_devices + 1, sizeof *devices);
-    if (devices == NULL) return false;
-    for (uint32_t i = 0; i <= settings.sub_devices; i++) {
-        devices[i].is_sub_device = i > 0;
-        devices[i].sub_device = i > 0 ? i - 1 : 0;
-        if (!object_open(&devices[i].base, KIND_DEVICE, never)) return false;
-    }
-    return true;
+    for (uint32_t i = 0; i < settings.sub_devices; i++)
+        if (are_seen[i]) whole->parts[whole->part_count++] = &whole[i + 1];
+    const bool is_one_of_many = whole->part_count == 1 && settings.sub_devices > 1;
+    device *chosen = is_one_of_many ? whole->parts[0] : whole;
+    for (uint32_t i = 0; chosen == whole && i < whole->part_count; i++) whole->parts[i]->is_sub_device = true;
+    return chosen;
 }
 
-device *root_device(void)
+bool open_devices(void)
 {
-    return &devices[0];
+    const uint32_t parts = settings.sub_devices;
+    device *all = calloc(parts + 1, sizeof *all);
+    bool *are_seen = calloc(parts + 1, sizeof *are_seen);
+    bool is_open = all != NULL && are_seen != NULL;
+    if (is_open) is_open = (all->parts = calloc(parts + 1, sizeof *all->parts)) != NULL;
+    for (uint32_t i = 0; is_open && i <= parts; i++) {
+        all[i].number = i;
+        is_open = object_open(&all[i].base, KIND_DEVICE, never);
+    }
+    if (is_open && read_affinity_mask(getenv("ZE_AFFINITY_MASK"), parts, are_seen)) seen = choose(all, are_seen);
+    free(are_seen);
+    return is_open;
 }
 
 ze_result_t zeDeviceGet(ze_driver_handle_t hDriver, uint32_t *pCount, ze_device_handle_t *phDevices)
 {
     HOLD(object, driver, hDriver, KIND_DRIVER);
     if (pCount == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (items_to_write(pCount, 1, phDevices) > 0) phDevices[0] = HANDLE_OF(ze_device_handle_t, root_device());
+    if (items_to_write(pCount, seen != NULL ? 1 : 0, phDevices) > 0) phDevices[0] = HANDLE_OF(ze_device_handle_t, seen);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -40,9 +51,8 @@ ze_result_t zeDeviceGetSubDevices(ze_device_handle_t hDevice, uint32_t *pCount, 
 {
     HOLD(device, of, hDevice, KIND_DEVICE);
     if (pCount == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    const uint32_t parts = of->is_sub_device ? 0 : settings.sub_devices;
-    const uint32_t written = items_to_write(pCount, parts, phSubdevices);
-    for (uint32_t i = 0; i < written; i++) phSubdevices[i] = HANDLE_OF(ze_device_handle_t, &devices[i + 1]);
+    const uint32_t written = items_to_write(pCount, of->part_count, phSubdevices);
+    for (uint32_t i = 0; i < written; i++) phSubdevices[i] = HANDLE_OF(ze_device_handle_t, of->parts[i]);
     return ZE_RESULT_SUCCESS;
 }
 

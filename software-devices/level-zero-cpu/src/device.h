@@ -4,17 +4,16 @@
 
 #include "handles.h"
 
-typedef struct {
+typedef struct device {
     object base;
     bool is_sub_device;
-    uint32_t sub_device; /* its number */
+    uint32_t number;       /* 0 for the whole device, 1 and up for its parts */
+    struct device **parts; /* that the process sees */
+    uint32_t part_count;
 } device;
 
 /* Makes the device and its sub-devices. False where memory is short. */
 bool open_devices(void);
-
-/* The whole device. */
-device *root_device(void);
 
 /* Limits that properties report and calls check. */
 enum { TIMESTAMP_BITS = 64, MOST_FILL_PATTERN_BYTES = 128 };

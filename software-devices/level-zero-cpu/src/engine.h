@@ -54,9 +54,9 @@ typedef struct {
  * Builds SPIR-V: validates it (a module that is not valid never reaches the translator), sets specialisation constants
  * (ids that the module does not have are ignored, as Level Zero says), translates, and hands it to PoCL.
  *
- * `log` is always set, to an empty string where there is nothing to say; the caller frees it. On success it may hold warnings.
- * ZE_RESULT_ERROR_INVALID_NATIVE_BINARY: not SPIR-V or not valid; ZE_RESULT_ERROR_MODULE_BUILD_FAILURE: valid but cannot run
- * here; ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY.
+ * `log` is always set, to an empty string where there is nothing to say; the caller frees it. On success it may hold
+ * warnings. ZE_RESULT_ERROR_INVALID_NATIVE_BINARY: not SPIR-V or not valid; ZE_RESULT_ERROR_MODULE_BUILD_FAILURE: valid
+ * but cannot run here; ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY.
  */
 ze_result_t engine_build(const void *spirv, size_t bytes, const ze_module_constants_t *constants, const char *flags,
                          engine_program **program, char **log);
@@ -81,7 +81,7 @@ typedef struct {
     uint32_t groups[3];
     uint32_t group_size[3];
     uint64_t offset[3];           /* global offset in work-items */
-    const void *const *values;    /* per argument: its bytes; for ENGINE_LOCAL unused; for ENGINE_POINTER the address (8 bytes) */
+    const void *const *values;    /* per argument: its bytes; the address for ENGINE_POINTER; unused for ENGINE_LOCAL */
     const uint32_t *local_bytes;  /* per argument: size of an ENGINE_LOCAL */
 } engine_launch;
 

@@ -16,7 +16,7 @@ typedef struct {
     object base;
     event_pool *pool;
     uint32_t index;
-    bool is_signaled;   /* this and the times inside the monitor */
+    bool is_signaled; /* this and the times inside the monitor */
     uint64_t start, end;
 } event;
 

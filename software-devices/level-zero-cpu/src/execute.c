@@ -50,10 +50,21 @@ static bool are_pointers_alive(const launch_command *of)
     return true;
 }
 
+static bool are_buffers_alive(const launch_command *of)
+{
+    const context *in = of->kernel->module->context;
+    const operand count = {(char *)(uintptr_t)of->indirect_count, of->indirect_count != NULL ? in : NULL};
+    const operand groups = {(char *)(uintptr_t)of->indirect_groups, of->indirect_groups != NULL ? in : NULL};
+    return is_alive(&count, sizeof *of->indirect_count) && is_alive(&groups, sizeof *of->indirect_groups);
+}
+
 static void launch(worker *on, launch_command *of)
 {
     engine_launch now = of->launch;
-    if (of->indirect_count != NULL || of->indirect_groups != NULL) finish(on);
+    if (of->indirect_groups != NULL) {
+        finish(on);
+        if (!are_buffers_alive(of)) return;
+    }
     if (of->indirect_count != NULL && of->index >= *of->indirect_count) return;
     if (of->indirect_groups != NULL) {
         now.groups[0] = of->indirect_groups->groupCountX;

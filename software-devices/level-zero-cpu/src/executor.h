@@ -1,6 +1,6 @@
 /*
- * What runs recordings in order: a thread per queue and per immediate list, started by the first work. Launches in a row
- * go to the engine without waiting; it waits for the engine where the host has to act.
+ * What runs recordings in order: a thread per queue and per immediate list, started by the first work. Launches in a
+ * row go to the engine without waiting; it waits for the engine where the host has to act.
  */
 #ifndef EXECUTOR_H
 #define EXECUTOR_H

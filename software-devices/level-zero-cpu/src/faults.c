@@ -50,12 +50,10 @@ static void sleep_unless_lost(uint64_t nanoseconds)
 bool begin_command(void)
 {
     const uint64_t last = atomic_load_explicit(&last_command, memory_order_relaxed);
-    if (last != 0 && atomic_fetch_add(&commands, 1) + 1 >= last)
-        lose_device("LEVEL_ZERO_CPU_LOSE_AFTER");
+    if (last != 0 && atomic_fetch_add(&commands, 1) + 1 >= last) lose_device("LEVEL_ZERO_CPU_LOSE_AFTER");
     if (atomic_load_explicit(&delay, memory_order_relaxed) != 0) {
         const uint64_t nanoseconds = atomic_exchange(&delay, 0);
-        if (nanoseconds != 0)
-            sleep_unless_lost(nanoseconds);
+        if (nanoseconds != 0) sleep_unless_lost(nanoseconds);
     }
     return !device_is_lost();
 }

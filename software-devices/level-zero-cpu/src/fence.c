@@ -10,7 +10,8 @@ static void free_fence(object *freed)
     free(of);
 }
 
-ze_result_t zeFenceCreate(ze_command_queue_handle_t hCommandQueue, const ze_fence_desc_t *desc, ze_fence_handle_t *phFence)
+ze_result_t zeFenceCreate(ze_command_queue_handle_t hCommandQueue, const ze_fence_desc_t *desc,
+                          ze_fence_handle_t *phFence)
 {
     HOLD(command_queue, queue, hCommandQueue, KIND_QUEUE);
     if (desc == NULL || phFence == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;

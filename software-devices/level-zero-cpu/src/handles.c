@@ -24,15 +24,13 @@ static uint32_t take_slot(void)
     if (first_free != NONE) {
         const uint32_t index = first_free;
         first_free = slots[index].next_free;
-        if (first_free == NONE)
-            last_free = NONE;
+        if (first_free == NONE) last_free = NONE;
         return index;
     }
     if (used == capacity) {
         const uint32_t larger = capacity == 0 ? 256 : capacity * 2;
         slot *moved = larger > 1u << SLOT_BITS ? NULL : realloc(slots, larger * sizeof *slots);
-        if (moved == NULL)
-            return NONE;
+        if (moved == NULL) return NONE;
         slots = moved;
         capacity = larger;
     }
@@ -45,13 +43,10 @@ static void give_slot_back(uint32_t index)
     slot *freed = &slots[index];
     freed->object = NULL;
     freed->generation = (freed->generation + 1) & ((1u << GENERATION_BITS) - 1);
-    if (freed->generation == 0)
-        freed->generation = 1;
+    if (freed->generation == 0) freed->generation = 1;
     freed->next_free = NONE;
-    if (last_free == NONE)
-        first_free = index;
-    else
-        slots[last_free].next_free = index;
+    if (last_free == NONE) first_free = index;
+    else slots[last_free].next_free = index;
     last_free = index;
 }
 
@@ -60,7 +55,8 @@ static slot *find(uintptr_t handle)
 {
     const uintptr_t index = handle >> SLOT_SHIFT & ((1u << SLOT_BITS) - 1);
     const bool aligned = (handle & ((1u << SLOT_SHIFT) - 1)) == 0;
-    if (!aligned || index >= used || slots[index].object == NULL || handle >> GENERATION_SHIFT != slots[index].generation)
+    if (!aligned || index >= used || slots[index].object == NULL ||
+        handle >> GENERATION_SHIFT != slots[index].generation)
         return NULL;
     return &slots[index];
 }
@@ -87,8 +83,7 @@ void *object_acquire(const void *handle, object_kind kind)
     pthread_mutex_lock(&lock);
     const slot *found = find((uintptr_t)handle);
     object *held = found != NULL && found->object->kind == kind ? found->object : NULL;
-    if (held != NULL)
-        object_keep(held);
+    if (held != NULL) object_keep(held);
     pthread_mutex_unlock(&lock);
     return held;
 }
@@ -100,8 +95,7 @@ void object_keep(object *held)
 
 void object_drop(object *held)
 {
-    if (atomic_fetch_sub_explicit(&held->references, 1, memory_order_acq_rel) == 1)
-        held->free(held);
+    if (atomic_fetch_sub_explicit(&held->references, 1, memory_order_acq_rel) == 1) held->free(held);
 }
 
 bool object_close(object *closed)
@@ -114,8 +108,7 @@ bool object_close(object *closed)
         give_slot_back((uint32_t)(found - slots));
     }
     pthread_mutex_unlock(&lock);
-    if (alive)
-        object_drop(closed);
+    if (alive) object_drop(closed);
     return alive;
 }
 

@@ -55,15 +55,13 @@ static inline void object_drop_variable(void *variable)
 {
     object *held;
     memcpy(&held, variable, sizeof held);
-    if (held != NULL)
-        object_drop(held);
+    if (held != NULL) object_drop(held);
 }
 
-/* Declares `name`, the object behind a handle, held until the block ends; returns from the function where there is none. */
-#define HOLD(type, name, handle, kind)                                                        \
-    __attribute__((cleanup(object_drop_variable))) type *name = object_acquire(handle, kind); \
-    if (name == NULL)                                                                         \
-    return ZE_RESULT_ERROR_INVALID_NULL_HANDLE
+/* Declares `name`, the object behind a handle, held until the block ends; returns where there is none. */
+#define HOLD(type, name, handle, kind)                                                                                 \
+    __attribute__((cleanup(object_drop_variable))) type *name = object_acquire(handle, kind);                          \
+    if (name == NULL) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE
 
 /* Writes an object's handle to a variable of a handle type. */
 #define HANDLE_OF(type, held) ((type)(held)->base.handle)

@@ -3,7 +3,8 @@
 #include "settings.h"
 
 ze_result_t zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel, uint32_t globalSizeX, uint32_t globalSizeY,
-                                     uint32_t globalSizeZ, uint32_t *groupSizeX, uint32_t *groupSizeY, uint32_t *groupSizeZ)
+                                     uint32_t globalSizeZ, uint32_t *groupSizeX, uint32_t *groupSizeY,
+                                     uint32_t *groupSizeZ)
 {
     HOLD(kernel, of, hKernel, KIND_KERNEL);
     if (groupSizeX == NULL || groupSizeY == NULL || groupSizeZ == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
@@ -83,7 +84,8 @@ ze_result_t zeKernelGetProperties(ze_kernel_handle_t hKernel, ze_kernel_properti
     to->uuid = identify(of);
     for (ze_base_properties_t *next = to->pNext; next != NULL; next = next->pNext)
         if (next->stype == ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES)
-            ((ze_kernel_preferred_group_size_properties_t *)(void *)next)->preferredMultiple = settings.engine.vector_floats;
+            ((ze_kernel_preferred_group_size_properties_t *)(void *)next)->preferredMultiple =
+                settings.engine.vector_floats;
     return ZE_RESULT_SUCCESS;
 }
 

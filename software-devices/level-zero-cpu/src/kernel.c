@@ -41,7 +41,8 @@ static ze_result_t open_kernel(module *from, engine_kernel *engine, ze_kernel_ha
         engine_release_kernel(engine);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    for (int i = 0; i < 3; i++) made->group_size[i] = made->info->required_group[i] > 0 ? made->info->required_group[i] : 1;
+    for (int i = 0; i < 3; i++)
+        made->group_size[i] = made->info->required_group[i] > 0 ? made->info->required_group[i] : 1;
     adopt(&from->base);
     *handle = HANDLE_OF(ze_kernel_handle_t, made);
     return ZE_RESULT_SUCCESS;
@@ -78,7 +79,8 @@ static ze_result_t set_pointer(kernel *of, kernel_argument *argument, const void
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint32_t argIndex, size_t argSize, const void *pArgValue)
+ze_result_t zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint32_t argIndex, size_t argSize,
+                                     const void *pArgValue)
 {
     HOLD(kernel, of, hKernel, KIND_KERNEL);
     if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;
@@ -86,7 +88,8 @@ ze_result_t zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint32_t argInd
     const engine_argument *declared = &of->info->arguments[argIndex];
     kernel_argument *argument = &of->arguments[argIndex];
     if (declared->kind == ENGINE_LOCAL) {
-        if (argSize == 0 || argSize > settings.engine.max_local_bytes) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+        if (argSize == 0 || argSize > settings.engine.max_local_bytes)
+            return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
         if (pArgValue != NULL) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
         argument->local_bytes = (uint32_t)argSize;
         argument->is_set = true;
@@ -100,7 +103,8 @@ ze_result_t zeKernelSetArgumentValue(ze_kernel_handle_t hKernel, uint32_t argInd
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeKernelSetGroupSize(ze_kernel_handle_t hKernel, uint32_t groupSizeX, uint32_t groupSizeY, uint32_t groupSizeZ)
+ze_result_t zeKernelSetGroupSize(ze_kernel_handle_t hKernel, uint32_t groupSizeX, uint32_t groupSizeY,
+                                 uint32_t groupSizeZ)
 {
     HOLD(kernel, of, hKernel, KIND_KERNEL);
     if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;

@@ -86,7 +86,8 @@ ze_result_t zeMemFreeExt(ze_context_handle_t hContext, const ze_memory_free_ext_
     HOLD(context, in, hContext, KIND_CONTEXT);
     if (pMemFreeDesc == NULL || ptr == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     const ze_driver_memory_free_policy_ext_flags_t policy = pMemFreeDesc->freePolicy;
-    if (policy > (ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE | ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE))
+    if (policy >
+        (ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE | ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE))
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (policy & ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE) {
         const uint64_t ticket = newest_ticket();
@@ -97,7 +98,8 @@ ze_result_t zeMemFreeExt(ze_context_handle_t hContext, const ze_memory_free_ext_
 }
 
 ze_result_t zeMemGetAllocProperties(ze_context_handle_t hContext, const void *ptr,
-                                    ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
+                                    ze_memory_allocation_properties_t *pMemAllocProperties,
+                                    ze_device_handle_t *phDevice)
 {
     HOLD(context, in, hContext, KIND_CONTEXT);
     if (ptr == NULL || pMemAllocProperties == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;

@@ -39,7 +39,8 @@ static void free_module(object *freed)
 }
 
 /* Takes over `program`. */
-static ze_result_t open_module(context *in, const ze_module_desc_t *desc, engine_program *program, ze_module_handle_t *handle)
+static ze_result_t open_module(context *in, const ze_module_desc_t *desc, engine_program *program,
+                               ze_module_handle_t *handle)
 {
     module *made = calloc(1, sizeof *made);
     uint8_t *spirv = malloc(desc->inputSize);
@@ -74,7 +75,8 @@ static ze_result_t check_desc(const ze_module_desc_t *desc)
     if (desc->inputSize == 0) return ZE_RESULT_ERROR_INVALID_SIZE;
     const ze_module_constants_t *constants = desc->pConstants;
     if (constants == NULL || constants->numConstants == 0) return ZE_RESULT_SUCCESS;
-    if (constants->pConstantIds == NULL || constants->pConstantValues == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    if (constants->pConstantIds == NULL || constants->pConstantValues == NULL)
+        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     for (uint32_t i = 0; i < constants->numConstants; i++)
         if (constants->pConstantValues[i] == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     return ZE_RESULT_SUCCESS;
@@ -113,7 +115,8 @@ ze_result_t zeModuleDestroy(ze_module_handle_t hModule)
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeModuleDynamicLink(uint32_t numModules, ze_module_handle_t *phModules, ze_module_build_log_handle_t *phLinkLog)
+ze_result_t zeModuleDynamicLink(uint32_t numModules, ze_module_handle_t *phModules,
+                                ze_module_build_log_handle_t *phLinkLog)
 {
     if (phModules == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     for (uint32_t i = 0; i < numModules; i++) {
@@ -130,7 +133,7 @@ ze_result_t zeModuleBuildLogDestroy(ze_module_build_log_handle_t hModuleBuildLog
     return object_close(&destroyed->base) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 }
 
-/* Level Zero's way to hand out bytes: the size alone, or as many bytes as there is room for, and how many there were. */
+/* Level Zero's way to hand out bytes: the size alone, or as many as there is room for, and how many there were. */
 static void write_bytes(const void *bytes, size_t available, size_t *size, void *to)
 {
     if (to != NULL) {

@@ -45,7 +45,8 @@ bool monitor_wait(uint64_t deadline)
         pthread_cond_wait(&changed, &lock);
         return true;
     }
-    const struct timespec until = {.tv_sec = (time_t)(deadline / 1000000000u), .tv_nsec = (long)(deadline % 1000000000u)};
+    const struct timespec until = {.tv_sec = (time_t)(deadline / 1000000000u),
+                                   .tv_nsec = (long)(deadline % 1000000000u)};
     return pthread_cond_timedwait(&changed, &lock, &until) == 0;
 }
 
@@ -69,9 +70,10 @@ ze_result_t wait_until(bool (*is_ready)(const void *), const void *what, uint64_
     ze_result_t result;
     monitor_enter();
     for (bool in_time = timeout != 0;;) {
-        result = device_is_lost() ? ZE_RESULT_ERROR_DEVICE_LOST : is_ready(what) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-        if (result != ZE_RESULT_NOT_READY || !in_time)
-            break;
+        result = device_is_lost() ? ZE_RESULT_ERROR_DEVICE_LOST
+                 : is_ready(what) ? ZE_RESULT_SUCCESS
+                                  : ZE_RESULT_NOT_READY;
+        if (result != ZE_RESULT_NOT_READY || !in_time) break;
         in_time = monitor_wait(deadline);
     }
     monitor_leave();

@@ -50,9 +50,15 @@ static uint32_t declare(spirv_edit *edit, uint16_t opcode, unsigned result_word,
 
 uint32_t spirv_declare_type(spirv_edit *edit, uint16_t opcode, unsigned operand_count, const uint32_t *operands)
 {
-    uint32_t words[8] = {0};
+    uint32_t *words = calloc(operand_count + 1, sizeof *words);
+    if (!words) {
+        edit->declarations.failed = true;
+        return 0;
+    }
     if (operand_count > 0) memcpy(words + 1, operands, operand_count * sizeof *operands);
-    return declare(edit, opcode, 1, operand_count + 1, words);
+    uint32_t type = declare(edit, opcode, 1, operand_count + 1, words);
+    free(words);
+    return type;
 }
 
 uint32_t spirv_declare_constant(spirv_edit *edit, uint16_t opcode, uint32_t type, unsigned word_count,

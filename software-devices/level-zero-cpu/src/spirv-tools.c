@@ -28,6 +28,40 @@ spirv_status spirv_validate(const spirv_module *module, engine_log *log)
     return result == SPV_SUCCESS ? SPIRV_OK : SPIRV_BAD;
 }
 
+typedef struct {
+    spirv_instruction_see see;
+    void *state;
+    uint16_t places[UINT16_MAX];
+} parsing;
+
+static spv_result_t see_parsed(void *user_data, const spv_parsed_instruction_t *instruction)
+{
+    parsing *state = user_data;
+    unsigned count = 0;
+    for (unsigned at = 0; at < instruction->num_operands; at++) {
+        const spv_parsed_operand_t *operand = &instruction->operands[at];
+        if (operand->type == SPV_OPERAND_TYPE_ID) state->places[count++] = operand->offset;
+    }
+    state->see(state->state, instruction->words, state->places, count);
+    return SPV_SUCCESS;
+}
+
+spirv_status spirv_walk(const spirv_module *module, spirv_instruction_see see, void *state)
+{
+    spv_context context = spvContextCreate(environment_of(module));
+    parsing *parser = malloc(sizeof *parser);
+    spirv_status status = SPIRV_NO_MEMORY;
+    if (context && parser) {
+        parser->see = see;
+        parser->state = state;
+        spv_result_t result = spvBinaryParse(context, parser, module->words, module->count, NULL, see_parsed, NULL);
+        if (result != SPV_ERROR_OUT_OF_MEMORY) status = result == SPV_SUCCESS ? SPIRV_OK : SPIRV_BAD;
+    }
+    free(parser);
+    spvContextDestroy(context);
+    return status;
+}
+
 const char *spirv_opcode_name(uint16_t opcode) { return spvOpcodeString(opcode); }
 
 uint32_t *spirv_assemble(const char *text, size_t *count, engine_log *log)

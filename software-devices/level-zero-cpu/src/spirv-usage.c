@@ -6,8 +6,8 @@
 
 typedef struct {
     const spirv_module *module;
-    bool *seen;        /* by id: functions that are in `waiting` or done, variables that are counted */
-    uint32_t *waiting; /* functions still to walk */
+    bool *seen;        /* by id: functions that are in `waiting` or done, variables that are counted, constants */
+    uint32_t *waiting; /* functions still to walk, constants to look at */
     size_t waiting_count;
     spirv_usage usage;
 } walk;
@@ -16,6 +16,12 @@ static uint64_t variable_bytes(const spirv_module *module, const uint32_t *varia
 {
     const uint32_t *pointer = spirv_definition(module, variable[1]);
     return pointer && spirv_opcode(pointer) == SpvOpTypePointer ? spirv_layout_of(module, pointer[3]).bytes : 0;
+}
+
+/* Constants may be made of a variable's address. */
+static bool is_made_constant(uint16_t opcode)
+{
+    return opcode == SpvOpSpecConstantOp || opcode == SpvOpConstantComposite || opcode == SpvOpSpecConstantComposite;
 }
 
 static void see_instruction(walk *state, const uint32_t *at)
@@ -32,6 +38,9 @@ static void see_instruction(walk *state, const uint32_t *at)
         } else if (spirv_opcode(definition) == SpvOpVariable && definition[3] == SpvStorageClassWorkgroup) {
             state->seen[id] = true;
             state->usage.local_bytes += variable_bytes(state->module, definition);
+        } else if (is_made_constant(spirv_opcode(definition))) {
+            state->seen[id] = true;
+            state->waiting[state->waiting_count++] = id;
         }
     }
 }
@@ -48,6 +57,10 @@ bool spirv_usage_of(const spirv_module *module, uint32_t function, spirv_usage *
     }
     while (ok && state.waiting_count > 0) {
         const uint32_t *at = spirv_definition(module, state.waiting[--state.waiting_count]);
+        if (at && spirv_opcode(at) != SpvOpFunction) {
+            see_instruction(&state, at);
+            continue;
+        }
         for (; at && at < spirv_end(module) && spirv_opcode(at) != SpvOpFunctionEnd; at += spirv_length(at))
             see_instruction(&state, at);
     }

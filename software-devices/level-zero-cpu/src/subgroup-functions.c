@@ -104,7 +104,7 @@ static void write_function(subgroup_functions *functions, const subgroup_recipe 
     uint32_t value = recipe->value ? recipe->value : functions->uint_type;
     bool narrow = recipe->index && subgroup_bits(functions, recipe->index) == 32;
     bool same_width = mentions(recipe, "%ulong %i") ? !narrow : narrow;
-    /* A function that is only ever a helper must not ask for itself. */
+    /* These two are what the others call, and call nothing. */
     bool basic = recipe->text == ITEM_TEXT || recipe->text == TOTAL_TEXT;
     const spirv_symbol symbols[] = {
         {"function", id, NULL},

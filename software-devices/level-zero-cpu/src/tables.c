@@ -14,19 +14,22 @@ static ze_result_t check(ze_api_version_t version, const void *table)
 }
 
 /* Begins the function that fills a table of type `type`. */
-#define TABLE(name, type)                                                                       \
-    ZE_DLLEXPORT ze_result_t ZE_APICALL name(ze_api_version_t version, type *table)             \
-    {                                                                                           \
-        const ze_result_t result = check(version, table);                                       \
+#define TABLE(name, type)                                                                                              \
+    ZE_DLLEXPORT ze_result_t ZE_APICALL name(ze_api_version_t version, type *table)                                    \
+    {                                                                                                                  \
+        const ze_result_t result = check(version, table);                                                              \
         if (result != ZE_RESULT_SUCCESS) return result;
 
-#define END                       \
-    return ZE_RESULT_SUCCESS;     \
+#define END                                                                                                            \
+    return ZE_RESULT_SUCCESS;                                                                                          \
     }
 
 /* A table with nothing in it, which has to exist all the same. */
-#define EMPTY(name, type) \
-    ZE_DLLEXPORT ze_result_t ZE_APICALL name(ze_api_version_t version, type *table) { return check(version, table); }
+#define EMPTY(name, type)                                                                                              \
+    ZE_DLLEXPORT ze_result_t ZE_APICALL name(ze_api_version_t version, type *table)                                    \
+    {                                                                                                                  \
+        return check(version, table);                                                                                  \
+    }
 
 TABLE(zeGetGlobalProcAddrTable, ze_global_dditable_t)
     table->pfnInit = zeInit;

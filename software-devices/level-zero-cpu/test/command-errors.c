@@ -24,12 +24,14 @@ static void commands(void)
     EXPECT_RESULT(zeCommandListAppendMemoryCopy(list, NULL, memory, 4, NULL, 0, NULL), NO_POINTER);
     EXPECT_RESULT(zeCommandListAppendMemoryCopy(list, memory, NULL, 4, NULL, 0, NULL), NO_POINTER);
     EXPECT_RESULT(zeCommandListAppendMemoryFill(list, memory, NULL, 4, 4, NULL, 0, NULL), NO_POINTER);
-    EXPECT_RESULT(zeCommandListAppendMemoryCopyRegion(list, memory, NULL, 0, 0, memory, NULL, 0, 0, NULL, 0, NULL), NO_POINTER);
+    EXPECT_RESULT(zeCommandListAppendMemoryCopyRegion(list, memory, NULL, 0, 0, memory, NULL, 0, 0, NULL, 0, NULL),
+                  NO_POINTER);
     EXPECT_RESULT(zeCommandListAppendMemAdvise(list, device, memory, 4, 99), BAD_ENUM);
     EXPECT_RESULT(zeCommandListAppendMemoryRangesBarrier(list, 1, NULL, NULL, NULL, 0, NULL), NO_POINTER);
     EXPECT_RESULT(zeCommandListAppendWriteGlobalTimestamp(list, NULL, NULL, 0, NULL), NO_POINTER);
     EXPECT_RESULT(zeCommandListAppendQueryKernelTimestamps(list, 1, &plain, NULL, NULL, NULL, 0, NULL), NO_POINTER);
-    EXPECT_RESULT(zeCommandListAppendQueryKernelTimestamps(list, 1, &plain, memory, &(size_t){8192}, NULL, 0, NULL), BAD_ARGUMENT);
+    EXPECT_RESULT(zeCommandListAppendQueryKernelTimestamps(list, 1, &plain, memory, &(size_t){8192}, NULL, 0, NULL),
+                  BAD_ARGUMENT);
     /* Nothing of it is set yet. */
     EXPECT_RESULT(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL), BAD_ARGUMENT);
     set_probe(kernel, memory, 1, 1);
@@ -37,7 +39,8 @@ static void commands(void)
     EXPECT_RESULT(zeCommandListAppendLaunchKernel(list, kernel, NULL, NULL, 0, NULL), NO_POINTER);
     EXPECT_RESULT(zeCommandListAppendLaunchKernel(list, kernel, &too_many, NULL, 0, NULL), BAD_ARGUMENT);
     EXPECT_RESULT(zeCommandListAppendLaunchKernelIndirect(list, kernel, outside, NULL, 0, NULL), BAD_ARGUMENT);
-    EXPECT_RESULT(zeCommandListAppendLaunchMultipleKernelsIndirect(list, 1, &kernel, outside, &groups, NULL, 0, NULL), BAD_ARGUMENT);
+    EXPECT_RESULT(zeCommandListAppendLaunchMultipleKernelsIndirect(list, 1, &kernel, outside, &groups, NULL, 0, NULL),
+                  BAD_ARGUMENT);
     /* Freed since it was set. */
     void *gone = make_shared(64);
     OK(zeKernelSetArgumentValue(kernel, 0, sizeof gone, &gone));
@@ -66,7 +69,8 @@ static void execution_and_waits(void)
     EXPECT_RESULT(zeCommandQueueExecuteCommandLists(queue, 1, NULL, NULL), NO_POINTER);
     EXPECT_RESULT(zeCommandQueueExecuteCommandLists(queue, 0, &closed, NULL), BAD_SIZE);
     EXPECT_RESULT(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL), BAD_ARGUMENT); /* open */
-    EXPECT_RESULT(zeCommandQueueExecuteCommandLists(queue, 1, &immediate, NULL), ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
+    EXPECT_RESULT(zeCommandQueueExecuteCommandLists(queue, 1, &immediate, NULL),
+                  ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
     EXPECT_RESULT(zeCommandQueueExecuteCommandLists(queue, 1, &closed, other_fence), NO_SYNC);
     EACH_BAD(zeFenceHostSynchronize(bad, 0));
     EACH_BAD(zeFenceQueryStatus(bad));

@@ -38,6 +38,8 @@ const programs = [
   { name: 'sync', args: () => [] },
   { name: 'launches', args: () => [kernels.probe] },
   { name: 'threads', args: () => [kernels.probe] },
+  { name: 'chaos', args: () => [kernels.probe, '1'] },
+  { name: 'chaos', args: () => [kernels.probe, '2'] },
   { name: 'loss', args: () => ['delayed', kernels.touch], expected: { ...done, stdout: 'concordLoseDevice\n' } },
   { name: 'loss', args: () => ['endless', kernels.touch], expected: { ...done, stdout: 'concordLoseDevice\n' } },
   {
@@ -46,11 +48,11 @@ const programs = [
     env: { LEVEL_ZERO_CPU_LOSE_AFTER: '3' },
     expected: { ...done, stdout: 'LEVEL_ZERO_CPU_LOSE_AFTER\n' },
   },
-  {
+  ...['freed', 'argument', 'indirect'].map((what) => ({
     name: 'loss',
-    args: () => ['freed', kernels.touch],
+    args: () => [what, kernels.touch],
     expected: { ...done, stdout: freed, stderr: `level-zero-cpu: the device is lost: ${freed}` },
-  },
+  })),
 ];
 
 const title = (/** @type {Program} */ { name, env }, /** @type {number} */ index) =>
@@ -109,16 +111,30 @@ test('LEVEL_ZERO_CPU_FAIL_INIT fails zeInit, and a program that looks for GPUs f
   const program = buildProgram(folder, 'start');
   const start = (/** @type {string} */ flags, /** @type {Record<string, string>} */ env = {}) =>
     runProgram(program, [flags], driver, env).stdout;
-  expect(start('0')).toBe('0x0 CPU\n');
+  expect(start('0')).toBe('0x0 CPU 0\n');
   expect(start('0', { LEVEL_ZERO_CPU_FAIL_INIT: '1' })).toBe('0x78000001\n');
   expect(start('1')).toBe('0x78000001\n');
-  expect(start('1', { LEVEL_ZERO_CPU_AS_GPU: '1' })).toBe('0x0 GPU\n');
+  expect(start('1', { LEVEL_ZERO_CPU_AS_GPU: '1' })).toBe('0x0 GPU 0\n');
+});
+
+test.each([
+  ['', '0x0 CPU 0 part-1 part-2 part-3\n'],
+  ['0', '0x0 CPU 0 part-1 part-2 part-3\n'],
+  ['1', '0x0\n'],
+  ['1,0.1', '0x0 CPU 2\n'],
+  ['0.0,0.2', '0x0 CPU 0 part-1 part-3\n'],
+  ['0.3', '0x0\n'],
+  ['0.1,0', '0x0 CPU 0 part-1 part-2 part-3\n'],
+  ['what', '0x0\n'],
+])('ZE_AFFINITY_MASK=%s leaves %s', (mask, expected) => {
+  const env = { ZE_AFFINITY_MASK: mask, LEVEL_ZERO_CPU_SUB_DEVICES: '3' };
+  expect(runProgram(buildProgram(folder, 'start'), ['0'], driver, env).stdout).toBe(expected);
 });
 
 test('a setting that is no number is said to be ignored', () => {
   const { stdout, stderr } = runProgram(buildProgram(folder, 'start'), ['0'], driver, {
     LEVEL_ZERO_CPU_MEMORY: '1 GiB',
   });
-  expect(stdout).toBe('0x0 CPU\n');
+  expect(stdout).toBe('0x0 CPU 0\n');
   expect(stderr).toBe('level-zero-cpu: LEVEL_ZERO_CPU_MEMORY=1 GiB is not a whole number; ignored\n');
 });

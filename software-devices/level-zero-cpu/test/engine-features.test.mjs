@@ -2,20 +2,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { cases, casesByTopic } from './spirv/all-cases.mjs';
-import { compileEngine, differences, runCases, temporaryFolder } from './spirv/harness.mjs';
+import { compileEngine, differences, runHalves, temporaryFolder } from './spirv/harness.mjs';
 
 const { folder, done } = temporaryFolder('features');
-const state = { answers: [], errors: '', signal: null };
+/** @type {Awaited<ReturnType<typeof runHalves>>} */
+let state;
 
-beforeAll(() => {
-  Object.assign(state, runCases(compileEngine(folder), folder, cases));
+beforeAll(async () => {
+  state = await runHalves(compileEngine(folder), folder, cases);
 }, 240_000);
 afterAll(done);
 
-test('the process lives until the end', () => {
-  expect({ errors: state.errors, signal: state.signal, answers: state.answers.length }).toEqual({
+test('the processes live until the end', () => {
+  expect({ errors: state.errors, signals: state.signals, answers: state.answers.length }).toEqual({
     errors: '',
-    signal: null,
+    signals: [null, null],
     answers: cases.length,
   });
 });

@@ -38,14 +38,18 @@ static void die(const char *what)
     exit(2);
 }
 
+static unsigned digit(char character)
+{
+    const char *digits = "0123456789abcdef", *place = character ? strchr(digits, character) : NULL;
+    if (!place) die("not hexadecimal");
+    return (unsigned)(place - digits);
+}
+
 static size_t from_hex(const char *hex, unsigned char *bytes)
 {
     size_t count = strlen(hex) / 2;
-    for (size_t at = 0; at < count; at++) {
-        unsigned byte = 0;
-        if (sscanf(hex + 2 * at, "%2x", &byte) != 1) die("not hexadecimal");
-        bytes[at] = (unsigned char)byte;
-    }
+    for (size_t at = 0; at < count; at++)
+        bytes[at] = (unsigned char)(digit(hex[2 * at]) << 4 | digit(hex[2 * at + 1]));
     return count;
 }
 

@@ -65,7 +65,8 @@ static void creation(void)
     EACH_BAD(zeMemAllocShared(bad, &device_desc, &host_desc, 1, 0, NULL, &made));
     EXPECT_RESULT(zeMemAllocShared(context, NULL, &host_desc, 1, 0, NULL, &made), NO_POINTER);
     EXPECT_RESULT(zeMemAllocDevice(context, &device_desc, 0, 0, device, &made), ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
-    EXPECT_RESULT(zeMemAllocDevice(context, &device_desc, SIZE_MAX, 0, device, &made), ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+    EXPECT_RESULT(zeMemAllocDevice(context, &device_desc, SIZE_MAX, 0, device, &made),
+                  ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
     EXPECT_RESULT(zeMemAllocHost(context, &host_desc, 8, 24, &made), ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
 }
 
@@ -137,11 +138,13 @@ static void modules_and_kernels(const char *path)
     EXPECT_RESULT(zeKernelSetArgumentValue(kernel, 1, 4, NULL), BAD_ARGUMENT);
     EXPECT_RESULT(zeKernelSetArgumentValue(kernel, 2, 4, &number), BAD_ARGUMENT);
     EXPECT_RESULT(zeKernelSetArgumentValue(kernel, 2, 0, NULL), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
-    EXPECT_RESULT(zeKernelSetArgumentValue(kernel, 2, (size_t)1 << 40, NULL), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
+    EXPECT_RESULT(zeKernelSetArgumentValue(kernel, 2, (size_t)1 << 40, NULL),
+                  ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
     EACH_BAD(zeKernelSetGroupSize(bad, 1, 1, 1));
     EXPECT_RESULT(zeKernelSetGroupSize(kernel, 0, 1, 1), ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION);
     EXPECT_RESULT(zeKernelSetGroupSize(kernel, 64, 64, 1), ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION);
-    EXPECT_RESULT(zeKernelSuggestGroupSize(kernel, 0, 1, 1, &x, &x, &x), ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION);
+    EXPECT_RESULT(zeKernelSuggestGroupSize(kernel, 0, 1, 1, &x, &x, &x),
+                  ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION);
     EXPECT_RESULT(zeKernelSetIndirectAccess(kernel, 8), BAD_ENUM);
     EXPECT_RESULT(zeKernelSetCacheConfig(kernel, 4), BAD_ENUM);
     EXPECT_RESULT(zeKernelGetName(kernel, NULL, NULL), NO_POINTER);

@@ -17,10 +17,10 @@ static void *bad_handles[6];
 enum { BAD = 6 };
 
 /* For each of those. */
-#define EACH_BAD(call)                            \
-    for (int i = 0; i < BAD; i++) {               \
-        void *bad = bad_handles[i];               \
-        EXPECT_RESULT(call, NO_HANDLE);           \
+#define EACH_BAD(call)                                                                                                 \
+    for (int i = 0; i < BAD; i++) {                                                                                    \
+        void *bad = bad_handles[i];                                                                                    \
+        EXPECT_RESULT(call, NO_HANDLE);                                                                                \
     }
 
 static ze_command_queue_handle_t queue;

@@ -114,7 +114,8 @@ static void immediate(ze_kernel_handle_t kernel, ze_command_queue_mode_t mode)
         OK(zeEventHostSynchronize(copied, UINT64_MAX));
         EXPECT(is_probed(local, COUNT, factor, GROUP));
         OK(zeEventQueryKernelTimestamp(event, &times));
-        EXPECT(times.global.kernelEnd > times.global.kernelStart && times.context.kernelStart == times.global.kernelStart);
+        EXPECT(times.global.kernelEnd > times.global.kernelStart &&
+               times.context.kernelStart == times.global.kernelStart);
         OK(zeEventHostReset(event));
         OK(zeEventHostReset(copied));
     }

@@ -1,4 +1,7 @@
-/* A device that gets lost: `loss delayed|endless|counted|freed touch.spv`. After each the process goes on and ends. */
+/*
+ * A device that gets lost, after which the process goes on and ends:
+ * `loss delayed|endless|counted|freed|indirect|argument touch.spv`
+ */
 #include "support.h"
 #include <pthread.h>
 
@@ -111,6 +114,20 @@ int main(int argc, char **argv)
         OK(zeCommandListAppendBarrier(immediate, NULL, 0, NULL));
         OK(zeCommandListAppendBarrier(immediate, event, 0, NULL));
         OK(zeEventHostSynchronize(event, UINT64_MAX));
+        launch(1);
+    } else if (strcmp(argv[1], "argument") == 0) {
+        void *kept = memory;
+        memory = make_shared(4096);
+        OK(zeKernelSetArgumentValue(kernel, 0, sizeof memory, &memory));
+        OK(zeCommandListAppendLaunchKernel(list, kernel, &(ze_group_count_t){1, 1, 1}, NULL, 0, NULL));
+        OK(zeMemFree(context, memory));
+        memory = kept;
+        launch(1);
+    } else if (strcmp(argv[1], "indirect") == 0) {
+        void *gone = make_shared(4096);
+        OK(zeKernelSetArgumentValue(kernel, 0, sizeof memory, &memory));
+        OK(zeCommandListAppendLaunchKernelIndirect(list, kernel, gone, NULL, 0, NULL));
+        OK(zeMemFree(context, gone));
         launch(1);
     } else {
         void *gone = make_shared(4096);

@@ -11,7 +11,8 @@ static ze_result_t allocate(size_t bytes, size_t alignment, const void *next, vo
 
 static void accounting(void)
 {
-    const ze_relaxed_allocation_limits_exp_desc_t relaxed = {.stype = ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC,
+    const ze_relaxed_allocation_limits_exp_desc_t relaxed = {.stype =
+                                                                 ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC,
                                                              .flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
     void *first, *second, *third;
@@ -102,8 +103,10 @@ static void copies(void)
             EXPECT(other[sizes[s]] == 0);
         }
     }
-    EXPECT_RESULT(zeCommandListAppendMemoryFill(list, other, pattern, 3, 30, NULL, 0, NULL), ZE_RESULT_ERROR_INVALID_SIZE);
-    EXPECT_RESULT(zeCommandListAppendMemoryFill(list, other, local, 256, 512, NULL, 0, NULL), ZE_RESULT_ERROR_INVALID_SIZE);
+    EXPECT_RESULT(zeCommandListAppendMemoryFill(list, other, pattern, 3, 30, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_INVALID_SIZE);
+    EXPECT_RESULT(zeCommandListAppendMemoryFill(list, other, local, 256, 512, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_INVALID_SIZE);
     OK(zeCommandListAppendMemoryPrefetch(list, other, MIB));
     OK(zeCommandListAppendMemAdvise(list, device, other, MIB, ZE_MEMORY_ADVICE_SET_READ_MOSTLY));
     EXPECT_RESULT(zeCommandListAppendMemoryPrefetch(list, local, 10), ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -119,8 +122,8 @@ static void regions(void)
     uint8_t *from = make_shared(WIDTH * HEIGHT * DEPTH), *to = make_shared(WIDTH * HEIGHT * DEPTH);
     for (int i = 0; i < WIDTH * HEIGHT * DEPTH; i++) from[i] = (uint8_t)(i * 31 + i / 251);
     const ze_copy_region_t source = {3, 4, 1, 11, 6, 2}, target = {20, 10, 2, 11, 6, 2};
-    OK(zeCommandListAppendMemoryCopyRegion(list, to, &target, WIDTH, WIDTH * HEIGHT, from, &source, WIDTH, WIDTH * HEIGHT,
-                                           NULL, 0, NULL));
+    OK(zeCommandListAppendMemoryCopyRegion(list, to, &target, WIDTH, WIDTH * HEIGHT, from, &source, WIDTH,
+                                           WIDTH * HEIGHT, NULL, 0, NULL));
     for (int z = 0; z < DEPTH; z++)
         for (int y = 0; y < HEIGHT; y++)
             for (int x = 0; x < WIDTH; x++) {
@@ -129,11 +132,13 @@ static void regions(void)
                 EXPECT(to[(z * HEIGHT + y) * WIDTH + x] == (inside ? from[at] : 0));
             }
     /* Two halves of the same rows lie between each other, and do not overlap. */
-    const ze_copy_region_t left = {0, 0, 0, 20, HEIGHT, 0}, right = {20, 0, 0, 20, HEIGHT, 0}, middle = {19, 0, 0, 20, HEIGHT, 0};
+    const ze_copy_region_t left = {0, 0, 0, 20, HEIGHT, 0}, right = {20, 0, 0, 20, HEIGHT, 0},
+                           middle = {19, 0, 0, 20, HEIGHT, 0};
     OK(zeCommandListAppendMemoryCopyRegion(list, from, &right, WIDTH, 0, from, &left, WIDTH, 0, NULL, 0, NULL));
     for (int y = 0; y < HEIGHT; y++) EXPECT(memcmp(from + y * WIDTH, from + y * WIDTH + 20, 20) == 0);
-    EXPECT_RESULT(zeCommandListAppendMemoryCopyRegion(list, from, &middle, WIDTH, 0, from, &left, WIDTH, 0, NULL, 0, NULL),
-                  ZE_RESULT_ERROR_OVERLAPPING_REGIONS);
+    EXPECT_RESULT(
+        zeCommandListAppendMemoryCopyRegion(list, from, &middle, WIDTH, 0, from, &left, WIDTH, 0, NULL, 0, NULL),
+        ZE_RESULT_ERROR_OVERLAPPING_REGIONS);
     const ze_copy_region_t high = {0, 0, 0, 20, HEIGHT * DEPTH + 1, 0};
     EXPECT_RESULT(zeCommandListAppendMemoryCopyRegion(list, from, &high, WIDTH, 0, to, &high, WIDTH, 0, NULL, 0, NULL),
                   ZE_RESULT_ERROR_INVALID_ARGUMENT);

@@ -41,14 +41,15 @@ static void device_properties(uint32_t sub_devices, bool has_subgroups)
     for (uint32_t i = 0; i < sub_devices; i++) {
         uint32_t none = 0;
         OK(zeDeviceGetProperties(parts[i], &new));
-        EXPECT(new.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE && new.subdeviceId == i);
+        EXPECT(new.flags &ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE &&new.subdeviceId == i);
         EXPECT(memcmp(&new.uuid, &old.uuid, sizeof new.uuid) != 0);
         OK(zeDeviceGetSubDevices(parts[i], &none, NULL));
         EXPECT(none == 0);
     }
     ze_device_compute_properties_t compute = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
     OK(zeDeviceGetComputeProperties(device, &compute));
-    EXPECT(compute.maxTotalGroupSize == 1024 && compute.maxGroupSizeX <= 1024 && compute.maxSharedLocalMemory >= 32 << 10);
+    EXPECT(compute.maxTotalGroupSize == 1024 && compute.maxGroupSizeX <= 1024 &&
+           compute.maxSharedLocalMemory >= 32 << 10);
     EXPECT(compute.numSubGroupSizes == (has_subgroups ? 1 : 0) && (compute.subGroupSizes[0] > 0) == has_subgroups);
 }
 
@@ -65,7 +66,8 @@ static void other_device_properties(void)
     count = 5;
     OK(zeDeviceGetCommandQueueGroupProperties(device, &count, &group));
     EXPECT(count == 1 && group.maxMemoryFillPatternSize == 128 && group.numQueues == 1);
-    EXPECT(group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE && group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY);
+    EXPECT(group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE &&
+           group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY);
     ze_device_memory_properties_t memory = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES};
     count = 1;
     OK(zeDeviceGetMemoryProperties(device, &count, &memory));

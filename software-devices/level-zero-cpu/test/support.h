@@ -9,21 +9,21 @@
 #include <string.h>
 #include <time.h>
 
-#define EXPECT(condition)                                                             \
-    do {                                                                              \
-        if (!(condition)) {                                                           \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);   \
-            exit(1);                                                                  \
-        }                                                                             \
+#define EXPECT(condition)                                                                                              \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
-#define EXPECT_RESULT(call, expected)                                                                       \
-    do {                                                                                                    \
-        const ze_result_t got = (call);                                                                     \
-        if (got != (expected)) {                                                                            \
-            fprintf(stderr, "%s:%d: %s gives 0x%x, not %s\n", __FILE__, __LINE__, #call, got, #expected);   \
-            exit(1);                                                                                        \
-        }                                                                                                   \
+#define EXPECT_RESULT(call, expected)                                                                                  \
+    do {                                                                                                               \
+        const ze_result_t got = (call);                                                                                \
+        if (got != (expected)) {                                                                                       \
+            fprintf(stderr, "%s:%d: %s gives 0x%x, not %s\n", __FILE__, __LINE__, #call, got, #expected);              \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 #define OK(call) EXPECT_RESULT(call, ZE_RESULT_SUCCESS)

@@ -28,7 +28,8 @@ static void fences_and_timeouts(void)
     OK(zeFenceHostSynchronize(fence, UINT64_MAX));
     OK(zeCommandQueueSynchronize(queue, 0));
     OK(zeFenceQueryStatus(fence));
-    EXPECT_RESULT(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence), ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT);
+    EXPECT_RESULT(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence),
+                  ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT);
     OK(zeFenceReset(fence));
     EXPECT_RESULT(zeFenceQueryStatus(fence), ZE_RESULT_NOT_READY);
     OK(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));

@@ -1,9 +1,11 @@
 // @ts-check
 // Compiles the engine with its harness, assembles modules, and runs cases in one process.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 import { bytesOf, decode, encode } from './values.mjs';
@@ -27,16 +29,27 @@ export function compileEngine(folder, flags = ['-O1'], main = 'engine-run') {
   return program;
 }
 
-/** @param {string} folder @param {string} name @param {string} text @param {string} version such as 1.2 */
-export function assemble(folder, name, text, version = '1.2') {
-  const file = join(folder, `${name.replaceAll(/\W+/g, '-')}.spv`);
-  const { status, stderr } = spawnSync('spirv-as', ['--target-env', `spv${version}`, '-', '-o', file], {
-    input: text,
-    encoding: 'utf8',
+/** @typedef {{ name: string, text: string, version?: string }} Source a module as assembly; version is such as 1.2 */
+
+/** Assembles modules, by one process of node's, as each costs more than spirv-as itself. @param {string} folder @param {readonly Source[]} sources */
+export function assembleAll(folder, sources) {
+  const files = sources.map(({ name, text: assembly }) => {
+    const file = join(folder, name.replaceAll(/\W+/g, '-'));
+    writeFileSync(`${file}.spvasm`, assembly);
+    return file;
   });
-  if (status !== 0) throw new Error(`${name}: ${stderr}\n${text}`);
-  return file;
+  const script = `while read -r version file; do
+    spirv-as --target-env "spv$version" "$file.spvasm" -o "$file.spv" || { cat "$file.spvasm"; exit 1; }
+  done`;
+  const input = files.map((file, at) => `${sources[at]?.version ?? '1.2'} ${file}\n`).join('');
+  const { status, stderr, stdout } = spawnSync('sh', ['-c', script], { input, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${stderr}\n${stdout}`);
+  return files.map((file) => `${file}.spv`);
 }
+
+/** @param {string} folder @param {string} name @param {string} assembly @param {string} version */
+export const assemble = (folder, name, assembly, version = '1.2') =>
+  /** @type {string} */ (assembleAll(folder, [{ name, text: assembly, version }])[0]);
 
 /**
  * @typedef {object} Case
@@ -98,9 +111,36 @@ export function runScript(program, script, env = {}) {
 
 /** Runs all cases in one process. @param {string} program @param {string} folder @param {readonly Case[]} cases @param {NodeJS.ProcessEnv} env */
 export function runCases(program, folder, cases, env = {}) {
-  const script = cases.flatMap((one) => scriptOf(one, assemble(folder, one.name, one.text, one.version)));
+  const files = assembleAll(folder, cases);
+  const script = cases.flatMap((one, at) => scriptOf(one, files[at] ?? ''));
   const ran = runScript(program, script, env);
   return { ...ran, answers: answersIn(ran.output) };
+}
+
+/** The same for two halves of the cases at the same time, each in a process of its own. @param {string} program @param {string} folder @param {readonly Case[]} cases */
+export async function runHalves(program, folder, cases) {
+  const files = assembleAll(folder, cases);
+  const lines = cases.map((one, at) => scriptOf(one, files[at] ?? ''));
+  const middle = Math.ceil(cases.length / 2);
+  const ran = await Promise.all(
+    [lines.slice(0, middle), lines.slice(middle)].map((some) => runScriptAside(program, some.flat())),
+  );
+  return {
+    errors: ran.map(({ errors }) => errors).join(''),
+    signals: ran.map(({ signal }) => signal),
+    answers: ran.flatMap(({ output }) => answersIn(output)),
+  };
+}
+
+/** @param {string} program @param {string[]} script @returns {Promise<{ output: string, errors: string, signal: string | null }>} */
+async function runScriptAside(program, script) {
+  const child = spawn(program);
+  child.stdin.end(script.join('\n'));
+  // A process that ends early is told by its signal and its answers.
+  child.stdin.on('error', () => {});
+  const ended = once(child, 'close');
+  const [output, errors, [, signal]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { output, errors, signal };
 }
 
 /** The differences between a case's numbers and what was expected, as lines. @param {Case} one @param {Answer | undefined} answer */
