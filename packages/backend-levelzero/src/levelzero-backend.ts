@@ -24,7 +24,7 @@ import type { DeviceMemory, DeviceTraits, Recorder, Span } from './kernels/recor
 import { planReduce } from './kernels/reduce/plan.ts';
 import { planUnary } from './kernels/unary/plan.ts';
 import type { LevelZeroNative } from './native.ts';
-import { loadedModule, nativeArgument } from './native-launch.ts';
+import { loadedModule, nativeArguments } from './native-launch.ts';
 
 /** Options of a {@link LevelZeroBackend}. */
 export interface LevelZeroBackendOptions extends LevelZeroOptions, BaseBackendOptions {}
@@ -193,8 +193,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
       load: (words, options) => client().load(words, options),
       launch: (module, kernel, args, groups, options) => {
         const loaded = loadedModule(module, client());
-        const resolved = args.map((arg) => nativeArgument(arg, spanOf));
-        client().launch(loaded, kernel, resolved, groups, options);
+        client().launch(loaded, kernel, nativeArguments(args, spanOf), groups, options);
       },
       // Also after a failure: then the counters and the logs matter most.
       memory: () => this.#client.memory(),

@@ -5,8 +5,13 @@ import type { UserArgument } from './device/user-argument.ts';
 import type { Span } from './kernels/recorder.ts';
 import type { NativeArgument } from './native.ts';
 
-/** An argument as the client takes it: pointers become spans. */
-export function nativeArgument(arg: NativeArgument, spanOf: (ptr: DevicePtr) => Span): UserArgument {
+/** The arguments as the client takes them: pointers become spans. */
+export function nativeArguments(args: readonly NativeArgument[], spanOf: (ptr: DevicePtr) => Span): UserArgument[] {
+  if (!Array.isArray(args)) throw new BackendError('INVALID_ARGUMENT', `args must be an array, got ${typeof args}`);
+  return args.map((arg) => nativeArgument(arg, spanOf));
+}
+
+function nativeArgument(arg: NativeArgument, spanOf: (ptr: DevicePtr) => Span): UserArgument {
   if (typeof arg === 'number') return { pointer: spanOf(arg) };
   if (typeof arg === 'object' && arg !== null && !('pointer' in arg)) return arg;
   throw new BackendError(

@@ -61,6 +61,48 @@ it('arguments of another kind are refused', () => {
   }
 });
 
+it.each<[string, unknown[]]>([
+  ['arguments that are no array', [{}, [1, 1, 1], { groupSize: [1, 1, 1] }]],
+  ['groups beyond 32 bits', [undefined, [2 ** 32 + 1, 1, 1], { groupSize: [1, 1, 1] }]],
+  ['no groups', [undefined, undefined, { groupSize: [1, 1, 1] }]],
+  ['a group size beyond 32 bits', [undefined, [1, 1, 1], { groupSize: [2 ** 32 + 1, 1, 1] }]],
+  ['a group size beyond the device', [undefined, [1, 1, 1], { groupSize: [1e6, 1, 1] }]],
+  ['a group size of two', [undefined, [1, 1, 1], { groupSize: [1, 1] }]],
+  ['a group size that is a number', [undefined, [1, 1, 1], { groupSize: 8 }]],
+])('%s are refused', (_, [args, ...rest]) => {
+  const x = backend.alloc(64);
+  const launch = (): void =>
+    backend.native.launch(addModule(), 'add', ...([args ?? [x, x, x, { f32: 1 }], ...rest] as [never, never, never]));
+  expect(launch).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+  backend.free(x);
+});
+
+it('a module runs in its own backend only', async () => {
+  const other = new LevelZeroBackend();
+  await other.init();
+  const module = other.native.load(addModule());
+  const x = backend.alloc(64);
+  const launch = (): void =>
+    backend.native.launch(module, 'add', [x, x, x, { f32: 1 }], [1, 1, 1], { groupSize: [1, 1, 1] });
+  expect(launch).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+  // What was destroyed with its backend must not reach the driver either.
+  await other.dispose();
+  expect(launch).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+  backend.free(x);
+});
+
+it('what are no words of a module, and no constants, are refused', () => {
+  const load = (words: unknown, constants?: unknown) => (): unknown =>
+    backend.native.load(words as never, { constants: constants as never });
+  const invalid = expect.objectContaining({ code: 'INVALID_ARGUMENT' });
+  for (const words of [undefined, new Uint32Array(0), [...addModule()], new Uint8Array(addModule().buffer)]) {
+    expect(load(words)).toThrow(invalid);
+  }
+  for (const constants of [5, [null], [{ id: 'a', type: 'u32', value: 1 }], [{ id: 0, type: 'u32', value: -1 }]]) {
+    expect(load(addModule(), constants)).toThrow(invalid);
+  }
+});
+
 it('the provider offers the device before WebGPU’s', async () => {
   const provider = levelZero();
   expect(provider).toMatchObject({ name: 'level-zero', contractVersion: 1, priority: 20 });

@@ -1,6 +1,7 @@
 import { BlockBuilder } from './block-builder.ts';
 import { Op } from './generated/opcodes.ts';
 import { OpenCl } from './generated/open-cl.ts';
+import { MATH, type MathFunction } from './math-functions.ts';
 import { componentOf, nameOf, type Type, type VectorType } from './type.ts';
 import type { Operand, Value } from './value.ts';
 
@@ -17,7 +18,7 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
     return this.#either('mul', Op.IMul, Op.FMul, a, b);
   }
   neg(a: Value): Value {
-    return this.#unary('neg', componentOf(a.type).kind === 'int' ? Op.SNegate : Op.FNegate, a, ['int', 'float']);
+    return this.#unary('neg', { int: Op.SNegate, float: Op.FNegate }, a);
   }
   /** a / b of floats. */
   div(a: Operand, b: Operand): Value {
@@ -53,7 +54,7 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
     return this.#logical('xor', Op.BitwiseXor, Op.LogicalNotEqual, a, b);
   }
   not(a: Value): Value {
-    return this.#unary('not', componentOf(a.type).kind === 'bool' ? Op.LogicalNot : Op.Not, a, ['int', 'bool']);
+    return this.#unary('not', { int: Op.Not, bool: Op.LogicalNot }, a);
   }
   /** Shifts left. A shift by the width or more is undefined. */
   shl(a: Operand, bits: Operand): Value {
@@ -116,13 +117,14 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
     return this.#compare('sge', Op.SGreaterThanEqual, a, b, 'int');
   }
   isNan(a: Value): Value {
-    this.expectKind(a, ['float'], 'isNan');
-    return this.emit(Op.IsNan, this.boolLike(a.type), this.use(a, 'isNan', 'operand').id);
+    this.expectKind(this.use(a, 'isNan', 'operand'), ['float'], 'isNan');
+    return this.emit(Op.IsNan, this.boolLike(a.type), a.id);
   }
 
   /** `a` where the condition holds, else `b`. The condition is a bool, or one per component of a vector. */
   select(condition: Value, a: Operand, b: Operand): Value {
     const [x, y] = this.pair(a, b, 'select');
+    this.expectKind(x, ['int', 'float', 'bool', 'pointer'], 'select');
     let chosen = this.use(condition, 'select', 'condition');
     // Before SPIR-V 1.4 a vector is selected component by component only.
     if (x.type.kind === 'vector' && chosen.type.kind === 'bool') {
@@ -167,9 +169,14 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
   }
   /** The same bits as another type of the same size, or a pointer to another type. */
   bitcast(a: Value, to: Type): Value {
-    if (this.use(a, 'bitcast', 'operand').type === to) return a;
-    const [from, size] = [bitsOf(a.type), bitsOf(to)];
-    if (from !== size || (a.type.kind === 'pointer') !== (to.kind === 'pointer')) {
+    const { type } = this.use(a, 'bitcast', 'operand');
+    if (type === to) return a;
+    this.expectType(to, 'bitcast');
+    const isPointer = type.kind === 'pointer';
+    if (isPointer && to.kind === 'pointer' && type.storage !== to.storage) {
+      throw this.error('bitcast', 'a pointer to one memory cannot be seen as one to another');
+    }
+    if (bitsOf(type) === undefined || bitsOf(type) !== bitsOf(to) || isPointer !== (to.kind === 'pointer')) {
       throw this.error('bitcast', `${nameOf(a.type)} cannot be seen as ${nameOf(to)}`);
     }
     return this.emit(Op.Bitcast, to, a.id);
@@ -179,7 +186,15 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
    * A function of the OpenCL extended instruction set, such as `math('exp', x)`: all operands and the result have one type.
    */
   math(name: MathFunction, ...operands: readonly [Value, ...Operand[]]): Value {
-    const [first] = operands;
+    const known = MATH.get(name);
+    if (known === undefined) throw this.error('math', `there is no ${name} of numbers of one type`);
+    const { kind, count, width } = known;
+    if (operands.length !== count) throw this.error(name, `takes ${count} operands, got ${operands.length}`);
+    const first = this.use(operands[0], name, 'operand 1');
+    const component = componentOf(first.type);
+    if (component.kind !== kind || (width !== undefined && component.width !== width)) {
+      throw this.error(name, `takes ${width === undefined ? kind : `${width}-bit ${kind}`}, got ${nameOf(first.type)}`);
+    }
     const ids = operands.map((each, index) => this.operand(each, first.type, name, `operand ${index + 1}`).id);
     return this.emit(Op.ExtInst, first.type, this.context.openCl(), OpenCl[name], ...ids);
   }
@@ -206,9 +221,9 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
     return this.emit(op, x.type, x.id, y.id);
   }
 
-  #unary(name: string, op: Op, a: Value, kinds: readonly Type['kind'][]): Value {
-    this.expectKind(this.use(a, name, 'operand'), kinds, name);
-    return this.emit(op, a.type, a.id);
+  #unary(name: string, ops: { int: Op; float?: Op; bool?: Op }, a: Value): Value {
+    this.expectKind(this.use(a, name, 'operand'), Object.keys(ops) as Type['kind'][], name);
+    return this.emit(ops[componentOf(a.type).kind as keyof typeof ops] as Op, a.type, a.id);
   }
 
   #compare(name: string, op: Op, a: Operand, b: Operand, kind: Type['kind']): Value {
@@ -228,6 +243,7 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
 
   #convert(name: string, op: Op, a: Value, from: Type['kind'], to: Type, target: Type['kind']): Value {
     this.expectKind(this.use(a, name, 'operand'), [from], name);
+    this.expectType(to, name);
     const counts = [a.type, to].map((type) => (type.kind === 'vector' ? type.count : 1));
     if (componentOf(to).kind !== target || counts[0] !== counts[1]) {
       throw this.error(name, `${nameOf(a.type)} cannot become ${nameOf(to)}`);
@@ -236,12 +252,6 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
     return a.type === to ? a : this.emit(op, to, a.id);
   }
 }
-
-/** Functions whose operands and result have one type. */
-export type MathFunction = Exclude<
-  keyof typeof OpenCl,
-  `v${'load' | 'store'}${string}` | 'ilogb' | 'ldexp' | 'pown' | 'rootn' | 'nan' | 'printf' | 'prefetch' | 'fract'
->;
 
 /** Bits of a value, for comparing sizes; pointers count as one size. */
 function bitsOf(type: Type): number | undefined {

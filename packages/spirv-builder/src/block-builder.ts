@@ -1,13 +1,13 @@
-import type { ConstantTable } from './constant-table.ts';
+import { type ConstantTable, scalarWords } from './constant-table.ts';
 import { Capability } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
 import type { LabelId, ValueId } from './ids.ts';
 import type { Requirements } from './requirements.ts';
 import type { Sections } from './sections.ts';
 import { SpirvError } from './spirv-error.ts';
-import { componentOf, nameOf, type Type, type VectorType } from './type.ts';
+import { componentOf, holds, nameOf, type PointerType, type ScalarType, type Type, type VectorType } from './type.ts';
 import type { TypeTable } from './type-table.ts';
-import type { Operand, Region, Value } from './value.ts';
+import { nameOfOther, type Operand, type Region, type Value } from './value.ts';
 import { pushInstruction } from './words.ts';
 
 /** What functions share: the tables of their module. */
@@ -20,6 +20,8 @@ export interface ModuleContext {
   openCl(): number;
   /** The input variable of a built-in of the kernel environment. */
   builtIn(builtIn: number, type: Type): Value;
+  /** Whether it is a function of the module, and complete. */
+  hasFunction(handle: object): boolean;
 }
 
 /**
@@ -38,6 +40,8 @@ export abstract class BlockBuilder {
   readonly #body: number[] = [];
   readonly #regions: Region[] = [];
   #block: LabelId | undefined;
+  /** An exception left a branch or loop, whose blocks have no end. */
+  #isBroken = false;
 
   constructor(place: string, module: object, context: ModuleContext) {
     this.place = place;
@@ -49,16 +53,7 @@ export abstract class BlockBuilder {
 
   /** A constant of the given type, the same in each component of a vector. */
   constant(type: Type, value: number | bigint | boolean): Value {
-    const component = componentOf(type);
-    if (component.kind !== 'int' && component.kind !== 'float' && component.kind !== 'bool') {
-      throw this.error('constant', `a literal cannot be a ${nameOf(type)}`);
-    }
-    const scalar = this.context.constants.scalar(component, value);
-    if (type.kind !== 'vector') return scalar;
-    return this.context.constants.composite(
-      type,
-      Array.from({ length: type.count }, () => scalar),
-    );
+    return this.#literal(type, value, 'constant', '');
   }
 
   /** The block that instructions are appended to: the parent of a phi's value. */
@@ -72,7 +67,13 @@ export abstract class BlockBuilder {
   }
 
   protected newValue(type: Type): Value {
-    return { id: this.context.sections.nextId() as ValueId, type, module: this.#module, region: this.#region };
+    const region = this.#regions.at(-1);
+    return this.#valueIn(region, type);
+  }
+
+  /** A value that lives as long as the function, whatever branch or loop asks for it. */
+  protected newVariable(type: PointerType): Value {
+    return this.#valueIn(this.#regions[0], type);
   }
 
   /** Starts a block; the one before must have been ended by `terminate`. */
@@ -93,6 +94,9 @@ export abstract class BlockBuilder {
     this.#regions.push(region);
     try {
       return write();
+    } catch (error) {
+      this.#isBroken = true;
+      throw error;
     } finally {
       region.isOpen = false;
       this.#regions.pop();
@@ -102,7 +106,6 @@ export abstract class BlockBuilder {
   /** Appends an instruction with a result. */
   protected emit(op: Op, type: Type, ...operands: readonly number[]): Value {
     const result = this.newValue(type);
-    this.#declareHalf(type);
     this.perform(op, type.id, result.id, ...operands);
     return result;
   }
@@ -120,15 +123,15 @@ export abstract class BlockBuilder {
     this.#body[position] = word;
   }
 
-  protected declareVariable(type: Type, ...operands: readonly number[]): Value {
-    // Lives as long as the function, whatever region asks for it.
-    const result = { ...this.newValue(type), region: this.#regions[0] };
+  protected declareVariable(type: PointerType, ...operands: readonly number[]): Value {
+    const result = this.newVariable(type);
     pushInstruction(this.#variables, Op.Variable, [type.id, result.id, ...operands]);
     return result;
   }
 
   /** The whole code, after the end of the last block. */
   protected finish(entry: LabelId): number[] {
+    if (this.#isBroken) throw this.error('code', 'an exception left a branch or loop, which has no end');
     const [body] = this.#regions;
     if (body !== undefined) body.isOpen = false;
     // The label of the first block comes before its variables.
@@ -139,6 +142,9 @@ export abstract class BlockBuilder {
 
   /** Checks that a value can be used here. */
   protected use(value: Value, instruction: string, operand: string): Value {
+    if (typeof value !== 'object' || value === null || value.module === undefined) {
+      throw this.error(instruction, `${operand} is no value: got ${nameOfOther(value)}`);
+    }
     if (value.module !== this.#module) {
       throw this.error(instruction, `${operand} belongs to another module`);
     }
@@ -148,18 +154,13 @@ export abstract class BlockBuilder {
     if (value.region !== undefined && value.region.owner !== this) {
       throw this.error(instruction, `${operand} belongs to another function`);
     }
+    if (value.type.kind === 'void') throw this.error(instruction, `${operand} is of a function that gives nothing`);
     return value;
   }
 
   /** Makes an operand of the given type, or refuses it. */
   protected operand(operand: Operand, type: Type, instruction: string, name: string): Value {
-    if (typeof operand !== 'object') {
-      try {
-        return this.constant(type, operand);
-      } catch (error) {
-        throw error instanceof SpirvError ? this.error(instruction, `${name}: ${error.message}`) : error;
-      }
-    }
+    if (typeof operand !== 'object') return this.#literal(type, operand, instruction, `${name}: `);
     const value = this.use(operand, instruction, name);
     if (value.type !== type) {
       throw this.error(instruction, `${name} is ${nameOf(value.type)}, expected ${nameOf(type)}`);
@@ -167,9 +168,14 @@ export abstract class BlockBuilder {
     return value;
   }
 
+  /** The words of a literal integer, which is no constant of the module. */
+  protected literalWords(type: Type, value: number | bigint, instruction: string, name: string): number[] {
+    return this.placed(instruction, name, () => scalarWords(type, value));
+  }
+
   /** Two operands of one type, of which at most one is a literal. */
   protected pair(a: Operand, b: Operand, instruction: string): [Value, Value] {
-    const type = typeof a === 'object' ? a.type : typeof b === 'object' ? b.type : undefined;
+    const type = typeOf(a) ?? typeOf(b);
     if (type === undefined) throw this.error(instruction, 'one operand at least must be a value, not a literal');
     return [this.operand(a, type, instruction, 'operand 1'), this.operand(b, type, instruction, 'operand 2')];
   }
@@ -187,23 +193,51 @@ export abstract class BlockBuilder {
     }
   }
 
+  /** Refuses a type of another module, or none. */
+  protected expectType(type: Type, instruction: string): void {
+    this.placed(instruction, 'the type ', () => this.types.expect(type, instruction));
+  }
+
   protected expectVector(value: Value, instruction: string): VectorType {
     if (value.type.kind !== 'vector') throw this.error(instruction, `takes a vector, got ${nameOf(value.type)}`);
     return value.type;
+  }
+
+  /** Does what may throw without a place in this function, and says the place. */
+  protected placed<T>(instruction: string, name: string, act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      throw error instanceof SpirvError ? this.error(instruction, name + error.problem) : error;
+    }
   }
 
   protected error(instruction: string, message: string): SpirvError {
     return new SpirvError(`${this.place}, ${instruction}`, message);
   }
 
-  get #region(): Region {
-    const region = this.#regions.at(-1);
-    if (region === undefined) throw this.error('code', 'the function is already complete');
-    return region;
+  #valueIn(region: Region | undefined, type: Type): Value {
+    if (region?.isOpen !== true) throw this.error('code', 'the function is already complete');
+    if (holds(type, isHalf)) this.context.requirements.capability(Capability.Float16);
+    return { id: this.context.sections.nextId() as ValueId, type, module: this.#module, region };
   }
 
-  #declareHalf(type: Type): void {
-    const component = componentOf(type);
-    if (component.kind === 'float' && component.width === 16) this.context.requirements.capability(Capability.Float16);
+  #literal(type: Type, value: number | bigint | boolean, instruction: string, name: string): Value {
+    const { constants } = this.context;
+    return this.placed(instruction, name, () => {
+      this.types.expect(type, instruction);
+      if (type.kind !== 'vector') return constants.scalar(type as ScalarType, value);
+      const scalar = constants.scalar(type.component, value);
+      return constants.composite(
+        type,
+        Array.from({ length: type.count }, () => scalar),
+      );
+    });
   }
+}
+
+const isHalf = (type: Type): boolean => type.kind === 'float' && type.width === 16;
+
+function typeOf(operand: Operand): Type | undefined {
+  return typeof operand === 'object' && operand !== null ? operand.type : undefined;
 }

@@ -4,7 +4,6 @@ import type { LabelId } from './ids.ts';
 import { MemoryBuilder } from './memory-builder.ts';
 import { nameOf, type Type } from './type.ts';
 import type { Operand, Value } from './value.ts';
-import { literalWords } from './words.ts';
 
 /** A counting loop. `from` and `to` are of one integer type. */
 export interface ForLoopOptions {
@@ -28,13 +27,24 @@ export interface SwitchCase<Results> {
 
 type Values = readonly Value[];
 
+/** The results of a branch, and the block from which it jumps to the merge. */
+interface Branch {
+  readonly values: Values;
+  readonly from: LabelId;
+}
+
+/** Of a switch: a limit of the specification (2.17, universal limits). */
+const MAX_CASES = 16_383;
+
 /** Structured control flow. Each helper emits its own merge; values leave a branch or loop only as its results. */
 export abstract class ControlBuilder extends MemoryBuilder {
   /** Runs `then` where the condition holds. */
   when(condition: Value, then: () => void): void {
     const [body, merge] = [this.newLabel(), this.newLabel()];
     this.#select(condition, 'when', merge, body, merge);
-    this.#branch(body, merge, then);
+    // Whatever an arrow function happens to give is nobody's result here.
+    const write = (): void => this.#refuseAsync(then(), 'when');
+    this.#branch('when', body, merge, write);
     this.startBlock(merge);
   }
 
@@ -42,7 +52,7 @@ export abstract class ControlBuilder extends MemoryBuilder {
   ifElse(condition: Value, then: () => Values | void, otherwise: () => Values | void): Values {
     const [yes, no, merge] = [this.newLabel(), this.newLabel(), this.newLabel()];
     this.#select(condition, 'ifElse', merge, yes, no);
-    const results = [this.#branch(yes, merge, then), this.#branch(no, merge, otherwise)];
+    const results = [this.#branch('ifElse', yes, merge, then), this.#branch('ifElse', no, merge, otherwise)];
     this.startBlock(merge);
     return this.#join(results, 'ifElse');
   }
@@ -51,16 +61,20 @@ export abstract class ControlBuilder extends MemoryBuilder {
   switchOn(selector: Value, cases: readonly SwitchCase<Values | void>[], otherwise: () => Values | void): Values {
     const { type } = this.use(selector, 'switchOn', 'selector');
     if (type.kind !== 'int') throw this.error('switchOn', `selector is ${nameOf(type)}, expected an integer`);
+    if (cases.length > MAX_CASES) throw this.error('switchOn', `cannot have more than ${MAX_CASES} cases`);
     const labels = cases.map(() => this.newLabel());
     const [fallback, merge] = [this.newLabel(), this.newLabel()];
-    const targets = cases.flatMap(({ value }, index) => [...literalWords(type, value), labels[index] as LabelId]);
+    const targets = cases.flatMap(({ value }, index) => [
+      ...this.literalWords(type, value, 'switchOn', `case ${index + 1}: `),
+      labels[index] as LabelId,
+    ]);
     if (new Set(cases.map(({ value }) => BigInt.asUintN(type.width, BigInt(value)))).size < cases.length) {
       throw this.error('switchOn', 'two cases have the same value');
     }
     this.perform(Op.SelectionMerge, merge, SelectionControl.None);
     this.terminate(Op.Switch, selector.id, fallback, ...targets);
-    const results = cases.map(({ body }, index) => this.#branch(labels[index] as LabelId, merge, body));
-    results.push(this.#branch(fallback, merge, otherwise));
+    const results = cases.map(({ body }, index) => this.#branch('switchOn', labels[index] as LabelId, merge, body));
+    results.push(this.#branch('switchOn', fallback, merge, otherwise));
     this.startBlock(merge);
     return this.#join(results, 'switchOn');
   }
@@ -79,11 +93,14 @@ export abstract class ControlBuilder extends MemoryBuilder {
     if (type.kind !== 'int') throw this.error('forLoop', `to is ${nameOf(type)}, expected an integer`);
     const first = this.operand(from, type, 'forLoop', 'from');
     const increment = this.operand(step, type, 'forLoop', 'step');
+    if (increment.integer?.value === 0n && !increment.integer.isSpecialised) {
+      throw this.error('forLoop', 'step is 0: the loop would not end');
+    }
     return this.#loop(
       'forLoop',
       [first, ...carried],
       ([counter]) => (isSigned ? this.slt(counter as Value, to) : this.ult(counter as Value, to)),
-      ([counter, ...values]) => body(counter as Value, values) ?? [],
+      ([counter, ...values]) => this.#results(body(counter as Value, values), 'forLoop'),
       ([counter]) => [this.add(counter as Value, increment)],
       unroll,
     ).slice(1);
@@ -99,7 +116,7 @@ export abstract class ControlBuilder extends MemoryBuilder {
       'whileLoop',
       carried,
       condition,
-      (values) => body(values) ?? [],
+      (values) => this.#results(body(values), 'whileLoop'),
       () => [],
       undefined,
     );
@@ -160,18 +177,29 @@ export abstract class ControlBuilder extends MemoryBuilder {
   }
 
   /** One branch, up to its jump to the merge. */
-  #branch(label: LabelId, merge: LabelId, write: () => Values | void): { values: Values; from: LabelId } {
+  #branch(name: string, label: LabelId, merge: LabelId, write: () => Values | void): Branch {
     this.startBlock(label);
     return this.inRegion(() => {
-      const values = (write() ?? []).map((value, index) => this.use(value, 'branch', `result ${index + 1}`));
+      const values = this.#results(write(), name).map((value, index) => this.use(value, name, `result ${index + 1}`));
       const from = this.block;
       this.terminate(Op.Branch, merge);
       return { values, from };
     });
   }
 
+  #results(given: Values | void, name: string): Values {
+    this.#refuseAsync(given, name);
+    if (given === undefined) return [];
+    if (!Array.isArray(given)) throw this.error(name, 'the results of a branch or body have to be an array');
+    return given as Values;
+  }
+
+  #refuseAsync(given: unknown, name: string): void {
+    if (given instanceof Promise) throw this.error(name, 'code cannot be asynchronous: it ends when it returns');
+  }
+
   /** The results of branches that meet. */
-  #join(branches: readonly { values: Values; from: LabelId }[], name: string): Values {
+  #join(branches: readonly Branch[], name: string): Values {
     const types: readonly Type[] = branches[0]?.values.map(({ type }) => type) ?? [];
     for (const { values } of branches) {
       if (values.length !== types.length || values.some(({ type }, index) => type !== types[index])) {

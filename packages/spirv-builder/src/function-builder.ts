@@ -1,22 +1,11 @@
 import type { ModuleContext } from './block-builder.ts';
-import { ControlBuilder } from './control-builder.ts';
-import {
-  BuiltIn,
-  Capability,
-  Decoration,
-  GroupOperation,
-  MemorySemantics,
-  Scope,
-  StorageClass,
-} from './generated/enums.ts';
+import { Capability, GroupOperation, MemorySemantics, Scope, StorageClass } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
 import type { LabelId, TypeId, ValueId } from './ids.ts';
-import { nameOf, type PointerType, scalarAlignment, type Type } from './type.ts';
+import { nameOf, type PointerType, type Type } from './type.ts';
 import type { Operand, Value } from './value.ts';
+import { WorkItemBuilder } from './work-item-builder.ts';
 import { pushInstruction } from './words.ts';
-
-/** x, y or z. */
-export type Dimension = 0 | 1 | 2;
 
 /** Combines the values of a sub-group. */
 export type SubgroupOperation = 'iadd' | 'fadd' | 'fmin' | 'umin' | 'smin' | 'fmax' | 'umax' | 'smax';
@@ -48,51 +37,15 @@ const ATOMIC_OPS: Readonly<Record<AtomicOperation, Op>> = {
   exchange: Op.AtomicExchange,
 };
 
-/** What of a kernel's code depends on where it runs: ids, workgroup memory, barriers, atomics, sub-groups, calls. */
-export class FunctionBuilder extends ControlBuilder {
-  readonly #inputs = new Set<Value>();
+/** The code of a function; what is here concerns work-items beside this one: barriers, atomics, sub-groups, calls. */
+export class FunctionBuilder extends WorkItemBuilder {
   readonly #entry: LabelId;
 
   /** @internal Functions are made by a `ModuleBuilder`. */
-  constructor(place: string, module: object, context: ModuleContext) {
-    super(place, module, context);
+  constructor(place: string, module: object, context: ModuleContext, isKernel: boolean) {
+    super(place, module, context, isKernel);
     this.#entry = this.newLabel();
     this.startBlock(this.#entry);
-  }
-
-  /** Number of this work-item among all, as u64. */
-  globalId(dimension: Dimension): Value {
-    return this.#builtIn(BuiltIn.GlobalInvocationId, dimension);
-  }
-  /** Number of this work-item in its group, as u64. */
-  localId(dimension: Dimension): Value {
-    return this.#builtIn(BuiltIn.LocalInvocationId, dimension);
-  }
-  /** Number of this work-item's group, as u64. */
-  groupId(dimension: Dimension): Value {
-    return this.#builtIn(BuiltIn.WorkgroupId, dimension);
-  }
-  /** Number of groups, as u64. */
-  groupCount(dimension: Dimension): Value {
-    return this.#builtIn(BuiltIn.NumWorkgroups, dimension);
-  }
-  /** Work-items in a group, as u64. */
-  groupSize(dimension: Dimension): Value {
-    return this.#builtIn(BuiltIn.WorkgroupSize, dimension);
-  }
-  /** Number of work-items, as u64. */
-  globalSize(dimension: Dimension): Value {
-    return this.#builtIn(BuiltIn.GlobalSize, dimension);
-  }
-
-  /** An array in workgroup memory, shared by the work-items of a group: a pointer to it, for `at`. */
-  localArray(element: Type, length: number | Value): Value {
-    return this.#workgroupVariable(this.#arrayOf(element, length));
-  }
-
-  /** An array of this work-item: a pointer to it, for `at`. */
-  privateArray(element: Type, length: number | Value): Value {
-    return this.variable(this.#arrayOf(element, length));
   }
 
   /**
@@ -107,6 +60,7 @@ export class FunctionBuilder extends ControlBuilder {
 
   /** Changes memory in one piece; gives what was there. `pointer` points to an integer. */
   atomic(operation: AtomicOperation, pointer: Value, operand: Operand): Value {
+    if (ATOMIC_OPS[operation] === undefined) throw this.error('atomic', `there is no ${String(operation)}`);
     const type = this.#atomicPointee(pointer, 'atomic');
     const value = this.operand(operand, type, 'atomic', 'operand');
     return this.emit(ATOMIC_OPS[operation], type, pointer.id, ...this.#atomicScope(pointer), value.id);
@@ -122,26 +76,10 @@ export class FunctionBuilder extends ControlBuilder {
     return this.emit(Op.AtomicCompareExchange, type, ...operands);
   }
 
-  /** Number of this work-item in its sub-group, as u32. */
-  subgroupLocalId(): Value {
-    return this.#subgroupBuiltIn(BuiltIn.SubgroupLocalInvocationId);
-  }
-  /** Work-items in this sub-group, as u32. */
-  subgroupSize(): Value {
-    return this.#subgroupBuiltIn(BuiltIn.SubgroupSize);
-  }
-  /** Number of this sub-group in its group, as u32. */
-  subgroupId(): Value {
-    return this.#subgroupBuiltIn(BuiltIn.SubgroupId);
-  }
-  /** Sub-groups in the group, as u32. */
-  subgroupCount(): Value {
-    return this.#subgroupBuiltIn(BuiltIn.NumSubgroups);
-  }
-
   /** The values of all work-items of the sub-group, combined. All of them have to come by. */
   subgroupReduce(operation: SubgroupOperation, value: Value): Value {
     const { type } = this.use(value, 'subgroupReduce', 'value');
+    if (SUBGROUP_OPS[operation] === undefined) throw this.error('subgroupReduce', `there is no ${String(operation)}`);
     const kind = operation.startsWith('f') ? 'float' : 'int';
     if (type.kind !== kind) throw this.error('subgroupReduce', `${operation} takes ${kind}, got ${nameOf(type)}`);
     this.context.requirements.capability(Capability.Groups);
@@ -151,7 +89,7 @@ export class FunctionBuilder extends ControlBuilder {
 
   /** The value of the work-item with number `lane`, u32, the same for all. */
   subgroupBroadcast(value: Value, lane: Operand): Value {
-    const { type } = this.use(value, 'subgroupBroadcast', 'value');
+    const type = this.#numbers(value, 'subgroupBroadcast');
     const from = this.operand(lane, this.types.int(32), 'subgroupBroadcast', 'lane');
     this.context.requirements.capability(Capability.Groups);
     return this.emit(Op.GroupBroadcast, type, this.#u32(Scope.Subgroup), value.id, from.id);
@@ -159,7 +97,7 @@ export class FunctionBuilder extends ControlBuilder {
 
   /** The value of the work-item with number `lane`, u32, which may differ from one to the next. */
   subgroupShuffle(value: Value, lane: Operand): Value {
-    const { type } = this.use(value, 'subgroupShuffle', 'value');
+    const type = this.#numbers(value, 'subgroupShuffle');
     const from = this.operand(lane, this.types.int(32), 'subgroupShuffle', 'lane');
     this.context.requirements.capability(Capability.SubgroupShuffleINTEL);
     this.context.requirements.extension('SPV_INTEL_subgroups');
@@ -168,6 +106,9 @@ export class FunctionBuilder extends ControlBuilder {
 
   /** Calls a function of the module. */
   call(callee: FunctionHandle, ...operands: readonly Operand[]): Value {
+    if (callee === undefined || !this.context.hasFunction(callee)) {
+      throw this.error('call', 'takes a function of this module that is complete: none can call itself');
+    }
     if (operands.length !== callee.parameters.length) {
       const wanted = callee.parameters.length;
       throw this.error(`call of ${callee.name}`, `takes ${wanted} arguments, got ${operands.length}`);
@@ -193,10 +134,10 @@ export class FunctionBuilder extends ControlBuilder {
     result: Type,
     control: number,
     parameters: readonly Value[],
-    returned: Value | undefined,
+    returned: Operand | undefined,
   ): { readonly words: readonly number[]; readonly interfaces: readonly number[] } {
-    if (returned === undefined) this.terminate(Op.Return);
-    else this.terminate(Op.ReturnValue, this.operand(returned, result, 'return', 'value').id);
+    if (result.kind === 'void') this.terminate(Op.Return);
+    else this.terminate(Op.ReturnValue, this.operand(returned as Operand, result, 'return', 'value').id);
     const words: number[] = [];
     pushInstruction(words, Op.Function, [result.id, id, control, type]);
     for (const { id: parameter, type: declared } of parameters) {
@@ -205,40 +146,7 @@ export class FunctionBuilder extends ControlBuilder {
     for (const word of this.finish(this.#entry)) words.push(word);
     pushInstruction(words, Op.FunctionEnd, []);
     // Before SPIR-V 1.4 an entry point names its inputs only.
-    return { words, interfaces: [...this.#inputs].map((input) => input.id) };
-  }
-
-  #builtIn(builtIn: number, dimension: Dimension): Value {
-    const u64 = this.types.int(64);
-    // Vectors of three 64-bit integers: what a kernel with 64-bit addresses has them as.
-    const input = this.context.builtIn(builtIn, this.types.vector(u64, 3));
-    this.#inputs.add(input);
-    return this.extract(this.load(input, { align: 32 }), dimension);
-  }
-
-  #subgroupBuiltIn(builtIn: number): Value {
-    this.context.requirements.capability(Capability.SubgroupDispatch);
-    const input = this.context.builtIn(builtIn, this.types.int(32));
-    this.#inputs.add(input);
-    return this.load(input);
-  }
-
-  #arrayOf(element: Type, length: number | Value): Type {
-    if (typeof length === 'object') {
-      return this.types.array(element, this.use(length, 'array', 'length'), undefined);
-    }
-    if (!Number.isInteger(length) || length < 1) throw this.error('array', `cannot have ${length} elements`);
-    return this.types.array(element, this.constant(this.types.int(64), length), length);
-  }
-
-  #workgroupVariable(type: Type): Value {
-    const pointer = this.types.pointer(StorageClass.Workgroup, type);
-    const { sections } = this.context;
-    const id = sections.nextId() as ValueId;
-    sections.push('declarations', Op.Variable, pointer.id, id, StorageClass.Workgroup);
-    // The widest vector of such elements: shared arrays are read in vectors.
-    sections.push('decorations', Op.Decorate, id, Decoration.Alignment, Math.max(64, scalarAlignment(type)));
-    return { ...this.newValue(pointer), id };
+    return { words, interfaces: this.inputs.map((input) => input.id) };
   }
 
   #atomicPointee(pointer: Value, instruction: string): Type {
@@ -246,8 +154,16 @@ export class FunctionBuilder extends ControlBuilder {
     if (type.kind !== 'pointer' || type.pointee.kind !== 'int' || type.pointee.width < 32) {
       throw this.error(instruction, `takes a pointer to u32 or u64, got ${nameOf(type)}`);
     }
+    if (type.storage !== StorageClass.CrossWorkgroup && type.storage !== StorageClass.Workgroup) {
+      throw this.error(instruction, 'takes a pointer to global or workgroup memory');
+    }
     if (type.pointee.width === 64) this.context.requirements.capability(Capability.Int64Atomics);
     return type.pointee;
+  }
+
+  #numbers(value: Value, instruction: string): Type {
+    this.expectKind(this.use(value, instruction, 'value'), ['int', 'float'], instruction);
+    return value.type;
   }
 
   #atomicScope(pointer: Value): [number, number] {

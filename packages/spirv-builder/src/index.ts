@@ -3,19 +3,14 @@
  *
  * @packageDocumentation
  */
-export type { MathFunction } from './arithmetic-builder.ts';
 export type { ForLoopOptions, SwitchCase } from './control-builder.ts';
-export type {
-  AtomicOperation,
-  Dimension,
-  FunctionBuilder,
-  FunctionHandle,
-  SubgroupOperation,
-} from './function-builder.ts';
+export type { AtomicOperation, FunctionBuilder, FunctionHandle, SubgroupOperation } from './function-builder.ts';
 export { StorageClass } from './generated/enums.ts';
 export type { LabelId, TypeId, ValueId } from './ids.ts';
+export type { MathFunction } from './math-functions.ts';
 export type { AccessOptions } from './memory-builder.ts';
-export { type KernelOptions, ModuleBuilder } from './module-builder.ts';
+export type { KernelOptions } from './kernel-options.ts';
+export { ModuleBuilder } from './module-builder.ts';
 export { SpirvError } from './spirv-error.ts';
 export {
   type ArrayType,
@@ -32,4 +27,5 @@ export {
   type VoidType,
 } from './type.ts';
 export type { TypeTable } from './type-table.ts';
-export type { Operand, Value } from './value.ts';
+export type { ConstantInteger, Operand, Value } from './value.ts';
+export type { Dimension } from './work-item-builder.ts';

@@ -3,6 +3,7 @@ import { Decoration, MemoryAccess, StorageClass } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
 import { OpenCl } from './generated/open-cl.ts';
 import {
+  isVectorCount,
   nameOf,
   type PointerType,
   type ScalarType,
@@ -11,7 +12,7 @@ import {
   type VectorCount,
   type VectorType,
 } from './type.ts';
-import type { Operand, Value } from './value.ts';
+import { nameOfOther, type Operand, type Value } from './value.ts';
 
 /** How memory is read or written. */
 export interface AccessOptions {
@@ -26,10 +27,17 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
   at(pointer: Value, index: Operand): Value {
     const { type } = this.use(pointer, 'at', 'pointer');
     if (type.kind !== 'pointer') throw this.error('at', `takes a pointer, got ${nameOf(type)}`);
-    const place = typeof index === 'object' ? this.use(index, 'at', 'index') : this.constant(this.types.int(64), index);
+    const place =
+      typeof index === 'object'
+        ? this.use(index, 'at', 'index')
+        : this.operand(index, this.types.int(64), 'at', 'index');
     if (place.type.kind !== 'int') throw this.error('at', `index is ${nameOf(place.type)}, expected an integer`);
     if (type.pointee.kind !== 'array') {
       return this.emit(Op.InBoundsPtrAccessChain, type, pointer.id, place.id);
+    }
+    const { length = Infinity } = type.pointee;
+    if (typeof index !== 'object' && (Number(index) < 0 || Number(index) >= length)) {
+      throw this.error('at', `there is no element ${index} of ${length}`);
     }
     const element = this.types.pointer(type.storage, type.pointee.element);
     return this.emit(Op.InBoundsAccessChain, element, pointer.id, place.id);
@@ -40,7 +48,7 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
     const { type } = this.use(pointer, 'member', 'pointer');
     const member = type.kind === 'pointer' && type.pointee.kind === 'struct' ? type.pointee.members[index] : undefined;
     if (type.kind !== 'pointer' || member === undefined) {
-      throw this.error('member', `${nameOf(type)} has no member ${index}`);
+      throw this.error('member', `${nameOf(type)} has no member ${nameOfOther(index)}`);
     }
     const place = this.constant(this.types.int(32), index);
     return this.emit(Op.InBoundsAccessChain, this.types.pointer(type.storage, member), pointer.id, place.id);
@@ -48,13 +56,16 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
 
   load(pointer: Value, options?: AccessOptions): Value {
     const { pointee } = this.#pointer(pointer, 'load');
-    return this.emit(Op.Load, pointee, pointer.id, ...accessWords(pointee, options));
+    return this.emit(Op.Load, pointee, pointer.id, ...this.#accessWords(pointee, options, 'load'));
   }
 
   store(pointer: Value, value: Operand, options?: AccessOptions): void {
-    const { pointee } = this.#pointer(pointer, 'store');
+    const { pointee, storage } = this.#pointer(pointer, 'store');
+    if (storage === StorageClass.Input || storage === StorageClass.UniformConstant) {
+      throw this.error('store', 'this memory is only for reading');
+    }
     const stored = this.operand(value, pointee, 'store', 'value');
-    this.perform(Op.Store, pointer.id, stored.id, ...accessWords(pointee, options));
+    this.perform(Op.Store, pointer.id, stored.id, ...this.#accessWords(pointee, options, 'store'));
   }
 
   /** Reads `count` neighbouring elements as a vector; `pointer` points to the first. */
@@ -77,6 +88,7 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
     const f32 = this.types.float(32);
     const zero = this.constant(this.types.int(64), 0);
     const set = this.context.openCl();
+    if (count !== 1) this.#expectCount(count, 'loadHalf');
     if (count === 1) return this.emit(Op.ExtInst, f32, set, OpenCl.vload_half, zero.id, pointer.id);
     const vector = this.types.vector(f32, count);
     return this.emit(Op.ExtInst, vector, set, OpenCl.vload_halfn, zero.id, pointer.id, count);
@@ -95,29 +107,33 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
 
   /** A variable of this invocation, to be read with `load` and written with `store`. */
   variable(type: Type, initial?: Operand): Value {
-    const pointer = this.declareVariable(this.types.pointer(StorageClass.Function, type), StorageClass.Function);
+    const pointerType = this.placed('variable', '', () => this.types.pointer(StorageClass.Function, type));
+    const pointer = this.declareVariable(pointerType, StorageClass.Function);
     if (initial !== undefined) this.store(pointer, initial);
     return pointer;
   }
 
   /** A vector of these components, scalars or shorter vectors. */
   vector(type: VectorType, ...parts: readonly Operand[]): Value {
+    this.#expectVectorType(type, 'vector');
     const values = parts.map((part, index) => {
-      const isScalar = typeof part !== 'object' || part.type.kind !== 'vector';
-      return isScalar
-        ? this.operand(part, type.component, 'vector', `part ${index + 1}`)
-        : this.use(part, 'vector', `part ${index + 1}`);
+      const name = `part ${index + 1}`;
+      const isVector = typeof part === 'object' && this.use(part, 'vector', name).type.kind === 'vector';
+      return isVector ? part : this.operand(part, type.component, 'vector', name);
     });
     const counts = values.map((value) => this.#componentsIn(value, type.component));
     if (counts.reduce((sum, count) => sum + count, 0) !== type.count) {
-      throw this.error('vector', `${counts.join(' + ')} components do not make a ${nameOf(type)}`);
+      throw this.error('vector', `${counts.join(' + ') || 'no'} components do not make a ${nameOf(type)}`);
     }
+    // One part that is all of it: SPIR-V wants two at least.
+    if (values.length === 1) return values[0] as Value;
     return this.emit(Op.CompositeConstruct, type, ...values.map(({ id }) => id));
   }
 
   /** A vector whose components are all the same. */
   splat(type: VectorType, value: Operand): Value {
-    if (typeof value !== 'object') return this.constant(type, value);
+    this.#expectVectorType(type, 'splat');
+    if (typeof value !== 'object') return this.operand(value, type, 'splat', 'value');
     return this.spread(type, this.operand(value, type.component, 'splat', 'value'));
   }
 
@@ -139,7 +155,9 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
   /** The component at an index that is known when the kernel runs; undefined beyond the last. */
   extractAt(vector: Value, index: Value): Value {
     const type = this.expectVector(this.use(vector, 'extractAt', 'vector'), 'extractAt');
-    this.expectKind(this.use(index, 'extractAt', 'index'), ['int'], 'extractAt');
+    if (this.use(index, 'extractAt', 'index').type.kind !== 'int') {
+      throw this.error('extractAt', `index is ${nameOf(index.type)}, expected an integer`);
+    }
     return this.emit(Op.VectorExtractDynamic, type.component, vector.id, index.id);
   }
 
@@ -151,12 +169,13 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
       throw this.error('shuffle', `${nameOf(from)} and ${nameOf(other)} have different components`);
     }
     for (const index of indices) this.#expectIndex(index, from.count + other.count, 'shuffle');
-    const result = this.types.vector(from.component, indices.length as VectorCount);
+    const result = this.types.vector(from.component, this.#expectCount(indices.length, 'shuffle'));
     return this.emit(Op.VectorShuffle, result, a.id, b.id, ...indices);
   }
 
   /** Says that an address is a multiple of so many bytes; for parameters and variables. */
   protected alignTo(value: Value, bytes: number): void {
+    if (!isAlignment(bytes)) throw this.error('align', `${bytes} is no power of two`);
     this.context.sections.push('decorations', Op.Decorate, value.id, Decoration.Alignment, bytes);
   }
 
@@ -171,7 +190,25 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
     if (pointee.kind !== 'int' && pointee.kind !== 'float') {
       throw this.error(instruction, `takes a pointer to a number, got ${nameOf(pointer.type)}`);
     }
-    return this.types.vector(pointee, count);
+    return this.types.vector(pointee, this.#expectCount(count, instruction));
+  }
+
+  #expectVectorType(type: VectorType, instruction: string): void {
+    this.expectType(type, instruction);
+    if (type.kind !== 'vector') throw this.error(instruction, `${nameOf(type)} is no vector type`);
+  }
+
+  #expectCount(count: number, instruction: string): VectorCount {
+    if (isVectorCount(count)) return count as VectorCount;
+    throw this.error(instruction, `there are no vectors of ${count} components (2, 3, 4, 8, 16)`);
+  }
+
+  #accessWords(type: Type, { align, isVolatile = false }: AccessOptions = {}, instruction: string): number[] {
+    if (align !== undefined && !isAlignment(align)) {
+      throw this.error(instruction, `align is ${align}, expected a power of two`);
+    }
+    const volatile = isVolatile ? MemoryAccess.Volatile : 0;
+    return [MemoryAccess.Aligned | volatile, align ?? scalarAlignment(type)];
   }
 
   #asVector(pointer: Value, vector: VectorType): Value {
@@ -199,7 +236,7 @@ export abstract class MemoryBuilder extends ArithmeticBuilder {
   }
 }
 
-function accessWords(type: Type, { align, isVolatile = false }: AccessOptions = {}): number[] {
-  const volatile = isVolatile ? MemoryAccess.Volatile : 0;
-  return [MemoryAccess.Aligned | volatile, align ?? scalarAlignment(type)];
+/** Powers of two as far as a word goes. */
+function isAlignment(bytes: number): boolean {
+  return bytes > 0 && bytes >>> 0 === bytes && (bytes & (bytes - 1)) === 0;
 }

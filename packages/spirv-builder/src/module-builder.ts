@@ -13,23 +13,14 @@ import {
 } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
 import type { ValueId } from './ids.ts';
+import { checkKernel, checkName, checkParameters, type KernelOptions } from './kernel-options.ts';
 import { Requirements } from './requirements.ts';
 import { Sections } from './sections.ts';
 import { SpirvError } from './spirv-error.ts';
 import type { FloatType, IntType, PointerType, ScalarType, Type, VectorCount, VectorType } from './type.ts';
 import { TypeTable } from './type-table.ts';
-import type { Value } from './value.ts';
+import type { Operand, Value } from './value.ts';
 import { encodeString } from './literal-string.ts';
-
-/** What a kernel or function is declared with. */
-export interface KernelOptions {
-  /** Work-items of a group along x, y and z; fixed, so that the compiler can use it. */
-  readonly localSize?: readonly [number, number, number];
-  /** Sub-groups of this size. */
-  readonly subgroupSize?: number;
-  /** Bytes that the addresses of pointer parameters are multiples of. */
-  readonly align?: Readonly<Record<string, number>>;
-}
 
 type Parameters<Names extends string> = Readonly<Record<Names, Type>>;
 type Arguments<Names extends string> = Readonly<Record<Names, Value>>;
@@ -55,7 +46,8 @@ export class ModuleBuilder {
   readonly #kernels = new Set<string>();
   #openCl: number | undefined;
   /** Functions that are being written: one may be started while another is, to be called there. */
-  readonly #open = new Set<string>();
+  readonly #open = new Set<FunctionBuilder>();
+  readonly #functions = new Set<object>();
 
   /** Types other than the common ones that have methods of their own here. */
   readonly types: TypeTable;
@@ -63,7 +55,7 @@ export class ModuleBuilder {
 
   constructor() {
     this.types = new TypeTable(this.#sections, this.#requirements);
-    this.#constants = new ConstantTable(this.#sections, this);
+    this.#constants = new ConstantTable(this.#sections, this.types, this.#requirements, this);
     this.#sections.push('memoryModel', Op.MemoryModel, AddressingModel.Physical64, MemoryModel.OpenCL);
     this.#context = {
       sections: this.#sections,
@@ -72,6 +64,7 @@ export class ModuleBuilder {
       requirements: this.#requirements,
       openCl: () => this.#importOpenCl(),
       builtIn: (builtIn, type) => this.#builtIn(builtIn, type),
+      hasFunction: (handle) => this.#functions.has(handle),
     };
   }
 
@@ -99,15 +92,15 @@ export class ModuleBuilder {
   }
   /** A constant that the driver may be told another value for, under `specId`, when it builds the module. */
   specConstant(type: ScalarType, value: number | bigint | boolean, specId: number): Value {
-    const constant = this.#constants.specialisable(type, value, specId);
-    return constant;
+    return this.#constants.specialisable(type, value, specId);
   }
   /** The result of an integer operation on specialisation constants. */
   specOperation(operation: 'add' | 'sub' | 'mul' | 'udiv' | 'umod', a: Value, b: Value): Value {
-    if (a.type !== b.type || a.type.kind !== 'int') {
-      throw new SpirvError('specialisation constant', 'an operation takes two integers of one type');
+    if (a.module !== this || b.module !== this || a.type !== b.type || !a.integer || !b.integer) {
+      throw new SpirvError('specialisation constant', 'an operation takes two integer constants of one type');
     }
     const op = { add: Op.IAdd, sub: Op.ISub, mul: Op.IMul, udiv: Op.UDiv, umod: Op.UMod }[operation];
+    if (op === undefined) throw new SpirvError('specialisation constant', `there is no operation ${String(operation)}`);
     return this.#constants.specialisedOperation(a.type, op, [a, b]);
   }
 
@@ -119,19 +112,11 @@ export class ModuleBuilder {
     options: KernelOptions = {},
   ): void {
     if (this.#kernels.has(name)) throw new SpirvError(`kernel ${name}`, 'there is a kernel of this name');
+    checkName(`kernel ${name}`, name);
+    checkKernel(`kernel ${name}`, parameters, options);
     this.#kernels.add(name);
     const nothing = this.types.void();
-    const { id, interfaces } = this.#write(
-      `kernel ${name}`,
-      parameters,
-      nothing,
-      options,
-      FunctionControl.None,
-      (k, given) => {
-        write(k, given);
-        return undefined;
-      },
-    );
+    const { id, interfaces } = this.#write(`kernel ${name}`, parameters, nothing, options, FunctionControl.None, write);
     this.#sections.push('entryPoints', Op.EntryPoint, ExecutionModel.Kernel, id, ...encodeString(name), ...interfaces);
     if (options.localSize !== undefined) {
       this.#sections.push('executionModes', Op.ExecutionMode, id, ExecutionMode.LocalSize, ...options.localSize);
@@ -147,21 +132,28 @@ export class ModuleBuilder {
     name: string,
     parameters: Parameters<Names>,
     result: Type,
-    write: (k: FunctionBuilder, parameters: Arguments<Names>) => Value,
+    write: (k: FunctionBuilder, parameters: Arguments<Names>) => Operand,
   ): FunctionHandle {
-    const { id } = this.#write(`function ${name}`, parameters, result, {}, FunctionControl.Inline, write);
-    return { name, id, result, parameters: Object.values<Type>(parameters) };
+    const { id } = this.#write(`function ${name}`, parameters, result, undefined, FunctionControl.Inline, write);
+    const handle = Object.freeze({ name, id, result, parameters: Object.values<Type>(parameters) });
+    this.#functions.add(handle);
+    return handle;
   }
 
   /** A name that disassemblers show. */
   name(value: Value, name: string): void {
+    checkName('name', name);
+    if (value?.module !== this) throw new SpirvError(`name ${name}`, 'is for a value of this module');
     this.#sections.push('names', Op.Name, value.id, ...encodeString(name));
   }
 
   /** The module. More may be added afterwards, and it built again. */
   build(): Uint32Array {
     const [open] = this.#open;
-    if (open !== undefined) throw new SpirvError(open, 'the function has no end yet');
+    if (open !== undefined) {
+      throw new SpirvError(open.place, 'the function has no end yet: its code is running, or an exception left it');
+    }
+    if (this.#kernels.size === 0) throw new SpirvError('module', 'has no kernel');
     return this.#sections.concatenate(this.#requirements.version);
   }
 
@@ -169,29 +161,33 @@ export class ModuleBuilder {
     place: string,
     parameters: Parameters<Names>,
     result: Type,
-    options: KernelOptions,
+    options: KernelOptions | undefined,
     control: number,
-    write: (k: FunctionBuilder, parameters: Arguments<Names>) => Value | undefined,
+    write: (k: FunctionBuilder, parameters: Arguments<Names>) => Operand | void,
   ): { id: ValueId; interfaces: readonly number[] } {
-    this.#open.add(place);
     const entries = Object.entries<Type>(parameters);
+    for (const each of [result, ...entries.map(([, parameter]) => parameter)]) this.types.expect(each, place);
+    checkParameters(place, entries);
     const type = this.types.function(
       result,
       entries.map(([, parameter]) => parameter),
     );
     const id = this.#sections.nextId() as ValueId;
-    const k = new FunctionBuilder(place, this, this.#context);
+    const k = new FunctionBuilder(place, this, this.#context, options !== undefined);
+    this.#open.add(k);
     const values = entries.map(([name, parameter]) => {
-      const value = k.parameter(parameter, options.align?.[name]);
+      const value = k.parameter(parameter, options?.align?.[name]);
       this.name(value, name);
       return value;
     });
     const given = Object.fromEntries(entries.map(([name], index) => [name, values[index]])) as Arguments<Names>;
     // Left open when `write` throws: half a function is in no module.
-    const returned = write(k, given);
-    const { words, interfaces } = k.complete(id, type, result, control, values, returned);
+    const returned = write(k, given) as unknown;
+    if (returned instanceof Promise)
+      throw new SpirvError(place, 'code cannot be asynchronous: it ends when it returns');
+    const { words, interfaces } = k.complete(id, type, result, control, values, returned as Operand | undefined);
     this.#sections.append('functions', words);
-    this.#open.delete(place);
+    this.#open.delete(k);
     return { id, interfaces };
   }
 

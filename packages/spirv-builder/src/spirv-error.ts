@@ -3,9 +3,12 @@ export class SpirvError extends Error {
   override readonly name = 'SpirvError';
   /** Where in the module, such as `kernel gemm, add, operand 2`. */
   readonly place: string;
+  /** What is wrong: the message without the place. */
+  readonly problem: string;
 
-  constructor(place: string, message: string) {
-    super(`${place}: ${message}`);
+  constructor(place: string, problem: string) {
+    super(`${place}: ${problem}`);
     this.place = place;
+    this.problem = problem;
   }
 }

@@ -8,7 +8,9 @@ import {
   type ArrayType,
   type BoolType,
   type FloatType,
+  holds,
   type IntType,
+  isVectorCount,
   nameOf,
   type PointerType,
   type ScalarType,
@@ -18,15 +20,21 @@ import {
   type VectorType,
   type VoidType,
 } from './type.ts';
-import type { Value } from './value.ts';
+import { nameOfOther, type Value } from './value.ts';
 
 const INT_CAPABILITY = { 8: Capability.Int8, 16: Capability.Int16, 32: undefined, 64: Capability.Int64 };
+const INT_WIDTHS: readonly number[] = [8, 16, 32, 64];
+const FLOAT_WIDTHS: readonly number[] = [16, 32, 64];
+const STORAGE_CLASSES: readonly number[] = Object.values(StorageClass);
+/** Of a struct: a limit of the specification (2.17, universal limits). */
+const MAX_MEMBERS = 16_383;
 
 /** The types of a module: each is declared once, when it is first asked for. */
 export class TypeTable {
   readonly #sections: Sections;
   readonly #requirements: Requirements;
   readonly #types = new Map<string, Type>();
+  readonly #own = new Set<Type>();
   readonly #functions = new Map<string, TypeId>();
 
   constructor(sections: Sections, requirements: Requirements) {
@@ -44,6 +52,7 @@ export class TypeTable {
   }
 
   int(width: IntType['width']): IntType {
+    if (!INT_WIDTHS.includes(width)) throw new SpirvError('int type', `there is none of ${width} bits (8, 16, 32, 64)`);
     return this.#intern(`u${width}`, () => {
       const capability = INT_CAPABILITY[width];
       if (capability !== undefined) this.#requirements.capability(capability);
@@ -53,6 +62,8 @@ export class TypeTable {
   }
 
   float(width: FloatType['width']): FloatType {
+    if (!FLOAT_WIDTHS.includes(width))
+      throw new SpirvError('float type', `there is none of ${width} bits (16, 32, 64)`);
     return this.#intern(`f${width}`, () => {
       if (width === 64) this.#requirements.capability(Capability.Float64);
       // Enough for pointers to halves. Values of this type need Float16, which the functions that make them declare.
@@ -62,23 +73,37 @@ export class TypeTable {
   }
 
   vector(component: ScalarType, count: VectorCount): VectorType {
+    this.expect(component, 'vector type');
+    if (!isScalar(component)) throw new SpirvError('vector type', `cannot have components of ${nameOf(component)}`);
+    if (!isVectorCount(count))
+      throw new SpirvError('vector type', `there is none of ${count} components (2, 3, 4, 8, 16)`);
     return this.#intern(`vector ${component.id} ${count}`, () => {
       if (count > 4) this.#requirements.capability(Capability.Vector16);
       return { kind: 'vector', id: this.#declare(Op.TypeVector, component.id, count), component, count };
     });
   }
 
-  /** `length`: elements, at least 1, or a constant, which may be a specialisation constant. */
-  array(element: Type, length: Value, elements: number | undefined): ArrayType {
+  /** `length`: elements, at least 1: an integer constant, which may be a specialisation constant. */
+  array(element: Type, length: Value): ArrayType {
+    this.expect(element, 'array type');
+    if (element.kind === 'void') throw new SpirvError('array type', 'cannot have elements of void');
+    this.expect(length.type, 'array type');
+    const { integer } = length;
+    if (integer === undefined) throw new SpirvError('array type', 'the length is no integer constant');
+    if (integer.value === 0n) throw new SpirvError('array type', 'cannot have 0 elements');
     return this.#intern(`array ${element.id} ${length.id}`, () => ({
       kind: 'array',
       id: this.#declare(Op.TypeArray, element.id, length.id),
       element,
-      length: elements,
+      length: integer.isSpecialised ? undefined : Number(integer.value),
     }));
   }
 
   struct(members: readonly Type[]): StructType {
+    for (const member of members) this.expect(member, 'struct type');
+    if (members.some(({ kind }) => kind === 'void')) throw new SpirvError('struct type', 'cannot have members of void');
+    if (members.length > MAX_MEMBERS)
+      throw new SpirvError('struct type', `cannot have more than ${MAX_MEMBERS} members`);
     return this.#intern(`struct ${members.map(({ id }) => id).join(' ')}`, () => ({
       kind: 'struct',
       id: this.#declare(Op.TypeStruct, ...members.map(({ id }) => id)),
@@ -87,13 +112,25 @@ export class TypeTable {
   }
 
   pointer(storage: StorageClass, pointee: Type): PointerType {
-    if (pointee.kind === 'void' || pointee.kind === 'bool') {
+    this.expect(pointee, 'pointer type');
+    if (!STORAGE_CLASSES.includes(storage)) throw new SpirvError('pointer type', `there is no memory ${storage}`);
+    if (holds(pointee, ({ kind }) => kind === 'void' || kind === 'bool')) {
       throw new SpirvError('pointer type', `memory cannot hold ${nameOf(pointee)}`);
     }
     return this.#intern(`pointer ${storage} ${pointee.id}`, () => {
       if (storage === StorageClass.Generic) this.#requirements.capability(Capability.GenericPointer);
       return { kind: 'pointer', id: this.#declare(Op.TypePointer, storage, pointee.id), storage, pointee };
     });
+  }
+
+  /** @internal Refuses what is no type of this module. */
+  expect(type: Type, place: string): void {
+    if (this.#own.has(type)) return;
+    const isType = typeof type === 'object' && type !== null && 'kind' in type;
+    throw new SpirvError(
+      place,
+      isType ? `${nameOf(type)} belongs to another module` : `${nameOfOther(type)} is no type`,
+    );
   }
 
   /** @internal */
@@ -107,7 +144,10 @@ export class TypeTable {
 
   #intern<T extends Type>(key: string, make: () => T): T {
     let type = this.#types.get(key);
-    if (type === undefined) this.#types.set(key, (type = make()));
+    if (type === undefined) {
+      this.#types.set(key, (type = make()));
+      this.#own.add(type);
+    }
     return type as T;
   }
 
@@ -117,3 +157,5 @@ export class TypeTable {
     return id;
   }
 }
+
+const isScalar = ({ kind }: Type): boolean => kind === 'int' || kind === 'float' || kind === 'bool';

@@ -50,6 +50,13 @@ export interface PointerType {
 /** An interned type: one object, and one id, for equal types of a module. */
 export type Type = VoidType | ScalarType | VectorType | ArrayType | StructType | PointerType;
 
+const VECTOR_COUNTS: readonly number[] = [2, 3, 4, 8, 16];
+
+/** Whether there are vectors of so many components. */
+export function isVectorCount(count: number): boolean {
+  return VECTOR_COUNTS.includes(count);
+}
+
 /** The scalar type of a scalar or of a vector's components. */
 export function componentOf(type: Type): Type {
   return type.kind === 'vector' ? type.component : type;
@@ -93,5 +100,20 @@ export function scalarAlignment(type: Type): number {
     case 'bool':
     case 'void':
       return 1;
+  }
+}
+
+/** Whether such a part is in the memory of the type: itself, a component, an element or a member. */
+export function holds(type: Type, isSought: (part: Type) => boolean): boolean {
+  if (isSought(type)) return true;
+  switch (type.kind) {
+    case 'vector':
+      return isSought(type.component);
+    case 'array':
+      return holds(type.element, isSought);
+    case 'struct':
+      return type.members.some((member) => holds(member, isSought));
+    default:
+      return false;
   }
 }

@@ -15,7 +15,30 @@ export interface Value {
   readonly module: object;
   /** Where it is defined; undefined for constants and module-scope variables. */
   readonly region: Region | undefined;
+  /** Of integer constants only. */
+  readonly integer?: ConstantInteger;
+}
+
+/** What is known of an integer constant while the module is written. */
+export interface ConstantInteger {
+  /** As unsigned; of a specialisation constant, what it is until the driver is told another value. */
+  readonly value: bigint | undefined;
+  readonly isSpecialised: boolean;
 }
 
 /** A value, or a literal that becomes a constant of the type that the other operand has. */
 export type Operand = Value | number | bigint | boolean;
+
+/** For messages, what was given in place of a value: `number 1`, `undefined`, `array`. */
+export function nameOfOther(given: unknown): string {
+  if (Array.isArray(given)) return 'array';
+  switch (typeof given) {
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+    case 'string':
+      return `${typeof given} ${given}`;
+    default:
+      return given === null ? 'null' : typeof given;
+  }
+}

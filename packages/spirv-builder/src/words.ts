@@ -1,10 +1,23 @@
 import type { Op } from './generated/opcodes.ts';
+import { SpirvError } from './spirv-error.ts';
 import type { FloatType, IntType } from './type.ts';
 
-/** Appends an instruction. */
+const MAX_WORDS = 0xffff;
+
+/**
+ * Appends an instruction.
+ *
+ * @throws {SpirvError} for more words than an instruction can have, and for what is no word: the last line of defence
+ */
 export function pushInstruction(target: number[], op: Op, operands: readonly number[]): void {
-  target.push((((operands.length + 1) << 16) | op) >>> 0);
-  for (const operand of operands) target.push(operand >>> 0);
+  if (op === undefined) throw new SpirvError('instruction', 'there is no operation of this name');
+  const count = operands.length + 1;
+  if (count > MAX_WORDS) throw new SpirvError('instruction', `takes ${count} words, and can have ${MAX_WORDS}`);
+  target.push(((count << 16) | op) >>> 0);
+  for (const operand of operands) {
+    if (operand >>> 0 !== operand) throw new SpirvError('instruction', `${operand} is no 32-bit word`);
+    target.push(operand);
+  }
 }
 
 const scratch = new DataView(new ArrayBuffer(8));

@@ -121,6 +121,14 @@ static bool adapt_entry_point(adapted *copy, const uint32_t *at)
     return true;
 }
 
+/* PoCL replaces ids of work-items where all is inlined: what is left out ends the process at launch. */
+static bool adapt_function(adapted *copy, const uint32_t *at)
+{
+    const uint32_t control = at[3] & ~(uint32_t)SpvFunctionControlDontInlineMask;
+    spirv_emit(&copy->words, SpvOpFunction, 4, (uint32_t[]){at[1], at[2], control, at[4]});
+    return true;
+}
+
 static bool adapt(adapted *copy, const uint32_t *at)
 {
     switch (spirv_opcode(at)) {
@@ -131,6 +139,7 @@ static bool adapt(adapted *copy, const uint32_t *at)
     case SpvOpNoLine: return true;
     case SpvOpDecorate: return at[2] == SpvDecorationLinkageAttributes;
     case SpvOpEntryPoint: return adapt_entry_point(copy, at);
+    case SpvOpFunction: return adapt_function(copy, at);
     case SpvOpConstantNull: return adapt_null(copy, at);
     case SpvOpCompositeConstruct: return adapt_construct(copy, at);
     case SpvOpCopyMemory: return adapt_copy(copy, at);

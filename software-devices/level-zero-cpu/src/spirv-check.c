@@ -78,6 +78,13 @@ static bool check_entry_point(checking *state, const uint32_t *at)
     return true;
 }
 
+/* Compilers of OpenCL C declare built-in variables as imports, which nothing has to be linked for. */
+static bool is_input(const checking *state, uint32_t id)
+{
+    const uint32_t *variable = spirv_definition(state->module, id);
+    return variable && spirv_opcode(variable) == SpvOpVariable && variable[3] == SpvStorageClassInput;
+}
+
 static bool is_linked(const uint32_t *at, unsigned linkage)
 {
     if (spirv_opcode(at) != SpvOpDecorate || at[2] != SpvDecorationLinkageAttributes) return false;
@@ -92,7 +99,7 @@ static bool check_instruction(checking *state, const uint32_t *at)
     case SpvOpExtInstImport: return check_import(state, at);
     case SpvOpEntryPoint: return check_entry_point(state, at);
     case SpvOpDecorate:
-        if (is_linked(at, SpvLinkageTypeImport))
+        if (is_linked(at, SpvLinkageTypeImport) && !is_input(state, at[1]))
             return refuse(state, "the import", spirv_text(at + 3), "there is no other module to link with");
         if (at[2] == SpvDecorationBuiltIn) return check_builtin(state, at[1], at[3]);
         return true;

@@ -22,6 +22,27 @@ export interface ModuleSource {
   readonly flags?: string | undefined;
 }
 
+/**
+ * What a user loads as a module.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT
+ */
+export function checkSource(words: Uint32Array, constants: readonly ModuleConstant[]): void {
+  if (!(words instanceof Uint32Array) || words.length === 0) {
+    throw new BackendError('INVALID_ARGUMENT', 'a module is a Uint32Array of SPIR-V words');
+  }
+  if (!Array.isArray(constants) || !constants.every(isConstant)) {
+    throw new BackendError('INVALID_ARGUMENT', "constants are of the form { id: 0, type: 'u32', value: 3 }");
+  }
+}
+
+function isConstant(constant: ModuleConstant | null | undefined): boolean {
+  const isU32 = (value: unknown): boolean => typeof value === 'number' && value === value >>> 0;
+  if (typeof constant !== 'object' || constant === null || !isU32(constant.id)) return false;
+  const { type, value } = constant;
+  return type === 'u32' ? isU32(value) : type === 'f32' && typeof value === 'number';
+}
+
 /** A module that was built, and what its compiler said. */
 export interface BuiltModule {
   readonly module: ModuleHandle;

@@ -9,7 +9,7 @@ export interface HostBlock {
   readonly bytes: Uint8Array;
 }
 
-/** Blocks are of this size or a power of two above it. */
+/** Blocks are of this size or a power of two above it; those that are not kept, of a multiple. */
 const SMALLEST = 2 ** 20;
 /** Memory that is kept for the next copies. */
 const MAX_KEPT_BYTES = 64 * 2 ** 20;
@@ -35,7 +35,7 @@ export class HostBlocks {
    * @throws {BackendError} OUT_OF_MEMORY
    */
   take(bytes: number): HostBlock {
-    const size = bytes <= SMALLEST ? SMALLEST : 2 ** Math.ceil(Math.log2(bytes));
+    const size = sizeOf(bytes);
     const done = this.#returned.length > 0 ? this.#submissions.poll() : 0;
     const index = this.#returned.findIndex(({ block, until }) => until <= done && block.bytes.byteLength === size);
     const [found] = index < 0 ? [] : this.#returned.splice(index, 1);
@@ -86,6 +86,11 @@ export class HostBlocks {
   }
 
   #free({ address }: HostBlock): void {
-    this.#device.api.zeMemFree(this.#device.context, address);
+    this.#device.free(address);
   }
+}
+
+function sizeOf(bytes: number): number {
+  if (bytes > MAX_KEPT_BYTES) return Math.ceil(bytes / SMALLEST) * SMALLEST;
+  return Math.max(SMALLEST, 2 ** Math.ceil(Math.log2(bytes)));
 }

@@ -2,7 +2,8 @@ import { BackendError, type DeviceInfo } from '@concord/backend-core';
 import { loadLevelZero, type LevelZeroLibrary, unavailable } from '../ffi/load.ts';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
-import type { ModuleConstant } from './build-module.ts';
+import { checkSource, type ModuleConstant } from './build-module.ts';
+import { checkGroupCounts } from './check-launch.ts';
 import { chooseDevice } from './choose-device.ts';
 import { CommandStream } from './command-stream.ts';
 import { type HostBlock, HostBlocks } from './host-blocks.ts';
@@ -59,7 +60,7 @@ export class LevelZeroClient {
     device.onLost = (error) => this.#fail(error);
     this.#submissions = new Submissions(device, (error) => this.#fail(error));
     this.#modules = new ModuleCache(device);
-    this.#userKernels = new UserKernels(device);
+    this.#userKernels = new UserKernels(device, this.traits);
     this.#blocks = new HostBlocks(device, this.#submissions);
     this.#pool = new MemoryPool({
       device,
@@ -190,11 +191,12 @@ export class LevelZeroClient {
   /**
    * Builds a SPIR-V module of one's own. The same source gives the same module.
    *
-   * @throws {BackendError} DEVICE_ERROR with the build log
+   * @throws {BackendError} DEVICE_ERROR with the build log; INVALID_ARGUMENT for what are no words of a module
    */
   load(words: Uint32Array, options: LoadOptions = {}): LoadedModule {
     this.#assertUsable('load');
     const { name = 'module', constants = [], flags } = options;
+    checkSource(words, constants);
     return this.#modules.module({ name, words, constants, flags });
   }
 
@@ -212,9 +214,7 @@ export class LevelZeroClient {
     options: { readonly groupSize?: readonly [number, number, number] | undefined } = {},
   ): void {
     this.#assertUsable('launch');
-    if (groups.length !== 3 || groups.some((count) => !(Number.isSafeInteger(count) && count > 0))) {
-      throw new BackendError('INVALID_ARGUMENT', `groups must be three positive integers, got ${String(groups)}`);
-    }
+    checkGroupCounts(groups, this.traits);
     this.#stream.record(name, () => {
       const kernel = this.#userKernels.prepare(module, name, args, options.groupSize);
       this.#stream.launchKernel(kernel.handle, groups, name);
@@ -236,6 +236,7 @@ export class LevelZeroClient {
     this.#assertUsable('finish');
     this.#stream.flush();
     await this.#submissions.wait(this.#submissions.submitted, isWanted);
+    this.#pool.collect();
     if (this.failure !== undefined) throw this.failure;
   }
 
@@ -249,7 +250,7 @@ export class LevelZeroClient {
     const deadline = performance.now() + timeoutMs;
     const isIdle = await this.#idle(() => performance.now() < deadline);
     if (!isIdle) return;
-    await this.#modules.settled();
+    await Promise.all([this.#modules.settled(), this.#submissions.settled()]);
     this.#pool.destroy(this.#allocations.values());
     this.#allocations.clear();
     this.#stream.clear();

@@ -1,7 +1,7 @@
 import type { DeviceInfo, DeviceType } from '@concord/backend-core';
 import type { DeviceHandle, DriverHandle } from '../ffi/handles.ts';
 import { failure, handles, initialize } from '../ffi/initialize.ts';
-import type { LevelZeroLibrary } from '../ffi/load.ts';
+import { type LevelZeroLibrary, unavailable } from '../ffi/load.ts';
 import type { LevelZeroApi } from '../ffi/prototypes.ts';
 import { RESULTS, resultError } from '../ffi/result.ts';
 import { ENUMS, Struct, structSize } from '../ffi/structs.ts';
@@ -127,5 +127,7 @@ function driverText(api: LevelZeroApi, driver: DriverHandle): string {
 }
 
 function must(result: number, call: string): void {
-  if (result !== RESULTS.SUCCESS) throw resultError(result, call);
+  if (result === RESULTS.SUCCESS) return;
+  const cause = resultError(result, call);
+  throw unavailable('failed', `a device does not describe itself: ${cause.detail}`, 'restart the process', cause);
 }

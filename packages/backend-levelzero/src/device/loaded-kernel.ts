@@ -23,6 +23,8 @@ export class LoadedKernel {
   readonly #places: readonly Uint8Array[];
   /** Which arguments the driver has as they are in `#words`. */
   readonly #isSet: boolean[];
+  /** `frees` of the device when they were set. */
+  #frees = 0;
 
   constructor(device: OpenDevice, kernel: Kernel, object: KernelObject) {
     const count = kernel.parameters.length;
@@ -46,6 +48,11 @@ export class LoadedKernel {
   /** Sets the arguments of the next launch. */
   setArguments(args: Launch['args']): void {
     const { parameters, name } = this.#kernel;
+    if (this.#frees !== this.#device.frees) {
+      // A driver may keep, with a pointer, what it knows of the memory there. The same address may be other memory now.
+      this.#frees = this.#device.frees;
+      this.#isSet.fill(false);
+    }
     for (let index = 0; index < parameters.length; index++) {
       const parameter = parameters[index] as Kernel['parameters'][number];
       const value = args[parameter.name];

@@ -20,12 +20,13 @@ export class LoadedModule {
   readonly name: string;
   /** What the compiler said; empty where it had nothing to say. */
   readonly log: string;
-  readonly #device: OpenDevice;
+  /** Where it was built; it runs nowhere else. */
+  readonly device: OpenDevice;
   readonly #built: BuiltModule;
   readonly #kernels: KernelHandle[] = [];
 
   constructor(device: OpenDevice, name: string, built: BuiltModule) {
-    this.#device = device;
+    this.device = device;
     this.#built = built;
     this.name = name;
     this.log = built.log;
@@ -37,17 +38,17 @@ export class LoadedModule {
    * @throws {BackendError} INVALID_ARGUMENT when the module has no such kernel; DEVICE_ERROR; OUT_OF_MEMORY
    */
   createKernel(entryPoint: string): KernelObject {
-    const { api } = this.#device;
+    const { api } = this.device;
     const slot = handleSlot<'kernel'>();
     const result = this.#create(entryPoint, slot);
     if (result === RESULTS.ERROR_INVALID_KERNEL_NAME) {
       throw new BackendError('INVALID_ARGUMENT', `${this.name} has no kernel ${JSON.stringify(entryPoint)}`);
     }
-    this.#device.check(result, 'zeKernelCreate');
+    this.device.check(result, 'zeKernelCreate');
     const handle = handleIn(slot);
     this.#kernels.push(handle);
     const properties = new Struct('ze_kernel_properties_t');
-    this.#device.check(api.zeKernelGetProperties(handle, properties.bytes), 'zeKernelGetProperties');
+    this.device.check(api.zeKernelGetProperties(handle, properties.bytes), 'zeKernelGetProperties');
     return {
       handle,
       argumentCount: properties.get('numKernelArgs'),
@@ -60,7 +61,7 @@ export class LoadedModule {
   }
 
   destroy(): void {
-    const { api } = this.#device;
+    const { api } = this.device;
     for (const kernel of this.#kernels.splice(0)) api.zeKernelDestroy(kernel);
     api.zeModuleDestroy(this.#built.module);
   }
@@ -68,11 +69,11 @@ export class LoadedModule {
   #create(entryPoint: string, slot: Parameters<OpenDevice['api']['zeKernelCreate']>[2]): number {
     const name = new TextEncoder().encode(`${entryPoint}\0`);
     const size = structSize('ze_kernel_desc_t');
-    const memory = new NativeBytes(this.#device.koffi, size + name.byteLength);
+    const memory = new NativeBytes(this.device.koffi, size + name.byteLength);
     try {
       memory.bytes.set(name, size);
       new Struct('ze_kernel_desc_t', memory.bytes.subarray(0, size)).set('pKernelName', memory.address + BigInt(size));
-      return this.#device.api.zeKernelCreate(this.#built.module, memory.address, slot);
+      return this.device.api.zeKernelCreate(this.#built.module, memory.address, slot);
     } finally {
       memory.free();
     }

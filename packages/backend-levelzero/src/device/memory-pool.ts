@@ -173,8 +173,7 @@ export class MemoryPool {
   }
 
   #freeNow({ address, size }: Block): void {
-    const { api, context } = this.#options.device;
-    api.zeMemFree(context, address);
+    this.#options.device.free(address);
     this.#allocatedBytes -= size;
   }
 

@@ -25,6 +25,7 @@ export class OpenDevice {
   readonly queueOrdinal: number;
   /** Called once, with the first sign that the device is gone. */
   onLost: ((error: BackendError) => void) | undefined;
+  #frees = 0;
 
   /** @throws {BackendError} DEVICE_ERROR, OUT_OF_MEMORY, DEVICE_LOST */
   constructor({ api, koffi }: LevelZeroLibrary, { driver, device }: ListedDevice) {
@@ -59,6 +60,17 @@ export class OpenDevice {
     const error = resultError(result, call, { backend: 'level-zero', ...fields });
     if (error.code === 'DEVICE_LOST') this.onLost?.(error);
     return error;
+  }
+
+  /** How often memory was freed: an address from before may mean other memory since. */
+  get frees(): number {
+    return this.#frees;
+  }
+
+  /** Frees memory of the context, of the device's or the host's. */
+  free(address: bigint): void {
+    this.#frees++;
+    this.api.zeMemFree(this.context, address);
   }
 
   /** Whatever was made in the context must be gone by now. */

@@ -40,7 +40,11 @@ export class Submissions {
   #submitted = 0;
   #completed = 0;
   #waiters: Waiter[] = [];
-  #isWaiting = false;
+  /** A thread of koffi's waits at its fence, which nobody may reset or destroy before the thread is back. */
+  #awaited: Submission | undefined;
+  #back: Promise<void> = Promise.resolve();
+  /** The first submit that the queue refused: it, and what is submitted behind it, is never done. */
+  #refused: { readonly sequence: number; readonly error: BackendError } | undefined;
   /** Called with each failure of work that was submitted. */
   readonly #onError: (error: BackendError) => void;
 
@@ -92,6 +96,7 @@ export class Submissions {
     } catch (error) {
       // Its fence will never be signaled. What it held stays in use: nobody knows how far the device got.
       const failure = annotate(error as BackendError, { op: ops });
+      this.#refused ??= { sequence: submission.sequence, error: failure };
       this.#onError(failure);
       throw failure;
     }
@@ -125,9 +130,18 @@ export class Submissions {
         resolve(true);
         return;
       }
+      if (this.#refused !== undefined && sequence >= this.#refused.sequence) {
+        reject(this.#refused.error);
+        return;
+      }
       this.#waiters.push({ sequence, isWanted, resolve, reject });
-      if (!this.#isWaiting) this.#waitForOldest();
+      if (this.#awaited === undefined) this.#waitForOldest();
     });
+  }
+
+  /** Resolves when no thread waits at a fence any more: within a slice, and soon where the fence is signaled. */
+  settled(): Promise<void> {
+    return this.#back;
   }
 
   /** Waits on this thread, at most so long. Whether the submit is done. */
@@ -137,9 +151,9 @@ export class Submissions {
     return this.poll() >= sequence;
   }
 
-  /** Frees the lists and fences. Whether all were done; if not, they are left to the driver. */
+  /** Frees the lists and fences. Whether all were done and settled; if not, they are left to the driver. */
   destroy(): boolean {
-    if (this.#running.length > 0) return false;
+    if (this.#running.length > 0 || this.#awaited !== undefined) return false;
     const { api } = this.#device;
     const all = this.#open === undefined ? this.#idle : [...this.#idle, this.#open];
     for (const { list, fence } of all) {
@@ -160,19 +174,23 @@ export class Submissions {
     });
     const first = this.#waiters.reduce((least, { sequence }) => Math.min(least, sequence), Infinity);
     const submission = this.#running.find(({ sequence }) => sequence >= first);
-    this.#isWaiting = submission !== undefined;
     if (submission === undefined) return;
     const call = 'zeFenceHostSynchronize';
+    let isBack = (): void => undefined;
     try {
       this.#device.api[call].async(submission.fence, SLICE_NS, (error, result) => {
+        this.#awaited = undefined;
+        isBack();
+        if (submission.sequence <= this.#completed) this.#reuse(submission);
         if (error !== null) this.#reject(this.#device.error(RESULTS.ERROR_UNKNOWN, call, { cause: error }));
         else if (result === RESULTS.SUCCESS || result === RESULTS.NOT_READY) this.#settle();
         else this.#fail(submission, result, call);
         this.#waitForOldest();
       });
+      this.#awaited = submission;
+      this.#back = new Promise((resolve) => (isBack = resolve));
     } catch (cause) {
       // More calls are under way than koffi takes, by somebody else in this process.
-      this.#isWaiting = false;
       this.#reject(this.#device.error(RESULTS.ERROR_UNKNOWN, call, { cause }));
     }
   }
@@ -198,9 +216,14 @@ export class Submissions {
 
   /** The oldest running submit is done. */
   #recycle(submission: Submission): void {
-    const { api } = this.#device;
     this.#running.shift();
     this.#completed = submission.sequence;
+    if (submission !== this.#awaited) this.#reuse(submission);
+  }
+
+  /** Keeps the list and fence of a submit that is done, if they are worth it. */
+  #reuse(submission: Submission): void {
+    const { api } = this.#device;
     const isReusable =
       this.#idle.length < MAX_IDLE &&
       api.zeFenceReset(submission.fence) === RESULTS.SUCCESS &&

@@ -19,3 +19,21 @@ it.each<[UserArgument, string]>([
 it('workgroup memory has a size and no bytes', () => {
   expect(argumentBytes({ local: 1024 })).toEqual({ size: 1024, bytes: null });
 });
+
+it.each<UserArgument>([
+  { u32: -1 },
+  { u32: 1.5 },
+  { u32: 2 ** 32 },
+  { i32: 2 ** 31 },
+  { i32: Number.NaN },
+  { u64: -1 },
+  { u64: 2n ** 64n },
+  { i64: 2n ** 63n },
+  { i64: 0.5 },
+])('a value that its type does not hold is refused, not wrapped: %o', (argument) => {
+  expect(() => argumentBytes(argument)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+});
+
+it.each<unknown>([null, 3, { constructor: 3 }, { pointer: null }, { pointer: 5 }])('%o is no argument', (argument) => {
+  expect(() => argumentBytes(argument as UserArgument)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+});

@@ -16,11 +16,20 @@ export type UserArgument =
 
 type Writer = (view: DataView, value: never) => void;
 
+/** Values that a type does not hold are refused, not wrapped. */
 const SCALARS: Readonly<Record<string, { readonly size: number; readonly write: Writer }>> = {
-  i32: { size: 4, write: (view, value: number) => view.setInt32(0, value, true) },
-  u32: { size: 4, write: (view, value: number) => view.setUint32(0, value, true) },
-  i64: { size: 8, write: (view, value: number | bigint) => view.setBigInt64(0, BigInt(value), true) },
-  u64: { size: 8, write: (view, value: number | bigint) => view.setBigUint64(0, BigInt(value), true) },
+  i32: { size: 4, write: (view, value: number) => view.setInt32(0, exact(value, value | 0), true) },
+  u32: { size: 4, write: (view, value: number) => view.setUint32(0, exact(value, value >>> 0), true) },
+  i64: {
+    size: 8,
+    write: (view, value: number | bigint) =>
+      view.setBigInt64(0, exact(BigInt(value), BigInt.asIntN(64, BigInt(value))), true),
+  },
+  u64: {
+    size: 8,
+    write: (view, value: number | bigint) =>
+      view.setBigUint64(0, exact(BigInt(value), BigInt.asUintN(64, BigInt(value))), true),
+  },
   f32: { size: 4, write: (view, value: number) => view.setFloat32(0, value, true) },
   f64: { size: 8, write: (view, value: number) => view.setFloat64(0, value, true) },
 };
@@ -31,7 +40,8 @@ const SCALARS: Readonly<Record<string, { readonly size: number; readonly write: 
  * @throws {BackendError} INVALID_ARGUMENT
  */
 export function argumentBytes(arg: UserArgument): { readonly size: number; readonly bytes: Uint8Array | null } {
-  const [[type, value] = ['', undefined], ...others] = Object.entries(arg as object) as [string, unknown][];
+  if (typeof arg !== 'object' || arg === null) throw invalid('an argument is an object such as { u32: 3 }');
+  const [[type, value] = ['', undefined], ...others] = Object.entries(arg) as [string, unknown][];
   if (others.length > 0) throw invalid('an argument is an object with one entry, such as { u32: 3 }');
   if (type === 'local') {
     if (!(Number.isSafeInteger(value) && (value as number) > 0))
@@ -43,10 +53,13 @@ export function argumentBytes(arg: UserArgument): { readonly size: number; reado
     return { size: value.byteLength, bytes: value };
   }
   if (type === 'pointer') {
+    if (typeof value !== 'bigint' && (typeof value !== 'object' || value === null)) {
+      throw invalid('pointer takes a span or an address, a bigint');
+    }
     const address = typeof value === 'bigint' ? value : addressOf(value as Span);
     return { size: 8, bytes: new Uint8Array(BigUint64Array.of(address).buffer) };
   }
-  const scalar = SCALARS[type];
+  const scalar = Object.hasOwn(SCALARS, type) ? SCALARS[type] : undefined;
   if (scalar === undefined) throw invalid(`an argument has no type ${JSON.stringify(type)}`);
   if (typeof value !== 'number' && typeof value !== 'bigint') throw invalid(`${type} takes a number`);
   const bytes = new Uint8Array(scalar.size);
@@ -56,6 +69,11 @@ export function argumentBytes(arg: UserArgument): { readonly size: number; reado
     throw new BackendError('INVALID_ARGUMENT', `${type} does not take ${String(value)}`, { cause });
   }
   return { size: scalar.size, bytes };
+}
+
+function exact<Value extends number | bigint>(value: Value, held: Value): Value {
+  if (held !== value) throw new RangeError(`${value} does not fit`);
+  return held;
 }
 
 function invalid(message: string): BackendError {

@@ -1,4 +1,7 @@
 import { BackendError } from '@concord/backend-core';
+import type { DeviceTraits } from '../kernels/recorder.ts';
+import { checkGroupSize } from './check-launch.ts';
+import { RESULTS } from '../ffi/result.ts';
 import type { KernelObject, LoadedModule } from './loaded-module.ts';
 import type { OpenDevice } from './open-device.ts';
 import type { UserArgument } from './user-argument.ts';
@@ -7,16 +10,19 @@ import { argumentBytes } from './user-argument.ts';
 /** Kernels of modules that a user loaded, each made once. */
 export class UserKernels {
   readonly #device: OpenDevice;
+  readonly #traits: DeviceTraits;
   readonly #kernels = new WeakMap<LoadedModule, Map<string, KernelObject>>();
 
-  constructor(device: OpenDevice) {
+  constructor(device: OpenDevice, traits: DeviceTraits) {
     this.#device = device;
+    this.#traits = traits;
   }
 
   /**
    * A kernel with its group size and arguments set for the next launch.
    *
-   * @throws {BackendError} INVALID_ARGUMENT for a name, group size or arguments that do not fit the kernel
+   * @throws {BackendError} INVALID_ARGUMENT for a module of another client, and for a name, group size or arguments that do
+   *   not fit the kernel
    */
   prepare(
     module: LoadedModule,
@@ -24,25 +30,27 @@ export class UserKernels {
     args: readonly UserArgument[],
     groupSize: readonly [number, number, number] | undefined,
   ): KernelObject {
+    if (module.device !== this.#device) throw invalid(`${module.name} was loaded by another backend or client`);
+    if (typeof name !== 'string') throw invalid(`the name of a kernel must be a string, got ${typeof name}`);
     const kernel = this.#kernel(module, name);
     const what = `kernel ${name} of ${module.name}`;
+    if (!Array.isArray(args)) throw invalid(`the arguments of ${what} must be an array`);
     if (args.length !== kernel.argumentCount) {
       throw invalid(`${what} takes ${kernel.argumentCount} arguments, got ${args.length}`);
     }
-    const required = kernel.requiredGroupSize;
-    const size = groupSize ?? required;
-    if (size.some((count, axis) => required[0] !== 0 && count !== required[axis])) {
-      throw invalid(`${what} is made for groups of ${required.join(' x ')}, got ${size.join(' x ')}`);
-    }
-    if (size.some((count) => !(Number.isSafeInteger(count) && count > 0))) {
-      throw invalid(`${what} says nothing of its group size: pass groupSize, three positive integers`);
-    }
+    const size = groupSize ?? kernel.requiredGroupSize;
+    checkGroupSize(what, size, kernel.requiredGroupSize, this.#traits);
     const { api } = this.#device;
     this.#device.check(api.zeKernelSetGroupSize(kernel.handle, ...size), 'zeKernelSetGroupSize');
     for (const [index, arg] of args.entries()) {
       const { bytes, size: byteLength } = argumentBytes(arg);
       const result = api.zeKernelSetArgumentValue(kernel.handle, index, byteLength, bytes);
-      if (result !== 0) throw this.#device.error(result, `zeKernelSetArgumentValue(${index}) of ${what}`);
+      if (result === RESULTS.ERROR_INVALID_KERNEL_ARGUMENT_SIZE) {
+        throw invalid(`argument ${index} of ${what} is not of ${byteLength} bytes`);
+      }
+      if (result !== RESULTS.SUCCESS) {
+        throw this.#device.error(result, `zeKernelSetArgumentValue(${index}) of ${what}`);
+      }
     }
     return kernel;
   }

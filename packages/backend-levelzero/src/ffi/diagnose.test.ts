@@ -30,6 +30,12 @@ it.each<[string, Partial<SystemView>, string, RegExp]>([
   ['a mask hides it', { env: { ZE_AFFINITY_MASK: '7' } }, 'no-device', /ZE_AFFINITY_MASK=7 may hide it/],
   ['on Windows', { platform: 'win32', loadFailure: () => ABSENT }, 'no-device', /no driver has a device/],
   [
+    'a mask hides the devices of another driver',
+    { env: { ZE_ENABLE_ALT_DRIVERS: '/opt/a.so', ZE_AFFINITY_MASK: '7' } },
+    'no-device',
+    /a.so, which loads; ZE_AFFINITY_MASK=7 may hide/,
+  ],
+  [
     'the other driver is not there',
     { env: { ZE_ENABLE_ALT_DRIVERS: '/opt/a.so' }, exists: () => false },
     'library-missing',

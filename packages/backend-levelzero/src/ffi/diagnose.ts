@@ -48,10 +48,14 @@ export function diagnose(said: string, system: SystemView): BackendError {
       'add the user to the group of these files, mostly: sudo usermod -aG render $USER, and log in again',
     );
   }
-  const mask = env['ZE_AFFINITY_MASK'];
-  const masked = mask === undefined || mask === '' ? '' : `; ZE_AFFINITY_MASK=${mask} may hide it`;
+  const mask = maskOf(env);
+  const masked = mask === undefined ? '' : `; ZE_AFFINITY_MASK=${mask} may hide it`;
   const message = `${said}: Intel's driver finds no GPU of Intel's behind ${nodes.join(', ')}${masked}`;
   return unavailable('no-device', message, 'GPUs of other vendors: use @concord/backend-webgpu');
+}
+
+function maskOf(env: SystemView['env']): string | undefined {
+  return env['ZE_AFFINITY_MASK'] || undefined;
 }
 
 function diagnoseAlternatives(said: string, files: readonly string[], system: SystemView): BackendError {
@@ -67,6 +71,11 @@ function diagnoseAlternatives(said: string, files: readonly string[], system: Sy
       `${said}: ${named}, which does not load: ${broken}`,
       'correct or unset it',
     );
+  }
+  const mask = maskOf(system.env);
+  if (mask !== undefined) {
+    const message = `${said}: ${named}, which loads; ZE_AFFINITY_MASK=${mask} may hide its devices`;
+    return unavailable('no-device', message, 'correct or unset ZE_AFFINITY_MASK');
   }
   return unavailable('failed', `${said}: ${named}, which loads and does not start`, 'correct or unset it');
 }

@@ -1,41 +1,6 @@
-import { type FunctionBuilder, ModuleBuilder, StorageClass, type Value } from '../../src/index.ts';
-
-/** One thing that the builder can write, and what it does to memory. */
-export interface Feature {
-  readonly name: string;
-  /** Writes the kernel `feature`, whose one parameter points to u32. */
-  readonly emit: () => Uint32Array;
-  /** Work-items; all in one group. */
-  readonly items: number;
-  readonly before: readonly number[];
-  readonly after: readonly number[];
-  /** The device has to have sub-groups. */
-  readonly needsSubgroups?: boolean;
-  /** What to validate it for. Default: OpenCL 2.2, which leaves arithmetic on halves to an extension. */
-  readonly environment?: 'spv1.2';
-}
-
-type Write = (k: FunctionBuilder, data: Value, module: ModuleBuilder) => void;
-
-function feature(
-  name: string,
-  [before, after]: readonly [readonly number[], readonly number[]],
-  write: Write,
-  options: Partial<Feature> = {},
-): Feature {
-  const items = options.items ?? 1;
-  const emit = (): Uint32Array => {
-    const module = new ModuleBuilder();
-    const parameters = { data: module.globalPointer(module.int(32)) };
-    module.kernel('feature', parameters, (k, { data }) => write(k, data, module), { localSize: [items, 1, 1] });
-    return module.build();
-  };
-  return { name, emit, items, before, after, ...options };
-}
-
-const bits = (...values: readonly number[]): number[] => [...new Uint32Array(new Float32Array(values).buffer)];
-const zeros = (count: number): number[] => Array.from({ length: count }, () => 0);
-const ramp = (count: number, first = 0): number[] => Array.from({ length: count }, (_, index) => first + index);
+import { type FunctionBuilder, StorageClass, type Value } from '../../src/index.ts';
+import { bits, type Feature, feature, ramp, zeros } from './feature.ts';
+import { CONTROL_FLOW } from './features-control-flow.ts';
 
 /** A pointer to floats at the same place. */
 function floats(k: FunctionBuilder, data: Value): Value {
@@ -43,6 +8,7 @@ function floats(k: FunctionBuilder, data: Value): Value {
 }
 
 export const FEATURES: readonly Feature[] = [
+  ...CONTROL_FLOW,
   feature('vectors: load, arithmetic, store', [ramp(8), ramp(8).map((x) => 3 * x + 1)], (k, data) => {
     const v = k.loadVector(data, 8);
     k.storeVector(data, k.add(k.mul(v, 3), 1));
@@ -118,89 +84,37 @@ export const FEATURES: readonly Feature[] = [
     k.store(data, k.load(x));
   }),
   feature(
-    'loop with carried values',
-    [
-      [10, 0],
-      [10, 55],
-    ],
+    'literals at the ends of their types',
+    [zeros(7), [0xffff_ff80, 0xff, 0xffff_8000, 0xffff_ffff, ...bits(-0, Infinity, NaN)]],
     (k, data) => {
-      const fibonacci = k.forLoop(
-        { to: k.load(data) },
-        [k.constant(k.types.int(32), 0), k.constant(k.types.int(32), 1)],
-        (_, [a, b]) => [b as Value, k.add(a as Value, b as Value)],
-      );
-      k.store(k.at(data, 1), fibonacci[0] as Value);
+      const [u8, u16, u32, u64, f32] = [
+        k.types.int(8),
+        k.types.int(16),
+        k.types.int(32),
+        k.types.int(64),
+        k.types.float(32),
+      ];
+      const values = [
+        k.sconvert(k.constant(u8, -128), u32),
+        k.uconvert(k.constant(u8, 255), u32),
+        k.sconvert(k.constant(u16, -32_768), u32),
+        k.uconvert(k.lshr(k.constant(u64, 2n ** 64n - 1n), 32), u32),
+        ...[-0, 1e39, NaN].map((number) => k.bitcast(k.constant(f32, number), u32)),
+      ];
+      values.forEach((value, index) => k.store(k.at(data, index), value));
     },
   ),
-  feature('signed loop with a step', [[0], [6]], (k, data) => {
-    const end = k.constant(k.types.int(32), 3);
-    const turns = k.forLoop(
-      { from: -8, to: end, step: 2, isSigned: true, unroll: 'unroll' },
-      [k.load(data)],
-      (_, [n]) => [k.add(n as Value, 1)],
-    );
-    k.store(data, turns[0] as Value);
-  }),
-  feature('loop without a turn', [[5], [5]], (k, data) => {
-    const none = k.constant(k.types.int(32), 0);
-    k.forLoop({ to: none, unroll: 'dont-unroll' }, [], () => k.store(data, 1));
-  }),
   feature(
-    'while loop: greatest common divisor',
+    'vectors of truth values',
     [
-      [84, 36],
-      [12, 36],
+      [1, 5, 3, 7],
+      [0, 1, 0, 0],
     ],
     (k, data) => {
-      const [a] = k.whileLoop(
-        [k.load(data), k.load(k.at(data, 1))],
-        ([, b]) => k.ne(b as Value, 0),
-        ([x, y]) => [y as Value, k.umod(x as Value, y as Value)],
-      );
-      k.store(data, a as Value);
-    },
-  ),
-  feature('branches inside loops inside branches', [ramp(8), [0, 1, 4, 1, 8, 1, 12, 1]], (k, data) => {
-    k.when(k.eq(k.load(data), 0), () => {
-      k.forLoop({ to: k.constant(k.types.int(32), 8) }, [], (i) => {
-        const even = k.eq(k.and(i, 1), 0);
-        const [value] = k.ifElse(
-          even,
-          () => [k.mul(i, 2)],
-          () => [k.constant(k.types.int(32), 1)],
-        );
-        k.store(k.at(data, i), value as Value);
-      });
-    });
-  }),
-  feature(
-    'switch with results',
-    [
-      [0, 1, 2, 3],
-      [10, 11, 99, 13],
-    ],
-    (k, data) => {
-      const own = k.at(data, k.globalId(0));
-      const value = k.load(own);
-      const cases = [0, 1, 3].map((literal) => ({ value: literal, body: () => [k.add(value, 10)] }));
-      const [result] = k.switchOn(value, cases, () => [k.constant(k.types.int(32), 99)]);
-      k.store(own, result as Value);
-    },
-    { items: 4 },
-  ),
-  feature('switch on 64 bits', [[5], [2]], (k, data) => {
-    const selector = k.shl(k.uconvert(k.load(data), k.types.int(64)), 32);
-    const cases = [{ value: 5n << 32n, body: () => k.store(data, 2) }];
-    k.switchOn(selector, cases, () => k.store(data, 3));
-  }),
-  feature(
-    'function call',
-    [
-      [3, 4],
-      [25, 4],
-    ],
-    (k, data, module) => {
-      k.store(data, k.call(hypotenuse(module), k.load(data), k.load(k.at(data, 1))));
+      const v = k.loadVector(data, 4);
+      const [big, odd] = [k.ugt(v, 4), k.eq(k.and(v, 3), 1)];
+      const both = k.and(k.xor(big, k.not(odd)), k.select(k.extract(big, 1), odd, big));
+      k.storeVector(data, k.select(k.and(both, big), k.splat(k.types.vector(k.types.int(32), 4), 1), 0));
     },
   ),
   feature(
@@ -383,8 +297,3 @@ export const FEATURES: readonly Feature[] = [
     { items: 8, needsSubgroups: true },
   ),
 ];
-
-function hypotenuse(module: ModuleBuilder): ReturnType<ModuleBuilder['function']> {
-  const u32 = module.int(32);
-  return module.function('hypotenuse', { a: u32, b: u32 }, u32, (k, { a, b }) => k.add(k.mul(a, a), k.mul(b, b)));
-}

@@ -1,5 +1,6 @@
 // @ts-check
 // All cases, by what they are about.
+import { compilers } from './cases-compilers.mjs';
 import { control, specialization } from './cases-control.mjs';
 import { groups } from './cases-groups.mjs';
 import { memory } from './cases-memory.mjs';
@@ -9,6 +10,16 @@ import { subgroups } from './cases-subgroups.mjs';
 import { vectors } from './cases-vectors.mjs';
 
 /** @type {Record<string, import('./harness.mjs').Case[]>} */
-export const casesByTopic = { numbers, vectors, control, specialization, memory, groups, subgroups, shuffles };
+export const casesByTopic = {
+  numbers,
+  vectors,
+  control,
+  specialization,
+  memory,
+  groups,
+  subgroups,
+  shuffles,
+  compilers,
+};
 
 export const cases = Object.values(casesByTopic).flat();
