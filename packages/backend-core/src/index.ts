@@ -45,6 +45,7 @@ export {
 } from './errors/backend-error.ts';
 export { f16BitsToF32, f32ToF16Bits, fromF16Array, toF16Array } from './host/f16.ts';
 export { download, type DownloadOptions, upload, type UploadOptions } from './host/transfer.ts';
+export { type BufferScope, withBuffers } from './host/with-buffers.ts';
 export { formatAttempts } from './registry/format-attempts.ts';
 export type { Attempt, BackendProvider, CreateOptions, ProbeResult } from './registry/provider.ts';
 export { type Requirement, selectBackend, type Selection, type SelectOptions } from './registry/select-backend.ts';

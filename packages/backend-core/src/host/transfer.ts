@@ -3,6 +3,7 @@ import type { DType } from '../contract/capabilities.ts';
 import { byteSize, checkDType, checkOptions, checkSize, describe } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
+import { checkBackend } from './check-backend.ts';
 import { fromF16Array, toF16Array } from './f16.ts';
 
 /** Options of {@link upload}. */
@@ -67,14 +68,6 @@ export async function download(
   const onDevice = dtype === 'f16' ? hostArray(Uint16Array, length) : hostArray(Float32Array, length);
   await backend.copyDtoh(onDevice, ptr, wait);
   return onDevice instanceof Uint16Array ? fromF16Array(onDevice) : onDevice;
-}
-
-/** The most likely mistakes: no backend, a promise of one, or the whole result of `selectBackend`. */
-function checkBackend(helper: string, backend: unknown): void {
-  if (typeof (backend as ComputeBackend | undefined)?.copyHtod === 'function') return;
-  throw invalid(`${helper} takes a backend first, got ${describe(backend)}`, {
-    hint: 'const { backend } = await selectBackend(...)',
-  });
 }
 
 function hostArray<T>(type: new (length: number) => T, length: number): T {

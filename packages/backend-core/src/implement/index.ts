@@ -24,4 +24,5 @@ export type {
   ResolvedReduce,
   ResolvedScale,
   ResolvedUnary,
+  WithOperands,
 } from './resolved.ts';

@@ -14,7 +14,10 @@ export interface Operand<Buffer> {
   readonly byteLength: number;
 }
 
-type WithOperands<Shape, Names extends string, Buffer> = Shape & { readonly [Name in Names]: Operand<Buffer> } & {
+/** A checked call with an operand in the device's memory for each pointer that it had. */
+export type WithOperands<Shape, Names extends string, Buffer> = Shape & {
+  readonly [Name in Names]: Operand<Buffer>;
+} & {
   /** The method that was called, for messages. */
   readonly opName: OpName;
 };

@@ -7,12 +7,12 @@ type Quad = readonly [number, number, number, number];
 
 /** A conv2dForward with its defaults filled in; `[N, C, H, W]`, `[K, C / groups, R, S]`, `[N, K, P, Q]`. */
 export interface CheckedConv2d extends CheckedCall {
-  readonly inputShape: Quad;
-  readonly filterShape: Quad;
-  readonly outputShape: Quad;
-  readonly stride: Pair;
-  readonly padding: Pair;
-  readonly dilation: Pair;
+  readonly inputShape: readonly [number, number, number, number];
+  readonly filterShape: readonly [number, number, number, number];
+  readonly outputShape: readonly [number, number, number, number];
+  readonly stride: readonly [number, number];
+  readonly padding: readonly [number, number];
+  readonly dilation: readonly [number, number];
   readonly groups: number;
 }
 
