@@ -4,8 +4,18 @@
  * @packageDocumentation
  */
 export { allCases, findCase } from './all-cases.ts';
-export { CaseFailure, type CaseContext, type CaseSubject, type ConformanceCase, type Needs } from './harness/case.ts';
+export { type CallDescription, type CaseDescription, describeCase, type OperandDescription } from './describe-case.ts';
+export {
+  CaseFailure,
+  type CaseContext,
+  type CaseSubject,
+  type ConformanceCase,
+  type Mismatch,
+  type Needs,
+} from './harness/case.ts';
 export type { Params, ParamValue } from './harness/case-id.ts';
+export type { BoundText, CaseText, CheckKind } from './harness/case-text.ts';
+export type { Random } from './harness/random.ts';
 export { requiredBackends } from './not-run.ts';
 export { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
 export { type ConformanceOptions, type ConformanceReport, runConformance } from './run-conformance.ts';

@@ -1,5 +1,5 @@
 import { type ComputeBackend, isBackendError } from '@concord/backend-core';
-import { CaseFailure, type ConformanceCase } from './harness/case.ts';
+import { CaseFailure, type ConformanceCase, type Mismatch } from './harness/case.ts';
 import { callOp, sampleOf, withNullPointers } from './harness/sample-calls.ts';
 import { Random } from './harness/random.ts';
 
@@ -14,6 +14,8 @@ export interface CaseResult {
   readonly ms: number;
   /** What was wrong, or why it is unsupported. */
   readonly detail?: string;
+  /** The wrong value, where the case compared values and one of them was. */
+  readonly mismatch?: Mismatch;
 }
 
 /**
@@ -28,10 +30,11 @@ export async function runCase(
 ): Promise<CaseResult> {
   const start = performance.now();
   const created: ComputeBackend[] = [];
-  const result = (status: CaseResult['status'], detail?: string): CaseResult => {
-    const common = { id: testCase.id, op: testCase.op, status, ms: performance.now() - start };
-    return detail === undefined ? common : { ...common, detail };
-  };
+  const result = (status: CaseResult['status'], detail?: string, mismatch?: Mismatch): CaseResult => ({
+    ...{ id: testCase.id, op: testCase.op, status, ms: performance.now() - start },
+    ...(detail === undefined ? {} : { detail }),
+    ...(mismatch === undefined ? {} : { mismatch }),
+  });
   try {
     const reason = unsupportedReason(testCase, backend);
     if (reason !== undefined) return result('unsupported', reason);
@@ -47,7 +50,8 @@ export async function runCase(
     return result('passed');
   } catch (error) {
     const beyond = beyondLimit(error, backend);
-    return beyond === undefined ? result('failed', explain(error)) : result('unsupported', beyond);
+    if (beyond !== undefined) return result('unsupported', beyond);
+    return result('failed', explain(error), error instanceof CaseFailure ? error.mismatch : undefined);
   } finally {
     for (const fresh of created) await fresh.dispose().catch(() => undefined);
   }

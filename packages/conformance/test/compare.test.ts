@@ -10,6 +10,7 @@ import {
   ulpF32,
 } from '../src/checks/bounds.ts';
 import { compareAll, compareBytes } from '../src/checks/compare.ts';
+import type { CaseFailure } from '../src/harness/case.ts';
 
 const check = (got: number, want: number, bound = 0, format: 'f32' | 'f16' = 'f32'): void =>
   compareAll('x', [got], [want], { bound: () => bound, format });
@@ -71,6 +72,37 @@ describe('compareAll', () => {
     compareBytes('b', Uint8Array.of(1, 2), Uint8Array.of(1, 2));
     expect(() => compareBytes('b', Uint8Array.of(1, 2), Uint8Array.of(1, 3))).toThrow('b: byte 1 of 2 is 2, want 3');
     expect(() => compareBytes('b', Uint8Array.of(1), Uint8Array.of(1, 3))).toThrow('b: 1 bytes in place of 2');
+  });
+
+  it('also says in numbers what is wrong', () => {
+    const failure = (compare: () => void): unknown => {
+      try {
+        compare();
+      } catch (error) {
+        return error;
+      }
+      return undefined;
+    };
+    const bytes = failure(() => compareBytes('b', Uint8Array.of(1, 2, 3), Uint8Array.of(1, 3, 4)));
+    expect(bytes).toMatchObject({
+      mismatch: { what: 'b', unit: 'byte', wrong: 2, total: 3, index: 1, got: 2, want: 3, bound: 0 },
+    });
+    const inputs = (i: number): string => `f(${i})`;
+    const elements = failure(() => compareAll('x', [1, 2.5, NaN], [1, 2, 3], { bound: () => 0.25, inputs }));
+    expect(elements).toMatchObject({
+      mismatch: {
+        what: 'x',
+        unit: 'element',
+        wrong: 2,
+        total: 3,
+        index: 1,
+        got: 2.5,
+        want: 2,
+        bound: 0.25,
+        inputs: 'f(1)',
+      },
+    });
+    expect((elements as CaseFailure).mismatch?.ulp).toBe(0.5 * 2 ** 22);
   });
 });
 

@@ -5,6 +5,7 @@ import type { CaseContext } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
+import { ATTENTION_TEXTS } from '../texts/attention.ts';
 
 /** Parameters of attention. */
 export type AttentionParams = {
@@ -259,6 +260,7 @@ export const attentionSuite: Suite = defineSuite<AttentionParams>({
     'bad-key': checkBadKey,
     repeat: checkRepeat,
   },
+  texts: ATTENTION_TEXTS,
   list,
   dtypeOf: () => 'f32',
   draw,

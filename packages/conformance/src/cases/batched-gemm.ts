@@ -12,6 +12,7 @@ import {
 import type { CaseContext } from '../harness/case.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
+import { LOOPED_TEXTS, PRODUCT_TEXTS } from '../texts/product.ts';
 
 const multiply: Multiply = (backend, shape, a, b, c) => backend.batchedGemm({ ...shape, a: a.ptr, b: b.ptr, c: c.ptr });
 
@@ -98,6 +99,7 @@ export const batchedGemmSuite: Suite = defineSuite<ProductParams>({
     ...productChecks(multiply),
     looped: checkLooped,
   },
+  texts: { ...PRODUCT_TEXTS, ...LOOPED_TEXTS },
   list,
   dtypeOf: ({ dtype }) => dtype,
   draw: (random) => drawProduct(random, ['f32', 'f16'], true),

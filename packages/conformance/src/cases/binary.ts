@@ -16,11 +16,12 @@ import {
   tile,
   ulpTolerance,
 } from '../checks/elementwise.ts';
-import { binaryUlps } from '../checks/function-accuracy.ts';
+import { binaryFormula, binaryUlps } from '../checks/function-accuracy.ts';
 import type { CaseContext } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
+import { elementwiseTexts } from '../texts/elementwise.ts';
 
 type Pairs = readonly (readonly [number, number])[];
 
@@ -130,6 +131,7 @@ export const binarySuite: Suite = defineSuite<ElementwiseParams>({
     specials: (context, params) => checkPairs(context, params, ALL_SPECIAL_PAIRS),
     subnormals: (context, params) => checkPairs(context, params, ALL_SUBNORMAL_PAIRS),
   },
+  texts: elementwiseTexts(binaryFormula),
   list,
   dtypeOf: () => 'f32',
   draw: (random) => drawElementwise(random, BINARY_OPS, ['a', 'b']),

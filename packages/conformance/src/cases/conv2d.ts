@@ -6,6 +6,7 @@ import type { CaseContext } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
+import { CONV2D_TEXTS } from '../texts/conv2d.ts';
 
 /** Parameters of conv2dForward; the output shape follows. */
 export type Conv2dParams = {
@@ -225,6 +226,7 @@ export const conv2dSuite: Suite = defineSuite<Conv2dParams>({
     specials: checkSpecials,
     repeat: checkRepeat,
   },
+  texts: CONV2D_TEXTS,
   list,
   dtypeOf: () => 'f32',
   draw,

@@ -11,6 +11,7 @@ import {
 import type { CaseContext } from '../harness/case.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
+import { F16_TEXTS, PRODUCT_TEXTS } from '../texts/product.ts';
 
 /** Every second call goes through `gemm` with a dtype, which must be the same op. */
 const multiply: Multiply = (backend, shape, a, b, c) => {
@@ -123,6 +124,7 @@ export const gemmF16Suite: Suite = defineSuite<ProductParams>({
     rounding: checkRounding,
     'every-value': checkEveryValue,
   },
+  texts: { ...PRODUCT_TEXTS, ...F16_TEXTS },
   list,
   dtypeOf: () => 'f16',
   draw: (random) => drawProduct(random, ['f16'], false),

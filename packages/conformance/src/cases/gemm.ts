@@ -7,6 +7,7 @@ import {
   shrinkProduct,
 } from '../checks/product.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
+import { PRODUCT_TEXTS } from '../texts/product.ts';
 
 const multiply: Multiply = (backend, shape, a, b, c) => {
   const { strideA: _a, strideB: _b, strideC: _c, batchCount: _n, ...plain } = shape;
@@ -108,6 +109,7 @@ export const gemmSuite: Suite = defineSuite<ProductParams>({
   op: 'gemm',
   defaults: PRODUCT_DEFAULTS,
   checks: productChecks(multiply),
+  texts: PRODUCT_TEXTS,
   list,
   dtypeOf: ({ dtype }) => dtype,
   draw: (random) => drawProduct(random, ['f32'], false),

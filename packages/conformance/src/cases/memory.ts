@@ -2,14 +2,21 @@ import { type ComputeBackend, type DevicePtr, download, offsetPtr, type OpName, 
 import { compareAll, compareBytes } from '../checks/compare.ts';
 import { type CaseContext, type ConformanceCase, expectThat } from '../harness/case.ts';
 import { expectRejects, expectThrows } from '../harness/expect-error.ts';
+import { behaviour } from '../harness/case-text.ts';
 
 const INVALID = { code: 'INVALID_ARGUMENT' } as const;
 /** Copies and fills of these offsets and lengths cross every alignment up to 16. */
 const OFFSETS = [0, 1, 2, 3, 4, 5, 7, 8, 13];
 const LENGTHS = [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 255, 256, 257];
 
+const aboutMemory = (id: string): NonNullable<ConformanceCase['about']> =>
+  behaviour(
+    `Memory of the device: ${id}.`,
+    'Every byte, counter and error is as the contract says; copies and ops take effect in the order of the calls.',
+  );
+
 function memoryCase(id: string, run: (context: CaseContext) => Promise<void>, op?: OpName): ConformanceCase {
-  const common = { id: `memory/${id}`, op: 'memory', params: {}, run } as const;
+  const common = { id: `memory/${id}`, op: 'memory', params: {}, about: aboutMemory(id), run } as const;
   return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
 }
 

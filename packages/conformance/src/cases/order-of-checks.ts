@@ -3,6 +3,7 @@ import { compareBytes } from '../checks/compare.ts';
 import type { ConformanceCase } from '../harness/case.ts';
 import { type ExpectedError, expectThrows } from '../harness/expect-error.ts';
 import { callOp, needsOf, SAMPLE_CALLS, type SampleCall, sampleOf, withOperands } from '../harness/sample-calls.ts';
+import { behaviour } from '../harness/case-text.ts';
 
 type Pointers = Readonly<Record<string, DevicePtr>>;
 type Change = Readonly<Record<string, unknown>>;
@@ -19,8 +20,12 @@ const outputOf = ({ operands }: SampleCall): readonly [name: string, bytes: numb
 const moved = (pointers: Pointers, name: string, bytes: number): DevicePtr =>
   offsetPtr(pointers[name] as DevicePtr, bytes);
 
-function orderCase(op: OpName, what: string, run: ConformanceCase['run']): ConformanceCase {
-  return { id: `${op}/order/${what}`, op, params: {}, needs: needsOf({ op }), run };
+function orderCase(op: OpName, what: string, passes: string, run: ConformanceCase['run']): ConformanceCase {
+  const about = behaviour(
+    `Calls ${op} with more than one thing amiss, to see what is looked at first: ${what}.`,
+    passes,
+  );
+  return { id: `${op}/order/${what}`, op, params: {}, needs: needsOf({ op }), about, run };
 }
 
 /** Makes a changed sample call and sees that it leaves the output alone; `expected` undefined: that it is accepted. */
@@ -45,16 +50,20 @@ async function expectUntouched(
 }
 
 const noOp = (op: OpName, what: string, change: Change | MakeChange): ConformanceCase =>
-  orderCase(op, what, ({ backend }) =>
+  orderCase(op, what, 'The call is accepted as one with nothing to do; the output keeps every byte.', ({ backend }) =>
     expectUntouched(backend, op, typeof change === 'function' ? change : () => change),
   );
 
 const refused = (op: OpName, what: string, detail: string | RegExp, change: Change | MakeChange): ConformanceCase =>
-  orderCase(op, what, ({ backend }) =>
-    expectUntouched(backend, op, typeof change === 'function' ? change : () => change, {
-      code: 'INVALID_ARGUMENT',
-      detail,
-    }),
+  orderCase(
+    op,
+    what,
+    `The call throws INVALID_ARGUMENT, its detail ${String(detail)}; nothing is written.`,
+    ({ backend }) =>
+      expectUntouched(backend, op, typeof change === 'function' ? change : () => change, {
+        code: 'INVALID_ARGUMENT',
+        detail,
+      }),
   );
 
 /** Where there is nothing to do, nothing that would be checked later is looked at. */

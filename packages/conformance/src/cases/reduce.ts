@@ -6,6 +6,7 @@ import type { CaseContext } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
+import { REDUCE_TEXTS } from '../texts/reduce.ts';
 
 /** Parameters of reduce. */
 export type ReduceParams = {
@@ -179,6 +180,7 @@ export const reduceSuite: Suite = defineSuite<ReduceParams>({
     specials: checkSpecials,
     repeat: checkRepeat,
   },
+  texts: REDUCE_TEXTS,
   list,
   dtypeOf: () => 'f32',
   draw,

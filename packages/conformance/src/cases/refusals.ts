@@ -11,6 +11,7 @@ import {
   withNullPointers,
   withOperands,
 } from '../harness/sample-calls.ts';
+import { behaviour } from '../harness/case-text.ts';
 
 const INVALID = { code: 'INVALID_ARGUMENT' } as const;
 const BAD_SIZES: readonly unknown[] = [Number.NaN, Infinity, -1, 1.5, 2 ** 53, '4', null, 4n];
@@ -18,6 +19,13 @@ const BAD_SIZES: readonly unknown[] = [Number.NaN, Infinity, -1, 1.5, 2 ** 53, '
 const OPTIONAL = /^(ld.|groups)$/;
 const BAD_WORDS: readonly unknown[] = ['', 'no such word', 7, {}];
 const BAD_POINTERS: readonly unknown[] = [undefined, null, Number.NaN, -8, 0.5, '256', 2 ** 53];
+
+function aboutRefusal({ op }: SampleCall, what: string, detail = ''): NonNullable<ConformanceCase['about']> {
+  return behaviour(
+    `Calls ${op} wrongly: ${what}.`,
+    `The call throws INVALID_ARGUMENT at once${detail === '' ? '' : `, its detail ${detail}`}; nothing is written.`,
+  );
+}
 
 /** Runs a wrong call and sees that it is refused and the output left alone. */
 async function expectRefused(
@@ -49,6 +57,7 @@ function refusal(
     op: sample.op,
     params: {},
     needs: needsOf(sample),
+    about: aboutRefusal(sample, what, String(expected.detail ?? '')),
     run: ({ backend }) => expectRefused(backend, sample, expected, change),
   };
 }
@@ -60,6 +69,7 @@ function badValues(sample: SampleCall, field: string, values: readonly unknown[]
     op: sample.op,
     params: {},
     needs: needsOf(sample),
+    about: aboutRefusal(sample, `bad ${field}`),
     run: async ({ backend }) => {
       for (const value of values) await expectRefused(backend, sample, INVALID, () => ({ [field]: value }));
       // Types come before pointers: the detail must not be about the null pointer.
@@ -97,6 +107,7 @@ function ofOperand(sample: SampleCall, name: string, bytes: number): Conformance
       op: sample.op,
       params: {},
       needs: needsOf(sample),
+      about: aboutRefusal(sample, `freed ${name}`),
       run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
         const freed = backend.alloc(bytes);
         backend.free(freed);
@@ -190,6 +201,7 @@ export const refusalCases: readonly ConformanceCase[] = [
       op: sample.op,
       params: {},
       needs: needsOf(sample),
+      about: aboutRefusal(sample, 'no call object'),
       run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
         for (const call of [undefined, null, 7, 'call']) {
           expectThrows(sample.op, INVALID, () => callOp(backend, sample.op, call));
@@ -201,6 +213,7 @@ export const refusalCases: readonly ConformanceCase[] = [
       op: sample.op,
       params: {},
       needs: needsOf(sample),
+      about: aboutRefusal(sample, 'a pointer of another backend object'),
       run: async ({ backend, create }: Parameters<ConformanceCase['run']>[0]) => {
         const other = await create();
         await other.init();

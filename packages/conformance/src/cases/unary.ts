@@ -15,10 +15,11 @@ import {
   tile,
   ulpTolerance,
 } from '../checks/elementwise.ts';
-import { unaryUlps } from '../checks/function-accuracy.ts';
+import { unaryFormula, unaryUlps } from '../checks/function-accuracy.ts';
 import type { CaseContext } from '../harness/case.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
+import { elementwiseTexts } from '../texts/elementwise.ts';
 
 async function checkValues(context: CaseContext, params: ElementwiseParams, values: Float32Array): Promise<void> {
   const { backend } = context;
@@ -96,6 +97,7 @@ export const unarySuite: Suite = defineSuite<ElementwiseParams>({
     subnormals: (context, params) =>
       checkValues(context, params, tile(SUBNORMALS, Math.max(SUBNORMALS.length, params.n))),
   },
+  texts: elementwiseTexts(unaryFormula),
   list,
   dtypeOf: () => 'f32',
   draw: (random) => drawElementwise(random, UNARY_OPS, ['input']),

@@ -20,11 +20,16 @@ import { compareAll } from '../checks/compare.ts';
 import type { ConformanceCase } from '../harness/case.ts';
 import { callOp, needsOf, sampleOf } from '../harness/sample-calls.ts';
 import { type Slot, Workspace } from '../harness/workspace.ts';
+import { behaviour } from '../harness/case-text.ts';
 
 const PRODUCTS = ['gemm', 'batchedGemm', 'gemmF16'] as const;
 
 function orderCase(op: OpName, what: string, run: ConformanceCase['run']): ConformanceCase {
-  return { id: `${op}/order/${what}`, op, params: {}, needs: needsOf({ op }), run };
+  const about = behaviour(
+    `Calls ${op} with operands that no check may refuse, those of zero extent and inputs that overlap: ${what}.`,
+    'The call is accepted, and the output is right.',
+  );
+  return { id: `${op}/order/${what}`, op, params: {}, needs: needsOf({ op }), about, run };
 }
 
 /** `1, 2, ..., 7, 1, ...`: small integers, whose sums and products are exact, also in f16. */

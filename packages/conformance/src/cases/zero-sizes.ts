@@ -9,6 +9,7 @@ import {
   withNullPointers,
   withOperands,
 } from '../harness/sample-calls.ts';
+import { behaviour } from '../harness/case-text.ts';
 
 type Change = Readonly<Record<string, unknown>>;
 
@@ -41,6 +42,10 @@ function zeroSize(sample: SampleCall, change: Change): ConformanceCase {
     op: sample.op,
     params: {},
     needs: needsOf(sample),
+    about: behaviour(
+      `Calls ${sample.op} with nothing to write (${describe(change)}), once with pointers and once with null pointers.`,
+      'Both calls are accepted, and the output keeps every byte.',
+    ),
     run: ({ backend }) =>
       withOperands(backend, sample, async (call, pointers) => {
         const [name, bytes] = sample.operands.at(-1) as readonly [string, number];

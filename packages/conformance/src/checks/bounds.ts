@@ -7,6 +7,9 @@ export const MAX_F32: number = (2 - 2 ** -23) * 2 ** 127;
 /** Largest finite binary16. */
 export const MAX_F16 = 65504;
 
+/** What {@link gamma} is, in words. */
+export const GAMMA_FORMULA = 'gamma(n) = n u / (1 - n u), u = 2^-23';
+
 /** `n u / (1 - n u)`: the relative error of n roundings (Higham, Accuracy and Stability, lemma 3.1). */
 export function gamma(n: number): number {
   return (n * U) / (1 - n * U);
@@ -31,6 +34,9 @@ function exponentOf(x: number): number {
   return 2 ** (guess + 1) <= magnitude ? guess + 1 : guess;
 }
 
+/** What {@link productBound} works out. */
+export const PRODUCT_FORMULA = '|alpha| gamma(k+3) sum|a||b| + gamma(3) |beta||c| + (|alpha| k + 2) 2^-126';
+
 /** Error bound of one entry of `alpha A B + beta C`; `magnitude` is sum |a||b|. Also of conv2d, with k terms. */
 export function productBound(k: number, alpha: number, beta: number, magnitude: number, old: number): number {
   const scaled = Math.abs(alpha);
@@ -39,10 +45,17 @@ export function productBound(k: number, alpha: number, beta: number, magnitude: 
   return product + kept + (scaled * k + 2) * MIN_NORMAL;
 }
 
+/** What {@link reduceBound} works out, with the d of {@link reduceDepth}. */
+export const REDUCE_FORMULA = 'gamma(d) sum|x| + (n + 2) 2^-126';
+
+/** The longest chain of additions that one of n terms may go through. */
+export function reduceDepth(n: number): number {
+  return Math.min(n, 1024 + 2 * Math.ceil(Math.log2(Math.max(n, 1))));
+}
+
 /** Error bound of a sum of n terms (of a mean with `mean`); `magnitude` is sum |x|, for the mean divided by n. */
 export function reduceBound(n: number, mean: boolean, magnitude: number): number {
-  const depth = Math.min(n, 1024 + 2 * Math.ceil(Math.log2(Math.max(n, 1))));
-  return gamma(depth + (mean ? 3 : 0)) * magnitude + (n + 2) * MIN_NORMAL;
+  return gamma(reduceDepth(n) + (mean ? 3 : 0)) * magnitude + (n + 2) * MIN_NORMAL;
 }
 
 /** What the bound of one entry of attention is made of. */
@@ -57,6 +70,11 @@ export interface AttentionTerms {
   /** sum p (3 + 2 |s - max s|) (|v| + |o|) */
   readonly spread: number;
 }
+
+/** What {@link attentionBound} works out. */
+export const ATTENTION_FORMULA: string =
+  '2 (expm1(2 delta) + gamma(4L)) sum p|v| + u sum p (3 + 2|s_j - m|)(|v_j| + |o|) + (L + 2) 2^-126, ' +
+  'delta = max_j gamma(D+2) scale sum|q||k_j|';
 
 /** Error bound of one entry of attention. */
 export function attentionBound({ headDim, keys, scoreMagnitude, magnitude, spread }: AttentionTerms): number {

@@ -1,4 +1,4 @@
-import { CaseFailure } from '../harness/case.ts';
+import { CaseFailure, type Mismatch } from '../harness/case.ts';
 import { MAX_F16, MAX_F32, ulpF16, ulpF32 } from './bounds.ts';
 
 /** How far results may be from the wanted values, and in which format they are. */
@@ -44,12 +44,22 @@ export function compareAll(
   const wanted = want[first] as number;
   const ulp = format === 'f32' ? ulpF32(wanted) : ulpF16(wanted);
   const distance = Math.abs(actual - wanted) / ulp;
-  const off = Number.isFinite(distance) ? `, off by ${distance.toPrecision(3)} ulp` : '';
-  const allowed = bound(first);
-  throw new CaseFailure(
-    `${what}: ${count} of ${want.length} wrong; first at [${first}]: got ${actual}, want ${wanted}` +
-      `${inputs === undefined ? '' : ` = ${inputs(first)}`}, ` +
-      `${allowed === 0 ? 'exactly' : `bound ${allowed.toPrecision(3)}`}${off}`,
+  throw mismatchOf({
+    ...{ what, unit: 'element', wrong: count, total: want.length, index: first },
+    ...{ got: actual, want: wanted, bound: bound(first) },
+    ...(Number.isFinite(distance) ? { ulp: distance } : {}),
+    ...(inputs === undefined ? {} : { inputs: inputs(first) }),
+  });
+}
+
+function mismatchOf(mismatch: Mismatch): CaseFailure {
+  const { what, wrong, total, index, got, want, bound, ulp, inputs } = mismatch;
+  return new CaseFailure(
+    `${what}: ${wrong} of ${total} wrong; first at [${index}]: got ${got}, want ${want}` +
+      `${inputs === undefined ? '' : ` = ${inputs}`}, ` +
+      `${bound === 0 ? 'exactly' : `bound ${bound.toPrecision(3)}`}` +
+      `${ulp === undefined ? '' : `, off by ${ulp.toPrecision(3)} ulp`}`,
+    mismatch,
   );
 }
 
@@ -73,9 +83,14 @@ function isWithin(got: number, want: number, bound: number, largest: number): bo
  */
 export function compareBytes(what: string, got: Uint8Array, want: Uint8Array): void {
   if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} bytes in place of ${want.length}`);
-  for (let i = 0; i < want.length; i++) {
-    if (got[i] !== want[i]) {
-      throw new CaseFailure(`${what}: byte ${i} of ${want.length} is ${got[i]}, want ${want[i]}`);
-    }
-  }
+  // A plain loop: some operands have 64 MiB.
+  let index = 0;
+  while (index < want.length && got[index] === want[index]) index++;
+  if (index === want.length) return;
+  const wrong = want.reduce((count, byte, i) => (got[i] === byte ? count : count + 1), 0);
+  const [actual, wanted] = [got[index] as number, want[index] as number];
+  throw new CaseFailure(`${what}: byte ${index} of ${want.length} is ${actual}, want ${wanted}`, {
+    ...{ what, unit: 'byte', wrong, total: want.length, index },
+    ...{ got: actual, want: wanted, bound: 0 },
+  });
 }

@@ -1,5 +1,6 @@
 import type { ComputeBackend, DType, OpName } from '@concord/backend-core';
 import type { Params } from './case-id.ts';
+import type { CaseText } from './case-text.ts';
 import type { Random } from './random.ts';
 
 /** What a case belongs to: an op, or one of the two parts of the contract that are not ops. */
@@ -28,13 +29,41 @@ export interface ConformanceCase {
   readonly op: CaseSubject;
   readonly params: Params;
   readonly needs?: Needs;
+  /** What the case does, in words. */
+  readonly about?: () => CaseText;
   /** Resolves when the backend behaves; rejects with what it did wrong. */
   run(context: CaseContext): Promise<void>;
+}
+
+/** Where a result first leaves the wanted one, as numbers: what the message says in words. */
+export interface Mismatch {
+  /** What was compared, such as `c`. */
+  readonly what: string;
+  readonly unit: 'element' | 'byte';
+  /** How many of `total` are wrong. */
+  readonly wrong: number;
+  readonly total: number;
+  /** The first that is wrong. */
+  readonly index: number;
+  readonly got: number;
+  readonly want: number;
+  /** Largest absolute error allowed there; 0: the wanted value itself. */
+  readonly bound: number;
+  /** Distance from the wanted value in units in its last place; left out where there is none. */
+  readonly ulp?: number;
+  /** What the value was computed from, such as `exp(88.73)`. */
+  readonly inputs?: string;
 }
 
 /** A wrong answer. Its message is the report's `detail`. */
 export class CaseFailure extends Error {
   override readonly name = 'CaseFailure';
+  readonly mismatch: Mismatch | undefined;
+
+  constructor(message: string, mismatch?: Mismatch) {
+    super(message);
+    this.mismatch = mismatch;
+  }
 }
 
 /** @throws {CaseFailure} unless the condition holds */

@@ -13,6 +13,7 @@ export class Random {
     for (let i = 0; i < 12; i++) this.uint32();
   }
 
+  /** Uniform among the integers below 2^32. */
   uint32(): number {
     const result = (this.#a + this.#b + this.#counter++) | 0;
     this.#a = this.#b ^ (this.#b >>> 9);

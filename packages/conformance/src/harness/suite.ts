@@ -1,6 +1,7 @@
 import type { DType, OpName } from '@concord/backend-core';
 import type { CaseContext, ConformanceCase } from './case.ts';
 import { formatParams, type Params, parseParams } from './case-id.ts';
+import type { CheckTexts } from './case-text.ts';
 import type { Random } from './random.ts';
 
 /** One way to check an op. */
@@ -12,6 +13,8 @@ export interface SuiteDefinition<P extends Params> {
   /** Value of each parameter that an id leaves out. */
   readonly defaults: P;
   readonly checks: Readonly<Record<string, Check<P>>>;
+  /** What each of the checks does, in words. */
+  readonly texts: CheckTexts<P>;
   /** The fixed list: name of a check and the parameters that differ from the defaults. */
   readonly list: readonly (readonly [check: string, params: Partial<P>])[];
   dtypeOf(params: P): DType;
@@ -38,18 +41,24 @@ export interface Suite {
 
 /** Makes a suite of its definition. */
 export function defineSuite<P extends Params>(definition: SuiteDefinition<P>): Suite {
-  const { op, defaults, checks, list } = definition;
+  const { op, defaults, checks, texts, list } = definition;
   const make = (name: string, check: Check<P>, params: P): ConformanceCase => ({
     id: `${op}/${name}/${formatParams(params, defaults)}`,
     op,
     params,
     needs: { op, dtype: definition.dtypeOf(params) },
+    about: () => textOf(name)(params),
     run: (context) => check(context, params),
   });
   const checkOf = (name: string): Check<P> => {
     const check = checks[name];
     if (check === undefined) throw new Error(`${op} has no check "${name}"`);
     return check;
+  };
+  const textOf = (name: string): CheckTexts<P>[string] => {
+    const text = texts[name];
+    if (text === undefined) throw new Error(`the check ${op}/${name} has no words`);
+    return text;
   };
   const drawn = (name: string, params: P): DrawnCase => ({
     testCase: make(name, checkOf(name), params),

@@ -36,11 +36,19 @@ export class Slot {
   readonly before: Uint8Array;
   readonly dtype: DType;
   readonly isOutput: boolean;
+  /** Whether the op may read it. */
+  readonly isInput: boolean;
 
-  constructor(before: Uint8Array, dtype: DType, isOutput: boolean) {
+  constructor(before: Uint8Array, dtype: DType, isInput: boolean, isOutput: boolean) {
     this.before = before;
     this.dtype = dtype;
+    this.isInput = isInput;
     this.isOutput = isOutput;
+  }
+
+  /** The elements before the op, those in gaps included. */
+  valuesBefore(): Float32Array {
+    return decode(this.before, this.dtype);
   }
 
   /** The elements after the op, those in gaps included. */
@@ -74,6 +82,16 @@ export class Slot {
   }
 }
 
+/** Told of the operands of every op that runs on a backend, before it runs. */
+export type OperandListener = (slots: readonly Slot[]) => void;
+
+const listeners = new WeakMap<ComputeBackend, OperandListener>();
+
+/** Lets `listener` see the operands of what cases run on `backend`. */
+export function listenToOperands(backend: ComputeBackend, listener: OperandListener): void {
+  listeners.set(backend, listener);
+}
+
 /** The device memory of one op: lays out operands between guards, runs it, and checks that nothing else was touched. */
 export class Workspace {
   readonly #backend: ComputeBackend;
@@ -87,17 +105,17 @@ export class Workspace {
 
   /** An operand that the op only reads. */
   input(values: ArrayLike<number>, dtype: DType = 'f32'): Slot {
-    return this.#add(new Slot(encode(values, dtype), dtype, false));
+    return this.#add(new Slot(encode(values, dtype), dtype, true, false));
   }
 
   /** An operand that the op writes, filled with poison. */
   output(length: number, dtype: DType = 'f32'): Slot {
-    return this.#add(new Slot(poison(length * (dtype === 'f16' ? 2 : 4)), dtype, true));
+    return this.#add(new Slot(poison(length * (dtype === 'f16' ? 2 : 4)), dtype, false, true));
   }
 
   /** An operand that the op reads and writes. */
   inOut(values: ArrayLike<number>, dtype: DType = 'f32'): Slot {
-    return this.#add(new Slot(encode(values, dtype), dtype, true));
+    return this.#add(new Slot(encode(values, dtype), dtype, true, true));
   }
 
   /**
@@ -109,6 +127,7 @@ export class Workspace {
     const groups = this.#layout.together === true ? [this.#slots] : this.#slots.map((slot) => [slot]);
     const placed = groups.map((slots) => this.#place(slots));
     try {
+      listeners.get(this.#backend)?.(this.#slots);
       for (const { image, base } of placed) this.#backend.copyHtod(base, image);
       op();
       for (const { image, base, slots } of placed) {

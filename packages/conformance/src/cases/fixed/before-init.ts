@@ -2,6 +2,7 @@ import type { ComputeBackend, DevicePtr, OpName } from '@concord/backend-core';
 import type { CaseSubject, ConformanceCase } from '../../harness/case.ts';
 import { expectRejects, expectThrows } from '../../harness/expect-error.ts';
 import { callOp, SAMPLE_CALLS, withNullPointers } from '../../harness/sample-calls.ts';
+import { behaviour } from '../../harness/case-text.ts';
 
 type Call = (backend: ComputeBackend) => unknown;
 
@@ -36,6 +37,10 @@ function beforeInit(id: string, op: CaseSubject, check: (backend: ComputeBackend
     id: `fixed/before-init/${id}`,
     op,
     params: {},
+    about: behaviour(
+      `Before init(): ${id}.`,
+      'isInitialized is false, and everything is NOT_INITIALIZED, whatever the arguments.',
+    ),
     run: async ({ create }) => check(await create()),
   };
 }
@@ -55,6 +60,7 @@ export const beforeInitCases: readonly ConformanceCase[] = [
     id: 'fixed/init/twice',
     op: 'lifecycle',
     params: {},
+    about: behaviour('Calls init() twice.', 'Both resolve, and the backend works.'),
     run: async ({ create }) => {
       const backend = await create();
       await backend.init();
@@ -67,6 +73,7 @@ export const beforeInitCases: readonly ConformanceCase[] = [
     id: 'fixed/init/rejects with a BackendError',
     op: 'lifecycle',
     params: {},
+    about: behaviour('Calls init() on a disposed object.', 'The promise rejects with DISPOSED.'),
     run: async ({ create }) => {
       const backend = await create();
       await backend.dispose();

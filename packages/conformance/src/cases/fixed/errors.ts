@@ -2,6 +2,7 @@ import { type ComputeBackend, NULL_PTR, type OpName } from '@concord/backend-cor
 import type { CaseContext, CaseSubject, ConformanceCase, Needs } from '../../harness/case.ts';
 import { expectThrows } from '../../harness/expect-error.ts';
 import { callOp, needsOf, SAMPLE_CALLS, sampleOf, withNullPointers } from '../../harness/sample-calls.ts';
+import { behaviour } from '../../harness/case-text.ts';
 
 type Change = Readonly<Record<string, unknown>>;
 
@@ -31,7 +32,14 @@ function errorCase(
   check: (backend: ComputeBackend) => void,
   needs?: Needs,
 ): ConformanceCase {
-  const common = { id: `fixed/error/${id}`, op, params: {}, run: async ({ backend }: CaseContext) => check(backend) };
+  const about = behaviour(`Makes a wrong call: ${id}.`, 'It throws INVALID_ARGUMENT with exactly the stated detail.');
+  const common = {
+    id: `fixed/error/${id}`,
+    op,
+    params: {},
+    about,
+    run: async ({ backend }: CaseContext) => check(backend),
+  };
   return needs === undefined ? common : { ...common, needs };
 }
 

@@ -1,6 +1,7 @@
 import { NULL_PTR, type OpName } from '@concord/backend-core';
 import type { ConformanceCase } from '../../harness/case.ts';
 import { callOp, needsOf, sampleOf, withNullPointers } from '../../harness/sample-calls.ts';
+import { behaviour } from '../../harness/case-text.ts';
 
 /** What makes each op a no-op although all pointers are null. */
 const ZEROS: readonly (readonly [OpName, readonly Readonly<Record<string, unknown>>[]])[] = [
@@ -41,6 +42,7 @@ export const noOpCases: readonly ConformanceCase[] = [
       op,
       params: {},
       needs: needsOf({ op }),
+      about: behaviour(`Calls ${op} with null pointers and nothing to do.`, 'The call is accepted.'),
       run: async ({ backend }) => {
         callOp(backend, op, { ...withNullPointers(sampleOf(op)), ...change });
         await backend.synchronize();
@@ -51,6 +53,7 @@ export const noOpCases: readonly ConformanceCase[] = [
     id: 'fixed/no-op/copies of nothing',
     op: 'memory',
     params: {},
+    about: behaviour('Copies and fills no bytes at null pointers.', 'Every call is accepted.'),
     run: async ({ backend }) => {
       backend.copyHtod(NULL_PTR, new Float32Array());
       await backend.copyDtoh(new Float32Array(), NULL_PTR);
@@ -62,6 +65,7 @@ export const noOpCases: readonly ConformanceCase[] = [
     id: 'fixed/no-op/synchronize with nothing queued',
     op: 'memory',
     params: {},
+    about: behaviour('Waits where there is nothing to wait for.', 'The promise resolves.'),
     run: ({ backend }) => backend.synchronize(),
   },
 ];

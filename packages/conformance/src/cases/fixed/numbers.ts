@@ -4,6 +4,7 @@ import { compareAll } from '../../checks/compare.ts';
 import { type ConformanceCase, expectThat } from '../../harness/case.ts';
 import { callOp } from '../../harness/sample-calls.ts';
 import { Workspace } from '../../harness/workspace.ts';
+import { behaviour, type CaseText, UNTOUCHED } from '../../harness/case-text.ts';
 
 interface NumberCase {
   readonly op: OpName;
@@ -275,6 +276,18 @@ export const fixedNumberCases: readonly ConformanceCase[] = [
     op,
     params: {},
     needs: { op, dtype: 'f32' } as const,
+    about: (): CaseText => ({
+      does: `Calls ${op} on numbers worked out by hand: ${id}.`,
+      inputs: Object.entries(inputs)
+        .map(([name, values]) => `${name} = [${values.join(', ')}]`)
+        .concat(before === undefined ? [] : [`${output} before = [${before.join(', ')}]`])
+        .join('; '),
+      kind: 'fixed values',
+      passes: `${output} is [${want.join(', ')}]. ${UNTOUCHED}`,
+      ...(within === undefined && ulps === 0
+        ? {}
+        : { bound: { formula: within === undefined ? `${ulps} ulp` : String(within), where: {} } }),
+    }),
     run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
       const workspace = new Workspace(backend);
       const slots = Object.entries(inputs).map(([name, values]) => [name, workspace.input(values)] as const);
@@ -290,6 +303,7 @@ export const fixedNumberCases: readonly ConformanceCase[] = [
     id: 'fixed/number/64 bytes up and down',
     op: 'memory',
     params: {},
+    about: behaviour('Sends 64 bytes to the device and back.', 'They come back unchanged.'),
     run: async ({ backend }) => {
       const sent = Uint8Array.from({ length: 64 }, (_, i) => (i * 37) & 255);
       const ptr = backend.alloc(64);
@@ -304,6 +318,7 @@ export const fixedNumberCases: readonly ConformanceCase[] = [
     id: 'fixed/number/upload and download',
     op: 'memory',
     params: {},
+    about: behaviour('Sends numbers up and down with the typed helpers, in f32 and f16.', 'They come back unchanged.'),
     run: async ({ backend }) => {
       const ptr = upload(backend, [1, 2, 3, 4]);
       const half = upload(backend, [1, -2.5, 65504], { dtype: 'f16' });

@@ -1,0 +1,43 @@
+import type { Params } from './case-id.ts';
+
+/** The five kinds of numeric check of `docs/numerics.md`, and checks of what a backend does rather than computes. */
+export type CheckKind =
+  | 'exact'
+  | 'exact-wide'
+  | 'bounded'
+  | 'function accuracy'
+  | 'property'
+  | 'fixed values'
+  | 'behaviour';
+
+/** How far a result may be from the reference. */
+export interface BoundText {
+  /** As in `docs/numerics.md`, where it is derived. */
+  readonly formula: string;
+  /** What the letters stand for in this case. */
+  readonly where: Readonly<Record<string, number | string>>;
+}
+
+/** What a case does, in words: written beside the check that does it. */
+export interface CaseText {
+  /** What is called, and why: a sentence or two. */
+  readonly does: string;
+  /** What the operands hold, beyond the ranges that a run of the case shows. */
+  readonly inputs?: string;
+  readonly kind: CheckKind;
+  /** What must hold for the case to pass. */
+  readonly passes: string;
+  /** Where it is left out, nothing is measured, or the tolerance is 0. */
+  readonly bound?: BoundText;
+}
+
+/** The words of each check of a suite, by its name. */
+export type CheckTexts<P extends Params> = Readonly<Record<string, (params: P) => CaseText>>;
+
+/** What surrounds the operands of every numeric case, for the end of its `passes`. */
+export const UNTOUCHED = 'Inputs and the guard bytes around every operand must be unchanged.';
+
+/** The words of a case that checks what a backend does. */
+export function behaviour(does: string, passes: string): () => CaseText {
+  return () => ({ does, kind: 'behaviour', passes });
+}

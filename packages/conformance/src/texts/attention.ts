@@ -1,0 +1,64 @@
+import { ATTENTION_FORMULA, GAMMA_FORMULA, gamma } from '../checks/bounds.ts';
+import type { BoundText, CheckTexts } from '../harness/case-text.ts';
+import { UNTOUCHED } from '../harness/case-text.ts';
+import type { AttentionParams } from '../cases/attention.ts';
+
+const WITHIN = `Every element of O is within the bound. ${UNTOUCHED}`;
+const operands = ({ range }: AttentionParams): string => `Q and K uniform in [-${range}, ${range}), V in [-1, 1)`;
+
+function bound({ seqQ, seqKv, headDim, scale, causal }: AttentionParams): BoundText {
+  const most = causal ? Math.min(seqQ, seqKv) : seqKv;
+  return {
+    formula: ATTENTION_FORMULA,
+    where: {
+      D: headDim,
+      L: causal ? `1 to ${most}, the keys that a query sees` : most,
+      scale: scale === 0 ? 1 / Math.sqrt(headDim) : scale,
+      'gamma(D+2)': gamma(headDim + 2),
+      'largest gamma(4L)': gamma(4 * most),
+      ...{ u: 2 ** -23, gamma: GAMMA_FORMULA },
+    },
+  };
+}
+
+/** The words of the checks of attention. */
+export const ATTENTION_TEXTS: CheckTexts<AttentionParams> = {
+  bounded: (params) => ({
+    does: 'Computes attention over random operands and compares with float64.',
+    ...{ inputs: operands(params), kind: 'bounded', passes: WITHIN, bound: bound(params) },
+  }),
+  'one-key': (params) => ({
+    does: 'Lets a query see one key only: the softmax is 1, and O is V, however large the score.',
+    inputs: `Q and K uniform in [-${params.range}, ${params.range}), V with all bits of the mantissa in use`,
+    kind: 'property',
+    passes: `Every element of O is within 8 ulp of the V it sees. ${UNTOUCHED}`,
+    bound: { formula: '8 ulp of the wanted value', where: {} },
+  }),
+  rows: (params) => ({
+    does: 'Attention over a V of ones: the weights of a row sum to 1.',
+    inputs: `Q and K uniform in [-${params.range}, ${params.range}), V 1`,
+    ...{ kind: 'property', passes: WITHIN, bound: bound(params) },
+  }),
+  hidden: (params) => ({
+    does: 'Makes the keys and values that the causal mask hides NaN and infinite: they must not be seen.',
+    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
+  }),
+  specials: (params) => ({
+    does: 'Puts a NaN into V, which shows in its column of every row that sees the key, and one into Q, which shows in its whole row.',
+    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
+  }),
+  infinite: (params) => ({
+    does: 'Puts infinities into V: a column is infinite in every row that sees one, and NaN where two signs meet.',
+    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
+  }),
+  'bad-key': (params) => ({
+    does: 'Puts a NaN into K: it shows in every query that sees the key, and is not taken for a score of -Infinity.',
+    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
+  }),
+  repeat: (params) => ({
+    does: 'Makes the same call twice.',
+    inputs: operands(params),
+    kind: 'property',
+    passes: `Both calls give the same bits. ${UNTOUCHED}`,
+  }),
+};

@@ -1,0 +1,53 @@
+import { GAMMA_FORMULA, gamma, PRODUCT_FORMULA } from '../checks/bounds.ts';
+import { type CheckTexts, UNTOUCHED } from '../harness/case-text.ts';
+import type { Conv2dParams } from '../cases/conv2d.ts';
+
+const EXACTLY = `Every element of the output has exactly the reference's value. ${UNTOUCHED}`;
+
+/** Products summed for one output element. */
+function termsOf({ input, filter, groups }: Conv2dParams): number {
+  const [, channels = 0] = input;
+  const [, height = 0, width = 0] = filter;
+  return (channels / groups) * height * width;
+}
+
+/** The words of the checks of conv2dForward. */
+export const CONV2D_TEXTS: CheckTexts<Conv2dParams> = {
+  exact: () => ({
+    does: 'Convolves small integers. Every order of summation gives the same bits, so a wrong index shows.',
+    inputs: 'integers from -8 to 8',
+    kind: 'exact',
+    passes: EXACTLY,
+  }),
+  'exact-wide': () => ({
+    does: 'Convolves full mantissas with filters of one power of two each, which moves them about: a device that rounds its inputs loses bits.',
+    inputs: 'input: all bits of the mantissa in use; filter: one 0.5, 1 or -2 in each, else 0',
+    kind: 'exact-wide',
+    passes: EXACTLY,
+  }),
+  bounded: (params) => ({
+    does: 'Convolves random values and compares with float64.',
+    inputs: 'uniform in [-1, 1)',
+    kind: 'bounded',
+    passes: `Every element of the output is within the bound. ${UNTOUCHED}`,
+    bound: {
+      formula: PRODUCT_FORMULA,
+      where: {
+        ...{ k: termsOf(params), alpha: 1, beta: 0 },
+        ...{ 'gamma(k+3)': gamma(termsOf(params) + 3), gamma: GAMMA_FORMULA },
+      },
+    },
+  }),
+  specials: () => ({
+    does: 'Puts three NaN or infinities into the input: they reach the outputs whose window holds them, and no other.',
+    inputs: 'integers from -3 to 3, the filter finite',
+    kind: 'exact',
+    passes: EXACTLY,
+  }),
+  repeat: () => ({
+    does: 'Makes the same call twice.',
+    inputs: 'random signs, exponents from -3 to 3 and all bits of the mantissa in use',
+    kind: 'property',
+    passes: `Both calls give the same bits. ${UNTOUCHED}`,
+  }),
+};
