@@ -26,6 +26,21 @@ export async function chooseProvider(
 }
 
 /**
+ * The providers of a list of names with commas between them, each once; without a list the one of
+ * {@link chooseProvider}.
+ *
+ * @throws {CommandError} INVALID_ARGUMENT for an unknown name, or none
+ */
+export async function chooseProviders(
+  providers: readonly BackendProvider[],
+  list: string | undefined,
+): Promise<readonly BackendProvider[]> {
+  if (list === undefined) return [await chooseProvider(providers, undefined)];
+  const names = new Set(list.split(',').map((name) => name.trim()));
+  return [...names].map((name) => providerNamed(providers, name, 'the option --backend'));
+}
+
+/**
  * The names in `CONCORD_REQUIRE`: backends that have to work here, as on a CI machine with that device.
  *
  * @throws {CommandError} INVALID_ARGUMENT, since a misspelt name would require nothing

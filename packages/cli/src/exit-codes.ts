@@ -10,6 +10,12 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
+/** The one of several exit codes that says most: an interruption, then a failure, then what was not run. */
+export function worstExit(codes: readonly number[]): number {
+  const order: readonly number[] = [EXIT.interrupted, EXIT.failed, EXIT.unavailable];
+  return order.find((code) => codes.includes(code)) ?? EXIT.ok;
+}
+
 /** The table of exit codes that every `--help` ends with. */
 export const EXIT_CODE_HELP: string = `
 Exit codes:

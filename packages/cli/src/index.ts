@@ -3,8 +3,9 @@
  *
  * @packageDocumentation
  */
-export type { ConformanceJson } from './commands/conformance.ts';
+export type { ConformanceJson } from './conformance/conformance-json.ts';
 export type { FuzzJson } from './commands/fuzz.ts';
+export type { InfoJson } from './commands/info.ts';
 export type { CommandContext, Finish, Output } from './context.ts';
 export { EXIT } from './exit-codes.ts';
 export type { BackendReport, DevicesReport } from './inspect-devices.ts';

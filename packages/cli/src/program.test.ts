@@ -3,12 +3,15 @@ import { run, working } from '../test/fakes.ts';
 
 const providers = [working('cpu')];
 
-test.each([[[]], [['devices']], [['conformance']], [['fuzz']]])('%j has help with examples', async (command) => {
-  const { code, stdout } = await run([...command, '--help'], providers);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^Usage: concord .*Examples:/s);
-  expect(stdout).toMatch(/Exit codes:|exit codes of each command/);
-});
+test.each([[[]], [['devices']], [['conformance']], [['fuzz']], [['info']], [['completion']]])(
+  '%j has help with examples',
+  async (command) => {
+    const { code, stdout } = await run([...command, '--help'], providers);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Usage: concord .*Examples:/s);
+    expect(stdout).toMatch(/Exit codes:|exit codes of each command/);
+  },
+);
 
 test('prints its version', async () => {
   expect((await run(['--version'], providers)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);

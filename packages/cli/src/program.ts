@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { addBenchCommand } from './commands/bench.ts';
+import { addCompletionCommand } from './commands/completion.ts';
 import { addConformanceCommand } from './commands/conformance.ts';
 import { addDevicesCommand } from './commands/devices.ts';
 import { addFuzzCommand } from './commands/fuzz.ts';
+import { addInfoCommand } from './commands/info.ts';
 import type { CommandContext, Finish } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { colorsFor } from './output/colors.ts';
+import { packageVersion } from './package-version.ts';
 import { reportError } from './output/report-error.ts';
 
 const HELP = `
@@ -18,6 +21,9 @@ Examples:
   concord devices
   concord conformance --backend cpu
   concord fuzz --seconds 60
+  concord bench --html bench.html
+  concord info gemm/exact/m=17,n=33,k=65,TN
+  eval "$(concord completion bash)"
 
 concord <command> --help has the options, examples and exit codes of each command.`;
 
@@ -44,6 +50,10 @@ export function buildProgram(context: CommandContext, finish: Finish): Command {
   addDevicesCommand(program, context, finish);
   addConformanceCommand(program, context, finish);
   addFuzzCommand(program, context, finish);
+  addInfoCommand(program, context, finish);
+  addBenchCommand(program, context, finish);
+  // Last: it knows the commands before it.
+  addCompletionCommand(program, context, finish);
   return program;
 }
 
@@ -73,9 +83,4 @@ function isHelp({ code }: CommanderError): boolean {
 
 function helpWidth(columns = 100): number {
   return Math.min(100, columns);
-}
-
-function packageVersion(): string {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
 }

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { IdleBackend, missing, run, working } from '../../test/fakes.ts';
-import type { ConformanceJson } from './conformance.ts';
+import type { ConformanceJson } from '../conformance/conformance-json.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -33,7 +33,7 @@ test('writes JSON to a file, or to stdout with all else on stderr', async () => 
   expect((await run(['conformance', '--filter', 'reduce', '--json', file], [cpu])).code).toBe(0);
   const written = JSON.parse(await readFile(file, 'utf8')) as ConformanceJson;
   await rm(folder, { recursive: true });
-  expect(Object.keys(written)).toEqual(['backend', 'device', 'versions', 'cases']);
+  expect(Object.keys(written)).toEqual(['backend', 'device', 'versions', 'filter', 'cases']);
   expect(Object.keys(written.cases[0] ?? {})).toEqual(['id', 'op', 'status', 'ms']);
 
   const { stdout, stderr } = await run(['conformance', '--filter', 'reduce', '--json', '-'], [cpu]);
@@ -75,4 +75,73 @@ test('says how far it came when it is interrupted', async () => {
   const { code, stdout } = await run(['conformance', '--filter', 'reduce'], [cpu], { signal: AbortSignal.abort() });
   expect(code).toBe(130);
   expect(stdout).toMatch(/^Interrupted: only a part was run \(0 cases/);
+});
+
+describe('several backends', () => {
+  const three = [missing('level-zero'), idle, cpu];
+  const list = ['conformance', '--backend', 'level-zero,idle,cpu', '--filter', 'reduce'];
+
+  test('are run one after the other and set side by side; the worst decides', async () => {
+    const { code, stdout, stderr } = await run(list, three);
+    expect(code).toBe(1);
+    expect(stderr).toContain('not run: level-zero: no adapter was found');
+    expect(stdout).toMatch(/^--- idle\n(.*\n)*.*failed.*\n\n--- cpu\n(.*\n)*Everything passed/m);
+    expect(stdout).toMatch(/^Op +level-zero +idle +cpu\nreduce +not run +\d+ failed +\d+ passed\n/m);
+    expect((await run([...list, '--backend', 'level-zero,cpu'], three)).code).toBe(3);
+    expect((await run([...list, '--backend', 'cpu, cpu'], three)).stdout).not.toContain('---');
+  });
+
+  test('make a list of JSON, of one backend the object alone', async () => {
+    const { stdout } = await run([...list, '--json', '-', '--sample', '0.5'], three);
+    const written = JSON.parse(stdout) as ConformanceJson[];
+    expect(written.map(({ backend, sample }) => [backend, sample])).toEqual([
+      ['level-zero', 0.5],
+      ['idle', 0.5],
+      ['cpu', 0.5],
+    ]);
+    const notRun = { message: 'no adapter was found', hint: 'install a driver', isFailure: false };
+    expect(written[0]).toMatchObject({ device: null, cases: [], notRun });
+    const failure = written[1]?.cases.find(({ mismatch }) => mismatch?.unit === 'element');
+    expect(failure?.mismatch).toMatchObject({ what: 'output', index: 0, got: 'NaN', bound: expect.any(Number) });
+    const single = await run([...list, '--json', '-', '--backend', 'level-zero'], three);
+    expect(JSON.parse(single.stdout)).toMatchObject({ backend: 'level-zero', notRun });
+  });
+
+  test('end at the one that was interrupted, and nothing is written', async () => {
+    const signal = AbortSignal.abort();
+    const { code, stdout } = await run([...list, '--backend', 'idle,cpu', '--html', '-'], three, { signal });
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+  });
+
+  test.each(['cpu,gpu', 'cpu,', ','])('%j names one that is not there', async (names) => {
+    const { code, stderr } = await run(['conformance', '--backend', names], three);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error: no backend "(gpu)?"; there are: level-zero, idle, cpu \(INVALID_ARGUMENT\)\n/);
+  });
+});
+
+test('a sample is a part of the cases, and the same ones again', async () => {
+  const idsOf = async (sample: string): Promise<string[]> => {
+    const { stdout } = await run(['conformance', '--filter', 'reduce', '--sample', sample, '--json', '-'], [cpu]);
+    return (JSON.parse(stdout) as ConformanceJson).cases.map(({ id }) => id);
+  };
+  const [tenth, half] = [await idsOf('0.1'), await idsOf('0.5')];
+  expect(half.length).toBeGreaterThan(tenth.length);
+  expect(half).toEqual(expect.arrayContaining(tenth));
+  expect(await idsOf('0.1')).toEqual(tenth);
+  expect(tenth).toContain('fixed/number/reduce sum');
+});
+
+test.each(['0', '1.5', 'x', '-0.1'])('--sample %s is a wrong argument', async (sample) => {
+  const { code, stderr } = await run(['conformance', '--sample', sample], [cpu]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/above 0 and up to 1/);
+});
+
+test('writes a page, also to stdout', async () => {
+  const { code, stdout, stderr } = await run(['conformance', '--filter', 'reduce', '--html', '-'], [cpu]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^<!doctype html>.*cpu: passed.*<\/html>\s*$/s);
+  expect(stderr).toContain('Everything passed');
+  expect((await run(['conformance', '--html', '-', '--json', '-'], [cpu])).code).toBe(2);
 });

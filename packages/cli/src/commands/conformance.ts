@@ -1,87 +1,95 @@
-import { type ConformanceReport, runConformance, selectCases } from '@concord/conformance';
-import type { Command } from 'commander';
-import { chooseProvider } from '../choose-backend.ts';
+import { type CaseSelection, selectCases } from '@concord/conformance';
+import { type Command, InvalidArgumentError } from 'commander';
+import { chooseProviders } from '../choose-backend.ts';
 import { CommandError } from '../command-error.ts';
+import type { BackendRun } from '../conformance/backend-run.ts';
+import { toConformanceJson } from '../conformance/conformance-json.ts';
+import { runBackend } from '../conformance/run-backend.ts';
 import type { CommandContext, Finish } from '../context.ts';
-import { EXIT, EXIT_CODE_HELP } from '../exit-codes.ts';
-import { type CasePrinter, createCasePrinter } from '../output/case-printer.ts';
-import { type Colors, colorsFor } from '../output/colors.ts';
-import { checkWritable, STDOUT, writeJson } from '../output/json-file.ts';
-import { runUnlessUnavailable } from '../run-unless-unavailable.ts';
+import { EXIT, EXIT_CODE_HELP, worstExit } from '../exit-codes.ts';
+import { conformancePage } from '../html/conformance-page.ts';
+import { addModuleOptions, moduleArguments, type ModuleOptions, withModule } from '../load-module.ts';
+import { backendsTable } from '../output/backends-table.ts';
+import { colorsFor } from '../output/colors.ts';
+import { checkWritable, STDOUT, writeJson, writeText } from '../output/output-file.ts';
+import { environmentOf } from '../report-environment.ts';
 
-/** What `--json` writes: the run without what only people need. */
-export type ConformanceJson = Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases'>;
-
-interface Options {
+interface Options extends ModuleOptions {
   readonly backend?: string;
   readonly filter?: string;
+  readonly sample?: number;
   readonly json?: string;
+  readonly html?: string;
 }
 
 const HELP = `
 Examples:
   concord conformance
   concord conformance --backend cpu --filter 'gemm/**'
+  concord conformance --backend webgpu,cpu       both, and a table of the two
+  concord conformance --sample 0.1               a tenth of the cases, always the same
+  concord conformance --html report.html         a page to read and to pass on
+  concord conformance --module ./dist/index.js   a backend of your own
   concord conformance --json report.json
   concord conformance --json - | jq '.cases[] | select(.status == "failed")'
   CONCORD_REQUIRE=webgpu concord conformance     a missing WebGPU device is a failure
-${EXIT_CODE_HELP}`;
+${EXIT_CODE_HELP}
+With several backends it is the worst of theirs: 1 before 3 before 0.`;
 
-/** Adds `concord conformance`: does a backend give the right answers on this machine. */
+/** Adds `concord conformance`: do backends give the right answers on this machine. */
 export function addConformanceCommand(program: Command, context: CommandContext, finish: Finish): void {
-  program
-    .command('conformance')
+  addModuleOptions(program.command('conformance'))
     .summary('check that a backend gives the right answers')
-    .description('Runs the conformance suite on a backend and compares it with the float64 oracle.')
-    .option('--backend <name>', 'the backend to run (default: the one an application would get)')
+    .description('Runs the conformance suite on a backend, or several, and compares with the float64 oracle.')
+    .option('--backend <names>', 'what to run, with commas between several (default: what an application would get)')
     .option('--filter <glob>', "only the cases whose id matches: an op, a glob such as 'gemm/exact/**', or one id")
+    .option('--sample <fraction>', 'only that fraction of them, always the same ones, and every fixed/ case', fraction)
+    .option('--html <file>', 'write a page to read in a browser; - writes to stdout and all else to stderr')
     .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
     .addHelpText('after', HELP)
     .action(async (options: Options) => finish(await conformance(context, options)));
 }
 
-async function conformance(context: CommandContext, options: Options): Promise<number> {
-  const { providers, stdout, stderr, signal } = context;
-  const { filter, json } = options;
-  const selected = selectCases(filter);
+async function conformance(given: CommandContext, options: Options): Promise<number> {
+  const { stdout, stderr, signal } = given;
+  const { filter, sample, json, html } = options;
+  const selection: CaseSelection = { filter, sample };
+  const selected = selectCases(selection);
   if (selected.length === 0) throw nothingMatches(filter ?? '');
-  if (json !== undefined) await checkWritable(json);
-  const provider = await chooseProvider(providers, options.backend);
-  const text = json === STDOUT ? stderr : stdout;
-  const printer = createCasePrinter({
-    text,
-    terminal: stderr,
-    backend: provider.name,
-    ops: selected.map(({ op }) => op),
-  });
-  const report = await runUnlessUnavailable(provider, context, () =>
-    runConformance(() => provider.create(), {
-      ...(filter === undefined ? {} : { filter }),
-      signal,
-      onCase: (result, done, total) => printer.onCase(result, done, total),
-    }),
-  );
-  if (typeof report === 'number') return report;
-  // Aborted after the last case, the run is whole.
-  if (signal.aborted && report.cases.length < selected.length) {
-    printer.finish(colorsFor(text).yellow('Interrupted: only a part was run'));
-    return EXIT.interrupted;
+  await checkFiles(json, html);
+  const { loaded, providers: known } = await withModule(given.providers, options);
+  const context = { ...given, providers: known };
+  const providers = await chooseProviders(known, options.backend ?? loaded?.name);
+  const isList = providers.length > 1;
+  const text = json === STDOUT || html === STDOUT ? stderr : stdout;
+  const colors = colorsFor(text);
+  const backends: BackendRun[] = [];
+  // One after the other: two APIs that open one GPU at once are no fair test of either.
+  for (const provider of providers) {
+    if (isList) text.write(`${backends.length === 0 ? '' : '\n'}${colors.bold(`--- ${provider.name}`)}\n`);
+    const origin = provider === loaded ? moduleArguments(options) : '';
+    const ops = selected.map(({ op }) => op);
+    backends.push(await runBackend(provider, context, { selection, ops, text, origin }));
+    if (signal.aborted) break;
   }
-  finishRun(report, printer, colorsFor(text));
-  if (json !== undefined) await writeJson(json, toJson(report), stdout);
-  return report.ok ? EXIT.ok : EXIT.failed;
+  if (isList) text.write(`\n${backendsTable(backends, colors)}\n`);
+  const exitCode = worstExit(backends.map((run) => run.exitCode));
+  if (backends.length < providers.length || exitCode === EXIT.interrupted) return EXIT.interrupted;
+  const run = { backends, selected: selected.length, filter, sample };
+  if (json !== undefined) await writeJson(json, toConformanceJson(run), stdout);
+  if (html !== undefined) await writeText(html, conformancePage(run, environmentOf()), stdout);
+  return exitCode;
 }
 
-function toJson({ backend, device, versions, cases }: ConformanceReport): ConformanceJson {
-  return {
-    backend,
-    device,
-    versions,
-    cases: cases.map(({ id, op, status, ms, detail }) => ({
-      ...{ id, op, status, ms },
-      ...(detail === undefined ? {} : { detail }),
-    })),
-  };
+async function checkFiles(json: string | undefined, html: string | undefined): Promise<void> {
+  if (json === STDOUT && html === STDOUT) {
+    throw new CommandError('--json and --html cannot both write to standard output', {
+      code: 'INVALID_ARGUMENT',
+      exitCode: EXIT.usage,
+      hint: 'give one of them a file',
+    });
+  }
+  for (const file of [json, html]) if (file !== undefined) await checkWritable(file);
 }
 
 function nothingMatches(filter: string): CommandError {
@@ -92,15 +100,8 @@ function nothingMatches(filter: string): CommandError {
   });
 }
 
-function finishRun(report: ConformanceReport, printer: CasePrinter, colors: Colors): void {
-  const { backend, passed, failed, unsupported, device } = report;
-  const where = device === null ? backend : `${backend} on ${device.name}`;
-  if (report.ok) {
-    const rest = unsupported === 0 ? 'none unsupported' : `${unsupported} unsupported`;
-    printer.finish(`${colors.green('Everything passed')}, ${rest}: ${where}`);
-  } else if (passed === 0 && failed === 0) {
-    printer.finish(`${colors.red('Nothing passed')}: ${where}`);
-  } else {
-    printer.finish(`${colors.red(`${failed} failed`)}, ${passed} passed, ${unsupported} unsupported: ${where}`);
-  }
+function fraction(value: string): number {
+  const number = Number(value);
+  if (!(number > 0 && number <= 1)) throw new InvalidArgumentError('It must be above 0 and up to 1, such as 0.1.');
+  return number;
 }

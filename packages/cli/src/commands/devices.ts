@@ -4,6 +4,7 @@ import { EXIT } from '../exit-codes.ts';
 import { inspectDevices } from '../inspect-devices.ts';
 import { colorsFor } from '../output/colors.ts';
 import { devicesTable } from '../output/devices-table.ts';
+import { toJsonText } from '../output/output-file.ts';
 
 const HELP = `
 Examples:
@@ -30,7 +31,7 @@ export function addDevicesCommand(program: Command, context: CommandContext, fin
 
 async function listDevices({ providers, stdout, signal }: CommandContext, asJson: boolean): Promise<number> {
   const report = await inspectDevices(providers, signal);
-  if (asJson) stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  if (asJson) stdout.write(toJsonText(report));
   else stdout.write(`${devicesTable(report, colorsFor(stdout), tableWidth(stdout.columns))}\n`);
   return report.picked === null ? EXIT.unavailable : EXIT.ok;
 }

@@ -7,14 +7,15 @@ import { EXIT, EXIT_CODE_HELP } from '../exit-codes.ts';
 import { replayCommand } from '../output/case-summary.ts';
 import { colorsFor } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
-import { checkWritable, STDOUT, writeJson } from '../output/json-file.ts';
+import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
 import { createProgress } from '../output/progress.ts';
-import { runUnlessUnavailable } from '../run-unless-unavailable.ts';
+import { addModuleOptions, moduleArguments, type ModuleOptions, withModule } from '../load-module.ts';
+import { reportNotRun, tryBackend } from '../try-backend.ts';
 
 /** What `--json` writes. */
 export type FuzzJson = FuzzReport;
 
-interface Options {
+interface Options extends ModuleOptions {
   readonly backend?: string;
   readonly seconds?: number;
   readonly count?: number;
@@ -35,8 +36,7 @@ ${EXIT_CODE_HELP}`;
 
 /** Adds `concord fuzz`: random calls, compared with the oracle. */
 export function addFuzzCommand(program: Command, context: CommandContext, finish: Finish): void {
-  program
-    .command('fuzz')
+  addModuleOptions(program.command('fuzz'))
     .summary('look for wrong answers with random calls')
     .description(
       'Draws shapes, strides, offsets and values at random, compares the results with the float64 oracle, and reduces ' +
@@ -52,10 +52,12 @@ export function addFuzzCommand(program: Command, context: CommandContext, finish
     .action(async (options: Options) => finish(await fuzz(context, options)));
 }
 
-async function fuzz(context: CommandContext, options: Options): Promise<number> {
-  const { providers, stdout, stderr, signal } = context;
+async function fuzz(given: CommandContext, options: Options): Promise<number> {
+  const { stdout, stderr, signal } = given;
   if (options.json !== undefined) await checkWritable(options.json);
-  const provider = await chooseProvider(providers, options.backend);
+  const { loaded, providers } = await withModule(given.providers, options);
+  const context = { ...given, providers };
+  const provider = await chooseProvider(providers, options.backend ?? loaded?.name);
   const text = options.json === STDOUT ? stderr : stdout;
   const colors = colorsFor(text);
   const start = options.seed ?? Math.floor(Math.random() * 2 ** 32);
@@ -67,7 +69,7 @@ async function fuzz(context: CommandContext, options: Options): Promise<number> 
     const shares = [tried / (options.count ?? Infinity), elapsedMs / 1000 / (seconds ?? Infinity)];
     progress.update(Math.min(100, Math.round(100 * Math.max(...shares))), 100, plural(tried, 'call'));
   };
-  const report = await runUnlessUnavailable(provider, context, () =>
+  const { report, notRun } = await tryBackend(provider, context, () =>
     runFuzz(() => provider.create(), {
       seed: start,
       signal,
@@ -77,8 +79,9 @@ async function fuzz(context: CommandContext, options: Options): Promise<number> 
       ...(options.op === undefined ? {} : { ops: options.op }),
     }),
   ).finally(() => progress.stop());
-  if (typeof report === 'number') return report;
-  for (const failure of report.failures) printFailure(failure, provider.name, text);
+  if (notRun !== undefined) return reportNotRun(notRun, context);
+  for (const failure of report.failures)
+    printFailure(failure, `${provider.name}${provider === loaded ? moduleArguments(options) : ''}`, text);
   if (signal.aborted) {
     text.write(`${colors.yellow('Interrupted')} after ${plural(report.tried, 'call')}\n`);
     return EXIT.interrupted;

@@ -5,7 +5,7 @@ import { CommandError } from '../command-error.ts';
 import type { Output } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 
-/** The argument of `--json` that means standard output. */
+/** The name of a file that means standard output. */
 export const STDOUT = '-';
 
 /**
@@ -21,12 +21,28 @@ export async function checkWritable(path: string): Promise<void> {
 }
 
 /**
- * Writes `value` as JSON to a file, or to `stdout` for `-`.
+ * Writes `value` as JSON to a file, or to `stdout` for `-`. NaN and the infinities, for which JSON has no numbers, become
+ * the strings `"NaN"`, `"Infinity"` and `"-Infinity"`.
  *
  * @throws {CommandError} CANNOT_WRITE
  */
 export async function writeJson(path: string, value: unknown, stdout: Output): Promise<void> {
-  const text = `${JSON.stringify(value, null, 2)}\n`;
+  await writeText(path, toJsonText(value), stdout);
+}
+
+/** The text that {@link writeJson} writes. */
+export function toJsonText(value: unknown): string {
+  const spell = (_: string, part: unknown): unknown =>
+    typeof part === 'number' && !Number.isFinite(part) ? String(part) : part;
+  return `${JSON.stringify(value, spell, 2)}\n`;
+}
+
+/**
+ * Writes `text` to a file, or to `stdout` for `-`.
+ *
+ * @throws {CommandError} CANNOT_WRITE
+ */
+export async function writeText(path: string, text: string, stdout: Output): Promise<void> {
   if (path === STDOUT) {
     stdout.write(text);
     return;
@@ -38,7 +54,7 @@ export async function writeJson(path: string, value: unknown, stdout: Output): P
 
 function cannotWrite(path: string, cause: unknown): CommandError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const hint = 'give --json a file in a folder that exists and can be written, or - for standard output';
+  const hint = 'give a file in a folder that exists and can be written, or - for standard output';
   return new CommandError(`cannot write ${path}: ${reason}`, {
     code: 'CANNOT_WRITE',
     exitCode: EXIT.usage,

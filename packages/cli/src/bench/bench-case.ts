@@ -1,0 +1,51 @@
+import type { ComputeBackend, DevicePtr, DType, OpName, OpPlan } from '@concord/backend-core';
+
+/** What is timed: an op of the contract, or the copies, as `memory`. */
+export type BenchOp = OpName | 'memory';
+
+/** What the speed of a case is given in: by the arithmetic it does, or by the bytes it has to move. */
+export type BenchUnit = 'GFLOP/s' | 'GB/s';
+
+/** One thing to time. Its data is made by `prepare`, so that only one case at a time takes memory. */
+export interface BenchCase {
+  /** Such as `gemm/bert-base/128x768x768`. */
+  readonly id: string;
+  readonly op: BenchOp;
+  /** For people: where it comes from, and its sizes. */
+  readonly title: string;
+  readonly unit: BenchUnit;
+  /** Additions, multiplications and functions of one call; 0 for copies. */
+  readonly flops: number;
+  /** Bytes that a call has to read and write at least: every operand once. */
+  readonly bytes: number;
+  prepare(): BenchWork;
+}
+
+/** An operand on its way to the device. */
+export interface BenchInput {
+  readonly values: Float32Array;
+  readonly dtype: DType;
+}
+
+/** What an entry of a result has to be. */
+export interface ExpectedEntry {
+  readonly want: number;
+  /** Largest absolute error. */
+  readonly tolerance: number;
+}
+
+/** A case with its data. */
+export interface BenchWork {
+  readonly inputs: readonly BenchInput[];
+  /** Elements of the output on the device, 0 where the result comes to the host. */
+  readonly outputLength: number;
+  readonly outputDtype: DType;
+  /** The call without its pointers; the copies have none. */
+  readonly plan?: OpPlan;
+  /** One call. What it returns is awaited before the next one. */
+  call(backend: ComputeBackend, operand: (index: number) => DevicePtr, output: DevicePtr): Promise<void> | void;
+  /** The result where it is on the host. */
+  hostResult?(): Float32Array;
+  /** An entry by the float64 oracle. */
+  expected(index: number): ExpectedEntry;
+}

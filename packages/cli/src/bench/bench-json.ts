@@ -1,0 +1,118 @@
+import type { DeviceInfo } from '@concord/backend-core';
+import type { ReportEnvironment } from '../report-environment.ts';
+import type { BenchOp, BenchUnit } from './bench-case.ts';
+import { type BenchRow, type BenchRun, type Peaks, peaksOf, ratioOf } from './bench-run.ts';
+import { CHECKED_ENTRIES } from './find-wrong-entry.ts';
+import { MAX_CALLS, MAX_ROUNDS, MIN_ROUNDS, ROUND_MS } from './measure-case.ts';
+import { type BenchOutcome, speedOf } from './outcome.ts';
+import type { BenchSize } from './select-cases.ts';
+import { spreadOf } from './statistics.ts';
+
+/** What `concord bench --json` writes. */
+export interface BenchJson {
+  /** Ctrl-C ended the run: cases or results are missing. */
+  readonly interrupted: boolean;
+  readonly size: BenchSize;
+  /** The option, where it was given. */
+  readonly op?: string;
+  /** ISO 8601. */
+  readonly date: string;
+  readonly versions: { readonly concord: string; readonly host: string };
+  readonly method: BenchMethodJson;
+  /** In the order of `--backend`; ratios are to the first one that has a device. */
+  readonly backends: readonly BenchBackendJson[];
+  readonly cases: readonly BenchCaseJson[];
+}
+
+/** How it was measured. */
+export interface BenchMethodJson {
+  readonly seconds: number;
+  readonly roundMs: number;
+  readonly minRounds: number;
+  readonly maxRounds: number;
+  readonly maxCallsPerRound: number;
+  /** Entries of each result that are compared with the oracle. */
+  readonly checkedEntries: number;
+  readonly spread: string;
+}
+
+/** A backend, its device and the best it reached, or why it was not measured. */
+export interface BenchBackendJson {
+  readonly backend: string;
+  readonly device: DeviceInfo | null;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly peaks: Peaks;
+  readonly notRun?: { readonly message: string; readonly hint: string | null; readonly isFailure: boolean };
+}
+
+/** A case and its results. */
+export interface BenchCaseJson {
+  readonly id: string;
+  readonly op: BenchOp;
+  readonly title: string;
+  readonly unit: BenchUnit;
+  readonly flops: number;
+  readonly bytes: number;
+  readonly results: readonly BenchResultJson[];
+}
+
+/** A result on one backend. */
+export interface BenchResultJson {
+  readonly backend: string;
+  readonly status: BenchOutcome['status'];
+  /** Why it was not measured. */
+  readonly detail?: string;
+  readonly firstCallMs?: number;
+  readonly callsPerRound?: number;
+  /** Seconds a call took, of every round. */
+  readonly roundSeconds?: readonly number[];
+  /** Seconds a call took: the median, and the 10th and 90th percentile. */
+  readonly seconds?: { readonly median: number; readonly p10: number; readonly p90: number };
+  /** The speed in the unit of the case. */
+  readonly speed?: { readonly median: number; readonly p10: number; readonly p90: number };
+  /** The median speed beside that of the first backend with a device; absent for that one. */
+  readonly ratio?: number;
+}
+
+/** The run for programs. */
+export function toBenchJson(run: BenchRun, { date, concord, host }: ReportEnvironment): BenchJson {
+  const first = run.backends.find(({ device }) => device !== null)?.backend;
+  return {
+    interrupted: run.isPart,
+    size: run.size,
+    ...(run.op === undefined ? {} : { op: run.op }),
+    date: date.toISOString(),
+    versions: { concord, host },
+    method: {
+      ...{ seconds: run.seconds, roundMs: ROUND_MS, minRounds: MIN_ROUNDS, maxRounds: MAX_ROUNDS },
+      ...{ maxCallsPerRound: MAX_CALLS, checkedEntries: CHECKED_ENTRIES, spread: '10th to 90th percentile of rounds' },
+    },
+    backends: run.backends.map((each) => backendJson(each, run)),
+    cases: run.rows.map((row) => caseJson(row, first)),
+  };
+}
+
+function backendJson({ backend, device, notRun }: BenchRun['backends'][number], run: BenchRun): BenchBackendJson {
+  return {
+    ...{ backend, device, versions: device === null ? {} : { driver: device.driver }, peaks: peaksOf(run, backend) },
+    ...(notRun === undefined
+      ? {}
+      : { notRun: { message: notRun.message, hint: notRun.hint, isFailure: notRun.isFailure } }),
+  };
+}
+
+function caseJson(row: BenchRow, first: string | undefined): BenchCaseJson {
+  const { id, op, title, unit, flops, bytes } = row.benchCase;
+  const results = row.results.map(({ backend, outcome }): BenchResultJson => {
+    if (outcome.status !== 'measured') return { backend, ...outcome };
+    const ratio = ratioOf(row, backend, first);
+    const seconds = percentiles(spreadOf(outcome.roundSeconds));
+    const speed = percentiles(speedOf(row.benchCase, outcome));
+    return { backend, ...outcome, seconds, speed, ...(ratio === undefined ? {} : { ratio }) };
+  });
+  return { id, op, title, unit, flops, bytes, results };
+}
+
+function percentiles({ median, low, high }: ReturnType<typeof spreadOf>): NonNullable<BenchResultJson['speed']> {
+  return { median, p10: low, p90: high };
+}

@@ -1,0 +1,71 @@
+import type { BinaryOp, ReduceOp, ReduceShape, UnaryOp } from '@concord/backend-core';
+import { binaryFunction, reduceReference, unaryFunction } from '@concord/backend-cpu/reference';
+import type { BenchCase } from '../bench-case.ts';
+import { noiseInput } from '../noise.ts';
+
+/** A function of `n` numbers. */
+export function unaryCase(origin: string, text: string, op: UnaryOp, n: number): BenchCase {
+  return {
+    ...{ id: `unary/${origin}/${op}-${n}`, op: 'unary', title: text, unit: 'GB/s', flops: n, bytes: 8 * n },
+    prepare() {
+      const input = noiseInput(n, 8);
+      return {
+        ...{ inputs: [input], outputLength: n, outputDtype: 'f32', plan: { op: 'unary', call: { op, n } } },
+        call: (backend, operand, output) => backend.unary({ op, n, input: operand(0), output }),
+        expected(index) {
+          const want = unaryFunction(op)(input.values[index] as number);
+          return { want, tolerance: 1e-5 * Math.abs(want) + 1e-6 };
+        },
+      };
+    },
+  };
+}
+
+/** A function of `n` pairs of numbers. */
+export function binaryCase(origin: string, text: string, op: BinaryOp, n: number): BenchCase {
+  return {
+    ...{ id: `binary/${origin}/${op}-${n}`, op: 'binary', title: text, unit: 'GB/s', flops: n, bytes: 12 * n },
+    prepare() {
+      const [x, y] = [noiseInput(n, 9), noiseInput(n, 10)];
+      return {
+        ...{ inputs: [x, y], outputLength: n, outputDtype: 'f32', plan: { op: 'binary', call: { op, n } } },
+        call: (backend, operand, output) => backend.binary({ op, n, a: operand(0), b: operand(1), output }),
+        expected(index) {
+          const want = binaryFunction(op)(x.values[index] as number, y.values[index] as number);
+          return { want, tolerance: 1e-5 * Math.abs(want) + 1e-6 };
+        },
+      };
+    },
+  };
+}
+
+/** A reduction of a tensor along one axis. */
+export function reduceCase(
+  origin: string,
+  text: string,
+  op: ReduceOp,
+  shape: readonly number[],
+  axis: number,
+): BenchCase {
+  const product = (sizes: readonly number[]): number => sizes.reduce((x, y) => x * y, 1);
+  const call: ReduceShape = { op, shape, axis };
+  const [length, line, inner] = [product(shape), shape[axis] as number, product(shape.slice(axis + 1))];
+  const outputLength = length / line;
+  const id = `reduce/${origin}/${op}-${shape.join('x')}-axis${axis}`;
+  return {
+    ...{ id, op: 'reduce', title: text, unit: 'GB/s', flops: length, bytes: 4 * (length + outputLength) },
+    prepare() {
+      const input = noiseInput(length, 11, 0);
+      return {
+        ...{ inputs: [input], outputLength, outputDtype: 'f32', plan: { op: 'reduce', call } },
+        call: (backend, operand, output) => backend.reduce({ ...call, input: operand(0), output }),
+        expected(index) {
+          const start = Math.floor(index / inner) * line * inner + (index % inner);
+          const values = Float32Array.from({ length: line }, (_, i) => input.values[start + i * inner] as number);
+          const { value, magnitude } = reduceReference({ op, shape: [line], axis: 0 }, values);
+          return { want: value[0] as number, tolerance: 1e-4 * (magnitude[0] as number) };
+        },
+      };
+    },
+  };
+}

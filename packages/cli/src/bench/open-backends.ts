@@ -1,0 +1,47 @@
+import { type BackendProvider, type ComputeBackend, isBackendError } from '@concord/backend-core';
+import type { CommandContext } from '../context.ts';
+import { tryBackend } from '../try-backend.ts';
+import type { BenchBackend } from './bench-run.ts';
+
+/** A backend, open if it can be used. */
+export interface OpenedBackend extends BenchBackend {
+  readonly opened?: ComputeBackend;
+}
+
+/** Opens backends, one after the other. */
+export async function openBackends(
+  providers: readonly BackendProvider[],
+  context: CommandContext,
+): Promise<readonly OpenedBackend[]> {
+  const all: OpenedBackend[] = [];
+  for (const provider of providers) {
+    const { report, notRun } = await tryBackend<Opened>(provider, context, () => open(provider));
+    const opened = report?.opened;
+    const device = opened?.device ?? null;
+    all.push({
+      ...{ backend: provider.name, device },
+      ...(opened === undefined ? {} : { opened }),
+      ...(notRun === undefined ? {} : { notRun }),
+    });
+  }
+  return all;
+}
+
+interface Opened {
+  readonly opened?: ComputeBackend;
+  readonly notRun?: string;
+  readonly failed?: number;
+}
+
+async function open(provider: BackendProvider): Promise<Opened> {
+  const opened = await provider.create();
+  try {
+    await opened.init();
+    return { opened };
+  } catch (error) {
+    await opened.dispose().catch(() => undefined);
+    if (isBackendError(error, 'BACKEND_UNAVAILABLE')) throw error;
+    // Something was there and broke; the other backends can still be measured.
+    return { notRun: error instanceof Error ? error.message : String(error), failed: 1 };
+  }
+}

@@ -1,0 +1,141 @@
+import { Html, html, type HtmlPart } from '../../html/html.ts';
+import { STYLES } from '../../html/styles.ts';
+import { formatBytes, formatDuration, plural } from '../../output/format.ts';
+import type { ReportEnvironment } from '../../report-environment.ts';
+import { type BenchBackend, type BenchRun, hasFailure, peaksOf } from '../bench-run.ts';
+import { formatSpeed } from '../format-speed.ts';
+import { isFailure } from '../outcome.ts';
+import { opBars } from './bars.ts';
+import { numbersTable } from './numbers-table.ts';
+import { extentOf, pointsOf, roofline } from './roofline.ts';
+import { backendKey, measuredBackends, seriesOf } from './series.ts';
+import { BENCH_STYLES } from './styles.ts';
+import { symbolLegend } from './symbols.ts';
+
+/**
+ * A bench run as one HTML page that needs nothing else: no network, no script, light and dark, for screens of any width
+ * and for paper.
+ */
+export function benchPage(run: BenchRun, environment: ReportEnvironment): string {
+  const ops = [...new Set(run.rows.map(({ benchCase }) => benchCase.op))];
+  const measured = measuredBackends(run);
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>Concord bench: ${measured.join(', ')}</title>
+        <style>
+          ${new Html(STYLES + BENCH_STYLES)}
+        </style>
+      </head>
+      <body>
+        <main>
+          <h1>Concord bench</h1>
+          <p class="soft">
+            ${plural(run.rows.length, 'case')} of size <code>${run.size}</code>${
+              run.op !== undefined && html` of the ops <code>${run.op}</code>`
+            },
+            ${formatDuration(run.ms)} in all
+          </p>
+          ${run.isPart && html`<p class="verdict none">Interrupted: only a part was measured</p>`}
+          ${hasFailure(run) && html`<p class="verdict fail">A result is wrong or an op failed</p>`}
+          <div class="cards">${run.backends.map((each) => backendCard(run, each))}</div>
+          <h2>Speed by op</h2>
+          ${
+            measured.length > 1 &&
+            html`<div class="legend">${measured.map((backend) => backendKey(run, backend))}</div>
+              <p class="soft small">Ratios (×) are to ${measured[0]}.</p>`
+          }
+          ${ops.map((op) => opBars(run, op))} ${rooflines(run)}
+          <h2>All numbers</h2>
+          <details>
+            <summary>Speeds, times, first calls and rounds</summary>
+            ${numbersTable(run)}
+          </details>
+          ${howToRead(run)}
+        </main>
+        <footer class="small soft">
+          Made ${environment.date.toISOString().slice(0, 16).replace('T', ' ')} UTC by concord ${environment.concord} on
+          ${environment.host}
+        </footer>
+      </body>
+    </html> `;
+  return page.text;
+}
+
+function backendCard(run: BenchRun, { backend, device, notRun }: BenchBackend): Html {
+  const rows: [string, HtmlPart][] = [];
+  if (device !== null) {
+    const { gflops, gbs } = peaksOf(run, backend);
+    rows.push(['Device', `${device.name} (${device.type})`], ['Vendor', device.vendor], ['Driver', device.driver]);
+    if (device.memoryBytes !== undefined) rows.push(['Memory', formatBytes(device.memoryBytes)]);
+    if (gflops !== null) rows.push(['Best speed', `${formatSpeed(gflops)} GFLOP/s`]);
+    if (gbs !== null) rows.push(['Best bandwidth', `${formatSpeed(gbs)} GB/s`]);
+  } else if (notRun !== undefined) {
+    rows.push(['Reason', notRun.message]);
+    if (notRun.hint !== null) rows.push(['What to do', notRun.hint]);
+  }
+  const { style, word } = verdictOf(run, backend, notRun);
+  return html`<section class="card">
+    <header>
+      <h3>${device === null ? backend : backendKey(run, backend)}</h3>
+      <span class="badge ${style}">${word}</span>
+    </header>
+    <dl>
+      ${rows.map(
+        ([name, value]) =>
+          html`<dt>${name}</dt>
+            <dd>${value}</dd> `,
+      )}
+    </dl>
+  </section>`;
+}
+
+function verdictOf(run: BenchRun, backend: string, notRun: BenchBackend['notRun']): { style: string; word: string } {
+  if (notRun !== undefined) return { style: notRun.isFailure ? 'fail' : 'none', word: 'not run' };
+  const outcomes = run.rows.flatMap(({ results }) => results.filter((result) => result.backend === backend));
+  const failures = outcomes.filter(({ outcome }) => isFailure(outcome)).length;
+  if (failures > 0) return { style: 'fail', word: `${failures} wrong or failed` };
+  const measured = outcomes.filter(({ outcome }) => outcome.status === 'measured').length;
+  return { style: measured > 0 ? 'pass' : 'none', word: `${measured} measured` };
+}
+
+function rooflines(run: BenchRun): HtmlPart {
+  const shown = measuredBackends(run).filter((backend) => pointsOf(run, backend).length > 0);
+  const points = shown.flatMap((backend) => pointsOf(run, backend));
+  if (points.length === 0) return undefined;
+  const extent = extentOf(points);
+  return html`<h2>Roofline</h2>
+    <p>
+      Each sign is a case: how much arithmetic it does for a byte that it has to move, and how fast it does it. Under
+      the slope memory sets the pace, under the level arithmetic does. The roof is what this run saw: the best GB/s and
+      the best GFLOP/s of any case. Small operands stay in caches, which can be faster than memory.
+    </p>
+    ${symbolLegend([...new Set(points.map(({ op }) => op))])}
+    <div class="plots">
+      ${shown.map(
+        (backend) =>
+          html`<figure class="card ${seriesOf(run, backend)}">
+            <figcaption><b>${backendKey(run, backend)}</b></figcaption>
+            ${roofline(run, backend, extent)}
+          </figure>`,
+      )}
+    </div>`;
+}
+
+function howToRead({ seconds }: BenchRun): Html {
+  return html`<h2>How it was measured</h2>
+    <p>
+      A case is called as often as takes 20 ms before each wait: a round. A bar is the median of the rounds of
+      ${seconds} s, the thin line over it reaches from the 10th to the 90th percentile. The backends take turns, one at
+      a time. The first call, in which kernels are compiled, is timed apart. Entries of every result are compared with
+      the float64 oracle before and after;
+      <code>concord conformance</code> does that for all.
+    </p>
+    <p>
+      GFLOP/s count the additions and multiplications that the op is made of, GB/s the bytes that it has to read and
+      write at least: every operand once.
+    </p>`;
+}

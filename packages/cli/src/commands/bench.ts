@@ -1,0 +1,174 @@
+import type { BackendProvider } from '@concord/backend-core';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { BenchOp } from '../bench/bench-case.ts';
+import { toBenchJson } from '../bench/bench-json.ts';
+import { benchTables, createBenchPrinter } from '../bench/bench-printer.ts';
+import { type BenchRun, hasFailure } from '../bench/bench-run.ts';
+import { openBackends, type OpenedBackend } from '../bench/open-backends.ts';
+import { benchPage } from '../bench/page/bench-page.ts';
+import { runCases } from '../bench/run-cases.ts';
+import { BENCH_OPS, BENCH_SIZES, type BenchSize, matchingOps, selectBenchCases } from '../bench/select-cases.ts';
+import { chooseProviders, requiredBackends } from '../choose-backend.ts';
+import { CommandError } from '../command-error.ts';
+import type { CommandContext, Finish, Output } from '../context.ts';
+import { EXIT, worstExit } from '../exit-codes.ts';
+import { addModuleOptions, type ModuleOptions, withModule } from '../load-module.ts';
+import { type Colors, colorsFor } from '../output/colors.ts';
+import { formatDuration, plural } from '../output/format.ts';
+import { checkWritable, STDOUT, writeJson, writeText } from '../output/output-file.ts';
+import { environmentOf } from '../report-environment.ts';
+import { reportNotRun } from '../try-backend.ts';
+
+interface Options extends ModuleOptions {
+  readonly backend?: string;
+  readonly op?: string;
+  readonly size: BenchSize;
+  readonly seconds?: number;
+  readonly json?: string;
+  readonly html?: string;
+}
+
+const DEFAULT_SECONDS: Readonly<Record<BenchSize, number>> = { small: 0.2, real: 1 };
+
+const HELP = `
+Sizes:
+  small   one or two small shapes of every op: some seconds, to see that all of it runs
+  real    shapes of ResNet-50, BERT-base and GPT-2, vectors of millions: about a minute a backend
+
+A speed is the median of rounds, each of as many calls as take 20 ms, with the 10th and 90th
+percentile beside it. The first call is timed apart. Results are compared with the float64 oracle
+before and after. What would take a backend too long is measured once or left out, and says so.
+Ctrl-C ends the run; what was measured is printed and written.
+
+Examples:
+  concord bench
+  concord bench --backend webgpu,cpu             the ratios are to the first
+  concord bench --op 'gemm*,attention' --seconds 5
+  concord bench --size small --json - | jq '.cases[] | { id, speed: [.results[].speed.median] }'
+  concord bench --html bench.html                bars for every op, and a roofline for every backend
+
+Exit codes:
+  0    everything that could be measured is right
+  1    a result is wrong, an op failed, a required backend is missing, or an unforeseen error
+  2    wrong arguments
+  3    no backend can be used, or one that --backend names cannot
+  130  interrupted with Ctrl-C`;
+
+/** Adds `concord bench`: how fast the backends are on this machine. */
+export function addBenchCommand(program: Command, context: CommandContext, finish: Finish): void {
+  addModuleOptions(program.command('bench'))
+    .summary('measure how fast the backends are')
+    .description('Measures the ops on every backend that works here, side by side, in GFLOP/s and GB/s.')
+    .option('--backend <names>', 'only these, with commas between several (default: all that can be used)')
+    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", someOps)
+    .addOption(new Option('--size <size>', 'what to measure').choices(BENCH_SIZES).default('real'))
+    .option('--seconds <n>', 'how long to measure each case on each backend (default: 1, or 0.2 for small)', positive)
+    .option('--html <file>', 'write a page with plots; - writes to stdout and all else to stderr')
+    .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
+    .addHelpText('after', HELP)
+    .action(async (options: Options) => finish(await bench(context, options)));
+}
+
+async function bench(given: CommandContext, options: Options): Promise<number> {
+  const { stdout, stderr } = given;
+  const { json, html } = options;
+  await checkFiles(json, html);
+  const { loaded, providers: known } = await withModule(given.providers, options);
+  const context = { ...given, providers: known };
+  const providers = await providersToMeasure(known, options.backend ?? loaded?.name);
+  const text = json === STDOUT || html === STDOUT ? stderr : stdout;
+  const backends = await openBackends(providers, context);
+  try {
+    const run = await measureAll(backends, options, context, text);
+    if (run === undefined) return notRunExit(backends, options, context);
+    print(run, text);
+    const environment = environmentOf();
+    if (json !== undefined) await writeJson(json, toBenchJson(run, environment), stdout);
+    if (html !== undefined) await writeText(html, benchPage(run, environment), stdout);
+    const unusable = notRunExit(backends, options, context);
+    return run.isPart ? EXIT.interrupted : worstExit([hasFailure(run) ? EXIT.failed : EXIT.ok, unusable]);
+  } finally {
+    for (const { opened } of backends) await opened?.dispose().catch(() => undefined);
+  }
+}
+
+/** The backends that are named, or those of `CONCORD_BACKEND`, or all. */
+async function providersToMeasure(
+  known: readonly BackendProvider[],
+  names: string | undefined,
+): Promise<readonly BackendProvider[]> {
+  // A misspelt name in CONCORD_REQUIRE would require nothing.
+  requiredBackends(known);
+  const list = names ?? (process.env['CONCORD_BACKEND'] || undefined);
+  return list === undefined ? known : chooseProviders(known, list);
+}
+
+/** @returns undefined where no backend can be used */
+async function measureAll(
+  backends: readonly OpenedBackend[],
+  { size, op, seconds = DEFAULT_SECONDS[size] }: Options,
+  { stderr, signal }: CommandContext,
+  text: Output,
+): Promise<BenchRun | undefined> {
+  const usable = backends.filter(({ opened }) => opened !== undefined);
+  if (usable.length === 0) return undefined;
+  const ops: readonly BenchOp[] = op === undefined ? BENCH_OPS : matchingOps(op);
+  const cases = selectBenchCases(size, ops);
+  const total = cases.length * usable.length;
+  const where = usable.map(({ backend, device }) => `${backend} on ${device?.name}`).join(', ');
+  text.write(`${plural(cases.length, 'case')}: ${where}\n`);
+  const started = performance.now();
+  const printer = createBenchPrinter({ text, terminal: stderr, total, seconds });
+  try {
+    const rows = await runCases(cases, backends, { seconds, signal }, printer);
+    const done = rows.reduce((sum, { results }) => sum + results.length, 0);
+    // Aborted after the last case, the run is whole.
+    return { size, op, seconds, backends, rows, isPart: done < total, ms: performance.now() - started };
+  } finally {
+    printer.stop();
+  }
+}
+
+function print(run: BenchRun, text: Output): void {
+  const colors = colorsFor(text);
+  if (run.rows.length > 0) text.write(`\n${benchTables(run, colors)}\n`);
+  text.write(`\n${verdictOf(run, colors)} (${plural(run.rows.length, 'case')}, ${formatDuration(run.ms)})\n`);
+}
+
+function verdictOf(run: BenchRun, colors: Colors): string {
+  if (run.isPart) return colors.yellow('Interrupted: only a part was measured');
+  return hasFailure(run) ? colors.red('A result is wrong or an op failed') : colors.green('All results are right');
+}
+
+/**
+ * Prints which backends were not measured. One that nobody asked for by name may be absent.
+ *
+ * @returns the exit code that belongs to it
+ */
+function notRunExit(backends: readonly OpenedBackend[], { backend }: Options, context: CommandContext): number {
+  const codes = backends.flatMap(({ notRun }) => (notRun === undefined ? [] : [reportNotRun(notRun, context)]));
+  const isNamed = backend !== undefined || codes.length === backends.length;
+  return worstExit(codes.filter((code) => isNamed || code !== EXIT.unavailable));
+}
+
+async function checkFiles(json: string | undefined, html: string | undefined): Promise<void> {
+  if (json === STDOUT && html === STDOUT) {
+    throw new CommandError('--json and --html cannot both write to standard output', {
+      code: 'INVALID_ARGUMENT',
+      exitCode: EXIT.usage,
+      hint: 'give one of them a file',
+    });
+  }
+  for (const file of [json, html]) if (file !== undefined) await checkWritable(file);
+}
+
+function someOps(value: string): string {
+  if (matchingOps(value).length === 0) throw new InvalidArgumentError(`There are: ${BENCH_OPS.join(', ')}.`);
+  return value;
+}
+
+function positive(value: string): number {
+  const number = Number(value);
+  if (!(number > 0 && number < Infinity)) throw new InvalidArgumentError('It must be a number above 0.');
+  return number;
+}

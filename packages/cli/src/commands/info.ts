@@ -1,0 +1,63 @@
+import { allCases, type CaseDescription, describeCase, findCase, selectCases } from '@concord/conformance';
+import type { Command } from 'commander';
+import { CommandError } from '../command-error.ts';
+import type { CommandContext, Finish } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { nearIds } from '../near-ids.ts';
+import { caseText } from '../output/case-description.ts';
+import { colorsFor } from '../output/colors.ts';
+import { plural } from '../output/format.ts';
+import { toJsonText } from '../output/output-file.ts';
+
+/** What `--json` prints. */
+export type InfoJson = CaseDescription;
+
+const HELP = `
+Examples:
+  concord info gemm/exact/m=17,n=33,k=65,TN
+  concord info 'fixed/number/gemm k 0'
+  concord info --json unary/range/fn=exp,n=4096
+
+Exit codes:
+  0    the case was described
+  2    wrong arguments, or there is no such case`;
+
+/** Adds `concord info`: what a conformance case does. */
+export function addInfoCommand(program: Command, context: CommandContext, finish: Finish): void {
+  program
+    .command('info')
+    .summary('say what a conformance case does')
+    .description('Says what a case does, with which inputs, and what bound it holds a backend to. Runs it on the CPU.')
+    .argument('<case-id>', 'as conformance and fuzz print it')
+    .option('--json', 'print one JSON object in place of the text')
+    .addHelpText('after', HELP)
+    .action(async (id: string, options: { json?: true }) => finish(await info(context, id, options.json === true)));
+}
+
+async function info({ stdout }: CommandContext, id: string, asJson: boolean): Promise<number> {
+  const found = findCase(id);
+  if (found === undefined) throw noSuchCase(id);
+  const description = await describeCase(found).catch((error: unknown) => {
+    throw error instanceof RangeError ? noSuchCase(id, error) : error;
+  });
+  const width = Math.min(100, Math.max(60, stdout.columns ?? 100));
+  if (asJson) stdout.write(toJsonText(description satisfies InfoJson));
+  else stdout.write(`${caseText(description, colorsFor(stdout), width)}\n`);
+  return EXIT.ok;
+}
+
+function noSuchCase(id: string, cause?: RangeError): CommandError {
+  return new CommandError(`no case "${id}"`, { code: 'NO_SUCH_CASE', exitCode: EXIT.usage, hint: hintFor(id), cause });
+}
+
+function hintFor(id: string): string {
+  const matching = findCase(id) === undefined ? selectCases(id) : [];
+  const [first] = matching;
+  if (first !== undefined) return `that is ${plural(matching.length, 'case')}; the first is '${first.id}'`;
+  const near = nearIds(
+    id,
+    allCases().map((each) => each.id),
+  );
+  if (near.length === 0) return 'ids look like gemm/exact/m=17,n=33,k=65,TN; concord conformance --json - lists them';
+  return `did you mean ${near.map((each) => `'${each}'`).join(' or ')}?`;
+}

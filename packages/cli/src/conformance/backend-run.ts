@@ -1,0 +1,21 @@
+import type { ConformanceReport } from '@concord/conformance';
+import type { NotRun } from '../try-backend.ts';
+
+/** What became of one backend in a conformance run. */
+export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases'> {
+  readonly exitCode: number;
+  readonly ms: number;
+  /** Options that name the module it is from, for the command that runs a case again; absent for our own. */
+  readonly origin?: string;
+  /** Why there are no cases. */
+  readonly notRun?: NotRun;
+}
+
+/** A conformance run on one backend or several, as reports show it. */
+export interface ConformanceRun {
+  readonly backends: readonly BackendRun[];
+  /** How many cases were selected for each. */
+  readonly selected: number;
+  readonly filter?: string | undefined;
+  readonly sample?: number | undefined;
+}

@@ -1,0 +1,62 @@
+import type { BackendProvider } from '@concord/backend-core';
+import { type CaseSelection, type ConformanceReport, runConformance } from '@concord/conformance';
+import type { CommandContext, Output } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type CasePrinter, createCasePrinter } from '../output/case-printer.ts';
+import { type Colors, colorsFor } from '../output/colors.ts';
+import { reportNotRun, tryBackend } from '../try-backend.ts';
+import type { BackendRun } from './backend-run.ts';
+
+/** What {@link runBackend} runs, and where it prints. */
+export interface RunBackendOptions {
+  readonly selection: CaseSelection;
+  /** The ops of the selected cases, one for each case. */
+  readonly ops: readonly string[];
+  readonly text: Output;
+  /** Options that name the module it is from, for the command that runs a case again; empty for our own. */
+  readonly origin: string;
+}
+
+/** Runs the cases on one backend and prints them as they come; ends early when the signal is aborted. */
+export async function runBackend(
+  provider: BackendProvider,
+  context: CommandContext,
+  { selection, ops, text, origin }: RunBackendOptions,
+): Promise<BackendRun> {
+  const { stderr, signal } = context;
+  const colors = colorsFor(text);
+  const started = performance.now();
+  const printer = createCasePrinter({ text, terminal: stderr, backend: `${provider.name}${origin}`, ops });
+  const { report, notRun } = await tryBackend(provider, context, () =>
+    runConformance(() => provider.create(), {
+      ...selection,
+      signal,
+      onCase: (result, done, total) => printer.onCase(result, done, total),
+    }),
+  );
+  const ms = performance.now() - started;
+  if (notRun !== undefined) {
+    const exitCode = reportNotRun(notRun, context);
+    return { backend: provider.name, device: null, versions: {}, cases: [], exitCode, ms, notRun };
+  }
+  const { backend, device, versions, cases } = report;
+  // Aborted after the last case, the run is whole.
+  const isPart = signal.aborted && cases.length < ops.length;
+  if (isPart) printer.finish(colors.yellow('Interrupted: only a part was run'));
+  else finishRun(report, printer, colors);
+  const exitCode = isPart ? EXIT.interrupted : report.ok ? EXIT.ok : EXIT.failed;
+  return { backend, device, versions, cases, exitCode, ms, origin };
+}
+
+function finishRun(report: ConformanceReport, printer: CasePrinter, colors: Colors): void {
+  const { backend, passed, failed, unsupported, device } = report;
+  const where = device === null ? backend : `${backend} on ${device.name}`;
+  if (report.ok) {
+    const rest = unsupported === 0 ? 'none unsupported' : `${unsupported} unsupported`;
+    printer.finish(`${colors.green('Everything passed')}, ${rest}: ${where}`);
+  } else if (passed === 0 && failed === 0) {
+    printer.finish(`${colors.red('Nothing passed')}: ${where}`);
+  } else {
+    printer.finish(`${colors.red(`${failed} failed`)}, ${passed} passed, ${unsupported} unsupported: ${where}`);
+  }
+}

@@ -1,0 +1,107 @@
+import { createRequire } from 'node:module';
+import { isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { BackendProvider } from '@concord/backend-core';
+import type { Command } from 'commander';
+import { CommandError } from './command-error.ts';
+import { EXIT } from './exit-codes.ts';
+import { isBackendClass, isProvider, providerOf } from './module-export.ts';
+
+/** A module of somebody else's that brings a backend. */
+export interface ModuleOptions {
+  /** The path of a JavaScript file, from the working directory, or the name of a package that is installed there. */
+  readonly module?: string;
+  /** Which of its exports; needed where several could be meant. */
+  readonly export?: string;
+}
+
+/**
+ * The provider that a module exports, or one around the backend class or the function that it exports.
+ *
+ * @throws {CommandError} CANNOT_LOAD when the module is not there or fails, INVALID_ARGUMENT when no export, or more
+ *   than one, can be meant
+ */
+export async function loadProvider(module: string, exportName: string | undefined): Promise<BackendProvider> {
+  const exported = await load(module);
+  const name = exportName ?? onlyCandidate(module, exported);
+  if (!Object.hasOwn(exported, name)) {
+    throw wrongExport(`${module} has no export "${name}"; there are: ${Object.keys(exported).join(', ')}`);
+  }
+  try {
+    return await providerOf(exported[name]);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cannotLoad(`the export ${name} of ${module}`, cause);
+    throw wrongExport(`the export ${name} of ${module} ${cause.message}`);
+  }
+}
+
+/** The options as they are typed, for the command that runs a case again; empty without a module. */
+export function moduleArguments({ module, export: exportName }: ModuleOptions): string {
+  if (module === undefined) return '';
+  return ` --module '${module}'${exportName === undefined ? '' : ` --export ${exportName}`}`;
+}
+
+/** Adds `--module` and `--export` to a command that runs a backend. */
+export function addModuleOptions(command: Command): Command {
+  return command
+    .option('--module <file>', 'run the backend that a module exports: a path from here, or an installed package')
+    .option('--export <name>', 'which export of --module (default: the only one that can be meant)');
+}
+
+/** Puts the module's provider before the others, in the place of one that has its name. */
+export async function withModule(
+  providers: readonly BackendProvider[],
+  { module, export: exportName }: ModuleOptions,
+): Promise<{ readonly providers: readonly BackendProvider[]; readonly loaded?: BackendProvider }> {
+  if (module === undefined) {
+    if (exportName === undefined) return { providers };
+    throw wrongExport('--export names an export of --module, which is not given');
+  }
+  const loaded = await loadProvider(module, exportName);
+  return { loaded, providers: [loaded, ...providers.filter(({ name }) => name !== loaded.name)] };
+}
+
+async function load(module: string): Promise<Record<string, unknown>> {
+  try {
+    return (await import(addressOf(module))) as Record<string, unknown>;
+  } catch (cause) {
+    throw cannotLoad(module, cause);
+  }
+}
+
+function addressOf(module: string): string {
+  const isPath = isAbsolute(module) || /^\.{0,2}[/\\]|\.[cm]?[jt]s$/.test(module);
+  const file = isPath ? resolve(module) : createRequire(join(process.cwd(), 'any.js')).resolve(module);
+  return pathToFileURL(file).href;
+}
+
+/** The export that can only be meant: the default one, else the only class of a backend, else the only provider. */
+function onlyCandidate(module: string, exported: Record<string, unknown>): string {
+  if (Object.hasOwn(exported, 'default')) return 'default';
+  const names = Object.keys(exported);
+  for (const fits of [isBackendClass, isProvider, (value: unknown): boolean => typeof value === 'function']) {
+    const [name, ...others] = names.filter((candidate) => fits(exported[candidate]));
+    if (name !== undefined && others.length === 0) return name;
+    if (name !== undefined)
+      throw wrongExport(`${module} has several exports that may be meant: ${[name, ...others].join(', ')}`);
+  }
+  throw wrongExport(`${module} exports no backend; its exports: ${names.length === 0 ? 'none' : names.join(', ')}`);
+}
+
+function wrongExport(message: string): CommandError {
+  return new CommandError(message, {
+    code: 'INVALID_ARGUMENT',
+    exitCode: EXIT.usage,
+    hint: '--export takes the name of a provider, of a function that makes one, or of a class of a backend',
+  });
+}
+
+function cannotLoad(what: string, cause: unknown): CommandError {
+  const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  return new CommandError(`cannot load ${what}: ${reason}`, {
+    code: 'CANNOT_LOAD',
+    exitCode: EXIT.usage,
+    hint: 'give the built JavaScript file, such as ./dist/index.js, or the name of an installed package',
+    cause,
+  });
+}

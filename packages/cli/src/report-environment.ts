@@ -1,0 +1,16 @@
+import { packageVersion } from './package-version.ts';
+
+/** Where and when a report was made. */
+export interface ReportEnvironment {
+  readonly date: Date;
+  /** Version of the command. */
+  readonly concord: string;
+  /** Such as `Node.js v20.20.2, linux x64`. */
+  readonly host: string;
+}
+
+/** The environment of a report that is made now. */
+export function environmentOf(): ReportEnvironment {
+  const host = `Node.js ${process.version}, ${process.platform} ${process.arch}`;
+  return { date: new Date(), concord: packageVersion(), host };
+}

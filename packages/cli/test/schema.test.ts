@@ -1,0 +1,131 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { IdleBackend, missing, run, throwing, working } from './fakes.ts';
+
+const FOLDER = join(import.meta.dirname, '../schema');
+const cpu = working('cpu');
+const idle = working('idle', { memoryBytes: 2 ** 34, computeUnits: 8, subDevices: 0 }, IdleBackend);
+const all = [missing('level-zero'), throwing('webgpu'), idle, cpu];
+
+const schemaOf = (name: string): AnySchemaObject =>
+  JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8')) as AnySchemaObject;
+
+/** The files are open, so that a later version may add a field. Here a field that they do not name is a mistake. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.entries(schema).map(([key, part]) => [
+    key,
+    key === 'const' || key === 'enum' ? part : closed(part),
+  ]);
+  const isObject = 'properties' in schema && 'type' in schema;
+  return { ...Object.fromEntries(parts), ...(isObject ? { additionalProperties: false } : {}) };
+}
+
+function validatorOf(name: string): ValidateFunction {
+  return new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true }).compile(
+    closed(schemaOf(name)) as AnySchemaObject,
+  );
+}
+
+function expectValid(name: string, text: string): unknown {
+  const validate = validatorOf(name);
+  const value: unknown = JSON.parse(text);
+  validate(value);
+  expect(validate.errors ?? []).toEqual([]);
+  return value;
+}
+
+afterEach(() => vi.unstubAllEnvs());
+
+test('there is one for every command that has --json, and each is a schema of its own name', async () => {
+  const names = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
+  const { stdout } = await run(['--help'], all);
+  const commands = [...stdout.matchAll(/^ {2}([a-z]+) .*$/gm)].map(([, name = '']) => name);
+  expect(commands).toContain('devices');
+  const withJson = [];
+  for (const name of commands) {
+    if ((await run([name, '--help'], all)).stdout.includes('--json')) withJson.push(name);
+  }
+  expect(names.sort()).toEqual([...new Set(withJson)].sort());
+  for (const name of names) expect(schemaOf(name)['$id']).toBe(`concord-${name}`);
+});
+
+describe('devices', () => {
+  test.each([[''], ['cpu']])('with CONCORD_BACKEND=%j', async (value) => {
+    vi.stubEnv('CONCORD_BACKEND', value);
+    expectValid('devices', (await run(['devices', '--json'], all)).stdout);
+  });
+
+  test('without any', async () => {
+    expectValid('devices', (await run(['devices', '--json'], [missing('webgpu')])).stdout);
+  });
+});
+
+describe('conformance', () => {
+  const outputOf = async (...args: readonly string[]): Promise<string> =>
+    (await run(['conformance', '--json', '-', ...args], all)).stdout;
+
+  test('of one backend', async () => {
+    expectValid('conformance', await outputOf('--backend', 'cpu', '--sample', '0.02'));
+  });
+
+  test('with failures, also where NaN is the answer', async () => {
+    const text = await outputOf('--backend', 'idle', '--filter', 'reduce');
+    expect(text).toContain('"got": "NaN"');
+    expectValid('conformance', text);
+  });
+
+  test('of a backend that is not there', async () => {
+    expectValid('conformance', await outputOf('--backend', 'level-zero'));
+  });
+
+  test('of several', async () => {
+    const text = await outputOf('--backend', 'level-zero,idle,cpu', '--filter', 'reduce', '--sample', '0.1');
+    expect(expectValid('conformance', text)).toHaveLength(3);
+  });
+});
+
+test.each([
+  ['cpu', '3'],
+  ['idle', '30'],
+])('fuzz on %s', async (backend, count) => {
+  const args = ['fuzz', '--backend', backend, '--count', count, '--seed', '1', '--op', 'reduce', '--json', '-'];
+  expectValid('fuzz', (await run(args, all)).stdout);
+});
+
+test.each([
+  ['gemm/scalars/m=9,n=11,k=6,alpha=NaN'],
+  ['conv2dForward/bounded/input=2x3x7x9,filter=4x3x3,pad=1x1'],
+  ['attention/infinite/seqQ=5,seqKv=300,headDim=16'],
+  ['reduce/exact/fn=mean,shape=4x0x3,axis=1'],
+  ['unary/specials/fn=exp'],
+  ['gemm/refuses/bad m'],
+  ['gemm/refuses/no call object'],
+  ['memory/many reads at once'],
+  ['lifecycle/supports agrees with the calls'],
+  ['fixed/number/reduce max of an empty axis'],
+])('info %s', async (id) => {
+  expectValid('info', (await run(['info', '--json', id], all)).stdout);
+});
+
+test('refuse what is wrong', () => {
+  const errorsOf = (name: string, value: unknown): number => {
+    const validate = validatorOf(name);
+    validate(value);
+    return validate.errors?.length ?? 0;
+  };
+  expect(errorsOf('fuzz', { backend: 'cpu', seed: 1, tried: 1, failures: [], stopped: 'done' })).toBe(0);
+  expect(errorsOf('fuzz', { backend: 'cpu', seed: 1, tried: 1, failures: [], stopped: 'crashed' })).toBe(1);
+  expect(errorsOf('fuzz', { backend: 'cpu', seed: 1, tried: 1, failures: [], stopped: 'done', more: 1 })).toBe(1);
+  for (const name of ['devices', 'conformance', 'fuzz', 'info']) expect(errorsOf(name, {}), name).toBeGreaterThan(0);
+});
+
+test('the example of docs/json.md is one', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/json.md'), 'utf8');
+  const examples = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text = '']) => text);
+  expect(examples).toHaveLength(1);
+  for (const text of examples) expectValid('conformance', text);
+});
