@@ -30,6 +30,7 @@ const foldersIn = (parent: string): string[] => readdirSync(parent).map((name) =
 const workspaces = [
   ...foldersIn('packages'),
   ...foldersIn('examples'),
+  'api-reference',
   'bench',
   'tools',
   'software-devices/chromium',

@@ -1,0 +1,81 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runProgram } from './program.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'concord-attention-'));
+  const texts = {
+    apple: 'The apple tree in the garden has fruit in autumn, for cider and cake.',
+    pear: 'The pear tree in the garden has fruit in autumn, beside the hedge and the gate.',
+    engine: 'The engine of the car needs oil, wheels and a road.',
+    brake: 'The brake of the car needs oil, wheels and a hill.',
+  };
+  for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, `${name}.md`), text);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function run(args: readonly string[], signal = new AbortController().signal) {
+  let stdout = '';
+  let stderr = '';
+  const code = await runProgram(args, {
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+    signal,
+  });
+  return { code, stdout, stderr };
+}
+
+test('words attend to themselves and to what is used in the same places', async () => {
+  const { code, stdout, stderr } = await run(['--dir', folder, '--backend', 'cpu', 'An apple, an engine and a pear']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^apple +apple \d+% +pear \d+%( +engine \d+%)?$/m);
+  expect(stdout).toMatch(/^pear +pear \d+% +apple \d+%( +engine \d+%)?$/m);
+  expect(stdout).toMatch(/^engine +engine \d+%/m);
+  expect(stdout).toContain('3 words of 1024, 4 heads of 64, not causal');
+  expect(stdout).toContain('from 4 passages of 4 files');
+  expect(stdout).toMatch(/Check    passed: 6,912 values against the float64 oracle, \S+% of the allowed error used\n$/);
+});
+
+test('with --causal only to those before them', async () => {
+  const { code, stdout } = await run(['--causal', '--dir', folder, '--backend', 'cpu', 'apple pear engine']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^apple +apple 100%$/m);
+  expect(stdout).toMatch(/^pear +pear \d+% +apple \d+%$/m);
+  expect(stdout).toContain('Check    passed: ');
+  expect(stdout).toMatch(/, causal$/m);
+});
+
+test.each([
+  ['no sentence', [], 'missing required argument'],
+  ['a sentence without words', ['of the'], 'the sentence has no word with meaning'],
+  ['a sentence too long', ['apple '.repeat(65)], 'the sentence has 65 words, more than 64'],
+  ['words that no document has', ['apple plum cherry plum'], 'has: plum, cherry'],
+  ['a folder that does not exist', ['apple', '--dir', '/no/such/folder'], 'there is no folder /no/such/folder'],
+  ['an unknown option', ['apple', '--casual'], "unknown option '--casual'"],
+  ['an unknown backend', ['apple', '--backend', 'gpu'], '--backend gpu: there are level-zero, webgpu, cpu'],
+])('%s is an error in one line', async (_, args, message) => {
+  const { code, stdout, stderr } = await run(args.includes('--dir') ? args : ['--dir', folder, ...args]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^error: [^\n]+ \([A-Z_]+\)\n$/);
+  expect(stderr).toContain(message);
+});
+
+test('takes as many words as a head is long', async () => {
+  const { code, stdout } = await run(['--dir', folder, '--backend', 'cpu', 'apple pear '.repeat(32)]);
+  expect(code).toBe(0);
+  expect(stdout).toContain('Block    64 words');
+});
+
+test('ends without a word when it is interrupted', async () => {
+  expect(await run(['--dir', folder, 'apple'], AbortSignal.abort())).toEqual({ code: 130, stdout: '', stderr: '' });
+});
+
+test('has help with examples and exit codes', async () => {
+  const { code, stdout } = await run(['--help']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/Usage: attention .*Examples:.*Exit codes:/s);
+});

@@ -1,0 +1,4 @@
+import { describeConformance } from '@concord/conformance/vitest';
+import { MinimalBackend } from '../src/index.ts';
+
+await describeConformance(() => new MinimalBackend());

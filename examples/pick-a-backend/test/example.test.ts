@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const MAIN = 'examples/pick-a-backend/dist/main.js';
+const PRODUCT = '(1 2 3; 4 5 6) x (7 8; 9 10; 11 12) = 58 64 139 154\n';
+
+function run(args: readonly string[], chosen = ''): { status: number | null; stdout: string; stderr: string } {
+  const env = { ...process.env, CONCORD_BACKEND: chosen };
+  return spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8', env });
+}
+
+test('takes the best backend, says what became of each, and multiplies', () => {
+  const { status, stdout, stderr } = run([MAIN]);
+  expect(stderr).toBe('');
+  const rows = stdout.split('\n');
+  for (const name of ['level-zero', 'webgpu', 'cpu']) {
+    expect(rows.filter((row) => row.slice(3).startsWith(`${name} `))).toHaveLength(1);
+  }
+  expect(rows.filter((row) => /^\*  \S+ +selected /.test(row))).toHaveLength(1);
+  expect(stdout.endsWith(PRODUCT)).toBe(true);
+  expect(status).toBe(0);
+});
+
+// The driver of Level Zero for the CPU is for Linux.
+const ONLY_LINUX = test.runIf(process.platform === 'linux');
+
+ONLY_LINUX('takes level-zero when CONCORD_BACKEND asks for it', () => {
+  expectSelected('level-zero', ['software-devices/level-zero-cpu/run.mjs', process.execPath, MAIN]);
+});
+
+test('takes webgpu when CONCORD_BACKEND asks for it', () => {
+  expectSelected('webgpu', ['software-devices/vulkan/run.mjs', 'lavapipe', process.execPath, MAIN]);
+});
+
+test('takes cpu when CONCORD_BACKEND asks for it', () => {
+  expectSelected('cpu', [MAIN]);
+});
+
+function expectSelected(name: string, args: readonly string[]): void {
+  const { status, stdout } = run(args, name);
+  expect(stdout).toMatch(new RegExp(`^\\*  ${name} +selected `));
+  expect(stdout.endsWith(PRODUCT)).toBe(true);
+  expect(status).toBe(0);
+}
