@@ -1,9 +1,10 @@
 // @ts-check
-// Does the TypeScript in README.md files and in docs/ compile against the packages as they are built?
+// `check-docs.mjs [page...]`: does the TypeScript in every README.md and in docs/, or in these pages, compile against the
+// packages as they are built?
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { textInPlace, textOf, unitsOf } from './lib/docs-code.mjs';
 import { root } from './lib/paths.mjs';
 import { runMain, toolEnvironment } from './lib/run.mjs';
@@ -74,11 +75,12 @@ await runMain(async () => {
     let count = 0;
     /** @type {Map<string, string>} */
     const pageOf = new Map();
-    for (const page of pages()) {
-      const { units, skipped } = unitsOf(readFileSync(join(root, page), 'utf8'));
+    const given = process.argv.slice(2);
+    for (const page of given.length > 0 ? given : pages()) {
+      const { units, skipped } = unitsOf(readFileSync(resolve(root, page), 'utf8'));
       problems.push(...misquotes(page, units));
       notes.push(...skipped.map(({ line, reason }) => `${page}:${line}: not checked, ${reason}`));
-      const rooms = page.replaceAll('/', '__').replace(/\.md$/, '');
+      const rooms = page.replaceAll(/[/\\:]/g, '__').replace(/\.md$/, '');
       pageOf.set(rooms, page);
       for (const unit of units.filter(({ language }) => language === 'ts')) {
         const file = join(folder, rooms, unit.name);

@@ -10,7 +10,10 @@ const workspaces = ['packages', 'examples'].flatMap((parent) =>
 );
 const output = [
   join(root, '.turbo'),
-  ...[...workspaces, join(root, 'bench')].flatMap((folder) => [join(folder, 'dist'), join(folder, '.turbo')]),
+  ...[...workspaces, join(root, 'api-reference'), join(root, 'bench')].flatMap((folder) => [
+    join(folder, 'dist'),
+    join(folder, '.turbo'),
+  ]),
 ];
 const given = process.argv.slice(2);
 

@@ -1,5 +1,7 @@
 // @ts-check
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ERROR_CODES, OP_NAMES } from '../../packages/backend-core/src/index.ts';
 import { describe, expect, it, test } from 'vitest';
@@ -56,13 +58,37 @@ describe('the code in a page', () => {
   });
 });
 
+test('check-docs says where a page is wrong', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'concord-docs-test-'));
+  const page = join(folder, 'page.md');
+  /** @param {string} code */
+  const check = (code) => {
+    writeFileSync(page, `# A page\n\n\`\`\`ts\n${code}\n\`\`\`\n`);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'tools/check-docs.mjs'), page], {
+      encoding: 'utf8',
+    });
+    return { status, stdout, stderr };
+  };
+  const head = "import { NULL_PTR } from '@concord/backend-core';";
+  expect(check(`${head}\nexport const address: number = NULL_PTR;`)).toEqual({
+    status: 0,
+    stdout: 'docs: 1 pieces of TypeScript compile\n',
+    stderr: '',
+  });
+  const wrong = check(`${head}\nexport const address: string = NULL_PTR;`);
+  expect(wrong.status).toBe(1);
+  expect(wrong.stderr).toMatch(/page\.md:5: error TS2322/);
+  rmSync(folder, { recursive: true });
+});
+
 test('contract.md has a section for each method, property and op', () => {
   const headings = [...read('docs/contract.md').matchAll(/^### `(\w+)`$/gm)].map(([, name]) => name);
   const source = read('packages/backend-core/src/contract/backend.ts');
   const [, members = ''] = /export interface ComputeBackend extends AsyncDisposable \{\n([^]*?)\n\}/.exec(source) ?? [];
   const names = [...members.matchAll(/^ {2}(?:readonly )?(\w+)(?:<.*)?[(:]/gm)].map(([, name]) => name);
   expect(names).toEqual(expect.arrayContaining(['init', 'native', 'supports', 'copyDtoh', ...OP_NAMES]));
-  expect(headings.toSorted()).toEqual(names.toSorted());
+  expect(headings).toHaveLength(names.length);
+  expect(new Set(headings)).toEqual(new Set(names));
 });
 
 test('errors.md has a heading with cause and cure for each code, and each reason', () => {

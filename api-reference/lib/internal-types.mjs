@@ -1,0 +1,8 @@
+// @ts-check
+/** Types that signatures of a package mention and that stay out of its exports, by package. @type {Record<string, string[]>} */
+export const INTERNAL_TYPES = {
+  // What its client is made of.
+  '@concord/backend-levelzero': ['Block', 'KernelObject', 'LevelZeroLibrary', 'OpenDevice'],
+  // The layers under FunctionBuilder, and generated tables.
+  '@concord/spirv-builder': ['Arguments', 'ModuleContext', 'Op', 'OpenCl', 'Parameters', 'Region', 'Values'],
+};

@@ -1,0 +1,95 @@
+// @ts-check
+// What a stranger would do: in an empty folder, with nothing but packed tarballs and npm, write the backend of
+// docs/writing-a-backend.md from its blocks, build it, and have it judged. `--keep` leaves the folder for a look.
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { textOf, unitsOf } from './lib/docs-code.mjs';
+import { packAll } from './lib/pack.mjs';
+import { root } from './lib/paths.mjs';
+import { runQuietly, strangersEnvironment } from './lib/run-quietly.mjs';
+import { runMain } from './lib/run.mjs';
+
+const GUIDE = 'docs/writing-a-backend.md';
+const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** A backend that adds wrongly: were nothing really run, nobody would notice. */
+const BROKEN = `import { MinimalBackend } from './index.js';
+export class BrokenBackend extends MinimalBackend {
+  doBinary(call) {
+    super.doBinary({ ...call, op: call.op === 'add' ? 'sub' : call.op });
+  }
+}
+`;
+
+/** @param {string} folder */
+function writeFilesOfGuide(folder) {
+  const { units } = unitsOf(readFileSync(join(root, GUIDE), 'utf8'));
+  const files = units.filter(({ name }) => !name.startsWith('line-'));
+  for (const unit of files) {
+    mkdirSync(dirname(join(folder, unit.name)), { recursive: true });
+    writeFileSync(join(folder, unit.name), textOf(unit));
+  }
+  return files.map(({ name }) => name);
+}
+
+/**
+ * @param {string} file
+ * @param {{ passed: number, unsupported: number }} bounds how many at least, how many at most
+ */
+function judge(file, bounds) {
+  /** @type {{ backend: string, cases: { id: string, op: string, status: string, detail?: string }[] }} */
+  const { backend, cases } = JSON.parse(readFileSync(file, 'utf8'));
+  const count = (/** @type {string} */ status) => cases.filter((result) => result.status === status).length;
+  const silent = cases.filter(({ status, detail = '' }) => status === 'unsupported' && detail === '');
+  console.log(`${backend}: ${count('passed')} passed, ${count('failed')} failed, ${count('unsupported')} unsupported`);
+  const isEnough = count('passed') >= bounds.passed && count('unsupported') <= bounds.unsupported;
+  if (backend !== 'minimal' || !isEnough || count('failed') > 0 || silent.length > 0) {
+    throw new Error('that is not what the guide promises');
+  }
+}
+
+await runMain(async () => {
+  const started = performance.now();
+  const top = mkdtempSync(join(tmpdir(), 'concord-third-party-'));
+  try {
+    const [packed, project] = [join(top, 'packed'), join(top, 'project')];
+    for (const folder of [packed, project]) mkdirSync(folder);
+    const all = packAll(root, packed);
+    const isCore = (/** @type {{ name: string }} */ { name }) => name === '@concord/backend-core';
+    const core = all.filter(isCore).map(({ tarball }) => tarball);
+    const others = all.filter((each) => !isCore(each)).map(({ tarball }) => tarball);
+    const env = strangersEnvironment();
+    const inProject = { cwd: project, env };
+
+    console.log(`wrote ${writeFilesOfGuide(project).join(', ')}`);
+    const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline'];
+    // All of ours in one go: what is not among the tarballs npm would look for in the registry.
+    const typescript = `typescript@${devDependencies.typescript}`;
+    runQuietly('npm', ['install', ...quiet, ...core], inProject);
+    runQuietly('npm', ['install', ...quiet, '--save-dev', ...others, typescript], inProject);
+    for (const name of readdirSync(join(project, 'node_modules/@concord'))) {
+      const folder = join(project, 'node_modules/@concord', name);
+      if (lstatSync(folder).isSymbolicLink()) throw new Error(`${name} is linked, not installed`);
+    }
+
+    runQuietly('npm', ['run', 'build'], inProject);
+    runQuietly('npm', ['run', 'conformance', '--', '--json', 'report.json'], inProject);
+    judge(join(project, 'report.json'), { passed: 700, unsupported: 550 });
+    const concord = ['--no-install', 'concord'];
+    const unary = ['conformance', '--module', './dist/with-unary.js', '--filter', 'unary', '--json', 'unary.json'];
+    runQuietly('npx', [...concord, ...unary], inProject);
+    judge(join(project, 'unary.json'), { passed: 100, unsupported: 0 });
+    runQuietly('npx', [...concord, 'fuzz', '--module', 'my-backend', '--count', '50', '--seed', '7'], inProject);
+
+    writeFileSync(join(project, 'dist/broken.js'), BROKEN);
+    const broken = ['conformance', '--module', './dist/broken.js', '--filter', 'binary'];
+    const output = runQuietly('npx', [...concord, ...broken], { ...inProject, expected: 1 });
+    if (!output.includes('FAILED binary/')) throw new Error(`a wrong sum was not found:\n${output}`);
+    console.log(`third party: a backend by the guide passes (${((performance.now() - started) / 1000).toFixed(0)} s)`);
+    return 0;
+  } finally {
+    if (process.argv.includes('--keep')) console.log(`kept ${top}`);
+    else rmSync(top, { recursive: true, force: true });
+  }
+});
