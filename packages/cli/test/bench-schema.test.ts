@@ -28,7 +28,7 @@ test.each([
   vi.stubEnv('CONCORD_BACKEND', '');
   const { stdout } = await run(['bench', '--seconds', '0.001', '--json', '-', ...args], all);
   vi.unstubAllEnvs();
-  validate(JSON.parse(stdout));
+  void validate(JSON.parse(stdout));
   expect(validate.errors ?? []).toEqual([]);
 });
 

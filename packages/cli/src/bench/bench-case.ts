@@ -47,5 +47,5 @@ export interface BenchWork {
   /** The result where it is on the host. */
   hostResult?(): Float32Array;
   /** An entry by the float64 oracle. */
-  expected(index: number): ExpectedEntry;
+  readonly expected: (index: number) => ExpectedEntry;
 }
