@@ -23,4 +23,4 @@ Exit codes:
   1    a case failed, nothing passed, or an unforeseen error
   2    wrong arguments
   3    the backend cannot be used on this machine, nothing was run
-  130  interrupted with Ctrl-C`;
+  130  interrupted with Ctrl-C; what was done is printed, no file is written`;

@@ -3,7 +3,13 @@
  *
  * @packageDocumentation
  */
-export type { BenchJson } from './bench/bench-json.ts';
+export type {
+  BenchBackendJson,
+  BenchCaseJson,
+  BenchJson,
+  BenchMethodJson,
+  BenchResultJson,
+} from './bench/bench-json.ts';
 export type { ConformanceJson } from './conformance/conformance-json.ts';
 export type { FuzzJson } from './commands/fuzz.ts';
 export type { InfoJson } from './commands/info.ts';

@@ -9,13 +9,12 @@ import { benchPage } from '../bench/page/bench-page.ts';
 import { runCases } from '../bench/run-cases.ts';
 import { BENCH_OPS, BENCH_SIZES, type BenchSize, matchingOps, selectBenchCases } from '../bench/select-cases.ts';
 import { chooseProviders, requiredBackends } from '../choose-backend.ts';
-import { CommandError } from '../command-error.ts';
 import type { CommandContext, Finish, Output } from '../context.ts';
 import { EXIT, worstExit } from '../exit-codes.ts';
 import { addModuleOptions, type ModuleOptions, withModule } from '../load-module.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
 import { formatDuration, plural } from '../output/format.ts';
-import { checkWritable, STDOUT, writeJson, writeText } from '../output/output-file.ts';
+import { checkReportFiles, STDOUT, writeJson, writeText } from '../output/output-file.ts';
 import { environmentOf } from '../report-environment.ts';
 import { reportNotRun } from '../try-backend.ts';
 
@@ -72,7 +71,7 @@ export function addBenchCommand(program: Command, context: CommandContext, finis
 async function bench(given: CommandContext, options: Options): Promise<number> {
   const { stdout, stderr } = given;
   const { json, html } = options;
-  await checkFiles(json, html);
+  await checkReportFiles(json, html);
   const { loaded, providers: known } = await withModule(given.providers, options);
   const context = { ...given, providers: known };
   const providers = await providersToMeasure(known, options.backend ?? loaded?.name);
@@ -149,17 +148,6 @@ function notRunExit(backends: readonly OpenedBackend[], { backend }: Options, co
   const codes = backends.flatMap(({ notRun }) => (notRun === undefined ? [] : [reportNotRun(notRun, context)]));
   const isNamed = backend !== undefined || codes.length === backends.length;
   return worstExit(codes.filter((code) => isNamed || code !== EXIT.unavailable));
-}
-
-async function checkFiles(json: string | undefined, html: string | undefined): Promise<void> {
-  if (json === STDOUT && html === STDOUT) {
-    throw new CommandError('--json and --html cannot both write to standard output', {
-      code: 'INVALID_ARGUMENT',
-      exitCode: EXIT.usage,
-      hint: 'give one of them a file',
-    });
-  }
-  for (const file of [json, html]) if (file !== undefined) await checkWritable(file);
 }
 
 function someOps(value: string): string {

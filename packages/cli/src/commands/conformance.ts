@@ -11,7 +11,7 @@ import { conformancePage } from '../html/conformance-page.ts';
 import { addModuleOptions, moduleArguments, type ModuleOptions, withModule } from '../load-module.ts';
 import { backendsTable } from '../output/backends-table.ts';
 import { colorsFor } from '../output/colors.ts';
-import { checkWritable, STDOUT, writeJson, writeText } from '../output/output-file.ts';
+import { checkReportFiles, STDOUT, writeJson, writeText } from '../output/output-file.ts';
 import { environmentOf } from '../report-environment.ts';
 
 interface Options extends ModuleOptions {
@@ -56,7 +56,7 @@ async function conformance(given: CommandContext, options: Options): Promise<num
   const selection: CaseSelection = { filter, sample };
   const selected = selectCases(selection);
   if (selected.length === 0) throw nothingMatches(filter ?? '');
-  await checkFiles(json, html);
+  await checkReportFiles(json, html);
   const { loaded, providers: known } = await withModule(given.providers, options);
   const context = { ...given, providers: known };
   const providers = await chooseProviders(known, options.backend ?? loaded?.name);
@@ -79,17 +79,6 @@ async function conformance(given: CommandContext, options: Options): Promise<num
   if (json !== undefined) await writeJson(json, toConformanceJson(run), stdout);
   if (html !== undefined) await writeText(html, conformancePage(run, environmentOf()), stdout);
   return exitCode;
-}
-
-async function checkFiles(json: string | undefined, html: string | undefined): Promise<void> {
-  if (json === STDOUT && html === STDOUT) {
-    throw new CommandError('--json and --html cannot both write to standard output', {
-      code: 'INVALID_ARGUMENT',
-      exitCode: EXIT.usage,
-      hint: 'give one of them a file',
-    });
-  }
-  for (const file of [json, html]) if (file !== undefined) await checkWritable(file);
 }
 
 function nothingMatches(filter: string): CommandError {

@@ -28,7 +28,7 @@ export function addInfoCommand(program: Command, context: CommandContext, finish
     .command('info')
     .summary('say what a conformance case does')
     .description('Says what a case does, with which inputs, and what bound it holds a backend to. Runs it on the CPU.')
-    .argument('<case-id>', 'as conformance and fuzz print it')
+    .argument('<case-id>', 'as fuzz and failed cases print it; concord conformance --json - lists all')
     .option('--json', 'print one JSON object in place of the text')
     .addHelpText('after', HELP)
     .action(async (id: string, options: { json?: true }) => finish(await info(context, id, options.json === true)));

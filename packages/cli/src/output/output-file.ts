@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
-import { access, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, stat, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { CommandError } from '../command-error.ts';
 import type { Output } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -15,9 +15,28 @@ export const STDOUT = '-';
  */
 export async function checkWritable(path: string): Promise<void> {
   if (path === STDOUT) return;
-  await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
+  const existing = await stat(path).catch(() => undefined);
+  if (existing?.isDirectory() === true) throw cannotWrite(path, 'it is a folder');
+  await access(existing === undefined ? dirname(path) : path, constants.W_OK).catch((cause: unknown) => {
     throw cannotWrite(path, cause);
   });
+}
+
+/**
+ * Finds out before a long run whether its JSON and its page can be written, each to a place of its own.
+ *
+ * @throws {CommandError} INVALID_ARGUMENT, CANNOT_WRITE
+ */
+export async function checkReportFiles(json: string | undefined, html: string | undefined): Promise<void> {
+  if (json !== undefined && html !== undefined && resolve(json) === resolve(html)) {
+    const place = json === STDOUT ? 'standard output' : json;
+    throw new CommandError(`--json and --html cannot both write to ${place}`, {
+      code: 'INVALID_ARGUMENT',
+      exitCode: EXIT.usage,
+      hint: 'give one of them another file',
+    });
+  }
+  for (const file of [json, html]) if (file !== undefined) await checkWritable(file);
 }
 
 /**

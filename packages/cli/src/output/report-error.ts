@@ -48,7 +48,9 @@ const EXIT_CODE_OF: Readonly<Record<string, number>> = {
 /** Commander's message is `error: what is wrong`, with `(Did you mean x?)` on a second line. */
 function describeUsageError(error: CommanderError): Description {
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
-  const hint = suggestion?.replace(/^\(|\)$/g, '') ?? 'concord --help lists the commands and their options';
+  const hint =
+    suggestion?.replace(/^\(|\)$/g, '') ??
+    'concord --help lists the commands, concord <command> --help the options of one';
   return { message: first, code: 'USAGE', hint, exitCode: EXIT.usage };
 }
 
