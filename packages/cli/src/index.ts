@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export type { BenchOp, BenchUnit } from './bench/bench-case.ts';
 export type {
   BenchBackendJson,
   BenchCaseJson,
@@ -10,6 +11,7 @@ export type {
   BenchMethodJson,
   BenchResultJson,
 } from './bench/bench-json.ts';
+export type { Peaks } from './bench/bench-run.ts';
 export type { ConformanceJson } from './conformance/conformance-json.ts';
 export type { FuzzJson } from './commands/fuzz.ts';
 export type { InfoJson } from './commands/info.ts';
