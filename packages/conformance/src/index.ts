@@ -4,7 +4,6 @@
  * @packageDocumentation
  */
 export { allCases, findCase } from './all-cases.ts';
-export { type CallDescription, type CaseDescription, describeCase, type OperandDescription } from './describe-case.ts';
 export {
   CaseFailure,
   type CaseContext,

@@ -5,7 +5,8 @@ import { BINARY_OPS, UNARY_OPS } from '@concord/backend-core';
 import { expect, test } from 'vitest';
 import { ATTENTION_FORMULA, GAMMA_FORMULA, PRODUCT_FORMULA, REDUCE_FORMULA } from '../src/checks/bounds.ts';
 import { binaryFormula, binaryUlps, unaryFormula, unaryUlps } from '../src/checks/function-accuracy.ts';
-import { allCases, type CaseDescription, describeCase, findCase, selectCases } from '../src/index.ts';
+import { type CaseDescription, describeCase } from '../src/describe-case.ts';
+import { allCases, findCase, selectCases } from '../src/index.ts';
 
 const describeId = async (id: string): Promise<CaseDescription> => {
   const found = findCase(id);

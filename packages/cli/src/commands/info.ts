@@ -1,4 +1,5 @@
-import { allCases, type CaseDescription, describeCase, findCase, selectCases } from '@concord/conformance';
+import { allCases, findCase, selectCases } from '@concord/conformance';
+import { type CaseDescription, describeCase } from '@concord/conformance/describe';
 import type { Command } from 'commander';
 import { CommandError } from '../command-error.ts';
 import type { CommandContext, Finish } from '../context.ts';

@@ -1,4 +1,4 @@
-import type { CallDescription, CaseDescription, OperandDescription } from '@concord/conformance';
+import type { CallDescription, CaseDescription, OperandDescription } from '@concord/conformance/describe';
 import type { Colors } from './colors.ts';
 import { plural } from './format.ts';
 
