@@ -92,7 +92,7 @@ export default defineConfig({
             root: folder,
             include: ['src/**/*.test.ts', 'test/**/*.test.{ts,mjs}'],
             setupFiles: SETUP[folder] ?? [],
-            env: folder.startsWith('packages/backend-') ? REQUIRED : {},
+            env: /^packages\/(backend-|spirv-builder$)/.test(folder) ? REQUIRED : {},
           },
         })),
       {

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { assemble, disassemble, SpirvTextError } from '../src/text/index.ts';
 import { randomModule, type Random } from './support/text-random-module.ts';
 import { literalTexts, NUMBER_DECLARATIONS } from './support/text-literals.ts';
-import { missingTools, spirvAs, spirvDis } from './support/text-tools.ts';
+import { needSpirvTools } from './support/spirv-tools.ts';
+import { spirvAs, spirvDis } from './support/text-tools.ts';
 
 const SEED = 20260;
 
@@ -18,13 +19,9 @@ function randomFrom(seed: number): Random {
   };
 }
 
-function needsTools(context: TestContext): void {
-  if (missingTools !== undefined) context.skip(missingTools);
-}
-
 describe('against spirv-dis and spirv-as', () => {
   it('agrees on modules of every instruction and enumerant of the subset, in both directions', (context) => {
-    needsTools(context);
+    needSpirvTools(context);
     fc.assert(
       fc.property(randoms, (random) => {
         const words = randomModule(random, 2);
@@ -41,7 +38,7 @@ describe('against spirv-dis and spirv-as', () => {
   });
 
   it('agrees on which damaged modules can be read, and on what they say', (context) => {
-    needsTools(context);
+    needSpirvTools(context);
     fc.assert(
       fc.property(randoms, (random) => {
         const words = damaged(randomModule(random, 1), random);
@@ -59,7 +56,7 @@ describe('against spirv-dis and spirv-as', () => {
   });
 
   it('reads the same numbers out of texts, and refuses the same', (context) => {
-    needsTools(context);
+    needSpirvTools(context);
     const literals = literalTexts(randomFrom(SEED), 1500).map(({ type, text }) => ({
       line: `OpConstant %${type} ${text}`,
       module: `${NUMBER_DECLARATIONS}%100 = OpConstant %${type} ${text}\n`,
@@ -75,7 +72,7 @@ describe('against spirv-dis and spirv-as', () => {
   });
 
   it('refuses the texts that spirv-as refuses', (context) => {
-    needsTools(context);
+    needSpirvTools(context);
     fc.assert(
       fc.property(randoms, (random) => {
         const words = randomModule(random, 1);

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { assemble, disassemble } from '../src/text/index.ts';
 import { drawProgram } from './support/draw-program.ts';
 import { emitProgram } from './support/emit-program.ts';
-import { missingTools, spirvDis } from './support/text-tools.ts';
+import { needSpirvTools } from './support/spirv-tools.ts';
+import { spirvDis } from './support/text-tools.ts';
 
 const modules = fc.sample(drawProgram(), { numRuns: 40, seed: 7 }).map(emitProgram);
 
@@ -12,7 +13,7 @@ it('takes apart and puts together what the builder emits', () => {
 });
 
 it('prints what the builder emits as spirv-dis does', (context) => {
-  if (missingTools !== undefined) context.skip(missingTools);
+  needSpirvTools(context);
   for (const words of modules) {
     expect(disassemble(words)).toBe(spirvDis(words));
     expect(disassemble(words, { friendlyNames: false })).toBe(spirvDis(words, '--raw-id'));

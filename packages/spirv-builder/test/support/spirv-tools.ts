@@ -2,9 +2,23 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TestContext } from 'vitest';
 
-/** Whether `spirv-val` and its like are installed (Debian's package spirv-tools). */
-export const hasSpirvTools: boolean = spawnSync('spirv-val', ['--version']).status === 0;
+const MISSING = ['spirv-val', 'spirv-as', 'spirv-dis'].filter(
+  (command) => spawnSync(command, ['--version']).status !== 0,
+);
+const REASON = `not installed: ${MISSING.join(', ')} (Debian: spirv-tools)`;
+
+/**
+ * Skips a test, with the reason, where SPIRV-Tools are not installed.
+ *
+ * @throws {Error} where `CONCORD_REQUIRE` names level-zero: then they have to be there
+ */
+export function needSpirvTools(context: Pick<TestContext, 'skip'>): void {
+  if (MISSING.length === 0) return;
+  if (process.env['CONCORD_REQUIRE']?.includes('level-zero') === true) throw new Error(REASON);
+  context.skip(REASON);
+}
 
 /**
  * What `spirv-val` says against modules, each with its number in front; nothing if all are valid.

@@ -3,13 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Why the tests against SPIRV-Tools cannot run here; undefined when they can. */
-export const missingTools: string | undefined = ['spirv-as', 'spirv-dis'].some(
-  (command) => spawnSync(command, ['--version']).status !== 0,
-)
-  ? 'spirv-as and spirv-dis are not installed (Debian: spirv-tools)'
-  : undefined;
-
 /** What `spirv-dis` prints for a module. */
 export function spirvDis(words: Uint32Array, ...options: string[]): string {
   return run('spirv-dis', [...options, '-'], Buffer.from(words.buffer, words.byteOffset, words.byteLength)).toString();
