@@ -13,6 +13,7 @@ export type {
   OpShape,
   OpShapes,
   PrepareOptions,
+  VariantReport,
   WaitOptions,
 } from './contract/backend.ts';
 export {

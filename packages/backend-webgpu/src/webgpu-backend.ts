@@ -1,4 +1,11 @@
-import { BackendError, type DevicePtr, type DType, isBackendError, type OpName } from '@concord/backend-core';
+import {
+  BackendError,
+  type DevicePtr,
+  type DType,
+  isBackendError,
+  type OpName,
+  type VariantReport,
+} from '@concord/backend-core';
 import {
   BaseBackend,
   byteSize,
@@ -84,6 +91,12 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     super(options);
     this.#options = options;
     this.native = this.#makeNative();
+  }
+
+  /** Which kernel variants ran. Works after loss too. */
+  variants(): VariantReport {
+    const { variantRuns, traits } = this.#client;
+    return { runs: Object.fromEntries(variantRuns), forced: traits.preferences?.forced ?? [] };
   }
 
   protected async doInit(): Promise<InitResult> {

@@ -78,6 +78,14 @@ export interface MemoryInfo {
   readonly limitBytes?: number;
 }
 
+/** Which kernels a backend used, for backends that choose between several ways to compute an op. */
+export interface VariantReport {
+  /** How often each ran, by its id, such as `gemm/tiled-64x64x16`. */
+  readonly runs: Readonly<Record<string, number>>;
+  /** Ids or globs that the user forced, such as those of `CONCORD_VARIANT`: each should appear among the runs. */
+  readonly forced: readonly string[];
+}
+
 /**
  * One device, one stream of work, one thread. `alloc`, `free`, copies to the device, `fill` and every op return at once
  * and take effect in call order, as on a CUDA stream. Methods that return a promise reject, they never throw.
@@ -192,4 +200,6 @@ export interface ComputeBackend extends AsyncDisposable {
    * @throws {BackendError} INVALID_ARGUMENT or UNSUPPORTED for a shape that the call itself would refuse
    */
   prepare(plans: readonly OpPlan[], options?: PrepareOptions): Promise<void>;
+  /** Which variants of its kernels ran so far, where there are variants. For reports; the ids mean nothing to callers. */
+  variants?(): VariantReport;
 }

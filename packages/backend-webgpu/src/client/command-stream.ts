@@ -46,6 +46,8 @@ export class CommandStream implements Recorder {
   readonly #compilations = new Set<Promise<void>>();
   readonly #watched = new WeakSet<Promise<unknown>>();
   readonly #scratch: StorageBuffer[] = [];
+  /** How often each variant was launched. */
+  readonly variantRuns: Map<string, number> = new Map();
 
   constructor(options: CommandStreamOptions) {
     this.#options = options;
@@ -71,8 +73,9 @@ export class CommandStream implements Recorder {
     }
   }
 
-  launch({ kernel, storage, uniforms, groups }: Launch): void {
+  launch({ kernel, storage, uniforms, groups, variant }: Launch): void {
     const { pipelines, traits } = this.#options;
+    if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
     const { pipeline, layout } = pipelines.now(kernel, (compilation) => this.#watchCompilation(compilation));
     for (const { first, grid } of dispatches(groups, traits.maxWorkgroupsPerDimension)) {
       if (this.#commands >= MAX_COMMANDS || this.#uniforms.isFull) this.flush();

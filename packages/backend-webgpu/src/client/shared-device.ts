@@ -131,6 +131,7 @@ function traitsOf({ limits, features }: GPUDevice, info: GPUAdapterInfo): Device
     isSoftware: isSoftwareAdapter(info),
     hasF16: features.has('shader-f16'),
     hasSubgroups: features.has('subgroups'),
+    subgroupSize: features.has('subgroups') ? fixedSubgroupSize(info) : 0,
     storageAlignment: limits.minStorageBufferOffsetAlignment,
     maxBindingBytes: Math.floor(limits.maxStorageBufferBindingSize / 4) * 4,
     maxBufferBytes: Math.floor(limits.maxBufferSize / 4) * 4,
@@ -138,6 +139,11 @@ function traitsOf({ limits, features }: GPUDevice, info: GPUAdapterInfo): Device
     maxInvocations: limits.maxComputeInvocationsPerWorkgroup,
     maxWorkgroupBytes: limits.maxComputeWorkgroupStorageSize,
   };
+}
+
+/** Older implementations do not tell: then nothing may rely on a size. */
+function fixedSubgroupSize({ subgroupMinSize, subgroupMaxSize }: GPUAdapterInfo): number {
+  return subgroupMinSize === subgroupMaxSize ? (subgroupMinSize ?? 0) : 0;
 }
 
 function once(run: () => void): () => void {

@@ -2,6 +2,7 @@ import { BackendError, type DeviceInfo } from '@concord/backend-core';
 import { defaultSource } from '#gpu-source';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
+import { NOTHING_TUNED, type VariantPreferences } from '../kernels/variant-choice.ts';
 import type { AdapterChoice } from './adapters.ts';
 import { BufferPool, type PoolCounters } from './buffer-pool.ts';
 import { CommandStream } from './command-stream.ts';
@@ -29,6 +30,11 @@ export interface WebGpuOptions extends AdapterChoice {
   readonly maxWorkgroupsPerDimension?: number | undefined;
   /** Most bytes of freed memory that are kept for reuse. Default: 256 MiB. */
   readonly maxPooledBytes?: number | undefined;
+  /**
+   * Ids or globs of kernel variants, such as `gemm/tiled-64x64x16` or `conv2d/direct-*`: the first that can compute a call
+   * does. For tests and measurements. Default: those in the environment variable `CONCORD_VARIANT`, with commas between.
+   */
+  readonly variants?: readonly string[] | undefined;
 }
 
 const DEFAULT_POOLED_BYTES = 256 * 2 ** 20;
@@ -56,7 +62,7 @@ export class WebGpuClient {
 
   private constructor(shared: SharedDevice, options: WebGpuOptions) {
     this.#shared = shared;
-    this.traits = limitTraits(shared.traits, options);
+    this.traits = { ...limitTraits(shared.traits, options), preferences: preferencesOf(options) };
     const onError = (error: BackendError): void => this.#fail(error);
     const onCheck = (check: Promise<void>): void => this.#watch(check);
     this.#pool = new BufferPool({
@@ -125,6 +131,11 @@ export class WebGpuClient {
   /** Counters of this client's memory. */
   memory(): PoolCounters {
     return this.#pool.counters;
+  }
+
+  /** How often each variant of a kernel family was launched, by its id. */
+  get variantRuns(): ReadonlyMap<string, number> {
+    return this.#stream.variantRuns;
   }
 
   /** Calls `listener` with each failure of work that was accepted. */
@@ -342,6 +353,20 @@ export function checkOptions(options: WebGpuOptions): void {
 
 function check(isRight: boolean, message: string): void {
   if (!isRight) throw new BackendError('INVALID_ARGUMENT', message);
+}
+
+function preferencesOf({ variants }: WebGpuOptions): VariantPreferences {
+  return { forced: variants ?? forcedVariants(), tuned: NOTHING_TUNED };
+}
+
+/** The ids in `CONCORD_VARIANT`, where there is an environment. */
+function forcedVariants(): readonly string[] {
+  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
+  const list = process?.env?.['CONCORD_VARIANT'] ?? '';
+  return list
+    .split(',')
+    .map((id) => id.trim())
+    .filter((id) => id !== '');
 }
 
 function limitTraits(traits: DeviceTraits, options: WebGpuOptions): DeviceTraits {

@@ -8,6 +8,7 @@ import type { Kernel } from './kernel.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './recorder.ts';
 import { planReduce } from './reduce/plan.ts';
 import { planUnary } from './unary/plan.ts';
+import type { VariantPick } from './variant-choice.ts';
 
 /**
  * The kernels that an op needs, each once. It is planned as it would be for operands in allocations of their own.
@@ -15,12 +16,21 @@ import { planUnary } from './unary/plan.ts';
  * @throws {BackendError} UNSUPPORTED when the device cannot run it, OUT_OF_MEMORY when its scratch memory is too large
  */
 export function kernelsOf(op: CheckedOp, traits: DeviceTraits): readonly Kernel[] {
+  return [...dryRun(op, traits).kernels];
+}
+
+/** The choices between variants that an op makes, one for each panel or window of it. Errors as {@link kernelsOf}. */
+export function picksOf(op: CheckedOp, traits: DeviceTraits): readonly VariantPick[] {
+  return dryRun(op, traits).picks;
+}
+
+function dryRun(op: CheckedOp, traits: DeviceTraits): KernelCollector {
   const recorder = new KernelCollector(traits);
   const elementBytes = op.call.dtype === 'f16' ? 2 : 4;
   const operands: Record<string, Span> = {};
   for (const { name, elements } of op.call.operands) operands[name] = recorder.memory(elements * elementBytes);
   plan({ ...op, call: { ...op.call, ...operands, opName: 'gemm' } }, recorder);
-  return [...recorder.kernels];
+  return recorder;
 }
 
 // The operands that a call lists are the ones that its plan takes, so what is a CheckedGemm becomes a ResolvedGemm.
@@ -41,10 +51,15 @@ function plan({ hook, call }: { readonly hook: CheckedOp['hook']; readonly call:
 class KernelCollector implements Recorder {
   readonly traits: DeviceTraits;
   readonly kernels = new Set<Kernel>();
+  readonly picks: VariantPick[] = [];
   #buffers = 0;
 
   constructor(traits: DeviceTraits) {
     this.traits = traits;
+  }
+
+  notePick(pick: VariantPick): void {
+    this.picks.push(pick);
   }
 
   launch({ kernel }: Launch): void {

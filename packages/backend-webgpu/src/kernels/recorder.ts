@@ -1,5 +1,6 @@
 import type { Operand } from '@concord/backend-core/implement';
 import type { Kernel } from './kernel.ts';
+import type { VariantChooser, VariantPreferences } from './variant-choice.ts';
 
 /** Device memory: a GPU buffer for storage and copies. */
 export interface StorageBuffer {
@@ -21,6 +22,8 @@ export interface DeviceTraits {
   readonly hasF16: boolean;
   /** `enable subgroups;` is possible. */
   readonly hasSubgroups: boolean;
+  /** Invocations of a subgroup, where all subgroups of all shaders are of one size; else 0. */
+  readonly subgroupSize: number;
   /** Alignment of a binding's offset, in bytes. */
   readonly storageAlignment: number;
   /** Most bytes that one storage binding can cover; a multiple of 4. */
@@ -33,6 +36,8 @@ export interface DeviceTraits {
   readonly maxInvocations: number;
   /** Most bytes of workgroup memory. */
   readonly maxWorkgroupBytes: number;
+  /** What decides between variants besides the plans themselves. */
+  readonly preferences?: VariantPreferences;
 }
 
 /** One run of a kernel. */
@@ -47,14 +52,15 @@ export interface Launch {
   readonly uniforms: Readonly<Record<string, number>>;
   /** Number of workgroups, below 2^32; the recorder splits them into grids and dispatches. */
   readonly groups: number;
+  /** Id of the variant that this launch does the work of. A launch that only prepares or finishes work has none. */
+  readonly variant?: string;
 }
 
 /**
  * Where the plan of an op goes: launches and copies, in order. One implementation records commands for the device,
  * others note only what would run.
  */
-export interface Recorder {
-  readonly traits: DeviceTraits;
+export interface Recorder extends VariantChooser {
   launch(launch: Launch): void;
   /**
    * Uninitialised memory until the end of the op.

@@ -5,6 +5,7 @@ const DEFAULT_LIMITS: DeviceTraits = {
   isSoftware: false,
   hasF16: false,
   hasSubgroups: false,
+  subgroupSize: 0,
   storageAlignment: 256,
   maxBindingBytes: 134_217_728,
   maxBufferBytes: 268_435_456,
@@ -23,6 +24,7 @@ export const TEST_DEVICES: Readonly<Record<'swiftshader' | 'lavapipe' | 'gpu' | 
   swiftshader: deviceTraits({
     isSoftware: true,
     hasSubgroups: true,
+    subgroupSize: 4,
     maxBindingBytes: 1_073_741_824,
     maxBufferBytes: 1_073_741_824,
     maxWorkgroupBytes: 32_768,
@@ -31,6 +33,7 @@ export const TEST_DEVICES: Readonly<Record<'swiftshader' | 'lavapipe' | 'gpu' | 
     isSoftware: true,
     hasF16: true,
     hasSubgroups: true,
+    subgroupSize: 8,
     storageAlignment: 16,
     maxInvocations: 1024,
     maxWorkgroupBytes: 32_768,
@@ -38,6 +41,7 @@ export const TEST_DEVICES: Readonly<Record<'swiftshader' | 'lavapipe' | 'gpu' | 
   gpu: deviceTraits({
     hasF16: true,
     hasSubgroups: true,
+    subgroupSize: 32,
     storageAlignment: 16,
     maxBindingBytes: 2 ** 32 - 4,
     maxBufferBytes: 2 ** 40,

@@ -1,4 +1,5 @@
 import type { DeviceTraits } from '../recorder.ts';
+import { type NamedVariant, sizeStep, type VariantQuestion } from '../variant-choice.ts';
 import type { DirectTile } from './direct.wgsl.ts';
 import { MATVEC_EACH, type MatvecGroup } from './matvec-kernel.ts';
 import type { Product } from './product.ts';
@@ -8,10 +9,13 @@ import { type Tile, tileBytes, tileInvocations } from './tiled.wgsl.ts';
 export type ProductShape = Pick<Product, 'm' | 'n' | 'k' | 'batchCount' | 'transA' | 'transB'>;
 
 /** A kernel family with its tile, and into how many ranges k is split. */
-export type Variant =
-  | { readonly kind: 'tiled'; readonly tile: Tile; readonly splits: number }
-  | { readonly kind: 'direct'; readonly tile: DirectTile; readonly splits: number }
-  | { readonly kind: 'matvec'; readonly group: MatvecGroup; readonly splits: number };
+export type Variant = NamedVariant & { readonly splits: number } & Way;
+
+/** A kernel family with its tile. */
+type Way =
+  | { readonly kind: 'tiled'; readonly tile: Tile }
+  | { readonly kind: 'direct'; readonly tile: DirectTile }
+  | { readonly kind: 'matvec'; readonly group: MatvecGroup };
 
 /** Tiles for GPUs, largest first. */
 export const TILES: readonly Tile[] = [
@@ -46,34 +50,77 @@ const ENOUGH_GROUPS = 128;
 const LEAST_DEPTH = 128;
 const LEAST_DEPTH_OF_LANE = 16;
 
-/** Chooses the kernel of a product. */
-export function chooseVariant(shape: ProductShape, traits: DeviceTraits): Variant {
-  return traits.isSoftware ? chooseForSoftware(shape) : chooseForGpu(shape, traits);
+/** Every variant, of which each device and shape has some. */
+export const VARIANT_IDS: readonly string[] = [
+  ...TILES.map((tile) => idOf({ kind: 'tiled', tile })),
+  ...DIRECT_TILES.map((tile) => idOf({ kind: 'direct', tile })),
+  ...Object.values(MATVEC_GROUPS).map((group) => idOf({ kind: 'matvec', group })),
+];
+
+/** What can compute a product, and what is best as far as is known. */
+export function variantsFor(shape: ProductShape, traits: DeviceTraits): VariantQuestion<Variant> {
+  const { m, n, k, batchCount, transA, transB } = shape;
+  const letters = `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
+  const shapeClass = (): string => `gemm ${letters} ${[m, n, k, batchCount].map(sizeStep).join(' ')}`;
+  if (m === 1 || n === 1) {
+    const preferred = matvecVariant(shape, traits);
+    return { shapeClass, candidates: [preferred], preferred };
+  }
+  const tiled = traits.isSoftware ? [] : tiledVariants(shape, traits);
+  if (tiled.length > 0) return { shapeClass, candidates: tiled, preferred: bestTiled(shape, tiled) };
+  return { shapeClass, candidates: directVariants(), preferred: bestDirect(shape) };
 }
 
-function chooseForSoftware({ m, n }: ProductShape): Variant {
-  if (m === 1 || n === 1) return { kind: 'matvec', group: MATVEC_GROUPS.software, splits: 1 };
+function directVariants(): readonly Variant[] {
+  return DIRECT_TILES.map((tile) => named({ kind: 'direct', tile }, 1));
+}
+
+function bestDirect({ m, n }: ProductShape): Variant {
   const isWorthwhile = ({ rows, columns }: DirectTile): boolean =>
     Math.floor(m / rows) * Math.floor(n / columns) >= ENOUGH_DIRECT_TILES;
-  const tile = DIRECT_TILES.find(isWorthwhile) ?? SMALLEST_DIRECT_TILE;
-  return { kind: 'direct', tile, splits: 1 };
+  return named({ kind: 'direct', tile: DIRECT_TILES.find(isWorthwhile) ?? SMALLEST_DIRECT_TILE }, 1);
 }
 
-function chooseForGpu(shape: ProductShape, traits: DeviceTraits): Variant {
-  const { m, n, k, batchCount } = shape;
-  if (m === 1 || n === 1) {
-    const alongRows = n === 1 ? !shape.transA : shape.transB;
-    const group = alongRows ? MATVEC_GROUPS.rows : MATVEC_GROUPS.columns;
-    const groups = batchCount * Math.ceil(Math.max(m, n) / (group.lanes * MATVEC_EACH));
-    return { kind: 'matvec', group, splits: splitsFor(groups, k, LEAST_DEPTH_OF_LANE * group.team) };
+function matvecVariant({ m, n, k, batchCount, transA, transB }: ProductShape, traits: DeviceTraits): Variant {
+  if (traits.isSoftware || possibleTiles(traits).length === 0) {
+    return named({ kind: 'matvec', group: MATVEC_GROUPS.software }, 1);
   }
-  const possible = possibleTiles(traits);
-  const groupsOf = (tile: Tile): number => batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
+  const alongRows = n === 1 ? !transA : transB;
+  const group = alongRows ? MATVEC_GROUPS.rows : MATVEC_GROUPS.columns;
+  const groups = batchCount * Math.ceil(Math.max(m, n) / (group.lanes * MATVEC_EACH));
+  return named({ kind: 'matvec', group }, splitsFor(groups, k, LEAST_DEPTH_OF_LANE * group.team));
+}
+
+/** Largest first. */
+function tiledVariants(shape: ProductShape, traits: DeviceTraits): readonly TiledVariant[] {
+  return possibleTiles(traits).map((tile) => {
+    const way = { kind: 'tiled', tile } as const;
+    return { id: idOf(way), ...way, splits: splitsFor(groupsOf(tile, shape), shape.k, LEAST_DEPTH) };
+  });
+}
+
+type TiledVariant = Extract<Variant, { kind: 'tiled' }>;
+
+function bestTiled(shape: ProductShape, largestFirst: readonly TiledVariant[]): Variant {
+  const { m, n } = shape;
   // A tile much larger than C computes what nobody wants.
-  const worthwhile = possible.filter((tile) => tile.m < 2 * m && tile.n < 2 * n);
-  const tile = worthwhile.find((candidate) => groupsOf(candidate) >= ENOUGH_GROUPS) ?? possible[possible.length - 1];
-  if (tile === undefined) return chooseForSoftware(shape);
-  return { kind: 'tiled', tile, splits: splitsFor(groupsOf(tile), k, LEAST_DEPTH) };
+  const worthwhile = largestFirst.filter(({ tile }) => tile.m < 2 * m && tile.n < 2 * n);
+  const enough = worthwhile.find(({ tile }) => groupsOf(tile, shape) >= ENOUGH_GROUPS);
+  return enough ?? (largestFirst[largestFirst.length - 1] as Variant);
+}
+
+function groupsOf(tile: Tile, { m, n, batchCount }: ProductShape): number {
+  return batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
+}
+
+function named(way: Way, splits: number): Variant {
+  return { id: idOf(way), splits, ...way };
+}
+
+function idOf(way: Way): string {
+  if (way.kind === 'tiled') return `gemm/tiled-${way.tile.m}x${way.tile.n}x${way.tile.step}`;
+  if (way.kind === 'direct') return `gemm/direct-${way.tile.rows}x${way.tile.columns}`;
+  return `gemm/matvec-${way.group.lanes}x${way.group.team}`;
 }
 
 /** The tiles that a device has room for, largest first. */

@@ -17,7 +17,12 @@ interface Matvec {
 }
 
 /** Launches a product with m = 1 or n = 1. With m = 1 the roles change: `C^T = op(B)^T op(A)^T`. */
-export function launchMatvec(product: Product, group: MatvecGroup, splits: Splits, recorder: Recorder): void {
+export function launchMatvec(
+  product: Product,
+  { id, group }: { readonly id: string; readonly group: MatvecGroup },
+  splits: Splits,
+  recorder: Recorder,
+): void {
   const { k, batchCount, alpha, beta, c } = product;
   const { rows, matrix, alongRows, vector, vectorStep, resultStep } = matvecOf(product);
   const { storageAlignment } = recorder.traits;
@@ -53,6 +58,7 @@ export function launchMatvec(product: Product, group: MatvecGroup, splits: Split
       reads_c: Number(beta !== 0),
     },
     groups: tiles * batchCount * splits.count,
+    variant: id,
   });
 }
 

@@ -17,7 +17,7 @@ export interface Splits {
 /** Launches the kernel of a product whose operands fit into bindings and whose C is stored as it can be written. */
 export function launchProduct(product: Product, variant: Variant, splits: Splits, recorder: Recorder): void {
   if (variant.kind === 'matvec') {
-    launchMatvec(product, variant.group, splits, recorder);
+    launchMatvec(product, variant, splits, recorder);
     return;
   }
   const { m, n, k, transA, transB, alpha, beta, batchCount } = product;
@@ -76,5 +76,6 @@ export function launchProduct(product: Product, variant: Variant, splits: Splits
       reads_c: Number(beta !== 0),
     },
     groups: tiles * batchCount * splits.count,
+    variant: variant.id,
   });
 }

@@ -1,6 +1,7 @@
 import type { ResolvedGemm, ResolvedScale } from '@concord/backend-core/implement';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { chooseVariant, type ProductShape, type Variant } from './choose-variant.ts';
+import { pickVariant } from '../variant-choice.ts';
+import { type ProductShape, type Variant, variantsFor } from './choose-variant.ts';
 import { type EntriesShape, entriesLaunch } from './entries.ts';
 import { finish } from './finish.wgsl.ts';
 import { launchProduct } from './launch-product.ts';
@@ -10,6 +11,7 @@ import { scale } from './scale.wgsl.ts';
 import { outputFormat } from './storage-formats.ts';
 
 export { allKernels } from './all-kernels.ts';
+export { VARIANT_IDS } from './choose-variant.ts';
 
 /** Memory for sums in float32, made when it is first asked for. */
 type SumsMemory = (bytes: number) => Span;
@@ -31,15 +33,19 @@ const DEPTH_MULTIPLE = 64;
 export function planGemm(
   call: ResolvedGemm<StorageBuffer>,
   recorder: Recorder,
-  choose: (shape: ProductShape, traits: DeviceTraits) => Variant = chooseVariant,
+  choose: (shape: ProductShape, recorder: Recorder) => Variant = chooseVariant,
 ): void {
   const product = productOf(call, recorder);
   const sizes = panelSizes(product, recorder.traits);
   const sums = sumsMemory(recorder);
   for (const part of panels(product, sizes)) {
     const panel = isWhole(product, part) ? product : partOf(product, part);
-    multiply(panel, choose(panel, recorder.traits), sizes.k, sums, recorder);
+    multiply(panel, choose(panel, recorder), sizes.k, sums, recorder);
   }
+}
+
+function chooseVariant(shape: ProductShape, recorder: Recorder): Variant {
+  return pickVariant(recorder, variantsFor(shape, recorder.traits));
 }
 
 /** Plans what is left of a gemm with k = 0 or alpha = 0: `C = beta * C`. */

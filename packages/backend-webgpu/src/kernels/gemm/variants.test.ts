@@ -80,7 +80,7 @@ async function check(variant: Variant, shape: Shape, hasF16 = client.traits.hasF
 }
 
 describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('tiled $name', ({ tile }) => {
-  const tiled = (splits: number): Variant => ({ kind: 'tiled', tile, splits });
+  const tiled = (splits: number): Variant => ({ id: 'tiled', kind: 'tiled', tile, splits });
   const { m, n, step } = tile;
 
   it('whole tiles', async () => {
@@ -107,7 +107,7 @@ describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('til
 describe.each(DIRECT_TILES.map((tile) => ({ name: `${tile.rows}x${tile.columns}`, tile })))(
   'direct $name',
   ({ tile }) => {
-    const direct: Variant = { kind: 'direct', tile, splits: 1 };
+    const direct: Variant = { id: 'direct', kind: 'direct', tile, splits: 1 };
 
     it.each(['NN', 'NT', 'TN', 'TT'] as const)('%s', async (trans) => {
       await check(direct, { m: 140, n: 132, k: 20, trans });
@@ -117,7 +117,7 @@ describe.each(DIRECT_TILES.map((tile) => ({ name: `${tile.rows}x${tile.columns}`
 );
 
 describe.each(Object.entries(MATVEC_GROUPS))('a vector, by %s', (_, group) => {
-  const matvec: Variant = { kind: 'matvec', group, splits: 2 };
+  const matvec: Variant = { id: 'matvec', kind: 'matvec', group, splits: 2 };
 
   it.each(['NN', 'NT', 'TN', 'TT'] as const)('%s', async (trans) => {
     await check(matvec, { m: 300, n: 1, k: 1000, trans });
