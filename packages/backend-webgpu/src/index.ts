@@ -17,5 +17,12 @@ export {
   type UniformType,
 } from './kernels/kernel.ts';
 export type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
+export type { VariantPick } from './kernels/variant-choice.ts';
 export { webgpu } from './provider.ts';
-export { type NativeBuffer, WebGpuBackend, type WebGpuBackendOptions, type WebGpuNative } from './webgpu-backend.ts';
+export {
+  type NativeBuffer,
+  type VariantTuning,
+  WebGpuBackend,
+  type WebGpuBackendOptions,
+  type WebGpuNative,
+} from './webgpu-backend.ts';

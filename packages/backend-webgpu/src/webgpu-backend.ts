@@ -4,6 +4,7 @@ import {
   type DType,
   isBackendError,
   type OpName,
+  type OpShape,
   type VariantReport,
 } from '@concord/backend-core';
 import {
@@ -26,13 +27,14 @@ import { WebGpuClient, type WebGpuOptions } from './client/webgpu-client.ts';
 import { planAttention } from './kernels/attention/plan.ts';
 import { planBinary } from './kernels/binary/plan.ts';
 import { planConv2d } from './kernels/conv2d/plan.ts';
-import { kernelsOf } from './kernels/dry-run.ts';
+import { kernelsOf, picksOf } from './kernels/dry-run.ts';
 import { planGemm, planScale } from './kernels/gemm/plan.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
 import { planReduce } from './kernels/reduce/plan.ts';
 import { planUnary } from './kernels/unary/plan.ts';
+import type { VariantPick } from './kernels/variant-choice.ts';
 
 /** Options of a {@link WebGpuBackend}. */
 export interface WebGpuBackendOptions extends WebGpuOptions, BaseBackendOptions {}
@@ -44,6 +46,18 @@ export interface NativeBuffer {
   readonly offset: number;
   /** Bytes from the pointer to the end of its allocation, rounded up to a multiple of 4 as bindings want it. */
   readonly size: number;
+}
+
+/** The choice between kernel variants, for those who measure them. */
+export interface VariantTuning {
+  /**
+   * The choices that a call of this shape makes: one, or one for each part of a call too large for one binding.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT or UNSUPPORTED, as the call itself
+   */
+  choices<Op extends OpName>(op: Op, shape: OpShape<Op>): readonly VariantPick[];
+  /** From now on takes the first of these ids or globs that can compute a call; none of them takes back what was forced. */
+  force(variants: readonly string[]): void;
 }
 
 /** What `native` of a {@link WebGpuBackend} gives. */
@@ -66,6 +80,7 @@ export interface WebGpuNative {
   encode(callback: (encoder: GPUCommandEncoder) => void): void;
   /** Counters of the device memory of this backend, that of pooled and scratch buffers included. */
   memory(): PoolCounters;
+  readonly tuning: VariantTuning;
 }
 
 const F32: readonly DType[] = ['f32'];
@@ -96,7 +111,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   /** Which kernel variants ran. Works after loss too. */
   variants(): VariantReport {
     const { variantRuns, traits } = this.#client;
-    return { runs: Object.fromEntries(variantRuns), forced: traits.preferences?.forced ?? [] };
+    return { runs: Object.fromEntries(variantRuns), forced: traits.preferences.forced };
   }
 
   protected async doInit(): Promise<InitResult> {
@@ -233,6 +248,13 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       encode: (callback) => client().encode(callback),
       // Also after a failure: then the counters matter most.
       memory: () => this.#client.memory(),
+      tuning: {
+        choices: (op, shape) => {
+          const checked = this.checkedShape(op, shape);
+          return checked === undefined ? [] : picksOf(checked, client().traits);
+        },
+        force: (variants) => client().forceVariants(variants),
+      },
     };
   }
 }

@@ -29,7 +29,7 @@ import { invalid } from '../errors/invalid.ts';
 import { releaseSlot, SLOT_BYTES, takeSlot } from './address-slots.ts';
 import { AllocationTable } from './allocation-table.ts';
 import { BackendHooks, missing } from './backend-hooks.ts';
-import { checkedOp } from './checked-op.ts';
+import { type CheckedOp, checkedOp } from './checked-op.ts';
 import { checkPlans, OP_RULES } from './op-rules.ts';
 import type {
   Operand,
@@ -246,6 +246,18 @@ export abstract class BaseBackend<Buffer> extends BackendHooks<Buffer> implement
   /** The native memory that is live now, for `doDispose` and for device tools. */
   protected *liveBuffers(): Generator<Buffer> {
     for (const { buffer } of this.#table.allocations()) yield buffer;
+  }
+
+  /**
+   * A shape, checked as `prepare` checks it, for tools of a backend; undefined when there is nothing to do.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT or UNSUPPORTED, as the call itself
+   */
+  protected checkedShape(op: OpName, shape: object): CheckedOp | undefined {
+    return this.#guard(op, () => {
+      const checked = this.#check(op, shape, false);
+      return checked === null ? undefined : checkedOp(op, checked);
+    });
   }
 
   /** The native memory around a live pointer, for `native`. */

@@ -47,7 +47,7 @@ const LEAST_BINDING_BYTES = 1024;
  * which keeps the order of its calls.
  */
 export class WebGpuClient {
-  readonly traits: DeviceTraits;
+  readonly traits: DeviceTraits & { readonly preferences: VariantPreferences };
   /** The first failure of work that was accepted, or the loss of the device. Whoever waits gets it. */
   failure: BackendError | undefined;
   readonly #shared: SharedDevice;
@@ -131,6 +131,11 @@ export class WebGpuClient {
   /** Counters of this client's memory. */
   memory(): PoolCounters {
     return this.#pool.counters;
+  }
+
+  /** Takes these variants where they can compute an op, in place of those that were forced before. */
+  forceVariants(variants: readonly string[]): void {
+    this.traits.preferences.forced = variants;
   }
 
   /** How often each variant of a kernel family was launched, by its id. */
