@@ -20,3 +20,4 @@ export { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
 export { type ConformanceOptions, type ConformanceReport, runConformance } from './run-conformance.ts';
 export { type FuzzFailure, type FuzzOptions, type FuzzReport, runFuzz } from './run-fuzz.ts';
 export { type CaseSelection, selectCases } from './select-cases.ts';
+export { neverRanText, type VariantRuns } from './variant-runs.ts';

@@ -2,6 +2,7 @@ import type { DeviceInfo } from '@concord/backend-core';
 import { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
 import { type CaseSelection, selectCases } from './select-cases.ts';
 import { judgeInitError } from './not-run.ts';
+import { type VariantRuns, variantRunsOf } from './variant-runs.ts';
 import { VERSION } from './version.ts';
 
 /** Options of {@link runConformance}. */
@@ -22,8 +23,10 @@ export interface ConformanceReport {
   readonly passed: number;
   readonly failed: number;
   readonly unsupported: number;
-  /** All cases ran, none failed and something passed. */
+  /** All cases ran, none failed, something passed, and every variant that was forced ran. */
   readonly ok: boolean;
+  /** Which variants of its kernels the backend used, where it has variants. */
+  readonly variants?: VariantRuns;
   /** Why nothing ran. */
   readonly notRun?: string;
 }
@@ -61,19 +64,22 @@ export async function runConformance(
     }
     const { name, device } = backend;
     const versions = { conformance: VERSION, driver: device.driver };
-    return summarize({ backend: name, device, versions, cases }, selected.length);
+    const variants = variantRunsOf(backend);
+    const core = { backend: name, device, versions, cases };
+    return summarize(variants === undefined ? core : { ...core, variants }, selected.length);
   } finally {
     await backend.dispose().catch(() => undefined);
   }
 }
 
-type Core = Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases'>;
+type Core = Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases' | 'variants'>;
 
 function summarize(core: Core, selected: number): ConformanceReport {
   const count = (status: CaseResult['status']): number =>
     core.cases.filter((result) => result.status === status).length;
   const [passed, failed, unsupported] = [count('passed'), count('failed'), count('unsupported')];
-  const ok = failed === 0 && passed > 0 && core.cases.length === selected;
+  const isWhole = core.cases.length === selected && (core.variants?.neverRan ?? []).length === 0;
+  const ok = failed === 0 && passed > 0 && isWhole;
   return { ...core, passed, failed, unsupported, ok };
 }
 

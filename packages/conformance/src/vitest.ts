@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { judgeInitError } from './not-run.ts';
 import { type BackendFactory, runCase } from './run-case.ts';
 import { type CaseSelection, selectCases } from './select-cases.ts';
+import { variantRunsOf } from './variant-runs.ts';
 
 /** Options of {@link describeConformance}. */
 export interface DescribeOptions extends CaseSelection {
@@ -48,6 +49,11 @@ function registerCases(cases: ReturnType<typeof selectCases>, backend: ComputeBa
   it('something passed', () => {
     expect(passed).toBeGreaterThan(0);
   });
+  if ((backend.variants?.().forced ?? []).length > 0) {
+    it('every forced variant ran', () => {
+      expect(variantRunsOf(backend)?.neverRan).toEqual([]);
+    });
+  }
 }
 
 function describeNotRun(title: string, name: string, error: unknown): void {

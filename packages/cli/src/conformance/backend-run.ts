@@ -2,7 +2,7 @@ import type { ConformanceReport } from '@concord/conformance';
 import type { NotRun } from '../try-backend.ts';
 
 /** What became of one backend in a conformance run. */
-export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases'> {
+export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases' | 'variants'> {
   readonly exitCode: number;
   readonly ms: number;
   /** Options that name the module it is from, for the command that runs a case again; absent for our own. */

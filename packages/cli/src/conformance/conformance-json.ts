@@ -2,7 +2,7 @@ import type { CaseResult, ConformanceReport } from '@concord/conformance';
 import type { BackendRun, ConformanceRun } from './backend-run.ts';
 
 /** What `--json` writes for one backend; for several it is a list of these, in the order of `--backend`. */
-export interface ConformanceJson extends Pick<ConformanceReport, 'backend' | 'device' | 'versions'> {
+export interface ConformanceJson extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'variants'> {
   /** The options, where they were given: these are not all cases. */
   readonly filter?: string;
   readonly sample?: number;
@@ -19,7 +19,7 @@ export function toConformanceJson(run: ConformanceRun): ConformanceJson | Confor
 }
 
 function backendJson(
-  { backend, device, versions, cases, notRun }: BackendRun,
+  { backend, device, versions, cases, notRun, variants }: BackendRun,
   { filter, sample }: ConformanceRun,
 ): ConformanceJson {
   return {
@@ -27,6 +27,7 @@ function backendJson(
     ...(filter === undefined ? {} : { filter }),
     ...(sample === undefined ? {} : { sample }),
     cases,
+    ...(variants === undefined ? {} : { variants }),
     ...(notRun === undefined
       ? {}
       : { notRun: { message: notRun.message, hint: notRun.hint, isFailure: notRun.isFailure } }),

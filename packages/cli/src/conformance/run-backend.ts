@@ -1,9 +1,10 @@
 import type { BackendProvider } from '@concord/backend-core';
-import { type CaseSelection, type ConformanceReport, runConformance } from '@concord/conformance';
+import { type CaseSelection, type ConformanceReport, neverRanText, runConformance } from '@concord/conformance';
 import type { CommandContext, Output } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type CasePrinter, createCasePrinter } from '../output/case-printer.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
+import { variantsTable } from '../output/variants-table.ts';
 import { reportNotRun, tryBackend } from '../try-backend.ts';
 import type { BackendRun } from './backend-run.ts';
 
@@ -39,23 +40,27 @@ export async function runBackend(
     const exitCode = reportNotRun(notRun, context);
     return { backend: provider.name, device: null, versions: {}, cases: [], exitCode, ms, notRun };
   }
-  const { backend, device, versions, cases } = report;
+  const { backend, device, versions, cases, variants } = report;
   // Aborted after the last case, the run is whole.
   const isPart = signal.aborted && cases.length < ops.length;
   if (isPart) printer.finish(colors.yellow('Interrupted: only a part was run'));
   else finishRun(report, printer, colors);
   const exitCode = isPart ? EXIT.interrupted : report.ok ? EXIT.ok : EXIT.failed;
-  return { backend, device, versions, cases, exitCode, ms, origin };
+  if (variants !== undefined && variants.forced.length > 0) text.write(`\n${variantsTable(variants, colors)}\n`);
+  const run = { backend, device, versions, cases, exitCode, ms, origin };
+  return variants === undefined ? run : { ...run, variants };
 }
 
 function finishRun(report: ConformanceReport, printer: CasePrinter, colors: Colors): void {
-  const { backend, passed, failed, unsupported, device } = report;
+  const { backend, passed, failed, unsupported, device, variants } = report;
   const where = device === null ? backend : `${backend} on ${device.name}`;
   if (report.ok) {
     const rest = unsupported === 0 ? 'none unsupported' : `${unsupported} unsupported`;
     printer.finish(`${colors.green('Everything passed')}, ${rest}: ${where}`);
   } else if (passed === 0 && failed === 0) {
     printer.finish(`${colors.red('Nothing passed')}: ${where}`);
+  } else if (failed === 0 && variants !== undefined && variants.neverRan.length > 0) {
+    printer.finish(`${colors.red(neverRanText(variants))}; ${passed} passed: ${where}`);
   } else {
     printer.finish(`${colors.red(`${failed} failed`)}, ${passed} passed, ${unsupported} unsupported: ${where}`);
   }

@@ -6,6 +6,7 @@ import { failures, unsupportedReasons } from './failures.ts';
 import { Html, html } from './html.ts';
 import { matrix } from './matrix.ts';
 import { STYLES } from './styles.ts';
+import { variantCounts } from './variant-counts.ts';
 
 /**
  * A conformance run as one HTML page that needs nothing else: no network, no script, light and dark, for screens of any
@@ -15,6 +16,7 @@ export function conformancePage(run: ConformanceRun, environment: ReportEnvironm
   const { backends } = run;
   const ran = backends.filter(({ notRun }) => notRun === undefined);
   const failing = ran.filter(({ cases }) => cases.some(({ status }) => status === 'failed'));
+  const counted = ran.flatMap((each) => variantCounts(each) ?? []);
   const reasons = ran.flatMap((each) => unsupportedReasons(each) ?? []);
   const page = html`<!doctype html>
     <html lang="en">
@@ -47,6 +49,11 @@ export function conformancePage(run: ConformanceRun, environment: ReportEnvironm
             reasons.length > 0 &&
             html`<h2>Unsupported, as declared</h2>
               ${reasons}`
+          }
+          ${
+            counted.length > 0 &&
+            html`<h2>Kernel variants</h2>
+              ${counted}`
           }
           <h2>How to read this</h2>
           <p>

@@ -1,0 +1,35 @@
+import type { ComputeBackend, VariantReport } from '@concord/backend-core';
+
+/** How often each variant of a backend's kernels ran, and what was forced in vain. */
+export interface VariantRuns extends VariantReport {
+  /** The forced ids or globs that no run matches: the run says nothing about them. */
+  readonly neverRan: readonly string[];
+}
+
+/** The counts of a backend after its cases; undefined for one without variants. */
+export function variantRunsOf(backend: ComputeBackend): VariantRuns | undefined {
+  const report = backend.variants?.();
+  if (report === undefined) return undefined;
+  const ids = Object.keys(report.runs);
+  return { ...report, neverRan: report.forced.filter((pattern) => !ids.some((id) => matches(id, pattern))) };
+}
+
+/** Whether an id is what a pattern names, in which `*` stands for any characters. */
+function matches(id: string, pattern: string): boolean {
+  const [head = '', ...rest] = pattern.split('*');
+  const tail = rest.pop();
+  if (tail === undefined) return id === head;
+  if (!id.startsWith(head)) return false;
+  let at = head.length;
+  for (const part of rest) {
+    const found = id.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return id.length - tail.length >= at && id.endsWith(tail);
+}
+
+/** What a report says of forced variants that never ran. */
+export function neverRanText({ neverRan }: VariantRuns): string {
+  return `forced, but never ran: ${neverRan.join(', ')}`;
+}
