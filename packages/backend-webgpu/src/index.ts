@@ -19,6 +19,8 @@ export {
 export type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
 export type { VariantPick } from './kernels/variant-choice.ts';
 export { webgpu } from './provider.ts';
+export type { ProfileState, TuningOptions } from './tuning/device-tuning.ts';
+export type { ProfileDevice, TuningProfile } from './tuning/profile.ts';
 export {
   type NativeBuffer,
   type VariantTuning,

@@ -34,6 +34,8 @@ import { bindingSlack } from './kernels/operands.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
 import { planReduce } from './kernels/reduce/plan.ts';
 import { planUnary } from './kernels/unary/plan.ts';
+import type { ProfileState } from './tuning/device-tuning.ts';
+import type { TuningProfile } from './tuning/profile.ts';
 import type { VariantPick } from './kernels/variant-choice.ts';
 
 /** Options of a {@link WebGpuBackend}. */
@@ -48,7 +50,11 @@ export interface NativeBuffer {
   readonly size: number;
 }
 
-/** The choice between kernel variants, for those who measure them. */
+/**
+ * The choice between kernel variants, for those who measure them.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT from `force` for an id or glob that means no variant
+ */
 export interface VariantTuning {
   /**
    * The choices that a call of this shape makes: one, or one for each part of a call too large for one binding.
@@ -58,6 +64,15 @@ export interface VariantTuning {
   choices<Op extends OpName>(op: Op, shape: OpShape<Op>): readonly VariantPick[];
   /** From now on takes the first of these ids or globs that can compute a call; none of them takes back what was forced. */
   force(variants: readonly string[]): void;
+  /**
+   * Adds these choices to those in use, and keeps all for this device in the user's cache folder; Node only.
+   *
+   * @returns the path of the file
+   * @throws {Error} of the file system
+   */
+  save(measurements: Pick<TuningProfile, 'choices' | 'measured'>): string;
+  /** What became of the profile when the device was opened. */
+  readonly profile: ProfileState;
 }
 
 /** What `native` of a {@link WebGpuBackend} gives. */
@@ -110,8 +125,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
 
   /** Which kernel variants ran. Works after loss too. */
   variants(): VariantReport {
-    const { variantRuns, traits } = this.#client;
-    return { runs: Object.fromEntries(variantRuns), forced: traits.preferences.forced };
+    const { variantRuns, tuning } = this.#client;
+    return { runs: Object.fromEntries(variantRuns), forced: tuning.preferences.forced };
   }
 
   protected async doInit(): Promise<InitResult> {
@@ -253,7 +268,11 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
           const checked = this.checkedShape(op, shape);
           return checked === undefined ? [] : picksOf(checked, client().traits);
         },
-        force: (variants) => client().forceVariants(variants),
+        force: (variants) => client().tuning.force(variants),
+        save: (measurements) => client().tuning.save(measurements),
+        get profile() {
+          return client().tuning.profile;
+        },
       },
     };
   }

@@ -9,6 +9,8 @@ import {
   selectBackend,
   type UnavailableReason,
 } from '@concord/backend-core';
+import type { ProfileState } from '@concord/backend-webgpu';
+import { isTunable } from './tune/tune-run.ts';
 
 /** One entry of {@link DevicesReport}. */
 export type BackendReport =
@@ -19,6 +21,8 @@ export type BackendReport =
       readonly limits: Limits;
       readonly dtypes: Capabilities['dtypes'];
       readonly numerics: Capabilities['numerics'];
+      /** What became of the device's tuning profile, for a backend that has kernel variants. */
+      readonly tuning?: ProfileState;
     }
   | {
       readonly name: string;
@@ -99,7 +103,9 @@ async function inspect(provider: BackendProvider): Promise<BackendReport> {
   }
 }
 
-function describe({ name, device, capabilities }: ComputeBackend): BackendReport {
+function describe(backend: ComputeBackend): BackendReport {
+  const { name, device, capabilities } = backend;
   const { limits, dtypes, numerics } = capabilities;
-  return { name, available: true, device, limits, dtypes, numerics };
+  const report = { name, available: true, device, limits, dtypes, numerics } as const;
+  return isTunable(backend) ? { ...report, tuning: backend.native.tuning.profile } : report;
 }

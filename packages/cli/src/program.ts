@@ -5,6 +5,7 @@ import { addConformanceCommand } from './commands/conformance.ts';
 import { addDevicesCommand } from './commands/devices.ts';
 import { addFuzzCommand } from './commands/fuzz.ts';
 import { addInfoCommand } from './commands/info.ts';
+import { addTuneCommand } from './commands/tune.ts';
 import type { CommandContext, Finish } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { colorsFor } from './output/colors.ts';
@@ -15,6 +16,8 @@ const HELP = `
 Environment:
   CONCORD_BACKEND=a,b   use only these backends, in this order
   CONCORD_REQUIRE=a,b   conformance fails where one of these cannot be used
+  CONCORD_VARIANT=a,b   force kernel variants, by ids or globs such as 'conv2d/*'
+  CONCORD_TUNING=ignore go without the profile that concord tune wrote
   NO_COLOR=1            no colours
 
 Examples:
@@ -22,6 +25,7 @@ Examples:
   concord conformance --backend cpu
   concord fuzz --seconds 60
   concord bench --html bench.html
+  concord tune
   concord info gemm/exact/m=17,n=33,k=65,TN
   eval "$(concord completion bash)"
 
@@ -52,6 +56,7 @@ export function buildProgram(context: CommandContext, finish: Finish): Command {
   addFuzzCommand(program, context, finish);
   addInfoCommand(program, context, finish);
   addBenchCommand(program, context, finish);
+  addTuneCommand(program, context, finish);
   // Last: it knows the commands before it.
   addCompletionCommand(program, context, finish);
   return program;

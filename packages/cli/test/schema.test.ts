@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { TuneJson } from '../src/index.ts';
 import { IdleBackend, missing, run, throwing, working } from './fakes.ts';
 
 const FOLDER = join(import.meta.dirname, '../schema');
@@ -109,6 +110,21 @@ test.each([
   ['fixed/number/reduce max of an empty axis'],
 ])('info %s', async (id) => {
   expectValid('info', (await run(['info', '--json', id], all)).stdout);
+});
+
+test('tune', () => {
+  const [failures, measured] = [{ 'gemm/b': 'entry 0 is NaN, want 1' }, { 'gemm/a': 0.5 }];
+  const one = {
+    case: 'gemm/square/8x8x8',
+    shapeClass: 'gemm 3',
+    preferred: 'gemm/a',
+    chosen: 'gemm/a',
+    measured,
+    failures,
+  };
+  const device = { vendor: 'Acme', name: 'Acme 9000', type: 'discrete', driver: 'Acme 1.2' };
+  const all: TuneJson = { backend: 'webgpu', device: device as TuneJson['device'], profile: null, classes: [one] };
+  expectValid('tune', JSON.stringify(all));
 });
 
 test('refuse what is wrong', () => {

@@ -2,7 +2,7 @@ import { BackendError, type DeviceInfo } from '@concord/backend-core';
 import { defaultSource } from '#gpu-source';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
-import { NOTHING_TUNED, type VariantPreferences } from '../kernels/variant-choice.ts';
+import { DeviceTuning, type TuningOptions } from '../tuning/device-tuning.ts';
 import type { AdapterChoice } from './adapters.ts';
 import { BufferPool, type PoolCounters } from './buffer-pool.ts';
 import { CommandStream } from './command-stream.ts';
@@ -17,7 +17,7 @@ import { acquireDevice, type SharedDevice } from './shared-device.ts';
 import { within } from './within.ts';
 
 /** Where the device comes from, which one, and limits below its own. */
-export interface WebGpuOptions extends AdapterChoice {
+export interface WebGpuOptions extends AdapterChoice, TuningOptions {
   /** A device of the caller's. It is never destroyed here. */
   readonly device?: GPUDevice | undefined;
   /** A `GPU` of the caller's, in place of Dawn or `navigator.gpu`. */
@@ -30,11 +30,6 @@ export interface WebGpuOptions extends AdapterChoice {
   readonly maxWorkgroupsPerDimension?: number | undefined;
   /** Most bytes of freed memory that are kept for reuse. Default: 256 MiB. */
   readonly maxPooledBytes?: number | undefined;
-  /**
-   * Ids or globs of kernel variants, such as `gemm/tiled-64x64x16` or `conv2d/direct-*`: the first that can compute a call
-   * does. For tests and measurements. Default: those in the environment variable `CONCORD_VARIANT`, with commas between.
-   */
-  readonly variants?: readonly string[] | undefined;
 }
 
 const DEFAULT_POOLED_BYTES = 256 * 2 ** 20;
@@ -47,7 +42,9 @@ const LEAST_BINDING_BYTES = 1024;
  * which keeps the order of its calls.
  */
 export class WebGpuClient {
-  readonly traits: DeviceTraits & { readonly preferences: VariantPreferences };
+  readonly traits: DeviceTraits;
+  /** What decides between kernel variants. */
+  readonly tuning: DeviceTuning;
   /** The first failure of work that was accepted, or the loss of the device. Whoever waits gets it. */
   failure: BackendError | undefined;
   readonly #shared: SharedDevice;
@@ -62,7 +59,8 @@ export class WebGpuClient {
 
   private constructor(shared: SharedDevice, options: WebGpuOptions) {
     this.#shared = shared;
-    this.traits = { ...limitTraits(shared.traits, options), preferences: preferencesOf(options) };
+    this.tuning = new DeviceTuning(this.deviceInfo, options);
+    this.traits = { ...limitTraits(shared.traits, options), preferences: this.tuning.preferences };
     const onError = (error: BackendError): void => this.#fail(error);
     const onCheck = (check: Promise<void>): void => this.#watch(check);
     this.#pool = new BufferPool({
@@ -131,11 +129,6 @@ export class WebGpuClient {
   /** Counters of this client's memory. */
   memory(): PoolCounters {
     return this.#pool.counters;
-  }
-
-  /** Takes these variants where they can compute an op, in place of those that were forced before. */
-  forceVariants(variants: readonly string[]): void {
-    this.traits.preferences.forced = variants;
   }
 
   /** How often each variant of a kernel family was launched, by its id. */
@@ -358,20 +351,6 @@ export function checkOptions(options: WebGpuOptions): void {
 
 function check(isRight: boolean, message: string): void {
   if (!isRight) throw new BackendError('INVALID_ARGUMENT', message);
-}
-
-function preferencesOf({ variants }: WebGpuOptions): VariantPreferences {
-  return { forced: variants ?? forcedVariants(), tuned: NOTHING_TUNED };
-}
-
-/** The ids in `CONCORD_VARIANT`, where there is an environment. */
-function forcedVariants(): readonly string[] {
-  const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
-  const list = process?.env?.['CONCORD_VARIANT'] ?? '';
-  return list
-    .split(',')
-    .map((id) => id.trim())
-    .filter((id) => id !== '');
 }
 
 function limitTraits(traits: DeviceTraits, options: WebGpuOptions): DeviceTraits {

@@ -28,6 +28,8 @@ export interface VariantQuestion<Variant extends NamedVariant> {
 export interface VariantPick {
   readonly shapeClass: string;
   readonly candidates: readonly string[];
+  /** What the plan would take by itself. */
+  readonly preferred: string;
   readonly picked: string;
 }
 
@@ -46,6 +48,7 @@ export function pickVariant<Variant extends NamedVariant>(
   chooser.notePick?.({
     shapeClass: question.shapeClass(),
     candidates: question.candidates.map(({ id }) => id),
+    preferred: question.preferred.id,
     picked: picked.id,
   });
   return picked;

@@ -1,4 +1,5 @@
 import type { Attempt, DeviceInfo, Limits } from '@concord/backend-core';
+import type { ProfileState } from '@concord/backend-webgpu';
 import type { BackendReport, DevicesReport } from '../inspect-devices.ts';
 import type { Colors } from './colors.ts';
 import { formatBytes } from './format.ts';
@@ -49,7 +50,12 @@ function paint(row: readonly string[], backend: BackendReport, colors: Colors): 
 
 function details(backend: BackendReport): string[] {
   if (backend.available)
-    return [`driver: ${driver(backend.device)}`, `limits: ${limits(backend.limits)}`, ...parts(backend.device)];
+    return [
+      `driver: ${driver(backend.device)}`,
+      `limits: ${limits(backend.limits)}`,
+      ...parts(backend.device),
+      ...(backend.tuning === undefined ? [] : [`tuning: ${tuning(backend.tuning)}`]),
+    ];
   const why = `${backend.message} (${backend.reason})`;
   return backend.hint === null ? [why] : [why, `hint: ${backend.hint}`];
 }
@@ -63,6 +69,11 @@ function parts({ computeUnits, subDevices = 0 }: DeviceInfo): string[] {
   if (computeUnits === undefined) return [];
   const tiles = subDevices === 0 ? 'no sub-devices' : `${subDevices} sub-device${subDevices === 1 ? '' : 's'}`;
   return [`parts:  ${computeUnits.toLocaleString('en')} compute unit${computeUnits === 1 ? '' : 's'}, ${tiles}`];
+}
+
+function tuning({ state, path, detail }: ProfileState): string {
+  if (state === 'none') return `no profile; ${detail}`;
+  return `profile ${state} (${detail})${path === undefined ? '' : `: ${path}`}`;
 }
 
 function limits({ maxAllocationBytes, maxHeadDim }: Limits): string {

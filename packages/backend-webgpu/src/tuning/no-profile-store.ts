@@ -1,0 +1,12 @@
+import type { ProfileMaker, TuningProfile } from './profile.ts';
+import type { FoundProfile } from './profile-store.ts';
+
+/** Without files there are no profiles. */
+export function findProfile(_maker: ProfileMaker): FoundProfile | undefined {
+  return undefined;
+}
+
+/** @throws {Error} always */
+export function storeProfile(_profile: TuningProfile): string {
+  throw new Error('a tuning profile can be written in Node only');
+}

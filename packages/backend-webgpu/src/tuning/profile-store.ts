@@ -1,0 +1,82 @@
+// Only Node loads this file: see "imports" in package.json.
+import envPaths from 'env-paths';
+import { parseProfile, type ProfileDevice, type ProfileMaker, type TuningProfile } from './profile.ts';
+
+/** Where the profile of a device would be, and what became of it. */
+export interface FoundProfile {
+  readonly path: string;
+  readonly profile?: TuningProfile;
+  /** Why the file that is there is not used. */
+  readonly problem?: string;
+}
+
+/** The part of `node:fs` that is used: these sources compile without Node's types. */
+interface FileSystem {
+  existsSync(path: string): boolean;
+  readFileSync(path: string, encoding: 'utf8'): string;
+  mkdirSync(path: string, options: { readonly recursive: true }): unknown;
+  writeFileSync(path: string, text: string): void;
+  renameSync(from: string, to: string): void;
+}
+
+declare const process: {
+  readonly pid: number;
+  emitWarning(message: string, options: { readonly code: string }): void;
+  getBuiltinModule(name: 'node:fs'): FileSystem;
+};
+
+const files = (): FileSystem => process.getBuiltinModule('node:fs');
+
+/** Paths that were warned of. */
+const warned = new Set<string>();
+
+/**
+ * Looks for a profile of a device in the user's cache folder. Never throws: a file that is of no use is a `problem`, of which
+ * the process is warned once.
+ */
+export function findProfile(maker: ProfileMaker): FoundProfile | undefined {
+  const path = pathFor(maker.device);
+  const found = read(path, maker);
+  if (found.problem !== undefined && !warned.has(path)) {
+    warned.add(path);
+    const message = `the tuning profile ${path} ${found.problem}; it is ignored (concord tune makes a new one)`;
+    process.emitWarning(message, { code: 'CONCORD_TUNING' });
+  }
+  return found;
+}
+
+function read(path: string, maker: ProfileMaker): FoundProfile {
+  try {
+    if (!files().existsSync(path)) return { path };
+    return { path, ...parseProfile(files().readFileSync(path, 'utf8'), maker) };
+  } catch (error) {
+    return { path, problem: `cannot be read: ${(error as Error).message}` };
+  }
+}
+
+/**
+ * Writes a profile in one go: whoever reads meanwhile gets the old one.
+ *
+ * @returns the path
+ * @throws {Error} of the file system
+ */
+export function storeProfile(profile: TuningProfile): string {
+  const path = pathFor(profile.device);
+  files().mkdirSync(folder(), { recursive: true });
+  const draft = `${path}.${process.pid}`;
+  files().writeFileSync(draft, `${JSON.stringify(profile, undefined, 2)}\n`);
+  files().renameSync(draft, path);
+  return path;
+}
+
+function folder(): string {
+  return `${envPaths('concord', { suffix: '' }).cache}/webgpu`;
+}
+
+function pathFor({ vendor, name }: ProfileDevice): string {
+  const slug = `${vendor} ${name}`
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+  return `${folder()}/${slug || 'gpu'}.json`;
+}

@@ -1,0 +1,124 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { WebGpuBackend, type WebGpuBackendOptions } from '../src/index.ts';
+import { VERSION } from '../src/version.ts';
+
+// The cache folder of a user is one of the test's own.
+
+const SHAPE = { m: 64, n: 64, k: 64 };
+let cache: string;
+const opened: WebGpuBackend[] = [];
+
+beforeEach(() => {
+  cache = mkdtempSync(join(tmpdir(), 'concord-tuning-'));
+  vi.stubEnv('XDG_CACHE_HOME', cache);
+});
+
+afterEach(async () => {
+  for (const backend of opened.splice(0)) await backend.dispose();
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  rmSync(cache, { recursive: true });
+});
+
+async function open(options: WebGpuBackendOptions = {}): Promise<WebGpuBackend> {
+  const backend = new WebGpuBackend(options);
+  await backend.init();
+  opened.push(backend);
+  return backend;
+}
+
+/** Multiplies, and tells which variants ran. */
+function runsOf(backend: WebGpuBackend): readonly string[] {
+  const [a, b, c] = [0, 0, 0].map(() => backend.alloc(4 * 64 * 64)) as [never, never, never];
+  backend.gemm({ ...SHAPE, a, b, c });
+  return Object.keys(backend.variants().runs);
+}
+
+/** A class of calls, and a variant for it that the plan would not take. */
+function another(backend: WebGpuBackend): {
+  readonly shapeClass: string;
+  readonly id: string;
+  readonly preferred: string;
+} {
+  const [pick] = backend.native.tuning.choices('gemm', SHAPE);
+  if (pick === undefined) throw new Error('a product has no choice');
+  const { shapeClass, candidates, preferred } = pick;
+  const id = candidates.find((candidate) => candidate !== preferred);
+  if (id === undefined) throw new Error('a product has one variant only');
+  return { shapeClass, id, preferred };
+}
+
+it('a profile is written, found by the next backend, and extended', async () => {
+  const first = await open();
+  const { shapeClass, id, preferred } = another(first);
+  expect(first.native.tuning.profile).toMatchObject({ state: 'none' });
+  expect(runsOf(first)).toEqual([preferred]);
+  const path = first.native.tuning.save({ choices: { [shapeClass]: id }, measured: { [shapeClass]: { [id]: 1 } } });
+  expect(path.startsWith(join(cache, 'concord'))).toBe(true);
+
+  const second = await open();
+  expect(second.native.tuning.profile).toMatchObject({ state: 'used', path });
+  expect(second.native.tuning.profile.detail).toMatch(/^1 shape class/);
+  expect(runsOf(second)).toEqual([id]);
+  second.native.tuning.save({ choices: { other: 'gemm/x' }, measured: {} });
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({
+    backendVersion: VERSION,
+    choices: { [shapeClass]: id, other: 'gemm/x' },
+    measured: { [shapeClass]: { [id]: 1 } },
+  });
+  // No drafts are left behind.
+  expect(readdirSync(dirname(path))).toHaveLength(1);
+});
+
+it('a damaged profile is ignored with a warning, and computes what it would without', async () => {
+  const warnings = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  const first = await open();
+  const { preferred } = another(first);
+  const path = first.native.tuning.save({ choices: {}, measured: {} });
+  writeFileSync(path, '{"format":');
+  const second = await open();
+  expect(second.native.tuning.profile).toMatchObject({ state: 'ignored', path, detail: 'it is not JSON' });
+  expect(runsOf(second)).toEqual([preferred]);
+  await open();
+  expect(warnings.mock.calls.filter(([message]) => String(message).includes(path))).toHaveLength(1);
+});
+
+it('can be gone without, by option and by environment', async () => {
+  const first = await open();
+  const { shapeClass, id, preferred } = another(first);
+  first.native.tuning.save({ choices: { [shapeClass]: id }, measured: {} });
+  expect(runsOf(await open({ tuning: 'ignore' }))).toEqual([preferred]);
+  vi.stubEnv('CONCORD_TUNING', 'ignore');
+  const ignoring = await open();
+  expect(ignoring.native.tuning.profile.state).toBe('ignored');
+  expect(runsOf(ignoring)).toEqual([preferred]);
+  expect(runsOf(await open({ tuning: 'use' }))).toEqual([id]);
+});
+
+it('variants are forced by option, by environment, and later', async () => {
+  const { id, preferred } = another(await open());
+  const byOption = await open({ variants: [id] });
+  expect(runsOf(byOption)).toEqual([id]);
+  expect(byOption.variants().forced).toEqual([id]);
+  byOption.native.tuning.force([]);
+  expect(runsOf(byOption)).toEqual([id, preferred]);
+  vi.stubEnv('CONCORD_VARIANT', ` ${id} , gemm/*,`);
+  expect(runsOf(await open())).toEqual([id]);
+});
+
+it.each([['gemm/tiled-1x1'], ['convolution/*']])('there is no variant %s', async (variant) => {
+  await expect(open({ variants: [variant] })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  vi.stubEnv('CONCORD_VARIANT', variant);
+  await expect(open()).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    hint: expect.stringContaining('ids') as unknown,
+  });
+});
+
+it('says its version', () => {
+  const manifest: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'));
+  expect(manifest).toHaveProperty('version', VERSION);
+});

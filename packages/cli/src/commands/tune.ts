@@ -1,0 +1,155 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { BenchOp } from '../bench/bench-case.ts';
+import { BENCH_OPS, BENCH_SIZES, type BenchSize, matchingOps } from '../bench/select-cases.ts';
+import { chooseProviders } from '../choose-backend.ts';
+import { CommandError } from '../command-error.ts';
+import type { CommandContext, Finish } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { colorsFor } from '../output/colors.ts';
+import { formatDuration, plural } from '../output/format.ts';
+import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
+import { createProgress } from '../output/progress.ts';
+import { tuneTable } from '../output/tune-table.ts';
+import { tuneCases } from '../tune/tune-cases.ts';
+import { toTuneJson } from '../tune/tune-json.ts';
+import { isTunable, type TunableBackend, tuneCase, type TunedClass } from '../tune/tune-run.ts';
+
+interface Options {
+  readonly op?: string;
+  readonly backend: string;
+  readonly size: BenchSize;
+  readonly seconds: number;
+  readonly dryRun?: true;
+  readonly json?: string;
+}
+
+const HELP = `
+A backend has several kernels for each op and chooses between them by shape and device. This measures
+all of them on this device, at a walk through the sizes, and writes what was fastest to a file in the
+user's cache folder, from where the backend takes it: for this device, driver and version only. What a
+call computes stays the same. concord devices says whether there is such a profile; CONCORD_TUNING=ignore
+goes without it, and deleting the file forgets it. With --op the rest of a profile stays as it is.
+
+Examples:
+  concord tune
+  concord tune --op 'gemm*'
+  concord tune --dry-run --json -                measures and writes no profile
+
+Exit codes:
+  0    measured, and the profile is written
+  1    a variant gave a wrong result or failed (it is not chosen), or an unforeseen error
+  2    wrong arguments
+  3    the backend cannot be used here
+  130  interrupted with Ctrl-C: the profile is as it was before`;
+
+/** Adds `concord tune`: measures kernel variants and keeps what is fastest on this device. */
+export function addTuneCommand(program: Command, context: CommandContext, finish: Finish): void {
+  program
+    .command('tune')
+    .summary('find the fastest kernels on this device, and keep them')
+    .description('Measures the kernel variants of a backend on this device and writes a profile that it reads.')
+    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", someOps)
+    .option('--backend <name>', 'the backend; webgpu is the one that has variants', 'webgpu')
+    .addOption(new Option('--size <size>', 'which shapes').choices(BENCH_SIZES).default('real'))
+    .option('--seconds <n>', 'how long to measure each variant of each shape', positive, 0.1)
+    .option('--dry-run', 'write no profile')
+    .option('--json <file>', 'write what was measured as JSON; - writes to stdout and all else to stderr')
+    .addHelpText('after', HELP)
+    .action(async (options: Options) => finish(await tune(context, options)));
+}
+
+async function tune(context: CommandContext, options: Options): Promise<number> {
+  const { stdout, stderr, signal } = context;
+  const { json } = options;
+  if (json !== undefined) await checkWritable(json);
+  const text = json === STDOUT ? stderr : stdout;
+  const colors = colorsFor(text);
+  const backend = await openTunable(context, options.backend);
+  try {
+    const started = performance.now();
+    const classes = await tuneAll(backend, options, context);
+    if (signal.aborted) {
+      text.write(`${colors.yellow('Interrupted')}: the profile is as it was\n`);
+      return EXIT.interrupted;
+    }
+    text.write(`${tuneTable(classes, colors)}\n\n`);
+    const gains = classes.filter(({ chosen, preferred }) => chosen !== preferred).length;
+    const time = formatDuration(performance.now() - started);
+    text.write(`${plural(classes.length, 'shape')} measured, ${gains} better than the default (${time})\n`);
+    const path = options.dryRun === true ? undefined : save(backend, classes);
+    text.write(path === undefined ? 'No profile written\n' : `Profile: ${path}\n`);
+    if (json !== undefined) await writeJson(json, toTuneJson(backend, classes, path), stdout);
+    return classes.some(({ failures }) => Object.keys(failures).length > 0) ? EXIT.failed : EXIT.ok;
+  } finally {
+    await backend.dispose().catch(() => undefined);
+  }
+}
+
+async function openTunable({ providers }: CommandContext, name: string): Promise<TunableBackend> {
+  const [provider] = await chooseProviders(providers, name);
+  const backend = await provider?.create();
+  await backend?.init();
+  if (backend !== undefined && isTunable(backend)) return backend;
+  await backend?.dispose();
+  throw new CommandError(`${name} has no kernel variants to choose from`, {
+    code: 'INVALID_ARGUMENT',
+    exitCode: EXIT.usage,
+    hint: 'concord tune --backend webgpu',
+  });
+}
+
+/** One result for each shape class: of several cases of a class the first counts. */
+async function tuneAll(
+  backend: TunableBackend,
+  { op, size, seconds }: Options,
+  { stderr, signal }: CommandContext,
+): Promise<readonly TunedClass[]> {
+  const ops: readonly BenchOp[] = op === undefined ? BENCH_OPS : matchingOps(op);
+  const cases = tuneCases(size, ops);
+  const progress = createProgress(stderr);
+  const found = new Map<string, TunedClass>();
+  try {
+    for (const [index, benchCase] of cases.entries()) {
+      if (signal.aborted) break;
+      const tuned = await tuneCase(benchCase, backend, {
+        ...{ seconds, signal },
+        onVariant: (_, variant) => progress.update(index, cases.length, `${benchCase.id} ${variant}`),
+      });
+      if (tuned === undefined || found.has(tuned.shapeClass)) continue;
+      found.set(tuned.shapeClass, tuned);
+      if (!progress.visible) stderr.write(`${benchCase.id}: ${tuned.chosen} (${index + 1}/${cases.length})\n`);
+    }
+  } finally {
+    progress.stop();
+  }
+  return [...found.values()];
+}
+
+/** @throws {CommandError} CANNOT_WRITE */
+function save(backend: TunableBackend, classes: readonly TunedClass[]): string {
+  const byClass = <T>(value: (tuned: TunedClass) => T): Record<string, T> =>
+    Object.fromEntries(classes.map((tuned) => [tuned.shapeClass, value(tuned)]));
+  try {
+    return backend.native.tuning.save({
+      choices: byClass(({ chosen }) => chosen),
+      measured: byClass(({ measured }) => measured),
+    });
+  } catch (cause) {
+    throw new CommandError(`the profile cannot be written: ${(cause as Error).message}`, {
+      code: 'CANNOT_WRITE',
+      exitCode: EXIT.failed,
+      hint: 'XDG_CACHE_HOME names another cache folder; --dry-run writes none',
+    });
+  }
+}
+
+function someOps(value: string): string {
+  if (matchingOps(value).length === 0) throw new InvalidArgumentError(`There are: ${BENCH_OPS.join(', ')}.`);
+  return value;
+}
+
+function positive(value: string): number {
+  const number = Number(value);
+  if (!(number > 0 && number < Infinity)) throw new InvalidArgumentError('It must be a number above 0.');
+  return number;
+}
