@@ -63,7 +63,7 @@ export function checkSizes(
 ): readonly number[] {
   if (!Array.isArray(value)) throw invalid(`${name} must be an array of integers, got ${describe(value)}`);
   const copy = Array.from(value as unknown[]);
-  for (const [index, element] of copy.entries()) check(`${name}[${index}]`, element);
+  for (let index = 0; index < copy.length; index++) check(`${name}[${index}]`, copy[index]);
   return copy as number[];
 }
 

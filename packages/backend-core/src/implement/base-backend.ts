@@ -306,7 +306,11 @@ export abstract class BaseBackend<Buffer> extends BackendHooks<Buffer> implement
       for (const name of operands) checkPointerType(name, pointers[name]);
       const checked = this.#check(op, call, pointers[output] === 0);
       if (checked === null) return;
-      execute({ ...checked, opName: op, ...resolveOperands(this.#table, checked, pointers) } as Resolved);
+      // What the rules gave is nobody else's: a copy would cost as much as all of the checks.
+      const resolved = checked as CheckedCall & { opName: OpName };
+      resolved.opName = op;
+      resolveOperands(this.#table, checked, pointers, resolved);
+      execute(resolved as Resolved);
     });
   }
 

@@ -7,39 +7,47 @@ import type { Operand } from './resolved.ts';
  * The last three checks of every op, in this order: alignment, pointers and extents, overlap. Operands of zero extent
  * are left out.
  *
- * @returns the native operands by name
+ * @param target - gets the native operands, by name
  * @throws {BackendError} INVALID_ARGUMENT
  */
 export function resolveOperands<Buffer>(
   table: AllocationTable<Buffer>,
   checked: CheckedCall,
   pointers: Readonly<Record<string, number>>,
-): Record<string, Operand<Buffer>> {
+  target: object,
+): void {
   const elementBytes = byteSize(checked.dtype);
-  const touched = checked.operands.filter((operand) => operand.elements > 0);
-  const address = (operand: OperandSpec): number => pointers[operand.name] as number;
-
-  for (const operand of touched) {
-    if (address(operand) % elementBytes !== 0) {
-      throw invalid(`${operand.name} must be aligned to ${elementBytes} bytes, got address ${address(operand)}`);
+  const { operands } = checked;
+  for (const { name, elements } of operands) {
+    const address = pointers[name] as number;
+    if (elements > 0 && address % elementBytes !== 0) {
+      throw invalid(`${name} must be aligned to ${elementBytes} bytes, got address ${address}`);
     }
   }
-  const resolved: Record<string, Operand<Buffer>> = {};
-  for (const operand of touched) {
-    resolved[operand.name] = table.resolve(operand.name, address(operand), operand.elements * elementBytes);
+  const resolved = target as Record<string, Operand<Buffer>>;
+  for (const { name, elements } of operands) {
+    if (elements > 0) resolved[name] = table.resolve(name, pointers[name] as number, elements * elementBytes);
   }
-  for (const output of touched.filter((operand) => operand.output)) {
-    for (const input of touched) {
-      if (input === output) continue;
-      const same = address(input) === address(output) && output.mayAlias?.includes(input.name) === true;
-      if (!same && overlaps(address(input), input.elements, address(output), output.elements, elementBytes)) {
-        throw invalid(`${output.name} overlaps ${input.name}`);
-      }
-    }
+  for (const output of operands) {
+    if (output.output === true && output.elements > 0) checkOverlaps(output, operands, pointers, elementBytes);
   }
-  return resolved;
 }
 
-function overlaps(x: number, xElements: number, y: number, yElements: number, elementBytes: number): boolean {
-  return x < y + yElements * elementBytes && y < x + xElements * elementBytes;
+/** @throws {BackendError} INVALID_ARGUMENT when an operand overlaps `output` without being what it may alias */
+function checkOverlaps(
+  output: OperandSpec,
+  operands: readonly OperandSpec[],
+  pointers: Readonly<Record<string, number>>,
+  elementBytes: number,
+): void {
+  const start = pointers[output.name] as number;
+  const end = start + output.elements * elementBytes;
+  for (const input of operands) {
+    if (input === output || input.elements === 0) continue;
+    const address = pointers[input.name] as number;
+    const overlaps = address < end && start < address + input.elements * elementBytes;
+    if (overlaps && !(address === start && output.mayAlias?.includes(input.name) === true)) {
+      throw invalid(`${output.name} overlaps ${input.name}`);
+    }
+  }
 }

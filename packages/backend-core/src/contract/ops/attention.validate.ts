@@ -22,7 +22,11 @@ export interface CheckedAttention extends CheckedCall {
  */
 export function checkAttention(shape: AttentionShape): CheckedAttention | null {
   const { batch, heads, seqQ, seqKv, headDim } = shape;
-  for (const [name, size] of Object.entries({ batch, heads, seqQ, seqKv, headDim })) checkSize(name, size);
+  checkSize('batch', batch);
+  checkSize('heads', heads);
+  checkSize('seqQ', seqQ);
+  checkSize('seqKv', seqKv);
+  checkSize('headDim', headDim);
   const scale = checkFloat32('scale', shape.scale);
   const causal = checkBoolean('causal', shape.causal, false);
   const dtype = checkDType(shape.dtype);

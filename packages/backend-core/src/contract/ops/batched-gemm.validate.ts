@@ -8,5 +8,5 @@ import { type CheckedGemm, checkBatch } from './gemm.validate.ts';
  * @throws {BackendError} INVALID_ARGUMENT
  */
 export function checkBatchedGemm(shape: BatchedGemmShape, outputIsNull: boolean): CheckedGemm | null {
-  return checkBatch(shape, outputIsNull);
+  return checkBatch(shape, shape, outputIsNull);
 }

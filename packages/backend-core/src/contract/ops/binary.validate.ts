@@ -7,6 +7,8 @@ export interface CheckedBinary extends CheckedCall {
   readonly n: number;
 }
 
+const INPUTS = ['a', 'b'];
+
 /**
  * The rules of `binary`.
  *
@@ -27,7 +29,7 @@ export function checkBinary(shape: BinaryShape): CheckedBinary | null {
     operands: [
       { name: 'a', elements },
       { name: 'b', elements },
-      { name: 'output', elements, output: true, mayAlias: ['a', 'b'] },
+      { name: 'output', elements, output: true, mayAlias: INPUTS },
     ],
   };
 }

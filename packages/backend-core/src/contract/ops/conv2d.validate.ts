@@ -43,11 +43,10 @@ export function checkConv2d(shape: Conv2dShape, outputIsNull: boolean): CheckedC
   const [batch, channels, height, width] = inputShape;
   const [filters, filterChannels, filterHeight, filterWidth] = filterShape;
   if (batch === 0 || filters === 0) return null;
-  if (outputIsNull && [...inputShape, ...filterShape, ...outputShape].includes(0)) return null;
+  if (outputIsNull && [inputShape, filterShape, outputShape].some((sizes) => sizes.includes(0))) return null;
 
-  for (const [name, sizes] of Object.entries({ input_shape: inputShape, filter_shape: filterShape })) {
-    if (sizes.includes(0)) throw invalid(`${name} must not contain 0 besides N and K, got [${sizes.join(', ')}]`);
-  }
+  checkNoZero('input_shape', inputShape);
+  checkNoZero('filter_shape', filterShape);
   if (channels % groups !== 0 || filters % groups !== 0) {
     throw invalid(`groups ${groups} must divide the ${channels} input channels and the ${filters} filters`);
   }
@@ -74,6 +73,10 @@ export function checkConv2d(shape: Conv2dShape, outputIsNull: boolean): CheckedC
 function tuple<T extends readonly number[]>(sizes: readonly number[], length: number, message: string): T {
   if (sizes.length !== length) throw invalid(message);
   return sizes as T;
+}
+
+function checkNoZero(name: string, sizes: readonly number[]): void {
+  if (sizes.includes(0)) throw invalid(`${name} must not contain 0 besides N and K, got [${sizes.join(', ')}]`);
 }
 
 function outputLength(

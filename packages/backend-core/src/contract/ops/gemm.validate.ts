@@ -33,6 +33,8 @@ export interface CheckedGemm extends CheckedCall {
 }
 
 const TRANSPOSES: readonly Transpose[] = ['N', 'T', 'C'];
+/** The batch of a plain gemm. */
+const SINGLE = { strideA: 0, strideB: 0, strideC: 0, batchCount: 1 };
 
 /**
  * The rules of `gemm`.
@@ -41,32 +43,46 @@ const TRANSPOSES: readonly Transpose[] = ['N', 'T', 'C'];
  * @throws {BackendError} INVALID_ARGUMENT
  */
 export function checkGemm(shape: GemmShape, outputIsNull: boolean): CheckedGemm | null {
-  return checkBatch({ ...shape, strideA: 0, strideB: 0, strideC: 0, batchCount: 1 }, outputIsNull);
+  return checkBatch(shape, SINGLE, outputIsNull);
 }
 
 /** The rules of `gemmF16`: those of gemm with `dtype: 'f16'`. */
 export function checkGemmF16(shape: GemmShape, outputIsNull: boolean): CheckedGemm | null {
   if (checkDType(shape.dtype, 'f16') !== 'f16') throw invalid(`gemmF16 has dtype f16, got ${shape.dtype}`);
-  return checkGemm({ ...shape, dtype: 'f16' }, outputIsNull);
+  return checkBatch(shape, SINGLE, outputIsNull, 'f16');
 }
 
-/** The rules that gemm shares with batchedGemm. */
-export function checkBatch(shape: BatchedGemmShape, outputIsNull: boolean): CheckedGemm | null {
-  const { m, n, k, strideA, strideB, strideC, batchCount } = shape;
-  for (const [name, size] of Object.entries({ m, n, k, batchCount, strideA, strideB, strideC })) {
-    checkSize(name, size);
-  }
+/** The rules that gemm shares with batchedGemm. `dtype` is the call's own where none is given. */
+export function checkBatch(
+  shape: GemmShape,
+  batch: Pick<BatchedGemmShape, 'strideA' | 'strideB' | 'strideC' | 'batchCount'>,
+  outputIsNull: boolean,
+  dtypeOfOp?: DType,
+): CheckedGemm | null {
+  const { m, n, k } = shape;
+  const { strideA, strideB, strideC, batchCount } = batch;
+  checkSize('m', m);
+  checkSize('n', n);
+  checkSize('k', k);
+  checkSize('batchCount', batchCount);
+  checkSize('strideA', strideA);
+  checkSize('strideB', strideB);
+  checkSize('strideC', strideC);
   const transA = checkOneOf('transA', shape.transA ?? 'N', TRANSPOSES) !== 'N';
   const transB = checkOneOf('transB', shape.transB ?? 'N', TRANSPOSES) !== 'N';
   const alpha = checkFloat32('alpha', shape.alpha ?? 1);
   const beta = checkFloat32('beta', shape.beta ?? 0);
-  const dtype: DType = checkDType(shape.dtype);
-  const [rowsA, columnsA] = transA ? [k, m] : [m, k];
-  const [rowsB, columnsB] = transB ? [n, k] : [k, n];
+  const dtype = dtypeOfOp ?? checkDType(shape.dtype);
+  const rowsA = transA ? k : m;
+  const columnsA = transA ? m : k;
+  const rowsB = transB ? n : k;
+  const columnsB = transB ? k : n;
   const lda = shape.lda ?? columnsA;
   const ldb = shape.ldb ?? columnsB;
   const ldc = shape.ldc ?? n;
-  for (const [name, size] of Object.entries({ lda, ldb, ldc })) checkSize(name, size);
+  checkSize('lda', lda);
+  checkSize('ldb', ldb);
+  checkSize('ldc', ldc);
 
   if (m === 0 || n === 0 || batchCount === 0) return null;
   if (k === 0 && outputIsNull) return null;

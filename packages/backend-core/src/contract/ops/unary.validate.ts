@@ -7,6 +7,8 @@ export interface CheckedUnary extends CheckedCall {
   readonly n: number;
 }
 
+const INPUTS = ['input'];
+
 /**
  * The rules of `unary`.
  *
@@ -26,7 +28,7 @@ export function checkUnary(shape: UnaryShape): CheckedUnary | null {
     dtype,
     operands: [
       { name: 'input', elements },
-      { name: 'output', elements, output: true, mayAlias: ['input'] },
+      { name: 'output', elements, output: true, mayAlias: INPUTS },
     ],
   };
 }
