@@ -24,16 +24,12 @@ import {
 } from '@concord/backend-core/implement';
 import type { PoolCounters } from './client/buffer-pool.ts';
 import { WebGpuClient, type WebGpuOptions } from './client/webgpu-client.ts';
-import { planAttention } from './kernels/attention/plan.ts';
-import { planBinary } from './kernels/binary/plan.ts';
-import { planConv2d } from './kernels/conv2d/plan.ts';
-import { kernelsOf, picksOf } from './kernels/dry-run.ts';
-import { planGemm, planScale } from './kernels/gemm/plan.ts';
+import { planScale } from './kernels/gemm/plan.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
+import { operandsOf } from './kernels/op-plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
-import type { DeviceTraits, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
-import { planReduce } from './kernels/reduce/plan.ts';
-import { planUnary } from './kernels/unary/plan.ts';
+import { PlanCache } from './kernels/plan-cache.ts';
+import type { DeviceTraits, Span, StorageBuffer } from './kernels/recorder.ts';
 import type { ProfileState } from './tuning/device-tuning.ts';
 import type { TuningProfile } from './tuning/profile.ts';
 import type { VariantPick } from './kernels/variant-choice.ts';
@@ -116,6 +112,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   readonly native: WebGpuNative;
   readonly #options: WebGpuOptions;
   #opened: WebGpuClient | undefined;
+  #openedPlans: PlanCache | undefined;
 
   constructor(options: WebGpuBackendOptions = {}) {
     super(options);
@@ -132,6 +129,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   protected async doInit(): Promise<InitResult> {
     const client = await WebGpuClient.open(this.#options);
     this.#opened = client;
+    this.#openedPlans = new PlanCache(client.traits);
     client.onFailure((error) => this.reportFailure(error));
     void client.lost.then(({ reason, message }) => this.reportLost(message || reason));
     return {
@@ -168,7 +166,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   }
 
   protected doCopyDtod(dst: Span, src: Span): void {
-    this.#record('copyDtod', (recorder) => planCopyDtod(dst, src, recorder));
+    this.#client.record('copyDtod', (recorder) => planCopyDtod(dst, src, recorder));
   }
 
   protected doFill(dst: Span, byte: number): void {
@@ -184,7 +182,9 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   }
 
   protected override async doPrepare(op: CheckedOp): Promise<void> {
-    await Promise.all(kernelsOf(op, this.#client.traits).map((kernel) => this.#client.compile(kernel)));
+    const { steps } = this.#plans.ofShape(op);
+    const kernels = new Set(steps.flatMap((step) => ('kernel' in step ? step.kernel : [])));
+    await Promise.all([...kernels].map((kernel) => this.#client.compile(kernel)));
   }
 
   protected override unsupportedReason(op: CheckedOp): string | undefined {
@@ -192,7 +192,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     // Only operands that need more than one binding, and conv2d's extremes, are ever refused.
     if (op.hook !== 'conv2d' && fitBindings(op.call, traits)) return undefined;
     try {
-      kernelsOf(op, traits);
+      this.#plans.ofShape(op);
       return undefined;
     } catch (error) {
       if (isBackendError(error, 'UNSUPPORTED')) return error.detail;
@@ -205,31 +205,31 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   }
 
   protected override doGemm(call: ResolvedGemm<StorageBuffer>): void {
-    this.#record(call.opName, (recorder) => planGemm(call, recorder));
+    this.#run(call.opName, { hook: 'gemm', call });
   }
 
   protected override doScale(call: ResolvedScale<StorageBuffer>): void {
-    this.#record(call.opName, (recorder) => planScale(call, recorder));
+    this.#client.record(call.opName, (recorder) => planScale(call, recorder));
   }
 
   protected override doConv2d(call: ResolvedConv2d<StorageBuffer>): void {
-    this.#record(call.opName, (recorder) => planConv2d(call, recorder));
+    this.#run(call.opName, { hook: 'conv2d', call });
   }
 
   protected override doAttention(call: ResolvedAttention<StorageBuffer>): void {
-    this.#record(call.opName, (recorder) => planAttention(call, recorder));
+    this.#run(call.opName, { hook: 'attention', call });
   }
 
   protected override doReduce(call: ResolvedReduce<StorageBuffer>): void {
-    this.#record(call.opName, (recorder) => planReduce(call, recorder));
+    this.#run(call.opName, { hook: 'reduce', call });
   }
 
   protected override doUnary(call: ResolvedUnary<StorageBuffer>): void {
-    this.#record(call.opName, (recorder) => planUnary(call, recorder));
+    this.#run(call.opName, { hook: 'unary', call });
   }
 
   protected override doBinary(call: ResolvedBinary<StorageBuffer>): void {
-    this.#record(call.opName, (recorder) => planBinary(call, recorder));
+    this.#run(call.opName, { hook: 'binary', call });
   }
 
   get #client(): WebGpuClient {
@@ -237,8 +237,13 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     return this.#opened;
   }
 
-  #record(op: string, plan: (recorder: Recorder) => void): void {
-    this.#client.record(op, plan);
+  get #plans(): PlanCache {
+    if (this.#openedPlans === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    return this.#openedPlans;
+  }
+
+  #run(opName: OpName, op: CheckedOp): void {
+    this.#client.run(opName, this.#plans.of(op), operandsOf(op.call));
   }
 
   #makeNative(): WebGpuNative {
@@ -266,7 +271,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       tuning: {
         choices: (op, shape) => {
           const checked = this.checkedShape(op, shape);
-          return checked === undefined ? [] : picksOf(checked, client().traits);
+          return checked === undefined ? [] : this.#plans.ofShape(checked).picks;
         },
         force: (variants) => client().tuning.force(variants),
         save: (measurements) => client().tuning.save(measurements),

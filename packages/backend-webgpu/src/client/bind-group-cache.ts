@@ -1,17 +1,18 @@
 import type { Span } from '../kernels/recorder.ts';
+import { ListMap } from '../list-map.ts';
 import { inScopes, type Scoped } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { BindingLayout } from './pipeline-cache.ts';
 import { MAX_UNIFORM_BYTES, type UniformRing } from './uniform-ring.ts';
 
-/** Old entries keep bind groups of buffers that are gone. */
+/** Entries keep bind groups of buffers that are gone. */
 const MAX_ENTRIES = 1024;
 
 /** Bind groups by layout and by what is bound: programs run the same ops on the same memory again and again. */
 export class BindGroupCache {
   readonly #context: GpuContext;
   readonly #uniforms: UniformRing;
-  readonly #groups = new Map<string, GPUBindGroup>();
+  readonly #groups = new ListMap<GPUBindGroup>();
   /** Allocations come and go; the buffers behind them are reused. */
   readonly #bufferIds = new WeakMap<GPUBuffer, number>();
   #buffers = 0;
@@ -26,17 +27,15 @@ export class BindGroupCache {
     spans: readonly Span[],
     onCheck: (caught: Scoped<unknown>['caught']) => void,
   ): GPUBindGroup {
-    let key = `${layout.id}`;
-    for (const { buffer, byteOffset, byteLength } of spans)
-      key += ` ${this.#idOf(buffer.gpu)}:${byteOffset}+${byteLength}`;
+    const key = [layout.id];
+    for (const { buffer, byteOffset, byteLength } of spans) key.push(this.#idOf(buffer.gpu), byteOffset, byteLength);
     let group = this.#groups.get(key);
     if (group === undefined) {
       const made = inScopes(this.#context, () => this.#create(layout, spans));
       onCheck(made.caught);
       group = made.value;
-      // The oldest goes: a map keeps the order of insertion.
-      if (this.#groups.size >= MAX_ENTRIES) this.#groups.delete(this.#groups.keys().next().value as string);
-      this.#groups.set(key, group);
+      if (this.#groups.size >= MAX_ENTRIES) this.#groups.clear();
+      this.#groups.add(key, group);
     }
     return group;
   }

@@ -1,12 +1,12 @@
 import { BackendError } from '@concord/backend-core';
 import { annotate } from '@concord/backend-core/implement';
-import type { Kernel } from '../kernels/kernel.ts';
+import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
+import { type OpPlan, spanAt } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { inScopes, type Scoped, toCodedError } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
-import { dispatches } from './grid.ts';
 import type { PipelineCache } from './pipeline-cache.ts';
 import { UniformRing } from './uniform-ring.ts';
 
@@ -36,6 +36,8 @@ export class CommandStream implements Recorder {
   readonly #bindGroups: BindGroupCache;
   #encoder: GPUCommandEncoder | undefined;
   #pass: GPUComputePassEncoder | undefined;
+  /** The one that is set in the pass. */
+  #pipeline: GPUComputePipeline | undefined;
   #commands = 0;
   /** While a caller adds commands of its own, nothing else can be put in order. */
   #isEncoding = false;
@@ -45,6 +47,7 @@ export class CommandStream implements Recorder {
   /** Kernels whose compilation the device has yet to judge. */
   readonly #compilations = new Set<Promise<void>>();
   readonly #watched = new WeakSet<Promise<unknown>>();
+  readonly #onCompile = (compilation: Promise<unknown>): void => this.#watchCompilation(compilation);
   readonly #scratch: StorageBuffer[] = [];
   /** How often each variant was launched. */
   readonly variantRuns: Map<string, number> = new Map();
@@ -73,21 +76,24 @@ export class CommandStream implements Recorder {
     }
   }
 
-  launch({ kernel, storage, uniforms, groups, variant }: Launch): void {
-    const { pipelines, traits } = this.#options;
-    if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
-    const { pipeline, layout } = pipelines.now(kernel, (compilation) => this.#watchCompilation(compilation));
-    for (const { first, grid } of dispatches(groups, traits.maxWorkgroupsPerDimension)) {
-      if (this.#commands >= MAX_COMMANDS || this.#uniforms.isFull) this.flush();
-      const offset = this.#uniforms.write(kernel, first, groups, uniforms);
-      const spans = kernel.storage.map(({ name }) => span(kernel, storage, name));
-      const group = this.#bindGroups.get(layout, spans, (caught) => this.#check(caught, kernel.name));
-      const pass = this.#computePass();
-      pass.setPipeline(pipeline);
-      pass.setBindGroup(0, group, [offset]);
-      pass.dispatchWorkgroups(...grid);
-      this.#commands++;
-      this.#ops.add(this.#op);
+  /** Records what was planned for an op, with these operands. */
+  run(op: string, plan: OpPlan, operands: readonly Span[]): void {
+    this.record(op, () => {
+      const memory = plan.scratch.length === 0 ? operands : [...operands, ...plan.scratch.map((n) => this.scratch(n))];
+      for (const step of plan.steps) {
+        if ('dst' in step) this.copy(spanAt(memory, step.dst), spanAt(memory, step.src));
+        else
+          this.#dispatch(
+            step,
+            step.places.map((place) => spanAt(memory, place)),
+          );
+      }
+    });
+  }
+
+  launch(launch: Launch): void {
+    for (const dispatch of dispatchesOf(launch, this.traits.maxWorkgroupsPerDimension)) {
+      this.#dispatch(dispatch, dispatch.spans);
     }
   }
 
@@ -156,8 +162,7 @@ export class CommandStream implements Recorder {
     const encoder = this.#encoder;
     if (encoder !== undefined) {
       const ops = [...this.#ops].join(', ');
-      this.#pass?.end();
-      this.#pass = undefined;
+      this.#endPass();
       const { context } = this.#options;
       const { caught } = inScopes(context, () => {
         this.#uniforms.upload();
@@ -182,12 +187,34 @@ export class CommandStream implements Recorder {
     });
   }
 
+  #dispatch({ kernel, words, grid, variant }: Omit<Dispatch, 'spans'>, spans: readonly Span[]): void {
+    if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
+    const { pipeline, layout } = this.#options.pipelines.now(kernel, this.#onCompile);
+    if (this.#commands >= MAX_COMMANDS || this.#uniforms.isFull) this.flush();
+    const offset = this.#uniforms.write(words);
+    const group = this.#bindGroups.get(layout, spans, (caught) => this.#check(caught, kernel.name));
+    const pass = this.#computePass();
+    if (this.#pipeline !== pipeline) {
+      pass.setPipeline(pipeline);
+      this.#pipeline = pipeline;
+    }
+    pass.setBindGroup(0, group, [offset]);
+    pass.dispatchWorkgroups(grid[0], grid[1], grid[2]);
+    this.#commands++;
+    this.#ops.add(this.#op);
+  }
+
+  #endPass(): void {
+    this.#pass?.end();
+    this.#pass = undefined;
+    this.#pipeline = undefined;
+  }
+
   #outsidePass(op: string): GPUCommandEncoder {
     if (this.#commands >= MAX_COMMANDS) this.flush();
     this.#commands++;
     this.#ops.add(op);
-    this.#pass?.end();
-    this.#pass = undefined;
+    this.#endPass();
     this.#encoder ??= this.#options.context.device.createCommandEncoder();
     return this.#encoder;
   }
@@ -226,10 +253,4 @@ export class CommandStream implements Recorder {
     this.#compilations.add(checked);
     this.#options.onCheck(checked);
   }
-}
-
-function span(kernel: Kernel, storage: Launch['storage'], name: string): Span {
-  const found = storage[name];
-  if (found === undefined) throw new BackendError('DEVICE_ERROR', `kernel ${kernel.name}: nothing is bound to ${name}`);
-  return found;
 }

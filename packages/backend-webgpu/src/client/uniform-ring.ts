@@ -1,4 +1,3 @@
-import { type Kernel, uniformBytes } from '../kernels/kernel.ts';
 import { USAGE } from './gpu-constants.ts';
 
 const RING_BYTES = 65_536;
@@ -14,8 +13,7 @@ export class UniformRing {
   readonly gpu: GPUBuffer;
   readonly #queue: GPUQueue;
   readonly #stride: number;
-  readonly #bytes = new ArrayBuffer(RING_BYTES);
-  readonly #view = new DataView(this.#bytes);
+  readonly #words = new Uint32Array(RING_BYTES / 4);
   #used = 0;
 
   constructor(device: GPUDevice) {
@@ -29,27 +27,18 @@ export class UniformRing {
   }
 
   /** Adds the uniforms of one dispatch and gives their offset. */
-  write(kernel: Kernel, firstGroup: number, groupCount: number, values: Readonly<Record<string, number>>): number {
-    if (uniformBytes(kernel) > MAX_UNIFORM_BYTES) throw new RangeError(`${kernel.name} has too many uniforms`);
+  write(words: Uint32Array): number {
+    if (words.byteLength > MAX_UNIFORM_BYTES)
+      throw new RangeError(`${words.byteLength} bytes of uniforms are too many`);
     const offset = this.#used;
+    this.#words.set(words, offset / 4);
     this.#used += this.#stride;
-    const view = this.#view;
-    view.setUint32(offset, firstGroup, true);
-    view.setUint32(offset + 4, groupCount, true);
-    let at = offset + 8;
-    for (const { name, type } of kernel.uniforms) {
-      const value = values[name];
-      if (value === undefined) throw new TypeError(`${kernel.name}: uniform ${name} is not given`);
-      if (type === 'f32') view.setFloat32(at, value, true);
-      else view.setUint32(at, value, true);
-      at += 4;
-    }
     return offset;
   }
 
   /** Sends what was added since the last time to the device. */
   upload(): void {
-    if (this.#used > 0) this.#queue.writeBuffer(this.gpu, 0, this.#bytes, 0, this.#used);
+    if (this.#used > 0) this.#queue.writeBuffer(this.gpu, 0, this.#words, 0, this.#used / 4);
     this.#used = 0;
   }
 

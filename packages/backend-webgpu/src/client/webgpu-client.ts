@@ -1,6 +1,7 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
 import { defaultSource } from '#gpu-source';
 import type { Kernel } from '../kernels/kernel.ts';
+import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { DeviceTuning, type TuningOptions } from '../tuning/device-tuning.ts';
 import type { AdapterChoice } from './adapters.ts';
@@ -205,6 +206,12 @@ export class WebGpuClient {
   record(op: string, plan: (recorder: Recorder) => void): void {
     this.#assertUsable(op);
     this.#stream.record(op, plan);
+  }
+
+  /** Records what was planned for an op, with these operands; `op` is its name in messages. */
+  run(op: string, plan: OpPlan, operands: readonly Span[]): void {
+    this.#assertUsable(op);
+    this.#stream.run(op, plan, operands);
   }
 
   /** Sets bytes to zero; offset and length are multiples of 4. */

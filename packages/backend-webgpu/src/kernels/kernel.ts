@@ -44,6 +44,25 @@ export function uniformBytes(kernel: Kernel): number {
   return (LAUNCH_UNIFORMS + kernel.uniforms.length) * 4;
 }
 
+/** The uniforms of one dispatch as the device reads them. */
+export function uniformWords(
+  kernel: Kernel,
+  firstGroup: number,
+  groupCount: number,
+  values: Readonly<Record<string, number>>,
+): Uint32Array {
+  const words = new Uint32Array(LAUNCH_UNIFORMS + kernel.uniforms.length);
+  const floats = new Float32Array(words.buffer);
+  words[0] = firstGroup;
+  words[1] = groupCount;
+  for (const [index, { name, type }] of kernel.uniforms.entries()) {
+    const value = values[name];
+    if (value === undefined) throw new TypeError(`${kernel.name}: uniform ${name} is not given`);
+    (type === 'f32' ? floats : words)[LAUNCH_UNIFORMS + index] = value;
+  }
+  return words;
+}
+
 /**
  * Completes a WGSL module with the declarations of its bindings.
  *

@@ -1,0 +1,71 @@
+import type { CheckedOp } from '@concord/backend-core/implement';
+import { ListMap } from '../list-map.ts';
+import { type OpPlan, operandsOf, planOp, withFakeOperands } from './op-plan.ts';
+import type { DeviceTraits } from './recorder.ts';
+import type { VariantPreferences } from './variant-choice.ts';
+
+const MAX_PLANS = 1024;
+/** Larger plans are made anew: planning is little of their time. */
+const MAX_STEPS = 64;
+/** Plans look at where an operand begins only to see how it is aligned, and no binding wants more than this. */
+const MOST_ALIGNMENT = 256;
+
+/**
+ * The plans of one device, by call: programs make the same calls again and again, and planning takes longer than
+ * recording. A plan depends on the shape and on how the operands lie, not on where: on their alignment, and on the
+ * distance between those in one buffer.
+ */
+export class PlanCache {
+  readonly #traits: DeviceTraits;
+  readonly #plans = new ListMap<OpPlan>();
+  #preferences: VariantPreferences | undefined;
+
+  constructor(traits: DeviceTraits) {
+    this.#traits = traits;
+  }
+
+  /** The plan of a call with operands. Errors as `planOp`. */
+  of(op: CheckedOp): OpPlan {
+    this.#forgetOtherPreferences();
+    const key = keyOf(op);
+    let plan = this.#plans.get(key);
+    if (plan === undefined) {
+      plan = planOp(op, this.#traits);
+      if (this.#plans.size >= MAX_PLANS) this.#plans.clear();
+      if (plan.steps.length <= MAX_STEPS) this.#plans.add(key, plan);
+    }
+    return plan;
+  }
+
+  /** The plan of a call without operands, as for operands in allocations of their own. Errors as `planOp`. */
+  ofShape(op: CheckedOp): OpPlan {
+    return this.of(withFakeOperands(op));
+  }
+
+  #forgetOtherPreferences(): void {
+    const { preferences } = this.#traits;
+    if (preferences?.forced === this.#preferences?.forced && preferences?.tuned === this.#preferences?.tuned) return;
+    this.#plans.clear();
+    this.#preferences = preferences && { ...preferences };
+  }
+}
+
+/** What the plan of a call depends on. */
+function keyOf({ hook, call }: CheckedOp): (number | string | boolean)[] {
+  const key: (number | string | boolean)[] = [hook];
+  for (const name in call) {
+    const value: unknown = call[name as keyof typeof call];
+    if (Array.isArray(value)) {
+      if (name !== 'operands') key.push(value.length, ...(value as number[]));
+    } else if (typeof value !== 'object' && name !== 'opName') {
+      key.push(value as number | string | boolean);
+    }
+  }
+  const operands = operandsOf(call);
+  for (const { buffer, byteOffset } of operands) {
+    // The first operand in this buffer: it may be this one.
+    const first = operands.findIndex((other) => other.buffer === buffer);
+    key.push(first, byteOffset % MOST_ALIGNMENT, byteOffset - (operands[first] as { byteOffset: number }).byteOffset);
+  }
+  return key;
+}

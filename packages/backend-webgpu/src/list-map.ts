@@ -1,0 +1,43 @@
+type Key = readonly (number | string | boolean)[];
+
+/** A map whose keys are lists: of sizes, of what is bound where. Keeps nothing but what it is given, until `clear`. */
+export class ListMap<Value> {
+  readonly #buckets = new Map<number, { readonly key: Key; readonly value: Value }[]>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#buckets.get(hash(key))?.find((entry) => isSame(entry.key, key))?.value;
+  }
+
+  /** Adds a key that is not there. The list may be changed afterwards. */
+  add(key: Key, value: Value): void {
+    const at = hash(key);
+    const entry = { key: [...key], value };
+    const bucket = this.#buckets.get(at);
+    if (bucket === undefined) this.#buckets.set(at, [entry]);
+    else bucket.push(entry);
+    this.#size++;
+  }
+
+  clear(): void {
+    this.#buckets.clear();
+    this.#size = 0;
+  }
+}
+
+/** Of the numbers only: lists that differ in nothing but words are few. */
+function hash(key: Key): number {
+  let sum = key.length;
+  for (const item of key) sum = Math.imul(sum ^ (typeof item === 'number' ? item : 1), 0x9e3779b1) >>> 1;
+  return sum;
+}
+
+function isSame(a: Key, b: Key): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return false;
+  return true;
+}
