@@ -10,7 +10,10 @@ export class ListMap<Value> {
   }
 
   get(key: Key): Value | undefined {
-    return this.#buckets.get(hash(key))?.find((entry) => isSame(entry.key, key))?.value;
+    const bucket = this.#buckets.get(hash(key));
+    if (bucket === undefined) return undefined;
+    for (const entry of bucket) if (isSame(entry.key, key)) return entry.value;
+    return undefined;
   }
 
   /** Adds a key that is not there. The list may be changed afterwards. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it, type MockInstance, vi } from 'vitest';
-import { MAX_COMMANDS } from '../src/client/command-stream.ts';
+import { FIRST_COMMANDS, MAX_COMMANDS } from '../src/client/command-stream.ts';
 import { WebGpuBackend } from '../src/index.ts';
 
 const backend = new WebGpuBackend();
@@ -19,17 +19,36 @@ afterAll(() => backend.dispose());
 const negate = (ptr: ReturnType<typeof backend.alloc>): void =>
   backend.unary({ op: 'neg', n: 4, input: ptr, output: ptr });
 
-it('submits nothing until somebody waits', async () => {
+it('submits a few ops when somebody waits', async () => {
   const ptr = backend.alloc(16);
-  for (let i = 0; i < MAX_COMMANDS; i++) negate(ptr);
+  for (let i = 0; i < FIRST_COMMANDS; i++) negate(ptr);
   expect(submit).not.toHaveBeenCalled();
   await backend.synchronize();
   expect(submit).toHaveBeenCalledOnce();
 });
 
-it('submits when the bound is reached, copies and fills counted', () => {
+it('submits in batches that grow up to the bound, until somebody waits', async () => {
+  const ptr = backend.alloc(16);
+  const sizes: number[] = [];
+  for (let i = 0, before = 0; sizes.length < 6; i++) {
+    negate(ptr);
+    if (submit.mock.calls.length === sizes.length) continue;
+    sizes.push(i - before);
+    before = i;
+  }
+  expect(sizes.slice(0, 2)).toEqual([FIRST_COMMANDS, 2 * FIRST_COMMANDS]);
+  expect(sizes.slice(-2)).toEqual([MAX_COMMANDS, MAX_COMMANDS]);
+  await backend.synchronize();
+  submit.mockClear();
+  for (let i = 0; i <= FIRST_COMMANDS; i++) negate(ptr);
+  expect(submit).toHaveBeenCalledOnce();
+});
+
+it('counts copies and fills', () => {
+  backend.flush();
+  submit.mockClear();
   const [from, to] = [backend.alloc(16), backend.alloc(16)];
-  for (let i = 0; i < MAX_COMMANDS / 2; i++) {
+  for (let i = 0; i < FIRST_COMMANDS / 2; i++) {
     backend.copyDtod(to, from, 16);
     backend.fill(from, 0, 16);
   }

@@ -44,6 +44,9 @@ let lastId = 0;
  */
 export class BufferPool {
   readonly #options: PoolOptions;
+  /** Asking the device or a buffer takes longer than everything else here. */
+  readonly #maxBufferSize: number;
+  readonly #sizes = new WeakMap<GPUBuffer, number>();
   readonly #free = new Map<number, GPUBuffer[]>();
   /** Removed from the pool, but perhaps in use by commands that are not submitted yet. */
   #condemned: GPUBuffer[] = [];
@@ -55,6 +58,7 @@ export class BufferPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#maxBufferSize = options.context.device.limits.maxBufferSize;
   }
 
   get counters(): PoolCounters {
@@ -73,7 +77,7 @@ export class BufferPool {
    * @throws {BackendError} OUT_OF_MEMORY beyond the device's largest buffer; a later refusal goes to `onError`
    */
   take(bytes: number, label: string): StorageBuffer {
-    const { maxBufferSize } = this.#options.context.device.limits;
+    const maxBufferSize = this.#maxBufferSize;
     if (bytes > maxBufferSize) {
       throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes exceed the largest buffer, ${maxBufferSize}`, {
         requestedBytes: bytes,
@@ -88,11 +92,8 @@ export class BufferPool {
   /** Gives a buffer back. Work queued so far may still use it. */
   release({ gpu }: StorageBuffer): void {
     this.#live--;
-    if (gpu.size > LARGEST_POOLED) {
-      this.#condemn(gpu);
-    } else {
-      this.#keep(gpu);
-    }
+    if (this.#sizeOf(gpu) > LARGEST_POOLED) this.#condemn(gpu);
+    else this.#keep(gpu);
     if (this.#leavingBytes > MAX_LEAVING_BYTES) this.#options.flush();
   }
 
@@ -115,7 +116,7 @@ export class BufferPool {
   destroyCondemned(): void {
     if (this.#condemned.length === 0) return;
     for (const buffer of this.#condemned) {
-      this.#allocatedBytes -= buffer.size;
+      this.#allocatedBytes -= this.#sizeOf(buffer);
       buffer.destroy();
     }
     this.#condemned = [];
@@ -131,16 +132,21 @@ export class BufferPool {
   }
 
   #keep(gpu: GPUBuffer): void {
-    const list = this.#free.get(gpu.size);
-    if (list === undefined) this.#free.set(gpu.size, [gpu]);
+    const size = this.#sizeOf(gpu);
+    const list = this.#free.get(size);
+    if (list === undefined) this.#free.set(size, [gpu]);
     else list.push(gpu);
-    this.#pooledBytes += gpu.size;
+    this.#pooledBytes += size;
     if (this.#pooledBytes > this.#options.maxPooledBytes) this.trim(this.#options.maxPooledBytes / 2);
   }
 
   #condemn(buffer: GPUBuffer): void {
     this.#condemned.push(buffer);
-    this.#leavingBytes += buffer.size;
+    this.#leavingBytes += this.#sizeOf(buffer);
+  }
+
+  #sizeOf(buffer: GPUBuffer): number {
+    return this.#sizes.get(buffer) as number;
   }
 
   #reuse(size: number): GPUBuffer | undefined {
@@ -158,6 +164,7 @@ export class BufferPool {
     const { context, onError, onCheck } = this.#options;
     const usage = USAGE.storage | USAGE.copySrc | USAGE.copyDst;
     const { value: gpu, caught } = inScopes(context, () => context.device.createBuffer({ size, usage, label }));
+    this.#sizes.set(gpu, size);
     this.#allocatedBytes += size;
     this.#peakBytes = Math.max(this.#peakBytes, this.#allocatedBytes);
     const inUseBytes = this.#allocatedBytes - this.#pooledBytes - size;

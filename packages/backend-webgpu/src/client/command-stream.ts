@@ -24,10 +24,12 @@ export interface CommandStreamOptions {
 
 /** Launches and copies that are collected before they are submitted without anybody waiting. */
 export const MAX_COMMANDS = 128;
+/** The same, behind a wait: the device, which has nothing to do, should not wait for more. From then on it doubles. */
+export const FIRST_COMMANDS = 16;
 
 /**
  * Commands in call order. They are collected in one encoder, launches in one pass as long as no copy comes between, and
- * submitted by `flush`, when there are {@link MAX_COMMANDS}, when the uniforms' ring is full or freed memory has piled up,
+ * submitted by `flush`, when there are {@link FIRST_COMMANDS} to {@link MAX_COMMANDS}, when the uniforms' ring is full or freed memory has piled up,
  * and before something that cannot be recorded.
  */
 export class CommandStream implements Recorder {
@@ -39,6 +41,8 @@ export class CommandStream implements Recorder {
   /** The one that is set in the pass. */
   #pipeline: GPUComputePipeline | undefined;
   #commands = 0;
+  /** So many commands are a batch. */
+  #enough = FIRST_COMMANDS;
   /** While a caller adds commands of its own, nothing else can be put in order. */
   #isEncoding = false;
   /** The ops in the batch, for the message when it fails. */
@@ -173,6 +177,7 @@ export class CommandStream implements Recorder {
       this.#commands = 0;
       this.#ops.clear();
     }
+    this.#enough = FIRST_COMMANDS;
     this.#options.pool.destroyCondemned();
   }
 
@@ -187,10 +192,17 @@ export class CommandStream implements Recorder {
     });
   }
 
+  /** Submits what is collected while more is coming. */
+  #submitBatch(): void {
+    const next = Math.min(2 * this.#enough, MAX_COMMANDS);
+    this.flush();
+    this.#enough = next;
+  }
+
   #dispatch({ kernel, words, grid, variant }: Omit<Dispatch, 'spans'>, spans: readonly Span[]): void {
     if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
     const { pipeline, layout } = this.#options.pipelines.now(kernel, this.#onCompile);
-    if (this.#commands >= MAX_COMMANDS || this.#uniforms.isFull) this.flush();
+    if (this.#commands >= this.#enough || this.#uniforms.isFull) this.#submitBatch();
     const offset = this.#uniforms.write(words);
     const group = this.#bindGroups.get(layout, spans, (caught) => this.#check(caught, kernel.name));
     const pass = this.#computePass();
@@ -211,7 +223,7 @@ export class CommandStream implements Recorder {
   }
 
   #outsidePass(op: string): GPUCommandEncoder {
-    if (this.#commands >= MAX_COMMANDS) this.flush();
+    if (this.#commands >= this.#enough) this.#submitBatch();
     this.#commands++;
     this.#ops.add(op);
     this.#endPass();

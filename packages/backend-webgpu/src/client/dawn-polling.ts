@@ -3,10 +3,12 @@
 // that start a promise run with a `setImmediate` of ours in place, for as long as the call itself lasts (no other code
 // of the process ever sees it), and so does each poll, which schedules the next one.
 
-/** Polls before the first pause: on a real GPU most answers come within them. */
+/** Polls before the first pause: most answers of a real GPU come within them. */
 const EAGER_MS = 2;
-/** How late an answer may be noticed. A poll takes some 30 us, so this costs a few percent of a core. */
-const PAUSE_MS = 1;
+/** How late an answer may be noticed, as a share of the wait for it. A poll takes some 30 us. */
+const LATENESS = 1 / 200;
+/** From then on pauses are timers, which take a millisecond or more. */
+const LONG_MS = 100;
 
 type Callback = () => void;
 type SetImmediate = (callback: Callback) => unknown;
@@ -32,6 +34,17 @@ function withOwnSetImmediate<T>(run: () => T): T {
 
 function schedule(setImmediate: SetImmediate, poll: Callback): void {
   const waited = performance.now() - pollingSince;
-  if (waited < EAGER_MS) setImmediate(poll);
-  else setTimeout(poll, PAUSE_MS);
+  if (waited >= LONG_MS) {
+    setTimeout(poll, 1);
+    return;
+  }
+  if (waited >= EAGER_MS) sleep(waited * LATENESS);
+  setImmediate(poll);
+}
+
+const nobody = new Int32Array(new SharedArrayBuffer(4));
+
+/** Nothing else in JavaScript pauses for less than a millisecond. */
+function sleep(ms: number): void {
+  Atomics.wait(nobody, 0, 0, ms);
 }

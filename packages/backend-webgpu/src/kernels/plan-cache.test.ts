@@ -1,0 +1,108 @@
+import type { CheckedOp } from '@concord/backend-core/implement';
+import { describe, expect, it } from 'vitest';
+import { fakeBuffer, PlanRecorder } from '../../test/support/plan-recorder.ts';
+import { TEST_DEVICES } from '../../test/support/traits.ts';
+import { dispatchesOf } from './dispatch.ts';
+import { operandsOf, spanAt } from './op-plan.ts';
+import { PlanCache } from './plan-cache.ts';
+import { planCall } from './plans.ts';
+import type { Span, StorageBuffer } from './recorder.ts';
+import { NOTHING_TUNED } from './variant-choice.ts';
+
+const N = 1000;
+const traits = TEST_DEVICES.gpu;
+
+/** `output = a + b`, each operand in a buffer at an offset. */
+function add(...places: readonly (readonly [buffer: StorageBuffer, byteOffset: number])[]): CheckedOp {
+  const [a, b, output] = places.map(([buffer, byteOffset]) => ({ buffer, byteOffset, byteLength: 4 * N }));
+  const operands = ['a', 'b', 'output'].map((name) => ({ name, elements: N }));
+  return { hook: 'binary', call: { op: 'add', n: N, dtype: 'f32', operands, a, b, output } } as CheckedOp;
+}
+
+/** A sum of many rows in two passes, with scratch memory between. */
+function sum(input: Span, output: Span, length: number): CheckedOp {
+  const operands = [
+    { name: 'input', elements: length },
+    { name: 'output', elements: 1 },
+  ];
+  const shape = { op: 'sum', outer: 1, axisLength: length, inner: 1 } as const;
+  return { hook: 'reduce', call: { ...shape, dtype: 'f32', operands, input, output } } as CheckedOp;
+}
+
+const buffers = (count: number): StorageBuffer[] => Array.from({ length: count }, () => fakeBuffer(2 ** 20));
+
+describe('one plan serves', () => {
+  it('calls whose operands lie alike', () => {
+    const plans = new PlanCache(traits);
+    const [p, q, r, s] = buffers(4) as [StorageBuffer, StorageBuffer, StorageBuffer, StorageBuffer];
+    const plan = plans.of(add([p, 0], [q, 0], [r, 0]));
+    expect(plans.of(add([q, 0], [s, 0], [p, 0]))).toBe(plan);
+    expect(plans.of(add([q, 256], [s, 0], [p, 4096]))).toBe(plan);
+    expect(plans.ofShape(add([p, 0], [q, 0], [r, 0]))).toBe(plan);
+  });
+
+  it('not those that lie otherwise, and no other shape', () => {
+    const plans = new PlanCache(traits);
+    const [p, q, r] = buffers(3) as [StorageBuffer, StorageBuffer, StorageBuffer];
+    const input = { buffer: p, byteOffset: 0, byteLength: 4 * N };
+    const output = { buffer: q, byteOffset: 0, byteLength: 4 };
+    const calls = [
+      add([p, 0], [q, 0], [r, 0]),
+      add([p, 4], [q, 0], [r, 0]),
+      add([p, 16], [q, 0], [r, 0]),
+      add([p, 0], [q, 0], [p, 0]),
+      add([p, 0], [q, 0], [q, 0]),
+      add([p, 0], [p, 0], [r, 0]),
+      add([p, 0], [p, 4096], [r, 0]),
+      add([p, 0], [p, 8192], [r, 0]),
+      add([p, 0], [p, 0], [p, 0]),
+      sum(input, output, N),
+      sum(input, output, N - 1),
+    ];
+    expect(new Set(calls.map((call) => plans.of(call))).size).toBe(calls.length);
+  });
+});
+
+it('a plan from the cache binds what planning at once would', () => {
+  const plans = new PlanCache(traits);
+  const [p, q, r, s] = buffers(4) as [StorageBuffer, StorageBuffer, StorageBuffer, StorageBuffer];
+  const big = { buffer: fakeBuffer(2 ** 28), byteOffset: 0, byteLength: 2 ** 28 };
+  const pairs: readonly (readonly [first: CheckedOp, then: CheckedOp])[] = [
+    [add([p, 4], [q, 0], [r, 0]), add([s, 260], [r, 512], [p, 0])],
+    [add([p, 0], [p, 4096], [p, 8192]), add([q, 4096], [q, 8192], [q, 12288])],
+    [
+      sum(big, { buffer: p, byteOffset: 8, byteLength: 4 }, 2 ** 26),
+      sum({ ...big, buffer: fakeBuffer(2 ** 28) }, { buffer: q, byteOffset: 264, byteLength: 4 }, 2 ** 26),
+    ],
+  ];
+  for (const [first, then] of pairs) {
+    const plan = plans.of(first);
+    expect(plans.of(then)).toBe(plan);
+    const direct = new PlanRecorder(traits);
+    planCall(then, direct);
+    expect(direct.scratches.map(({ byteLength }) => byteLength)).toEqual(plan.scratch);
+    const memory = [...operandsOf(then.call), ...direct.scratches];
+    const bound = plan.steps.flatMap((step) =>
+      'kernel' in step ? [{ ...step, spans: step.places.map((place) => spanAt(memory, place)) }] : [],
+    );
+    const copied = plan.steps.flatMap((step) =>
+      'dst' in step ? [{ dst: spanAt(memory, step.dst), src: spanAt(memory, step.src) }] : [],
+    );
+    const wanted = direct.launches.flatMap((launch) => dispatchesOf(launch, traits.maxWorkgroupsPerDimension));
+    expect(bound).toMatchObject(wanted);
+    expect(bound).toHaveLength(wanted.length);
+    expect(copied).toEqual(direct.copies);
+  }
+});
+
+it('plans are made anew when other variants are wanted', () => {
+  const preferences = { forced: [] as readonly string[], tuned: NOTHING_TUNED };
+  const plans = new PlanCache({ ...traits, preferences });
+  const [p, q, r] = buffers(3) as [StorageBuffer, StorageBuffer, StorageBuffer];
+  const call = add([p, 0], [q, 0], [r, 0]);
+  const plan = plans.of(call);
+  preferences.forced = ['elementwise/*'];
+  const other = plans.of(call);
+  expect(other).not.toBe(plan);
+  expect(plans.of(call)).toBe(other);
+});
