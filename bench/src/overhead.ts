@@ -1,12 +1,19 @@
 import { type ComputeBackend, type DevicePtr, upload } from '@concord/backend-core';
 import { median, row } from './table.ts';
 
+/** Bits of WebGPU's flags, which exist as constants only where there is a `navigator.gpu`. */
+const GPU_COMPUTE = 4;
+const GPU_STORAGE = 0x80;
+const GPU_UNIFORM_COPY_DST = 0x40 | 0x08;
+
 /** What a backend costs beside the work on the device, in microseconds, medians. */
 export interface Overhead {
   /** JavaScript of one tiny op among many. */
   readonly queueMicros: number;
   /** The same until the device has done it. */
   readonly doneMicros: number;
+  /** The same of the calls of WebGPU that such an op cannot do without, where the backend is on WebGPU. */
+  readonly bareMicros?: number;
   /** JavaScript of handing one op to the device. */
   readonly flushMicros: number;
   /** One op and the wait for it. */
@@ -23,13 +30,18 @@ export async function measureOverhead(backend: ComputeBackend, quick: boolean, n
   const run = (): void => backend.unary({ op: 'neg', n, input, output });
   const queued: number[] = [];
   const done: number[] = [];
+  const bare: number[] = [];
+  const bareLoop = makeBareLoop(backend, n);
   for (let round = 0; round < rounds; round++) {
     const start = performance.now();
     for (let i = 0; i < ops; i++) run();
     queued.push(microsSince(start) / ops);
     await backend.synchronize();
     done.push(microsSince(start) / ops);
+    // In turns with ours: processors change their speed.
+    if (bareLoop !== undefined) bare.push((await bareLoop.run(ops)) / ops);
   }
+  bareLoop?.free();
   const flushes: number[] = [];
   const trips: number[] = [];
   const reads: number[] = [];
@@ -49,6 +61,7 @@ export async function measureOverhead(backend: ComputeBackend, quick: boolean, n
   return {
     queueMicros: median(queued),
     doneMicros: median(done),
+    ...(bare.length > 0 && { bareMicros: median(bare) }),
     flushMicros: median(flushes),
     roundTripMicros: median(trips),
     readMicros: median(reads),
@@ -65,10 +78,86 @@ export function formatOverhead(overhead: Overhead): string {
     '|---|---|',
     row('JavaScript of an op, one of 1,000', micros(overhead.queueMicros)),
     row('the same, until the device has done all', micros(overhead.doneMicros)),
+    ...(overhead.bareMicros === undefined
+      ? []
+      : [row('the same in bare calls of WebGPU', micros(overhead.bareMicros))]),
     row('JavaScript of `flush` behind one op', micros(overhead.flushMicros)),
     row('one op and `synchronize`', micros(overhead.roundTripMicros)),
     row('reading 4 bytes back', micros(overhead.readMicros)),
   ].join('\n');
+}
+
+interface BareLoop {
+  /** Microseconds of so many ops until the device has done them. */
+  run(ops: number): Promise<number>;
+  free(): void;
+}
+
+/** Ops in a submit, and bytes from the uniforms of one to those of the next. */
+const BATCH = 128;
+const UNIFORM_STRIDE = 256;
+const GROUP_SIZE = 128;
+const NEGATE = `
+@group(0) @binding(0) var<storage, read> input: array<f32>;
+@group(0) @binding(1) var<storage, read_write> output: array<f32>;
+@group(0) @binding(2) var<uniform> count: u32;
+@compute @workgroup_size(${GROUP_SIZE})
+fn main(@builtin(global_invocation_id) id: vec3u) { if (id.x < count) { output[id.x] = -input[id.x]; } }`;
+
+/**
+ * The op in WebGPU's own calls: for each one the bind group with a dynamic offset and a dispatch, in one pass per submit,
+ * with one upload of the uniforms.
+ */
+function makeBareLoop({ native }: ComputeBackend, n: number): BareLoop | undefined {
+  const { device } = (native ?? {}) as { readonly device?: GPUDevice };
+  if (typeof device?.createComputePipeline !== 'function') return undefined;
+  const { queue } = device;
+  const layout = device.createBindGroupLayout({
+    entries: [
+      { binding: 0, visibility: GPU_COMPUTE, buffer: { type: 'read-only-storage' } },
+      { binding: 1, visibility: GPU_COMPUTE, buffer: { type: 'storage' } },
+      { binding: 2, visibility: GPU_COMPUTE, buffer: { hasDynamicOffset: true } },
+    ],
+  });
+  const pipeline = device.createComputePipeline({
+    layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+    compute: { module: device.createShaderModule({ code: NEGATE }) },
+  });
+  const [input, output] = [4 * n, 4 * n].map((size) => device.createBuffer({ size, usage: GPU_STORAGE }));
+  const uniforms = device.createBuffer({ size: BATCH * UNIFORM_STRIDE, usage: GPU_UNIFORM_COPY_DST });
+  const group = device.createBindGroup({
+    layout,
+    entries: [
+      { binding: 0, resource: { buffer: input as GPUBuffer } },
+      { binding: 1, resource: { buffer: output as GPUBuffer } },
+      { binding: 2, resource: { buffer: uniforms, size: UNIFORM_STRIDE } },
+    ],
+  });
+  const words = new Uint32Array((BATCH * UNIFORM_STRIDE) / 4);
+  const submit = (ops: number): void => {
+    const encoder = device.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    for (let i = 0; i < ops; i++) {
+      words[(i * UNIFORM_STRIDE) / 4] = n;
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, group, [i * UNIFORM_STRIDE]);
+      pass.dispatchWorkgroups(Math.ceil(n / GROUP_SIZE));
+    }
+    pass.end();
+    queue.writeBuffer(uniforms, 0, words, 0, (ops * UNIFORM_STRIDE) / 4);
+    queue.submit([encoder.finish()]);
+  };
+  return {
+    async run(ops) {
+      const start = performance.now();
+      for (let done = 0; done < ops; done += BATCH) submit(Math.min(BATCH, ops - done));
+      await queue.onSubmittedWorkDone();
+      return microsSince(start);
+    },
+    free() {
+      for (const buffer of [input, output, uniforms]) buffer?.destroy();
+    },
+  };
 }
 
 async function readMicros(backend: ComputeBackend, ptr: DevicePtr): Promise<number> {

@@ -35,7 +35,10 @@ export class ListMap<Value> {
 /** Of the numbers only: lists that differ in nothing but words are few. */
 function hash(key: Key): number {
   let sum = key.length;
-  for (const item of key) sum = Math.imul(sum ^ (typeof item === 'number' ? item : 1), 0x9e3779b1) >>> 1;
+  for (let i = 0; i < key.length; i++) {
+    const item = key[i];
+    if (typeof item === 'number') sum = Math.imul(sum ^ item, 0x9e3779b1) >>> 1;
+  }
   return sum;
 }
 

@@ -243,7 +243,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   }
 
   #run(opName: OpName, op: CheckedOp): void {
-    this.#client.run(opName, this.#plans.of(op), operandsOf(op.call));
+    const operands = operandsOf(op.call);
+    this.#client.run(opName, this.#plans.of(op, operands), operands);
   }
 
   #makeNative(): WebGpuNative {

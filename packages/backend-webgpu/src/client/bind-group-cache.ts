@@ -1,3 +1,4 @@
+import type { OpPlan } from '../kernels/op-plan.ts';
 import type { Span } from '../kernels/recorder.ts';
 import { ListMap } from '../list-map.ts';
 import { inScopes, type Scoped } from './error-scopes.ts';
@@ -13,6 +14,7 @@ export class BindGroupCache {
   readonly #context: GpuContext;
   readonly #uniforms: UniformRing;
   readonly #groups = new ListMap<GPUBindGroup>();
+  readonly #groupsOfPlans = new ListMap<(GPUBindGroup | undefined)[]>();
   /** Allocations come and go; the buffers behind them are reused. */
   readonly #bufferIds = new WeakMap<GPUBuffer, number>();
   #buffers = 0;
@@ -38,6 +40,19 @@ export class BindGroupCache {
       this.#groups.add(key, group);
     }
     return group;
+  }
+
+  /** Where a plan keeps the bind groups of its steps with this memory: spares it to ask for each of them. */
+  ofPlan({ id }: OpPlan, memory: readonly Span[]): (GPUBindGroup | undefined)[] {
+    const key = [id];
+    for (const { buffer, byteOffset } of memory) key.push(this.#idOf(buffer.gpu), byteOffset);
+    let groups = this.#groupsOfPlans.get(key);
+    if (groups === undefined) {
+      groups = [];
+      if (this.#groupsOfPlans.size >= MAX_ENTRIES) this.#groupsOfPlans.clear();
+      this.#groupsOfPlans.add(key, groups);
+    }
+    return groups;
   }
 
   #idOf(buffer: GPUBuffer): number {

@@ -1,13 +1,14 @@
 import { BackendError } from '@concord/backend-core';
 import { annotate } from '@concord/backend-core/implement';
 import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
-import { type OpPlan, spanAt } from '../kernels/op-plan.ts';
+import type { Kernel } from '../kernels/kernel.ts';
+import { type OpPlan, type Place, spanAt } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { inScopes, type Scoped, toCodedError } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
-import type { PipelineCache } from './pipeline-cache.ts';
+import type { BindingLayout, PipelineCache } from './pipeline-cache.ts';
 import { UniformRing } from './uniform-ring.ts';
 
 /** What a {@link CommandStream} works with. */
@@ -38,8 +39,10 @@ export class CommandStream implements Recorder {
   readonly #bindGroups: BindGroupCache;
   #encoder: GPUCommandEncoder | undefined;
   #pass: GPUComputePassEncoder | undefined;
-  /** The one that is set in the pass. */
+  /** What is set in the pass. */
   #pipeline: GPUComputePipeline | undefined;
+  #group: GPUBindGroup | undefined;
+  #offset = 0;
   #commands = 0;
   /** So many commands are a batch. */
   #enough = FIRST_COMMANDS;
@@ -76,7 +79,7 @@ export class CommandStream implements Recorder {
       plan(this);
     } finally {
       this.#op = outer;
-      for (const buffer of this.#scratch.splice(held)) this.#options.pool.release(buffer);
+      while (this.#scratch.length > held) this.#options.pool.release(this.#scratch.pop() as StorageBuffer);
     }
   }
 
@@ -84,20 +87,25 @@ export class CommandStream implements Recorder {
   run(op: string, plan: OpPlan, operands: readonly Span[]): void {
     this.record(op, () => {
       const memory = plan.scratch.length === 0 ? operands : [...operands, ...plan.scratch.map((n) => this.scratch(n))];
+      const groups = this.#bindGroups.ofPlan(plan, memory);
+      let index = 0;
       for (const step of plan.steps) {
-        if ('dst' in step) this.copy(spanAt(memory, step.dst), spanAt(memory, step.src));
-        else
-          this.#dispatch(
-            step,
-            step.places.map((place) => spanAt(memory, place)),
-          );
+        if ('dst' in step) {
+          this.copy(spanAt(memory, step.dst), spanAt(memory, step.src));
+          continue;
+        }
+        const { pipeline, layout } = this.#options.pipelines.now(step.kernel, this.#onCompile);
+        const group = groups[index] ?? this.#bindGroup(step.kernel, layout, spansAt(memory, step.places));
+        groups[index++] = group;
+        this.#dispatch(step, pipeline, group);
       }
     });
   }
 
   launch(launch: Launch): void {
     for (const dispatch of dispatchesOf(launch, this.traits.maxWorkgroupsPerDimension)) {
-      this.#dispatch(dispatch, dispatch.spans);
+      const { pipeline, layout } = this.#options.pipelines.now(dispatch.kernel, this.#onCompile);
+      this.#dispatch(dispatch, pipeline, this.#bindGroup(dispatch.kernel, layout, dispatch.spans));
     }
   }
 
@@ -199,18 +207,28 @@ export class CommandStream implements Recorder {
     this.#enough = next;
   }
 
-  #dispatch({ kernel, words, grid, variant }: Omit<Dispatch, 'spans'>, spans: readonly Span[]): void {
+  #bindGroup(kernel: Kernel, layout: BindingLayout, spans: readonly Span[]): GPUBindGroup {
+    return this.#bindGroups.get(layout, spans, (caught) => this.#check(caught, kernel.name));
+  }
+
+  #dispatch(
+    { words, grid, variant }: Pick<Dispatch, 'words' | 'grid' | 'variant'>,
+    pipeline: GPUComputePipeline,
+    group: GPUBindGroup,
+  ): void {
     if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
-    const { pipeline, layout } = this.#options.pipelines.now(kernel, this.#onCompile);
     if (this.#commands >= this.#enough || this.#uniforms.isFull) this.#submitBatch();
     const offset = this.#uniforms.write(words);
-    const group = this.#bindGroups.get(layout, spans, (caught) => this.#check(caught, kernel.name));
     const pass = this.#computePass();
     if (this.#pipeline !== pipeline) {
       pass.setPipeline(pipeline);
       this.#pipeline = pipeline;
     }
-    pass.setBindGroup(0, group, [offset]);
+    if (this.#group !== group || this.#offset !== offset) {
+      pass.setBindGroup(0, group, [offset]);
+      this.#group = group;
+      this.#offset = offset;
+    }
     pass.dispatchWorkgroups(grid[0], grid[1], grid[2]);
     this.#commands++;
     this.#ops.add(this.#op);
@@ -220,6 +238,7 @@ export class CommandStream implements Recorder {
     this.#pass?.end();
     this.#pass = undefined;
     this.#pipeline = undefined;
+    this.#group = undefined;
   }
 
   #outsidePass(op: string): GPUCommandEncoder {
@@ -265,4 +284,8 @@ export class CommandStream implements Recorder {
     this.#compilations.add(checked);
     this.#options.onCheck(checked);
   }
+}
+
+function spansAt(memory: readonly Span[], places: readonly Place[]): Span[] {
+  return places.map((place) => spanAt(memory, place));
 }

@@ -14,6 +14,7 @@ export class UniformRing {
   readonly #queue: GPUQueue;
   readonly #stride: number;
   readonly #words = new Uint32Array(RING_BYTES / 4);
+  readonly #offsets = new Map<Uint32Array, number>();
   #used = 0;
 
   constructor(device: GPUDevice) {
@@ -26,13 +27,19 @@ export class UniformRing {
     return this.#used + this.#stride > RING_BYTES;
   }
 
-  /** Adds the uniforms of one dispatch and gives their offset. */
+  /**
+   * Adds the uniforms of one dispatch and gives their offset. An array that was added since the last upload is there
+   * already: it must not be changed.
+   */
   write(words: Uint32Array): number {
+    const known = this.#offsets.get(words);
+    if (known !== undefined) return known;
     if (words.byteLength > MAX_UNIFORM_BYTES)
       throw new RangeError(`${words.byteLength} bytes of uniforms are too many`);
     const offset = this.#used;
     this.#words.set(words, offset / 4);
     this.#used += this.#stride;
+    this.#offsets.set(words, offset);
     return offset;
   }
 
@@ -40,6 +47,7 @@ export class UniformRing {
   upload(): void {
     if (this.#used > 0) this.#queue.writeBuffer(this.gpu, 0, this.#words, 0, this.#used / 4);
     this.#used = 0;
+    this.#offsets.clear();
   }
 
   destroy(): void {

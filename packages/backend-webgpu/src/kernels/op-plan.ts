@@ -7,6 +7,8 @@ import type { VariantPick } from './variant-choice.ts';
 
 /** What an op runs: for one call, and for every other whose operands lie as those of that one do. */
 export interface OpPlan {
+  /** Not that of any other plan in this process. */
+  readonly id: number;
   readonly steps: readonly Step[];
   /** Bytes of each piece of scratch memory. */
   readonly scratch: readonly number[];
@@ -32,16 +34,20 @@ export interface Place {
   readonly byteLength: number;
 }
 
+let lastId = 0;
+
 /**
- * Plans a call with operands.
+ * Plans a call.
+ *
+ * @param operands - those of the call, in their order
  *
  * @throws {BackendError} UNSUPPORTED when the device cannot run it, OUT_OF_MEMORY when its scratch memory is too large
  */
-export function planOp(op: CheckedOp, traits: DeviceTraits): OpPlan {
-  const recorder = new OpRecorder(traits, operandsOf(op.call));
+export function planOp(op: CheckedOp, operands: readonly Span[], traits: DeviceTraits): OpPlan {
+  const recorder = new OpRecorder(traits, operands);
   planCall(op, recorder);
   const { steps, scratchBytes: scratch, picks } = recorder;
-  return { steps, scratch, picks };
+  return { id: ++lastId, steps, scratch, picks };
 }
 
 /** The operands of a call that has some, in the order of `call.operands`. Those without elements have no memory. */
@@ -79,9 +85,9 @@ class OpRecorder implements Recorder {
   /** The operands, then the scratch memory. */
   readonly #memory: Span[];
 
-  constructor(traits: DeviceTraits, operands: Span[]) {
+  constructor(traits: DeviceTraits, operands: readonly Span[]) {
     this.traits = traits;
-    this.#memory = operands;
+    this.#memory = [...operands];
   }
 
   notePick(pick: VariantPick): void {
@@ -117,8 +123,6 @@ class OpRecorder implements Recorder {
     return { memory, byteOffset: byteOffset - (this.#memory[memory] as Span).byteOffset, byteLength };
   }
 }
-
-let lastId = 0;
 
 /** Plans pass buffers on and never look into them. */
 const NO_BUFFER = Object.freeze({}) as GPUBuffer;

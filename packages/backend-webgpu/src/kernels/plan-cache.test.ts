@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeBuffer, PlanRecorder } from '../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../test/support/traits.ts';
 import { dispatchesOf } from './dispatch.ts';
-import { operandsOf, spanAt } from './op-plan.ts';
+import { type OpPlan, operandsOf, spanAt } from './op-plan.ts';
 import { PlanCache } from './plan-cache.ts';
 import { planCall } from './plans.ts';
 import type { Span, StorageBuffer } from './recorder.ts';
@@ -11,6 +11,8 @@ import { NOTHING_TUNED } from './variant-choice.ts';
 
 const N = 1000;
 const traits = TEST_DEVICES.gpu;
+
+const planOf = (plans: PlanCache, op: CheckedOp): OpPlan => plans.of(op, operandsOf(op.call));
 
 /** `output = a + b`, each operand in a buffer at an offset. */
 function add(...places: readonly (readonly [buffer: StorageBuffer, byteOffset: number])[]): CheckedOp {
@@ -35,9 +37,9 @@ describe('one plan serves', () => {
   it('calls whose operands lie alike', () => {
     const plans = new PlanCache(traits);
     const [p, q, r, s] = buffers(4) as [StorageBuffer, StorageBuffer, StorageBuffer, StorageBuffer];
-    const plan = plans.of(add([p, 0], [q, 0], [r, 0]));
-    expect(plans.of(add([q, 0], [s, 0], [p, 0]))).toBe(plan);
-    expect(plans.of(add([q, 256], [s, 0], [p, 4096]))).toBe(plan);
+    const plan = planOf(plans, add([p, 0], [q, 0], [r, 0]));
+    expect(planOf(plans, add([q, 0], [s, 0], [p, 0]))).toBe(plan);
+    expect(planOf(plans, add([q, 256], [s, 0], [p, 4096]))).toBe(plan);
     expect(plans.ofShape(add([p, 0], [q, 0], [r, 0]))).toBe(plan);
   });
 
@@ -59,7 +61,7 @@ describe('one plan serves', () => {
       sum(input, output, N),
       sum(input, output, N - 1),
     ];
-    expect(new Set(calls.map((call) => plans.of(call))).size).toBe(calls.length);
+    expect(new Set(calls.map((call) => planOf(plans, call))).size).toBe(calls.length);
   });
 });
 
@@ -76,8 +78,8 @@ it('a plan from the cache binds what planning at once would', () => {
     ],
   ];
   for (const [first, then] of pairs) {
-    const plan = plans.of(first);
-    expect(plans.of(then)).toBe(plan);
+    const plan = planOf(plans, first);
+    expect(planOf(plans, then)).toBe(plan);
     const direct = new PlanRecorder(traits);
     planCall(then, direct);
     expect(direct.scratches.map(({ byteLength }) => byteLength)).toEqual(plan.scratch);
@@ -100,9 +102,9 @@ it('plans are made anew when other variants are wanted', () => {
   const plans = new PlanCache({ ...traits, preferences });
   const [p, q, r] = buffers(3) as [StorageBuffer, StorageBuffer, StorageBuffer];
   const call = add([p, 0], [q, 0], [r, 0]);
-  const plan = plans.of(call);
+  const plan = planOf(plans, call);
   preferences.forced = ['elementwise/*'];
-  const other = plans.of(call);
+  const other = planOf(plans, call);
   expect(other).not.toBe(plan);
-  expect(plans.of(call)).toBe(other);
+  expect(planOf(plans, call)).toBe(other);
 });

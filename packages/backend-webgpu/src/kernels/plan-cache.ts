@@ -1,7 +1,7 @@
 import type { CheckedOp } from '@concord/backend-core/implement';
 import { ListMap } from '../list-map.ts';
 import { type OpPlan, operandsOf, planOp, withFakeOperands } from './op-plan.ts';
-import type { DeviceTraits } from './recorder.ts';
+import type { DeviceTraits, Span } from './recorder.ts';
 import type { VariantPreferences } from './variant-choice.ts';
 
 const MAX_PLANS = 1024;
@@ -24,13 +24,13 @@ export class PlanCache {
     this.#traits = traits;
   }
 
-  /** The plan of a call with operands. Errors as `planOp`. */
-  of(op: CheckedOp): OpPlan {
+  /** The plan of a call with these operands. Errors as `planOp`. */
+  of(op: CheckedOp, operands: readonly Span[]): OpPlan {
     this.#forgetOtherPreferences();
-    const key = keyOf(op);
+    const key = keyOf(op, operands);
     let plan = this.#plans.get(key);
     if (plan === undefined) {
-      plan = planOp(op, this.#traits);
+      plan = planOp(op, operands, this.#traits);
       if (this.#plans.size >= MAX_PLANS) this.#plans.clear();
       if (plan.steps.length <= MAX_STEPS) this.#plans.add(key, plan);
     }
@@ -39,7 +39,8 @@ export class PlanCache {
 
   /** The plan of a call without operands, as for operands in allocations of their own. Errors as `planOp`. */
   ofShape(op: CheckedOp): OpPlan {
-    return this.of(withFakeOperands(op));
+    const call = withFakeOperands(op);
+    return this.of(call, operandsOf(call.call));
   }
 
   #forgetOtherPreferences(): void {
@@ -51,7 +52,7 @@ export class PlanCache {
 }
 
 /** What the plan of a call depends on. */
-function keyOf({ hook, call }: CheckedOp): (number | string | boolean)[] {
+function keyOf({ hook, call }: CheckedOp, operands: readonly Span[]): (number | string | boolean)[] {
   const key: (number | string | boolean)[] = [hook];
   for (const name in call) {
     const value: unknown = call[name as keyof typeof call];
@@ -61,11 +62,16 @@ function keyOf({ hook, call }: CheckedOp): (number | string | boolean)[] {
       key.push(value as number | string | boolean);
     }
   }
-  const operands = operandsOf(call);
-  for (const { buffer, byteOffset } of operands) {
-    // The first operand in this buffer: it may be this one.
-    const first = operands.findIndex((other) => other.buffer === buffer);
-    key.push(first, byteOffset % MOST_ALIGNMENT, byteOffset - (operands[first] as { byteOffset: number }).byteOffset);
+  for (const operand of operands) {
+    const mate = firstInBuffer(operand, operands);
+    if (mate === operand) key.push(operand.byteOffset % MOST_ALIGNMENT);
+    else key.push('with', operands.indexOf(mate), operand.byteOffset - mate.byteOffset);
   }
   return key;
+}
+
+/** The first operand in the buffer of one of them: often itself. */
+function firstInBuffer(operand: Span, operands: readonly Span[]): Span {
+  for (const other of operands) if (other.buffer === operand.buffer) return other;
+  return operand;
 }
