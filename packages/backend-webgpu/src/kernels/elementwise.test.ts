@@ -1,23 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../test/support/traits.ts';
-import { allVariants, type Elementwise, planElementwise } from './elementwise.ts';
+import { allVariants, type Elementwise, planElementwise, VARIANT_IDS } from './elementwise.ts';
 import { elementwiseKernel, type ElementwiseVariant } from './elementwise.wgsl.ts';
 import type { Kernel } from './kernel.ts';
 import { slice } from './operands.ts';
 import type { DeviceTraits, Launch, Span } from './recorder.ts';
+import { NOTHING_TUNED } from './variant-choice.ts';
 
+const element = { uses: [], result: 'a + b' };
 const kernel = (variant: ElementwiseVariant): Kernel =>
-  elementwiseKernel({ ...variant, name: 'test', inputs: ['a', 'b'], element: { uses: [], result: 'a + b' } });
+  elementwiseKernel({ ...variant, name: 'test', inputs: ['a', 'b'], element });
 
-function planned(operands: Omit<Elementwise, 'kernel'>, traits: DeviceTraits = TEST_DEVICES.gpu): PlanRecorder {
+type Operands = Pick<Elementwise, 'inputs' | 'output' | 'n'>;
+
+function planned(operands: Operands, traits: DeviceTraits = TEST_DEVICES.gpu): PlanRecorder {
   const recorder = new PlanRecorder(traits);
-  planElementwise({ kernel, ...operands }, recorder);
+  planElementwise({ name: 'test', element, kernel, ...operands }, recorder);
   return recorder;
 }
 
 /** Operands in buffers of their own, `offset` bytes into each. */
-function apart(n: number, offset = 0): Omit<Elementwise, 'kernel'> {
+function apart(n: number, offset = 0): Operands {
   const [a, b, output] = [fakeSpan(4 * n, offset), fakeSpan(4 * n, offset), fakeSpan(4 * n, offset)];
   return { inputs: { a, b }, output, n };
 }
@@ -31,11 +35,11 @@ function reached({ kernel: { name }, storage, uniforms }: Launch, operand: strin
 
 describe('operands apart', () => {
   it.each([
-    ['aligned', 1024, 0, ['vec4u']],
-    ['aligned to 16 bytes', 1024, 48, ['vec4u']],
+    ['aligned', 1024, 0, ['vec4u x2']],
+    ['aligned to 16 bytes', 1024, 48, ['vec4u x2']],
     ['not aligned', 1024, 4, ['u32']],
     ['with a tail, short', 1023, 0, ['u32']],
-    ['with a tail, long', 2 ** 22 + 3, 0, ['vec4u', 'u32']],
+    ['with a tail, long', 2 ** 22 + 3, 0, ['vec4u x2', 'u32']],
     ['of one element', 1, 0, ['u32']],
   ] as const)('%s', (_, n, offset, variants) => {
     const call = apart(n, offset);
@@ -65,12 +69,7 @@ describe('operands apart', () => {
 
   it('of more than one binding can hold', () => {
     const { launches } = planned(apart(3 * 2 ** 30));
-    expect(launches.map(({ kernel: { name } }) => name)).toEqual([
-      'test vec4u',
-      'test vec4u',
-      'test vec4u',
-      'test vec4u',
-    ]);
+    expect(launches.map(({ kernel: { name } }) => name)).toEqual(Array.from({ length: 4 }, () => 'test vec4u x2'));
   });
 });
 
@@ -80,10 +79,10 @@ describe('operands in one buffer', () => {
   const [first, second, third] = [0, 1, 2].map((index) => slice(whole, 4 * n * index, 4 * n)) as [Span, Span, Span];
 
   it.each([
-    ['over a', { a: first, b: second }, first, 'test vec4u in a', 1],
-    ['over b', { a: first, b: second }, second, 'test vec4u in b', 1],
-    ['over both', { a: first, b: first }, first, 'test vec4u in a in b', 0],
-    ['beside both', { a: first, b: second }, third, 'test vec4u', 2],
+    ['over a', { a: first, b: second }, first, 'test vec4u x2 in a', 1],
+    ['over b', { a: first, b: second }, second, 'test vec4u x2 in b', 1],
+    ['over both', { a: first, b: first }, first, 'test vec4u x2 in a in b', 0],
+    ['beside both', { a: first, b: second }, third, 'test vec4u x2', 2],
   ])('%s', (_, inputs, output, name, copied) => {
     const { kernelNames, scratches } = planned({ inputs, output, n });
     expect(kernelNames).toEqual([name]);
@@ -91,8 +90,30 @@ describe('operands in one buffer', () => {
   });
 });
 
-it('has a variant for every width and every set of inputs in place', () => {
+it('has a kernel for every way and every set of inputs in place', () => {
   const names = allVariants(['a', 'b']).map((variant) => kernel(variant).name);
+  const ways = ['u32', 'vec4u', 'vec4u x2', 'vec4u x4'];
   const inPlace = ['', ' in a', ' in b', ' in a in b'];
-  expect(names.sort()).toEqual(inPlace.flatMap((inputs) => [`test u32${inputs}`, `test vec4u${inputs}`]).sort());
+  expect(names.sort()).toEqual(inPlace.flatMap((inputs) => ways.map((way) => `test ${way}${inputs}`)).sort());
+});
+
+describe('the way', () => {
+  const wayOf = (traits: DeviceTraits, isHeavy: boolean, offset = 0): string | undefined => {
+    const recorder = new PlanRecorder(traits);
+    const heavy = { ...element, ...(isHeavy && { isHeavy: true as const }) };
+    planElementwise({ name: 'test', element: heavy, kernel, ...apart(2 ** 20, offset) }, recorder);
+    return recorder.launches[0]?.variant;
+  };
+
+  it('depends on the device, the function and the alignment', () => {
+    expect(wayOf(TEST_DEVICES.gpu, false)).toBe('elementwise/vec4x2');
+    expect(wayOf(TEST_DEVICES.gpu, true)).toBe('elementwise/vec4x4');
+    expect(wayOf(TEST_DEVICES.lavapipe, true)).toBe('elementwise/vec4');
+    expect(wayOf(TEST_DEVICES.gpu, true, 4)).toBe('elementwise/scalar');
+  });
+
+  it.each(VARIANT_IDS)('can be forced: %s', (id) => {
+    const preferences = { forced: [id], tuned: NOTHING_TUNED };
+    expect(wayOf({ ...TEST_DEVICES.gpu, preferences }, false)).toBe(id);
+  });
 });

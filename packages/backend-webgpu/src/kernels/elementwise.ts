@@ -1,16 +1,39 @@
-import { type ElementwiseVariant, VECTORS_PER_GROUP } from './elementwise.wgsl.ts';
+import {
+  type ElementFunction,
+  type ElementwiseVariant,
+  type ElementwiseWay,
+  vectorsPerGroup,
+} from './elementwise.wgsl.ts';
 import type { Kernel } from './kernel.ts';
 import { apartFrom, bindable, slice } from './operands.ts';
 import type { DeviceTraits, Recorder, Span } from './recorder.ts';
+import { type NamedVariant, pickVariant, sizeStep } from './variant-choice.ts';
 
 /** An element-wise op on float32: `output[i] = f(inputs[i] ...)` for i in 0..n-1. */
 export interface Elementwise {
+  /** Family and op, such as `unary/exp`. */
+  readonly name: string;
+  readonly element: ElementFunction;
   readonly kernel: (variant: ElementwiseVariant) => Kernel;
   /** By the names that the kernel knows them under; each is the output or disjoint from it. */
   readonly inputs: Readonly<Record<string, Span>>;
   readonly output: Span;
   readonly n: number;
 }
+
+type Way = NamedVariant & ElementwiseWay;
+
+const SCALARS: Way = { id: 'elementwise/scalar', width: 1, unroll: 0 };
+const LOOP: Way = { id: 'elementwise/vec4', width: 4, unroll: 0 };
+const UNROLLED: Way = { id: 'elementwise/vec4x2', width: 4, unroll: 2 };
+/** For arithmetic that takes longer than memory does: more of it can be on its way. */
+const UNROLLED_MORE: Way = { id: 'elementwise/vec4x4', width: 4, unroll: 4 };
+
+const ANY_ALIGNMENT: readonly Way[] = [SCALARS];
+const EVERY_WAY: readonly Way[] = [SCALARS, LOOP, UNROLLED, UNROLLED_MORE];
+
+/** Every variant of `unary` and `binary`. */
+export const VARIANT_IDS: readonly string[] = EVERY_WAY.map(({ id }) => id);
 
 const ELEMENT_BYTES = 4;
 const VECTOR_ELEMENTS = 4;
@@ -27,7 +50,8 @@ const LEAST_SPLIT = 2 ** 20;
  * in windows that fit a binding. An input that is the output shares its binding; one elsewhere in the output's buffer
  * is copied away first.
  */
-export function planElementwise({ kernel, inputs, output, n }: Elementwise, recorder: Recorder): void {
+export function planElementwise(call: Elementwise, recorder: Recorder): void {
+  const { kernel, inputs, output, n } = call;
   const { traits } = recorder;
   const names = Object.keys(inputs);
   const inPlace = names.filter((name) => isSame(inputs[name] as Span, output));
@@ -36,8 +60,11 @@ export function planElementwise({ kernel, inputs, output, n }: Elementwise, reco
     if (!inPlace.includes(name)) operands[name] = apartFrom(output, inputs[name] as Span, recorder);
   }
 
-  const byVectors = vectorElements(Object.values(operands), n, traits);
-  const launch = (width: 1 | 4, first: number, count: number): void => {
+  const vectorsFit = vectorElements(Object.values(operands), n, traits);
+  const chosen = chooseWay(call, vectorsFit > 0, recorder);
+  const byVectors = chosen.width === 4 ? vectorsFit : 0;
+  const launch = (way: Way, first: number, count: number): void => {
+    const { id, width, unroll } = way;
     const storage: Record<string, Span> = {};
     const uniforms: Record<string, number> = { count: count / width };
     for (const [name, operand] of Object.entries(operands)) {
@@ -46,18 +73,27 @@ export function planElementwise({ kernel, inputs, output, n }: Elementwise, reco
       storage[name] = span;
       uniforms[`${name}_first`] = byteOffset / (ELEMENT_BYTES * width);
     }
-    const groups = Math.ceil(count / width / VECTORS_PER_GROUP);
-    recorder.launch({ kernel: kernel({ width, inPlace }), storage, uniforms, groups });
+    const groups = Math.ceil(count / width / vectorsPerGroup(way));
+    const variant = way === chosen ? { variant: id } : {};
+    recorder.launch({ kernel: kernel({ width, unroll, inPlace }), storage, uniforms, groups, ...variant });
   };
   const most = windowElements(traits);
-  for (let first = 0; first < byVectors; first += most) launch(4, first, Math.min(most, byVectors - first));
-  for (let first = byVectors; first < n; first += most) launch(1, first, Math.min(most, n - first));
+  for (let first = 0; first < byVectors; first += most) launch(chosen, first, Math.min(most, byVectors - first));
+  for (let first = byVectors; first < n; first += most) launch(SCALARS, first, Math.min(most, n - first));
 }
 
 /** Every variant that {@link planElementwise} can ask for. */
 export function allVariants(inputs: readonly string[]): readonly ElementwiseVariant[] {
   const subsets = inputs.reduce<string[][]>((all, input) => [...all, ...all.map((some) => [...some, input])], [[]]);
-  return subsets.flatMap((inPlace) => [{ width: 1, inPlace } as const, { width: 4, inPlace } as const]);
+  return subsets.flatMap((inPlace) => EVERY_WAY.map(({ width, unroll }) => ({ width, unroll, inPlace })));
+}
+
+function chooseWay({ name, element, n }: Elementwise, vectorsFit: boolean, recorder: Recorder): Way {
+  const shapeClass = (): string => `${name} ${sizeStep(n)}`;
+  if (!vectorsFit) return pickVariant(recorder, { shapeClass, candidates: ANY_ALIGNMENT, preferred: SCALARS });
+  const onGpu = element.isHeavy === true ? UNROLLED_MORE : UNROLLED;
+  const preferred = recorder.traits.isSoftware ? LOOP : onGpu;
+  return pickVariant(recorder, { shapeClass, candidates: EVERY_WAY, preferred });
 }
 
 function isSame(a: Span, b: Span): boolean {

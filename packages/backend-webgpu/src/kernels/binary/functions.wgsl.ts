@@ -24,5 +24,5 @@ export const BINARY_FUNCTIONS: Readonly<Record<BinaryOp, ElementFunction>> = {
   div: { uses: [floatBits, divide], result: 'divide_bits(a, b)' },
   max: { uses: [floatBits, order], result: 'max_bits(a, b)' },
   min: { uses: [floatBits, order], result: 'min_bits(a, b)' },
-  pow: { uses: [floatBits, ln2, exp, log, pow], result: 'pow_bits(a, b)' },
+  pow: { uses: [floatBits, ln2, exp, log, pow], result: 'pow_bits(a, b)', isHeavy: true },
 };

@@ -6,6 +6,8 @@ import { type Kernel, variants } from '../kernel.ts';
 import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
 import { BINARY_FUNCTIONS } from './functions.wgsl.ts';
 
+export { VARIANT_IDS } from '../elementwise.ts';
+
 const INPUTS = ['a', 'b'];
 
 const binaryKernel = variants(({ op, ...variant }: ElementwiseVariant & { readonly op: BinaryOp }) =>
@@ -15,7 +17,10 @@ const binaryKernel = variants(({ op, ...variant }: ElementwiseVariant & { readon
 /** `output[i] = op(a[i], b[i])`. */
 export function planBinary({ op, a, b, output, n }: ResolvedBinary<StorageBuffer>, recorder: Recorder): void {
   const kernel = (variant: ElementwiseVariant): Kernel => binaryKernel({ op, ...variant });
-  planElementwise({ kernel, inputs: { a, b }, output, n }, recorder);
+  planElementwise(
+    { name: `binary/${op}`, element: BINARY_FUNCTIONS[op], kernel, inputs: { a, b }, output, n },
+    recorder,
+  );
 }
 
 /** Every kernel of the family, the same for all devices. */

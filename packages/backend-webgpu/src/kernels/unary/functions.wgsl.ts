@@ -25,6 +25,6 @@ export const UNARY_FUNCTIONS: Readonly<Record<UnaryOp, ElementFunction>> = {
   sqrt: { uses: [floatBits, sqrt], result: 'sqrt_bits(x)' },
   abs: { uses: [floatBits], result: 'x & MAGNITUDE' },
   neg: { uses: [floatBits], result: 'x ^ SIGN' },
-  gelu: { uses: [floatBits, ln2, exp, erfc, gelu], result: 'gelu_bits(x)' },
-  silu: { uses: [floatBits, ln2, exp, silu], result: 'silu_bits(x)' },
+  gelu: { uses: [floatBits, ln2, exp, erfc, gelu], result: 'gelu_bits(x)', isHeavy: true },
+  silu: { uses: [floatBits, ln2, exp, silu], result: 'silu_bits(x)', isHeavy: true },
 };

@@ -6,6 +6,8 @@ import { type Kernel, variants } from '../kernel.ts';
 import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
 import { UNARY_FUNCTIONS } from './functions.wgsl.ts';
 
+export { VARIANT_IDS } from '../elementwise.ts';
+
 const INPUTS = ['x'];
 
 const unaryKernel = variants(({ op, ...variant }: ElementwiseVariant & { readonly op: UnaryOp }) =>
@@ -15,7 +17,10 @@ const unaryKernel = variants(({ op, ...variant }: ElementwiseVariant & { readonl
 /** `output[i] = op(input[i])`. */
 export function planUnary({ op, input, output, n }: ResolvedUnary<StorageBuffer>, recorder: Recorder): void {
   const kernel = (variant: ElementwiseVariant): Kernel => unaryKernel({ op, ...variant });
-  planElementwise({ kernel, inputs: { x: input }, output, n }, recorder);
+  planElementwise(
+    { name: `unary/${op}`, element: UNARY_FUNCTIONS[op], kernel, inputs: { x: input }, output, n },
+    recorder,
+  );
 }
 
 /** Every kernel of the family, the same for all devices. */
