@@ -55,6 +55,7 @@ export function launchPass(pass: Pass, extents: Extents, src: Span, dst: Span, r
         storage: { ...storage, quads: from.span },
         uniforms: { ...common, items },
         groups: Math.ceil(items / ROWS_LANE_SIZE),
+        variant: variant.id,
       });
       break;
     case 'rows-team': {
@@ -64,6 +65,7 @@ export function launchPass(pass: Pass, extents: Extents, src: Span, dst: Span, r
         storage: { ...storage, quads: from.span },
         uniforms: { ...common, items },
         groups: Math.ceil((items * team) / ROWS_TEAM_SIZE),
+        variant: variant.id,
       });
       break;
     }
@@ -73,6 +75,7 @@ export function launchPass(pass: Pass, extents: Extents, src: Span, dst: Span, r
         storage,
         uniforms: { ...common, items, columns },
         groups: Math.ceil(items / COLUMNS_LANE_SIZE),
+        variant: variant.id,
       });
       break;
     case 'columns-team': {
@@ -86,6 +89,7 @@ export function launchPass(pass: Pass, extents: Extents, src: Span, dst: Span, r
         storage,
         uniforms: { ...common, blocks, tiles, tile, team: variant.team, columns },
         groups: Math.ceil(blocks / blocksPerGroup),
+        variant: variant.id,
       });
     }
   }
@@ -94,7 +98,8 @@ export function launchPass(pass: Pass, extents: Extents, src: Span, dst: Span, r
 /** The last piece of a tensor may be too small to be bound as quads. */
 function forSpan(variant: Variant, { byteLength }: Span): Variant {
   const isByRows = variant.kind === 'rows-lane' || variant.kind === 'rows-team';
-  return isByRows && byteLength < QUAD_BYTES ? { kind: 'columns-lane', width: 1, chunk: variant.chunk } : variant;
+  if (!isByRows || byteLength >= QUAD_BYTES) return variant;
+  return { id: 'reduce/columns-lane', kind: 'columns-lane', width: 1, chunk: variant.chunk };
 }
 
 /** Every kernel of the family. */

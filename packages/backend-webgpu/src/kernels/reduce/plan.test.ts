@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits, Launch, StorageBuffer } from '../recorder.ts';
-import { planReduce } from './plan.ts';
+import { NOTHING_TUNED } from '../variant-choice.ts';
+import { planReduce, VARIANT_IDS } from './plan.ts';
 
 type Op = ResolvedReduce<StorageBuffer>['op'];
 
@@ -92,8 +93,10 @@ it('every launch obeys the device, and no element goes through more additions th
       ),
       fc.constantFrom(0, 4),
       fc.boolean(),
-      ([device, shape], offset, isTogether) => {
-        const traits = { ...device, maxBufferBytes: 2 ** 40 };
+      fc.constantFrom('none', ...VARIANT_IDS),
+      ([device, shape], offset, isTogether, forced) => {
+        const preferences = { forced: [forced], tuned: NOTHING_TUNED };
+        const traits = { ...device, maxBufferBytes: 2 ** 40, preferences };
         const { launches, scratches } = planned(traits, shape, { offset, isTogether });
         const passes = new Map<number, number>();
         // Launches of one pass have the same destination.

@@ -2,10 +2,12 @@ import type { ResolvedReduce } from '@concord/backend-core/implement';
 import { FILL_WORDS, fillWords } from '../memory/fill-words.wgsl.ts';
 import { bindable, bindingSlack, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
+import { pickVariant } from '../variant-choice.ts';
 import { launchPass, type Pass } from './launch.ts';
-import { chooseVariant, type Extents } from './variant.ts';
+import { type Extents, variantsFor } from './variant.ts';
 
 export { allKernels } from './launch.ts';
+export { VARIANT_IDS } from './variant.ts';
 
 type Call = ResolvedReduce<StorageBuffer>;
 
@@ -41,7 +43,7 @@ export function planReduce(call: Call, recorder: Recorder): void {
   let scale = 1 / whole;
   do {
     const extents = { outer, length, inner };
-    const chosen = chooseVariant(extents, recorder.traits, hasQuads);
+    const chosen = pickVariant(recorder, variantsFor(extents, recorder.traits, hasQuads));
     const variant = { ...chosen, chunk: chunkInRoom(chosen.chunk, extents, roomOf(recorder)) };
     const parts = Math.ceil(length / variant.chunk);
     const isLast = parts === 1;

@@ -1,6 +1,7 @@
 import type { DeviceTraits } from '../recorder.ts';
+import { type NamedVariant, sizeStep, type VariantQuestion } from '../variant-choice.ts';
 import { COLUMNS_TEAM_SIZE } from './columns-team.wgsl.ts';
-import { ROWS_TEAM_SIZE, type RowTeam } from './rows-team.wgsl.ts';
+import { ROW_TEAMS, ROWS_TEAM_SIZE, type RowTeam } from './rows-team.wgsl.ts';
 
 /** Sizes of a reduction of a packed tensor `[outer, length, inner]` over its middle axis. */
 export interface Extents {
@@ -10,12 +11,12 @@ export interface Extents {
 }
 
 /** Which kernel reduces, and the parts of the axis that are reduced each by itself: `chunk` elements long. */
-export type Variant = { readonly chunk: number } & (
-  | { readonly kind: 'rows-lane' }
-  | { readonly kind: 'rows-team'; readonly team: RowTeam }
-  | { readonly kind: 'columns-lane'; readonly width: 1 | 4 }
-  | { readonly kind: 'columns-team'; readonly width: 1 | 4; readonly tile: number; readonly team: number }
-);
+export type Variant = NamedVariant & { readonly chunk: number } & (
+    | { readonly kind: 'rows-lane' }
+    | { readonly kind: 'rows-team'; readonly team: RowTeam }
+    | { readonly kind: 'columns-lane'; readonly width: 1 | 4 }
+    | { readonly kind: 'columns-team'; readonly width: 1 | 4; readonly tile: number; readonly team: number }
+  );
 
 /** Shorter rows than this have no aligned middle worth the name. */
 const SHORT_ROW = 8;
@@ -38,22 +39,44 @@ const SHARE = {
   column: { software: 128, gpu: 16, most: 1024 },
 };
 
+/** Every variant, of which each device and shape has some. */
+export const VARIANT_IDS: readonly string[] = [
+  'reduce/rows-lane',
+  ...ROW_TEAMS.map((team) => `reduce/rows-team-${team}`),
+  'reduce/columns-lane',
+  'reduce/columns-team',
+];
+
 /**
- * Chooses how a tensor is reduced. Where there are fewer results than keep the device busy, the axis is cut into parts;
- * their results are reduced in turn.
+ * How a tensor can be reduced, and what is best as far as is known. Where there are fewer results than keep the device
+ * busy, the axis is cut into parts; their results are reduced in turn.
  *
  * @param hasQuads - four neighbouring columns can be read and written as one vector
  */
-export function chooseVariant(extents: Extents, traits: DeviceTraits, hasQuads: boolean): Variant {
-  const isByRows = extents.inner === 1 && extents.length >= SHORT_ROW;
-  return isByRows ? rowsVariant(extents, traits) : columnsVariant(extents, traits, hasQuads ? 4 : 1);
+export function variantsFor(extents: Extents, traits: DeviceTraits, hasQuads: boolean): VariantQuestion<Variant> {
+  const { outer, length, inner } = extents;
+  const sizes = [outer, length, inner].map(sizeStep).join(' ');
+  const isByRows = inner === 1 && length >= SHORT_ROW;
+  const question = isByRows ? rowsVariants(extents, traits) : columnsVariants(extents, traits, hasQuads ? 4 : 1);
+  return { ...question, shapeClass: () => `reduce ${isByRows ? 'rows' : `columns x${hasQuads ? 4 : 1}`} ${sizes}` };
 }
 
-function rowsVariant({ outer, length }: Extents, traits: DeviceTraits): Variant {
-  const { busy, canTeam, kind } = handsOf(traits);
-  const team = canTeam ? rowTeam(length, outer * ROWS_TEAM_SIZE <= busy) : 1;
+type Candidates = Pick<VariantQuestion<Variant>, 'candidates' | 'preferred'>;
+
+function rowsVariants(extents: Extents, traits: DeviceTraits): Candidates {
+  const { outer, length } = extents;
+  const { busy, canTeam } = handsOf(traits);
+  const best = canTeam ? rowTeam(length, outer * ROWS_TEAM_SIZE <= busy) : 1;
+  const teams = canTeam ? ([1, ...ROW_TEAMS] as const) : ([1] as const);
+  const candidates = teams.map((team) => rowsVariant(extents, team, traits));
+  return { candidates, preferred: rowsVariant(extents, best, traits) };
+}
+
+function rowsVariant({ outer, length }: Extents, team: RowTeam | 1, traits: DeviceTraits): Variant {
+  const { busy, kind } = handsOf(traits);
   const chunk = chunkOf(length, team, busy / (outer * team), { least: SHARE.row[kind], most: SHARE.row.most });
-  return team === 1 ? { kind: 'rows-lane', chunk } : { kind: 'rows-team', team, chunk };
+  if (team === 1) return { id: 'reduce/rows-lane', kind: 'rows-lane', chunk };
+  return { id: `reduce/rows-team-${team}`, kind: 'rows-team', team, chunk };
 }
 
 /** Where there are many rows, two quads or more for each invocation of a team. */
@@ -63,16 +86,26 @@ function rowTeam(length: number, areFew: boolean): RowTeam | 1 {
   return length >= 32 ? 8 : 1;
 }
 
-function columnsVariant({ outer, length, inner }: Extents, traits: DeviceTraits, width: 1 | 4): Variant {
+function columnsVariants({ outer, length, inner }: Extents, traits: DeviceTraits, width: 1 | 4): Candidates {
   const { busy, canTeam, kind } = handsOf(traits);
   const columns = inner / width;
-  const tile = Math.ceil(columns / Math.ceil(columns / WIDEST_TILE));
-  const mates = Math.min(Math.floor(COLUMNS_TEAM_SIZE / tile), Math.ceil(length / 4));
-  const isNarrow = columns < NARROW.columns && length >= NARROW.length;
-  const team = canTeam && (isNarrow || outer * columns < busy) ? mates : 1;
   const share = { least: SHARE.column[kind], most: SHARE.column.most };
-  const chunk = chunkOf(length, team, busy / (outer * columns * team), share);
-  return team === 1 ? { kind: 'columns-lane', width, chunk } : { kind: 'columns-team', width, tile, team, chunk };
+  const chunkFor = (team: number): number => chunkOf(length, team, busy / (outer * columns * team), share);
+  const lane: Variant = { id: 'reduce/columns-lane', kind: 'columns-lane', width, chunk: chunkFor(1) };
+  const tile = Math.ceil(columns / Math.ceil(columns / WIDEST_TILE));
+  const team = Math.min(Math.floor(COLUMNS_TEAM_SIZE / tile), Math.ceil(length / 4));
+  if (!canTeam || team === 1) return { candidates: [lane], preferred: lane };
+
+  const together: Variant = {
+    id: 'reduce/columns-team',
+    kind: 'columns-team',
+    width,
+    tile,
+    team,
+    chunk: chunkFor(team),
+  };
+  const isNarrow = columns < NARROW.columns && length >= NARROW.length;
+  return { candidates: [lane, together], preferred: isNarrow || outer * columns < busy ? together : lane };
 }
 
 /** How many invocations a device wants, and whether they can work together. */
