@@ -33,6 +33,7 @@ export interface ElementwiseParams extends ElementwiseVariant {
 
 /** Invocations of a workgroup, and turns of the loop where there is one. */
 const LOOP = { size: 256, turns: 4 };
+/** With fewer invocations, or more, add and exp are a percent or two slower on an H200. */
 const UNROLLED_SIZE = 128;
 
 /** Vectors, or with width 1 elements, that a workgroup works on. */
@@ -43,9 +44,9 @@ export function vectorsPerGroup({ unroll }: ElementwiseWay): number {
 /**
  * `output[i] = f(inputs[i] ...)` for `u.count` vectors of one or four elements, from vector `u.<operand>_first` of each
  * binding on. Neighbouring lanes take neighbouring vectors, a lane those that lie one group's size apart: one by one in
- * a loop, or with `unroll` all of them at once, so that more loads are on their way. Elements travel as bits (see `float-bits.wgsl.ts`), which
- * costs nothing: loads and stores have no type on a GPU. No invocation touches more than its own elements, so an input
- * may be the output.
+ * a loop, or with `unroll` all of them at once, so that more loads are on their way. Elements travel as bits (see
+ * `float-bits.wgsl.ts`), which costs nothing: loads and stores have no type on a GPU. No invocation touches more than its
+ * own elements, so an input may be the output.
  */
 export function elementwiseKernel({ name, width, unroll, inPlace, inputs, element }: ElementwiseParams): Kernel {
   const vector = width === 4 ? 'vec4u' : 'u32';
