@@ -25,12 +25,14 @@ type Way = NamedVariant & ElementwiseWay;
 
 const SCALARS: Way = { id: 'elementwise/scalar', width: 1, unroll: 0 };
 const LOOP: Way = { id: 'elementwise/vec4', width: 4, unroll: 0 };
-const UNROLLED: Way = { id: 'elementwise/vec4x2', width: 4, unroll: 2 };
-/** For arithmetic that takes longer than memory does: more of it can be on its way. */
-const UNROLLED_MORE: Way = { id: 'elementwise/vec4x4', width: 4, unroll: 4 };
+const UNROLLED: Readonly<Record<1 | 2 | 4, Way>> = {
+  1: { id: 'elementwise/vec4x1', width: 4, unroll: 1 },
+  2: { id: 'elementwise/vec4x2', width: 4, unroll: 2 },
+  4: { id: 'elementwise/vec4x4', width: 4, unroll: 4 },
+};
 
 const ANY_ALIGNMENT: readonly Way[] = [SCALARS];
-const EVERY_WAY: readonly Way[] = [SCALARS, LOOP, UNROLLED, UNROLLED_MORE];
+const EVERY_WAY: readonly Way[] = [SCALARS, LOOP, UNROLLED[1], UNROLLED[2], UNROLLED[4]];
 
 /** Every variant of `unary` and `binary`. */
 export const VARIANT_IDS: readonly string[] = EVERY_WAY.map(({ id }) => id);
@@ -88,12 +90,17 @@ export function allVariants(inputs: readonly string[]): readonly ElementwiseVari
   return subsets.flatMap((inPlace) => EVERY_WAY.map(({ width, unroll }) => ({ width, unroll, inPlace })));
 }
 
-function chooseWay({ name, element, n }: Elementwise, vectorsFit: boolean, recorder: Recorder): Way {
+function chooseWay({ name, element, inputs, n }: Elementwise, vectorsFit: boolean, recorder: Recorder): Way {
   const shapeClass = (): string => `${name} ${sizeStep(n)}`;
   if (!vectorsFit) return pickVariant(recorder, { shapeClass, candidates: ANY_ALIGNMENT, preferred: SCALARS });
-  const onGpu = element.isHeavy === true ? UNROLLED_MORE : UNROLLED;
-  const preferred = recorder.traits.isSoftware ? LOOP : onGpu;
+  const preferred = recorder.traits.isSoftware ? LOOP : UNROLLED[unrollOnGpu(element, Object.keys(inputs).length)];
   return pickVariant(recorder, { shapeClass, candidates: EVERY_WAY, preferred });
+}
+
+/** Two vectors on their way to each lane; four, where arithmetic takes longer than memory does and more of it overlaps. */
+function unrollOnGpu({ isHeavy }: ElementFunction, inputs: number): 1 | 2 | 4 {
+  if (isHeavy === true) return 4;
+  return inputs === 1 ? 2 : 1;
 }
 
 function isSame(a: Span, b: Span): boolean {

@@ -15,7 +15,7 @@ export interface ElementwiseWay {
   /** Elements that a lane loads and stores at once; with 4 every operand begins at a multiple of 16 bytes. */
   readonly width: 1 | 4;
   /** Vectors that a lane loads before it stores the first; 0: one after the other, in a loop. */
-  readonly unroll: 0 | 2 | 4;
+  readonly unroll: 0 | 1 | 2 | 4;
 }
 
 /** What the kernels of one element-wise op differ in. */
