@@ -6,8 +6,6 @@ import { type Kernel, variants } from '../kernel.ts';
 import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
 import { BINARY_FUNCTIONS } from './functions.wgsl.ts';
 
-export { VARIANT_IDS } from '../elementwise.ts';
-
 const INPUTS = ['a', 'b'];
 
 const binaryKernel = variants(({ op, ...variant }: ElementwiseVariant & { readonly op: BinaryOp }) =>

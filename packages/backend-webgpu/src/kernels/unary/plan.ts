@@ -6,8 +6,6 @@ import { type Kernel, variants } from '../kernel.ts';
 import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
 import { UNARY_FUNCTIONS } from './functions.wgsl.ts';
 
-export { VARIANT_IDS } from '../elementwise.ts';
-
 const INPUTS = ['x'];
 
 const unaryKernel = variants(({ op, ...variant }: ElementwiseVariant & { readonly op: UnaryOp }) =>
