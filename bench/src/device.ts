@@ -18,7 +18,8 @@ interface SoftwareDevices {
  */
 export async function useDevice(name: string | undefined): Promise<void> {
   if (name === undefined || name === 'system') return;
-  if (!DEVICES.some((device) => device === name)) throw new UsageError(`--device takes ${DEVICES.join(', ')}, not ${name}`);
+  if (!DEVICES.some((device) => device === name))
+    throw new UsageError(`--device takes ${DEVICES.join(', ')}, not ${name}`);
   const { setUp, preloadVulkan } = await load();
   if (setUp([name]).length > 0) throw new NotHere(`${name} could not be set up`);
   preloadVulkan(name);

@@ -12,7 +12,8 @@ export function fillMarkers(text: string, parts: ReadonlyMap<string, string>): s
     if (name === undefined) continue;
     if (open === undefined) {
       const part = parts.get(name);
-      if (part === undefined) throw new Error(`no results for the marker ${name}; there are: ${[...parts.keys()].join(', ')}`);
+      if (part === undefined)
+        throw new Error(`no results for the marker ${name}; there are: ${[...parts.keys()].join(', ')}`);
       lines.push('', part, '');
       open = name;
     } else if (name === `end ${open}`) {

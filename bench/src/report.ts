@@ -35,7 +35,10 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
   }
   if (path !== undefined) return true;
   const before = readFileSync(README, 'utf8');
-  const after = fillReadme(before, all.map(({ results }) => results));
+  const after = fillReadme(
+    before,
+    all.map(({ results }) => results),
+  );
   if (!values.check) writeFileSync(README, after);
   else if (after !== before) console.error('README.md is not what the results say: run `pnpm bench report`');
   return !values.check || after === before;

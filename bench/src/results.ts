@@ -74,7 +74,11 @@ export function contestantResult({ name, role, version, remark }: Peer): Contest
 }
 
 /** What is written of a case, with what others measured of it elsewhere. */
-export function caseResult(limitCase: LimitCase, outcomes: readonly Outcome[], others: readonly Entry[] = []): CaseResult {
+export function caseResult(
+  limitCase: LimitCase,
+  outcomes: readonly Outcome[],
+  others: readonly Entry[] = [],
+): CaseResult {
   const { op, name, flops, bytes, inputs, length, dtype } = limitCase;
   const elements = [...inputs, length].reduce((sum, size) => sum + size, 0);
   return {

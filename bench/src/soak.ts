@@ -114,7 +114,8 @@ async function make(name: string, device: string | undefined): Promise<ComputeBa
 
 function positive(option: string, value: string): number {
   const number = Number(value);
-  if (!Number.isSafeInteger(number) || number < 1) throw new UsageError(`${option} takes a positive integer, not ${value}`);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new UsageError(`${option} takes a positive integer, not ${value}`);
   return number;
 }
 

@@ -34,7 +34,9 @@ export function formatTable(results: Results, targets: readonly Target[] = []): 
   const peers = results.contestants.filter(({ role, absent }) => role === 'peer' && absent === undefined);
   const hasLimit = standings.some(({ limit }) => limit !== undefined);
   const hasRoofline = results.ceilings !== undefined;
-  const wanted = standings.map((standing) => formatTargets(standing, targetsOf(results.arena, standing.result, targets)));
+  const wanted = standings.map((standing) =>
+    formatTargets(standing, targetsOf(results.arena, standing.result, targets)),
+  );
   const hasWanted = wanted.some((text) => text !== '');
   const when = (isThere: boolean, ...cells: readonly string[]): readonly string[] => (isThere ? cells : []);
   const head = [
@@ -85,12 +87,20 @@ function formatContestants({ contestants, cases, ceilings }: Results): string {
   if (ceilings !== undefined) {
     lines.push(`- roofline: ${ceilings.tflops} TFLOP/s and ${ceilings.tbps} TB/s (${ceilings.source})`);
   }
+  return [...lines, ...formatFailures(cases)].join('\n');
+}
+
+/** A line for each reason of each contestant, with the cases that it kept it from. */
+function formatFailures(cases: readonly CaseResult[]): string[] {
+  const failures = new Map<string, string[]>();
   for (const { op, case: name, entries } of cases) {
     for (const { name: who, failed } of entries) {
-      if (failed !== undefined) lines.push(`- ${who} failed at ${op} ${name}: ${failed.split('\n')[0]}`);
+      if (failed === undefined) continue;
+      const key = `${who}: ${failed.split('\n')[0]}`;
+      failures.set(key, [...(failures.get(key) ?? []), `${op} ${name}`]);
     }
   }
-  return lines.join('\n');
+  return [...failures].map(([key, names]) => `- failed at ${names.join(', ')}: ${key}`);
 }
 
 function formatTargets(standing: Standing, targets: readonly Target[]): string {

@@ -32,7 +32,9 @@ export function limitCases(quick: boolean): LimitCase[] {
 export function selectCases(cases: readonly LimitCase[], only?: string, name?: string): LimitCase[] {
   checkOps(only);
   const ops = only?.split(',');
-  const selected = cases.filter((each) => (ops?.includes(each.op) ?? true) && (name === undefined || each.name === name));
+  const selected = cases.filter(
+    (each) => (ops?.includes(each.op) ?? true) && (name === undefined || each.name === name),
+  );
   if (selected.length === 0) throw new NotHere('no case here has that op and name');
   return selected;
 }

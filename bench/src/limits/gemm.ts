@@ -6,7 +6,7 @@ import type { NoiseArray } from './noise-array.ts';
 export function gemm(work: GemmWork): LimitCase {
   const { op, m, n, k, layout = 'NN', padding = 0 } = work;
   const dtype = op === 'gemm_f16' ? 'f16' : 'f32';
-  const [transA, transB] = [...layout] as ['N' | 'T', 'N' | 'T'];
+  const [transA, transB] = layout.split('') as ['N' | 'T', 'N' | 'T'];
   const [lda, ldb] = [(transA === 'T' ? m : k) + padding, (transB === 'T' ? k : n) + padding];
   const size = m === n && n === k ? `${n}` : `${m}x${n}x${k}`;
   return defineCase({

@@ -32,7 +32,7 @@ export async function medianMs(
 
 /** Calls that take `roundMs` or more with the wait for them. */
 export async function callsPerRound(time: (calls: number) => Promise<number>, roundMs: number): Promise<number> {
-  for (let calls = 1; ; ) {
+  for (let calls = 1; ;) {
     const ms = await time(calls);
     if (ms >= roundMs) return calls;
     // A wait is most of the first times, so they tell little about the call.

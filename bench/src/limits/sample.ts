@@ -14,7 +14,12 @@ export function sampleIndices(length: number, samples = 64): number[] {
 }
 
 /** What is wrong with an entry, or undefined. */
-export function findError(index: number, got: number, { value, magnitude }: Expected, dtype: DType): string | undefined {
+export function findError(
+  index: number,
+  got: number,
+  { value, magnitude }: Expected,
+  dtype: DType,
+): string | undefined {
   const most = TOLERANCE * magnitude + (dtype === 'f16' ? HALF_ROUNDING * Math.abs(value) : 0);
   if (Math.abs(got - value) <= most) return undefined;
   return `wrong result: entry ${index} is ${got} instead of ${value} (at most ${most} off)`;

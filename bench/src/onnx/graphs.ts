@@ -23,7 +23,11 @@ export function graphOf(work: Work): Graph {
       const { n, c, hw, k, f, stride, padding } = work;
       const out = outputSize(work);
       const inputs = { x0: [n, c, hw, hw], x1: [k, c, f, f] };
-      const attributes = { strides: [stride, stride], pads: [padding, padding, padding, padding], kernel_shape: [f, f] };
+      const attributes = {
+        strides: [stride, stride],
+        pads: [padding, padding, padding, padding],
+        kernel_shape: [f, f],
+      };
       const node = { operator: 'Conv', inputs: ['x0', 'x1'], output: 'y', attributes };
       return { nodes: [node], inputs, output: ['y', [n, k, out, out]] };
     }

@@ -20,7 +20,7 @@ export function concord(version: string, create: () => ComputeBackend): Peer {
       open = backend;
       const trial = limitCase.place(backend);
       return {
-        run: trial.run,
+        run: () => trial.run(),
         wait: () => backend.synchronize(),
         entries: (indices) => downloadEntries(backend, trial, indices),
         close: async () => {

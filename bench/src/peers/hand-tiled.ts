@@ -12,7 +12,7 @@ export const handTiled: Peer = {
     const { m, n, k, a, b } = plainProduct(limitCase);
     if ([m, n, k].some((size) => size % 4 > 0)) notOffered(limitCase.work, 'wants multiples of 4');
     const c = new Float32Array(m * n);
-    return { run: () => multiply(m, n, k, a, b, c), entries: async (indices) => pick(c , limitCase, indices)};
+    return { run: () => multiply(m, n, k, a, b, c), entries: async (indices) => pick(c, limitCase, indices) };
   },
 };
 

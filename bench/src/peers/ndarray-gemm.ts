@@ -16,6 +16,6 @@ export const ndarrayGemm: Peer = {
     const { default: multiply } = (await import(name)) as { default: Multiply };
     const data = new Float32Array(m * n);
     const [x, y, z] = [ndarray(a, [m, k]), ndarray(b, [k, n]), ndarray(data, [m, n])];
-    return { run: () => multiply(z, x, y), entries: async (indices) => pick(data , limitCase, indices)};
+    return { run: () => multiply(z, x, y), entries: async (indices) => pick(data, limitCase, indices) };
   },
 };

@@ -118,7 +118,11 @@ function queue(
 }
 
 function identity(shape: readonly number[]): Graph {
-  return { nodes: [{ operator: 'Identity', inputs: ['x0'], output: 'y' }], inputs: { x0: shape }, output: ['y', shape] };
+  return {
+    nodes: [{ operator: 'Identity', inputs: ['x0'], output: 'y' }],
+    inputs: { x0: shape },
+    output: ['y', shape],
+  };
 }
 
 /** A result that is small, and there when everything before it is done. */

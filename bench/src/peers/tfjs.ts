@@ -90,7 +90,9 @@ function bind(limitCase: LimitCase): Bound {
     case 'unary_tanh':
     case 'unary_relu': {
       const x = place(0, [work.n]);
-      const apply = { unary_exp: tf.exp, unary_tanh: tf.tanh, unary_relu: tf.relu }[work.op] as (x: tf.Tensor) => tf.Tensor;
+      const apply = { unary_exp: tf.exp, unary_tanh: tf.tanh, unary_relu: tf.relu }[work.op] as (
+        x: tf.Tensor,
+      ) => tf.Tensor;
       return { inputs: [x], compute: () => apply(x) };
     }
     default:
@@ -137,6 +139,6 @@ function attention(work: AttentionWork, place: Place): Bound {
 }
 
 function reduce({ op, shape, axis }: ReduceWork, place: Place): Bound {
-  const x = place(0, [...shape] as number[] as [number]);
+  const x = place(0, [...shape] as [number]);
   return { inputs: [x], compute: () => (op === 'reduce_sum' ? tf.sum(x, axis) : tf.max(x, axis)) };
 }

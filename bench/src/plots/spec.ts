@@ -18,7 +18,15 @@ export function specOf(plot: Plot, title: string, subtitle: string): TopLevelSpe
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
     background: 'white',
     padding: 16,
-    title: { text: title, subtitle, anchor: 'start', fontSize: 15, subtitleFontSize: 11, subtitleColor: '#606060' },
+    title: {
+      text: title,
+      subtitle,
+      anchor: 'start',
+      fontSize: 15,
+      subtitleFontSize: 11,
+      subtitleColor: '#606060',
+      offset: 8,
+    },
     vconcat: [
       ...(hasCurve ? [curves(squares, plot)] : []),
       ...(hasCurve && others.length === 0 ? [] : [bars(hasCurve ? others : plot.points, plot)]),
@@ -26,8 +34,15 @@ export function specOf(plot: Plot, title: string, subtitle: string): TopLevelSpe
     config: {
       font: 'Helvetica, Arial, sans-serif',
       view: { stroke: null },
-      axis: { labelFontSize: 11, titleFontSize: 11, titleFontWeight: 'normal', gridColor: '#e8e8e8', labelLimit: 260 },
-      legend: { labelFontSize: 11, symbolStrokeWidth: 2, labelLimit: 200 },
+      axis: {
+        labelFontSize: 11,
+        titleFontSize: 11,
+        titleFontWeight: 'normal',
+        gridColor: '#e8e8e8',
+        labelLimit: 260,
+        labelPadding: 6,
+      },
+      legend: { labelFontSize: 11, symbolOpacity: 1, labelLimit: 200 },
     },
   } as TopLevelSpec;
 }
@@ -76,7 +91,7 @@ function bars(points: readonly Point[], plot: Plot): object {
   const step = Math.max(2, runners.length) * BAR;
   return {
     width: WIDTH,
-    height: { step: BAR, for: 'offset' },
+    height: cases.length * (step + 14),
     data: { values: points },
     encoding: {
       y: { field: 'case', type: 'nominal', sort: cases, axis: { title: null, ticks: false, domain: false } },
@@ -87,11 +102,11 @@ function bars(points: readonly Point[], plot: Plot): object {
       {
         transform: [{ filter: isBar }],
         mark: { type: 'bar' },
-        encoding: { yOffset: { field: 'who', type: 'nominal', sort: runners, scale: { paddingOuter: 0.5 } } },
+        encoding: { yOffset: { field: 'who', type: 'nominal', sort: runners } },
       },
       {
         transform: [{ filter: `!${isBar}` }],
-        mark: { type: 'tick', thickness: 2.5, size: step, orient: 'vertical' },
+        mark: { type: 'tick', thickness: 2.5, size: step, orient: 'vertical', opacity: 1 },
       },
     ],
   };
