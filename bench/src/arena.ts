@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { LimitCase } from './limits/limit-case.ts';
 import type { TorchLimits } from './limits/torch.ts';
 import { machine } from './machine.ts';
-import { measureCase } from './measure.ts';
+import { measureCase, type Outcome } from './measure.ts';
 import type { Overhead } from './overhead.ts';
 import type { Peer, Role } from './peer.ts';
 import { drawResults } from './plots/draw.ts';
@@ -22,7 +22,7 @@ import {
   saveResults,
   saveText,
 } from './results.ts';
-import { formatResults } from './table.ts';
+import { formatResults, median } from './table.ts';
 
 /** A contestant that may not be there: what it needs is looked for when it is loaded. */
 export interface Candidate {
@@ -63,13 +63,17 @@ export async function runArena(arena: Arena, { out, quick }: RunOptions): Promis
   const parent = out === undefined ? (quick ? undefined : RESULTS) : pathToFileURL(`${out}/`);
   const folder = parent === undefined ? undefined : new URL(`${arena.name}/`, parent);
   const { peers, contestants } = await loadAll(arena);
-  const cases: CaseResult[] = [];
-  const results = (): Results => resultsOf(arena, contestants, cases);
-  for (const limitCase of arena.cases) {
-    const outcomes = await measureCase(limitCase, peers, arena.schedule);
-    cases.push(caseResult(limitCase, outcomes, torchEntries(arena.torch, limitCase)));
-    console.error(describe(cases.at(-1) as CaseResult));
-    if (folder !== undefined) saveResults(folder, results());
+  const cases = new Map<LimitCase, CaseResult>();
+  const results = (): Results => resultsOf(arena, contestants, [...cases.values()]);
+  for (const together of [peers.filter(({ isApart = false }) => !isApart), peers.filter(({ isApart }) => isApart)]) {
+    if (together.length === 0) continue;
+    for (const limitCase of arena.cases) {
+      const outcomes = await measureCase(limitCase, together, arena.schedule);
+      const before = cases.get(limitCase)?.entries ?? torchEntries(arena.torch, limitCase);
+      cases.set(limitCase, caseResult(limitCase, outcomes, before));
+      console.error(describe(limitCase, outcomes));
+      if (folder !== undefined) saveResults(folder, results());
+    }
   }
   for (const peer of peers) await peer.close?.();
   const text = formatResults(results(), loadTargets());
@@ -78,7 +82,7 @@ export async function runArena(arena: Arena, { out, quick }: RunOptions): Promis
     saveText(new URL('table.md', folder), `${text}\n`);
     await drawResults(folder, results());
   }
-  return cases.every(({ entries }) => entries.some(({ name, ms }) => name === 'concord' && ms !== undefined));
+  return results().cases.every(({ entries }) => entries.some(({ name, ms }) => name === 'concord' && ms !== undefined));
 }
 
 /** What is wanted of us: `limits/targets.json`. */
@@ -133,10 +137,11 @@ function torchEntries(torch: Arena['torch'], { op, name }: LimitCase): Entry[] {
 }
 
 /** A case in one line, for who waits for the next. */
-function describe({ op, case: name, entries }: CaseResult): string {
-  const times = entries.map((entry) => {
-    const what = entry.ms === undefined ? (entry.failed ?? entry.lacks ?? 'nothing') : `${entry.ms} ms`;
-    return `${entry.name} ${what.split('\n')[0]}`;
+function describe({ op, name }: LimitCase, outcomes: readonly Outcome[]): string {
+  const times = outcomes.flatMap((outcome) => {
+    if ('lacks' in outcome) return [];
+    const what = 'failed' in outcome ? outcome.failed.split('\n')[0] : `${median(outcome.rounds).toPrecision(4)} ms`;
+    return [`${outcome.peer.name} ${what}`];
   });
   return `${op} ${name}: ${times.join(', ')}`;
 }

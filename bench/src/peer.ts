@@ -26,6 +26,11 @@ export interface Peer {
   readonly version: string;
   /** What its figures should be read with, if anything. */
   readonly remark?: string;
+  /**
+   * Comes after all cases of the others, as it slows everybody in its process from its first case on: WebAssembly whose
+   * memory grows detaches an array, after which V8 checks every access to any.
+   */
+  readonly isApart?: boolean;
   /** @throws {NotOffered} where it has nothing for this work */
   prepare(limitCase: LimitCase): Promise<Prepared>;
   /** After the last case. */

@@ -4,10 +4,10 @@ import { parseArgs } from 'node:util';
 import { loadTargets } from './arena.ts';
 import { NotHere } from './exit.ts';
 import { fillMarkers } from './markers.ts';
-import { formatOverhead } from './overhead.ts';
 import { drawResults } from './plots/draw.ts';
 import { plotsOf } from './plots/series.ts';
 import { loadResults, type Results, RESULTS, saveText } from './results.ts';
+import { formatSummary } from './summary.ts';
 import { formatResults } from './table.ts';
 
 const README = new URL('../README.md', import.meta.url);
@@ -47,14 +47,11 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
 /** The text of README.md with the tables and plots of these results. */
 export function fillReadme(readme: string, all: readonly Results[]): string {
   const targets = loadTargets();
-  const parts = new Map(
-    all.flatMap((results): [string, string][] => [
-      [results.arena, formatResults(results, targets)],
-      [`${results.arena} plots`, plotLinks(results)],
-      [`${results.arena} overhead`, results.overhead === undefined ? '' : formatOverhead(results.overhead)],
-    ]),
-  );
-  return fillMarkers(readme, parts);
+  const parts = all.map((results): [string, string] => [
+    results.arena,
+    `${formatResults(results, targets)}\n\n${plotLinks(results)}`,
+  ]);
+  return fillMarkers(readme, new Map([...parts, ['summary', formatSummary(all)]]));
 }
 
 function plotLinks(results: Results): string {
@@ -62,10 +59,12 @@ function plotLinks(results: Results): string {
   return `Plots: ${links.join(', ')}.`;
 }
 
+/** In an order that does not depend on the file system. */
 function loadAll(parent: URL): { folder: URL; results: Results }[] {
   if (!existsSync(parent)) throw new NotHere(`there is no folder ${parent.pathname}`);
   const found = readdirSync(parent, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
+    .sort((x, y) => (x.name < y.name ? -1 : 1))
     .map(({ name }) => new URL(`${name}/`, parent))
     .filter((folder) => existsSync(new URL('results.json', folder)));
   if (found.length === 0) throw new NotHere(`no folder in ${parent.pathname} has a results.json`);

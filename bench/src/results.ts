@@ -73,11 +73,11 @@ export function contestantResult({ name, role, version, remark }: Peer): Contest
   return { name, role, version, ...(remark === undefined ? {} : { remark }) };
 }
 
-/** What is written of a case, with what others measured of it elsewhere. */
+/** What is written of a case, behind what is known of it already. */
 export function caseResult(
   limitCase: LimitCase,
   outcomes: readonly Outcome[],
-  others: readonly Entry[] = [],
+  known: readonly Entry[] = [],
 ): CaseResult {
   const { op, name, flops, bytes, inputs, length, dtype } = limitCase;
   const elements = [...inputs, length].reduce((sum, size) => sum + size, 0);
@@ -86,7 +86,7 @@ export function caseResult(
     case: name,
     ...(flops === undefined ? { bytes: bytes ?? 0 } : { flops }),
     traffic: elements * (dtype === 'f16' ? 2 : 4),
-    entries: [...outcomes.map(entryOf), ...others],
+    entries: [...known, ...outcomes.map(entryOf)],
   };
 }
 

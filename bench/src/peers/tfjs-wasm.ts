@@ -9,6 +9,7 @@ export const tfjsWasm: Peer = tfjs({
   name: 'tfjs wasm',
   version: packageVersion('@tensorflow/tfjs-backend-wasm'),
   backend: 'wasm',
+  isApart: true,
   setUp: async () => {
     tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
   },

@@ -10,6 +10,7 @@ export interface TfjsBackend {
   readonly version: string;
   /** The name that `tf.setBackend` takes. */
   readonly backend: string;
+  readonly isApart?: boolean;
   /** Before the first case. */
   readonly setUp?: () => Promise<void>;
   /** Resolves when the result is there, for a backend that only queues. */
@@ -17,7 +18,7 @@ export interface TfjsBackend {
 }
 
 /** TensorFlow.js as a peer. */
-export function tfjs({ name, version, backend, setUp, wait }: TfjsBackend): Peer {
+export function tfjs({ name, version, backend, isApart = false, setUp, wait }: TfjsBackend): Peer {
   // One backend is the current one of the whole process.
   const resume = async (): Promise<void> => {
     if (!(await tf.setBackend(backend))) throw new Error(`tfjs could not start its backend ${backend}`);
@@ -26,6 +27,7 @@ export function tfjs({ name, version, backend, setUp, wait }: TfjsBackend): Peer
     name,
     role: 'peer',
     version,
+    isApart,
     async prepare(limitCase) {
       tf.env().set('IS_NODE', false); // keeps its advertisement for the native package out of the output
       await setUp?.();
