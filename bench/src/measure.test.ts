@@ -31,7 +31,7 @@ it('awaits every round of everybody once, starting with another one each time', 
   // Each is checked once and timed once by itself before.
   expect(log).toEqual([
     ...round('a', 'a', 'b', 'b'),
-    ...[...round('a', 'b'), ...round('b', 'a'), ...round('a', 'b')],
+    ...[...round('b', 'a'), ...round('a', 'b')],
     ...['a is closed', 'b is closed'],
   ]);
 });

@@ -54,9 +54,11 @@ export function fillReadme(readme: string, all: readonly Results[]): string {
   return fillMarkers(readme, new Map([...parts, ['summary', formatSummary(all)]]));
 }
 
+/** The first plot, and links to the others. */
 function plotLinks(results: Results): string {
-  const links = plotsOf(results).map(({ name }) => `[${name}](results/${results.arena}/${name}.svg)`);
-  return `Plots: ${links.join(', ')}.`;
+  const [first, ...others] = plotsOf(results).map(({ name }) => `[${name}](results/${results.arena}/${name}.svg)`);
+  if (first === undefined) return '';
+  return [`!${first}`, ...(others.length === 0 ? [] : [`Also ${others.join(', ')}.`])].join('\n\n');
 }
 
 /** In an order that does not depend on the file system. */

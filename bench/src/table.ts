@@ -73,9 +73,9 @@ export function isMet({ overPeer, ofLimit }: Standing, { against: side, atLeast 
 }
 
 function formatConditions({ device, driver, machine, date, schedule }: Results): string {
-  const where = [device, ...(driver === undefined ? [] : [driver]), machine['cpu'], `${machine['cores']} cores`];
+  const names = new Set([device, driver, machine['cpu'], `${machine['cores']} cores`].filter(Boolean));
   const how = `medians of ${schedule.rounds} rounds of ${schedule.roundMs} ms or more`;
-  return `${where.join(', ')}; ${machine['platform']}, Node ${machine['node']}; ${date}; ${how}.`;
+  return `${[...names].join(', ')}; ${machine['platform']}, Node ${machine['node']}; ${date}; ${how}.`;
 }
 
 function formatContestants({ contestants, cases, ceilings }: Results): string {

@@ -47,9 +47,12 @@ export function cLoops(): Peer {
 /** Runs with the addresses of the inputs and of an output; large arrays do not move. */
 function bind(limitCase: LimitCase, run: (...addresses: readonly bigint[]) => void): Prepared {
   const output = new Float32Array(limitCase.length);
-  const inputs = limitCase.inputs.map((_, i) => materialize(limitCase.operands()[i] as NoiseArray));
-  const addresses = [...inputs, output].map((array) => koffi.address(array));
-  return { run: () => run(...addresses), entries: async (indices) => pick(output, limitCase, indices) };
+  const arrays = limitCase.inputs.map((_, i) => materialize(limitCase.operands()[i] as NoiseArray)).concat(output);
+  return {
+    // Taken here, so that the arrays stay.
+    run: () => run(...arrays.map((array) => koffi.address(array))),
+    entries: async (indices) => pick(output, limitCase, indices),
+  };
 }
 
 function compile(): LibraryHandle {

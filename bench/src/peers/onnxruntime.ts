@@ -14,6 +14,9 @@ const THREADS = availableParallelism();
 /** What the device cannot do fails, in place of being done on the CPU. */
 const ON_DEVICE = { session: { disable_cpu_ep_fallback: '1' } };
 
+/** Threads that wait for more work by spinning would take the cores from whose turn is next. */
+const NO_SPINNING = { session: { force_spinning_stop: '1' } };
+
 /** ONNX Runtime on the CPU: native code, on all cores. */
 export const onnxruntimeCpu: Peer = {
   name: 'onnxruntime cpu',
@@ -22,7 +25,11 @@ export const onnxruntimeCpu: Peer = {
   remark: `native code, ${THREADS} threads`,
   async prepare(limitCase) {
     const graph = graphOf(limitCase.work);
-    const session = await open(graph, { executionProviders: ['cpu'], intraOpNumThreads: THREADS });
+    const session = await open(graph, {
+      executionProviders: ['cpu'],
+      intraOpNumThreads: THREADS,
+      extra: NO_SPINNING,
+    });
     const feeds = feedsOf(graph, limitCase);
     const { wait, run, last } = queue(session, feeds);
     return {

@@ -27,10 +27,13 @@ export function openBlas(): Peer {
     async prepare(limitCase) {
       const { m, n, k, a, b } = plainProduct(limitCase);
       const c = new Float32Array(m * n);
-      // Addresses, as koffi would copy what is written back into a typed array. Large arrays do not move.
-      const [atA, atB, atC] = [a, b, c].map((array) => koffi.address(array));
       return {
-        run: () => sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, atA, k, atB, n, 0, atC, n),
+        // Addresses, as koffi would copy what is written back into a typed array. Large arrays do not move; taken here, so
+        // that the arrays stay.
+        run: () => {
+          const [atA, atB, atC] = [a, b, c].map((array) => koffi.address(array));
+          sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, atA, k, atB, n, 0, atC, n);
+        },
         entries: async (indices) => pick(c, limitCase, indices),
       };
     },

@@ -7,8 +7,9 @@ import { specOf } from './spec.ts';
 export async function drawResults(folder: URL, results: Results): Promise<void> {
   try {
     const [vega, lite] = await Promise.all([import('vega'), import('vega-lite')]);
+    const { device, driver, date } = results;
     for (const plot of plotsOf(results)) {
-      const spec = specOf(plot, `${plot.name}, ${results.device}`, `${results.driver ?? ''}; ${results.date}`);
+      const spec = specOf(plot, `${plot.name}, ${device}`, driver === undefined ? date : `${driver}; ${date}`);
       const view = new vega.View(vega.parse(lite.compile(spec).spec), { renderer: 'none' });
       saveText(new URL(`${plot.name}.svg`, folder), `${await view.toSVG()}\n`);
       view.finalize();

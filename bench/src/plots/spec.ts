@@ -72,8 +72,15 @@ function curves(points: readonly Point[], plot: Plot): object {
     layer: [
       {
         transform: [{ filter: `datum.role != '${ROOFLINE}'` }],
-        mark: { type: 'line', point: { size: 36, filled: true }, strokeWidth: 2 },
-        encoding: { strokeWidth: { condition: { test: "datum.role == 'ours'", value: 3 }, value: 1.5 } },
+        mark: { type: 'line', point: { size: 36, filled: true } },
+        encoding: {
+          strokeWidth: {
+            field: 'role',
+            type: 'nominal',
+            scale: { domain: ['ours', 'peer', 'limit'], range: [3.5, 1.5, 1.5] },
+            legend: null,
+          },
+        },
       },
       {
         transform: [{ filter: `datum.role == '${ROOFLINE}'` }],
