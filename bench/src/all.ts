@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { readySoftwareDevices } from './device.ts';
+import { checkDevice, readySoftwareDevices } from './device.ts';
 import { EXIT } from './exit.ts';
 import { checkOps } from './limits/cases.ts';
 import { readTorch } from './limits/torch.ts';
@@ -31,6 +31,7 @@ export async function benchAll(args: readonly string[]): Promise<boolean> {
   const { quick, device, limit, ...rest } = values;
   if (limit !== undefined) readTorch(limit);
   checkOps(values.only);
+  device?.split(',').forEach(checkDevice);
   const common = Object.entries(rest).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
   if (quick) common.push('--quick');
   const devices = device?.split(',') ?? ['system', ...(await readySoftwareDevices())];

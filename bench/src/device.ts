@@ -18,11 +18,16 @@ interface SoftwareDevices {
  */
 export async function useDevice(name: string | undefined): Promise<void> {
   if (name === undefined || name === 'system') return;
-  if (!DEVICES.some((device) => device === name))
-    throw new UsageError(`--device takes ${DEVICES.join(', ')}, not ${name}`);
+  checkDevice(name);
   const { setUp, preloadVulkan } = await load();
   if (setUp([name]).length > 0) throw new NotHere(`${name} could not be set up`);
   preloadVulkan(name);
+}
+
+/** @throws {UsageError} for a name that no device of WebGPU has */
+export function checkDevice(name: string): void {
+  if (!DEVICES.some((device) => device === name))
+    throw new UsageError(`--device takes ${DEVICES.join(', ')}, not ${name}`);
 }
 
 /**

@@ -73,6 +73,7 @@ it('explains itself, and refuses what it does not know', async () => {
     ['soak', '--backend', 'cpu', '--ops', '0'],
     ['cpu', '--only', 'gem'],
     ['--only', 'gem'],
+    ['--device', 'lavapipe,toaster'],
     ['webgpu', '--device', 'toaster'],
   ]) {
     expect(await bench(...args)).toMatchObject({

@@ -76,8 +76,8 @@ function curves(points: readonly Point[], plot: Plot): object {
         encoding: {
           strokeWidth: {
             field: 'role',
-            type: 'nominal',
-            scale: { domain: ['ours', 'peer', 'limit'], range: [3.5, 1.5, 1.5] },
+            type: 'ordinal',
+            scale: { type: 'ordinal', domain: ['ours', 'peer', 'limit'], range: [3.5, 1.75, 1.75] },
             legend: null,
           },
         },
