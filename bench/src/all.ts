@@ -10,9 +10,9 @@ import { readTorch } from './limits/torch.ts';
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
 
 /**
- * `[--quick] [--device D,...] [--only OP,...] [--case NAME] [--limit FILE] [--out FOLDER]`: everything that is there, each
- * device in a process of its own, so that one that crashes leaves the others alone: the CPU, Level Zero on the CPU, WebGPU
- * on the GPU of the machine and on the software devices that are set up, or on those that `--device` names.
+ * Everything that is there, each device in a process of its own, so that one that crashes leaves the others alone: the
+ * CPU, Level Zero on the CPU, WebGPU on the GPU of the machine and on the software devices that are set up, or on those that
+ * `--device` names. Options: see the help in main.ts.
  *
  * @returns whether all of our own results are there and right; a machine without a GPU or Level Zero is no failure
  */

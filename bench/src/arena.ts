@@ -43,14 +43,17 @@ export interface Arena {
   readonly overhead?: Overhead;
   /** What the library of the device's vendor was timed with, or why it was not. */
   readonly torch?: TorchLimits | { readonly absent: string };
-  readonly ceilings?: Ceilings;
+  /** Given by hand. Default: what PyTorch measured. */
+  readonly ceilings?: Ceilings | undefined;
 }
 
 /** Options that every device takes. */
 export interface RunOptions {
-  /** The folder in which that of this device is made. Default: the committed results, and none when quick. */
+  /** The folder in which that of this device is made. Default: the committed results, and none of a part of them. */
   readonly out?: string;
   readonly quick: boolean;
+  readonly only?: string;
+  readonly case?: string;
 }
 
 /**
@@ -59,8 +62,9 @@ export interface RunOptions {
  *
  * @returns whether all of our own results are there and right
  */
-export async function runArena(arena: Arena, { out, quick }: RunOptions): Promise<boolean> {
-  const parent = out === undefined ? (quick ? undefined : RESULTS) : pathToFileURL(`${out}/`);
+export async function runArena(arena: Arena, { out, ...part }: RunOptions): Promise<boolean> {
+  const isPart = part.quick || part.only !== undefined || part.case !== undefined;
+  const parent = out === undefined ? (isPart ? undefined : RESULTS) : pathToFileURL(`${out}/`);
   const folder = parent === undefined ? undefined : new URL(`${arena.name}/`, parent);
   const { peers, contestants } = await loadAll(arena);
   const cases = new Map<LimitCase, CaseResult>();

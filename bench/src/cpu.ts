@@ -3,6 +3,7 @@ import { CpuBackend } from '@concord/backend-cpu';
 import { type Candidate, runArena } from './arena.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
 import { machine } from './machine.ts';
+import { parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 
 const CANDIDATES: readonly Candidate[] = [
@@ -23,27 +24,23 @@ const CANDIDATES: readonly Candidate[] = [
 ];
 
 /**
- * `[--quick] [--only OP,...] [--case NAME] [--out FOLDER]`: times the CPU backend beside what else multiplies matrices
- * in Node without a GPU.
+ * Times the CPU backend beside what else multiplies matrices in Node without a GPU. Options: see the help in main.ts.
  *
  * @returns whether all of our own results are there and right
  */
 export async function benchCpu(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
-    options: {
-      quick: { type: 'boolean', default: false },
-      only: { type: 'string' },
-      case: { type: 'string' },
-      out: { type: 'string' },
-    },
+    options: RUN_OPTIONS,
   });
+  const ceilings = parseCeilings(values.ceilings);
   const arena = {
     name: 'cpu',
     device: String(machine()['cpu']),
     cases: selectCases(casesOf(values.quick ? 'quick' : 'cpu'), values.only, values.case),
     candidates: CANDIDATES,
     schedule: values.quick ? { rounds: 3, roundMs: 1 } : { rounds: 7, roundMs: 20 },
+    ceilings,
   };
   return runArena(arena, values);
 }

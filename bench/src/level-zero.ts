@@ -6,6 +6,7 @@ import { slugOf, useLevelZeroCpu } from './device.ts';
 import { UsageError } from './exit.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
 import { measureOverhead, type Overhead } from './overhead.ts';
+import { parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 
 /** Elements of a small op. */
@@ -25,22 +26,16 @@ const OTHERS: readonly Candidate[] = [
 ];
 
 /**
- * `[--quick] [--device cpu|system] [--only OP,...] [--case NAME] [--out FOLDER]`: times the Level Zero backend, on the CPU
- * driver beside what runs on the CPU.
+ * Times the Level Zero backend, on the CPU driver beside what runs on the CPU. Options: see the help in main.ts.
  *
  * @returns whether all of our own results are there and right
  */
 export async function benchLevelZero(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
-    options: {
-      quick: { type: 'boolean', default: false },
-      device: { type: 'string', default: 'cpu' },
-      only: { type: 'string' },
-      case: { type: 'string' },
-      out: { type: 'string' },
-    },
+    options: { ...RUN_OPTIONS, device: { type: 'string', default: 'cpu' } },
   });
+  const ceilings = parseCeilings(values.ceilings);
   const isCpu = values.device === 'cpu';
   if (isCpu) await useLevelZeroCpu();
   else if (values.device !== 'system') throw new UsageError(`--device takes cpu or system, not ${values.device}`);
@@ -53,6 +48,7 @@ export async function benchLevelZero(args: readonly string[]): Promise<boolean> 
     candidates: [OURS, ...(isCpu ? OTHERS : [])],
     schedule: values.quick ? { rounds: 3, roundMs: 1 } : { rounds: 15, roundMs: 100 },
     overhead,
+    ceilings,
   };
   return runArena(arena, values);
 }

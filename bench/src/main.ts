@@ -1,10 +1,11 @@
 /** `pnpm bench [target] [options]`. Exit codes: see exit.ts. */
 import { EXIT, exitCodeOf } from './exit.ts';
 
-const HELP = `usage: pnpm bench        [--quick] [--device D,...] [--only OP,...] [--case NAME] [--limit FILE] [--out FOLDER]
-       pnpm bench webgpu [--quick] [--device D] [--only OP,...] [--case NAME] [--limit FILE] [--out FOLDER]
-       pnpm bench cpu    [--quick] [--only OP,...] [--case NAME] [--out FOLDER]
-       pnpm bench level-zero [--quick] [--device cpu|system] [--only OP,...] [--case NAME] [--out FOLDER]
+const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
+       pnpm bench webgpu     [--device D] [--limit FILE] [--ceilings N,N] [RUN]
+       pnpm bench cpu        [--ceilings N,N] [RUN]
+       pnpm bench level-zero [--device cpu|system] [--ceilings N,N] [RUN]
+         RUN: [--quick] [--only OP,...] [--case NAME] [--out FOLDER]
        pnpm bench report [--check] [FOLDER]
        pnpm bench limits [--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]
        pnpm bench soak   [--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]
@@ -21,10 +22,12 @@ const HELP = `usage: pnpm bench        [--quick] [--device D,...] [--only OP,...
 
   --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this
               machine. Level Zero: cpu (default), the CPU driver, built when needed, or system
-  --quick     tiny sizes, to see that everything runs; the numbers mean nothing and are not kept
+  --quick     tiny sizes, to see that everything runs; the numbers mean nothing
   --only      ops such as gemm,conv2d; --case: one case by its name, such as 4096
   --limit     what limits/torch_limits.py printed on this GPU, in place of running it
-  --out       where folders with results.json, table.md and plots are written. Default: results/
+  --ceilings  what the roofline is drawn by where no PyTorch measures it: TFLOP/s and TB/s, such as 67,4.8
+  --out       where folders with results.json, table.md and plots are written. Default: results/ for all cases, and
+              nowhere for some of them
 
 Exit codes: 1 if one of our own results is wrong or missing, 2 for a wrong command, 3 if there is nothing to run on.
 `;

@@ -7,27 +7,22 @@ import { slugOf, useDevice } from './device.ts';
 import { type CaseSet, casesOf, selectCases } from './limits/cases.ts';
 import { readTorch, runTorch, type TorchLimits } from './limits/torch.ts';
 import { measureOverhead, type Overhead } from './overhead.ts';
+import { parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 import { reasonOf } from './reason.ts';
 
 /**
- * `[--quick] [--device lavapipe|swiftshader|system] [--only OP,...] [--case NAME] [--limit FILE] [--out FOLDER]`: times
- * the WebGPU backend beside its peers in Node on the same device, and beside PyTorch where that has the device too.
+ * Times the WebGPU backend beside its peers in Node on the same device, and beside PyTorch where that has the device too.
+ * Options: see the help in main.ts.
  *
  * @returns whether all of our own results are there and right
  */
 export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
-    options: {
-      quick: { type: 'boolean', default: false },
-      device: { type: 'string' },
-      only: { type: 'string' },
-      case: { type: 'string' },
-      limit: { type: 'string' },
-      out: { type: 'string' },
-    },
+    options: { ...RUN_OPTIONS, device: { type: 'string' }, limit: { type: 'string' } },
   });
+  const ceilings = parseCeilings(values.ceilings);
   const { quick, only } = values;
   const recorded = values.limit === undefined ? undefined : readTorch(values.limit);
   await useDevice(values.device);
@@ -36,9 +31,8 @@ export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
   const set: CaseSet = quick ? 'quick' : isSoftware ? 'software' : 'gpu';
   const cases = selectCases(casesOf(set), only, values.case);
   const gpu = await installNavigator({ pauses: isSoftware });
-  const slug = slugOf(device.name);
   const arena = {
-    name: `webgpu-${slug}`,
+    name: `webgpu-${slugOf(device.name)}`,
     device: device.name,
     driver: device.driver,
     cases,
@@ -47,6 +41,7 @@ export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
     schedule: quick ? { rounds: 3, roundMs: 1 } : { rounds: 7, roundMs: isSoftware ? 100 : 20 },
     overhead,
     torch: recorded ?? (isSoftware ? { absent: 'a software device has no vendor' } : await tryTorch(set, only)),
+    ceilings,
   };
   return runArena(arena, values);
 }
