@@ -1,49 +1,46 @@
 import { parseArgs } from 'node:util';
 import { CpuBackend } from '@concord/backend-cpu';
-import { cpuCases } from './cases.ts';
+import { type Candidate, runArena } from './arena.ts';
+import { casesOf, selectCases } from './limits/cases.ts';
 import { machine } from './machine.ts';
-import { measureCase, type Schedule } from './measure.ts';
-import type { Outcome, Peer } from './peer.ts';
+import { parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
-import { handTiled } from './peers/hand-tiled.ts';
-import { mlMatrix } from './peers/ml-matrix.ts';
-import { ndarrayGemm } from './peers/ndarray-gemm.ts';
-import { numericJs } from './peers/numeric.ts';
-import { stdlib } from './peers/stdlib.ts';
-import { tfjsCpu } from './peers/tfjs-cpu.ts';
-import { saveOutcomes } from './results.ts';
-import { formatCase } from './table.ts';
 
-const PEERS: readonly Peer[] = [
-  concord('@concord/backend-cpu, this checkout', () => new CpuBackend()),
-  handTiled,
-  tfjsCpu,
-  numericJs,
-  mlMatrix,
-  ndarrayGemm,
-  stdlib,
+const CANDIDATES: readonly Candidate[] = [
+  {
+    name: 'concord',
+    role: 'ours',
+    load: () => concord('@concord/backend-cpu, this checkout', () => new CpuBackend()),
+  },
+  { name: 'hand-tiled loop', role: 'peer', load: async () => (await import('./peers/hand-tiled.ts')).handTiled },
+  { name: 'tfjs cpu', role: 'peer', load: async () => (await import('./peers/tfjs-cpu.ts')).tfjsCpu },
+  { name: 'numeric', role: 'peer', load: async () => (await import('./peers/numeric.ts')).numericJs },
+  { name: 'ml-matrix', role: 'peer', load: async () => (await import('./peers/ml-matrix.ts')).mlMatrix },
+  { name: 'ndarray-gemm', role: 'peer', load: async () => (await import('./peers/ndarray-gemm.ts')).ndarrayGemm },
+  { name: 'stdlib sgemm', role: 'peer', load: async () => (await import('./peers/stdlib.ts')).stdlib },
+  { name: 'tfjs wasm', role: 'peer', load: async () => (await import('./peers/tfjs-wasm.ts')).tfjsWasm },
+  { name: 'onnxruntime cpu', role: 'peer', load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu },
+  { name: 'openblas', role: 'limit', load: async () => (await import('./peers/open-blas.ts')).openBlas() },
 ];
 
-const SCHEDULE: Schedule = { rounds: 9, warmups: 2, roundMs: 10, maxRepeats: 20 };
-const QUICK_SCHEDULE: Schedule = { ...SCHEDULE, rounds: 3, warmups: 0 };
-
 /**
- * `[--quick]`: times the CPU backend beside its peers, prints a table per case and writes `results/cpu.json` (not when
- * quick).
+ * Times the CPU backend beside what else multiplies matrices in Node without a GPU. Options: see the help in main.ts.
  *
  * @returns whether all of our own results are there and right
  */
 export async function benchCpu(args: readonly string[]): Promise<boolean> {
-  const { values } = parseArgs({ args: [...args], options: { quick: { type: 'boolean', default: false } } });
-  const schedule = values.quick ? QUICK_SCHEDULE : SCHEDULE;
-  const host = machine();
-  console.log(`${host['cpu']}, ${host['platform']}, Node ${host['node']}; one thread, ${schedule.rounds} rounds\n`);
-  const outcomes: Outcome[] = [];
-  for (const testCase of cpuCases(values.quick)) {
-    const ofCase = await measureCase(testCase, PEERS, schedule);
-    console.log(`${formatCase(ofCase)}\n`);
-    outcomes.push(...ofCase);
-  }
-  if (!values.quick) saveOutcomes('cpu', { machine: host }, outcomes);
-  return outcomes.every(({ peer, failure }) => peer.name !== 'concord' || failure === undefined);
+  const { values } = parseArgs({
+    args: [...args],
+    options: RUN_OPTIONS,
+  });
+  const ceilings = parseCeilings(values.ceilings);
+  const arena = {
+    name: 'cpu',
+    device: String(machine()['cpu']),
+    cases: selectCases(casesOf(values.quick ? 'quick' : 'cpu'), values.only, values.case),
+    candidates: CANDIDATES,
+    schedule: values.quick ? { rounds: 3, roundMs: 1 } : { rounds: 7, roundMs: 20 },
+    ceilings,
+  };
+  return runArena(arena, values);
 }

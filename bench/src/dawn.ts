@@ -19,17 +19,20 @@ export async function openDawn(toggles: readonly string[] = []): Promise<GPU> {
 }
 
 /**
- * Makes Dawn the `navigator.gpu` of this process, where peers look for it, with the constants that they use.
+ * Makes a Dawn the `navigator.gpu` of this process, where peers look for it, with the constants that they use.
  *
  * Dawn's binding calls `setImmediate` in a tight loop while somebody waits, which takes a core from a device that
- * computes on the cores. From here on it pauses for a millisecond instead, for whoever it is that waits.
+ * computes on the cores. With `pauses` it pauses for a millisecond instead from here on, for whoever it is that waits.
  */
-export async function installNavigator(): Promise<void> {
+export async function installNavigator({ pauses }: { readonly pauses: boolean }): Promise<GPU> {
   const { globals } = await load();
   const gpu = await openDawn();
   Object.assign(globalThis, globals);
   Object.defineProperty(globalThis, 'navigator', { value: { gpu, userAgent: 'Node' }, configurable: true });
-  globalThis.setImmediate = ((callback: () => void) => setTimeout(callback, 1)) as unknown as typeof setImmediate;
+  if (pauses) {
+    globalThis.setImmediate = ((callback: () => void) => setTimeout(callback, 1)) as unknown as typeof setImmediate;
+  }
+  return gpu;
 }
 
 function load(): Promise<DawnModule> {

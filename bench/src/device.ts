@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { NotHere, UsageError } from './exit.ts';
+
 /** Values of `--device`. */
 export const DEVICES = ['lavapipe', 'swiftshader', 'system'] as const;
 
@@ -10,27 +13,45 @@ interface SoftwareDevices {
  * Makes a software device the Vulkan of this process, set up first if need be. `system` and nothing mean the GPU that
  * the machine has.
  *
- * @throws {Error} for a name that is none, and where the device cannot be made
+ * @throws {UsageError} for a name that is none
+ * @throws {NotHere} where the device cannot be made
  */
 export async function useDevice(name: string | undefined): Promise<void> {
   if (name === undefined || name === 'system') return;
-  if (!DEVICES.some((device) => device === name)) throw new Error(`--device takes ${DEVICES.join(', ')}, not ${name}`);
+  checkDevice(name);
   const { setUp, preloadVulkan } = await load();
-  if (setUp([name]).length > 0) throw new Error(`${name} could not be set up`);
+  if (setUp([name]).length > 0) throw new NotHere(`${name} could not be set up`);
   preloadVulkan(name);
+}
+
+/** @throws {UsageError} for a name that no device of WebGPU has */
+export function checkDevice(name: string): void {
+  if (!DEVICES.some((device) => device === name))
+    throw new UsageError(`--device takes ${DEVICES.join(', ')}, not ${name}`);
 }
 
 /**
  * Makes the CPU driver the Level Zero of this process, built first if need be.
  *
- * @throws {Error} where it cannot be built
+ * @throws {NotHere} where it cannot be built
  */
 export async function useLevelZeroCpu(): Promise<void> {
   const folder = new URL('../../software-devices/level-zero-cpu/', import.meta.url);
   const { setUp } = (await import(new URL('setup.mjs', folder).href)) as { setUp: () => boolean };
   const { useDriver } = (await import(new URL('preload.mjs', folder).href)) as { useDriver: () => void };
-  if (!setUp()) throw new Error('the CPU driver of Level Zero could not be built');
+  if (!setUp()) throw new NotHere('the CPU driver of Level Zero could not be built');
   useDriver();
+}
+
+/** The software devices of this checkout that need no set-up any more. */
+export async function readySoftwareDevices(): Promise<string[]> {
+  const file = new URL('../../software-devices/vulkan/lib/cache.mjs', import.meta.url);
+  if (!existsSync(file)) return [];
+  const { devices, readyDevice } = (await import(file.href)) as {
+    readonly devices: readonly string[];
+    readonly readyDevice: (device: string) => object | undefined;
+  };
+  return devices.filter((device) => readyDevice(device) !== undefined);
 }
 
 /** A device's name as part of a file's: that of a software device, else the adapter's in lower case. */

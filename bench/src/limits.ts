@@ -1,13 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { openDawn } from './dawn.ts';
 import { useDevice } from './device.ts';
-import { limitCases } from './limits/cases.ts';
+import { limitCases, selectCases } from './limits/cases.ts';
 import { checkTrial } from './limits/check-trial.ts';
 import type { LimitCase } from './limits/limit-case.ts';
 import { medianMs } from './limits/median-ms.ts';
-import { compareLines, type LimitLine, limitLine, parseLines } from './limits/report.ts';
+import { compareLines, type LimitLine, limitLine } from './limits/report.ts';
+import { readTorch } from './limits/torch.ts';
 
 /**
  * `[--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]`: times the WebGPU backend
@@ -28,12 +28,8 @@ export async function benchLimits(args: readonly string[]): Promise<boolean> {
       enable: { type: 'string', default: '' },
     },
   });
-  const theirs = values.torch === undefined ? undefined : parseLines(readFileSync(values.torch, 'utf8'));
-  const only = values.only?.split(',');
-  const cases = limitCases(values.quick)
-    .filter(({ op }) => only?.includes(op) ?? true)
-    .filter(({ name }) => values.case === undefined || name === values.case);
-  if (cases.length === 0) throw new Error('no case has that op and name');
+  const theirs = values.torch === undefined ? undefined : readTorch(values.torch).lines;
+  const cases = selectCases(limitCases(values.quick), values.only, values.case);
 
   await useDevice(values.device);
   const gpu = await openDawn(values.enable.split(',').filter(Boolean));

@@ -1,56 +1,74 @@
-/** `pnpm bench [target] [options]`. Exit code 1 if one of our own results is wrong or missing, 2 for a wrong command. */
+/** `pnpm bench [target] [options]`. Exit codes: see exit.ts. */
+import { EXIT, exitCodeOf } from './exit.ts';
 
-const HELP = `usage: pnpm bench [cpu] [--quick]
-       pnpm bench webgpu [--quick] [--device D] [--only OP,...]
-       pnpm bench level-zero [--quick] [--device cpu|system] [--only OP,...]
+const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
+       pnpm bench webgpu     [--device D] [--limit FILE] [--ceilings N,N] [RUN]
+       pnpm bench cpu        [--ceilings N,N] [RUN]
+       pnpm bench level-zero [--device cpu|system] [--ceilings N,N] [RUN]
+         RUN: [--quick] [--only OP,...] [--case NAME] [--out FOLDER]
+       pnpm bench report [--check] [FOLDER]
        pnpm bench limits [--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]
        pnpm bench soak   [--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]
 
-  cpu         the CPU backend beside other JavaScript libraries
-  webgpu      the WebGPU backend beside jax-js and TensorFlow.js on the same device, in Node
-  level-zero  the Level Zero backend beside OpenBLAS and loops in C, all on the CPU
-  limits      the cases that PyTorch is timed with on a large GPU, as JSON lines; --torch compares with its lines
+  (none)      everything that is there: cpu, level-zero, and webgpu on the GPU and on the software devices
+  webgpu      the WebGPU backend beside jax-js, TensorFlow.js and ONNX Runtime on the same device, in Node, and beside
+              PyTorch where it has the GPU
+  cpu         the CPU backend beside other libraries on the CPU, in Node
+  level-zero  the Level Zero backend beside ONNX Runtime, OpenBLAS and loops in C, all on the CPU
+  report      draws plots and writes tables of the results that are in FOLDER, or of the committed ones, and these into
+              README.md; --check only says whether README.md has them
+  limits      our times of the cases that PyTorch is timed with, as JSON lines; --torch compares with its lines
   soak        many random ops with their allocations, to see that nothing grows
 
   --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this
               machine. Level Zero: cpu (default), the CPU driver, built when needed, or system
   --quick     tiny sizes, to see that everything runs; the numbers mean nothing
+  --only      ops such as gemm,conv2d; --case: one case by its name, such as 4096
+  --limit     what limits/torch_limits.py printed on this GPU, in place of running it
+  --ceilings  what the roofline is drawn by where no PyTorch measures it: TFLOP/s and TB/s, such as 67,4.8
+  --out       where folders with results.json, table.md and plots are written. Default: results/ for all cases, and
+              nowhere for some of them
+
+Exit codes: 1 if one of our own results is wrong or missing, 2 for a wrong command, 3 if there is nothing to run on.
 `;
 
 // Loaded by need: the limits run where no peer is installed.
 const TARGETS: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
+  all: async (args) => (await import('./all.ts')).benchAll(args),
   cpu: async (args) => (await import('./cpu.ts')).benchCpu(args),
   webgpu: async (args) => (await import('./webgpu.ts')).benchWebgpu(args),
   'level-zero': async (args) => (await import('./level-zero.ts')).benchLevelZero(args),
+  report: async (args) => (await import('./report.ts')).benchReport(args),
   limits: async (args) => (await import('./limits.ts')).benchLimits(args),
   soak: async (args) => (await import('./soak.ts')).benchSoak(args),
 };
 
-const [first = 'cpu', ...rest] = process.argv.slice(2);
-const [name, args] = first.startsWith('-') ? ['cpu', [first, ...rest]] : [first, rest];
+const [first = 'all', ...rest] = process.argv.slice(2);
+const [name, args] = first.startsWith('-') ? ['all', [first, ...rest]] : [first, rest];
 const target = TARGETS[name];
 
 if ([first, ...rest].some((argument) => argument === '--help' || argument === '-h')) {
   process.stdout.write(HELP);
 } else if (target === undefined) {
   process.stderr.write(`there is no target ${name}\n\n${HELP}`);
-  process.exitCode = 2;
+  process.exitCode = EXIT.usage;
 } else {
   process.exitCode = await run(target);
 }
 
 async function run(bench: (args: readonly string[]) => Promise<boolean>): Promise<number> {
   try {
-    return (await bench(args)) ? 0 : 1;
+    return (await bench(args)) ? 0 : EXIT.failed;
   } catch (error) {
-    const isUsage = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
-    process.stderr.write(isUsage ? `${(error as Error).message}\n\n${HELP}` : `${describe(error)}\n`);
-    return isUsage ? 2 : 1;
+    const code = exitCodeOf(error);
+    process.stderr.write(code === EXIT.usage ? `${(error as Error).message}\n\n${HELP}` : `${describe(error, code)}\n`);
+    return code;
   }
 }
 
-function describe(error: unknown): string {
+function describe(error: unknown, code: number): string {
   if (!(error instanceof Error)) return String(error);
   const { hint } = error as { hint?: string };
-  return `${error.stack ?? error.message}${hint === undefined ? '' : `\n${hint}`}`;
+  const text = code === EXIT.notHere ? error.message : (error.stack ?? error.message);
+  return `${text}${hint === undefined ? '' : `\n${hint}`}`;
 }

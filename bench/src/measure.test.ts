@@ -1,49 +1,64 @@
 import { expect, it } from 'vitest';
-import { cpuCases } from './cases.ts';
+import { casesOf } from './limits/cases.ts';
+import type { LimitCase } from './limits/limit-case.ts';
 import { measureCase } from './measure.ts';
-import { naiveEntry, resultLength } from './naive.ts';
-import type { Peer } from './peer.ts';
-import type { Case } from './work.ts';
+import { notOffered, type Peer } from './peer.ts';
 
-const [testCase] = cpuCases(true) as [Case];
-const right = Array.from({ length: resultLength(testCase.work) }, (_, i) => naiveEntry(testCase.work, i));
+const [limitCase] = casesOf('quick') as [LimitCase];
+const right = (index: number): number => limitCase.expected(limitCase.operands(), index).value;
 
-function peer(name: string, log: string[], result: readonly number[] = right): Peer {
+function peer(name: string, log: string[], entry: (index: number) => number = right): Peer {
   return {
     name,
+    role: 'peer',
     version: '1',
-    ops: ['gemm'],
     prepare: async () => ({
+      resume: async () => void log.push(`${name} resumes`),
       run: () => void log.push(`${name} runs`),
       wait: async () => void log.push(`${name} is awaited`),
-      result: async () => result,
+      entries: async (indices) => indices.map(entry),
       close: async () => void log.push(`${name} is closed`),
     }),
   };
 }
 
-it('awaits every round of every peer once, starting with another one each time', async () => {
+it('awaits every round of everybody once, starting with another one each time', async () => {
   const log: string[] = [];
-  const schedule = { rounds: 2, warmups: 0, roundMs: 0, maxRepeats: 1 };
-  const outcomes = await measureCase(testCase, [peer('a', log), peer('b', log)], schedule);
-  expect(outcomes.map(({ peer: { name }, seconds }) => [name, seconds.length])).toEqual([
-    ['a', 2],
-    ['b', 2],
-  ]);
-  // Each is checked and timed once by itself before.
-  expect(log.slice(8)).toEqual([
-    ...['a runs', 'a is awaited', 'b runs', 'b is awaited'],
-    ...['b runs', 'b is awaited', 'a runs', 'a is awaited'],
+  const outcomes = await measureCase(limitCase, [peer('a', log), peer('b', log)], { rounds: 2, roundMs: 0 });
+  expect(outcomes.map((outcome) => 'rounds' in outcome && outcome.rounds.length)).toEqual([2, 2]);
+  const round = (...names: string[]): string[] =>
+    names.flatMap((name) => [`${name} resumes`, `${name} runs`, `${name} is awaited`]);
+  // Each is checked once and timed once by itself before.
+  expect(log).toEqual([
+    ...round('a', 'a', 'b', 'b'),
+    ...[...round('b', 'a'), ...round('a', 'b')],
     ...['a is closed', 'b is closed'],
   ]);
 });
 
-it('says why a peer has no times, and leaves out those without the op', async () => {
-  const schedule = { rounds: 9, warmups: 0, roundMs: 0, maxRepeats: 1, budgetMs: 0 };
-  const peers = [peer('right', []), peer('wrong', [], [...right].reverse()), { ...peer('other', []), ops: [] }];
-  const [first, second, ...others] = await measureCase(testCase, peers, schedule);
-  // No budget still gives three rounds.
-  expect(first?.seconds.length).toBe(3);
-  expect(second).toMatchObject({ seconds: [], failure: expect.stringMatching(/^wrong result: entry/) as string });
-  expect(others).toEqual([]);
+it('says why there are no times, and goes on with the others', async () => {
+  const late = peer('late', []);
+  let runs = 0;
+  const peers: Peer[] = [
+    peer('right', []),
+    peer('wrong', [], (index) => right(index) + 1),
+    { ...peer('other', []), prepare: async ({ work }) => notOffered(work) },
+    {
+      ...late,
+      prepare: async (each) => {
+        const prepared = await late.prepare(each);
+        const wait = async (): Promise<void> => {
+          if (++runs > 3) throw new Error('device lost');
+        };
+        return { ...prepared, wait };
+      },
+    },
+  ];
+  const outcomes = await measureCase(limitCase, peers, { rounds: 7, roundMs: 0 });
+  expect(outcomes.map(({ peer: { name }, ...rest }) => [name, rest])).toEqual([
+    ['right', { rounds: expect.objectContaining({ length: 7 }) as number[] }],
+    ['wrong', { failed: expect.stringMatching(/^wrong result: entry 0 is/) as string }],
+    ['other', { lacks: 'has no gemm' }],
+    ['late', { failed: 'device lost' }],
+  ]);
 });

@@ -1,82 +1,111 @@
-import { findError } from './naive.ts';
-import type { Outcome, Peer, Prepared } from './peer.ts';
-import type { Case } from './work.ts';
+import type { LimitCase } from './limits/limit-case.ts';
+import { callsPerRound, type Schedule } from './limits/median-ms.ts';
+import { findError, sampleIndices } from './limits/sample.ts';
+import { NotOffered, type Peer, type Prepared } from './peer.ts';
 
-/** How long to measure. */
-export interface Schedule {
-  readonly rounds: number;
-  /** Rounds before those, not counted. */
-  readonly warmups: number;
-  /** A run that is over sooner is repeated within its round, `maxRepeats` times at most. */
-  readonly roundMs: number;
-  readonly maxRepeats: number;
-  /** For all rounds of one case together; there are three whatever they take. Default: Infinity. */
-  readonly budgetMs?: number;
-}
+/** What became of a contestant in a case: its times, or why there are none. */
+export type Outcome =
+  | { readonly peer: Peer; readonly rounds: readonly number[] }
+  | { readonly peer: Peer; readonly failed: string }
+  | { readonly peer: Peer; readonly lacks: string };
+
+/** A device that is lost may never answer. */
+const PATIENCE_MS = 120_000;
 
 interface Contestant {
   readonly peer: Peer;
   readonly prepared: Prepared;
-  readonly repeats: number;
-  readonly seconds: number[];
+  readonly calls: number;
+  /** Milliseconds of a call, one for each round. */
+  readonly rounds: number[];
 }
 
 /**
- * Times every peer on one case.
+ * Times everybody on one case.
  *
- * All are prepared and checked first. Then come rounds in which each peer runs once, starting with another one each
- * time, so that what the machine does meanwhile hits all alike. A run that is over in a blink is repeated within its
- * round, and only then waited for. The first rounds, in which the engine still compiles, are not counted.
+ * All are prepared and checked first. Then come rounds in which each runs once, starting with another one each time, so
+ * that what the machine does meanwhile hits all alike. A round is as many calls as fill it, and one wait for all of
+ * them. Finding out how many that are, and one round more, is what warms.
  */
-export async function measureCase(testCase: Case, peers: readonly Peer[], schedule: Schedule): Promise<Outcome[]> {
-  const failures = new Map<Peer, string>();
-  const running: Contestant[] = [];
-  let expectedMs = 0;
-  for (const peer of peers) {
-    if (!peer.ops.includes(testCase.work.op)) continue;
+export async function measureCase(
+  limitCase: LimitCase,
+  peers: readonly Peer[],
+  { rounds = 7, roundMs = 20 }: Schedule = {},
+): Promise<Outcome[]> {
+  const outcomes = new Map<Peer, Outcome>();
+  const running = new Set<Contestant>();
+  const open: Prepared[] = [];
+  const check = checkOf(limitCase);
+  const attempt = async (peer: Peer, action: () => Promise<void>): Promise<boolean> => {
     try {
-      const prepared = await prepare(peer, testCase);
-      const onceMs = await time(prepared, 1);
-      const repeats = repeatsFor(onceMs, schedule);
-      expectedMs += onceMs * repeats;
-      running.push({ peer, prepared, repeats, seconds: [] });
+      await within(action());
+      return true;
     } catch (error) {
-      failures.set(peer, error instanceof Error ? error.message : String(error));
+      const message = error instanceof Error ? error.message : String(error);
+      outcomes.set(peer, error instanceof NotOffered ? { peer, lacks: message } : { peer, failed: message });
+      return false;
+    }
+  };
+  for (const peer of peers) {
+    await attempt(peer, async () => {
+      const prepared = await peer.prepare(limitCase);
+      open.push(prepared);
+      await time(prepared, 1);
+      await check(prepared);
+      const calls = await callsPerRound((count) => time(prepared, count), roundMs);
+      running.add({ peer, prepared, calls, rounds: [] });
+    });
+  }
+  for (let round = -1; round < rounds; round++) {
+    const turn = [...running];
+    for (let i = 0; i < turn.length; i++) {
+      const contestant = turn[(i + round + 1) % turn.length] as Contestant;
+      // A call that fills a round ran twice already.
+      if (round < 0 && contestant.calls === 1) continue;
+      const went = await attempt(contestant.peer, async () => {
+        const ms = await time(contestant.prepared, contestant.calls);
+        if (round >= 0) contestant.rounds.push(ms / contestant.calls);
+      });
+      if (!went) running.delete(contestant);
     }
   }
-  const { warmups, budgetMs = Infinity } = schedule;
-  const rounds = Math.min(schedule.rounds, Math.max(3, Math.floor(budgetMs / expectedMs) - warmups));
-  for (let round = -warmups; round < rounds; round++) {
-    for (let turn = 0; turn < running.length; turn++) {
-      const { prepared, repeats, seconds } = running[(turn + round + warmups) % running.length] as Contestant;
-      const ms = await time(prepared, repeats);
-      if (round >= 0) seconds.push(ms / 1000 / repeats);
-    }
-  }
-  for (const { prepared } of running) await prepared.close?.();
-  return [
-    ...running.map(({ peer, seconds }) => ({ case: testCase, peer, seconds })),
-    ...[...failures].map(([peer, failure]) => ({ case: testCase, peer, seconds: [], failure })),
-  ];
+  for (const { peer, rounds: times } of running) outcomes.set(peer, { peer, rounds: times });
+  // What has failed may fail again at its end; its outcome is known.
+  for (const prepared of open) await prepared.close?.().catch(() => undefined);
+  return peers.map((peer) => outcomes.get(peer) as Outcome);
 }
 
-/** @throws {Error} where the peer fails or computes something else */
-async function prepare(peer: Peer, testCase: Case): Promise<Prepared> {
-  const prepared = await peer.prepare(testCase.work);
-  await time(prepared, 1);
-  const error = findError(testCase.work, await prepared.result());
-  if (error !== undefined) throw new Error(`wrong result: ${error}`);
-  return prepared;
-}
-
-/** Milliseconds of so many runs. */
-async function time(prepared: Prepared, repeats: number): Promise<number> {
+/** Milliseconds of so many calls. */
+async function time(prepared: Prepared, calls: number): Promise<number> {
+  await prepared.resume?.();
   const start = performance.now();
-  for (let i = 0; i < repeats; i++) prepared.run();
+  for (let i = 0; i < calls; i++) prepared.run();
   await prepared.wait?.();
   return performance.now() - start;
 }
 
-function repeatsFor(onceMs: number, { roundMs, maxRepeats }: Schedule): number {
-  return Math.min(maxRepeats, Math.max(1, Math.ceil(roundMs / Math.max(onceMs, 0.01))));
+/** Compares sampled entries with float64, which is computed once for all. */
+function checkOf(limitCase: LimitCase): (prepared: Prepared) => Promise<void> {
+  const indices = sampleIndices(limitCase.length);
+  const operands = limitCase.operands();
+  const expected = indices.map((index) => limitCase.expected(operands, index));
+  return async (prepared) => {
+    const got = await prepared.entries(indices);
+    for (const [i, want] of expected.entries()) {
+      const error = findError(indices[i] as number, got[i] as number, want, limitCase.dtype);
+      if (error !== undefined) throw new Error(error);
+    }
+  };
+}
+
+async function within(action: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
+  });
+  try {
+    await Promise.race([action, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,38 +1,69 @@
-import type { Case, Work } from './work.ts';
+import type { LimitCase } from './limits/limit-case.ts';
+import { materialize } from './limits/noise-array.ts';
+import type { Work } from './work.ts';
 
-/** A work made ready by a peer: inputs converted to its own types, compiled, warmed as it likes. */
+/** A case made ready: inputs converted to the contestant's own types, compiled, warmed as it likes. */
 export interface Prepared {
   /** Does the work once, or queues it where there is a `wait`. Runs and the one wait after them are timed. */
   run(): void;
   /** Resolves when everything that was queued is done. */
   wait?(): Promise<void>;
-  /** The result of the last run, packed and row-major. Comes after a `wait`. */
-  result(): Promise<ArrayLike<number>>;
+  /** Before each round, not timed. */
+  resume?(): Promise<void>;
+  /** These entries of the last result, packed and row-major. Comes after a `wait`. */
+  entries(indices: readonly number[]): Promise<readonly number[]>;
   close?(): Promise<void>;
 }
 
-/** Another implementation, or ours. */
+/** Who takes part: ours, another implementation, or what bounds us all, such as the library of the device's vendor. */
+export type Role = 'ours' | 'peer' | 'limit';
+
+/** One of those that are timed. */
 export interface Peer {
   readonly name: string;
+  readonly role: Role;
   /** Package and version, or what it is. */
   readonly version: string;
-  /** What the comparison should be read with, if anything. */
+  /** What its figures should be read with, if anything. */
   readonly remark?: string;
-  readonly ops: readonly Work['op'][];
-  prepare(work: Work): Promise<Prepared>;
+  /**
+   * Comes after all cases of the others, as it slows everybody in its process from its first case on: WebAssembly whose
+   * memory grows detaches an array, after which V8 checks every access to any.
+   */
+  readonly isApart?: boolean;
+  /** @throws {NotOffered} where it has nothing for this work */
+  prepare(limitCase: LimitCase): Promise<Prepared>;
+  /** After the last case. */
+  close?(): Promise<void>;
 }
 
-/** Only the works that a peer's `ops` name reach it. */
-export function unexpected(work: Work): never {
-  throw new Error(`asked for ${work.op}, which this peer does not have`);
+/** A contestant has nothing for a work, which says nothing against it. */
+export class NotOffered extends Error {}
+
+/** @throws {NotOffered} always: what a `switch` over works ends with */
+export function notOffered({ op }: Work, why = ''): never {
+  throw new NotOffered(why === '' ? `has no ${op}` : why);
 }
 
-/** What became of a peer in a case. */
-export interface Outcome {
-  readonly case: Case;
-  readonly peer: Peer;
-  /** Seconds per run, one per round, unless it failed. */
-  readonly seconds: readonly number[];
-  /** Why there are no times. */
-  readonly failure?: string;
+/** The entries at these indices of a whole result. @throws {Error} where it has another length */
+export function pick(result: ArrayLike<number>, { length }: LimitCase, indices: readonly number[]): number[] {
+  if (result.length !== length) throw new Error(`wrong result: ${result.length} entries instead of ${length}`);
+  return indices.map((index) => result[index] as number);
+}
+
+/** A packed product that nothing is transposed in. */
+export interface PlainProduct {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly a: Float32Array;
+  readonly b: Float32Array;
+}
+
+/** For those that only multiply matrices. @throws {NotOffered} for everything else */
+export function plainProduct(limitCase: LimitCase): PlainProduct {
+  const { work } = limitCase;
+  if (work.op !== 'gemm' || (work.layout ?? 'NN') !== 'NN' || (work.padding ?? 0) > 0) return notOffered(work);
+  const [a, b] = limitCase.operands();
+  return { m: work.m, n: work.n, k: work.k, a: materialize(a), b: materialize(b) };
 }

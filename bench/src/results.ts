@@ -1,31 +1,135 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import type { Outcome } from './peer.ts';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { LimitCase } from './limits/limit-case.ts';
+import type { Outcome } from './measure.ts';
+import type { Overhead } from './overhead.ts';
+import type { Peer, Role } from './peer.ts';
+import { median } from './table.ts';
 
-const FOLDER = new URL('../results/', import.meta.url);
+/** Of the file's layout. A reader refuses others. */
+const VERSION = 1;
 
-/** Writes a file below `results/`. */
-export function saveResult(file: string, text: string): void {
-  mkdirSync(FOLDER, { recursive: true });
-  writeFileSync(new URL(file, FOLDER), text);
+/** Where committed results are. */
+export const RESULTS: URL = new URL('../results/', import.meta.url);
+
+/** A contestant, and why it did not take part if it did not. */
+export interface ContestantResult {
+  readonly name: string;
+  readonly role: Role;
+  readonly version?: string;
+  readonly remark?: string;
+  readonly absent?: string;
 }
 
-/** Writes outcomes with every round, and with what they were taken on, to `results/<name>.json`. */
-export function saveOutcomes(
-  name: string,
-  conditions: Readonly<Record<string, unknown>>,
+/** The times of a contestant in a case, in milliseconds of a call, or why there are none. */
+export interface Entry {
+  readonly name: string;
+  readonly ms?: number;
+  readonly rounds?: readonly number[];
+  readonly failed?: string;
+  readonly lacks?: string;
+}
+
+/** A case with what everybody made of it. */
+export interface CaseResult {
+  readonly op: string;
+  readonly case: string;
+  readonly flops?: number;
+  readonly bytes?: number;
+  /** Bytes that cannot but be moved: each operand once. */
+  readonly traffic: number;
+  readonly entries: readonly Entry[];
+}
+
+/** What no kernel on the device can exceed: TFLOP/s of float32, TB/s of its memory, and where they come from. */
+export interface Ceilings {
+  readonly tflops: number;
+  readonly tbps: number;
+  readonly source: string;
+}
+
+/** A run on one device, as `results.json` has it. */
+export interface Results {
+  readonly version: typeof VERSION;
+  readonly arena: string;
+  readonly device: string;
+  readonly driver?: string;
+  readonly machine: Readonly<Record<string, string | number>>;
+  readonly date: string;
+  readonly schedule: { readonly rounds: number; readonly roundMs: number };
+  readonly contestants: readonly ContestantResult[];
+  readonly ceilings?: Ceilings;
+  readonly overhead?: Overhead;
+  readonly cases: readonly CaseResult[];
+}
+
+/** The results of a run with this in place of the layout's version. */
+export function newResults(results: Omit<Results, 'version'>): Results {
+  return { version: VERSION, ...results };
+}
+
+/** What is written of a contestant. */
+export function contestantResult({ name, role, version, remark }: Peer): ContestantResult {
+  return { name, role, version, ...(remark === undefined ? {} : { remark }) };
+}
+
+/** What is written of a case, behind what is known of it already. */
+export function caseResult(
+  limitCase: LimitCase,
   outcomes: readonly Outcome[],
-): void {
-  const results = outcomes.map((outcome) => ({
-    case: outcome.case.name,
-    ...(outcome.case.flops === undefined ? { bytes: outcome.case.bytes } : { flops: outcome.case.flops }),
-    peer: outcome.peer.name,
-    version: outcome.peer.version,
-    seconds: outcome.seconds.map((seconds) => Number(seconds.toPrecision(5))),
-    ...(outcome.failure === undefined ? {} : { failure: outcome.failure }),
-  }));
+  known: readonly Entry[] = [],
+): CaseResult {
+  const { op, name, flops, bytes, inputs, length, dtype } = limitCase;
+  const elements = [...inputs, length].reduce((sum, size) => sum + size, 0);
+  return {
+    op,
+    case: name,
+    ...(flops === undefined ? { bytes: bytes ?? 0 } : { flops }),
+    traffic: elements * (dtype === 'f16' ? 2 : 4),
+    entries: [...known, ...outcomes.map(entryOf)],
+  };
+}
+
+function entryOf(outcome: Outcome): Entry {
+  const { name } = outcome.peer;
+  if ('failed' in outcome) return { name, failed: outcome.failed };
+  if ('lacks' in outcome) return { name, lacks: outcome.lacks };
+  const rounds = outcome.rounds.map((ms) => Number(ms.toPrecision(4)));
+  return { name, ms: Number(median(outcome.rounds).toPrecision(4)), rounds };
+}
+
+/** Writes `results.json` into a folder. */
+export function saveResults(folder: URL, results: Results): void {
   // One line per list of rounds, as a reader and the formatter want it.
-  const text = JSON.stringify({ ...conditions, results }, undefined, 2).replaceAll(/\[[-\s\d.,e]+\]/g, (list) =>
+  const text = JSON.stringify(results, undefined, 2).replaceAll(/\[[-\s\d.,e+]+\]/g, (list) =>
     list.replaceAll(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']'),
   );
-  saveResult(`${name}.json`, `${text}\n`);
+  saveText(new URL('results.json', folder), `${text}\n`);
+}
+
+/** Reads the `results.json` of a folder. @throws {Error} where it is not one */
+export function loadResults(folder: URL): Results {
+  const file = new URL('results.json', folder);
+  return parseResults(readFileSync(file, 'utf8'), fileURLToPath(file));
+}
+
+/** @throws {Error} that names `file` where the text is no results of this layout */
+export function parseResults(text: string, file: string): Results {
+  let parsed: Partial<Results>;
+  try {
+    parsed = JSON.parse(text) as Partial<Results>;
+  } catch (error) {
+    throw new Error(`${file} is not JSON: ${(error as Error).message}`, { cause: error });
+  }
+  if (parsed.version !== VERSION) throw new Error(`${file} has layout ${parsed.version ?? 'none'}, not ${VERSION}`);
+  for (const key of ['arena', 'device', 'machine', 'contestants', 'cases'] as const) {
+    if (parsed[key] === undefined) throw new Error(`${file} lacks "${key}"`);
+  }
+  return parsed as Results;
+}
+
+/** Writes a text. */
+export function saveText(file: URL, text: string): void {
+  mkdirSync(new URL('.', file), { recursive: true });
+  writeFileSync(file, text);
 }

@@ -5,7 +5,8 @@ import { CpuBackend } from '@concord/backend-cpu';
 import { LevelZeroBackend } from '@concord/backend-levelzero';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { slugOf, useDevice, useLevelZeroCpu } from './device.ts';
-import { saveResult } from './results.ts';
+import { UsageError } from './exit.ts';
+import { RESULTS, saveText } from './results.ts';
 import { Churn } from './soak/churn.ts';
 import { plot } from './soak/plot.ts';
 import { findLeaks, formatWindows, quarters, type SoakWindow, windowOf } from './soak/window.ts';
@@ -52,7 +53,7 @@ export async function benchSoak(args: readonly string[]): Promise<boolean> {
     console.log(`last quarter against second: time per op ${(last / second).toFixed(2)}x`);
   }
   const name = `soak-${backend.name === 'webgpu' ? slugOf(device) : backend.name}`;
-  if (done >= FULL_OPS) saveResult(`${name}.svg`, draw(`${backend.name} on ${device}`, windows));
+  if (done >= FULL_OPS) saveText(new URL(`${name}.svg`, RESULTS), draw(`${backend.name} on ${device}`, windows));
   if (values.json !== undefined) {
     const report = { backend: backend.name, device, ops: done, seed, windows, leaks };
     writeFileSync(values.json, `${JSON.stringify(report, undefined, 2)}\n`);
@@ -107,13 +108,14 @@ async function make(name: string, device: string | undefined): Promise<ComputeBa
       if (device !== 'system') await useLevelZeroCpu();
       return new LevelZeroBackend();
     default:
-      throw new Error(`--backend takes webgpu, level-zero or cpu, not ${name}`);
+      throw new UsageError(`--backend takes webgpu, level-zero or cpu, not ${name}`);
   }
 }
 
 function positive(option: string, value: string): number {
   const number = Number(value);
-  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`${option} takes a positive integer, not ${value}`);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new UsageError(`${option} takes a positive integer, not ${value}`);
   return number;
 }
 

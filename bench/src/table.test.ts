@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome, Peer } from './peer.ts';
-import { formatCase, formatSummary, median } from './table.ts';
-import type { Case } from './work.ts';
+import { exampleResults } from '../test/example-results.ts';
+import type { Target } from './ratios.ts';
+import { formatResults, formatTable, median } from './table.ts';
 
-const empty = new Float32Array(0);
-const testCase: Case = { name: 'a case', flops: 3e9, work: { op: 'gemm', m: 0, n: 0, k: 0, a: empty, b: empty } };
-const outcome = (name: string, seconds: number[], failure?: string): Outcome => {
-  const peer: Peer = { name, version: '1', ops: ['gemm'], prepare: () => Promise.reject(new Error('not here')) };
-  return { case: testCase, peer, seconds, ...(failure === undefined ? {} : { failure }) };
-};
+const target: Target = { arenas: ['webgpu-example'], op: 'gemm', against: 'peers', atLeast: 1.8 };
 
 describe('median', () => {
   it('is the middle, or the mean of two', () => {
@@ -18,30 +13,41 @@ describe('median', () => {
   });
 });
 
-describe('formatCase', () => {
-  it('sorts by speed, gives ratios to ours and says why a peer did not run', () => {
-    const outcomes = [
-      outcome('broken', [], 'wrong | result'),
-      outcome('slow', [3, 3, 6]),
-      outcome('concord', [1, 1, 2]),
-    ];
-    expect(formatCase(outcomes).split('\n').slice(2)).toEqual([
-      '|  | GFLOP/s, median | spread | concord is |',
-      '|---|---|---|---|',
-      '| concord (1) | 3.00 | 1.50 to 3.00 | 1.00x |',
-      '| slow (1) | 1.00 | 0.50 to 1.00 | 3.00x |',
-      '| broken (1) | not run | wrong \\| result |  |',
+describe('formatTable', () => {
+  it('has ratios to the limit, the roofline and each peer, and dashes where nothing is known', () => {
+    const targets: Target[] = [target, { ...target, against: 'limit', atLeast: 0.9 }];
+    expect(formatTable(exampleResults(), targets).split('\n')).toEqual([
+      '| op | case | unit | concord | limit | of the limit | of the roofline | against first | against second | wanted |',
+      '|---|---|---|---|---|---|---|---|---|---|',
+      '| gemm | 1024 | TFLOP/s | 10.0 | 20.0 | 0.50x | 0.25x | 3.00x | 2.00x | 1.8x over the peers: met; 0.9x of the limit: **missed** |',
+      '| gemm_f16 | 1024 | TFLOP/s | 10.0 | – | – | – | – | failed |  |',
+      '| binary_add | 1000 | TB/s | – | 2.00 | – | – | – | – |  |',
     ]);
+  });
+
+  it('leaves out the columns that nobody has anything for', () => {
+    const { ceilings: _, contestants, ...rest } = exampleResults();
+    const alone = { ...rest, contestants: contestants.filter(({ role }) => role === 'ours') };
+    expect(formatTable(alone).split('\n')[0]).toBe('| op | case | unit | concord |');
   });
 });
 
-describe('formatSummary', () => {
-  it('has a row for each case and a ratio for each peer', () => {
-    const outcomes = [outcome('slow', [3]), outcome('concord', [1, 2, 3]), outcome('broken', [], 'no device')];
-    expect(formatSummary(outcomes).split('\n')).toEqual([
-      '|  | concord | against slow | against broken |',
-      '|---|---|---|---|',
-      '| a case | 1.5 GFLOP/s | 1.50x | not run |',
+describe('formatResults', () => {
+  it('says what it ran on, who took part, and why others did not', () => {
+    const text = formatResults(exampleResults(), [{ ...target, op: 'binary_add' }]);
+    expect(text).toContain(
+      'Example 1, driver 2, a CPU, 4 cores; linux x64, Node v20; 2026-01-02; medians of 7 rounds of 20 ms',
+    );
+    expect(text).toContain('1.8x over the peers: not measured');
+    expect(text.split('\n').filter((line) => line.startsWith('- '))).toEqual([
+      '- concord: this checkout',
+      '- first: first@1',
+      '- second: second@2; with transfers',
+      '- third: not run, third is not installed',
+      '- torch: torch@2; a limit',
+      '- roofline: 40 TFLOP/s and 2 TB/s (measured)',
+      '- failed at gemm_f16 1024: second: wrong | result',
+      '- failed at binary_add 1000: concord: device lost',
     ]);
   });
 });

@@ -1,4 +1,6 @@
-import type { Outcome } from './peer.ts';
+import { formatOverhead } from './overhead.ts';
+import { type Standing, standingsOf, type Target, targetsOf } from './ratios.ts';
+import type { CaseResult, ContestantResult, Entry, Results } from './results.ts';
 
 /** The middle one; of an even number, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
@@ -7,62 +9,129 @@ export function median(values: readonly number[]): number {
   return ((sorted[Math.ceil(middle) - 1] as number) + (sorted[Math.floor(middle)] as number)) / 2;
 }
 
-/** The outcomes of one case as a Markdown table, fastest first, those without times last. */
-export function formatCase(outcomes: readonly Outcome[]): string {
-  const first = outcomes[0];
-  if (first === undefined) return '';
-  const { flops, bytes = 0 } = first.case;
-  const speed = (seconds: number): number => (flops ?? bytes) / seconds / 1e9;
-  const timed = outcomes
-    .filter((outcome) => outcome.seconds.length > 0)
-    .map((outcome) => ({ outcome, seconds: median(outcome.seconds) }))
-    .sort((x, y) => x.seconds - y.seconds);
-  const ours = timed.find(({ outcome }) => outcome.peer.name === 'concord');
-  const lines = timed.map(({ outcome, seconds }) => {
-    const spread = `${speed(Math.max(...outcome.seconds)).toFixed(2)} to ${speed(Math.min(...outcome.seconds)).toFixed(2)}`;
-    const ratio = ours === undefined ? '' : `${(seconds / ours.seconds).toFixed(2)}x`;
-    return row(label(outcome), speed(seconds).toFixed(2), spread, ratio);
-  });
-  for (const outcome of outcomes) {
-    if (outcome.failure !== undefined) lines.push(row(label(outcome), 'not run', outcome.failure, ''));
-  }
-  return [
-    `### ${first.case.name}`,
-    '',
-    row('', `${flops === undefined ? 'GB/s' : 'GFLOP/s'}, median`, 'spread', 'concord is'),
-    '|---|---|---|---|',
-    ...lines,
-  ].join('\n');
-}
-
-/** All cases as one Markdown table: our speed, and how many times as fast that is as each peer. */
-export function formatSummary(outcomes: readonly Outcome[]): string {
-  const peers = [...new Set(outcomes.map(({ peer }) => peer.name))].filter((name) => name !== 'concord');
-  const cases = [...new Set(outcomes.map((outcome) => outcome.case))];
-  const rows = cases.map((testCase) => {
-    const secondsOf = (name: string): number => {
-      const found = outcomes.find((outcome) => outcome.case === testCase && outcome.peer.name === name);
-      return found === undefined || found.seconds.length === 0 ? Number.NaN : median(found.seconds);
-    };
-    const ours = secondsOf('concord');
-    const [amount, unit] = testCase.flops === undefined ? [testCase.bytes ?? 0, 'GB/s'] : [testCase.flops, 'GFLOP/s'];
-    const ratios = peers.map((name) => secondsOf(name) / ours);
-    const cell = (value: number, digits: number, after: string): string =>
-      Number.isNaN(value) ? 'not run' : `${value.toFixed(digits)}${after}`;
-    return row(testCase.name, cell(amount / ours / 1e9, 1, ` ${unit}`), ...ratios.map((ratio) => cell(ratio, 2, 'x')));
-  });
-  return [
-    row('', 'concord', ...peers.map((name) => `against ${name}`)),
-    `|${'---|'.repeat(peers.length + 2)}`,
-    ...rows,
-  ].join('\n');
-}
-
-function label({ peer }: Outcome): string {
-  return `${peer.name} (${peer.version}${peer.remark === undefined ? '' : `; ${peer.remark}`})`;
-}
-
 /** A row of a Markdown table. */
 export function row(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+}
+
+/** A run in Markdown: what it ran on, a table with ratios, who took part and why others did not, the cost of a tiny op. */
+export function formatResults(results: Results, targets: readonly Target[] = []): string {
+  const parts = [
+    formatConditions(results),
+    formatTable(results, targets),
+    formatContestants(results),
+    ...(results.overhead === undefined ? [] : [formatOverhead(results.overhead)]),
+  ];
+  return parts.join('\n\n');
+}
+
+/**
+ * One row for each case: our speed, that of the limit, and how many times as fast ours is as each of the others.
+ * Columns that nobody has anything for are left out.
+ */
+export function formatTable(results: Results, targets: readonly Target[] = []): string {
+  const standings = standingsOf(results);
+  const peers = results.contestants.filter(({ role, absent }) => role === 'peer' && absent === undefined);
+  const hasLimit = standings.some(({ limit }) => limit !== undefined);
+  const hasRoofline = results.ceilings !== undefined;
+  const wanted = standings.map((standing) =>
+    formatTargets(standing, targetsOf(results.arena, standing.result, targets)),
+  );
+  const hasWanted = wanted.some((text) => text !== '');
+  const when = (isThere: boolean, ...cells: readonly string[]): readonly string[] => (isThere ? cells : []);
+  const head = [
+    ...['op', 'case', 'unit', 'concord'],
+    ...when(hasLimit, 'limit', 'of the limit'),
+    ...when(hasRoofline, 'of the roofline'),
+    ...peers.map(({ name }) => `against ${name}`),
+    ...when(hasWanted, 'wanted'),
+  ];
+  const rows = standings.map((standing, i) => {
+    const { result, ours, limit, ofLimit, rooflineMs } = standing;
+    const unit = unitOf(result);
+    const ofRoofline = ours?.ms === undefined || rooflineMs === undefined ? undefined : rooflineMs / ours.ms;
+    return row(
+      ...[result.op, result.case, unit.name, speed(result, ours, unit.scale)],
+      ...when(hasLimit, speed(result, limit, unit.scale), ratio(ofLimit)),
+      ...when(hasRoofline, ratio(ofRoofline)),
+      ...peers.map(({ name }) => against(result, name, ours)),
+      ...when(hasWanted, wanted[i] as string),
+    );
+  });
+  return [row(...head), `|${'---|'.repeat(head.length)}`, ...rows].join('\n');
+}
+
+/** Operations or bytes of a case in a second, by the milliseconds that it takes. */
+export function perSecond({ flops, bytes = 0 }: CaseResult, ms: number): number {
+  return ((flops ?? bytes) / ms) * 1000;
+}
+
+/** Whether a target is met, or undefined where what it compares was not measured. */
+export function isMet({ overPeer, ofLimit }: Standing, { against: side, atLeast }: Target): boolean | undefined {
+  const found = side === 'peers' ? overPeer : ofLimit;
+  return found === undefined ? undefined : found >= atLeast;
+}
+
+function formatConditions({ device, driver, machine, date, schedule }: Results): string {
+  const names = new Set([device, driver, machine['cpu'], `${machine['cores']} cores`].filter(Boolean));
+  const how = `medians of ${schedule.rounds} rounds of ${schedule.roundMs} ms or more`;
+  return `${[...names].join(', ')}; ${machine['platform']}, Node ${machine['node']}; ${date}; ${how}.`;
+}
+
+function formatContestants({ contestants, cases, ceilings }: Results): string {
+  const lines = contestants.map(({ name, role, version, remark, absent }: ContestantResult) => {
+    if (absent !== undefined) return `- ${name}: not run, ${absent}`;
+    const about = [version, ...(role === 'limit' ? ['a limit'] : []), ...(remark === undefined ? [] : [remark])];
+    return `- ${name}: ${about.join('; ')}`;
+  });
+  if (ceilings !== undefined) {
+    lines.push(`- roofline: ${ceilings.tflops} TFLOP/s and ${ceilings.tbps} TB/s (${ceilings.source})`);
+  }
+  return [...lines, ...formatFailures(cases)].join('\n');
+}
+
+/** A line for each reason of each contestant, with the cases that it kept it from. */
+function formatFailures(cases: readonly CaseResult[]): string[] {
+  const failures = new Map<string, string[]>();
+  for (const { op, case: name, entries } of cases) {
+    for (const { name: who, failed } of entries) {
+      if (failed === undefined) continue;
+      const key = `${who}: ${failed.split('\n')[0]}`;
+      failures.set(key, [...(failures.get(key) ?? []), `${op} ${name}`]);
+    }
+  }
+  return [...failures].map(([key, names]) => `- failed at ${names.join(', ')}: ${key}`);
+}
+
+function formatTargets(standing: Standing, targets: readonly Target[]): string {
+  return targets
+    .map((target) => {
+      const met = isMet(standing, target);
+      const verdict = met === undefined ? 'not measured' : met ? 'met' : '**missed**';
+      return `${target.atLeast}x ${target.against === 'peers' ? 'over the peers' : 'of the limit'}: ${verdict}`;
+    })
+    .join('; ');
+}
+
+function against({ entries }: CaseResult, name: string, ours: Entry | undefined): string {
+  const theirs = entries.find((entry) => entry.name === name);
+  if (theirs?.failed !== undefined) return 'failed';
+  return ratio(theirs?.ms === undefined || ours?.ms === undefined ? undefined : theirs.ms / ours.ms);
+}
+
+function ratio(value: number | undefined): string {
+  return value === undefined ? '–' : `${value.toFixed(2)}x`;
+}
+
+function speed(result: CaseResult, entry: Entry | undefined, scale: number): string {
+  if (entry?.ms === undefined) return '–';
+  const value = perSecond(result, entry.ms) / scale;
+  return value.toFixed(value < 10 ? 2 : 1);
+}
+
+function unitOf({ entries, ...result }: CaseResult): { readonly name: string; readonly scale: number } {
+  const fastest = Math.min(...entries.map(({ ms }) => ms ?? Infinity));
+  const isLarge = perSecond({ entries, ...result }, fastest) >= 1e12;
+  const what = result.flops === undefined ? 'B/s' : 'FLOP/s';
+  return isLarge ? { name: `T${what}`, scale: 1e12 } : { name: `G${what}`, scale: 1e9 };
 }

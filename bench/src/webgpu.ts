@@ -1,69 +1,79 @@
 import { parseArgs } from 'node:util';
+import type { DeviceInfo } from '@concord/backend-core';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { webgpuCases } from './cases.ts';
+import { type Candidate, runArena } from './arena.ts';
 import { installNavigator } from './dawn.ts';
 import { slugOf, useDevice } from './device.ts';
-import { machine } from './machine.ts';
-import { measureCase, type Schedule } from './measure.ts';
-import { formatOverhead, measureOverhead, type Overhead } from './overhead.ts';
-import type { Outcome } from './peer.ts';
+import { type CaseSet, casesOf, selectCases } from './limits/cases.ts';
+import { readTorch, runTorch, type TorchLimits } from './limits/torch.ts';
+import { measureOverhead, type Overhead } from './overhead.ts';
+import { parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
-import { saveOutcomes } from './results.ts';
-import { formatCase, formatSummary } from './table.ts';
-
-const SCHEDULE: Schedule = { rounds: 9, warmups: 1, roundMs: 100, maxRepeats: 100, budgetMs: 40_000 };
-const QUICK_SCHEDULE: Schedule = { rounds: 3, warmups: 0, roundMs: 1, maxRepeats: 2 };
+import { reasonOf } from './reason.ts';
 
 /**
- * `[--quick] [--device lavapipe|swiftshader|system] [--only OP,...]`: times the WebGPU backend beside its peers in Node,
- * prints a table per case and the cost of a tiny op, and writes `results/webgpu-<device>.json` (not when quick, and not
- * of some of the ops).
+ * Times the WebGPU backend beside its peers in Node on the same device, and beside PyTorch where that has the device too.
+ * Options: see the help in main.ts.
  *
  * @returns whether all of our own results are there and right
  */
 export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
-    options: {
-      quick: { type: 'boolean', default: false },
-      device: { type: 'string' },
-      only: { type: 'string' },
-    },
+    options: { ...RUN_OPTIONS, device: { type: 'string' }, limit: { type: 'string' } },
   });
+  const ceilings = parseCeilings(values.ceilings);
+  const { quick, only } = values;
+  const recorded = values.limit === undefined ? undefined : readTorch(values.limit);
   await useDevice(values.device);
-  const { device, overhead } = await tryBackend(values.quick);
-  const host: Record<string, string | number> = { device, ...machine() };
-  const schedule = values.quick ? QUICK_SCHEDULE : SCHEDULE;
-  console.log(`${device}; ${host['cpu']}, ${host['cores']} cores, ${host['platform']}, Node ${host['node']}\n`);
-  console.log(`${formatOverhead(overhead)}\n`);
-
-  await installNavigator();
-  // Peers look for a GPU when they are loaded.
-  const [{ jaxJs }, { tfjsWebgpu }] = await Promise.all([
-    import('./peers/jax-js.ts'),
-    import('./peers/tfjs-webgpu.ts'),
-  ]);
-  const peers = [concord('@concord/backend-webgpu, this checkout', () => new WebGpuBackend()), jaxJs, tfjsWebgpu];
-  const outcomes: Outcome[] = [];
-  const only = values.only?.split(',');
-  const cases = webgpuCases(values.quick).filter(({ work }) => only?.includes(work.op) ?? true);
-  for (const testCase of cases) {
-    const ofCase = await measureCase(testCase, peers, schedule);
-    console.log(`${formatCase(ofCase)}\n`);
-    outcomes.push(...ofCase);
-  }
-  console.log(`### All cases\n\n${formatSummary(outcomes)}`);
-  if (!values.quick && only === undefined)
-    saveOutcomes(`webgpu-${slugOf(device)}`, { machine: host, overhead }, outcomes);
-  return outcomes.every(({ peer, failure }) => peer.name !== 'concord' || failure === undefined);
+  const { device, overhead } = await tryBackend(quick);
+  const isSoftware = device.type === 'software' || device.type === 'cpu';
+  const set: CaseSet = quick ? 'quick' : isSoftware ? 'software' : 'gpu';
+  const cases = selectCases(casesOf(set), only, values.case);
+  const gpu = await installNavigator({ pauses: isSoftware });
+  const arena = {
+    name: `webgpu-${slugOf(device.name)}`,
+    device: device.name,
+    driver: device.driver,
+    cases,
+    candidates: candidates(() => new WebGpuBackend({ gpu })),
+    // Waits for a software device take milliseconds, so its rounds are longer.
+    schedule: quick ? { rounds: 3, roundMs: 1 } : { rounds: 7, roundMs: isSoftware ? 100 : 20 },
+    overhead,
+    torch: recorded ?? (isSoftware ? { absent: 'a software device has no vendor' } : await tryTorch(set, only)),
+    ceilings,
+  };
+  return runArena(arena, values);
 }
 
-/** The name of the device, and what an op costs on the backend as it is by default. */
-async function tryBackend(quick: boolean): Promise<{ device: string; overhead: Overhead }> {
+/** Peers look for a GPU when they are loaded, so that comes after the navigator is there. */
+function candidates(create: () => WebGpuBackend): Candidate[] {
+  return [
+    { name: 'concord', role: 'ours', load: () => concord('@concord/backend-webgpu, this checkout', create) },
+    { name: 'jax-js', role: 'peer', load: async () => (await import('./peers/jax-js.ts')).jaxJs },
+    { name: 'tfjs webgpu', role: 'peer', load: async () => (await import('./peers/tfjs-webgpu.ts')).tfjsWebgpu },
+    {
+      name: 'onnxruntime webgpu',
+      role: 'peer',
+      load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeWebgpu,
+    },
+  ];
+}
+
+async function tryTorch(set: CaseSet, only: string | undefined): Promise<TorchLimits | { readonly absent: string }> {
+  try {
+    return await runTorch(set, only);
+  } catch (error) {
+    return { absent: reasonOf(error) };
+  }
+}
+
+/** The device, and what an op costs on the backend as it is by default. */
+async function tryBackend(quick: boolean): Promise<{ device: DeviceInfo; overhead: Overhead }> {
   const backend = new WebGpuBackend();
   await backend.init();
   const overhead = await measureOverhead(backend, quick);
-  const device = backend.device.name;
+  const { device } = backend;
   await backend.dispose();
   return { device, overhead };
 }

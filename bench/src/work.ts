@@ -1,74 +1,71 @@
-/** What is timed: an op, its sizes and its inputs. All peers get the same arrays. */
+/** What is timed: an op and its sizes, as `limits/cases.json` has them. Everything is packed unless it says otherwise. */
 
 /** Row-major `C = A B`. */
 export interface GemmWork {
-  readonly op: 'gemm';
+  readonly op: 'gemm' | 'gemm_f16';
   readonly m: number;
   readonly n: number;
   readonly k: number;
-  readonly a: Float32Array;
-  readonly b: Float32Array;
+  /** Which of the operands are stored transposed. Default: NN. */
+  readonly layout?: 'NN' | 'TN' | 'NT' | 'TT';
+  /** Elements between the rows of each matrix. Default: 0. */
+  readonly padding?: number;
 }
 
-/** One image `[C, H, W]`, filters `[K, C, R, R]`, stride 1, the same padding on all sides. */
+/** `batch` products of one shape, one behind the other. */
+export interface BatchedGemmWork {
+  readonly op: 'batched_gemm';
+  readonly batch: number;
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+}
+
+/** Square images `[n, c, hw, hw]` with filters `[k, c, f, f]`. */
 export interface Conv2dWork {
   readonly op: 'conv2d';
-  readonly channels: number;
-  readonly size: number;
-  readonly filters: number;
-  readonly window: number;
+  readonly n: number;
+  readonly c: number;
+  readonly hw: number;
+  readonly k: number;
+  readonly f: number;
+  readonly stride: number;
   readonly padding: number;
-  readonly input: Float32Array;
-  readonly filter: Float32Array;
 }
 
-/** `softmax(Q K^T / sqrt(headDim)) V`, `[heads, seq, headDim]`. */
+/** `softmax(Q K^T / sqrt(headDim)) V`, each `[batch, heads, seq, headDim]`. */
 export interface AttentionWork {
   readonly op: 'attention';
+  readonly batch: number;
   readonly heads: number;
-  readonly seq: number;
+  readonly seqQ: number;
+  readonly seqKv: number;
   readonly headDim: number;
-  readonly q: Float32Array;
-  readonly k: Float32Array;
-  readonly v: Float32Array;
+  readonly causal: boolean;
+}
+
+/** The sum or the maximum along `axis`. */
+export interface ReduceWork {
+  readonly op: 'reduce_sum' | 'reduce_max';
+  readonly shape: readonly number[];
+  readonly axis: number;
 }
 
 /** `a + b`, element by element. */
-export interface AddWork {
-  readonly op: 'add';
+export interface BinaryWork {
+  readonly op: 'binary_add';
   readonly n: number;
-  readonly a: Float32Array;
-  readonly b: Float32Array;
 }
 
-/** The sum of all of `x`. */
-export interface SumWork {
-  readonly op: 'sum';
+/** A function of every element. */
+export interface UnaryWork {
+  readonly op: 'unary_exp' | 'unary_tanh' | 'unary_relu';
   readonly n: number;
-  readonly x: Float32Array;
 }
 
-/** `max(x, 0)`, element by element. */
-export interface ReluWork {
-  readonly op: 'relu';
-  readonly n: number;
-  readonly x: Float32Array;
-}
+export type Work = GemmWork | BatchedGemmWork | Conv2dWork | AttentionWork | ReduceWork | BinaryWork | UnaryWork;
 
-/** The sum of each row of a matrix. */
-export interface SumRowsWork {
-  readonly op: 'sumRows';
-  readonly rows: number;
-  readonly columns: number;
-  readonly x: Float32Array;
-}
-
-export type Work = GemmWork | Conv2dWork | AttentionWork | AddWork | ReluWork | SumWork | SumRowsWork;
-
-/** A work with its name, and what its speed is reported by: operations, or else bytes read and written. */
-export interface Case {
-  readonly name: string;
-  readonly flops?: number;
-  readonly bytes?: number;
-  readonly work: Work;
+/** Rows and columns of the images that a convolution writes. */
+export function outputSize({ hw, f, stride, padding }: Conv2dWork): number {
+  return Math.floor((hw + 2 * padding - f) / stride) + 1;
 }

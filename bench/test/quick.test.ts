@@ -1,9 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { pathToFileURL } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
 import { readyDriver } from '../../software-devices/level-zero-cpu/lib/cache.mjs';
 import { type Device, readyDevice } from '../../software-devices/vulkan/lib/cache.mjs';
+import { loadResults, type Results } from '../src/results.ts';
 
 const MAIN = join(import.meta.dirname, '../dist/main.js');
 const DEVICE = process.env['CONCORD_SOFTWARE_VULKAN'] ?? 'lavapipe';
@@ -18,11 +22,41 @@ async function bench(...args: string[]): Promise<{ code: number | null; stdout: 
   return { code, stdout, stderr };
 }
 
+/** A folder for results, removed at the end. */
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'concord-bench-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** The results of a run, and who of those that are there has no case at all. */
+function outcomeOf(path: string, arena: string): { results: Results; idle: string[]; failed: string[] } {
+  const results = loadResults(pathToFileURL(`${path}/${arena}/`));
+  const entries = results.cases.flatMap((each) => each.entries);
+  const present = results.contestants.filter(({ absent }) => absent === undefined).map(({ name }) => name);
+  return {
+    results,
+    idle: present.filter((who) => !entries.some(({ name, ms }) => name === who && ms !== undefined)),
+    failed: entries.flatMap(({ name, failed }) => (failed === undefined ? [] : [`${name}: ${failed}`])),
+  };
+}
+
 it('cpu: every peer runs and is right', async () => {
-  const { code, stdout } = await bench('--quick');
-  expect(stdout).not.toContain('not run');
-  expect(stdout).toContain('### attention');
-  expect(code).toBe(0);
+  const out = folder();
+  const { code, stdout } = await bench('cpu', '--quick', '--out', out);
+  const { idle, failed } = outcomeOf(out, 'cpu');
+  expect({ idle, failed, code }).toEqual({ idle: [], failed: [], code: 0 });
+  expect(stdout).toContain('| attention | b2h2q5k6d4 |');
+  expect(readdirSync(join(out, 'cpu')).sort()).toEqual(
+    ['attention', 'batched_gemm', 'conv2d', 'elementwise', 'gemm', 'gemm_f16', 'reduce']
+      .map((op) => `${op}.svg`)
+      .concat('results.json', 'table.md')
+      .sort(),
+  );
+  // Tables and plots are made again from the results alone.
+  rmSync(join(out, 'cpu/table.md'));
+  expect(await bench('report', out)).toMatchObject({ code: 0 });
+  expect(stdout).toContain(readFileSync(join(out, 'cpu/table.md'), 'utf8').trim());
 }, 60_000);
 
 it('explains itself, and refuses what it does not know', async () => {
@@ -34,9 +68,33 @@ it('explains itself, and refuses what it does not know', async () => {
     code: 2,
     stderr: expect.stringMatching(/^there is no target gpu/) as string,
   });
-  expect(await bench('soak', '--op', '3')).toMatchObject({ code: 2 });
-  expect(await bench('soak', '--backend', 'cpu', '--ops', '0')).toMatchObject({ code: 1 });
-});
+  for (const args of [
+    ['soak', '--op', '3'],
+    ['soak', '--backend', 'cpu', '--ops', '0'],
+    ['cpu', '--only', 'gem'],
+    ['--only', 'gem'],
+    ['--device', 'lavapipe,toaster'],
+    ['webgpu', '--device', 'toaster'],
+  ]) {
+    expect(await bench(...args)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('usage: pnpm bench') as string,
+    });
+  }
+  expect(await bench('cpu', '--case', '4097')).toMatchObject({
+    code: 3,
+    stderr: 'no case here has that op and name\n',
+  });
+  expect(await bench('report', '/nowhere')).toMatchObject({ code: 3 });
+  expect(await bench('webgpu', '--limit', '/nowhere.jsonl')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/no such file or directory.*nowhere\.jsonl/) as string,
+  });
+}, 60_000);
+
+it('README.md has what the committed results say', async () => {
+  expect(await bench('report', '--check')).toMatchObject({ code: 0, stderr: '' });
+}, 30_000);
 
 it('soak: on the CPU backend', async () => {
   const { code, stdout } = await bench('soak', '--backend', 'cpu', '--ops', '100');
@@ -51,11 +109,14 @@ const device = ['--device', DEVICE === 'none' ? 'system' : DEVICE];
 it.skipIf(!hasDevice)(
   'webgpu: every peer runs and is right',
   async () => {
-    const { code, stdout } = await bench('webgpu', '--quick', ...device);
-    expect(stdout).not.toContain('not run');
+    const out = folder();
+    const { code, stdout } = await bench('webgpu', '--quick', '--out', out, ...device);
+    const [arena = ''] = readdirSync(out);
+    const { results, idle, failed } = outcomeOf(out, arena);
+    expect({ idle, failed, code }).toEqual({ idle: [], failed: [], code: 0 });
     expect(stdout).toContain('### Cost of a tiny op');
-    expect(stdout.match(/^\| (concord|jax-js|tfjs webgpu) /gm)).toHaveLength(15);
-    expect(code).toBe(0);
+    const peers = results.contestants.filter(({ role, absent }) => role === 'peer' && absent === undefined);
+    expect(peers.map(({ name }) => name)).toEqual(['jax-js', 'tfjs webgpu', 'onnxruntime webgpu']);
   },
   120_000,
 );
@@ -64,10 +125,11 @@ it.skipIf(!hasDevice)(
 it.skipIf(readyDriver() === undefined)(
   'level-zero: every case is right',
   async () => {
-    const { code, stdout } = await bench('level-zero', '--quick');
+    const out = folder();
+    const { code, stdout } = await bench('level-zero', '--quick', '--out', out);
+    const { idle, failed } = outcomeOf(out, 'level-zero-cpu');
+    expect({ idle, failed, code }).toEqual({ idle: [], failed: [], code: 0 });
     expect(stdout).toContain('### Cost of a tiny op');
-    expect(stdout.match(/^\| concord /gm)).toHaveLength(7);
-    expect(code).toBe(0);
   },
   120_000,
 );
@@ -83,7 +145,7 @@ it.skipIf(!hasDevice)(
       .map((line) => (JSON.parse(line) as { op: string }).op);
     expect([...new Set(ops)]).toEqual([
       ...['gemm', 'gemm_f16', 'batched_gemm', 'conv2d', 'attention'],
-      ...['reduce_sum', 'reduce_max', 'binary_add', 'unary_exp', 'unary_tanh'],
+      ...['reduce_sum', 'reduce_max', 'binary_add', 'unary_exp', 'unary_tanh', 'unary_relu'],
     ]);
     expect(code).toBe(0);
   },

@@ -1,22 +1,35 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { limitCases } from './cases.ts';
+import { NotHere, UsageError } from '../exit.ts';
+import { type CaseSet, casesOf, limitCases, selectCases } from './cases.ts';
 
-it('names the cases as the other side does', () => {
-  const all = limitCases(false).map(({ op, name }) => `${op} ${name}`);
-  expect(new Set(all).size).toBe(all.length);
-  expect(all).toEqual(
-    expect.arrayContaining([
-      'gemm 4096',
-      'gemm_f16 4096',
-      'gemm 37x1999x511',
-      'batched_gemm 96x128x128x64',
-      'conv2d n16c3hw224k64f7s2p3',
-      'attention b2h16q2048k2048d64',
-      'attention b1h32q4096k4096d128c',
-      'reduce_sum 67108864@0',
-      'reduce_max 64x256x56x56@1',
-      'binary_add 134217728',
-      'unary_tanh 134217728',
-    ]),
-  );
+const SCRIPT = join(import.meta.dirname, '../../limits/torch_limits.py');
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+it('has no case twice', () => {
+  for (const set of ['gpu', 'software', 'cpu', 'levelZero', 'quick'] as const) {
+    const names = casesOf(set).map(({ op, name }) => `${op} ${name}`);
+    expect(new Set(names).size).toBe(names.length);
+  }
+});
+
+it.skipIf(!hasPython)('names the cases as the script for PyTorch does', () => {
+  const ours = (set: CaseSet): string[] => casesOf(set).map(({ op, name }) => `${op} ${name}`);
+  const theirs = (set: CaseSet): string[] => {
+    const { stdout, stderr } = spawnSync('python3', [SCRIPT, '--set', set, '--list'], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    return stdout.trim().split('\n');
+  };
+  expect(theirs('gpu')).toEqual(ours('gpu'));
+  expect(theirs('quick')).toEqual(ours('quick'));
+});
+
+it('selects by ops and name, and tells what cannot be meant from what has no case here', () => {
+  const names = (only?: string, name?: string): string[] =>
+    selectCases(limitCases(false), only, name).map((each) => `${each.op} ${each.name}`);
+  expect(names('gemm,gemm_f16', '4096')).toEqual(['gemm 4096', 'gemm_f16 4096']);
+  expect(names('reduce_max', '8192x8192@0')).toEqual(['reduce_max 8192x8192@0']);
+  expect(() => names('gem')).toThrow(UsageError);
+  expect(() => names('gemm', '4097')).toThrow(NotHere);
 });

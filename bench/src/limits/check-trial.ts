@@ -1,32 +1,29 @@
 import { type ComputeBackend, download, offsetPtr } from '@concord/backend-core';
 import type { Trial } from './limit-case.ts';
-
-/** Of the magnitude of the terms: hundreds of roundings, while a wrong term is a million. */
-const TOLERANCE = 1e-5;
-/** One rounding to f16. */
-const HALF_ROUNDING = 2 ** -10;
+import { findError, sampleIndices } from './sample.ts';
 
 /**
- * Runs a trial once and compares entries all over its output, the first and the last among them, with float64.
+ * Runs a trial once and compares entries all over its output with float64.
  *
  * @throws {Error} at the first one that is wrong
  */
-export async function checkTrial(backend: ComputeBackend, trial: Trial, samples = 64): Promise<void> {
+export async function checkTrial(backend: ComputeBackend, trial: Trial, samples?: number): Promise<void> {
   trial.run();
-  const { output, dtype, length } = trial;
-  const entryBytes = dtype === 'f16' ? 2 : 4;
-  // A step without a common factor with the row length visits all columns.
-  const step = Math.max(1, Math.floor(length / samples)) | 1;
-  const indices = [...Array.from({ length: Math.ceil(length / step) }, (_, i) => i * step), length - 1];
-  const got = await Promise.all(
-    indices.map((index) => download(backend, offsetPtr(output, index * entryBytes), 1, { dtype })),
-  );
+  const indices = sampleIndices(trial.length, samples);
+  const got = await downloadEntries(backend, trial, indices);
   for (const [i, index] of indices.entries()) {
-    const { value, magnitude } = trial.expected(index);
-    const entry = got[i]?.[0] as number;
-    const most = TOLERANCE * magnitude + (dtype === 'f16' ? HALF_ROUNDING * Math.abs(value) : 0);
-    if (!(Math.abs(entry - value) <= most)) {
-      throw new Error(`wrong result: entry ${index} is ${entry} instead of ${value} (at most ${most} off)`);
-    }
+    const error = findError(index, got[i] as number, trial.expected(index), trial.dtype);
+    if (error !== undefined) throw new Error(error);
   }
+}
+
+/** These entries of the output of a trial, which may be larger than what the host would hold. */
+export async function downloadEntries(
+  backend: ComputeBackend,
+  { output, dtype }: Trial,
+  indices: readonly number[],
+): Promise<number[]> {
+  const entryBytes = dtype === 'f16' ? 2 : 4;
+  const entries = indices.map((index) => download(backend, offsetPtr(output, index * entryBytes), 1, { dtype }));
+  return (await Promise.all(entries)).map(([entry]) => entry as number);
 }

@@ -1,41 +1,27 @@
-import type { ComputeBackend } from '@concord/backend-core';
-import type { Expected, LimitCase, Trial } from './limit-case.ts';
-import { Workspace } from './workspace.ts';
+import { type Conv2dWork, outputSize } from '../work.ts';
+import { defineCase, type LimitCase } from './limit-case.ts';
 
 /** Square images and filters. */
-export interface Conv2dSizes {
-  readonly n: number;
-  readonly c: number;
-  readonly hw: number;
-  readonly k: number;
-  readonly f: number;
-  readonly stride: number;
-  readonly padding: number;
-}
-
-/** `[n, c, hw, hw]` with filters `[k, c, f, f]`. */
-export function conv2d({ n, c, hw, k, f, stride, padding }: Conv2dSizes): LimitCase {
-  const out = Math.floor((hw + 2 * padding - f) / stride) + 1;
-  const place = (backend: ComputeBackend): Trial => {
-    const workspace = new Workspace(backend);
-    const [input, filter] = [workspace.input(n * c * hw * hw, 1), workspace.input(k * c * f * f, 2)];
-    const output = workspace.output(n * k * out * out);
-    const call = {
-      input: input.ptr,
-      inputShape: [n, c, hw, hw],
-      filter: filter.ptr,
-      filterShape: [k, c, f, f],
-      output,
-      outputShape: [n, k, out, out],
-      stride: [stride, stride],
-      padding: [padding, padding],
-    };
-    const expected = (index: number): Expected => {
+export function conv2d(work: Conv2dWork): LimitCase {
+  const { n, c, hw, k, f, stride, padding } = work;
+  const out = outputSize(work);
+  const shapes = {
+    inputShape: [n, c, hw, hw],
+    filterShape: [k, c, f, f],
+    outputShape: [n, k, out, out],
+    stride: [stride, stride],
+    padding: [padding, padding],
+  };
+  return defineCase({
+    work,
+    name: `n${n}c${c}hw${hw}k${k}f${f}s${stride}p${padding}`,
+    flops: 2 * n * k * out * out * c * f * f,
+    inputs: [n * c * hw * hw, k * c * f * f],
+    length: n * k * out * out,
+    expected: ([input, filter], index) => {
       const [image, which] = [Math.floor(index / (k * out * out)), Math.floor(index / (out * out)) % k];
-      const [top, left] = [Math.floor(index / out) % out, index % out].map((at) => at * stride - padding) as [
-        number,
-        number,
-      ];
+      const top = (Math.floor(index / out) % out) * stride - padding;
+      const left = (index % out) * stride - padding;
       let value = 0;
       let magnitude = 0;
       for (let channel = 0; channel < c; channel++) {
@@ -51,16 +37,7 @@ export function conv2d({ n, c, hw, k, f, stride, padding }: Conv2dSizes): LimitC
         }
       }
       return { value, magnitude };
-    };
-    return {
-      run: () => backend.conv2dForward(call),
-      output,
-      dtype: 'f32',
-      length: n * k * out * out,
-      expected,
-      free: () => workspace.free(),
-    };
-  };
-  const name = `n${n}c${c}hw${hw}k${k}f${f}s${stride}p${padding}`;
-  return { op: 'conv2d', name, flops: 2 * n * k * out * out * c * f * f, place };
+    },
+    call: (backend, [input, filter], output) => backend.conv2dForward({ ...shapes, input, filter, output }),
+  });
 }

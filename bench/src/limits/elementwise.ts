@@ -1,44 +1,36 @@
-import type { ComputeBackend } from '@concord/backend-core';
-import type { LimitCase, Trial } from './limit-case.ts';
-import { Workspace } from './workspace.ts';
+import type { BinaryWork, UnaryWork } from '../work.ts';
+import { defineCase, type LimitCase } from './limit-case.ts';
 
-/** The sum of two arrays of `n`. */
-export function add(n: number): LimitCase {
-  const place = (backend: ComputeBackend): Trial => {
-    const workspace = new Workspace(backend);
-    const [a, b] = [workspace.input(n, 1), workspace.input(n, 2)];
-    const output = workspace.output(n);
-    const call = { op: 'add', n, a: a.ptr, b: b.ptr, output } as const;
-    return {
-      run: () => backend.binary(call),
-      output,
-      dtype: 'f32',
-      length: n,
-      expected: (index) => ({ value: a.at(index) + b.at(index), magnitude: 1 }),
-      free: () => workspace.free(),
-    };
-  };
-  return { op: 'binary_add', name: `${n}`, bytes: 12 * n, place };
+/** The sum of two arrays. */
+export function add(work: BinaryWork): LimitCase {
+  const { n } = work;
+  return defineCase({
+    work,
+    name: `${n}`,
+    bytes: 12 * n,
+    inputs: [n, n],
+    length: n,
+    expected: ([a, b], index) => ({ value: a.at(index) + b.at(index), magnitude: 1 }),
+    call: (backend, [a, b], output) => backend.binary({ op: 'add', n, a, b, output }),
+  });
 }
 
-/** A function of an array of `n`. */
-export function unary(op: 'exp' | 'tanh', n: number): LimitCase {
-  const place = (backend: ComputeBackend): Trial => {
-    const workspace = new Workspace(backend);
-    const input = workspace.input(n, 1);
-    const output = workspace.output(n);
-    const call = { op, n, input: input.ptr, output };
-    return {
-      run: () => backend.unary(call),
-      output,
-      dtype: 'f32',
-      length: n,
-      expected: (index) => {
-        const value = Math[op](input.at(index));
-        return { value, magnitude: Math.abs(value) };
-      },
-      free: () => workspace.free(),
-    };
-  };
-  return { op: `unary_${op}`, name: `${n}`, bytes: 8 * n, place };
+const FUNCTIONS = { exp: Math.exp, tanh: Math.tanh, relu: (x: number) => Math.max(0, x) };
+
+/** A function of an array. */
+export function unary(work: UnaryWork): LimitCase {
+  const { n } = work;
+  const op = work.op.slice('unary_'.length) as keyof typeof FUNCTIONS;
+  return defineCase({
+    work,
+    name: `${n}`,
+    bytes: 8 * n,
+    inputs: [n],
+    length: n,
+    expected: ([input], index) => {
+      const value = FUNCTIONS[op](input.at(index));
+      return { value, magnitude: Math.abs(value) };
+    },
+    call: (backend, [input], output) => backend.unary({ op, n, input, output }),
+  });
 }

@@ -1,68 +1,67 @@
-import type { ComputeBackend, DType } from '@concord/backend-core';
-import type { Expected, LimitCase, Trial } from './limit-case.ts';
-import { type NoiseOperand, Workspace } from './workspace.ts';
+import type { BatchedGemmWork, GemmWork } from '../work.ts';
+import { defineCase, type Expected, type LimitCase } from './limit-case.ts';
+import type { NoiseArray } from './noise-array.ts';
 
-/** `C = A B`, packed. */
-export function gemm(m: number, n: number, k: number, dtype: DType = 'f32'): LimitCase {
-  const place = (backend: ComputeBackend): Trial => {
-    const workspace = new Workspace(backend);
-    const [a, b] = [workspace.input(m * k, 1, dtype), workspace.input(k * n, 2, dtype)];
-    const output = workspace.output(m * n, dtype);
-    const call = { m, n, k, a: a.ptr, b: b.ptr, c: output, dtype };
-    return {
-      run: () => backend.gemm(call),
-      output,
-      dtype,
-      length: m * n,
-      expected: (index) => entry({ a, b, n, k, row: Math.floor(index / n), column: index % n }),
-      free: () => workspace.free(),
-    };
-  };
-  const name = m === n && n === k ? `${n}` : `${m}x${n}x${k}`;
-  return { op: dtype === 'f16' ? 'gemm_f16' : 'gemm', name, flops: 2 * m * n * k, place };
+/** A product of matrices, each row of which may be followed by a gap. The result is packed. */
+export function gemm(work: GemmWork): LimitCase {
+  const { op, m, n, k, layout = 'NN', padding = 0 } = work;
+  const dtype = op === 'gemm_f16' ? 'f16' : 'f32';
+  const [transA, transB] = layout.split('') as ['N' | 'T', 'N' | 'T'];
+  const [lda, ldb] = [(transA === 'T' ? m : k) + padding, (transB === 'T' ? k : n) + padding];
+  const size = m === n && n === k ? `${n}` : `${m}x${n}x${k}`;
+  return defineCase({
+    work,
+    name: `${size}${layout === 'NN' ? '' : ` ${layout}`}${padding === 0 ? '' : ` ld+${padding}`}`,
+    flops: 2 * m * n * k,
+    dtype,
+    inputs: [(transA === 'T' ? k : m) * lda, (transB === 'T' ? n : k) * ldb],
+    length: m * n,
+    expected: ([a, b], index) => {
+      const [row, column] = [Math.floor(index / n), index % n];
+      return dot(
+        { array: a, first: transA === 'T' ? row : row * lda, step: transA === 'T' ? lda : 1 },
+        { array: b, first: transB === 'T' ? column * ldb : column, step: transB === 'T' ? 1 : ldb },
+        k,
+      );
+    },
+    call: (backend, [a, b], c) => backend.gemm({ m, n, k, a, b, c, transA, transB, lda, ldb, dtype }),
+  });
 }
 
 /** `batch` products of one shape, one behind the other. */
-export function batchedGemm(batch: number, m: number, n: number, k: number): LimitCase {
-  const place = (backend: ComputeBackend): Trial => {
-    const workspace = new Workspace(backend);
-    const [a, b] = [workspace.input(batch * m * k, 1), workspace.input(batch * k * n, 2)];
-    const output = workspace.output(batch * m * n);
-    const strides = { strideA: m * k, strideB: k * n, strideC: m * n };
-    const call = { m, n, k, a: a.ptr, b: b.ptr, c: output, ...strides, batchCount: batch };
-    const expected = (index: number): Expected => {
-      const [which, at] = [Math.floor(index / (m * n)), index % (m * n)];
-      const [aOffset, bOffset] = [which * m * k, which * k * n];
-      return entry({ a, b, n, k, row: Math.floor(at / n), column: at % n, aOffset, bOffset });
-    };
-    return {
-      run: () => backend.batchedGemm(call),
-      output,
-      dtype: 'f32',
-      length: batch * m * n,
-      expected,
-      free: () => workspace.free(),
-    };
-  };
-  return { op: 'batched_gemm', name: `${batch}x${m}x${n}x${k}`, flops: 2 * batch * m * n * k, place };
+export function batchedGemm(work: BatchedGemmWork): LimitCase {
+  const { batch, m, n, k } = work;
+  const strides = { strideA: m * k, strideB: k * n, strideC: m * n };
+  return defineCase({
+    work,
+    name: `${batch}x${m}x${n}x${k}`,
+    flops: 2 * batch * m * n * k,
+    inputs: [batch * m * k, batch * k * n],
+    length: batch * m * n,
+    expected: ([a, b], index) => {
+      const [which, row, column] = [Math.floor(index / (m * n)), Math.floor(index / n) % m, index % n];
+      return dot(
+        { array: a, first: which * m * k + row * k, step: 1 },
+        { array: b, first: which * k * n + column, step: n },
+        k,
+      );
+    },
+    call: (backend, [a, b], c) => backend.batchedGemm({ m, n, k, a, b, c, ...strides, batchCount: batch }),
+  });
 }
 
-interface Entry {
-  readonly a: NoiseOperand;
-  readonly b: NoiseOperand;
-  readonly n: number;
-  readonly k: number;
-  readonly row: number;
-  readonly column: number;
-  readonly aOffset?: number;
-  readonly bOffset?: number;
+/** Elements of an array at equal distances. */
+interface Line {
+  readonly array: NoiseArray;
+  readonly first: number;
+  readonly step: number;
 }
 
-function entry({ a, b, n, k, row, column, aOffset = 0, bOffset = 0 }: Entry): Expected {
+function dot(a: Line, b: Line, k: number): Expected {
   let value = 0;
   let magnitude = 0;
   for (let p = 0; p < k; p++) {
-    const term = a.at(aOffset + row * k + p) * b.at(bOffset + p * n + column);
+    const term = a.array.at(a.first + p * a.step) * b.array.at(b.first + p * b.step);
     value += term;
     magnitude += Math.abs(term);
   }

@@ -1,5 +1,13 @@
 import { median } from '../table.ts';
 
+/** How long to measure. */
+export interface Schedule {
+  /** Rounds that count. Default: 7. */
+  readonly rounds?: number;
+  /** Milliseconds of a round, at least, in as many calls as that takes. Default: 20. */
+  readonly roundMs?: number;
+}
+
 /**
  * Milliseconds of one call when many follow each other: the median of `rounds` rounds of at least `roundMs`, each with
  * one wait at its end.
@@ -7,7 +15,7 @@ import { median } from '../table.ts';
 export async function medianMs(
   run: () => void,
   wait: () => Promise<void>,
-  { rounds = 7, roundMs = 20 }: { readonly rounds?: number; readonly roundMs?: number } = {},
+  { rounds = 7, roundMs = 20 }: Schedule = {},
 ): Promise<number> {
   const time = async (calls: number): Promise<number> => {
     const start = performance.now();
@@ -15,15 +23,19 @@ export async function medianMs(
     await wait();
     return performance.now() - start;
   };
-  let calls = 1;
   await time(3);
-  for (;;) {
-    const ms = await time(calls);
-    if (ms >= roundMs) break;
-    // A wait is most of the first times, so they tell little about the call.
-    calls = Math.ceil(calls * Math.min(8, Math.max(1.25, (1.1 * roundMs) / ms)));
-  }
+  const calls = await callsPerRound(time, roundMs);
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) times.push((await time(calls)) / calls);
   return median(times);
+}
+
+/** Calls that take `roundMs` or more with the wait for them. */
+export async function callsPerRound(time: (calls: number) => Promise<number>, roundMs: number): Promise<number> {
+  for (let calls = 1; ;) {
+    const ms = await time(calls);
+    if (ms >= roundMs) return calls;
+    // A wait is most of the first times, so they tell little about the call.
+    calls = Math.ceil(calls * Math.min(8, Math.max(1.25, (1.1 * roundMs) / ms)));
+  }
 }

@@ -1,7 +1,7 @@
 import { row } from '../table.ts';
 import type { LimitCase } from './limit-case.ts';
 
-/** One line of the report, ours or of the other side. */
+/** One line of the report. */
 export interface LimitLine {
   readonly op: string;
   readonly case: string;
@@ -9,6 +9,9 @@ export interface LimitLine {
   readonly tflops?: number;
   readonly tbps?: number;
 }
+
+/** A line of the other side, on which a case may have failed. */
+export type TheirLine = Partial<LimitLine> & Pick<LimitLine, 'op' | 'case'> & { readonly failed?: string };
 
 /** The line for a case that took `ms`. */
 export function limitLine({ op, name, flops, bytes = 0 }: LimitCase, ms: number): LimitLine {
@@ -21,22 +24,13 @@ export function limitLine({ op, name, flops, bytes = 0 }: LimitCase, ms: number)
   };
 }
 
-/** The lines in a text; others than JSON objects with an op and a time are passed over. */
-export function parseLines(text: string): LimitLine[] {
-  return text.split('\n').flatMap((line) => {
-    if (!line.startsWith('{')) return [];
-    const parsed = JSON.parse(line) as Partial<LimitLine>;
-    return parsed.op === undefined || parsed.case === undefined || parsed.ms === undefined ? [] : [parsed as LimitLine];
-  });
-}
-
 /** A Markdown table of our speed over theirs, for the cases that both have. */
-export function compareLines(ours: readonly LimitLine[], theirs: readonly LimitLine[]): string {
+export function compareLines(ours: readonly LimitLine[], theirs: readonly TheirLine[]): string {
   const found = new Map(theirs.map((line) => [`${line.op} ${line.case}`, line]));
-  const speed = ({ tflops, tbps }: LimitLine): string => (tflops ?? tbps ?? 0).toFixed(2);
+  const speed = ({ tflops, tbps }: TheirLine): string => (tflops ?? tbps ?? 0).toFixed(2);
   const rows = ours.flatMap((line) => {
     const other = found.get(`${line.op} ${line.case}`);
-    if (other === undefined) return [];
+    if (other?.ms === undefined) return [];
     const unit = line.tflops === undefined ? 'TB/s' : 'TFLOP/s';
     return [row(line.op, line.case, unit, speed(line), speed(other), `${(other.ms / line.ms).toFixed(2)}x`)];
   });

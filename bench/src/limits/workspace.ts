@@ -1,24 +1,7 @@
-import {
-  type ComputeBackend,
-  type DevicePtr,
-  type DType,
-  fromF16Array,
-  offsetPtr,
-  toF16Array,
-} from '@concord/backend-core';
-import { noise } from '../noise.ts';
+import { type ComputeBackend, type DevicePtr, type DType, offsetPtr, toF16Array } from '@concord/backend-core';
+import type { NoiseArray } from './noise-array.ts';
 
-/** An array of noise that is on the device, and known at every index on the host. */
-export interface NoiseOperand {
-  readonly ptr: DevicePtr;
-  at(index: number): number;
-}
-
-/** Twice a prime: no matrix has rows that repeat with it, and of any type it is whole words. */
-const BLOCK = 2 * 2_097_143;
-const blocks = new Map<string, Float32Array>();
-
-/** The operands of one case. The inputs are one block of noise again and again, so they may be larger than the host. */
+/** The memory of one case on a device. */
 export class Workspace {
   readonly #backend: ComputeBackend;
   readonly #memory: DevicePtr[] = [];
@@ -27,15 +10,13 @@ export class Workspace {
     this.#backend = backend;
   }
 
-  input(length: number, seed: number, dtype: DType = 'f32'): NoiseOperand {
-    const block = blockOf(Math.min(length, BLOCK), seed, dtype);
+  input({ length, dtype, block }: NoiseArray): DevicePtr {
     const raw = dtype === 'f16' ? toF16Array(block) : block;
     const ptr = this.output(length, dtype);
-    for (let at = 0; at < length; at += BLOCK) {
-      const place = offsetPtr(ptr, at * raw.BYTES_PER_ELEMENT);
-      this.#backend.copyHtod(place, raw.subarray(0, length - at));
+    for (let at = 0; at < length; at += raw.length) {
+      this.#backend.copyHtod(offsetPtr(ptr, at * raw.BYTES_PER_ELEMENT), raw.subarray(0, length - at));
     }
-    return { ptr, at: (index) => block[index % BLOCK] as number };
+    return ptr;
   }
 
   /** Memory full of NaN, so that an entry that is not written shows. */
@@ -50,15 +31,4 @@ export class Workspace {
   free(): void {
     for (const ptr of this.#memory.splice(0)) this.#backend.free(ptr);
   }
-}
-
-function blockOf(length: number, seed: number, dtype: DType): Float32Array {
-  const key = `${seed} ${dtype}`;
-  let block = blocks.get(key);
-  if (block === undefined || block.length < length) {
-    block = noise(length, seed);
-    if (dtype === 'f16') block = fromF16Array(toF16Array(block));
-    blocks.set(key, block);
-  }
-  return block.subarray(0, length);
 }

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import koffi, { type LibraryHandle } from 'koffi';
-import { type Peer, type Prepared, unexpected } from '../peer.ts';
-import type { Work } from '../work.ts';
+import type { LimitCase } from '../limits/limit-case.ts';
+import { materialize, type NoiseArray } from '../limits/noise-array.ts';
+import { notOffered, type Peer, type Prepared, pick } from '../peer.ts';
 
 const SOURCE = fileURLToPath(new URL('../../native/loops.c', import.meta.url));
 const FLAGS = ['-std=c11', '-O3', '-march=native', '-shared', '-fPIC'];
@@ -22,32 +23,36 @@ export function cLoops(): Peer {
   const sumRows = library.func('void sum_rows(uintptr_t x, uintptr_t sums, size_t rows, size_t columns)');
   return {
     name: 'C loops',
+    role: 'limit',
     version: `cc ${FLAGS.slice(1, 3).join(' ')}, 1 thread`,
-    ops: ['add', 'relu', 'sumRows'],
-    async prepare(work: Work): Promise<Prepared> {
+    async prepare(limitCase) {
+      const { work } = limitCase;
       switch (work.op) {
-        case 'add':
-          return prepared(work.n, [work.a, work.b], (a, b, c) => add(a, b, c, work.n));
-        case 'relu':
-          return prepared(work.n, [work.x], (x, y) => relu(x, y, work.n));
-        case 'sumRows':
-          return prepared(work.rows, [work.x], (x, sums) => sumRows(x, sums, work.rows, work.columns));
+        case 'binary_add':
+          return bind(limitCase, (a, b, c) => add(a, b, c, work.n));
+        case 'unary_relu':
+          return bind(limitCase, (x, y) => relu(x, y, work.n));
+        case 'reduce_sum': {
+          const [columns = 1, ...others] = [...work.shape].reverse();
+          if (work.axis < others.length) return notOffered(work, 'sums only the last axis');
+          return bind(limitCase, (x, sums) => sumRows(x, sums, limitCase.length, columns));
+        }
         default:
-          return unexpected(work);
+          return notOffered(work);
       }
     },
   };
 }
 
 /** Runs with the addresses of the inputs and of an output; large arrays do not move. */
-function prepared(
-  length: number,
-  inputs: readonly Float32Array[],
-  run: (...addresses: readonly bigint[]) => void,
-): Prepared {
-  const output = new Float32Array(length);
-  const addresses = [...inputs, output].map((array) => koffi.address(array));
-  return { run: () => run(...addresses), result: async () => output };
+function bind(limitCase: LimitCase, run: (...addresses: readonly bigint[]) => void): Prepared {
+  const output = new Float32Array(limitCase.length);
+  const arrays = limitCase.inputs.map((_, i) => materialize(limitCase.operands()[i] as NoiseArray)).concat(output);
+  return {
+    // Taken here, so that the arrays stay.
+    run: () => run(...arrays.map((array) => koffi.address(array))),
+    entries: async (indices) => pick(output, limitCase, indices),
+  };
 }
 
 function compile(): LibraryHandle {

@@ -1,19 +1,18 @@
-import { type Peer, type Prepared, unexpected } from '../peer.ts';
-import type { Work } from '../work.ts';
+import { notOffered, type Peer, pick, plainProduct } from '../peer.ts';
 
 /**
  * The yardstick: what one writes by hand in an afternoon. A 4 x 4 tile of float64 sums in local variables, straight over
- * the unpacked matrices. Sizes must be multiples of 4.
+ * the unpacked matrices. It wants multiples of 4.
  */
 export const handTiled: Peer = {
   name: 'hand-tiled loop',
+  role: 'peer',
   version: '4x4 sums in registers, unpacked',
-  ops: ['gemm'],
-  async prepare(work: Work): Promise<Prepared> {
-    if (work.op !== 'gemm') return unexpected(work);
-    const { m, n, k, a, b } = work;
+  async prepare(limitCase) {
+    const { m, n, k, a, b } = plainProduct(limitCase);
+    if ([m, n, k].some((size) => size % 4 > 0)) notOffered(limitCase.work, 'wants multiples of 4');
     const c = new Float32Array(m * n);
-    return { run: () => multiply(m, n, k, a, b, c), result: async () => c };
+    return { run: () => multiply(m, n, k, a, b, c), entries: async (indices) => pick(c, limitCase, indices) };
   },
 };
 

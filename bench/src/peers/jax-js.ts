@@ -1,7 +1,9 @@
 import * as jax from '@jax-js/jax';
+import type { LimitCase } from '../limits/limit-case.ts';
+import { materialize } from '../limits/noise-array.ts';
 import { packageVersion } from '../machine.ts';
-import { type Peer, type Prepared, unexpected } from '../peer.ts';
-import type { Work } from '../work.ts';
+import { notOffered, type Peer, pick } from '../peer.ts';
+import type { AttentionWork, Work } from '../work.ts';
 
 const { lax, nn, numpy: np } = jax;
 
@@ -11,12 +13,13 @@ const { lax, nn, numpy: np } = jax;
  */
 export const jaxJs: Peer = {
   name: 'jax-js',
+  role: 'peer',
   version: packageVersion('@jax-js/jax'),
-  ops: ['gemm', 'conv2d', 'attention', 'add', 'sum'],
-  async prepare(work: Work): Promise<Prepared> {
+  async prepare(limitCase) {
     await jax.init('webgpu');
     jax.defaultDevice('webgpu');
-    const { inputs, compute } = bind(work);
+    const { shapes, compute } = bind(limitCase.work);
+    const inputs = place(limitCase, shapes);
     const compiled = jax.jit(compute);
     let results: jax.Array[] = [];
     return {
@@ -29,7 +32,10 @@ export const jaxJs: Peer = {
         for (const old of results.slice(0, -1)) old.dispose();
         results = results.slice(-1);
       },
-      result: async () => (await (results[0] as jax.Array).ref.data()) as Float32Array,
+      entries: async (indices) => {
+        const data = (await (results[0] as jax.Array).ref.data()) as Float32Array;
+        return pick(data, limitCase, indices);
+      },
       close: async () => {
         for (const array of [...inputs, ...results]) array.dispose();
       },
@@ -37,50 +43,73 @@ export const jaxJs: Peer = {
   },
 };
 
+function place(limitCase: LimitCase, shapes: Bound['shapes']): jax.Array[] {
+  const arrays = limitCase.operands().map(materialize);
+  return shapes.map((shape, i) => np.array(arrays[i] as Float32Array).reshape([...shape]));
+}
+
 interface Bound {
-  readonly inputs: readonly jax.Array[];
+  /** Of the inputs. */
+  readonly shapes: readonly (readonly number[])[];
   readonly compute: (...inputs: jax.Array[]) => jax.Array;
 }
 
 function bind(work: Work): Bound {
-  const array = (data: Float32Array, shape: readonly number[]): jax.Array => np.array(data).reshape([...shape]);
   switch (work.op) {
-    case 'gemm':
+    case 'gemm': {
+      const { m, n, k, layout = 'NN', padding = 0 } = work;
+      if (padding > 0) notOffered(work, 'has no gaps between rows');
+      const [transA, transB] = [layout[0] === 'T', layout[1] === 'T'];
+      const turned = (x: jax.Array, isTransposed: boolean): jax.Array => (isTransposed ? np.matrixTranspose(x) : x);
       return {
-        inputs: [array(work.a, [work.m, work.k]), array(work.b, [work.k, work.n])],
-        compute: (a, b) => np.matmul(a, b),
+        shapes: [transA ? [k, m] : [m, k], transB ? [n, k] : [k, n]],
+        compute: (a, b) => np.matmul(turned(a, transA), turned(b, transB)),
       };
+    }
+    case 'batched_gemm': {
+      const { batch, m, n, k } = work;
+      const shapes = [
+        [batch, m, k],
+        [batch, k, n],
+      ];
+      return { shapes, compute: (a, b) => np.matmul(a, b) };
+    }
     case 'conv2d': {
-      const { channels, size, filters, window, padding } = work;
+      const { n, c, hw, k, f, stride, padding } = work;
       const pad: [number, number] = [padding, padding];
-      return {
-        inputs: [array(work.input, [1, channels, size, size]), array(work.filter, [filters, channels, window, window])],
-        compute: (input, filter) => lax.conv(input, filter, [1, 1], [pad, pad]),
-      };
+      const shapes = [
+        [n, c, hw, hw],
+        [k, c, f, f],
+      ];
+      return { shapes, compute: (input, filter) => lax.conv(input, filter, [stride, stride], [pad, pad]) };
     }
-    case 'attention': {
-      // Its own dotProductAttention does the same through an einsum that needs Node 22.
-      const { heads, seq, headDim } = work;
-      const scale = 1 / Math.sqrt(headDim);
-      return {
-        inputs: [work.q, work.k, work.v].map((data) => array(data, [heads, seq, headDim])),
-        compute: (q, k, v) => {
-          const scores = np.matmul(q, np.matrixTranspose(k)).mul(scale);
-          return np.matmul(nn.softmax(scores), v);
-        },
-      };
+    case 'attention':
+      return attention(work);
+    case 'reduce_sum':
+    case 'reduce_max': {
+      const { op, shape, axis } = work;
+      return { shapes: [shape], compute: (x) => (op === 'reduce_sum' ? np.sum(x, axis) : np.max(x, axis)) };
     }
-    case 'add':
-      return {
-        inputs: [array(work.a, [work.n]), array(work.b, [work.n])],
-        compute: (a, b) => np.add(a, b),
-      };
-    case 'sum':
-      return {
-        inputs: [array(work.x, [work.n])],
-        compute: (x) => np.sum(x),
-      };
+    case 'binary_add':
+      return { shapes: [[work.n], [work.n]], compute: (a, b) => np.add(a, b) };
+    case 'unary_exp':
+    case 'unary_tanh':
+    case 'unary_relu': {
+      const apply = { unary_exp: np.exp, unary_tanh: np.tanh, unary_relu: nn.relu }[work.op];
+      return { shapes: [[work.n]], compute: (x) => apply(x) };
+    }
     default:
-      return unexpected(work);
+      return notOffered(work);
   }
+}
+
+/** Its own dotProductAttention does the same through an einsum that needs Node 22. */
+function attention(work: AttentionWork): Bound {
+  const { batch, heads, seqQ, seqKv, headDim, causal } = work;
+  if (causal) notOffered(work, 'has no causal attention in Node 20');
+  const scale = 1 / Math.sqrt(headDim);
+  return {
+    shapes: [seqQ, seqKv, seqKv].map((seq) => [batch * heads, seq, headDim]),
+    compute: (q, k, v) => np.matmul(nn.softmax(np.matmul(q, np.matrixTranspose(k)).mul(scale)), v),
+  };
 }

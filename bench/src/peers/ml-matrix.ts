@@ -1,23 +1,22 @@
 import { Matrix } from 'ml-matrix';
 import { packageVersion } from '../machine.ts';
-import { type Peer, type Prepared, unexpected } from '../peer.ts';
-import type { Work } from '../work.ts';
+import { type Peer, pick, plainProduct } from '../peer.ts';
 
 /** ml-matrix: rows of float64, a new matrix per product. */
 export const mlMatrix: Peer = {
   name: 'ml-matrix',
+  role: 'peer',
   version: packageVersion('ml-matrix'),
-  ops: ['gemm'],
-  async prepare(work: Work): Promise<Prepared> {
-    if (work.op !== 'gemm') return unexpected(work);
-    const a = Matrix.from1DArray(work.m, work.k, work.a);
-    const b = Matrix.from1DArray(work.k, work.n, work.b);
+  async prepare(limitCase) {
+    const { m, n, k, a, b } = plainProduct(limitCase);
+    const left = Matrix.from1DArray(m, k, a);
+    const right = Matrix.from1DArray(k, n, b);
     let c = new Matrix(0, 0);
     return {
       run: () => {
-        c = a.mmul(b);
+        c = left.mmul(right);
       },
-      result: async () => c.to1DArray(),
+      entries: async (indices) => pick(c.to1DArray(), limitCase, indices),
     };
   },
 };

@@ -1,23 +1,22 @@
 import numeric from 'numeric';
 import { packageVersion } from '../machine.ts';
-import { type Peer, type Prepared, unexpected } from '../peer.ts';
-import type { Work } from '../work.ts';
+import { type Peer, pick, plainProduct } from '../peer.ts';
 
 /** numeric: arrays of arrays of doubles. Old, and still the fastest of the pure JavaScript ones that were tried. */
 export const numericJs: Peer = {
   name: 'numeric',
+  role: 'peer',
   version: packageVersion('numeric'),
-  ops: ['gemm'],
-  async prepare(work: Work): Promise<Prepared> {
-    if (work.op !== 'gemm') return unexpected(work);
-    const a = rows(work.a, work.k);
-    const b = rows(work.b, work.n);
+  async prepare(limitCase) {
+    const { n, k, a, b } = plainProduct(limitCase);
+    const left = rows(a, k);
+    const right = rows(b, n);
     let c: number[][] = [];
     return {
       run: () => {
-        c = numeric.dotMMbig(a, b);
+        c = numeric.dotMMbig(left, right);
       },
-      result: async () => c.flat(),
+      entries: async (indices) => pick(c.flat(), limitCase, indices),
     };
   },
 };

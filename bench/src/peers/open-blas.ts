@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import koffi, { type LibraryHandle } from 'koffi';
-import { type Peer, unexpected } from '../peer.ts';
+import { type Peer, pick, plainProduct } from '../peer.ts';
 
 const LIBRARIES = ['libopenblas.so.0', 'libopenblas.so'];
 /** CBLAS's names of its constants. */
@@ -22,17 +22,19 @@ export function openBlas(): Peer {
   const config = library.func('const char *openblas_get_config()')() as string;
   return {
     name: 'openblas',
+    role: 'limit',
     version: `${config.trim()}, ${threads} threads`,
-    ops: ['gemm'],
-    async prepare(work) {
-      if (work.op !== 'gemm') return unexpected(work);
-      const { m, n, k, a, b } = work;
+    async prepare(limitCase) {
+      const { m, n, k, a, b } = plainProduct(limitCase);
       const c = new Float32Array(m * n);
-      // Addresses, as koffi would copy what is written back into a typed array. Large arrays do not move.
-      const [atA, atB, atC] = [a, b, c].map((array) => koffi.address(array));
       return {
-        run: () => sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, atA, k, atB, n, 0, atC, n),
-        result: async () => c,
+        // Addresses, as koffi would copy what is written back into a typed array. Large arrays do not move; taken here, so
+        // that the arrays stay.
+        run: () => {
+          const [atA, atB, atC] = [a, b, c].map((array) => koffi.address(array));
+          sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, atA, k, atB, n, 0, atC, n);
+        },
+        entries: async (indices) => pick(c, limitCase, indices),
       };
     },
   };

@@ -1,4 +1,3 @@
-import * as tf from '@tensorflow/tfjs-core';
 import '@tensorflow/tfjs-backend-cpu';
 import { packageVersion } from '../machine.ts';
 import type { Peer } from '../peer.ts';
@@ -8,8 +7,5 @@ import { tfjs } from './tfjs.ts';
 export const tfjsCpu: Peer = tfjs({
   name: 'tfjs cpu',
   version: packageVersion('@tensorflow/tfjs-backend-cpu'),
-  ops: ['gemm', 'conv2d', 'attention'],
-  setUp: async () => {
-    await tf.setBackend('cpu');
-  },
+  backend: 'cpu',
 });

@@ -9,12 +9,11 @@ const PACKAGE = '@tensorflow/tfjs-backend-webgpu';
 export const tfjsWebgpu: Peer = tfjs({
   name: 'tfjs webgpu',
   version: packageVersion(PACKAGE),
-  ops: ['gemm', 'conv2d', 'attention', 'add', 'sum'],
+  backend: 'webgpu',
   setUp: async () => {
     // Not before there is a `navigator.gpu`; and by a variable, as its types clash with TypeScript's own.
     await import(PACKAGE);
     tf.env().set('WEBGPU_CPU_FORWARD', false); // or small inputs do not reach the device
-    await tf.setBackend('webgpu');
   },
   wait: async (result) => {
     const first = tf.tidy(() => tf.slice(tf.reshape(result, [-1]), 0, 1));

@@ -1,0 +1,151 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import type { LimitCase } from './limits/limit-case.ts';
+import type { TorchLimits } from './limits/torch.ts';
+import { machine } from './machine.ts';
+import { measureCase, type Outcome } from './measure.ts';
+import type { Overhead } from './overhead.ts';
+import type { Peer, Role } from './peer.ts';
+import { drawResults } from './plots/draw.ts';
+import { reasonOf } from './reason.ts';
+import type { Target } from './ratios.ts';
+import {
+  caseResult,
+  type CaseResult,
+  type Ceilings,
+  contestantResult,
+  type ContestantResult,
+  type Entry,
+  newResults,
+  RESULTS,
+  type Results,
+  saveResults,
+  saveText,
+} from './results.ts';
+import { formatResults, median } from './table.ts';
+
+/** A contestant that may not be there: what it needs is looked for when it is loaded. */
+export interface Candidate {
+  readonly name: string;
+  readonly role: Role;
+  readonly load: () => Peer | Promise<Peer>;
+}
+
+/** One device with those that are timed on it. */
+export interface Arena {
+  /** Names the folder of the results. */
+  readonly name: string;
+  readonly device: string;
+  readonly driver?: string;
+  readonly cases: readonly LimitCase[];
+  readonly candidates: readonly Candidate[];
+  readonly schedule: { readonly rounds: number; readonly roundMs: number };
+  readonly overhead?: Overhead;
+  /** What the library of the device's vendor was timed with, or why it was not. */
+  readonly torch?: TorchLimits | { readonly absent: string };
+  /** Given by hand. Default: what PyTorch measured. */
+  readonly ceilings?: Ceilings | undefined;
+}
+
+/** Options that every device takes. */
+export interface RunOptions {
+  /** The folder in which that of this device is made. Default: the committed results, and none of a part of them. */
+  readonly out?: string;
+  readonly quick: boolean;
+  readonly only?: string;
+  readonly case?: string;
+}
+
+/**
+ * Times every case with everybody who is there. Prints the table and writes it, the plots and `results.json`, which is
+ * written after each case, so that a crash leaves what there is.
+ *
+ * @returns whether all of our own results are there and right
+ */
+export async function runArena(arena: Arena, { out, ...part }: RunOptions): Promise<boolean> {
+  const isPart = part.quick || part.only !== undefined || part.case !== undefined;
+  const parent = out === undefined ? (isPart ? undefined : RESULTS) : pathToFileURL(`${out}/`);
+  const folder = parent === undefined ? undefined : new URL(`${arena.name}/`, parent);
+  const { peers, contestants } = await loadAll(arena);
+  const cases = new Map<LimitCase, CaseResult>();
+  const results = (): Results => resultsOf(arena, contestants, [...cases.values()]);
+  for (const together of [peers.filter(({ isApart = false }) => !isApart), peers.filter(({ isApart }) => isApart)]) {
+    if (together.length === 0) continue;
+    for (const limitCase of arena.cases) {
+      const outcomes = await measureCase(limitCase, together, arena.schedule);
+      const before = cases.get(limitCase)?.entries ?? torchEntries(arena.torch, limitCase);
+      cases.set(limitCase, caseResult(limitCase, outcomes, before));
+      console.error(describe(limitCase, outcomes));
+      if (folder !== undefined) saveResults(folder, results());
+    }
+  }
+  for (const peer of peers) await peer.close?.();
+  const text = formatResults(results(), loadTargets());
+  console.log(`## ${arena.name}\n\n${text}\n`);
+  if (folder !== undefined) {
+    saveText(new URL('table.md', folder), `${text}\n`);
+    await drawResults(folder, results());
+  }
+  return results().cases.every(({ entries }) => entries.some(({ name, ms }) => name === 'concord' && ms !== undefined));
+}
+
+/** What is wanted of us: `limits/targets.json`. */
+export function loadTargets(): Target[] {
+  const file = new URL('../limits/targets.json', import.meta.url);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Target[]) : [];
+}
+
+async function loadAll({ candidates, torch }: Arena): Promise<{ peers: Peer[]; contestants: ContestantResult[] }> {
+  const peers: Peer[] = [];
+  const contestants: ContestantResult[] = [];
+  for (const { name, role, load } of candidates) {
+    try {
+      const peer = await load();
+      peers.push(peer);
+      contestants.push(contestantResult(peer));
+    } catch (error) {
+      const absent = reasonOf(error);
+      contestants.push({ name, role, absent });
+      console.error(`${name} is not there: ${absent}`);
+    }
+  }
+  if (torch !== undefined) {
+    const about = 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
+    contestants.push({ name: 'torch', role: 'limit', ...about });
+  }
+  return { peers, contestants };
+}
+
+function resultsOf(arena: Arena, contestants: readonly ContestantResult[], cases: readonly CaseResult[]): Results {
+  const { name, device, driver, schedule, overhead, torch } = arena;
+  const ceilings = arena.ceilings ?? (torch !== undefined && 'ceilings' in torch ? torch.ceilings : undefined);
+  return newResults({
+    arena: name,
+    device,
+    ...(driver === undefined ? {} : { driver }),
+    machine: machine(),
+    date: new Date().toISOString().slice(0, 10),
+    schedule,
+    contestants,
+    ...(ceilings === undefined ? {} : { ceilings }),
+    ...(overhead === undefined ? {} : { overhead }),
+    cases,
+  });
+}
+
+function torchEntries(torch: Arena['torch'], { op, name }: LimitCase): Entry[] {
+  if (torch === undefined || 'absent' in torch) return [];
+  const line = torch.lines.find((each) => each.op === op && each.case === name);
+  if (line === undefined) return [{ name: 'torch', lacks: 'was not timed' }];
+  return [{ name: 'torch', ...(line.ms === undefined ? { failed: line.failed ?? 'no time' } : { ms: line.ms }) }];
+}
+
+/** A case in one line, for who waits for the next. */
+function describe({ op, name }: LimitCase, outcomes: readonly Outcome[]): string {
+  const times = outcomes.flatMap((outcome) => {
+    if ('lacks' in outcome) return [];
+    const what = 'failed' in outcome ? outcome.failed.split('\n')[0] : `${median(outcome.rounds).toPrecision(4)} ms`;
+    return [`${outcome.peer.name} ${what}`];
+  });
+  return `${op} ${name}: ${times.join(', ')}`;
+}

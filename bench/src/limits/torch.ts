@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Ceilings } from '../results.ts';
+import type { CaseSet } from './cases.ts';
+import type { TheirLine } from './report.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../limits/torch_limits.py', import.meta.url));
+
+/** What `torch_limits.py` found. */
+export interface TorchLimits {
+  readonly device: string;
+  readonly versions: string;
+  readonly ceilings?: Ceilings;
+  readonly lines: readonly TheirLine[];
+}
+
+/**
+ * Runs the script on the GPU of this machine.
+ *
+ * @throws {Error} with the reason why it cannot run, such as that there is no PyTorch
+ */
+export async function runTorch(set: CaseSet, only?: string): Promise<TorchLimits> {
+  const args = [SCRIPT, '--set', set, ...(only === undefined ? [] : ['--only', only])];
+  const child = spawn('python3', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let [output, errors] = ['', ''];
+  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (errors += text.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(errors.trim().split('\n').at(-1) ?? `python3 ended with ${code}`);
+  return parseTorch(output, 'torch_limits.py');
+}
+
+/** Reads what the script printed earlier. @throws {Error} where the file is not there, or is something else */
+export function readTorch(file: string): TorchLimits {
+  return parseTorch(readFileSync(file, 'utf8'), file);
+}
+
+/** @throws {Error} that names `source` and the line where the text is not what the script prints */
+export function parseTorch(text: string, source: string): TorchLimits {
+  let about: { device?: string; driver?: string; versions?: string } = {};
+  let ceilings: Ceilings | undefined;
+  const lines: TheirLine[] = [];
+  for (const [i, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    let parsed: Partial<TheirLine> & { device?: string; ceilings?: Ceilings };
+    try {
+      parsed = JSON.parse(line) as typeof parsed;
+    } catch (error) {
+      throw new Error(`${source}:${i + 1} is not JSON: ${line.slice(0, 80)}`, { cause: error });
+    }
+    if (parsed.device !== undefined) about = parsed;
+    else if (parsed.ceilings !== undefined) ceilings = parsed.ceilings;
+    else if (parsed.op !== undefined && parsed.case !== undefined) lines.push(parsed as TheirLine);
+    else throw new Error(`${source}:${i + 1} is neither a device, nor ceilings, nor a case: ${line.slice(0, 80)}`);
+  }
+  if (lines.length === 0) throw new Error(`${source} has no cases`);
+  const { device = 'unknown', driver = 'unknown', versions = 'unknown' } = about;
+  return { device, versions: `${versions}, driver ${driver}`, ...(ceilings === undefined ? {} : { ceilings }), lines };
+}

@@ -1,0 +1,76 @@
+/**
+ * ONNX models of a few nodes, with fixed shapes and float32 inputs and outputs. The numbers of the fields are those of
+ * https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
+ */
+import { integer, message } from './protobuf.ts';
+
+/** A node: an operator with the names of what it reads and writes. */
+export interface Node {
+  readonly operator: string;
+  readonly inputs: readonly string[];
+  readonly output: string;
+  /** An attribute is an integer or a list of them. */
+  readonly attributes?: Readonly<Record<string, number | readonly number[]>>;
+}
+
+/** A computation. */
+export interface Graph {
+  readonly nodes: readonly Node[];
+  /** Shapes of the inputs and of the output by their names. */
+  readonly inputs: Readonly<Record<string, readonly number[]>>;
+  readonly output: readonly [name: string, shape: readonly number[]];
+  /** Constants of one dimension. */
+  readonly constants?: Readonly<Record<string, Float32Array | BigInt64Array>>;
+}
+
+/** TensorProto.DataType. */
+const FLOAT = 1;
+const INT64 = 7;
+/** AttributeProto.AttributeType. */
+const INT = 2;
+const INTS = 7;
+/** ONNX 1.15. */
+const IR_VERSION = 9;
+const OPSET = 18;
+
+/** The bytes of a `.onnx` file. */
+export function encodeModel({ nodes, inputs, output, constants = {} }: Graph): Uint8Array {
+  const graph = [
+    ...nodes.flatMap((node) => message(1, encodeNode(node))),
+    ...message(2, 'bench'),
+    ...Object.entries(constants).flatMap(([name, values]) => message(5, encodeConstant(name, values))),
+    ...Object.entries(inputs).flatMap(([name, shape]) => message(11, encodeValue(name, shape))),
+    ...message(12, encodeValue(...output)),
+  ];
+  return Uint8Array.from([...integer(1, IR_VERSION), ...message(7, graph), ...message(8, integer(2, OPSET))]);
+}
+
+function encodeNode({ operator, inputs, output, attributes = {} }: Node): number[] {
+  return [
+    ...inputs.flatMap((name) => message(1, name)),
+    ...message(2, output),
+    ...message(4, operator),
+    ...Object.entries(attributes).flatMap(([name, value]) => message(5, encodeAttribute(name, value))),
+  ];
+}
+
+function encodeAttribute(name: string, value: number | readonly number[]): number[] {
+  const content =
+    typeof value === 'number'
+      ? [...integer(3, value), ...integer(20, INT)]
+      : [...value.flatMap((each) => integer(8, each)), ...integer(20, INTS)];
+  return [...message(1, name), ...content];
+}
+
+function encodeConstant(name: string, values: Float32Array | BigInt64Array): number[] {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  const type = values instanceof Float32Array ? FLOAT : INT64;
+  return [...integer(1, values.length), ...integer(2, type), ...message(8, name), ...message(9, bytes)];
+}
+
+/** A ValueInfoProto of a TypeProto of a tensor. */
+function encodeValue(name: string, shape: readonly number[]): number[] {
+  const dimensions = shape.flatMap((size) => message(1, integer(1, size)));
+  const tensor = [...integer(1, FLOAT), ...message(2, dimensions)];
+  return [...message(1, name), ...message(2, message(1, tensor))];
+}

@@ -1,0 +1,21 @@
+import { UsageError } from './exit.ts';
+import type { Ceilings } from './results.ts';
+
+/** Options that every device takes. */
+export const RUN_OPTIONS = {
+  quick: { type: 'boolean', default: false },
+  only: { type: 'string' },
+  case: { type: 'string' },
+  out: { type: 'string' },
+  ceilings: { type: 'string' },
+} as const;
+
+/** `--ceilings TFLOPS,TBPS`. @throws {UsageError} for anything but two positive numbers */
+export function parseCeilings(text: string | undefined): Ceilings | undefined {
+  if (text === undefined) return undefined;
+  const [tflops = 0, tbps = 0, ...others] = text.split(',').map(Number);
+  if (!(tflops > 0 && tbps > 0) || others.length > 0) {
+    throw new UsageError(`--ceilings takes TFLOP/s and TB/s such as 67,4.8, not ${text}`);
+  }
+  return { tflops, tbps, source: 'given' };
+}

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { exampleResults } from '../test/example-results.ts';
+import { rooflineMs, standingsOf, targetsOf } from './ratios.ts';
+
+it('holds ours against the fastest peer, the limit and the roofline', () => {
+  const [gemm, f16, add] = standingsOf(exampleResults());
+  // 2 ms of ours; 6 and 4 of the peers; 1 of the limit.
+  expect(gemm).toMatchObject({ overPeer: 2, ofLimit: 0.5, rooflineMs: 0.5, peer: { name: 'second' } });
+  expect(f16?.rooflineMs).toBeUndefined();
+  // Ours has no time, so there is nothing to compare.
+  expect(add?.ours).toBeUndefined();
+  expect(add?.overPeer).toBeUndefined();
+  expect(add?.ofLimit).toBeUndefined();
+});
+
+it('takes what takes longer, arithmetic or memory', () => {
+  const ceilings = { tflops: 50, tbps: 4, source: '' };
+  const base = { op: 'gemm', case: '', entries: [] };
+  expect(rooflineMs({ ...base, flops: 50e12, traffic: 4 }, ceilings)).toBe(1000);
+  expect(rooflineMs({ ...base, flops: 50, traffic: 8e12 }, ceilings)).toBe(2000);
+  expect(rooflineMs({ ...base, bytes: 1, traffic: 4e9 }, ceilings)).toBe(1);
+});
+
+it('finds the targets of a case; a later one takes the place of an earlier one', () => {
+  const target = { arenas: ['here'], op: 'gemm', against: 'limit', atLeast: 0.9 } as const;
+  const peers = { ...target, against: 'peers', atLeast: 1.8 } as const;
+  const closer = { ...target, cases: ['1024'], atLeast: 0.5 };
+  const targets = [target, peers, closer];
+  const result = (name: string): Parameters<typeof targetsOf>[1] => ({
+    op: 'gemm',
+    case: name,
+    traffic: 0,
+    entries: [],
+  });
+  expect(targetsOf('here', result('1024'), targets)).toEqual([peers, closer]);
+  expect(targetsOf('here', result('512'), targets)).toEqual([target, peers]);
+  expect(targetsOf('there', result('512'), targets)).toEqual([]);
+});

@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { loadTargets } from './arena.ts';
+import { NotHere } from './exit.ts';
+import { fillMarkers } from './markers.ts';
+import { drawResults } from './plots/draw.ts';
+import { plotsOf } from './plots/series.ts';
+import { loadResults, type Results, RESULTS, saveText } from './results.ts';
+import { formatSummary } from './summary.ts';
+import { formatResults } from './table.ts';
+
+const README = new URL('../README.md', import.meta.url);
+
+/**
+ * `[--check] [FOLDER]`: writes table.md and plots beside every results.json in the folder. Of the committed results, the
+ * parts of README.md between markers too, so that nobody types a number. `--check` writes nothing.
+ *
+ * @returns whether README.md has what the committed results say, if that was the question
+ */
+export async function benchReport(args: readonly string[]): Promise<boolean> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { check: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  const [path] = positionals;
+  const parent = path === undefined ? RESULTS : pathToFileURL(`${path}/`);
+  const all = loadAll(parent);
+  if (!values.check) {
+    for (const { folder, results } of all) {
+      saveText(new URL('table.md', folder), `${formatResults(results, loadTargets())}\n`);
+      await drawResults(folder, results);
+    }
+  }
+  if (path !== undefined) return true;
+  const before = readFileSync(README, 'utf8');
+  const after = fillReadme(
+    before,
+    all.map(({ results }) => results),
+  );
+  if (!values.check) writeFileSync(README, after);
+  else if (after !== before) console.error('README.md is not what the results say: run `pnpm bench report`');
+  return !values.check || after === before;
+}
+
+/** The text of README.md with the tables and plots of these results. */
+export function fillReadme(readme: string, all: readonly Results[]): string {
+  const targets = loadTargets();
+  const parts = all.map((results): [string, string] => [
+    results.arena,
+    `${formatResults(results, targets)}\n\n${plotLinks(results)}`,
+  ]);
+  return fillMarkers(readme, new Map([...parts, ['summary', formatSummary(all)]]));
+}
+
+/** The first plot, and links to the others. */
+function plotLinks(results: Results): string {
+  const [first, ...others] = plotsOf(results).map(({ name }) => `[${name}](results/${results.arena}/${name}.svg)`);
+  if (first === undefined) return '';
+  return [`!${first}`, ...(others.length === 0 ? [] : [`Also ${others.join(', ')}.`])].join('\n\n');
+}
+
+/** In an order that does not depend on the file system. */
+function loadAll(parent: URL): { folder: URL; results: Results }[] {
+  if (!existsSync(parent)) throw new NotHere(`there is no folder ${parent.pathname}`);
+  const found = readdirSync(parent, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .sort((x, y) => (x.name < y.name ? -1 : 1))
+    .map(({ name }) => new URL(`${name}/`, parent))
+    .filter((folder) => existsSync(new URL('results.json', folder)));
+  if (found.length === 0) throw new NotHere(`no folder in ${parent.pathname} has a results.json`);
+  return found.map((folder) => ({ folder, results: loadResults(folder) }));
+}
