@@ -40,7 +40,8 @@ export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
     // Waits for a software device take milliseconds, so its rounds are longer.
     schedule: quick ? { rounds: 3, roundMs: 1 } : { rounds: 7, roundMs: isSoftware ? 100 : 20 },
     overhead,
-    torch: recorded ?? (isSoftware ? { absent: 'a software device has no vendor' } : await tryTorch(set, only)),
+    torch:
+      recorded ?? (isSoftware ? { absent: 'a software device has no vendor' } : await tryTorch(set, only, values.case)),
     ceilings,
   };
   return runArena(arena, values);
@@ -60,9 +61,9 @@ function candidates(create: () => WebGpuBackend): Candidate[] {
   ];
 }
 
-async function tryTorch(set: CaseSet, only: string | undefined): Promise<TorchLimits | { readonly absent: string }> {
+async function tryTorch(...which: Parameters<typeof runTorch>): Promise<TorchLimits | { readonly absent: string }> {
   try {
-    return await runTorch(set, only);
+    return await runTorch(...which);
   } catch (error) {
     return { absent: reasonOf(error) };
   }

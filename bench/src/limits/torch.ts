@@ -17,12 +17,14 @@ export interface TorchLimits {
 }
 
 /**
- * Runs the script on the GPU of this machine.
+ * Runs the script on the GPU of this machine, with all cases of a set, or those of these ops and this name.
  *
  * @throws {Error} with the reason why it cannot run, such as that there is no PyTorch
  */
-export async function runTorch(set: CaseSet, only?: string): Promise<TorchLimits> {
-  const args = [SCRIPT, '--set', set, ...(only === undefined ? [] : ['--only', only])];
+export async function runTorch(set: CaseSet, only?: string, name?: string): Promise<TorchLimits> {
+  const args = [SCRIPT, '--set', set];
+  if (only !== undefined) args.push('--only', only);
+  if (name !== undefined) args.push('--case', name);
   const child = spawn('python3', args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let [output, errors] = ['', ''];
   child.stdout.on('data', (text: Buffer) => (output += text.toString()));
