@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/limit-case.ts';
 import type { TorchLimits } from './limits/torch.ts';
 import { machine } from './machine.ts';
@@ -39,8 +40,9 @@ export interface Arena {
   readonly driver?: string;
   readonly cases: readonly LimitCase[];
   readonly candidates: readonly Candidate[];
-  readonly schedule: { readonly rounds: number; readonly roundMs: number };
+  readonly schedule: { readonly rounds: number; readonly roundMs: number; readonly warmMs?: number };
   readonly overhead?: Overhead;
+  readonly firstCalls?: readonly FirstCall[];
   /** What the library of the device's vendor was timed with, or why it was not. */
   readonly torch?: TorchLimits | { readonly absent: string };
   /** Given by hand. Default: what PyTorch measured. */
@@ -117,7 +119,7 @@ async function loadAll({ candidates, torch }: Arena): Promise<{ peers: Peer[]; c
 }
 
 function resultsOf(arena: Arena, contestants: readonly ContestantResult[], cases: readonly CaseResult[]): Results {
-  const { name, device, driver, schedule, overhead, torch } = arena;
+  const { name, device, driver, schedule, overhead, firstCalls, torch } = arena;
   const ceilings = arena.ceilings ?? (torch !== undefined && 'ceilings' in torch ? torch.ceilings : undefined);
   return newResults({
     arena: name,
@@ -129,6 +131,7 @@ function resultsOf(arena: Arena, contestants: readonly ContestantResult[], cases
     contestants,
     ...(ceilings === undefined ? {} : { ceilings }),
     ...(overhead === undefined ? {} : { overhead }),
+    ...(firstCalls === undefined ? {} : { firstCalls }),
     cases,
   });
 }

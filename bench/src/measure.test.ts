@@ -62,3 +62,18 @@ it('says why there are no times, and goes on with the others', async () => {
     ['late', { failed: 'device lost' }],
   ]);
 });
+
+it('works until the device is warm before it counts', async () => {
+  const log: string[] = [];
+  const slow: Peer = {
+    ...peer('slow', log),
+    prepare: async () => ({
+      run: () => void log.push('run'),
+      wait: () => new Promise((resolve) => setTimeout(resolve, 5)),
+      entries: async (indices) => indices.map(right),
+    }),
+  };
+  await measureCase(limitCase, [slow], { rounds: 1, roundMs: 1, warmMs: 30 });
+  // One to check, one or two to count the calls of a round, one that counts; and those that warm.
+  expect(log.length).toBeGreaterThanOrEqual(3 + 4);
+});

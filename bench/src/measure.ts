@@ -30,7 +30,7 @@ interface Contestant {
 export async function measureCase(
   limitCase: LimitCase,
   peers: readonly Peer[],
-  { rounds = 7, roundMs = 20 }: Schedule = {},
+  { rounds = 7, roundMs = 20, warmMs = 0 }: Schedule = {},
 ): Promise<Outcome[]> {
   const outcomes = new Map<Peer, Outcome>();
   const running = new Set<Contestant>();
@@ -55,6 +55,13 @@ export async function measureCase(
       const calls = await callsPerRound((count) => time(prepared, count), roundMs);
       running.add({ peer, prepared, calls, rounds: [] });
     });
+  }
+  const [first] = running;
+  for (let warm = 0; first !== undefined && warm < warmMs;) {
+    const went = await attempt(first.peer, async () => {
+      warm += await time(first.prepared, first.calls);
+    });
+    if (!went) break;
   }
   for (let round = -1; round < rounds; round++) {
     const turn = [...running];

@@ -23,7 +23,7 @@ export interface Overhead {
 }
 
 /** Measures `backend`, which is open and idle, with ops on so many elements. */
-export async function measureOverhead(backend: ComputeBackend, quick: boolean, n = 16): Promise<Overhead> {
+export async function measureOverhead(backend: ComputeBackend, quick: boolean, n = 1024): Promise<Overhead> {
   const [ops, rounds, singles] = quick ? [10, 2, 2] : [1000, 15, 200];
   const input = upload(backend, new Float32Array(n));
   const output = upload(backend, new Float32Array(n));
@@ -76,11 +76,14 @@ export function formatOverhead(overhead: Overhead): string {
     '',
     row('', 'microseconds, median'),
     '|---|---|',
-    row('JavaScript of an op, one of 1,000', micros(overhead.queueMicros)),
+    row('JavaScript of an op on 1,024 elements, one of 1,000', micros(overhead.queueMicros)),
     row('the same, until the device has done all', micros(overhead.doneMicros)),
     ...(overhead.bareMicros === undefined
       ? []
-      : [row('the same in bare calls of WebGPU', micros(overhead.bareMicros))]),
+      : [
+          row('the same in bare calls of WebGPU', micros(overhead.bareMicros)),
+          row('ours over bare calls', `${(overhead.doneMicros / overhead.bareMicros).toFixed(2)}x`),
+        ]),
     row('JavaScript of `flush` behind one op', micros(overhead.flushMicros)),
     row('one op and `synchronize`', micros(overhead.roundTripMicros)),
     row('reading 4 bytes back', micros(overhead.readMicros)),

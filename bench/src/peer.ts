@@ -15,8 +15,11 @@ export interface Prepared {
   close?(): Promise<void>;
 }
 
-/** Who takes part: ours, another implementation, or what bounds us all, such as the library of the device's vendor. */
-export type Role = 'ours' | 'peer' | 'limit';
+/**
+ * Who takes part: ours, ours with an option that users have to ask for, another implementation, or what bounds us all, such
+ * as the library of the device's vendor.
+ */
+export type Role = 'ours' | 'option' | 'peer' | 'limit';
 
 /** One of those that are timed. */
 export interface Peer {

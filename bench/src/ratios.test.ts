@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exampleResults } from '../test/example-results.ts';
-import { rooflineMs, standingsOf, targetsOf } from './ratios.ts';
+import { judge, judgeMeans, rooflineMs, standingsOf, type Target, targetsOf } from './ratios.ts';
 
 it('holds ours against the fastest peer, the limit and the roofline', () => {
   const [gemm, f16, add] = standingsOf(exampleResults());
@@ -35,4 +35,36 @@ it('finds the targets of a case; a later one takes the place of an earlier one',
   expect(targetsOf('here', result('1024'), targets)).toEqual([peers, closer]);
   expect(targetsOf('here', result('512'), targets)).toEqual([target, peers]);
   expect(targetsOf('there', result('512'), targets)).toEqual([]);
+});
+
+describe('judging', () => {
+  const standings = standingsOf(exampleResults());
+  const [gemm, f16] = standings;
+  const target: Target = { arenas: ['webgpu-example'], op: 'gemm', against: 'limit', atLeast: 0.5 };
+  if (gemm === undefined || f16 === undefined) throw new Error('the example has no products');
+
+  it('holds ours against the limit, the peers and another case of ours', () => {
+    expect(judge(gemm, target, standings)).toMatchObject({ found: 0.5, isMet: true });
+    expect(judge(gemm, { ...target, atLeast: 0.51 }, standings)).toMatchObject({ found: 0.5, isMet: false });
+    expect(judge(gemm, { ...target, against: 'peers' }, standings)).toMatchObject({ found: 2 });
+    expect(judge(gemm, { ...target, against: { case: '1024' } }, standings)).toMatchObject({ found: 1 });
+    expect(judge(gemm, { ...target, against: { case: 'none' } }, standings)).toEqual({
+      target: { ...target, against: { case: 'none' } },
+    });
+    expect(judge(f16, target, standings)).toEqual({ target });
+  });
+
+  it('judges somebody else where the target says so', () => {
+    expect(judge(gemm, { ...target, of: 'second' }, standings)).toMatchObject({ found: 0.25, isMet: false });
+    expect(judge(gemm, { ...target, of: 'nobody' }, standings)).not.toHaveProperty('found');
+  });
+
+  it('takes the geometric mean of all cases, if all were measured', () => {
+    const mean: Target = { ...target, mean: true, atLeast: 0.4 };
+    const twice = [gemm, { ...gemm, limit: { name: 'torch', ms: 0.5 } }];
+    expect(judgeMeans('webgpu-example', twice, [target, mean])[0]?.found).toBeCloseTo(Math.sqrt(0.5 * 0.25), 10);
+    const { limit: _, ...unknown } = gemm;
+    expect(judgeMeans('webgpu-example', [gemm, unknown], [mean])).toEqual([{ target: mean }]);
+    expect(judgeMeans('elsewhere', twice, [mean])).toEqual([]);
+  });
 });

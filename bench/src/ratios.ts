@@ -21,8 +21,20 @@ export interface Target {
   readonly op: string;
   /** Default: all of the op. */
   readonly cases?: readonly string[];
-  readonly against: 'peers' | 'limit';
+  /** The fastest of the peers, the limit, or our own time of another case of the op. */
+  readonly against: 'peers' | 'limit' | { readonly case: string };
+  /** Whose time is held against it. Default: ours. */
+  readonly of?: string;
+  /** The geometric mean of the cases has to reach `atLeast`, not each of them. */
+  readonly mean?: true;
   readonly atLeast: number;
+}
+
+/** What was found for a target: the ratio, where it was measured. */
+export interface Verdict {
+  readonly target: Target;
+  readonly found?: number;
+  readonly isMet?: boolean;
 }
 
 /** Every case of a run with its ratios. */
@@ -48,12 +60,45 @@ export function rooflineMs({ flops = 0, traffic }: CaseResult, { tflops, tbps }:
   return Math.max(flops / tflops, traffic / tbps) / 1e9;
 }
 
-/** The target for a case, of those that name it the one that is last. */
+/** The targets for a case; one that names the case takes the place of an earlier one for all of the op. */
 export function targetsOf(arena: string, { op, case: name }: CaseResult, targets: readonly Target[]): Target[] {
   const found = targets.filter(
-    (target) => target.arenas.includes(arena) && target.op === op && (target.cases?.includes(name) ?? true),
+    (target) =>
+      !target.mean && target.arenas.includes(arena) && target.op === op && (target.cases?.includes(name) ?? true),
   );
-  return found.filter((target, i) => !found.slice(i + 1).some((later) => later.against === target.against));
+  const isSame = (a: Target, b: Target): boolean =>
+    JSON.stringify([a.against, a.of]) === JSON.stringify([b.against, b.of]);
+  return found.filter((target, i) => !found.slice(i + 1).some((later) => isSame(later, target)));
+}
+
+/** What a case has come to. */
+export function judge(standing: Standing, target: Target, standings: readonly Standing[]): Verdict {
+  const found = ratioFor(standing, target, standings);
+  return found === undefined ? { target } : { target, found, isMet: found >= target.atLeast };
+}
+
+/** What the targets for means have come to. */
+export function judgeMeans(arena: string, standings: readonly Standing[], targets: readonly Target[]): Verdict[] {
+  const means = targets.filter(({ mean, arenas }) => mean === true && arenas.includes(arena));
+  return means.map((target) => {
+    const cases = standings.filter(
+      ({ result }) => result.op === target.op && (target.cases?.includes(result.case) ?? true),
+    );
+    const ratios = cases.map((standing) => ratioFor(standing, target, standings));
+    if (ratios.length === 0 || ratios.some((each) => each === undefined)) return { target };
+    const found = Math.exp((ratios as number[]).reduce((sum, each) => sum + Math.log(each), 0) / ratios.length);
+    return { target, found, isMet: found >= target.atLeast };
+  });
+}
+
+function ratioFor(standing: Standing, { against, of }: Target, standings: readonly Standing[]): number | undefined {
+  const { result, ours, peer, limit } = standing;
+  const judged = of === undefined ? ours?.ms : result.entries.find(({ name }) => name === of)?.ms;
+  const other =
+    typeof against === 'object'
+      ? standings.find((each) => each.result.op === result.op && each.result.case === against.case)?.ours
+      : { peers: peer, limit }[against];
+  return judged === undefined || other?.ms === undefined ? undefined : other.ms / judged;
 }
 
 function fastest(result: CaseResult, contestants: readonly ContestantResult[], role: Role): Entry | undefined {

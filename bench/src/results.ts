@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/limit-case.ts';
 import type { Outcome } from './measure.ts';
 import type { Overhead } from './overhead.ts';
@@ -56,10 +57,11 @@ export interface Results {
   readonly driver?: string;
   readonly machine: Readonly<Record<string, string | number>>;
   readonly date: string;
-  readonly schedule: { readonly rounds: number; readonly roundMs: number };
+  readonly schedule: { readonly rounds: number; readonly roundMs: number; readonly warmMs?: number };
   readonly contestants: readonly ContestantResult[];
   readonly ceilings?: Ceilings;
   readonly overhead?: Overhead;
+  readonly firstCalls?: readonly FirstCall[];
   readonly cases: readonly CaseResult[];
 }
 

@@ -1,5 +1,6 @@
+import { formatFirstCalls } from './first-call.ts';
 import { formatOverhead } from './overhead.ts';
-import { type Standing, standingsOf, type Target, targetsOf } from './ratios.ts';
+import { judge, judgeMeans, standingsOf, type Target, targetsOf, type Verdict } from './ratios.ts';
 import type { CaseResult, ContestantResult, Entry, Results } from './results.ts';
 
 /** The middle one; of an even number, the mean of the two in the middle. */
@@ -19,8 +20,10 @@ export function formatResults(results: Results, targets: readonly Target[] = [])
   const parts = [
     formatConditions(results),
     formatTable(results, targets),
+    ...formatMeans(results, targets),
     formatContestants(results),
     ...(results.overhead === undefined ? [] : [formatOverhead(results.overhead)]),
+    ...(results.firstCalls === undefined ? [] : [formatFirstCalls(results.firstCalls)]),
   ];
   return parts.join('\n\n');
 }
@@ -31,11 +34,14 @@ export function formatResults(results: Results, targets: readonly Target[] = [])
  */
 export function formatTable(results: Results, targets: readonly Target[] = []): string {
   const standings = standingsOf(results);
-  const peers = results.contestants.filter(({ role, absent }) => role === 'peer' && absent === undefined);
+  const present = results.contestants.filter(({ absent }) => absent === undefined);
+  const [options, peers] = [present.filter(isOption), present.filter(({ role }) => role === 'peer')];
   const hasLimit = standings.some(({ limit }) => limit !== undefined);
   const hasRoofline = results.ceilings !== undefined;
   const wanted = standings.map((standing) =>
-    formatTargets(standing, targetsOf(results.arena, standing.result, targets)),
+    targetsOf(results.arena, standing.result, targets)
+      .map((target) => formatVerdict(judge(standing, target, standings)))
+      .join('; '),
   );
   const hasWanted = wanted.some((text) => text !== '');
   const when = (isThere: boolean, ...cells: readonly string[]): readonly string[] => (isThere ? cells : []);
@@ -43,6 +49,7 @@ export function formatTable(results: Results, targets: readonly Target[] = []): 
     ...['op', 'case', 'unit', 'concord'],
     ...when(hasLimit, 'limit', 'of the limit'),
     ...when(hasRoofline, 'of the roofline'),
+    ...options.map(({ name }) => name),
     ...peers.map(({ name }) => `against ${name}`),
     ...when(hasWanted, 'wanted'),
   ];
@@ -54,6 +61,7 @@ export function formatTable(results: Results, targets: readonly Target[] = []): 
       ...[result.op, result.case, unit.name, speed(result, ours, unit.scale)],
       ...when(hasLimit, speed(result, limit, unit.scale), ratio(ofLimit)),
       ...when(hasRoofline, ratio(ofRoofline)),
+      ...options.map(({ name }) => speed(result, entryOf(result, name), unit.scale)),
       ...peers.map(({ name }) => against(result, name, ours)),
       ...when(hasWanted, wanted[i] as string),
     );
@@ -64,12 +72,6 @@ export function formatTable(results: Results, targets: readonly Target[] = []): 
 /** Operations or bytes of a case in a second, by the milliseconds that it takes. */
 export function perSecond({ flops, bytes = 0 }: CaseResult, ms: number): number {
   return ((flops ?? bytes) / ms) * 1000;
-}
-
-/** Whether a target is met, or undefined where what it compares was not measured. */
-export function isMet({ overPeer, ofLimit }: Standing, { against: side, atLeast }: Target): boolean | undefined {
-  const found = side === 'peers' ? overPeer : ofLimit;
-  return found === undefined ? undefined : found >= atLeast;
 }
 
 function formatConditions({ device, driver, machine, date, schedule }: Results): string {
@@ -103,18 +105,31 @@ function formatFailures(cases: readonly CaseResult[]): string[] {
   return [...failures].map(([key, names]) => `- failed at ${names.join(', ')}: ${key}`);
 }
 
-function formatTargets(standing: Standing, targets: readonly Target[]): string {
-  return targets
-    .map((target) => {
-      const met = isMet(standing, target);
-      const verdict = met === undefined ? 'not measured' : met ? 'met' : '**missed**';
-      return `${target.atLeast}x ${target.against === 'peers' ? 'over the peers' : 'of the limit'}: ${verdict}`;
-    })
-    .join('; ');
+function formatVerdict({ target, found, isMet }: Verdict): string {
+  const { against: side, of, atLeast } = target;
+  const other = typeof side === 'object' ? `of ${side.case}` : { peers: 'over the peers', limit: 'of the limit' }[side];
+  const whose = of === undefined ? '' : `${of}: `;
+  const verdict = found === undefined ? 'not measured' : isMet === true ? 'met' : '**missed**';
+  // Where the ratio stands in no column of its own.
+  const shown = found !== undefined && (of !== undefined || target.mean === true || typeof side === 'object');
+  return `${whose}${atLeast}x ${other}: ${shown ? `${found.toFixed(2)}x, ` : ''}${verdict}`;
 }
 
-function against({ entries }: CaseResult, name: string, ours: Entry | undefined): string {
-  const theirs = entries.find((entry) => entry.name === name);
+/** The targets for the mean of several cases. */
+function formatMeans(results: Results, targets: readonly Target[]): string[] {
+  const verdicts = judgeMeans(results.arena, standingsOf(results), targets);
+  if (verdicts.length === 0) return [];
+  return [verdicts.map((verdict) => `- ${verdict.target.op}, geometric mean: ${formatVerdict(verdict)}`).join('\n')];
+}
+
+const isOption = ({ role }: ContestantResult): boolean => role === 'option';
+
+function entryOf({ entries }: CaseResult, name: string): Entry | undefined {
+  return entries.find((entry) => entry.name === name);
+}
+
+function against(result: CaseResult, name: string, ours: Entry | undefined): string {
+  const theirs = entryOf(result, name);
   if (theirs?.failed !== undefined) return 'failed';
   return ratio(theirs?.ms === undefined || ours?.ms === undefined ? undefined : theirs.ms / ours.ms);
 }

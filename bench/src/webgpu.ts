@@ -4,7 +4,9 @@ import { WebGpuBackend } from '@concord/backend-webgpu';
 import { type Candidate, runArena } from './arena.ts';
 import { installNavigator } from './dawn.ts';
 import { slugOf, useDevice } from './device.ts';
+import { measureFirstCalls } from './first-call.ts';
 import { type CaseSet, casesOf, selectCases } from './limits/cases.ts';
+import type { LimitCase } from './limits/limit-case.ts';
 import { readTorch, runTorch, type TorchLimits } from './limits/torch.ts';
 import { measureOverhead, type Overhead } from './overhead.ts';
 import { parseCeilings, RUN_OPTIONS } from './options.ts';
@@ -30,16 +32,17 @@ export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
   const isSoftware = device.type === 'software' || device.type === 'cpu';
   const set: CaseSet = quick ? 'quick' : isSoftware ? 'software' : 'gpu';
   const cases = selectCases(casesOf(set), only, values.case);
-  const gpu = await installNavigator({ pauses: isSoftware });
+  await installNavigator({ pauses: isSoftware });
   const arena = {
     name: `webgpu-${slugOf(device.name)}`,
     device: device.name,
     driver: device.driver,
     cases,
-    candidates: candidates(() => new WebGpuBackend({ gpu })),
+    candidates: candidates(isSoftware),
     // Waits for a software device take milliseconds, so its rounds are longer.
-    schedule: quick ? { rounds: 3, roundMs: 1 } : { rounds: 7, roundMs: isSoftware ? 100 : 20 },
+    schedule: quick ? { rounds: 3, roundMs: 1 } : { rounds: 7, ...(isSoftware ? { roundMs: 100 } : GPU_ROUNDS) },
     overhead,
+    firstCalls: await measureFirstCalls(oneOfEach(cases), () => new WebGpuBackend()),
     torch:
       recorded ?? (isSoftware ? { absent: 'a software device has no vendor' } : await tryTorch(set, only, values.case)),
     ceilings,
@@ -47,10 +50,34 @@ export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
   return runArena(arena, values);
 }
 
+/** The case in the middle of those of each op: a usual size. */
+function oneOfEach(cases: readonly LimitCase[]): LimitCase[] {
+  return [...new Set(cases.map(({ op }) => op))].map((op) => {
+    const ofOp = cases.filter((each) => each.op === op);
+    return ofOp[Math.floor((ofOp.length - 1) / 3)] as LimitCase;
+  });
+}
+
+/** A GPU that had nothing to do runs at a fraction of its clock for some tenths of a second. */
+const GPU_ROUNDS = { roundMs: 20, warmMs: 300 };
+
+const UNCHECKED = {
+  name: 'concord, robustness off',
+  remark: 'dawn: { robustness: false }, for products of f16',
+  ops: ['gemm_f16'],
+} as const;
+
 /** Peers look for a GPU when they are loaded, so that comes after the navigator is there. */
-function candidates(create: () => WebGpuBackend): Candidate[] {
+function candidates(isSoftware: boolean): Candidate[] {
+  const version = '@concord/backend-webgpu, this checkout';
+  const unchecked: Candidate = {
+    name: UNCHECKED.name,
+    role: 'option',
+    load: () => concord(version, () => new WebGpuBackend({ dawn: { robustness: false } }), UNCHECKED),
+  };
   return [
-    { name: 'concord', role: 'ours', load: () => concord('@concord/backend-webgpu, this checkout', create) },
+    { name: 'concord', role: 'ours', load: () => concord(version, () => new WebGpuBackend()) },
+    ...(isSoftware ? [] : [unchecked]),
     { name: 'jax-js', role: 'peer', load: async () => (await import('./peers/jax-js.ts')).jaxJs },
     { name: 'tfjs webgpu', role: 'peer', load: async () => (await import('./peers/tfjs-webgpu.ts')).tfjsWebgpu },
     {

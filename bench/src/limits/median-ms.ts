@@ -6,6 +6,8 @@ export interface Schedule {
   readonly rounds?: number;
   /** Milliseconds of a round, at least, in as many calls as that takes. Default: 20. */
   readonly roundMs?: number;
+  /** Milliseconds of work before the rounds, at least. Default: 0. */
+  readonly warmMs?: number;
 }
 
 /**

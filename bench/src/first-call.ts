@@ -1,0 +1,100 @@
+import type { ComputeBackend, OpName, OpPlan } from '@concord/backend-core';
+import type { LimitCase } from './limits/limit-case.ts';
+import { row } from './table.ts';
+
+/** What the first call of a case costs on a device that was just opened, in milliseconds until its result is there. */
+export interface FirstCall {
+  readonly op: string;
+  readonly case: string;
+  readonly firstMs: number;
+  /** `prepare`, which an application can await while it does something else. */
+  readonly prepareMs: number;
+  /** The first call behind it. */
+  readonly preparedMs: number;
+  /** The second call: what every later one takes with its wait. */
+  readonly laterMs: number;
+}
+
+/**
+ * Measures first calls, each on a device of its own.
+ *
+ * @param create - makes a backend that shares no device with one that is disposed
+ */
+export async function measureFirstCalls(
+  cases: readonly LimitCase[],
+  create: () => ComputeBackend,
+): Promise<FirstCall[]> {
+  const found: FirstCall[] = [];
+  for (const limitCase of cases) {
+    const plain = await withTrial(create, limitCase, async (call) => ({ firstMs: await call(), laterMs: await call() }));
+    const prepared = await withTrial(create, limitCase, async (call, prepare) => ({
+      prepareMs: await prepare(),
+      preparedMs: await call(),
+    }));
+    found.push({ op: limitCase.op, case: limitCase.name, ...plain, ...prepared });
+  }
+  return found;
+}
+
+/** The measurements as a Markdown table. */
+export function formatFirstCalls(calls: readonly FirstCall[]): string {
+  const millis = (value: number): string => (value < 10 ? value.toFixed(2) : value.toFixed(0));
+  return [
+    '### The first call',
+    '',
+    row('milliseconds', 'first call', '`prepare`', 'first call behind it', 'later calls'),
+    '|---|---|---|---|---|',
+    ...calls.map(({ op, case: name, ...ms }) =>
+      row(`${op} ${name}`, ...[ms.firstMs, ms.prepareMs, ms.preparedMs, ms.laterMs].map(millis)),
+    ),
+  ].join('\n');
+}
+
+type Timed = () => Promise<number>;
+
+async function withTrial<T>(
+  create: () => ComputeBackend,
+  limitCase: LimitCase,
+  measure: (call: Timed, prepare: Timed) => Promise<T>,
+): Promise<T> {
+  const backend = create();
+  await backend.init();
+  try {
+    const trial = limitCase.place(backend);
+    await backend.synchronize();
+    const call = (): Promise<number> =>
+      millisOf(async () => {
+        trial.run();
+        await backend.synchronize();
+      });
+    return await measure(call, () => millisOf(() => backend.prepare([planOf(limitCase)])));
+  } finally {
+    await backend.dispose();
+  }
+}
+
+/** The case as `prepare` wants it: what its call says besides the pointers. */
+function planOf(limitCase: LimitCase): OpPlan {
+  let plan: OpPlan | undefined;
+  const note = (op: OpName) => (call: object) => {
+    plan = { op, call } as OpPlan;
+  };
+  const listener = {
+    gemm: note('gemm'),
+    batchedGemm: note('batchedGemm'),
+    conv2dForward: note('conv2dForward'),
+    attention: note('attention'),
+    reduce: note('reduce'),
+    unary: note('unary'),
+    binary: note('binary'),
+  };
+  limitCase.call(listener as unknown as ComputeBackend, [0, 0, 0] as never, 0 as never);
+  if (plan === undefined) throw new Error(`${limitCase.op} ${limitCase.name} calls nothing`);
+  return plan;
+}
+
+async function millisOf(action: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await action();
+  return performance.now() - start;
+}
