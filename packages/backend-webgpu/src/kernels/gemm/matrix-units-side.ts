@@ -27,8 +27,8 @@ export interface MatrixUnitsSide {
   advance(condition: string): string;
   /** Puts the registers into workgroup memory. */
   readonly store: string;
-  /** Loads the matrix at row (column) `at` of the subgroup's piece, which begins at `first`, and at term `p` of the strip. */
-  load(at: number, first: string, p: number): string;
+  /** Loads the matrix at row (column) `at` of the subgroup's piece, which begins at `first`, and at term `16 * turn` of the strip. */
+  load(at: number, first: string): string;
 }
 
 /** Elements of a vector: 16 bytes of binary16. */
@@ -46,6 +46,11 @@ export function stripShape(
   return { line: length / VECTOR + PAD, lines };
 }
 
+/** WGSL: `apart(line)` numbers eight lines such that those after one another are four apart. */
+export const APART: string = /* wgsl */ `
+fn apart(line: u32) -> u32 { return (line & 0xfffffff8u) | ((line & 1u) << 2u) | ((line >> 1u) & 3u); }
+`;
+
 /**
  * A strip lies in workgroup memory as in storage: line by line, a line being a piece of a stored row. The matrix units take
  * it by rows or by columns. It is copied by vectors of 16 bytes, which stay the bits that they are.
@@ -57,6 +62,12 @@ export function matrixUnitsSide(params: MatrixUnitsSideParams): MatrixUnitsSide 
   const reads = (lines * perLine) / threads;
   if (!Number.isInteger(reads)) throw new RangeError(`a strip of ${size} x ${step} is not shared by ${threads} evenly`);
 
+  /**
+   * Eight invocations write to workgroup memory at a time. Two lines of four vectors do so to different banks if they are four lines
+   * apart, not if they are neighbours.
+   */
+  const lineOf = (count: string): string => (perLine === 4 ? `apart(${count})` : count);
+
   /** Declares for one vector that an invocation brings: its place in the strip and in memory. */
   const declareRead = (index: number): string => {
     const slot = `(lane + ${index * threads}u)`;
@@ -64,7 +75,7 @@ export function matrixUnitsSide(params: MatrixUnitsSideParams): MatrixUnitsSide 
       ? [`${name}_line${index}`, `${name}_vector${index} * ${VECTOR}u`]
       : [`${name}_vector${index} * ${VECTOR}u`, `${name}_line${index}`];
     return `
-  let ${name}_line${index} = ${slot} / ${perLine}u;
+  let ${name}_line${index} = ${lineOf(`${slot} / ${perLine}u`)};
   let ${name}_vector${index} = ${slot} % ${perLine}u;
   let ${name}_row${index} = ${name}_first + ${row};
   let ${name}_term${index} = ${term};
@@ -101,10 +112,10 @@ export function matrixUnitsSide(params: MatrixUnitsSideParams): MatrixUnitsSide 
       (index) =>
         `    strips[${place}u + ${name}_line${index} * ${line}u + ${name}_vector${index}] = ${name}_next${index};`,
     ),
-    load: (at, first, p) => {
+    load: (at, first) => {
       const offset = alongK
-        ? `${place + at * line + p / VECTOR}u + ${first} * ${line}u`
-        : `${place + p * line + at / VECTOR}u + ${first} / ${VECTOR}u`;
+        ? `${place + at * line}u + turn * ${16 / VECTOR}u + ${first} * ${line}u`
+        : `${place + at / VECTOR}u + turn * ${16 * line}u + ${first} / ${VECTOR}u`;
       return `subgroupMatrixLoad<${kind}<f16, 16, 16>, ${byRows ? 'row' : 'col'}_major>(&strips, ${offset}, ${line}u)`;
     },
   };

@@ -1,6 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import { matrixUnitsSide, stripShape } from './matrix-units-side.ts';
+import { APART, matrixUnitsSide, stripShape } from './matrix-units-side.ts';
 import { nameOf, type OperandParams, PART_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
 import { outputType, storeFunction } from './storage-formats.ts';
 
@@ -62,8 +62,9 @@ function resultLine({ subgroupN }: MatrixUnitsTile): number {
  * matrices of 16 x 16 sums, which stay in registers.
  *
  * Step by step along k a strip of A and a strip of B are brought to workgroup memory; {@link matrixUnitsSide} has their
- * layout. The next strips are read to registers before the arithmetic, so that memory works meanwhile. At the end the sums
- * go through workgroup memory, 16 rows at a time, because only the device knows which invocation holds which of them.
+ * layout. The next strips are read to registers before the arithmetic, so that memory works meanwhile; the arithmetic is a loop
+ * that is not unrolled, because a compiler moves reads behind what is. At the end the sums go through the same workgroup
+ * memory, 16 rows at a time, because only the device knows which invocation holds which of them.
  *
  * Beyond C and beyond k, zeros are read. Rows begin and end at multiples of eight elements.
  */
@@ -84,14 +85,14 @@ export const matrixUnits: (params: MatrixUnitsParams) => Kernel = variants((para
   });
   const [rows, columns] = [subgroupM / UNIT, subgroupN / UNIT];
 
-  const products = repeat(
-    step / UNIT,
-    (s) => `    {
-${repeat(rows, (i) => `      let a${i} = ${a.load(i * UNIT, 'piece_row', s * UNIT)};`)}
-${repeat(columns, (j) => `      let b${j} = ${b.load(j * UNIT, 'piece_column', s * UNIT)};`)}
-${repeat(columns, (j) => repeat(rows, (i) => `      c${i}_${j} = subgroupMatrixMultiplyAccumulate(a${i}, b${j}, c${i}_${j});`))}
-    }`,
-  );
+  const products = /* wgsl */ `
+    for (var turn = 0u; turn < ${step / UNIT}u; turn++) {
+${repeat(rows, (i) => `      let a${i} = ${a.load(i * UNIT, 'piece_row')};`)}
+${repeat(columns, (j) => `      let b${j} = ${b.load(j * UNIT, 'piece_column')};`)}
+${repeat(columns, (j) =>
+  repeat(rows, (i) => `      c${i}_${j} = subgroupMatrixMultiplyAccumulate(a${i}, b${j}, c${i}_${j});`),
+)}
+    }`;
   const line = resultLine(tile);
   const store = `store_c(at, bitcast<vec4f>(strips[place + line * ${line}u + four]));`;
   const storeRows = (i: number): string => /* wgsl */ `
@@ -115,10 +116,11 @@ ${repeat(columns, (j) => `  subgroupMatrixStore<row_major>(&strips, place + ${j 
     },
     uniforms: PRODUCT_UNIFORMS,
     features: ['f16', 'subgroups', 'chromium_experimental_subgroup_matrix'],
-    // All invocations of a workgroup take the same way, but the bounds of the loop are computed.
+    // Offsets are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
     silenced: ['chromium.subgroup_matrix_uniformity'],
     code: /* wgsl */ `
 ${storeFunction(output, true)}
+${APART}
 var<workgroup> strips: array<vec4u, ${vectorsOf(tile, transA, transB)}>;
 
 @compute @workgroup_size(${threads})
