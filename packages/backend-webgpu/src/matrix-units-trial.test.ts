@@ -56,36 +56,25 @@ afterEach(async () => {
 async function pretender(): Promise<GPU> {
   const source = await dawnSource({ matrixUnits: false }).open();
   if (!source.found) throw new Error(source.message);
-  const claim = (features: ReadonlySet<string>): ReadonlySet<string> =>
+  const claim = (features: Iterable<string>): ReadonlySet<string> =>
     new Set([...features, 'shader-f16', 'subgroups', MATRIX_UNITS]);
   const config = { componentType: 'f16', resultComponentType: 'f32', M: 16, N: 16, K: 16 };
-  const requestAdapter: GPU['requestAdapter'] = async (options) => {
-    const adapter = await source.awaiting(() => source.gpu.requestAdapter(options));
-    if (adapter === null) return null;
+  const claimed = { subgroupMinSize: 32, subgroupMaxSize: 32, subgroupMatrixConfigs: [config] };
+  const pretend = (adapter: GPUAdapter): object => {
     const { vendor, architecture, device, description, isFallbackAdapter } = adapter.info;
-    const subgroups = { subgroupMinSize: 32, subgroupMaxSize: 32 };
-    const info = {
-      vendor,
-      architecture,
-      device,
-      description,
-      isFallbackAdapter,
-      ...subgroups,
-      subgroupMatrixConfigs: [config],
-    };
-    const requestDevice: GPUAdapter['requestDevice'] = async ({ requiredFeatures = [], ...rest } = {}) => {
+    const requestDevice = async ({ requiredFeatures = [], ...rest }: GPUDeviceDescriptor): Promise<GPUDevice> => {
       const possible = [...requiredFeatures].filter((feature) => adapter.features.has(feature));
       const made = await source.awaiting(() => adapter.requestDevice({ ...rest, requiredFeatures: possible }));
-      return Object.defineProperty(made, 'features', { value: claim(made.features as ReadonlySet<string>) });
+      return Object.defineProperty(made, 'features', { value: claim(made.features) });
     };
-    return {
-      info,
-      features: claim(adapter.features as ReadonlySet<string>),
-      limits: adapter.limits,
-      requestDevice,
-    } as never;
+    const info = { vendor, architecture, device, description, isFallbackAdapter, ...claimed };
+    return { info, features: claim(adapter.features), limits: adapter.limits, requestDevice };
   };
-  return { requestAdapter } as never;
+  const requestAdapter = async (options?: GPURequestAdapterOptions): Promise<object | null> => {
+    const adapter = await source.awaiting(() => source.gpu.requestAdapter(options));
+    return adapter === null ? null : pretend(adapter);
+  };
+  return { requestAdapter } as Partial<GPU> as GPU;
 }
 
 it('a backend does without units that fail, and says why', async () => {

@@ -27,10 +27,12 @@ export interface MatrixUnitsSide {
   advance(condition: string): string;
   /** Puts the registers into workgroup memory. */
   readonly store: string;
-  /** Loads the matrix at row (column) `at` of the subgroup's piece, which begins at `first`, and at term `16 * turn` of the strip. */
+  /** Loads the matrix at row (column) `at` of the subgroup's piece, which begins at `first`, and at term `UNIT * turn` of the strip. */
   load(at: number, first: string): string;
 }
 
+/** Rows, columns and terms of the product that is one operation. */
+export const UNIT = 16;
 /** Elements of a vector: 16 bytes of binary16. */
 export const VECTOR = 8;
 /** Vectors that are left free behind each line, so that the same vector of eight neighbouring lines lies in different banks. */
@@ -66,7 +68,7 @@ export function matrixUnitsSide(params: MatrixUnitsSideParams): MatrixUnitsSide 
    * Eight invocations write to workgroup memory at a time. Two lines of four vectors do so to different banks if they are four lines
    * apart, not if they are neighbours.
    */
-  const lineOf = (count: string): string => (perLine === 4 ? `apart(${count})` : count);
+  const lineOf = (index: string): string => (perLine === 4 ? `apart(${index})` : index);
 
   /** Declares for one vector that an invocation brings: its place in the strip and in memory. */
   const declareRead = (index: number): string => {
@@ -114,9 +116,9 @@ export function matrixUnitsSide(params: MatrixUnitsSideParams): MatrixUnitsSide 
     ),
     load: (at, first) => {
       const offset = alongK
-        ? `${place + at * line}u + turn * ${16 / VECTOR}u + ${first} * ${line}u`
-        : `${place + at / VECTOR}u + turn * ${16 * line}u + ${first} / ${VECTOR}u`;
-      return `subgroupMatrixLoad<${kind}<f16, 16, 16>, ${byRows ? 'row' : 'col'}_major>(&strips, ${offset}, ${line}u)`;
+        ? `${place + at * line}u + turn * ${UNIT / VECTOR}u + ${first} * ${line}u`
+        : `${place + at / VECTOR}u + turn * ${UNIT * line}u + ${first} / ${VECTOR}u`;
+      return `subgroupMatrixLoad<${kind}<f16, ${UNIT}, ${UNIT}>, ${byRows ? 'row' : 'col'}_major>(&strips, ${offset}, ${line}u)`;
     },
   };
 }

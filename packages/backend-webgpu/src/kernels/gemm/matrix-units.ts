@@ -1,8 +1,8 @@
 import type { DeviceTraits } from '../recorder.ts';
 import type { VariantQuestion } from '../variant-choice.ts';
 import type { Variant } from './choose-variant.ts';
-import { VECTOR } from './matrix-units-side.ts';
-import { matrixUnitsBytes, matrixUnitsInvocations, type MatrixUnitsTile, SUBGROUP, UNIT } from './matrix-units.wgsl.ts';
+import { UNIT, VECTOR } from './matrix-units-side.ts';
+import { matrixUnitsBytes, matrixUnitsInvocations, type MatrixUnitsTile, SUBGROUP } from './matrix-units.wgsl.ts';
 import { areFours, bindMatrix, type Matrix, type Product } from './product.ts';
 
 type MatrixUnitsVariant = Extract<Variant, { kind: 'matrix-units' }>;

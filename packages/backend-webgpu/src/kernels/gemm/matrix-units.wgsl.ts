@@ -1,6 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import { APART, matrixUnitsSide, stripShape } from './matrix-units-side.ts';
+import { APART, matrixUnitsSide, stripShape, UNIT } from './matrix-units-side.ts';
 import { nameOf, type OperandParams, PART_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
 import { outputType, storeFunction } from './storage-formats.ts';
 
@@ -25,8 +25,6 @@ export interface MatrixUnitsParams extends Omit<OperandParams, 'input'> {
   readonly fit: MatrixUnitsFit;
 }
 
-/** Rows, columns and terms of the product that is one operation. */
-export const UNIT = 16;
 /** Invocations of a subgroup. */
 export const SUBGROUP = 32;
 
