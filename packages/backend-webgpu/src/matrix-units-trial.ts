@@ -67,7 +67,16 @@ async function multiplyOn(
   b: Uint16Array,
 ): Promise<Uint16Array> {
   const { m, n, k } = TRIAL;
-  const client = await WebGpuClient.open({ device, gpu, dawn, adapter, powerPreference, software, variants: [] });
+  const client = await WebGpuClient.open({
+    device,
+    gpu,
+    dawn,
+    adapter,
+    powerPreference,
+    software,
+    variants: [],
+    tuning: 'ignore',
+  });
   try {
     const place = (bytes: number): Span => ({ buffer: client.allocate(bytes), byteOffset: 0, byteLength: bytes });
     const upload = (bits: Uint16Array): Span => {
