@@ -10,7 +10,6 @@ type MatrixUnitsVariant = Extract<Variant, { kind: 'matrix-units' }>;
 /** Tiles for the matrix units, largest first. */
 const TILES: readonly MatrixUnitsTile[] = [
   { m: 128, n: 128, step: 32, subgroupM: 64, subgroupN: 64 },
-  { m: 128, n: 64, step: 64, subgroupM: 64, subgroupN: 32 },
   { m: 64, n: 64, step: 64, subgroupM: 32, subgroupN: 32 },
 ];
 
