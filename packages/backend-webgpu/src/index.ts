@@ -16,7 +16,7 @@ export {
   type StorageBinding,
   type UniformType,
 } from './kernels/kernel.ts';
-export type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
+export type { DeviceTraits, Launch, MatrixShape, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
 export type { VariantPick } from './kernels/variant-choice.ts';
 export { webgpu } from './provider.ts';
 export type { ProfileState, TuningOptions } from './tuning/device-tuning.ts';

@@ -29,10 +29,11 @@ import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { operandsOf } from './kernels/op-plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
-import type { DeviceTraits, Span, StorageBuffer } from './kernels/recorder.ts';
+import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
 import type { ProfileState } from './tuning/device-tuning.ts';
 import type { TuningProfile } from './tuning/profile.ts';
 import type { VariantPick } from './kernels/variant-choice.ts';
+import { matrixUnitsFault } from './matrix-units-trial.ts';
 
 /** Options of a {@link WebGpuBackend}. */
 export interface WebGpuBackendOptions extends WebGpuOptions, BaseBackendOptions {}
@@ -92,6 +93,13 @@ export interface WebGpuNative {
   /** Counters of the device memory of this backend, that of pooled and scratch buffers included. */
   memory(): PoolCounters;
   readonly tuning: VariantTuning;
+  /** Matrix units that products of f16 run on; see `dawn.matrixUnits` of the options. */
+  readonly matrixUnits: {
+    /** The shapes that they multiply; none where the device has none or they are not used. */
+    readonly shapes: readonly MatrixShape[];
+    /** Why they are not used though the device has them: what the trial at `init` found. */
+    readonly fault?: string | undefined;
+  };
 }
 
 const F32: readonly DType[] = ['f32'];
@@ -113,6 +121,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   readonly #options: WebGpuOptions;
   #opened: WebGpuClient | undefined;
   #openedPlans: PlanCache | undefined;
+  #matrixUnitsFault: string | undefined;
 
   constructor(options: WebGpuBackendOptions = {}) {
     super(options);
@@ -132,6 +141,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     this.#openedPlans = new PlanCache(client.traits);
     client.onFailure((error) => this.reportFailure(error));
     void client.lost.then(({ reason, message }) => this.reportLost(message || reason));
+    this.#matrixUnitsFault = await matrixUnitsFault(client, this.#options);
+    if (this.#matrixUnitsFault !== undefined) client.renounceMatrixUnits();
     return {
       device: client.deviceInfo,
       capabilities: {
@@ -252,6 +263,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       this.assertUsable('native');
       return this.#client;
     };
+    const fault = (): string | undefined => this.#matrixUnitsFault;
     return {
       get device() {
         return client().device;
@@ -279,6 +291,9 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
         get profile() {
           return client().tuning.profile;
         },
+      },
+      get matrixUnits() {
+        return { shapes: client().traits.matrixUnits, fault: fault() };
       },
     };
   }

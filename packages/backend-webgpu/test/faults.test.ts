@@ -230,6 +230,8 @@ it.each([
   [{ adapter: '' }, 'adapter must be an index or part of a name, got '],
   [{ powerPreference: 'fast' as 'low-power' }, 'powerPreference must be low-power or high-performance, got fast'],
   [{ dawn: { enable: 'x' as never } }, 'dawn.enable must be an array of toggles'],
+  [{ dawn: { robustness: 0 as never } }, 'dawn.robustness must be true or false, got 0'],
+  [{ dawn: { matrixUnits: 'no' as never } }, 'dawn.matrixUnits must be true or false, got no'],
 ])('init with %o is INVALID_ARGUMENT', async (options, detail) => {
   expect(await rejection(new WebGpuBackend(options).init())).toMatchObject({ code: 'INVALID_ARGUMENT', detail });
 });

@@ -2,6 +2,7 @@ import { isBackendError } from '@concord/backend-core';
 import { expect, it } from 'vitest';
 import { dawnSource } from '../src/client/dawn-source.ts';
 import type { GpuContext } from '../src/client/gpu-source.ts';
+import { MATRIX_UNITS } from '../src/client/matrix-units.ts';
 import { PipelineCache } from '../src/client/pipeline-cache.ts';
 import { MAX_UNIFORM_BYTES } from '../src/client/uniform-ring.ts';
 import { allKernels } from '../src/kernels/all-kernels.ts';
@@ -19,14 +20,15 @@ const kernels = new Map(DEVICES.map((name) => [name, allKernels(TEST_DEVICES[nam
 const every = [...new Set([...kernels.values()].flat())];
 
 /** A device of Dawn's null backend with the features of `traits`; its limits are WebGPU's defaults. */
-async function nullDevice({ hasF16, hasSubgroups }: DeviceTraits): Promise<GpuContext> {
+async function nullDevice({ hasF16, hasSubgroups, matrixUnits }: DeviceTraits): Promise<GpuContext> {
   const source = await dawnSource({ backend: 'null' }).open();
   if (!source.found) throw new Error(source.message);
   const adapter = await source.gpu.requestAdapter();
-  const requiredFeatures: GPUFeatureName[] = [];
+  const requiredFeatures: string[] = [];
   if (hasF16) requiredFeatures.push('shader-f16');
   if (hasSubgroups) requiredFeatures.push('subgroups');
-  const device = await adapter?.requestDevice({ requiredFeatures });
+  if (matrixUnits.length > 0) requiredFeatures.push(MATRIX_UNITS);
+  const device = await adapter?.requestDevice({ requiredFeatures: requiredFeatures as GPUFeatureName[] });
   if (device === undefined) throw new Error('the null backend has no device');
   return { device, awaiting: source.awaiting };
 }

@@ -2,6 +2,7 @@
 import { awaitingPolitely } from './dawn-polling.ts';
 import { browserSource } from './browser-source.ts';
 import type { GpuFound, GpuMissing, GpuSource } from './gpu-source.ts';
+import { MATRIX_UNITS } from './matrix-units.ts';
 
 /** Options of Dawn, which go to `create()` of the `webgpu` package. */
 export interface DawnOptions {
@@ -13,7 +14,21 @@ export interface DawnOptions {
   readonly backend?: string;
   /** Part of an adapter's name. */
   readonly adapter?: string;
+  /**
+   * Whether shaders check the bounds of each access to memory. Default: true. With `false`, the toggle
+   * `disable_robustness`, matrix units are faster. The ops check what they are given anyway; a shader of one's own that
+   * reads or writes outside of its buffers then does so.
+   */
+  readonly robustness?: boolean;
+  /**
+   * Whether products of binary16 run on the GPU's matrix units where Dawn has them, as an experiment still. Default: true.
+   * It takes two toggles, `allow_unsafe_apis` and `vulkan_enable_f16_on_nvidia`.
+   */
+  readonly matrixUnits?: boolean;
 }
+
+/** What makes Dawn offer matrix units, and the 16-bit floats they work on, which it hides on NVIDIA GPUs. */
+const MATRIX_UNIT_TOGGLES: readonly string[] = ['allow_unsafe_apis', 'vulkan_enable_f16_on_nvidia'];
 
 /** The part of Node's `process` that is used: these sources compile without Node's types. */
 declare const process: {
@@ -36,7 +51,8 @@ const instances = new Map<string, GPU>();
 /** WebGPU in Node: Dawn, from the optional peer dependency `webgpu`. */
 export function dawnSource(options: DawnOptions = {}): GpuSource {
   const flags = dawnFlags(options);
-  return { name: 'dawn', key: `dawn ${flags.join(' ')}`, open: () => openDawn(options, flags) };
+  const key = ['dawn', ...flags, ...(options.matrixUnits === false ? ['without matrix units'] : [])].join(' ');
+  return { name: 'dawn', key, open: () => openDawn(options, flags) };
 }
 
 /** Where the GPU comes from when the caller does not say. */
@@ -46,13 +62,20 @@ export function defaultSource(options?: DawnOptions): GpuSource {
   return options === undefined && navigator?.gpu != null ? browserSource() : dawnSource(options);
 }
 
-function dawnFlags({ enable = [], disable = [], backend, adapter }: DawnOptions): string[] {
+function dawnFlags(options: DawnOptions): string[] {
+  const { enable = [], disable = [], backend, adapter, robustness = true, matrixUnits = true } = options;
+  const wanted = [
+    ...(matrixUnits ? MATRIX_UNIT_TOGGLES : []),
+    ...(robustness ? [] : ['disable_robustness']),
+    ...enable,
+  ];
+  const on = [...new Set(wanted)].filter((toggle) => !disable.includes(toggle));
   // Without timestamps rounded to 65 us a profile of small kernels says nothing; pages are not attacked from here.
   const off = ['timestamp_quantization', ...disable];
   return [
     ...(backend === undefined ? [] : [`backend=${backend}`]),
     ...(adapter === undefined ? [] : [`adapter=${adapter}`]),
-    ...(enable.length === 0 ? [] : [`enable-dawn-features=${enable.join(',')}`]),
+    ...(on.length === 0 ? [] : [`enable-dawn-features=${on.join(',')}`]),
     `disable-dawn-features=${off.join(',')}`,
   ];
 }
@@ -68,7 +91,8 @@ async function openDawn(options: DawnOptions, flags: readonly string[]): Promise
       gpu = dawn.create(flags);
       instances.set(key, gpu);
     }
-    return { found: true, gpu, awaiting: awaitingPolitely, explainNoAdapter };
+    const unwanted = options.matrixUnits === false ? [MATRIX_UNITS] : [];
+    return { found: true, gpu, awaiting: awaitingPolitely, explainNoAdapter, unwanted };
   } catch (error) {
     return explainNoDawn(error);
   }

@@ -4,6 +4,7 @@ import { type AdapterChoice, chooseAdapter } from './adapters.ts';
 import { isSoftwareAdapter } from './device-info.ts';
 import { awaitPlainly, type GpuContext, type GpuSource } from './gpu-source.ts';
 import { keyOf } from './injected-source.ts';
+import { MATRIX_UNITS, matrixShapes } from './matrix-units.ts';
 import { PipelineCache } from './pipeline-cache.ts';
 
 /** A device with what is kept once for all its users. */
@@ -23,7 +24,7 @@ interface Entry {
 }
 
 /** Features that are asked for where the adapter has them. */
-const FEATURES = ['shader-f16', 'subgroups', 'timestamp-query'] as const;
+const FEATURES: readonly string[] = ['shader-f16', 'subgroups', 'timestamp-query', MATRIX_UNITS];
 
 const entries = new Map<string, Entry>();
 
@@ -68,11 +69,12 @@ function forgetWhenGone(key: string, entry: Entry): void {
 
 async function open(source: GpuSource, choice: AdapterChoice): Promise<Omit<SharedDevice, 'release'>> {
   const { adapter, found } = await chooseAdapter(source, choice);
+  const wanted = FEATURES.filter((feature) => adapter.features.has(feature) && !found.unwanted?.includes(feature));
   try {
     const device = await found.awaiting(() =>
       adapter.requestDevice({
         label: 'concord',
-        requiredFeatures: FEATURES.filter((feature) => adapter.features.has(feature)),
+        requiredFeatures: wanted as GPUFeatureName[],
         requiredLimits: raisedLimits(adapter.limits),
       }),
     );
@@ -126,12 +128,14 @@ const RAISED = [
   'minUniformBufferOffsetAlignment',
 ] as const;
 
-function traitsOf({ limits, features }: GPUDevice, info: GPUAdapterInfo): DeviceTraits {
+function traitsOf(device: GPUDevice, info: GPUAdapterInfo): DeviceTraits {
+  const { limits, features } = device;
   return {
     isSoftware: isSoftwareAdapter(info),
     hasF16: features.has('shader-f16'),
     hasSubgroups: features.has('subgroups'),
     subgroupSize: features.has('subgroups') ? fixedSubgroupSize(info) : 0,
+    matrixUnits: matrixShapes(device, info),
     storageAlignment: limits.minStorageBufferOffsetAlignment,
     maxBindingBytes: Math.floor(limits.maxStorageBufferBindingSize / 4) * 4,
     maxBufferBytes: Math.floor(limits.maxBufferSize / 4) * 4,

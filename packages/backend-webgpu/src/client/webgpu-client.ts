@@ -132,6 +132,11 @@ export class WebGpuClient {
     return this.#pool.counters;
   }
 
+  /** From now on plans without matrix units. */
+  renounceMatrixUnits(): void {
+    Object.assign(this.traits, { matrixUnits: [] });
+  }
+
   /** How often each variant of a kernel family was launched, by its id. */
   get variantRuns(): ReadonlyMap<string, number> {
     return this.#stream.variantRuns;
@@ -353,6 +358,13 @@ export function checkOptions(options: WebGpuOptions): void {
   for (const list of ['enable', 'disable'] as const) {
     const toggles = options.dawn?.[list];
     check(toggles === undefined || Array.isArray(toggles), `dawn.${list} must be an array of toggles`);
+  }
+  for (const name of ['robustness', 'matrixUnits'] as const) {
+    const value: unknown = options.dawn?.[name];
+    check(
+      value === undefined || typeof value === 'boolean',
+      `dawn.${name} must be true or false, got ${String(value)}`,
+    );
   }
 }
 

@@ -9,7 +9,7 @@ export interface StorageBinding {
 }
 
 /** An optional feature of the device that a kernel's source enables. */
-export type KernelFeature = 'f16' | 'subgroups';
+export type KernelFeature = 'f16' | 'subgroups' | 'chromium_experimental_subgroup_matrix';
 
 /** A WGSL module with one entry point, `main`: the unit that is compiled and cached. */
 export interface Kernel {
@@ -32,6 +32,8 @@ export interface KernelSource {
   /** Scalars by name; in the shader `u.<name>`. */
   readonly uniforms: Readonly<Record<string, UniformType>>;
   readonly features?: readonly KernelFeature[];
+  /** Diagnostics that are switched off, such as `chromium.subgroup_matrix_uniformity`. */
+  readonly silenced?: readonly string[];
   /** Functions and the entry point `main`. Storage variables, `u` and `group_index` are declared in front of it. */
   readonly code: string;
 }
@@ -75,6 +77,7 @@ export function defineKernel(source: KernelSource): Kernel {
   const uniforms = Object.entries(source.uniforms);
   const features = source.features ?? [];
   const code = [
+    ...(source.silenced ?? []).map((rule) => `diagnostic(off, ${rule});`),
     ...features.map((feature) => `enable ${feature};`),
     ...storage.map(
       ([name, { access, type }], index) => `@group(0) @binding(${index}) var<storage, ${access}> ${name}: ${type};`,

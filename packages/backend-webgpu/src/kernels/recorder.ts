@@ -14,6 +14,13 @@ export interface StorageBuffer {
 /** A piece of device memory. */
 export type Span = Operand<StorageBuffer>;
 
+/** An m x k times k x n product of small matrices. */
+export interface MatrixShape {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+}
+
 /** What planning needs to know of a device. */
 export interface DeviceTraits {
   /** The shaders run on the CPU: barriers are dear, registers are cache lines. */
@@ -24,6 +31,8 @@ export interface DeviceTraits {
   readonly hasSubgroups: boolean;
   /** Invocations of a subgroup, where all subgroups of all shaders are of one size; else 0. */
   readonly subgroupSize: number;
+  /** Products of f16 with sums in float32 that a subgroup computes as one operation; none without such units. */
+  readonly matrixUnits: readonly MatrixShape[];
   /** Alignment of a binding's offset, in bytes. */
   readonly storageAlignment: number;
   /** Most bytes that one storage binding can cover; a multiple of 4. */

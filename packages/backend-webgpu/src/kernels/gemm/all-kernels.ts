@@ -8,6 +8,8 @@ import { matvecColumns } from './matvec-columns.wgsl.ts';
 import { matvecRows } from './matvec-rows.wgsl.ts';
 import type { OperandParams } from './product-kernel.ts';
 import { scale } from './scale.wgsl.ts';
+import { matrixUnitsTiles } from './matrix-units.ts';
+import { type MatrixUnitsFit, matrixUnits } from './matrix-units.wgsl.ts';
 import { outputFormat } from './storage-formats.ts';
 import { type Fit, tiled } from './tiled.wgsl.ts';
 
@@ -36,7 +38,23 @@ export function allKernels(traits: DeviceTraits): readonly Kernel[] {
     ]),
   );
   const outputs = DTYPES.map((dtype) => outputFormat(dtype, traits));
-  return [...products, ...vectors, ...outputs.flatMap((output) => [finish({ output }), scale({ output })])];
+  return [
+    ...products,
+    ...onMatrixUnits(traits),
+    ...vectors,
+    ...outputs.flatMap((output) => [finish({ output }), scale({ output })]),
+  ];
+}
+
+function onMatrixUnits(traits: DeviceTraits): readonly Kernel[] {
+  const fits: readonly MatrixUnitsFit[] = ['full', 'edges'];
+  return matrixUnitsTiles(traits).flatMap((tile) =>
+    DTYPES.flatMap((output) =>
+      BOTH.flatMap((transA) =>
+        BOTH.flatMap((transB) => fits.map((fit) => matrixUnits({ output, transA, transB, tile, fit }))),
+      ),
+    ),
+  );
 }
 
 const DTYPES: readonly DType[] = ['f32', 'f16'];

@@ -1,6 +1,8 @@
 import type { DeviceTraits } from '../recorder.ts';
 import { type NamedVariant, sizeStep, type VariantQuestion } from '../variant-choice.ts';
 import type { DirectTile } from './direct.wgsl.ts';
+import { MATRIX_UNITS_IDS } from './matrix-units.ts';
+import type { MatrixUnitsTile } from './matrix-units.wgsl.ts';
 import { MATVEC_EACH, type MatvecGroup } from './matvec-kernel.ts';
 import type { Product } from './product.ts';
 import { type Tile, tileBytes, tileInvocations } from './tiled.wgsl.ts';
@@ -14,6 +16,7 @@ export type Variant = NamedVariant & { readonly splits: number } & Way;
 /** A kernel family with its tile. */
 type Way =
   | { readonly kind: 'tiled'; readonly tile: Tile }
+  | { readonly kind: 'matrix-units'; readonly tile: MatrixUnitsTile }
   | { readonly kind: 'direct'; readonly tile: DirectTile }
   | { readonly kind: 'matvec'; readonly group: MatvecGroup };
 
@@ -53,6 +56,7 @@ const LEAST_DEPTH_OF_LANE = 16;
 /** Every variant, of which each device and shape has some. */
 export const VARIANT_IDS: readonly string[] = [
   ...TILES.map((tile) => idOf({ kind: 'tiled', tile })),
+  ...MATRIX_UNITS_IDS,
   ...DIRECT_TILES.map((tile) => idOf({ kind: 'direct', tile })),
   ...Object.values(MATVEC_GROUPS).map((group) => idOf({ kind: 'matvec', group })),
 ];
@@ -113,11 +117,11 @@ function groupsOf(tile: Tile, { m, n, batchCount }: ProductShape): number {
   return batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
 }
 
-function named(way: Way, splits: number): Variant {
+function named(way: Parameters<typeof idOf>[0], splits: number): Variant {
   return { id: idOf(way), splits, ...way };
 }
 
-function idOf(way: Way): string {
+function idOf(way: Exclude<Way, { kind: 'matrix-units' }>): string {
   if (way.kind === 'tiled') return `gemm/tiled-${way.tile.m}x${way.tile.n}x${way.tile.step}`;
   if (way.kind === 'direct') return `gemm/direct-${way.tile.rows}x${way.tile.columns}`;
   return `gemm/matvec-${way.group.lanes}x${way.group.team}`;

@@ -3,6 +3,7 @@ import type { Recorder } from '../recorder.ts';
 import type { Variant } from './choose-variant.ts';
 import { DIRECT_GROUP, direct } from './direct.wgsl.ts';
 import { launchMatvec } from './launch-matvec.ts';
+import { matrixUnits } from './matrix-units.wgsl.ts';
 import { areFours, bindMatrix, type Product } from './product.ts';
 import { tiled, wholeTurn } from './tiled.wgsl.ts';
 
@@ -38,6 +39,12 @@ export function launchProduct(product: Product, variant: Variant, splits: Splits
     kernel = direct({ input: product.a.dtype, output: product.c.dtype, transA, transB, rows, columns, wide });
     tileM = rows * DIRECT_GROUP;
     tileN = columns * DIRECT_GROUP;
+  } else if (variant.kind === 'matrix-units') {
+    const { tile } = variant;
+    const isFull = m % tile.m === 0 && n % tile.n === 0 && k % tile.step === 0;
+    kernel = matrixUnits({ output: product.c.dtype, transA, transB, tile, fit: isFull ? 'full' : 'edges' });
+    tileM = tile.m;
+    tileN = tile.n;
   } else {
     const { tile } = variant;
     // An operand with neighbours along k is read one by one anyway.

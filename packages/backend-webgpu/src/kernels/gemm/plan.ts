@@ -1,10 +1,11 @@
 import type { ResolvedGemm, ResolvedScale } from '@concord/backend-core/implement';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { pickVariant } from '../variant-choice.ts';
-import { type ProductShape, type Variant, variantsFor } from './choose-variant.ts';
+import { type Variant, variantsFor } from './choose-variant.ts';
 import { type EntriesShape, entriesLaunch } from './entries.ts';
 import { finish } from './finish.wgsl.ts';
 import { launchProduct } from './launch-product.ts';
+import { withMatrixUnits } from './matrix-units.ts';
 import { bytesOfPanel, cuts, panels, panelSizes, panelSizesOfOutput } from './panels.ts';
 import { bindMatrix, type Matrix, type Part, partOf, partOfMatrix, type Product, productOf } from './product.ts';
 import { scale } from './scale.wgsl.ts';
@@ -33,19 +34,20 @@ const DEPTH_MULTIPLE = 64;
 export function planGemm(
   call: ResolvedGemm<StorageBuffer>,
   recorder: Recorder,
-  choose: (shape: ProductShape, recorder: Recorder) => Variant = chooseVariant,
+  choose: (product: Product, depth: number, recorder: Recorder) => Variant = chooseVariant,
 ): void {
   const product = productOf(call, recorder);
   const sizes = panelSizes(product, recorder.traits);
   const sums = sumsMemory(recorder);
   for (const part of panels(product, sizes)) {
     const panel = isWhole(product, part) ? product : partOf(product, part);
-    multiply(panel, choose(panel, recorder), sizes.k, sums, recorder);
+    multiply(panel, choose(panel, sizes.k, recorder), sizes.k, sums, recorder);
   }
 }
 
-function chooseVariant(shape: ProductShape, recorder: Recorder): Variant {
-  return pickVariant(recorder, variantsFor(shape, recorder.traits));
+function chooseVariant(product: Product, depth: number, recorder: Recorder): Variant {
+  const { traits } = recorder;
+  return pickVariant(recorder, withMatrixUnits(variantsFor(product, traits), product, depth, traits));
 }
 
 /** Plans what is left of a gemm with k = 0 or alpha = 0: `C = beta * C`. */

@@ -38,11 +38,8 @@ export const PRODUCT_UNIFORMS: Readonly<Record<string, UniformType>> = {
   reads_c: 'u32',
 };
 
-/**
- * WGSL: finds, from the number of the workgroup, its tile of C, its matrix of the batch and its range of k. Tiles of
- * one row are neighbours, so that groups that run together share rows of A.
- */
-export const PLACE_OF_GROUP: string = /* wgsl */ `
+/** WGSL: finds, from the number of the workgroup, that of its tile of C, its matrix of the batch and its range of k. */
+export const PART_OF_GROUP: string = /* wgsl */ `
   let group = group_index(id, grid);
   if (group >= u.group_count) { return; }
   let tile = group % u.tiles;
@@ -50,6 +47,13 @@ export const PLACE_OF_GROUP: string = /* wgsl */ `
   let split = group / u.tiles / u.batches;
   let begin = split * u.depth;
   let end = min(begin + u.depth, u.k);
+`;
+
+/**
+ * WGSL: {@link PART_OF_GROUP}, and the place of the tile. Tiles of one row are neighbours, so that groups that run together
+ * share rows of A.
+ */
+export const PLACE_OF_GROUP: string = /* wgsl */ `${PART_OF_GROUP}
   let tile_row = tile / u.tiles_n;
   let tile_column = tile % u.tiles_n;
 `;

@@ -1,7 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import type { KernelFeature } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { halfBits } from '../wgsl/half.wgsl.ts';
+import { halfBits, halfBitsOfFour } from '../wgsl/half.wgsl.ts';
 import { isSet } from '../wgsl/is-set.wgsl.ts';
 
 /**
@@ -66,15 +66,15 @@ fn store_c(at: u32, sum: ${type}) {
 
 /** WGSL: `to_f16`, correctly rounded, of a number or of four. */
 export function toF16(wide: boolean): string {
-  const convert = wide
-    ? /* wgsl */ `
-fn to_f16(value: vec4f) -> vec4<f16> {
-  return bitcast<vec4<f16>>(vec2u(
-    half_bits(value.x) | (half_bits(value.y) << 16u),
-    half_bits(value.z) | (half_bits(value.w) << 16u),
-  ));
-}`
-    : /* wgsl */ `
+  if (!wide) {
+    return /* wgsl */ `
+${halfBits}
 fn to_f16(value: f32) -> f16 { return bitcast<vec2<f16>>(half_bits(value)).x; }`;
-  return halfBits + convert;
+  }
+  return /* wgsl */ `
+${halfBitsOfFour}
+fn to_f16(value: vec4f) -> vec4<f16> {
+  let bits = half_bits_of_four(value);
+  return bitcast<vec4<f16>>(bits.xz | (bits.yw << vec2u(16u)));
+}`;
 }

@@ -28,3 +28,21 @@ fn half_bits(value: f32) -> u32 {
   return sign | (units + select(0u, 1u, up));
 }
 `;
+
+/**
+ * WGSL: `half_bits_of_four(value: vec4f) -> vec4u`, the same of four numbers: at once if all are normal in binary16, which they
+ * mostly are.
+ */
+export const halfBitsOfFour: string = /* wgsl */ `
+${halfBits}
+fn half_bits_of_four(value: vec4f) -> vec4u {
+  let bits = bitcast<vec4u>(value);
+  let magnitude = bits & vec4u(0x7fffffffu);
+  if (all(magnitude - 0x38800000u < vec4u(0x477ff000u - 0x38800000u))) {
+    let sign = (bits >> vec4u(16u)) & vec4u(0x8000u);
+    let is_odd = (magnitude >> vec4u(13u)) & vec4u(1u);
+    return sign | ((magnitude + 0xfffu + is_odd - 0x38000000u) >> vec4u(13u));
+  }
+  return vec4u(half_bits(value.x), half_bits(value.y), half_bits(value.z), half_bits(value.w));
+}
+`;
