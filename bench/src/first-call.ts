@@ -26,7 +26,10 @@ export async function measureFirstCalls(
 ): Promise<FirstCall[]> {
   const found: FirstCall[] = [];
   for (const limitCase of cases) {
-    const plain = await withTrial(create, limitCase, async (call) => ({ firstMs: await call(), laterMs: await call() }));
+    const plain = await withTrial(create, limitCase, async (call) => ({
+      firstMs: await call(),
+      laterMs: await call(),
+    }));
     const prepared = await withTrial(create, limitCase, async (call, prepare) => ({
       prepareMs: await prepare(),
       preparedMs: await call(),
