@@ -84,11 +84,18 @@ const SIZES: readonly (readonly [number, number, number])[] = [
   [64, 64, 64],
 ];
 const ODD: Partial<ProductParams> = { m: 13, n: 21, k: 31 };
+/** Rows that begin and end at multiples of 16 bytes, as matrix units want them, also where tiles are cut off. */
+const BY_EIGHTS: Partial<ProductParams> = { m: 136, n: 72, k: 40 };
 
 const list: Entry[] = [
   ...SIZES.flatMap(([m, n, k]) => TRANSPOSES.map((trans): Entry => ['exact', { m, n, k, trans }])),
   // Rows of odd length: two neighbours share a word, which must not be torn.
   ...TRANSPOSES.map((trans): Entry => ['exact', { ...ODD, trans, padA: 2, padB: 3, padC: 2 }]),
+  ...[BY_EIGHTS, { m: 128, n: 128, k: 128 }, { m: 8, n: 16, k: 1032 }, { m: 200, n: 264, k: 96 }].flatMap((sizes) =>
+    TRANSPOSES.map((trans): Entry => ['exact', { ...sizes, trans }]),
+  ),
+  ...TRANSPOSES.map((trans): Entry => ['exact', { ...BY_EIGHTS, trans, padA: 8, padB: 16, padC: 4, offset: 16 }]),
+  ['exact', { ...BY_EIGHTS, alpha: 2, beta: -1 }],
   ['exact', { ...ODD, offset: 2 }],
   ['exact', { ...ODD, offset: 2, padC: 1, beta: 1 }],
   ['exact', { ...ODD, offset: 2, padC: 2, together: true }],
@@ -103,13 +110,18 @@ const list: Entry[] = [
   ['exact', { m: 70_001, n: 1, k: 2 }],
   ['exact-wide', { m: 17, n: 33, k: 65 }],
   ['exact-wide', { m: 64, n: 64, k: 64, trans: 'TT' }],
+  ['exact-wide', { ...BY_EIGHTS, trans: 'TN' }],
   ...TRANSPOSES.map((trans): Entry => ['bounded', { m: 35, n: 37, k: 129, trans, alpha: 0.3, beta: -1.7 }]),
+  ['bounded', { m: 136, n: 72, k: 520, alpha: 0.3, beta: -1.7 }],
   ['bounded', { m: 1, n: 50, k: 2000 }],
   ['bounded', { m: 50, n: 1, k: 2000 }],
   ['specials', { m: 9, n: 11, k: 6 }],
   ['specials', { m: 9, n: 11, k: 6, alpha: 0, beta: 2 }],
+  ['specials', { m: 16, n: 24, k: 8 }],
   ['repeat', { m: 33, n: 34, k: 300 }],
+  ['repeat', { m: 136, n: 264, k: 304 }],
   ['transposed', { m: 31, n: 44, k: 65 }],
+  ['transposed', { m: 128, n: 136, k: 72 }],
   ['rounding', { m: 1 }],
   ['rounding', { m: 60 }],
   ['every-value', {}],
