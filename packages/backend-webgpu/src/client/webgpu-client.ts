@@ -213,7 +213,7 @@ export class WebGpuClient {
     this.#stream.record(op, plan);
   }
 
-  /** Records what was planned for an op, with these operands; `op` is its name in messages. */
+  /** @internal Records what was planned for an op, with these operands; `op` is its name in messages. */
   run(op: string, plan: OpPlan, operands: readonly Span[]): void {
     this.#assertUsable(op);
     this.#stream.run(op, plan, operands);

@@ -10,6 +10,8 @@ const MAX_STEPS = 64;
 /** Plans look at where an operand begins only to see how it is aligned, and no binding wants more than this. */
 const MOST_ALIGNMENT = 256;
 
+type Key = (number | string | boolean)[];
+
 /**
  * The plans of one device, by call: programs make the same calls again and again, and planning takes longer than
  * recording. A plan depends on the shape and on how the operands lie, not on where: on their alignment, and on the
@@ -26,21 +28,34 @@ export class PlanCache {
 
   /** The plan of a call with these operands. Errors as `planOp`. */
   of(op: CheckedOp, operands: readonly Span[]): OpPlan {
-    this.#forgetOtherPreferences();
-    const key = keyOf(op, operands);
-    let plan = this.#plans.get(key);
-    if (plan === undefined) {
-      plan = planOp(op, operands, this.#traits);
-      if (this.#plans.size >= MAX_PLANS) this.#plans.clear();
-      if (plan.steps.length <= MAX_STEPS) this.#plans.add(key, plan);
+    const key = keyOf(op);
+    for (const operand of operands) {
+      const mate = firstInBuffer(operand, operands);
+      if (mate === operand) key.push(operand.byteOffset % MOST_ALIGNMENT);
+      else key.push('with', operands.indexOf(mate), operand.byteOffset - mate.byteOffset);
     }
-    return plan;
+    return this.#find(key) ?? this.#add(key, planOp(op, operands, this.#traits));
   }
 
   /** The plan of a call without operands, as for operands in allocations of their own. Errors as `planOp`. */
   ofShape(op: CheckedOp): OpPlan {
+    const key = keyOf(op);
+    for (const { elements } of op.call.operands) if (elements > 0) key.push(0);
+    const known = this.#find(key);
+    if (known !== undefined) return known;
     const call = withFakeOperands(op);
-    return this.of(call, operandsOf(call.call));
+    return this.#add(key, planOp(call, operandsOf(call.call), this.#traits));
+  }
+
+  #find(key: Key): OpPlan | undefined {
+    this.#forgetOtherPreferences();
+    return this.#plans.get(key);
+  }
+
+  #add(key: Key, plan: OpPlan): OpPlan {
+    if (this.#plans.size >= MAX_PLANS) this.#plans.clear();
+    if (plan.steps.length <= MAX_STEPS) this.#plans.add(key, plan);
+    return plan;
   }
 
   #forgetOtherPreferences(): void {
@@ -51,21 +66,18 @@ export class PlanCache {
   }
 }
 
-/** What the plan of a call depends on. */
-function keyOf({ hook, call }: CheckedOp, operands: readonly Span[]): (number | string | boolean)[] {
-  const key: (number | string | boolean)[] = [hook];
+/** What the plan of a call depends on besides how its operands lie. */
+function keyOf({ hook, call }: CheckedOp): Key {
+  const key: Key = [hook];
   for (const name in call) {
     const value: unknown = call[name as keyof typeof call];
     if (Array.isArray(value)) {
-      if (name !== 'operands') key.push(value.length, ...(value as number[]));
+      if (name === 'operands') continue;
+      key.push(value.length);
+      for (const item of value as number[]) key.push(item);
     } else if (typeof value !== 'object' && name !== 'opName') {
       key.push(value as number | string | boolean);
     }
-  }
-  for (const operand of operands) {
-    const mate = firstInBuffer(operand, operands);
-    if (mate === operand) key.push(operand.byteOffset % MOST_ALIGNMENT);
-    else key.push('with', operands.indexOf(mate), operand.byteOffset - mate.byteOffset);
   }
   return key;
 }

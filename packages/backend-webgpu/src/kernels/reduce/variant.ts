@@ -67,8 +67,9 @@ function rowsVariants(extents: Extents, traits: DeviceTraits): Candidates {
   const { outer, length } = extents;
   const { busy, canTeam } = handsOf(traits);
   const best = canTeam ? rowTeam(length, outer * ROWS_TEAM_SIZE <= busy) : 1;
-  const teams = canTeam ? ([1, ...ROW_TEAMS] as const) : ([1] as const);
-  const candidates = teams.map((team) => rowsVariant(extents, team, traits));
+  // Of a team larger than the row, some have nothing to do.
+  const teams = canTeam ? ROW_TEAMS.filter((team) => team <= length) : [];
+  const candidates = [1 as const, ...teams].map((team) => rowsVariant(extents, team, traits));
   return { candidates, preferred: rowsVariant(extents, best, traits) };
 }
 
