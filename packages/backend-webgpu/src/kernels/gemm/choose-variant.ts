@@ -105,7 +105,9 @@ function matvecVariants(shape: ProductShape, traits: DeviceTraits): readonly Mat
     .filter(({ lanes, team }) => lanes * team <= traits.maxInvocations)
     .map((group) => {
       const lacking = Math.floor(ENOUGH_INVOCATIONS / invocationsOf(group, shape));
-      const splits = isSoftware ? 1 : Math.max(1, Math.min(lacking, Math.floor(k / (LEAST_SPLIT_OF_MEMBER * group.team))));
+      const splits = isSoftware
+        ? 1
+        : Math.max(1, Math.min(lacking, Math.floor(k / (LEAST_SPLIT_OF_MEMBER * group.team))));
       return { id: idOf({ kind: 'matvec', group }), kind: 'matvec', group, splits };
     });
 }
@@ -113,8 +115,7 @@ function matvecVariants(shape: ProductShape, traits: DeviceTraits): readonly Mat
 /** The largest team that each of its members has something to do in, and the device something to do with. */
 function bestMatvec(shape: ProductShape, smallestFirst: readonly MatvecVariant[]): MatvecVariant {
   const fitting = smallestFirst.filter(
-    ({ group }) =>
-      group.team * LEAST_DEPTH_OF_MEMBER <= shape.k && invocationsOf(group, shape) <= MOST_INVOCATIONS,
+    ({ group }) => group.team * LEAST_DEPTH_OF_MEMBER <= shape.k && invocationsOf(group, shape) <= MOST_INVOCATIONS,
   );
   return fitting.at(-1) ?? (smallestFirst[0] as MatvecVariant);
 }

@@ -21,18 +21,12 @@ export interface TileCost {
 
 /** Tiles for GPUs, largest first. The larger one computes more with each value it reads, the smaller one leaves no core idle. */
 export const TILES: readonly RatedTile[] = [
-  rated(
-    { m: 128, n: 128, step: 8, laneM: 8, laneN: 8, buffers: 2, slices: 1 },
-    { start: 1200, alone: 95, packed: 89 },
-  ),
+  rated({ m: 128, n: 128, step: 8, laneM: 8, laneN: 8, buffers: 2, slices: 1 }, { start: 1200, alone: 95, packed: 89 }),
   rated(
     { m: 64, n: 64, step: 16, laneM: 8, laneN: 4, buffers: 2, slices: 1 },
     { start: 700, alone: 30, packed: 26.3, most: 2 },
   ),
-  rated(
-    { m: 64, n: 64, step: 8, laneM: 8, laneN: 4, buffers: 2, slices: 1 },
-    { start: 250, alone: 34, packed: 27.5 },
-  ),
+  rated({ m: 64, n: 64, step: 8, laneM: 8, laneN: 4, buffers: 2, slices: 1 }, { start: 250, alone: 34, packed: 27.5 }),
   rated(
     { m: 32, n: 64, step: 16, laneM: 8, laneN: 4, buffers: 2, slices: 2 },
     { start: 300, alone: 18.8, packed: 15.6 },
@@ -41,10 +35,7 @@ export const TILES: readonly RatedTile[] = [
     { m: 32, n: 32, step: 32, laneM: 4, laneN: 4, buffers: 2, slices: 2 },
     { start: 500, alone: 11.5, packed: 11.5 },
   ),
-  rated(
-    { m: 32, n: 32, step: 16, laneM: 4, laneN: 4, buffers: 1, slices: 1 },
-    { start: 50, alone: 19, packed: 10.7 },
-  ),
+  rated({ m: 32, n: 32, step: 16, laneM: 4, laneN: 4, buffers: 1, slices: 1 }, { start: 50, alone: 19, packed: 10.7 }),
 ];
 
 function rated(tile: Tile, cost: TileCost): RatedTile {
