@@ -64,18 +64,18 @@ export function tileSide(params: TileSideParams): TileSide {
   const perUnit = wide ? ' / 4u' : '';
   const line = `${name}_line`;
   const depth = step / slices;
-  const { declare, place, read, store } = waysOfReading(wide, alongK)(params);
+  const reading = wayOfReading(wide, alongK)(params);
 
-  const declareRead = (i: number): string => `${declare(i, `(lane + ${i * threads}u)`)}
+  const declareRead = (i: number): string => `${reading.declare(i, `(lane + ${i * threads}u)`)}
 ${slices > 1 ? `  let ${name}_slice${i} = ${name}_term${i} / ${depth}u;` : ''}
   let ${name}_depth${i} = ${name}_term${i}${slices > 1 ? ` % ${depth}u` : ''};
-  var ${name}_at${i} = ${name}_start + ${place(i)};
+  var ${name}_at${i} = ${name}_start + ${reading.place(i)};
   var ${name}_next${i} = vec4f();`;
   const readNext = (i: number): string =>
     fit === 'full'
-      ? `      ${name}_next${i} = ${read(i)};`
+      ? `      ${name}_next${i} = ${reading.read(i)};`
       : `      ${name}_next${i} = vec4f();
-      if (p + ${name}_term${i} < end) { ${name}_next${i} = ${read(i)}; }`;
+      if (p + ${name}_term${i} < end) { ${name}_next${i} = ${reading.read(i)}; }`;
   // Where reads are not guarded, the last strip is read once more rather than one beyond it.
   const distance = fit === 'full' ? `select(0u, ${name}_step, p < end)` : `${name}_step`;
 
@@ -91,7 +91,7 @@ ${slices > 1 ? `  let ${name}_slice${i} = ${name}_term${i} / ${depth}u;` : ''}
 ${repeat(reads, declareRead)}`,
     read: repeat(reads, readNext),
     advance: repeat(reads, (i) => `      ${name}_at${i} += ${distance};`),
-    store: repeat(reads, store),
+    store: repeat(reads, (i) => reading.store(i)),
     fetch: (p) =>
       repeat(each / 4, (g) => {
         const vector = `[${p}][${lane} + ${(g * size) / each}u]`;
@@ -114,7 +114,7 @@ interface Reading {
   store(i: number): string;
 }
 
-function waysOfReading(wide: boolean, alongK: boolean): (params: TileSideParams) => Reading {
+function wayOfReading(wide: boolean, alongK: boolean): (params: TileSideParams) => Reading {
   if (wide) return alongK ? vectorAlongK : vectorAcross;
   return alongK ? singlesAlongK : singlesAcross;
 }
