@@ -71,11 +71,16 @@ ${slices > 1 ? `  let ${name}_slice${i} = ${name}_term${i} / ${depth}u;` : ''}
   let ${name}_depth${i} = ${name}_term${i}${slices > 1 ? ` % ${depth}u` : ''};
   var ${name}_at${i} = ${name}_start + ${reading.place(i)};
   var ${name}_next${i} = vec4f();`;
-  const readNext = (i: number): string =>
-    fit === 'full'
-      ? `      ${name}_next${i} = ${reading.read(i)};`
-      : `      ${name}_next${i} = vec4f();
-      if (p + ${name}_term${i} < end) { ${name}_next${i} = ${reading.read(i)}; }`;
+  const readNext = (i: number): string => `${name}_next${i} = ${reading.read(i)};`;
+  const readWithin = (i: number): string => `
+        ${name}_next${i} = vec4f();
+        if (p + ${name}_term${i} < end) { ${readNext(i)} }`;
+  // One condition for all of a strip costs less than one for each read.
+  const readPart = `
+      if (p + ${step}u <= end) {
+${repeat(reads, readNext)}
+      } else {${repeat(reads, readWithin)}
+      }`;
   // Where reads are not guarded, the last strip is read once more rather than one beyond it.
   const distance = fit === 'full' ? `select(0u, ${name}_step, p < end)` : `${name}_step`;
 
@@ -89,7 +94,7 @@ ${slices > 1 ? `  let ${name}_slice${i} = ${name}_term${i} / ${depth}u;` : ''}
   let ${name}_first = ${tile} * ${size}u;
   let ${name}_last = ${count} - 1u;
 ${repeat(reads, declareRead)}`,
-    read: repeat(reads, readNext),
+    read: fit === 'full' ? repeat(reads, readNext) : readPart,
     advance: repeat(reads, (i) => `      ${name}_at${i} += ${distance};`),
     store: repeat(reads, (i) => reading.store(i)),
     fetch: (p) =>

@@ -46,7 +46,7 @@ function rated(tile: Tile, cost: TileCost): RatedTile {
 const CORES = 128;
 
 /** What adding up the results of splits costs, and what each of them adds to that. */
-const FINISH = 6000;
+const FINISH = 9000;
 const FINISH_SPLIT = 180;
 /** Least number of terms of a split. */
 const LEAST_DEPTH = 128;

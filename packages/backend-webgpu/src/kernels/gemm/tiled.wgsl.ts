@@ -17,10 +17,10 @@ export interface Tile {
   /** With 2 the next step is put in place while this one is used, and one barrier a step will do. */
   readonly buffers: 1 | 2;
   /**
-   * Parts of the step, each multiplied by invocations of its own, whose sums meet at the end: enough invocations also
-   * where C is small. A power of 2; each part is a multiple of 4.
+   * With 2 each half of a step, a multiple of 4 terms, is multiplied by invocations of its own, and their sums meet at
+   * the end: twice the invocations for a small C.
    */
-  readonly slices: number;
+  readonly slices: 1 | 2;
 }
 
 /**
@@ -59,9 +59,9 @@ export function tileBytes(tile: Tile): number {
 /** Rows of an invocation's sums that meet at a time. */
 const MEETING_ROWS = 4;
 
-/** Bytes of workgroup memory in which slices add up their sums: half of the slices give theirs to the others. */
+/** Bytes of workgroup memory in which the second slice gives its sums to the first. */
 function meetingBytes(tile: Tile): number {
-  return (tile.slices >> 1) * lanesOf(tile) * MEETING_ROWS * tile.laneN * 4;
+  return tile.slices === 1 ? 0 : lanesOf(tile) * MEETING_ROWS * tile.laneN * 4;
 }
 
 /**
@@ -162,36 +162,34 @@ ${repeat(laneM, storeRow)}
 });
 
 function tileName({ m, n, step, laneM, laneN, buffers, slices }: Tile): string {
-  const how = `${buffers === 2 ? ' double' : ''}${slices > 1 ? ` in ${slices} slices` : ''}`;
+  const how = `${buffers === 2 ? ' double' : ''}${slices > 1 ? ` in two slices` : ''}`;
   return `${m}x${n}x${step} ${laneM}x${laneN}${how}`;
 }
 
 /** WGSL: the workgroup memory of {@link meet}. */
 function meetingPlace(tile: Tile): string {
-  const { laneN, slices } = tile;
-  if (slices === 1) return '';
-  const vectors = (MEETING_ROWS * laneN) / 4;
-  return `var<workgroup> meeting: array<array<array<vec4f, ${lanesOf(tile)}>, ${vectors}>, ${slices / 2}>;`;
+  const vectors = (MEETING_ROWS * tile.laneN) / 4;
+  return tile.slices === 1 ? '' : `var<workgroup> meeting: array<array<vec4f, ${lanesOf(tile)}>, ${vectors}>;`;
 }
 
-/** WGSL: adds up the sums of the slices in a tree. The first one has the result, and goes on alone. */
+/** WGSL: adds the sums of the second slice to those of the first, which goes on alone. */
 const meet = ({ laneM, laneN, slices }: Tile): string => {
   if (slices === 1) return '';
-  const forEach = (first: number, line: (vector: string, place: number) => string): string =>
-    repeat(MEETING_ROWS, (i) => repeat(laneN / 4, (g) => line(`c${first + i}_${g}`, (i * laneN) / 4 + g)));
-  const rounds = Array.from({ length: Math.log2(slices) }, (_, round) => slices >> (round + 1));
-  const add = (first: number, half: number): string => /* wgsl */ `
-  if (slice >= ${half}u && slice < ${2 * half}u) {
-${forEach(first, (vector, place) => `    meeting[slice - ${half}u][${place}][own] = ${vector};`)}
+  const forEach = (first: number, line: (sum: string, place: string) => string): string =>
+    repeat(MEETING_ROWS, (i) =>
+      repeat(laneN / 4, (g) => line(`c${first + i}_${g}`, `meeting[${(i * laneN) / 4 + g}][own]`)),
+    );
+  const meetRows = (first: number): string => /* wgsl */ `
+  if (slice == 1u) {
+${forEach(first, (sum, place) => `    ${place} = ${sum};`)}
   }
   workgroupBarrier();
-  if (slice < ${half}u) {
-${forEach(first, (vector, place) => `    ${vector} += meeting[slice][${place}][own];`)}
+  if (slice == 0u) {
+${forEach(first, (sum, place) => `    ${sum} += ${place};`)}
   }
   workgroupBarrier();`;
-  const sums = repeat(laneM / MEETING_ROWS, (i) => rounds.map((half) => add(i * MEETING_ROWS, half)).join('\n'));
-  return `${sums}
-  if (slice > 0u) { return; }`;
+  return `${repeat(laneM / MEETING_ROWS, (group) => meetRows(group * MEETING_ROWS))}
+  if (slice == 1u) { return; }`;
 };
 
 /** Reads the next strips to registers. There are none after the last: then it is read again, and not used. */
