@@ -5,6 +5,7 @@ import { DIRECT_TILES, MATVEC_GROUPS, possibleTiles } from './choose-variant.ts'
 import { direct } from './direct.wgsl.ts';
 import { finish } from './finish.wgsl.ts';
 import { matvecColumns } from './matvec-columns.wgsl.ts';
+import type { MatvecGroup } from './matvec-kernel.ts';
 import { matvecRows } from './matvec-rows.wgsl.ts';
 import type { OperandParams } from './product-kernel.ts';
 import { scale } from './scale.wgsl.ts';
@@ -25,16 +26,17 @@ export function allKernels(traits: DeviceTraits): readonly Kernel[] {
   const tiles = traits.isSoftware ? [] : possibleTiles(traits);
   const products =
     tiles.length > 0
-      ? operands.flatMap((params) => tiles.flatMap((tile) => FITS.map((fit) => tiled({ ...params, tile, fit }))))
+      ? operands.flatMap((params) => tiles.flatMap(({ tile }) => FITS.map((fit) => tiled({ ...params, tile, fit }))))
       : operands.flatMap((params) =>
           DIRECT_TILES.flatMap((tile) => BOTH.map((wide) => direct({ ...params, ...tile, wide }))),
         );
   const { software, ...gpu } = MATVEC_GROUPS;
   const groups = tiles.length > 0 ? gpu : { rows: software, columns: software };
+  const fits = ({ lanes, team }: MatvecGroup): boolean => lanes * team <= traits.maxInvocations;
   const vectors = formats.flatMap((format) =>
     BOTH.flatMap((wide) => [
-      matvecRows({ ...format, wide, group: groups.rows }),
-      matvecColumns({ ...format, wide, group: groups.columns }),
+      ...groups.rows.filter(fits).map((group) => matvecRows({ ...format, wide, group })),
+      ...groups.columns.filter(fits).map((group) => matvecColumns({ ...format, wide, group })),
     ]),
   );
   const outputs = DTYPES.map((dtype) => outputFormat(dtype, traits));

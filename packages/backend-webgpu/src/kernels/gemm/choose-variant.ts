@@ -5,6 +5,7 @@ import { MATRIX_UNITS_IDS } from './matrix-units.ts';
 import type { MatrixUnitsTile } from './matrix-units.wgsl.ts';
 import { MATVEC_EACH, type MatvecGroup } from './matvec-kernel.ts';
 import type { Product } from './product.ts';
+import { costOf, type RatedTile, TILES } from './tile-table.ts';
 import { type Tile, tileBytes, tileInvocations } from './tiled.wgsl.ts';
 
 /** What the choice of a kernel depends on besides the device. */
@@ -20,14 +21,6 @@ type Way =
   | { readonly kind: 'direct'; readonly tile: DirectTile }
   | { readonly kind: 'matvec'; readonly group: MatvecGroup };
 
-/** Tiles for GPUs, largest first. */
-export const TILES: readonly Tile[] = [
-  { m: 128, n: 128, step: 8, laneM: 8, laneN: 8, buffers: 2 },
-  { m: 64, n: 64, step: 16, laneM: 8, laneN: 4, buffers: 2 },
-  { m: 32, n: 64, step: 32, laneM: 4, laneN: 4, buffers: 1 },
-  { m: 32, n: 32, step: 16, laneM: 4, laneN: 4, buffers: 1 },
-];
-
 const SMALLEST_DIRECT_TILE: DirectTile = { rows: 4, columns: 4 };
 
 /** Tiles for software devices, largest first: larger ones compute faster and compile slower. */
@@ -40,25 +33,39 @@ export const DIRECT_TILES: readonly DirectTile[] = [
 /** Tiles of C that are worth the larger tile, and worth its compilation. */
 const ENOUGH_DIRECT_TILES = 512;
 
-/** Workgroups for a product with a vector: on GPUs, where M lies by rows and by columns, and on software devices. */
-export const MATVEC_GROUPS: Readonly<Record<'rows' | 'columns' | 'software', MatvecGroup>> = {
-  rows: { lanes: 1, team: 64 },
-  columns: { lanes: 8, team: 32 },
-  software: { lanes: 64, team: 1 },
+/**
+ * Workgroups for a product with a vector, by how M lies: on GPUs smallest team first, and on software devices.
+ */
+export const MATVEC_GROUPS: Readonly<Record<'rows' | 'columns' | 'software', readonly MatvecGroup[]>> = {
+  rows: [
+    { lanes: 8, team: 16 },
+    { lanes: 4, team: 32 },
+    { lanes: 2, team: 64 },
+    { lanes: 1, team: 128 },
+  ],
+  columns: [
+    { lanes: 8, team: 32 },
+    { lanes: 8, team: 64 },
+    { lanes: 8, team: 128 },
+  ],
+  software: [{ lanes: 64, team: 1 }],
 };
 
-/** Workgroups that keep a large GPU busy; a tile is chosen such that there are about so many. */
-const ENOUGH_GROUPS = 128;
-/** Least number of terms of a split, and those of one member of a team. */
-const LEAST_DEPTH = 128;
-const LEAST_DEPTH_OF_LANE = 16;
+/** Invocations with which a product with a vector keeps the memory of a large GPU busy, and more than which are no use. */
+const ENOUGH_INVOCATIONS = 131_072;
+const MOST_INVOCATIONS = 196_608;
+/** Least number of terms of one member of a team, and those for which a split is worth to be finished. */
+const LEAST_DEPTH_OF_MEMBER = 4;
+const LEAST_SPLIT_OF_MEMBER = 64;
 
 /** Every variant, of which each device and shape has some. */
 export const VARIANT_IDS: readonly string[] = [
-  ...TILES.map((tile) => idOf({ kind: 'tiled', tile })),
+  ...TILES.map(({ id }) => id),
   ...MATRIX_UNITS_IDS,
   ...DIRECT_TILES.map((tile) => idOf({ kind: 'direct', tile })),
-  ...Object.values(MATVEC_GROUPS).map((group) => idOf({ kind: 'matvec', group })),
+  ...Object.values(MATVEC_GROUPS)
+    .flat()
+    .map((group) => idOf({ kind: 'matvec', group })),
 ];
 
 /** What can compute a product, and what is best as far as is known. */
@@ -67,12 +74,13 @@ export function variantsFor(shape: ProductShape, traits: DeviceTraits): VariantQ
   const letters = `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
   const shapeClass = (): string => `gemm ${letters} ${[m, n, k, batchCount].map(sizeStep).join(' ')}`;
   if (m === 1 || n === 1) {
-    const preferred = matvecVariant(shape, traits);
-    return { shapeClass, candidates: [preferred], preferred };
+    const candidates = matvecVariants(shape, traits);
+    return { shapeClass, candidates, preferred: bestMatvec(shape, candidates) };
   }
   const tiled = traits.isSoftware ? [] : tiledVariants(shape, traits);
-  if (tiled.length > 0) return { shapeClass, candidates: tiled, preferred: bestTiled(shape, tiled) };
-  return { shapeClass, candidates: directVariants(), preferred: bestDirect(shape) };
+  const [cheapest] = [...tiled].sort(([, cost], [, other]) => cost - other);
+  if (cheapest === undefined) return { shapeClass, candidates: directVariants(), preferred: bestDirect(shape) };
+  return { shapeClass, candidates: tiled.map(([variant]) => variant), preferred: cheapest[0] };
 }
 
 function directVariants(): readonly Variant[] {
@@ -85,55 +93,60 @@ function bestDirect({ m, n }: ProductShape): Variant {
   return named({ kind: 'direct', tile: DIRECT_TILES.find(isWorthwhile) ?? SMALLEST_DIRECT_TILE }, 1);
 }
 
-function matvecVariant({ m, n, k, batchCount, transA, transB }: ProductShape, traits: DeviceTraits): Variant {
-  if (traits.isSoftware || possibleTiles(traits).length === 0) {
-    return named({ kind: 'matvec', group: MATVEC_GROUPS.software }, 1);
-  }
+type MatvecVariant = Extract<Variant, { kind: 'matvec' }>;
+
+/** Smallest team first. */
+function matvecVariants(shape: ProductShape, traits: DeviceTraits): readonly MatvecVariant[] {
+  const { n, k, transA, transB } = shape;
+  const isSoftware = traits.isSoftware || possibleTiles(traits).length === 0;
   const alongRows = n === 1 ? !transA : transB;
-  const group = alongRows ? MATVEC_GROUPS.rows : MATVEC_GROUPS.columns;
-  const groups = batchCount * Math.ceil(Math.max(m, n) / (group.lanes * MATVEC_EACH));
-  return named({ kind: 'matvec', group }, splitsFor(groups, k, LEAST_DEPTH_OF_LANE * group.team));
+  const groups = MATVEC_GROUPS[isSoftware ? 'software' : alongRows ? 'rows' : 'columns'];
+  return groups
+    .filter(({ lanes, team }) => lanes * team <= traits.maxInvocations)
+    .map((group) => {
+      const lacking = Math.floor(ENOUGH_INVOCATIONS / invocationsOf(group, shape));
+      const splits = isSoftware
+        ? 1
+        : Math.max(1, Math.min(lacking, Math.floor(k / (LEAST_SPLIT_OF_MEMBER * group.team))));
+      return { id: idOf({ kind: 'matvec', group }), kind: 'matvec', group, splits };
+    });
 }
 
-/** Largest first. */
-function tiledVariants(shape: ProductShape, traits: DeviceTraits): readonly TiledVariant[] {
-  return possibleTiles(traits).map((tile) => {
-    const way = { kind: 'tiled', tile } as const;
-    return { id: idOf(way), ...way, splits: splitsFor(groupsOf(tile, shape), shape.k, LEAST_DEPTH) };
-  });
+/** The largest team that each of its members has something to do in, and the device something to do with. */
+function bestMatvec(shape: ProductShape, smallestFirst: readonly MatvecVariant[]): MatvecVariant {
+  const fitting = smallestFirst.filter(
+    ({ group }) => group.team * LEAST_DEPTH_OF_MEMBER <= shape.k && invocationsOf(group, shape) <= MOST_INVOCATIONS,
+  );
+  return fitting.at(-1) ?? (smallestFirst[0] as MatvecVariant);
+}
+
+function invocationsOf({ lanes, team }: MatvecGroup, { m, n, batchCount }: ProductShape): number {
+  return batchCount * Math.ceil(Math.max(m, n) / (lanes * MATVEC_EACH)) * lanes * team;
 }
 
 type TiledVariant = Extract<Variant, { kind: 'tiled' }>;
 
-function bestTiled(shape: ProductShape, largestFirst: readonly TiledVariant[]): Variant {
-  const { m, n } = shape;
-  // A tile much larger than C computes what nobody wants.
-  const worthwhile = largestFirst.filter(({ tile }) => tile.m < 2 * m && tile.n < 2 * n);
-  const enough = worthwhile.find(({ tile }) => groupsOf(tile, shape) >= ENOUGH_GROUPS);
-  return enough ?? (largestFirst[largestFirst.length - 1] as Variant);
+/** Largest tile first, each with what it costs. */
+function tiledVariants(shape: ProductShape, traits: DeviceTraits): readonly (readonly [TiledVariant, cost: number])[] {
+  return possibleTiles(traits).map((rated) => {
+    const { splits, total } = costOf(rated, shape);
+    return [{ id: rated.id, kind: 'tiled', tile: rated.tile, splits }, total];
+  });
 }
 
-function groupsOf(tile: Tile, { m, n, batchCount }: ProductShape): number {
-  return batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
-}
+/** Tables of tiles have ids of their own. */
+type NamedWay = Extract<Way, { kind: 'direct' | 'matvec' }>;
 
-function named(way: Parameters<typeof idOf>[0], splits: number): Variant {
+function named(way: NamedWay, splits: number): Variant {
   return { id: idOf(way), splits, ...way };
 }
 
-function idOf(way: Exclude<Way, { kind: 'matrix-units' }>): string {
-  if (way.kind === 'tiled') return `gemm/tiled-${way.tile.m}x${way.tile.n}x${way.tile.step}`;
+function idOf(way: NamedWay): string {
   if (way.kind === 'direct') return `gemm/direct-${way.tile.rows}x${way.tile.columns}`;
   return `gemm/matvec-${way.group.lanes}x${way.group.team}`;
 }
 
 /** The tiles that a device has room for, largest first. */
-export function possibleTiles({ maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly Tile[] {
-  return TILES.filter((tile) => tileInvocations(tile) <= maxInvocations && tileBytes(tile) <= maxWorkgroupBytes);
-}
-
-/** Splits k when there are too few workgroups, into ranges of at least `leastDepth` terms. */
-function splitsFor(groups: number, k: number, leastDepth: number): number {
-  if (groups >= ENOUGH_GROUPS) return 1;
-  return Math.max(1, Math.min(Math.ceil(ENOUGH_GROUPS / groups), Math.floor(k / leastDepth)));
+export function possibleTiles({ maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly RatedTile[] {
+  return TILES.filter(({ tile }) => tileInvocations(tile) <= maxInvocations && tileBytes(tile) <= maxWorkgroupBytes);
 }

@@ -47,8 +47,7 @@ export function launchProduct(product: Product, variant: Variant, splits: Splits
     tileN = tile.n;
   } else {
     const { tile } = variant;
-    // An operand with neighbours along k is read one by one anyway.
-    const wide = (wideA || !transA) && (wideB || transB) && wideC;
+    const wide = wideA && wideB && wideC;
     const isFull = m % tile.m === 0 && n % tile.n === 0 && k % wholeTurn(tile) === 0;
     const fit = wide ? (isFull ? 'full' : 'wide') : 'any';
     kernel = tiled({ input: product.a.dtype, output: product.c.dtype, transA, transB, tile, fit });

@@ -12,6 +12,9 @@ import {
 } from './matvec-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
 
+/** Vectors of each row per turn of the loop. */
+const TURN = 2;
+
 /**
  * `y = alpha M x + beta y` where the neighbours of a row of M are neighbours in memory: a gemm with n = 1, or with m = 1 and
  * B transposed.
@@ -25,6 +28,13 @@ export const matvecRows: (params: MatvecParams) => Kernel = variants((params: Ma
   const { lanes, team } = group;
   const type = wide ? 'vec4f' : 'f32';
   const perUnit = wide ? ' / 4u' : '';
+  const add = (t: number): string => {
+    const at = `p + ${t * team}u`;
+    return `    {
+      let x = read_b(x_first + ${wide ? at : `(${at}) * u.b_step`});
+${repeat(MATVEC_EACH, (i) => `      sum${i} += read_a(row${i} + ${at}) * x;`)}
+    }`;
+  };
   const total = (i: number): string => (wide ? `(sum${i}.x + sum${i}.y) + (sum${i}.z + sum${i}.w)` : `sum${i}`);
   return defineKernel({
     name: `gemm/matvec-rows ${matvecName(params)}`,
@@ -54,9 +64,12 @@ ${repeat(MATVEC_EACH, (i) => `  let row${i} = (a_first + min(row + ${i}u, u.rows
 ${repeat(MATVEC_EACH, (i) => `  var sum${i} = ${type}();`)}
   let x_first = b_first${perUnit};
   let last = end${perUnit};
-  for (var p = begin${perUnit} + member; p < last; p += ${team}u) {
-    let x = read_b(x_first + p${wide ? '' : ' * u.b_step'});
-${repeat(MATVEC_EACH, (i) => `    sum${i} += read_a(row${i} + p) * x;`)}
+  var p = begin${perUnit} + member;
+  for (; p + ${(TURN - 1) * team}u < last; p += ${TURN * team}u) {
+${repeat(TURN, add)}
+  }
+  for (; p < last; p += ${team}u) {
+${add(0)}
   }
   var sums = vec4f(${[0, 1, 2, 3].map(total).join(', ')});
 ${meet(group, 1)}

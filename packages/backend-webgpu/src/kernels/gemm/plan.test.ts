@@ -33,12 +33,28 @@ function briefly({ kernelNames }: PlanRecorder, words: number): string[] {
 describe('which kernel', () => {
   const { gpu, swiftshader, lavapipe, defaults } = TEST_DEVICES;
 
-  it('a GPU has tiles as large as leave it enough to do', () => {
-    const tileOf = (size: number): string | undefined => planned(gpu, callOf(size, size, size)).kernelNames[0];
-    expect(tileOf(4096)).toContain(' 128x128x');
-    expect(tileOf(1024)).toContain(' 64x64x');
-    expect(tileOf(512)).toContain(' 32x');
-    expect(planned(gpu, callOf(32, 32, 32, { batchCount: 1024 })).kernelNames[0]).toContain(' 32x32x');
+  it.each([
+    ['128x128x8', { m: 4096, n: 4096, k: 4096 }],
+    ['128x128x8', { m: 512, n: 512, k: 64, batchCount: 64 }],
+    ['64x64x8', { m: 1536, n: 1536, k: 1536 }],
+    ['64x64x16', { m: 1024, n: 1024, k: 1024 }],
+    ['32x64x16', { m: 512, n: 512, k: 512 }],
+    ['32x32x32', { m: 128, n: 768, k: 768 }],
+    ['32x32x32', { m: 37, n: 1999, k: 511 }],
+    ['32x32x16', { m: 32, n: 32, k: 32, batchCount: 1024 }],
+  ])('a GPU has tiles of %s for %o, in one launch', (tile, { m, n, k, ...batch }) => {
+    expect(planned(gpu, callOf(m, n, k, batch)).kernelNames).toEqual([expect.stringContaining(` ${tile} `)]);
+  });
+
+  it.each([
+    ['1x128', { m: 4096, n: 1, k: 4096 }],
+    ['4x32', { m: 16_384, n: 1, k: 768 }],
+    ['8x16', { m: 65_536, n: 1, k: 64 }],
+    ['8x128', { m: 1, n: 4096, k: 4096 }],
+    ['8x64', { m: 1, n: 11_008, k: 4096 }],
+    ['8x32', { m: 1, n: 65_536, k: 64 }],
+  ])('a GPU has teams of %s for %o, in one launch', (group, { m, n, k }) => {
+    expect(planned(gpu, callOf(m, n, k)).kernelNames).toEqual([expect.stringContaining(` ${group} `)]);
   });
 
   it('a software device has no barriers', () => {
@@ -47,7 +63,8 @@ describe('which kernel', () => {
   });
 
   it('what does not fit into workgroup memory is not chosen', () => {
-    expect(planned(defaults, callOf(4096, 4096, 4096)).kernelNames[0]).not.toContain(' 128x128x');
+    expect(planned(defaults, callOf(4096, 4096, 4096)).kernelNames[0]).toContain(' 64x64x8 ');
+    expect(planned(defaults, callOf(1, 4096, 4096)).kernelNames[0]).toContain(' 8x32 ');
     expect(briefly(planned(deviceTraits({ maxWorkgroupBytes: 256 }), callOf(99, 99, 99)), 1)).toEqual(['direct']);
   });
 

@@ -16,6 +16,11 @@ export interface Tile {
   readonly laneN: number;
   /** With 2 the next step is put in place while this one is used, and one barrier a step will do. */
   readonly buffers: 1 | 2;
+  /**
+   * With 2 each half of a step, a multiple of 4 terms, is multiplied by invocations of its own, and their sums meet at
+   * the end: twice the invocations for a small C.
+   */
+  readonly slices: 1 | 2;
 }
 
 /**
@@ -36,13 +41,27 @@ export function wholeTurn({ step, buffers }: Tile): number {
 }
 
 /** Invocations of a workgroup. */
-export function tileInvocations({ m, n, laneM, laneN }: Tile): number {
+export function tileInvocations(tile: Tile): number {
+  return lanesOf(tile) * tile.slices;
+}
+
+/** Invocations that share the tile's entries. */
+function lanesOf({ m, n, laneM, laneN }: Tile): number {
   return (m / laneM) * (n / laneN);
 }
 
 /** Bytes of workgroup memory. */
-export function tileBytes({ m, n, step, buffers }: Tile): number {
-  return stripBytes(m, step, buffers) + stripBytes(n, step, buffers);
+export function tileBytes(tile: Tile): number {
+  const { m, n, step, buffers } = tile;
+  return stripBytes(m, step, buffers) + stripBytes(n, step, buffers) + meetingBytes(tile);
+}
+
+/** Rows of an invocation's sums that meet at a time. */
+const MEETING_ROWS = 4;
+
+/** Bytes of workgroup memory in which the second slice gives its sums to the first. */
+function meetingBytes(tile: Tile): number {
+  return tile.slices === 1 ? 0 : lanesOf(tile) * MEETING_ROWS * tile.laneN * 4;
 }
 
 /**
@@ -54,32 +73,30 @@ export function tileBytes({ m, n, step, buffers }: Tile): number {
  * strips are read to registers before the arithmetic and stored after it, so that memory works meanwhile. Workgroup
  * memory holds vectors of four rows, or columns, at one term; {@link tileSide} has its layout. 32 invocations (a warp)
  * make a block of 4 x 8, so that together they read few different vectors, neighbours, without bank conflicts. The inner
- * loop is unrolled in the source.
- *
- * Beyond C and beyond k, zeros are read.
+ * loop is unrolled in the source, and fetches the vectors of a term before it multiplies those of the term before.
  */
 export const tiled: (params: TiledParams) => Kernel = variants((params: TiledParams) => {
   const { input, output, transA, transB, tile, fit } = params;
-  const { m, n, step, laneM, laneN, buffers } = tile;
+  const { m, n, step, laneM, laneN, buffers, slices } = tile;
   const threads = tileInvocations(tile);
   const [lanesM, lanesN] = [m / laneM, n / laneN];
-  const shared = { step, buffers, threads, fit };
+  const shared = { step, slices, buffers, threads, fit };
   const a = tileSide({ ...shared, name: 'a', count: 'u.m', size: m, each: laneM, lane: 'lane_m', alongK: !transA });
   const b = tileSide({ ...shared, name: 'b', count: 'u.n', size: n, each: laneN, lane: 'lane_n', alongK: transB });
-  const wideC = fit !== 'any';
+  const wide = fit !== 'any';
 
-  const products = repeat(step, (p) =>
-    [
-      a.fetch(p),
-      b.fetch(p),
-      repeat(laneM, (i) =>
-        repeat(laneN / 4, (g) => `      c${i}_${g} = fma(vec4f(${a.value(i, p)}), ${b.vector(g, p)}, c${i}_${g});`),
-      ),
-    ].join('\n'),
-  );
+  const depth = step / slices;
+  const fetch = (p: number): string => (p < depth ? `${a.fetch(p)}\n${b.fetch(p)}` : '');
+  const multiply = (p: number): string =>
+    repeat(laneM, (i) =>
+      repeat(laneN / 4, (g) => `      c${i}_${g} = fma(vec4f(${a.value(i, p)}), ${b.vector(g, p)}, c${i}_${g});`),
+    );
+  // The vectors of the next term are on their way while those of this one are multiplied.
+  const products = `${fetch(0)}\n${repeat(depth, (p) => `${fetch(p + 1)}\n${multiply(p)}`)}`;
+
   const storeVector = (i: number, g: number): string => {
     const right = 4 * g * lanesN;
-    if (wideC) {
+    if (wide) {
       const store = `store_c((c_row + ${right}u) / 4u, c${i}_${g});`;
       return fit === 'full' ? `    ${store}` : `    if (column + ${right}u < u.n) { ${store} }`;
     }
@@ -97,20 +114,21 @@ ${repeat(laneN / 4, (g) => storeVector(i, g))}
   };
 
   return defineKernel({
-    name: `gemm/tiled ${nameOf(params)} ${m}x${n}x${step} ${laneM}x${laneN}${buffers === 2 ? ' double' : ''} ${fit}`,
+    name: `gemm/tiled ${nameOf(params)} ${tileName(tile)} ${fit}`,
     storage: {
-      a: { access: 'read', type: inputType(input, a.wide) },
-      b: { access: 'read', type: inputType(input, b.wide) },
-      c: { access: 'read_write', type: outputType(output, wideC) },
+      a: { access: 'read', type: inputType(input, wide) },
+      b: { access: 'read', type: inputType(input, wide) },
+      c: { access: 'read_write', type: outputType(output, wide) },
     },
     uniforms: PRODUCT_UNIFORMS,
     features: featuresFor(output),
     code: /* wgsl */ `
-${readFunction('a', input, a.wide)}
-${readFunction('b', input, b.wide)}
-${storeFunction(output, wideC)}
+${readFunction('a', input, wide)}
+${readFunction('b', input, wide)}
+${storeFunction(output, wide)}
 ${a.memory}
 ${b.memory}
+${meetingPlace(tile)}
 
 @compute @workgroup_size(${threads})
 fn main(
@@ -119,10 +137,12 @@ fn main(
   @builtin(local_invocation_index) lane: u32,
 ) {
 ${PLACE_OF_GROUP}
+  let slice = lane / ${lanesOf(tile)}u;
+  let own = lane % ${lanesOf(tile)}u;
   // Blocks of 4 x 8 invocations.
-  let warp = lane / 32u;
-  let lane_m = (warp / ${lanesN / 8}u) * 4u + (lane % 32u) / 8u;
-  let lane_n = (warp % ${lanesN / 8}u) * 8u + lane % 8u;
+  let warp = own / 32u;
+  let lane_m = (warp / ${lanesN / 8}u) * 4u + (own % 32u) / 8u;
+  let lane_n = (warp % ${lanesN / 8}u) * 8u + own % 8u;
 ${a.declare('tile_row')}
 ${b.declare('tile_column')}
 ${repeat(laneM, (i) => repeat(laneN / 4, (g) => `  var c${i}_${g} = vec4f();`))}
@@ -132,7 +152,7 @@ ${repeat(laneM, (i) => repeat(laneN / 4, (g) => `  var c${i}_${g} = vec4f();`))}
 ${a.read}
 ${b.read}
 ${buffers === 2 ? loopWithTwoBuffers(a, b, step, products) : loopWithOneBuffer(a, b, step, products)}
-
+${meet(tile)}
   let row = tile_row * ${m}u + lane_m * 4u;
   let column = tile_column * ${n}u + lane_n * 4u;
   let c_first = u.c_start + batch * u.c_stride + split * u.c_split + row * u.c_ld + column;
@@ -141,11 +161,42 @@ ${repeat(laneM, storeRow)}
   });
 });
 
+function tileName({ m, n, step, laneM, laneN, buffers, slices }: Tile): string {
+  const how = `${buffers === 2 ? ' double' : ''}${slices > 1 ? ` in two slices` : ''}`;
+  return `${m}x${n}x${step} ${laneM}x${laneN}${how}`;
+}
+
+/** WGSL: the workgroup memory of {@link meet}. */
+function meetingPlace(tile: Tile): string {
+  const vectors = (MEETING_ROWS * tile.laneN) / 4;
+  return tile.slices === 1 ? '' : `var<workgroup> meeting: array<array<vec4f, ${lanesOf(tile)}>, ${vectors}>;`;
+}
+
+/** WGSL: adds the sums of the second slice to those of the first, which goes on alone. */
+const meet = ({ laneM, laneN, slices }: Tile): string => {
+  if (slices === 1) return '';
+  const forEach = (first: number, line: (sum: string, place: string) => string): string =>
+    repeat(MEETING_ROWS, (i) =>
+      repeat(laneN / 4, (g) => line(`c${first + i}_${g}`, `meeting[${(i * laneN) / 4 + g}][own]`)),
+    );
+  const meetRows = (first: number): string => /* wgsl */ `
+  if (slice == 1u) {
+${forEach(first, (sum, place) => `    ${place} = ${sum};`)}
+  }
+  workgroupBarrier();
+  if (slice == 0u) {
+${forEach(first, (sum, place) => `    ${sum} += ${place};`)}
+  }
+  workgroupBarrier();`;
+  return `${repeat(laneM / MEETING_ROWS, (group) => meetRows(group * MEETING_ROWS))}
+  if (slice == 1u) { return; }`;
+};
+
 /** Reads the next strips to registers. There are none after the last: then it is read again, and not used. */
 const readNext = (a: TileSide, b: TileSide, step: number): string => /* wgsl */ `
       p += ${step}u;
-${a.advance('p < end')}
-${b.advance('p < end')}
+${a.advance}
+${b.advance}
 ${a.read}
 ${b.read}`;
 

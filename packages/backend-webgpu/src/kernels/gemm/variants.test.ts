@@ -4,8 +4,9 @@ import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { DIRECT_TILES, MATVEC_GROUPS, TILES, type Variant } from './choose-variant.ts';
+import { DIRECT_TILES, MATVEC_GROUPS, type Variant } from './choose-variant.ts';
 import { planGemm } from './plan.ts';
+import { TILES } from './tile-table.ts';
 import { wholeTurn } from './tiled.wgsl.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
@@ -79,8 +80,8 @@ async function check(variant: Variant, shape: Shape, hasF16 = client.traits.hasF
   expect(wrong.slice(0, 3)).toEqual([]);
 }
 
-describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('tiled $name', ({ tile }) => {
-  const tiled = (splits: number): Variant => ({ id: 'tiled', kind: 'tiled', tile, splits });
+describe.each(TILES)('$id', ({ id, tile }) => {
+  const tiled = (splits: number): Variant => ({ id, kind: 'tiled', tile, splits });
   const { m, n, step } = tile;
 
   it('whole tiles', async () => {
@@ -91,6 +92,11 @@ describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('til
   it('vectors of four, an odd number of steps', async () => {
     await check(tiled(1), { m: m + 8, n: n - 4, k: step + 4, trans: 'TN', batchCount: 2 });
     await check(tiled(1), { m: m - 4, n: n + 4, k: 2 * step + 4, trans: 'NT' });
+  });
+
+  it('any shape', async () => {
+    await check(tiled(1), { m: m + 1, n: n - 1, k: 2 * step + 3, batchCount: 2 });
+    await check(tiled(1), { m: m + 5, n: n + 3, k: step - 1, trans: 'TT' });
   });
 
   it('any shape, in binary16', async () => {
@@ -116,8 +122,10 @@ describe.each(DIRECT_TILES.map((tile) => ({ name: `${tile.rows}x${tile.columns}`
   },
 );
 
-describe.each(Object.entries(MATVEC_GROUPS))('a vector, by %s', (_, group) => {
-  const matvec: Variant = { id: 'matvec', kind: 'matvec', group, splits: 2 };
+const matvecs = Object.entries(MATVEC_GROUPS).flatMap(([way, groups]) => groups.map((group) => ({ way, ...group })));
+
+describe.each(matvecs)('a vector, by $way in teams of $team', ({ lanes, team }) => {
+  const matvec: Variant = { id: 'matvec', kind: 'matvec', group: { lanes, team }, splits: 2 };
 
   it.each(['NN', 'NT', 'TN', 'TT'] as const)('%s', async (trans) => {
     await check(matvec, { m: 300, n: 1, k: 1000, trans });
