@@ -9,7 +9,7 @@ import { costOf, type RatedTile, TILES } from './tile-table.ts';
 import { type Tile, tileBytes, tileInvocations } from './tiled.wgsl.ts';
 
 /** What the choice of a kernel depends on besides the device. */
-export type ProductShape = Pick<Product, 'm' | 'n' | 'k' | 'batchCount' | 'transA' | 'transB'>;
+export type ProductShape = Pick<Product, 'm' | 'n' | 'k' | 'batchCount' | 'transA' | 'transB' | 'a'>;
 
 /** A kernel family with its tile, and into how many ranges k is split. */
 export type Variant = NamedVariant & { readonly splits: number } & Way;
@@ -70,9 +70,9 @@ export const VARIANT_IDS: readonly string[] = [
 
 /** What can compute a product, and what is best as far as is known. */
 export function variantsFor(shape: ProductShape, traits: DeviceTraits): VariantQuestion<Variant> {
-  const { m, n, k, batchCount, transA, transB } = shape;
+  const { m, n, k, batchCount, transA, transB, a } = shape;
   const letters = `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
-  const shapeClass = (): string => `gemm ${letters} ${[m, n, k, batchCount].map(sizeStep).join(' ')}`;
+  const shapeClass = (): string => `gemm ${a.dtype} ${letters} ${[m, n, k, batchCount].map(sizeStep).join(' ')}`;
   if (m === 1 || n === 1) {
     const candidates = matvecVariants(shape, traits);
     return { shapeClass, candidates, preferred: bestMatvec(shape, candidates) };

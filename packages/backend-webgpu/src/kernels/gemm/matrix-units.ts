@@ -47,7 +47,8 @@ export function withMatrixUnits(
   const candidates = matrixUnitsTiles(traits).map((tile) => matrixUnitsVariant(tile, product));
   if (candidates.length === 0) return question;
   return {
-    shapeClass: () => `f16 ${question.shapeClass()}`,
+    // Rows that begin elsewhere are a class of their own: no matrix unit takes them.
+    shapeClass: () => `${question.shapeClass()} by eights`,
     candidates: [...candidates, ...question.candidates],
     preferred: best(product, candidates),
   };
