@@ -1,9 +1,12 @@
 import type { Kernel } from '../kernel.ts';
 import { maxLoopTurns } from '../loop-turns.ts';
 import type { DeviceTraits } from '../recorder.ts';
+import { type NamedVariant, sizeStep, type VariantQuestion } from '../variant-choice.ts';
 import { combine } from './combine.wgsl.ts';
 import { direct, DIRECT_LANES, directKeys, MOST_QUERIES } from './direct.wgsl.ts';
-import { TILE_KEYS, tiled, tiledLanes, tiledWorkgroupBytes } from './tiled.wgsl.ts';
+import { type Fit, flashBytes, flashLanes, type FlashTile } from './flash-tile.ts';
+import { flash } from './flash.wgsl.ts';
+import { TILE_KEYS, tiled, tiledLanes, type TiledParams, tiledWorkgroupBytes } from './tiled.wgsl.ts';
 
 /** What the choice of a kernel depends on. */
 export interface AttentionSizes {
@@ -14,8 +17,98 @@ export interface AttentionSizes {
   readonly causal: boolean;
 }
 
+/** A kernel family with its tile, and into how many parts the keys should be split. */
+export type AttentionVariant = NamedVariant & { readonly splits: number } & Way;
+
+type Way =
+  | { readonly kind: 'flash'; readonly tile: FlashTile }
+  | { readonly kind: 'tiled'; readonly tile: Omit<TiledParams, 'partial'> }
+  | { readonly kind: 'direct'; readonly queries: number };
+
+/** Tiles of `flash`: those with most queries a workgroup first. */
+export const FLASH_TILES: readonly FlashTile[] = [
+  { queries: 64, keys: 64, columns: 64, across: 8, depth: 16, chunk: 16, unroll: 8, ahead: false },
+  { queries: 64, keys: 128, columns: 128, across: 16, depth: 16, chunk: 16, unroll: 4, ahead: true },
+  { queries: 32, keys: 64, columns: 64, across: 16, depth: 16, chunk: 16, unroll: 4, ahead: true },
+];
+
+/** Blocks of queries of `tiled`. */
+export const TILED_QUERIES = [16, 32, 64] as const;
+/** Columns of O that `tiled` can keep. */
+export const TILED_COLUMNS = [64, 128, 256] as const;
+
+/** Blocks of queries of `direct`. */
+export const DIRECT_QUERIES: readonly number[] = [1, MOST_QUERIES];
+
+/** Workgroups that keep a GPU busy. */
+const ENOUGH_WORKGROUPS = 128;
+/** And those of a tile with few invocations for its size: they are not alone on a multiprocessor. */
+const ENOUGH_LARGE_TILES = 512;
+/** Queries for which the smallest block of `tiled` is enough. */
+const FEW_QUERIES = 16;
+/** Fewest keys that are worth a split of their own. */
+const LEAST_SPLIT_KEYS = 256;
+
+/** Every variant, of which each device and shape has some. */
+export const VARIANT_IDS: readonly string[] = [
+  ...FLASH_TILES.map((tile) => idOf({ kind: 'flash', tile })),
+  ...TILED_QUERIES.flatMap((queries) =>
+    TILED_COLUMNS.map((headDim) => idOf({ kind: 'tiled', tile: { queries, headDim } })),
+  ),
+  ...DIRECT_QUERIES.map((queries) => idOf({ kind: 'direct', queries })),
+];
+
+/** Most keys that one launch can take. */
+export function maxKeys(headDim: number, traits: DeviceTraits): number {
+  return traits.isSoftware ? directKeys(headDim, maxLoopTurns(traits)) : Infinity;
+}
+
+/** What can compute an attention, and what is best as far as is known. */
+export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): VariantQuestion<AttentionVariant> {
+  const { heads, queries, keys, headDim, causal } = sizes;
+  const shapeClass = (): string =>
+    `attention ${causal ? 'causal ' : ''}${[heads, queries, keys, headDim].map(sizeStep).join(' ')}`;
+  if (traits.isSoftware) {
+    const candidates = DIRECT_QUERIES.map((block) => named({ kind: 'direct', queries: block }, 1));
+    return { shapeClass, candidates, preferred: candidates[queries === 1 ? 0 : 1] as AttentionVariant };
+  }
+  const flashes = possibleFlash(headDim, traits).map((tile) => withSplits({ kind: 'flash', tile }, sizes));
+  const headDims = TILED_COLUMNS.find((most) => most >= headDim) ?? 256;
+  const tileds = possibleTiled(traits).map((block) =>
+    withSplits({ kind: 'tiled', tile: { queries: block, headDim: headDims } }, sizes),
+  );
+  const preferred = bestFlash(flashes, sizes) ?? bestTiled(tileds, sizes);
+  return { shapeClass, candidates: [...flashes, ...tileds], preferred };
+}
+
+/** Where there are few queries, most of a block of `flash` is wasted. */
+function bestFlash(
+  largestFirst: readonly AttentionVariant[],
+  { heads, queries }: AttentionSizes,
+): AttentionVariant | undefined {
+  if (queries <= FEW_QUERIES) return undefined;
+  const enough = largestFirst.find((each) => heads * Math.ceil(queries / blockOf(each)) >= ENOUGH_LARGE_TILES);
+  return enough ?? largestFirst.at(-1);
+}
+
+/** Large blocks read K and V less often; small ones waste less and make more workgroups. */
+function bestTiled(smallestFirst: readonly AttentionVariant[], { heads, queries }: AttentionSizes): AttentionVariant {
+  const isWorthwhile = (each: AttentionVariant): boolean =>
+    heads * Math.ceil(queries / blockOf(each)) >= ENOUGH_WORKGROUPS;
+  const least = smallestFirst.findIndex((each) => blockOf(each) >= Math.min(queries, 32));
+  return (smallestFirst
+    .slice(least + 1)
+    .filter(isWorthwhile)
+    .at(-1) ?? smallestFirst.at(least)) as AttentionVariant;
+}
+
+/** Queries of a workgroup, or of an invocation of `direct`. */
+function blockOf(way: Way): number {
+  return way.kind === 'direct' ? way.queries : way.tile.queries;
+}
+
 /** A kernel and the numbers to launch it with. */
-export interface AttentionVariant {
+export interface AttentionLaunch {
   readonly kernel: Kernel;
   /** Number of workgroups. */
   readonly groups: number;
@@ -24,50 +117,39 @@ export interface AttentionVariant {
   readonly splitKeys: number;
 }
 
-/** Workgroups that keep a GPU busy. */
-const ENOUGH_WORKGROUPS = 128;
-/** Fewest keys that are worth a split of their own. */
-const LEAST_SPLIT_KEYS = 256;
-
-const HEAD_DIMS = [64, 128, 256] as const;
-const QUERIES = [16, 32, 64] as const;
-
-/** The number of parts that a GPU should split the keys into: 1 unless there are few queries and many keys. */
-export function chooseSplits(sizes: AttentionSizes, traits: DeviceTraits): number {
-  if (traits.isSoftware) return 1;
-  const groups = sizes.heads * Math.ceil(sizes.queries / chooseQueries(sizes, traits));
-  if (groups >= ENOUGH_WORKGROUPS) return 1;
-  const wanted = Math.ceil(ENOUGH_WORKGROUPS / groups);
-  return Math.max(1, Math.min(wanted, Math.floor(sizes.keys / LEAST_SPLIT_KEYS)));
+/** How a launch may differ. */
+export interface AttentionOptions {
+  readonly splits: number;
+  /** Writes records in place of rows of O. */
+  readonly partial: boolean;
+  /** Whether rows begin and end at multiples of four. */
+  readonly wide: boolean;
 }
 
-/** Most keys that one launch can take. */
-export function maxKeys(headDim: number, traits: DeviceTraits): number {
-  return traits.isSoftware ? directKeys(headDim, maxLoopTurns(traits)) : Infinity;
-}
-
-/** The kernel for a shape: `direct` on software devices, else `tiled`. With `partial` it writes records. */
-export function chooseVariant(
+/** The kernel of a variant for a shape. */
+export function launchOf(
+  way: Way,
   sizes: AttentionSizes,
-  traits: DeviceTraits,
-  { partial, splits }: { readonly partial: boolean; readonly splits: number },
-): AttentionVariant {
+  { splits, partial, wide }: AttentionOptions,
+): AttentionLaunch {
   const { heads, queries, keys, headDim, causal } = sizes;
-  if (traits.isSoftware) {
-    const block = queries === 1 ? 1 : MOST_QUERIES;
-    const groups = Math.ceil((heads * Math.ceil(queries / block)) / DIRECT_LANES);
-    return { kernel: direct({ queries: block, causal, partial }), groups, splits: 1, splitKeys: keys };
+  const blocks = heads * Math.ceil(queries / blockOf(way));
+  if (way.kind === 'direct') {
+    const groups = Math.ceil(blocks / DIRECT_LANES);
+    return { kernel: direct({ queries: way.queries, causal, partial }), groups, splits: 1, splitKeys: keys };
   }
-  const block = chooseQueries(sizes, traits);
-  const columns = HEAD_DIMS.find((most) => most >= headDim) ?? HEAD_DIMS[2];
-  const splitKeys = Math.ceil(keys / splits / TILE_KEYS) * TILE_KEYS;
+  const tileKeys = way.kind === 'flash' ? way.tile.keys : TILE_KEYS;
+  const splitKeys = Math.ceil(keys / splits / tileKeys) * tileKeys;
   const used = Math.ceil(keys / splitKeys);
-  return {
-    kernel: tiled({ queries: block, headDim: columns, partial }),
-    groups: heads * Math.ceil(queries / block) * used,
-    splits: used,
-    splitKeys,
-  };
+  let kernel: Kernel;
+  if (way.kind === 'flash') {
+    const { tile } = way;
+    const fit: Fit = wide ? (headDim === tile.columns ? 'full' : 'wide') : 'any';
+    kernel = flash({ tile, fit, partial });
+  } else {
+    kernel = tiled({ ...way.tile, partial });
+  }
+  return { kernel, groups: blocks * used, splits: used, splitKeys };
 }
 
 /** Every kernel of attention that can be chosen for a device. */
@@ -75,26 +157,56 @@ export function attentionKernels(traits: DeviceTraits): readonly Kernel[] {
   const both = [false, true] as const;
   const merging = both.map((partial) => combine({ partial }));
   if (traits.isSoftware) {
-    const params = [1, MOST_QUERIES].flatMap((queries) => both.map((causal) => ({ queries, causal })));
+    const params = DIRECT_QUERIES.flatMap((queries) => both.map((causal) => ({ queries, causal })));
     return [...merging, ...params.flatMap((each) => both.map((partial) => direct({ ...each, partial })))];
   }
-  const params = fitting(traits).flatMap((queries) => HEAD_DIMS.map((headDim) => ({ queries, headDim })));
-  return [...merging, ...params.flatMap((each) => both.map((partial) => tiled({ ...each, partial })))];
+  const fits = ['full', 'wide', 'any'] as const;
+  const tiles = FLASH_TILES.filter((tile) => fitsDevice(tile, traits));
+  return [
+    ...merging,
+    ...both.flatMap((partial) => [
+      ...tiles.flatMap((tile) => fits.map((fit) => flash({ tile, fit, partial }))),
+      ...possibleTiled(traits).flatMap((queries) =>
+        TILED_COLUMNS.map((headDim) => tiled({ queries, headDim, partial })),
+      ),
+    ]),
+  ];
 }
 
-/** The blocks of queries that a device has invocations and memory for. */
-function fitting({ maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly number[] {
-  return QUERIES.filter(
+/** The tiles with the fewest columns that will do, as far as the device has room for them. */
+function possibleFlash(headDim: number, traits: DeviceTraits): readonly FlashTile[] {
+  const possible = FLASH_TILES.filter((tile) => tile.columns >= headDim && fitsDevice(tile, traits));
+  const columns = Math.min(...possible.map((tile) => tile.columns));
+  return possible.filter((tile) => tile.columns === columns);
+}
+
+function fitsDevice(tile: FlashTile, { maxInvocations, maxWorkgroupBytes }: DeviceTraits): boolean {
+  return flashLanes(tile) <= maxInvocations && flashBytes(tile) <= maxWorkgroupBytes;
+}
+
+/** The blocks of queries of `tiled` that a device has invocations and memory for, smallest first. */
+function possibleTiled({ maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly number[] {
+  return TILED_QUERIES.filter(
     (queries) =>
       tiledLanes({ queries }) <= maxInvocations &&
-      HEAD_DIMS.every((headDim) => tiledWorkgroupBytes({ queries, headDim, partial: false }) <= maxWorkgroupBytes),
+      TILED_COLUMNS.every((headDim) => tiledWorkgroupBytes({ queries, headDim, partial: false }) <= maxWorkgroupBytes),
   );
 }
 
-/** Large blocks read K and V less often; small ones waste less and make more workgroups. */
-function chooseQueries({ heads, queries }: AttentionSizes, traits: DeviceTraits): number {
-  const blocks = fitting(traits);
-  const enough = blocks.filter((block) => heads * Math.ceil(queries / block) >= ENOUGH_WORKGROUPS).at(-1);
-  const least = blocks.find((block) => block >= Math.min(queries, 32)) ?? QUERIES[0];
-  return Math.max(enough ?? 0, least);
+/** With few queries and many keys, the keys are split. */
+function withSplits(way: Way, { heads, queries, keys }: AttentionSizes): AttentionVariant {
+  const groups = heads * Math.ceil(queries / blockOf(way));
+  const wanted = groups >= ENOUGH_WORKGROUPS ? 1 : Math.ceil(ENOUGH_WORKGROUPS / groups);
+  return named(way, Math.max(1, Math.min(wanted, Math.floor(keys / LEAST_SPLIT_KEYS))));
+}
+
+function named(way: Way, splits: number): AttentionVariant {
+  return { id: idOf(way), splits, ...way };
+}
+
+function idOf(way: Way): string {
+  if (way.kind === 'direct') return `attention/direct-${way.queries}`;
+  if (way.kind === 'tiled') return `attention/tiled-${way.tile.queries}x${way.tile.headDim}`;
+  const { queries, keys, columns } = way.tile;
+  return `attention/flash-${queries}x${keys}x${columns}`;
 }

@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits, Span, StorageBuffer } from '../recorder.ts';
+import { FLASH_TILES } from './choose-variant.ts';
 import { directKeys } from './direct.wgsl.ts';
+import { flashBytes } from './flash-tile.ts';
 import { planAttention } from './plan.ts';
 import { tiledWorkgroupBytes } from './tiled.wgsl.ts';
 
@@ -32,17 +34,22 @@ const kernels = (recorder: PlanRecorder): readonly string[] =>
 
 describe('on a GPU', () => {
   it.each([
-    ['many queries', {}, 'tiled 64x64x64'],
+    ['many queries', {}, 'flash 64x64x64 full'],
+    ['fewer', { batch: 1, heads: 4, seqQ: 1024 }, 'flash 32x64x64 full'],
+    ['heads of 128', { headDim: 128, causal: true }, 'flash 64x128x128 full'],
+    ['heads of 80', { headDim: 80 }, 'flash 64x128x128 wide'],
+    ['heads of no multiple of four', { headDim: 63 }, 'flash 64x64x64 any'],
     ['wide heads', { headDim: 160 }, 'tiled 64x64x256'],
-    ['fewer', { batch: 1, heads: 4, seqQ: 1024 }, 'tiled 32x64x64'],
   ] as const)('%s: one launch and no scratch', (_, change, name) => {
     const recorder = planned(TEST_DEVICES.gpu, change);
     expect(kernels(recorder)).toEqual([name]);
     expect(recorder.scratches).toEqual([]);
   });
 
-  it('with little workgroup memory, smaller blocks', () => {
-    expect(kernels(planned(TEST_DEVICES.defaults))).toEqual(['tiled 32x64x64']);
+  it('with little workgroup memory, the same, and smaller blocks of wide heads', () => {
+    for (const tile of FLASH_TILES) expect(flashBytes(tile)).toBeLessThanOrEqual(16_384);
+    expect(kernels(planned(TEST_DEVICES.defaults))).toEqual(['flash 64x64x64 full']);
+    expect(kernels(planned(TEST_DEVICES.defaults, { headDim: 160 }))).toEqual(['tiled 32x64x256']);
     for (const headDim of [64, 128, 256]) {
       for (const queries of [16, 32]) {
         expect(tiledWorkgroupBytes({ queries, headDim, partial: true })).toBeLessThanOrEqual(16_384);

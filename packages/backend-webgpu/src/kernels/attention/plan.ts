@@ -3,8 +3,18 @@ import type { ResolvedAttention } from '@concord/backend-core/implement';
 import type { Kernel } from '../kernel.ts';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { attentionKernels, chooseSplits, chooseVariant, maxKeys } from './choose-variant.ts';
+import { pickVariant } from '../variant-choice.ts';
+import {
+  attentionKernels,
+  type AttentionSizes,
+  type AttentionVariant,
+  launchOf,
+  maxKeys,
+  variantsFor,
+} from './choose-variant.ts';
 import { combine, COMBINE_LANES } from './combine.wgsl.ts';
+
+export { VARIANT_IDS } from './choose-variant.ts';
 
 /** Numbers behind the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
@@ -15,9 +25,14 @@ const RECORD_EXTRA = 2;
  * are too many for a software device, or to keep a GPU busy when there are few queries, the keys are taken in parts
  * whose outcomes are merged.
  *
+ * @param choose - gives the kernel for a window; tests and measurements have their own
  * @throws {BackendError} UNSUPPORTED when two records of a row, of head_dim + 2 numbers, do not fit a binding
  */
-export function planAttention(call: ResolvedAttention<StorageBuffer>, recorder: Recorder): void {
+export function planAttention(
+  call: ResolvedAttention<StorageBuffer>,
+  recorder: Recorder,
+  choose: Chooser = chooseVariant,
+): void {
   const { batch, heads, seqQ, seqKv, headDim, causal, o } = call;
   const plan = new AttentionPlan(
     call,
@@ -27,6 +42,7 @@ export function planAttention(call: ResolvedAttention<StorageBuffer>, recorder: 
       v: apartFrom(o, call.v, recorder),
     },
     recorder,
+    choose,
   );
   const { limit } = plan;
   const keysPerPart = Math.min(maxKeys(headDim, recorder.traits), Math.floor(limit / headDim));
@@ -54,10 +70,17 @@ export function planAttention(call: ResolvedAttention<StorageBuffer>, recorder: 
   }
 }
 
+function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVariant {
+  return pickVariant(recorder, variantsFor(sizes, recorder.traits));
+}
+
 /** Every kernel of attention for a device. */
 export function allKernels(traits: DeviceTraits): readonly Kernel[] {
   return attentionKernels(traits);
 }
+
+/** Chooses the kernel for a window. */
+type Chooser = (sizes: AttentionSizes, recorder: Recorder) => AttentionVariant;
 
 /** Some heads and their queries, or some of the queries of one head. */
 interface QueryWindow {
@@ -86,13 +109,15 @@ class AttentionPlan {
   readonly #call: ResolvedAttention<StorageBuffer>;
   readonly #inputs: Inputs;
   readonly #recorder: Recorder;
+  readonly #chooser: Chooser;
 
-  constructor(call: ResolvedAttention<StorageBuffer>, inputs: Inputs, recorder: Recorder) {
+  constructor(call: ResolvedAttention<StorageBuffer>, inputs: Inputs, recorder: Recorder, chooser: Chooser) {
     const { maxBindingBytes, storageAlignment } = recorder.traits;
     this.limit = Math.floor((maxBindingBytes - bindingSlack(storageAlignment)) / 4);
     this.#call = call;
     this.#inputs = inputs;
     this.#recorder = recorder;
+    this.#chooser = chooser;
   }
 
   /** All keys of a window's queries. */
@@ -103,14 +128,14 @@ class AttentionPlan {
     const window: Window = { ...queryWindow, key: 0, keys };
     const record = headDim + RECORD_EXTRA;
     const rows = window.heads * window.queries;
-    const wanted = chooseSplits({ ...this.#call, ...window }, this.#recorder.traits);
-    const splits = Math.min(wanted, Math.floor(this.limit / (rows * record)));
+    const variant = this.#choose(window);
+    const splits = Math.min(variant.splits, Math.floor(this.limit / (rows * record)));
     if (splits <= 1) {
-      this.#launch(window, this.#rows(window), { partial: false, splits: 1 });
+      this.#launch(variant, window, this.#rows(window), { partial: false, splits: 1 });
       return;
     }
     const records = this.#recorder.scratch(4 * splits * rows * record);
-    const slots = this.#launch(window, records, { partial: true, splits });
+    const slots = this.#launch(variant, window, records, { partial: true, splits });
     this.#combine(records, slots, window, this.#rows(window), { partial: false });
   }
 
@@ -127,7 +152,8 @@ class AttentionPlan {
       const isLast = key + keysPerPart >= end;
       const slots = isFirst ? 1 : 2;
       const slot = slice(records, isFirst ? 0 : slotBytes, slotBytes);
-      this.#launch(part, isFirst && isLast ? this.#rows(window) : slot, { partial: !(isFirst && isLast), splits: 1 });
+      const isAll = isFirst && isLast;
+      this.#launch(this.#choose(part), part, isAll ? this.#rows(window) : slot, { partial: !isAll, splits: 1 });
       if (isFirst) continue;
       this.#combine(records, slots, window, isLast ? this.#rows(window) : slice(merged, 0, slotBytes), {
         partial: !isLast,
@@ -142,22 +168,34 @@ class AttentionPlan {
     return slice(o, 4 * (head * seqQ + query) * headDim, 4 * heads * queries * headDim);
   }
 
+  #choose({ heads, queries, keys }: Window): AttentionVariant {
+    const { headDim, causal } = this.#call;
+    return this.#chooser({ heads, queries, keys, headDim, causal }, this.#recorder);
+  }
+
   /** Gives the number of splits, which is at most what was asked for. */
-  #launch(window: Window, output: Span, options: { readonly partial: boolean; readonly splits: number }): number {
+  #launch(
+    variant: AttentionVariant,
+    window: Window,
+    output: Span,
+    { partial, splits }: { readonly partial: boolean; readonly splits: number },
+  ): number {
     const { seqQ, seqKv, headDim, causal, scale } = this.#call;
     const { head, heads, query, queries, key, keys } = window;
     const { traits } = this.#recorder;
-    const variant = chooseVariant({ heads, queries, keys, headDim, causal }, traits, options);
     const rows = (operand: Span, first: number, count: number) =>
       bindable(slice(operand, 4 * first * headDim, 4 * count * headDim), traits.storageAlignment);
     const q = rows(this.#inputs.q, head * seqQ + query, heads * queries);
     const k = rows(this.#inputs.k, head * seqKv + key, (heads - 1) * seqKv + keys);
     const v = rows(this.#inputs.v, head * seqKv + key, (heads - 1) * seqKv + keys);
     const o = bindable(output, traits.storageAlignment);
+    const wide = headDim % 4 === 0 && [q, k, v, o].every(({ byteOffset }) => byteOffset % 16 === 0);
+    const launch = launchOf(variant, { heads, queries, keys, headDim, causal }, { splits, partial, wide });
     this.#recorder.launch({
-      kernel: variant.kernel,
+      kernel: launch.kernel,
       storage: { q: q.span, k: k.span, v: v.span, o: o.span },
-      groups: variant.groups,
+      groups: launch.groups,
+      variant: variant.id,
       uniforms: {
         heads,
         queries,
@@ -172,12 +210,12 @@ class AttentionPlan {
         v_at: v.byteOffset / 4,
         kv_head: heads > 1 ? seqKv * headDim : 0,
         o_at: o.byteOffset / 4,
-        o_row: headDim + (options.partial ? RECORD_EXTRA : 0),
-        splits: variant.splits,
-        split_keys: variant.splitKeys,
+        o_row: headDim + (partial ? RECORD_EXTRA : 0),
+        splits: launch.splits,
+        split_keys: launch.splitKeys,
       },
     });
-    return variant.splits;
+    return launch.splits;
   }
 
   #combine(
