@@ -17,9 +17,9 @@ export {
   type UniformType,
 } from './kernels/kernel.ts';
 export type { DeviceTraits, Launch, MatrixShape, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
-export type { VariantPick } from './kernels/variant-choice.ts';
+export type { VariantPick, VariantPreferences } from './kernels/variant-choice.ts';
 export { webgpu } from './provider.ts';
-export type { ProfileState, TuningOptions } from './tuning/device-tuning.ts';
+export type { DeviceTuning, ProfileState, TuningOptions } from './tuning/device-tuning.ts';
 export type { ProfileDevice, TuningProfile } from './tuning/profile.ts';
 export {
   type NativeBuffer,

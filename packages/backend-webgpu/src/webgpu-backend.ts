@@ -132,7 +132,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   /** Which kernel variants ran. Works after loss too. */
   variants(): VariantReport {
     const { variantRuns, tuning } = this.#client;
-    return { runs: Object.fromEntries(variantRuns), forced: tuning.preferences.forced };
+    const candidates = [...this.#plans.candidates];
+    return { runs: Object.fromEntries(variantRuns), candidates, forced: tuning.preferences.forced };
   }
 
   protected async doInit(): Promise<InitResult> {

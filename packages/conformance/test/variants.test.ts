@@ -19,7 +19,8 @@ class CountingBackend extends CpuBackend {
   }
 
   variants(): VariantReport {
-    return { runs: { 'reduce/rows-lane': this.#runs }, forced: this.#forced };
+    const candidates = ['reduce/rows-lane'];
+    return { runs: { 'reduce/rows-lane': this.#runs }, candidates, forced: this.#forced };
   }
 }
 

@@ -82,6 +82,8 @@ export interface MemoryInfo {
 export interface VariantReport {
   /** How often each ran, by its id, such as `gemm/tiled-64x64x16`. */
   readonly runs: Readonly<Record<string, number>>;
+  /** Every variant that could have computed one of the calls so far on this device. */
+  readonly candidates: readonly string[];
   /** Ids or globs that the user forced, such as those of `CONCORD_VARIANT`: each should appear among the runs. */
   readonly forced: readonly string[];
 }

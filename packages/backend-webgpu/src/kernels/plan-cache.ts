@@ -21,6 +21,8 @@ export class PlanCache {
   readonly #traits: DeviceTraits;
   readonly #plans = new ListMap<OpPlan>();
   #preferences: VariantPreferences | undefined;
+  /** Every variant that could have run. */
+  readonly candidates: Set<string> = new Set();
 
   constructor(traits: DeviceTraits) {
     this.#traits = traits;
@@ -53,6 +55,7 @@ export class PlanCache {
   }
 
   #add(key: Key, plan: OpPlan): OpPlan {
+    for (const { candidates } of plan.picks) for (const id of candidates) this.candidates.add(id);
     if (this.#plans.size >= MAX_PLANS) this.#plans.clear();
     if (plan.steps.length <= MAX_STEPS) this.#plans.add(key, plan);
     return plan;

@@ -5,6 +5,7 @@ import { CommandError } from '../command-error.ts';
 import type { BackendRun } from '../conformance/backend-run.ts';
 import { toConformanceJson } from '../conformance/conformance-json.ts';
 import { runBackend } from '../conformance/run-backend.ts';
+import { runEachVariant } from '../conformance/run-each-variant.ts';
 import type { CommandContext, Finish } from '../context.ts';
 import { EXIT, EXIT_CODE_HELP, worstExit } from '../exit-codes.ts';
 import { conformancePage } from '../html/conformance-page.ts';
@@ -18,6 +19,7 @@ interface Options extends ModuleOptions {
   readonly backend?: string;
   readonly filter?: string;
   readonly sample?: number;
+  readonly eachVariant?: true;
   readonly json?: string;
   readonly html?: string;
 }
@@ -30,6 +32,7 @@ Examples:
   concord conformance --sample 0.1               a tenth of the cases, always the same
   concord conformance --html report.html         a page to read and to pass on
   concord conformance --module ./dist/index.js   a backend of your own
+  concord conformance --backend webgpu --each-variant
   concord conformance --json report.json
   concord conformance --json - | jq '.cases[] | select(.status == "failed")'
   CONCORD_REQUIRE=webgpu concord conformance     a missing WebGPU device is a failure
@@ -44,6 +47,7 @@ export function addConformanceCommand(program: Command, context: CommandContext,
     .option('--backend <names>', 'what to run, with commas between several (default: what an application would get)')
     .option('--filter <glob>', "only the cases whose id matches: an op, a glob such as 'gemm/exact/**', or one id")
     .option('--sample <fraction>', 'only that fraction of them, always the same ones, and every fixed/ case', fraction)
+    .option('--each-variant', 'then run them again with each kernel variant of the backend forced in turn')
     .option('--html <file>', 'write a page to read in a browser; - writes to stdout and all else to stderr')
     .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
     .addHelpText('after', HELP)
@@ -69,7 +73,9 @@ async function conformance(given: CommandContext, options: Options): Promise<num
     if (isList) text.write(`${backends.length === 0 ? '' : '\n'}${colors.bold(`--- ${provider.name}`)}\n`);
     const origin = provider === loaded ? moduleArguments(options) : '';
     const ops = selected.map(({ op }) => op);
-    backends.push(await runBackend(provider, context, { selection, ops, text, origin }));
+    const run = { selection, ops, text, origin };
+    const first = await runBackend(provider, context, run);
+    backends.push(options.eachVariant === true ? await runEachVariant(first, provider, context, run) : first);
     if (signal.aborted) break;
   }
   if (isList) text.write(`\n${backendsTable(backends, colors)}\n`);
