@@ -1,76 +1,167 @@
-import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { direct, DIRECT_LANES, type DirectParams } from './direct.wgsl.ts';
-import { implicitGemm, type ImplicitGemmParams } from './implicit-gemm.wgsl.ts';
+import { type NamedVariant, sizeStep, type VariantQuestion } from '../variant-choice.ts';
+import type { DirectParams } from './direct.wgsl.ts';
+import { implicitGemmBytes, implicitGemmLanes, type Tile, turnTaps } from './implicit-gemm.wgsl.ts';
 
 /** What the choice of a kernel depends on, of a convolution or of a window of it. */
 export interface Conv2dShapeTraits {
   readonly groups: number;
   /** Per group. */
   readonly filters: number;
-  /** Of all images. */
+  /** Per group. */
+  readonly channels: number;
+  readonly images: number;
+  /** Of each image. */
   readonly outputRows: number;
   readonly outputWidth: number;
+  readonly filterHeight: number;
   readonly filterWidth: number;
   readonly strideW: number;
   readonly dilationW: number;
+  readonly isPadded: boolean;
 }
 
-/** A kernel, and how much of the output each of its workgroups computes. */
-export interface Conv2dVariant {
-  readonly kernel: Kernel;
-  /** Number of workgroups for a shape. */
-  readonly groups: (shape: Conv2dShapeTraits) => number;
-}
+/** A kernel family with its block of the output, and into how many ranges the taps are split. */
+export type Variant = NamedVariant & Way;
+
+type Way =
+  | { readonly kind: 'direct'; readonly block: DirectBlock }
+  | { readonly kind: 'implicit-gemm'; readonly tile: Tile; readonly splits: number };
+
+/** What an invocation of `direct` computes. */
+export type DirectBlock = Pick<DirectParams, 'filters' | 'columns'>;
+
+/** Tiles for GPUs, and how fast each is where it fits: on an NVIDIA H200, but the last is a guess. Of equals the first is taken. */
+const TILE_SPEEDS: readonly (readonly [Tile, number])[] = [
+  [{ filters: 128, places: 128, step: 8, laneFilters: 8, lanePlaces: 8 }, 1],
+  [{ filters: 128, places: 64, step: 8, laneFilters: 8, lanePlaces: 8 }, 1],
+  [{ filters: 64, places: 128, step: 8, laneFilters: 8, lanePlaces: 8 }, 1],
+  [{ filters: 64, places: 64, step: 8, laneFilters: 8, lanePlaces: 8 }, 0.88],
+  [{ filters: 32, places: 128, step: 8, laneFilters: 8, lanePlaces: 8 }, 0.7],
+];
+
+/** Tiles for GPUs. */
+export const TILES: readonly Tile[] = TILE_SPEEDS.map(([tile]) => tile);
+
+/** Blocks for GPUs and for software devices. */
+export const DIRECT_BLOCKS: readonly DirectBlock[] = [
+  { filters: 1, columns: 4 },
+  { filters: 4, columns: 4 },
+];
+export const SOFTWARE_BLOCKS: readonly DirectBlock[] = [
+  { filters: 1, columns: 1 },
+  { filters: 1, columns: 8 },
+  { filters: 8, columns: 1 },
+  { filters: 8, columns: 8 },
+];
 
 /** Filters per group up to which a tile of a matrix product would be mostly empty. */
 const FEW_FILTERS = 8;
-/** Workgroups that keep a GPU busy: a larger tile is taken only if that many are left. */
-const ENOUGH_WORKGROUPS = 128;
+/** Multiprocessors of the GPU that was measured: WebGPU does not tell. Where it is wrong, the choice is merely less good. */
+const MULTIPROCESSORS = 132;
+/** Turns of a range of taps. */
+const LEAST_TURNS = 8;
+const MOST_SPLITS = 48;
+/** It takes as long as so many taps to write the sum over a range and to add it up. */
+const TAPS_OF_SUM = 40;
+const FLOAT_BYTES = 4;
 
-const LARGE_TILE: ImplicitGemmParams = { tile: 128, piece: 8, step: 8 };
-const MEDIUM_TILE: ImplicitGemmParams = { tile: 64, piece: 8, step: 16 };
-const SMALL_TILE: ImplicitGemmParams = { tile: 32, piece: 4, step: 16 };
+const GEMMS: readonly GemmTile[] = TILE_SPEEDS.map(([tile, speed]) => ({
+  id: idOf({ kind: 'implicit-gemm', tile, splits: 1 }),
+  tile,
+  speed,
+  invocations: implicitGemmLanes(tile),
+  bytes: implicitGemmBytes(tile),
+}));
 
-/** The kernel for a shape: `direct` on software devices and for few filters per group, else `implicit-gemm`. */
-export function chooseVariant(shape: Conv2dShapeTraits, { isSoftware }: DeviceTraits): Conv2dVariant {
-  const { filters, outputWidth, filterWidth, strideW, dilationW } = shape;
-  const slides = filterWidth > 1 && strideW === dilationW;
-  if (isSoftware) {
+interface GemmTile extends NamedVariant {
+  readonly tile: Tile;
+  readonly speed: number;
+  readonly invocations: number;
+  /** Of workgroup memory. */
+  readonly bytes: number;
+}
+
+/** Every variant, of which each device and shape has some. */
+export const VARIANT_IDS: readonly string[] = [
+  ...[...DIRECT_BLOCKS, ...SOFTWARE_BLOCKS].map((block) => idOf({ kind: 'direct', block })),
+  ...GEMMS.map(({ id }) => id),
+];
+
+/** What can compute a convolution, and what is best as far as is known. */
+export function variantsFor(shape: Conv2dShapeTraits, traits: DeviceTraits): VariantQuestion<Variant> {
+  const { groups, filters, channels, outputWidth, filterHeight, filterWidth } = shape;
+  const shapeClass = (): string => {
+    const steps = [groups, filters, channels, placesOf(shape)].map(sizeStep);
+    return `conv2d ${filterHeight}x${filterWidth} ${steps.join(' ')}`;
+  };
+  if (traits.isSoftware) {
     const columns = outputWidth === 1 ? 1 : 8;
-    return directVariant({ filters: filters === 1 ? 1 : 8, columns, slides: slides && columns > 1 });
+    const preferred = directVariant({ filters: filters === 1 ? 1 : 8, columns });
+    return { shapeClass, candidates: [preferred], preferred };
   }
-  if (filters <= FEW_FILTERS) return directVariant({ filters: filters === 1 ? 1 : 4, columns: 4, slides });
-  const large = gemmVariant(LARGE_TILE);
-  if (filters > MEDIUM_TILE.tile && large.groups(shape) >= ENOUGH_WORKGROUPS) return large;
-  const medium = gemmVariant(MEDIUM_TILE);
-  if (filters > SMALL_TILE.tile && medium.groups(shape) >= ENOUGH_WORKGROUPS) return medium;
-  return gemmVariant(SMALL_TILE);
+  const direct = directVariant({ filters: filters === 1 ? 1 : 4, columns: 4 });
+  const gemms = possibleGemms(traits).map((gemm) => gemmVariant(gemm, shape, traits));
+  const candidates = [...gemms.map(({ variant }) => variant), direct];
+  if (filters <= FEW_FILTERS) return { shapeClass, candidates, preferred: direct };
+  let best = { variant: direct, score: 0 };
+  for (const gemm of gemms) if (gemm.score > best.score) best = gemm;
+  return { shapeClass, candidates, preferred: best.variant };
 }
 
-/** Every kernel that {@link chooseVariant} can give for a device. */
-export function conv2dKernels({ isSoftware }: DeviceTraits): readonly Kernel[] {
-  const strips = (filters: number, columns: number): Kernel[] =>
-    [false, true].map((slides) => direct({ filters, columns, slides }));
-  return isSoftware
-    ? [...strips(1, 8), ...strips(8, 8), ...[1, 8].map((filters) => direct({ filters, columns: 1, slides: false }))]
-    : [...strips(1, 4), ...strips(4, 4), ...[LARGE_TILE, MEDIUM_TILE, SMALL_TILE].map(implicitGemm)];
+/** The tiles that a device has room for. */
+export function possibleTiles(traits: DeviceTraits): readonly Tile[] {
+  return possibleGemms(traits).map(({ tile }) => tile);
 }
 
-function directVariant(params: DirectParams): Conv2dVariant {
-  return {
-    kernel: direct(params),
-    groups: ({ groups, filters, outputRows, outputWidth }) => {
-      const strips = outputRows * Math.ceil(outputWidth / params.columns);
-      return groups * Math.ceil(filters / params.filters) * Math.ceil(strips / DIRECT_LANES);
-    },
-  };
+function possibleGemms({ maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly GemmTile[] {
+  return GEMMS.filter(({ invocations, bytes }) => invocations <= maxInvocations && bytes <= maxWorkgroupBytes);
 }
 
-function gemmVariant(params: ImplicitGemmParams): Conv2dVariant {
-  return {
-    kernel: implicitGemm(params),
-    groups: ({ groups, filters, outputRows, outputWidth }) =>
-      groups * Math.ceil(filters / params.tile) * Math.ceil((outputRows * outputWidth) / params.tile),
-  };
+function directVariant(block: DirectBlock): Variant {
+  const way = { kind: 'direct', block } as const;
+  return { id: idOf(way), ...way };
+}
+
+interface Scored {
+  readonly variant: Variant;
+  readonly score: number;
+}
+
+/** A tile with the number of ranges that suits it, and how fast that should be. */
+function gemmVariant({ id, tile, speed }: GemmTile, shape: Conv2dShapeTraits, traits: DeviceTraits): Scored {
+  const { groups, filters, channels, filterHeight, filterWidth } = shape;
+  const places = placesOf(shape);
+  const tiles = tilesOf(tile, shape);
+  const useful = (groups * filters * places) / (tiles * tile.filters * tile.places);
+  const taps = channels * filterHeight * filterWidth;
+  const sumsThatFit = Math.floor(traits.maxBindingBytes / FLOAT_BYTES / (groups * filters * places));
+  const most = Math.max(1, Math.min(MOST_SPLITS, sumsThatFit, Math.floor(taps / turnTaps(tile) / LEAST_TURNS)));
+  let splits = 1;
+  let score = 0;
+  for (let count = 1; count <= most; count++) {
+    // All multiprocessors work as long as the one that has the most to do.
+    const each = (tiles * count) / MULTIPROCESSORS;
+    const sums = count > 1 ? TAPS_OF_SUM * count : 0;
+    const countScore = speed * useful * (each / Math.ceil(each)) * (taps / (taps + sums));
+    if (countScore <= score) continue;
+    score = countScore;
+    splits = count;
+  }
+  return { variant: { id, kind: 'implicit-gemm', tile, splits }, score };
+}
+
+/** Workgroups for one range of taps. */
+export function tilesOf(tile: Tile, shape: Conv2dShapeTraits): number {
+  return shape.groups * Math.ceil(shape.filters / tile.filters) * Math.ceil(placesOf(shape) / tile.places);
+}
+
+function placesOf({ images, outputRows, outputWidth }: Conv2dShapeTraits): number {
+  return images * outputRows * outputWidth;
+}
+
+function idOf(way: Way): string {
+  if (way.kind === 'direct') return `conv2d/direct-${way.block.filters}x${way.block.columns}`;
+  const { filters, places, step } = way.tile;
+  return `conv2d/implicit-gemm-${filters}x${places}x${step}`;
 }

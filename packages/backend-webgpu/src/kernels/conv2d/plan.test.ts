@@ -57,11 +57,17 @@ describe('the variant', () => {
   const resnet: Conv = { input: [16, 64, 56, 56], filter: [64, 3, 3], padding: [1, 1] };
 
   it.each([
-    ['one filter block of 64', resnet, 'implicit-gemm 64x64x16'],
-    ['many filters', { input: [16, 256, 28, 28], filter: [512, 1, 1] }, 'implicit-gemm 128x128x8'],
-    ['little work', { input: [1, 512, 7, 7], filter: [512, 3, 3], padding: [1, 1] }, 'implicit-gemm 32x32x16'],
+    ['one filter block of 64', resnet, 'implicit-gemm 64x128x8 8x8 sets whole'],
+    ['many filters', { input: [16, 256, 28, 28], filter: [512, 1, 1] }, 'implicit-gemm 128x128x8 8x8 none whole'],
+    ['odd sizes', { input: [16, 3, 224, 224], filter: [64, 7, 7], padding: [3, 3] }, 'implicit-gemm 64x128x8 8x8 sets'],
+    [
+      'a large filter',
+      { input: [16, 64, 56, 56], filter: [64, 17, 3], padding: [8, 1] },
+      'implicit-gemm 64x128x8 8x8 coordinates',
+    ],
     ['depthwise', { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96 }, 'direct 1x4 sliding'],
     ['depthwise, stride 2', { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96, stride: [2, 2] }, 'direct 1x4'],
+    ['no padding', { input: [16, 64, 58, 58], filter: [64, 3, 3] }, 'implicit-gemm 64x128x8 8x8 none whole'],
     ['few filters per group', { input: [1, 96, 56, 56], filter: [192, 3, 3], groups: 48 }, 'direct 4x4 sliding'],
   ] as const)('of a GPU: %s', (_, conv, name) => {
     expect(kernelOf(TEST_DEVICES.gpu, conv)).toBe(`conv2d/${name}`);
@@ -76,6 +82,17 @@ describe('the variant', () => {
   ] as const)('of a software device: %s', (_, conv, name) => {
     expect(kernelOf(TEST_DEVICES.swiftshader, conv)).toBe(`conv2d/${name}`);
   });
+});
+
+it('little work is split along the taps, on a GPU', () => {
+  const few: Conv = { input: [16, 256, 14, 14], filter: [256, 3, 3], padding: [1, 1] };
+  const { kernelNames, launches, scratches } = planned(TEST_DEVICES.gpu, few);
+  expect(kernelNames).toEqual(['conv2d/implicit-gemm 128x64x8 8x8 sets whole', 'conv2d/add-splits']);
+  // 2 x 49 tiles, four times.
+  expect(launches[0]).toMatchObject({ groups: 392, variant: 'conv2d/implicit-gemm-128x64x8' });
+  expect(launches[0]?.uniforms).toMatchObject({ depth: 576, output_split: 802_816, accumulate: 0 });
+  expect(launches[1]?.uniforms).toMatchObject({ splits: 4, entries: 802_816 });
+  expect(scratches.map(({ byteLength }) => byteLength)).toEqual([4 * 4 * 802_816]);
 });
 
 it('inputs in the buffer of the output are copied', () => {

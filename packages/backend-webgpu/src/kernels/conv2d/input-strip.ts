@@ -1,0 +1,167 @@
+import { repeat } from '../wgsl/repeat.ts';
+
+/**
+ * How reads outside of the image are told. `sets`: each place has the set of the filter's rows and columns that lie outside,
+ * in the bits of one number. `coordinates`: by comparison, for filters with more than {@link MOST_ROWS} rows or
+ * {@link MOST_COLUMNS} columns. `none`: there are none, and the taps are a whole number of turns.
+ */
+export type Padding = 'sets' | 'coordinates' | 'none';
+
+/** Largest filter for `sets`. */
+export const MOST_ROWS = 15;
+export const MOST_COLUMNS = 16;
+
+/** Source text for the patches' strip of a tile. */
+export interface InputStrip {
+  /** Declares the workgroup memory, and functions. */
+  readonly memory: string;
+  /** Declares what the reads need. */
+  readonly declare: string;
+  /** Makes ready for the first reads. */
+  readonly prepare: string;
+  /** At the start of every second step, before the reads for the next. */
+  readonly advance: string;
+  /** Reads a strip to registers: the one that begins at tap `p`. */
+  readonly read: string;
+  /** Puts the registers into `buffer` of workgroup memory. */
+  readonly store: string;
+  /** Gets the invocation's vectors for tap p of the strip out of `buffer`. */
+  fetch(p: number): string;
+  /** Inputs of its places 4g .. 4g + 3 at tap p. */
+  vector(g: number, p: number): string;
+}
+
+/** What {@link inputStrip} is told. */
+export interface InputStripParams {
+  /** Places of the tile, and those of one invocation. */
+  readonly places: number;
+  readonly each: number;
+  readonly step: number;
+  readonly threads: number;
+  readonly padding: Padding;
+}
+
+/** Bytes of workgroup memory, at most. */
+export function inputStripBytes({
+  places,
+  step,
+  threads,
+}: Pick<InputStripParams, 'places' | 'step' | 'threads'>): number {
+  return 2 * step * places * 4 + 2 * threads * TAPS.coordinates.bytes;
+}
+
+/**
+ * Workgroup memory is `[buffer][tap][four places]`. The places of a vector are a quarter of the tile apart, so that
+ * neighbouring invocations read and write neighbouring places. Vector g of an invocation is vector `g * lanes + lane_p`.
+ *
+ * What a tap means for an address costs divisions. It is worked out once per tap and workgroup, for as many taps at a
+ * time as there are invocations, and kept in a table with room for twice as many.
+ */
+export function inputStrip({ places, step, threads, each, padding }: InputStripParams): InputStrip {
+  const vectors = places / 4;
+  const tapsPerPass = threads / vectors;
+  const reads = step / tapsPerPass;
+  if (!Number.isInteger(reads)) throw new RangeError(`${threads} do not share a strip of ${places} x ${step} evenly`);
+  const { type, functions } = TAPS[padding];
+  const perPlace = (text: (j: number) => string): string => [0, 1, 2, 3].map(text).join(', ');
+  const fetched = (g: number, p: number): string => `values${g}_${p}`;
+  const isInside = (tap: string): string =>
+    padding === 'sets'
+      ? `(outside & vec4u(${tap}.y)) == vec4u()`
+      : `vec4<bool>(${tap}.w == 1u) & (y + vec4u(${tap}.y) < vec4u(u.height)) & (x + vec4u(${tap}.z) < vec4u(u.width))`;
+  const guarded = (index: number): string =>
+    padding === 'none' ? `values${index}` : `select(vec4f(), values${index}, ${isInside(`tap${index}`)})`;
+  const fillTable = (first: string): string =>
+    `taps[(${first} - begin + lane) % ${2 * threads}u] = tap_at(${first} + lane, end);`;
+  return {
+    memory: /* wgsl */ `
+var<workgroup> input_tile: array<array<array<vec4f, ${vectors}>, ${step}>, 2>;
+var<workgroup> taps: array<${type}, ${2 * threads}>;
+${functions}`,
+    declare: /* wgsl */ `
+  let place_vector = lane % ${vectors}u;
+  let place_tap = lane / ${vectors}u;
+${repeat(
+  4,
+  (j) => `  let index${j} = min(first_place + place_vector + ${j * vectors}u, places - 1u);
+  let place${j} = place_at(index${j} / u.output_width, index${j} % u.output_width);`,
+)}
+  let input_at = vec4u(${perPlace((j) => `place${j}.input`)}) + group * u.input_group;
+${padding === 'sets' ? `  let outside = vec4u(${perPlace((j) => `outside_of(place${j}.y, place${j}.x)`)});` : ''}
+${
+  padding === 'coordinates'
+    ? `  let y = vec4u(${perPlace((j) => `place${j}.y`)});
+  let x = vec4u(${perPlace((j) => `place${j}.x`)});`
+    : ''
+}
+${repeat(reads, (index) => `  var tap${index} = ${type}();\n  var values${index} = vec4f();`)}`,
+    prepare: `  ${fillTable('p')}\n  workgroupBarrier();`,
+    advance: `    if ((p - begin) % ${threads}u == 0u) { ${fillTable(`(p + ${threads}u)`)} }`,
+    read: repeat(
+      reads,
+      (index) => `      tap${index} = taps[(p - begin + place_tap + ${index * tapsPerPass}u) % ${2 * threads}u];
+      {
+        let at = input_at + ${padding === 'none' ? `tap${index}` : `tap${index}.x`};
+        values${index} = vec4f(input[at.x], input[at.y], input[at.z], input[at.w]);
+      }`,
+    ),
+    store: repeat(
+      reads,
+      (index) => `      input_tile[buffer][place_tap + ${index * tapsPerPass}u][place_vector] = ${guarded(index)};`,
+    ),
+    fetch: (p) =>
+      repeat(
+        each / 4,
+        (g) => `      let ${fetched(g, p)} = input_tile[buffer][${p}][lane_p + ${(g * places) / each}u];`,
+      ),
+    vector: fetched,
+  };
+}
+
+const SETS = /* wgsl */ `
+// The elements from a place's corner to a tap, and the set of the tap's row and column.
+fn tap_at(tap: u32, end: u32) -> vec2u {
+  if (tap >= end) { return vec2u(0u, 1u << ${MOST_ROWS}u); }
+  let s = tap % u.filter_width;
+  let line = tap / u.filter_width;
+  let r = line % u.filter_height;
+  let at = (line / u.filter_height * u.height + r * u.dilation_h) * u.width + s * u.dilation_w;
+  return vec2u(at, (1u << r) | (1u << (s + ${MOST_ROWS + 1}u)));
+}
+
+// The rows and columns of the filter that lie outside of the image, and the row that stands for taps beyond the end.
+fn outside_of(y: u32, x: u32) -> u32 {
+  var members = 1u << ${MOST_ROWS}u;
+  for (var r = 0u; r < u.filter_height; r++) {
+    if (y + r * u.dilation_h >= u.height) { members |= 1u << r; }
+  }
+  for (var s = 0u; s < u.filter_width; s++) {
+    if (x + s * u.dilation_w >= u.width) { members |= 1u << (s + ${MOST_ROWS + 1}u); }
+  }
+  return members;
+}`;
+
+const COORDINATES = /* wgsl */ `
+// The elements from a place's corner to a tap, its row and column from there, and whether it is one.
+fn tap_at(tap: u32, end: u32) -> vec4u {
+  let column = tap % u.filter_width * u.dilation_w;
+  let line = tap / u.filter_width;
+  let row = line % u.filter_height * u.dilation_h;
+  let channel = line / u.filter_height;
+  return vec4u((channel * u.height + row) * u.width + column, row, column, u32(tap < end));
+}`;
+
+const NONE = /* wgsl */ `
+// The elements from a place's corner to a tap.
+fn tap_at(tap: u32, end: u32) -> u32 {
+  let line = tap / u.filter_width;
+  let row = line / u.filter_height * u.height + line % u.filter_height * u.dilation_h;
+  return row * u.width + tap % u.filter_width * u.dilation_w;
+}`;
+
+/** What the table has for a tap. */
+const TAPS: Readonly<Record<Padding, { readonly type: string; readonly bytes: number; readonly functions: string }>> = {
+  sets: { type: 'vec2u', bytes: 8, functions: SETS },
+  coordinates: { type: 'vec4u', bytes: 16, functions: COORDINATES },
+  none: { type: 'u32', bytes: 4, functions: NONE },
+};

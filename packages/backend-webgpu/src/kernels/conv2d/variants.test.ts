@@ -1,0 +1,166 @@
+import type { ResolvedConv2d } from '@concord/backend-core/implement';
+import { conv2dReference } from '@concord/backend-cpu/reference';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebGpuClient } from '../../client/webgpu-client.ts';
+import { bindingSlack } from '../operands.ts';
+import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
+import { type Conv2dShapeTraits, type Variant, variantsFor, VARIANT_IDS } from './choose-variant.ts';
+import { planConv2d } from './plan.ts';
+
+// Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
+
+interface Conv {
+  readonly input: readonly [n: number, c: number, h: number, w: number];
+  readonly filter: readonly [k: number, r: number, s: number];
+  readonly stride?: readonly [number, number];
+  readonly padding?: readonly [number, number];
+  readonly dilation?: readonly [number, number];
+  readonly groups?: number;
+}
+
+let client: WebGpuClient;
+beforeAll(async () => {
+  client = await WebGpuClient.open();
+});
+afterAll(() => client.dispose());
+
+/** Small integers, for which every order of summation gives the same bits. */
+function integers(length: number, seed: number): number[] {
+  return Array.from({ length }, (_, i) => ((Math.imul(i + seed, 0x9e3779b1) >>> 16) % 5) - 2);
+}
+
+function upload(values: readonly number[]): Span {
+  const bytes = new Uint8Array(Float32Array.from(values).buffer);
+  const buffer = client.allocate(bytes.length);
+  const span = { buffer, byteOffset: 0, byteLength: bytes.length };
+  client.write(span, bytes);
+  return span;
+}
+
+async function download(span: Span): Promise<number[]> {
+  let values: number[] = [];
+  await client.read(span, (data) => {
+    values = [...new Float32Array(data.slice().buffer)];
+  });
+  return values;
+}
+
+function product(shape: readonly number[]): number {
+  return shape.reduce((x, y) => x * y, 1);
+}
+
+/** A variant by id, from what a GPU, or a software device, has for a shape. */
+function variantOf(id: string, shape: Conv2dShapeTraits, traits: DeviceTraits): Variant | undefined {
+  return [false, true]
+    .flatMap((isSoftware) => variantsFor(shape, { ...traits, isSoftware }).candidates)
+    .find((variant) => variant.id === id);
+}
+
+/** A convolution by one variant, where it is a candidate, compared with the oracle; how many windows it took. */
+async function check(
+  id: string,
+  conv: Conv,
+  { splits = 1, ...changed }: Partial<DeviceTraits> & { readonly splits?: number } = {},
+): Promise<number> {
+  const { input, filter, stride = [1, 1], padding = [0, 0], dilation = [1, 1], groups = 1 } = conv;
+  const [n, c, h, w] = input;
+  const [k, r, s] = filter;
+  const extent = (axis: 0 | 1, size: number, taps: number): number =>
+    Math.floor((size + 2 * padding[axis] - dilation[axis] * (taps - 1) - 1) / stride[axis]) + 1;
+  const filterShape = [k, c / groups, r, s] as const;
+  const outputShape = [n, k, extent(0, h, r), extent(1, w, s)] as const;
+  const shape = { inputShape: input, filterShape, outputShape, stride, padding, dilation, groups };
+  const values = [integers(product(input), 1), integers(product(filterShape), 4)] as const;
+  const operands = {
+    input: upload(values[0]),
+    filter: upload(values[1]),
+    output: upload(integers(product(outputShape), 2)),
+  };
+  const rest = { opName: 'conv2dForward', dtype: 'f32', operands: [] } as const;
+  const call: ResolvedConv2d<StorageBuffer> = { ...rest, ...shape, ...operands };
+  let windows = 0;
+  client.record('conv2d', (recorder) => {
+    const pretending: Recorder = {
+      traits: { ...recorder.traits, ...changed },
+      launch: (launch) => recorder.launch(launch),
+      scratch: (bytes) => recorder.scratch(bytes),
+      copy: (dst, src) => recorder.copy(dst, src),
+    };
+    planConv2d(call, pretending, (of) => {
+      windows++;
+      const variant = variantOf(id, of, recorder.traits);
+      if (variant === undefined) throw new Error(`${id} is no candidate`);
+      return { ...variant, splits };
+    });
+  });
+  const got = await download(operands.output);
+  for (const { buffer } of Object.values(operands)) client.deallocate(buffer.id);
+
+  const { value } = conv2dReference(shape, ...values);
+  const wrong = got.flatMap((x, i) => (x === value[i] ? [] : [{ index: i, got: x, want: value[i] }]));
+  expect(wrong.slice(0, 3)).toEqual([]);
+  return windows;
+}
+
+describe.each(VARIANT_IDS.filter((id) => id.startsWith('conv2d/implicit-gemm')))('%s', (id) => {
+  it('whole tiles', async () => {
+    await check(id, { input: [2, 16, 16, 16], filter: [128, 1, 1] });
+  });
+
+  it('padding, a whole number of steps', async () => {
+    await check(id, { input: [2, 16, 9, 9], filter: [70, 3, 3], padding: [1, 1] });
+  });
+
+  it('padding, and odd sizes', async () => {
+    await check(id, { input: [3, 5, 7, 9], filter: [67, 3, 3], padding: [1, 2] });
+    await check(id, { input: [1, 1, 2, 3], filter: [2, 4, 4], padding: [3, 4] });
+  });
+
+  it('strides and dilations', async () => {
+    await check(id, { input: [2, 9, 17, 13], filter: [9, 3, 2], stride: [2, 3], padding: [1, 1] });
+    await check(id, { input: [1, 3, 15, 15], filter: [70, 3, 3], dilation: [2, 3], padding: [2, 4] });
+    await check(id, { input: [2, 40, 8, 8], filter: [33, 1, 1], stride: [2, 2] });
+  });
+
+  it('groups', async () => {
+    await check(id, { input: [2, 15, 6, 7], filter: [27, 3, 3], padding: [1, 1], groups: 3 });
+  });
+
+  it('filters larger than the sets of rows and columns', async () => {
+    await check(id, { input: [1, 2, 18, 20], filter: [5, 15, 16], padding: [3, 3] });
+    await check(id, { input: [1, 2, 18, 20], filter: [5, 16, 3], padding: [3, 1] });
+    await check(id, { input: [1, 1, 9, 20], filter: [5, 2, 17], padding: [0, 9] });
+  });
+
+  it('split along the taps', async () => {
+    await check(id, { input: [2, 24, 6, 7], filter: [40, 3, 3], padding: [1, 1] }, { splits: 3 });
+    await check(id, { input: [2, 96, 5, 5], filter: [20, 1, 1], stride: [2, 1] }, { splits: 3 });
+    await check(id, { input: [1, 14, 6, 7], filter: [20, 3, 3], groups: 2 }, { splits: 4 });
+  });
+
+  it('windows, with sums that go on', async () => {
+    const maxBindingBytes = 2048 + bindingSlack(client.traits.storageAlignment);
+    const conv: Conv = { input: [2, 40, 9, 9], filter: [6, 3, 3], padding: [1, 1] };
+    expect(await check(id, conv, { maxBindingBytes })).toBeGreaterThan(2);
+    expect(await check(id, conv, { maxBindingBytes: 4 * maxBindingBytes, splits: 2 })).toBeGreaterThan(2);
+  });
+});
+
+describe.each(VARIANT_IDS.filter((id) => id.startsWith('conv2d/direct')))('%s', (id) => {
+  // Which block is a candidate depends on the number of filters of a group, and on the width.
+  const filters = id.includes('direct-1x') ? 1 : 4;
+  const width = id.endsWith('x1') ? 1 : 7;
+
+  it('padding, strides and dilations', async () => {
+    await check(id, { input: [2, 3, 9, width], filter: [filters, 3, 1], padding: [2, 0], dilation: [2, 1] });
+    await check(id, { input: [1, 2, 9, width], filter: [filters, 3, 1], stride: [2, 1] });
+    if (width > 1) {
+      await check(id, { input: [2, 3, 9, width], filter: [filters, 3, 3], padding: [1, 1] });
+      await check(id, { input: [2, 3, 9, width], filter: [filters, 2, 3], padding: [0, 2], stride: [1, 2] });
+    }
+  });
+
+  it('groups', async () => {
+    await check(id, { input: [2, 6, 5, width], filter: [3 * filters, 2, 1], groups: 3 });
+  });
+});
