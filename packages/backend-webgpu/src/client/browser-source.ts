@@ -8,7 +8,7 @@ export function browserSource(): GpuSource {
 function openNavigator(): GpuFound | GpuMissing {
   const gpu = (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;
   if (gpu !== undefined) {
-    return { found: true, gpu, awaiting: awaitPlainly, explainNoAdapter };
+    return { found: true, gpu, awaiting: awaitPlainly, explainNoAdapter, checksBounds: true };
   }
   if ((globalThis as { isSecureContext?: boolean }).isSecureContext === false) {
     return {

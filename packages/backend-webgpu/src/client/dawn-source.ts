@@ -92,7 +92,8 @@ async function openDawn(options: DawnOptions, flags: readonly string[]): Promise
       instances.set(key, gpu);
     }
     const unwanted = options.matrixUnits === false ? [MATRIX_UNITS] : [];
-    return { found: true, gpu, awaiting: awaitingPolitely, explainNoAdapter, unwanted };
+    const checksBounds = options.robustness !== false && options.enable?.includes('disable_robustness') !== true;
+    return { found: true, gpu, awaiting: awaitingPolitely, explainNoAdapter, unwanted, checksBounds };
   } catch (error) {
     return explainNoDawn(error);
   }

@@ -78,7 +78,7 @@ async function open(source: GpuSource, choice: AdapterChoice): Promise<Omit<Shar
         requiredLimits: raisedLimits(adapter.limits),
       }),
     );
-    return share({ device, awaiting: found.awaiting }, adapter.info);
+    return share({ device, awaiting: found.awaiting }, adapter.info, found.checksBounds);
   } catch (cause) {
     throw new BackendError('BACKEND_UNAVAILABLE', `the adapter gives no device: ${(cause as Error).message}`, {
       backend: 'webgpu',
@@ -92,12 +92,12 @@ async function adopt(device: GPUDevice): Promise<Omit<SharedDevice, 'release'>> 
   return share({ device, awaiting: awaitPlainly }, device.adapterInfo);
 }
 
-function share(context: GpuContext, info: GPUAdapterInfo): Omit<SharedDevice, 'release'> {
+function share(context: GpuContext, info: GPUAdapterInfo, checksBounds = false): Omit<SharedDevice, 'release'> {
   return {
     ...context,
     info,
     pipelines: new PipelineCache(context),
-    traits: traitsOf(context.device, info),
+    traits: { ...traitsOf(context.device, info), checksBounds },
     lost: context.device.lost,
   };
 }
@@ -128,7 +128,7 @@ const RAISED = [
   'minUniformBufferOffsetAlignment',
 ] as const;
 
-function traitsOf(device: GPUDevice, info: GPUAdapterInfo): DeviceTraits {
+function traitsOf(device: GPUDevice, info: GPUAdapterInfo): Omit<DeviceTraits, 'checksBounds'> {
   const { limits, features } = device;
   return {
     isSoftware: isSoftwareAdapter(info),

@@ -6,6 +6,7 @@ const DEFAULT_LIMITS: DeviceTraits = {
   hasF16: false,
   hasSubgroups: false,
   subgroupSize: 0,
+  checksBounds: true,
   matrixUnits: [],
   storageAlignment: 256,
   maxBindingBytes: 134_217_728,
@@ -54,6 +55,6 @@ export const TEST_DEVICES: Readonly<Record<'swiftshader' | 'lavapipe' | 'gpu' | 
     maxInvocations: 1024,
     maxWorkgroupBytes: 49_152,
   }),
-  defaults: deviceTraits(),
+  defaults: deviceTraits({ checksBounds: false }),
   tiny: deviceTraits({ maxBindingBytes: 1024, maxWorkgroupsPerDimension: 2 }),
 };

@@ -25,6 +25,8 @@ export interface FilterStripParams {
   readonly threads: number;
   /** Whether the taps are a whole number of turns. */
   readonly isWhole: boolean;
+  /** Whether no read may go beyond the binding. */
+  readonly isClamped: boolean;
 }
 
 /** Vectors that are left free behind each tap, so that the taps of a filter lie in different banks. */
@@ -40,10 +42,11 @@ export function filterStripBytes({ filters, step }: Pick<FilterStripParams, 'fil
  * memory the taps are neighbours: an invocation makes a vector of four reads, one of each filter, and neighbouring
  * invocations take neighbouring taps.
  */
-export function filterStrip({ filters, step, threads, each, isWhole }: FilterStripParams): FilterStrip {
+export function filterStrip({ filters, step, threads, each, isWhole, isClamped }: FilterStripParams): FilterStrip {
   const reads = (filters * step) / 4 / threads;
   if (!Number.isInteger(reads)) throw new RangeError(`${threads} do not share a strip of ${filters} x ${step} evenly`);
   const fetched = (g: number, p: number): string => `weights${g}_${p}`;
+  const readAt = (at: string): string => `weights[${isClamped ? `min(${at}, arrayLength(&weights) - 1u)` : at}]`;
   // What is computed beyond the last filter is not stored.
   const rowOf = (index: number, i: number): string =>
     `min(first_filter + filter_four${index} * 4u + ${i}u, u.filters - 1u)`;
@@ -64,7 +67,7 @@ ${repeat(
     read: repeat(
       reads,
       (index) =>
-        `      weights${index} = vec4f(${[0, 1, 2, 3].map((i) => `weights[weight_at${index}_${i} + p]`).join(', ')});`,
+        `      weights${index} = vec4f(${[0, 1, 2, 3].map((i) => readAt(`weight_at${index}_${i} + p`)).join(', ')});`,
     ),
     store: repeat(reads, (index) => {
       const weights = isWhole ? `weights${index}` : `select(vec4f(), weights${index}, p + filter_tap${index} < end)`;

@@ -22,10 +22,15 @@ export interface ImplicitGemmParams {
   readonly padding: Padding;
   /** Whether the taps are a whole number of turns, of {@link turnTaps} each. */
   readonly isWhole: boolean;
+  /** Whether no read may go beyond a binding, which costs a comparison each. */
+  readonly isClamped: boolean;
 }
 
-/** What {@link ImplicitGemmParams} can be besides the tile. */
-export const FITS: readonly Omit<ImplicitGemmParams, 'tile'>[] = [
+/** What is known of a shape. */
+export type Fit = Pick<ImplicitGemmParams, 'padding' | 'isWhole'>;
+
+/** Every {@link Fit}. */
+export const FITS: readonly Fit[] = [
   { padding: 'none', isWhole: true },
   { padding: 'sets', isWhole: true },
   { padding: 'sets', isWhole: false },
@@ -64,12 +69,12 @@ export function implicitGemmBytes(tile: Tile): number {
  * Workgroups are numbered by range of taps, group, tile of places, and tile of filters, the last running fastest.
  */
 export const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((params: ImplicitGemmParams) => {
-  const { tile, padding, isWhole } = params;
+  const { tile, padding, isWhole, isClamped } = params;
   const { filters, places, step, laneFilters, lanePlaces } = tile;
   const threads = implicitGemmLanes(tile);
   const [lanesF, lanesP] = [filters / laneFilters, places / lanePlaces];
-  const filter = filterStrip({ filters, step, threads, each: laneFilters, isWhole });
-  const input = inputStrip({ places, step, threads, each: lanePlaces, padding });
+  const filter = filterStrip({ filters, step, threads, each: laneFilters, isWhole, isClamped });
+  const input = inputStrip({ places, step, threads, each: lanePlaces, padding, isClamped });
 
   const products = repeat(step, (p) =>
     [
@@ -118,7 +123,7 @@ ${repeat(laneFilters, (i) => {
     );
 
   return defineKernel({
-    name: `conv2d/implicit-gemm ${filters}x${places}x${step} ${laneFilters}x${lanePlaces} ${padding}${isWhole ? ' whole' : ''}`,
+    name: `conv2d/implicit-gemm ${filters}x${places}x${step} ${laneFilters}x${lanePlaces} ${padding}${isWhole ? ' whole' : ''}${isClamped ? ' clamped' : ''}`,
     storage: {
       input: { access: 'read', type: 'array<f32>' },
       weights: { access: 'read', type: 'array<f32>' },

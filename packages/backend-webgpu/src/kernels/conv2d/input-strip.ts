@@ -39,6 +39,8 @@ export interface InputStripParams {
   readonly step: number;
   readonly threads: number;
   readonly padding: Padding;
+  /** Whether no read may go beyond the binding. */
+  readonly isClamped: boolean;
 }
 
 /** Bytes of workgroup memory, at most. */
@@ -57,7 +59,7 @@ export function inputStripBytes({
  * What a tap means for an address costs divisions. It is worked out once per tap and workgroup, for as many taps at a
  * time as there are invocations, and kept in a table with room for twice as many.
  */
-export function inputStrip({ places, step, threads, each, padding }: InputStripParams): InputStrip {
+export function inputStrip({ places, step, threads, each, padding, isClamped }: InputStripParams): InputStrip {
   const vectors = places / 4;
   const tapsPerPass = threads / vectors;
   const reads = step / tapsPerPass;
@@ -101,7 +103,8 @@ ${repeat(reads, (index) => `  var tap${index} = ${type}();\n  var values${index}
       reads,
       (index) => `      tap${index} = taps[(p - begin + place_tap + ${index * tapsPerPass}u) % ${2 * threads}u];
       {
-        let at = input_at + ${padding === 'none' ? `tap${index}` : `tap${index}.x`};
+        let anywhere = input_at + ${padding === 'none' ? `tap${index}` : `tap${index}.x`};
+        let at = ${isClamped ? 'min(anywhere, vec4u(arrayLength(&input) - 1u))' : 'anywhere'};
         values${index} = vec4f(input[at.x], input[at.y], input[at.z], input[at.w]);
       }`,
     ),

@@ -4,7 +4,7 @@ import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { ADD_SPLITS_GROUP, addSplits } from './add-splits.wgsl.ts';
 import { type Conv2dShapeTraits, tilesOf, type Variant } from './choose-variant.ts';
 import { direct, DIRECT_LANES } from './direct.wgsl.ts';
-import { implicitGemm, type ImplicitGemmParams, turnTaps } from './implicit-gemm.wgsl.ts';
+import { type Fit, implicitGemm, turnTaps } from './implicit-gemm.wgsl.ts';
 import { MOST_COLUMNS, MOST_ROWS } from './input-strip.ts';
 import type { Conv2dSizes, Conv2dWindow } from './windows.ts';
 
@@ -71,7 +71,8 @@ function launchImplicitGemm(
   const turn = turnTaps(tile);
   const depth = Math.ceil(taps / wanted / turn) * turn;
   const splits = Math.ceil(taps / depth);
-  const kernel = implicitGemm({ tile, ...fitOf(shape, taps % turn === 0) });
+  const isClamped = !recorder.traits.checksBounds;
+  const kernel = implicitGemm({ tile, ...fitOf(shape, taps % turn === 0), isClamped });
   const ofTile = { ...uniforms, image_places: shape.outputRows * shape.outputWidth, depth };
   const groups = splits * tilesOf(tile, shape);
   if (splits === 1) {
@@ -98,7 +99,7 @@ function launchImplicitGemm(
 }
 
 /** What the kernel need not check. */
-function fitOf(shape: Conv2dShapeTraits, isWhole: boolean): Omit<ImplicitGemmParams, 'tile'> {
+function fitOf(shape: Conv2dShapeTraits, isWhole: boolean): Fit {
   if (isWhole && !shape.isPadded) return { padding: 'none', isWhole };
   const isSmall = shape.filterHeight <= MOST_ROWS && shape.filterWidth <= MOST_COLUMNS;
   return isSmall ? { padding: 'sets', isWhole } : { padding: 'coordinates', isWhole: false };

@@ -50,7 +50,9 @@ export function allKernels(traits: DeviceTraits): readonly Kernel[] {
   const blocks = traits.isSoftware ? SOFTWARE_BLOCKS : DIRECT_BLOCKS;
   const directs = blocks.flatMap((block) => [false, true].map((slides) => direct({ ...block, slides })));
   if (traits.isSoftware) return directs;
-  const products = possibleTiles(traits).flatMap((tile) => FITS.map((fit) => implicitGemm({ tile, ...fit })));
+  const products = possibleTiles(traits).flatMap((tile) =>
+    FITS.map((fit) => implicitGemm({ tile, ...fit, isClamped: !traits.checksBounds })),
+  );
   return [...directs, ...products, addSplits];
 }
 

@@ -132,6 +132,13 @@ describe.each(VARIANT_IDS.filter((id) => id.startsWith('conv2d/implicit-gemm')))
     await check(id, { input: [1, 1, 9, 20], filter: [5, 2, 17], padding: [0, 9] });
   });
 
+  it('without a read beyond a binding', async () => {
+    const traits = { checksBounds: false };
+    await check(id, { input: [3, 5, 7, 9], filter: [67, 3, 3], padding: [1, 2] }, traits);
+    await check(id, { input: [2, 16, 16, 16], filter: [128, 1, 1] }, traits);
+    await check(id, { input: [1, 2, 18, 20], filter: [5, 16, 3], padding: [3, 1] }, traits);
+  });
+
   it('split along the taps', async () => {
     await check(id, { input: [2, 24, 6, 7], filter: [40, 3, 3], padding: [1, 1] }, { splits: 3 });
     await check(id, { input: [2, 96, 5, 5], filter: [20, 1, 1], stride: [2, 1] }, { splits: 3 });
