@@ -7,35 +7,20 @@ interface DawnModule {
 /** Dawn crashes when an object that `create` gave is collected. */
 const instances: GPU[] = [];
 
-/** A Dawn with these toggles switched on. Waits for it poll without a pause, so that they end on the microsecond. */
-export async function openDawn(toggles: readonly string[] = []): Promise<GPU> {
-  const { create } = await load();
-  const gpu = create([
-    ...(toggles.length === 0 ? [] : [`enable-dawn-features=${toggles.join(',')}`]),
-    'disable-dawn-features=timestamp_quantization',
-  ]);
-  instances.push(gpu);
-  return gpu;
-}
-
 /**
  * Makes a Dawn the `navigator.gpu` of this process, where peers look for it, with the constants that they use.
  *
  * Dawn's binding calls `setImmediate` in a tight loop while somebody waits, which takes a core from a device that
  * computes on the cores. With `pauses` it pauses for a millisecond instead from here on, for whoever it is that waits.
  */
-export async function installNavigator({ pauses }: { readonly pauses: boolean }): Promise<GPU> {
-  const { globals } = await load();
-  const gpu = await openDawn();
+export async function installNavigator({ pauses }: { readonly pauses: boolean }): Promise<void> {
+  const name = 'webgpu';
+  const { create, globals } = (await import(name)) as DawnModule;
+  const gpu = create(['disable-dawn-features=timestamp_quantization']);
+  instances.push(gpu);
   Object.assign(globalThis, globals);
   Object.defineProperty(globalThis, 'navigator', { value: { gpu, userAgent: 'Node' }, configurable: true });
   if (pauses) {
     globalThis.setImmediate = ((callback: () => void) => setTimeout(callback, 1)) as unknown as typeof setImmediate;
   }
-  return gpu;
-}
-
-function load(): Promise<DawnModule> {
-  const name = 'webgpu';
-  return import(name) as Promise<DawnModule>;
 }

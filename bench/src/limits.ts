@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { openDawn } from './dawn.ts';
 import { useDevice } from './device.ts';
 import { limitCases, selectCases } from './limits/cases.ts';
 import { checkTrial } from './limits/check-trial.ts';
@@ -32,9 +31,9 @@ export async function benchLimits(args: readonly string[]): Promise<boolean> {
   const cases = selectCases(limitCases(values.quick), values.only, values.case);
 
   await useDevice(values.device);
-  const gpu = await openDawn(values.enable.split(',').filter(Boolean));
+  const dawn = { enable: values.enable.split(',').filter(Boolean) };
   const open = async (): Promise<WebGpuBackend> => {
-    const backend = new WebGpuBackend({ gpu });
+    const backend = new WebGpuBackend({ dawn });
     await backend.init();
     return backend;
   };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exampleResults } from '../test/example-results.ts';
 import type { Target } from './ratios.ts';
+import type { Results } from './results.ts';
 import { formatResults, formatTable, median } from './table.ts';
 
 const target: Target = { arenas: ['webgpu-example'], op: 'gemm', against: 'peers', atLeast: 1.8 };
@@ -23,6 +24,16 @@ describe('formatTable', () => {
       '| gemm_f16 | 1024 | TFLOP/s | 10.0 | – | – | – | – | failed |  |',
       '| binary_add | 1000 | TB/s | – | 2.00 | – | – | – | – |  |',
     ]);
+  });
+
+  it('shows a third digit where a target was missed that the rounded ratio would meet', () => {
+    const results = exampleResults();
+    const [first] = results.cases;
+    const entries = first?.entries.map((entry) => (entry.name === 'torch' ? { ...entry, ms: 0.992 } : entry));
+    const cases = [{ ...first, entries }] as Results['cases'];
+    expect(formatTable({ ...results, cases }, [{ ...target, against: 'limit', atLeast: 0.5 }])).toContain(
+      '| 0.5x of the limit: 0.496x, **missed** |',
+    );
   });
 
   it('leaves out the columns that nobody has anything for', () => {

@@ -110,9 +110,11 @@ function formatVerdict({ target, found, isMet }: Verdict): string {
   const other = typeof side === 'object' ? `of ${side.case}` : { peers: 'over the peers', limit: 'of the limit' }[side];
   const whose = of === undefined ? '' : `${of}: `;
   const verdict = found === undefined ? 'not measured' : isMet === true ? 'met' : '**missed**';
-  // Where the ratio stands in no column of its own.
-  const shown = found !== undefined && (of !== undefined || target.mean === true || typeof side === 'object');
-  return `${whose}${atLeast}x ${other}: ${shown ? `${found.toFixed(2)}x, ` : ''}${verdict}`;
+  // Where the ratio stands in no column of its own, or is rounded there to what is wanted.
+  const isClose = found !== undefined && isMet !== true && Number(found.toFixed(2)) >= atLeast;
+  const shown = isClose || of !== undefined || target.mean === true || typeof side === 'object';
+  const value = found !== undefined && shown ? `${found.toFixed(isClose ? 3 : 2)}x, ` : '';
+  return `${whose}${atLeast}x ${other}: ${value}${verdict}`;
 }
 
 /** The targets for the mean of several cases. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { DeviceInfo } from '@concord/backend-core';
-import { WebGpuBackend } from '@concord/backend-webgpu';
+import { type DawnOptions, WebGpuBackend } from '@concord/backend-webgpu';
 import { type Candidate, runArena } from './arena.ts';
 import { installNavigator } from './dawn.ts';
 import { slugOf, useDevice } from './device.ts';
@@ -42,7 +42,7 @@ export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
     // Waits for a software device take milliseconds, so its rounds are longer.
     schedule: quick ? { rounds: 3, roundMs: 1 } : { rounds: 7, ...(isSoftware ? { roundMs: 100 } : GPU_ROUNDS) },
     overhead,
-    firstCalls: await measureFirstCalls(oneOfEach(cases), () => new WebGpuBackend()),
+    firstCalls: await measureFirstCalls(oneOfEach(cases), () => ours()),
     torch:
       recorded ?? (isSoftware ? { absent: 'a software device has no vendor' } : await tryTorch(set, only, values.case)),
     ceilings,
@@ -58,8 +58,16 @@ function oneOfEach(cases: readonly LimitCase[]): LimitCase[] {
   });
 }
 
-/** A GPU that had nothing to do runs at a fraction of its clock for some tenths of a second. */
-const GPU_ROUNDS = { roundMs: 20, warmMs: 300 };
+/** On a Dawn of its own, as an application gets it: where there is a `navigator.gpu`, the peers', it would take that one. */
+function ours(dawn: DawnOptions = {}): WebGpuBackend {
+  return new WebGpuBackend({ dawn });
+}
+
+/**
+ * A GPU that had nothing to do runs at a fraction of its clock for some tenths of a second. The wait at the end of a round
+ * takes up to half a millisecond, which PyTorch's events do not see.
+ */
+const GPU_ROUNDS = { roundMs: 50, warmMs: 300 };
 
 const UNCHECKED = {
   name: 'concord, robustness off',
@@ -73,10 +81,10 @@ function candidates(isSoftware: boolean): Candidate[] {
   const unchecked: Candidate = {
     name: UNCHECKED.name,
     role: 'option',
-    load: () => concord(version, () => new WebGpuBackend({ dawn: { robustness: false } }), UNCHECKED),
+    load: () => concord(version, () => ours({ robustness: false }), UNCHECKED),
   };
   return [
-    { name: 'concord', role: 'ours', load: () => concord(version, () => new WebGpuBackend()) },
+    { name: 'concord', role: 'ours', load: () => concord(version, () => ours()) },
     ...(isSoftware ? [] : [unchecked]),
     { name: 'jax-js', role: 'peer', load: async () => (await import('./peers/jax-js.ts')).jaxJs },
     { name: 'tfjs webgpu', role: 'peer', load: async () => (await import('./peers/tfjs-webgpu.ts')).tfjsWebgpu },
@@ -98,7 +106,7 @@ async function tryTorch(...which: Parameters<typeof runTorch>): Promise<TorchLim
 
 /** The device, and what an op costs on the backend as it is by default. */
 async function tryBackend(quick: boolean): Promise<{ device: DeviceInfo; overhead: Overhead }> {
-  const backend = new WebGpuBackend();
+  const backend = ours();
   await backend.init();
   const overhead = await measureOverhead(backend, quick);
   const { device } = backend;

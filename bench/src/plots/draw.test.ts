@@ -25,6 +25,24 @@ it('has a plot for each family, with the roofline where it holds', () => {
   expect(add?.points.map(({ who }) => who)).toEqual(['second', 'torch', 'roofline']);
 });
 
+it('draws ours with an option as well', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'concord-bench-'));
+  try {
+    const results = exampleResults();
+    const contestants = [...results.contestants, { name: 'with option', role: 'option' } as const];
+    const cases = results.cases.map((each) => ({
+      ...each,
+      entries: [...each.entries, { name: 'with option', ms: 1 }],
+    }));
+    await drawResults(pathToFileURL(`${path}/`), { ...results, contestants, cases });
+    for (const name of ['gemm.svg', 'gemm_f16.svg']) {
+      expect(readFileSync(join(path, name), 'utf8')).toContain('with option');
+    }
+  } finally {
+    rmSync(path, { recursive: true, force: true });
+  }
+});
+
 it('writes an SVG for each, in which everybody is named', async () => {
   const path = mkdtempSync(join(tmpdir(), 'concord-bench-'));
   try {

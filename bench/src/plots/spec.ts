@@ -3,6 +3,7 @@ import { type Plot, type Point, ROOFLINE } from './series.ts';
 
 /** Ours first; then colours that are told apart without seeing red and green (Okabe and Ito's). */
 const OURS = '#0072b2';
+const OPTION = '#004268';
 const PEERS = ['#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#b0a000', '#8c6d5a', '#7f6bb3', '#a0a0a0'];
 const LIMITS = ['#d55e00', '#8b1a1a'];
 const LEVEL = '#404040';
@@ -42,7 +43,7 @@ export function specOf(plot: Plot, title: string, subtitle: string): TopLevelSpe
         labelLimit: 260,
         labelPadding: 6,
       },
-      legend: { labelFontSize: 11, symbolOpacity: 1, labelLimit: 200 },
+      legend: { labelFontSize: 11, symbolOpacity: 1, labelLimit: 0 },
     },
   } as TopLevelSpec;
 }
@@ -77,7 +78,7 @@ function curves(points: readonly Point[], plot: Plot): object {
           strokeWidth: {
             field: 'role',
             type: 'ordinal',
-            scale: { type: 'ordinal', domain: ['ours', 'peer', 'limit'], range: [3.5, 1.75, 1.75] },
+            scale: { type: 'ordinal', domain: ['ours', 'option', 'peer', 'limit'], range: [3.5, 2.5, 1.75, 1.75] },
             legend: null,
           },
         },
@@ -90,11 +91,12 @@ function curves(points: readonly Point[], plot: Plot): object {
   };
 }
 
-/** A bar for each of ours and of the peers; the limit and the roofline are lines across the bars of a case. */
+/** A bar for each of ours, with options or without, and of the peers; the limit and the roofline are lines across the bars of a case. */
 function bars(points: readonly Point[], plot: Plot): object {
   const cases = [...new Set(points.map((point) => point.case))];
-  const isBar = "(datum.role == 'ours' || datum.role == 'peer')";
-  const runners = [...new Set(points.filter(({ role }) => role === 'ours' || role === 'peer').map(({ who }) => who))];
+  const isBar = "(datum.role == 'ours' || datum.role == 'option' || datum.role == 'peer')";
+  const isRunner = ({ role }: Point): boolean => role === 'ours' || role === 'option' || role === 'peer';
+  const runners = [...new Set(points.filter(isRunner).map(({ who }) => who))];
   const step = Math.max(2, runners.length) * BAR;
   return {
     width: WIDTH,
@@ -124,15 +126,21 @@ function colors({ points }: Plot): object {
   const of = (...roles: readonly string[]): string[] => [
     ...new Set(points.filter(({ role }) => roles.includes(role)).map(({ who }) => who)),
   ];
-  const [peers, limits] = [of('peer'), of('limit')];
+  const [ours, options, peers, limits] = [of('ours'), of('option'), of('peer'), of('limit')];
   const take = (palette: readonly string[], count: number): string[] =>
     Array.from({ length: count }, (_, i) => palette[i % palette.length] as string);
   return {
     field: 'who',
     type: 'nominal',
     scale: {
-      domain: [...of('ours'), ...peers, ...limits, ...of(ROOFLINE)],
-      range: [...of('ours').map(() => OURS), ...take(PEERS, peers.length), ...take(LIMITS, limits.length), LEVEL],
+      domain: [...ours, ...options, ...peers, ...limits, ...of(ROOFLINE)],
+      range: [
+        ...take([OURS], ours.length),
+        ...take([OPTION], options.length),
+        ...take(PEERS, peers.length),
+        ...take(LIMITS, limits.length),
+        LEVEL,
+      ],
     },
     legend: { title: null, orient: 'top', columns: 4 },
   };
