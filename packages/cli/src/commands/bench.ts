@@ -1,5 +1,5 @@
 import type { BackendProvider } from '@concord/backend-core';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { BenchOp } from '../bench/bench-case.ts';
 import { toBenchJson } from '../bench/bench-json.ts';
 import { benchTables, createBenchPrinter } from '../bench/bench-printer.ts';
@@ -12,6 +12,7 @@ import { chooseProviders, requiredBackends } from '../choose-backend.ts';
 import type { CommandContext, Finish, Output } from '../context.ts';
 import { EXIT, worstExit } from '../exit-codes.ts';
 import { addModuleOptions, type ModuleOptions, withModule } from '../load-module.ts';
+import { positive, timedOps } from '../option-values.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
 import { formatDuration, plural } from '../output/format.ts';
 import { checkReportFiles, STDOUT, writeJson, writeText } from '../output/output-file.ts';
@@ -59,7 +60,7 @@ export function addBenchCommand(program: Command, context: CommandContext, finis
     .summary('measure how fast the backends are')
     .description('Measures the ops on every backend that works here, side by side, in GFLOP/s and GB/s.')
     .option('--backend <names>', 'only these, with commas between several (default: all that can be used)')
-    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", someOps)
+    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", timedOps)
     .addOption(new Option('--size <size>', 'what to measure').choices(BENCH_SIZES).default('real'))
     .option('--seconds <n>', 'how long to measure each case on each backend (default: 1, or 0.2 for small)', positive)
     .option('--html <file>', 'write a page with plots; - writes to stdout and all else to stderr')
@@ -148,15 +149,4 @@ function notRunExit(backends: readonly OpenedBackend[], { backend }: Options, co
   const codes = backends.flatMap(({ notRun }) => (notRun === undefined ? [] : [reportNotRun(notRun, context)]));
   const isNamed = backend !== undefined || codes.length === backends.length;
   return worstExit(codes.filter((code) => isNamed || code !== EXIT.unavailable));
-}
-
-function someOps(value: string): string {
-  if (matchingOps(value).length === 0) throw new InvalidArgumentError(`There are: ${BENCH_OPS.join(', ')}.`);
-  return value;
-}
-
-function positive(value: string): number {
-  const number = Number(value);
-  if (!(number > 0 && number < Infinity)) throw new InvalidArgumentError('It must be a number above 0.');
-  return number;
 }

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { chooseProvider } from '../choose-backend.ts';
 import type { CommandContext, Finish, Output } from '../context.ts';
 import { EXIT, EXIT_CODE_HELP } from '../exit-codes.ts';
+import { positive } from '../option-values.ts';
 import { replayCommand } from '../output/case-summary.ts';
 import { colorsFor } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
@@ -99,12 +100,6 @@ function printFailure(failure: FuzzReport['failures'][number], backend: string, 
   for (const line of failure.detail.split('\n')) text.write(`    ${line}\n`);
   text.write(colors.dim(`    reduced from: ${failure.shrunkFrom}\n`));
   text.write(`    again: ${replayCommand(failure.id, backend)}\n`);
-}
-
-function positive(value: string): number {
-  const number = Number(value);
-  if (!(number > 0 && number < Infinity)) throw new InvalidArgumentError('It must be a number above 0.');
-  return number;
 }
 
 function positiveInteger(value: string): number {

@@ -1,10 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { BenchOp } from '../bench/bench-case.ts';
 import { BENCH_OPS, BENCH_SIZES, type BenchSize, matchingOps } from '../bench/select-cases.ts';
 import { chooseProviders } from '../choose-backend.ts';
 import { CommandError } from '../command-error.ts';
 import type { CommandContext, Finish } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
+import { positive, timedOps } from '../option-values.ts';
 import { colorsFor } from '../output/colors.ts';
 import { formatDuration, plural } from '../output/format.ts';
 import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
@@ -48,7 +49,7 @@ export function addTuneCommand(program: Command, context: CommandContext, finish
     .command('tune')
     .summary('find the fastest kernels on this device, and keep them')
     .description('Measures the kernel variants of a backend on this device and writes a profile that it reads.')
-    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", someOps)
+    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", timedOps)
     .option('--backend <name>', 'the backend; webgpu is the one that has variants', 'webgpu')
     .addOption(new Option('--size <size>', 'which shapes').choices(BENCH_SIZES).default('real'))
     .option('--seconds <n>', 'how long to measure each variant of each shape', positive, 0.1)
@@ -141,15 +142,4 @@ function save(backend: TunableBackend, classes: readonly TunedClass[]): string {
       hint: 'XDG_CACHE_HOME names another cache folder; --dry-run writes none',
     });
   }
-}
-
-function someOps(value: string): string {
-  if (matchingOps(value).length === 0) throw new InvalidArgumentError(`There are: ${BENCH_OPS.join(', ')}.`);
-  return value;
-}
-
-function positive(value: string): number {
-  const number = Number(value);
-  if (!(number > 0 && number < Infinity)) throw new InvalidArgumentError('It must be a number above 0.');
-  return number;
 }

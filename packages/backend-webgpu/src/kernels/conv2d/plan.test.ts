@@ -1,27 +1,14 @@
 import { isBackendError } from '@concord/backend-core';
 import { describe, expect, it } from 'vitest';
+import { type Conv, shapeOf } from '../../../test/support/conv2d-shape.ts';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { planConv2d } from './plan.ts';
 
-interface Conv {
-  readonly input: readonly [n: number, c: number, h: number, w: number];
-  readonly filter: readonly [k: number, r: number, s: number];
-  readonly stride?: readonly [number, number];
-  readonly padding?: readonly [number, number];
-  readonly dilation?: readonly [number, number];
-  readonly groups?: number;
-}
-
 function planned(traits: DeviceTraits, conv: Conv, isTogether = false): PlanRecorder {
-  const { input, filter, stride = [1, 1], padding = [0, 0], dilation = [1, 1], groups = 1 } = conv;
-  const [n, c, h, w] = input;
-  const [k, r, s] = filter;
-  const extent = (axis: 0 | 1, size: number, taps: number): number =>
-    Math.floor((size + 2 * padding[axis] - dilation[axis] * (taps - 1) - 1) / stride[axis]) + 1;
-  const outputShape = [n, k, extent(0, h, r), extent(1, w, s)] as const;
-  const bytes = [input, [k, c / groups, r, s], outputShape].map((shape) => shape.reduce((x, y) => x * y, 4));
+  const shape = shapeOf(conv);
+  const bytes = [shape.inputShape, shape.filterShape, shape.outputShape].map((each) => each.reduce((x, y) => x * y, 4));
   const [inputBytes, filterBytes, outputBytes] = bytes as [number, number, number];
   const { buffer } = fakeSpan(inputBytes + filterBytes + outputBytes);
   const spans = isTogether
@@ -32,22 +19,7 @@ function planned(traits: DeviceTraits, conv: Conv, isTogether = false): PlanReco
       }
     : { input: fakeSpan(inputBytes), filter: fakeSpan(filterBytes), output: fakeSpan(outputBytes) };
   const recorder = new PlanRecorder({ ...traits, maxBufferBytes: 2 ** 40 });
-  planConv2d(
-    {
-      ...spans,
-      inputShape: input,
-      filterShape: [k, c / groups, r, s],
-      outputShape,
-      stride,
-      padding,
-      dilation,
-      groups,
-      dtype: 'f32',
-      operands: [],
-      opName: 'conv2dForward',
-    },
-    recorder,
-  );
+  planConv2d({ ...spans, ...shape, dtype: 'f32', operands: [], opName: 'conv2dForward' }, recorder);
   return recorder;
 }
 

@@ -1,6 +1,7 @@
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Conv, shapeOf } from '../../../test/support/conv2d-shape.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import { bindingSlack } from '../operands.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
@@ -8,15 +9,6 @@ import { type Conv2dShapeTraits, type Variant, variantsFor, VARIANT_IDS } from '
 import { planConv2d } from './plan.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
-
-interface Conv {
-  readonly input: readonly [n: number, c: number, h: number, w: number];
-  readonly filter: readonly [k: number, r: number, s: number];
-  readonly stride?: readonly [number, number];
-  readonly padding?: readonly [number, number];
-  readonly dilation?: readonly [number, number];
-  readonly groups?: number;
-}
 
 let client: WebGpuClient;
 beforeAll(async () => {
@@ -62,15 +54,9 @@ async function check(
   conv: Conv,
   { splits = 1, ...changed }: Partial<DeviceTraits> & { readonly splits?: number } = {},
 ): Promise<number> {
-  const { input, filter, stride = [1, 1], padding = [0, 0], dilation = [1, 1], groups = 1 } = conv;
-  const [n, c, h, w] = input;
-  const [k, r, s] = filter;
-  const extent = (axis: 0 | 1, size: number, taps: number): number =>
-    Math.floor((size + 2 * padding[axis] - dilation[axis] * (taps - 1) - 1) / stride[axis]) + 1;
-  const filterShape = [k, c / groups, r, s] as const;
-  const outputShape = [n, k, extent(0, h, r), extent(1, w, s)] as const;
-  const shape = { inputShape: input, filterShape, outputShape, stride, padding, dilation, groups };
-  const values = [integers(product(input), 1), integers(product(filterShape), 4)] as const;
+  const shape = shapeOf(conv);
+  const { inputShape, filterShape, outputShape } = shape;
+  const values = [integers(product(inputShape), 1), integers(product(filterShape), 4)] as const;
   const operands = {
     input: upload(values[0]),
     filter: upload(values[1]),
