@@ -85,7 +85,7 @@ test('contract.md has a section for each method, property and op', () => {
   const headings = [...read('docs/contract.md').matchAll(/^### `(\w+)`$/gm)].map(([, name]) => name);
   const source = read('packages/backend-core/src/contract/backend.ts');
   const [, members = ''] = /export interface ComputeBackend extends AsyncDisposable \{\n([^]*?)\n\}/.exec(source) ?? [];
-  const names = [...members.matchAll(/^ {2}(?:readonly )?(\w+)(?:<.*)?[(:]/gm)].map(([, name]) => name);
+  const names = [...members.matchAll(/^ {2}(?:readonly )?(\w+)\??(?:<.*)?[(:]/gm)].map(([, name]) => name);
   expect(names).toEqual(expect.arrayContaining(['init', 'native', 'supports', 'copyDtoh', ...OP_NAMES]));
   expect(headings).toHaveLength(names.length);
   expect(new Set(headings)).toEqual(new Set(names));

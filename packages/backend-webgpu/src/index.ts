@@ -19,8 +19,9 @@ export {
 export type { DeviceTraits, Launch, MatrixShape, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
 export type { VariantPick, VariantPreferences } from './kernels/variant-choice.ts';
 export { webgpu } from './provider.ts';
-export type { DeviceTuning, ProfileState, TuningOptions } from './tuning/device-tuning.ts';
+export type { DeviceTuning, ProfileState } from './tuning/device-tuning.ts';
 export type { ProfileDevice, TuningProfile } from './tuning/profile.ts';
+export { checkTuningEnvironment, type TuningOptions } from './tuning/tuning-settings.ts';
 export {
   type NativeBuffer,
   type VariantTuning,

@@ -68,6 +68,12 @@ export interface VariantTuning {
    * @throws {Error} of the file system
    */
   save(measurements: Pick<TuningProfile, 'choices' | 'measured'>): string;
+  /**
+   * Finds out before a long measurement whether `save` can write.
+   *
+   * @throws {Error} of the file system
+   */
+  checkCanSave(): void;
   /** What became of the profile when the device was opened. */
   readonly profile: ProfileState;
 }
@@ -289,6 +295,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
         },
         force: (variants) => client().tuning.force(variants),
         save: (measurements) => client().tuning.save(measurements),
+        checkCanSave: () => client().tuning.checkCanSave(),
         get profile() {
           return client().tuning.profile;
         },

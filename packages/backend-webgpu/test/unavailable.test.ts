@@ -24,7 +24,6 @@ function probeBeside(source: string | undefined, prelude = ''): ProbeResult {
     cpSync(join(PACKAGE, part), join(scope, 'backend-webgpu', part), { recursive: true });
   }
   symlinkSync(realpathSync(join(PACKAGE, 'node_modules/@concord/backend-core')), join(scope, 'backend-core'));
-  symlinkSync(realpathSync(join(PACKAGE, 'node_modules/env-paths')), join(app, 'node_modules/env-paths'));
   if (source !== undefined) {
     const folder = join(app, 'node_modules/webgpu');
     mkdirSync(folder);

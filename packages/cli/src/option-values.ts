@@ -1,4 +1,6 @@
+import { OP_NAMES } from '@concord/backend-core';
 import { InvalidArgumentError } from 'commander';
+import type { BenchOp } from './bench/bench-case.ts';
 import { BENCH_OPS, matchingOps } from './bench/select-cases.ts';
 
 /** The number that an option's text says. */
@@ -10,6 +12,15 @@ export function positive(value: string): number {
 
 /** Globs of ops that can be timed, one of which there must be. */
 export function timedOps(value: string): string {
-  if (matchingOps(value).length === 0) throw new InvalidArgumentError(`There are: ${BENCH_OPS.join(', ')}.`);
-  return value;
+  return oneOf(value, BENCH_OPS);
+}
+
+/** Globs of ops that have kernels, one of which there must be. */
+export function computedOps(value: string): string {
+  return oneOf(value, OP_NAMES);
+}
+
+function oneOf(globs: string, ops: readonly BenchOp[]): string {
+  if (matchingOps(globs).some((op) => ops.includes(op))) return globs;
+  throw new InvalidArgumentError(`There are: ${ops.join(', ')}.`);
 }

@@ -1,3 +1,4 @@
+import { checkTuningEnvironment } from '@concord/backend-webgpu';
 import { Command, CommanderError } from 'commander';
 import { addBenchCommand } from './commands/bench.ts';
 import { addCompletionCommand } from './commands/completion.ts';
@@ -8,6 +9,7 @@ import { addInfoCommand } from './commands/info.ts';
 import { addTuneCommand } from './commands/tune.ts';
 import type { CommandContext, Finish } from './context.ts';
 import { EXIT } from './exit-codes.ts';
+import type { ModuleOptions } from './load-module.ts';
 import { colorsFor } from './output/colors.ts';
 import { packageVersion } from './package-version.ts';
 import { reportError } from './output/report-error.ts';
@@ -51,6 +53,10 @@ export function buildProgram(context: CommandContext, finish: Finish): Command {
       outputError: () => undefined,
     })
     .configureHelp({ styleTitle: (title) => colorsFor(stdout).bold(title), showGlobalOptions: true });
+  program.hook('preAction', (_, command) => {
+    // A backend of one's own may have variants that ours does not know.
+    if (command.opts<ModuleOptions>().module === undefined) checkTuningEnvironment();
+  });
   addDevicesCommand(program, context, finish);
   addConformanceCommand(program, context, finish);
   addFuzzCommand(program, context, finish);

@@ -21,8 +21,8 @@ function start(...args: readonly string[]): Running {
 }
 
 test.each([
-  ['fuzz', ['--seconds', '25'], /^Interrupted after/m],
-  ['conformance', [], /^Interrupted: only a part was run/m],
+  ['fuzz', ['--backend', 'cpu', '--seconds', '25'], /^Interrupted after/m],
+  ['conformance', ['--backend', 'cpu'], /^Interrupted: only a part was run/m],
 ])('Ctrl-C ends %s with what was done so far', async (command, args, message) => {
   const { child, output, code } = start(command, ...args);
   await once(child.stdout as NodeJS.ReadableStream, 'data');
@@ -35,8 +35,9 @@ test.each([
 test('a reader that goes away is no error', async () => {
   const { child, output, code } = start('devices', '--json');
   child.stdout?.destroy();
-  await code;
-  expect(output.stderr).toBe('');
+  expect(await code).toBe(141);
+  // Dawn writes there itself where there is a Vulkan loader and no driver.
+  expect(output.stderr).not.toMatch(/EPIPE|Error:/);
 });
 
 test('ends by itself with the exit code of the command', async () => {

@@ -36,7 +36,7 @@ export class BindGroupCache {
       const made = inScopes(this.#context, () => this.#create(layout, spans));
       onCheck(made.caught);
       group = made.value;
-      if (this.#groups.size >= MAX_ENTRIES) this.#groups.clear();
+      if (this.#groups.size >= MAX_ENTRIES) this.#forget();
       this.#groups.add(key, group);
     }
     return group;
@@ -49,10 +49,16 @@ export class BindGroupCache {
     let groups = this.#groupsOfPlans.get(key);
     if (groups === undefined) {
       groups = [];
-      if (this.#groupsOfPlans.size >= MAX_ENTRIES) this.#groupsOfPlans.clear();
+      if (this.#groupsOfPlans.size >= MAX_ENTRIES) this.#forget();
       this.#groupsOfPlans.add(key, groups);
     }
     return groups;
+  }
+
+  /** Both at once: what plans keep has no bound of its own. */
+  #forget(): void {
+    this.#groups.clear();
+    this.#groupsOfPlans.clear();
   }
 
   #idOf(buffer: GPUBuffer): number {

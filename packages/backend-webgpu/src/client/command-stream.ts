@@ -30,8 +30,8 @@ export const FIRST_COMMANDS = 16;
 
 /**
  * Commands in call order. They are collected in one encoder, launches in one pass as long as no copy comes between, and
- * submitted by `flush`, when there are {@link FIRST_COMMANDS} to {@link MAX_COMMANDS}, when the uniforms' ring is full or freed memory has piled up,
- * and before something that cannot be recorded.
+ * submitted by `flush`, when there are {@link FIRST_COMMANDS} to {@link MAX_COMMANDS}, when the uniforms' ring is full or
+ * freed memory has piled up, and before something that cannot be recorded.
  */
 export class CommandStream implements Recorder {
   readonly #options: CommandStreamOptions;

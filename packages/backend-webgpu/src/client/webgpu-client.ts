@@ -3,7 +3,8 @@ import { defaultSource } from '#gpu-source';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
-import { DeviceTuning, type TuningOptions } from '../tuning/device-tuning.ts';
+import { DeviceTuning } from '../tuning/device-tuning.ts';
+import { type TuningOptions, tuningSettings } from '../tuning/tuning-settings.ts';
 import type { AdapterChoice } from './adapters.ts';
 import { BufferPool, type PoolCounters } from './buffer-pool.ts';
 import { CommandStream } from './command-stream.ts';
@@ -333,6 +334,7 @@ export function gpuSource(options: Pick<WebGpuOptions, 'gpu' | 'dawn'>): GpuSour
 /** @throws {BackendError} INVALID_ARGUMENT */
 export function checkOptions(options: WebGpuOptions): void {
   const { maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes, software, powerPreference, adapter } = options;
+  tuningSettings(options);
   const least = { maxBindingBytes: LEAST_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };
   for (const [name, value] of Object.entries({ maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes })) {
     const atLeast = least[name as keyof typeof least];

@@ -108,3 +108,15 @@ it('plans are made anew when other variants are wanted', () => {
   expect(other).not.toBe(plan);
   expect(planOf(plans, call)).toBe(other);
 });
+
+it('a program that makes ever new calls does not drive out what is made again', () => {
+  const plans = new PlanCache(traits);
+  const [p, q, r] = buffers(3) as [StorageBuffer, StorageBuffer, StorageBuffer];
+  const again = add([p, 0], [q, 0], [r, 0]);
+  const plan = planOf(plans, again);
+  for (let length = 2; length < 3000; length++) {
+    const input = { buffer: p, byteOffset: 0, byteLength: 4 * length };
+    planOf(plans, sum(input, { buffer: q, byteOffset: 0, byteLength: 4 }, length));
+    if (length % 100 === 0) expect(planOf(plans, again)).toBe(plan);
+  }
+});

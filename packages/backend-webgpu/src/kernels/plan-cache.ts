@@ -4,7 +4,8 @@ import { type OpPlan, operandsOf, planOp, withFakeOperands } from './op-plan.ts'
 import type { DeviceTraits, Span } from './recorder.ts';
 import type { VariantPreferences } from './variant-choice.ts';
 
-const MAX_PLANS = 1024;
+/** Of each of two generations: a program that makes ever new calls does not drive out what others make again. */
+const MAX_PLANS = 512;
 /** Larger plans are made anew: planning is little of their time. */
 const MAX_STEPS = 64;
 /** Plans look at where an operand begins only to see how it is aligned, and no binding wants more than this. */
@@ -19,7 +20,8 @@ type Key = (number | string | boolean)[];
  */
 export class PlanCache {
   readonly #traits: DeviceTraits;
-  readonly #plans = new ListMap<OpPlan>();
+  #plans = new ListMap<OpPlan>();
+  #older = new ListMap<OpPlan>();
   #preferences: VariantPreferences | undefined;
   /** Every variant that could have run. */
   readonly candidates: Set<string> = new Set();
@@ -51,13 +53,24 @@ export class PlanCache {
 
   #find(key: Key): OpPlan | undefined {
     this.#forgetOtherPreferences();
-    return this.#plans.get(key);
+    const plan = this.#plans.get(key);
+    if (plan !== undefined) return plan;
+    const older = this.#older.get(key);
+    if (older !== undefined) this.#keep(key, older);
+    return older;
+  }
+
+  #keep(key: Key, plan: OpPlan): void {
+    if (this.#plans.size >= MAX_PLANS) {
+      this.#older = this.#plans;
+      this.#plans = new ListMap();
+    }
+    this.#plans.add(key, plan);
   }
 
   #add(key: Key, plan: OpPlan): OpPlan {
     for (const { candidates } of plan.picks) for (const id of candidates) this.candidates.add(id);
-    if (this.#plans.size >= MAX_PLANS) this.#plans.clear();
-    if (plan.steps.length <= MAX_STEPS) this.#plans.add(key, plan);
+    if (plan.steps.length <= MAX_STEPS) this.#keep(key, plan);
     return plan;
   }
 
@@ -65,6 +78,7 @@ export class PlanCache {
     const { preferences } = this.#traits;
     if (preferences?.forced === this.#preferences?.forced && preferences?.tuned === this.#preferences?.tuned) return;
     this.#plans.clear();
+    this.#older.clear();
     this.#preferences = preferences && { ...preferences };
   }
 }

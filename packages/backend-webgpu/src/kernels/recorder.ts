@@ -33,7 +33,7 @@ export interface DeviceTraits {
   readonly subgroupSize: number;
   /** Products of f16 with sums in float32 that a subgroup computes as one operation; none without such units. */
   readonly matrixUnits: readonly MatrixShape[];
-  /** A read beyond a binding does no harm, whatever it gives, as WebGPU promises and as some drivers can be told not to see to. */
+  /** A read beyond a binding does no harm, whatever it gives: WebGPU's promise, which Dawn can be told not to keep. */
   readonly checksBounds: boolean;
   /** Alignment of a binding's offset, in bytes. */
   readonly storageAlignment: number;

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { deviceTraits } from '../../test/support/traits.ts';
+import { ALL_VARIANT_IDS } from './all-variants.ts';
 import {
   matchesGlob,
   NOTHING_TUNED,
@@ -51,4 +53,10 @@ it.each([
 
 it('sizes of a class are up to the next power of two', () => {
   expect([1, 2, 3, 4, 5, 4095, 4096, 4097, 0].map(sizeStep)).toEqual([0, 1, 2, 2, 3, 12, 12, 13, 0]);
+});
+
+it('the README has every variant, and no other', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const named = [...readme.matchAll(/`((?:gemm|conv2d|attention|reduce|elementwise)\/[\w-]+)`/g)].map(([, id]) => id);
+  expect(new Set(named)).toEqual(new Set(ALL_VARIANT_IDS));
 });

@@ -8,5 +8,10 @@ export function findProfile(_maker: ProfileMaker): FoundProfile | undefined {
 
 /** @throws {Error} always */
 export function storeProfile(_profile: TuningProfile): string {
+  return checkCanStore();
+}
+
+/** @throws {Error} always */
+export function checkCanStore(): never {
   throw new Error('a tuning profile can be written in Node only');
 }

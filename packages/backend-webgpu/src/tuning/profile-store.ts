@@ -1,5 +1,4 @@
 // Only Node loads this file: see "imports" in package.json.
-import envPaths from 'env-paths';
 import { parseProfile, type ProfileDevice, type ProfileMaker, type TuningProfile } from './profile.ts';
 
 /** Where the profile of a device would be, and what became of it. */
@@ -17,12 +16,15 @@ interface FileSystem {
   mkdirSync(path: string, options: { readonly recursive: true }): unknown;
   writeFileSync(path: string, text: string): void;
   renameSync(from: string, to: string): void;
+  rmSync(path: string, options: { readonly force: true }): void;
 }
 
 declare const process: {
-  readonly pid: number;
+  readonly platform: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
   emitWarning(message: string, options: { readonly code: string }): void;
   getBuiltinModule(name: 'node:fs'): FileSystem;
+  getBuiltinModule(name: 'node:os'): { homedir(): string };
 };
 
 const files = (): FileSystem => process.getBuiltinModule('node:fs');
@@ -35,7 +37,13 @@ const warned = new Set<string>();
  * the process is warned once.
  */
 export function findProfile(maker: ProfileMaker): FoundProfile | undefined {
-  const path = pathFor(maker.device);
+  let path: string;
+  try {
+    path = pathFor(maker.device);
+  } catch {
+    // A user without a home has no profile.
+    return undefined;
+  }
   const found = read(path, maker);
   if (found.problem !== undefined && !warned.has(path)) {
     warned.add(path);
@@ -62,15 +70,38 @@ function read(path: string, maker: ProfileMaker): FoundProfile {
  */
 export function storeProfile(profile: TuningProfile): string {
   const path = pathFor(profile.device);
-  files().mkdirSync(folder(), { recursive: true });
-  const draft = `${path}.${process.pid}`;
-  files().writeFileSync(draft, `${JSON.stringify(profile, undefined, 2)}\n`);
-  files().renameSync(draft, path);
+  const draft = draftOf(path);
+  try {
+    files().mkdirSync(folder(), { recursive: true });
+    files().writeFileSync(draft, `${JSON.stringify(profile, undefined, 2)}\n`);
+    files().renameSync(draft, path);
+  } catch (error) {
+    files().rmSync(draft, { force: true });
+    throw error;
+  }
   return path;
 }
 
+/** @throws {Error} of the file system where profiles cannot be written */
+export function checkCanStore(): void {
+  files().mkdirSync(folder(), { recursive: true });
+  const draft = draftOf(`${folder()}/check`);
+  files().writeFileSync(draft, '');
+  files().rmSync(draft, { force: true });
+}
+
+/** Threads of one process may write at once. */
+function draftOf(path: string): string {
+  return `${path}.${Math.random().toString(36).slice(2)}`;
+}
+
+/** @throws {Error} for a user without a home */
 function folder(): string {
-  return `${envPaths('concord', { suffix: '' }).cache}/webgpu`;
+  const { platform, env } = process;
+  const home = (): string => process.getBuiltinModule('node:os').homedir();
+  if (platform === 'win32') return `${env['LOCALAPPDATA'] || `${home()}/AppData/Local`}/concord/Cache/webgpu`;
+  if (platform === 'darwin') return `${home()}/Library/Caches/concord/webgpu`;
+  return `${env['XDG_CACHE_HOME'] || `${home()}/.cache`}/concord/webgpu`;
 }
 
 function pathFor({ vendor, name }: ProfileDevice): string {

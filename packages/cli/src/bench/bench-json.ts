@@ -1,4 +1,5 @@
 import type { DeviceInfo } from '@concord/backend-core';
+import type { ProfileState } from '@concord/backend-webgpu';
 import type { ReportEnvironment } from '../report-environment.ts';
 import type { BenchOp, BenchUnit } from './bench-case.ts';
 import { type BenchRow, type BenchRun, type Peaks, peaksOf, ratioOf } from './bench-run.ts';
@@ -42,6 +43,8 @@ export interface BenchBackendJson {
   readonly device: DeviceInfo | null;
   readonly versions: Readonly<Record<string, string>>;
   readonly peaks: Peaks;
+  readonly forced?: readonly string[];
+  readonly tuning?: ProfileState;
   readonly notRun?: { readonly message: string; readonly hint: string | null; readonly isFailure: boolean };
 }
 
@@ -92,9 +95,14 @@ export function toBenchJson(run: BenchRun, { date, concord, host }: ReportEnviro
   };
 }
 
-function backendJson({ backend, device, notRun }: BenchRun['backends'][number], run: BenchRun): BenchBackendJson {
+function backendJson(
+  { backend, device, forced, tuning, notRun }: BenchRun['backends'][number],
+  run: BenchRun,
+): BenchBackendJson {
   return {
     ...{ backend, device, versions: device === null ? {} : { driver: device.driver }, peaks: peaksOf(run, backend) },
+    ...(forced === undefined ? {} : { forced }),
+    ...(tuning === undefined ? {} : { tuning }),
     ...(notRun === undefined
       ? {}
       : { notRun: { message: notRun.message, hint: notRun.hint, isFailure: notRun.isFailure } }),

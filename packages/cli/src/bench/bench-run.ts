@@ -1,4 +1,5 @@
 import type { DeviceInfo } from '@concord/backend-core';
+import type { ProfileState } from '@concord/backend-webgpu';
 import type { NotRun } from '../try-backend.ts';
 import type { BenchCase } from './bench-case.ts';
 import { type BenchOutcome, isFailure, speedOf } from './outcome.ts';
@@ -9,6 +10,10 @@ export interface BenchBackend {
   readonly backend: string;
   /** null where it cannot be used. */
   readonly device: DeviceInfo | null;
+  /** Kernel variants that were forced, if any were: not what an application gets. */
+  readonly forced?: readonly string[];
+  /** What became of the device's tuning profile, for a backend that has kernel variants. */
+  readonly tuning?: ProfileState;
   readonly notRun?: NotRun;
 }
 

@@ -1,6 +1,7 @@
 import { type BackendProvider, type ComputeBackend, isBackendError } from '@concord/backend-core';
 import type { CommandContext } from '../context.ts';
 import { tryBackend } from '../try-backend.ts';
+import { isTunable } from '../tune/tune-run.ts';
 import type { BenchBackend } from './bench-run.ts';
 
 /** A backend, open if it can be used. */
@@ -20,11 +21,20 @@ export async function openBackends(
     const device = opened?.device ?? null;
     all.push({
       ...{ backend: provider.name, device },
-      ...(opened === undefined ? {} : { opened }),
+      ...(opened === undefined ? {} : { opened, ...variantChoices(opened) }),
       ...(notRun === undefined ? {} : { notRun }),
     });
   }
   return all;
+}
+
+/** What decides between the kernels of a backend besides itself. */
+function variantChoices(backend: ComputeBackend): Pick<OpenedBackend, 'forced' | 'tuning'> {
+  const forced = backend.variants?.().forced ?? [];
+  return {
+    ...(forced.length === 0 ? {} : { forced }),
+    ...(isTunable(backend) ? { tuning: backend.native.tuning.profile } : {}),
+  };
 }
 
 interface Opened {

@@ -117,6 +117,10 @@ async function measureAll(
   const total = cases.length * usable.length;
   const where = usable.map(({ backend, device }) => `${backend} on ${device?.name}`).join(', ');
   text.write(`${plural(cases.length, 'case')}: ${where}\n`);
+  for (const { backend, forced, tuning } of usable) {
+    if (forced !== undefined) text.write(`${backend}: variants forced: ${forced.join(', ')}\n`);
+    if (tuning?.state === 'used') text.write(`${backend}: tuning profile used (${tuning.detail})\n`);
+  }
   const started = performance.now();
   const printer = createBenchPrinter({ text, terminal: stderr, total, seconds });
   try {

@@ -61,10 +61,10 @@ describe('bash', () => {
   test('knows every option of every command', async () => {
     const help = (await run(['--help'], providers)).stdout;
     const commands = [...help.matchAll(/^ {2}([a-z]+) .*$/gm)].map(([, name = '']) => name);
-    const known = ['devices', 'conformance', 'fuzz', 'info', 'completion'];
+    const known = ['devices', 'conformance', 'fuzz', 'info', 'bench', 'tune', 'completion'];
     for (const command of known) {
       expect(commands).toContain(command);
-      const options = (await run([command, '--help'], providers)).stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z]+)/gm);
+      const options = (await run([command, '--help'], providers)).stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm);
       const wanted = [...options].map(([, option = '']) => option);
       expect(wanted.length).toBeGreaterThan(1);
       expect(await completeInBash(command, '--')).toEqual(expect.arrayContaining(wanted));

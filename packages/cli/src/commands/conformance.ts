@@ -47,7 +47,7 @@ export function addConformanceCommand(program: Command, context: CommandContext,
     .option('--backend <names>', 'what to run, with commas between several (default: what an application would get)')
     .option('--filter <glob>', "only the cases whose id matches: an op, a glob such as 'gemm/exact/**', or one id")
     .option('--sample <fraction>', 'only that fraction of them, always the same ones, and every fixed/ case', fraction)
-    .option('--each-variant', 'then run them again with each kernel variant of the backend forced in turn')
+    .option('--each-variant', 'then run them again with each kernel variant that they could take forced in turn')
     .option('--html <file>', 'write a page to read in a browser; - writes to stdout and all else to stderr')
     .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
     .addHelpText('after', HELP)
@@ -91,7 +91,7 @@ function nothingMatches(filter: string): CommandError {
   return new CommandError(`no case matches "${filter}"`, {
     code: 'NO_SUCH_CASE',
     exitCode: EXIT.usage,
-    hint: "ids look like gemm/exact/m=17,n=33,k=65,TN; a glob for all of gemm is 'gemm/**'",
+    hint: "an op such as gemmF16, a glob such as 'gemm/exact/**', or an id such as gemm/exact/m=17,n=33,k=65,TN",
   });
 }
 

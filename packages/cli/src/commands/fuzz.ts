@@ -2,6 +2,7 @@ import { OP_NAMES, type OpName } from '@concord/backend-core';
 import { type FuzzReport, runFuzz } from '@concord/conformance';
 import { type Command, InvalidArgumentError } from 'commander';
 import { chooseProvider } from '../choose-backend.ts';
+import { forcedVariants } from '../conformance/each-variant.ts';
 import type { CommandContext, Finish, Output } from '../context.ts';
 import { EXIT, EXIT_CODE_HELP } from '../exit-codes.ts';
 import { positive } from '../option-values.ts';
@@ -99,7 +100,7 @@ function printFailure(failure: FuzzReport['failures'][number], backend: string, 
   text.write(`${colors.red('FAILED')} ${colors.bold(failure.id)}\n`);
   for (const line of failure.detail.split('\n')) text.write(`    ${line}\n`);
   text.write(colors.dim(`    reduced from: ${failure.shrunkFrom}\n`));
-  text.write(`    again: ${replayCommand(failure.id, backend)}\n`);
+  text.write(`    again: ${replayCommand(failure.id, backend, forcedVariants())}\n`);
 }
 
 function positiveInteger(value: string): number {

@@ -36,6 +36,9 @@ class TunableBackend extends CpuBackend {
       TunableBackend.saved = saved;
       return '/cache/profile.json';
     },
+    checkCanSave: (): void => {
+      if (!TunableBackend.canSave) throw new Error('EROFS: read-only file system');
+    },
   };
 
   constructor() {
@@ -45,6 +48,7 @@ class TunableBackend extends CpuBackend {
 
   override reduce(call: Parameters<CpuBackend['reduce']>[0]): void {
     if (this.#forced === 'reduce/wrong') return;
+    if (this.#forced === 'reduce/broken') throw new Error('it fell apart');
     const until = performance.now() + (this.#forced === 'reduce/slow' ? 2 : 0);
     super.reduce(call);
     while (performance.now() < until);
@@ -94,6 +98,25 @@ test('where the profile cannot be written it says so', async () => {
   expect(code).toBe(1);
   expect(stderr).toMatch(/profile cannot be written: EROFS.*CANNOT_WRITE/s);
   expect(stderr).toContain('--dry-run');
+  // Before anything is measured.
+  expect(stderr).not.toContain('reduce/all');
+});
+
+test('a variant that throws is a failure of that variant', async () => {
+  Object.assign(TunableBackend, { candidates: ['reduce/slow', 'reduce/broken', 'reduce/fast'], canSave: true });
+  const { code, stdout } = await tune('--op', 'reduce');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/FAILED reduce\/broken at reduce\/all\S*: it fell apart/);
+  expect(TunableBackend.saved?.choices).toEqual({ reduce: 'reduce/fast' });
+});
+
+test('says for what there is nothing to choose, and then writes nothing', async () => {
+  Object.assign(TunableBackend, { candidates: ['reduce/slow'], saved: undefined });
+  const { code, stdout } = await tune('--op', 'reduce,unary');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/Nothing to choose for .*reduce\/all.*unary/);
+  expect(stdout).toContain('No profile written');
+  expect(TunableBackend.saved).toBeUndefined();
 });
 
 test('refuses what cannot be tuned', async () => {
@@ -102,7 +125,9 @@ test('refuses what cannot be tuned', async () => {
     stderr: expect.stringContaining('no kernel variants') as unknown,
   });
   expect(await tune('--backend', 'none')).toMatchObject({ code: 2 });
+  expect(await tune('--backend', 'webgpu,cpu')).toMatchObject({ code: 2 });
   expect(await tune('--op', 'conv9d')).toMatchObject({ code: 2 });
+  expect(await tune('--op', 'memory')).toMatchObject({ code: 2 });
   expect(await tune('--seconds', '0')).toMatchObject({ code: 2 });
   expect(await run(['tune'], [missing('webgpu')])).toMatchObject({ code: 3 });
 });

@@ -5,7 +5,7 @@ import { chooseProviders } from '../choose-backend.ts';
 import { CommandError } from '../command-error.ts';
 import type { CommandContext, Finish } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { positive, timedOps } from '../option-values.ts';
+import { computedOps, positive } from '../option-values.ts';
 import { colorsFor } from '../output/colors.ts';
 import { formatDuration, plural } from '../output/format.ts';
 import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
@@ -17,7 +17,7 @@ import { isTunable, type TunableBackend, tuneCase, type TunedClass } from '../tu
 
 interface Options {
   readonly op?: string;
-  readonly backend: string;
+  readonly backend?: string;
   readonly size: BenchSize;
   readonly seconds: number;
   readonly dryRun?: true;
@@ -30,6 +30,8 @@ all of them on this device, at a walk through the sizes, and writes what was fas
 user's cache folder, from where the backend takes it: for this device, driver and version only. What a
 call computes stays the same. concord devices says whether there is such a profile; CONCORD_TUNING=ignore
 goes without it, and deleting the file forgets it. With --op the rest of a profile stays as it is.
+Another variant than the backend's own choice is kept only if it wins several times in turn, by 3 % or more;
+leave the machine in peace meanwhile. It takes some minutes; --size small some seconds.
 
 Examples:
   concord tune
@@ -38,7 +40,8 @@ Examples:
 
 Exit codes:
   0    measured, and the profile is written
-  1    a variant gave a wrong result or failed (it is not chosen), or an unforeseen error
+  1    a variant gave a wrong result or failed (it is not chosen), the profile cannot be written, or an
+       unforeseen error
   2    wrong arguments
   3    the backend cannot be used here
   130  interrupted with Ctrl-C: the profile is as it was before`;
@@ -49,8 +52,8 @@ export function addTuneCommand(program: Command, context: CommandContext, finish
     .command('tune')
     .summary('find the fastest kernels on this device, and keep them')
     .description('Measures the kernel variants of a backend on this device and writes a profile that it reads.')
-    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", timedOps)
-    .option('--backend <name>', 'the backend; webgpu is the one that has variants', 'webgpu')
+    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", computedOps)
+    .option('--backend <name>', 'the backend (default: webgpu, the one that has variants, or CONCORD_BACKEND)')
     .addOption(new Option('--size <size>', 'which shapes').choices(BENCH_SIZES).default('real'))
     .option('--seconds <n>', 'how long to measure each variant of each shape', positive, 0.1)
     .option('--dry-run', 'write no profile')
@@ -67,17 +70,19 @@ async function tune(context: CommandContext, options: Options): Promise<number> 
   const colors = colorsFor(text);
   const backend = await openTunable(context, options.backend);
   try {
+    if (options.dryRun !== true) writing(() => backend.native.tuning.checkCanSave());
     const started = performance.now();
-    const classes = await tuneAll(backend, options, context);
+    const { classes, without } = await tuneAll(backend, options, context);
     if (signal.aborted) {
       text.write(`${colors.yellow('Interrupted')}: the profile is as it was\n`);
       return EXIT.interrupted;
     }
-    text.write(`${tuneTable(classes, colors)}\n\n`);
+    if (classes.length > 0) text.write(`${tuneTable(classes, colors)}\n\n`);
+    if (without.length > 0) text.write(`Nothing to choose for ${without.join(', ')}\n`);
     const gains = classes.filter(({ chosen, preferred }) => chosen !== preferred).length;
     const time = formatDuration(performance.now() - started);
     text.write(`${plural(classes.length, 'shape')} measured, ${gains} better than the default (${time})\n`);
-    const path = options.dryRun === true ? undefined : save(backend, classes);
+    const path = options.dryRun === true || classes.length === 0 ? undefined : save(backend, classes);
     text.write(path === undefined ? 'No profile written\n' : `Profile: ${path}\n`);
     if (json !== undefined) await writeJson(json, toTuneJson(backend, classes, path), stdout);
     return classes.some(({ failures }) => Object.keys(failures).length > 0) ? EXIT.failed : EXIT.ok;
@@ -86,8 +91,14 @@ async function tune(context: CommandContext, options: Options): Promise<number> 
   }
 }
 
-async function openTunable({ providers }: CommandContext, name: string): Promise<TunableBackend> {
-  const [provider] = await chooseProviders(providers, name);
+async function openTunable({ providers }: CommandContext, option: string | undefined): Promise<TunableBackend> {
+  const name = option ?? (process.env['CONCORD_BACKEND'] || 'webgpu');
+  const [provider, ...others] = await chooseProviders(providers, name);
+  if (others.length > 0) {
+    throw new CommandError('one backend at a time is tuned', {
+      ...{ code: 'INVALID_ARGUMENT', exitCode: EXIT.usage, hint: 'concord tune --backend webgpu' },
+    });
+  }
   const backend = await provider?.create();
   await backend?.init();
   if (backend !== undefined && isTunable(backend)) return backend;
@@ -99,16 +110,23 @@ async function openTunable({ providers }: CommandContext, name: string): Promise
   });
 }
 
-/** One result for each shape class: of several cases of a class the first counts. */
+interface Tuned {
+  /** One result for each shape class: of several cases of a class the first counts. */
+  readonly classes: readonly TunedClass[];
+  /** Cases for which there is one variant only, or which the device cannot do. */
+  readonly without: readonly string[];
+}
+
 async function tuneAll(
   backend: TunableBackend,
   { op, size, seconds }: Options,
   { stderr, signal }: CommandContext,
-): Promise<readonly TunedClass[]> {
+): Promise<Tuned> {
   const ops: readonly BenchOp[] = op === undefined ? BENCH_OPS : matchingOps(op);
   const cases = tuneCases(size, ops);
   const progress = createProgress(stderr);
   const found = new Map<string, TunedClass>();
+  const without: string[] = [];
   try {
     for (const [index, benchCase] of cases.entries()) {
       if (signal.aborted) break;
@@ -116,6 +134,7 @@ async function tuneAll(
         ...{ seconds, signal },
         onVariant: (_, variant) => progress.update(index, cases.length, `${benchCase.id} ${variant}`),
       });
+      if (tuned === undefined) without.push(benchCase.id);
       if (tuned === undefined || found.has(tuned.shapeClass)) continue;
       found.set(tuned.shapeClass, tuned);
       if (!progress.visible) stderr.write(`${benchCase.id}: ${tuned.chosen} (${index + 1}/${cases.length})\n`);
@@ -123,18 +142,21 @@ async function tuneAll(
   } finally {
     progress.stop();
   }
-  return [...found.values()];
+  return { classes: [...found.values()], without };
 }
 
 /** @throws {CommandError} CANNOT_WRITE */
 function save(backend: TunableBackend, classes: readonly TunedClass[]): string {
   const byClass = <T>(value: (tuned: TunedClass) => T): Record<string, T> =>
     Object.fromEntries(classes.map((tuned) => [tuned.shapeClass, value(tuned)]));
+  const choices = byClass(({ chosen }) => chosen);
+  return writing(() => backend.native.tuning.save({ choices, measured: byClass(({ measured }) => measured) }));
+}
+
+/** @throws {CommandError} CANNOT_WRITE */
+function writing<T>(action: () => T): T {
   try {
-    return backend.native.tuning.save({
-      choices: byClass(({ chosen }) => chosen),
-      measured: byClass(({ measured }) => measured),
-    });
+    return action();
   } catch (cause) {
     throw new CommandError(`the profile cannot be written: ${(cause as Error).message}`, {
       code: 'CANNOT_WRITE',

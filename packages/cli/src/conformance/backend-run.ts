@@ -1,5 +1,10 @@
-import type { ConformanceReport } from '@concord/conformance';
+import type { CaseResult, ConformanceReport } from '@concord/conformance';
 import type { NotRun } from '../try-backend.ts';
+
+/** A case that failed while variants were forced. */
+export interface VariantFailure extends CaseResult {
+  readonly forced: readonly string[];
+}
 
 /** What became of one backend in a conformance run. */
 export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases' | 'variants'> {
@@ -7,6 +12,8 @@ export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device'
   readonly ms: number;
   /** Options that name the module it is from, for the command that runs a case again; absent for our own. */
   readonly origin?: string;
+  /** Of `--each-variant`: what failed in the runs behind the first. `variants` counts those runs too. */
+  readonly variantFailures?: readonly VariantFailure[];
   /** Why there are no cases. */
   readonly notRun?: NotRun;
 }

@@ -1,5 +1,5 @@
 import type { CaseResult, ConformanceReport } from '@concord/conformance';
-import type { BackendRun, ConformanceRun } from './backend-run.ts';
+import type { BackendRun, ConformanceRun, VariantFailure } from './backend-run.ts';
 
 /** What `--json` writes for one backend; for several it is a list of these, in the order of `--backend`. */
 export interface ConformanceJson extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'variants'> {
@@ -7,6 +7,8 @@ export interface ConformanceJson extends Pick<ConformanceReport, 'backend' | 'de
   readonly filter?: string;
   readonly sample?: number;
   readonly cases: readonly CaseResult[];
+  /** With `--each-variant`: what failed in the runs with variants forced. `variants` counts those runs too. */
+  readonly variantFailures?: readonly VariantFailure[];
   /** Why there are no cases. */
   readonly notRun?: { readonly message: string; readonly hint: string | null; readonly isFailure: boolean };
 }
@@ -19,7 +21,7 @@ export function toConformanceJson(run: ConformanceRun): ConformanceJson | Confor
 }
 
 function backendJson(
-  { backend, device, versions, cases, notRun, variants }: BackendRun,
+  { backend, device, versions, cases, notRun, variants, variantFailures }: BackendRun,
   { filter, sample }: ConformanceRun,
 ): ConformanceJson {
   return {
@@ -28,6 +30,7 @@ function backendJson(
     ...(sample === undefined ? {} : { sample }),
     cases,
     ...(variants === undefined ? {} : { variants }),
+    ...(variantFailures === undefined ? {} : { variantFailures }),
     ...(notRun === undefined
       ? {}
       : { notRun: { message: notRun.message, hint: notRun.hint, isFailure: notRun.isFailure } }),

@@ -57,25 +57,80 @@ test('--each-variant runs each by itself where it has to', async () => {
   VariantBackend.isWrong = false;
   const { code, stdout } = await each();
   expect(code).toBe(0);
-  expect(stdout).toContain('round 1 of 2: reduce/rows-a, reduce/columns');
-  expect(stdout).toContain('round 2 of 2: reduce/rows-b');
+  expect(stdout).toContain('forced, round 1 of 2: reduce/rows-a, reduce/columns');
+  expect(stdout).toContain('forced, round 2 of 2: reduce/rows-b');
   // The first of round 1 left nothing for the other.
-  expect(stdout).toContain('round 1 of 1: reduce/columns');
+  expect(stdout).toMatch(/passed; others were taken before reduce\/columns: some/);
+  expect(stdout).not.toContain('never ran');
+  expect(stdout).toContain('forced by itself, 1 of 1: reduce/columns');
   expect(stdout).toContain('3 variants: passed, each forced');
 });
 
 test('--each-variant fails with the variant that is wrong, and the report names it', async () => {
   VariantBackend.isWrong = true;
-  const { code, stdout } = await each('--json', '-');
+  const { code, stdout, stderr } = await each('--json', '-');
   expect(code).toBe(1);
   const report = JSON.parse(stdout) as {
-    cases: { status: string; detail?: string }[];
+    cases: { id: string; status: string }[];
+    variantFailures: { id: string; forced: string[] }[];
     variants: { neverRan: string[] };
   };
-  const failed = report.cases.filter(({ status }) => status === 'failed');
-  expect(failed.length).toBeGreaterThan(0);
-  for (const { detail } of failed) expect(detail).toMatch(/^with reduce\/rows-b: /);
+  expect(new Set(report.cases.map(({ id }) => id)).size).toBe(report.cases.length);
+  expect(report.cases.every(({ status }) => status === 'passed')).toBe(true);
+  expect(report.variantFailures.length).toBeGreaterThan(0);
+  for (const { forced } of report.variantFailures) expect(forced).toEqual(['reduce/rows-b']);
   expect(report.variants.neverRan).toEqual([]);
+  const again = `CONCORD_VARIANT='reduce/rows-b' concord conformance --backend some --filter '`;
+  expect(stderr).toContain(again);
+  const { stdout: page } = await each('--html', '-');
+  expect(page).toContain('Forced: <code>reduce/rows-b</code>');
+  expect(page).toContain('some: failed with variants forced');
+});
+
+test('--each-variant keeps what fails without any forced', async () => {
+  class WrongBackend extends VariantBackend {
+    override reduce(): void {
+      this.variants();
+    }
+
+    override variants() {
+      return { ...super.variants(), runs: { 'reduce/rows-a': 1, 'reduce/rows-b': 1, 'reduce/columns': 1 } };
+    }
+  }
+  const args = ['conformance', '--backend', 'some', '--filter', 'reduce/**', '--sample', '0.05', '--each-variant'];
+  const { code, stdout } = await run([...args, '--json', '-'], [working('some', {}, WrongBackend)]);
+  expect(code).toBe(1);
+  const { cases, variantFailures } = JSON.parse(stdout) as { cases: { status: string }[]; variantFailures: unknown[] };
+  const failed = cases.filter(({ status }) => status === 'failed').length;
+  expect(failed).toBeGreaterThan(0);
+  expect(variantFailures.length).toBe(2 * failed);
+});
+
+test('several backends: the table shows what the variants add', async () => {
+  VariantBackend.isWrong = true;
+  const { stdout } = await run(
+    ['conformance', '--backend', 'some,plain', '--filter', 'reduce/**', '--sample', '0.05', '--each-variant'],
+    [working('some', {}, VariantBackend), working('plain')],
+  );
+  expect(stdout).toMatch(/\d+ failed with variants forced/);
+  expect(stdout).toContain('plain: no kernel variants to force');
+});
+
+test('CONCORD_VARIANT is checked before anything runs', async () => {
+  vi.stubEnv('CONCORD_VARIANT', 'gemm/tiled-9x9');
+  const { code, stderr } = await run(['conformance', '--backend', 'plain'], [working('plain')]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/no kernel variant is called "gemm\/tiled-9x9"/);
+  expect(stderr).toMatch(/hint: there are gemm\//);
+});
+
+test('a backend without variants says that nothing is forced', async () => {
+  vi.stubEnv('CONCORD_VARIANT', 'gemm/*');
+  const { stdout } = await run(
+    ['conformance', '--backend', 'plain', '--filter', 'reduce/exact/**', '--sample', '0.1'],
+    [working('plain')],
+  );
+  expect(stdout).toContain('plain has no kernel variants to force');
 });
 
 test('--each-variant is one run for a backend without variants', async () => {

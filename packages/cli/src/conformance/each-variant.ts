@@ -20,6 +20,14 @@ export function roundsOf({ candidates }: Pick<VariantRuns, 'candidates'>): Varia
   return rounds;
 }
 
+/** What `CONCORD_VARIANT` names. */
+export function forcedVariants(): VariantRound {
+  return (process.env['CONCORD_VARIANT'] ?? '')
+    .split(',')
+    .map((id) => id.trim())
+    .filter((id) => id !== '');
+}
+
 /** Runs `action` while `CONCORD_VARIANT` names these variants. */
 export async function whileForced<T>(variants: VariantRound, action: () => Promise<T>): Promise<T> {
   const before = process.env['CONCORD_VARIANT'];

@@ -7,6 +7,7 @@ import { type Colors, colorsFor } from '../output/colors.ts';
 import { variantsTable } from '../output/variants-table.ts';
 import { reportNotRun, tryBackend } from '../try-backend.ts';
 import type { BackendRun } from './backend-run.ts';
+import { forcedVariants } from './each-variant.ts';
 
 /** What {@link runBackend} runs, and where it prints. */
 export interface RunBackendOptions {
@@ -16,18 +17,21 @@ export interface RunBackendOptions {
   readonly text: Output;
   /** Options that name the module it is from, for the command that runs a case again; empty for our own. */
   readonly origin: string;
+  /** Those that another forced variant kept from running come again, so that this is no failure yet. */
+  readonly isRound?: boolean;
 }
 
 /** Runs the cases on one backend and prints them as they come; ends early when the signal is aborted. */
 export async function runBackend(
   provider: BackendProvider,
   context: CommandContext,
-  { selection, ops, text, origin }: RunBackendOptions,
+  { selection, ops, text, origin, isRound = false }: RunBackendOptions,
 ): Promise<BackendRun> {
   const { stderr, signal } = context;
   const colors = colorsFor(text);
   const started = performance.now();
-  const printer = createCasePrinter({ text, terminal: stderr, backend: `${provider.name}${origin}`, ops });
+  const forced = forcedVariants();
+  const printer = createCasePrinter({ text, terminal: stderr, backend: `${provider.name}${origin}`, forced, ops });
   const { report, notRun } = await tryBackend(provider, context, () =>
     runConformance(() => provider.create(), {
       ...selection,
@@ -44,14 +48,19 @@ export async function runBackend(
   // Aborted after the last case, the run is whole.
   const isPart = signal.aborted && cases.length < ops.length;
   if (isPart) printer.finish(colors.yellow('Interrupted: only a part was run'));
-  else finishRun(report, printer, colors);
+  else finishRun(report, printer, { colors, isRound });
   const exitCode = isPart ? EXIT.interrupted : report.ok ? EXIT.ok : EXIT.failed;
+  if (variants === undefined && forced.length > 0) text.write(`${backend} has no kernel variants to force\n`);
   if (variants !== undefined && variants.forced.length > 0) text.write(`\n${variantsTable(variants, colors)}\n`);
   const run = { backend, device, versions, cases, exitCode, ms, origin };
   return variants === undefined ? run : { ...run, variants };
 }
 
-function finishRun(report: ConformanceReport, printer: CasePrinter, colors: Colors): void {
+function finishRun(
+  report: ConformanceReport,
+  printer: CasePrinter,
+  { colors, isRound }: { readonly colors: Colors; readonly isRound: boolean },
+): void {
   const { backend, passed, failed, unsupported, device, variants } = report;
   const where = device === null ? backend : `${backend} on ${device.name}`;
   if (report.ok) {
@@ -60,7 +69,10 @@ function finishRun(report: ConformanceReport, printer: CasePrinter, colors: Colo
   } else if (passed === 0 && failed === 0) {
     printer.finish(`${colors.red('Nothing passed')}: ${where}`);
   } else if (failed === 0 && variants !== undefined && variants.neverRan.length > 0) {
-    printer.finish(`${colors.red(neverRanText(variants))}; ${passed} passed: ${where}`);
+    const later = `${passed} passed; others were taken before ${variants.neverRan.join(', ')}`;
+    printer.finish(
+      isRound ? `${later}: ${where}` : `${colors.red(neverRanText(variants))}; ${passed} passed: ${where}`,
+    );
   } else {
     printer.finish(`${colors.red(`${failed} failed`)}, ${passed} passed, ${unsupported} unsupported: ${where}`);
   }

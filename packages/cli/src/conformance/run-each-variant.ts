@@ -20,33 +20,37 @@ export async function runEachVariant(
   context: CommandContext,
   options: RunBackendOptions,
 ): Promise<BackendRun> {
-  const { variants } = first;
-  if (variants === undefined || variants.candidates.length === 0 || first.exitCode === EXIT.interrupted) return first;
+  const { variants, notRun } = first;
   const { text } = options;
+  if (notRun !== undefined || first.exitCode === EXIT.interrupted) return first;
+  if (variants === undefined || variants.candidates.length === 0) {
+    text.write(`${first.backend}: no kernel variants to force\n`);
+    return { ...first, variantFailures: [] };
+  }
   const colors = colorsFor(text);
   const runs: BackendRun[] = [];
-  const runRound = async (round: readonly string[], number: number, of: number): Promise<BackendRun> => {
-    text.write(`\n${colors.bold(`--- round ${number} of ${of}:`)} ${round.join(', ')}\n`);
-    const run = await whileForced(round, () => runBackend(provider, context, options));
-    runs.push(run);
-    return run;
+  const runRound = async (round: readonly string[], title: string): Promise<BackendRun> => {
+    text.write(`\n${colors.bold(`--- ${title}:`)} ${round.join(', ')}\n`);
+    return whileForced(round, () => runBackend(provider, context, { ...options, isRound: round.length > 1 }));
   };
   const rounds = roundsOf(variants);
   const alone: string[] = [];
   for (const [index, round] of rounds.entries()) {
-    const run = await runRound(round, index + 1, rounds.length);
+    const run = await runRound(round, `forced, round ${index + 1} of ${rounds.length}`);
     if (context.signal.aborted) return { ...first, exitCode: EXIT.interrupted };
-    // Where it ran in no call of its own, another variant of the round was asked first.
-    if (round.length > 1 && isOnlyNeverRan(run)) alone.push(...(runs.pop()?.variants?.neverRan ?? []));
+    const waiting = round.length > 1 && isOnlyNeverRan(run);
+    if (waiting) alone.push(...(run.variants?.neverRan ?? []));
+    // That others were taken first is no failure.
+    runs.push(waiting ? { ...run, exitCode: EXIT.ok } : run);
   }
   for (const [index, id] of alone.entries()) {
-    await runRound([id], index + 1, alone.length);
+    runs.push(await runRound([id], `forced by itself, ${index + 1} of ${alone.length}`));
     if (context.signal.aborted) return { ...first, exitCode: EXIT.interrupted };
   }
   const merged = merge(first, variants, runs);
   const count = plural(variants.candidates.length, 'variant');
-  const verdict = merged.exitCode === EXIT.ok ? colors.green('passed, each forced') : colors.red('not all passed');
-  text.write(`\n${count}: ${verdict}\n`);
+  const isGood = worstExit(runs.map(({ exitCode }) => exitCode)) === EXIT.ok && merged.variants?.neverRan.length === 0;
+  text.write(`\n${count}: ${isGood ? colors.green('passed, each forced') : colors.red('not all passed')}\n`);
   return merged;
 }
 
@@ -61,18 +65,15 @@ function merge(first: BackendRun, variants: VariantRuns, runs: readonly BackendR
   for (const run of all) {
     for (const [id, count] of Object.entries(run.variants?.runs ?? {})) counted[id] = (counted[id] ?? 0) + count;
   }
-  const failed = runs.flatMap(({ cases, variants: forced }) =>
-    cases
-      .filter(({ status }) => status === 'failed')
-      .map((result) => ({ ...result, detail: `with ${forced?.forced.join(', ')}: ${result.detail ?? ''}` })),
+  const variantFailures = runs.flatMap(({ cases, variants: { forced = [] } = {} }) =>
+    cases.filter(({ status }) => status === 'failed').map((result) => ({ ...result, forced })),
   );
-  const forced = variants.candidates;
-  const neverRan = forced.filter((id) => counted[id] === undefined);
+  const neverRan = variants.candidates.filter((id) => counted[id] === undefined);
   const codes = [...all.map(({ exitCode }) => exitCode), neverRan.length > 0 ? EXIT.failed : EXIT.ok];
   return {
     ...first,
-    cases: [...first.cases.filter(({ id }) => failed.every((result) => result.id !== id)), ...failed],
-    variants: { ...variants, runs: counted, forced, neverRan },
+    variantFailures,
+    variants: { ...variants, runs: counted, neverRan: [...variants.neverRan, ...neverRan] },
     exitCode: worstExit(codes),
     ms: all.reduce((sum, { ms }) => sum + ms, 0),
   };

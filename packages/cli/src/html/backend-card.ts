@@ -17,13 +17,14 @@ export function backendCard(run: BackendRun): Html {
 }
 
 /** How a backend did, in a word or two. */
-export function verdictOf({ cases, notRun, variants }: BackendRun): {
+export function verdictOf({ cases, notRun, variants, variantFailures = [] }: BackendRun): {
   readonly style: 'pass' | 'fail' | 'none';
   readonly word: string;
 } {
   if (notRun !== undefined) return { style: notRun.isFailure ? 'fail' : 'none', word: 'not run' };
   const { passed, failed } = totalOf(summarize(cases));
   if (failed > 0) return { style: 'fail', word: `${failed.toLocaleString('en')} failed` };
+  if (variantFailures.length > 0) return { style: 'fail', word: 'failed with variants forced' };
   if (passed > 0 && (variants?.neverRan ?? []).length > 0) return { style: 'fail', word: 'variants not run' };
   return passed > 0 ? { style: 'pass', word: 'passed' } : { style: 'fail', word: 'nothing passed' };
 }

@@ -85,7 +85,7 @@ test('says why something was not run, and what a backend declares to lack', () =
 test('says that it is a part of the suite', () => {
   expect(pageOf([cpu]).text).toContain('All 4 cases');
   const { text } = pageOf([cpu], { filter: '<gemm>', sample: 0.1 });
-  expect(text).toContain('Only a part of the suite: 4 cases that match &#60;gemm&#62; , a sample of 10 %');
+  expect(text).toContain('Only a part of the suite: 4 cases matching &#60;gemm&#62; , a sample of 10 %');
 });
 
 test('needs no network and no script, and closes what it opens', () => {

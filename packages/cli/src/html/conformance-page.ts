@@ -15,7 +15,9 @@ import { variantCounts } from './variant-counts.ts';
 export function conformancePage(run: ConformanceRun, environment: ReportEnvironment): string {
   const { backends } = run;
   const ran = backends.filter(({ notRun }) => notRun === undefined);
-  const failing = ran.filter(({ cases }) => cases.some(({ status }) => status === 'failed'));
+  const failing = ran.filter(
+    ({ cases, variantFailures = [] }) => variantFailures.length > 0 || cases.some(({ status }) => status === 'failed'),
+  );
   const counted = ran.flatMap((each) => variantCounts(each) ?? []);
   const reasons = ran.flatMap((each) => unsupportedReasons(each) ?? []);
   const page = html`<!doctype html>
@@ -85,7 +87,7 @@ function selectionOf({ selected, filter, sample }: ConformanceRun): Html {
   if (filter === undefined && sample === undefined) return html`All ${plural(selected, 'case')}`;
   return html`Only a part of the suite:
   ${plural(selected, 'case')}${
-    filter !== undefined && html` that match <code>${filter}</code>`
+    filter !== undefined && html` matching <code>${filter}</code>`
   }${sample !== undefined && html`, a sample of ${100 * sample} %`}`;
 }
 

@@ -1,5 +1,5 @@
-import type { CaseResult, Mismatch } from '@concord/conformance';
-import type { BackendRun } from '../conformance/backend-run.ts';
+import type { Mismatch } from '@concord/conformance';
+import type { BackendRun, VariantFailure } from '../conformance/backend-run.ts';
 import { replayCommand } from '../output/case-summary.ts';
 import { plural } from '../output/format.ts';
 import { type Html, html } from './html.ts';
@@ -9,11 +9,10 @@ import { failuresAnchor } from './matrix.ts';
 const MAX_OPEN = 10;
 
 /** The failing cases of a backend, by op. A link to what is folded opens it: the anchor is inside. */
-export function failures({ backend, cases, origin = '' }: BackendRun): Html {
-  const byOp = groupBy(
-    cases.filter(({ status }) => status === 'failed'),
-    ({ op }) => op,
-  );
+export function failures({ backend, cases, variants, variantFailures = [], origin = '' }: BackendRun): Html {
+  const own = cases.filter(({ status }) => status === 'failed');
+  const forced = variants?.forced ?? [];
+  const byOp = groupBy([...own.map((result) => ({ ...result, forced })), ...variantFailures], ({ op }) => op);
   return html`${[...byOp].map(
     ([op, failed]) =>
       html`<details ${failed.length <= MAX_OPEN && 'open'}>
@@ -34,11 +33,12 @@ export function unsupportedReasons({ backend, cases }: BackendRun): Html | undef
     </ul>`;
 }
 
-function failure({ id, detail, mismatch }: CaseResult, backend: string): Html {
+function failure({ id, detail, mismatch, forced }: VariantFailure, backend: string): Html {
   return html`<article class="failure">
     <h3>${id}</h3>
+    ${forced.length > 0 && html`<p>Forced: <code>${forced.join(', ')}</code></p>`}
     ${mismatch === undefined ? html`<pre>${detail ?? 'no detail'}</pre>` : values(mismatch)}
-    <p class="small soft">Again: <code>${replayCommand(id, backend)}</code></p>
+    <p class="small soft">Again: <code>${replayCommand(id, backend, forced)}</code></p>
   </article> `;
 }
 

@@ -1,6 +1,7 @@
 import type { BackendRun } from '../conformance/backend-run.ts';
 import { type OpSummary, summarize } from './case-summary.ts';
 import type { Colors } from './colors.ts';
+import { plural } from './format.ts';
 import { plainTable } from './table.ts';
 
 /** Several backends side by side: a row an op, a column a backend. */
@@ -8,12 +9,22 @@ export function backendsTable(runs: readonly BackendRun[], colors: Colors): stri
   const summaries = runs.map(({ cases }) => new Map(summarize(cases).map((summary) => [summary.op, summary])));
   const ops = new Set(summaries.flatMap((byOp) => [...byOp.keys()]));
   const rows = [...ops].map((op) => [op, ...runs.map((run, index) => cell(run, summaries[index]?.get(op), colors))]);
-  const total = ['total', ...runs.map((run) => cell(run, totalOf(run), colors))].map((text) => colors.bold(text));
+  const totals = runs.map((run) => [cell(run, totalOf(run), colors), ...variantNotes(run, colors)].join('\n'));
+  const total = ['total', ...totals].map((text) => colors.bold(text));
   return plainTable(['Op', ...runs.map(({ backend }) => backend)], [...rows, total], colors);
 }
 
 function totalOf({ cases }: BackendRun): OpSummary | undefined {
   return summarize(cases.map((result) => ({ ...result, op: 'total' })))[0];
+}
+
+/** What forced variants add to the counts of cases. */
+function variantNotes({ variants, variantFailures = [] }: BackendRun, colors: Colors): string[] {
+  const [failed, neverRan] = [variantFailures.length, variants?.neverRan.length ?? 0];
+  return [
+    ...(failed > 0 ? [colors.red(`${failed} failed with variants forced`)] : []),
+    ...(neverRan > 0 ? [colors.red(`${plural(neverRan, 'variant')} never ran`)] : []),
+  ];
 }
 
 /** Counts, what is zero left out; failures stand on a line of their own. */

@@ -18,12 +18,14 @@ export interface CasePrinterOptions {
   /** Where the bar is drawn, if it is a terminal. */
   readonly terminal: Output;
   readonly backend: string;
+  /** Variants that `CONCORD_VARIANT` forces, for the command that runs a case again. */
+  readonly forced: readonly string[];
   /** The ops of the cases to come, one for each case. */
   readonly ops: readonly string[];
 }
 
 /** Makes a printer for one run. */
-export function createCasePrinter({ text, terminal, backend, ops }: CasePrinterOptions): CasePrinter {
+export function createCasePrinter({ text, terminal, backend, forced, ops }: CasePrinterOptions): CasePrinter {
   const cases: CaseResult[] = [];
   const started = performance.now();
   const progress = createProgress(terminal);
@@ -32,7 +34,7 @@ export function createCasePrinter({ text, terminal, backend, ops }: CasePrinterO
   for (const op of ops) left.set(op, (left.get(op) ?? 0) + 1);
 
   const showFailure = (result: CaseResult): void => {
-    if (result.status === 'failed') text.write(`${failureText(result, backend, colors)}\n`);
+    if (result.status === 'failed') text.write(`${failureText(result, { backend, forced, colors })}\n`);
   };
   const showOpIfDone = (op: string): void => {
     const remaining = (left.get(op) ?? 1) - 1;

@@ -52,17 +52,27 @@ export function summaryLine({ op, passed, failed, unsupported, ms }: OpSummary):
   return `${op}: ${passed} passed, ${failed} failed, ${unsupported} unsupported (${formatDuration(ms)})`;
 }
 
+/** Where a case failed. */
+export interface FailureContext {
+  /** With the options that name its module, if it is from one. */
+  readonly backend: string;
+  /** Variants that `CONCORD_VARIANT` forced. */
+  readonly forced: readonly string[];
+  readonly colors: Colors;
+}
+
 /** One failure in full, with the command that runs it again. */
-export function failureText({ id, detail }: CaseResult, backend: string, colors: Colors): string {
+export function failureText({ id, detail }: CaseResult, { backend, forced, colors }: FailureContext): string {
   const body = (detail ?? 'no detail').split('\n').map((line) => `    ${line}`);
   return [
     `${colors.red('FAILED')} ${colors.bold(id)}`,
     ...body,
-    colors.dim(`    again: ${replayCommand(id, backend)}`),
+    colors.dim(`    again: ${replayCommand(id, backend, forced)}`),
   ].join('\n');
 }
 
 /** The command line that runs one case. */
-export function replayCommand(id: string, backend: string): string {
-  return `concord conformance --backend ${backend} --filter '${id}'`;
+export function replayCommand(id: string, backend: string, forced: readonly string[] = []): string {
+  const variables = forced.length === 0 ? '' : `CONCORD_VARIANT='${forced.join(',')}' `;
+  return `${variables}concord conformance --backend ${backend} --filter '${id}'`;
 }

@@ -10,7 +10,7 @@ export function tuneTable(classes: readonly TunedClass[], colors: Colors): strin
     const count = Object.keys(measured).length + Object.keys(failures).length;
     return [benchCase.id, chosen === preferred ? chosen : colors.green(chosen), gain, String(count)];
   });
-  const table = plainTable(['Shape', 'Fastest', 'To default', 'Of'], rows, colors, { right: [2, 3] });
+  const table = plainTable(['Shape', 'Kept', 'Gain', 'Of'], rows, colors, { right: [2, 3] });
   const notes = classes.flatMap(({ benchCase, failures }) =>
     Object.entries(failures).map(([variant, why]) => `${colors.red('FAILED')} ${variant} at ${benchCase.id}: ${why}`),
   );

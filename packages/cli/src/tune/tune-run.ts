@@ -1,5 +1,5 @@
 import type { VariantTuning } from '@concord/backend-webgpu';
-import type { ComputeBackend } from '@concord/backend-core';
+import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import type { BenchCase } from '../bench/bench-case.ts';
 import { measureCase } from '../bench/measure-case.ts';
 import { spreadOf } from '../bench/statistics.ts';
@@ -14,7 +14,7 @@ export interface TunedClass {
   /** What the plan takes by itself. */
   readonly preferred: string;
   readonly chosen: string;
-  /** Milliseconds of one call by variant. */
+  /** Milliseconds of one call by variant; the median of several measurements. */
   readonly measured: Readonly<Record<string, number>>;
   /** Variants that failed or gave a wrong result, and how. They are not chosen. */
   readonly failures: Readonly<Record<string, string>>;
@@ -29,8 +29,10 @@ export interface TuneSchedule {
   readonly onVariant: (benchCase: BenchCase, variant: string) => void;
 }
 
-/** Another variant is taken only if it is faster than the plan's own choice by more than the noise. */
+/** Another variant is taken only if it is so many times as fast as the plan's own choice, in every duel. */
 const LEAST_GAIN = 1.03;
+/** How often the fastest and the plan's own choice are measured in turns: one measurement may be of a busy machine. */
+const DUELS = 3;
 
 /** Whether a backend has variants to choose from. */
 export function isTunable(backend: ComputeBackend): backend is TunableBackend {
@@ -38,9 +40,11 @@ export function isTunable(backend: ComputeBackend): backend is TunableBackend {
 }
 
 /**
- * Measures every variant that can compute a case.
+ * Measures every variant that can compute a case, and the fastest beside the plan's own choice again.
  *
- * @returns undefined where there is nothing to choose, where the call is made of several parts, and when interrupted
+ * @returns undefined where there is nothing to choose, where the call is made of several parts or does not fit into the
+ *   device's memory, and when interrupted
+ * @throws {BackendError} DEVICE_LOST
  */
 export async function tuneCase(
   benchCase: BenchCase,
@@ -52,27 +56,59 @@ export async function tuneCase(
   if (work.plan === undefined || !backend.supports(work.plan.op, work.plan.call).ok) return undefined;
   const [pick, ...others] = tuning.choices(work.plan.op, work.plan.call);
   if (pick === undefined || others.length > 0 || pick.candidates.length < 2) return undefined;
-  const measured: Record<string, number> = {};
+  const before = backend.variants?.().forced ?? [];
+  const times: Record<string, number[]> = {};
   const failures: Record<string, string> = {};
+  const time = async (variant: string): Promise<number | undefined> => {
+    onVariant(benchCase, variant);
+    tuning.force([variant]);
+    const outcome = await measureCase(work, backend, { seconds, signal }).catch(failed);
+    if (outcome?.status === 'wrong' || outcome?.status === 'failed') failures[variant] = outcome.detail;
+    if (outcome?.status !== 'measured') return undefined;
+    const ms = 1000 * spreadOf(outcome.roundSeconds).median;
+    (times[variant] ??= []).push(ms);
+    return ms;
+  };
+  const { shapeClass, preferred } = pick;
+  let chosen = preferred;
+  let best: string | undefined;
   try {
     for (const variant of pick.candidates) {
-      onVariant(benchCase, variant);
-      tuning.force([variant]);
-      const outcome = await measureCase(work, backend, { seconds, signal });
+      await time(variant);
       if (signal.aborted) return undefined;
-      if (outcome?.status === 'measured') measured[variant] = 1000 * spreadOf(outcome.roundSeconds).median;
-      else failures[variant] = outcome?.detail ?? 'it gave no result';
     }
+    best = fastest(medians(times));
+    if (best !== undefined && best !== preferred && (await winsDuels(best, preferred, time))) chosen = best;
   } finally {
-    tuning.force([]);
+    tuning.force(before);
   }
-  const { shapeClass, preferred } = pick;
-  return { shapeClass, benchCase, preferred, chosen: fastest(measured, preferred), measured, failures };
+  const isNothing = best === undefined && Object.keys(failures).length === 0;
+  if (signal.aborted || isNothing) return undefined;
+  return { shapeClass, benchCase, preferred, chosen, measured: medians(times), failures };
 }
 
-function fastest(measured: Readonly<Record<string, number>>, preferred: string): string {
-  const [best] = Object.entries(measured).sort(([, a], [, b]) => a - b);
-  if (best === undefined) return preferred;
-  const own = measured[preferred] ?? Infinity;
-  return own / best[1] > LEAST_GAIN ? best[0] : preferred;
+function failed(error: unknown): { readonly status: 'failed'; readonly detail: string } {
+  if (isBackendError(error, 'DEVICE_LOST')) throw error;
+  return { status: 'failed', detail: error instanceof Error ? error.message : String(error) };
+}
+
+async function winsDuels(
+  best: string,
+  preferred: string,
+  time: (variant: string) => Promise<number | undefined>,
+): Promise<boolean> {
+  for (let duel = 0; duel < DUELS; duel++) {
+    const [own, other] = [await time(preferred), await time(best)];
+    // A preferred variant that does not work loses.
+    if (other === undefined || (own !== undefined && own / other < LEAST_GAIN)) return false;
+  }
+  return true;
+}
+
+function medians(times: Readonly<Record<string, readonly number[]>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(times).map(([variant, all]) => [variant, spreadOf(all).median]));
+}
+
+function fastest(measured: Readonly<Record<string, number>>): string | undefined {
+  return Object.entries(measured).sort(([, a], [, b]) => a - b)[0]?.[0];
 }

@@ -16,7 +16,8 @@ type Dimension = 'm' | 'n' | 'k';
 
 /**
  * The largest panels whose operands each fit into a binding: several whole matrices of the batch, or one matrix cut
- * along m, n or k; and no sum has more terms than a loop can have turns. A panel of C is also held as packed float32 sums when C is not float32 or k is cut.
+ * along m, n or k; and no sum has more terms than a loop can have turns. A panel of C is also held as packed float32 sums
+ * when C is not float32 or k is cut.
  */
 export function panelSizes(product: Product, traits: DeviceTraits): PanelSizes {
   const { batchCount, m, n, k, transA, transB, a, b, c } = product;
