@@ -12,6 +12,7 @@ export type {
   BenchResultJson,
 } from './bench/bench-json.ts';
 export type { Peaks } from './bench/bench-run.ts';
+export type { VariantFailure } from './conformance/backend-run.ts';
 export type { ConformanceJson } from './conformance/conformance-json.ts';
 export type { FuzzJson } from './commands/fuzz.ts';
 export type { InfoJson } from './commands/info.ts';
