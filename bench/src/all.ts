@@ -6,6 +6,7 @@ import { checkDevice, readySoftwareDevices } from './device.ts';
 import { EXIT } from './exit.ts';
 import { checkOps } from './limits/cases.ts';
 import { readTorch } from './limits/torch.ts';
+import { CASE_OPTIONS } from './options.ts';
 
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
 
@@ -20,10 +21,8 @@ export async function benchAll(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      quick: { type: 'boolean', default: false },
+      ...CASE_OPTIONS,
       device: { type: 'string' },
-      only: { type: 'string' },
-      case: { type: 'string' },
       limit: { type: 'string' },
       out: { type: 'string' },
     },

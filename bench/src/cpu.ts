@@ -3,7 +3,7 @@ import { CpuBackend } from '@concord/backend-cpu';
 import { type Candidate, runArena } from './arena.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
 import { machine } from './machine.ts';
-import { parseCeilings, RUN_OPTIONS } from './options.ts';
+import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 
 const CANDIDATES: readonly Candidate[] = [
@@ -31,7 +31,7 @@ const CANDIDATES: readonly Candidate[] = [
 export async function benchCpu(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
-    options: RUN_OPTIONS,
+    options: { ...CASE_OPTIONS, ...RUN_OPTIONS },
   });
   const ceilings = parseCeilings(values.ceilings);
   const arena = {

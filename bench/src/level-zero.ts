@@ -6,7 +6,7 @@ import { slugOf, useLevelZeroCpu } from './device.ts';
 import { UsageError } from './exit.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
 import { measureOverhead, type Overhead } from './overhead.ts';
-import { parseCeilings, RUN_OPTIONS } from './options.ts';
+import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 
 /** Elements of a small op. */
@@ -33,7 +33,7 @@ const OTHERS: readonly Candidate[] = [
 export async function benchLevelZero(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
-    options: { ...RUN_OPTIONS, device: { type: 'string', default: 'cpu' } },
+    options: { ...CASE_OPTIONS, ...RUN_OPTIONS, device: { type: 'string', default: 'cpu' } },
   });
   const ceilings = parseCeilings(values.ceilings);
   const isCpu = values.device === 'cpu';

@@ -7,6 +7,7 @@ import type { LimitCase } from './limits/limit-case.ts';
 import { medianMs } from './limits/median-ms.ts';
 import { compareLines, type LimitLine, limitLine } from './limits/report.ts';
 import { readTorch } from './limits/torch.ts';
+import { CASE_OPTIONS } from './options.ts';
 
 /**
  * `[--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]`: times the WebGPU backend
@@ -19,10 +20,8 @@ export async function benchLimits(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      quick: { type: 'boolean', default: false },
+      ...CASE_OPTIONS,
       device: { type: 'string' },
-      only: { type: 'string' },
-      case: { type: 'string' },
       torch: { type: 'string' },
       enable: { type: 'string', default: '' },
     },

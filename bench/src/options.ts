@@ -1,11 +1,15 @@
 import { UsageError } from './exit.ts';
 import type { Ceilings } from './results.ts';
 
-/** Options that every device takes. */
-export const RUN_OPTIONS = {
+/** Which cases. */
+export const CASE_OPTIONS = {
   quick: { type: 'boolean', default: false },
   only: { type: 'string' },
   case: { type: 'string' },
+} as const;
+
+/** Besides {@link CASE_OPTIONS}, what every device takes. */
+export const RUN_OPTIONS = {
   out: { type: 'string' },
   ceilings: { type: 'string' },
 } as const;

@@ -9,7 +9,7 @@ import { type CaseSet, casesOf, selectCases } from './limits/cases.ts';
 import type { LimitCase } from './limits/limit-case.ts';
 import { readTorch, runTorch, type TorchLimits } from './limits/torch.ts';
 import { measureOverhead, type Overhead } from './overhead.ts';
-import { parseCeilings, RUN_OPTIONS } from './options.ts';
+import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 import { reasonOf } from './reason.ts';
 
@@ -22,7 +22,7 @@ import { reasonOf } from './reason.ts';
 export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
-    options: { ...RUN_OPTIONS, device: { type: 'string' }, limit: { type: 'string' } },
+    options: { ...CASE_OPTIONS, ...RUN_OPTIONS, device: { type: 'string' }, limit: { type: 'string' } },
   });
   const ceilings = parseCeilings(values.ceilings);
   const { quick, only } = values;

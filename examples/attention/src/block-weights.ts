@@ -1,3 +1,4 @@
+import { randomNumbers } from '@concord/example-command';
 /** The sizes of a block. */
 export interface BlockShape {
   /** Length of a word's vector. */
@@ -24,21 +25,10 @@ export interface BlockWeights {
  */
 export function untrainedWeights({ dimensions, heads, headDim }: BlockShape): BlockWeights {
   const size = dimensions * heads * headDim;
-  const random = generator(1);
+  const random = randomNumbers(1);
   const draw = (variance: number): Float32Array =>
     Float32Array.from({ length: size }, () => (2 * random() - 1) * Math.sqrt(3 * variance));
   // Vectors of length 1 then have scores of sqrt(headDim) / 2 times their cosine: 4 for a word and itself.
   const shared = draw(1 / 2);
   return { query: shared, key: shared, value: draw(1), output: draw(1 / (heads * headDim)) };
-}
-
-/** Numbers in [0, 1) by xorshift32. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
 }

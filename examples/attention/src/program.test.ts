@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runCaptured } from '@concord/example-command/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runProgram } from './program.ts';
 
@@ -18,16 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function run(args: readonly string[], signal = new AbortController().signal) {
-  let stdout = '';
-  let stderr = '';
-  const code = await runProgram(args, {
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
-    signal,
-  });
-  return { code, stdout, stderr };
-}
+const run = (args: readonly string[], signal?: AbortSignal) => runCaptured(runProgram, args, signal);
 
 test('words attend to themselves and to what is used in the same places', async () => {
   const { code, stdout, stderr } = await run(['--dir', folder, '--backend', 'cpu', 'An apple, an engine and a pear']);
@@ -56,11 +48,11 @@ test.each([
   ['words that no document has', ['apple plum cherry plum'], 'has: plum, cherry'],
   ['a folder that does not exist', ['apple', '--dir', '/no/such/folder'], 'there is no folder /no/such/folder'],
   ['an unknown option', ['apple', '--casual'], "unknown option '--casual'"],
-  ['an unknown backend', ['apple', '--backend', 'gpu'], '--backend gpu: there are level-zero, webgpu, cpu'],
-])('%s is an error in one line', async (_, args, message) => {
+  ['an unknown backend', ['apple', '--backend', 'gpu'], 'no backend "gpu"; there are: level-zero, webgpu, cpu'],
+])('%s is an error in one line with a hint', async (_, args, message) => {
   const { code, stdout, stderr } = await run(args.includes('--dir') ? args : ['--dir', folder, ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/^error: [^\n]+ \([A-Z_]+\)\n$/);
+  expect(stderr).toMatch(/^error: [^\n]+ \([A-Z_]+\)\nhint: [^\n]+\n$/);
   expect(stderr).toContain(message);
 });
 

@@ -1,34 +1,29 @@
 import { fileURLToPath } from 'node:url';
-import { isBackendError, selectBackend } from '@concord/backend-core';
-import { checkFolder, cutPassages, DIMENSIONS, readDocuments, SearchError, tokenize } from '@concord/example-search';
-import { Command, CommanderError, Option } from 'commander';
+import { selectBackend } from '@concord/backend-core';
+import {
+  backendOption,
+  checkBackendNames,
+  type CommandContext,
+  EXIT,
+  newCommand,
+  providers,
+  runCommand,
+  UserError,
+  verboseOption,
+} from '@concord/example-command';
+import { checkFolder, cutPassages, DIMENSIONS, readDocuments, tokenize } from '@concord/example-search';
+import { type Command, Option } from 'commander';
 import { type BlockInput, runBlock } from './attention-block.ts';
 import { attentionTable } from './attention-table.ts';
 import { untrainedWeights } from './block-weights.ts';
 import { checkBlock } from './check-block.ts';
 import { embedWords } from './embed-words.ts';
-import { providers } from './providers.ts';
-
-/** Where text goes: a stream, or a string in tests. */
-export interface Output {
-  write(text: string): unknown;
-}
-
-/** What the program needs from the world around it. */
-export interface AttentionContext {
-  readonly stdout: Output;
-  readonly stderr: Output;
-  /** Aborted by Ctrl-C. */
-  readonly signal: AbortSignal;
-}
 
 interface Options {
   readonly dir: string;
   readonly causal?: boolean;
   readonly backend?: readonly string[];
 }
-
-const EXIT = { ok: 0, failed: 1, usage: 2, unavailable: 3, interrupted: 130 } as const;
 
 /** This checkout, which examples/search searches too. */
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -54,46 +49,36 @@ CONCORD_BACKEND=a,b restricts the choice of the backend as --backend does.`;
  * @param args - without the names of the interpreter and the script
  * @returns the exit code
  */
-export async function runProgram(args: readonly string[], context: AttentionContext): Promise<number> {
-  const program = buildProgram(context);
-  try {
-    program.parse([...args], { from: 'user' });
-    return await run(program.processedArgs[0] as string, program.opts<Options>(), context);
-  } catch (error) {
-    if (context.signal.aborted) return EXIT.interrupted;
-    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
-    const { message, code, exitCode } = describeError(error);
-    context.stderr.write(`error: ${message.split('\n').join(' ')} (${code})\n`);
-    return exitCode;
-  }
+export function runProgram(args: readonly string[], context: CommandContext): Promise<number> {
+  const command = attentionCommand(context);
+  return runCommand(command, args, context, () =>
+    run(command.processedArgs[0] as string, command.opts<Options>(), context),
+  );
 }
 
-function buildProgram({ stdout, stderr }: AttentionContext): Command {
-  return new Command('attention')
+function attentionCommand(context: CommandContext): Command {
+  return newCommand('attention', HELP, context)
     .description('Which words of a sentence attend to which, on whichever compute backend works best on this machine.')
     .argument('<sentence>', `up to ${SHAPE.headDim} words, besides those like "the" and "of"`)
     .addOption(
       new Option('--dir <folder>', 'learn the words from the text files below it').default(CHECKOUT, 'this checkout'),
     )
     .option('--causal', 'a word sees only itself and those before it')
-    .option('--backend <names>', 'use one of these, in this order (default: the best that works)', names)
-    .helpOption('-h, --help', 'show this help')
-    .addHelpText('after', HELP)
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => stdout.write(text),
-      writeErr: (text) => stderr.write(text),
-      // Printed by runProgram, in the form of all other errors.
-      outputError: () => undefined,
-    });
+    .addOption(backendOption())
+    .addOption(verboseOption());
 }
 
-async function run(sentence: string, options: Options, { stdout, signal }: AttentionContext): Promise<number> {
-  checkNames(options.backend);
+async function run(sentence: string, options: Options, { stdout, signal }: CommandContext): Promise<number> {
+  checkBackendNames(options.backend);
   const words = tokenize(sentence);
-  if (words.length === 0) throw new SearchError('NO_WORDS', 'the sentence has no word with meaning', '');
+  if (words.length === 0)
+    throw new UserError('NO_WORDS', 'the sentence has no word with meaning', {
+      hint: 'use at least one word that is not like "the" and "of"',
+    });
   if (words.length > SHAPE.headDim) {
-    throw new SearchError('TOO_LONG', `the sentence has ${words.length} words, more than ${SHAPE.headDim}`, '');
+    throw new UserError('TOO_LONG', `the sentence has ${words.length} words, more than ${SHAPE.headDim}`, {
+      hint: 'use a shorter one',
+    });
   }
   const { vectors, passages, files } = await learnWords(words, options.dir, signal);
   const input: BlockInput = { ...SHAPE, words: words.length, vectors, causal: options.causal === true };
@@ -136,44 +121,15 @@ async function learnWords(
   const vectorOf = embedWords(words, passages);
   const unknown = words.filter((word) => !vectorOf.has(word));
   if (unknown.length > 0) {
-    throw new SearchError('UNKNOWN_WORDS', `no document below ${folder} has: ${[...new Set(unknown)].join(', ')}`, '');
+    throw new UserError('UNKNOWN_WORDS', `no document below ${folder} has: ${[...new Set(unknown)].join(', ')}`, {
+      hint: 'a word is known by the words around it: use others, or --dir with more text',
+    });
   }
   const vectors = new Float32Array(words.length * DIMENSIONS);
   for (const [row, word] of words.entries()) vectors.set(vectorOf.get(word) as Float32Array, row * DIMENSIONS);
   return { vectors, passages: passages.length, files: documents.length };
 }
 
-/** `selectBackend` would refuse the name as well, but knows nothing of the option it came from. */
-function checkNames(chosen: readonly string[] = []): void {
-  const known = providers().map(({ name }) => name);
-  const unknown = chosen.find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new SearchError('INVALID_ARGUMENT', `--backend ${unknown}: there are ${known.join(', ')}`, '');
-}
-
 function counted(count: number, thing: string): string {
   return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
-}
-
-function names(value: string): string[] {
-  return value
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-}
-
-function describeError(error: unknown): { message: string; code: string; exitCode: number } {
-  if (error instanceof SearchError) return error;
-  if (isBackendError(error)) {
-    const known: Readonly<Record<string, number>> = {
-      INVALID_ARGUMENT: EXIT.usage,
-      BACKEND_UNAVAILABLE: EXIT.unavailable,
-    };
-    const hint = error.hint === undefined ? '' : `; ${error.hint}`;
-    return { message: error.detail + hint, code: error.code, exitCode: known[error.code] ?? EXIT.failed };
-  }
-  if (error instanceof CommanderError) {
-    return { message: error.message.replace(/^error: /, ''), code: 'USAGE', exitCode: EXIT.usage };
-  }
-  return { message: error instanceof Error ? error.message : String(error), code: 'UNEXPECTED', exitCode: EXIT.failed };
 }

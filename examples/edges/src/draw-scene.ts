@@ -1,3 +1,4 @@
+import { randomNumbers } from '@concord/example-command';
 import type { Picture } from './picture.ts';
 
 // The picture that the README filters: three balls on a chessboard, traced, with grains of dust. Only arithmetic that
@@ -24,7 +25,7 @@ const DUST = 0.04;
 /** Draws the scene; `width` and `height` in pixels. */
 export function drawScene(width: number, height: number): Picture {
   const pixels = new Uint8Array(3 * width * height);
-  const random = generator(20);
+  const random = randomNumbers(20);
   for (let i = 0; i < width * height; i++) {
     const [x, y] = [i % width, Math.floor(i / width)];
     const colour = [0, 0, 0];
@@ -100,15 +101,4 @@ function squared(value: number, times: number): number {
   let power = value;
   for (let i = 0; i < times; i++) power *= power;
   return power;
-}
-
-/** Numbers in [0, 1) by xorshift32. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
 }

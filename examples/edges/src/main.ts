@@ -1,20 +1,4 @@
-import { constants } from 'node:os';
+import { runMain } from '@concord/example-command';
 import { runProgram } from './program.ts';
 
-const interrupt = new AbortController();
-// Once: a second Ctrl-C ends the process at once, should the first one hang in a driver.
-process.once('SIGINT', () => interrupt.abort());
-
-// The reader went away, as `| head` does. Programs that do not handle the signal die of it without a word; so does this.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(128 + constants.signals.SIGPIPE);
-  });
-}
-
-process.exitCode = await runProgram(process.argv.slice(2), {
-  stdout: process.stdout,
-  stderr: process.stderr,
-  signal: interrupt.signal,
-});
+await runMain(runProgram);

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { UserError } from '@concord/example-command';
 import { PNG } from 'pngjs';
-import { EdgesError } from './edges-error.ts';
 import type { Picture } from './picture.ts';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -10,13 +10,13 @@ const MAX_PIXELS = 100e6;
 /**
  * Reads a PNG of any kind as 8 bits of red, green and blue. What is transparent is shown on white.
  *
- * @throws {EdgesError} CANNOT_READ, NO_PNG, TOO_LARGE
+ * @throws {UserError} CANNOT_READ, NO_PNG, TOO_LARGE
  */
 export async function readPng(path: string): Promise<Picture> {
   const bytes = await readFile(path).catch((error: unknown) => {
-    throw new EdgesError('CANNOT_READ', `cannot read ${path}: ${reasonOf(error)}`, error);
+    throw new UserError('CANNOT_READ', `cannot read ${path}: ${reasonOf(error)}`, { cause: error });
   });
-  if (!bytes.subarray(0, 8).equals(SIGNATURE)) throw new EdgesError('NO_PNG', `${path} is no PNG`);
+  if (!bytes.subarray(0, 8).equals(SIGNATURE)) throw new UserError('NO_PNG', `${path} is no PNG`);
   checkSize(path, bytes);
   try {
     const { width, height, data } = PNG.sync.read(bytes);
@@ -24,28 +24,28 @@ export async function readPng(path: string): Promise<Picture> {
   } catch (error) {
     const endsEarly = error instanceof Error && error.message.includes('finished stream');
     const reason = endsEarly ? 'it ends too early' : 'its data is not what was once written';
-    throw new EdgesError('NO_PNG', `${path} is a damaged PNG: ${reason}`, error);
+    throw new UserError('NO_PNG', `${path} is a damaged PNG: ${reason}`, { cause: error });
   }
 }
 
-/** @throws {EdgesError} CANNOT_WRITE */
+/** @throws {UserError} CANNOT_WRITE */
 export async function writePng(path: string, { width, height, channels, pixels }: Picture): Promise<void> {
   const png = new PNG({ width, height });
   png.data = Buffer.from(pixels);
   const colorType = channels === 1 ? 0 : 2;
   const bytes = PNG.sync.write(png, { colorType, inputColorType: colorType, inputHasAlpha: false });
   await writeFile(path, bytes).catch((error: unknown) => {
-    throw new EdgesError('CANNOT_WRITE', `cannot write ${path}: ${reasonOf(error)}`, error);
+    throw new UserError('CANNOT_WRITE', `cannot write ${path}: ${reasonOf(error)}`, { cause: error });
   });
 }
 
 /** Looks at the header before anything is allocated for the pixels. */
 function checkSize(path: string, bytes: Buffer): void {
-  if (bytes.length < 24) throw new EdgesError('NO_PNG', `${path} is a damaged PNG: it ends in its header`);
+  if (bytes.length < 24) throw new UserError('NO_PNG', `${path} is a damaged PNG: it ends in its header`);
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
-  if (width === 0 || height === 0) throw new EdgesError('NO_PNG', `${path} is a damaged PNG: it has no pixels`);
+  if (width === 0 || height === 0) throw new UserError('NO_PNG', `${path} is a damaged PNG: it has no pixels`);
   if (width * height > MAX_PIXELS) {
-    throw new EdgesError('TOO_LARGE', `${path} has ${width} x ${height} pixels, more than 100 million`);
+    throw new UserError('TOO_LARGE', `${path} has ${width} x ${height} pixels, more than 100 million`);
   }
 }
 

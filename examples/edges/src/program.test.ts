@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runCaptured } from '@concord/example-command/testing';
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { drawScene } from './draw-scene.ts';
@@ -16,16 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function run(args: readonly string[], signal = new AbortController().signal) {
-  let stdout = '';
-  let stderr = '';
-  const code = await runProgram(args, {
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
-    signal,
-  });
-  return { code, stdout, stderr };
-}
+const run = (args: readonly string[], signal?: AbortSignal) => runCaptured(runProgram, args, signal);
 
 test('the picture of the README is the one that the program draws', async () => {
   expect(await readPng(SCENE)).toEqual(drawScene(320, 200));
@@ -87,11 +79,15 @@ test.each([
   ['a blur too large', ['--blur', '4', 'a.png', 'b.png'], 'It must be an integer from 0 to 3.'],
   ['a blur of no number', ['--blur', '', 'a.png', 'b.png'], 'It must be an integer from 0 to 3.'],
   ['an unknown option', ['--blurr', '1', 'a.png', 'b.png'], "unknown option '--blurr'"],
-  ['an unknown backend', ['--backend', 'gpu', 'a.png', 'b.png'], '--backend gpu: there are level-zero, webgpu, cpu'],
+  [
+    'an unknown backend',
+    ['--backend', 'gpu', 'a.png', 'b.png'],
+    'no backend "gpu"; there are: level-zero, webgpu, cpu',
+  ],
 ])('%s is a wrong argument', async (_, args, message) => {
   const { code, stdout, stderr } = await run(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/^error: [^\n]+ \((USAGE|INVALID_ARGUMENT)\)\n$/);
+  expect(stderr).toMatch(/^error: [^\n]+ \((USAGE|INVALID_ARGUMENT)\)\nhint: [^\n]+\n$/);
   expect(stderr).toContain(message);
 });
 

@@ -1,24 +1,19 @@
-import { type ComputeBackend, isBackendError, selectBackend } from '@concord/backend-core';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { type ComputeBackend, selectBackend } from '@concord/backend-core';
+import {
+  backendOption,
+  checkBackendNames,
+  type CommandContext,
+  EXIT,
+  newCommand,
+  providers,
+  runCommand,
+  verboseOption,
+} from '@concord/example-command';
+import { type Command, InvalidArgumentError } from 'commander';
 import { checkSteps } from './check-steps.ts';
-import { EdgesError } from './edges-error.ts';
 import { edgePixels, picturePixels, planesOf, runSteps } from './filter-picture.ts';
 import { filterSteps, marginOf, MAX_BLUR } from './filter-steps.ts';
 import { readPng, writePng } from './png-file.ts';
-import { providers } from './providers.ts';
-
-/** Where text goes: a stream, or a string in tests. */
-export interface Output {
-  write(text: string): unknown;
-}
-
-/** What the program needs from the world around it. */
-export interface EdgesContext {
-  readonly stdout: Output;
-  readonly stderr: Output;
-  /** Aborted by Ctrl-C. */
-  readonly signal: AbortSignal;
-}
 
 interface Options {
   readonly blur: number;
@@ -26,8 +21,6 @@ interface Options {
   readonly backend?: readonly string[];
   readonly check?: boolean;
 }
-
-const EXIT = { ok: 0, failed: 1, usage: 2, unavailable: 3, interrupted: 130 } as const;
 
 const HELP = `
 Examples:
@@ -50,43 +43,28 @@ CONCORD_BACKEND=a,b restricts the choice of the backend as --backend does.`;
  * @param args - without the names of the interpreter and the script
  * @returns the exit code
  */
-export async function runProgram(args: readonly string[], context: EdgesContext): Promise<number> {
-  const program = buildProgram(context);
-  try {
-    program.parse([...args], { from: 'user' });
-    const [from, to] = program.processedArgs as [string, string];
-    return await run(from, to, program.opts<Options>(), context);
-  } catch (error) {
-    if (context.signal.aborted) return EXIT.interrupted;
-    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
-    const { message, code, exitCode } = describeError(error);
-    context.stderr.write(`error: ${message.split('\n').join(' ')} (${code})\n`);
-    return exitCode;
-  }
+export function runProgram(args: readonly string[], context: CommandContext): Promise<number> {
+  const command = edgesCommand(context);
+  return runCommand(command, args, context, () => {
+    const [from, to] = command.processedArgs as [string, string];
+    return run(from, to, command.opts<Options>(), context);
+  });
 }
 
-function buildProgram({ stdout, stderr }: EdgesContext): Command {
-  return new Command('edges')
+function edgesCommand(context: CommandContext): Command {
+  return newCommand('edges', HELP, context)
     .description('Finds edges in a PNG, on whichever compute backend works best on this machine.')
     .argument('<in.png>', 'the picture')
     .argument('<out.png>', 'where the result goes; an existing file is overwritten')
     .option('--blur <radius>', `blur first, with a radius of 0 to ${MAX_BLUR} pixels`, blurRadius, 0)
     .option('--no-edges', 'only blur, in colour')
-    .option('--backend <names>', 'use one of these, in this order (default: the best that works)', names)
+    .addOption(backendOption())
     .option('--check', 'filter again on the float64 oracle and compare')
-    .helpOption('-h, --help', 'show this help')
-    .addHelpText('after', HELP)
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => stdout.write(text),
-      writeErr: (text) => stderr.write(text),
-      // Printed by runProgram, in the form of all other errors.
-      outputError: () => undefined,
-    });
+    .addOption(verboseOption());
 }
 
-async function run(from: string, to: string, options: Options, context: EdgesContext): Promise<number> {
-  checkNames(options.backend);
+async function run(from: string, to: string, options: Options, context: CommandContext): Promise<number> {
+  checkBackendNames(options.backend);
   const picture = await readPng(from);
   context.signal.throwIfAborted();
   const { backend } = await selectBackend(providers(), {
@@ -105,7 +83,7 @@ async function filterOn(
   picture: Awaited<ReturnType<typeof readPng>>,
   to: string,
   { check = false, ...filters }: Options,
-  { stdout, signal }: EdgesContext,
+  { stdout, signal }: CommandContext,
 ): Promise<number> {
   const { width, height } = picture;
   const steps = filterSteps(width, height, filters);
@@ -124,40 +102,8 @@ async function filterOn(
   return different === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** `selectBackend` would refuse the name as well, but knows nothing of the option it came from. */
-function checkNames(chosen: readonly string[] = []): void {
-  const known = providers().map(({ name }) => name);
-  const unknown = chosen.find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new EdgesError('INVALID_ARGUMENT', `--backend ${unknown}: there are ${known.join(', ')}`);
-}
-
 function blurRadius(value: string): number {
   const radius = value.trim() === '' ? Number.NaN : Number(value);
   if (Number.isInteger(radius) && radius >= 0 && radius <= MAX_BLUR) return radius;
   throw new InvalidArgumentError(`It must be an integer from 0 to ${MAX_BLUR}.`);
-}
-
-function names(value: string): string[] {
-  return value
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-}
-
-function describeError(error: unknown): { message: string; code: string; exitCode: number } {
-  if (error instanceof EdgesError) return { message: error.message, code: error.code, exitCode: EXIT.usage };
-  if (isBackendError(error)) {
-    const known: Readonly<Record<string, number>> = {
-      INVALID_ARGUMENT: EXIT.usage,
-      BACKEND_UNAVAILABLE: EXIT.unavailable,
-    };
-    const hint = error.hint === undefined ? '' : `; ${error.hint}`;
-    return { message: error.detail + hint, code: error.code, exitCode: known[error.code] ?? EXIT.failed };
-  }
-  if (error instanceof CommanderError) {
-    return { message: error.message.replace(/^error: /, ''), code: 'USAGE', exitCode: EXIT.usage };
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  return { message, code: 'UNEXPECTED', exitCode: EXIT.failed };
 }

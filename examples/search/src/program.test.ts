@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runCaptured } from '@concord/example-command/testing';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { runProgram } from './program.ts';
 
@@ -17,22 +18,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([folder, empty].map((path) => rm(path, { recursive: true }))));
 afterEach(() => vi.unstubAllEnvs());
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function run(args: readonly string[], signal = new AbortController().signal): Promise<Ended> {
-  let stdout = '';
-  let stderr = '';
-  const code = await runProgram(args, {
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
-    signal,
-  });
-  return { code, stdout, stderr };
-}
+const run = (args: readonly string[], signal?: AbortSignal) => runCaptured(runProgram, args, signal);
 
 test('finds the passage that answers, and checks it against the oracle', async () => {
   const { code, stdout, stderr } = await run(['how do I report a security problem', '--dir', folder, '--check']);

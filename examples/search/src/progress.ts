@@ -1,5 +1,5 @@
+import type { Output } from '@concord/example-command';
 import cliProgress from 'cli-progress';
-import type { Output } from './output.ts';
 
 /** A bar that is drawn on a terminal and nowhere else. */
 export interface Progress {

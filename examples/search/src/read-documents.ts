@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isBinaryFile } from 'isbinaryfile';
 import { listFiles } from './list-files.ts';
-import { SearchError } from './search-error.ts';
+import { UserError } from '@concord/example-command';
 
 /** One file. */
 export interface Document {
@@ -33,15 +33,17 @@ const CONCURRENCY = 32;
 /**
  * Checks that there is such a folder.
  *
- * @throws {SearchError} NO_SUCH_FOLDER
+ * @throws {UserError} NO_SUCH_FOLDER
  */
 export async function checkFolder(folder: string): Promise<void> {
   const stats = await stat(folder).catch(() => undefined);
   if (stats === undefined) {
-    throw new SearchError('NO_SUCH_FOLDER', `there is no folder ${folder}`, 'give --dir a folder that exists');
+    throw new UserError('NO_SUCH_FOLDER', `there is no folder ${folder}`, { hint: 'give --dir a folder that exists' });
   }
   if (!stats.isDirectory()) {
-    throw new SearchError('NO_SUCH_FOLDER', `${folder} is no folder`, 'give --dir the folder that holds the file');
+    throw new UserError('NO_SUCH_FOLDER', `${folder} is no folder`, {
+      hint: 'give --dir the folder that holds the file',
+    });
   }
 }
 

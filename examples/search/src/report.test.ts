@@ -1,6 +1,6 @@
 import type { Attempt } from '@concord/backend-core';
 import { expect, test } from 'vitest';
-import { colorsFor } from './output.ts';
+import { colorsFor } from '@concord/example-command';
 import { formatResult, gpuSummary } from './report.ts';
 import type { SearchResult } from './search.ts';
 

@@ -1,7 +1,7 @@
 import { type Attempt, formatAttempts } from '@concord/backend-core';
 import Table from 'cli-table3';
 import type { CheckResult } from './check.ts';
-import type { Colors } from './output.ts';
+import type { Colors } from '@concord/example-command';
 import type { Hit, SearchResult } from './search.ts';
 import { snippet } from './snippet.ts';
 import { STAGES } from './stages.ts';

@@ -1,14 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Attempt, type ComputeBackend, type DeviceInfo, selectBackend } from '@concord/backend-core';
 import { type CheckResult, checkScores } from './check.ts';
-import type { Output } from './output.ts';
 import { type Scores, PassageMatrix, rowsPerBlock } from './passage-matrix.ts';
 import { cutPassages, type Passage } from './passages.ts';
 import { createProgress } from './progress.ts';
-import { providers } from './providers.ts';
 import { topRows } from './rank.ts';
 import { checkFolder, type Documents, readDocuments } from './read-documents.ts';
-import { SearchError } from './search-error.ts';
+import { checkBackendNames, type Output, providers, UserError } from '@concord/example-command';
 import { type Stage, StageTimes } from './stages.ts';
 import { tokenize } from './tokenize.ts';
 import { vectorBlocks } from './vectorise.ts';
@@ -62,16 +60,18 @@ interface Corpus {
  * Searches the text files below a folder by brute force on the best backend of this machine, and gives everything back
  * that was taken from it.
  *
- * @throws {SearchError} NO_SUCH_FOLDER, NO_TEXT, NO_WORDS
+ * @throws {UserError} NO_SUCH_FOLDER, NO_TEXT, NO_WORDS
  * @throws {BackendError}
  */
 export async function search(request: SearchRequest, terminal: Output, signal: AbortSignal): Promise<SearchResult> {
   const tokens = [...new Set(tokenize(request.question))];
   if (tokens.length === 0) {
-    throw new SearchError('NO_WORDS', 'the question has no word to search for', 'use at least one word with meaning');
+    throw new UserError('NO_WORDS', 'the question has no word to search for', {
+      hint: 'use at least one word with meaning',
+    });
   }
   await checkFolder(request.folder);
-  checkNames(request.backend);
+  checkBackendNames(request.backend);
   const { backend, attempts } = await selectBackend(providers(), {
     require: [{ op: 'gemm' }, { op: 'binary' }, { op: 'reduce' }, { op: 'unary' }],
     ...(request.backend === undefined ? {} : { prefer: request.backend }),
@@ -81,15 +81,6 @@ export async function search(request: SearchRequest, terminal: Output, signal: A
   } finally {
     await backend.dispose();
   }
-}
-
-/** `selectBackend` would refuse the name as well, but knows nothing of the option it came from. */
-function checkNames(names: readonly string[] = []): void {
-  const known = providers().map(({ name }) => name);
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const message = `no backend "${unknown}"; there are: ${known.join(', ')}`;
-  throw new SearchError('INVALID_ARGUMENT', message, 'check the option --backend');
 }
 
 async function searchOn(
@@ -106,7 +97,7 @@ async function searchOn(
     const hint = 'files that end in .md, .markdown, .txt, .rst and .adoc are read';
     const { binary, unreadable } = skipped;
     const except = binary + unreadable === 0 ? '' : `, except ${binary} binary and ${unreadable} unreadable files`;
-    throw new SearchError('NO_TEXT', `there is no text below ${folder}${except}`, hint);
+    throw new UserError('NO_TEXT', `there is no text below ${folder}${except}`, { hint });
   }
   const { words, vector } = questionVector(tokens, corpus.vocabulary);
   const matrix = new PassageMatrix(backend);
@@ -180,7 +171,7 @@ function questionVector(
   const vector = new Float32Array(DIMENSIONS);
   if (!vocabulary.addVector(vocabulary.count(words), vector)) {
     const hint = 'ask in other words, or give --dir a folder that is about them';
-    throw new SearchError('NO_WORDS', `no document has any of: ${tokens.join(', ')}`, hint);
+    throw new UserError('NO_WORDS', `no document has any of: ${tokens.join(', ')}`, { hint });
   }
   return { words, vector };
 }

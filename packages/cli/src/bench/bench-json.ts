@@ -1,7 +1,7 @@
 import type { DeviceInfo } from '@concord/backend-core';
 import type { ProfileState } from '@concord/backend-webgpu';
 import type { ReportEnvironment } from '../report-environment.ts';
-import type { BenchOp, BenchUnit } from './bench-case.ts';
+import type { BenchCase } from './bench-case.ts';
 import { type BenchRow, type BenchRun, type Peaks, peaksOf, ratioOf } from './bench-run.ts';
 import { CHECKED_ENTRIES } from './find-wrong-entry.ts';
 import { MAX_CALLS, MAX_ROUNDS, MIN_ROUNDS, ROUND_MS } from './measure-case.ts';
@@ -49,13 +49,7 @@ export interface BenchBackendJson {
 }
 
 /** A case and its results. */
-export interface BenchCaseJson {
-  readonly id: string;
-  readonly op: BenchOp;
-  readonly title: string;
-  readonly unit: BenchUnit;
-  readonly flops: number;
-  readonly bytes: number;
+export interface BenchCaseJson extends Omit<BenchCase, 'prepare'> {
   readonly results: readonly BenchResultJson[];
 }
 

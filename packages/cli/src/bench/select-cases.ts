@@ -1,4 +1,5 @@
 import { OP_NAMES } from '@concord/backend-core';
+import { commaList } from '../comma-list.ts';
 import type { BenchCase, BenchOp } from './bench-case.ts';
 import { realCases } from './cases/real-cases.ts';
 import { smallCases } from './cases/small-cases.ts';
@@ -14,7 +15,7 @@ export const BENCH_OPS: readonly BenchOp[] = [...OP_NAMES, 'memory'];
 
 /** The ops that one of some globs matches; a comma separates the globs. */
 export function matchingOps(globs: string): readonly BenchOp[] {
-  const patterns = globs.split(',').map((glob) => new RegExp(`^${glob.trim().replace(/\W/g, spellGlob)}$`));
+  const patterns = commaList(globs).map((glob) => new RegExp(`^${glob.replace(/\W/g, spellGlob)}$`));
   return BENCH_OPS.filter((op) => patterns.some((pattern) => pattern.test(op)));
 }
 

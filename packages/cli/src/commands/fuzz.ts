@@ -1,11 +1,12 @@
 import { OP_NAMES, type OpName } from '@concord/backend-core';
 import { type FuzzReport, runFuzz } from '@concord/conformance';
 import { type Command, InvalidArgumentError } from 'commander';
+import { matchingOps } from '../bench/select-cases.ts';
 import { chooseProvider } from '../choose-backend.ts';
 import { forcedVariants } from '../conformance/each-variant.ts';
 import type { CommandContext, Finish, Output } from '../context.ts';
 import { EXIT, EXIT_CODE_HELP } from '../exit-codes.ts';
-import { positive } from '../option-values.ts';
+import { computedOps, positive } from '../option-values.ts';
 import { replayCommand } from '../output/case-summary.ts';
 import { colorsFor } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
@@ -118,17 +119,6 @@ function seed(value: string): number {
 }
 
 function ops(value: string): OpName[] {
-  const patterns = value.split(',').map(
-    (glob) =>
-      new RegExp(
-        `^${glob
-          .trim()
-          .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-          .replaceAll('*', '.*')
-          .replaceAll('?', '.')}$`,
-      ),
-  );
-  const matching = OP_NAMES.filter((op) => patterns.some((pattern) => pattern.test(op)));
-  if (matching.length === 0) throw new InvalidArgumentError(`There are: ${OP_NAMES.join(', ')}.`);
-  return matching;
+  const matching = matchingOps(computedOps(value));
+  return OP_NAMES.filter((op) => matching.includes(op));
 }

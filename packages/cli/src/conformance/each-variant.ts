@@ -1,4 +1,5 @@
 import type { VariantRuns } from '@concord/conformance';
+import { commaList } from '../comma-list.ts';
 
 /** Variants that are forced together: at most one of each kind. */
 export type VariantRound = readonly string[];
@@ -22,10 +23,7 @@ export function roundsOf({ candidates }: Pick<VariantRuns, 'candidates'>): Varia
 
 /** What `CONCORD_VARIANT` names. */
 export function forcedVariants(): VariantRound {
-  return (process.env['CONCORD_VARIANT'] ?? '')
-    .split(',')
-    .map((id) => id.trim())
-    .filter((id) => id !== '');
+  return commaList(process.env['CONCORD_VARIANT']);
 }
 
 /** Runs `action` while `CONCORD_VARIANT` names these variants. */

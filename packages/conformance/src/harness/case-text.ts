@@ -37,6 +37,16 @@ export type CheckTexts<P extends Params> = Readonly<Record<string, (params: P) =
 /** What surrounds the operands of every numeric case, for the end of its `passes`. */
 export const UNTOUCHED = 'Inputs and the guard bytes around every operand must be unchanged.';
 
+/** The words of the check `repeat`, which several ops have. */
+export function repeat(): CaseText {
+  return {
+    does: 'Makes the same call twice.',
+    inputs: 'random signs, exponents from -3 to 3 and all bits of the mantissa in use',
+    kind: 'property',
+    passes: `Both calls give the same bits. ${UNTOUCHED}`,
+  };
+}
+
 /** The words of a case that checks what a backend does. */
 export function behaviour(does: string, passes: string): () => CaseText {
   return () => ({ does, kind: 'behaviour', passes });

@@ -1,5 +1,5 @@
 import { GAMMA_FORMULA, gamma, PRODUCT_FORMULA } from '../checks/bounds.ts';
-import { type CheckTexts, UNTOUCHED } from '../harness/case-text.ts';
+import { type CheckTexts, repeat, UNTOUCHED } from '../harness/case-text.ts';
 import type { Conv2dParams } from '../cases/conv2d.ts';
 
 const EXACTLY = `Every element of the output has exactly the reference's value. ${UNTOUCHED}`;
@@ -44,10 +44,5 @@ export const CONV2D_TEXTS: CheckTexts<Conv2dParams> = {
     kind: 'exact',
     passes: EXACTLY,
   }),
-  repeat: () => ({
-    does: 'Makes the same call twice.',
-    inputs: 'random signs, exponents from -3 to 3 and all bits of the mantissa in use',
-    kind: 'property',
-    passes: `Both calls give the same bits. ${UNTOUCHED}`,
-  }),
+  repeat,
 };

@@ -1,6 +1,6 @@
 import { GAMMA_FORMULA, gamma, PRODUCT_FORMULA } from '../checks/bounds.ts';
 import type { ProductParams } from '../checks/product.ts';
-import { type BoundText, type CheckTexts, UNTOUCHED } from '../harness/case-text.ts';
+import { type BoundText, type CheckTexts, repeat, UNTOUCHED } from '../harness/case-text.ts';
 
 const EXACTLY = `Every element of C has exactly the reference's value, rounded once to the format. ${UNTOUCHED}`;
 
@@ -51,12 +51,7 @@ export const PRODUCT_TEXTS: CheckTexts<ProductParams> = {
     kind: 'exact',
     passes: EXACTLY,
   }),
-  repeat: () => ({
-    does: 'Makes the same call twice.',
-    inputs: 'random signs, exponents from -3 to 3 and all bits of the mantissa in use',
-    kind: 'property',
-    passes: `Both calls give the same bits. ${UNTOUCHED}`,
-  }),
+  repeat,
   transposed: (params) => ({
     does: 'Computes AB and, from the operands exchanged and transposed, B^T A^T.',
     inputs: 'uniform in [-1, 1)',

@@ -1,5 +1,5 @@
 import { GAMMA_FORMULA, gamma, REDUCE_FORMULA, reduceDepth } from '../checks/bounds.ts';
-import { type CaseText, type CheckTexts, UNTOUCHED } from '../harness/case-text.ts';
+import { type CaseText, type CheckTexts, repeat, UNTOUCHED } from '../harness/case-text.ts';
 import type { ReduceParams } from '../cases/reduce.ts';
 
 /** How results are judged: sums by the bound, unless they are exact; max and min have no rounding. */
@@ -48,10 +48,5 @@ export const REDUCE_TEXTS: CheckTexts<ReduceParams> = {
     inputs: 'integers from -4 to 4, few NaN and infinities',
     ...judged(params, 'exact'),
   }),
-  repeat: () => ({
-    does: 'Makes the same call twice.',
-    inputs: 'random signs, exponents from -3 to 3 and all bits of the mantissa in use',
-    kind: 'property',
-    passes: `Both calls give the same bits. ${UNTOUCHED}`,
-  }),
+  repeat,
 };

@@ -1,5 +1,5 @@
-import { Html, html, type HtmlPart } from '../../html/html.ts';
-import { STYLES } from '../../html/styles.ts';
+import { type Html, html, type HtmlPart } from '../../html/html.ts';
+import { reportPage } from '../../html/report-page.ts';
 import { formatBytes, formatDuration, plural } from '../../output/format.ts';
 import type { ReportEnvironment } from '../../report-environment.ts';
 import { type BenchBackend, type BenchRun, hasFailure, peaksOf } from '../bench-run.ts';
@@ -12,57 +12,36 @@ import { backendKey, measuredBackends, seriesOf } from './series.ts';
 import { BENCH_STYLES } from './styles.ts';
 import { symbolLegend } from './symbols.ts';
 
-/**
- * A bench run as one HTML page that needs nothing else: no network, no script, light and dark, for screens of any width
- * and for paper.
- */
+/** A bench run as an HTML page. */
 export function benchPage(run: BenchRun, environment: ReportEnvironment): string {
   const ops = [...new Set(run.rows.map(({ benchCase }) => benchCase.op))];
   const measured = measuredBackends(run);
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>Concord bench: ${measured.join(', ')}</title>
-        <style>
-          ${new Html(STYLES + BENCH_STYLES)}
-        </style>
-      </head>
-      <body>
-        <main>
-          <h1>Concord bench</h1>
-          <p class="soft">
-            ${plural(run.rows.length, 'case')} of size <code>${run.size}</code>${
-              run.op !== undefined && html` of the ops <code>${run.op}</code>`
-            },
-            ${formatDuration(run.ms)} in all
-          </p>
-          ${run.isPart && html`<p class="verdict none">Interrupted: only a part was measured</p>`}
-          ${hasFailure(run) && html`<p class="verdict fail">A result is wrong or an op failed</p>`}
-          <div class="cards">${run.backends.map((each) => backendCard(run, each))}</div>
-          <h2>Speed by op</h2>
-          ${
-            measured.length > 1 &&
-            html`<div class="legend">${measured.map((backend) => backendKey(run, backend))}</div>
-              <p class="soft small">Ratios (×) are to ${measured[0]}.</p>`
-          }
-          ${ops.map((op) => opBars(run, op))} ${rooflines(run)}
-          <h2>All numbers</h2>
-          <details>
-            <summary>Speeds, times, first calls and rounds</summary>
-            ${numbersTable(run)}
-          </details>
-          ${howToRead(run)}
-        </main>
-        <footer class="small soft">
-          Made ${environment.date.toISOString().slice(0, 16).replace('T', ' ')} UTC by concord ${environment.concord} on
-          ${environment.host}
-        </footer>
-      </body>
-    </html> `;
-  return page.text;
+  const main = html`
+    <p class="soft">
+      ${plural(run.rows.length, 'case')} of size <code>${run.size}</code>${
+        run.op !== undefined && html` of the ops <code>${run.op}</code>`
+      },
+      ${formatDuration(run.ms)} in all
+    </p>
+    ${run.isPart && html`<p class="verdict none">Interrupted: only a part was measured</p>`}
+    ${hasFailure(run) && html`<p class="verdict fail">A result is wrong or an op failed</p>`}
+    <div class="cards">${run.backends.map((each) => backendCard(run, each))}</div>
+    <h2>Speed by op</h2>
+    ${
+      measured.length > 1 &&
+      html`<div class="legend">${measured.map((backend) => backendKey(run, backend))}</div>
+        <p class="soft small">Ratios (×) are to ${measured[0]}.</p>`
+    }
+    ${ops.map((op) => opBars(run, op))} ${rooflines(run)}
+    <h2>All numbers</h2>
+    <details>
+      <summary>Speeds, times, first calls and rounds</summary>
+      ${numbersTable(run)}
+    </details>
+    ${howToRead(run)}
+  `;
+  const page = { name: 'Concord bench', outcome: measured.join(', '), styles: BENCH_STYLES, main };
+  return reportPage(page, environment);
 }
 
 function backendCard(run: BenchRun, { backend, device, notRun }: BenchBackend): Html {

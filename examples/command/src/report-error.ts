@@ -1,7 +1,7 @@
 import { isBackendError } from '@concord/backend-core';
 import { CommanderError } from 'commander';
 import { colorsFor, type Output } from './output.ts';
-import { SearchError } from './search-error.ts';
+import { UserError } from './user-error.ts';
 
 /** What the exit codes mean. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, unavailable: 3, interrupted: 130 } as const;
@@ -21,7 +21,7 @@ export function reportError(error: unknown, stderr: Output, verbose: boolean): n
 }
 
 function describeError(error: unknown): { message: string; code: string; hint?: string | undefined; exitCode: number } {
-  if (error instanceof SearchError) return error;
+  if (error instanceof UserError) return error;
   if (isBackendError(error)) {
     const { code, hint } = error;
     const known: Readonly<Record<string, number>> = {
