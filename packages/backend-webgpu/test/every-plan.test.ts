@@ -2,6 +2,7 @@ import { BINARY_OPS, type DevicePtr, isBackendError, offsetPtr, REDUCE_OPS, UNAR
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { allKernels } from '../src/kernels/all-kernels.ts';
+import { shapeOf } from './support/conv2d-shape.ts';
 import { PlanningBackend } from './support/planning-backend.ts';
 import { TEST_DEVICES } from './support/traits.ts';
 
@@ -73,17 +74,11 @@ function drawConv2d(most: number): fc.Arbitrary<Drawn> {
       dilation: fc.tuple(few, few),
     })
     .map(({ n, channels, filters, height, width, r, s, groups, stride, padding, dilation }) => {
-      const out = (input: number, filter: number, axis: 0 | 1): number =>
-        Math.floor((input + 2 * padding[axis] - dilation[axis] * (filter - 1) - 1) / stride[axis]) + 1;
-      const call = {
-        inputShape: [n, channels * groups, height, width],
-        filterShape: [filters * groups, channels, r, s],
-        outputShape: [n, filters * groups, out(height, r, 0), out(width, s, 1)],
-        stride,
-        padding,
-        dilation,
-        groups,
-      };
+      const call = shapeOf({
+        input: [n, channels * groups, height, width],
+        filter: [filters * groups, r, s],
+        ...{ stride, padding, dilation, groups },
+      });
       return { op: 'conv2dForward' as const, operands: ['input', 'filter', 'output'], call };
     })
     .filter(({ call }) => call.outputShape.every((extent) => extent > 0));

@@ -1,8 +1,9 @@
 import type { ResolvedAttention } from '@concord/backend-core/implement';
 import { attentionReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { download, upload } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
-import type { Span, StorageBuffer } from '../recorder.ts';
+import type { StorageBuffer } from '../recorder.ts';
 import { type AttentionVariant, DIRECT_QUERIES, FLASH_TILES, TILED_COLUMNS, TILED_QUERIES } from './choose-variant.ts';
 import { planAttention } from './plan.ts';
 
@@ -28,14 +29,6 @@ function numbers(length: number, seed: number): Float32Array {
   return Float32Array.from({ length }, (_, i) => (Math.imul(i + seed, 0x9e3779b1) >>> 8) / 2 ** 23 - 1);
 }
 
-function upload(values: Float32Array, lead = 0): Span {
-  const words = new Uint8Array(4 * lead + values.byteLength);
-  words.set(new Uint8Array(values.buffer), 4 * lead);
-  const buffer = client.allocate(words.length);
-  client.write({ buffer, byteOffset: 0, byteLength: words.length }, words);
-  return { buffer, byteOffset: 4 * lead, byteLength: values.byteLength };
-}
-
 async function check(variant: AttentionVariant, shape: Shape): Promise<void> {
   const { heads, seqQ, seqKv, headDim, causal = false, lead = 0 } = shape;
   const [q, k, v] = [
@@ -52,7 +45,12 @@ async function check(variant: AttentionVariant, shape: Shape): Promise<void> {
   }
   if (causal) v[(seqQ - 1) * headDim] = Infinity;
   const sizes = { batch: 1, heads, seqQ, seqKv, headDim, causal, scale: 0.3 };
-  const operands = { q: upload(q, lead), k: upload(k), v: upload(v), o: upload(numbers(q.length, 3)) };
+  const operands = {
+    q: upload(client, q, { lead }),
+    k: upload(client, k),
+    v: upload(client, v),
+    o: upload(client, numbers(q.length, 3)),
+  };
   const call: ResolvedAttention<StorageBuffer> = {
     ...sizes,
     ...operands,
@@ -63,10 +61,7 @@ async function check(variant: AttentionVariant, shape: Shape): Promise<void> {
   client.record('attention', (recorder) => {
     planAttention(call, recorder, () => variant);
   });
-  let got = new Float32Array();
-  await client.read({ ...operands.o, byteLength: operands.o.buffer.size }, (data) => {
-    got = new Float32Array(data.slice().buffer);
-  });
+  const got = await download(client, operands.o);
   for (const { buffer } of Object.values(operands)) client.deallocate(buffer.id);
   const { value } = attentionReference(sizes, q, k, v);
   const isClose = (x: number, y: number): boolean => Object.is(x, y) || Math.abs(x - y) < 1e-5;

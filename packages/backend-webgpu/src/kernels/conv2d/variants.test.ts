@@ -2,9 +2,10 @@ import type { ResolvedConv2d } from '@concord/backend-core/implement';
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conv, shapeOf } from '../../../test/support/conv2d-shape.ts';
+import { download, integers, pretending, upload } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import { bindingSlack } from '../operands.ts';
-import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
+import type { DeviceTraits, StorageBuffer } from '../recorder.ts';
 import { type Conv2dShapeTraits, type Variant, variantsFor, VARIANT_IDS } from './choose-variant.ts';
 import { planConv2d } from './plan.ts';
 
@@ -15,27 +16,6 @@ beforeAll(async () => {
   client = await WebGpuClient.open();
 });
 afterAll(() => client.dispose());
-
-/** Small integers, for which every order of summation gives the same bits. */
-function integers(length: number, seed: number): number[] {
-  return Array.from({ length }, (_, i) => ((Math.imul(i + seed, 0x9e3779b1) >>> 16) % 5) - 2);
-}
-
-function upload(values: readonly number[]): Span {
-  const bytes = new Uint8Array(Float32Array.from(values).buffer);
-  const buffer = client.allocate(bytes.length);
-  const span = { buffer, byteOffset: 0, byteLength: bytes.length };
-  client.write(span, bytes);
-  return span;
-}
-
-async function download(span: Span): Promise<number[]> {
-  let values: number[] = [];
-  await client.read(span, (data) => {
-    values = [...new Float32Array(data.slice().buffer)];
-  });
-  return values;
-}
 
 function product(shape: readonly number[]): number {
   return shape.reduce((x, y) => x * y, 1);
@@ -58,28 +38,22 @@ async function check(
   const { inputShape, filterShape, outputShape } = shape;
   const values = [integers(product(inputShape), 1), integers(product(filterShape), 4)] as const;
   const operands = {
-    input: upload(values[0]),
-    filter: upload(values[1]),
-    output: upload(integers(product(outputShape), 2)),
+    input: upload(client, values[0]),
+    filter: upload(client, values[1]),
+    output: upload(client, integers(product(outputShape), 2)),
   };
   const rest = { opName: 'conv2dForward', dtype: 'f32', operands: [] } as const;
   const call: ResolvedConv2d<StorageBuffer> = { ...rest, ...shape, ...operands };
   let windows = 0;
   client.record('conv2d', (recorder) => {
-    const pretending: Recorder = {
-      traits: { ...recorder.traits, ...changed },
-      launch: (launch) => recorder.launch(launch),
-      scratch: (bytes) => recorder.scratch(bytes),
-      copy: (dst, src) => recorder.copy(dst, src),
-    };
-    planConv2d(call, pretending, (of) => {
+    planConv2d(call, pretending(recorder, changed), (of) => {
       windows++;
       const variant = variantOf(id, of, recorder.traits);
       if (variant === undefined) throw new Error(`${id} is no candidate`);
       return { ...variant, splits };
     });
   });
-  const got = await download(operands.output);
+  const got = await download(client, operands.output);
   for (const { buffer } of Object.values(operands)) client.deallocate(buffer.id);
 
   const { value } = conv2dReference(shape, ...values);

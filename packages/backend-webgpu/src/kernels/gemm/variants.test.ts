@@ -1,9 +1,9 @@
-import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { download, integers, pretending, upload } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
-import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
+import type { StorageBuffer } from '../recorder.ts';
 import { DIRECT_TILES, MATVEC_GROUPS, type Variant } from './choose-variant.ts';
 import { planGemm } from './plan.ts';
 import { TILES } from './tile-table.ts';
@@ -26,29 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => client.dispose());
 
-/** Small integers, for which every order of summation gives the same bits. */
-function integers(length: number, seed: number): number[] {
-  return Array.from({ length }, (_, i) => ((Math.imul(i + seed, 0x9e3779b1) >>> 16) % 5) - 2);
-}
-
-function upload(values: readonly number[], dtype: 'f32' | 'f16'): Span {
-  const stored = dtype === 'f16' ? Uint16Array.from(values, f32ToF16Bits) : Float32Array.from(values);
-  const words = new Uint8Array(Math.ceil(stored.byteLength / 4) * 4);
-  words.set(new Uint8Array(stored.buffer));
-  const buffer = client.allocate(words.length);
-  client.write({ buffer, byteOffset: 0, byteLength: words.length }, words);
-  return { buffer, byteOffset: 0, byteLength: stored.byteLength };
-}
-
-async function download({ buffer, byteLength }: Span, dtype: 'f32' | 'f16'): Promise<number[]> {
-  let values: number[] = [];
-  await client.read({ buffer, byteOffset: 0, byteLength: buffer.size }, (data) => {
-    const bytes = data.slice(0, byteLength).buffer;
-    values = dtype === 'f16' ? Array.from(new Uint16Array(bytes), f16BitsToF32) : [...new Float32Array(bytes)];
-  });
-  return values;
-}
-
 /** `2 A B - C` by one variant, compared with the oracle. */
 async function check(variant: Variant, shape: Shape, hasF16 = client.traits.hasF16): Promise<void> {
   const { m, n, k, batchCount = 1, trans = 'NN', dtype = 'f32' } = shape;
@@ -56,22 +33,20 @@ async function check(variant: Variant, shape: Shape, hasF16 = client.traits.hasF
   const a = integers(batchCount * m * k, 1);
   const b = integers(batchCount * k * n, 4);
   const c = integers(batchCount * m * n, 2);
-  const operands = { a: upload(a, dtype), b: upload(b, dtype), c: upload(c, dtype) };
+  const operands = {
+    a: upload(client, a, { dtype }),
+    b: upload(client, b, { dtype }),
+    c: upload(client, c, { dtype }),
+  };
   const strides = { strideA: m * k, strideB: k * n, strideC: m * n };
   const sizes = { m, n, k, lda: transA ? m : k, ldb: transB ? k : n, ldc: n, batchCount, ...strides };
   const scalars = { alpha: 2, beta: -1 };
   const rest = { opName: 'batchedGemm', dtype, operands: [] } as const;
   const call: ResolvedGemm<StorageBuffer> = { ...rest, ...sizes, ...scalars, transA, transB, ...operands };
   client.record('gemm', (recorder) => {
-    const pretending: Recorder = {
-      traits: { ...recorder.traits, hasF16 },
-      launch: (launch) => recorder.launch(launch),
-      scratch: (bytes) => recorder.scratch(bytes),
-      copy: (dst, src) => recorder.copy(dst, src),
-    };
-    planGemm(call, pretending, () => variant);
+    planGemm(call, pretending(recorder, { hasF16 }), () => variant);
   });
-  const got = await download(operands.c, dtype);
+  const got = await download(client, operands.c, dtype);
   for (const { buffer } of Object.values(operands)) client.deallocate(buffer.id);
 
   const letters = { transA: transA ? 'T' : 'N', transB: transB ? 'T' : 'N' } as const;
