@@ -51,10 +51,13 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
     return this.#logical('or', Op.BitwiseOr, Op.LogicalOr, a, b);
   }
   xor(a: Operand, b: Operand): Value {
-    return this.#logical('xor', Op.BitwiseXor, Op.LogicalNotEqual, a, b);
+    const [x, y] = this.pair(a, b, 'xor');
+    this.expectKind(x, ['int', 'bool'], 'xor');
+    return isTruth(x) ? this.#differ(x, y) : this.emit(Op.BitwiseXor, x.type, x.id, y.id);
   }
   not(a: Value): Value {
-    return this.#unary('not', { int: Op.Not, bool: Op.LogicalNot }, a);
+    this.expectKind(this.use(a, 'not', 'operand'), ['int', 'bool'], 'not');
+    return isTruth(a) ? this.#opposite(a) : this.emit(Op.Not, a.type, a.id);
   }
   /** Shifts left. A shift by the width or more is undefined. */
   shl(a: Operand, bits: Operand): Value {
@@ -71,11 +74,16 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
 
   /** Equal. NaN equals nothing. */
   eq(a: Operand, b: Operand): Value {
-    return this.#equality('eq', { int: Op.IEqual, float: Op.FOrdEqual, bool: Op.LogicalEqual }, a, b);
+    const [x, y] = this.#comparable('eq', a, b);
+    if (isTruth(x)) return this.#opposite(this.#differ(x, y));
+    return this.emit(componentOf(x.type).kind === 'int' ? Op.IEqual : Op.FOrdEqual, this.boolLike(x.type), x.id, y.id);
   }
   /** Not equal. NaN differs from everything. */
   ne(a: Operand, b: Operand): Value {
-    return this.#equality('ne', { int: Op.INotEqual, float: Op.FUnordNotEqual, bool: Op.LogicalNotEqual }, a, b);
+    const [x, y] = this.#comparable('ne', a, b);
+    if (isTruth(x)) return this.#differ(x, y);
+    const isInt = componentOf(x.type).kind === 'int';
+    return this.emit(isInt ? Op.INotEqual : Op.FUnordNotEqual, this.boolLike(x.type), x.id, y.id);
   }
   /** a < b of floats; false for NaN. */
   lt(a: Operand, b: Operand): Value {
@@ -221,7 +229,7 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
     return this.emit(op, x.type, x.id, y.id);
   }
 
-  #unary(name: string, ops: { int: Op; float?: Op; bool?: Op }, a: Value): Value {
+  #unary(name: string, ops: { int: Op; float: Op }, a: Value): Value {
     this.expectKind(this.use(a, name, 'operand'), Object.keys(ops) as Type['kind'][], name);
     return this.emit(ops[componentOf(a.type).kind as keyof typeof ops] as Op, a.type, a.id);
   }
@@ -232,13 +240,22 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
     return this.emit(op, this.boolLike(x.type), x.id, y.id);
   }
 
-  #equality(name: string, ops: { int: Op; float: Op; bool: Op }, a: Operand, b: Operand): Value {
+  #comparable(name: string, a: Operand, b: Operand): readonly [Value, Value] {
     const [x, y] = this.pair(a, b, name);
-    const { kind } = componentOf(x.type);
-    if (kind !== 'int' && kind !== 'float' && kind !== 'bool') {
-      throw this.error(name, `takes numbers or truth values, got ${nameOf(x.type)}`);
-    }
-    return this.emit(ops[kind], this.boolLike(x.type), x.id, y.id);
+    this.expectKind(x, ['int', 'float', 'bool'], name);
+    return [x, y];
+  }
+
+  /**
+   * Truth values turned round. Not OpLogicalNot, OpLogicalEqual and OpLogicalNotEqual: Intel's compilers of before 2023,
+   * which Debian 12 and its like still ship, end the process on them (of vectors, or always).
+   */
+  #opposite(a: Value): Value {
+    return this.select(a, this.constant(a.type, false), true);
+  }
+
+  #differ(a: Value, b: Value): Value {
+    return this.select(a, this.#opposite(b), b);
   }
 
   #convert(name: string, op: Op, a: Value, from: Type['kind'], to: Type, target: Type['kind']): Value {
@@ -252,6 +269,8 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
     return a.type === to ? a : this.emit(op, to, a.id);
   }
 }
+
+const isTruth = ({ type }: Value): boolean => componentOf(type).kind === 'bool';
 
 /** Bits of a value, for comparing sizes; pointers count as one size. */
 function bitsOf(type: Type): number | undefined {

@@ -220,6 +220,9 @@ describe('declarations', () => {
     expect(misuse((k, { n, m }) => k.localArray(n.type, m.specConstant(n.type as never, 0, 0)))).toContain(
       '0 elements',
     );
+    const product = (m: ModuleBuilder): Value =>
+      m.specOperation('mul', m.specConstant(m.int(32), 4, 0), m.constant(m.int(32), 4));
+    expect(misuse((k, { n, m }) => k.localArray(n.type, product(m)))).toContain('give it one of its own');
     expect(misuse((k, { n }) => k.localArray(n.type, 1.5))).toBe('kernel test, localArray: cannot have 1.5 elements');
     expect(misuse((k) => k.privateArray(k.types.bool(), 4))).toContain(
       'kernel test, variable: memory cannot hold bool',

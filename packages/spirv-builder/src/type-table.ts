@@ -83,13 +83,22 @@ export class TypeTable {
     });
   }
 
-  /** `length`: elements, at least 1: an integer constant, which may be a specialisation constant. */
+  /**
+   * `length`: elements, at least 1: an integer constant, which may be a specialisation constant. No operation on such
+   * constants: Intel's compilers of before 2023 take it for a constant, and then allocate any size.
+   */
   array(element: Type, length: Value): ArrayType {
     this.expect(element, 'array type');
     if (element.kind === 'void') throw new SpirvError('array type', 'cannot have elements of void');
     this.expect(length.type, 'array type');
     const { integer } = length;
     if (integer === undefined) throw new SpirvError('array type', 'the length is no integer constant');
+    if (integer.value === undefined) {
+      throw new SpirvError(
+        'array type',
+        'the length is an operation on specialisation constants: give it one of its own',
+      );
+    }
     if (integer.value === 0n) throw new SpirvError('array type', 'cannot have 0 elements');
     return this.#intern(`array ${element.id} ${length.id}`, () => ({
       kind: 'array',

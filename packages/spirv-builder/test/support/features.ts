@@ -62,10 +62,9 @@ export const FEATURES: readonly Feature[] = [
   ),
   feature('local array of a specialised length', [zeros(2), [16, 4]], (k, data, module) => {
     const length = module.specConstant(module.int(32), 4, 0);
-    const twice = module.specOperation('mul', length, module.constant(module.int(32), 4));
-    const shared = k.localArray(k.types.int(32), twice);
-    k.store(k.at(shared, 0), twice);
-    k.store(data, k.load(k.at(shared, 0)));
+    const shared = k.localArray(k.types.int(32), length);
+    k.store(k.at(shared, 3), module.specOperation('mul', length, module.constant(module.int(32), 4)));
+    k.store(data, k.load(k.at(shared, 3)));
     k.store(k.at(data, 1), length);
   }),
   feature('private array', [ramp(4, 1), [1, 3, 6, 10]], (k, data) => {
@@ -241,13 +240,14 @@ export const FEATURES: readonly Feature[] = [
   feature(
     'logical operations',
     [
-      [0, 0, 0],
-      [1, 0, 1],
+      [0, 0, 0, 0, 0, 0, 0, 0],
+      [1, 0, 1, 0, 0, 1, 1, 0],
     ],
     (k, data) => {
       const yes = k.eq(k.load(data), 0);
       const no = k.not(yes);
-      const results = [k.or(yes, no), k.and(yes, no), k.xor(yes, no)];
+      const equal = [k.eq(yes, no), k.eq(no, no), k.ne(yes, no), k.ne(yes, true)];
+      const results = [k.or(yes, no), k.and(yes, no), k.xor(yes, no), k.xor(yes, yes), ...equal];
       results.forEach((result, index) =>
         k.store(k.at(data, index), k.select(result, k.constant(k.types.int(32), 1), 0)),
       );

@@ -45,11 +45,10 @@ export const local: (params: LocalParams) => Kernel = variants((params: LocalPar
       beta: 'f32',
     },
     groupSize,
-    constants: { step: { value: TILE_STEP, fallback: TILE_STEP } },
-    write: (k, { module, args, constants }) => {
-      const [f32, u32, u64] = [module.float(32), module.int(32), module.int(64)];
+    write: (k, { module, args }) => {
+      const [f32, u64] = [module.float(32), module.int(32), module.int(64)];
       const four = module.vector(f32, 4);
-      const step = k.uconvert(constants.step, u64);
+      const step = k.constant(u64, TILE_STEP);
       const [laneX, laneY] = [k.localId(0), k.localId(1)];
       const flat = k.add(k.mul(laneY, groupSize[0]), laneX);
       const [tileRow, tileColumn] = [k.mul(k.groupId(1), tile.m), k.mul(k.groupId(0), tile.n)];
@@ -57,8 +56,7 @@ export const local: (params: LocalParams) => Kernel = variants((params: LocalPar
 
       const strip = (source: Source): Strip => {
         const width = source.size + TILE_PADDING;
-        const length = module.specOperation('mul', constants.step, module.constant(u32, width));
-        return { ...source, width, memory: k.localArray(f32, length) };
+        return { ...source, width, memory: k.localArray(f32, TILE_STEP * width) };
       };
       const a = strip({
         start: k.at(args.a, k.mul(batch, args.a_stride)),
