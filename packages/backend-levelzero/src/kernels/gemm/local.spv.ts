@@ -46,7 +46,7 @@ export const local: (params: LocalParams) => Kernel = variants((params: LocalPar
     },
     groupSize,
     write: (k, { module, args }) => {
-      const [f32, u64] = [module.float(32), module.int(32), module.int(64)];
+      const [f32, u64] = [module.float(32), module.int(64)];
       const four = module.vector(f32, 4);
       const step = k.constant(u64, TILE_STEP);
       const [laneX, laneY] = [k.localId(0), k.localId(1)];
