@@ -108,7 +108,7 @@ export class ModuleCache {
 }
 
 function sourceOf(kernel: Kernel): ModuleSource {
-  return { name: `kernel ${kernel.name}`, words: kernel.words(), constants: kernel.constants };
+  return { name: `kernel ${kernel.name}`, words: kernel.words(), constants: kernel.constants, flags: kernel.flags };
 }
 
 function keyOf({ words, constants, flags }: ModuleSource): string {

@@ -29,6 +29,8 @@ export interface Kernel {
   readonly groupSize: readonly [number, number, number];
   /** Empty for most kernels. */
   readonly constants: readonly SpecConstant[];
+  /** Options for the driver's compiler; empty for most kernels. */
+  readonly flags: string;
   /** The module; emitted at the first call and kept. */
   words(): Uint32Array;
 }
@@ -56,11 +58,18 @@ export interface KernelSource<Names extends string, Constants extends string> {
    * are 0, 1, ... in this order; `fallback` is what the module holds until the driver is told `value`.
    */
   readonly constants?: Readonly<Record<Constants, { readonly value: number; readonly fallback: number }>>;
-  /** Sub-groups of this size are asked for. */
-  readonly subgroupSize?: number;
+  /** Sub-groups of this size are asked for; else the driver's compiler decides. */
+  readonly subgroupSize?: number | undefined;
+  /** Twice the registers for half the threads, on devices that have the choice; others ignore it. */
+  readonly registers?: 'large' | undefined;
+  /** Whether products and sums may become one instruction, with one rounding. Default: they may. */
+  readonly contraction?: 'off' | undefined;
   /** Writes the code of `main`. */
   readonly write: (k: FunctionBuilder, scope: KernelScope<Names, Constants>) => void;
 }
+
+/** Of Level Zero's build options: 256 registers a thread, not 128. */
+const LARGE_REGISTER_FILE = '-ze-opt-large-register-file';
 
 /** Completes a kernel, whose module is emitted when it is first wanted. */
 export function defineKernel<Names extends string, Constants extends string = never>(
@@ -75,6 +84,7 @@ export function defineKernel<Names extends string, Constants extends string = ne
     ),
     groupSize: source.groupSize,
     constants: constants.map(({ value }, id) => ({ id, type: 'u32', value })),
+    flags: source.registers === 'large' ? LARGE_REGISTER_FILE : '',
     words: () => (words ??= emit(source)),
   };
 }
@@ -103,8 +113,12 @@ function emit<Names extends string, Constants extends string>(source: KernelSour
     module.name(constant, name);
     return constant;
   });
-  const { groupSize: localSize, subgroupSize, write } = source;
-  const options = subgroupSize === undefined ? { localSize } : { localSize, subgroupSize };
+  const { groupSize: localSize, subgroupSize, contraction, write } = source;
+  const options = {
+    localSize,
+    ...(subgroupSize === undefined ? {} : { subgroupSize }),
+    ...(contraction === undefined ? {} : { contraction }),
+  };
   module.kernel('main', parameters, (k, args) => write(k, { module, args, constants }), options);
   return module.build();
 }

@@ -1,49 +1,60 @@
-import type { Value } from '@concord/spirv-builder';
+import type { DType } from '@concord/backend-core';
+import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { bytesOf, pointerAt } from '../bytes.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import type { OperandFormats } from './direct.spv.ts';
 import { placeOf, SPLIT_PARAMETERS } from './splits.ts';
-import { loadElement, storeResult } from './storage.ts';
+import { ELEMENT_BYTES, loadElement, storeResult } from './storage.ts';
 
-/** Parameters of {@link subgroup}. */
-export interface SubgroupParams extends OperandFormats {
+/** The tile of C that a sub-group computes. */
+export interface SubgroupTile {
   /** Work-items of a sub-group. */
-  readonly lanes: number;
+  readonly lanes: 8 | 16;
+  readonly rows: 8 | 16;
+  /** Columns, in units of `lanes`. */
+  readonly vectors: 2 | 4;
 }
 
-/** Rows of a sub-group's tile, its columns in units of its size, and sub-groups of a group, one below the other. */
-export const SUBGROUP_ROWS = 8;
-const SUBGROUP_VECTORS = 2;
-export const SUBGROUPS = 4;
+/** Parameters of {@link subgroup}. */
+export interface SubgroupParams extends OperandFormats, SubgroupTile {
+  /** Then the tile has no more rows than lanes. */
+  readonly transA: boolean;
+}
+
+/** Sub-groups of a group, one below the other: they read the same columns of B. */
+export const SUBGROUPS = 8;
 
 /** Entries of C that a group computes. */
-export const subgroupTile = (lanes: number): { readonly m: number; readonly n: number } => ({
-  m: SUBGROUP_ROWS * SUBGROUPS,
-  n: SUBGROUP_VECTORS * lanes,
+export const subgroupTile = ({ lanes, rows, vectors }: SubgroupTile): { readonly m: number; readonly n: number } => ({
+  m: rows * SUBGROUPS,
+  n: vectors * lanes,
 });
 
 /**
- * `C = alpha op(A) op(B) + beta C` for GPUs with sub-groups, without workgroup memory and barriers.
+ * `C = alpha op(A) B + beta C` for GPUs with sub-groups, without workgroup memory and barriers.
  *
- * A sub-group computes 8 rows of C by two columns for each lane. Of A each lane reads one term of every row, as many
- * neighbouring terms as there are lanes; they are then broadcast, one after the other. Of B each lane reads its
- * columns. Rows and columns beyond the last are the last again, and not written. What is left of k is read by all lanes
- * at once.
+ * A sub-group keeps its tile in registers. Of B it reads a row of the tile at once: a block, whose neighbours lie in
+ * neighbouring work-items. Of A it reads `lanes` terms of each row at once, or, where A is transposed, one term of all
+ * rows; a multiply-add then takes its factor from the work-item that has it. Terms that do not fill a step come one by one.
  *
- * Any steps will do; reads are of neighbours where neither operand is transposed.
+ * A tile that would go beyond the last column begins so much earlier and writes what is its own, so that every block lies
+ * inside of B; and so for rows, where A is transposed. Else rows that are not there are the last again. Therefore C has at
+ * least the columns of a tile, and transposed its rows; A and B are below 4 GiB, and blocks of f16 begin at multiples of
+ * four bytes.
  */
-export const subgroup: (params: SubgroupParams) => Kernel = variants(({ input, output, lanes }: SubgroupParams) =>
-  defineKernel({
-    name: `gemm/subgroup ${input}-${output} ${lanes}`,
+export const subgroup: (params: SubgroupParams) => Kernel = variants((params: SubgroupParams) => {
+  const { input, output, lanes, rows, vectors, transA } = params;
+  const atOnce = transA ? 4 : lanes;
+  return defineKernel({
+    name: `gemm/subgroup ${input}-${output} ${transA ? 'T' : 'N'}N ${rows}x${vectors * lanes} of ${lanes}`,
     parameters: {
       a: `${input}*`,
       b: `${input}*`,
       c: `${output}*`,
-      m: 'u64',
-      n: 'u64',
-      a_line: 'u64',
-      a_term: 'u64',
-      b_line: 'u64',
-      b_term: 'u64',
+      m: 'u32',
+      n: 'u32',
+      a_ld: 'u32',
+      b_ld: 'u32',
       c_ld: 'u64',
       a_stride: 'u64',
       b_stride: 'u64',
@@ -55,58 +66,85 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants(({ input, o
     subgroupSize: lanes,
     write: (k, { module, args }) => {
       const [f32, u32, u64] = [module.float(32), module.int(32), module.int(64)];
-      const lane = k.uconvert(k.subgroupLocalId(), u64);
-      const member = k.uconvert(k.subgroupId(), u64);
       const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
-      const row = k.mul(k.add(k.mul(k.groupId(1), SUBGROUPS), member), SUBGROUP_ROWS);
-      const column = k.add(k.mul(k.groupId(0), SUBGROUP_VECTORS * lanes), lane);
-      const clamped = (index: Value, count: Value): Value => k.math('u_min', index, k.sub(count, 1));
-      const rows = Array.from({ length: SUBGROUP_ROWS }, (_, i) => k.add(row, i));
-      const columns = Array.from({ length: SUBGROUP_VECTORS }, (_, v) => k.add(column, v * lanes));
-      const a = k.at(args.a, k.mul(batch, args.a_stride));
-      const b = k.at(args.b, k.mul(batch, args.b_stride));
-      const linesOfA = rows.map((each) => k.at(a, k.mul(clamped(each, args.m), args.a_line)));
-      const linesOfB = columns.map((each) => k.at(b, k.mul(clamped(each, args.n), args.b_line)));
-      const termOf = (lines: readonly Value[], p: Value, step: Value): Value[] => {
-        const place = k.mul(p, step);
-        return lines.map((line) => loadElement(k, input, k.at(line, place)));
-      };
-      const added = (sums: readonly Value[], x: readonly Value[], y: readonly Value[]): Value[] =>
-        sums.map((sum, index) =>
-          k.fma(x[Math.floor(index / SUBGROUP_VECTORS)] as Value, y[index % SUBGROUP_VECTORS] as Value, sum),
-        );
+      const [from, to] = [k.uconvert(begin, u32), k.uconvert(end, u32)];
+      const row = k.mul(k.add(k.mul(k.uconvert(k.groupId(1), u32), SUBGROUPS), k.subgroupId()), rows);
+      const column = k.mul(k.uconvert(k.groupId(0), u32), vectors * lanes);
+      const firstRow = transA ? k.math('u_min', row, k.sub(args.m, rows)) : row;
+      const firstColumn = k.math('u_min', column, k.sub(args.n, vectors * lanes));
+      const tileRows = Array.from({ length: rows }, (_, i) => i);
 
-      const terms = k.sub(end, begin);
-      const whole = k.add(begin, k.sub(terms, k.umod(terms, lanes)));
-      const zeros = Array.from({ length: SUBGROUP_ROWS * SUBGROUP_VECTORS }, () => k.constant(f32, 0));
-      const most = k.forLoop({ from: begin, to: whole, step: lanes, unroll: 'dont-unroll' }, zeros, (p, before) => {
-        const mine = termOf(linesOfA, k.add(p, lane), args.a_term);
-        const start = k.mul(p, args.b_term);
-        const places = linesOfB.map((line) => k.at(line, start));
-        // A loop, whose number of turns is constant, and not its turns: so the compiler decides how long the code gets.
-        const turns = k.constant(u32, lanes);
-        const results = k.forLoop({ to: turns, unroll: 'unroll' }, [...before, ...places], (t, carried) => {
-          const sums = carried.slice(0, before.length);
-          const columnsAt = carried.slice(before.length);
-          const y = columnsAt.map((place) => loadElement(k, input, place));
-          const x = mine.map((value) => k.subgroupBroadcast(value, t));
-          return [...added(sums, x, y), ...columnsAt.map((place) => k.at(place, args.b_term))];
-        });
-        return results.slice(0, before.length);
+      // Places are 32-bit numbers of bytes, so that the loop has one addition for each block, and nothing to multiply.
+      const size = ELEMENT_BYTES[input];
+      const startOf = (stride: Value): Value => k.mul(k.uconvert(k.mul(batch, stride), u32), size);
+      const [aPitch, bPitch] = [k.mul(args.a_ld, size), k.mul(args.b_ld, size)];
+      const aStep = transA ? aPitch : k.constant(u32, size);
+      const aStart = startOf(args.a_stride);
+      const aLines = transA
+        ? [k.add(aStart, k.mul(firstRow, size))]
+        : tileRows.map((i) => k.add(aStart, k.mul(k.math('u_min', k.add(firstRow, i), k.sub(args.m, 1)), aPitch)));
+      const bLine = k.add(startOf(args.b_stride), k.mul(firstColumn, size));
+      const [aSteps, bSteps] = [aStep, bPitch].map((step) =>
+        Array.from({ length: atOnce }, (_, t) => k.mul(step, t)),
+      ) as [Value[], Value[]];
+      const [aBytes, bBytes] = [bytesOf(k, args.a), bytesOf(k, args.b)];
+      const columnsOfB = (at: Value, t: number): Value[] =>
+        readBlocks(k, input, pointerAt(k, bBytes, k.add(at, bSteps[t] as Value), args.b), vectors);
+      /** One term of every row of the tile, the `t`-th from `at` on, after what reads several at once. */
+      const rowsOfA = (at: Value): ((t: number) => Value[]) => {
+        const block = (line: Value, t: number): Value => {
+          const place = k.add(k.add(line, at), aSteps[t] as Value);
+          return readBlocks(k, input, pointerAt(k, aBytes, place, args.a), 1)[0] as Value;
+        };
+        if (!transA) {
+          const mine = aLines.map((line) => block(line, 0));
+          return (t) => mine.map((value) => k.subgroupBroadcast(value, t));
+        }
+        return (t) => {
+          const term = block(aLines[0] as Value, t);
+          return tileRows.map((i) => k.subgroupBroadcast(term, i));
+        };
+      };
+      const singleOfA = (at: Value): Value[] =>
+        transA
+          ? rowsOfA(at)(0)
+          : aLines.map((line) => loadElement(k, input, pointerAt(k, aBytes, k.add(line, at), args.a)));
+      const added = (sums: readonly Value[], x: readonly Value[], y: readonly Value[]): Value[] =>
+        sums.map((sum, index) => k.fma(x[Math.floor(index / vectors)] as Value, y[index % vectors] as Value, sum));
+
+      const zeros = Array.from({ length: rows * vectors }, () => k.constant(f32, 0));
+      const start = [k.mul(from, aStep), k.add(bLine, k.mul(from, bPitch)), ...zeros];
+      const whole = k.add(from, k.and(k.sub(to, from), -atOnce));
+      const most = k.forLoop({ from, to: whole, step: atOnce, unroll: 'dont-unroll' }, start, (_, carried) => {
+        const [aAt, bAt, ...before] = carried as [Value, Value, ...Value[]];
+        const x = rowsOfA(aAt);
+        let sums: readonly Value[] = before;
+        for (let t = 0; t < atOnce; t++) sums = added(sums, x(t), columnsOfB(bAt, t));
+        return [k.add(aAt, k.mul(aStep, atOnce)), k.add(bAt, k.mul(bPitch, atOnce)), ...sums];
       });
-      const sums = k.forLoop({ from: whole, to: end }, most, (p, before) =>
-        added(before, termOf(linesOfA, p, args.a_term), termOf(linesOfB, p, args.b_term)),
-      );
+      const [, , ...sums] = k.forLoop({ from: whole, to }, most, (_, carried) => {
+        const [aAt, bAt, ...before] = carried as [Value, Value, ...Value[]];
+        return [k.add(aAt, aStep), k.add(bAt, bPitch), ...added(before, singleOfA(aAt), columnsOfB(bAt, 0))];
+      });
+
+      const lane = k.subgroupLocalId();
       sums.forEach((sum, index) => {
-        const [i, j] = [rows[Math.floor(index / SUBGROUP_VECTORS)], columns[index % SUBGROUP_VECTORS]] as [
-          Value,
-          Value,
-        ];
-        k.when(k.and(k.ult(i, args.m), k.ult(j, args.n)), () => {
-          const entry = k.at(args.c, k.add(c, k.add(k.mul(i, args.c_ld), j)));
-          storeResult(k, output, entry, { sum, alpha: args.alpha, beta: args.beta });
+        const i = k.add(firstRow, Math.floor(index / vectors));
+        const j = k.add(firstColumn, k.add(lane, (index % vectors) * lanes));
+        const isOwn = k.and(k.and(k.uge(i, row), k.ult(i, args.m)), k.uge(j, column));
+        k.when(isOwn, () => {
+          const place = k.add(k.mul(k.uconvert(i, u64), args.c_ld), k.uconvert(j, u64));
+          storeResult(k, output, k.at(args.c, k.add(c, place)), { sum, alpha: args.alpha, beta: args.beta });
         });
       });
     },
-  }),
-);
+  });
+});
+
+/** Neighbouring blocks as float32: of each, one element for every work-item. */
+function readBlocks(k: FunctionBuilder, dtype: DType, pointer: Value, count: 1 | 2 | 4): Value[] {
+  const [element, f32] = [k.types.float(dtype === 'f32' ? 32 : 16), k.types.float(32)];
+  if (count === 1) return [k.fconvert(k.subgroupBlockRead(pointer, element), f32)];
+  const block = k.subgroupBlockRead(pointer, k.types.vector(element, count));
+  return Array.from({ length: count }, (_, index) => k.fconvert(k.extract(block, index), f32));
+}

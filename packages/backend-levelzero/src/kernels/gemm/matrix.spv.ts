@@ -1,0 +1,142 @@
+import type { DType } from '@concord/backend-core';
+import type { Value } from '@concord/spirv-builder';
+import { bytesOf } from '../bytes.ts';
+import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { BLOCK_DEPTH, BLOCK_ROWS, type EngineLanes, MULTIPLY_ACCUMULATE } from './matrix-engine.ts';
+import { placeOf, SPLIT_PARAMETERS } from './splits.ts';
+import { loadElement, storeElement } from './storage.ts';
+
+/** Parameters of {@link matrix}. */
+export interface MatrixParams {
+  readonly lanes: EngineLanes;
+  readonly output: DType;
+}
+
+/** Blocks of A, and of B, of a sub-group: 32 rows by four times its lanes. */
+const BLOCKS = 4;
+/** Sub-groups of a group, along n and along m. */
+const SUBGROUPS_N = 2;
+const SUBGROUPS_M = 4;
+
+/** Entries of C that a group computes. */
+export const matrixTile = (lanes: EngineLanes): { readonly m: number; readonly n: number } => ({
+  m: SUBGROUPS_M * BLOCKS * BLOCK_ROWS,
+  n: SUBGROUPS_N * BLOCKS * lanes,
+});
+
+/** Work-items of a group. */
+export const matrixGroupSize = (lanes: EngineLanes): readonly [number, number, number] => [
+  lanes,
+  SUBGROUPS_N * SUBGROUPS_M,
+  1,
+];
+
+/**
+ * `C = alpha op(A) op(B) + beta C` of halves on matrix engines, summed in float32, from blocks that `matrixPack` has laid out.
+ *
+ * A sub-group computes 4 x 4 blocks of C. For every 16 terms it reads 4 blocks of A and 4 of B, each with one block read as the
+ * engine wants it, and issues 16 instructions. Blocks are there for whole tiles; what lies beyond C is not written.
+ */
+export const matrix: (params: MatrixParams) => Kernel = variants(({ lanes, output }: MatrixParams) =>
+  defineKernel({
+    name: `gemm/matrix ${output} ${BLOCKS * BLOCK_ROWS}x${BLOCKS * lanes} of ${lanes}`,
+    parameters: {
+      a: 'u32*',
+      b: 'u32*',
+      c: `${output}*`,
+      m: 'u32',
+      n: 'u32',
+      /** Blocks along the terms, which `k` and `depth` count too; and words between matrices. */
+      blocks: 'u32',
+      a_stride: 'u32',
+      b_stride: 'u32',
+      c_ld: 'u64',
+      ...SPLIT_PARAMETERS,
+      alpha: 'f32',
+      beta: 'f32',
+    },
+    groupSize: matrixGroupSize(lanes),
+    subgroupSize: lanes,
+    registers: 'large',
+    write: (k, { module, args }) => {
+      const [f32, u32, u64, u16] = [module.float(32), module.int(32), module.int(64), module.int(16)];
+      const block = Array.from({ length: BLOCKS }, (_, index) => index);
+      const ofA = module.vector(lanes === 8 ? u32 : u16, BLOCK_ROWS);
+      const ofB = module.vector(u32, BLOCK_DEPTH / 2);
+      const sum = module.vector(f32, BLOCK_ROWS);
+      const multiplyAdd = module.importFunction(MULTIPLY_ACCUMULATE[lanes], { a: ofA, b: ofB, c: sum }, sum);
+
+      const { batch, begin, end, c } = placeOf(k, k.groupId(2), args);
+      const [from, to] = [k.uconvert(begin, u32), k.uconvert(end, u32)];
+      const subgroup = k.subgroupId();
+      const blockRow = k.mul(
+        k.add(k.mul(k.uconvert(k.groupId(1), u32), SUBGROUPS_M), k.udiv(subgroup, SUBGROUPS_N)),
+        BLOCKS,
+      );
+      const blockColumn = k.mul(
+        k.add(k.mul(k.uconvert(k.groupId(0), u32), SUBGROUPS_N), k.umod(subgroup, SUBGROUPS_N)),
+        BLOCKS,
+      );
+      const [firstRow, firstColumn] = [k.mul(blockRow, BLOCK_ROWS), k.mul(blockColumn, lanes)];
+
+      // Places are 32-bit numbers of bytes: one addition for each block.
+      const [bytesOfA, bytesOfB] = [2 * BLOCK_ROWS * BLOCK_DEPTH, 2 * lanes * BLOCK_DEPTH];
+      const linesFrom = (stride: Value, first: Value, bytes: number): Value[] =>
+        block.map((i) =>
+          k.add(k.mul(k.mul(k.uconvert(batch, u32), stride), 4), k.mul(k.mul(k.add(first, i), args.blocks), bytes)),
+        );
+      const [aLines, bLines] = [
+        linesFrom(args.a_stride, blockRow, bytesOfA),
+        linesFrom(args.b_stride, blockColumn, bytesOfB),
+      ];
+      const [aBytes, bBytes] = [bytesOf(k, args.a), bytesOf(k, args.b)];
+      const pointer = (bytes: Value, at: Value, type: typeof u32 | typeof u16): Value =>
+        k.bitcast(k.at(bytes, at), module.globalPointer(type));
+
+      k.when(k.and(k.ult(firstRow, args.m), k.ult(firstColumn, args.n)), () => {
+        const zeros = block.flatMap(() => block.map(() => k.constant(sum, 0)));
+        const start = [k.mul(from, bytesOfA), k.mul(from, bytesOfB), ...zeros];
+        const [, , ...sums] = k.forLoop({ from, to, unroll: 'dont-unroll' }, start, (_, carried) => {
+          const [aAt, bAt, ...before] = carried as [Value, Value, ...Value[]];
+          const a = aLines.map((line) =>
+            k.subgroupBlockRead(pointer(aBytes, k.add(line, aAt), lanes === 8 ? u32 : u16), ofA),
+          );
+          const b = bLines.map((line) => k.subgroupBlockRead(pointer(bBytes, k.add(line, bAt), u32), ofB));
+          const after = before.map((old, index) =>
+            k.call(multiplyAdd, a[Math.floor(index / BLOCKS)] as Value, b[index % BLOCKS] as Value, old),
+          );
+          return [k.add(aAt, bytesOfA), k.add(bAt, bytesOfB), ...after];
+        });
+
+        const lane = k.subgroupLocalId();
+        const write = (result: (entry: Value, product: Value) => Value): void => {
+          for (const j of block) {
+            const column = k.add(firstColumn, k.add(lane, j * lanes));
+            k.when(k.ult(column, args.n), () => {
+              const top = k.add(c, k.uconvert(column, u64));
+              for (let i = 0; i < BLOCKS * BLOCK_ROWS; i++) {
+                const row = k.add(firstRow, i);
+                const of = sums[Math.floor(i / BLOCK_ROWS) * BLOCKS + j] as Value;
+                k.when(k.ult(row, args.m), () => {
+                  const entry = k.at(args.c, k.add(top, k.mul(k.uconvert(row, u64), args.c_ld)));
+                  storeElement(k, output, entry, result(entry, k.mul(k.extract(of, i % BLOCK_ROWS), args.alpha)));
+                });
+              }
+            });
+          }
+        };
+        k.ifElse(
+          k.ne(args.beta, 0),
+          () => {
+            write((entry, product) => k.fma(args.beta, loadElement(k, output, entry), product));
+            return [];
+          },
+          () => {
+            write((_, product) => product);
+            return [];
+          },
+        );
+      });
+    },
+  }),
+);
