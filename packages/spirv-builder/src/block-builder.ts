@@ -1,11 +1,10 @@
 import { type ConstantTable, scalarWords } from './constant-table.ts';
-import { Capability } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
 import type { LabelId, ValueId } from './ids.ts';
 import type { Requirements } from './requirements.ts';
 import type { Sections } from './sections.ts';
 import { SpirvError } from './spirv-error.ts';
-import { componentOf, holds, nameOf, type PointerType, type ScalarType, type Type, type VectorType } from './type.ts';
+import { componentOf, nameOf, type PointerType, type ScalarType, type Type, type VectorType } from './type.ts';
 import type { TypeTable } from './type-table.ts';
 import { nameOfOther, type Operand, type Region, type Value } from './value.ts';
 import { pushInstruction } from './words.ts';
@@ -218,7 +217,7 @@ export abstract class BlockBuilder {
 
   #valueIn(region: Region | undefined, type: Type): Value {
     if (region?.isOpen !== true) throw this.error('code', 'the function is already complete');
-    if (holds(type, isHalf)) this.context.requirements.capability(Capability.Float16);
+    this.context.requirements.valuesOf(type);
     return { id: this.context.sections.nextId() as ValueId, type, module: this.#module, region };
   }
 
@@ -235,8 +234,6 @@ export abstract class BlockBuilder {
     });
   }
 }
-
-const isHalf = (type: Type): boolean => type.kind === 'float' && type.width === 16;
 
 function typeOf(operand: Operand): Type | undefined {
   return typeof operand === 'object' && operand !== null ? operand.type : undefined;

@@ -1,25 +1,11 @@
 import type { ModuleContext } from './block-builder.ts';
-import { Capability, GroupOperation, MemorySemantics, Scope, StorageClass } from './generated/enums.ts';
+import { Capability, MemorySemantics, Scope, StorageClass } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
 import type { LabelId, TypeId, ValueId } from './ids.ts';
+import { SubgroupBuilder } from './subgroup-builder.ts';
 import { nameOf, type PointerType, type Type } from './type.ts';
 import type { Operand, Value } from './value.ts';
-import { WorkItemBuilder } from './work-item-builder.ts';
 import { pushInstruction } from './words.ts';
-
-/** Combines the values of a sub-group. */
-export type SubgroupOperation = 'iadd' | 'fadd' | 'fmin' | 'umin' | 'smin' | 'fmax' | 'umax' | 'smax';
-
-const SUBGROUP_OPS: Readonly<Record<SubgroupOperation, Op>> = {
-  iadd: Op.GroupIAdd,
-  fadd: Op.GroupFAdd,
-  fmin: Op.GroupFMin,
-  umin: Op.GroupUMin,
-  smin: Op.GroupSMin,
-  fmax: Op.GroupFMax,
-  umax: Op.GroupUMax,
-  smax: Op.GroupSMax,
-};
 
 /** Changes a word of memory in one piece. */
 export type AtomicOperation = 'add' | 'sub' | 'and' | 'or' | 'xor' | 'umin' | 'umax' | 'smin' | 'smax' | 'exchange';
@@ -37,8 +23,8 @@ const ATOMIC_OPS: Readonly<Record<AtomicOperation, Op>> = {
   exchange: Op.AtomicExchange,
 };
 
-/** The code of a function; what is here concerns work-items beside this one: barriers, atomics, sub-groups, calls. */
-export class FunctionBuilder extends WorkItemBuilder {
+/** The code of a function; what is here are barriers, atomics and calls. */
+export class FunctionBuilder extends SubgroupBuilder {
   readonly #entry: LabelId;
 
   /** @internal Functions are made by a `ModuleBuilder`. */
@@ -54,8 +40,8 @@ export class FunctionBuilder extends WorkItemBuilder {
    */
   barrier({ global = false }: { readonly global?: boolean } = {}): void {
     const memory = MemorySemantics.WorkgroupMemory | (global ? MemorySemantics.CrossWorkgroupMemory : 0);
-    const semantics = this.#u32(MemorySemantics.SequentiallyConsistent | memory);
-    this.perform(Op.ControlBarrier, this.#u32(Scope.Workgroup), this.#u32(Scope.Workgroup), semantics);
+    const semantics = this.u32(MemorySemantics.SequentiallyConsistent | memory);
+    this.perform(Op.ControlBarrier, this.u32(Scope.Workgroup), this.u32(Scope.Workgroup), semantics);
   }
 
   /** Changes memory in one piece; gives what was there. `pointer` points to an integer. */
@@ -76,35 +62,7 @@ export class FunctionBuilder extends WorkItemBuilder {
     return this.emit(Op.AtomicCompareExchange, type, ...operands);
   }
 
-  /** The values of all work-items of the sub-group, combined. All of them have to come by. */
-  subgroupReduce(operation: SubgroupOperation, value: Value): Value {
-    const { type } = this.use(value, 'subgroupReduce', 'value');
-    if (SUBGROUP_OPS[operation] === undefined) throw this.error('subgroupReduce', `there is no ${String(operation)}`);
-    const kind = operation.startsWith('f') ? 'float' : 'int';
-    if (type.kind !== kind) throw this.error('subgroupReduce', `${operation} takes ${kind}, got ${nameOf(type)}`);
-    this.context.requirements.capability(Capability.Groups);
-    const scope = this.#u32(Scope.Subgroup);
-    return this.emit(SUBGROUP_OPS[operation], type, scope, GroupOperation.Reduce, value.id);
-  }
-
-  /** The value of the work-item with number `lane`, u32, the same for all. */
-  subgroupBroadcast(value: Value, lane: Operand): Value {
-    const type = this.#numbers(value, 'subgroupBroadcast');
-    const from = this.operand(lane, this.types.int(32), 'subgroupBroadcast', 'lane');
-    this.context.requirements.capability(Capability.Groups);
-    return this.emit(Op.GroupBroadcast, type, this.#u32(Scope.Subgroup), value.id, from.id);
-  }
-
-  /** The value of the work-item with number `lane`, u32, which may differ from one to the next. */
-  subgroupShuffle(value: Value, lane: Operand): Value {
-    const type = this.#numbers(value, 'subgroupShuffle');
-    const from = this.operand(lane, this.types.int(32), 'subgroupShuffle', 'lane');
-    this.context.requirements.capability(Capability.SubgroupShuffleINTEL);
-    this.context.requirements.extension('SPV_INTEL_subgroups');
-    return this.emit(Op.SubgroupShuffleINTEL, type, value.id, from.id);
-  }
-
-  /** Calls a function of the module. */
+  /** Calls a function of the module, or one that it imports. */
   call(callee: FunctionHandle, ...operands: readonly Operand[]): Value {
     if (callee === undefined || !this.context.hasFunction(callee)) {
       throw this.error('call', 'takes a function of this module that is complete: none can call itself');
@@ -161,22 +119,13 @@ export class FunctionBuilder extends WorkItemBuilder {
     return type.pointee;
   }
 
-  #numbers(value: Value, instruction: string): Type {
-    this.expectKind(this.use(value, instruction, 'value'), ['int', 'float'], instruction);
-    return value.type;
-  }
-
   #atomicScope(pointer: Value): [number, number] {
     const isShared = (pointer.type as PointerType).storage === StorageClass.Workgroup;
     const memory = isShared ? MemorySemantics.WorkgroupMemory : MemorySemantics.CrossWorkgroupMemory;
     return [
-      this.#u32(isShared ? Scope.Workgroup : Scope.Device),
-      this.#u32(MemorySemantics.SequentiallyConsistent | memory),
+      this.u32(isShared ? Scope.Workgroup : Scope.Device),
+      this.u32(MemorySemantics.SequentiallyConsistent | memory),
     ];
-  }
-
-  #u32(value: number): number {
-    return this.constant(this.types.int(32), value).id;
   }
 }
 

@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export type { ForLoopOptions, SwitchCase } from './control-builder.ts';
-export type { AtomicOperation, FunctionBuilder, FunctionHandle, SubgroupOperation } from './function-builder.ts';
+export type { AtomicOperation, FunctionBuilder, FunctionHandle } from './function-builder.ts';
 export { StorageClass } from './generated/enums.ts';
 export type { LabelId, TypeId, ValueId } from './ids.ts';
 export type { MathFunction } from './math-functions.ts';
@@ -12,6 +12,7 @@ export type { AccessOptions } from './memory-builder.ts';
 export type { KernelOptions } from './kernel-options.ts';
 export { ModuleBuilder } from './module-builder.ts';
 export { SpirvError } from './spirv-error.ts';
+export type { SubgroupOperation } from './subgroup-builder.ts';
 export {
   type ArrayType,
   type BoolType,

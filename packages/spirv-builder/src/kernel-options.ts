@@ -8,6 +8,8 @@ export interface KernelOptions {
   readonly localSize?: readonly [number, number, number];
   /** Sub-groups of this size. */
   readonly subgroupSize?: number;
+  /** No multiplication and addition is made one with a single rounding, but by `fma`. Default: the compiler chooses. */
+  readonly contraction?: 'off';
   /** Bytes that the addresses of pointer parameters are multiples of. */
   readonly align?: Readonly<Record<string, number>>;
 }
@@ -42,7 +44,7 @@ export function checkParameters(place: string, parameters: readonly (readonly [s
 export function checkKernel(
   place: string,
   parameters: Readonly<Record<string, Type>>,
-  { localSize, subgroupSize, align = {} }: KernelOptions,
+  { localSize, subgroupSize, contraction, align = {} }: KernelOptions,
 ): void {
   for (const [name, type] of Object.entries(parameters)) {
     const refuse = (problem: string): never => {
@@ -58,6 +60,9 @@ export function checkKernel(
   }
   if (subgroupSize !== undefined && !isCount(subgroupSize)) {
     throw new SpirvError(`${place}, subgroupSize`, `is ${String(subgroupSize)}, expected a whole number from 1 on`);
+  }
+  if (contraction !== undefined && contraction !== 'off') {
+    throw new SpirvError(`${place}, contraction`, `is ${String(contraction)}, expected off`);
   }
   for (const name of Object.keys(align)) {
     if (parameters[name]?.kind !== 'pointer') throw new SpirvError(`${place}, align`, `there is no pointer ${name}`);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FunctionBuilder } from './function-builder.ts';
 import { ModuleBuilder } from './module-builder.ts';
 import { SpirvError } from './spirv-error.ts';
+import { disassemble } from './text/index.ts';
 import type { Value } from './value.ts';
 
 /** Writes a kernel with a float, an unsigned integer and a pointer to floats. */
@@ -170,5 +171,24 @@ describe('what a module is made of', () => {
     const [magic, version, generator, bound, schema] = write(() => {});
     expect([magic, version, generator, schema]).toEqual([0x07230203, 0x00010200, 0, 0]);
     expect(bound).toBeGreaterThan(1);
+  });
+});
+
+describe('contraction', () => {
+  it('is declared off where it is asked to be', () => {
+    const modes = (options: { contraction?: 'off' }): boolean => {
+      const module = new ModuleBuilder();
+      module.kernel('k', {}, () => {}, options);
+      return /OpExecutionMode %\S+ ContractionOff\n/.test(disassemble(module.build()));
+    };
+    expect(modes({ contraction: 'off' })).toBe(true);
+    expect(modes({})).toBe(false);
+  });
+
+  it('is not turned on', () => {
+    const options = { contraction: 'on' as 'off' };
+    expect(() => new ModuleBuilder().kernel('k', {}, () => {}, options)).toThrow(
+      'kernel k, contraction: is on, expected off',
+    );
   });
 });

@@ -8,6 +8,7 @@ import {
   ExecutionMode,
   ExecutionModel,
   FunctionControl,
+  LinkageType,
   MemoryModel,
   StorageClass,
 } from './generated/enums.ts';
@@ -44,6 +45,7 @@ export class ModuleBuilder {
   readonly #builtIns = new Map<number, Value>();
   readonly #context: ModuleContext;
   readonly #kernels = new Set<string>();
+  readonly #imports = new Set<string>();
   #openCl: number | undefined;
   /** Functions that are being written: one may be started while another is, to be called there. */
   readonly #open = new Set<FunctionBuilder>();
@@ -111,8 +113,7 @@ export class ModuleBuilder {
     write: (k: FunctionBuilder, parameters: Arguments<Names>) => void,
     options: KernelOptions = {},
   ): void {
-    if (this.#kernels.has(name)) throw new SpirvError(`kernel ${name}`, 'there is a kernel of this name');
-    checkName(`kernel ${name}`, name);
+    this.#expectNew(`kernel ${name}`, name);
     checkKernel(`kernel ${name}`, parameters, options);
     this.#kernels.add(name);
     const nothing = this.types.void();
@@ -125,6 +126,9 @@ export class ModuleBuilder {
       this.#requirements.capability(Capability.SubgroupDispatch);
       this.#sections.push('executionModes', Op.ExecutionMode, id, ExecutionMode.SubgroupSize, options.subgroupSize);
     }
+    if (options.contraction === 'off') {
+      this.#sections.push('executionModes', Op.ExecutionMode, id, ExecutionMode.ContractionOff);
+    }
   }
 
   /** A function that kernels can call. Built-ins are for kernels: pass what a function needs of them. */
@@ -135,9 +139,34 @@ export class ModuleBuilder {
     write: (k: FunctionBuilder, parameters: Arguments<Names>) => Operand,
   ): FunctionHandle {
     const { id } = this.#write(`function ${name}`, parameters, result, undefined, FunctionControl.Inline, write);
-    const handle = Object.freeze({ name, id, result, parameters: Object.values<Type>(parameters) });
-    this.#functions.add(handle);
-    return handle;
+    return this.#handle(name, id, result, Object.values<Type>(parameters));
+  }
+
+  /**
+   * A function that the driver's compiler has, such as one of Intel's built-ins: to be called like the module's own.
+   *
+   * @param name - as the compiler knows it, mangled: `_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f`
+   */
+  importFunction<Names extends string>(name: string, parameters: Parameters<Names>, result: Type): FunctionHandle {
+    const place = `import ${name}`;
+    this.#expectNew(place, name);
+    const entries = this.#parameters(place, parameters, result);
+    this.#imports.add(name);
+    const types = entries.map(([, parameter]) => parameter);
+    const type = this.types.function(result, types);
+    const id = this.#sections.nextId() as ValueId;
+    this.#requirements.capability(Capability.Linkage);
+    const linkage = [Decoration.LinkageAttributes, ...encodeString(name), LinkageType.Import];
+    this.#sections.push('decorations', Op.Decorate, id, ...linkage);
+    this.#sections.push('importedFunctions', Op.Function, result.id, id, FunctionControl.None, type);
+    for (const [parameterName, parameter] of entries) {
+      this.#requirements.valuesOf(parameter);
+      const parameterId = this.#sections.nextId();
+      this.#sections.push('importedFunctions', Op.FunctionParameter, parameter.id, parameterId);
+      this.#sections.push('names', Op.Name, parameterId, ...encodeString(parameterName));
+    }
+    this.#sections.push('importedFunctions', Op.FunctionEnd);
+    return this.#handle(name, id, result, types);
   }
 
   /** A name that disassemblers show. */
@@ -157,6 +186,26 @@ export class ModuleBuilder {
     return this.#sections.concatenate(this.#requirements.version);
   }
 
+  /** Entry points and imports are told apart by their names. */
+  #expectNew(place: string, name: string): void {
+    if (this.#kernels.has(name)) throw new SpirvError(place, 'there is a kernel of this name');
+    if (this.#imports.has(name)) throw new SpirvError(place, 'there is an import of this name');
+    checkName(place, name);
+  }
+
+  #parameters(place: string, parameters: Parameters<string>, result: Type): (readonly [string, Type])[] {
+    const entries = Object.entries<Type>(parameters);
+    for (const each of [result, ...entries.map(([, parameter]) => parameter)]) this.types.expect(each, place);
+    checkParameters(place, entries);
+    return entries;
+  }
+
+  #handle(name: string, id: ValueId, result: Type, parameters: readonly Type[]): FunctionHandle {
+    const handle = Object.freeze({ name, id, result, parameters });
+    this.#functions.add(handle);
+    return handle;
+  }
+
   #write<Names extends string>(
     place: string,
     parameters: Parameters<Names>,
@@ -165,9 +214,7 @@ export class ModuleBuilder {
     control: number,
     write: (k: FunctionBuilder, parameters: Arguments<Names>) => Operand | void,
   ): { id: ValueId; interfaces: readonly number[] } {
-    const entries = Object.entries<Type>(parameters);
-    for (const each of [result, ...entries.map(([, parameter]) => parameter)]) this.types.expect(each, place);
-    checkParameters(place, entries);
+    const entries = this.#parameters(place, parameters, result);
     const type = this.types.function(
       result,
       entries.map(([, parameter]) => parameter),

@@ -2,6 +2,7 @@ import { Capability } from './generated/enums.ts';
 import { Op } from './generated/opcodes.ts';
 import type { Sections } from './sections.ts';
 import { encodeString } from './literal-string.ts';
+import { holds, type Type } from './type.ts';
 
 /** SPIR-V 1.2, the newest that OpenCL 2.2 takes. */
 const DEFAULT_VERSION = version(1, 2);
@@ -31,6 +32,11 @@ export class Requirements {
     this.#sections.push('capabilities', Op.Capability, capability);
   }
 
+  /** What values of a type need beside the type itself: pointers to halves are free, halves are not. */
+  valuesOf(type: Type): void {
+    if (holds(type, isHalf)) this.capability(Capability.Float16);
+  }
+
   extension(name: string): void {
     if (this.#extensions.has(name)) return;
     this.#extensions.add(name);
@@ -46,3 +52,5 @@ export class Requirements {
     return this.#version;
   }
 }
+
+const isHalf = (type: Type): boolean => type.kind === 'float' && type.width === 16;

@@ -12,6 +12,7 @@ const ORDER = [
   'names',
   'decorations',
   'declarations',
+  'importedFunctions',
   'functions',
 ] as const;
 
@@ -32,6 +33,7 @@ export class Sections {
     names: [],
     decorations: [],
     declarations: [],
+    importedFunctions: [],
     functions: [],
   };
   #bound = 1;

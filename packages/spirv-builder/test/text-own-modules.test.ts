@@ -3,10 +3,12 @@ import { expect, it } from 'vitest';
 import { assemble, disassemble } from '../src/text/index.ts';
 import { drawProgram } from './support/draw-program.ts';
 import { emitProgram } from './support/emit-program.ts';
+import { FEATURES } from './support/features.ts';
 import { needSpirvTools } from './support/spirv-tools.ts';
 import { spirvDis } from './support/text-tools.ts';
 
-const modules = fc.sample(drawProgram(), { numRuns: 40, seed: 7 }).map(emitProgram);
+const programs = fc.sample(drawProgram(), { numRuns: 40, seed: 7 });
+const modules = [...programs.map(emitProgram), ...FEATURES.map(({ emit }) => emit())];
 
 it('takes apart and puts together what the builder emits', () => {
   for (const words of modules) expect(assemble(disassemble(words, { friendlyNames: false }))).toEqual(words);

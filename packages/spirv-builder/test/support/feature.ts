@@ -1,4 +1,4 @@
-import { type FunctionBuilder, ModuleBuilder, type Value } from '../../src/index.ts';
+import { type FunctionBuilder, type KernelOptions, ModuleBuilder, type Value } from '../../src/index.ts';
 
 /** One thing that the builder can write, and what it does to memory. */
 export interface Feature {
@@ -22,13 +22,16 @@ export function feature(
   name: string,
   [before, after]: readonly [readonly number[], readonly number[]],
   write: Write,
-  options: Partial<Feature> = {},
+  { kernel = {}, ...options }: Partial<Feature> & { readonly kernel?: KernelOptions } = {},
 ): Feature {
   const items = options.items ?? 1;
   const emit = (): Uint32Array => {
     const module = new ModuleBuilder();
     const parameters = { data: module.globalPointer(module.int(32)) };
-    module.kernel('feature', parameters, (k, { data }) => write(k, data, module), { localSize: [items, 1, 1] });
+    module.kernel('feature', parameters, (k, { data }) => write(k, data, module), {
+      localSize: [items, 1, 1],
+      ...kernel,
+    });
     return module.build();
   };
   return { name, emit, items, before, after, ...options };

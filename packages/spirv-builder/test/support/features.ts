@@ -1,6 +1,8 @@
 import { type FunctionBuilder, StorageClass, type Value } from '../../src/index.ts';
 import { bits, type Feature, feature, ramp, zeros } from './feature.ts';
 import { CONTROL_FLOW } from './features-control-flow.ts';
+import { MATRIX_ENGINES } from './features-matrix-engines.ts';
+import { SUBGROUPS } from './features-subgroups.ts';
 
 /** A pointer to floats at the same place. */
 function floats(k: FunctionBuilder, data: Value): Value {
@@ -9,6 +11,8 @@ function floats(k: FunctionBuilder, data: Value): Value {
 
 export const FEATURES: readonly Feature[] = [
   ...CONTROL_FLOW,
+  ...SUBGROUPS,
+  ...MATRIX_ENGINES,
   feature('vectors: load, arithmetic, store', [ramp(8), ramp(8).map((x) => 3 * x + 1)], (k, data) => {
     const v = k.loadVector(data, 8);
     k.storeVector(data, k.add(k.mul(v, 3), 1));
@@ -277,23 +281,13 @@ export const FEATURES: readonly Feature[] = [
     { items: 8 },
   ),
   feature(
-    'sub-group reduction',
-    [ramp(8, 1), Array.from({ length: 8 }, () => 36)],
+    'a multiplication and an addition with a rounding each',
+    [bits(1 + 2 ** -12, -1 - 2 ** -11), bits(1 + 2 ** -12, 0)],
     (k, data) => {
-      const own = k.at(data, k.localId(0));
-      k.store(own, k.subgroupReduce('iadd', k.load(own)));
+      const p = floats(k, data);
+      const x = k.load(p);
+      k.store(k.at(p, 1), k.add(k.mul(x, x), k.load(k.at(p, 1))));
     },
-    { items: 8, needsSubgroups: true },
-  ),
-  feature(
-    'sub-group broadcast and shuffle',
-    [ramp(8, 1), [10, 9, 8, 7, 6, 5, 4, 3]],
-    (k, data) => {
-      const own = k.at(data, k.localId(0));
-      const value = k.load(own);
-      const other = k.subgroupShuffle(value, k.sub(7, k.subgroupLocalId()));
-      k.store(own, k.add(other, k.subgroupBroadcast(value, 1)));
-    },
-    { items: 8, needsSubgroups: true },
+    { kernel: { contraction: 'off' } },
   ),
 ];

@@ -1,0 +1,69 @@
+import { StorageClass } from '../../src/index.ts';
+import { bits, type Feature, feature, ramp, zeros } from './feature.ts';
+
+const BLOCKS = [8, 16].flatMap((lanes) =>
+  ([16, 32] as const).flatMap((width) => ([1, 2, 4, 8] as const).map((count) => ({ lanes, width, count }))),
+);
+
+/** u16 or u32, as words of memory. */
+function words(width: 16 | 32, numbers: readonly number[]): number[] {
+  return width === 32 ? [...numbers] : [...new Uint32Array(new Uint16Array(numbers).buffer)];
+}
+
+/** What each work-item read, by itself behind the block; and a block of what each loaded, behind that. */
+function block({ lanes, width, count }: (typeof BLOCKS)[number]): Feature {
+  const length = lanes * count;
+  const numbers = ramp(length, 1000);
+  const read = ramp(length).map((place) => numbers[(place % count) * lanes + Math.floor(place / count)] ?? 0);
+  const written = ramp(length).map((place) => numbers[(place % lanes) * count + Math.floor(place / lanes)] ?? 0);
+  return feature(
+    `sub-groups of ${lanes}: blocks of ${count} x u${width}`,
+    [words(width, [...numbers, ...zeros(2 * length)]), words(width, [...numbers, ...read, ...written])],
+    (k, data) => {
+      const integer = k.types.int(width);
+      const type = count === 1 ? integer : k.types.vector(integer, count);
+      const first = k.bitcast(data, k.types.pointer(StorageClass.CrossWorkgroup, integer));
+      const own = k.mul(k.localId(0), count);
+      const share = k.subgroupBlockRead(first, type);
+      const target = k.bitcast(k.at(first, k.add(own, length)), k.types.pointer(StorageClass.CrossWorkgroup, type));
+      k.store(target, share);
+      const source = k.bitcast(k.at(first, own), k.types.pointer(StorageClass.CrossWorkgroup, type));
+      k.subgroupBlockWrite(k.at(first, 2 * length), k.load(source));
+    },
+    { items: lanes, needsSubgroups: true, kernel: { subgroupSize: lanes } },
+  );
+}
+
+export const SUBGROUPS: readonly Feature[] = [
+  feature(
+    'sub-group reduction',
+    [ramp(8, 1), Array.from({ length: 8 }, () => 36)],
+    (k, data) => {
+      const own = k.at(data, k.localId(0));
+      k.store(own, k.subgroupReduce('iadd', k.load(own)));
+    },
+    { items: 8, needsSubgroups: true },
+  ),
+  feature(
+    'sub-group broadcast and shuffle',
+    [ramp(8, 1), [10, 9, 8, 7, 6, 5, 4, 3]],
+    (k, data) => {
+      const own = k.at(data, k.localId(0));
+      const value = k.load(own);
+      const other = k.subgroupShuffle(value, k.sub(7, k.subgroupLocalId()));
+      k.store(own, k.add(other, k.subgroupBroadcast(value, 1)));
+    },
+    { items: 8, needsSubgroups: true },
+  ),
+  ...BLOCKS.map(block),
+  feature(
+    'blocks of floats',
+    [bits(...ramp(16)), bits(...ramp(16).map((x) => x / 2))],
+    (k, data) => {
+      const f32 = k.types.float(32);
+      const first = k.bitcast(data, k.types.pointer(StorageClass.CrossWorkgroup, f32));
+      k.subgroupBlockWrite(first, k.mul(k.subgroupBlockRead(first, k.types.vector(f32, 2)), 0.5));
+    },
+    { items: 8, needsSubgroups: true, kernel: { subgroupSize: 8 } },
+  ),
+];
