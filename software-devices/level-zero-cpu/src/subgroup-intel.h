@@ -8,9 +8,9 @@
 #include "subgroup-operations.h"
 
 /*
- * A built-in of cl_intel_subgroup_matrix_multiply_accumulate: A B + C for A of `rows` x 16 and B of 16 x `lanes` halves,
- * and C of floats. A work-item has a column of B and of C, and as A's rows are 16 long, one of A or, where there are 8
- * work-items, a pair of them.
+ * A built-in of cl_intel_subgroup_matrix_multiply_accumulate: A B + C for A of `rows` x 16 and B of 16 x `lanes`
+ * halves, and C of floats. A work-item has a column of B, with two rows in each integer, a column of C, and one of A's
+ * 16 columns or, where there are 8 work-items, two of them side by side in integers.
  */
 typedef struct {
     const char *name;
@@ -21,8 +21,8 @@ typedef struct {
 const subgroup_import *subgroup_import_of(const char *name);
 
 /*
- * Writes the function that takes the place of an import, under its id. False with a line in the log where it is declared
- * (`declaration`, its OpFunction) with other types than it has, or for sub-groups of another size.
+ * Writes the function that takes the place of an import, under its id. False with a line in the log where it is
+ * declared (`declaration`, its OpFunction) with other types than it has, or for sub-groups of another size.
  */
 bool subgroup_define_import(subgroup_functions *functions, const uint32_t *declaration, const subgroup_import *import);
 

@@ -9,11 +9,11 @@
  * SMax (reduce and both scans). In scope Subgroup: OpGroupNonUniform Elect, All, Any, AllEqual, Broadcast,
  * BroadcastFirst, Ballot, InverseBallot, BallotBitExtract, BallotBitCount, Shuffle, ShuffleXor, ShuffleUp, ShuffleDown,
  * IAdd, FAdd, IMul, FMul, minima, maxima and bitwise operations (reduce, both scans, clustered reduce);
- * OpSubgroupShuffleINTEL, ShuffleDownINTEL, ShuffleUpINTEL, ShuffleXorINTEL, BlockReadINTEL and BlockWriteINTEL of 16-bit
- * and 32-bit integers; the imports of subgroup-intel.h; OpControlBarrier of scope Subgroup;
- * OpMemoryBarrier of any scope; the built-in variables SubgroupSize, SubgroupMaxSize, NumSubgroups,
- * NumEnqueuedSubgroups, SubgroupId, SubgroupLocalInvocationId. Others are refused by name. Execution mode SubgroupSize
- * may ask for one of `subgroup_sizes`.
+ * OpSubgroupShuffleINTEL, ShuffleDownINTEL, ShuffleUpINTEL, ShuffleXorINTEL; OpSubgroupBlockReadINTEL and
+ * BlockWriteINTEL of 16-bit and 32-bit integers, which are no barriers; the imports in subgroup-intel.c;
+ * OpControlBarrier of scope Subgroup; OpMemoryBarrier of any scope; the built-in variables SubgroupSize,
+ * SubgroupMaxSize, NumSubgroups, NumEnqueuedSubgroups, SubgroupId, SubgroupLocalInvocationId. Others are refused by
+ * name. Execution mode SubgroupSize may ask for one of `subgroup_sizes`.
  */
 #ifndef SUBGROUPS_H
 #define SUBGROUPS_H
