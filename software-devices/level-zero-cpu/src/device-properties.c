@@ -49,9 +49,9 @@ ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t hDevice, ze_device_c
     to->maxGroupSizeX = to->maxGroupSizeY = to->maxGroupSizeZ = engine->max_group_size;
     to->maxGroupCountX = to->maxGroupCountY = to->maxGroupCountZ = INT32_MAX;
     to->maxSharedLocalMemory = engine->max_local_bytes;
-    to->numSubGroupSizes = settings.has_subgroups ? 1 : 0;
+    to->numSubGroupSizes = settings.has_subgroups ? ENGINE_SUBGROUP_SIZES : 0;
     memset(to->subGroupSizes, 0, sizeof to->subGroupSizes);
-    if (settings.has_subgroups) to->subGroupSizes[0] = engine->subgroup_size;
+    if (settings.has_subgroups) memcpy(to->subGroupSizes, engine->subgroup_sizes, sizeof engine->subgroup_sizes);
     return ZE_RESULT_SUCCESS;
 }
 

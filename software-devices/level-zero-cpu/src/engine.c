@@ -92,7 +92,7 @@ static void read_device(engine_info *info)
     info->has_f64 = doubles > 0;
     /* PoCL says no, but LLVM does + - * / on half through float; functions of half fail when the module is built. */
     info->has_f16 = true;
-    info->subgroup_size = SUBGROUP_SIZE;
+    memcpy(info->subgroup_sizes, subgroup_sizes, sizeof info->subgroup_sizes);
 
     pocl.api->clGetDeviceInfo(pocl.device, CL_DEVICE_PLATFORM, 0, NULL, NULL);
     cl_platform_id platform = NULL;

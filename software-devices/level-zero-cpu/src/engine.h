@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { ENGINE_SUBGROUP_SIZES = 3 };
+
 /* What the engine found, for the device's properties. Filled by `engine_start`. */
 typedef struct {
     char name[200];              /* of the processor, such as "AMD EPYC 9454 48-Core Processor" */
@@ -22,7 +24,7 @@ typedef struct {
     uint64_t physical_bytes;     /* memory of the machine */
     uint32_t max_group_size;     /* at most 1024: work-items live on a worker's stack */
     uint32_t max_local_bytes;    /* of workgroup memory */
-    uint32_t subgroup_size;      /* of the emulation */
+    uint32_t subgroup_sizes[ENGINE_SUBGROUP_SIZES]; /* of the emulation; the first where a kernel asks for none */
     bool has_f64;
     bool has_f16;                /* arithmetic on half, not only storage */
 } engine_info;

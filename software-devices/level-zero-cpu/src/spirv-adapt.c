@@ -80,6 +80,28 @@ static bool adapt_construct(adapted *copy, const uint32_t *at)
     return true;
 }
 
+static bool is_of_halves(const adapted *copy, const uint32_t *vector)
+{
+    const uint32_t *component = spirv_definition(copy->module, vector[2]);
+    return spirv_opcode(component) == SpvOpTypeFloat && component[2] == 16;
+}
+
+/* OpFConvert of a vector of halves, or to one: component by component. PoCL has no function for the whole. */
+static bool adapt_conversion(adapted *copy, const uint32_t *at)
+{
+    const uint32_t *to = spirv_definition(copy->module, at[1]), *from = type_of(copy, at[3]);
+    if (!is_vector(to) || !is_vector(from) || !(is_of_halves(copy, to) || is_of_halves(copy, from))) return false;
+    uint32_t whole = copy->bound++;
+    spirv_emit(&copy->words, SpvOpUndef, 2, (uint32_t[]){at[1], whole});
+    for (uint32_t lane = 0; lane < to[3]; lane++) {
+        uint32_t part = copy->bound++, converted = copy->bound++;
+        spirv_emit(&copy->words, SpvOpCompositeExtract, 4, (uint32_t[]){from[2], part, at[3], lane});
+        spirv_emit(&copy->words, SpvOpFConvert, 3, (uint32_t[]){to[2], converted, part});
+        whole = insert(copy, at[1], converted, whole, lane, lane + 1 == to[3] ? at[2] : copy->bound++);
+    }
+    return true;
+}
+
 /* Words of a memory operand, 0 where there is none: its mask, then an alignment if the mask says so. */
 static unsigned memory_operand_words(const uint32_t *at, unsigned from)
 {
@@ -142,6 +164,7 @@ static bool adapt(adapted *copy, const uint32_t *at)
     case SpvOpFunction: return adapt_function(copy, at);
     case SpvOpConstantNull: return adapt_null(copy, at);
     case SpvOpCompositeConstruct: return adapt_construct(copy, at);
+    case SpvOpFConvert: return adapt_conversion(copy, at);
     case SpvOpCopyMemory: return adapt_copy(copy, at);
     default: return false;
     }

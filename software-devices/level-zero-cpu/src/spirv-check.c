@@ -3,6 +3,7 @@
 #include "spirv-adapt.h"
 #include "spirv-names.h"
 #include "spirv-tools.h"
+#include "subgroup-intel.h"
 #include "subgroup-operations.h"
 
 #include <stdio.h>
@@ -85,6 +86,12 @@ static bool is_input(const checking *state, uint32_t id)
     return variable && spirv_opcode(variable) == SpvOpVariable && variable[3] == SpvStorageClassInput;
 }
 
+static bool is_known_function(const checking *state, const uint32_t *decoration)
+{
+    const uint32_t *function = spirv_definition(state->module, decoration[1]);
+    return function && spirv_opcode(function) == SpvOpFunction && subgroup_import_of(spirv_text(decoration + 3));
+}
+
 static bool is_linked(const uint32_t *at, unsigned linkage)
 {
     if (spirv_opcode(at) != SpvOpDecorate || at[2] != SpvDecorationLinkageAttributes) return false;
@@ -99,8 +106,9 @@ static bool check_instruction(checking *state, const uint32_t *at)
     case SpvOpExtInstImport: return check_import(state, at);
     case SpvOpEntryPoint: return check_entry_point(state, at);
     case SpvOpDecorate:
-        if (is_linked(at, SpvLinkageTypeImport) && !is_input(state, at[1]))
-            return refuse(state, "the import", spirv_text(at + 3), "there is no other module to link with");
+        if (is_linked(at, SpvLinkageTypeImport) && !is_input(state, at[1]) && !is_known_function(state, at))
+            return refuse(state, "the import", spirv_text(at + 3),
+                          "the driver has no such function, and there is no other module to link with");
         if (at[2] == SpvDecorationBuiltIn) return check_builtin(state, at[1], at[3]);
         return true;
     case SpvOpMemberDecorate:

@@ -39,7 +39,7 @@ static const spirv_capability capabilities[] = {
     WORKS(GroupNonUniformShuffleRelative),
     WORKS(GroupNonUniformClustered),
     WORKS(SubgroupShuffleINTEL),
-    FAILS(SubgroupBufferBlockIOINTEL, "block reads and writes of sub-groups are not emulated"),
+    WORKS(SubgroupBufferBlockIOINTEL),
     FAILS(GroupNonUniformQuad, SHADERS),
     FAILS(ImageBasic, IMAGES),
     FAILS(ImageReadWrite, IMAGES),

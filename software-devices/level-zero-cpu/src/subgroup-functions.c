@@ -24,6 +24,7 @@ static void declare_variable(spirv_edit *edit, uint32_t id, uint32_t type, uint3
 void subgroup_functions_begin(subgroup_functions *functions)
 {
     spirv_edit *edit = functions->edit;
+    functions->void_type = spirv_declare_type(edit, SpvOpTypeVoid, 0, NULL);
     functions->bool_type = spirv_declare_type(edit, SpvOpTypeBool, 0, NULL);
     functions->uint_type = spirv_declare_type(edit, SpvOpTypeInt, 2, (uint32_t[]){32, 0});
     functions->ulong_type = spirv_declare_type(edit, SpvOpTypeInt, 2, (uint32_t[]){64, 0});
@@ -96,7 +97,7 @@ static uint32_t helper(subgroup_functions *functions, const char *text)
     return subgroup_function(functions, &(subgroup_recipe){.text = text, .result = functions->uint_type});
 }
 
-static void write_function(subgroup_functions *functions, const subgroup_recipe *recipe, uint32_t id)
+void subgroup_define_function(subgroup_functions *functions, const subgroup_recipe *recipe, uint32_t id)
 {
     spirv_edit *edit = functions->edit;
     uint32_t signature[4] = {recipe->result};
@@ -113,6 +114,8 @@ static void write_function(subgroup_functions *functions, const subgroup_recipe 
         {"T", value, NULL},
         {"I", recipe->index, NULL},
         {"E", component_type(functions, recipe->index), NULL},
+        {"R_part", component_type(functions, recipe->result), NULL},
+        {"T_part", component_type(functions, value), NULL},
         {"B", truth_type(functions, value), NULL},
         {"bool", functions->bool_type, NULL},
         {"uint", functions->uint_type, NULL},
@@ -124,6 +127,10 @@ static void write_function(subgroup_functions *functions, const subgroup_recipe 
         {"group_size", functions->group_size, NULL},
         {"item_of", basic ? 0 : helper(functions, ITEM_TEXT), NULL},
         {"total_of", basic ? 0 : helper(functions, TOTAL_TEXT), NULL},
+        {"wide_x", recipe->wide_x, NULL},
+        {"wide_y", recipe->wide_y, NULL},
+        {"widen_x", recipe->widen_x, NULL},
+        {"widen_y", recipe->widen_y, NULL},
         {"fold", recipe->fold, NULL},
         {"shuffle", recipe->shuffle, NULL},
         {"identity", recipe->identity, NULL},
@@ -136,6 +143,7 @@ static void write_function(subgroup_functions *functions, const subgroup_recipe 
         {"semantics", subgroup_constant(functions, SUBGROUP_SEMANTICS), NULL},
         {"operation", 0, recipe->operation},
         {"bounds", 0, recipe->bounds},
+        {"times", 0, subgroup_components(functions, recipe->result) == 1 ? "OpFMul" : "OpVectorTimesScalar"},
         {"convert", 0, same_width ? "OpCopyObject" : "OpUConvert"},
     };
     spirv_write_function(edit, recipe->text, sizeof symbols / sizeof *symbols, symbols);
@@ -155,6 +163,6 @@ uint32_t subgroup_function(subgroup_functions *functions, const subgroup_recipe 
     uint32_t id = spirv_new_id(functions->edit);
     functions->known[functions->known_count].recipe = *recipe;
     functions->known[functions->known_count++].id = id;
-    write_function(functions, recipe, id);
+    subgroup_define_function(functions, recipe, id);
     return id;
 }

@@ -19,7 +19,11 @@ typedef struct {
     unsigned parameter_count;
     uint32_t span;     /* items that exchange values: of a sub-group, a cluster, or the whole group */
     uint32_t identity; /* constant */
-    uint32_t fold;     /* functions that this one calls */
+    uint32_t wide_x;   /* types of the factors of a matrix product, as floats */
+    uint32_t wide_y;
+    uint32_t widen_x;  /* functions that this one calls */
+    uint32_t widen_y;
+    uint32_t fold;
     uint32_t shuffle;
 } subgroup_recipe;
 
@@ -29,7 +33,7 @@ typedef struct {
     uint32_t local_id; /* variables of built-ins, of three 64-bit integers */
     uint32_t group_size;
     uint32_t fence; /* a word of workgroup memory */
-    uint32_t bool_type, uint_type, ulong_type, vector_type;
+    uint32_t void_type, bool_type, uint_type, ulong_type, vector_type;
     struct {
         subgroup_recipe recipe;
         uint32_t id;
@@ -46,6 +50,9 @@ void subgroup_functions_begin(subgroup_functions *functions);
 
 /* The function of a recipe. */
 uint32_t subgroup_function(subgroup_functions *functions, const subgroup_recipe *recipe);
+
+/* Writes the function of a recipe under an id that the module has for it. */
+void subgroup_define_function(subgroup_functions *functions, const subgroup_recipe *recipe, uint32_t id);
 
 /* A constant of type uint. */
 uint32_t subgroup_constant(subgroup_functions *functions, uint32_t value);

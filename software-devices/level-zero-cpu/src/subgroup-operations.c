@@ -1,5 +1,6 @@
 #include "subgroup-operations.h"
 
+#include "subgroup-intel.h"
 #include "subgroup-templates.h"
 #include "subgroups.h"
 
@@ -285,12 +286,19 @@ static bool find(const group_instruction *of, subgroup_call *call)
     case SpvOpGroupNonUniformInverseBallot: return local(of, INVERSE_BALLOT_TEXT, NULL, 0, call);
     case SpvOpGroupNonUniformBallotBitExtract: return local(of, BALLOT_BIT_TEXT, NULL, 0, call);
     case SpvOpGroupNonUniformBallotBitCount: return ballot_count(of, call);
+    case SpvOpSubgroupBlockReadINTEL: return subgroup_block_read(of->functions, of->result, of->operands, call);
     default: return false;
     }
 }
 
 bool subgroup_call_for(subgroup_functions *functions, const uint32_t *instruction, subgroup_call *call)
 {
+    /* The only one without a result. */
+    if (spirv_opcode(instruction) == SpvOpSubgroupBlockWriteINTEL) {
+        call->result = functions->void_type;
+        return subgroup_block_write(functions, instruction + 1, call);
+    }
+    call->result = instruction[1];
     group_instruction of = {functions,       spirv_opcode(instruction), instruction[1],
                             functions->size, instruction + 3,           spirv_length(instruction) - 3u};
     bool has_scope = of.opcode < SpvOpSubgroupShuffleINTEL;

@@ -6,6 +6,7 @@
 
 /* A call: the function, and its arguments from the instruction's operands. */
 typedef struct {
+    uint32_t result; /* type */
     uint32_t function;
     uint32_t arguments[3];
     unsigned argument_count;

@@ -1,4 +1,4 @@
-/* Assembly of the emulations. Names: see `write_function` in subgroup-functions.c. */
+/* Assembly of the emulations. Names: see `subgroup_define_function` in subgroup-functions.c. */
 #ifndef SUBGROUP_TEMPLATES_H
 #define SUBGROUP_TEMPLATES_H
 

@@ -1,15 +1,25 @@
 #include "subgroups.h"
 
 #include "spirv-tools.h"
+#include "subgroup-intel.h"
 #include "subgroup-operations.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* What an id of the module is, as far as it concerns sub-groups. */
+typedef struct {
+    const subgroup_import *import; /* a function that the module leaves to the driver */
+    uint8_t builtin;               /* a variable: which, plus one */
+    bool is_parameter;             /* of an import */
+} role;
+
 typedef struct {
     subgroup_functions functions;
     spirv_edit edit;
-    uint8_t *builtins; /* by id: which sub-group variable it is, plus one; 0 for others */
+    role *roles; /* by id */
+    bool has_imports;
+    bool in_import; /* between the declaration of an import and its end */
 } emulation;
 
 static bool is_subgroup_builtin(uint32_t builtin)
@@ -24,12 +34,20 @@ static bool is_subgroup_barrier(const spirv_module *module, const uint32_t *at)
     return scope == SpvScopeSubgroup;
 }
 
+static bool is_import(const spirv_module *module, const uint32_t *at)
+{
+    if (spirv_opcode(at) != SpvOpDecorate || at[2] != SpvDecorationLinkageAttributes) return false;
+    const uint32_t *definition = spirv_definition(module, at[1]);
+    return at[spirv_length(at) - 1] == SpvLinkageTypeImport && definition && spirv_opcode(definition) == SpvOpFunction;
+}
+
 static bool needs_emulation(const spirv_module *module, const uint32_t *at)
 {
     switch (spirv_opcode(at)) {
     case SpvOpMemoryBarrier: return true;
     case SpvOpControlBarrier: return is_subgroup_barrier(module, at);
-    case SpvOpDecorate: return at[2] == SpvDecorationBuiltIn && is_subgroup_builtin(at[3]);
+    case SpvOpDecorate:
+        return (at[2] == SpvDecorationBuiltIn && is_subgroup_builtin(at[3])) || is_import(module, at);
     case SpvOpCapability: return at[1] == SpvCapabilitySubgroupDispatch;
     default: return subgroup_is_group_opcode(spirv_opcode(at));
     }
@@ -60,13 +78,18 @@ static bool is_preamble(uint16_t opcode)
 static bool is_emulated_capability(uint32_t capability)
 {
     return capability == SpvCapabilityGroups || capability == SpvCapabilitySubgroupDispatch ||
-           capability == SpvCapabilitySubgroupShuffleINTEL ||
+           capability == SpvCapabilitySubgroupShuffleINTEL || capability == SpvCapabilitySubgroupBufferBlockIOINTEL ||
            (capability >= SpvCapabilityGroupNonUniform && capability <= SpvCapabilityGroupNonUniformClustered);
 }
 
 static bool is_dropped_variable(const emulation *state, uint32_t id)
 {
-    return id < state->edit.module->bound && state->builtins[id] != 0;
+    return id < state->edit.module->bound && state->roles[id].builtin != 0;
+}
+
+static bool is_dropped(const emulation *state, uint32_t id)
+{
+    return is_dropped_variable(state, id) || (id < state->edit.module->bound && state->roles[id].is_parameter);
 }
 
 /* The two variables that all functions need join the interface; those of sub-groups leave it. */
@@ -100,7 +123,7 @@ static void copy_preamble(emulation *state, const uint32_t *at)
         break;
     case SpvOpName:
     case SpvOpDecorate:
-        if (is_dropped_variable(state, at[1])) return;
+        if (is_dropped(state, at[1]) || is_import(state->edit.module, at)) return;
         break;
     default: break;
     }
@@ -143,17 +166,34 @@ static void emit_group_operation(emulation *state, const uint32_t *at)
         state->edit.failed = true;
         return;
     }
-    uint32_t operands[6] = {at[1], at[2], call.function};
+    const bool has_result = call.result != state->functions.void_type;
+    uint32_t operands[6] = {call.result, has_result ? at[2] : spirv_new_id(&state->edit), call.function};
     memcpy(operands + 3, call.arguments, sizeof call.arguments);
     spirv_emit(&state->edit.bodies, SpvOpFunctionCall, 3 + call.argument_count, operands);
+}
+
+/* The declaration goes, and a function takes its id: calls stay as they are. */
+static bool skip_import(emulation *state, const uint32_t *at)
+{
+    const uint16_t opcode = spirv_opcode(at);
+    const subgroup_import *import = opcode == SpvOpFunction ? state->roles[at[2]].import : NULL;
+    if (import) {
+        state->in_import = true;
+        if (!subgroup_define_import(&state->functions, at, import)) state->edit.failed = true;
+        return true;
+    }
+    const bool skipped = state->in_import;
+    if (opcode == SpvOpFunctionEnd) state->in_import = false;
+    return skipped;
 }
 
 static void copy_body(emulation *state, const uint32_t *at)
 {
     spirv_words *out = &state->edit.bodies;
     uint16_t opcode = spirv_opcode(at);
+    if (skip_import(state, at)) return;
     if (opcode == SpvOpLoad && is_dropped_variable(state, at[3])) {
-        uint32_t function = subgroup_builtin(&state->functions, state->builtins[at[3]] - 1u);
+        uint32_t function = subgroup_builtin(&state->functions, state->roles[at[3]].builtin - 1u);
         spirv_emit(out, SpvOpFunctionCall, 3, (uint32_t[]){at[1], at[2], function});
     } else if (opcode == SpvOpMemoryBarrier) {
         emit_fence(state, out);
@@ -169,6 +209,8 @@ static void copy_body(emulation *state, const uint32_t *at)
 static void rewrite(emulation *state, const spirv_module *module)
 {
     const uint32_t *end = spirv_end(module), *at = spirv_first(module);
+    /* Their functions convert halves, which the module may have as integers only. */
+    if (state->has_imports) spirv_emit(&state->edit.preamble, SpvOpCapability, 1, (uint32_t[]){SpvCapabilityFloat16});
     for (; at < end && is_preamble(spirv_opcode(at)); at += spirv_length(at)) copy_preamble(state, at);
     decorate(&state->edit, state->functions.local_id, SpvBuiltInLocalInvocationId);
     decorate(&state->edit, state->functions.group_size, SpvBuiltInWorkgroupSize);
@@ -179,14 +221,23 @@ static void rewrite(emulation *state, const spirv_module *module)
     for (; at < end; at += spirv_length(at)) copy_body(state, at);
 }
 
+const uint32_t subgroup_sizes[ENGINE_SUBGROUP_SIZES] = {8, 16, 32};
+
+static bool is_size(uint32_t size)
+{
+    for (int at = 0; at < ENGINE_SUBGROUP_SIZES; at++)
+        if (subgroup_sizes[at] == size) return true;
+    return false;
+}
+
 static bool find_size(const spirv_module *module, uint32_t *size, engine_log *log)
 {
     bool asked = false;
-    *size = SUBGROUP_SIZE;
+    *size = subgroup_sizes[0];
     const uint32_t *end = spirv_end(module);
     for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
         if (spirv_opcode(at) != SpvOpExecutionMode || at[2] != SpvExecutionModeSubgroupSize) continue;
-        if ((at[3] != 8 && at[3] != 16 && at[3] != 32) || (asked && at[3] != *size)) {
+        if (!is_size(at[3]) || (asked && at[3] != *size)) {
             engine_say(log, "sub-groups of %u: they can be of 8, 16 or 32, and of one size in a module", at[3]);
             return false;
         }
@@ -196,16 +247,28 @@ static bool find_size(const spirv_module *module, uint32_t *size, engine_log *lo
     return true;
 }
 
+/* Imports and what they are declared with: decorations come before functions. */
+static void note_import(emulation *state, const spirv_module *module, const uint32_t *at, bool *within)
+{
+    if (is_import(module, at)) {
+        state->roles[at[1]].import = subgroup_import_of(spirv_text(at + 3));
+        state->has_imports = true;
+    }
+    if (spirv_opcode(at) == SpvOpFunction) *within = state->roles[at[2]].import != NULL;
+    if (spirv_opcode(at) == SpvOpFunctionParameter) state->roles[at[2]].is_parameter = *within;
+}
+
 /* Notes the built-in variables: sub-groups' are replaced, two others serve the functions. True where anything is to do.
  */
 static bool survey(emulation *state, const spirv_module *module)
 {
-    bool needed = false;
+    bool needed = false, within_import = false;
     const uint32_t *end = spirv_end(module);
     for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
         needed = needed || needs_emulation(module, at);
+        note_import(state, module, at, &within_import);
         if (spirv_opcode(at) != SpvOpDecorate || at[2] != SpvDecorationBuiltIn) continue;
-        if (is_subgroup_builtin(at[3])) state->builtins[at[1]] = (uint8_t)(at[3] + 1);
+        if (is_subgroup_builtin(at[3])) state->roles[at[1]].builtin = (uint8_t)(at[3] + 1);
         if (at[3] == SpvBuiltInLocalInvocationId) state->functions.local_id = at[1];
         if (at[3] == SpvBuiltInWorkgroupSize) state->functions.group_size = at[1];
     }
@@ -216,10 +279,10 @@ spirv_status subgroups_emulate(spirv_module *module, uint32_t *size, engine_log 
 {
     if (!find_size(module, size, log)) return SPIRV_BAD;
     emulation *state = calloc(1, sizeof *state);
-    uint8_t *builtins = calloc(module->bound, sizeof *builtins);
-    spirv_status status = state && builtins ? SPIRV_OK : SPIRV_NO_MEMORY;
+    role *roles = calloc(module->bound, sizeof *roles);
+    spirv_status status = state && roles ? SPIRV_OK : SPIRV_NO_MEMORY;
     if (status == SPIRV_OK) {
-        state->builtins = builtins;
+        state->roles = roles;
         state->edit = (spirv_edit){.module = module, .bound = module->bound, .log = log};
         state->functions.edit = &state->edit;
         state->functions.size = *size;
@@ -234,6 +297,6 @@ spirv_status subgroups_emulate(spirv_module *module, uint32_t *size, engine_log 
         }
     }
     free(state);
-    free(builtins);
+    free(roles);
     return status;
 }

@@ -9,22 +9,26 @@
  * SMax (reduce and both scans). In scope Subgroup: OpGroupNonUniform Elect, All, Any, AllEqual, Broadcast,
  * BroadcastFirst, Ballot, InverseBallot, BallotBitExtract, BallotBitCount, Shuffle, ShuffleXor, ShuffleUp, ShuffleDown,
  * IAdd, FAdd, IMul, FMul, minima, maxima and bitwise operations (reduce, both scans, clustered reduce);
- * OpSubgroupShuffleINTEL, ShuffleDownINTEL, ShuffleUpINTEL, ShuffleXorINTEL; OpControlBarrier of scope Subgroup;
- * OpMemoryBarrier of any scope; the built-in variables SubgroupSize, SubgroupMaxSize, NumSubgroups,
- * NumEnqueuedSubgroups, SubgroupId, SubgroupLocalInvocationId. Others are refused by name. Execution mode SubgroupSize
- * may ask for 8, 16 or 32.
+ * OpSubgroupShuffleINTEL, ShuffleDownINTEL, ShuffleUpINTEL, ShuffleXorINTEL; OpSubgroupBlockReadINTEL and
+ * BlockWriteINTEL of 16-bit and 32-bit integers, which are no barriers; the imports in subgroup-intel.c;
+ * OpControlBarrier of scope Subgroup; OpMemoryBarrier of any scope; the built-in variables SubgroupSize,
+ * SubgroupMaxSize, NumSubgroups, NumEnqueuedSubgroups, SubgroupId, SubgroupLocalInvocationId. Others are refused by
+ * name. Execution mode SubgroupSize may ask for one of `subgroup_sizes`.
  */
 #ifndef SUBGROUPS_H
 #define SUBGROUPS_H
 
 #include "engine-log.h"
+#include "engine.h"
 #include "spirv-module.h"
 
 enum {
-    SUBGROUP_SIZE = 8,
     SUBGROUP_MAX_GROUP = 1024,
     SUBGROUP_SEMANTICS = 0x310 /* SequentiallyConsistent, of WorkgroupMemory and CrossWorkgroupMemory */
 };
+
+/* Sizes that there are; the first is what a module has that asks for none. */
+extern const uint32_t subgroup_sizes[ENGINE_SUBGROUP_SIZES];
 
 /*
  * Rewrites the module where it uses any of these; `size` is what its sub-groups have. SPIRV_BAD with a line in the log

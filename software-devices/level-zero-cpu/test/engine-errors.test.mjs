@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { importOf } from './spirv/cases-intel.mjs';
 import { answersIn, assemble, assembleAll, compileEngine, runScript, temporaryFolder } from './spirv/harness.mjs';
 import { moduleText } from './spirv/module.mjs';
 
@@ -23,6 +24,17 @@ const store = 'OpStore %p0 #i32:1 Aligned 4';
 const good = moduleText({ parameters: ['pg_i32'], body: store });
 const subgroup = (/** @type {string} */ line, /** @type {string[]} */ capabilities) =>
   moduleText({ parameters: ['pg_i32'], body: line, capabilities });
+
+const blockRead = (/** @type {string} */ pointer, /** @type {string} */ body) =>
+  moduleText({
+    parameters: [pointer],
+    capabilities: ['SubgroupBufferBlockIOINTEL'],
+    extensions: ['SPV_INTEL_subgroups'],
+    body,
+  });
+const matrices = importOf(16, 8);
+const imported = (/** @type {Partial<typeof matrices>} */ changes) =>
+  moduleText({ ...matrices, capabilities: ['SubgroupDispatch'], ...changes, parameters: ['pg_i32'], body: store });
 
 /** Bytes of a module, changed. @param {string} name @param {(bytes: Buffer) => Buffer} change */
 const changed = (name, change) => {
@@ -143,7 +155,7 @@ const refused = [
       decorate: 'OpDecorate %elsewhere LinkageAttributes "elsewhere" Import',
       functions: '%elsewhere = OpFunction %void None %elsewhere_type\nOpFunctionEnd',
     }),
-    'the import elsewhere cannot be used',
+    'the import elsewhere cannot be used on this device: the driver has no such function',
   ],
   [
     'a bool as an argument',
@@ -151,14 +163,44 @@ const refused = [
     'argument 1 of kernel main is of a type that no value can be given for',
   ],
   [
-    'block reads of sub-groups',
-    moduleText({
-      parameters: ['pg_i32'],
-      capabilities: ['SubgroupBufferBlockIOINTEL'],
-      extensions: ['SPV_INTEL_subgroups'],
-      body: '%v = OpSubgroupBlockReadINTEL %i32 %p0',
-    }),
-    'block reads and writes of sub-groups',
+    'block reads of 64-bit numbers',
+    blockRead('pg_i64', '%v = OpSubgroupBlockReadINTEL %i64 %p0'),
+    'OpSubgroupBlockReadINTEL is not emulated',
+  ],
+  [
+    'block reads of three',
+    blockRead('pg_i32', '%v = OpSubgroupBlockReadINTEL %v3i32 %p0'),
+    'OpSubgroupBlockReadINTEL is not emulated',
+  ],
+  [
+    'block reads of workgroup memory',
+    blockRead('pw_i32', '%v = OpSubgroupBlockReadINTEL %i32 %p0'),
+    'OpSubgroupBlockReadINTEL is not emulated',
+  ],
+  [
+    'block writes of other numbers than memory has',
+    blockRead('pg_i32', 'OpSubgroupBlockWriteINTEL %p0 #i16:1'),
+    'OpSubgroupBlockWriteINTEL is not emulated',
+  ],
+  [
+    'a matrix built-in in sub-groups of another size',
+    imported({ modes: 'OpExecutionMode %main SubgroupSize 8' }),
+    `the import ${matrices.name} is for sub-groups of 16, and these are of 8`,
+  ],
+  [
+    'a matrix built-in of 16 without a size of sub-groups',
+    imported({ modes: '' }),
+    'is for sub-groups of 16, and these are of 8',
+  ],
+  [
+    'a matrix built-in with types of another',
+    imported({ decorate: matrices.decorate.replace('Dv8_sDv8_iDv8_f', 'Dv4_sDv8_iDv4_f') }),
+    'Dv4_sDv8_iDv4_f is declared with other types than it has',
+  ],
+  [
+    'a matrix built-in of other numbers',
+    imported({ decorate: matrices.decorate.replace('f16_f16', 'bf16_bf16') }),
+    'mad_k16Dv8_sDv8_iDv8_f cannot be used on this device: the driver has no such function',
   ],
   [
     'the highest bit of a ballot',

@@ -50,7 +50,9 @@ static void device_properties(uint32_t sub_devices, bool has_subgroups)
     OK(zeDeviceGetComputeProperties(device, &compute));
     EXPECT(compute.maxTotalGroupSize == 1024 && compute.maxGroupSizeX <= 1024 &&
            compute.maxSharedLocalMemory >= 32 << 10);
-    EXPECT(compute.numSubGroupSizes == (has_subgroups ? 1 : 0) && (compute.subGroupSizes[0] > 0) == has_subgroups);
+    EXPECT(compute.numSubGroupSizes == (has_subgroups ? 3 : 0));
+    for (uint32_t i = 0; i < ZE_SUBGROUPSIZE_COUNT; i++)
+        EXPECT(compute.subGroupSizes[i] == (i < compute.numSubGroupSizes ? 8u << i : 0));
 }
 
 static void other_device_properties(void)

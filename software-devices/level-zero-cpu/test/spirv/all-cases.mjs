@@ -3,6 +3,7 @@
 import { compilers } from './cases-compilers.mjs';
 import { control, specialization } from './cases-control.mjs';
 import { groups } from './cases-groups.mjs';
+import { intel } from './cases-intel.mjs';
 import { memory } from './cases-memory.mjs';
 import { numbers } from './cases-numbers.mjs';
 import { shuffles } from './cases-shuffles.mjs';
@@ -19,6 +20,7 @@ export const casesByTopic = {
   groups,
   subgroups,
   shuffles,
+  intel,
   compilers,
 };
 

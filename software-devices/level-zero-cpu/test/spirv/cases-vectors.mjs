@@ -68,6 +68,28 @@ const exact = [
 ];
 
 export const vectors = [
+  ...[2, 4, 16].flatMap((lanes) => {
+    const values = count(lanes * 2).map((x) => x / 4);
+    const [halves, floats] = [`v${lanes}f16`, `v${lanes}f32`];
+    return [
+      item(
+        `halves of a vector of ${lanes} to floats`,
+        halves,
+        floats,
+        `%y = OpFConvert %${floats} %x`,
+        values,
+        (x) => x,
+      ),
+      item(
+        `floats of a vector of ${lanes} to halves`,
+        floats,
+        halves,
+        `%y = OpFConvert %${halves} %x`,
+        values,
+        (x) => x,
+      ),
+    ];
+  }),
   ...lengths,
   item('i8 vector of 16', 'v16i8', 'v16i8', '%y = OpIAdd %v16i8 %x %x', count(16), (x) => 2 * x),
   item('f64 vector of 4', 'v4f64', 'v4f64', '%y = OpFAdd %v4f64 %x %x', count(4), (x) => 2 * x),
