@@ -31,7 +31,12 @@ const pitchOf = (lanes: number): number => lanes * KEYS + 2;
 export const queriesOf = ({ rows, subgroups }: Pick<SubgroupParams, 'rows' | 'subgroups'>): number => rows * subgroups;
 
 /** Bytes of workgroup memory. */
-export const subgroupLocalBytes = ({ lanes, rows, subgroups, headDim }: Omit<SubgroupParams, 'isExact' | 'partial'>): number =>
+export const subgroupLocalBytes = ({
+  lanes,
+  rows,
+  subgroups,
+  headDim,
+}: Omit<SubgroupParams, 'isExact' | 'partial'>): number =>
   4 * (headDim * pitchOf(lanes) + subgroups * lanes * KEYS * rows);
 
 const PARAMETERS = {
@@ -68,7 +73,7 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
   const tileKeys = lanes * KEYS;
   const stagePitch = pitchOf(lanes);
   // Rows of V that are on their way at a time take registers.
-  const atOnce = registers === 'large' ? 4 : 2;
+  const atOnce = registers === 'large' && (lanes === 16 || headDim === 64) ? 4 : 2;
   const eachRow = Array.from({ length: rows }, (_, i) => i);
   const eachKey = Array.from({ length: KEYS }, (_, v) => v);
   const chunks = headDim / lanes;
@@ -140,23 +145,21 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
           const inTile = k.add(lane, half * lanes);
           const key = k.math('u_min', k.add(tile, inTile), k.sub(args.keys, 1));
           const row = k.mul(key, pitch);
-          // A loop and not its iterations: what is on its way takes registers from the sums.
-          k.forLoop({ to: k.constant(u32, headDim), step: 4 * subgroups, unroll: 'dont-unroll' }, [], (d) => {
-            const first = k.add(k.mul(member, 4), d);
-            const place = k.add(row, k.mul(first, 4));
-            const store = (c: number, value: Value): void => {
-              k.store(k.at(stage, k.add(k.mul(k.add(first, c), stagePitch), inTile)), value);
-            };
+          const store = (d: Value, value: Value): void => {
+            k.store(k.at(stage, k.add(k.mul(d, stagePitch), inTile)), value);
+          };
+          // Loops and not their iterations: what is on its way takes registers from the sums.
+          const apart = isExact ? 4 * subgroups : subgroups;
+          k.forLoop({ to: k.constant(u32, headDim), step: apart, unroll: 'dont-unroll' }, [], (from) => {
+            const first = k.add(from, isExact ? k.mul(member, 4) : member);
             if (isExact) {
-              const four = k.loadVector(pointerAt(k, kBytes, place, keys), 4);
-              for (let c = 0; c < 4; c++) store(c, k.extract(four, c));
+              const four = k.loadVector(pointerAt(k, kBytes, k.add(row, k.mul(first, 4)), keys), 4);
+              for (let c = 0; c < 4; c++) store(k.add(first, c), k.extract(four, c));
               return;
             }
-            for (let c = 0; c < 4; c++) {
-              const isColumn = k.ult(k.add(first, c), columns);
-              const at = k.select(isColumn, k.add(place, 4 * c), row);
-              store(c, k.select(isColumn, k.load(pointerAt(k, kBytes, at, keys)), 0));
-            }
+            const isColumn = k.ult(first, columns);
+            const place = k.add(row, k.mul(k.select(isColumn, first, 0), 4));
+            store(first, k.select(isColumn, k.load(pointerAt(k, kBytes, place, keys)), 0));
           });
         }
       };
@@ -226,45 +229,53 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
             eachChunk.map((c) => k.mul(sumsYet[i * chunks + c] as Value, factors[i] as Value)),
           );
           // From the work-item of the key to that of the query: of its own sub-group only, but compilers are told of groups.
-        const ownWeights = k.at(weightTile, k.mul(member, tileKeys * rows));
-        eachRow.forEach((i) =>
-          eachKey.forEach((v) => {
-            const place = k.add(k.mul(k.add(k.mul(lane, KEYS), v), rows), i);
-            k.store(k.at(ownWeights, place), weights[i]?.[v] as Value);
-          }),
-        );
-        k.barrier();
-        const weightOf = k.at(ownWeights, k.and(lane, rows - 1));
-        const isSeenByAll = k.uge(k.math('u_min', visible[0] as Value, end), k.add(tile, tileKeys));
-        const weigh = (so: readonly Value[], at: Value, keep: (i: number, next: Value, old: Value) => Value): Value[] => {
-          const row = rowOfValues(k.mul(k.add(tile, at), pitch));
-          const mine = k.load(k.at(weightOf, k.mul(at, rows)));
-          return eachRow.flatMap((i) => {
-            const weight = k.subgroupBroadcast(mine, i);
-            return eachChunk.map((c) => {
-              const old = so[i * chunks + c] as Value;
-              return keep(i, k.fma(weight, row[c] as Value, old), old);
-            });
-          });
-        };
-        const sums = k.ifElse(
-          isSeenByAll,
-          () =>
-            k.forLoop({ to: k.constant(u32, tileKeys), step: atOnce, unroll: 'dont-unroll' }, scaled, (at, before) => {
-              let so: readonly Value[] = before;
-              for (let key = 0; key < atOnce; key++) so = weigh(so, k.add(at, key), (_, next) => next);
-              return so;
+          const ownWeights = k.at(weightTile, k.mul(member, tileKeys * rows));
+          eachRow.forEach((i) =>
+            eachKey.forEach((v) => {
+              const place = k.add(k.mul(k.add(k.mul(lane, KEYS), v), rows), i);
+              k.store(k.at(ownWeights, place), weights[i]?.[v] as Value);
             }),
-          // A hidden value may be infinite or NaN, and then a weight of 0 does not hide it.
-          () => {
-            const count = k.math('u_min', k.sub(end, tile), k.constant(u32, tileKeys));
-            return k.forLoop({ to: count, unroll: 'dont-unroll' }, scaled, (at, so) => {
-              const sees = eachRow.map((i) => k.ult(k.add(tile, at), visible[i] as Value));
-              return weigh(so, at, (i, next, old) => k.select(sees[i] as Value, next, old));
+          );
+          k.barrier();
+          const weightOf = k.at(ownWeights, k.and(lane, rows - 1));
+          const isSeenByAll = k.uge(k.math('u_min', visibleTo(firstQuery), end), k.add(tile, tileKeys));
+          const weigh = (
+            so: readonly Value[],
+            at: Value,
+            keep: (i: number, next: Value, old: Value) => Value,
+          ): Value[] => {
+            const row = rowOfValues(k.mul(k.add(tile, at), pitch));
+            const mine = k.load(k.at(weightOf, k.mul(at, rows)));
+            return eachRow.flatMap((i) => {
+              const weight = k.subgroupBroadcast(mine, i);
+              return eachChunk.map((c) => {
+                const old = so[i * chunks + c] as Value;
+                return keep(i, k.fma(weight, row[c] as Value, old), old);
+              });
             });
-          },
-        );
-        return [...largest, ...totals, ...sums];
+          };
+          const sums = k.ifElse(
+            isSeenByAll,
+            () =>
+              k.forLoop(
+                { to: k.constant(u32, tileKeys), step: atOnce, unroll: 'dont-unroll' },
+                scaled,
+                (at, before) => {
+                  let so: readonly Value[] = before;
+                  for (let key = 0; key < atOnce; key++) so = weigh(so, k.add(at, key), (_, next) => next);
+                  return so;
+                },
+              ),
+            // A hidden value may be infinite or NaN, and then a weight of 0 does not hide it.
+            () => {
+              const count = k.math('u_min', k.sub(end, tile), k.constant(u32, tileKeys));
+              return k.forLoop({ to: count, unroll: 'dont-unroll' }, scaled, (at, so) => {
+                const sees = eachRow.map((i) => k.ult(k.add(tile, at), visible[i] as Value));
+                return weigh(so, at, (i, next, old) => k.select(sees[i] as Value, next, old));
+              });
+            },
+          );
+          return [...largest, ...totals, ...sums];
         },
       );
 

@@ -8,6 +8,8 @@ export interface ImplicitGemmParams {
   readonly tile: number;
   /** Side of the square piece of it that a work-item computes, a multiple of 4. */
   readonly piece: number;
+  /** Work-items of a sub-group, where the driver's compiler is not to decide. */
+  readonly lanes?: 16 | undefined;
 }
 
 /** Taps in workgroup memory at a time; at most the work-items of a group. */
@@ -31,21 +33,21 @@ const filterPitch = (tile: number): number => tile + 4;
  *
  * Input is NCHW, filter KCRS, output NKPQ. Workgroup memory holds, for {@link STEP} taps, the filters and the inputs
  * of the tile, and what each tap means for an address, which is worked out once per step and tap. A work-item
- * brings inputs of one place in all steps, and computes neighbouring filters by places that are `tile / piece` apart, so
- * that neighbours read and write neighbouring addresses. Coordinates are 32-bit, modulo 2^32: none in the padding is
+ * brings inputs of one place in all steps, and computes neighbouring filters by fours of neighbouring places, which lie
+ * `4 tile / piece` apart: it reads both as vectors of four. Coordinates are 32-bit, modulo 2^32: none in the padding is
  * congruent to one in the image as long as size and padding together stay below, which the plan sees to.
  *
  * Groups of work-items are numbered by group of channels, tile of places, and tile of filters, the last running fastest.
  */
 export const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((params: ImplicitGemmParams) => {
-  const { tile, piece } = params;
+  const { tile, piece, lanes: subgroupSize } = params;
   const lanes = implicitGemmLanes(params);
   const side = tile / piece;
   const pitch = filterPitch(tile);
   const loads = (tile * STEP) / lanes;
   const each = Array.from({ length: piece }, (_, index) => index);
   return defineKernel({
-    name: `conv2d/implicit-gemm ${tile}x${tile}x${STEP}`,
+    name: `conv2d/implicit-gemm ${tile}x${tile}x${STEP}${subgroupSize === undefined ? '' : ` of ${subgroupSize}`}`,
     parameters: {
       input: 'f32*',
       filter: 'f32*',
@@ -70,6 +72,7 @@ export const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((pa
       dilation_w: 'u32',
     },
     groupSize: [lanes, 1, 1],
+    subgroupSize,
     write: (k, { module, args }) => {
       const [u32, u64, f32] = [module.int(32), module.int(64), module.float(32)];
       const filterTile = k.localArray(f32, STEP * pitch);
@@ -147,7 +150,7 @@ export const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((pa
       };
 
       const laneRow = k.mul(k.udiv(lane, side), piece);
-      const laneColumn = k.umod(lane, side);
+      const laneColumn = k.mul(k.umod(lane, side), 4);
       describeTaps(k.constant(u32, 0));
       const zeros = each.flatMap(() => each.map(() => k.constant(f32, 0)));
       const isThere = k.ult(group, args.groups);
@@ -166,11 +169,13 @@ export const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((pa
         return k.forLoop({ to: k.constant(u32, STEP) }, carried, (tap, sum) => {
           const filterOfTap = k.at(filterAt, k.mul(tap, pitch));
           const inputOfTap = k.at(inputAt, k.mul(tap, tile));
-          const factors = each
-            .filter((i) => i % 4 === 0)
-            .map((i) => k.loadVector(k.at(filterOfTap, i), 4, { align: 16 }))
-            .flatMap((vector) => [0, 1, 2, 3].map((i) => k.extract(vector, i)));
-          const inputs = each.map((j) => k.load(k.at(inputOfTap, j * side)));
+          const foursAt = (at: Value, apart: number): Value[] =>
+            each
+              .filter((i) => i % 4 === 0)
+              .map((i) => k.loadVector(k.at(at, (i / 4) * apart), 4, { align: 16 }))
+              .flatMap((vector) => [0, 1, 2, 3].map((i) => k.extract(vector, i)));
+          const factors = foursAt(filterOfTap, 4);
+          const inputs = foursAt(inputOfTap, 4 * side);
           return factors.flatMap((factor, i) =>
             inputs.map((input, j) => k.fma(factor, input, sum[i * piece + j] as Value)),
           );
@@ -178,7 +183,7 @@ export const implicitGemm: (params: ImplicitGemmParams) => Kernel = variants((pa
       });
 
       for (const j of each) {
-        const place = k.add(firstPlace, k.uconvert(k.add(laneColumn, j * side), u64));
+        const place = k.add(firstPlace, k.uconvert(k.add(laneColumn, Math.floor(j / 4) * 4 * side + (j % 4)), u64));
         k.when(k.and(isThere, k.ult(place, args.places)), () => {
           const at = split(place);
           const firstOutput = k.add(

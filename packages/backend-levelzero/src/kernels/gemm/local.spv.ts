@@ -10,6 +10,8 @@ export interface LocalParams extends OperandFormats {
   readonly transA: boolean;
   readonly transB: boolean;
   readonly tile: Tile;
+  /** Work-items of a sub-group, where the driver's compiler is not to decide. */
+  readonly lanes?: 16 | undefined;
 }
 
 /**
@@ -23,12 +25,12 @@ export interface LocalParams extends OperandFormats {
  * beyond k, zeros are taken.
  */
 export const local: (params: LocalParams) => Kernel = variants((params: LocalParams) => {
-  const { input, output, transA, transB, tile } = params;
+  const { input, output, transA, transB, tile, lanes } = params;
   const groupSize = tileGroup(tile);
   const letters = `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
   const threads = groupSize[0] * groupSize[1];
   return defineKernel({
-    name: `gemm/local ${input}-${output} ${letters} ${tile.m}x${tile.n} ${tile.laneM}x${tile.laneN}`,
+    name: `gemm/local ${input}-${output} ${letters} ${tile.m}x${tile.n} ${tile.laneM}x${tile.laneN}${lanes === undefined ? '' : ` of ${lanes}`}`,
     parameters: {
       a: `${input}*`,
       b: `${input}*`,
@@ -45,6 +47,7 @@ export const local: (params: LocalParams) => Kernel = variants((params: LocalPar
       beta: 'f32',
     },
     groupSize,
+    subgroupSize: lanes,
     write: (k, { module, args }) => {
       const [f32, u64] = [module.float(32), module.int(64)];
       const four = module.vector(f32, 4);

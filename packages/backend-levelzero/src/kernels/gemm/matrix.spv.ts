@@ -93,50 +93,48 @@ export const matrix: (params: MatrixParams) => Kernel = variants(({ lanes, outpu
       const pointer = (bytes: Value, at: Value, type: typeof u32 | typeof u16): Value =>
         k.bitcast(k.at(bytes, at), module.globalPointer(type));
 
-      k.when(k.and(k.ult(firstRow, args.m), k.ult(firstColumn, args.n)), () => {
-        const zeros = block.flatMap(() => block.map(() => k.constant(sum, 0)));
-        const start = [k.mul(from, bytesOfA), k.mul(from, bytesOfB), ...zeros];
-        const [, , ...sums] = k.forLoop({ from, to, unroll: 'dont-unroll' }, start, (_, carried) => {
-          const [aAt, bAt, ...before] = carried as [Value, Value, ...Value[]];
-          const a = aLines.map((line) =>
-            k.subgroupBlockRead(pointer(aBytes, k.add(line, aAt), lanes === 8 ? u32 : u16), ofA),
-          );
-          const b = bLines.map((line) => k.subgroupBlockRead(pointer(bBytes, k.add(line, bAt), u32), ofB));
-          const after = before.map((old, index) =>
-            k.call(multiplyAdd, a[Math.floor(index / BLOCKS)] as Value, b[index % BLOCKS] as Value, old),
-          );
-          return [k.add(aAt, bytesOfA), k.add(bAt, bytesOfB), ...after];
-        });
-
-        const lane = k.subgroupLocalId();
-        const write = (result: (entry: Value, product: Value) => Value): void => {
-          for (const j of block) {
-            const column = k.add(firstColumn, k.add(lane, j * lanes));
-            k.when(k.ult(column, args.n), () => {
-              const top = k.add(c, k.uconvert(column, u64));
-              for (let i = 0; i < BLOCKS * BLOCK_ROWS; i++) {
-                const row = k.add(firstRow, i);
-                const of = sums[Math.floor(i / BLOCK_ROWS) * BLOCKS + j] as Value;
-                k.when(k.ult(row, args.m), () => {
-                  const entry = k.at(args.c, k.add(top, k.mul(k.uconvert(row, u64), args.c_ld)));
-                  storeElement(k, output, entry, result(entry, k.mul(k.extract(of, i % BLOCK_ROWS), args.alpha)));
-                });
-              }
-            });
-          }
-        };
-        k.ifElse(
-          k.ne(args.beta, 0),
-          () => {
-            write((entry, product) => k.fma(args.beta, loadElement(k, output, entry), product));
-            return [];
-          },
-          () => {
-            write((_, product) => product);
-            return [];
-          },
+      const zeros = block.flatMap(() => block.map(() => k.constant(sum, 0)));
+      const start = [k.mul(from, bytesOfA), k.mul(from, bytesOfB), ...zeros];
+      const [, , ...sums] = k.forLoop({ from, to, unroll: 'dont-unroll' }, start, (_, carried) => {
+        const [aAt, bAt, ...before] = carried as [Value, Value, ...Value[]];
+        const a = aLines.map((line) =>
+          k.subgroupBlockRead(pointer(aBytes, k.add(line, aAt), lanes === 8 ? u32 : u16), ofA),
         );
+        const b = bLines.map((line) => k.subgroupBlockRead(pointer(bBytes, k.add(line, bAt), u32), ofB));
+        const after = before.map((old, index) =>
+          k.call(multiplyAdd, a[Math.floor(index / BLOCKS)] as Value, b[index % BLOCKS] as Value, old),
+        );
+        return [k.add(aAt, bytesOfA), k.add(bAt, bytesOfB), ...after];
       });
+
+      const lane = k.subgroupLocalId();
+      const write = (result: (entry: Value, product: Value) => Value): void => {
+        for (const j of block) {
+          const column = k.add(firstColumn, k.add(lane, j * lanes));
+          k.when(k.ult(column, args.n), () => {
+            const top = k.add(c, k.uconvert(column, u64));
+            for (let i = 0; i < BLOCKS * BLOCK_ROWS; i++) {
+              const row = k.add(firstRow, i);
+              const of = sums[Math.floor(i / BLOCK_ROWS) * BLOCKS + j] as Value;
+              k.when(k.ult(row, args.m), () => {
+                const entry = k.at(args.c, k.add(top, k.mul(k.uconvert(row, u64), args.c_ld)));
+                storeElement(k, output, entry, result(entry, k.mul(k.extract(of, i % BLOCK_ROWS), args.alpha)));
+              });
+            }
+          });
+        }
+      };
+      k.ifElse(
+        k.ne(args.beta, 0),
+        () => {
+          write((entry, product) => k.fma(args.beta, loadElement(k, output, entry), product));
+          return [];
+        },
+        () => {
+          write((_, product) => product);
+          return [];
+        },
+      );
     },
   }),
 );
