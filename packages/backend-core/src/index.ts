@@ -6,6 +6,7 @@
 export type {
   AllocOptions,
   ComputeBackend,
+  LeftOutVariant,
   LostInfo,
   MemoryInfo,
   OpCalls,

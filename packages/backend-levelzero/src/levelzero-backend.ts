@@ -1,4 +1,11 @@
-import { BackendError, type DevicePtr, type DType, isBackendError, type OpName } from '@concord/backend-core';
+import {
+  BackendError,
+  type DevicePtr,
+  type DType,
+  isBackendError,
+  type OpName,
+  type VariantReport,
+} from '@concord/backend-core';
 import {
   BaseBackend,
   type BaseBackendOptions,
@@ -12,19 +19,15 @@ import {
   type ResolvedScale,
   type ResolvedUnary,
 } from '@concord/backend-core/implement';
+import { variantTuning } from '@concord/variants';
 import { addressOf } from './device/command-stream.ts';
 import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
-import { planAttention } from './kernels/attention/plan.ts';
-import { planBinary } from './kernels/binary/plan.ts';
-import { planConv2d } from './kernels/conv2d/plan.ts';
-import { kernelsOf } from './kernels/dry-run.ts';
-import { planGemm, planScale } from './kernels/gemm/plan.ts';
-import type { DeviceMemory, DeviceTraits, Recorder, Span } from './kernels/recorder.ts';
-import { planReduce } from './kernels/reduce/plan.ts';
-import { planUnary } from './kernels/unary/plan.ts';
+import { planScale } from './kernels/gemm/plan.ts';
+import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
 import type { LevelZeroNative } from './native.ts';
 import { loadedModule, nativeArguments } from './native-launch.ts';
+import { OpRunner } from './op-runner.ts';
 
 /** Options of a {@link LevelZeroBackend}. */
 export interface LevelZeroBackendOptions extends LevelZeroOptions, BaseBackendOptions {}
@@ -50,6 +53,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   readonly native: LevelZeroNative;
   readonly #options: LevelZeroOptions;
   #opened: LevelZeroClient | undefined;
+  #openedRunner: OpRunner | undefined;
 
   constructor(options: LevelZeroBackendOptions = {}) {
     super(options);
@@ -57,9 +61,15 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     this.native = this.#makeNative();
   }
 
+  /** Which kernel variants ran. Works after loss too. */
+  variants(): VariantReport {
+    return this.#runner.report();
+  }
+
   protected async doInit(): Promise<InitResult> {
     const client = await LevelZeroClient.open(this.#options);
     this.#opened = client;
+    this.#openedRunner = new OpRunner(client);
     client.onFailure((error) => {
       if (error.code === 'DEVICE_LOST') this.reportLost(error.detail, error);
       else this.reportFailure(error);
@@ -111,14 +121,14 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     this.#client.flush();
   }
 
-  protected override async doPrepare(op: CheckedOp): Promise<void> {
-    await Promise.all(kernelsOf(op, this.#client.traits).map((kernel) => this.#client.compile(kernel)));
+  protected override doPrepare(op: CheckedOp): Promise<void> {
+    return this.#runner.prepare(op);
   }
 
   protected override unsupportedReason(op: CheckedOp): string | undefined {
     if (!mayBeRefused(op, this.#client.traits)) return undefined;
     try {
-      kernelsOf(op, this.#client.traits);
+      this.#runner.planOf(op);
       return undefined;
     } catch (error) {
       if (isBackendError(error, 'UNSUPPORTED')) return error.detail;
@@ -131,31 +141,31 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   }
 
   protected override doGemm(call: ResolvedGemm<DeviceMemory>): void {
-    this.#record(call.opName, (recorder) => planGemm(call, recorder));
+    this.#runner.run(call.opName, { hook: 'gemm', call });
   }
 
   protected override doScale(call: ResolvedScale<DeviceMemory>): void {
-    this.#record(call.opName, (recorder) => planScale(call, recorder));
+    this.#client.record(call.opName, (recorder) => planScale(call, recorder));
   }
 
   protected override doConv2d(call: ResolvedConv2d<DeviceMemory>): void {
-    this.#record(call.opName, (recorder) => planConv2d(call, recorder));
+    this.#runner.run(call.opName, { hook: 'conv2d', call });
   }
 
   protected override doAttention(call: ResolvedAttention<DeviceMemory>): void {
-    this.#record(call.opName, (recorder) => planAttention(call, recorder));
+    this.#runner.run(call.opName, { hook: 'attention', call });
   }
 
   protected override doReduce(call: ResolvedReduce<DeviceMemory>): void {
-    this.#record(call.opName, (recorder) => planReduce(call, recorder));
+    this.#runner.run(call.opName, { hook: 'reduce', call });
   }
 
   protected override doUnary(call: ResolvedUnary<DeviceMemory>): void {
-    this.#record(call.opName, (recorder) => planUnary(call, recorder));
+    this.#runner.run(call.opName, { hook: 'unary', call });
   }
 
   protected override doBinary(call: ResolvedBinary<DeviceMemory>): void {
-    this.#record(call.opName, (recorder) => planBinary(call, recorder));
+    this.#runner.run(call.opName, { hook: 'binary', call });
   }
 
   get #client(): LevelZeroClient {
@@ -163,8 +173,9 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     return this.#opened;
   }
 
-  #record(op: string, plan: (recorder: Recorder) => void): void {
-    this.#client.record(op, plan);
+  get #runner(): OpRunner {
+    if (this.#openedRunner === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    return this.#openedRunner;
   }
 
   #makeNative(): LevelZeroNative {
@@ -198,6 +209,13 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
       // Also after a failure: then the counters and the logs matter most.
       memory: () => this.#client.memory(),
       buildLogs: () => this.#client.buildLogs,
+      tuning: variantTuning(
+        () => client().tuning,
+        (op, shape) => {
+          const checked = this.checkedShape(op, shape);
+          return checked === undefined ? [] : this.#runner.planOf(checked).picks;
+        },
+      ),
     };
   }
 }

@@ -1,4 +1,5 @@
 import type { DevicePtr } from '@concord/backend-core';
+import type { VariantTuning } from '@concord/variants';
 import type { LoadOptions } from './device/level-zero-client.ts';
 import type { LoadedModule } from './device/loaded-module.ts';
 import type { PoolCounters } from './device/memory-pool.ts';
@@ -56,4 +57,6 @@ export interface LevelZeroNative {
   memory(): PoolCounters;
   /** What the driver's compiler said, also of modules that it accepted. */
   buildLogs(): readonly BuildLog[];
+  /** The choice between the variants of our kernels. */
+  readonly tuning: VariantTuning;
 }

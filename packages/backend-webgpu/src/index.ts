@@ -17,15 +17,6 @@ export {
   type UniformType,
 } from './kernels/kernel.ts';
 export type { DeviceTraits, Launch, MatrixShape, Recorder, Span, StorageBuffer } from './kernels/recorder.ts';
-export type { VariantPick, VariantPreferences } from './kernels/variant-choice.ts';
+export { webgpuVariants } from './kernels/all-variants.ts';
 export { webgpu } from './provider.ts';
-export type { DeviceTuning, ProfileState } from './tuning/device-tuning.ts';
-export type { ProfileDevice, TuningProfile } from './tuning/profile.ts';
-export { checkTuningEnvironment, type TuningOptions } from './tuning/tuning-settings.ts';
-export {
-  type NativeBuffer,
-  type VariantTuning,
-  WebGpuBackend,
-  type WebGpuBackendOptions,
-  type WebGpuNative,
-} from './webgpu-backend.ts';
+export { type NativeBuffer, WebGpuBackend, type WebGpuBackendOptions, type WebGpuNative } from './webgpu-backend.ts';

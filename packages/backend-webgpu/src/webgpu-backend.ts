@@ -4,7 +4,6 @@ import {
   type DType,
   isBackendError,
   type OpName,
-  type OpShape,
   type VariantReport,
 } from '@concord/backend-core';
 import {
@@ -22,17 +21,14 @@ import {
   type ResolvedScale,
   type ResolvedUnary,
 } from '@concord/backend-core/implement';
+import { operandsOf, type VariantTuning, variantTuning } from '@concord/variants';
 import type { PoolCounters } from './client/buffer-pool.ts';
 import { WebGpuClient, type WebGpuOptions } from './client/webgpu-client.ts';
 import { planScale } from './kernels/gemm/plan.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
-import { operandsOf } from './kernels/op-plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
-import type { ProfileState } from './tuning/device-tuning.ts';
-import type { TuningProfile } from './tuning/profile.ts';
-import type { VariantPick } from './kernels/variant-choice.ts';
 import { matrixUnitsFault } from './matrix-units-trial.ts';
 
 /** Options of a {@link WebGpuBackend}. */
@@ -45,37 +41,6 @@ export interface NativeBuffer {
   readonly offset: number;
   /** Bytes from the pointer to the end of its allocation, rounded up to a multiple of 4 as bindings want it. */
   readonly size: number;
-}
-
-/**
- * The choice between kernel variants, for those who measure them.
- *
- * @throws {BackendError} INVALID_ARGUMENT from `force` for an id or glob that means no variant
- */
-export interface VariantTuning {
-  /**
-   * The choices that a call of this shape makes: one, or one for each part of a call too large for one binding.
-   *
-   * @throws {BackendError} INVALID_ARGUMENT or UNSUPPORTED, as the call itself
-   */
-  choices<Op extends OpName>(op: Op, shape: OpShape<Op>): readonly VariantPick[];
-  /** From now on takes the first of these ids or globs that can compute a call; none of them takes back what was forced. */
-  force(variants: readonly string[]): void;
-  /**
-   * Adds these choices to those in use, and keeps all for this device in the user's cache folder; Node only.
-   *
-   * @returns the path of the file
-   * @throws {Error} of the file system
-   */
-  save(measurements: Pick<TuningProfile, 'choices' | 'measured'>): string;
-  /**
-   * Finds out before a long measurement whether `save` can write.
-   *
-   * @throws {Error} of the file system
-   */
-  checkCanSave(): void;
-  /** What became of the profile when the device was opened. */
-  readonly profile: ProfileState;
 }
 
 /** What `native` of a {@link WebGpuBackend} gives. */
@@ -139,7 +104,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   variants(): VariantReport {
     const { variantRuns, tuning } = this.#client;
     const candidates = [...this.#plans.candidates];
-    return { runs: Object.fromEntries(variantRuns), candidates, forced: tuning.preferences.forced };
+    const { preferences, leftOut } = tuning;
+    return { runs: Object.fromEntries(variantRuns), candidates, forced: preferences.forced, leftOut };
   }
 
   protected async doInit(): Promise<InitResult> {
@@ -261,7 +227,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   }
 
   #run(opName: OpName, op: CheckedOp): void {
-    const operands = operandsOf(op.call);
+    const operands = operandsOf<StorageBuffer>(op.call);
     this.#client.run(opName, this.#plans.of(op, operands), operands);
   }
 
@@ -288,18 +254,13 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       encode: (callback) => client().encode(callback),
       // Also after a failure: then the counters matter most.
       memory: () => this.#client.memory(),
-      tuning: {
-        choices: (op, shape) => {
+      tuning: variantTuning(
+        () => client().tuning,
+        (op, shape) => {
           const checked = this.checkedShape(op, shape);
           return checked === undefined ? [] : this.#plans.ofShape(checked).picks;
         },
-        force: (variants) => client().tuning.force(variants),
-        save: (measurements) => client().tuning.save(measurements),
-        checkCanSave: () => client().tuning.checkCanSave(),
-        get profile() {
-          return client().tuning.profile;
-        },
-      },
+      ),
       get matrixUnits() {
         return { shapes: client().traits.matrixUnits, fault: fault() };
       },

@@ -9,7 +9,8 @@ import {
   selectBackend,
   type UnavailableReason,
 } from '@concord/backend-core';
-import type { ProfileState } from '@concord/backend-webgpu';
+import type { ProfileState } from '@concord/variants';
+import { tryVariants, type VariantTrial } from './try-variants.ts';
 import { isTunable } from './tune/tune-run.ts';
 
 /** One entry of {@link DevicesReport}. */
@@ -23,6 +24,8 @@ export type BackendReport =
       readonly numerics: Capabilities['numerics'];
       /** What became of the device's tuning profile, for a backend that has kernel variants. */
       readonly tuning?: ProfileState;
+      /** With `--verbose`: which of its kernel variants the device builds. */
+      readonly variants?: VariantTrial;
     }
   | {
       readonly name: string;
@@ -44,6 +47,13 @@ export interface DevicesReport {
   readonly attempts: readonly Attempt[];
 }
 
+/** How {@link inspectDevices} looks at devices. */
+export interface Inspection {
+  readonly signal: AbortSignal;
+  /** Whether to build the kernels of every variant, which takes seconds. */
+  readonly triesVariants: boolean;
+}
+
 /**
  * Opens every backend once, and lets the registry choose as it would for an application.
  *
@@ -51,14 +61,14 @@ export interface DevicesReport {
  */
 export async function inspectDevices(
   providers: readonly BackendProvider[],
-  signal: AbortSignal,
+  inspection: Inspection,
 ): Promise<DevicesReport> {
   const reports = new Map<string, BackendReport>();
-  const { picked, attempts } = await choose(providers, reports);
+  const { picked, attempts } = await choose(providers, reports, inspection);
   // One after the other: two APIs that open one GPU at once are no fair test of either.
   for (const provider of providers) {
-    signal.throwIfAborted();
-    if (!reports.has(provider.name)) reports.set(provider.name, await inspect(provider));
+    inspection.signal.throwIfAborted();
+    if (!reports.has(provider.name)) reports.set(provider.name, await inspect(provider, inspection));
   }
   return {
     picked,
@@ -71,11 +81,11 @@ export async function inspectDevices(
 async function choose(
   providers: readonly BackendProvider[],
   reports: Map<string, BackendReport>,
+  inspection: Inspection,
 ): Promise<Pick<DevicesReport, 'picked' | 'attempts'>> {
   try {
     const { backend, attempts } = await selectBackend(providers);
-    reports.set(backend.name, describe(backend));
-    await backend.dispose();
+    reports.set(backend.name, await describeAndDispose(backend, inspection));
     return { picked: backend.name, attempts };
   } catch (error) {
     if (!isBackendError(error, 'BACKEND_UNAVAILABLE')) throw error;
@@ -84,12 +94,10 @@ async function choose(
 }
 
 /** Asks the registry for this one backend, which covers probes that throw or hang and the self test. */
-async function inspect(provider: BackendProvider): Promise<BackendReport> {
+async function inspect(provider: BackendProvider, inspection: Inspection): Promise<BackendReport> {
   try {
     const { backend } = await selectBackend([provider], { prefer: [provider.name] });
-    const report = describe(backend);
-    await backend.dispose();
-    return report;
+    return await describeAndDispose(backend, inspection);
   } catch (error) {
     if (!isBackendError(error, 'BACKEND_UNAVAILABLE')) throw error;
     const attempt = error.attempts?.[0];
@@ -103,9 +111,19 @@ async function inspect(provider: BackendProvider): Promise<BackendReport> {
   }
 }
 
-function describe(backend: ComputeBackend): BackendReport {
+async function describeAndDispose(backend: ComputeBackend, inspection: Inspection): Promise<BackendReport> {
+  try {
+    return await describe(backend, inspection);
+  } finally {
+    await backend.dispose();
+  }
+}
+
+async function describe(backend: ComputeBackend, { signal, triesVariants }: Inspection): Promise<BackendReport> {
   const { name, device, capabilities } = backend;
   const { limits, dtypes, numerics } = capabilities;
   const report = { name, available: true, device, limits, dtypes, numerics } as const;
-  return isTunable(backend) ? { ...report, tuning: backend.native.tuning.profile } : report;
+  if (!isTunable(backend)) return report;
+  const tuned = { ...report, tuning: backend.native.tuning.profile };
+  return triesVariants ? { ...tuned, variants: await tryVariants(backend, signal) } : tuned;
 }

@@ -1,4 +1,6 @@
-import { checkTuningEnvironment } from '@concord/backend-webgpu';
+import { levelZeroVariants } from '@concord/backend-levelzero';
+import { webgpuVariants } from '@concord/backend-webgpu';
+import { checkTuningEnvironment } from '@concord/variants';
 import { Command, CommanderError } from 'commander';
 import { addBenchCommand } from './commands/bench.ts';
 import { addCompletionCommand } from './commands/completion.ts';
@@ -18,7 +20,8 @@ const HELP = `
 Environment:
   CONCORD_BACKEND=a,b   use only these backends, in this order
   CONCORD_REQUIRE=a,b   conformance fails where one of these cannot be used
-  CONCORD_VARIANT=a,b   force kernel variants, by ids or globs such as 'conv2d/*'
+  CONCORD_VARIANT=a,b   force kernel variants, by ids or globs such as 'conv2d/*'; 'webgpu:conv2d/*'
+                        means those of one backend
   CONCORD_TUNING=ignore go without the profile that concord tune wrote
   NO_COLOR=1            no colours
 
@@ -39,7 +42,7 @@ export function buildProgram(context: CommandContext, finish: Finish): Command {
   const program = new Command('concord')
     .description('Which compute devices work on this machine, and do they give the right answers?')
     .version(packageVersion(), '--version', 'print the version')
-    .option('--verbose', 'show the stack of errors')
+    .option('--verbose', 'show the stack of errors, and with devices which kernel variants work')
     .helpOption('-h, --help', 'show this help')
     .helpCommand(false)
     .addHelpText('after', HELP)
@@ -55,7 +58,9 @@ export function buildProgram(context: CommandContext, finish: Finish): Command {
     .configureHelp({ styleTitle: (title) => colorsFor(stdout).bold(title), showGlobalOptions: true });
   program.hook('preAction', (_, command) => {
     // A backend of one's own may have variants that ours does not know.
-    if (command.opts<ModuleOptions>().module === undefined) checkTuningEnvironment();
+    if (command.opts<ModuleOptions>().module === undefined) {
+      checkTuningEnvironment([webgpuVariants, levelZeroVariants]);
+    }
   });
   addDevicesCommand(program, context, finish);
   addConformanceCommand(program, context, finish);

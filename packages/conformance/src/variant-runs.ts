@@ -30,6 +30,10 @@ function matches(id: string, pattern: string): boolean {
 }
 
 /** What a report says of forced variants that never ran. */
-export function neverRanText({ neverRan }: VariantRuns): string {
-  return `forced, but never ran: ${neverRan.join(', ')}`;
+export function neverRanText({ neverRan, leftOut = [] }: VariantRuns): string {
+  const texts = neverRan.map((pattern) => {
+    const why = leftOut.find(({ id }) => matches(id, pattern))?.reason;
+    return why === undefined ? pattern : `${pattern} (left out: ${why})`;
+  });
+  return `forced, but never ran: ${texts.join(', ')}`;
 }

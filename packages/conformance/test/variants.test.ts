@@ -49,6 +49,14 @@ it.each([['reduce/rows'], ['gemm/*'], ['reduce/rows-lane*x'], ['*lane*lane'], ['
   },
 );
 
+it('says why a variant that is left out never ran', () => {
+  const leftOut = [{ id: 'gemm/a', reason: 'kernel gemm/a f32 does not build', log: 'error: 1' }];
+  const runs = { runs: {}, candidates: [], forced: [], leftOut };
+  expect(neverRanText({ ...runs, neverRan: ['gemm/*', 'gemm/b'] })).toBe(
+    'forced, but never ran: gemm/* (left out: kernel gemm/a f32 does not build), gemm/b',
+  );
+});
+
 it('is absent where there are no variants', async () => {
   const report = await runConformance(() => new CpuBackend(), { filter: 'fixed/**' });
   expect(report).not.toHaveProperty('variants');

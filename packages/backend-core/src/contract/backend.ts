@@ -86,6 +86,19 @@ export interface VariantReport {
   readonly candidates: readonly string[];
   /** Ids or globs that the user forced, such as those of `CONCORD_VARIANT`: each should appear among the runs. */
   readonly forced: readonly string[];
+  /** Variants that turned out not to work on this device, so that others run in their place; none of them is a candidate. */
+  readonly leftOut?: readonly LeftOutVariant[];
+}
+
+/** A variant of a kernel that is not used on a device because it does not work there. */
+export interface LeftOutVariant {
+  readonly id: string;
+  /** Why, in a few words: `kernel gemm/local f32 does not build`. */
+  readonly reason: string;
+  /** The kernel that the device refused, where it was one. */
+  readonly kernel?: string;
+  /** What the device's compiler said of it. */
+  readonly log?: string;
 }
 
 /**

@@ -1,7 +1,9 @@
 import { BackendError } from '@concord/backend-core';
+import { spanAt } from '@concord/variants';
 import type { KernelHandle } from '../ffi/handles.ts';
 import { RESULTS } from '../ffi/result.ts';
 import { checkGroups } from '../kernels/check-groups.ts';
+import type { OpPlan, PlannedLaunch } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
 import type { HostBlock, HostBlocks } from './host-blocks.ts';
 import type { Allocation, MemoryPool } from './memory-pool.ts';
@@ -39,6 +41,8 @@ export class CommandStream implements Recorder {
   readonly #ops = new Set<string>();
   #op = '';
   readonly #scratch: Allocation[] = [];
+  /** How often each variant was launched. */
+  readonly variantRuns: Map<string, number> = new Map();
   /** All 256 bytes in order, for the driver to read while it fills. */
   #patterns: HostBlock | undefined;
 
@@ -64,11 +68,31 @@ export class CommandStream implements Recorder {
     }
   }
 
-  launch({ kernel, args, groups }: Launch): void {
+  /** Records what was planned for an op, with these operands. */
+  run(op: string, { steps, scratch }: OpPlan, operands: readonly Span[]): void {
+    this.record(op, () => {
+      const memory = scratch.length === 0 ? operands : [...operands, ...scratch.map((bytes) => this.scratch(bytes))];
+      for (const step of steps) {
+        if ('kernel' in step) this.launchPlanned(step, memory);
+        else this.copy(spanAt(memory, step.dst), spanAt(memory, step.src));
+      }
+    });
+  }
+
+  launch({ kernel, args, groups, variant }: Launch): void {
     checkGroups(kernel, groups, this.traits);
     const loaded = this.#options.modules.kernel(kernel);
     loaded.setArguments(args);
     this.launchKernel(loaded.object.handle, groups, kernel.name);
+    this.#count(variant);
+  }
+
+  /** Launches a step of a plan. */
+  launchPlanned({ kernel, args, groups, variant }: PlannedLaunch, memory: readonly Span[]): void {
+    const loaded = this.#options.modules.kernel(kernel);
+    loaded.setPlannedArguments(args, memory);
+    this.launchKernel(loaded.object.handle, groups, kernel.name);
+    this.#count(variant);
   }
 
   /** Launches a kernel whose arguments and group size are set. */
@@ -137,6 +161,10 @@ export class CommandStream implements Recorder {
     this.#staging.clear();
     if (this.#patterns !== undefined) this.#options.blocks.giveBack(this.#patterns, 0);
     this.#patterns = undefined;
+  }
+
+  #count(variant: string | undefined): void {
+    if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
   }
 
   #copy(op: string, dst: bigint, src: bigint, bytes: number): void {

@@ -1,6 +1,9 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
+import { DeviceTuning } from '@concord/variants';
 import { loadLevelZero, type LevelZeroLibrary, unavailable } from '../ffi/load.ts';
+import { levelZeroVariants } from '../kernels/all-variants.ts';
 import type { Kernel } from '../kernels/kernel.ts';
+import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
 import { checkSource, type ModuleConstant } from './build-module.ts';
 import { checkGroupCounts } from './check-launch.ts';
@@ -36,6 +39,8 @@ export interface LoadOptions {
 export class LevelZeroClient {
   readonly traits: DeviceTraits;
   readonly deviceInfo: DeviceInfo;
+  /** What decides between kernel variants. */
+  readonly tuning: DeviceTuning;
   /** The raw handles, with the library that they belong to. */
   readonly native: OpenDevice;
   readonly library: LevelZeroLibrary;
@@ -54,7 +59,8 @@ export class LevelZeroClient {
   private constructor(library: LevelZeroLibrary, listed: ListedDevice, options: LevelZeroOptions) {
     this.library = library;
     this.deviceInfo = listed.info;
-    this.traits = readTraits(library.api, listed);
+    this.tuning = new DeviceTuning(levelZeroVariants, listed.info, options);
+    this.traits = { ...readTraits(library.api, listed), preferences: this.tuning.preferences };
     const device = new OpenDevice(library, listed);
     this.native = device;
     device.onLost = (error) => this.#fail(error);
@@ -105,6 +111,11 @@ export class LevelZeroClient {
   /** What the driver's compiler said of the modules that were built, also of those that it accepted. */
   get buildLogs(): readonly BuildLog[] {
     return this.#modules.logs;
+  }
+
+  /** How often each variant of a kernel family was launched, by its id. */
+  get variantRuns(): ReadonlyMap<string, number> {
+    return this.#stream.variantRuns;
   }
 
   /** Calls `listener` with each failure of work that was accepted, and with the loss of the device. */
@@ -176,6 +187,22 @@ export class LevelZeroClient {
   record(op: string, plan: (recorder: Recorder) => void): void {
     this.#assertUsable(op);
     this.#stream.record(op, plan);
+  }
+
+  /** @internal Records what was planned for an op, with these operands; `op` is its name in messages. */
+  run(op: string, plan: OpPlan, operands: readonly Span[]): void {
+    this.#assertUsable(op);
+    this.#stream.run(op, plan, operands);
+  }
+
+  /**
+   * Builds a kernel ahead of its first launch, on this thread.
+   *
+   * @throws {BackendError} DEVICE_ERROR with the build log
+   */
+  compileNow(kernel: Kernel): void {
+    this.#assertUsable('prepare');
+    this.#modules.kernel(kernel);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { BackendError } from '@concord/backend-core';
 import type { Kernel } from '../kernels/kernel.ts';
-import type { Launch, Span } from '../kernels/recorder.ts';
+import type { PlannedLaunch } from '../kernels/op-plan.ts';
+import type { DeviceMemory, Launch, Span } from '../kernels/recorder.ts';
 import type { KernelObject } from './loaded-module.ts';
 import type { Allocation } from './memory-pool.ts';
 import type { OpenDevice } from './open-device.ts';
@@ -48,26 +49,46 @@ export class LoadedKernel {
   /** Sets the arguments of the next launch. */
   setArguments(args: Launch['args']): void {
     const { parameters, name } = this.#kernel;
-    if (this.#frees !== this.#device.frees) {
-      // A driver may keep, with a pointer, what it knows of the memory there. The same address may be other memory now.
-      this.#frees = this.#device.frees;
-      this.#isSet.fill(false);
-    }
+    this.#forgetFreed();
     for (let index = 0; index < parameters.length; index++) {
       const parameter = parameters[index] as Kernel['parameters'][number];
       const value = args[parameter.name];
       if (value === undefined) {
         throw new BackendError('DEVICE_ERROR', `kernel ${name}: argument ${parameter.name} is not given`);
       }
-      if (typeof value === 'object') this.#setPointer(index, value);
-      else if (parameter.type === 'f32') this.#setFloat(index, value);
-      else if (parameter.type === 'pointer') {
-        throw new BackendError('DEVICE_ERROR', `kernel ${name}: argument ${parameter.name} must be a span`);
-      } else this.#set(index, value >>> 0, Math.floor(value / TWO_32));
+      if (typeof value === 'object') this.#setPointer(index, value.buffer, value.byteOffset);
+      else this.#setNumber(index, value);
     }
   }
 
-  #setPointer(index: number, { buffer, byteOffset }: Span): void {
+  /** Sets the arguments of the next launch to those of a plan, whose memory this is. */
+  setPlannedArguments(args: PlannedLaunch['args'], memory: readonly Span[]): void {
+    this.#forgetFreed();
+    for (let index = 0; index < args.length; index++) {
+      const value = args[index] as PlannedLaunch['args'][number];
+      if (typeof value === 'object') {
+        const { buffer, byteOffset } = memory[value.memory] as Span;
+        this.#setPointer(index, buffer, byteOffset + value.byteOffset);
+      } else this.#setNumber(index, value);
+    }
+  }
+
+  /** A driver may keep, with a pointer, what it knows of the memory there. The same address may be other memory now. */
+  #forgetFreed(): void {
+    if (this.#frees === this.#device.frees) return;
+    this.#frees = this.#device.frees;
+    this.#isSet.fill(false);
+  }
+
+  #setNumber(index: number, value: number): void {
+    const { name, type } = this.#kernel.parameters[index] as Kernel['parameters'][number];
+    if (type === 'f32') this.#setFloat(index, value);
+    else if (type === 'pointer') {
+      throw new BackendError('DEVICE_ERROR', `kernel ${this.#kernel.name}: argument ${name} must be a span`);
+    } else this.#set(index, value >>> 0, Math.floor(value / TWO_32));
+  }
+
+  #setPointer(index: number, buffer: DeviceMemory, byteOffset: number): void {
     const { addressLow, addressHigh } = buffer as Allocation;
     const low = addressLow + (byteOffset >>> 0);
     const carry = low >= TWO_32 ? 1 : 0;

@@ -1,4 +1,6 @@
 import { BackendError } from '@concord/backend-core';
+import { type TuningOptions, tuningSettings } from '@concord/variants';
+import { levelZeroVariants } from '../kernels/all-variants.ts';
 
 /** Which device of Level Zero to take. */
 export interface DeviceChoice {
@@ -11,7 +13,7 @@ export interface DeviceChoice {
 }
 
 /** Options of a `LevelZeroClient`. */
-export interface LevelZeroOptions extends DeviceChoice {
+export interface LevelZeroOptions extends DeviceChoice, TuningOptions {
   /** Path or name of the loader library. Default: where the platform has it. */
   readonly library?: string | undefined;
   /** Most bytes of freed memory that are kept for reuse. Default: 256 MiB. */
@@ -19,7 +21,9 @@ export interface LevelZeroOptions extends DeviceChoice {
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT */
-export function checkOptions({ device, subDevice, software, library, maxPooledBytes }: LevelZeroOptions): void {
+export function checkOptions(options: LevelZeroOptions): void {
+  const { device, subDevice, software, library, maxPooledBytes } = options;
+  tuningSettings(levelZeroVariants, options);
   check(
     device === undefined || isIndex(device) || isText(device),
     `device must be an index or part of a name, got ${shown(device)}`,

@@ -10,7 +10,7 @@ function planned(n: number, traits: DeviceTraits): Launch {
   const [a, output] = [fakeSpan(4 * n, 4), fakeSpan(4 * n, 12)];
   const kernel = (variant: 'run' | 'quad') =>
     elementwiseKernel({ name: 'test', variant, inputs: ['a'], scalars: ['b'], element: (k, x, y) => k.add(x, y) });
-  planElementwise({ kernel, operands: { a, output, b: 2 }, n }, recorder);
+  planElementwise({ name: 'test', kernel, operands: { a, output, b: 2 }, n }, recorder);
   expect(recorder.launches).toHaveLength(1);
   expect(recorder.scratches).toEqual([]);
   return recorder.launches[0] as Launch;

@@ -1,4 +1,5 @@
 import type { Operand } from '@concord/backend-core/implement';
+import type { VariantChooser, VariantPreferences } from '@concord/variants';
 import type { Kernel } from './kernel.ts';
 
 /** Device memory: one allocation of the driver, or a part of a pooled one. */
@@ -34,6 +35,8 @@ export interface DeviceTraits {
   readonly maxAllocationBytes: number;
   /** Most groups along x, y and z. */
   readonly maxGroups: readonly [number, number, number];
+  /** What decides between variants besides the plans themselves. */
+  readonly preferences?: VariantPreferences;
 }
 
 /** One run of a kernel. */
@@ -43,13 +46,15 @@ export interface Launch {
   readonly args: Readonly<Record<string, Span | number>>;
   /** Number of groups along x, y and z; none is 0. */
   readonly groups: readonly [number, number, number];
+  /** Id of the variant that this launch does the work of. A launch that only prepares or finishes work has none. */
+  readonly variant?: string;
 }
 
 /**
  * Where the plan of an op goes: launches and copies, in order; each sees what those before it wrote. One implementation
  * records commands for the device, others note only what would run.
  */
-export interface Recorder {
+export interface Recorder extends VariantChooser {
   readonly traits: DeviceTraits;
   launch(launch: Launch): void;
   /**

@@ -1,6 +1,6 @@
 import type { OpPlan } from '../kernels/op-plan.ts';
 import type { Span } from '../kernels/recorder.ts';
-import { ListMap } from '../list-map.ts';
+import { ListMap } from '@concord/variants';
 import { inScopes, type Scoped } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { BindingLayout } from './pipeline-cache.ts';

@@ -1,8 +1,9 @@
 import { BackendError } from '@concord/backend-core';
 import { annotate } from '@concord/backend-core/implement';
+import { type Place, spanAt } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
 import type { Kernel } from '../kernels/kernel.ts';
-import { type OpPlan, type Place, spanAt } from '../kernels/op-plan.ts';
+import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
 import type { BufferPool } from './buffer-pool.ts';

@@ -1,10 +1,10 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
+import { DeviceTuning, type TuningOptions, tuningSettings } from '@concord/variants';
 import { defaultSource } from '#gpu-source';
+import { webgpuVariants } from '../kernels/all-variants.ts';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
-import { DeviceTuning } from '../tuning/device-tuning.ts';
-import { type TuningOptions, tuningSettings } from '../tuning/tuning-settings.ts';
 import type { AdapterChoice } from './adapters.ts';
 import { BufferPool, type PoolCounters } from './buffer-pool.ts';
 import { CommandStream } from './command-stream.ts';
@@ -61,7 +61,7 @@ export class WebGpuClient {
 
   private constructor(shared: SharedDevice, options: WebGpuOptions) {
     this.#shared = shared;
-    this.tuning = new DeviceTuning(this.deviceInfo, options);
+    this.tuning = new DeviceTuning(webgpuVariants, this.deviceInfo, options);
     this.traits = { ...limitTraits(shared.traits, options), preferences: this.tuning.preferences };
     const onError = (error: BackendError): void => this.#fail(error);
     const onCheck = (check: Promise<void>): void => this.#watch(check);
@@ -334,7 +334,7 @@ export function gpuSource(options: Pick<WebGpuOptions, 'gpu' | 'dawn'>): GpuSour
 /** @throws {BackendError} INVALID_ARGUMENT */
 export function checkOptions(options: WebGpuOptions): void {
   const { maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes, software, powerPreference, adapter } = options;
-  tuningSettings(options);
+  tuningSettings(webgpuVariants, options);
   const least = { maxBindingBytes: LEAST_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };
   for (const [name, value] of Object.entries({ maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes })) {
     const atLeast = least[name as keyof typeof least];

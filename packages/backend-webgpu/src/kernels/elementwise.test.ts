@@ -6,7 +6,7 @@ import { elementwiseKernel, type ElementwiseVariant } from './elementwise.wgsl.t
 import type { Kernel } from './kernel.ts';
 import { slice } from './operands.ts';
 import type { DeviceTraits, Launch, Span } from './recorder.ts';
-import { NOTHING_TUNED } from './variant-choice.ts';
+import { NOTHING_TUNED } from '@concord/variants';
 
 const element = { uses: [], result: 'a + b' };
 const kernel = (variant: ElementwiseVariant): Kernel =>

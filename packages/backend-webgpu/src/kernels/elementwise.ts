@@ -7,7 +7,7 @@ import {
 import type { Kernel } from './kernel.ts';
 import { apartFrom, bindable, slice } from './operands.ts';
 import type { DeviceTraits, Recorder, Span } from './recorder.ts';
-import { type NamedVariant, pickVariant, sizeStep } from './variant-choice.ts';
+import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 
 /** An element-wise op on float32: `output[i] = f(inputs[i] ...)` for i in 0..n-1. */
 export interface Elementwise {

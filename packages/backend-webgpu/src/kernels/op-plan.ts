@@ -1,9 +1,8 @@
-import { BackendError } from '@concord/backend-core';
 import type { CheckedOp } from '@concord/backend-core/implement';
+import { type Place, PlanMemory, type VariantPick } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from './dispatch.ts';
 import { planCall } from './plans.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './recorder.ts';
-import type { VariantPick } from './variant-choice.ts';
 
 /** What an op runs: for one call, and for every other whose operands lie as those of that one do. */
 export interface OpPlan {
@@ -25,15 +24,6 @@ export interface PlannedDispatch extends Omit<Dispatch, 'spans'> {
   readonly places: readonly Place[];
 }
 
-/** A piece of the memory of an op. */
-export interface Place {
-  /** Which memory: the operands in their order, then the scratch memory. */
-  readonly memory: number;
-  /** Bytes from its start; negative where a binding has to begin before an operand. */
-  readonly byteOffset: number;
-  readonly byteLength: number;
-}
-
 let lastId = 0;
 
 /**
@@ -46,48 +36,20 @@ let lastId = 0;
 export function planOp(op: CheckedOp, operands: readonly Span[], traits: DeviceTraits): OpPlan {
   const recorder = new OpRecorder(traits, operands);
   planCall(op, recorder);
-  const { steps, scratchBytes: scratch, picks } = recorder;
-  return { id: ++lastId, steps, scratch, picks };
-}
-
-/** The operands of a call that has some, in the order of `call.operands`. Those without elements have no memory. */
-export function operandsOf(call: CheckedOp['call']): Span[] {
-  const spans: Span[] = [];
-  for (const { name } of call.operands) {
-    const span = (call as unknown as Readonly<Record<string, Span | undefined>>)[name];
-    if (span !== undefined) spans.push(span);
-  }
-  return spans;
-}
-
-/** The same call with operands in allocations of their own that are not there: for planning, not for running. */
-export function withFakeOperands({ hook, call }: CheckedOp): CheckedOp {
-  const elementBytes = call.dtype === 'f16' ? 2 : 4;
-  const operands: Record<string, Span> = {};
-  for (const { name, elements } of call.operands) {
-    if (elements > 0) operands[name] = fakeSpan(elements * elementBytes);
-  }
-  return { hook, call: { ...call, ...operands } } as CheckedOp;
-}
-
-/** The memory at a place. */
-export function spanAt(memory: readonly Span[], { memory: index, byteOffset, byteLength }: Place): Span {
-  const { buffer, byteOffset: start } = memory[index] as Span;
-  return { buffer, byteOffset: start + byteOffset, byteLength };
+  const { steps, memory, picks } = recorder;
+  return { id: ++lastId, steps, scratch: memory.scratchBytes, picks };
 }
 
 /** Notes what a plan launches and copies. */
 class OpRecorder implements Recorder {
   readonly traits: DeviceTraits;
   readonly steps: Step[] = [];
-  readonly scratchBytes: number[] = [];
   readonly picks: VariantPick[] = [];
-  /** The operands, then the scratch memory. */
-  readonly #memory: Span[];
+  readonly memory: PlanMemory<StorageBuffer>;
 
   constructor(traits: DeviceTraits, operands: readonly Span[]) {
     this.traits = traits;
-    this.#memory = [...operands];
+    this.memory = new PlanMemory(operands, fakeSpan);
   }
 
   notePick(pick: VariantPick): void {
@@ -96,31 +58,16 @@ class OpRecorder implements Recorder {
 
   launch(launch: Launch): void {
     for (const { spans, ...dispatch } of dispatchesOf(launch, this.traits.maxWorkgroupsPerDimension)) {
-      this.steps.push({ ...dispatch, places: spans.map((span) => this.#placeOf(span)) });
+      this.steps.push({ ...dispatch, places: spans.map((span) => this.memory.placeOf(span)) });
     }
   }
 
   copy(dst: Span, src: Span): void {
-    this.steps.push({ dst: this.#placeOf(dst), src: this.#placeOf(src) });
+    this.steps.push({ dst: this.memory.placeOf(dst), src: this.memory.placeOf(src) });
   }
 
   scratch(bytes: number): Span {
-    const { maxBufferBytes } = this.traits;
-    if (bytes > maxBufferBytes) {
-      throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes exceed the largest buffer, ${maxBufferBytes}`, {
-        requestedBytes: bytes,
-        limitBytes: maxBufferBytes,
-      });
-    }
-    const span = fakeSpan(bytes);
-    this.#memory.push(span);
-    this.scratchBytes.push(bytes);
-    return span;
-  }
-
-  #placeOf({ buffer, byteOffset, byteLength }: Span): Place {
-    const memory = this.#memory.findIndex((span) => span.buffer === buffer);
-    return { memory, byteOffset: byteOffset - (this.#memory[memory] as Span).byteOffset, byteLength };
+    return this.memory.scratch(bytes, this.traits.maxBufferBytes, 'buffer');
   }
 }
 
@@ -128,7 +75,7 @@ class OpRecorder implements Recorder {
 const NO_BUFFER = Object.freeze({}) as GPUBuffer;
 
 /** A span that stands for an allocation of its own. */
-function fakeSpan(byteLength: number): Span {
+export function fakeSpan(byteLength: number): Span {
   const buffer: StorageBuffer = { id: ++lastId, gpu: NO_BUFFER, size: Math.ceil(byteLength / 4) * 4 };
   return { buffer, byteOffset: 0, byteLength };
 }

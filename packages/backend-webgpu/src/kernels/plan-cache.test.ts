@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { fakeBuffer, PlanRecorder } from '../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../test/support/traits.ts';
 import { dispatchesOf } from './dispatch.ts';
-import { type OpPlan, operandsOf, spanAt } from './op-plan.ts';
+import type { OpPlan } from './op-plan.ts';
 import { PlanCache } from './plan-cache.ts';
 import { planCall } from './plans.ts';
 import type { Span, StorageBuffer } from './recorder.ts';
-import { NOTHING_TUNED } from './variant-choice.ts';
+import { NOTHING_TUNED, operandsOf, spanAt } from '@concord/variants';
 
 const N = 1000;
 const traits = TEST_DEVICES.gpu;

@@ -1,6 +1,6 @@
 import type { Operand } from '@concord/backend-core/implement';
 import type { Kernel } from './kernel.ts';
-import type { VariantChooser, VariantPreferences } from './variant-choice.ts';
+import type { VariantChooser, VariantPreferences } from '@concord/variants';
 
 /** Device memory: a GPU buffer for storage and copies. */
 export interface StorageBuffer {
@@ -72,6 +72,7 @@ export interface Launch {
  * others note only what would run.
  */
 export interface Recorder extends VariantChooser {
+  readonly traits: DeviceTraits;
   launch(launch: Launch): void;
   /**
    * Uninitialised memory until the end of the op.

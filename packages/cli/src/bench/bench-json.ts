@@ -1,5 +1,5 @@
 import type { DeviceInfo } from '@concord/backend-core';
-import type { ProfileState } from '@concord/backend-webgpu';
+import type { ProfileState } from '@concord/variants';
 import type { ReportEnvironment } from '../report-environment.ts';
 import type { BenchCase } from './bench-case.ts';
 import { type BenchRow, type BenchRun, type Peaks, peaksOf, ratioOf } from './bench-run.ts';

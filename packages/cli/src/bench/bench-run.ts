@@ -1,5 +1,5 @@
 import type { DeviceInfo } from '@concord/backend-core';
-import type { ProfileState } from '@concord/backend-webgpu';
+import type { ProfileState } from '@concord/variants';
 import type { NotRun } from '../try-backend.ts';
 import type { BenchCase } from './bench-case.ts';
 import { type BenchOutcome, isFailure, speedOf } from './outcome.ts';

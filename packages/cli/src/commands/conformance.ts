@@ -32,7 +32,7 @@ Examples:
   concord conformance --sample 0.1               a tenth of the cases, always the same
   concord conformance --html report.html         a page to read and to pass on
   concord conformance --module ./dist/index.js   a backend of your own
-  concord conformance --backend webgpu --each-variant
+  concord conformance --backend level-zero --each-variant
   concord conformance --json report.json
   concord conformance --json - | jq '.cases[] | select(.status == "failed")'
   CONCORD_REQUIRE=webgpu concord conformance     a missing WebGPU device is a failure

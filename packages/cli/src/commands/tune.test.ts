@@ -1,5 +1,5 @@
-import type { VariantPick } from '@concord/backend-webgpu';
 import { CpuBackend } from '@concord/backend-cpu';
+import type { VariantPick } from '@concord/variants';
 import { expect, test } from 'vitest';
 import { missing, run, working } from '../../test/fakes.ts';
 

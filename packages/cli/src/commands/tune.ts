@@ -53,7 +53,7 @@ export function addTuneCommand(program: Command, context: CommandContext, finish
     .summary('find the fastest kernels on this device, and keep them')
     .description('Measures the kernel variants of a backend on this device and writes a profile that it reads.')
     .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", computedOps)
-    .option('--backend <name>', 'the backend (default: webgpu, the one that has variants, or CONCORD_BACKEND)')
+    .option('--backend <name>', 'the backend: webgpu or level-zero (default: what an application would get)')
     .addOption(new Option('--size <size>', 'which shapes').choices(BENCH_SIZES).default('real'))
     .option('--seconds <n>', 'how long to measure each variant of each shape', positive, 0.1)
     .option('--dry-run', 'write no profile')
@@ -92,8 +92,7 @@ async function tune(context: CommandContext, options: Options): Promise<number> 
 }
 
 async function openTunable({ providers }: CommandContext, option: string | undefined): Promise<TunableBackend> {
-  const name = option ?? (process.env['CONCORD_BACKEND'] || 'webgpu');
-  const [provider, ...others] = await chooseProviders(providers, name);
+  const [provider, ...others] = await chooseProviders(providers, option);
   if (others.length > 0) {
     throw new CommandError('one backend at a time is tuned', {
       ...{ code: 'INVALID_ARGUMENT', exitCode: EXIT.usage, hint: 'concord tune --backend webgpu' },
@@ -103,7 +102,7 @@ async function openTunable({ providers }: CommandContext, option: string | undef
   await backend?.init();
   if (backend !== undefined && isTunable(backend)) return backend;
   await backend?.dispose();
-  throw new CommandError(`${name} has no kernel variants to choose from`, {
+  throw new CommandError(`${provider?.name ?? 'it'} has no kernel variants to choose from`, {
     code: 'INVALID_ARGUMENT',
     exitCode: EXIT.usage,
     hint: 'concord tune --backend webgpu',

@@ -4,6 +4,7 @@ import type { CommandContext, Output } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type CasePrinter, createCasePrinter } from '../output/case-printer.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
+import { leftOutLines } from '../output/left-out.ts';
 import { variantsTable } from '../output/variants-table.ts';
 import { reportNotRun, tryBackend } from '../try-backend.ts';
 import type { BackendRun } from './backend-run.ts';
@@ -52,6 +53,8 @@ export async function runBackend(
   const exitCode = isPart ? EXIT.interrupted : report.ok ? EXIT.ok : EXIT.failed;
   if (variants === undefined && forced.length > 0) text.write(`${backend} has no kernel variants to force\n`);
   if (variants !== undefined && variants.forced.length > 0) text.write(`\n${variantsTable(variants, colors)}\n`);
+  const leftOut = leftOutLines(variants?.leftOut ?? []);
+  if (leftOut.length > 0) text.write(`\nLeft out on this device:\n${leftOut.map((line) => `  ${line}\n`).join('')}`);
   const run = { backend, device, versions, cases, exitCode, ms, origin };
   return variants === undefined ? run : { ...run, variants };
 }

@@ -1,8 +1,10 @@
 import type { Attempt, DeviceInfo, Limits } from '@concord/backend-core';
-import type { ProfileState } from '@concord/backend-webgpu';
+import type { ProfileState } from '@concord/variants';
 import type { BackendReport, DevicesReport } from '../inspect-devices.ts';
 import type { Colors } from './colors.ts';
+import type { VariantTrial } from '../try-variants.ts';
 import { formatBytes } from './format.ts';
+import { leftOutLines } from './left-out.ts';
 import { plainTable, type TableCell } from './table.ts';
 
 const HEAD = ['Backend', 'Status', 'Device', 'Type', 'Memory'];
@@ -55,6 +57,7 @@ function details(backend: BackendReport): string[] {
       `limits: ${limits(backend.limits)}`,
       ...parts(backend.device),
       ...(backend.tuning === undefined ? [] : [`tuning: ${tuning(backend.tuning)}`]),
+      ...(backend.variants === undefined ? [] : variants(backend.variants)),
     ];
   const why = `${backend.message} (${backend.reason})`;
   return backend.hint === null ? [why] : [why, `hint: ${backend.hint}`];
@@ -74,6 +77,11 @@ function parts({ computeUnits, subDevices = 0 }: DeviceInfo): string[] {
 function tuning({ state, path, detail }: ProfileState): string {
   if (state === 'none') return `no profile; ${detail}`;
   return `profile ${state} (${detail})${path === undefined ? '' : `: ${path}`}`;
+}
+
+function variants({ built, leftOut }: VariantTrial): string[] {
+  const rest = leftOut.length === 0 ? 'none left out' : `${leftOut.length} left out:`;
+  return [`variants: ${built.length} built, ${rest}`, ...leftOutLines(leftOut)];
 }
 
 function limits({ maxAllocationBytes, maxHeadDim }: Limits): string {

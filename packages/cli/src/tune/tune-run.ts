@@ -1,5 +1,5 @@
-import type { VariantTuning } from '@concord/backend-webgpu';
 import { type ComputeBackend, isBackendError } from '@concord/backend-core';
+import type { VariantTuning } from '@concord/variants';
 import type { BenchCase } from '../bench/bench-case.ts';
 import { measureCase } from '../bench/measure-case.ts';
 import { spreadOf } from '../bench/statistics.ts';

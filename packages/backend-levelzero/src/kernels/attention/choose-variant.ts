@@ -1,3 +1,4 @@
+import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import type { DeviceTraits } from '../recorder.ts';
 import { TILE_KEYS, type TiledParams, tiledLanes, tiledLocalBytes } from './tiled.spv.ts';
 import { WIDE_QUERIES, type WideParams } from './wide.spv.ts';
@@ -10,14 +11,16 @@ export interface AttentionSizes {
   /** That some query sees. */
   readonly keys: number;
   readonly headDim: number;
+  readonly causal: boolean;
 }
 
 /** The kernel for a call, with the parameters that it is made with, and into how many parts it takes the keys. */
-export type AttentionVariant = { readonly splits: number } & (
+export type AttentionVariant = NamedVariant & { readonly splits: number } & Way;
+
+type Way =
   | { readonly kind: 'row' }
   | ({ readonly kind: 'wide' } & Omit<WideParams, 'partial'>)
-  | ({ readonly kind: 'tiled' } & Omit<TiledParams, 'partial'>)
-);
+  | ({ readonly kind: 'tiled' } & Omit<TiledParams, 'partial'>);
 
 /** Columns of a vector of the CPU kernels. */
 const LANES = 16;
@@ -38,15 +41,41 @@ export const TILES: readonly Omit<TiledParams, 'partial'>[] = [16, 32, 64].flatM
   [64, 128, 256].map((headDim) => ({ queries, headDim })),
 );
 
-/** `wide` on CPUs, `row` there for few queries; `tiled` on GPUs. */
-export function chooseVariant(sizes: AttentionSizes, traits: DeviceTraits): AttentionVariant {
+/** Every variant, of which each device and shape has some. */
+export const VARIANT_IDS: readonly string[] = [
+  ...TILES.map((tile) => idOf({ kind: 'tiled', ...tile })),
+  ...COLUMNS.map((columns) => idOf({ kind: 'wide', columns })),
+  idOf({ kind: 'row' }),
+];
+
+/** What can attend, best first as far as is known: `wide` on CPUs, `row` there for few queries; `tiled` on GPUs. */
+export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): VariantQuestion<AttentionVariant> {
+  const { heads, queries, keys, headDim, causal } = sizes;
+  const steps = [heads, queries, keys, headDim].map(sizeStep).join(' ');
+  const candidates = traits.isCpuLike ? cpuVariants(sizes, traits) : tiledVariants(sizes, traits);
+  const [preferred] = candidates;
+  if (preferred === undefined) throw new Error(`no tile of attention for ${headDim} columns`);
+  return { shapeClass: () => `attention ${causal ? 'causal ' : ''}${steps}`, candidates, preferred };
+}
+
+/** A way with its id. */
+export function named(way: Way, splits: number): AttentionVariant {
+  return { id: idOf(way), splits, ...way };
+}
+
+function idOf(way: Way): string {
+  if (way.kind === 'row') return 'attention/row';
+  if (way.kind === 'wide') return `attention/wide-${way.columns}`;
+  return `attention/tiled-${way.queries}x${way.headDim}`;
+}
+
+function cpuVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
   const { heads, queries, headDim } = sizes;
-  if (!traits.isCpuLike) return chooseTiled(sizes, traits);
-  if (queries <= FEW_QUERIES && headDim >= LANES) {
-    return { kind: 'row', splits: splitsFor(heads * queries, sizes, traits) };
-  }
   const groups = heads * Math.ceil(queries / WIDE_QUERIES);
-  return { kind: 'wide', columns: headDim < 2 * LANES ? 16 : 32, splits: splitsFor(groups, sizes, traits) };
+  const wide = named({ kind: 'wide', columns: headDim < 2 * LANES ? 16 : 32 }, splitsFor(groups, sizes, traits));
+  if (headDim < LANES) return [wide];
+  const row = named({ kind: 'row' }, splitsFor(heads * queries, sizes, traits));
+  return queries <= FEW_QUERIES ? [row, wide] : [wide, row];
 }
 
 /** The tiles that a device has work-items and memory for. */
@@ -60,18 +89,20 @@ export function splitKeys(keys: number, splits: number): number {
 }
 
 /** Large blocks of queries read K and V less often; small ones waste less and make more groups. */
-function chooseTiled(sizes: AttentionSizes, traits: DeviceTraits): AttentionVariant {
+function tiledVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
   const { heads, queries, headDim } = sizes;
   const groupsOf = (tile: { readonly queries: number }): number => heads * Math.ceil(queries / tile.queries);
-  const fitting = fittingTiles(traits);
-  const columns = fitting.find((tile) => tile.headDim >= headDim)?.headDim;
-  const tiles = fitting.filter((tile) => tile.headDim === columns);
+  const possible = fittingTiles(traits).filter((tile) => tile.headDim >= headDim);
+  const tiles = possible.filter((tile) => tile.headDim === possible[0]?.headDim);
   const busy = tiles.filter((tile) => groupsOf(tile) >= ENOUGH_GROUPS * traits.computeUnits).at(-1);
   const least = tiles.find((tile) => tile.queries >= Math.min(queries, MOST_SPLIT_QUERIES));
-  const chosen = [busy, least, tiles[0]].filter((tile) => tile !== undefined);
-  const [tile] = chosen.sort((x, y) => y.queries - x.queries);
-  if (tile === undefined) throw new Error(`no tile of attention for ${headDim} columns`);
-  return { kind: 'tiled', ...tile, splits: splitsFor(groupsOf(tile), sizes, traits) };
+  const best = [busy, least, tiles[0]].filter((tile) => tile !== undefined).sort((x, y) => y.queries - x.queries)[0];
+  if (best === undefined) return [];
+  return [best, ...possible.filter((tile) => tile !== best)].map((tile) => {
+    // Large tiles are taken whole: they make groups enough, or somebody forces them.
+    const splits = tile.queries > MOST_SPLIT_QUERIES ? 1 : splitsFor(groupsOf(tile), sizes, traits);
+    return named({ kind: 'tiled', ...tile }, splits);
+  });
 }
 
 /** The number of parts to take the keys in: 1 unless there are few groups and many keys. */

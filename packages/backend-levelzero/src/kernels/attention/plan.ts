@@ -1,14 +1,16 @@
 import type { ResolvedAttention } from '@concord/backend-core/implement';
+import { pickVariant } from '@concord/variants';
 import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
 import {
+  type AttentionSizes,
   type AttentionVariant,
-  chooseVariant,
   COLUMNS,
   fittingTiles,
   MOST_SPLIT_QUERIES,
   splitKeys,
+  variantsFor,
 } from './choose-variant.ts';
 import { combine, COMBINE_LANES } from './combine.spv.ts';
 import { packKeys, PANEL_KEYS } from './pack-keys.spv.ts';
@@ -16,6 +18,8 @@ import { PAD_LANES, PADDED_COLUMNS, padValues } from './pad-values.spv.ts';
 import { row } from './row.spv.ts';
 import { tiled } from './tiled.spv.ts';
 import { wide, WIDE_QUERIES, type WideParams } from './wide.spv.ts';
+
+export { VARIANT_IDS } from './choose-variant.ts';
 
 /** Most bytes of K and V that are laid out anew at a time, where the device allocates that much, unless one head has more. */
 const LAID_OUT_BYTES = 2 ** 26;
@@ -31,11 +35,12 @@ const RECORD_EXTRA = 2;
 export function planAttention(
   call: ResolvedAttention<DeviceMemory>,
   recorder: Recorder,
-  choose: typeof chooseVariant = chooseVariant,
+  choose: (sizes: AttentionSizes, recorder: Recorder) => AttentionVariant = chooseVariant,
 ): void {
   const heads = call.batch * call.heads;
   const keys = visibleKeys(call);
-  const variant = choose({ heads, queries: call.seqQ, keys, headDim: call.headDim }, recorder.traits);
+  const { seqQ: queries, headDim, causal } = call;
+  const variant = choose({ heads, queries, keys, headDim, causal }, recorder);
   if (variant.kind === 'wide') {
     planWide(call, variant, recorder);
   } else if (variant.kind === 'row') {
@@ -51,19 +56,22 @@ export function planAttention(
       recorder,
     );
   } else {
-    const { queries, headDim } = variant;
     attend(
       call,
       { first: 0, count: heads },
       variant,
       {
-        kernel: (partial) => tiled({ queries, headDim, partial }),
+        kernel: (partial) => tiled({ queries: variant.queries, headDim: variant.headDim, partial }),
         args: { k: call.k, v: call.v },
-        groups: heads * Math.ceil(call.seqQ / queries),
+        groups: heads * Math.ceil(queries / variant.queries),
       },
       recorder,
     );
   }
+}
+
+function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVariant {
+  return pickVariant(recorder, variantsFor(sizes, recorder.traits));
 }
 
 /** Every kernel of attention that can be chosen for a device. */
@@ -154,7 +162,7 @@ function planWide(
 function attend(
   call: ResolvedAttention<DeviceMemory>,
   heads: Heads,
-  { splits }: AttentionVariant,
+  { id, splits }: AttentionVariant,
   { kernel, args, groups }: Attending,
   recorder: Recorder,
 ): void {
@@ -180,6 +188,7 @@ function attend(
       scale,
     },
     groups: gridOf(groups * splits, recorder.traits),
+    variant: id,
   });
   if (records === undefined) return;
   recorder.launch({

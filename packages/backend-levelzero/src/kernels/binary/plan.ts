@@ -13,7 +13,7 @@ const binaryKernel = variants(({ op, variant }: { readonly op: BinaryOp; readonl
 /** `output[i] = op(a[i], b[i])`. */
 export function planBinary({ op, a, b, output, n }: ResolvedBinary<DeviceMemory>, recorder: Recorder): void {
   const kernel = (variant: ElementwiseVariant): Kernel => binaryKernel({ op, variant });
-  planElementwise({ kernel, operands: { a, b, output }, n }, recorder);
+  planElementwise({ name: `binary/${op}`, kernel, operands: { a, b, output }, n }, recorder);
 }
 
 /** Every kernel of the family that such a device runs. */

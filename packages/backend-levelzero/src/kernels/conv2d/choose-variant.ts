@@ -1,4 +1,5 @@
 import type { CheckedConv2d } from '@concord/backend-core/implement';
+import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import type { DeviceTraits } from '../recorder.ts';
 import type { DirectParams } from './direct.spv.ts';
 import { type ImplicitGemmParams, implicitGemmLanes, implicitGemmLocalBytes } from './implicit-gemm.spv.ts';
@@ -6,7 +7,9 @@ import { isOwnLayout, wideLayout } from './layout.ts';
 import { type WideParams, widePlaces } from './wide.spv.ts';
 
 /** The kernel for a call, with the parameters that it is made with. */
-export type Conv2dVariant =
+export type Conv2dVariant = NamedVariant & Way;
+
+type Way =
   | ({ readonly kind: 'direct' } & DirectParams)
   | ({ readonly kind: 'implicit-gemm' } & ImplicitGemmParams)
   | ({ readonly kind: 'wide'; readonly outputRows: number } & WideParams);
@@ -22,7 +25,7 @@ const LEAST_USE = 1 / 12;
 /** Largest growth of the images by laying them out. */
 const MOST_GROWTH = 8;
 
-/** What `direct` can be made with. */
+/** What `direct` can be made with, fewest filters first. */
 export const DIRECT: readonly DirectParams[] = [{ filters: 1 }, { filters: 8 }];
 /** What `implicit-gemm` can be made with, the largest tile first. */
 export const TILES: readonly ImplicitGemmParams[] = [
@@ -44,19 +47,59 @@ export function packedBytes({ maxAllocationBytes }: DeviceTraits): number {
   return Math.min(PACKED_BYTES, maxAllocationBytes - 4 * Math.max(...WIDE.map(widePlaces)));
 }
 
-/** `wide` on CPUs and `implicit-gemm` on GPUs, as far as they take the shape and are worth it; else `direct`. */
-export function chooseVariant(call: CheckedConv2d, traits: DeviceTraits): Conv2dVariant {
-  return (traits.isCpuLike ? chooseWide(call, traits) : chooseTile(call, traits)) ?? chooseDirect(call);
+/** Every variant, of which each device and shape has some. */
+export const VARIANT_IDS: readonly string[] = [
+  ...TILES.map((params) => idOf({ kind: 'implicit-gemm', ...params })),
+  ...WIDE.map((params) => idOf({ kind: 'wide', outputRows: 1, ...params })),
+  ...DIRECT.map((params) => idOf({ kind: 'direct', ...params })),
+];
+
+/**
+ * What can convolve, best first as far as is known: `wide` on CPUs and `implicit-gemm` on GPUs, where they take the shape
+ * and are worth it; else `direct`.
+ */
+export function variantsFor(call: CheckedConv2d, traits: DeviceTraits): VariantQuestion<Conv2dVariant> {
+  const { ways, isWorthwhile } = traits.isCpuLike ? wideWays(call, traits) : tileWays(call, traits);
+  const direct = directWays(call);
+  const candidates = (isWorthwhile ? [...ways, ...direct] : [...direct, ...ways]).map(named);
+  return { shapeClass: () => shapeClassOf(call), candidates, preferred: candidates[0] as Conv2dVariant };
 }
 
-function chooseDirect({ filterShape, groups }: CheckedConv2d): Conv2dVariant {
-  return { kind: 'direct', filters: filterShape[0] / groups >= FEW_FILTERS ? 8 : 1 };
+/** A way with its id. */
+export function named(way: Way): Conv2dVariant {
+  return { id: idOf(way), ...way };
 }
 
-function chooseTile(call: CheckedConv2d, traits: DeviceTraits): Conv2dVariant | undefined {
+function idOf(way: Way): string {
+  if (way.kind === 'direct') return `conv2d/direct-${way.filters}`;
+  if (way.kind === 'implicit-gemm') return `conv2d/implicit-gemm-${way.tile}`;
+  return `conv2d/wide-${way.filters}x${widePlaces(way)}`;
+}
+
+function shapeClassOf({ inputShape, filterShape, outputShape, groups }: CheckedConv2d): string {
+  const [filters, channels, filterHeight, filterWidth] = filterShape;
+  const places = inputShape[0] * outputShape[2] * outputShape[3];
+  const steps = [groups, filters / groups, channels, places].map(sizeStep);
+  return `conv2d ${filterHeight}x${filterWidth} ${steps.join(' ')}`;
+}
+
+/** Ways of one kind, best first, and whether they are better than `direct`. */
+interface Ways {
+  readonly ways: readonly Way[];
+  readonly isWorthwhile: boolean;
+}
+
+const NONE: Ways = { ways: [], isWorthwhile: false };
+
+function directWays({ filterShape, groups }: CheckedConv2d): readonly Way[] {
+  const bestFirst = filterShape[0] / groups >= FEW_FILTERS ? [...DIRECT].reverse() : DIRECT;
+  return bestFirst.map((params) => ({ kind: 'direct', ...params }));
+}
+
+function tileWays(call: CheckedConv2d, traits: DeviceTraits): Ways {
   const { filterShape, outputShape, groups } = call;
+  if (!fitsIn32Bits(call)) return NONE;
   const filters = filterShape[0] / groups;
-  if (filters < FEW_FILTERS || !fitsIn32Bits(call)) return undefined;
   const places = outputShape[0] * outputShape[2] * outputShape[3];
   const groupsOf = ({ tile }: ImplicitGemmParams): number =>
     groups * Math.ceil(filters / tile) * Math.ceil(places / tile);
@@ -64,8 +107,10 @@ function chooseTile(call: CheckedConv2d, traits: DeviceTraits): Conv2dVariant | 
     (each) => implicitGemmLanes(each) <= traits.maxGroupSize && implicitGemmLocalBytes(each) <= traits.maxLocalBytes,
   );
   const busy = fitting.find((each) => filters > each.tile / 2 && groupsOf(each) >= ENOUGH_GROUPS * traits.computeUnits);
-  const chosen = busy ?? fitting.at(-1);
-  return chosen && { kind: 'implicit-gemm', ...chosen };
+  const best = busy ?? fitting.at(-1);
+  if (best === undefined) return NONE;
+  const ways = [best, ...fitting.filter((each) => each !== best)];
+  return { ways: ways.map((each) => ({ kind: 'implicit-gemm', ...each })), isWorthwhile: filters >= FEW_FILTERS };
 }
 
 /** Coordinates and offsets in a group of channels, those in the padding included, modulo 2^32 without coinciding. */
@@ -82,24 +127,24 @@ function fitsIn32Bits({ inputShape, filterShape, outputShape, padding, dilation,
   return sizes.every((size) => size < 2 ** 31);
 }
 
-function chooseWide(call: CheckedConv2d, traits: DeviceTraits): Conv2dVariant | undefined {
+function wideWays(call: CheckedConv2d, traits: DeviceTraits): Ways {
   const { inputShape, filterShape, outputShape, stride, groups } = call;
   const filters = filterShape[0] / groups;
-  if (!fitsIn32Bits(call) || stride.some((size) => size >= 2 ** 31)) return undefined;
+  if (!fitsIn32Bits(call) || stride.some((size) => size >= 2 ** 31)) return NONE;
   const outputRows = rowsAtATime(call, packedBytes(traits));
-  if (outputRows === 0) return undefined;
+  if (outputRows === 0) return NONE;
   const { places, channelPitch } = wideLayout(call, outputRows);
   const growth = channelPitch / Math.max(inputShape[2] * inputShape[3], places);
-  if (!isOwnLayout(call) && growth > MOST_GROWTH) return undefined;
+  if (!isOwnLayout(call) && growth > MOST_GROWTH) return NONE;
   const sums = (params: WideParams): number => {
     const block = widePlaces(params);
     return Math.ceil(filters / params.filters) * params.filters * Math.ceil(places / block) * block;
   };
   // The fewer sums to an input or weight, the more loads.
   const work = (params: WideParams): number => sums(params) * (1 + 2 / params.filters + 1 / params.vectors);
-  const [chosen] = [...WIDE].sort((x, y) => work(x) - work(y)) as [WideParams, ...WideParams[]];
-  const use = (filters * outputRows * outputShape[3]) / sums(chosen);
-  return use < LEAST_USE ? undefined : { kind: 'wide', outputRows, ...chosen };
+  const bestFirst = [...WIDE].sort((x, y) => work(x) - work(y));
+  const use = (filters * outputRows * outputShape[3]) / sums(bestFirst[0] as WideParams);
+  return { ways: bestFirst.map((params) => ({ kind: 'wide', outputRows, ...params })), isWorthwhile: use >= LEAST_USE };
 }
 
 /** Output rows whose images, laid out for one group of channels, fit: all, or as many as do. */

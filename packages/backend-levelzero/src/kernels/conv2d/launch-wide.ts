@@ -1,4 +1,5 @@
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
+import type { NamedVariant } from '@concord/variants';
 import { gridOf } from '../grid.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
 import { packedBytes } from './choose-variant.ts';
@@ -15,7 +16,7 @@ const CACHED_BYTES = 2 ** 18;
 const COPIES_PER_ITEM = 2 ** 12;
 
 /** How many planes (groups of channels of an image) and output rows are laid out, and computed, at a time. */
-export interface WidePlan extends WideParams {
+export interface WidePlan extends WideParams, NamedVariant {
   readonly outputRows: number;
 }
 
@@ -122,7 +123,7 @@ function launchPack(
 
 function launchWide(
   call: ResolvedConv2d<DeviceMemory>,
-  params: WideParams,
+  params: WidePlan,
   { pitch, channelPitch }: WideLayout,
   { firstPlane, planes, firstRow, outputRows }: Piece,
   { images, table }: { readonly images: Span; readonly table: Span },
@@ -165,6 +166,7 @@ function launchWide(
       turns * planesAtATime * Math.ceil(filters / params.filters) * Math.ceil(blocks / blocksPerItem),
       recorder.traits,
     ),
+    variant: params.id,
   });
 }
 

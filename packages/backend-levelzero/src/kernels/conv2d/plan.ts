@@ -1,8 +1,9 @@
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
+import { type NamedVariant, pickVariant } from '@concord/variants';
 import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
-import { chooseVariant, DIRECT, TILES, WIDE } from './choose-variant.ts';
+import { type Conv2dVariant, DIRECT, TILES, variantsFor, WIDE } from './choose-variant.ts';
 import { direct, DIRECT_LANES, type DirectParams } from './direct.spv.ts';
 import { implicitGemm, type ImplicitGemmParams } from './implicit-gemm.spv.ts';
 import { planWide } from './launch-wide.ts';
@@ -10,20 +11,28 @@ import { offsets } from './offsets.spv.ts';
 import { pack } from './pack.spv.ts';
 import { wide } from './wide.spv.ts';
 
+export { VARIANT_IDS } from './choose-variant.ts';
+
+type Call = ResolvedConv2d<DeviceMemory>;
+
 /**
  * conv2dForward: `output[n, k, p, q] = sum over c, r, s of input * filter`, by the kernel that suits shape and device.
  *
  * @param choose - how the kernel is chosen, for tests of one
  */
 export function planConv2d(
-  call: ResolvedConv2d<DeviceMemory>,
+  call: Call,
   recorder: Recorder,
-  choose: typeof chooseVariant = chooseVariant,
+  choose: (call: Call, recorder: Recorder) => Conv2dVariant = chooseVariant,
 ): void {
-  const variant = choose(call, recorder.traits);
+  const variant = choose(call, recorder);
   if (variant.kind === 'wide') planWide(call, variant, recorder);
   else if (variant.kind === 'implicit-gemm') launchImplicitGemm(call, variant, recorder);
   else launchDirect(call, variant, recorder);
+}
+
+function chooseVariant(call: Call, recorder: Recorder): Conv2dVariant {
+  return pickVariant(recorder, variantsFor(call, recorder.traits));
 }
 
 /** Every kernel of conv2dForward that can be chosen for a device. */
@@ -32,7 +41,7 @@ export function allKernels({ isCpuLike }: DeviceTraits): readonly Kernel[] {
   return [...DIRECT.map(direct), ...(isCpuLike ? [...packing, ...WIDE.map(wide)] : TILES.map(implicitGemm))];
 }
 
-function launchDirect(call: ResolvedConv2d<DeviceMemory>, params: DirectParams, recorder: Recorder): void {
+function launchDirect(call: Call, params: NamedVariant & DirectParams, recorder: Recorder): void {
   const { inputShape, filterShape, outputShape, groups, input, filter, output } = call;
   const filters = filterShape[0] / groups;
   const outputPlane = outputShape[2] * outputShape[3];
@@ -56,10 +65,11 @@ function launchDirect(call: ResolvedConv2d<DeviceMemory>, params: DirectParams, 
       ...windowArguments(call),
     },
     groups: gridOf(groups * Math.ceil(filters / params.filters) * Math.ceil(places / DIRECT_LANES), recorder.traits),
+    variant: params.id,
   });
 }
 
-function launchImplicitGemm(call: ResolvedConv2d<DeviceMemory>, params: ImplicitGemmParams, recorder: Recorder): void {
+function launchImplicitGemm(call: Call, params: NamedVariant & ImplicitGemmParams, recorder: Recorder): void {
   const { inputShape, filterShape, outputShape, groups, input, filter, output } = call;
   const [images, channels, height, width] = inputShape;
   const filters = filterShape[0] / groups;
@@ -89,10 +99,11 @@ function launchImplicitGemm(call: ResolvedConv2d<DeviceMemory>, params: Implicit
       stride_w: call.stride[1] % 2 ** 32,
     },
     groups: gridOf(groups * Math.ceil(filters / params.tile) * Math.ceil(places / params.tile), recorder.traits),
+    variant: params.id,
   });
 }
 
-function windowArguments({ stride, padding, dilation }: ResolvedConv2d<DeviceMemory>) {
+function windowArguments({ stride, padding, dilation }: Call) {
   return {
     stride_h: stride[0],
     stride_w: stride[1],

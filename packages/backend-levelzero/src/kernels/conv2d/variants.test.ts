@@ -5,7 +5,7 @@ import { withTraits } from '../../../test/support/forced-traits.ts';
 import { readFloats, upload } from '../../../test/support/spans.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceTraits, Span } from '../recorder.ts';
-import { chooseVariant, type Conv2dVariant, DIRECT, TILES, WIDE } from './choose-variant.ts';
+import { DIRECT, named, TILES, variantsFor, WIDE } from './choose-variant.ts';
 import { planConv2d } from './plan.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
@@ -27,10 +27,12 @@ const inside = (values: readonly number[]): Span => {
   return { buffer, byteOffset: 4, byteLength: byteLength - 8 };
 };
 
+type Choose = NonNullable<Parameters<typeof planConv2d>[2]>;
+
 /** A convolution by one variant, compared with the oracle; what lies around the output is unchanged. */
 async function check(
   conv: Conv2d,
-  choose: typeof chooseVariant,
+  choose?: Choose,
   { specials = false, traits = {} }: { readonly specials?: boolean; readonly traits?: Partial<DeviceTraits> } = {},
 ): Promise<void> {
   const shape = conv2dShape(conv);
@@ -69,16 +71,21 @@ const SHAPES: readonly Conv2d[] = [
   { input: [5, 4, 30, 31], filter: [8, 3, 3], groups: 4, padding: [1, 1], dilation: [2, 2] },
 ];
 
-type Fixed = Exclude<Conv2dVariant, { kind: 'wide' }> | (typeof WIDE)[number];
+type Way = Parameters<typeof named>[0];
+type Fixed = Exclude<Way, { kind: 'wide' }> | (typeof WIDE)[number];
 const VARIANTS: readonly (readonly [string, Fixed])[] = [
   ...DIRECT.map((params) => [`direct ${JSON.stringify(params)}`, { kind: 'direct', ...params }] as const),
   ...TILES.map((params) => [`implicit-gemm ${JSON.stringify(params)}`, { kind: 'implicit-gemm', ...params }] as const),
   ...WIDE.map((params) => [`wide ${JSON.stringify(params)}`, params] as const),
 ];
 
+const chosen =
+  (variant: Fixed): Choose =>
+  ({ outputShape }) =>
+    named('kind' in variant ? variant : { kind: 'wide', outputRows: outputShape[2], ...variant });
+
 describe.each(VARIANTS)('%s', (_, variant) => {
-  const choose: typeof chooseVariant = ({ outputShape }) =>
-    'kind' in variant ? variant : { kind: 'wide', outputRows: outputShape[2], ...variant };
+  const choose = chosen(variant);
 
   it.each(SHAPES)('%j', (conv) => check(conv, choose));
   it('NaN and infinities of the input reach the outputs whose window holds them, and no other', async () => {
@@ -100,17 +107,15 @@ describe('wide, in pieces', () => {
     ['one row', { input: [2, 3, 9, 40], filter: [9, 3, 3], padding: [1, 1] }, 4 * 3 * 3 * 42],
   ] as const)('of %s', async (_, conv, bytes) => {
     const traits = { ...cpu, maxAllocationBytes: bytes + 4 * 64 };
-    const variant = chooseVariant(conv2dShape(conv), { ...client.traits, ...traits });
-    expect(variant.kind).toBe('wide');
-    await check(conv, chooseVariant, { traits });
+    const { preferred } = variantsFor(conv2dShape(conv), { ...client.traits, ...traits });
+    expect(preferred.kind).toBe('wide');
+    await check(conv, undefined, { traits });
   });
 
   it('the input where it lies, without reading beyond it', () =>
-    check({ input: [3, 5, 14, 14], filter: [9, 1, 1] }, chooseVariant, { traits: cpu }));
+    check({ input: [3, 5, 14, 14], filter: [9, 1, 1] }, undefined, { traits: cpu }));
 });
 
 it.each(VARIANTS)('%s in grids of few columns', async (_, variant) => {
-  const choose: typeof chooseVariant = ({ outputShape }) =>
-    'kind' in variant ? variant : { kind: 'wide', outputRows: outputShape[2], ...variant };
-  for (const conv of SHAPES.slice(1, 8)) await check(conv, choose, { traits: { maxGroups: [7, 65_535, 1] } });
+  for (const conv of SHAPES.slice(1, 8)) await check(conv, chosen(variant), { traits: { maxGroups: [7, 65_535, 1] } });
 });

@@ -1,17 +1,21 @@
+import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import type { DeviceTraits } from '../recorder.ts';
-import { LEAST_STRIP, matvecGroups, matvecShape, type MatvecVariant } from './launch-matvec.ts';
-import type { ProductShape } from './product.ts';
+import { LEAST_STRIP, matvecGroups, matvecShape, type MatvecWay } from './launch-matvec.ts';
+import type { Product, ProductShape } from './product.ts';
+import { DIRECT_GROUP } from './direct.spv.ts';
 import { SUBGROUP_ROWS, SUBGROUPS, subgroupTile } from './subgroup.spv.ts';
 import { type Tile, tileBytes, tileGroup } from './tile.ts';
 import { LANES, PANEL_COLUMNS, PANEL_ROWS } from './wide-shape.ts';
 
-/** A kernel family with its parameters, and into how many ranges k is split. */
-export type Variant =
-  | MatvecVariant
+/** A kernel family with its parameters, and into how many ranges k is split; `wide` goes through k by itself. */
+export type Variant = NamedVariant & { readonly splits: number } & Way;
+
+type Way =
+  | MatvecWay
   | { readonly kind: 'wide' }
-  | { readonly kind: 'direct'; readonly splits: number }
-  | { readonly kind: 'local'; readonly tile: Tile; readonly splits: number }
-  | { readonly kind: 'subgroup'; readonly lanes: number; readonly splits: number };
+  | { readonly kind: 'direct' }
+  | { readonly kind: 'local'; readonly tile: Tile }
+  | { readonly kind: 'subgroup'; readonly lanes: number };
 
 /** Tiles for GPUs, largest first. */
 export const TILES: readonly Tile[] = [
@@ -39,50 +43,99 @@ const WIDE_ADVANTAGE = 16;
  */
 const FEW_VECTORS = 16;
 
-/** Chooses the kernel of a product. */
-export function chooseVariant(shape: ProductShape, traits: DeviceTraits): Variant {
-  return traits.isCpuLike ? chooseForProcessor(shape, traits) : chooseForGpu(shape, traits);
+/** Every variant, of which each device and shape has some. */
+export const VARIANT_IDS: readonly string[] = [
+  ...TILES.map((tile) => idOf({ kind: 'local', tile })),
+  ...SUBGROUP_LANES.map((lanes) => idOf({ kind: 'subgroup', lanes })),
+  ...(['teams', 'vectors'] as const).flatMap((by) =>
+    [true, false].map((alongRows) => idOf({ kind: 'matvec', by, alongRows })),
+  ),
+  idOf({ kind: 'wide' }),
+  idOf({ kind: 'direct' }),
+];
+
+/** What the choice of a kernel depends on besides the device: a {@link Product}, for the most part. */
+export type VariantShape = ProductShape & { readonly a: Pick<Product['a'], 'dtype'> };
+
+/** What can compute a product, best first as far as is known. */
+export function variantsFor(shape: VariantShape, traits: DeviceTraits): VariantQuestion<Variant> {
+  const { m, n, k, batchCount, transA, transB, a } = shape;
+  const letters = `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
+  const shapeClass = (): string => `gemm ${a.dtype} ${letters} ${[m, n, k, batchCount].map(sizeStep).join(' ')}`;
+  const candidates = traits.isCpuLike ? variantsForProcessor(shape, traits) : variantsForGpu(shape, traits);
+  return { shapeClass, candidates, preferred: candidates[0] as Variant };
 }
 
-function chooseForProcessor(shape: ProductShape, { computeUnits }: DeviceTraits): Variant {
+/** A way with its id. */
+export function named(way: Way, splits: number): Variant {
+  return { id: idOf(way), splits, ...way };
+}
+
+function idOf(way: Way): string {
+  switch (way.kind) {
+    case 'matvec':
+      return `gemm/${way.by === 'teams' ? 'team' : 'wide'}-${way.alongRows ? 'rows' : 'columns'}`;
+    case 'local':
+      return `gemm/local-${way.tile.m}x${way.tile.n}`;
+    case 'subgroup':
+      return `gemm/subgroup-${way.lanes}`;
+    default:
+      return `gemm/${way.kind}`;
+  }
+}
+
+function variantsForProcessor(shape: ProductShape, { computeUnits }: DeviceTraits): readonly Variant[] {
   const { m, n, k, batchCount } = shape;
   const wanted = ITEMS_EACH * computeUnits;
-  const direct: Variant = { kind: 'direct', splits: splitsFor(Math.ceil((m * n * batchCount) / 64), k, wanted) };
-  const matvec = matvecShape(shape);
-  const { alongRows, rows, vectors } = matvec;
-  const isFew = alongRows ? vectors <= FEW_VECTORS && rows >= 2 * vectors : vectors === 1 && rows >= LEAST_STRIP;
-  if (isFew && k >= LANES) {
-    const groups = batchCount * matvecGroups(matvec, 'vectors');
-    return { kind: 'matvec', by: 'vectors', splits: splitsFor(groups, k, wanted) };
-  }
+  const direct = directVariant(shape, wanted);
   const terms = m * n * k;
   const tiles = Math.ceil(m / PANEL_ROWS) * Math.ceil(n / PANEL_COLUMNS);
   const isWorthwhile = tiles * PANEL_ROWS * PANEL_COLUMNS * k <= WIDE_ADVANTAGE * terms;
-  return isWorthwhile && terms * batchCount >= FEW_TERMS ? { kind: 'wide' } : direct;
+  const wide = named({ kind: 'wide' }, 1);
+  const others = isWorthwhile && terms * batchCount >= FEW_TERMS ? [wide, direct] : [direct, wide];
+  const matvec = matvecShape(shape);
+  const { alongRows, rows, vectors } = matvec;
+  const isFew = alongRows ? vectors <= FEW_VECTORS && rows >= 2 * vectors : vectors === 1 && rows >= LEAST_STRIP;
+  if (!isFew || k < LANES) return others;
+  const groups = batchCount * matvecGroups(matvec, 'vectors');
+  return [named({ kind: 'matvec', by: 'vectors', alongRows }, splitsFor(groups, k, wanted)), ...others];
 }
 
-function chooseForGpu(shape: ProductShape, traits: DeviceTraits): Variant {
+function variantsForGpu(shape: ProductShape, traits: DeviceTraits): readonly Variant[] {
   const { m, n, k, batchCount } = shape;
   const wanted = GROUPS_EACH * traits.computeUnits;
+  const direct = directVariant(shape, wanted);
   if (m === 1 || n === 1) {
-    const groups = batchCount * matvecGroups(matvecShape(shape), 'teams');
-    return { kind: 'matvec', by: 'teams', splits: splitsFor(groups, k, wanted) };
+    const matvec = matvecShape(shape);
+    const groups = batchCount * matvecGroups(matvec, 'teams');
+    const { alongRows } = matvec;
+    return [named({ kind: 'matvec', by: 'teams', alongRows }, splitsFor(groups, k, wanted)), direct];
   }
   const groupsOf = (tile: Pick<Tile, 'm' | 'n'>): number => batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
   const possible = possibleTiles(traits);
   const largest = possible.find((tile) => groupsOf(tile) >= wanted);
-  const tile = largest ?? possible.at(-1);
-  if (tile === undefined || Math.min(m, n) < SUBGROUP_ROWS) {
-    return { kind: 'direct', splits: splitsFor(Math.ceil((m * n * batchCount) / 64), k, wanted) };
-  }
+  const best = largest ?? possible.at(-1);
+  // Not even the smallest tile makes groups enough where k is split.
+  const locals = possible.map((tile) =>
+    named({ kind: 'local', tile }, tile === possible.at(-1) ? splitsFor(groupsOf(tile), k, wanted) : 1),
+  );
+  const bestFirst = [
+    ...locals.filter((_, i) => possible[i] === best),
+    ...locals.filter((_, i) => possible[i] !== best),
+  ];
   const lanes = lanesOf(traits);
-  const isInOrder = !shape.transA && !shape.transB;
+  const subgroup =
+    lanes === undefined
+      ? []
+      : [named({ kind: 'subgroup', lanes }, splitsFor(groupsOf(subgroupTile(lanes)), k, wanted))];
+  if (best === undefined || Math.min(m, n) < SUBGROUP_ROWS) return [direct, ...bestFirst, ...subgroup];
   // The largest tile reads the least; between smaller ones and no barriers, no barriers are better.
-  if (lanes !== undefined && isInOrder && largest !== possible[0]) {
-    const groups = groupsOf(subgroupTile(lanes));
-    return { kind: 'subgroup', lanes, splits: splitsFor(groups, k, wanted) };
-  }
-  return { kind: 'local', tile, splits: splitsFor(groupsOf(tile), k, wanted) };
+  const isBarrierFreeBetter = !shape.transA && !shape.transB && largest !== possible[0];
+  return isBarrierFreeBetter ? [...subgroup, ...bestFirst, direct] : [...bestFirst, ...subgroup, direct];
+}
+
+function directVariant({ m, n, k, batchCount }: ProductShape, wanted: number): Variant {
+  return named({ kind: 'direct' }, splitsFor(Math.ceil((m * n * batchCount) / DIRECT_GROUP), k, wanted));
 }
 
 /** The tiles that a device has room for, largest first. */

@@ -1,3 +1,4 @@
+import type { NamedVariant } from '@concord/variants';
 import type { Kernel } from '../kernel.ts';
 import type { Launch, Recorder } from '../recorder.ts';
 import { flatGroups } from './flat-groups.ts';
@@ -12,11 +13,12 @@ import { WIDE_ROWS, wideRows } from './wide-rows.spv.ts';
 import { LANES } from './wide-shape.ts';
 
 /** How a product with a vector, or a few, is computed. */
-export interface MatvecVariant {
+export interface MatvecWay {
   readonly kind: 'matvec';
   /** By wide vectors of one work-item, or by teams of work-items. */
   readonly by: 'vectors' | 'teams';
-  readonly splits: number;
+  /** As {@link MatvecShape} has it: there is a kernel for each. */
+  readonly alongRows: boolean;
 }
 
 /** The shape of a product as a matrix times vectors. */
@@ -42,7 +44,7 @@ export function matvecShape({ m, n, transA, transB }: ProductShape): MatvecShape
 }
 
 /** Work-groups of such a launch for each matrix and range of k. */
-export function matvecGroups({ rows, alongRows }: MatvecShape, by: MatvecVariant['by']): number {
+export function matvecGroups({ rows, alongRows }: MatvecShape, by: MatvecWay['by']): number {
   if (by === 'teams') return Math.ceil(rows / (alongRows ? TEAM_ROWS : COLUMN_LANES));
   return Math.ceil(rows / (alongRows ? WIDE_ROWS : stripOf(rows) * LANES));
 }
@@ -51,7 +53,12 @@ export function matvecGroups({ rows, alongRows }: MatvecShape, by: MatvecVariant
  * Launches a product as a matrix times vectors. There may be more than one vector by vectors, where the matrix lies row
  * by row; where it lies column by column it has at least 16 rows.
  */
-export function launchMatvec(product: Product, by: MatvecVariant['by'], splits: Splits, recorder: Recorder): void {
+export function launchMatvec(
+  product: Product,
+  { id, by }: NamedVariant & MatvecWay,
+  splits: Splits,
+  recorder: Recorder,
+): void {
   const { k, alpha, beta, c, batchCount } = product;
   const shape = matvecShape(product);
   const [stepsA, stepsB] = [stepsOfA(product), stepsOfB(product)];
@@ -81,10 +88,11 @@ export function launchMatvec(product: Product, by: MatvecVariant['by'], splits: 
       ...(by === 'vectors' && shape.alongRows ? several : {}),
     },
     groups: [...flatGroups(matvecGroups(shape, by), recorder.traits), batchCount * splits.count],
+    variant: id,
   });
 }
 
-function kernelFor(by: MatvecVariant['by'], shape: MatvecShape, formats: MatvecFormats): Kernel {
+function kernelFor(by: MatvecWay['by'], shape: MatvecShape, formats: MatvecFormats): Kernel {
   const { alongRows, rows, vectors } = shape;
   if (by === 'teams') return alongRows ? teamRows(formats) : teamColumns(formats);
   return alongRows

@@ -1,3 +1,4 @@
+import type { NamedVariant } from '@concord/variants';
 import type { Recorder } from '../recorder.ts';
 import { direct, DIRECT_GROUP, type OperandFormats } from './direct.spv.ts';
 import { flatGroups } from './flat-groups.ts';
@@ -8,34 +9,47 @@ import { subgroup, subgroupTile } from './subgroup.spv.ts';
 import type { Tile } from './tile.ts';
 
 /** Launches a product with one work-item for each entry. */
-export function launchDirect(product: Product, splits: Splits, recorder: Recorder): void {
+export function launchDirect(product: Product, { id }: NamedVariant, splits: Splits, recorder: Recorder): void {
   const { m, n, batchCount } = product;
   const all = m * n * batchCount * splits.count;
   recorder.launch({
     kernel: direct(formatsOf(product)),
     args: { ...operands(product, splits), ...steps(product), n, entries: m * n, all },
     groups: [...flatGroups(Math.ceil(all / DIRECT_GROUP), recorder.traits), 1],
+    variant: id,
   });
 }
 
 /** Launches a product with a group for each tile. */
-export function launchLocal(product: Product, tile: Tile, splits: Splits, recorder: Recorder): void {
+export function launchLocal(
+  product: Product,
+  { id, tile }: NamedVariant & { readonly tile: Tile },
+  splits: Splits,
+  recorder: Recorder,
+): void {
   const { m, n, transA, transB, a, b, batchCount } = product;
   recorder.launch({
     kernel: local({ ...formatsOf(product), transA, transB, tile }),
     args: { ...operands(product, splits), m, n, a_ld: a.ld, b_ld: b.ld },
     groups: [Math.ceil(n / tile.n), Math.ceil(m / tile.m), batchCount * splits.count],
+    variant: id,
   });
 }
 
 /** Launches a product with a sub-group of so many lanes for each tile. */
-export function launchSubgroup(product: Product, lanes: number, splits: Splits, recorder: Recorder): void {
+export function launchSubgroup(
+  product: Product,
+  { id, lanes }: NamedVariant & { readonly lanes: number },
+  splits: Splits,
+  recorder: Recorder,
+): void {
   const { m, n, batchCount } = product;
   const tile = subgroupTile(lanes);
   recorder.launch({
     kernel: subgroup({ ...formatsOf(product), lanes }),
     args: { ...operands(product, splits), ...steps(product), m, n },
     groups: [Math.ceil(n / tile.n), Math.ceil(m / tile.m), batchCount * splits.count],
+    variant: id,
   });
 }
 

@@ -1,3 +1,4 @@
+import type { NamedVariant } from '@concord/variants';
 import type { Recorder, Span } from '../recorder.ts';
 import { pack, PACK_DEPTH } from './pack.spv.ts';
 import {
@@ -65,7 +66,12 @@ interface Panels {
  * Launches a product for processors: operands are packed block by block, and each pair of blocks is multiplied. Blocks
  * along k go to one block of C one after the other.
  */
-export function launchWide(product: Product, recorder: Recorder, limits: WideLimits = WIDE_LIMITS): void {
+export function launchWide(
+  product: Product,
+  { id }: NamedVariant,
+  recorder: Recorder,
+  limits: WideLimits = WIDE_LIMITS,
+): void {
   const { m, n, batchCount } = product;
   const k = Math.min(product.k, limits.depth);
   // The sums of a block have up to four times as many.
@@ -81,11 +87,18 @@ export function launchWide(product: Product, recorder: Recorder, limits: WideLim
     : 1;
   const batches = Math.min(batchCount, together, maxGroups[2]);
   const packer = new Packer(recorder);
-  for (const part of parts(product, batches, rows, columns)) multiplyPart(product, part, k, packer, limits);
+  for (const part of parts(product, batches, rows, columns)) multiplyPart(product, id, part, k, packer, limits);
 }
 
 /** One part of C, from at most `depth` terms at a time. */
-function multiplyPart(product: Product, part: Part, depth: number, packer: Packer, limits: WideLimits): void {
+function multiplyPart(
+  product: Product,
+  variant: string,
+  part: Part,
+  depth: number,
+  packer: Packer,
+  limits: WideLimits,
+): void {
   const { recorder } = packer;
   const { a, b, c, batchCount: count, m, n, alpha, beta } = partOf(product, part);
   const [stepsA, stepsB] = [stepsOfA(product), stepsOfB(product)];
@@ -111,6 +124,7 @@ function multiplyPart(product: Product, part: Part, depth: number, packer: Packe
         ...{ is_first: Number(from === 0), is_last: Number(from + terms === product.k) },
       },
       groups: [columnPanels, Math.ceil(rowPanels / each), count],
+      variant,
     });
   }
 }

@@ -1,6 +1,7 @@
 import type { ResolvedGemm, ResolvedScale } from '@concord/backend-core/implement';
+import { pickVariant } from '@concord/variants';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
-import { chooseVariant, type Variant } from './choose-variant.ts';
+import { type Variant, variantsFor } from './choose-variant.ts';
 import { launchEntries } from './entries.ts';
 import { finish } from './finish.spv.ts';
 import { launchMatvec } from './launch-matvec.ts';
@@ -12,6 +13,7 @@ import type { Splits } from './splits.ts';
 import { subgroupTile } from './subgroup.spv.ts';
 
 export { allKernels } from './all-kernels.ts';
+export { VARIANT_IDS } from './choose-variant.ts';
 
 /** Ranges of k begin at multiples of this: a whole number of turns of each kernel. */
 const DEPTH_MULTIPLE = 64;
@@ -25,12 +27,12 @@ const DEPTH_MULTIPLE = 64;
 export function planGemm(
   call: ResolvedGemm<DeviceMemory>,
   recorder: Recorder,
-  choose: (shape: ProductShape, traits: DeviceTraits) => Variant = chooseVariant,
+  choose: (product: Product, recorder: Recorder) => Variant = chooseVariant,
 ): void {
   const product = productOf(call);
-  const variant = choose(product, recorder.traits);
+  const variant = choose(product, recorder);
   if (variant.kind === 'wide') {
-    launchWide(product, recorder);
+    launchWide(product, variant, recorder);
     return;
   }
   const range = Math.ceil(product.k / variant.splits / DEPTH_MULTIPLE) * DEPTH_MULTIPLE;
@@ -39,6 +41,10 @@ export function planGemm(
   for (const part of parts(product, batchCount, m, n)) {
     multiply(partOf(product, part), variant, range, splits, recorder);
   }
+}
+
+function chooseVariant(product: Product, recorder: Recorder): Variant {
+  return pickVariant(recorder, variantsFor(product, recorder.traits));
 }
 
 /** Plans what is left of a gemm with k = 0 or alpha = 0: `C = beta * C`. */
@@ -81,12 +87,12 @@ function multiply(product: Product, variant: SplitVariant, range: number, splits
 function launch(product: Product, variant: SplitVariant, splits: Splits, recorder: Recorder): void {
   switch (variant.kind) {
     case 'matvec':
-      return launchMatvec(product, variant.by, splits, recorder);
+      return launchMatvec(product, variant, splits, recorder);
     case 'direct':
-      return launchDirect(product, splits, recorder);
+      return launchDirect(product, variant, splits, recorder);
     case 'local':
-      return launchLocal(product, variant.tile, splits, recorder);
+      return launchLocal(product, variant, splits, recorder);
     case 'subgroup':
-      return launchSubgroup(product, variant.lanes, splits, recorder);
+      return launchSubgroup(product, variant, splits, recorder);
   }
 }

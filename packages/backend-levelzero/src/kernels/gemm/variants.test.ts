@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withTraits } from '../../../test/support/forced-traits.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
-import { lanesOf, TILES, type Variant } from './choose-variant.ts';
+import { lanesOf, named, TILES } from './choose-variant.ts';
+import { matvecShape } from './launch-matvec.ts';
 import { launchWide, WIDE_LIMITS } from './launch-wide.ts';
 import { planGemm, planScale } from './plan.ts';
 import { productOf } from './product.ts';
@@ -98,9 +99,19 @@ async function check(plan: Plan, shape: Shape): Promise<void> {
 }
 
 const by =
-  (variant: Variant): Plan =>
+  (way: Parameters<typeof named>[0], splits = 1): Plan =>
   (call, recorder) =>
-    planGemm(call, recorder, () => variant);
+    planGemm(call, recorder, () => named(way, splits));
+
+const matvec =
+  (team: 'vectors' | 'teams', splits: number): Plan =>
+  (call, recorder) =>
+    planGemm(call, recorder, (product) => {
+      const { alongRows } = matvecShape(product);
+      return named({ kind: 'matvec', by: team, alongRows }, splits);
+    });
+
+const WIDE = named({ kind: 'wide' }, 1);
 
 /** Shapes beside and between the tiles, with gaps, odd starts and rows, shared operands, and both dtypes. */
 const SHAPES: readonly Shape[] = [
@@ -118,21 +129,22 @@ describe('wide', () => {
   it.each(CASES)('in blocks along m, n and k: %j', (shape) =>
     check(
       (call, recorder) =>
-        launchWide(productOf(call), recorder, { ...WIDE_LIMITS, depth: 16, bytes: 4 * 16 * 40, bytesEach: 512 }),
+        launchWide(productOf(call), WIDE, recorder, { ...WIDE_LIMITS, depth: 16, bytes: 4 * 16 * 40, bytesEach: 512 }),
       shape,
     ),
   );
 
   it.each([0, 7])('B packed or where it is: %i', (fewRows) =>
     check(
-      (call, recorder) => launchWide(productOf(call), recorder, { ...WIDE_LIMITS, depth: 50, fewRows, fewBytes: 0 }),
+      (call, recorder) =>
+        launchWide(productOf(call), WIDE, recorder, { ...WIDE_LIMITS, depth: 50, fewRows, fewBytes: 0 }),
       { m: 7, n: 64, k: 90, pad: 5, offset: 3, batchCount: 2 },
     ),
   );
 });
 
 describe.each([1, 3])('direct, k in %i', (splits) => {
-  it.each(CASES)('%j', (shape) => check(by({ kind: 'direct', splits }), { ...shape, k: 64 * splits + 3 }));
+  it.each(CASES)('%j', (shape) => check(by({ kind: 'direct' }, splits), { ...shape, k: 64 * splits + 3 }));
 });
 
 describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('local $name', ({ tile }) => {
@@ -140,23 +152,23 @@ describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('loc
   const trans = tile.m === tile.n ? TRANSPOSES : (['NT', 'TN'] as const);
   const shapes = SHAPES.filter(({ dtype = 'f32' }) => dtype === 'f32');
   const cases = trans.flatMap((letters) => shapes.map((shape) => ({ ...shape, trans: letters, m: tile.m + shape.m })));
-  it.each(cases)('%j', (shape) => check(by({ kind: 'local', tile, splits: 1 }), shape));
+  it.each(cases)('%j', (shape) => check(by({ kind: 'local', tile }), shape));
 
   it('in f16', async () => {
     for (const shape of SHAPES.filter(({ dtype }) => dtype === 'f16')) {
-      await check(by({ kind: 'local', tile, splits: 1 }), { ...shape, trans: 'TN' });
+      await check(by({ kind: 'local', tile }), { ...shape, trans: 'TN' });
     }
   });
 
-  it('split along k', () => check(by({ kind: 'local', tile, splits: 2 }), { m: tile.m, n: 5, k: 130, trans: 'NT' }));
+  it('split along k', () => check(by({ kind: 'local', tile }, 2), { m: tile.m, n: 5, k: 130, trans: 'NT' }));
 });
 
 describe('sub-groups', () => {
   it.each(CASES)('%j', async (shape) => {
     const lanes = lanesOf(client.traits);
     if (lanes === undefined) throw new Error('the device has no sub-groups of a size that there are kernels for');
-    await check(by({ kind: 'subgroup', lanes, splits: 1 }), shape);
-    await check(by({ kind: 'subgroup', lanes, splits: 2 }), { ...shape, k: 64 + 3 * lanes + 1 });
+    await check(by({ kind: 'subgroup', lanes }), shape);
+    await check(by({ kind: 'subgroup', lanes }, 2), { ...shape, k: 64 + 3 * lanes + 1 });
   });
 });
 
@@ -174,7 +186,7 @@ describe.each([
   ['teams', 3],
 ] as const)('a vector, by %s, k in %i', (team, splits) => {
   const cases = TRANSPOSES.flatMap((trans) => VECTORS.map((shape) => ({ ...shape, trans })));
-  it.each(cases)('%j', (shape) => check(by({ kind: 'matvec', by: team, splits }), shape));
+  it.each(cases)('%j', (shape) => check(matvec(team, splits), shape));
 });
 
 describe.each([1, 3])('a few vectors, k in %i', (splits) => {
@@ -186,7 +198,7 @@ describe.each([1, 3])('a few vectors, k in %i', (splits) => {
     { m: 40, n: 5, k: 70, trans: 'NN', dtype: 'f16', pad: 1, offset: 1 },
     { m: 3, n: 40, k: 70, trans: 'NT', dtype: 'f16', beta: 0, batchCount: 2 },
   ];
-  it.each(shapes)('%j', (shape) => check(by({ kind: 'matvec', by: 'vectors', splits }), shape));
+  it.each(shapes)('%j', (shape) => check(matvec('vectors', splits), shape));
 });
 
 describe('scale', () => {

@@ -43,6 +43,7 @@ export function launchPass(pass: Pass, extents: Extents, src: Span, dst: Span, r
       ...args,
     },
     groups: gridOf(Math.ceil(items / perGroup), traits),
+    variant: pass.variant.id,
   });
 }
 

@@ -1,10 +1,13 @@
 import type { ResolvedReduce } from '@concord/backend-core/implement';
+import { pickVariant } from '@concord/variants';
 import { planElementwise, variantFor } from '../elementwise.ts';
 import { elementwiseKernel, type ElementwiseVariant } from '../elementwise.spv.ts';
 import { type Kernel, variants } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder, Span } from '../recorder.ts';
 import { foldKernels, launchPass } from './launch.ts';
-import { chooseVariant } from './variant.ts';
+import { variantsFor } from './variant.ts';
+
+export { VARIANT_IDS } from './variant.ts';
 
 type Call = ResolvedReduce<DeviceMemory>;
 
@@ -30,7 +33,10 @@ export function planReduce(call: Call, recorder: Recorder): void {
   const { op, outer, inner, axisLength, input, output } = call;
   if (input === undefined || axisLength === 0) {
     const kernel = (variant: ElementwiseVariant): Kernel => emptyKernel({ variant });
-    planElementwise({ kernel, operands: { output, value: EMPTY[op] }, n: outer * inner }, recorder);
+    planElementwise(
+      { name: 'reduce/empty', kernel, operands: { output, value: EMPTY[op] }, n: outer * inner },
+      recorder,
+    );
     return;
   }
   const fold = op === 'mean' ? 'sum' : op;
@@ -42,7 +48,7 @@ export function planReduce(call: Call, recorder: Recorder): void {
   let scale = 1 / whole;
   do {
     const extents = { outer, length, inner };
-    const variant = chooseVariant(extents, recorder.traits);
+    const variant = pickVariant(recorder, variantsFor(extents, recorder.traits));
     const parts = Math.ceil(length / variant.chunk);
     const isLast = parts === 1;
     const dst = isLast ? output : recorder.scratch(outer * parts * inner * 4);

@@ -1,3 +1,4 @@
+import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import type { DeviceTraits } from '../recorder.ts';
 import { COLUMNS_RUN_TILE } from './columns-run.spv.ts';
 import { PACKED_COLUMNS, type PackedColumns } from './rows-run.spv.ts';
@@ -12,12 +13,12 @@ export interface Extents {
 }
 
 /** Which kernel reduces, and the parts of the axis that are reduced each by itself: `chunk` elements long. */
-export type Variant = { readonly chunk: number } & (
-  | { readonly kind: 'rows-run'; readonly columns: PackedColumns }
-  | { readonly kind: 'columns-run' | 'lane' }
-  | { readonly kind: 'rows-subgroup'; readonly team: RowTeam; readonly size: number }
-  | { readonly kind: 'team'; readonly tile: number; readonly team: number }
-);
+export type Variant = NamedVariant & { readonly chunk: number } & (
+    | { readonly kind: 'rows-run'; readonly columns: PackedColumns }
+    | { readonly kind: 'columns-run' | 'lane' }
+    | { readonly kind: 'rows-subgroup'; readonly team: RowTeam; readonly size: number }
+    | { readonly kind: 'team'; readonly tile: number; readonly team: number }
+  );
 
 /** Pieces of work for each thread of a CPU, so that they end at about the same time. */
 export const RUNS_PER_THREAD = 8;
@@ -43,13 +44,35 @@ const LEAST_SHARE = 16;
 /** The size of sub-groups that Intel's GPUs all have. */
 const USUAL_SUBGROUP = 16;
 
+/** Every variant, of which each device and shape has some. */
+export const VARIANT_IDS: readonly string[] = [
+  'reduce/rows-run',
+  'reduce/columns-run',
+  'reduce/rows-subgroup',
+  'reduce/rows-group',
+  'reduce/team',
+  'reduce/lane',
+];
+
 /**
- * Chooses how a tensor is reduced. Where there are fewer results than keep the device busy, and where a chain of
- * additions would get too long, the axis is cut into parts; their results are reduced in turn.
+ * How a tensor can be reduced, and what is best as far as is known. Where there are fewer results than keep the device
+ * busy, and where a chain of additions would get too long, the axis is cut into parts; their results are reduced in turn.
  */
-export function chooseVariant(extents: Extents, traits: DeviceTraits): Variant {
-  if (traits.isCpuLike) return rowsRun(extents, traits) ?? columnsRun(extents, traits);
-  return subgroupVariant(extents, traits) ?? laneVariant(extents, traits);
+export function variantsFor(extents: Extents, traits: DeviceTraits): VariantQuestion<Variant> {
+  const { outer, length, inner } = extents;
+  const shapeClass = (): string => `reduce ${[outer, length, inner].map(sizeStep).join(' ')}`;
+  const candidates = traits.isCpuLike ? cpuVariants(extents, traits) : gpuVariants(extents, traits);
+  return { shapeClass, candidates, preferred: candidates[0] as Variant };
+}
+
+/** Best first, as those of a GPU. */
+function cpuVariants(extents: Extents, traits: DeviceTraits): readonly Variant[] {
+  const rows = rowsRun(extents, traits);
+  return [...(rows === undefined ? [] : [rows]), columnsRun(extents, traits)];
+}
+
+function gpuVariants(extents: Extents, traits: DeviceTraits): readonly Variant[] {
+  return [...subgroupVariants(extents, traits), ...laneVariants(extents, traits)];
 }
 
 /** The size of sub-groups that kernels ask for; undefined where there are none to use. */
@@ -63,7 +86,7 @@ function rowsRun({ outer, length, inner }: Extents, traits: DeviceTraits): Varia
   if (columns === undefined) return undefined;
   const wanted = (traits.computeUnits * RUNS_PER_THREAD) / outer;
   const chunk = chunkOf(length, wanted, { least: LEAST_RUN / columns, most: MOST.row / columns });
-  return { kind: 'rows-run', columns, chunk };
+  return { id: 'reduce/rows-run', kind: 'rows-run', columns, chunk };
 }
 
 function columnsRun({ outer, length, inner }: Extents, traits: DeviceTraits): Variant {
@@ -72,27 +95,37 @@ function columnsRun({ outer, length, inner }: Extents, traits: DeviceTraits): Va
   const wanted = (traits.computeUnits * RUNS_PER_THREAD) / (outer * tiles);
   const cut = width < COLUMNS_RUN_TILE ? MOST.narrow : MOST.wide;
   const most = length <= MOST.single ? MOST.single : cut;
-  return { kind: 'columns-run', chunk: chunkOf(length, wanted, { least: Math.ceil(LEAST_RUN / width), most }) };
+  const chunk = chunkOf(length, wanted, { least: Math.ceil(LEAST_RUN / width), most });
+  return { id: 'reduce/columns-run', kind: 'columns-run', chunk };
 }
 
-function subgroupVariant({ outer, length, inner }: Extents, traits: DeviceTraits): Variant | undefined {
+function subgroupVariants({ outer, length, inner }: Extents, traits: DeviceTraits): readonly Variant[] {
   const size = subgroupSizeOf(traits);
-  if (inner > 1 || size === undefined || length < 2 * size) return undefined;
+  if (inner > 1 || size === undefined || length < 2 * size) return [];
+  const by = (team: RowTeam): Variant => {
+    const mates = team === 'group' ? SUBGROUP_ROWS_GROUP : size;
+    const chunk = chunkOfTeam(mates, outer, length, traits);
+    return { id: `reduce/rows-${team}`, kind: 'rows-subgroup', team, size, chunk };
+  };
   const areFew = outer * SUBGROUP_ROWS_GROUP <= traits.computeUnits * LANES_PER_UNIT;
-  const team = length >= (areFew ? 256 : 2048) ? 'group' : 'subgroup';
-  const mates = team === 'group' ? SUBGROUP_ROWS_GROUP : size;
-  return { kind: 'rows-subgroup', team, size, chunk: chunkOfTeam(mates, outer, length, traits) };
+  const byGroup = length >= (areFew ? 256 : 2048);
+  return byGroup ? [by('group'), by('subgroup')] : [by('subgroup'), by('group')];
 }
 
-function laneVariant({ outer, length, inner }: Extents, traits: DeviceTraits): Variant {
+function laneVariants({ outer, length, inner }: Extents, traits: DeviceTraits): readonly Variant[] {
   const busy = traits.computeUnits * LANES_PER_UNIT;
   const tile = Math.ceil(inner / Math.ceil(inner / WIDEST_TILE));
-  const isNarrow = inner < NARROW.columns && length >= NARROW.length;
   const mates = Math.min(Math.floor(TEAM_GROUP / tile), Math.ceil(length / 4));
-  if (mates > 1 && (isNarrow || outer * inner < busy)) {
-    return { kind: 'team', tile, team: mates, chunk: chunkOfTeam(mates, outer * inner, length, traits) };
-  }
-  return { kind: 'lane', chunk: chunkOfTeam(1, outer * inner, length, traits) };
+  const lane: Variant = {
+    id: 'reduce/lane',
+    kind: 'lane',
+    chunk: chunkOfTeam(1, outer * inner, length, traits),
+  };
+  if (mates <= 1) return [lane];
+  const chunk = chunkOfTeam(mates, outer * inner, length, traits);
+  const team: Variant = { id: 'reduce/team', kind: 'team', tile, team: mates, chunk };
+  const isNarrow = inner < NARROW.columns && length >= NARROW.length;
+  return isNarrow || outer * inner < busy ? [team, lane] : [lane, team];
 }
 
 function chunkOfTeam(mates: number, results: number, length: number, { computeUnits }: DeviceTraits): number {

@@ -13,7 +13,7 @@ const unaryKernel = variants(({ op, variant }: { readonly op: UnaryOp; readonly 
 /** `output[i] = op(input[i])`. */
 export function planUnary({ op, input, output, n }: ResolvedUnary<DeviceMemory>, recorder: Recorder): void {
   const kernel = (variant: ElementwiseVariant): Kernel => unaryKernel({ op, variant });
-  planElementwise({ kernel, operands: { x: input, output }, n }, recorder);
+  planElementwise({ name: `unary/${op}`, kernel, operands: { x: input, output }, n }, recorder);
 }
 
 /** Every kernel of the family that such a device runs. */

@@ -1,7 +1,7 @@
 import type { Kernel } from '../kernel.ts';
 import { maxLoopTurns } from '../loop-turns.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { type NamedVariant, sizeStep, type VariantQuestion } from '../variant-choice.ts';
+import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import { combine } from './combine.wgsl.ts';
 import { direct, DIRECT_LANES, directKeys, MOST_QUERIES } from './direct.wgsl.ts';
 import { type Fit, flashBytes, flashLanes, type FlashTile } from './flash-tile.ts';

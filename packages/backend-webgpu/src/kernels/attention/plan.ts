@@ -3,7 +3,7 @@ import type { ResolvedAttention } from '@concord/backend-core/implement';
 import type { Kernel } from '../kernel.ts';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { pickVariant } from '../variant-choice.ts';
+import { pickVariant } from '@concord/variants';
 import {
   attentionKernels,
   type AttentionSizes,

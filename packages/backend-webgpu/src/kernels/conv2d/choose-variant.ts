@@ -1,5 +1,5 @@
 import type { DeviceTraits } from '../recorder.ts';
-import { type NamedVariant, sizeStep, type VariantQuestion } from '../variant-choice.ts';
+import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import type { DirectParams } from './direct.wgsl.ts';
 import { implicitGemmBytes, implicitGemmLanes, type Tile, turnTaps } from './implicit-gemm.wgsl.ts';
 

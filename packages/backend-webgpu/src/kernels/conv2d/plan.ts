@@ -4,7 +4,7 @@ import type { Kernel } from '../kernel.ts';
 import { maxLoopTurns } from '../loop-turns.ts';
 import { apartFrom, bindingSlack } from '../operands.ts';
 import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
-import { pickVariant } from '../variant-choice.ts';
+import { pickVariant } from '@concord/variants';
 import { addSplits } from './add-splits.wgsl.ts';
 import {
   type Conv2dShapeTraits,

@@ -1,5 +1,5 @@
 import type { DeviceTraits } from '../recorder.ts';
-import { type NamedVariant, sizeStep, type VariantQuestion } from '../variant-choice.ts';
+import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import type { DirectTile } from './direct.wgsl.ts';
 import { MATRIX_UNITS_IDS } from './matrix-units.ts';
 import type { MatrixUnitsTile } from './matrix-units.wgsl.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits, StorageBuffer } from '../recorder.ts';
-import type { VariantPick } from '../variant-choice.ts';
+import type { VariantPick } from '@concord/variants';
 import { planGemm } from './plan.ts';
 
 type Call = ResolvedGemm<StorageBuffer>;

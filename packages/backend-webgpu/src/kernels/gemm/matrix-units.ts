@@ -1,5 +1,5 @@
 import type { DeviceTraits } from '../recorder.ts';
-import type { VariantQuestion } from '../variant-choice.ts';
+import type { VariantQuestion } from '@concord/variants';
 import type { Variant } from './choose-variant.ts';
 import { UNIT, VECTOR } from './matrix-units-side.ts';
 import { matrixUnitsBytes, matrixUnitsInvocations, type MatrixUnitsTile, SUBGROUP } from './matrix-units.wgsl.ts';

@@ -1,6 +1,6 @@
 import type { ResolvedGemm, ResolvedScale } from '@concord/backend-core/implement';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { pickVariant } from '../variant-choice.ts';
+import { pickVariant } from '@concord/variants';
 import { type Variant, variantsFor } from './choose-variant.ts';
 import { type EntriesShape, entriesLaunch } from './entries.ts';
 import { finish } from './finish.wgsl.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceTraits, Launch, StorageBuffer } from '../recorder.ts';
-import { NOTHING_TUNED } from '../variant-choice.ts';
+import { NOTHING_TUNED } from '@concord/variants';
 import { planReduce, VARIANT_IDS } from './plan.ts';
 
 type Op = ResolvedReduce<StorageBuffer>['op'];

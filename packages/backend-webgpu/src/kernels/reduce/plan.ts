@@ -2,7 +2,7 @@ import type { ResolvedReduce } from '@concord/backend-core/implement';
 import { FILL_WORDS, fillWords } from '../memory/fill-words.wgsl.ts';
 import { bindable, bindingSlack, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
-import { pickVariant } from '../variant-choice.ts';
+import { pickVariant } from '@concord/variants';
 import { launchPass, type Pass } from './launch.ts';
 import { type Extents, variantsFor } from './variant.ts';
 

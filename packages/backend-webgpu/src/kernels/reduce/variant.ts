@@ -1,5 +1,5 @@
 import type { DeviceTraits } from '../recorder.ts';
-import { type NamedVariant, sizeStep, type VariantQuestion } from '../variant-choice.ts';
+import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import { COLUMNS_TEAM_SIZE } from './columns-team.wgsl.ts';
 import { ROW_TEAMS, ROWS_TEAM_SIZE, type RowTeam } from './rows-team.wgsl.ts';
 

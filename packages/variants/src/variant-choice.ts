@@ -1,11 +1,13 @@
-import type { DeviceTraits } from './recorder.ts';
+import { BackendError, type LeftOutVariant } from '@concord/backend-core';
 
-/** Which variants to take where a plan could take several. */
+/** Which variants to take where a plan could take several. Whoever changes one of these puts another object in its place. */
 export interface VariantPreferences {
   /** Ids or globs, such as `gemm/tiled-64x64x16` or `conv2d/direct-*`. The first that names a candidate decides. */
   forced: readonly string[];
   /** Ids by shape class, as measured on this device. Where a shape class is missing the plan decides. */
   tuned: Readonly<Record<string, string>>;
+  /** Variants that do not work on this device, by id: never taken. */
+  leftOut?: ReadonlyMap<string, LeftOutVariant> | undefined;
 }
 
 /** One way to compute an op: an entry of a family's table. */
@@ -18,15 +20,19 @@ export interface NamedVariant {
 export interface VariantQuestion<Variant extends NamedVariant> {
   /** Calls of one class are served best by the same variant: the family, the dtype, sizes rounded to powers of two. */
   readonly shapeClass: () => string;
-  /** Every variant that gives the right result for this shape on this device; not empty. */
+  /**
+   * Every variant that gives the right result for this shape on this device; not empty. Where the preferred one is left
+   * out, the first of the others is taken.
+   */
   readonly candidates: readonly Variant[];
   /** The one to take without further knowledge. */
   readonly preferred: Variant;
 }
 
-/** What was asked and decided; see `Recorder.notePick`. */
+/** What was asked and decided; see {@link VariantChooser.notePick}. */
 export interface VariantPick {
   readonly shapeClass: string;
+  /** Without those that are left out on this device. */
   readonly candidates: readonly string[];
   /** What the plan would take by itself. */
   readonly preferred: string;
@@ -35,23 +41,51 @@ export interface VariantPick {
 
 /** Where plans ask: a recorder, or what stands in for it. */
 export interface VariantChooser {
-  readonly traits: DeviceTraits;
+  readonly traits: { readonly preferences?: VariantPreferences | undefined };
   notePick?(pick: VariantPick): void;
 }
 
-/** A candidate: the forced one, else the one that was measured to be the fastest, else the plan's own choice. */
+/** Spares plans the shape class where nothing has been measured. */
+export const NOTHING_TUNED: VariantPreferences['tuned'] = Object.freeze({});
+
+/**
+ * A candidate: the forced one, else the one that was measured to be the fastest, else the plan's own choice; none that is left
+ * out on this device.
+ *
+ * @throws {BackendError} DEVICE_ERROR when all candidates are left out
+ */
 export function pickVariant<Variant extends NamedVariant>(
   chooser: VariantChooser,
   question: VariantQuestion<Variant>,
 ): Variant {
-  const picked = pick(chooser.traits.preferences, question);
+  const { preferences } = chooser.traits;
+  const usable = withoutLeftOut(question, preferences?.leftOut);
+  const picked = pick(preferences, usable);
   chooser.notePick?.({
-    shapeClass: question.shapeClass(),
-    candidates: question.candidates.map(({ id }) => id),
-    preferred: question.preferred.id,
+    shapeClass: usable.shapeClass(),
+    candidates: usable.candidates.map(({ id }) => id),
+    preferred: usable.preferred.id,
     picked: picked.id,
   });
   return picked;
+}
+
+function withoutLeftOut<Variant extends NamedVariant>(
+  question: VariantQuestion<Variant>,
+  leftOut: VariantPreferences['leftOut'],
+): VariantQuestion<Variant> {
+  if (leftOut === undefined) return question;
+  const { shapeClass } = question;
+  const candidates = question.candidates.filter(({ id }) => !leftOut.has(id));
+  const preferred = leftOut.has(question.preferred.id) ? candidates[0] : question.preferred;
+  if (preferred !== undefined) return { shapeClass, candidates, preferred };
+  const why = question.candidates.map(({ id }) => `${id}: ${leftOutText(leftOut.get(id) as LeftOutVariant)}`);
+  throw new BackendError('DEVICE_ERROR', `no kernel variant works for ${shapeClass()}: ${why.join('; ')}`);
+}
+
+/** Why a variant is left out, with what the compiler said. */
+function leftOutText({ reason, log = '' }: LeftOutVariant): string {
+  return log === '' ? reason : `${reason}: ${log}`;
 }
 
 function pick<Variant extends NamedVariant>(
@@ -67,9 +101,6 @@ function pick<Variant extends NamedVariant>(
   const tuned = preferences.tuned[shapeClass()];
   return candidates.find(({ id }) => id === tuned) ?? preferred;
 }
-
-/** Spares plans the shape class where nothing has been measured. */
-export const NOTHING_TUNED: VariantPreferences['tuned'] = Object.freeze({});
 
 const patterns = new Map<string, RegExp>();
 

@@ -39,7 +39,7 @@ const warned = new Set<string>();
 export function findProfile(maker: ProfileMaker): FoundProfile | undefined {
   let path: string;
   try {
-    path = pathFor(maker.device);
+    path = pathFor(maker.backend, maker.device);
   } catch {
     // A user without a home has no profile.
     return undefined;
@@ -68,11 +68,11 @@ function read(path: string, maker: ProfileMaker): FoundProfile {
  * @returns the path
  * @throws {Error} of the file system
  */
-export function storeProfile(profile: TuningProfile): string {
-  const path = pathFor(profile.device);
+export function storeProfile(backend: string, profile: TuningProfile): string {
+  const path = pathFor(backend, profile.device);
   const draft = draftOf(path);
   try {
-    files().mkdirSync(folder(), { recursive: true });
+    files().mkdirSync(folderOf(backend), { recursive: true });
     files().writeFileSync(draft, `${JSON.stringify(profile, undefined, 2)}\n`);
     files().renameSync(draft, path);
   } catch (error) {
@@ -83,9 +83,10 @@ export function storeProfile(profile: TuningProfile): string {
 }
 
 /** @throws {Error} of the file system where profiles cannot be written */
-export function checkCanStore(): void {
-  files().mkdirSync(folder(), { recursive: true });
-  const draft = draftOf(`${folder()}/check`);
+export function checkCanStore(backend: string): void {
+  const folder = folderOf(backend);
+  files().mkdirSync(folder, { recursive: true });
+  const draft = draftOf(`${folder}/check`);
   files().writeFileSync(draft, '');
   files().rmSync(draft, { force: true });
 }
@@ -96,18 +97,18 @@ function draftOf(path: string): string {
 }
 
 /** @throws {Error} for a user without a home */
-function folder(): string {
+function folderOf(backend: string): string {
   const { platform, env } = process;
   const home = (): string => process.getBuiltinModule('node:os').homedir();
-  if (platform === 'win32') return `${env['LOCALAPPDATA'] || `${home()}/AppData/Local`}/concord/Cache/webgpu`;
-  if (platform === 'darwin') return `${home()}/Library/Caches/concord/webgpu`;
-  return `${env['XDG_CACHE_HOME'] || `${home()}/.cache`}/concord/webgpu`;
+  if (platform === 'win32') return `${env['LOCALAPPDATA'] || `${home()}/AppData/Local`}/concord/Cache/${backend}`;
+  if (platform === 'darwin') return `${home()}/Library/Caches/concord/${backend}`;
+  return `${env['XDG_CACHE_HOME'] || `${home()}/.cache`}/concord/${backend}`;
 }
 
-function pathFor({ vendor, name }: ProfileDevice): string {
+function pathFor(backend: string, { vendor, name }: ProfileDevice): string {
   const slug = `${vendor} ${name}`
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
-  return `${folder()}/${slug || 'gpu'}.json`;
+  return `${folderOf(backend)}/${slug || 'gpu'}.json`;
 }

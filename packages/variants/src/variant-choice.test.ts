@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { deviceTraits } from '../../test/support/traits.ts';
-import { ALL_VARIANT_IDS } from './all-variants.ts';
 import {
   matchesGlob,
   NOTHING_TUNED,
@@ -15,7 +12,7 @@ const [small, large] = [{ id: 'gemm/tiled-32x32' }, { id: 'gemm/tiled-128x128' }
 
 function picked(given: Partial<VariantPreferences>, note?: (pick: VariantPick) => void): string {
   const preferences = { forced: [], tuned: NOTHING_TUNED, ...given };
-  const chooser = { traits: deviceTraits({ preferences }), ...(note === undefined ? {} : { notePick: note }) };
+  const chooser = { traits: { preferences }, ...(note === undefined ? {} : { notePick: note }) };
   return pickVariant(chooser, { shapeClass: () => 'gemm 10', candidates: [small, large], preferred: small }).id;
 }
 
@@ -39,6 +36,25 @@ it('tells what was asked', () => {
   expect(picks).toEqual([{ shapeClass: 'gemm 10', candidates, preferred: small.id, picked: large.id }]);
 });
 
+const leftOut = (...ids: readonly string[]): NonNullable<VariantPreferences['leftOut']> =>
+  new Map(ids.map((id) => [id, { id, reason: `kernel ${id} f32 does not build`, log: `log of ${id}` }]));
+
+it('is none that is left out, whoever wants it', () => {
+  expect(picked({ leftOut: leftOut(small.id) })).toBe(large.id);
+  expect(picked({ leftOut: leftOut(large.id), forced: [large.id, 'gemm/*'], tuned: { 'gemm 10': large.id } })).toBe(
+    small.id,
+  );
+  const picks: VariantPick[] = [];
+  picked({ leftOut: leftOut(small.id) }, (pick) => picks.push(pick));
+  expect(picks).toEqual([{ shapeClass: 'gemm 10', candidates: [large.id], preferred: large.id, picked: large.id }]);
+});
+
+it('says why of each when none is left', () => {
+  const message =
+    /no kernel variant works for gemm 10: gemm\/tiled-32x32: kernel .* does not build: log of .*; gemm\/tiled-128x128: /;
+  expect(() => picked({ leftOut: leftOut(small.id, large.id) })).toThrow(message);
+});
+
 it.each([
   ['gemm/tiled-64x64x16', true],
   ['gemm/*', true],
@@ -53,10 +69,4 @@ it.each([
 
 it('sizes of a class are up to the next power of two', () => {
   expect([1, 2, 3, 4, 5, 4095, 4096, 4097, 0].map(sizeStep)).toEqual([0, 1, 2, 2, 3, 12, 12, 13, 0]);
-});
-
-it('the README has every variant, and no other', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const named = [...readme.matchAll(/`((?:gemm|conv2d|attention|reduce|elementwise)\/[\w-]+)`/g)].map(([, id]) => id);
-  expect(new Set(named)).toEqual(new Set(ALL_VARIANT_IDS));
 });

@@ -7,11 +7,11 @@ export function findProfile(_maker: ProfileMaker): FoundProfile | undefined {
 }
 
 /** @throws {Error} always */
-export function storeProfile(_profile: TuningProfile): string {
-  return checkCanStore();
+export function storeProfile(backend: string, _profile: TuningProfile): string {
+  return checkCanStore(backend);
 }
 
 /** @throws {Error} always */
-export function checkCanStore(): never {
+export function checkCanStore(_backend: string): never {
   throw new Error('a tuning profile can be written in Node only');
 }

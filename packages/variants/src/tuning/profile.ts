@@ -1,6 +1,7 @@
 /** Variants measured on one device: what `concord tune` writes and a backend on that device reads. */
 export interface TuningProfile {
-  readonly format: 'concord-webgpu-profile';
+  /** `concord-webgpu-profile` for the backend `webgpu`, and so on. */
+  readonly format: string;
   readonly version: 1;
   /** Version of the backend whose variants were measured. */
   readonly backendVersion: string;
@@ -21,7 +22,17 @@ export interface ProfileDevice {
 }
 
 /** What a profile must have been made with to be of use. */
-export type ProfileMaker = Pick<TuningProfile, 'backendVersion' | 'device'>;
+export interface ProfileMaker {
+  /** Name of the backend. */
+  readonly backend: string;
+  readonly backendVersion: string;
+  readonly device: ProfileDevice;
+}
+
+/** What the profiles of a backend begin with. */
+export function profileFormat(backend: string): string {
+  return `concord-${backend}-profile`;
+}
 
 /** A profile, or what is wrong with the text: a whole sentence's end, such as `is not JSON`. */
 export type ParsedProfile = { readonly profile: TuningProfile } | { readonly problem: string };
@@ -34,7 +45,9 @@ export function parseProfile(text: string, maker: ProfileMaker): ParsedProfile {
   } catch {
     return { problem: 'is not JSON' };
   }
-  if (!isRecord(value) || value['format'] !== 'concord-webgpu-profile') return { problem: 'is no tuning profile' };
+  if (!isRecord(value) || value['format'] !== profileFormat(maker.backend)) {
+    return { problem: `is no tuning profile of ${maker.backend}` };
+  }
   if (value['version'] !== 1) return { problem: `has version ${String(value['version'])}, this backend reads 1` };
   if (value['backendVersion'] !== maker.backendVersion) {
     return {

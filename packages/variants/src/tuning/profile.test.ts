@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseProfile, type TuningProfile } from './profile.ts';
 
 const device = { vendor: 'acme', name: 'Acme 9000', driver: 'Acme 1.2' };
-const maker = { backendVersion: '1.2.3', device };
+const maker = { backend: 'webgpu', backendVersion: '1.2.3', device };
 const profile: TuningProfile = {
   format: 'concord-webgpu-profile',
   version: 1,
@@ -23,6 +23,7 @@ it.each([
   ['null', /is no tuning profile/],
   ['[]', /is no tuning profile/],
   [JSON.stringify({ ...profile, format: 'else' }), /is no tuning profile/],
+  [JSON.stringify({ ...profile, format: 'concord-level-zero-profile' }), /is no tuning profile of webgpu/],
   [JSON.stringify({ ...profile, version: 2 }), /has version 2, this backend reads 1/],
   [JSON.stringify({ ...profile, backendVersion: '1.2.4' }), /for version 1.2.4 of the backend, this is 1.2.3/],
   [JSON.stringify({ ...profile, device: { ...device, driver: 'Acme 1.3' } }), /of another device or driver .*Acme 1.3/],

@@ -1,8 +1,8 @@
-import type { DeviceInfo } from '@concord/backend-core';
+import { BackendError, type DeviceInfo, type LeftOutVariant } from '@concord/backend-core';
 import { checkCanStore, findProfile, storeProfile } from '#profile-store';
-import { NOTHING_TUNED, type VariantPreferences } from '../kernels/variant-choice.ts';
-import { VERSION } from '../version.ts';
-import type { TuningProfile } from './profile.ts';
+import { matchesGlob, NOTHING_TUNED, type VariantPreferences } from '../variant-choice.ts';
+import type { VariantSet } from '../variant-set.ts';
+import { profileFormat, type ProfileMaker, type TuningProfile } from './profile.ts';
 import { checkVariants, type TuningOptions, tuningSettings } from './tuning-settings.ts';
 
 /** What became of the profile of a device. */
@@ -15,25 +15,48 @@ export interface ProfileState {
   readonly detail: string;
 }
 
-/** Forced variants, and the profile of a device. */
+/** Forced variants, the profile of a device, and the variants that do not work on it. */
 export class DeviceTuning {
   readonly preferences: VariantPreferences;
   readonly profile: ProfileState;
-  readonly #device: TuningProfile['device'];
+  readonly #set: VariantSet;
+  readonly #maker: ProfileMaker;
 
   /** @throws {BackendError} INVALID_ARGUMENT when a forced id or glob means no variant at all */
-  constructor({ vendor, name, driver }: DeviceInfo, options: TuningOptions) {
-    this.#device = { vendor, name, driver };
-    const { forced, usesProfile } = tuningSettings(options);
+  constructor(set: VariantSet, { vendor, name, driver }: DeviceInfo, options: TuningOptions) {
+    this.#set = set;
+    this.#maker = { backend: set.backend, backendVersion: set.version, device: { vendor, name, driver } };
+    const { forced, usesProfile } = tuningSettings(set, options);
     const { state, path, detail, tuned } = usesProfile ? this.#find() : UNWANTED;
     this.profile = { state, detail, ...(path === undefined ? {} : { path }) };
     this.preferences = { forced, tuned };
   }
 
+  /** The variants that are not used on this device. */
+  get leftOut(): readonly LeftOutVariant[] {
+    return [...(this.preferences.leftOut?.values() ?? [])];
+  }
+
   /** Takes these where they can compute an op, in place of those that were forced before. */
   force(variants: readonly string[]): void {
-    checkVariants(variants);
+    checkVariants([this.#set], variants);
     this.preferences.forced = [...variants];
+  }
+
+  /**
+   * Never takes these variants again on this device.
+   *
+   * @param pattern - an id or a glob
+   * @param why - `reason`, a few words such as `the trial gave 3 in place of 4`; `log`, what a compiler said
+   * @throws {BackendError} INVALID_ARGUMENT when it means no variant at all
+   */
+  leaveOut(pattern: string, why: Omit<LeftOutVariant, 'id'>): void {
+    const ids = this.#set.ids.filter((id) => matchesGlob(id, pattern));
+    if (ids.length === 0) throw new BackendError('INVALID_ARGUMENT', `no kernel variant is called ${pattern}`);
+    const leftOut = new Map(this.preferences.leftOut);
+    for (const id of ids) if (!leftOut.has(id)) leftOut.set(id, { id, ...why });
+    // Plans that were made with another map are forgotten.
+    this.preferences.leftOut = leftOut;
   }
 
   /**
@@ -46,11 +69,12 @@ export class DeviceTuning {
     // As it is by now, and also where it is not used here.
     const kept = this.#find();
     this.preferences.tuned = { ...this.preferences.tuned, ...choices };
-    return storeProfile({
-      format: 'concord-webgpu-profile',
+    const { backend, backendVersion, device } = this.#maker;
+    return storeProfile(backend, {
+      format: profileFormat(backend),
       version: 1,
-      backendVersion: VERSION,
-      device: this.#device,
+      backendVersion,
+      device,
       tunedAt: new Date().toISOString(),
       choices: { ...kept.tuned, ...choices },
       measured: { ...kept.measured, ...measured },
@@ -59,11 +83,11 @@ export class DeviceTuning {
 
   /** @throws {Error} of the file system where `save` could not write */
   checkCanSave(): void {
-    checkCanStore();
+    checkCanStore(this.#maker.backend);
   }
 
   #find(): Found {
-    const found = findProfile({ backendVersion: VERSION, device: this.#device });
+    const found = findProfile(this.#maker);
     if (found === undefined) return { state: 'none', detail: 'there are no files here', ...NO_MEASUREMENTS };
     const { path, profile, problem } = found;
     if (problem !== undefined) {

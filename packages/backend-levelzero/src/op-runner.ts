@@ -1,0 +1,98 @@
+import { isBackendError, type VariantReport } from '@concord/backend-core';
+import type { CheckedOp } from '@concord/backend-core/implement';
+import { operandsOf } from '@concord/variants';
+import type { LevelZeroClient } from './device/level-zero-client.ts';
+import type { Kernel } from './kernels/kernel.ts';
+import { kernelsOf, type OpPlan } from './kernels/op-plan.ts';
+import { PlanCache } from './kernels/plan-cache.ts';
+import type { DeviceMemory, Span } from './kernels/recorder.ts';
+
+/**
+ * Runs ops by their plans. All kernels of a plan are built before any of it is recorded: where one does not build, its
+ * variant is left out on this device, and the op is planned again.
+ */
+export class OpRunner {
+  readonly #client: LevelZeroClient;
+  readonly #plans: PlanCache;
+  /** Plans whose kernels are all built. */
+  readonly #built = new WeakSet<OpPlan>();
+
+  constructor(client: LevelZeroClient) {
+    this.#client = client;
+    this.#plans = new PlanCache(client.traits);
+  }
+
+  /** How often each variant ran, and what else could have. */
+  report(): VariantReport {
+    const { variantRuns, tuning } = this.#client;
+    return {
+      runs: Object.fromEntries(variantRuns),
+      candidates: [...this.#plans.candidates],
+      forced: tuning.preferences.forced,
+      leftOut: tuning.leftOut,
+    };
+  }
+
+  /** Records an op with its operands. @throws {BackendError} as planning and building */
+  run(opName: string, op: CheckedOp): void {
+    const operands = operandsOf<DeviceMemory>(op.call);
+    this.#client.run(opName, this.#builtPlan(op, operands), operands);
+  }
+
+  /** The plan of a call without operands. Nothing is built. @throws {BackendError} as planning */
+  planOf(op: CheckedOp): OpPlan {
+    return this.#plans.ofShape(op);
+  }
+
+  /** Builds what a call needs, on other threads. @throws {BackendError} as planning and building */
+  async prepare(op: CheckedOp): Promise<void> {
+    for (;;) {
+      const plan = this.#plans.ofShape(op);
+      const kernels = [...kernelsOf(plan)];
+      const builds = await Promise.allSettled(kernels.map((kernel) => this.#client.compile(kernel)));
+      const failed = builds.findIndex(({ status }) => status === 'rejected');
+      if (failed < 0) {
+        this.#built.add(plan);
+        return;
+      }
+      this.#leaveOut(plan, kernels[failed] as Kernel, (builds[failed] as PromiseRejectedResult).reason);
+    }
+  }
+
+  #builtPlan(op: CheckedOp, operands: readonly Span[]): OpPlan {
+    for (;;) {
+      const plan = this.#plans.of(op, operands);
+      if (this.#built.has(plan) || this.#build(plan)) return plan;
+    }
+  }
+
+  /** Whether all of a plan's kernels are built now; else another plan is wanted. */
+  #build(plan: OpPlan): boolean {
+    for (const kernel of kernelsOf(plan)) {
+      try {
+        this.#client.compileNow(kernel);
+      } catch (error) {
+        this.#leaveOut(plan, kernel, error);
+        return false;
+      }
+    }
+    this.#built.add(plan);
+    return true;
+  }
+
+  /**
+   * Leaves out what wanted a kernel that does not build: its own variants, or for one that prepares or finishes work those
+   * that the plan is made of.
+   *
+   * @throws {unknown} `error` where that would not help: it says nothing of the kernel, or there are no variants
+   */
+  #leaveOut({ steps, picks }: OpPlan, kernel: Kernel, error: unknown): void {
+    // A module without its kernel is INVALID_ARGUMENT.
+    if (!isBackendError(error, 'DEVICE_ERROR') && !isBackendError(error, 'INVALID_ARGUMENT')) throw error;
+    const own = steps.flatMap((step) => ('kernel' in step && step.kernel === kernel ? (step.variant ?? []) : []));
+    const ids = new Set(own.length > 0 ? own : picks.map(({ picked }) => picked));
+    if (ids.size === 0) throw error;
+    const why = { reason: `kernel ${kernel.name} does not build`, kernel: kernel.name, log: error.detail };
+    for (const id of ids) this.#client.tuning.leaveOut(id, why);
+  }
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { VariantSet } from '../variant-set.ts';
+import { DeviceTuning } from './device-tuning.ts';
+import { checkTuningEnvironment } from './tuning-settings.ts';
+
+const acme: VariantSet = { backend: 'acme', version: '1.2.3', ids: ['gemm/a', 'gemm/b', 'reduce/a'] };
+const other: VariantSet = { backend: 'other', version: '1.2.3', ids: ['gemm/c'] };
+const device = { vendor: 'acme', name: 'Acme 9000', driver: 'Acme 1.2', type: 'discrete' } as const;
+let cache: string;
+
+beforeEach(() => {
+  cache = mkdtempSync(join(tmpdir(), 'concord-variants-'));
+  vi.stubEnv('XDG_CACHE_HOME', cache);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(cache, { recursive: true });
+});
+
+const forcedBy = (set: VariantSet): readonly string[] => new DeviceTuning(set, device, {}).preferences.forced;
+
+it('keeps the profiles of backends apart', () => {
+  const path = new DeviceTuning(acme, device, {}).save({ choices: { 'gemm 1': 'gemm/b' }, measured: {} });
+  expect(path).toContain(join('concord', 'acme'));
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({
+    format: 'concord-acme-profile',
+    device: { name: 'Acme 9000' },
+  });
+  expect(new DeviceTuning(acme, device, {}).preferences.tuned).toEqual({ 'gemm 1': 'gemm/b' });
+  expect(new DeviceTuning(other, device, {}).profile).toMatchObject({ state: 'none' });
+});
+
+it('leaves out by id or glob, once, and makes plans be made anew', () => {
+  const tuning = new DeviceTuning(acme, device, {});
+  const before = tuning.preferences.leftOut;
+  tuning.leaveOut('gemm/a', { reason: 'kernel gemm/a does not build', kernel: 'gemm/a', log: 'error: 1' });
+  tuning.leaveOut('gemm/*', { reason: 'the trial gave 3 in place of 4' });
+  expect(tuning.preferences.leftOut).not.toBe(before);
+  expect(tuning.leftOut).toEqual([
+    { id: 'gemm/a', reason: 'kernel gemm/a does not build', kernel: 'gemm/a', log: 'error: 1' },
+    { id: 'gemm/b', reason: 'the trial gave 3 in place of 4' },
+  ]);
+  expect(() => tuning.leaveOut('conv2d/*', { reason: 'why not' })).toThrow(/no kernel variant is called conv2d/);
+});
+
+it('CONCORD_VARIANT may say whose a variant is', () => {
+  vi.stubEnv('CONCORD_VARIANT', 'acme:gemm/a, other:gemm/*,');
+  expect([acme, other].map(forcedBy)).toEqual([['gemm/a'], ['gemm/*']]);
+  expect(() => checkTuningEnvironment([acme, other])).not.toThrow();
+  vi.stubEnv('CONCORD_VARIANT', 'acme:gemm/c');
+  expect(() => forcedBy(acme)).toThrow(/CONCORD_VARIANT: no kernel variant of acme is called "gemm\/c"/);
+  expect(forcedBy(other)).toEqual([]);
+});
+
+it('a variant of one backend is none of another, and the check of several takes those of each', () => {
+  vi.stubEnv('CONCORD_VARIANT', 'gemm/c');
+  expect(forcedBy(other)).toEqual(['gemm/c']);
+  expect(() => forcedBy(acme)).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', hint: 'there are gemm/a, gemm/b' }),
+  );
+  expect(() => checkTuningEnvironment([acme, other])).not.toThrow();
+  vi.stubEnv('CONCORD_VARIANT', 'gemm/d');
+  expect(() => checkTuningEnvironment([acme, other])).toThrow(/no kernel variant is called "gemm\/d"/);
+  vi.stubEnv('CONCORD_VARIANT', '');
+  vi.stubEnv('CONCORD_TUNING', 'off');
+  expect(() => checkTuningEnvironment([acme])).toThrow('CONCORD_TUNING must be use or ignore, got off');
+});
