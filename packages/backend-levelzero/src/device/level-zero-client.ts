@@ -60,7 +60,7 @@ export class LevelZeroClient {
     this.library = library;
     this.deviceInfo = listed.info;
     this.tuning = new DeviceTuning(levelZeroVariants, listed.info, options);
-    this.traits = { ...readTraits(library.api, listed), preferences: this.tuning.preferences };
+    this.traits = { ...readTraits(library, listed), preferences: this.tuning.preferences };
     const device = new OpenDevice(library, listed);
     this.native = device;
     device.onLost = (error) => this.#fail(error);

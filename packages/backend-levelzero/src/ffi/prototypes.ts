@@ -43,6 +43,7 @@ export const PROTOTYPES = {
   zeDriverGet: ['pointer', 'pointer'],
   zeDriverGetApiVersion: ['driver', 'pointer'],
   zeDriverGetProperties: ['driver', 'pointer'],
+  zeDriverGetExtensionProperties: ['driver', 'pointer', 'pointer'],
   zeDriverGetExtensionFunctionAddress: ['driver', 'pointer', 'pointer'],
   zeDeviceGet: ['driver', 'pointer', 'pointer'],
   zeDeviceGetSubDevices: ['device', 'pointer', 'pointer'],
@@ -74,12 +75,14 @@ export const PROTOTYPES = {
   zeMemFree: ['context', 'pointer'],
   zeModuleCreate: ['context', 'device', 'pointer', 'pointer', 'pointer'],
   zeModuleDestroy: ['module'],
+  zeModuleGetNativeBinary: ['module', 'pointer', 'pointer'],
   zeModuleBuildLogGetString: ['log', 'pointer', 'pointer'],
   zeModuleBuildLogDestroy: ['log'],
   zeKernelCreate: ['module', 'pointer', 'kernel slot'],
   zeKernelDestroy: ['kernel'],
   zeKernelGetProperties: ['kernel', 'pointer'],
   zeKernelSetArgumentValue: ['kernel', 'u32', 'size', 'pointer'],
+  zeKernelSetIndirectAccess: ['kernel', 'u32'],
   zeKernelSetGroupSize: ['kernel', 'u32', 'u32', 'u32'],
 } as const;
 

@@ -46,7 +46,7 @@ export const STRUCTS = {
   ze_device_module_properties_t: {
     size: 64,
     stype: 0x5,
-    fields: { spirvVersionSupported: [16, 'u32'], flags: [20, 'u32'] },
+    fields: { pNext: [8, 'pointer'], spirvVersionSupported: [16, 'u32'], flags: [20, 'u32'] },
   },
   ze_command_queue_group_properties_t: { size: 40, stype: 0x6, fields: { flags: [16, 'u32'], numQueues: [32, 'u32'] } },
   ze_device_memory_properties_t: { size: 296, stype: 0x7, fields: { totalSize: [32, 'u64'] } },
@@ -58,7 +58,9 @@ export const STRUCTS = {
   },
   ze_command_list_desc_t: { size: 24, stype: 0xf, fields: { commandQueueGroupOrdinal: [16, 'u32'] } },
   ze_fence_desc_t: { size: 24, stype: 0x12, fields: {} },
-  ze_device_mem_alloc_desc_t: { size: 24, stype: 0x15, fields: { ordinal: [20, 'u32'] } },
+  ze_driver_extension_properties_t: { size: 260, stype: undefined, fields: { name: [0, 'text 256'] } },
+  ze_device_mem_alloc_desc_t: { size: 24, stype: 0x15, fields: { pNext: [8, 'pointer'], ordinal: [20, 'u32'] } },
+  ze_relaxed_allocation_limits_exp_desc_t: { size: 24, stype: 0x20001, fields: { flags: [16, 'u32'] } },
   ze_host_mem_alloc_desc_t: { size: 24, stype: 0x16, fields: {} },
   ze_module_desc_t: {
     size: 56,
@@ -89,9 +91,10 @@ export const STRUCTS = {
   },
 } as const;
 
-/** Level Zero 1.10, which the header of an older one does not have. */
+/** What the header of an older Level Zero does not have: of 1.10, and of Intel's driver alone (`ze_intel_gpu.h`). */
 export const NEWER_STRUCTS = {
   ze_init_driver_type_desc_t: { size: 24, stype: 0x20021, fields: { flags: [16, 'u32'] } },
+  ze_intel_device_module_dp_exp_properties_t: { size: 24, stype: 0x30013, fields: { flags: [16, 'u32'] } },
 } as const;
 
 /** Values of enumerations and flags, by their names in the header. */
@@ -104,6 +107,11 @@ export const ENUMS = {
   ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE: 1,
   ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS: 2,
   ZE_MODULE_FORMAT_IL_SPIRV: 0,
+  ZE_MODULE_FORMAT_NATIVE: 1,
+  ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE: 1,
+  ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST: 1,
+  ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE: 2,
+  ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED: 4,
   ZE_SUBGROUPSIZE_COUNT: 8,
 } as const;
 

@@ -29,6 +29,10 @@ export interface DeviceTraits {
   readonly hasF64: boolean;
   /** Arithmetic on 16-bit floats; storing them works everywhere. */
   readonly hasF16: boolean;
+  /** Threads may have 256 registers for the asking: Xe-HPG, Xe-HPC and newer. */
+  readonly hasLargeRegisterFile: boolean;
+  /** Work-items of a sub-group that matrix engines multiply for; undefined where there are none, or they are not to be used. */
+  readonly matrixEngine: 8 | 16 | undefined;
   /** What runs groups side by side: Xe cores, or threads of a CPU. */
   readonly computeUnits: number;
   /** Most bytes of one allocation. */

@@ -1,6 +1,7 @@
 import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import type { DeviceTraits } from '../recorder.ts';
-import { TILE_KEYS, type TiledParams, tiledLanes, tiledLocalBytes } from './tiled.spv.ts';
+import { smallestLanes } from '../subgroups.ts';
+import { queriesOf, subgroupLocalBytes, type SubgroupParams } from './subgroup.spv.ts';
 import { WIDE_QUERIES, type WideParams } from './wide.spv.ts';
 
 /** What the choice of a kernel depends on. */
@@ -20,7 +21,10 @@ export type AttentionVariant = NamedVariant & { readonly splits: number } & Way;
 type Way =
   | { readonly kind: 'row' }
   | ({ readonly kind: 'wide' } & Omit<WideParams, 'partial'>)
-  | ({ readonly kind: 'tiled' } & Omit<TiledParams, 'partial'>);
+  | ({ readonly kind: 'subgroup' } & SubgroupVariant);
+
+/** The `subgroup` kernels without what follows from the call. */
+type SubgroupVariant = Omit<SubgroupParams, 'partial'>;
 
 /** Columns of a vector of the CPU kernels. */
 const LANES = 16;
@@ -31,30 +35,33 @@ const ENOUGH_GROUPS = 4;
 /** Fewest keys that are worth a split of their own. */
 const LEAST_SPLIT_KEYS = 256;
 
-/** Queries of the largest tile that is taken also where it leaves a device idle, unless keys are split. */
-export const MOST_SPLIT_QUERIES = 32;
+/** Keys of a split are a multiple of this: of the tiles of every kernel. */
+const SPLIT_MULTIPLE = 64;
 
 /** What `wide` can be made with. */
 export const COLUMNS: readonly WideParams['columns'][] = [16, 32];
-/** What `tiled` can be made with. */
-export const TILES: readonly Omit<TiledParams, 'partial'>[] = [16, 32, 64].flatMap((queries) =>
-  [64, 128, 256].map((headDim) => ({ queries, headDim })),
-);
+/** Largest head dimensions that `subgroup` can be made with. */
+const HEAD_DIMS: readonly SubgroupVariant['headDim'][] = [64, 128, 256];
+/** Sub-groups of a group: many share the keys that they bring; one is enough for a query or two. */
+const SUBGROUPS: readonly SubgroupVariant['subgroups'][] = [8, 1];
 
 /** Every variant, of which each device and shape has some. */
 export const VARIANT_IDS: readonly string[] = [
-  ...TILES.map((tile) => idOf({ kind: 'tiled', ...tile })),
+  ...SUBGROUPS.map((subgroups) => idOf({ kind: 'subgroup', subgroups })),
   ...COLUMNS.map((columns) => idOf({ kind: 'wide', columns })),
   idOf({ kind: 'row' }),
 ];
 
-/** What can attend, best first as far as is known: `wide` on CPUs, `row` there for few queries; `tiled` on GPUs. */
+/**
+ * What can attend, best first as far as is known: `subgroup` on GPUs; `wide` on CPUs, and `row` there for few queries, which
+ * GPUs without sub-groups take too.
+ */
 export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): VariantQuestion<AttentionVariant> {
   const { heads, queries, keys, headDim, causal } = sizes;
   const steps = [heads, queries, keys, headDim].map(sizeStep).join(' ');
-  const candidates = traits.isCpuLike ? cpuVariants(sizes, traits) : tiledVariants(sizes, traits);
-  const [preferred] = candidates;
-  if (preferred === undefined) throw new Error(`no tile of attention for ${headDim} columns`);
+  const bySubgroups = traits.isCpuLike ? [] : subgroupVariants(sizes, traits);
+  const candidates = bySubgroups.length > 0 ? bySubgroups : plainVariants(sizes, traits);
+  const [preferred] = candidates as [AttentionVariant, ...AttentionVariant[]];
   return { shapeClass: () => `attention ${causal ? 'causal ' : ''}${steps}`, candidates, preferred };
 }
 
@@ -63,13 +70,13 @@ export function named(way: Way, splits: number): AttentionVariant {
   return { id: idOf(way), splits, ...way };
 }
 
-function idOf(way: Way): string {
+function idOf(way: Way | { readonly kind: 'subgroup'; readonly subgroups: number }): string {
   if (way.kind === 'row') return 'attention/row';
   if (way.kind === 'wide') return `attention/wide-${way.columns}`;
-  return `attention/tiled-${way.queries}x${way.headDim}`;
+  return way.subgroups === 1 ? 'attention/subgroup' : `attention/subgroups-${way.subgroups}`;
 }
 
-function cpuVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
+function plainVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
   const { heads, queries, headDim } = sizes;
   const groups = heads * Math.ceil(queries / WIDE_QUERIES);
   const wide = named({ kind: 'wide', columns: headDim < 2 * LANES ? 16 : 32 }, splitsFor(groups, sizes, traits));
@@ -78,31 +85,53 @@ function cpuVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly Atte
   return queries <= FEW_QUERIES ? [row, wide] : [wide, row];
 }
 
-/** The tiles that a device has work-items and memory for. */
-export function fittingTiles({ maxGroupSize, maxLocalBytes }: DeviceTraits): typeof TILES {
-  return TILES.filter((tile) => tiledLanes(tile) <= maxGroupSize && tiledLocalBytes(tile) <= maxLocalBytes);
+/** The `subgroup` kernels that a device has room for, for heads of a dimension. */
+export function subgroupKernels(headDim: number, traits: DeviceTraits): readonly SubgroupVariant[] {
+  const lanes = smallestLanes(traits);
+  const most = HEAD_DIMS.find((each) => each >= headDim);
+  if (lanes === undefined || most === undefined) return [];
+  return SUBGROUPS.map((subgroups): SubgroupVariant => {
+    const isExact = most === headDim;
+    const registers = traits.hasLargeRegisterFile && subgroups > 1 ? 'large' : undefined;
+    const rows = subgroups === 1 ? 1 : rowsFor(most, isExact, lanes, registers);
+    return { lanes, rows, subgroups, headDim: most, isExact, registers };
+  }).filter(
+    (each) => lanes * each.subgroups <= traits.maxGroupSize && subgroupLocalBytes(each) <= traits.maxLocalBytes,
+  );
+}
+
+/** Every `subgroup` kernel of a device. */
+export function allSubgroupKernels(traits: DeviceTraits): readonly SubgroupVariant[] {
+  return HEAD_DIMS.flatMap((headDim) => [headDim, headDim - 1].flatMap((each) => subgroupKernels(each, traits)));
+}
+
+/** As many queries as leave registers for what is on its way; what is not exact wants some for addresses. */
+function rowsFor(
+  headDim: SubgroupVariant['headDim'],
+  isExact: boolean,
+  lanes: 8 | 16,
+  registers: 'large' | undefined,
+): SubgroupVariant['rows'] {
+  // Registers are as wide as 8 lanes, or 16 where sub-groups are not smaller.
+  const bytes = (registers === 'large' ? 256 : 128) * 4 * lanes;
+  const rows = Math.min(8, bytes / 2 / (4 * headDim), lanes === 8 && registers === undefined ? 4 : 8);
+  return (isExact || headDim === 64 || lanes === 16 ? rows : rows / 2) as SubgroupVariant['rows'];
+}
+
+function subgroupVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
+  const { heads, queries, keys, headDim } = sizes;
+  // Places in K and V are 32-bit numbers of bytes.
+  if (4 * Math.max(keys, queries) * headDim >= 2 ** 32) return [];
+  const kernels = subgroupKernels(headDim, traits).map((kernel) => {
+    const groups = heads * Math.ceil(queries / queriesOf(kernel));
+    return named({ kind: 'subgroup', ...kernel }, splitsFor(groups, sizes, traits));
+  });
+  return queries <= FEW_QUERIES ? [...kernels].reverse() : kernels;
 }
 
 /** Keys of a split; the last may have fewer. */
 export function splitKeys(keys: number, splits: number): number {
-  return Math.ceil(keys / splits / TILE_KEYS) * TILE_KEYS;
-}
-
-/** Large blocks of queries read K and V less often; small ones waste less and make more groups. */
-function tiledVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
-  const { heads, queries, headDim } = sizes;
-  const groupsOf = (tile: { readonly queries: number }): number => heads * Math.ceil(queries / tile.queries);
-  const possible = fittingTiles(traits).filter((tile) => tile.headDim >= headDim);
-  const tiles = possible.filter((tile) => tile.headDim === possible[0]?.headDim);
-  const busy = tiles.filter((tile) => groupsOf(tile) >= ENOUGH_GROUPS * traits.computeUnits).at(-1);
-  const least = tiles.find((tile) => tile.queries >= Math.min(queries, MOST_SPLIT_QUERIES));
-  const best = [busy, least, tiles[0]].filter((tile) => tile !== undefined).sort((x, y) => y.queries - x.queries)[0];
-  if (best === undefined) return [];
-  return [best, ...possible.filter((tile) => tile !== best)].map((tile) => {
-    // Large tiles are taken whole: they make groups enough, or somebody forces them.
-    const splits = tile.queries > MOST_SPLIT_QUERIES ? 1 : splitsFor(groupsOf(tile), sizes, traits);
-    return named({ kind: 'tiled', ...tile }, splits);
-  });
+  return Math.ceil(keys / splits / SPLIT_MULTIPLE) * SPLIT_MULTIPLE;
 }
 
 /** The number of parts to take the keys in: 1 unless there are few groups and many keys. */

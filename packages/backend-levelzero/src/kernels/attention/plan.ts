@@ -6,9 +6,8 @@ import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from '../reco
 import {
   type AttentionSizes,
   type AttentionVariant,
+  allSubgroupKernels,
   COLUMNS,
-  fittingTiles,
-  MOST_SPLIT_QUERIES,
   splitKeys,
   variantsFor,
 } from './choose-variant.ts';
@@ -16,7 +15,7 @@ import { combine, COMBINE_LANES } from './combine.spv.ts';
 import { packKeys, PANEL_KEYS } from './pack-keys.spv.ts';
 import { PAD_LANES, PADDED_COLUMNS, padValues } from './pad-values.spv.ts';
 import { row } from './row.spv.ts';
-import { tiled } from './tiled.spv.ts';
+import { queriesOf, subgroup } from './subgroup.spv.ts';
 import { wide, WIDE_QUERIES, type WideParams } from './wide.spv.ts';
 
 export { VARIANT_IDS } from './choose-variant.ts';
@@ -43,31 +42,19 @@ export function planAttention(
   const variant = choose({ heads, queries, keys, headDim, causal }, recorder);
   if (variant.kind === 'wide') {
     planWide(call, variant, recorder);
-  } else if (variant.kind === 'row') {
-    attend(
-      call,
-      { first: 0, count: heads },
-      variant,
-      {
-        kernel: (partial) => row({ partial }),
-        args: { k: call.k, v: call.v },
-        groups: heads * call.seqQ,
-      },
-      recorder,
-    );
-  } else {
-    attend(
-      call,
-      { first: 0, count: heads },
-      variant,
-      {
-        kernel: (partial) => tiled({ queries: variant.queries, headDim: variant.headDim, partial }),
-        args: { k: call.k, v: call.v },
-        groups: heads * Math.ceil(queries / variant.queries),
-      },
-      recorder,
-    );
+    return;
   }
+  const all = { first: 0, count: heads };
+  const args = { k: call.k, v: call.v };
+  if (variant.kind === 'row') {
+    const kernel = (partial: boolean): Kernel => row({ partial });
+    attend(call, all, variant, { kernel, args, groups: heads * queries }, recorder);
+    return;
+  }
+  const { lanes, rows, subgroups, headDim: most, isExact, registers } = variant;
+  const kernel = (partial: boolean): Kernel =>
+    subgroup({ lanes, rows, subgroups, headDim: most, isExact, partial, registers });
+  attend(call, all, variant, { kernel, args, groups: heads * Math.ceil(queries / queriesOf(variant)) }, recorder);
 }
 
 function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVariant {
@@ -77,12 +64,9 @@ function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVari
 /** Every kernel of attention that can be chosen for a device. */
 export function allKernels(traits: DeviceTraits): readonly Kernel[] {
   const both = [false, true] as const;
-  if (!traits.isCpuLike) {
-    const tiles = fittingTiles(traits);
-    // Large tiles are only taken where they make groups enough, and then keys are not split.
-    const splitTiles = tiles.filter(({ queries }) => queries <= MOST_SPLIT_QUERIES);
-    const whole = tiles.map((tile) => tiled({ ...tile, partial: false }));
-    return [combine, ...whole, ...splitTiles.map((tile) => tiled({ ...tile, partial: true }))];
+  const bySubgroups = traits.isCpuLike ? [] : allSubgroupKernels(traits);
+  if (bySubgroups.length > 0) {
+    return [combine, ...bySubgroups.flatMap((params) => both.map((partial) => subgroup({ ...params, partial })))];
   }
   const attending = both.flatMap((partial) => [
     row({ partial }),

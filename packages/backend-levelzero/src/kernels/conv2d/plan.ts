@@ -3,6 +3,7 @@ import { type NamedVariant, pickVariant } from '@concord/variants';
 import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
+import { lanesToAskFor } from '../subgroups.ts';
 import { type Conv2dVariant, DIRECT, TILES, variantsFor, WIDE } from './choose-variant.ts';
 import { direct, DIRECT_LANES, type DirectParams } from './direct.spv.ts';
 import { implicitGemm, type ImplicitGemmParams } from './implicit-gemm.spv.ts';
@@ -36,9 +37,11 @@ function chooseVariant(call: Call, recorder: Recorder): Conv2dVariant {
 }
 
 /** Every kernel of conv2dForward that can be chosen for a device. */
-export function allKernels({ isCpuLike }: DeviceTraits): readonly Kernel[] {
-  const packing = [offsets, ...[false, true].map((isDense) => pack({ isDense }))];
-  return [...DIRECT.map(direct), ...(isCpuLike ? [...packing, ...WIDE.map(wide)] : TILES.map(implicitGemm))];
+export function allKernels(traits: DeviceTraits): readonly Kernel[] {
+  const directs = DIRECT.map(direct);
+  const lanes = lanesToAskFor(traits);
+  if (!traits.isCpuLike) return [...directs, ...TILES.map((params) => implicitGemm({ ...params, lanes }))];
+  return [...directs, offsets, ...[false, true].map((isDense) => pack({ isDense })), ...WIDE.map(wide)];
 }
 
 function launchDirect(call: Call, params: NamedVariant & DirectParams, recorder: Recorder): void {
@@ -76,7 +79,7 @@ function launchImplicitGemm(call: Call, params: NamedVariant & ImplicitGemmParam
   const outputPlane = outputShape[2] * outputShape[3];
   const places = images * outputPlane;
   recorder.launch({
-    kernel: implicitGemm({ tile: params.tile, piece: params.piece }),
+    kernel: implicitGemm({ tile: params.tile, piece: params.piece, lanes: lanesToAskFor(recorder.traits) }),
     args: {
       input,
       filter,

@@ -1,14 +1,19 @@
 import type { DType } from '@concord/backend-core';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
-import { lanesOf, possibleTiles } from './choose-variant.ts';
+import { lanesToAskFor } from '../subgroups.ts';
+import { possibleTiles } from './choose-variant.ts';
 import { direct, type OperandFormats } from './direct.spv.ts';
 import { finish } from './finish.spv.ts';
 import { local } from './local.spv.ts';
+import { matrix } from './matrix.spv.ts';
+import { columnsOf } from './matrix-engine.ts';
+import { matrixPack } from './matrix-pack.spv.ts';
 import type { MatvecFormats } from './matvec.ts';
 import { pack } from './pack.spv.ts';
 import { scale } from './scale.spv.ts';
 import { subgroup } from './subgroup.spv.ts';
+import { possibleSubgroupTiles } from './subgroup-tiles.ts';
 import { teamColumns } from './team-columns.spv.ts';
 import { teamRows } from './team-rows.spv.ts';
 import { wide } from './wide.spv.ts';
@@ -57,18 +62,33 @@ function kernelsForProcessors(): Kernel[] {
 }
 
 function kernelsForGpus(traits: DeviceTraits): Kernel[] {
-  const lanes = lanesOf(traits);
   const tiles = possibleTiles(traits);
-  return FORMATS.flatMap(({ input, output }) => {
-    const vectors = { matrix: input, vector: input, output };
+  const lanes = lanesToAskFor(traits);
+  const ofFormats = FORMATS.flatMap((formats) => {
+    const { input, output } = formats;
     // k is split, with sums in float32, only where not even the smallest tile makes groups enough.
     const isPartial = input !== output;
     const tiled = tiles
       .slice(isPartial ? -1 : 0)
       .flatMap((tile) =>
-        BOTH.flatMap((transA) => BOTH.map((transB) => local({ input, output, transA, transB, tile }))),
+        BOTH.flatMap((transA) => BOTH.map((transB) => local({ ...formats, transA, transB, tile, lanes }))),
       );
-    const subgroups = lanes === undefined ? [] : [subgroup({ input, output, lanes })];
+    const subgroups =
+      input === 'f16' && !traits.hasF16
+        ? []
+        : possibleSubgroupTiles(traits).flatMap((tile) =>
+            BOTH.map((transA) => subgroup({ ...formats, ...tile, transA })),
+          );
+    const vectors = { matrix: input, vector: input, output };
     return [...tiled, ...subgroups, teamRows(vectors), teamColumns(vectors)];
   });
+  return [...ofFormats, ...kernelsForMatrixEngine(traits)];
+}
+
+function kernelsForMatrixEngine({ matrixEngine: lanes }: DeviceTraits): Kernel[] {
+  if (lanes === undefined) return [];
+  const packs = (['rows', columnsOf(lanes)] as const).flatMap((block) =>
+    BOTH.map((hasWords) => matrixPack({ block, hasWords })),
+  );
+  return [...packs, ...DTYPES.map((output) => matrix({ lanes, output }))];
 }

@@ -3,7 +3,10 @@ import type { DeviceTraits } from '../recorder.ts';
 import { LEAST_STRIP, matvecGroups, matvecShape, type MatvecWay } from './launch-matvec.ts';
 import type { Product, ProductShape } from './product.ts';
 import { DIRECT_GROUP } from './direct.spv.ts';
-import { SUBGROUP_ROWS, SUBGROUPS, subgroupTile } from './subgroup.spv.ts';
+import { isWorthPacking } from './launch-matrix.ts';
+import { type EngineLanes, MATRIX_LANES, matrixTile } from './matrix-engine.ts';
+import { type SubgroupTile, subgroupTile } from './subgroup.spv.ts';
+import { fittingTiles, nameOfTile, SUBGROUP_TILES } from './subgroup-tiles.ts';
 import { type Tile, tileBytes, tileGroup } from './tile.ts';
 import { LANES, PANEL_COLUMNS, PANEL_ROWS } from './wide-shape.ts';
 
@@ -15,7 +18,8 @@ type Way =
   | { readonly kind: 'wide' }
   | { readonly kind: 'direct' }
   | { readonly kind: 'local'; readonly tile: Tile }
-  | { readonly kind: 'subgroup'; readonly lanes: number };
+  | { readonly kind: 'subgroup'; readonly tile: SubgroupTile }
+  | { readonly kind: 'matrix'; readonly lanes: EngineLanes };
 
 /** Tiles for GPUs, largest first. */
 export const TILES: readonly Tile[] = [
@@ -23,9 +27,6 @@ export const TILES: readonly Tile[] = [
   { m: 64, n: 64, laneM: 4, laneN: 4 },
   { m: 32, n: 32, laneM: 4, laneN: 4 },
 ];
-
-/** Lanes of sub-groups that there are kernels for, best first. */
-export const SUBGROUP_LANES: readonly number[] = [16, 8];
 
 /** Groups for each compute unit of a GPU that keep it busy. */
 const GROUPS_EACH = 4;
@@ -42,11 +43,14 @@ const WIDE_ADVANTAGE = 16;
  * Most vectors for which a matrix that lies row by row is not packed: it is read from the cache again for each four.
  */
 const FEW_VECTORS = 16;
+/** Fewer rows or columns than these leave a tile of a GPU mostly empty. */
+const FEW_LINES = 8;
 
 /** Every variant, of which each device and shape has some. */
 export const VARIANT_IDS: readonly string[] = [
   ...TILES.map((tile) => idOf({ kind: 'local', tile })),
-  ...SUBGROUP_LANES.map((lanes) => idOf({ kind: 'subgroup', lanes })),
+  ...SUBGROUP_TILES.map((tile) => idOf({ kind: 'subgroup', tile })),
+  ...MATRIX_LANES.map((lanes) => idOf({ kind: 'matrix', lanes })),
   ...(['teams', 'vectors'] as const).flatMap((by) =>
     [true, false].map((alongRows) => idOf({ kind: 'matvec', by, alongRows })),
   ),
@@ -54,21 +58,18 @@ export const VARIANT_IDS: readonly string[] = [
   idOf({ kind: 'direct' }),
 ];
 
-/** What the choice of a kernel depends on besides the device: a {@link Product}, for the most part. */
-export type VariantShape = ProductShape & { readonly a: Pick<Product['a'], 'dtype'> };
-
 /** What can compute a product, best first as far as is known. */
-export function variantsFor(shape: VariantShape, traits: DeviceTraits): VariantQuestion<Variant> {
-  const { m, n, k, batchCount, transA, transB, a } = shape;
+export function variantsFor(product: Product, traits: DeviceTraits): VariantQuestion<Variant> {
+  const { m, n, k, batchCount, transA, transB, a } = product;
   const letters = `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
   const shapeClass = (): string => `gemm ${a.dtype} ${letters} ${[m, n, k, batchCount].map(sizeStep).join(' ')}`;
-  const candidates = traits.isCpuLike ? variantsForProcessor(shape, traits) : variantsForGpu(shape, traits);
+  const candidates = traits.isCpuLike ? variantsForProcessor(product, traits) : variantsForGpu(product, traits);
   return { shapeClass, candidates, preferred: candidates[0] as Variant };
 }
 
 /** A way with its id. */
-export function named(way: Way, splits: number): Variant {
-  return { id: idOf(way), splits, ...way };
+export function named<W extends Way>(way: W, splits: number): W & NamedVariant & { readonly splits: number } {
+  return Object.assign({ id: idOf(way), splits }, way);
 }
 
 function idOf(way: Way): string {
@@ -78,7 +79,9 @@ function idOf(way: Way): string {
     case 'local':
       return `gemm/local-${way.tile.m}x${way.tile.n}`;
     case 'subgroup':
-      return `gemm/subgroup-${way.lanes}`;
+      return `gemm/subgroup-${nameOfTile(way.tile)}`;
+    case 'matrix':
+      return `gemm/matrix-${way.lanes}`;
     default:
       return `gemm/${way.kind}`;
   }
@@ -101,37 +104,42 @@ function variantsForProcessor(shape: ProductShape, { computeUnits }: DeviceTrait
   return [named({ kind: 'matvec', by: 'vectors', alongRows }, splitsFor(groups, k, wanted)), ...others];
 }
 
-function variantsForGpu(shape: ProductShape, traits: DeviceTraits): readonly Variant[] {
-  const { m, n, k, batchCount } = shape;
+function variantsForGpu(product: Product, traits: DeviceTraits): readonly Variant[] {
+  const { m, n, k, batchCount } = product;
   const wanted = GROUPS_EACH * traits.computeUnits;
-  const direct = directVariant(shape, wanted);
+  const direct = directVariant(product, wanted);
   if (m === 1 || n === 1) {
-    const matvec = matvecShape(shape);
+    const matvec = matvecShape(product);
     const groups = batchCount * matvecGroups(matvec, 'teams');
     const { alongRows } = matvec;
     return [named({ kind: 'matvec', by: 'teams', alongRows }, splitsFor(groups, k, wanted)), direct];
   }
   const groupsOf = (tile: Pick<Tile, 'm' | 'n'>): number => batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
   const possible = possibleTiles(traits);
-  const largest = possible.find((tile) => groupsOf(tile) >= wanted);
-  const best = largest ?? possible.at(-1);
   // Not even the smallest tile makes groups enough where k is split.
   const locals = possible.map((tile) =>
     named({ kind: 'local', tile }, tile === possible.at(-1) ? splitsFor(groupsOf(tile), k, wanted) : 1),
   );
-  const bestFirst = [
-    ...locals.filter((_, i) => possible[i] === best),
-    ...locals.filter((_, i) => possible[i] !== best),
+  const subgroups = fittingTiles(product, traits).map((tile) =>
+    named({ kind: 'subgroup', tile }, splitsFor(groupsOf(subgroupTile(tile)), k, wanted)),
+  );
+  const isBusy = (tile: Pick<Tile, 'm' | 'n'>): boolean => groupsOf(tile) >= wanted;
+  // Without barriers, and with more multiply-adds for each instruction, sub-groups go first.
+  const bySize = [
+    ...bestFirst(subgroups, ({ tile }) => isBusy(subgroupTile(tile))),
+    ...bestFirst(locals, ({ tile }) => isBusy(tile)),
   ];
-  const lanes = lanesOf(traits);
-  const subgroup =
-    lanes === undefined
-      ? []
-      : [named({ kind: 'subgroup', lanes }, splitsFor(groupsOf(subgroupTile(lanes)), k, wanted))];
-  if (best === undefined || Math.min(m, n) < SUBGROUP_ROWS) return [direct, ...bestFirst, ...subgroup];
-  // The largest tile reads the least; between smaller ones and no barriers, no barriers are better.
-  const isBarrierFreeBetter = !shape.transA && !shape.transB && largest !== possible[0];
-  return isBarrierFreeBetter ? [...subgroup, ...bestFirst, direct] : [...bestFirst, ...subgroup, direct];
+  const plain = Math.min(m, n) < FEW_LINES ? [direct, ...bySize] : [...bySize, direct];
+  const lanes = traits.matrixEngine;
+  if (lanes === undefined || product.a.dtype !== 'f16') return plain;
+  const matrix = named({ kind: 'matrix', lanes }, splitsFor(groupsOf(matrixTile(lanes)), k, wanted));
+  return isWorthPacking(product) ? [matrix, ...plain] : [...plain, matrix];
+}
+
+/** From the largest that keeps a device busy, or else the smallest; then the others. */
+function bestFirst<T>(largestFirst: readonly T[], isBusy: (candidate: T) => boolean): readonly T[] {
+  const best = largestFirst.find(isBusy) ?? largestFirst.at(-1);
+  return best === undefined ? [] : [best, ...largestFirst.filter((candidate) => candidate !== best)];
 }
 
 function directVariant({ m, n, k, batchCount }: ProductShape, wanted: number): Variant {
@@ -144,11 +152,6 @@ export function possibleTiles({ maxGroupSize, maxLocalBytes }: DeviceTraits): re
     const [x, y] = tileGroup(tile);
     return x * y <= maxGroupSize && tileBytes(tile) <= maxLocalBytes;
   });
-}
-
-/** The best size of sub-groups that there are kernels for. */
-export function lanesOf({ subgroupSizes, maxGroupSize }: DeviceTraits): number | undefined {
-  return SUBGROUP_LANES.find((lanes) => subgroupSizes.includes(lanes) && lanes * SUBGROUPS <= maxGroupSize);
 }
 
 /** Splits k when there are too few groups, into ranges of at least {@link LEAST_DEPTH} terms. */

@@ -1,11 +1,12 @@
 import type { NamedVariant } from '@concord/variants';
 import type { Recorder } from '../recorder.ts';
+import { lanesToAskFor } from '../subgroups.ts';
 import { direct, DIRECT_GROUP, type OperandFormats } from './direct.spv.ts';
 import { flatGroups } from './flat-groups.ts';
 import { local } from './local.spv.ts';
 import { type Product, stepsOfA, stepsOfB } from './product.ts';
 import { splitArguments, type Splits } from './splits.ts';
-import { subgroup, subgroupTile } from './subgroup.spv.ts';
+import { subgroup, type SubgroupTile, subgroupTile } from './subgroup.spv.ts';
 import type { Tile } from './tile.ts';
 
 /** Launches a product with one work-item for each entry. */
@@ -29,26 +30,26 @@ export function launchLocal(
 ): void {
   const { m, n, transA, transB, a, b, batchCount } = product;
   recorder.launch({
-    kernel: local({ ...formatsOf(product), transA, transB, tile }),
+    kernel: local({ ...formatsOf(product), transA, transB, tile, lanes: lanesToAskFor(recorder.traits) }),
     args: { ...operands(product, splits), m, n, a_ld: a.ld, b_ld: b.ld },
     groups: [Math.ceil(n / tile.n), Math.ceil(m / tile.m), batchCount * splits.count],
     variant: id,
   });
 }
 
-/** Launches a product with a sub-group of so many lanes for each tile. */
+/** Launches a product with a sub-group for each tile. */
 export function launchSubgroup(
   product: Product,
-  { id, lanes }: NamedVariant & { readonly lanes: number },
+  { id, tile }: NamedVariant & { readonly tile: SubgroupTile },
   splits: Splits,
   recorder: Recorder,
 ): void {
-  const { m, n, batchCount } = product;
-  const tile = subgroupTile(lanes);
+  const { m, n, transA, a, b, batchCount } = product;
+  const ofGroup = subgroupTile(tile);
   recorder.launch({
-    kernel: subgroup({ ...formatsOf(product), lanes }),
-    args: { ...operands(product, splits), ...steps(product), m, n },
-    groups: [Math.ceil(n / tile.n), Math.ceil(m / tile.m), batchCount * splits.count],
+    kernel: subgroup({ ...formatsOf(product), ...tile, transA }),
+    args: { ...operands(product, splits), m, n, a_ld: a.ld, b_ld: b.ld },
+    groups: [Math.ceil(n / ofGroup.n), Math.ceil(m / ofGroup.m), batchCount * splits.count],
     variant: id,
   });
 }

@@ -2,7 +2,15 @@ import type { DType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
 import { bytesOf } from '../bytes.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { BLOCK_DEPTH, BLOCK_ROWS, type EngineLanes, MULTIPLY_ACCUMULATE } from './matrix-engine.ts';
+import {
+  BLOCKS,
+  BLOCK_DEPTH,
+  BLOCK_ROWS,
+  type EngineLanes,
+  MULTIPLY_ACCUMULATE,
+  SUBGROUPS_M,
+  SUBGROUPS_N,
+} from './matrix-engine.ts';
 import { placeOf, SPLIT_PARAMETERS } from './splits.ts';
 import { loadElement, storeElement } from './storage.ts';
 
@@ -11,25 +19,6 @@ export interface MatrixParams {
   readonly lanes: EngineLanes;
   readonly output: DType;
 }
-
-/** Blocks of A, and of B, of a sub-group: 32 rows by four times its lanes. */
-const BLOCKS = 4;
-/** Sub-groups of a group, along n and along m. */
-const SUBGROUPS_N = 2;
-const SUBGROUPS_M = 4;
-
-/** Entries of C that a group computes. */
-export const matrixTile = (lanes: EngineLanes): { readonly m: number; readonly n: number } => ({
-  m: SUBGROUPS_M * BLOCKS * BLOCK_ROWS,
-  n: SUBGROUPS_N * BLOCKS * lanes,
-});
-
-/** Work-items of a group. */
-export const matrixGroupSize = (lanes: EngineLanes): readonly [number, number, number] => [
-  lanes,
-  SUBGROUPS_N * SUBGROUPS_M,
-  1,
-];
 
 /**
  * `C = alpha op(A) op(B) + beta C` of halves on matrix engines, summed in float32, from blocks that `matrixPack` has laid out.
@@ -55,14 +44,14 @@ export const matrix: (params: MatrixParams) => Kernel = variants(({ lanes, outpu
       alpha: 'f32',
       beta: 'f32',
     },
-    groupSize: matrixGroupSize(lanes),
+    groupSize: [lanes, SUBGROUPS_N * SUBGROUPS_M, 1],
     subgroupSize: lanes,
     registers: 'large',
     write: (k, { module, args }) => {
       const [f32, u32, u64, u16] = [module.float(32), module.int(32), module.int(64), module.int(16)];
       const block = Array.from({ length: BLOCKS }, (_, index) => index);
       const ofA = module.vector(lanes === 8 ? u32 : u16, BLOCK_ROWS);
-      const ofB = module.vector(u32, BLOCK_DEPTH / 2);
+      const ofB = module.vector(u32, 8);
       const sum = module.vector(f32, BLOCK_ROWS);
       const multiplyAdd = module.importFunction(MULTIPLY_ACCUMULATE[lanes], { a: ofA, b: ofB, c: sum }, sum);
 

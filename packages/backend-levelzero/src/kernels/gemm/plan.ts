@@ -4,6 +4,7 @@ import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { type Variant, variantsFor } from './choose-variant.ts';
 import { launchEntries } from './entries.ts';
 import { finish } from './finish.spv.ts';
+import { launchMatrix, mostAtOnceOfMatrix } from './launch-matrix.ts';
 import { launchMatvec } from './launch-matvec.ts';
 import { launchDirect, launchLocal, launchSubgroup } from './launch-product.ts';
 import { launchWide } from './launch-wide.ts';
@@ -58,15 +59,18 @@ type SplitVariant = Exclude<Variant, { readonly kind: 'wide' }>;
 
 /** How much of C one launch can have the groups for. */
 function mostAtOnce(
-  { batchCount, m, n }: ProductShape,
+  product: Product,
   variant: SplitVariant,
   splits: number,
-  { maxGroups }: DeviceTraits,
+  traits: DeviceTraits,
 ): Pick<ProductShape, 'batchCount' | 'm' | 'n'> {
+  const { batchCount, m, n } = product;
+  const { maxGroups } = traits;
   if (variant.kind === 'direct') return { batchCount, m, n };
   const together = Math.max(1, Math.floor(maxGroups[2] / splits));
   if (variant.kind === 'matvec') return { batchCount: together, m, n };
-  const tile = variant.kind === 'local' ? variant.tile : subgroupTile(variant.lanes);
+  if (variant.kind === 'matrix') return mostAtOnceOfMatrix(product, variant.lanes, together, traits);
+  const tile = variant.kind === 'local' ? variant.tile : subgroupTile(variant.tile);
   return { batchCount: together, m: maxGroups[1] * tile.m, n: maxGroups[0] * tile.n };
 }
 
@@ -94,5 +98,7 @@ function launch(product: Product, variant: SplitVariant, splits: Splits, recorde
       return launchLocal(product, variant, splits, recorder);
     case 'subgroup':
       return launchSubgroup(product, variant, splits, recorder);
+    case 'matrix':
+      return launchMatrix(product, variant, splits, recorder);
   }
 }

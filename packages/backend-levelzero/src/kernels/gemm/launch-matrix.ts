@@ -1,0 +1,123 @@
+import type { NamedVariant } from '@concord/variants';
+import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
+import { flatGroups } from './flat-groups.ts';
+import { matrix } from './matrix.spv.ts';
+import { BLOCK_DEPTH, columnsOf, type EngineLanes, matrixTile } from './matrix-engine.ts';
+import { linesOf, MATRIX_PACK_GROUP, matrixPack, type MatrixPackParams } from './matrix-pack.spv.ts';
+import { type Matrix, type Product, type ProductShape, type Steps, stepsOfA, stepsOfB } from './product.ts';
+import { splitArguments, type Splits } from './splits.ts';
+
+/** Multiply-adds for each number that is laid out from which on that pays. */
+const WORTHWHILE = 64;
+/** Bytes of blocks are counted in 32 bits. */
+const MOST_BYTES = 2 ** 31;
+
+/** Whether a product is large enough that laying out its operands does not count. */
+export function isWorthPacking({ m, n }: ProductShape): boolean {
+  return (m * n) / (m + n) >= WORTHWHILE;
+}
+
+/** As much of a product as has its operands laid out at a time. */
+export function mostAtOnceOfMatrix(
+  { m, n, k, batchCount }: Product,
+  lanes: EngineLanes,
+  together: number,
+  { maxGroups, maxAllocationBytes }: DeviceTraits,
+): Pick<ProductShape, 'batchCount' | 'm' | 'n'> {
+  const limit = Math.min(MOST_BYTES, maxAllocationBytes);
+  const tile = matrixTile(lanes);
+  const bytesOfLine = 2 * BLOCK_DEPTH * depthOf(k);
+  const linesThatFit = (size: number): number => Math.max(size, Math.floor(limit / bytesOfLine / size) * size);
+  const rows = Math.min(linesThatFit(tile.m), maxGroups[1] * tile.m);
+  const columns = Math.min(linesThatFit(tile.n), maxGroups[0] * tile.n);
+  const lines = Math.max(padded(Math.min(m, rows), tile.m), padded(Math.min(n, columns), tile.n));
+  const matrices = Math.max(1, Math.floor(limit / (bytesOfLine * lines)));
+  return { m: rows, n: columns, batchCount: Math.min(batchCount, together, matrices) };
+}
+
+/** Launches a product of halves on matrix engines, behind what lays its operands out. */
+export function launchMatrix(
+  product: Product,
+  { id, lanes }: NamedVariant & { readonly lanes: EngineLanes },
+  splits: Splits,
+  recorder: Recorder,
+): void {
+  const { m, n, k, a, b, c, alpha, beta, batchCount } = product;
+  const tile = matrixTile(lanes);
+  const left = layOut(
+    { matrix: a, steps: stepsOfA(product), lines: m, block: 'rows', size: tile.m },
+    product,
+    recorder,
+  );
+  const right = layOut(
+    { matrix: b, steps: stepsOfB(product), lines: n, block: columnsOf(lanes), size: tile.n },
+    product,
+    recorder,
+  );
+  const blocks = { ...splits, depth: Math.ceil(splits.depth / BLOCK_DEPTH) };
+  recorder.launch({
+    kernel: matrix({ lanes, output: c.dtype }),
+    args: {
+      a: left.span,
+      b: right.span,
+      c: c.span,
+      m,
+      n,
+      blocks: depthOf(k),
+      a_stride: left.stride,
+      b_stride: right.stride,
+      c_ld: c.ld,
+      ...splitArguments(depthOf(k), blocks, c.stride),
+      alpha,
+      beta,
+    },
+    groups: [Math.ceil(n / tile.n), Math.ceil(m / tile.m), batchCount * splits.count],
+    variant: id,
+  });
+}
+
+/** An operand, as lines of terms. */
+interface Side {
+  readonly matrix: Matrix;
+  readonly steps: Steps;
+  readonly lines: number;
+  readonly block: MatrixPackParams['block'];
+  /** Lines of a group's tile, which are all laid out. */
+  readonly size: number;
+}
+
+/** Lays out an operand's matrices, or the one that all share; `stride` counts words. */
+function layOut(
+  { matrix: source, steps, lines, block, size }: Side,
+  { k, batchCount }: Product,
+  recorder: Recorder,
+): { readonly span: Span; readonly stride: number } {
+  const matrices = source.stride === 0 ? 1 : batchCount;
+  const matrixWords = (padded(lines, size) / linesOf(block)) * depthOf(k) * linesOf(block) * (BLOCK_DEPTH / 2);
+  const words = matrices * matrixWords;
+  const span = recorder.scratch(4 * words);
+  const isEven = [k, steps.line, source.stride].every((elements) => elements % 2 === 0);
+  const hasWords = steps.term === 1 && isEven && source.span.byteOffset % 4 === 0;
+  recorder.launch({
+    kernel: matrixPack({ block, hasWords }),
+    args: {
+      source: source.span,
+      blocks: span,
+      lines,
+      terms: k,
+      line_step: steps.line,
+      term_step: steps.term,
+      source_stride: source.stride,
+      depth: depthOf(k),
+      matrix_words: matrixWords,
+      words,
+    },
+    groups: [...flatGroups(Math.ceil(words / MATRIX_PACK_GROUP), recorder.traits), 1],
+  });
+  return { span, stride: source.stride === 0 ? 0 : matrixWords };
+}
+
+/** Blocks along the terms. */
+const depthOf = (k: number): number => Math.ceil(k / BLOCK_DEPTH);
+
+const padded = (size: number, multiple: number): number => Math.ceil(size / multiple) * multiple;
