@@ -122,8 +122,9 @@ function describeCompiler(): void {
   };
 
   it.each(['logical-not', 'logical-equal'])('ends the process on %s', async (name) => {
-    const { signal, stdout } = await withIntelDriver('dg2', (env) => runProgram(load(name), env));
-    expect({ signal, stdout }).toEqual({ signal: expect.stringMatching(/^SIG(SEGV|ABRT)$/), stdout: '' });
+    const { code, stdout, stderr } = await withIntelDriver('dg2', (env) => runProgram(load(name), env));
+    // By a signal, or by an exit in the middle of the call.
+    expect({ isFine: code === 0, stdout, stderr }).toEqual({ isFine: false, stdout: '', stderr: '' });
   });
 
   it('does not build array-length, and does not say why', async () => {
