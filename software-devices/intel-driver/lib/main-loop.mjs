@@ -32,7 +32,8 @@ export function findMainLoop(assembly) {
   for (const [end, { operation, text, place }] of instructions.entries()) {
     const [, distance] = BRANCHES.has(operation) ? (/\s(-\d+)\b/.exec(text) ?? []) : [];
     if (distance === undefined) continue;
-    const start = at.get(place + Number(distance)) ?? at.get(place + 16 + Number(distance));
+    // Counted from the branch itself, whatever the processor does.
+    const start = at.get(place + Number(distance));
     if (start === undefined) continue;
     const loop = count(instructions.slice(start, end + 1));
     if (loop.multiplyAdds > 0 && (best === undefined || weight(loop) > weight(best))) best = loop;

@@ -38,16 +38,22 @@ const LIBRARIES = {
   'libz3.so.4': 'libz3-4',
 };
 
-/** Why this machine cannot have the driver, or undefined. */
-export function unobtainable() {
+/**
+ * Why this machine cannot have the driver, or undefined.
+ *
+ * @param {string} [system] what it says of itself, as /etc/os-release does
+ * @param {string} [architecture]
+ */
+export function unobtainable(system = readSystem(), architecture = process.arch) {
   const reason = unsupported();
-  if (reason) return reason;
-  if (process.arch !== 'x64') return `Intel's driver is for x64, and this is ${process.arch}`;
-  const about = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
-  const field = (/** @type {string} */ key) => new RegExp(`^${key}="?([^"\n]*)"?$`, 'm').exec(about)?.[1];
+  if (reason) return `needs packages of Debian 12; ${reason}`;
+  if (architecture !== 'x64') return `Intel's driver is for x64, and this is ${architecture}`;
+  const field = (/** @type {string} */ key) => new RegExp(`^${key}="?([^"\n]*)"?$`, 'm').exec(system)?.[1];
   if (field('ID') === 'debian' && field('VERSION_ID') === '12') return undefined;
-  return `the packages are Debian 12's, and this is ${field('PRETTY_NAME') ?? 'an unknown system'}`;
+  return `needs packages of Debian 12, and this is ${field('PRETTY_NAME') ?? 'an unknown system'}`;
 }
+
+const readSystem = () => (existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '');
 
 /**
  * Unpacks the driver unless it is ready. One at a time in a cache: see the lock in setup.mjs.
@@ -79,6 +85,7 @@ function unpackAll() {
   const packages = new PackageStore(cache, say);
   const add = (/** @type {readonly string[]} */ names) => {
     const fetched = packages.download(names);
+    say(`unpacking ${names.join(', ')}`);
     for (const file of fetched) unpack(file, work, ['*']);
     return fetched;
   };
