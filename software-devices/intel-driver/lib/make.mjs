@@ -24,17 +24,13 @@ const PACKAGES = [
   'libze1',
 ];
 
-/** Packages of what those need, which many systems have. @type {Readonly<Record<string, string>>} */
+/** Packages of what those need beyond dpkg and bash, which many systems have. @type {Readonly<Record<string, string>>} */
 const LIBRARIES = {
   'libbsd.so.0': 'libbsd0',
   'libedit.so.2': 'libedit2',
   'libffi.so.8': 'libffi8',
   'libicuuc.so.72': 'libicu72',
-  'liblzma.so.5': 'liblzma5',
-  'libmd.so.0': 'libmd0',
-  'libtinfo.so.6': 'libtinfo6',
   'libxml2.so.2': 'libxml2',
-  'libz.so.1': 'zlib1g',
   'libz3.so.4': 'libz3-4',
 };
 

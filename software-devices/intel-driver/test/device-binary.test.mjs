@@ -12,7 +12,13 @@ function binaryOf({ magic = 0x494e5443, kernels = 1, type = 0xff000005 } = {}) {
   const code = Buffer.from('code of the kernel, padded.......');
   const dynamicState = Buffer.alloc(24, 1);
   const environment = [16, 4, 1, 16, ...Array.from({ length: 16 }, () => 1), 256];
-  const patches = Buffer.concat([patch(15, 0, 4096), patch(18, 0, 1024), patch(99, 7), patch(55, 0, 2048), patch(23, ...environment)]);
+  const patches = Buffer.concat([
+    patch(15, 0, 4096),
+    patch(18, 0, 1024),
+    patch(99, 7),
+    patch(55, 0, 2048),
+    patch(23, ...environment),
+  ]);
   const header = words(0, 0, 0, name.length, patches.length, code.length, 0, dynamicState.length, 0, 26);
   const ofProgram = patch(42, 5, 6);
   const program = words(magic, 1081, 12, 8, kernels, 9, ofProgram.length);

@@ -27,7 +27,10 @@ test.each([
   [['dg3', 'true'], 2, 'stderr'],
   [['dg2'], 2, 'stderr'],
 ])('%j ends with %d and the usage on %s', (args, status, stream) => {
-  expect(run(...args)).toMatchObject({ status, [stream]: expect.stringMatching(/^usage: .*<skl\|tgl\|dg2\|pvc\|pvc2>/) });
+  expect(run(...args)).toMatchObject({
+    status,
+    [stream]: expect.stringMatching(/^usage: .*<skl\|tgl\|dg2\|pvc\|pvc2>/),
+  });
 });
 
 describe.skipIf(unobtainable() !== undefined)('a command', () => {

@@ -27,9 +27,10 @@ for (const kernel of kernels) {
   try {
     await client.compile(kernel);
     const entries = kernel.parameters.map((parameter) => [parameter.name, parameter.type === 'pointer' ? memory : 1]);
+    /** @type {import('../../src/kernels/recorder.ts').Launch} */
     const launch = { kernel, args: Object.fromEntries(entries), groups: [1, 1, 1] };
     client.record(name, (/** @type {import('../../src/kernels/recorder.ts').Recorder} */ recorder) =>
-      recorder.launch(/** @type {import('../../src/kernels/recorder.ts').Launch} */ (launch)),
+      recorder.launch(launch),
     );
     await client.finish();
     say({ name, binary: lastBinary() });
