@@ -15,6 +15,7 @@ import { root } from './lib/paths.mjs';
 import { runMain } from './lib/run.mjs';
 
 /** @typedef {import('../software-devices/intel-driver/lib/products.mjs').Product} Product */
+/** @typedef {import('../packages/backend-levelzero/test/support/intel-kernels.mjs').BuiltKernel} BuiltKernel */
 /** @typedef {import('./lib/intel-table.mjs').Row} Row */
 
 const FILE = 'packages/backend-levelzero/intel-kernels.tsv';
@@ -51,6 +52,7 @@ await runMain(async () => {
     const selected = names.filter((name) => name.includes(only));
     rows.push(...(await rowsOf(product, selected)));
   }
+  if (rows.length === 0) throw new Error(`no kernel has ${JSON.stringify(only)} in its name`);
   if (json) console.log(JSON.stringify(rows, null, 2));
   else print(rows, wanted);
 
@@ -78,20 +80,16 @@ await runMain(async () => {
 /** @param {Product} product @param {readonly string[]} names @returns {Promise<Row[]>} */
 async function rowsOf(product, names) {
   const kernels = await buildKernels(product, names);
-  /** @type {Row[]} */
-  const rows = kernels.map(({ name, error = '' }) => ({ kernel: name, product, error }));
-  let next = 0;
-  const work = async () => {
-    for (let index = next++; index < kernels.length; index = next++) {
-      const { name, binary } =
-        /** @type {import('../packages/backend-levelzero/test/support/intel-kernels.mjs').BuiltKernel} */ (
-          kernels[index]
-        );
-      if (binary) rows[index] = { kernel: name, product, made: await describeKernel(binary, product) };
-    }
-  };
-  await Promise.all(Array.from({ length: JOBS }, work));
+  const rows = [];
+  for (let start = 0; start < kernels.length; start += JOBS)
+    rows.push(...(await Promise.all(kernels.slice(start, start + JOBS).map((kernel) => rowOf(kernel, product)))));
   return rows;
+}
+
+/** @param {BuiltKernel} kernel @param {Product} product @returns {Promise<Row>} */
+async function rowOf({ name, binary, error = 'it has no binary' }, product) {
+  if (binary === undefined) return { kernel: name, product, error };
+  return { kernel: name, product, made: await describeKernel(binary, product) };
 }
 
 /** A line a kernel, with all products beside each other. @param {Row[]} rows @param {readonly Product[]} wanted */
