@@ -21,7 +21,12 @@ const hasLevelZero =
   process.platform === 'linux' ||
   process.env['CONCORD_LEVEL_ZERO'] === 'system' ||
   REQUIRED.CONCORD_REQUIRE.includes('level-zero');
-const NEED_LEVEL_ZERO = ['packages/backend-levelzero', 'software-devices/level-zero-cpu', 'examples/own-kernel'];
+const NEED_LEVEL_ZERO = [
+  'packages/backend-levelzero',
+  'software-devices/intel-driver',
+  'software-devices/level-zero-cpu',
+  'examples/own-kernel',
+];
 if (!hasLevelZero) {
   console.log(`not run, as there is no Level Zero on ${process.platform}: tests of ${NEED_LEVEL_ZERO.join(', ')}`);
 }
@@ -34,6 +39,7 @@ const workspaces = [
   'bench',
   'tools',
   'software-devices/chromium',
+  'software-devices/intel-driver',
   'software-devices/level-zero-cpu',
   'software-devices/vulkan',
 ]

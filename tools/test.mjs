@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setUpChromium } from '../software-devices/chromium/setup.mjs';
+import { setUp as setUpIntelDriver } from '../software-devices/intel-driver/setup.mjs';
 import { setUp as setUpLevelZero } from '../software-devices/level-zero-cpu/setup.mjs';
 import { setUp as setUpVulkan } from '../software-devices/vulkan/setup.mjs';
 import { prepare } from './lib/prepare.mjs';
@@ -16,6 +17,7 @@ await runMain(async () => {
   // Without them the tests of the GPU backends run on what the machine has. CONCORD_REQUIRE makes a missing one a failure.
   setUpVulkan();
   setUpLevelZero();
+  setUpIntelDriver();
   await setUpChromium();
 
   const folder = mkdtempSync(join(tmpdir(), 'concord-test-'));

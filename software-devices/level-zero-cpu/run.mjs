@@ -1,7 +1,6 @@
 // @ts-check
 // `run.mjs <command> [args...]` runs a command whose Level Zero loader uses the driver for the CPU.
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
+import { runCommand } from '../vulkan/lib/run-command.mjs';
 import { driver } from './lib/cache.mjs';
 import { setUp } from './setup.mjs';
 
@@ -21,15 +20,5 @@ if (command === '--help' || command === '-h') {
 } else if (!setUp()) {
   process.exitCode = 1;
 } else {
-  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ZE_ENABLE_ALT_DRIVERS: driver } });
-  // Ctrl-C on a terminal reaches the command by itself; this process only has to outlive it.
-  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
-  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.on(signal, () => child.kill(signal));
-  child.on('error', (error) => {
-    console.error(`cannot run ${command}: ${error.message}`);
-    process.exitCode = 127;
-  });
-  child.on('exit', (code, signal) => {
-    process.exitCode = code ?? 128 + (signal ? constants.signals[signal] : 0);
-  });
+  runCommand(command, args, { ZE_ENABLE_ALT_DRIVERS: driver });
 }

@@ -1,10 +1,9 @@
 // @ts-check
 // `setup.mjs` makes the Level Zero driver for the CPU in this checkout's cache. It asks nothing, leaves the system's
 // Level Zero drivers alone and does only what is left to do, which is mostly nothing.
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { runLocked } from '../vulkan/lib/locked.mjs';
 import { cache, readyDriver } from './lib/cache.mjs';
 import { say } from './lib/needs.mjs';
 
@@ -21,25 +20,8 @@ export function setUp() {
     console.error(`level-zero-cpu: not available: this is ${process.platform}; ${elsewhere}`);
     return false;
   }
-  mkdirSync(cache, { recursive: true });
-  const busy = 75;
-  if (makeLocked(['--nonblock', '--conflict-exit-code', String(busy)]) === busy) {
-    say('another set-up is at work here, waiting for it');
-    makeLocked([]);
-  }
+  runLocked('level-zero-cpu', cache, script);
   return readyDriver() !== undefined;
-}
-
-/**
- * Works in a child that holds a lock, which the kernel frees with that process, however it ends.
- *
- * @param {string[]} options
- */
-function makeLocked(options) {
-  const args = [...options, join(cache, 'lock'), process.execPath, script, '--locked'];
-  const { status, error } = spawnSync('flock', args, { stdio: 'inherit' });
-  if (error) console.error(`level-zero-cpu: not available: flock: ${error.message}`);
-  return status;
 }
 
 const elsewhere = 'run: docker run --rm -it -v "$PWD:/concord" -w /concord node:22 npm test';

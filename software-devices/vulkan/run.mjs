@@ -1,9 +1,8 @@
 // @ts-check
 // `run.mjs <device> <command> [args...]` runs a command whose Dawn uses a software device.
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
 import { delimiter } from 'node:path';
 import { devices, folderOf } from './lib/cache.mjs';
+import { runCommand } from './lib/run-command.mjs';
 import { setUp } from './setup.mjs';
 
 const help = `usage: node software-devices/vulkan/run.mjs <${devices.join('|')}> <command> [args...]
@@ -25,15 +24,5 @@ if (name === '--help' || name === '-h') {
 } else {
   const given = process.env['LD_LIBRARY_PATH'];
   const path = folderOf(device) + (given ? delimiter + given : '');
-  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, LD_LIBRARY_PATH: path } });
-  // Ctrl-C on a terminal reaches the command by itself; this process only has to outlive it.
-  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
-  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) process.on(signal, () => child.kill(signal));
-  child.on('error', (error) => {
-    console.error(`cannot run ${command}: ${error.message}`);
-    process.exitCode = 127;
-  });
-  child.on('exit', (code, signal) => {
-    process.exitCode = code ?? 128 + (signal ? constants.signals[signal] : 0);
-  });
+  runCommand(command, args, { LD_LIBRARY_PATH: path });
 }

@@ -1,11 +1,10 @@
 // @ts-check
 // `setup.mjs [lavapipe] [swiftshader]` makes Vulkan devices for Dawn in this checkout's cache, both by default.
 // It asks nothing, leaves the system's Vulkan alone and does only what is left to do, which is mostly nothing.
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { cache, devices, readyDevice } from './lib/cache.mjs';
+import { runLocked } from './lib/locked.mjs';
 import { say, unsupported } from './lib/system.mjs';
 
 /** @typedef {import('./lib/cache.mjs').Device} Device */
@@ -28,24 +27,8 @@ export function setUp(wanted = devices) {
     );
     return unready();
   }
-  mkdirSync(cache, { recursive: true });
-  const busy = 75;
-  if (makeLocked(wanted, ['--nonblock', '--conflict-exit-code', String(busy)]) === busy) {
-    say('another set-up is at work here, waiting for it');
-    makeLocked(wanted, []);
-  }
+  runLocked('vulkan', cache, script, wanted);
   return unready();
-}
-
-/**
- * Works in a child that holds a lock, which the kernel frees with that process, however it ends.
- *
- * @param {readonly Device[]} wanted
- * @param {string[]} options
- */
-function makeLocked(wanted, options) {
-  const args = [...options, join(cache, 'lock'), process.execPath, script, '--locked', ...wanted];
-  return spawnSync('flock', args, { stdio: 'inherit' }).status;
 }
 
 const elsewhere = () =>

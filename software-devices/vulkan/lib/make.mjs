@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { cache, folderOf, readyDevice, sources, stampKey } from './cache.mjs';
-import { download, missingDependencies, packageField, unpack } from './packages.mjs';
+import { packageField, PackageStore, unpack } from './packages.mjs';
 import { attempt, isUbuntu, run, say } from './system.mjs';
 
 /** @typedef {import('./cache.mjs').Device} Device */
@@ -16,6 +16,7 @@ const drivers = {
 // Made here and moved at the end, so that a device folder is whole or absent.
 const work = join(cache, 'work');
 const headers = join(work, 'headers');
+const packages = new PackageStore(cache, say);
 const compile = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-I', join(headers, 'usr/include')];
 
 /** Why this system has no package of the device, or undefined. @param {Device} device */
@@ -63,7 +64,7 @@ export function makeDevices(wanted) {
 
 function makeTools() {
   ensureCompiler();
-  const [file = ''] = download(['libvulkan-dev']);
+  const [file = ''] = packages.download(['libvulkan-dev']);
   unpack(file, headers, ['./usr/include/vulkan/*', './usr/include/vk_video/*']);
   run('cc', [...compile, '-o', join(work, 'probe'), sources.probe]);
 }
@@ -90,7 +91,7 @@ function makeDevice(device) {
   const libraries = join(made, 'lib');
   mkdirSync(libraries, { recursive: true });
 
-  const [file = ''] = download([driver.package]);
+  const [file = ''] = packages.download([driver.package]);
   unpack(file, join(work, 'driver'), [`*/${driver.file}`]);
   copy(driver.file, join(work, 'driver'), libraries);
   const system = addLibraries(file, libraries, join(libraries, driver.file));
@@ -125,7 +126,7 @@ function addLibraries(file, folder, driver) {
   const missing = () => [...resolve().matchAll(/^\s*(\S+) => not found$/gm)].map(([, name = '']) => name);
   if (missing().length > 0) {
     const unpacked = join(work, 'libraries');
-    for (const dependency of download(missingDependencies(file))) unpack(dependency, unpacked, ['*']);
+    for (const dependency of packages.download(missingDependencies(file))) unpack(dependency, unpacked, ['*']);
     // A library that was found shows what that one needs, so ask again until nothing is missing.
     for (let names = missing(); names.length > 0; names = missing())
       for (const name of names) copy(name, unpacked, folder);
@@ -139,4 +140,18 @@ function copy(name, from, to) {
   const found = readdirSync(from, { recursive: true, encoding: 'utf8' }).find((file) => basename(file) === name);
   if (!found) throw new Error(`${name} is in none of the packages`);
   cpSync(join(from, found), join(to, name), { dereference: true });
+}
+
+/**
+ * The packages that a package needs and this system lacks, without python, which is for a tool of Mesa's that is not
+ * wanted here, and without the Vulkan loader, whose place the shim takes.
+ *
+ * @param {string} file
+ */
+function missingDependencies(file) {
+  const direct = packageField(file, 'Depends')
+    .split(',')
+    .map((dependency) => dependency.trim().replace(/[ :(|].*/, ''))
+    .filter((name) => name !== 'libvulkan1' && !name.startsWith('python'));
+  return packages.missing(direct);
 }

@@ -1,0 +1,16 @@
+// @ts-check
+import { readFileSync } from 'node:fs';
+import { readKernel } from './device-binary.mjs';
+import { disassemble } from './disassemble.mjs';
+import { findMainLoop } from './main-loop.mjs';
+
+/**
+ * What the compiler made of a kernel.
+ *
+ * @param {string} file a native binary
+ * @param {import('./products.mjs').Product} product what it is for
+ */
+export async function describeKernel(file, product) {
+  const { code, ...kernel } = readKernel(readFileSync(file));
+  return { ...kernel, loop: findMainLoop(await disassemble(code, product)) };
+}
