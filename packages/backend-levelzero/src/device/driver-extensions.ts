@@ -10,6 +10,7 @@ export function hasExtension({ api }: LevelZeroLibrary, driver: DriverHandle, na
   if (api[call](driver, count, null) !== RESULTS.SUCCESS) return false;
   const extensions = structs('ze_driver_extension_properties_t', count[0] ?? 0);
   const [first] = extensions;
-  if (first === undefined || api[call](driver, count, new Uint8Array(first.bytes.buffer)) !== RESULTS.SUCCESS) return false;
+  if (first === undefined || api[call](driver, count, new Uint8Array(first.bytes.buffer)) !== RESULTS.SUCCESS)
+    return false;
   return extensions.some((extension) => extension.text('name') === name);
 }

@@ -13,27 +13,38 @@ const tgl = {
   subgroupSizes: [8, 16, 32],
   hasF64: false,
   hasF16: true,
+  hasLargeRegisterFile: false,
+  matrixEngine: undefined,
   computeUnits: 6,
-  maxAllocationBytes: 2 ** 32 - 8192,
+  maxAllocationBytes: 13_743_894_528,
   maxGroups: [2 ** 32 - 1, 2 ** 32 - 1, 2 ** 32 - 1],
 };
 
 /** @type {DeviceTraits} */
-const pvc = {
+const dg2 = {
   ...tgl,
+  hasLargeRegisterFile: true,
+  matrixEngine: 8,
+  computeUnits: 32,
+  maxAllocationBytes: 27_487_789_056,
+};
+
+/** @type {DeviceTraits} */
+const pvc = {
+  ...dg2,
   maxGroupSize: 1024,
   maxLocalBytes: 131_072,
   subgroupSizes: [16, 32],
   hasF64: true,
+  matrixEngine: 16,
   computeUnits: 64,
-  maxAllocationBytes: 27_487_789_056,
 };
 
 /** @type {Readonly<Record<Product, DeviceTraits>>} */
 export const INTEL_TRAITS = {
   skl: { ...tgl, maxGroupSize: 256, hasF64: true, computeUnits: 3 },
   tgl,
-  dg2: { ...tgl, computeUnits: 32 },
+  dg2,
   pvc,
   pvc2: { ...pvc, computeUnits: 128 },
 };

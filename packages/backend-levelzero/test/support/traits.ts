@@ -7,6 +7,8 @@ const CPU: DeviceTraits = {
   subgroupSizes: [8],
   hasF64: true,
   hasF16: false,
+  hasLargeRegisterFile: false,
+  matrixEngine: undefined,
   computeUnits: 2,
   maxAllocationBytes: 2 ** 33,
   maxGroups: [2 ** 32 - 1, 65_535, 65_535],

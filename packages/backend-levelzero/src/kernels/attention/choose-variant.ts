@@ -93,7 +93,10 @@ export function subgroupKernels(headDim: number, traits: DeviceTraits): readonly
   return SUBGROUPS.map((subgroups): SubgroupVariant => {
     const isExact = most === headDim;
     const registers = traits.hasLargeRegisterFile && subgroups > 1 ? 'large' : undefined;
-    const rows = subgroups === 1 ? 1 : rowsFor(most, isExact, lanes, registers);
+    const [exact, less] = (ROWS[registers === undefined ? `${lanes}` : `${lanes} large`] as (typeof ROWS)[string])[
+      most
+    ];
+    const rows = subgroups === 1 ? 1 : isExact ? exact : less;
     return { lanes, rows, subgroups, headDim: most, isExact, registers };
   }).filter(
     (each) => lanes * each.subgroups <= traits.maxGroupSize && subgroupLocalBytes(each) <= traits.maxLocalBytes,
@@ -105,18 +108,18 @@ export function allSubgroupKernels(traits: DeviceTraits): readonly SubgroupVaria
   return HEAD_DIMS.flatMap((headDim) => [headDim, headDim - 1].flatMap((each) => subgroupKernels(each, traits)));
 }
 
-/** As many queries as leave registers for what is on its way; what is not exact wants some for addresses. */
-function rowsFor(
-  headDim: SubgroupVariant['headDim'],
-  isExact: boolean,
-  lanes: 8 | 16,
-  registers: 'large' | undefined,
-): SubgroupVariant['rows'] {
-  // Registers are as wide as 8 lanes, or 16 where sub-groups are not smaller.
-  const bytes = (registers === 'large' ? 256 : 128) * 4 * lanes;
-  const rows = Math.min(8, bytes / 2 / (4 * headDim), lanes === 8 && registers === undefined ? 4 : 8);
-  return (isExact || headDim === 64 || lanes === 16 ? rows : rows / 2) as SubgroupVariant['rows'];
-}
+/**
+ * Queries of a sub-group that fit the registers, for heads of just the dimension and of less: found by looking at what
+ * Intel's compiler spills (`npm run check:intel`). Sub-groups of 16 are where registers are twice as wide.
+ */
+const ROWS: Readonly<Record<string, Readonly<Record<SubgroupVariant['headDim'], readonly [exact: Rows, less: Rows]>>>> =
+  {
+    '8': { 64: [4, 4], 128: [4, 2], 256: [1, 1] },
+    '8 large': { 64: [8, 8], 128: [8, 8], 256: [4, 2] },
+    '16': { 64: [4, 4], 128: [4, 4], 256: [2, 2] },
+    '16 large': { 64: [8, 8], 128: [8, 8], 256: [4, 4] },
+  };
+type Rows = SubgroupVariant['rows'];
 
 function subgroupVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
   const { heads, queries, keys, headDim } = sizes;

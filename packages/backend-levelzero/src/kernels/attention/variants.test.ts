@@ -4,7 +4,7 @@ import { withTraits } from '../../../test/support/forced-traits.ts';
 import { readFloats, upload } from '../../../test/support/spans.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceTraits, Span } from '../recorder.ts';
-import { type AttentionVariant, COLUMNS, named, TILES } from './choose-variant.ts';
+import { type AttentionVariant, COLUMNS, named } from './choose-variant.ts';
 import { planAttention } from './plan.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
@@ -102,18 +102,30 @@ const LARGE: readonly Shape[] = [
 
 const one = (...ways: readonly Parameters<typeof named>[0][]): readonly AttentionVariant[] =>
   [1, 3].flatMap((splits) => ways.map((way) => named(way, splits)));
-// Each size of each kind once: building all pairs takes long.
-const DIAGONAL = TILES.filter((_, index) => index % 4 === 0);
+/** Both sizes of sub-groups, alone and several; heads that fill a kernel, and less. */
+const SUBGROUPS: readonly Extract<Parameters<typeof named>[0], { readonly kind: 'subgroup' }>[] = [
+  { kind: 'subgroup', lanes: 8, rows: 4, subgroups: 8, headDim: 64, isExact: false },
+  { kind: 'subgroup', lanes: 16, rows: 8, subgroups: 8, headDim: 64, isExact: true, registers: 'large' },
+  { kind: 'subgroup', lanes: 16, rows: 1, subgroups: 1, headDim: 256, isExact: false },
+  { kind: 'subgroup', lanes: 8, rows: 2, subgroups: 8, headDim: 128, isExact: true },
+];
 const VARIANTS: readonly AttentionVariant[] = [
   ...one({ kind: 'row' }),
   ...one(...COLUMNS.map((columns) => ({ kind: 'wide', columns }) as const)),
-  ...one(...DIAGONAL.map((tile) => ({ kind: 'tiled', ...tile }) as const)),
+  ...one(...SUBGROUPS),
 ];
 
 /** What a variant takes. */
 function shapesFor(variant: AttentionVariant): readonly Shape[] {
   if (variant.kind === 'row') return [...SHAPES, ...LARGE];
-  if (variant.kind === 'tiled') return [...SHAPES, ...NARROW, ...(variant.headDim === 256 ? LARGE : [])];
+  if (variant.kind === 'subgroup') {
+    const all = [...SHAPES, ...NARROW, ...LARGE];
+    if (!variant.isExact) return all.filter(({ headDim }) => headDim <= variant.headDim);
+    return [
+      ...all.filter(({ headDim }) => headDim === variant.headDim),
+      { ...SHAPES[1], headDim: variant.headDim },
+    ] as Shape[];
+  }
   if (variant.columns === 16) return [...SHAPES.slice(0, 1), ...SHAPES.slice(3, 4), ...NARROW];
   return [...SHAPES.slice(1, 3), ...SHAPES.slice(4), ...LARGE];
 }

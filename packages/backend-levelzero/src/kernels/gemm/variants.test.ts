@@ -5,11 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withTraits } from '../../../test/support/forced-traits.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
-import { lanesOf, named, TILES } from './choose-variant.ts';
+import { named, TILES } from './choose-variant.ts';
 import { matvecShape } from './launch-matvec.ts';
 import { launchWide, WIDE_LIMITS } from './launch-wide.ts';
+import { MATRIX_LANES } from './matrix-engine.ts';
 import { planGemm, planScale } from './plan.ts';
 import { productOf } from './product.ts';
+import { nameOfTile, SUBGROUP_TILES } from './subgroup-tiles.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
@@ -163,13 +165,45 @@ describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('loc
   it('split along k', () => check(by({ kind: 'local', tile }, 2), { m: tile.m, n: 5, k: 130, trans: 'NT' }));
 });
 
-describe('sub-groups', () => {
-  it.each(CASES)('%j', async (shape) => {
-    const lanes = lanesOf(client.traits);
-    if (lanes === undefined) throw new Error('the device has no sub-groups of a size that there are kernels for');
-    await check(by({ kind: 'subgroup', lanes }), shape);
-    await check(by({ kind: 'subgroup', lanes }, 2), { ...shape, k: 64 + 3 * lanes + 1 });
+/** At least a tile wide, and transposed a tile high; what is left over of both, and of a step along k. */
+const WHOLE_TILES: readonly Shape[] = [
+  { m: 33, n: 65, k: 17, pad: 3, offset: 1 },
+  { m: 64, n: 64, k: 64, beta: 0 },
+  { m: 170, n: 33, k: 40, batchCount: 3, shared: 'a', gap: 5 },
+  { m: 17, n: 97, k: 21, batchCount: 2, shared: 'b' },
+  { m: 42, n: 40, k: 33, dtype: 'f16', offset: 2, pad: 2, batchCount: 2, gap: 1 },
+  { m: 18, n: 34, k: 10, dtype: 'f16', beta: 0, batchCount: 2, shared: 'b' },
+];
+
+describe.each(SUBGROUP_TILES.map((tile) => [nameOfTile(tile), tile] as const))('sub-groups, %s', (_, tile) => {
+  const cases = (['NN', 'TN'] as const).flatMap((trans) => WHOLE_TILES.map((shape) => ({ ...shape, trans })));
+  it.each(cases)('%j', async (shape) => {
+    await check(by({ kind: 'subgroup', tile }), shape);
+    await check(by({ kind: 'subgroup', tile }, 2), { ...shape, k: 64 + 3 * tile.lanes + (shape.dtype ? 2 : 1) });
   });
+});
+
+describe.each(MATRIX_LANES)('matrix engines, sub-groups of %i', (lanes) => {
+  const shapes: readonly Shape[] = [
+    { m: 33, n: 65, k: 17, pad: 3, offset: 1 },
+    { m: 128, n: 64, k: 64, beta: 0 },
+    { m: 130, n: 131, k: 40, pad: 2, offset: 2 },
+    { m: 7, n: 5, k: 3, batchCount: 3, shared: 'a', gap: 1 },
+    { m: 150, n: 20, k: 18, batchCount: 2, shared: 'b', alpha: 0.5 },
+  ];
+  const cases = TRANSPOSES.flatMap((trans) => shapes.map((shape) => ({ ...shape, trans, dtype: 'f16' }) as const));
+  it.each(cases)('%j', (shape) => check(by({ kind: 'matrix', lanes }), shape));
+
+  it('k in ranges', () => check(by({ kind: 'matrix', lanes }, 3), { m: 40, n: 40, k: 333, dtype: 'f16', trans: 'NT' }));
+
+  it('as much at a time as there is memory for', () =>
+    check(
+      (call, recorder) =>
+        planGemm(call, withTraits(recorder, { maxAllocationBytes: 2 ** 14 }), () =>
+          named({ kind: 'matrix', lanes }, 1),
+        ),
+      { m: 300, n: 200, k: 20, dtype: 'f16', batchCount: 2, trans: 'TT' },
+    ));
 });
 
 const VECTORS: readonly Shape[] = [
