@@ -23,7 +23,7 @@ function application(koffi: string | undefined): string {
   for (const part of ['dist', 'package.json']) {
     cpSync(join(PACKAGE, part), join(scope, 'backend-levelzero', part), { recursive: true });
   }
-  for (const name of ['backend-core', 'spirv-builder']) {
+  for (const name of ['backend-core', 'spirv-builder', 'variants']) {
     symlinkSync(realpathSync(join(PACKAGE, 'node_modules/@concord', name)), join(scope, name));
   }
   if (koffi !== undefined) {

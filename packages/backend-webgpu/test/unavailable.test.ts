@@ -23,7 +23,9 @@ function probeBeside(source: string | undefined, prelude = ''): ProbeResult {
   for (const part of ['dist', 'package.json']) {
     cpSync(join(PACKAGE, part), join(scope, 'backend-webgpu', part), { recursive: true });
   }
-  symlinkSync(realpathSync(join(PACKAGE, 'node_modules/@concord/backend-core')), join(scope, 'backend-core'));
+  for (const name of ['backend-core', 'variants']) {
+    symlinkSync(realpathSync(join(PACKAGE, 'node_modules/@concord', name)), join(scope, name));
+  }
   if (source !== undefined) {
     const folder = join(app, 'node_modules/webgpu');
     mkdirSync(folder);

@@ -19,6 +19,7 @@ export type { InfoJson } from './commands/info.ts';
 export type { CommandContext, Finish, Output } from './context.ts';
 export { EXIT } from './exit-codes.ts';
 export type { BackendReport, DevicesReport } from './inspect-devices.ts';
+export type { VariantTrial } from './try-variants.ts';
 export type { TuneClassJson, TuneJson } from './tune/tune-json.ts';
 export { buildProgram, runProgram } from './program.ts';
 export { knownProviders } from './providers.ts';

@@ -1,5 +1,6 @@
-import { BackendError, type BackendProvider, type DeviceInfo } from '@concord/backend-core';
+import { BackendError, type BackendProvider, type DeviceInfo, type VariantReport } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
+import type { VariantTuning } from '@concord/variants';
 import { runProgram } from '../src/program.ts';
 
 /** How a command ended. */
@@ -66,3 +67,36 @@ export function throwing(name: string): BackendProvider {
 export class IdleBackend extends CpuBackend {
   override reduce(): void {}
 }
+
+/** Has three ways to reduce: one that builds, one that it leaves out for its device, and one whose kernels throw. */
+export class LeavingOutBackend extends CpuBackend {
+  #forced: readonly string[] = [];
+  readonly #leftOut = new Set<string>();
+
+  constructor() {
+    super();
+    const tuning: VariantTuning = {
+      profile: { state: 'none', detail: 'concord tune makes one' },
+      choices: (op) =>
+        op === 'reduce' ? [{ shapeClass: 'reduce', candidates: IDS, preferred: IDS[0], picked: IDS[0] }] : [],
+      force: (variants) => void (this.#forced = variants),
+      save: () => '/cache/profile.json',
+      checkCanSave: () => undefined,
+    };
+    Object.assign(this, { native: { tuning } });
+  }
+
+  override prepare(): Promise<void> {
+    const [id] = this.#forced;
+    if (id === 'reduce/b') this.#leftOut.add(id);
+    return id === 'reduce/c' ? Promise.reject(new Error('reduce/c fell apart')) : Promise.resolve();
+  }
+
+  variants(): VariantReport {
+    const why = { kernel: 'reduce/b f32', log: 'error: line 1\nerror: line 2' };
+    const leftOut = [...this.#leftOut].map((id) => ({ id, reason: `kernel ${id} f32 does not build`, ...why }));
+    return { runs: { 'reduce/a': 1 }, candidates: IDS, forced: this.#forced, leftOut };
+  }
+}
+
+const IDS = ['reduce/a', 'reduce/b', 'reduce/c'] as const;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TuneJson } from '../src/index.ts';
-import { IdleBackend, missing, run, throwing, working } from './fakes.ts';
+import { IdleBackend, LeavingOutBackend, missing, run, throwing, working } from './fakes.ts';
 
 const FOLDER = join(import.meta.dirname, '../schema');
 const cpu = working('cpu');
@@ -58,6 +58,11 @@ describe('devices', () => {
   test.each([[''], ['cpu']])('with CONCORD_BACKEND=%j', async (value) => {
     vi.stubEnv('CONCORD_BACKEND', value);
     expectValid('devices', (await run(['devices', '--json'], all)).stdout);
+  });
+
+  test('with variants that do not build', async () => {
+    const { stdout } = await run(['devices', '--json', '--verbose'], [working('some', {}, LeavingOutBackend)]);
+    expectValid('devices', stdout);
   });
 
   test('without any', async () => {

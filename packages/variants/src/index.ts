@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { ListMap } from './list-map.ts';
+export { type ListKey, ListMap } from './list-map.ts';
 export { operandsOf } from './operands.ts';
 export { type CacheablePlan, PlanCache, type PlanCacheOptions } from './plan-cache.ts';
 export { type Place, PlanMemory, spanAt } from './plan-memory.ts';

@@ -7,6 +7,8 @@ type LevelZeroFunction = LevelZeroApi[FunctionName];
 export interface Replacement {
   /** In place of a call. */
   readonly call?: (original: (...args: unknown[]) => number, args: unknown[]) => number;
+  /** A result in place of a call on this thread or another; undefined for the original's. */
+  readonly fails?: () => number | undefined;
   /** Told when a call on a thread of koffi's begins, and when it is back, by the first argument. */
   readonly onAsync?: (first: unknown, isBegin: boolean) => void;
 }
@@ -18,10 +20,11 @@ export async function replaced(
   body: () => Promise<void>,
 ): Promise<void> {
   const originals: [FunctionName, LevelZeroFunction][] = [];
-  for (const [name, { call, onAsync }] of Object.entries(replacements) as [FunctionName, Replacement][]) {
+  for (const [name, { call, fails, onAsync }] of Object.entries(replacements) as [FunctionName, Replacement][]) {
     const original = api[name];
     const plain = original as unknown as (...args: unknown[]) => number;
-    const value = (...args: unknown[]): number => (call === undefined ? plain(...args) : call(plain, args));
+    const value = (...args: unknown[]): number =>
+      fails?.() ?? (call === undefined ? plain(...args) : call(plain, args));
     value.async = (...args: unknown[]): void => {
       const callback = args.pop() as (...answer: unknown[]) => void;
       const back = (...answer: unknown[]): void => {
@@ -29,7 +32,9 @@ export async function replaced(
         callback(...answer);
       };
       onAsync?.(args[0], true);
-      (original.async as (...all: unknown[]) => void)(...args, back);
+      const failure = fails?.();
+      if (failure !== undefined) setImmediate(back, null, failure);
+      else (original.async as (...all: unknown[]) => void)(...args, back);
     };
     originals.push([name, original]);
     Object.defineProperty(api, name, { value });

@@ -1,3 +1,4 @@
+import { type BackendProvider, selectBackend } from '@concord/backend-core';
 import { type Command, Option } from 'commander';
 import type { BenchOp } from '../bench/bench-case.ts';
 import { BENCH_OPS, BENCH_SIZES, type BenchSize, matchingOps } from '../bench/select-cases.ts';
@@ -24,6 +25,9 @@ interface Options {
   readonly json?: string;
 }
 
+/** Those of our backends that have variants. */
+const TUNABLE: readonly string[] = ['level-zero', 'webgpu'];
+
 const HELP = `
 A backend has several kernels for each op and chooses between them by shape and device. This measures
 all of them on this device, at a walk through the sizes, and writes what was fastest to a file in the
@@ -36,6 +40,7 @@ leave the machine in peace meanwhile. It takes some minutes; --size small some s
 Examples:
   concord tune
   concord tune --op 'gemm*'
+  concord tune --backend level-zero
   concord tune --dry-run --json -                measures and writes no profile
 
 Exit codes:
@@ -53,7 +58,7 @@ export function addTuneCommand(program: Command, context: CommandContext, finish
     .summary('find the fastest kernels on this device, and keep them')
     .description('Measures the kernel variants of a backend on this device and writes a profile that it reads.')
     .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", computedOps)
-    .option('--backend <name>', 'the backend: webgpu or level-zero (default: what an application would get)')
+    .option('--backend <name>', 'webgpu or level-zero (default: CONCORD_BACKEND, or the one with the better device)')
     .addOption(new Option('--size <size>', 'which shapes').choices(BENCH_SIZES).default('real'))
     .option('--seconds <n>', 'how long to measure each variant of each shape', positive, 0.1)
     .option('--dry-run', 'write no profile')
@@ -92,7 +97,8 @@ async function tune(context: CommandContext, options: Options): Promise<number> 
 }
 
 async function openTunable({ providers }: CommandContext, option: string | undefined): Promise<TunableBackend> {
-  const [provider, ...others] = await chooseProviders(providers, option);
+  const name = option ?? (process.env['CONCORD_BACKEND'] || (await bestTunable(providers)));
+  const [provider, ...others] = await chooseProviders(providers, name);
   if (others.length > 0) {
     throw new CommandError('one backend at a time is tuned', {
       ...{ code: 'INVALID_ARGUMENT', exitCode: EXIT.usage, hint: 'concord tune --backend webgpu' },
@@ -102,11 +108,19 @@ async function openTunable({ providers }: CommandContext, option: string | undef
   await backend?.init();
   if (backend !== undefined && isTunable(backend)) return backend;
   await backend?.dispose();
-  throw new CommandError(`${provider?.name ?? 'it'} has no kernel variants to choose from`, {
+  throw new CommandError(`${name} has no kernel variants to choose from`, {
     code: 'INVALID_ARGUMENT',
     exitCode: EXIT.usage,
     hint: 'concord tune --backend webgpu',
   });
+}
+
+/** @throws {BackendError} BACKEND_UNAVAILABLE when none can be used */
+async function bestTunable(providers: readonly BackendProvider[]): Promise<string> {
+  const tunable = providers.filter(({ name }) => TUNABLE.includes(name));
+  const { backend } = await selectBackend(tunable, { prefer: [] });
+  await backend.dispose();
+  return backend.name;
 }
 
 interface Tuned {

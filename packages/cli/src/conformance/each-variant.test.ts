@@ -28,22 +28,31 @@ test('the environment is as before, also after an error', async () => {
   expect(process.env['CONCORD_VARIANT']).toBe('mine');
 });
 
-/** Two ways to reduce, and one that hides behind them; the second may be wrong. */
+/** Two ways to reduce, and one that hides behind them; the second may be wrong, or left out. */
 class VariantBackend extends CpuBackend {
   static isWrong = false;
+  static isLeftOut = false;
   readonly #runs: Record<string, number> = {};
 
   override reduce(call: Parameters<CpuBackend['reduce']>[0]): void {
     const forced = this.variants().forced;
     const id =
-      ['reduce/rows-a', 'reduce/rows-b', 'reduce/columns'].find((each) => forced.includes(each)) ?? 'reduce/rows-a';
+      ['reduce/rows-a', 'reduce/rows-b', 'reduce/columns'].find((each) => forced.includes(each) && this.#works(each)) ??
+      'reduce/rows-a';
     this.#runs[id] = (this.#runs[id] ?? 0) + 1;
     if (id !== 'reduce/rows-b' || !VariantBackend.isWrong) super.reduce(call);
   }
 
   variants() {
     const forced = (process.env['CONCORD_VARIANT'] ?? '').split(',').filter((id) => id !== '');
-    return { runs: this.#runs, candidates: ['reduce/rows-a', 'reduce/rows-b', 'reduce/columns'], forced };
+    const why = { reason: 'kernel reduce/rows-b f32 does not build', log: 'error: line 1' };
+    const leftOut =
+      VariantBackend.isLeftOut && forced.includes('reduce/rows-b') ? [{ id: 'reduce/rows-b', ...why }] : [];
+    return { runs: this.#runs, candidates: ['reduce/rows-a', 'reduce/rows-b', 'reduce/columns'], forced, leftOut };
+  }
+
+  #works(id: string): boolean {
+    return id !== 'reduce/rows-b' || !VariantBackend.isLeftOut;
   }
 }
 
@@ -147,4 +156,18 @@ test('--each-variant is one run for a backend without variants', async () => {
   const { code, stdout } = await run(args, [working('plain')]);
   expect(code).toBe(0);
   expect(stdout).not.toContain('round');
+});
+
+test('a variant that does not build on the device never ran, and the report says why', async () => {
+  Object.assign(VariantBackend, { isWrong: false, isLeftOut: true });
+  const { code, stdout, stderr } = await each('--json', '-');
+  expect(code).toBe(1);
+  expect(stderr).toContain(
+    'Left out on this device:\n  reduce/rows-b: kernel reduce/rows-b f32 does not build\n    error: line 1',
+  );
+  expect(stderr).toContain('forced, but never ran: reduce/rows-b (left out: kernel reduce/rows-b f32 does not build)');
+  expect(JSON.parse(stdout)).toMatchObject({
+    variants: { neverRan: ['reduce/rows-b'], leftOut: [{ id: 'reduce/rows-b', log: 'error: line 1' }] },
+  });
+  VariantBackend.isLeftOut = false;
 });

@@ -1,0 +1,75 @@
+import type { CheckedOp } from '@concord/backend-core/implement';
+import { operandsOf, spanAt } from '@concord/variants';
+import { describe, expect, it } from 'vitest';
+import { fakeMemory, PlanRecorder } from '../../test/support/plan-recorder.ts';
+import { TEST_DEVICES } from '../../test/support/traits.ts';
+import type { OpPlan } from './op-plan.ts';
+import { PlanCache } from './plan-cache.ts';
+import { planCall } from './plans.ts';
+import type { DeviceMemory, Span } from './recorder.ts';
+
+const N = 1000;
+
+const planOf = (plans: PlanCache, op: CheckedOp): OpPlan => plans.of(op, operandsOf<DeviceMemory>(op.call));
+
+/** `output = a + b`, each operand in memory at an offset. */
+function add(...places: readonly (readonly [buffer: DeviceMemory, byteOffset: number])[]): CheckedOp {
+  const [a, b, output] = places.map(([buffer, byteOffset]) => ({ buffer, byteOffset, byteLength: 4 * N }));
+  const operands = ['a', 'b', 'output'].map((name) => ({ name, elements: N }));
+  return { hook: 'binary', call: { op: 'add', n: N, dtype: 'f32', operands, a, b, output } } as CheckedOp;
+}
+
+/** A product of k = 2^13, which GPUs split and processors take in blocks: with scratch memory. */
+function product(a: Span, b: Span, c: Span): CheckedOp {
+  const [m, n, k] = [33, 70, 2 ** 13];
+  const sizes = { m, n, k, lda: k, ldb: n, ldc: n, batchCount: 1, strideA: 0, strideB: 0, strideC: 0 };
+  const operands = [
+    { name: 'a', elements: m * k },
+    { name: 'b', elements: k * n },
+    { name: 'c', elements: m * n },
+  ];
+  const rest = { transA: false, transB: false, alpha: 1, beta: 0, dtype: 'f32', operands } as const;
+  return { hook: 'gemm', call: { ...sizes, ...rest, a, b, c } } as CheckedOp;
+}
+
+const memories = (count: number): DeviceMemory[] => Array.from({ length: count }, () => fakeMemory(2 ** 26));
+const whole = (buffer: DeviceMemory, byteOffset = 0): Span => ({ buffer, byteOffset, byteLength: 2 ** 25 });
+
+it('one plan serves calls whose operands lie alike, wherever they begin', () => {
+  const plans = new PlanCache(TEST_DEVICES.gpu);
+  const [p, q, r, s] = memories(4) as [DeviceMemory, DeviceMemory, DeviceMemory, DeviceMemory];
+  const plan = planOf(plans, add([p, 0], [q, 0], [r, 0]));
+  expect(planOf(plans, add([q, 4], [s, 0], [p, 4096]))).toBe(plan);
+  expect(plans.ofShape(add([p, 0], [q, 0], [r, 0]))).toBe(plan);
+  const others = [add([p, 0], [q, 0], [p, 0]), add([p, 0], [p, 4096], [r, 0]), add([p, 0], [p, 8192], [r, 0])];
+  expect(new Set([plan, ...others.map((call) => planOf(plans, call))]).size).toBe(4);
+});
+
+describe.each(['cpu', 'gpu', 'plainGpu'] as const)('as on %s', (device) => {
+  const traits = TEST_DEVICES[device];
+  const [p, q, r, s] = memories(4) as [DeviceMemory, DeviceMemory, DeviceMemory, DeviceMemory];
+
+  it.each([
+    ['apart', add([p, 4], [q, 0], [r, 0]), add([s, 260], [r, 512], [p, 0])],
+    ['in one memory', add([p, 0], [p, 4096], [p, 8192]), add([q, 4096], [q, 8192], [q, 12_288])],
+    ['with scratch memory', product(whole(p), whole(q), whole(r)), product(whole(q, 8), whole(s), whole(p, 4))],
+  ])('a plan from the cache launches what planning at once would: operands %s', (_, before, then) => {
+    const plans = new PlanCache(traits);
+    const plan = planOf(plans, before);
+    expect(planOf(plans, then)).toBe(plan);
+    const direct = new PlanRecorder(traits);
+    planCall(then, direct);
+    expect(direct.scratches.map(({ byteLength }) => byteLength)).toEqual(plan.scratch);
+    const memory = [...operandsOf<DeviceMemory>(then.call), ...direct.scratches];
+    const launches = plan.steps.flatMap((step) => {
+      if (!('kernel' in step)) return [];
+      const { kernel, args, ...rest } = step;
+      const entries = kernel.parameters.map(({ name }, index) => {
+        const value = args[index] as (typeof args)[number];
+        return [name, typeof value === 'number' ? value : spanAt(memory, value)];
+      });
+      return { kernel, args: Object.fromEntries(entries) as object, ...rest };
+    });
+    expect(launches).toEqual(direct.launches);
+  });
+});
