@@ -25,6 +25,7 @@ import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
 import { planScale } from './kernels/gemm/plan.ts';
 import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
+import { tryMatrixEngines } from './matrix-engine-trial.ts';
 import type { LevelZeroNative } from './native.ts';
 import { loadedModule, nativeArguments } from './native-launch.ts';
 import { OpRunner } from './op-runner.ts';
@@ -70,6 +71,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     const client = await LevelZeroClient.open(this.#options);
     this.#opened = client;
     this.#openedRunner = new OpRunner(client);
+    await tryMatrixEngines(client, this.#options);
     client.onFailure((error) => {
       if (error.code === 'DEVICE_LOST') this.reportLost(error.detail, error);
       else this.reportFailure(error);

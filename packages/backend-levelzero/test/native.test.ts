@@ -103,6 +103,24 @@ it('what are no words of a module, and no constants, are refused', () => {
   }
 });
 
+it('words that a compiler might not survive are refused before a driver sees them', () => {
+  const module = addModule();
+  const swapped = module.map((word) => new DataView(Uint32Array.of(word).buffer).getUint32(0, false));
+  const damaged = module.slice();
+  damaged[5] = 0;
+  for (const [words, problem] of [
+    [Uint32Array.of(1, 2, 3), 'they begin with 0x1, not with 0x7230203'],
+    [swapped, 'the bytes of each word are in the other order'],
+    [module.slice(0, -1), 'they end within an instruction, 1 words too early'],
+    [module.slice(0, 3), 'they end within an instruction'],
+    [damaged, 'the instruction at word 5 has no words'],
+  ] as const) {
+    expect(() => backend.native.load(words)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', message: expect.stringContaining(problem) as string }),
+    );
+  }
+});
+
 it('the provider offers the device before WebGPU’s', async () => {
   const provider = levelZero();
   expect(provider).toMatchObject({ name: 'level-zero', contractVersion: 1, priority: 20 });

@@ -22,6 +22,12 @@ export interface ModuleSource {
   readonly flags?: string | undefined;
 }
 
+/** What the driver is given: the words to compile, or what came of them before. */
+export interface ModuleInput {
+  readonly source: ModuleSource;
+  readonly native?: Uint8Array | undefined;
+}
+
 /**
  * What a user loads as a module.
  *
@@ -31,9 +37,29 @@ export function checkSource(words: Uint32Array, constants: readonly ModuleConsta
   if (!(words instanceof Uint32Array) || words.length === 0) {
     throw new BackendError('INVALID_ARGUMENT', 'a module is a Uint32Array of SPIR-V words');
   }
+  const problem = problemOfWords(words);
+  if (problem !== undefined) throw new BackendError('INVALID_ARGUMENT', `these words are no SPIR-V module: ${problem}`);
   if (!Array.isArray(constants) || !constants.every(isConstant)) {
     throw new BackendError('INVALID_ARGUMENT', "constants are of the form { id: 0, type: 'u32', value: 3 }");
   }
+}
+
+const MAGIC = 0x0723_0203;
+const MAGIC_OF_OTHER_ENDIAN = 0x0302_2307;
+/** Words before the first instruction: magic, version, generator, bound and a zero. */
+const HEADER_WORDS = 5;
+
+/** What is wrong with words, as far as it shows without reading instructions: some compilers end the process on such. */
+function problemOfWords(words: Uint32Array): string | undefined {
+  if (words[0] === MAGIC_OF_OTHER_ENDIAN) return 'the bytes of each word are in the other order';
+  if (words[0] !== MAGIC) return `they begin with 0x${(words[0] ?? 0).toString(16)}, not with 0x${MAGIC.toString(16)}`;
+  let at = HEADER_WORDS;
+  while (at < words.length) {
+    const count = (words[at] as number) >>> 16;
+    if (count === 0) return `the instruction at word ${at} has no words`;
+    at += count;
+  }
+  return at === words.length ? undefined : `they end within an instruction, ${at - words.length} words too early`;
 }
 
 function isConstant(constant: ModuleConstant | null | undefined): boolean {
@@ -55,8 +81,8 @@ export interface BuiltModule {
  *
  * @throws {BackendError} DEVICE_ERROR with the build log; OUT_OF_MEMORY; DEVICE_LOST
  */
-export function buildModule(device: OpenDevice, source: ModuleSource): BuiltModule {
-  const request = new BuildRequest(device, source);
+export function buildModule(device: OpenDevice, input: ModuleInput): BuiltModule {
+  const request = new BuildRequest(device, input);
   try {
     const { description, module, log } = request;
     return request.finish(device.api.zeModuleCreate(device.context, device.device, description, module, log));
@@ -66,8 +92,8 @@ export function buildModule(device: OpenDevice, source: ModuleSource): BuiltModu
 }
 
 /** As {@link buildModule}, on a thread of koffi's. */
-export function buildModuleAsync(device: OpenDevice, source: ModuleSource): Promise<BuiltModule> {
-  const request = new BuildRequest(device, source);
+export function buildModuleAsync(device: OpenDevice, input: ModuleInput): Promise<BuiltModule> {
+  const request = new BuildRequest(device, input);
   return new Promise((resolve, reject) => {
     const { description, module, log } = request;
     device.api.zeModuleCreate.async(device.context, device.device, description, module, log, (error, result) => {
@@ -83,6 +109,14 @@ export function buildModuleAsync(device: OpenDevice, source: ModuleSource): Prom
   });
 }
 
+/** What the driver's compiler made of a module; undefined where the driver does not give it away. */
+export function nativeBinary({ api }: OpenDevice, module: ModuleHandle): Uint8Array | undefined {
+  const size = new BigUint64Array(1);
+  if (api.zeModuleGetNativeBinary(module, size, null) !== RESULTS.SUCCESS) return undefined;
+  const bytes = new Uint8Array(Number(size[0]));
+  return api.zeModuleGetNativeBinary(module, size, bytes) === RESULTS.SUCCESS ? bytes : undefined;
+}
+
 /** The arguments of a build in memory that does not move. */
 class BuildRequest {
   readonly memory: NativeBytes;
@@ -93,10 +127,13 @@ class BuildRequest {
   readonly #source: ModuleSource;
   readonly #handles: BigUint64Array;
 
-  constructor(device: OpenDevice, source: ModuleSource) {
+  constructor(device: OpenDevice, { source, native }: ModuleInput) {
     this.#device = device;
     this.#source = source;
-    const { words, constants } = source;
+    const { words } = source;
+    // They are in what was compiled.
+    const constants = native === undefined ? source.constants : [];
+    const module = native ?? new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
     const flags = new TextEncoder().encode(`${source.flags ?? ''}\0`);
     let size = 0;
     const place = (bytes: number): number => {
@@ -112,7 +149,7 @@ class BuildRequest {
       pointers: place(8 * constants.length),
       values: place(4 * constants.length),
       flags: place(flags.byteLength),
-      words: place(words.byteLength),
+      module: place(module.byteLength),
     };
     this.memory = new NativeBytes(device.koffi, size);
     const { address, bytes } = this.memory;
@@ -125,15 +162,15 @@ class BuildRequest {
       else view.setUint32(at.values + 4 * index, value, true);
     });
     bytes.set(flags, at.flags);
-    bytes.set(new Uint8Array(words.buffer, words.byteOffset, words.byteLength), at.words);
+    bytes.set(module, at.module);
     new Struct('ze_module_constants_t', bytes.subarray(at.constants))
       .set('numConstants', constants.length)
       .set('pConstantIds', there(at.ids))
       .set('pConstantValues', there(at.pointers));
     new Struct('ze_module_desc_t', bytes.subarray(at.description))
-      .set('format', ENUMS.ZE_MODULE_FORMAT_IL_SPIRV)
-      .set('inputSize', words.byteLength)
-      .set('pInputModule', there(at.words))
+      .set('format', native === undefined ? ENUMS.ZE_MODULE_FORMAT_IL_SPIRV : ENUMS.ZE_MODULE_FORMAT_NATIVE)
+      .set('inputSize', module.byteLength)
+      .set('pInputModule', there(at.module))
       .set('pBuildFlags', there(at.flags))
       .set('pConstants', constants.length === 0 ? 0n : there(at.constants));
     this.description = there(at.description);

@@ -3,6 +3,7 @@ import { spanAt } from '@concord/variants';
 import type { KernelHandle } from '../ffi/handles.ts';
 import { RESULTS } from '../ffi/result.ts';
 import { checkGroups } from '../kernels/check-groups.ts';
+import { secondsOf } from '../kernels/estimate.ts';
 import type { OpPlan, PlannedLaunch } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
 import type { HostBlock, HostBlocks } from './host-blocks.ts';
@@ -24,18 +25,26 @@ export interface CommandStreamOptions {
 
 /** Commands that are collected before they are submitted without anybody waiting. */
 export const MAX_COMMANDS = 64;
+/**
+ * Seconds of work that are collected, by an estimate of how long it takes at most: kernel drivers take a device for hung whose
+ * work does not end within several.
+ */
+const MAX_SECONDS = 1;
+/** What addresses of 32 bits reach. */
+const FOUR_GIB = 2 ** 32;
 /** Bytes to upload that are collected: with few, the memory that they are staged in is soon used again, and warm. */
 const MAX_STAGED_BYTES = CHUNK_BYTES;
 
 /**
  * Commands in call order. They are collected in a command list, each behind a barrier, and submitted by `flush`, when there
- * are {@link MAX_COMMANDS}, and when much is to be uploaded.
+ * are {@link MAX_COMMANDS} or {@link MAX_SECONDS} of work, and when much is to be uploaded.
  */
 export class CommandStream implements Recorder {
   readonly #options: CommandStreamOptions;
   readonly #staging: Staging;
   readonly #groups = new Uint32Array(3);
   #commands = 0;
+  #seconds = 0;
   #stagedBytes = 0;
   /** The ops in the list, for the message when it fails. */
   readonly #ops = new Set<string>();
@@ -79,24 +88,28 @@ export class CommandStream implements Recorder {
     });
   }
 
-  launch({ kernel, args, groups, variant }: Launch): void {
+  launch(launch: Launch): void {
+    const { kernel, args, groups, variant } = launch;
     checkGroups(kernel, groups, this.traits);
-    const loaded = this.#options.modules.kernel(kernel);
+    const loaded = this.#options.modules.kernel(kernel, Object.values(args).some(isLarge));
     loaded.setArguments(args);
-    this.launchKernel(loaded.object.handle, groups, kernel.name);
+    this.launchKernel(loaded.object.handle, groups, kernel.name, secondsOf(launch, this.traits));
     this.#count(variant);
   }
 
   /** Launches a step of a plan. */
-  launchPlanned({ kernel, args, groups, variant }: PlannedLaunch, memory: readonly Span[]): void {
-    const loaded = this.#options.modules.kernel(kernel);
+  launchPlanned({ kernel, args, groups, variant, seconds }: PlannedLaunch, memory: readonly Span[]): void {
+    const loaded = this.#options.modules.kernel(
+      kernel,
+      this.traits.maxAllocationBytes > FOUR_GIB && memory.some(isLarge),
+    );
     loaded.setPlannedArguments(args, memory);
-    this.launchKernel(loaded.object.handle, groups, kernel.name);
+    this.launchKernel(loaded.object.handle, groups, kernel.name, seconds);
     this.#count(variant);
   }
 
-  /** Launches a kernel whose arguments and group size are set. */
-  launchKernel(kernel: KernelHandle, [x, y, z]: Launch['groups'], name: string): void {
+  /** Launches a kernel whose arguments and group size are set, which takes so long at most. */
+  launchKernel(kernel: KernelHandle, [x, y, z]: Launch['groups'], name: string, seconds = 0): void {
     const list = this.#begin(this.#op);
     const groups = this.#groups;
     groups[0] = x;
@@ -107,6 +120,8 @@ export class CommandStream implements Recorder {
     if (result !== RESULTS.SUCCESS) {
       throw this.#options.device.error(result, `zeCommandListAppendLaunchKernel of ${name}`);
     }
+    this.#seconds += seconds;
+    if (this.#seconds >= MAX_SECONDS) this.flush();
   }
 
   scratch(bytes: number): Span {
@@ -150,6 +165,7 @@ export class CommandStream implements Recorder {
     if (this.#commands === 0) return;
     const ops = [...this.#ops].join(', ');
     this.#commands = 0;
+    this.#seconds = 0;
     this.#stagedBytes = 0;
     this.#ops.clear();
     this.#options.submissions.submit(ops);
@@ -198,6 +214,11 @@ export class CommandStream implements Recorder {
     }
     return this.#patterns.address;
   }
+}
+
+/** Whether an argument is memory that addresses of 32 bits do not reach all of. */
+function isLarge(value: Span | number): boolean {
+  return typeof value === 'object' && value.buffer.size > FOUR_GIB;
 }
 
 /** Where a span starts. */

@@ -5,6 +5,7 @@ import { levelZeroVariants } from '../kernels/all-variants.ts';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
+import { BinaryCache } from './binary-cache.ts';
 import { checkSource, type ModuleConstant } from './build-module.ts';
 import { checkGroupCounts } from './check-launch.ts';
 import { chooseDevice } from './choose-device.ts';
@@ -15,7 +16,7 @@ import type { LoadedModule } from './loaded-module.ts';
 import { type Allocation, MemoryPool, type PoolCounters } from './memory-pool.ts';
 import { type BuildLog, ModuleCache } from './module-cache.ts';
 import { OpenDevice } from './open-device.ts';
-import { checkOptions, type LevelZeroOptions } from './options.ts';
+import { checkOptions, type LevelZeroOptions, usesModuleCache } from './options.ts';
 import { Submissions } from './submissions.ts';
 import { readTraits } from './traits.ts';
 import { UserKernels } from './user-kernel.ts';
@@ -60,18 +61,26 @@ export class LevelZeroClient {
     this.library = library;
     this.deviceInfo = listed.info;
     this.tuning = new DeviceTuning(levelZeroVariants, listed.info, options);
-    this.traits = { ...readTraits(library, listed), preferences: this.tuning.preferences };
+    const { matrixEngine, plainAllocationBytes, ...reported } = readTraits(library, listed);
+    this.traits = {
+      ...reported,
+      matrixEngine: options.matrixEngines === 'off' ? undefined : matrixEngine,
+      preferences: this.tuning.preferences,
+    };
     const device = new OpenDevice(library, listed);
     this.native = device;
     device.onLost = (error) => this.#fail(error);
     this.#submissions = new Submissions(device, (error) => this.#fail(error));
-    this.#modules = new ModuleCache(device);
+    const isSoftware = listed.info.type === 'software';
+    const binaries = usesModuleCache(options, isSoftware) ? BinaryCache.open(library, listed) : undefined;
+    this.#modules = new ModuleCache(device, binaries);
     this.#userKernels = new UserKernels(device, this.traits);
     this.#blocks = new HostBlocks(device, this.#submissions);
     this.#pool = new MemoryPool({
       device,
       submissions: this.#submissions,
       maxAllocationBytes: this.traits.maxAllocationBytes,
+      plainAllocationBytes,
       maxPooledBytes: options.maxPooledBytes ?? DEFAULT_POOLED_BYTES,
       flush: () => this.#stream.flush(),
       releaseHost: () => this.#blocks.releaseIdle(),

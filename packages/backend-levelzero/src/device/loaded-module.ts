@@ -3,7 +3,7 @@ import { handleIn, handleSlot, type KernelHandle } from '../ffi/handles.ts';
 import { NativeBytes } from '../ffi/native-bytes.ts';
 import { RESULTS } from '../ffi/result.ts';
 import { Struct, structSize } from '../ffi/structs.ts';
-import type { BuiltModule } from './build-module.ts';
+import { type BuiltModule, nativeBinary } from './build-module.ts';
 import type { OpenDevice } from './open-device.ts';
 
 /** A kernel that can be launched, as the driver sees it. */
@@ -58,6 +58,11 @@ export class LoadedModule {
         properties.get('requiredGroupSizeZ'),
       ],
     };
+  }
+
+  /** What the driver's compiler made of it; undefined where the driver does not give it away. */
+  nativeBinary(): Uint8Array | undefined {
+    return nativeBinary(this.device, this.#built.module);
   }
 
   destroy(): void {

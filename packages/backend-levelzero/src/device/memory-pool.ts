@@ -1,6 +1,7 @@
 import { BackendError } from '@concord/backend-core';
 import { isOutOfMemory, RESULTS } from '../ffi/result.ts';
-import { Struct } from '../ffi/structs.ts';
+import { NativeBytes } from '../ffi/native-bytes.ts';
+import { ENUMS, Struct, structSize } from '../ffi/structs.ts';
 import type { DeviceMemory } from '../kernels/recorder.ts';
 import type { OpenDevice } from './open-device.ts';
 import type { Submissions } from './submissions.ts';
@@ -23,6 +24,8 @@ export interface PoolOptions {
   readonly device: OpenDevice;
   readonly submissions: Submissions;
   readonly maxAllocationBytes: number;
+  /** Larger allocations want the driver's exception to its own limit. */
+  readonly plainAllocationBytes: number;
   /** Most bytes that are kept for reuse. */
   readonly maxPooledBytes: number;
   /** Submits what is recorded. */
@@ -202,8 +205,20 @@ export class MemoryPool {
   }
 
   #allocate(size: number): number {
-    const { api, context, device } = this.#options.device;
-    return api.zeMemAllocDevice(context, this.#description, size, ALIGNMENT, device, this.#slot);
+    const { api, context, device, koffi } = this.#options.device;
+    const allocate = (description: Uint8Array): number =>
+      api.zeMemAllocDevice(context, description, size, ALIGNMENT, device, this.#slot);
+    if (size <= this.#options.plainAllocationBytes) return allocate(this.#description);
+    const memory = new NativeBytes(koffi, structSize('ze_relaxed_allocation_limits_exp_desc_t'));
+    try {
+      new Struct('ze_relaxed_allocation_limits_exp_desc_t', memory.bytes).set(
+        'flags',
+        ENUMS.ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE,
+      );
+      return allocate(new Struct('ze_device_mem_alloc_desc_t').set('pNext', memory.address).bytes);
+    } finally {
+      memory.free();
+    }
   }
 
   /** Gives all that nobody uses back to the device, waiting for work in flight. Whether there was any. */

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Kernel } from '../kernels/kernel.ts';
-import { buildModule, buildModuleAsync, type BuiltModule, type ModuleSource } from './build-module.ts';
+import { isBackendError } from '@concord/backend-core';
+import type { BinaryCache } from './binary-cache.ts';
+import { buildModule, buildModuleAsync, type BuiltModule, type ModuleSource, nativeBinary } from './build-module.ts';
 import { LoadedKernel } from './loaded-kernel.ts';
 import { LoadedModule } from './loaded-module.ts';
 import type { OpenDevice } from './open-device.ts';
@@ -15,16 +17,26 @@ export interface BuildLog {
 /** Logs that are kept. */
 const MAX_LOGS = 100;
 
-/** Modules by their source (words, constants and flags) and the backend's kernels in them. Each is built once. */
+/** For kernels that reach beyond 4 GiB of a buffer: others may count bytes in 32 bits. */
+const LARGE_BUFFERS = '-ze-opt-greater-than-4GB-buffer-required';
+
+/**
+ * Modules by their source (words, constants and flags) and the backend's kernels in them. Each is built once, and loaded from
+ * the binaries of former processes where there are some.
+ */
 export class ModuleCache {
   readonly #device: OpenDevice;
   readonly #modules = new Map<string, LoadedModule>();
   readonly #kernels = new Map<Kernel, LoadedKernel>();
+  /** Kernels for buffers beyond 4 GiB. */
+  readonly #largeKernels = new Map<Kernel, LoadedKernel>();
+  readonly #binaries: BinaryCache | undefined;
   readonly #building = new Map<string, Promise<LoadedModule>>();
   readonly #logs: BuildLog[] = [];
 
-  constructor(device: OpenDevice) {
+  constructor(device: OpenDevice, binaries?: BinaryCache) {
     this.#device = device;
+    this.#binaries = binaries;
   }
 
   /** What compilers said so far, also where a build succeeded. */
@@ -40,17 +52,18 @@ export class ModuleCache {
   /**
    * A kernel, built on this thread if it has not been.
    *
+   * @param hasLargeBuffers - whether some memory that it gets is beyond 4 GiB
    * @throws {BackendError} DEVICE_ERROR with the build log; OUT_OF_MEMORY; DEVICE_LOST
    */
-  kernel(kernel: Kernel): LoadedKernel {
-    const loaded = this.#kernels.get(kernel);
-    return loaded ?? this.#keep(kernel, this.module(sourceOf(kernel)));
+  kernel(kernel: Kernel, hasLargeBuffers = false): LoadedKernel {
+    const kernels = hasLargeBuffers ? this.#largeKernels : this.#kernels;
+    return kernels.get(kernel) ?? this.#keep(kernel, this.module(sourceOf(kernel, hasLargeBuffers)), kernels);
   }
 
   /** A module, built on this thread if it has not been. */
   module(source: ModuleSource): LoadedModule {
     const key = keyOf(source);
-    return this.#modules.get(key) ?? this.#add(key, source, buildModule(this.#device, source));
+    return this.#modules.get(key) ?? this.#add(key, source, this.#load(key, source) ?? this.#compile(key, source));
   }
 
   /** As {@link kernel}, but built on another thread; requests for the same source share one build. */
@@ -66,7 +79,7 @@ export class ModuleCache {
       building.then(forget, forget);
     }
     const loaded = await module;
-    return this.#kernels.get(kernel) ?? this.#keep(kernel, loaded);
+    return this.#kernels.get(kernel) ?? this.#keep(kernel, loaded, this.#kernels);
   }
 
   /** Resolves when no build is under way. */
@@ -79,10 +92,36 @@ export class ModuleCache {
     for (const module of this.#modules.values()) module.destroy();
     this.#modules.clear();
     this.#kernels.clear();
+    this.#largeKernels.clear();
+  }
+
+  /** From the binary of a former process, which the driver may not take. */
+  #load(key: string, source: ModuleSource): BuiltModule | undefined {
+    const kept = this.#binaries?.find(key);
+    if (kept === undefined) return undefined;
+    try {
+      const { module } = buildModule(this.#device, { source, native: kept.binary });
+      return { module, log: kept.log };
+    } catch (error) {
+      if (!isBackendError(error, 'DEVICE_ERROR')) throw error;
+      this.#binaries?.refuse(key, error.detail);
+      return undefined;
+    }
+  }
+
+  #compile(key: string, source: ModuleSource): BuiltModule {
+    return this.#remember(key, buildModule(this.#device, { source }));
+  }
+
+  #remember(key: string, built: BuiltModule): BuiltModule {
+    if (this.#binaries === undefined) return built;
+    const binary = nativeBinary(this.#device, built.module);
+    if (binary !== undefined) this.#binaries.keep(key, { binary, log: built.log });
+    return built;
   }
 
   async #build(key: string, source: ModuleSource): Promise<LoadedModule> {
-    const built = await buildModuleAsync(this.#device, source);
+    const built = this.#load(key, source) ?? this.#remember(key, await buildModuleAsync(this.#device, { source }));
     const loaded = this.#modules.get(key);
     if (loaded === undefined) return this.#add(key, source, built);
     // A launch could not wait and built it meanwhile.
@@ -100,15 +139,16 @@ export class ModuleCache {
     return module;
   }
 
-  #keep(kernel: Kernel, module: LoadedModule): LoadedKernel {
+  #keep(kernel: Kernel, module: LoadedModule, kernels: Map<Kernel, LoadedKernel>): LoadedKernel {
     const loaded = new LoadedKernel(this.#device, kernel, module.createKernel('main'));
-    this.#kernels.set(kernel, loaded);
+    kernels.set(kernel, loaded);
     return loaded;
   }
 }
 
-function sourceOf(kernel: Kernel): ModuleSource {
-  return { name: `kernel ${kernel.name}`, words: kernel.words(), constants: kernel.constants, flags: kernel.flags };
+function sourceOf(kernel: Kernel, hasLargeBuffers = false): ModuleSource {
+  const flags = hasLargeBuffers ? `${kernel.flags} ${LARGE_BUFFERS}`.trim() : kernel.flags;
+  return { name: `kernel ${kernel.name}`, words: kernel.words(), constants: kernel.constants, flags };
 }
 
 function keyOf({ words, constants, flags }: ModuleSource): string {

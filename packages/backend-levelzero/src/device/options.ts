@@ -18,11 +18,18 @@ export interface LevelZeroOptions extends DeviceChoice, TuningOptions {
   readonly library?: string | undefined;
   /** Most bytes of freed memory that are kept for reuse. Default: 256 MiB. */
   readonly maxPooledBytes?: number | undefined;
+  /**
+   * Whether compiled modules are kept in the user's cache folder and loaded from there. Default: that of the environment
+   * variable `CONCORD_MODULE_CACHE`, or else `use`, but for devices that are software.
+   */
+  readonly moduleCache?: 'use' | 'ignore' | undefined;
+  /** Whether products of f16 may run on matrix engines (XMX). Default: `use`, where a trial at `init` comes out right. */
+  readonly matrixEngines?: 'use' | 'off' | undefined;
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT */
 export function checkOptions(options: LevelZeroOptions): void {
-  const { device, subDevice, software, library, maxPooledBytes } = options;
+  const { device, subDevice, software, library, maxPooledBytes, moduleCache, matrixEngines } = options;
   tuningSettings(levelZeroVariants, options);
   check(
     device === undefined || isIndex(device) || isText(device),
@@ -38,6 +45,21 @@ export function checkOptions(options: LevelZeroOptions): void {
     maxPooledBytes === undefined || maxPooledBytes === Infinity || isIndex(maxPooledBytes),
     `maxPooledBytes must be an integer of at least 0, got ${shown(maxPooledBytes)}`,
   );
+  checkModuleCache(moduleCache, 'moduleCache');
+  checkModuleCache(process.env['CONCORD_MODULE_CACHE'] || undefined, 'CONCORD_MODULE_CACHE');
+  check(
+    matrixEngines === undefined || ['use', 'off'].includes(matrixEngines),
+    `matrixEngines must be use or off, got ${shown(matrixEngines)}`,
+  );
+}
+
+/** Whether compiled modules are to be kept, for a device that is software or not. */
+export function usesModuleCache({ moduleCache }: LevelZeroOptions, isSoftware: boolean): boolean {
+  return (moduleCache ?? (process.env['CONCORD_MODULE_CACHE'] || (isSoftware ? 'ignore' : 'use'))) === 'use';
+}
+
+function checkModuleCache(value: string | undefined, name: string): void {
+  check(value === undefined || ['use', 'ignore'].includes(value), `${name} must be use or ignore, got ${shown(value)}`);
 }
 
 function isIndex(value: unknown): boolean {

@@ -8,7 +8,10 @@ import { hasExtension } from './driver-extensions.ts';
 import type { ListedDevice } from './list-devices.ts';
 
 /** What a device is, as far as its driver tells. */
-export type ReportedTraits = Omit<DeviceTraits, 'preferences'>;
+export interface ReportedTraits extends Omit<DeviceTraits, 'preferences'> {
+  /** The driver's own limit; larger allocations want its exception. */
+  readonly plainAllocationBytes: number;
+}
 
 /** What planning needs to know of a device, asked of its driver. */
 export function readTraits(library: LevelZeroLibrary, listed: ListedDevice): ReportedTraits {
@@ -34,6 +37,7 @@ export function readTraits(library: LevelZeroLibrary, listed: ListedDevice): Rep
     hasLargeRegisterFile: hasEngine || isKnown,
     matrixEngine: hasEngine || isKnown ? smallestLanes({ subgroupSizes }) : undefined,
     computeUnits,
+    plainAllocationBytes: general.get('maxMemAllocSize'),
     maxAllocationBytes: maxAllocationBytes(library, listed, general.get('maxMemAllocSize')),
     maxGroups: [compute.get('maxGroupCountX'), compute.get('maxGroupCountY'), compute.get('maxGroupCountZ')],
   };

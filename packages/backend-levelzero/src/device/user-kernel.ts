@@ -2,6 +2,7 @@ import { BackendError } from '@concord/backend-core';
 import type { DeviceTraits } from '../kernels/recorder.ts';
 import { checkGroupSize } from './check-launch.ts';
 import { RESULTS } from '../ffi/result.ts';
+import { ENUMS } from '../ffi/structs.ts';
 import type { KernelObject, LoadedModule } from './loaded-module.ts';
 import type { OpenDevice } from './open-device.ts';
 import type { UserArgument } from './user-argument.ts';
@@ -64,9 +65,19 @@ export class UserKernels {
     let kernel = kernels.get(name);
     if (kernel === undefined) {
       kernel = module.createKernel(name);
+      this.#allowIndirectAccess(kernel);
       kernels.set(name, kernel);
     }
     return kernel;
+  }
+
+  /** What the kernel reaches through pointers in memory and in structs, the driver cannot see: all there is stays resident. */
+  #allowIndirectAccess({ handle }: KernelObject): void {
+    const flags =
+      ENUMS.ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
+      ENUMS.ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
+      ENUMS.ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
+    this.#device.check(this.#device.api.zeKernelSetIndirectAccess(handle, flags), 'zeKernelSetIndirectAccess');
   }
 }
 

@@ -17,6 +17,8 @@ export interface ElementwiseParams {
   /** Names of numbers that are the same for all elements; operands of `element` after the inputs. */
   readonly scalars?: readonly string[];
   readonly element: ElementFunction;
+  /** See `KernelSource.contraction`. */
+  readonly contraction?: 'off' | undefined;
 }
 
 /** Work-items of a group of the variant `quad`. */
@@ -40,7 +42,8 @@ type Apply = (first: Value, width: 1 | 4 | 16) => void;
  *
  * A work-item reads nothing that another writes, so an input may be the output.
  */
-export function elementwiseKernel({ name, variant, inputs, scalars = [], element }: ElementwiseParams): Kernel {
+export function elementwiseKernel(params: ElementwiseParams): Kernel {
+  const { name, variant, inputs, scalars = [], element, contraction } = params;
   const pointers = [...inputs, 'output'];
   const values = variant === 'run' ? ['n', 'chunk'] : ['n'];
   return defineKernel<string>({
@@ -51,6 +54,7 @@ export function elementwiseKernel({ name, variant, inputs, scalars = [], element
       ...Object.fromEntries(scalars.map((scalar) => [scalar, 'f32'] as const)),
     },
     groupSize: [variant === 'run' ? 1 : QUAD_GROUP, 1, 1],
+    contraction,
     write: (k, { args }) => {
       const arg = (wanted: string): Value => args[wanted] as Value;
       const apply: Apply = (first, width) => {

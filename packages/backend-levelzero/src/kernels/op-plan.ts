@@ -2,6 +2,7 @@ import { BackendError } from '@concord/backend-core';
 import type { CheckedOp } from '@concord/backend-core/implement';
 import { type Place, PlanMemory, type VariantPick } from '@concord/variants';
 import { checkGroups } from './check-groups.ts';
+import { secondsOf } from './estimate.ts';
 import type { Kernel } from './kernel.ts';
 import { planCall } from './plans.ts';
 import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from './recorder.ts';
@@ -22,6 +23,8 @@ export type Step = PlannedLaunch | { readonly dst: Place; readonly src: Place };
 export interface PlannedLaunch extends Pick<Launch, 'kernel' | 'groups' | 'variant'> {
   /** Where a pointer points, or the value: in the kernel's order. */
   readonly args: readonly (Place | number)[];
+  /** How long it takes at most, as far as can be told. */
+  readonly seconds: number;
 }
 
 /**
@@ -59,8 +62,9 @@ class OpRecorder implements Recorder {
     this.picks.push(pick);
   }
 
-  launch({ kernel, args, ...launch }: Launch): void {
-    checkGroups(kernel, launch.groups, this.traits);
+  launch(launch: Launch): void {
+    const { kernel, args, groups, variant } = launch;
+    checkGroups(kernel, groups, this.traits);
     const values = kernel.parameters.map(({ name }) => {
       const value = args[name];
       if (value === undefined) {
@@ -68,7 +72,8 @@ class OpRecorder implements Recorder {
       }
       return typeof value === 'number' ? value : this.memory.placeOf(value);
     });
-    this.steps.push({ kernel, args: values, ...launch });
+    const seconds = secondsOf(launch, this.traits);
+    this.steps.push({ kernel, args: values, groups, seconds, ...(variant === undefined ? {} : { variant }) });
   }
 
   copy(dst: Span, src: Span): void {

@@ -50,6 +50,8 @@ export interface Launch {
   readonly args: Readonly<Record<string, Span | number>>;
   /** Number of groups along x, y and z; none is 0. */
   readonly groups: readonly [number, number, number];
+  /** Arithmetic of the whole launch, where that takes longer than reading and writing its operands. */
+  readonly multiplyAdds?: number;
   /** Id of the variant that this launch does the work of. A launch that only prepares or finishes work has none. */
   readonly variant?: string;
 }

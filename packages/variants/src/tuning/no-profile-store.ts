@@ -15,3 +15,8 @@ export function storeProfile(backend: string, _profile: TuningProfile): string {
 export function checkCanStore(_backend: string): never {
   throw new Error('a tuning profile can be written in Node only');
 }
+
+/** @throws {Error} always */
+export function cacheFolder(_backend: string): never {
+  throw new Error('there is no cache folder outside of Node');
+}

@@ -72,7 +72,7 @@ export function storeProfile(backend: string, profile: TuningProfile): string {
   const path = pathFor(backend, profile.device);
   const draft = draftOf(path);
   try {
-    files().mkdirSync(folderOf(backend), { recursive: true });
+    files().mkdirSync(cacheFolder(backend), { recursive: true });
     files().writeFileSync(draft, `${JSON.stringify(profile, undefined, 2)}\n`);
     files().renameSync(draft, path);
   } catch (error) {
@@ -84,7 +84,7 @@ export function storeProfile(backend: string, profile: TuningProfile): string {
 
 /** @throws {Error} of the file system where profiles cannot be written */
 export function checkCanStore(backend: string): void {
-  const folder = folderOf(backend);
+  const folder = cacheFolder(backend);
   files().mkdirSync(folder, { recursive: true });
   const draft = draftOf(`${folder}/check`);
   files().writeFileSync(draft, '');
@@ -96,8 +96,12 @@ function draftOf(path: string): string {
   return `${path}.${Math.random().toString(36).slice(2)}`;
 }
 
-/** @throws {Error} for a user without a home */
-function folderOf(backend: string): string {
+/**
+ * The folder in the user's cache folder that a backend may keep files in; it may have to be made.
+ *
+ * @throws {Error} for a user without a home
+ */
+export function cacheFolder(backend: string): string {
   const { platform, env } = process;
   const home = (): string => process.getBuiltinModule('node:os').homedir();
   if (platform === 'win32') return `${env['LOCALAPPDATA'] || `${home()}/AppData/Local`}/concord/Cache/${backend}`;
@@ -110,5 +114,5 @@ function pathFor(backend: string, { vendor, name }: ProfileDevice): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
-  return `${folderOf(backend)}/${slug || 'gpu'}.json`;
+  return `${cacheFolder(backend)}/${slug || 'gpu'}.json`;
 }

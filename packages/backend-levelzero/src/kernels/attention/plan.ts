@@ -172,6 +172,7 @@ function attend(
       scale,
     },
     groups: gridOf(groups * splits, recorder.traits),
+    multiplyAdds: 2 * rows * visibleKeys(call) * headDim,
     variant: id,
   });
   if (records === undefined) return;

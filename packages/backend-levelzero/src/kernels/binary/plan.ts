@@ -7,7 +7,14 @@ import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { BINARY_FUNCTIONS } from './functions.spv.ts';
 
 const binaryKernel = variants(({ op, variant }: { readonly op: BinaryOp; readonly variant: ElementwiseVariant }) =>
-  elementwiseKernel({ name: `binary/${op}`, variant, inputs: ['a', 'b'], element: BINARY_FUNCTIONS[op] }),
+  elementwiseKernel({
+    name: `binary/${op}`,
+    variant,
+    inputs: ['a', 'b'],
+    element: BINARY_FUNCTIONS[op],
+    // It finds what a product rounds off, which is nothing where product and difference become one instruction.
+    contraction: op === 'pow' ? 'off' : undefined,
+  }),
 );
 
 /** `output[i] = op(a[i], b[i])`. */

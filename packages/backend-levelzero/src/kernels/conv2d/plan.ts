@@ -68,6 +68,7 @@ function launchDirect(call: Call, params: NamedVariant & DirectParams, recorder:
       ...windowArguments(call),
     },
     groups: gridOf(groups * Math.ceil(filters / params.filters) * Math.ceil(places / DIRECT_LANES), recorder.traits),
+    multiplyAdds: multiplyAddsOf(call),
     variant: params.id,
   });
 }
@@ -102,8 +103,15 @@ function launchImplicitGemm(call: Call, params: NamedVariant & ImplicitGemmParam
       stride_w: call.stride[1] % 2 ** 32,
     },
     groups: gridOf(groups * Math.ceil(filters / params.tile) * Math.ceil(places / params.tile), recorder.traits),
+    multiplyAdds: multiplyAddsOf(call),
     variant: params.id,
   });
+}
+
+/** Arithmetic of a convolution. */
+function multiplyAddsOf({ filterShape, outputShape }: Call): number {
+  const outputs = outputShape.reduce((product, size) => product * size, 1);
+  return outputs * filterShape[1] * filterShape[2] * filterShape[3];
 }
 
 function windowArguments({ stride, padding, dilation }: Call) {

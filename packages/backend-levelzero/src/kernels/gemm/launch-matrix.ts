@@ -4,7 +4,15 @@ import { flatGroups } from './flat-groups.ts';
 import { matrix } from './matrix.spv.ts';
 import { BLOCK_DEPTH, columnsOf, type EngineLanes, matrixTile } from './matrix-engine.ts';
 import { linesOf, MATRIX_PACK_GROUP, matrixPack, type MatrixPackParams } from './matrix-pack.spv.ts';
-import { type Matrix, type Product, type ProductShape, type Steps, stepsOfA, stepsOfB } from './product.ts';
+import {
+  type Matrix,
+  multiplyAddsOf,
+  type Product,
+  type ProductShape,
+  type Steps,
+  stepsOfA,
+  stepsOfB,
+} from './product.ts';
 import { splitArguments, type Splits } from './splits.ts';
 
 /** Multiply-adds for each number that is laid out from which on that pays. */
@@ -72,6 +80,8 @@ export function launchMatrix(
       beta,
     },
     groups: [Math.ceil(n / tile.n), Math.ceil(m / tile.m), batchCount * splits.count],
+    // An engine does eight times what other units do, at the least.
+    multiplyAdds: multiplyAddsOf(product) / 8,
     variant: id,
   });
 }

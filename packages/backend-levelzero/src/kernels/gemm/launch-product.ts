@@ -4,7 +4,7 @@ import { lanesToAskFor } from '../subgroups.ts';
 import { direct, DIRECT_GROUP, type OperandFormats } from './direct.spv.ts';
 import { flatGroups } from './flat-groups.ts';
 import { local } from './local.spv.ts';
-import { type Product, stepsOfA, stepsOfB } from './product.ts';
+import { multiplyAddsOf, type Product, stepsOfA, stepsOfB } from './product.ts';
 import { splitArguments, type Splits } from './splits.ts';
 import { subgroup, type SubgroupTile, subgroupTile } from './subgroup.spv.ts';
 import type { Tile } from './tile.ts';
@@ -17,6 +17,7 @@ export function launchDirect(product: Product, { id }: NamedVariant, splits: Spl
     kernel: direct(formatsOf(product)),
     args: { ...operands(product, splits), ...steps(product), n, entries: m * n, all },
     groups: [...flatGroups(Math.ceil(all / DIRECT_GROUP), recorder.traits), 1],
+    multiplyAdds: multiplyAddsOf(product),
     variant: id,
   });
 }
@@ -33,6 +34,7 @@ export function launchLocal(
     kernel: local({ ...formatsOf(product), transA, transB, tile, lanes: lanesToAskFor(recorder.traits) }),
     args: { ...operands(product, splits), m, n, a_ld: a.ld, b_ld: b.ld },
     groups: [Math.ceil(n / tile.n), Math.ceil(m / tile.m), batchCount * splits.count],
+    multiplyAdds: multiplyAddsOf(product),
     variant: id,
   });
 }
@@ -50,6 +52,7 @@ export function launchSubgroup(
     kernel: subgroup({ ...formatsOf(product), ...tile, transA }),
     args: { ...operands(product, splits), m, n, a_ld: a.ld, b_ld: b.ld },
     groups: [Math.ceil(n / ofGroup.n), Math.ceil(m / ofGroup.m), batchCount * splits.count],
+    multiplyAdds: multiplyAddsOf(product),
     variant: id,
   });
 }

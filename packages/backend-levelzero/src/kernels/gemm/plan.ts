@@ -1,6 +1,7 @@
 import type { ResolvedGemm, ResolvedScale } from '@concord/backend-core/implement';
 import { pickVariant } from '@concord/variants';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
+import { secondsFor } from '../estimate.ts';
 import { type Variant, variantsFor } from './choose-variant.ts';
 import { launchEntries } from './entries.ts';
 import { finish } from './finish.spv.ts';
@@ -16,6 +17,8 @@ import { subgroupTile } from './subgroup.spv.ts';
 export { allKernels } from './all-kernels.ts';
 export { VARIANT_IDS } from './choose-variant.ts';
 
+/** Rows of the largest tile of any kernel. */
+const ROWS_MULTIPLE = 128;
 /** Ranges of k begin at multiples of this: a whole number of turns of each kernel. */
 const DEPTH_MULTIPLE = 64;
 
@@ -69,9 +72,19 @@ function mostAtOnce(
   if (variant.kind === 'direct') return { batchCount, m, n };
   const together = Math.max(1, Math.floor(maxGroups[2] / splits));
   if (variant.kind === 'matvec') return { batchCount: together, m, n };
-  if (variant.kind === 'matrix') return mostAtOnceOfMatrix(product, variant.lanes, together, traits);
+  const inTime = rowsInTime(product, Math.min(batchCount, together), traits);
+  if (variant.kind === 'matrix') {
+    const most = mostAtOnceOfMatrix(product, variant.lanes, together, traits);
+    return { ...most, m: Math.min(most.m, inTime) };
+  }
   const tile = variant.kind === 'local' ? variant.tile : subgroupTile(variant.tile);
-  return { batchCount: together, m: maxGroups[1] * tile.m, n: maxGroups[0] * tile.n };
+  return { batchCount: together, m: Math.min(maxGroups[1] * tile.m, inTime), n: maxGroups[0] * tile.n };
+}
+
+/** Rows of C that about a second is enough for: kernel drivers take a device for hung that works on one launch for long. */
+function rowsInTime({ n, k }: ProductShape, batchCount: number, traits: DeviceTraits): number {
+  const rows = 1 / secondsFor(n * k * batchCount, traits);
+  return Math.max(1, Math.floor(rows / ROWS_MULTIPLE)) * ROWS_MULTIPLE;
 }
 
 function multiply(product: Product, variant: SplitVariant, range: number, splits: number, recorder: Recorder): void {

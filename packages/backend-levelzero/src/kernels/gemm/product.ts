@@ -55,6 +55,9 @@ export function productOf(call: ResolvedGemm<DeviceMemory>): Product {
   };
 }
 
+/** Arithmetic of a product. */
+export const multiplyAddsOf = ({ m, n, k, batchCount }: ProductShape): number => m * n * k * batchCount;
+
 /** The matrices from element `elements` of the span on: another first row, column or batch. */
 export function shifted(matrix: Matrix, elements: number): Matrix {
   const { span, dtype } = matrix;

@@ -1,0 +1,41 @@
+import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import { expect, it } from 'vitest';
+import { faultOf, type TrialMultiply } from './matrix-engine-trial.ts';
+
+const [m, n, k] = [131, 67, 50];
+
+/** What an engine should do, with a chance to spoil each result. */
+const multiply =
+  (spoil: (value: number, row: number, column: number) => number): TrialMultiply =>
+  (a, b) => {
+    const c = new Uint16Array(m * n);
+    for (let row = 0; row < m; row++) {
+      for (let column = 0; column < n; column++) {
+        let sum = 0;
+        for (let p = 0; p < k; p++) {
+          sum += f16BitsToF32(a[row * k + p] as number) * f16BitsToF32(b[p * n + column] as number);
+        }
+        c[row * n + column] = f32ToF16Bits(spoil(sum, row, column));
+      }
+    }
+    return Promise.resolve(c);
+  };
+
+it('finds nothing wrong with what is right', async () => {
+  expect(await faultOf(multiply((value) => value))).toBeUndefined();
+});
+
+it('says where the first wrong number is', async () => {
+  const fault = await faultOf(multiply((value, row, column) => (row === 130 && column === 66 ? value + 1 : value)));
+  expect(fault?.reason).toMatch(/gave -?\d+ in place of -?\d+ at row 130, column 66/);
+});
+
+it('takes what was never written, and what is missing, for wrong', async () => {
+  expect((await faultOf(() => Promise.resolve(new Uint16Array(m * n))))?.reason).toContain('gave 0 in place of');
+  expect((await faultOf(() => Promise.resolve(new Uint16Array())))?.reason).toContain('gave NaN in place of');
+});
+
+it('takes a failure for a fault', async () => {
+  const fault = await faultOf(() => Promise.reject(new Error('does not build')));
+  expect(fault).toEqual({ reason: 'the trial of the matrix engines failed', log: 'does not build' });
+});
