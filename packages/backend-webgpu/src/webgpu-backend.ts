@@ -33,6 +33,7 @@ import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/r
 import type { ProfileState } from './tuning/device-tuning.ts';
 import type { TuningProfile } from './tuning/profile.ts';
 import type { VariantPick } from './kernels/variant-choice.ts';
+import { f16Fault } from './f16-trial.ts';
 import { matrixUnitsFault } from './matrix-units-trial.ts';
 
 /** Options of a {@link WebGpuBackend}. */
@@ -99,6 +100,12 @@ export interface WebGpuNative {
   /** Counters of the device memory of this backend, that of pooled and scratch buffers included. */
   memory(): PoolCounters;
   readonly tuning: VariantTuning;
+  /** The type `f16` in shaders. Without it products of f16 are stored in words of 32 bits. */
+  readonly f16: {
+    readonly isUsed: boolean;
+    /** Why it is not used though the device offers it: what the trial at `init` found. */
+    readonly fault?: string | undefined;
+  };
   /** Matrix units that products of f16 run on; see `dawn.matrixUnits` of the options. */
   readonly matrixUnits: {
     /** The shapes that they multiply; none where the device has none or they are not used. */
@@ -127,6 +134,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   readonly #options: WebGpuOptions;
   #opened: WebGpuClient | undefined;
   #openedPlans: PlanCache | undefined;
+  #f16Fault: string | undefined;
   #matrixUnitsFault: string | undefined;
 
   constructor(options: WebGpuBackendOptions = {}) {
@@ -148,7 +156,9 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     this.#openedPlans = new PlanCache(client.traits);
     client.onFailure((error) => this.reportFailure(error));
     void client.lost.then(({ reason, message }) => this.reportLost(message || reason));
-    this.#matrixUnitsFault = await matrixUnitsFault(client, this.#options);
+    this.#f16Fault = await f16Fault(client, this.#options);
+    if (this.#f16Fault !== undefined) client.renounceF16();
+    this.#matrixUnitsFault = this.#f16Fault ?? (await matrixUnitsFault(client, this.#options));
     if (this.#matrixUnitsFault !== undefined) client.renounceMatrixUnits();
     return {
       device: client.deviceInfo,
@@ -193,6 +203,10 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
 
   protected doSynchronize(): Promise<void> {
     return this.#client.finish();
+  }
+
+  protected override isSticky(error: BackendError): boolean {
+    return !this.#client.isRefusal(error);
   }
 
   protected override doFlush(): void {
@@ -270,7 +284,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       this.assertUsable('native');
       return this.#client;
     };
-    const fault = (): string | undefined => this.#matrixUnitsFault;
+    const faults = () => ({ f16: this.#f16Fault, matrixUnits: this.#matrixUnitsFault });
     return {
       get device() {
         return client().device;
@@ -300,8 +314,11 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
           return client().tuning.profile;
         },
       },
+      get f16() {
+        return { isUsed: client().traits.hasF16, fault: faults().f16 };
+      },
       get matrixUnits() {
-        return { shapes: client().traits.matrixUnits, fault: fault() };
+        return { shapes: client().traits.matrixUnits, fault: faults().matrixUnits };
       },
     };
   }

@@ -123,19 +123,20 @@ it('says that it is disposed', async () => {
 
 it("gives every client of a kernel that does not compile the compiler's words", async () => {
   const kernel = { ...double, name: 'test/broken', code: double.code.replace('x[i] * u.factor', 'x[i] *') };
-  for (let i = 0; i < 2; i++) {
-    const clients = await Promise.all([open(), open()]);
-    for (const client of clients) {
-      const span = { buffer: client.allocate(64), byteOffset: 0, byteLength: 64 };
-      client.record('double', (recorder) => {
-        recorder.launch({ kernel: { ...kernel }, storage: { x: span }, uniforms: { factor: 2 }, groups: 1 });
-      });
-    }
-    for (const client of clients) {
-      const message = expect.stringMatching(/kernel test\/broken does not compile: line \d+, column \d+/);
-      await expect(client.finish()).rejects.toMatchObject({ code: 'DEVICE_ERROR', op: 'double', message });
-      client.dispose();
-    }
+  const message = expect.stringMatching(/kernel test\/broken does not compile: line \d+, column \d+/) as string;
+  const clients = await Promise.all([open(), open()]);
+  const launch = (client: WebGpuClient): void => {
+    const span = { buffer: client.allocate(64), byteOffset: 0, byteLength: 64 };
+    client.record('double', (recorder) => {
+      recorder.launch({ kernel: { ...kernel }, storage: { x: span }, uniforms: { factor: 2 }, groups: 1 });
+    });
+  };
+  for (const client of clients) launch(client);
+  for (const client of clients) {
+    await expect(client.finish()).rejects.toMatchObject({ code: 'DEVICE_ERROR', op: 'double', message });
+    await client.finish();
+    expect(client.failure).toBeUndefined();
+    expect(() => launch(client)).toThrow(expect.objectContaining({ code: 'DEVICE_ERROR', message }));
   }
 });
 

@@ -11,6 +11,14 @@ export interface StorageBinding {
 /** An optional feature of the device that a kernel's source enables. */
 export type KernelFeature = 'f16' | 'subgroups' | 'chromium_experimental_subgroup_matrix';
 
+/** A storage binding of a kernel as its layout knows it. */
+export interface KernelBinding {
+  readonly name: string;
+  readonly access: StorageBinding['access'];
+  /** The least that may be bound: one element of the array. Left out where the type does not tell. */
+  readonly minBytes?: number;
+}
+
 /** A WGSL module with one entry point, `main`: the unit that is compiled and cached. */
 export interface Kernel {
   /** For messages: family, variant and parameters, such as `gemm/tiled f32 128x128x8`. */
@@ -18,7 +26,7 @@ export interface Kernel {
   /** The whole module. */
   readonly code: string;
   /** Bindings 0, 1, ... of group 0, in this order; the uniforms come right behind them. */
-  readonly storage: readonly { readonly name: string; readonly access: StorageBinding['access'] }[];
+  readonly storage: readonly KernelBinding[];
   /** The kernel's own uniforms, behind `first_group` and `group_count`. */
   readonly uniforms: readonly { readonly name: string; readonly type: UniformType }[];
   readonly features: readonly KernelFeature[];
@@ -97,10 +105,23 @@ export function defineKernel(source: KernelSource): Kernel {
   return {
     name: source.name,
     code,
-    storage: storage.map(([name, { access }]) => ({ name, access })),
+    storage: storage.map(([name, { access, type }]) => ({ name, access, ...leastOf(type) })),
     uniforms: uniforms.map(([name, type]) => ({ name, type })),
     features,
   };
+}
+
+const SCALAR_BYTES: Readonly<Record<string, number>> = { f16: 2, f32: 4, i32: 4, u32: 4 };
+/** Scalars of a vector by the letter at the end of its short name: `vec4f`. */
+const SCALARS: Readonly<Record<string, string>> = { f: 'f32', h: 'f16', i: 'i32', u: 'u32' };
+
+/** What an array of scalars or vectors takes at least. */
+function leastOf(type: string): Pick<KernelBinding, 'minBytes'> {
+  const [, count, full, letter = '', scalar] =
+    /^array<(?:vec([234])(?:<(\w+)>|([fhiu]))|(\w+))>$/.exec(type.replaceAll(' ', '')) ?? [];
+  const bytes = SCALAR_BYTES[scalar ?? full ?? SCALARS[letter] ?? ''];
+  // A vector of three takes the room of four.
+  return bytes === undefined ? {} : { minBytes: bytes * (count === '3' ? 4 : Number(count ?? 1)) };
 }
 
 /** Makes `define` give the same kernel object for the same parameters, so that compiled pipelines are found by it. */
