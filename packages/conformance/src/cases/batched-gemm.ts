@@ -83,6 +83,7 @@ const list: Entry[] = [
     ['looped', { m: 12, n: 14, k: 50, batch: 4, dtype }],
     ['specials', { m: 5, n: 6, k: 7, batch: 3, dtype }],
     ['specials', { m: 5, n: 6, k: 7, batch: 3, dtype, alpha: 0 }],
+    ['overflow', { m: 5, n: 7, k: 9, batch: 3, alpha: 0.25, gapC: 2 }],
     ['repeat', { m: 16, n: 17, k: 100, batch: 3, dtype }],
   ]),
   ['exact', { m: 1, n: 1, k: 1, batch: 1 }],
