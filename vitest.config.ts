@@ -34,6 +34,7 @@ const workspaces = [
   'bench',
   'tools',
   'software-devices/chromium',
+  'software-devices/deno',
   'software-devices/level-zero-cpu',
   'software-devices/vulkan',
 ]

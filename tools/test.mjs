@@ -4,6 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setUpChromium } from '../software-devices/chromium/setup.mjs';
+import { setUpBun } from '../software-devices/bun/setup.mjs';
+import { setUpDeno } from '../software-devices/deno/setup.mjs';
 import { setUp as setUpLevelZero } from '../software-devices/level-zero-cpu/setup.mjs';
 import { setUp as setUpVulkan } from '../software-devices/vulkan/setup.mjs';
 import { prepare } from './lib/prepare.mjs';
@@ -17,6 +19,8 @@ await runMain(async () => {
   setUpVulkan();
   setUpLevelZero();
   await setUpChromium();
+  setUpDeno();
+  setUpBun();
 
   const folder = mkdtempSync(join(tmpdir(), 'concord-test-'));
   try {

@@ -83,10 +83,10 @@ const list: Entry[] = [
     ['looped', { m: 12, n: 14, k: 50, batch: 4, dtype }],
     ['specials', { m: 5, n: 6, k: 7, batch: 3, dtype }],
     ['specials', { m: 5, n: 6, k: 7, batch: 3, dtype, alpha: 0 }],
-    ['overflow', { m: 5, n: 7, k: 9, batch: 3, alpha: 0.25, gapC: 2 }],
     ['repeat', { m: 16, n: 17, k: 100, batch: 3, dtype }],
   ]),
   ['exact', { m: 1, n: 1, k: 1, batch: 1 }],
+  ['overflow', { m: 5, n: 7, k: 9, batch: 3, alpha: 0.25, gapC: 2 }],
   ['exact', { m: 2, n: 2, k: 2, batch: 66_000 }],
   // Rows of B that overlap between batches: an input may.
   ['exact', { ...ODD, strideA: '7', strideB: '1' }],
