@@ -46,7 +46,9 @@ it('f16 works on a device that offers it', async () => {
 
 it('products of f16 do without where it does not compile', async () => {
   const first = await open();
-  const methods = Object.getPrototypeOf(first.native.device) as GPUDevice;
+  const methods = Object.getPrototypeOf(first.native.device) as {
+    createShaderModule: (this: GPUDevice, descriptor: GPUShaderModuleDescriptor) => GPUShaderModule;
+  };
   const create = methods.createShaderModule;
   vi.spyOn(methods, 'createShaderModule').mockImplementation(function (this: GPUDevice, { code, label = '' }) {
     return create.call(this, { code: code.includes('enable f16;') ? 'no' : code, label });

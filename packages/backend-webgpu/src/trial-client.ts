@@ -4,9 +4,9 @@ import type { Span } from './kernels/recorder.ts';
 /** A client for a trial at `init`, which alone takes the harm of a failure, and the memory it works on. */
 export interface TrialClient {
   readonly client: WebGpuClient;
-  place(bytes: number): Span;
-  upload(values: ArrayBufferView): Span;
-  read(span: Span): Promise<ArrayBuffer>;
+  readonly place: (bytes: number) => Span;
+  readonly upload: (values: ArrayBufferView) => Span;
+  readonly read: (span: Span) => Promise<ArrayBuffer>;
 }
 
 /** Runs `run` with a client on the device that the options mean. */

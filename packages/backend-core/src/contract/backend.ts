@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import './globals.ts';
 import type { Capabilities, DeviceInfo, OpName, Support } from './capabilities.ts';
 import type { DevicePtr } from './device-ptr.ts';
 import type { AttentionCall, AttentionShape } from './ops/attention.ts';

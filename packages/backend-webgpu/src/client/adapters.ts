@@ -7,7 +7,7 @@ export interface AdapterChoice {
   /** Index among the adapters that `listAdapters` gives, or part of a name, upper or lower case. Default: the first. */
   readonly adapter?: number | string | undefined;
   /** Which GPU of a machine with several is preferred. */
-  readonly powerPreference?: GPUPowerPreference | undefined;
+  readonly powerPreference?: 'low-power' | 'high-performance' | undefined;
   /** Whether an adapter that runs shaders on the CPU will do. Default: `allow`, after all others. */
   readonly software?: 'allow' | 'refuse' | undefined;
 }

@@ -47,7 +47,7 @@ export function describeAdapter(info: GPUAdapterInfo): DeviceInfo {
 function textsOf(info: GPUAdapterInfo): Record<'vendor' | 'architecture' | 'device' | 'description', string> {
   // Dawn gives the device as a slug and the driver as the description; browsers give neither, or only the second. wgpu gives
   // the device's name as the description, and its number as the device.
-  const { vendor = '', architecture = '', device = '', description = '' } = info;
+  const { vendor = '', architecture = '', device = '', description = '' } = info as Partial<GPUAdapterInfo>;
   return {
     vendor: VENDOR_BY_NUMBER[vendor] ?? vendor,
     architecture,
