@@ -20,6 +20,7 @@ const NEWEST = join(root, 'node_modules/typescript');
  * What types an application has: those of the language alone, those of a page, which have WebGPU's from TypeScript 6 on, or
  * those of a page with WebGPU's from a package, which clash with TypeScript's own.
  */
+/** @type {readonly { title: string, lib: string[], types: string[], compilers: string[], needs?: string }[]} */
 const SURROUNDINGS = [
   { title: 'es2023', lib: ['es2023'], types: [], compilers: [OLDEST, WITHOUT_WEBGPU, WITH_WEBGPU, NEWEST] },
   { title: 'es2023 and dom', lib: ['es2023', 'dom'], types: [], compilers: [NEWEST] },

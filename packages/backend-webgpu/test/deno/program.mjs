@@ -8,7 +8,7 @@ const [mode, sample] = process.argv.slice(2);
 async function deviceOptions() {
   if (mode === 'own') return {};
   const adapter = await navigator.gpu.requestAdapter();
-  return { device: await adapter.requestDevice() };
+  return { device: await adapter?.requestDevice() };
 }
 
 const options = await deviceOptions();
