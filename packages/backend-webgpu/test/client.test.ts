@@ -78,6 +78,18 @@ it('compiles a source once for concurrent requests and forgets one that fails', 
   await expect(client.compile(broken)).rejects.toMatchObject(failure);
 });
 
+it('shares a layout between kernels of equal bindings, and not where elements differ in size', async () => {
+  const client = await open();
+  const layoutOf = async (type: string, name: string): Promise<unknown> => {
+    const code = '@compute @workgroup_size(1) fn main() { _ = arrayLength(&x); }';
+    const kernel = defineKernel({ name, storage: { x: { access: 'read_write', type } }, uniforms: {}, code });
+    return (await client.compile(kernel)).layout;
+  };
+  const ofFloats = await layoutOf('array<f32>', 'floats');
+  expect(await layoutOf('array<u32>', 'words')).toBe(ofFloats);
+  expect(await layoutOf('array<vec4f>', 'vectors')).not.toBe(ofFloats);
+});
+
 it('bounds a wait, and says so', async () => {
   const client = await open();
   const buffer = client.allocate(64 * 2 ** 20);
