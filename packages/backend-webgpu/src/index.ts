@@ -3,8 +3,6 @@
  *
  * @packageDocumentation
  */
-import './client/gpu-globals.ts';
-
 export type { AdapterChoice } from './client/adapters.ts';
 export type { PoolCounters } from './client/buffer-pool.ts';
 export type { DawnOptions } from './client/dawn-source.ts';

@@ -1,5 +1,4 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import './globals.ts';
 import type { Capabilities, DeviceInfo, OpName, Support } from './capabilities.ts';
 import type { DevicePtr } from './device-ptr.ts';
 import type { AttentionCall, AttentionShape } from './ops/attention.ts';
@@ -9,6 +8,12 @@ import type { Conv2dCall, Conv2dShape } from './ops/conv2d.ts';
 import type { GemmCall, GemmShape } from './ops/gemm.ts';
 import type { ReduceCall, ReduceShape } from './ops/reduce.ts';
 import type { UnaryCall, UnaryShape } from './ops/unary.ts';
+
+// Runtimes have these types; a program's library, `lib` and `types` of its tsconfig.json, may not. Where it does, the
+// declarations here are one with those there and add nothing; where it does not, the types of this package still compile.
+declare global {
+  interface AbortSignal {}
+}
 
 /** The shape type of each op: its call without the pointers. */
 export interface OpShapes {
