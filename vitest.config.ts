@@ -39,6 +39,7 @@ const workspaces = [
   'bench',
   'tools',
   'software-devices/chromium',
+  'software-devices/deno',
   'software-devices/intel-driver',
   'software-devices/level-zero-cpu',
   'software-devices/vulkan',

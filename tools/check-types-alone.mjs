@@ -10,12 +10,30 @@ import { publishedPackages, readManifest } from './lib/published.mjs';
 import { runQuietly, strangersEnvironment } from './lib/run-quietly.mjs';
 import { runMain } from './lib/run.mjs';
 
-/** The newest TypeScript, and the oldest that has WebGPU's types in its library. */
-const COMPILERS = [join(root, 'node_modules/typescript'), join(root, 'api-reference/node_modules/typescript')];
+/** TypeScripts that are still met, by their names in `tools/package.json`, and the one in use here. */
+const OLDEST = join(root, 'tools/node_modules/typescript-5.4');
+const WITHOUT_WEBGPU = join(root, 'tools/node_modules/typescript-5.9');
+const WITH_WEBGPU = join(root, 'tools/node_modules/typescript-6');
+const NEWEST = join(root, 'node_modules/typescript');
+
+/**
+ * What types an application has: those of the language alone, those of a page, which have WebGPU's from TypeScript 6 on, or
+ * those of a page with WebGPU's from a package, which clash with TypeScript's own.
+ */
+/** @type {readonly { title: string, lib: string[], types: string[], compilers: string[], needs?: string }[]} */
+const SURROUNDINGS = [
+  { title: 'es2023', lib: ['es2023'], types: [], compilers: [OLDEST, WITHOUT_WEBGPU, WITH_WEBGPU, NEWEST] },
+  { title: 'es2023 and dom', lib: ['es2023', 'dom'], types: [], compilers: [NEWEST] },
+  {
+    ...{ title: 'es2023, dom and @webgpu/types', lib: ['es2023', 'dom'], compilers: [WITHOUT_WEBGPU] },
+    types: [join(root, 'tools/node_modules/@webgpu/types')],
+    needs: '@concord/backend-webgpu',
+  },
+];
 
 const OPTIONS = {
   ...{ target: 'es2022', module: 'nodenext', strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false },
-  ...{ noEmit: true, types: [] },
+  noEmit: true,
 };
 
 /** @typedef {import('./lib/published.mjs').Manifest} Manifest */
@@ -43,7 +61,6 @@ await runMain(async () => {
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
       writeFileSync(join(folder, 'index.ts'), importing(manifest));
-      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: OPTIONS, files: ['index.ts'] }));
       const names = withDependencies(manifest, manifests);
       const tarballs = packed.filter(({ name }) => names.includes(name)).map(({ tarball }) => tarball);
       const install = [
@@ -59,16 +76,20 @@ await runMain(async () => {
         if (existsSync(join(folder, 'node_modules', name)))
           failures.push(`${manifest.name}: ${name} was installed too`);
       }
-      for (const compiler of COMPILERS) {
-        const { version, bin } = readManifest(compiler);
-        const tsc = join(compiler, bin?.tsc ?? '');
-        try {
-          runQuietly(process.execPath, [tsc, '-p', folder], { cwd: folder, env: process.env, isSilent: true });
-          console.log(`${manifest.name}: types compile alone, TypeScript ${version}`);
-        } catch (error) {
-          failures.push(
-            `${manifest.name}, TypeScript ${version}: ${error instanceof Error ? error.message : String(error)}`,
-          );
+      const suitable = SURROUNDINGS.filter(({ needs }) => needs === undefined || names.includes(needs));
+      for (const { title, lib, types, compilers } of suitable) {
+        const compilerOptions = { ...OPTIONS, lib, types };
+        writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }));
+        for (const compiler of compilers) {
+          const { version, bin } = readManifest(compiler);
+          const tsc = join(compiler, bin?.tsc ?? '');
+          try {
+            runQuietly(process.execPath, [tsc, '-p', folder], { cwd: folder, env: process.env, isSilent: true });
+            console.log(`${manifest.name}: types compile alone, TypeScript ${version}, ${title}`);
+          } catch (error) {
+            const reason = error instanceof Error ? error.message : String(error);
+            failures.push(`${manifest.name}, TypeScript ${version}, ${title}: ${reason}`);
+          }
         }
       }
     }

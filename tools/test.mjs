@@ -4,6 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setUpChromium } from '../software-devices/chromium/setup.mjs';
+import { setUpBun } from '../software-devices/bun/setup.mjs';
+import { setUpDeno } from '../software-devices/deno/setup.mjs';
 import { setUp as setUpIntelDriver } from '../software-devices/intel-driver/setup.mjs';
 import { setUp as setUpLevelZero } from '../software-devices/level-zero-cpu/setup.mjs';
 import { setUp as setUpVulkan } from '../software-devices/vulkan/setup.mjs';
@@ -19,6 +21,8 @@ await runMain(async () => {
   setUpLevelZero();
   setUpIntelDriver();
   await setUpChromium();
+  setUpDeno();
+  setUpBun();
 
   const folder = mkdtempSync(join(tmpdir(), 'concord-test-'));
   try {

@@ -1,33 +1,35 @@
 // @ts-check
 // `setup.mjs` finds a Chromium for tests in a page, or installs one where it may, and prints its path. A second run finds.
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findBrowser, runSetUp, setUpBrowser } from './lib/system-browser.mjs';
+
+/** @typedef {import('./lib/system-browser.mjs').Found} Chromium */
 
 const script = fileURLToPath(import.meta.url);
-const command = 'apt-get install -y --no-install-recommends chromium';
 
-/**
- * @typedef {{ path: string } | { path: undefined, reason: string }} Chromium the program to start, or why there is none
- *   and what to do about it
- */
-
-/** Where browsers with WebGPU are, the plainest first. */
-const places = {
-  linux: ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable', '/usr/bin/microsoft-edge'],
-  darwin: [
-    '/Applications/Chromium.app/Contents/MacOS/Chromium',
-    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-    '/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge',
-  ],
-  win32: ['ProgramFiles', 'ProgramFiles(x86)', 'LocalAppData'].flatMap((variable) =>
-    [String.raw`Google\Chrome\Application\chrome.exe`, String.raw`Microsoft\Edge\Application\msedge.exe`].map((file) =>
-      join(process.env[variable] ?? '', file),
+/** Browsers with WebGPU. @type {import('./lib/system-browser.mjs').Browser} */
+const chromiumBrowser = {
+  name: 'chromium',
+  title: 'Chromium',
+  debianPackage: 'chromium',
+  variable: 'CHROMIUM_PATH',
+  places: {
+    linux: ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable', '/usr/bin/microsoft-edge'],
+    darwin: [
+      '/Applications/Chromium.app/Contents/MacOS/Chromium',
+      '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+      '/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge',
+    ],
+    win32: ['ProgramFiles', 'ProgramFiles(x86)', 'LocalAppData'].flatMap((variable) =>
+      [String.raw`Google\Chrome\Application\chrome.exe`, String.raw`Microsoft\Edge\Application\msedge.exe`].map(
+        (file) => join(process.env[variable] ?? '', file),
+      ),
     ),
-  ),
+  },
+  elsewhere: 'npx playwright-core install chromium (or set CHROMIUM_PATH)',
+  script,
 };
 
 /**
@@ -36,12 +38,7 @@ const places = {
  * @returns {Promise<Chromium>}
  */
 export async function findChromium() {
-  const given = process.env['CHROMIUM_PATH'];
-  if (given) {
-    return existsSync(given) ? { path: given } : missing(`CHROMIUM_PATH names ${given}, which does not exist`);
-  }
-  const [path] = [...here(), await downloaded()].filter((file) => file && existsSync(file));
-  return path ? { path } : missing(`there is no Chromium; run: ${advice()}`);
+  return findBrowser(chromiumBrowser, [await downloaded()]);
 }
 
 /**
@@ -50,24 +47,9 @@ export async function findChromium() {
  *
  * @returns {Promise<Chromium>}
  */
-export async function setUpChromium() {
-  const found = await findChromium();
-  const isSettled = found.path !== undefined || process.env['CHROMIUM_PATH'] || process.env['CONCORD_NO_INSTALL'];
-  if (isSettled || !mayInstall()) return found;
-  // One at a time: tests of several packages may ask at once. The lock goes with the process that holds it.
-  const lock = join(tmpdir(), `concord-chromium-${process.getuid?.()}.lock`);
-  const child = spawn('flock', [lock, process.execPath, script, '--locked'], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  await once(child, 'exit');
-  const installed = await findChromium();
-  return installed.path !== undefined ? installed : missing('chromium could not be installed; the lines above say why');
+export function setUpChromium() {
+  return setUpBrowser(chromiumBrowser, findChromium);
 }
-
-/** @param {string} reason */
-const missing = (reason) => ({ path: undefined, reason });
-
-const here = () => places[/** @type {keyof typeof places} */ (process.platform)] ?? [];
 
 /** Where playwright puts its own, if playwright is installed here and knows this system. */
 async function downloaded() {
@@ -79,43 +61,4 @@ async function downloaded() {
   }
 }
 
-function advice() {
-  if (!isDebian()) return 'npx playwright-core install chromium (or set CHROMIUM_PATH)';
-  return isRoot() ? command : `sudo ${command}`;
-}
-
-const isRoot = () => process.getuid?.() === 0;
-const mayInstall = () => isDebian() && isRoot() && existsSync('/usr/bin/flock');
-
-/** Debian and its children, without Ubuntu and its own: there the package is a snap, which starts in no container. */
-function isDebian() {
-  if (process.platform !== 'linux' || !existsSync('/etc/os-release')) return false;
-  const about = readFileSync('/etc/os-release', 'utf8');
-  return /^(ID|ID_LIKE)=.*\bdebian\b/m.test(about) && !/^(ID|ID_LIKE)=.*\bubuntu\b/m.test(about);
-}
-
-function install() {
-  console.log(`chromium: installing Debian's package: ${command}`);
-  const [program = '', ...args] = command.split(' ');
-  // Something else may be installing too, such as the compiler for the Vulkan devices.
-  const options = ['-o', 'DPkg::Lock::Timeout=300', '-qq'];
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const attempt = () => spawnSync(program, [...options, ...args], { env, encoding: 'utf8' });
-  if (attempt().status === 0) return 0;
-  console.log('chromium: reading the package lists anew: apt-get update');
-  spawnSync(program, ['-qq', 'update'], { env });
-  const { status, stderr } = attempt();
-  if (status !== 0) console.error(`chromium: ${stderr.trim()}`);
-  return status ?? 1;
-}
-
-if (process.argv[1] && realpathSync(process.argv[1]) === script) {
-  if (process.argv.includes('--locked')) {
-    process.exitCode = (await findChromium()).path ? 0 : install();
-  } else {
-    const found = await setUpChromium();
-    if (found.path !== undefined) console.log(found.path);
-    else console.error(`chromium: ${found.reason}`);
-    process.exitCode = found.path !== undefined ? 0 : 1;
-  }
-}
+if (process.argv[1] && realpathSync(process.argv[1]) === script) await runSetUp(chromiumBrowser, findChromium);

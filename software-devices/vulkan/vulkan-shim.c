@@ -134,8 +134,13 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice device, VkPhy
   correct(&properties->properties);
 }
 
+EXPORT VKAPI_ATTR VkResult VKAPI_CALL vkEnumerateInstanceLayerProperties(uint32_t *count, VkLayerProperties *layers);
+
 EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char *name) {
   if (strcmp(name, "vkGetInstanceProcAddr") == 0) return (PFN_vkVoidFunction)vkGetInstanceProcAddr;
+  // A driver has none of its own, and wgpu, which asks by this name, takes a missing one for no Vulkan at all.
+  if (strcmp(name, "vkEnumerateInstanceLayerProperties") == 0)
+    return (PFN_vkVoidFunction)vkEnumerateInstanceLayerProperties;
   PFN_vkVoidFunction found = driver_function(instance, name);
   if (!found) return NULL;
 #define INSTEAD(vulkan_name, saved, own) \

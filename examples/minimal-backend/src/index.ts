@@ -51,7 +51,7 @@ export class MinimalBackend extends author.BaseBackend<ArrayBuffer> {
         const inB = batch * strideB + (transB ? j * ldb + l : l * ldb + j);
         sum += a[inA]! * b[inB]!;
       }
-      return alpha * sum;
+      return alpha * Math.fround(sum);
     });
   }
   protected override doScale(call: author.ResolvedScale<ArrayBuffer>): void {

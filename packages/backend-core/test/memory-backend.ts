@@ -29,6 +29,8 @@ export interface MemoryBackendOptions extends BaseBackendOptions {
   readonly type?: DeviceInfo['type'];
   readonly maxAllocationBytes?: number;
   readonly f16?: boolean;
+  /** Errors with this detail end the wait alone. */
+  readonly passing?: string;
   readonly ops?: readonly OpName[];
 }
 
@@ -76,6 +78,10 @@ export class MemoryBackend extends BaseBackend<Uint8Array> {
 
   operand(ptr: DevicePtr): Operand<Uint8Array> {
     return this.operandAt(ptr);
+  }
+
+  protected override isSticky({ detail }: BackendError): boolean {
+    return detail !== this.options.passing;
   }
 
   #note(hook: string, ...args: unknown[]): void {

@@ -11,6 +11,7 @@ export { WebGpuClient, type WebGpuOptions } from './client/webgpu-client.ts';
 export {
   defineKernel,
   type Kernel,
+  type KernelBinding,
   type KernelFeature,
   type KernelSource,
   type StorageBinding,

@@ -1,8 +1,8 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
-import { WebGpuClient, type WebGpuOptions } from './client/webgpu-client.ts';
+import type { WebGpuClient, WebGpuOptions } from './client/webgpu-client.ts';
 import { matrixUnitsTiles } from './kernels/gemm/matrix-units.ts';
 import { planGemm } from './kernels/gemm/plan.ts';
-import type { Span } from './kernels/recorder.ts';
+import { withTrialClient } from './trial-client.ts';
 
 // Matrix units are an experiment of Dawn's: before the first product on those of a device, one of small integers has to
 // come out right.
@@ -60,40 +60,14 @@ function smallIntegers(length: number, seed: number): number[] {
   return Array.from({ length }, (_, i) => ((Math.imul(i + 1, Math.imul(seed, 0x9e3779b1)) >>> 16) % 9) - 4);
 }
 
-/** By the variant that is chosen for such a product; with a client of its own, which alone takes the harm of a failure. */
-async function multiplyOn(
-  { device, gpu, dawn, adapter, powerPreference, software }: WebGpuOptions,
-  a: Uint16Array,
-  b: Uint16Array,
-): Promise<Uint16Array> {
+/** By the variant that is chosen for such a product. */
+function multiplyOn(options: WebGpuOptions, a: Uint16Array, b: Uint16Array): Promise<Uint16Array> {
   const { m, n, k } = TRIAL;
-  const client = await WebGpuClient.open({
-    device,
-    gpu,
-    dawn,
-    adapter,
-    powerPreference,
-    software,
-    variants: [],
-    tuning: 'ignore',
-  });
-  try {
-    const place = (bytes: number): Span => ({ buffer: client.allocate(bytes), byteOffset: 0, byteLength: bytes });
-    const upload = (bits: Uint16Array): Span => {
-      const span = place(bits.byteLength);
-      client.write(span, new Uint8Array(bits.buffer));
-      return span;
-    };
+  return withTrialClient(options, async ({ client, place, upload, read }) => {
     const operands = { a: upload(a), b: upload(b), c: place(m * n * 2) };
     const sizes = { m, n, k, lda: k, ldb: n, ldc: n, batchCount: 1, strideA: 0, strideB: 0, strideC: 0 };
     const plain = { opName: 'gemmF16', dtype: 'f16', transA: false, transB: false, alpha: 1, beta: 0 } as const;
     client.record('gemmF16', (recorder) => planGemm({ ...plain, ...sizes, ...operands, operands: [] }, recorder));
-    let c = new Uint16Array();
-    await client.read(operands.c, (bytes) => {
-      c = new Uint16Array(bytes.slice().buffer);
-    });
-    return c;
-  } finally {
-    client.dispose();
-  }
+    return new Uint16Array(await read(operands.c));
+  });
 }

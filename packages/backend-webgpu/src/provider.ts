@@ -1,7 +1,8 @@
 import { type BackendProvider, isBackendError, type ProbeResult } from '@concord/backend-core';
 import { chooseAdapter } from './client/adapters.ts';
 import { describeAdapter } from './client/device-info.ts';
-import { checkOptions, gpuSource, type WebGpuOptions } from './client/webgpu-client.ts';
+import { checkOptions } from './client/check-options.ts';
+import { gpuSource, type WebGpuOptions } from './client/webgpu-client.ts';
 import { WebGpuBackend } from './webgpu-backend.ts';
 
 /** The provider of the WebGPU backend, on the device that the options mean. */

@@ -29,6 +29,7 @@ import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
+import { f16Fault } from './f16-trial.ts';
 import { matrixUnitsFault } from './matrix-units-trial.ts';
 
 /** Options of a {@link WebGpuBackend}. */
@@ -64,6 +65,12 @@ export interface WebGpuNative {
   /** Counters of the device memory of this backend, that of pooled and scratch buffers included. */
   memory(): PoolCounters;
   readonly tuning: VariantTuning;
+  /** The type `f16` in shaders. Without it products of f16 are stored in words of 32 bits. */
+  readonly f16: {
+    readonly isUsed: boolean;
+    /** Why it is not used though the device offers it: what the trial at `init` found. */
+    readonly fault?: string | undefined;
+  };
   /** Matrix units that products of f16 run on; see `dawn.matrixUnits` of the options. */
   readonly matrixUnits: {
     /** The shapes that they multiply; none where the device has none or they are not used. */
@@ -92,6 +99,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   readonly #options: WebGpuOptions;
   #opened: WebGpuClient | undefined;
   #openedPlans: PlanCache | undefined;
+  #f16Fault: string | undefined;
   #matrixUnitsFault: string | undefined;
 
   constructor(options: WebGpuBackendOptions = {}) {
@@ -114,7 +122,9 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     this.#openedPlans = new PlanCache(client.traits);
     client.onFailure((error) => this.reportFailure(error));
     void client.lost.then(({ reason, message }) => this.reportLost(message || reason));
-    this.#matrixUnitsFault = await matrixUnitsFault(client, this.#options);
+    this.#f16Fault = await f16Fault(client, this.#options);
+    if (this.#f16Fault !== undefined) client.renounceF16();
+    this.#matrixUnitsFault = this.#f16Fault ?? (await matrixUnitsFault(client, this.#options));
     if (this.#matrixUnitsFault !== undefined) client.renounceMatrixUnits();
     return {
       device: client.deviceInfo,
@@ -159,6 +169,10 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
 
   protected doSynchronize(): Promise<void> {
     return this.#client.finish();
+  }
+
+  protected override isSticky(error: BackendError): boolean {
+    return !this.#client.isRefusal(error);
   }
 
   protected override doFlush(): void {
@@ -236,7 +250,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       this.assertUsable('native');
       return this.#client;
     };
-    const fault = (): string | undefined => this.#matrixUnitsFault;
+    const faults = () => ({ f16: this.#f16Fault, matrixUnits: this.#matrixUnitsFault });
     return {
       get device() {
         return client().device;
@@ -261,8 +275,11 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
           return checked === undefined ? [] : this.#plans.ofShape(checked).picks;
         },
       ),
+      get f16() {
+        return { isUsed: client().traits.hasF16, fault: faults().f16 };
+      },
       get matrixUnits() {
-        return { shapes: client().traits.matrixUnits, fault: fault() };
+        return { shapes: client().traits.matrixUnits, fault: faults().matrixUnits };
       },
     };
   }

@@ -78,6 +78,18 @@ it('compiles a source once for concurrent requests and forgets one that fails', 
   await expect(client.compile(broken)).rejects.toMatchObject(failure);
 });
 
+it('shares a layout between kernels of equal bindings, and not where elements differ in size', async () => {
+  const client = await open();
+  const layoutOf = async (type: string, name: string): Promise<unknown> => {
+    const code = '@compute @workgroup_size(1) fn main() { _ = arrayLength(&x); }';
+    const kernel = defineKernel({ name, storage: { x: { access: 'read_write', type } }, uniforms: {}, code });
+    return (await client.compile(kernel)).layout;
+  };
+  const ofFloats = await layoutOf('array<f32>', 'floats');
+  expect(await layoutOf('array<u32>', 'words')).toBe(ofFloats);
+  expect(await layoutOf('array<vec4f>', 'vectors')).not.toBe(ofFloats);
+});
+
 it('bounds a wait, and says so', async () => {
   const client = await open();
   const buffer = client.allocate(64 * 2 ** 20);
@@ -123,19 +135,20 @@ it('says that it is disposed', async () => {
 
 it("gives every client of a kernel that does not compile the compiler's words", async () => {
   const kernel = { ...double, name: 'test/broken', code: double.code.replace('x[i] * u.factor', 'x[i] *') };
-  for (let i = 0; i < 2; i++) {
-    const clients = await Promise.all([open(), open()]);
-    for (const client of clients) {
-      const span = { buffer: client.allocate(64), byteOffset: 0, byteLength: 64 };
-      client.record('double', (recorder) => {
-        recorder.launch({ kernel: { ...kernel }, storage: { x: span }, uniforms: { factor: 2 }, groups: 1 });
-      });
-    }
-    for (const client of clients) {
-      const message = expect.stringMatching(/kernel test\/broken does not compile: line \d+, column \d+/);
-      await expect(client.finish()).rejects.toMatchObject({ code: 'DEVICE_ERROR', op: 'double', message });
-      client.dispose();
-    }
+  const message = expect.stringMatching(/kernel test\/broken does not compile: line \d+, column \d+/) as string;
+  const clients = await Promise.all([open(), open()]);
+  const launch = (client: WebGpuClient): void => {
+    const span = { buffer: client.allocate(64), byteOffset: 0, byteLength: 64 };
+    client.record('double', (recorder) => {
+      recorder.launch({ kernel: { ...kernel }, storage: { x: span }, uniforms: { factor: 2 }, groups: 1 });
+    });
+  };
+  for (const client of clients) launch(client);
+  for (const client of clients) {
+    await expect(client.finish()).rejects.toMatchObject({ code: 'DEVICE_ERROR', op: 'double', message });
+    await client.finish();
+    expect(client.failure).toBeUndefined();
+    expect(() => launch(client)).toThrow(expect.objectContaining({ code: 'DEVICE_ERROR', message }));
   }
 });
 

@@ -1,4 +1,4 @@
-import { type BackendError, isBackendError } from '@concord/backend-core';
+import { type BackendError, type DevicePtr, isBackendError } from '@concord/backend-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { webgpu, WebGpuBackend, type WebGpuBackendOptions } from '../src/index.ts';
 
@@ -12,6 +12,7 @@ async function open(options: WebGpuBackendOptions = {}): Promise<WebGpuBackend> 
 }
 
 afterEach(async () => {
+  vi.restoreAllMocks();
   await Promise.all(opened.splice(0).map((backend) => backend.dispose()));
 });
 
@@ -84,6 +85,64 @@ describe('what the device refuses', () => {
     backend.native.bufferOf(x).buffer.destroy();
     const error = await rejection(backend.synchronize());
     expect(error).toMatchObject({ code: 'DEVICE_ERROR', op: 'unary' });
+  });
+});
+
+describe('a kernel that does not compile', () => {
+  /** A backend whose device cannot compile the kernels of `exp`. */
+  async function openWithoutExp(): Promise<WebGpuBackend> {
+    const backend = await open();
+    const { device } = backend.native;
+    const create = device.createShaderModule.bind(device);
+    vi.spyOn(device, 'createShaderModule').mockImplementation(({ code, label = '' }) =>
+      create({ code: label.startsWith('unary/exp') ? `${code} fn broken(` : code, label }),
+    );
+    return backend;
+  }
+  const message = expect.stringMatching(/^device error: kernel unary\/exp.* does not compile: .*line \d+/s) as string;
+  const refusal = { code: 'DEVICE_ERROR', op: 'unary', backend: 'webgpu', message };
+
+  it('fails the op that needs it, and no other before, behind or later', async () => {
+    const backend = await openWithoutExp();
+    const [x, y, z] = [backend.alloc(16), backend.alloc(16), backend.alloc(16)];
+    const read = async (ptr: DevicePtr): Promise<number[]> => {
+      const got = new Float32Array(4);
+      await backend.copyDtoh(got, ptr);
+      return [...got];
+    };
+    backend.copyHtod(x, Float32Array.of(1, -2, 3, -4));
+    // All in one batch, had the device known the kernel.
+    backend.unary({ op: 'abs', n: 4, input: x, output: y });
+    backend.unary({ op: 'exp', n: 4, input: x, output: z });
+    backend.unary({ op: 'neg', n: 4, input: x, output: x });
+    expect(await rejection(backend.synchronize())).toMatchObject(refusal);
+    await backend.synchronize();
+    expect(await read(y)).toEqual([1, 2, 3, 4]);
+    expect(await read(x)).toEqual([-1, 2, -3, 4]);
+    expect(thrown(() => backend.unary({ op: 'exp', n: 4, input: x, output: z }))).toMatchObject(refusal);
+    backend.binary({ op: 'add', n: 4, a: x, b: y, output: z });
+    expect(await read(z)).toEqual([0, 4, 0, 8]);
+  });
+
+  it('rejects every wait under way', async () => {
+    const backend = await openWithoutExp();
+    const x = backend.alloc(16);
+    backend.unary({ op: 'exp', n: 4, input: x, output: x });
+    const waits = [backend.synchronize(), backend.copyDtoh(new Uint8Array(16), x)].map(rejection);
+    for (const error of await Promise.all(waits)) expect(error).toMatchObject(refusal);
+    await backend.copyDtoh(new Uint8Array(16), x);
+  });
+
+  it('may compile later, when it is prepared', async () => {
+    const backend = await openWithoutExp();
+    const [x, y] = [backend.alloc(16), backend.alloc(16)];
+    const call = { op: 'exp', n: 4 } as const;
+    expect(await rejection(backend.prepare([{ op: 'unary', call }]))).toMatchObject(refusal);
+    expect(thrown(() => backend.unary({ ...call, input: x, output: y }))).toMatchObject(refusal);
+    vi.restoreAllMocks();
+    await backend.prepare([{ op: 'unary', call }]);
+    backend.unary({ ...call, input: x, output: y });
+    await backend.synchronize();
   });
 });
 

@@ -231,7 +231,7 @@ export abstract class ArithmeticBuilder extends BlockBuilder {
 
   #unary(name: string, ops: { int: Op; float: Op }, a: Value): Value {
     this.expectKind(this.use(a, name, 'operand'), Object.keys(ops) as Type['kind'][], name);
-    return this.emit(ops[componentOf(a.type).kind as keyof typeof ops] as Op, a.type, a.id);
+    return this.emit(ops[componentOf(a.type).kind as keyof typeof ops], a.type, a.id);
   }
 
   #compare(name: string, op: Op, a: Operand, b: Operand, kind: Type['kind']): Value {

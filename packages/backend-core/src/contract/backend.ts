@@ -9,6 +9,12 @@ import type { GemmCall, GemmShape } from './ops/gemm.ts';
 import type { ReduceCall, ReduceShape } from './ops/reduce.ts';
 import type { UnaryCall, UnaryShape } from './ops/unary.ts';
 
+// Runtimes have these types; a program's library, `lib` and `types` of its tsconfig.json, may not. Where it does, the
+// declarations here are one with those there and add nothing; where it does not, the types of this package still compile.
+declare global {
+  interface AbortSignal {}
+}
+
 /** The shape type of each op: its call without the pointers. */
 export interface OpShapes {
   gemm: GemmShape;

@@ -278,13 +278,22 @@ export abstract class BaseBackend<Buffer> extends BackendHooks<Buffer> implement
     }
   }
 
+  /**
+   * For implementers: whether an error that `doSynchronize` or `doCopyDtoh` rejected with ends the object. Not that of a
+   * single op which failed alone, such as one whose kernel does not compile: it is for this wait only. Default: true.
+   */
+  protected isSticky(_error: BackendError): boolean {
+    return true;
+  }
+
   /** Waits for work that was accepted: what the device makes of it from here on is sticky. */
   async #accepted(op: string, work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (cause) {
       const error = annotate(toBackendError(cause, 'DEVICE_ERROR'), { op });
-      if (error.code === 'DEVICE_ERROR' || error.code === 'OUT_OF_MEMORY') this.reportFailure(error);
+      const isFailure = error.code === 'DEVICE_ERROR' || error.code === 'OUT_OF_MEMORY';
+      if (isFailure && this.isSticky(error)) this.reportFailure(error);
       throw error;
     }
   }

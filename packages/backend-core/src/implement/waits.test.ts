@@ -9,7 +9,7 @@ afterEach(() => {
 
 /** A backend whose waits hang until `pending` is opened. */
 async function hanging() {
-  const backend = await MemoryBackend.open();
+  const backend = await MemoryBackend.open({ passing: 'one kernel' });
   const ptr = backend.alloc(4);
   backend.fill(ptr, 9, 4);
   const pending = gate();
@@ -122,6 +122,16 @@ describe.each(WAITS)('%s', (op, start) => {
     h.backend.pending = undefined;
     await expectRejection(start(h, new Uint8Array(4)), 'DEVICE_ERROR', 'status 5');
     expect(() => h.backend.flush()).toThrow('status 5');
+  });
+
+  it('reports once what the backend says is not sticky', async () => {
+    const h = await hanging();
+    const wait = start(h, new Uint8Array(4));
+    h.pending.fail(new BackendError('DEVICE_ERROR', 'one kernel'));
+    expect(await expectRejection(wait, 'DEVICE_ERROR', 'one kernel')).toMatchObject({ op, backend: 'memory' });
+    h.backend.pending = undefined;
+    await start(h, new Uint8Array(4));
+    h.backend.flush();
   });
 
   it('rejects, and does not throw, before init', async () => {

@@ -132,15 +132,16 @@ function softmaxRow(tile: Tile, r: number, count: number, scale: number, stride:
   const from = r * TILE_KEYS;
   const before = largest[r] as number;
   // Math.max, unlike a comparison, keeps NaN. Rounding is monotonic, so the scaled maximum is the maximum when scaled.
+  // Scores are float32 before they are scaled, so that one beyond its range is infinite.
   let maximum = -Infinity;
   for (let j = 0; j < count; j++) maximum = Math.max(maximum, scores[from + j] as number);
-  maximum = Math.max(before, maximum * scale);
+  maximum = Math.max(before, Math.fround(maximum) * scale);
   largest[r] = maximum;
   // Scores of -Infinity alone have no softmax yet: their sum stays 0, and 0 / 0 gives NaN if nothing else follows.
   const shift = maximum === -Infinity ? 0 : maximum;
   let total = 0;
   for (let j = 0; j < count; j++) {
-    const exponential = expNonPositive((scores[from + j] as number) * scale - shift);
+    const exponential = expNonPositive(Math.fround(scores[from + j] as number) * scale - shift);
     plane[to + j] = exponential;
     total += exponential;
   }

@@ -1,6 +1,6 @@
 /**
- * The end of every product: float64 sums become elements of C, `alpha * sum + beta * C`, with one rounding to the
- * storage type. With beta 0 the old C is not read.
+ * The end of every product: float64 sums are rounded to float32, which makes those beyond its range infinite, and become
+ * elements of C, `alpha * sum + beta * C`, in the storage type. With beta 0 the old C is not read.
  */
 
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
@@ -39,9 +39,10 @@ function storeFloats(
   beta: number,
 ): void {
   if (beta === 0) {
-    for (let i = 0; i < count; i++) c[to + i] = alpha * (sums[from + i] as number);
+    for (let i = 0; i < count; i++) c[to + i] = alpha * Math.fround(sums[from + i] as number);
   } else {
-    for (let i = 0; i < count; i++) c[to + i] = alpha * (sums[from + i] as number) + beta * (c[to + i] as number);
+    for (let i = 0; i < count; i++)
+      c[to + i] = alpha * Math.fround(sums[from + i] as number) + beta * (c[to + i] as number);
   }
 }
 
@@ -55,7 +56,7 @@ function storeHalves(
   beta: number,
 ): void {
   for (let i = 0; i < count; i++) {
-    const product = alpha * (sums[from + i] as number);
+    const product = alpha * Math.fround(sums[from + i] as number);
     c[to + i] = f32ToF16Bits(beta === 0 ? product : product + beta * f16BitsToF32(c[to + i] as number));
   }
 }

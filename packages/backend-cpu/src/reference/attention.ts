@@ -1,5 +1,5 @@
 import type { AttentionShape } from '@concord/backend-core';
-import type { Reference, Values } from './result.ts';
+import { inRange, type Reference, type Values } from './result.ts';
 
 /** The oracle's answer for attention, with what its error bound needs (`docs/numerics.md`). */
 export interface AttentionReference extends Reference {
@@ -10,7 +10,8 @@ export interface AttentionReference extends Reference {
 }
 
 /**
- * `softmax(scale Q K^T) V` in float64, row by row with the whole score row stored.
+ * `softmax(scale Q K^T) V` in float64, row by row with the whole score row stored. A product of a row of Q and one of K that
+ * is beyond the range of float32 is infinite before scale comes to it.
  *
  * @returns `[batch, heads, seqQ, headDim]`, packed; `magnitude` is sum p |v|
  */
@@ -36,8 +37,9 @@ export function attentionReference(shape: AttentionShape, q: Values, k: Values, 
         dot += product;
         absolute += Math.abs(product);
       }
-      scores[j] = scale * dot;
-      scoreMagnitude[row] = Math.max(scoreMagnitude[row] as number, scale * absolute);
+      scores[j] = scale * inRange(dot);
+      // The weight of a score of -Infinity is 0 without an error.
+      if (scores[j] !== -Infinity) scoreMagnitude[row] = Math.max(scoreMagnitude[row] as number, scale * absolute);
     }
     const largest = scores.reduce((x, y) => Math.max(x, y), -Infinity);
     const weights = scores.map((score) => Math.exp(score - largest));
@@ -57,7 +59,7 @@ export function attentionReference(shape: AttentionShape, q: Values, k: Values, 
         const probability = (weights[j] as number) / total;
         const distance = Math.abs((scores[j] as number) - largest);
         const entry = v[keyStart + j * headDim + d] as number;
-        terms += probability * (3 + 2 * distance) * (Math.abs(entry) + Math.abs(sum));
+        if (probability !== 0) terms += probability * (3 + 2 * distance) * (Math.abs(entry) + Math.abs(sum));
       }
       value[at] = sum;
       magnitude[at] = absolute;

@@ -1,5 +1,5 @@
 import type { GemmShape } from '@concord/backend-core';
-import type { Reference, Values } from './result.ts';
+import { inRange, type Reference, type Values } from './result.ts';
 
 /** Where the operands of one product start in their arrays; 0 where not given. */
 export interface GemmOffsets {
@@ -9,7 +9,8 @@ export interface GemmOffsets {
 }
 
 /**
- * `C = alpha op(A) op(B) + beta C` in float64, by definition: one sum per entry, in order of k.
+ * `C = alpha op(A) op(B) + beta C` in float64, by definition: one sum per entry, in order of k. A sum beyond the range of
+ * float32 is infinite before alpha comes to it.
  *
  * @param c - C before the call; not read when beta is 0
  * @returns m x n, packed; `magnitude` is sum |a||b| without alpha
@@ -43,7 +44,7 @@ export function gemmReference(
         sum += x * y;
         absolute += Math.abs(x * y);
       }
-      const product = alpha === 0 || k === 0 ? 0 : alpha * sum;
+      const product = alpha === 0 || k === 0 ? 0 : alpha * inRange(sum);
       const old = beta === 0 ? 0 : beta * (c[startC + i * ldc + j] as number);
       value[i * n + j] = product + old;
       magnitude[i * n + j] = absolute;

@@ -6,5 +6,13 @@ export interface Reference {
   readonly magnitude: Float64Array;
 }
 
+/** From here on everything rounds to an infinite float32. */
+const OVERFLOW = 2 ** 128 - 2 ** 103;
+
+/** What is left of a sum in float32 when nothing is rounded: everything, unless it is beyond the range. */
+export function inRange(sum: number): number {
+  return Math.abs(sum) >= OVERFLOW ? Math.sign(sum) * Infinity : sum;
+}
+
 /** Anything that reads as numbers: host arrays with float32 (or decoded binary16) values in them. */
 export type Values = ArrayLike<number>;

@@ -136,8 +136,8 @@ function parse(content: Uint8Array): KeptBinary | undefined {
     const header = JSON.parse(new TextDecoder().decode(content.subarray(0, end))) as Partial<Header>;
     const binary = content.subarray(end + 1);
     const isWhole = header.bytes === binary.byteLength && header.sha256 === hashOf(binary);
-    const isKnown = header.format === 'concord-module' && header.version === 1 && typeof header.log === 'string';
-    return isWhole && isKnown ? { binary, log: header.log as string } : undefined;
+    if (!isWhole || header.format !== 'concord-module' || header.version !== 1) return undefined;
+    return typeof header.log === 'string' ? { binary, log: header.log } : undefined;
   } catch {
     return undefined;
   }

@@ -7,7 +7,7 @@ export interface AdapterChoice {
   /** Index among the adapters that `listAdapters` gives, or part of a name, upper or lower case. Default: the first. */
   readonly adapter?: number | string | undefined;
   /** Which GPU of a machine with several is preferred. */
-  readonly powerPreference?: GPUPowerPreference | undefined;
+  readonly powerPreference?: 'low-power' | 'high-performance' | undefined;
   /** Whether an adapter that runs shaders on the CPU will do. Default: `allow`, after all others. */
   readonly software?: 'allow' | 'refuse' | undefined;
 }
@@ -38,8 +38,7 @@ export async function listAdapters(source: GpuSource, choice: AdapterChoice = {}
         return null;
       });
     if (adapter === null) return;
-    const { vendor, architecture, device, description } = adapter.info;
-    const key = [vendor, architecture, device, description].join('|');
+    const key = looksOf(adapter);
     if (!adapters.has(key)) adapters.set(key, adapter);
   };
   await ask(choice.powerPreference === undefined ? {} : { powerPreference: choice.powerPreference });
@@ -79,6 +78,16 @@ export async function chooseAdapter(source: GpuSource, choice: AdapterChoice): P
     });
   }
   return allowed;
+}
+
+/** Equal for answers that are taken for one adapter. Where info is empty, as in Firefox, abilities tell adapters apart. */
+function looksOf({ info, features, limits }: GPUAdapter): string {
+  const { vendor, architecture, device, description, isFallbackAdapter } = info;
+  const names = [vendor, architecture, device, description];
+  const abilities = names.some(Boolean)
+    ? []
+    : [...features, limits.maxBufferSize, limits.maxStorageBufferBindingSize, limits.maxComputeWorkgroupStorageSize];
+  return [...names, isFallbackAdapter, ...abilities].join('|');
 }
 
 function isMeant(adapter: GPUAdapter, index: number, wanted: AdapterChoice['adapter']): boolean {

@@ -9,7 +9,7 @@ import { BindGroupCache } from './bind-group-cache.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { inScopes, type Scoped, toCodedError } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
-import type { BindingLayout, PipelineCache } from './pipeline-cache.ts';
+import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
 import { UniformRing } from './uniform-ring.ts';
 
 /** What a {@link CommandStream} works with. */
@@ -20,6 +20,8 @@ export interface CommandStreamOptions {
   readonly pool: BufferPool;
   /** Work that was accepted has failed. */
   readonly onError: (error: BackendError) => void;
+  /** An op that was accepted has failed, and nothing else: the device refuses its kernel. */
+  readonly onRefusal: (error: BackendError) => void;
   /** A check of the device that is under way. */
   readonly onCheck: (check: Promise<void>) => void;
 }
@@ -52,10 +54,8 @@ export class CommandStream implements Recorder {
   /** The ops in the batch, for the message when it fails. */
   readonly #ops = new Set<string>();
   #op = '';
-  /** Kernels whose compilation the device has yet to judge. */
-  readonly #compilations = new Set<Promise<void>>();
-  readonly #watched = new WeakSet<Promise<unknown>>();
-  readonly #onCompile = (compilation: Promise<unknown>): void => this.#watchCompilation(compilation);
+  /** The judgement on the kernel whose launches the batch consists of, if the device has yet to judge it. */
+  #judging: Promise<unknown> | undefined;
   readonly #scratch: StorageBuffer[] = [];
   /** How often each variant was launched. */
   readonly variantRuns: Map<string, number> = new Map();
@@ -95,18 +95,18 @@ export class CommandStream implements Recorder {
           this.copy(spanAt(memory, step.dst), spanAt(memory, step.src));
           continue;
         }
-        const { pipeline, layout } = this.#options.pipelines.now(step.kernel, this.#onCompile);
-        const group = groups[index] ?? this.#bindGroup(step.kernel, layout, spansAt(memory, step.places));
+        const ready = this.#options.pipelines.now(step.kernel);
+        const group = groups[index] ?? this.#bindGroup(step.kernel, ready, spansAt(memory, step.places));
         groups[index++] = group;
-        this.#dispatch(step, pipeline, group);
+        this.#dispatch(step, ready, group);
       }
     });
   }
 
   launch(launch: Launch): void {
     for (const dispatch of dispatchesOf(launch, this.traits.maxWorkgroupsPerDimension)) {
-      const { pipeline, layout } = this.#options.pipelines.now(dispatch.kernel, this.#onCompile);
-      this.#dispatch(dispatch, pipeline, this.#bindGroup(dispatch.kernel, layout, dispatch.spans));
+      const ready = this.#options.pipelines.now(dispatch.kernel);
+      this.#dispatch(dispatch, ready, this.#bindGroup(dispatch.kernel, ready, dispatch.spans));
     }
   }
 
@@ -181,7 +181,8 @@ export class CommandStream implements Recorder {
         this.#uniforms.upload();
         context.device.queue.submit([encoder.finish()]);
       });
-      this.#check(caught, ops);
+      this.#check(caught, ops, this.#judging);
+      this.#judging = undefined;
       this.#encoder = undefined;
       this.#commands = 0;
       this.#ops.clear();
@@ -208,17 +209,30 @@ export class CommandStream implements Recorder {
     this.#enough = next;
   }
 
-  #bindGroup(kernel: Kernel, layout: BindingLayout, spans: readonly Span[]): GPUBindGroup {
-    return this.#bindGroups.get(layout, spans, (caught) => this.#check(caught, kernel.name));
+  /**
+   * Goes on in another batch: a pipeline that the device refuses fails all commands that are submitted with it, so while
+   * the device has yet to judge one its launches are apart from all else.
+   */
+  #beginBatch(judging?: Promise<unknown>): void {
+    const enough = this.#enough;
+    this.flush();
+    this.#enough = enough;
+    this.#judging = judging;
+    if (judging !== undefined) this.#watchJudgement(judging);
+  }
+
+  #bindGroup(kernel: Kernel, { layout, judging }: ReadyKernel, spans: readonly Span[]): GPUBindGroup {
+    return this.#bindGroups.get(layout, spans, (caught) => this.#check(caught, kernel.name, judging));
   }
 
   #dispatch(
     { words, grid, variant }: Pick<Dispatch, 'words' | 'grid' | 'variant'>,
-    pipeline: GPUComputePipeline,
+    { pipeline, judging }: ReadyKernel,
     group: GPUBindGroup,
   ): void {
     if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
     if (this.#commands >= this.#enough || this.#uniforms.isFull) this.#submitBatch();
+    if (this.#judging !== judging) this.#beginBatch(judging);
     const offset = this.#uniforms.write(words);
     const pass = this.#computePass();
     if (this.#pipeline !== pipeline) {
@@ -244,6 +258,7 @@ export class CommandStream implements Recorder {
 
   #outsidePass(op: string): GPUCommandEncoder {
     if (this.#commands >= this.#enough) this.#submitBatch();
+    if (this.#judging !== undefined) this.#beginBatch();
     this.#commands++;
     this.#ops.add(op);
     this.#endPass();
@@ -257,33 +272,35 @@ export class CommandStream implements Recorder {
     return this.#pass;
   }
 
-  #check(caught: Scoped<unknown>['caught'], what: string): void {
+  /** @param judging - the judgement on a kernel, whose refusal says more than the failure of what uses it */
+  #check(caught: Scoped<unknown>['caught'], what: string, judging?: Promise<unknown>): void {
     const check = async (): Promise<void> => {
       const error = await caught;
-      if (error === undefined) return;
-      // A kernel that does not compile says more than the batch that failed with it.
-      await Promise.all(this.#compilations);
+      if (error === undefined || (await isRefused(judging))) return;
       this.#options.onError(toCodedError(error, what));
     };
     this.#options.onCheck(check());
   }
 
-  #watchCompilation(compilation: Promise<unknown>): void {
-    if (this.#watched.has(compilation)) return;
-    this.#watched.add(compilation);
+  #watchJudgement(judging: Promise<unknown>): void {
     const op = this.#op;
     const check = async (): Promise<void> => {
       try {
-        await compilation;
+        await judging;
       } catch (error) {
-        this.#options.onError(annotate(error as BackendError, { op }));
-      } finally {
-        this.#compilations.delete(checked);
+        this.#options.onRefusal(annotate(error as BackendError, { op }));
       }
     };
-    const checked = check();
-    this.#compilations.add(checked);
-    this.#options.onCheck(checked);
+    this.#options.onCheck(check());
+  }
+}
+
+async function isRefused(judging: Promise<unknown> | undefined): Promise<boolean> {
+  try {
+    await judging;
+    return false;
+  } catch {
+    return true;
   }
 }
 

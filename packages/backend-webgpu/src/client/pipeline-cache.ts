@@ -3,6 +3,7 @@ import type { Kernel } from '../kernels/kernel.ts';
 import { inScopes, type Scoped } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
 import { STAGE_COMPUTE } from './gpu-constants.ts';
+import { MAX_UNIFORM_BYTES } from './uniform-ring.ts';
 
 /** A compiled kernel and the layout of its bindings. */
 export interface CompiledKernel {
@@ -10,7 +11,17 @@ export interface CompiledKernel {
   readonly layout: BindingLayout;
 }
 
-/** The layout of a bind group; kernels with the same accesses share one, and so can share bind groups. */
+/** A kernel that can be recorded. */
+export interface ReadyKernel extends CompiledKernel {
+  /** The compilation under way, while the device has yet to judge the kernel; rejects with a coded error. */
+  readonly judging?: Promise<unknown>;
+}
+
+/**
+ * The layout of a bind group; kernels with bindings of the same accesses and sizes of elements share one, and so can
+ * share bind groups. Sizes are in it because without them they are checked at each dispatch, which wgpu gets wrong for
+ * pipelines that share a layout and differ in them.
+ */
 export interface BindingLayout {
   readonly id: number;
   readonly group: GPUBindGroupLayout;
@@ -19,14 +30,17 @@ export interface BindingLayout {
 
 interface Entry {
   /** Set once the pipeline exists, even if the device has yet to judge it. */
-  compiled?: CompiledKernel;
-  isJudged: boolean;
+  compiled?: ReadyKernel;
+  /** Why the device has refused the kernel. */
+  refusal?: BackendError;
   ready: Promise<CompiledKernel>;
 }
 
+type PipelineEntry = Entry & { compiled: ReadyKernel };
+
 /**
  * The pipelines of one device, by source. Explicit layouts, because with `layout: 'auto'` the same source compiles anew
- * each time. A kernel that fails to compile is forgotten, so that the next request tries again.
+ * each time. A kernel that the device refuses stays refused for ops, until `compile` tries it again.
  */
 export class PipelineCache {
   readonly #context: GpuContext;
@@ -39,7 +53,7 @@ export class PipelineCache {
     this.#context = context;
   }
 
-  /** Number of pipelines that are compiled or being compiled. */
+  /** Number of pipelines that are compiled, being compiled or refused. */
   get size(): number {
     return this.#bySource.size;
   }
@@ -52,8 +66,8 @@ export class PipelineCache {
   compile(kernel: Kernel): Promise<CompiledKernel> {
     const key = sourceKey(kernel);
     const known = this.#bySource.get(key);
-    if (known !== undefined) return known.ready;
-    const entry: Entry = { isJudged: false, ready: this.#compileInBackground(kernel, this.#module(kernel)) };
+    if (known !== undefined && known.refusal === undefined) return known.ready;
+    const entry: Entry = { ready: this.#compileInBackground(kernel, this.#module(kernel)) };
     this.#remember(key, entry);
     return entry.ready;
   }
@@ -61,25 +75,22 @@ export class PipelineCache {
   /**
    * The pipeline at once, for an op that is being recorded; the first request for a kernel compiles it meanwhile.
    *
-   * @param onCompile - gets the compilation under way, which rejects with a coded error if the device refuses the kernel
+   * @throws {BackendError} DEVICE_ERROR when the device has refused the kernel before
    */
-  now(kernel: Kernel, onCompile: (compilation: Promise<unknown>) => void): CompiledKernel {
-    const entry = this.#entryNow(kernel);
-    if (!entry.isJudged) onCompile(entry.ready);
+  now(kernel: Kernel): ReadyKernel {
+    const quick = this.#byKernel.get(kernel)?.compiled;
+    if (quick !== undefined) return quick;
+    const key = sourceKey(kernel);
+    const known = this.#bySource.get(key);
+    // One of its own for each op: it will bear the op's name.
+    if (known?.refusal !== undefined)
+      throw new BackendError('DEVICE_ERROR', known.refusal.detail, { cause: known.refusal });
+    const entry = known?.compiled === undefined ? this.#compileAtOnce(kernel, key) : (known as PipelineEntry);
+    this.#byKernel.set(kernel, entry);
     return entry.compiled;
   }
 
-  #entryNow(kernel: Kernel): Entry & { compiled: CompiledKernel } {
-    const quick = this.#byKernel.get(kernel);
-    if (quick !== undefined && isUsable(quick)) return quick;
-    const key = sourceKey(kernel);
-    const known = this.#bySource.get(key);
-    const entry = known !== undefined && isUsable(known) ? known : this.#compileAtOnce(kernel, key);
-    this.#byKernel.set(kernel, entry);
-    return entry;
-  }
-
-  #compileAtOnce(kernel: Kernel, key: string): Entry & { compiled: CompiledKernel } {
+  #compileAtOnce(kernel: Kernel, key: string): PipelineEntry {
     const { value, caught } = this.#module(kernel);
     const { module, layout } = value;
     const creation = inScopes(this.#context, () =>
@@ -91,7 +102,8 @@ export class PipelineCache {
       if (error !== undefined) throw await this.#shaderError(kernel, module, error.error);
       return compiled;
     };
-    const entry = { compiled, isJudged: false, ready: judge() };
+    const judging = judge();
+    const entry = { compiled: { ...compiled, judging }, ready: judging };
     this.#remember(key, entry);
     return entry;
   }
@@ -117,11 +129,10 @@ export class PipelineCache {
     entry.ready.then(
       (compiled) => {
         entry.compiled = compiled;
-        entry.isJudged = true;
       },
-      () => {
+      (refusal: BackendError) => {
         delete entry.compiled;
-        if (this.#bySource.get(key) === entry) this.#bySource.delete(key);
+        entry.refusal = refusal;
       },
     );
   }
@@ -129,7 +140,7 @@ export class PipelineCache {
   /** The module and the layout, whose errors are the kernel's. */
   #module(kernel: Kernel): Scoped<{ module: GPUShaderModule; layout: BindingLayout }> {
     const { device } = this.#context;
-    const key = kernel.storage.map(({ access }) => access).join();
+    const key = kernel.storage.map(({ access, minBytes = 0 }) => `${access} ${minBytes}`).join();
     const scoped = inScopes(this.#context, () => ({
       module: device.createShaderModule({ code: kernel.code, label: kernel.name }),
       layout: this.#layout(kernel, key),
@@ -153,12 +164,19 @@ export class PipelineCache {
     if (layout === undefined) {
       const group = this.#context.device.createBindGroupLayout({
         entries: [
-          ...kernel.storage.map(({ access }, binding) => ({
+          ...kernel.storage.map(({ access, minBytes = 0 }, binding) => ({
             binding,
             visibility: STAGE_COMPUTE,
-            buffer: { type: access === 'read' ? ('read-only-storage' as const) : ('storage' as const) },
+            buffer: {
+              type: access === 'read' ? ('read-only-storage' as const) : ('storage' as const),
+              minBindingSize: minBytes,
+            },
           })),
-          { binding: kernel.storage.length, visibility: STAGE_COMPUTE, buffer: { hasDynamicOffset: true } },
+          {
+            binding: kernel.storage.length,
+            visibility: STAGE_COMPUTE,
+            buffer: { hasDynamicOffset: true, minBindingSize: MAX_UNIFORM_BYTES },
+          },
         ],
       });
       const pipeline = this.#context.device.createPipelineLayout({ bindGroupLayouts: [group] });
@@ -167,10 +185,6 @@ export class PipelineCache {
     }
     return layout;
   }
-}
-
-function isUsable(entry: Entry): entry is Entry & { compiled: CompiledKernel } {
-  return entry.compiled !== undefined;
 }
 
 function sourceKey(kernel: Kernel): string {

@@ -1,10 +1,10 @@
 import { BackendError } from '@concord/backend-core';
 import type { DeviceTraits } from '../kernels/recorder.ts';
 import { type AdapterChoice, chooseAdapter } from './adapters.ts';
-import { isSoftwareAdapter } from './device-info.ts';
+import { traitsOf } from './device-traits.ts';
 import { awaitPlainly, type GpuContext, type GpuSource } from './gpu-source.ts';
 import { keyOf } from './injected-source.ts';
-import { MATRIX_UNITS, matrixShapes } from './matrix-units.ts';
+import { MATRIX_UNITS } from './matrix-units.ts';
 import { PipelineCache } from './pipeline-cache.ts';
 
 /** A device with what is kept once for all its users. */
@@ -127,28 +127,6 @@ const RAISED = [
   'minStorageBufferOffsetAlignment',
   'minUniformBufferOffsetAlignment',
 ] as const;
-
-function traitsOf(device: GPUDevice, info: GPUAdapterInfo): Omit<DeviceTraits, 'checksBounds'> {
-  const { limits, features } = device;
-  return {
-    isSoftware: isSoftwareAdapter(info),
-    hasF16: features.has('shader-f16'),
-    hasSubgroups: features.has('subgroups'),
-    subgroupSize: features.has('subgroups') ? fixedSubgroupSize(info) : 0,
-    matrixUnits: matrixShapes(device, info),
-    storageAlignment: limits.minStorageBufferOffsetAlignment,
-    maxBindingBytes: Math.floor(limits.maxStorageBufferBindingSize / 4) * 4,
-    maxBufferBytes: Math.floor(limits.maxBufferSize / 4) * 4,
-    maxWorkgroupsPerDimension: limits.maxComputeWorkgroupsPerDimension,
-    maxInvocations: limits.maxComputeInvocationsPerWorkgroup,
-    maxWorkgroupBytes: limits.maxComputeWorkgroupStorageSize,
-  };
-}
-
-/** Older implementations do not tell: then nothing may rely on a size. */
-function fixedSubgroupSize({ subgroupMinSize, subgroupMaxSize }: GPUAdapterInfo): number {
-  return subgroupMinSize === subgroupMaxSize ? (subgroupMinSize ?? 0) : 0;
-}
 
 function once(run: () => void): () => void {
   let done = false;

@@ -1,5 +1,5 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
-import { DeviceTuning, type TuningOptions, tuningSettings } from '@concord/variants';
+import { DeviceTuning, type TuningOptions } from '@concord/variants';
 import { defaultSource } from '#gpu-source';
 import { webgpuVariants } from '../kernels/all-variants.ts';
 import type { Kernel } from '../kernels/kernel.ts';
@@ -7,6 +7,7 @@ import type { OpPlan } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import type { AdapterChoice } from './adapters.ts';
 import { BufferPool, type PoolCounters } from './buffer-pool.ts';
+import { checkOptions } from './check-options.ts';
 import { CommandStream } from './command-stream.ts';
 import type { DawnOptions } from './dawn-source.ts';
 import { describeAdapter } from './device-info.ts';
@@ -15,6 +16,7 @@ import type { GpuSource } from './gpu-source.ts';
 import { injectedSource } from './injected-source.ts';
 import type { CompiledKernel } from './pipeline-cache.ts';
 import { Readback } from './readback.ts';
+import { Refusals } from './refusals.ts';
 import { acquireDevice, type SharedDevice } from './shared-device.ts';
 import { within } from './within.ts';
 
@@ -36,7 +38,6 @@ export interface WebGpuOptions extends AdapterChoice, TuningOptions {
 
 const DEFAULT_POOLED_BYTES = 256 * 2 ** 20;
 const DEFAULT_TIMEOUT_MS = 60_000;
-const LEAST_BINDING_BYTES = 1024;
 
 /**
  * A device, a stream of commands to it, and the memory they work on: what a backend stands on, and what is useful alone
@@ -47,7 +48,10 @@ export class WebGpuClient {
   readonly traits: DeviceTraits;
   /** What decides between kernel variants. */
   readonly tuning: DeviceTuning;
-  /** The first failure of work that was accepted, or the loss of the device. Whoever waits gets it. */
+  /**
+   * The first failure of work that was accepted, or the loss of the device. Whoever waits gets it. A kernel that does not
+   * compile is none: it fails the ops that need it, and once whoever waits.
+   */
   failure: BackendError | undefined;
   readonly #shared: SharedDevice;
   readonly #stream: CommandStream;
@@ -57,6 +61,7 @@ export class WebGpuClient {
   /** Checks of the device that are under way. */
   readonly #checks = new Set<Promise<void>>();
   readonly #listeners = new Set<(error: BackendError) => void>();
+  readonly #refusals = new Refusals();
   #isDisposed = false;
 
   private constructor(shared: SharedDevice, options: WebGpuOptions) {
@@ -78,6 +83,7 @@ export class WebGpuClient {
       pipelines: shared.pipelines,
       pool: this.#pool,
       onError,
+      onRefusal: (error) => this.#refusals.add(error),
       onCheck,
     });
     this.#readback = new Readback(shared, this.#stream, (caught, bytes) => this.#watchStaging(caught, bytes));
@@ -131,6 +137,16 @@ export class WebGpuClient {
   /** Counters of this client's memory. */
   memory(): PoolCounters {
     return this.#pool.counters;
+  }
+
+  /** Whether a wait rejected with this error because the device refuses the kernel of an op: all others go on. */
+  isRefusal(error: BackendError): boolean {
+    return this.#refusals.has(error);
+  }
+
+  /** From now on plans without the type `f16`, and so without matrix units. */
+  renounceF16(): void {
+    Object.assign(this.traits, { hasF16: false, matrixUnits: [] });
   }
 
   /** From now on plans without matrix units. */
@@ -198,6 +214,7 @@ export class WebGpuClient {
    */
   async read(span: Span, deliver: (bytes: Uint8Array) => void): Promise<void> {
     this.#assertUsable('read');
+    const rejectIfRefused = this.#refusals.watch();
     try {
       await this.#readback.read(span, deliver);
     } catch (error) {
@@ -206,9 +223,15 @@ export class WebGpuClient {
     }
     await this.#settled();
     if (this.failure !== undefined) throw this.failure;
+    rejectIfRefused();
   }
 
-  /** Records the launches and copies of one op; `op` is its name in messages. */
+  /**
+   * Records the launches and copies of one op; `op` is its name in messages.
+   *
+   * @throws {BackendError} DEVICE_ERROR for a kernel that the device has refused. The first op that needs it is accepted
+   *   before that is known: the waits under way, or else the next one, reject with the error.
+   */
   record(op: string, plan: (recorder: Recorder) => void): void {
     this.#assertUsable(op);
     this.#stream.record(op, plan);
@@ -257,10 +280,12 @@ export class WebGpuClient {
    */
   async finish(): Promise<void> {
     this.#assertUsable('finish');
+    const rejectIfRefused = this.#refusals.watch();
     this.#stream.flush();
     await this.idle();
     await this.#settled();
     if (this.failure !== undefined) throw this.failure;
+    rejectIfRefused();
   }
 
   /** Resolves when the work submitted so far is done, well or not. */
@@ -329,49 +354,6 @@ export class WebGpuClient {
 /** The source that options mean. */
 export function gpuSource(options: Pick<WebGpuOptions, 'gpu' | 'dawn'>): GpuSource {
   return options.gpu === undefined ? defaultSource(options.dawn) : injectedSource(options.gpu);
-}
-
-/** @throws {BackendError} INVALID_ARGUMENT */
-export function checkOptions(options: WebGpuOptions): void {
-  const { maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes, software, powerPreference, adapter } = options;
-  tuningSettings(webgpuVariants, options);
-  const least = { maxBindingBytes: LEAST_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };
-  for (const [name, value] of Object.entries({ maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes })) {
-    const atLeast = least[name as keyof typeof least];
-    check(
-      value === undefined || (Number.isSafeInteger(value) && value >= atLeast),
-      `${name} must be an integer of at least ${atLeast}, got ${value}`,
-    );
-  }
-  check(
-    software === undefined || ['allow', 'refuse'].includes(software),
-    `software must be allow or refuse, got ${String(software)}`,
-  );
-  check(
-    powerPreference === undefined || ['low-power', 'high-performance'].includes(powerPreference),
-    `powerPreference must be low-power or high-performance, got ${String(powerPreference)}`,
-  );
-  const isIndex = Number.isSafeInteger(adapter) && (adapter as number) >= 0;
-  const isName = typeof adapter === 'string' && adapter !== '';
-  check(
-    adapter === undefined || isIndex || isName,
-    `adapter must be an index or part of a name, got ${String(adapter)}`,
-  );
-  for (const list of ['enable', 'disable'] as const) {
-    const toggles = options.dawn?.[list];
-    check(toggles === undefined || Array.isArray(toggles), `dawn.${list} must be an array of toggles`);
-  }
-  for (const name of ['robustness', 'matrixUnits'] as const) {
-    const value: unknown = options.dawn?.[name];
-    check(
-      value === undefined || typeof value === 'boolean',
-      `dawn.${name} must be true or false, got ${String(value)}`,
-    );
-  }
-}
-
-function check(isRight: boolean, message: string): void {
-  if (!isRight) throw new BackendError('INVALID_ARGUMENT', message);
 }
 
 function limitTraits(traits: DeviceTraits, options: WebGpuOptions): DeviceTraits {

@@ -11,6 +11,14 @@ export interface StorageBinding {
 /** An optional feature of the device that a kernel's source enables. */
 export type KernelFeature = 'f16' | 'subgroups' | 'chromium_experimental_subgroup_matrix';
 
+/** A storage binding of a kernel as its layout knows it. */
+export interface KernelBinding {
+  readonly name: string;
+  readonly access: StorageBinding['access'];
+  /** The least that may be bound: one element of the array. Left out where the type does not tell. */
+  readonly minBytes?: number;
+}
+
 /** A WGSL module with one entry point, `main`: the unit that is compiled and cached. */
 export interface Kernel {
   /** For messages: family, variant and parameters, such as `gemm/tiled f32 128x128x8`. */
@@ -18,8 +26,8 @@ export interface Kernel {
   /** The whole module. */
   readonly code: string;
   /** Bindings 0, 1, ... of group 0, in this order; the uniforms come right behind them. */
-  readonly storage: readonly { readonly name: string; readonly access: StorageBinding['access'] }[];
-  /** The kernel's own uniforms, behind `first_group` and `group_count`. */
+  readonly storage: readonly KernelBinding[];
+  /** The kernel's own uniforms, behind `first_group`, `group_count` and `zero`. */
   readonly uniforms: readonly { readonly name: string; readonly type: UniformType }[];
   readonly features: readonly KernelFeature[];
 }
@@ -39,11 +47,11 @@ export interface KernelSource {
 }
 
 /** Uniforms that every kernel has, filled in when it is launched. */
-const LAUNCH_UNIFORMS = 2;
+const LAUNCH_UNIFORMS = ['first_group', 'group_count', 'zero'];
 
 /** Bytes that a kernel's uniforms take. */
 export function uniformBytes(kernel: Kernel): number {
-  return (LAUNCH_UNIFORMS + kernel.uniforms.length) * 4;
+  return (LAUNCH_UNIFORMS.length + kernel.uniforms.length) * 4;
 }
 
 /** The uniforms of one dispatch as the device reads them. */
@@ -53,14 +61,14 @@ export function uniformWords(
   groupCount: number,
   values: Readonly<Record<string, number>>,
 ): Uint32Array {
-  const words = new Uint32Array(LAUNCH_UNIFORMS + kernel.uniforms.length);
+  const words = new Uint32Array(LAUNCH_UNIFORMS.length + kernel.uniforms.length);
   const floats = new Float32Array(words.buffer);
   words[0] = firstGroup;
   words[1] = groupCount;
   for (const [index, { name, type }] of kernel.uniforms.entries()) {
     const value = values[name];
     if (value === undefined) throw new TypeError(`${kernel.name}: uniform ${name} is not given`);
-    (type === 'f32' ? floats : words)[LAUNCH_UNIFORMS + index] = value;
+    (type === 'f32' ? floats : words)[LAUNCH_UNIFORMS.length + index] = value;
   }
   return words;
 }
@@ -71,6 +79,8 @@ export function uniformWords(
  * Work is numbered by workgroup, from 0 to `group_count - 1`. `group_index(workgroup_id, num_workgroups)` gives the
  * number of a workgroup, whatever grid the launch was split into; it may be `group_count` or more in the last row of a
  * grid, and then the workgroup has nothing to do: `if (group >= u.group_count) { return; }`.
+ *
+ * `u.zero` is 0, which a compiler does not know: see `float-bits.wgsl.ts`.
  */
 export function defineKernel(source: KernelSource): Kernel {
   const storage = Object.entries(source.storage);
@@ -83,9 +93,8 @@ export function defineKernel(source: KernelSource): Kernel {
       ([name, { access, type }], index) => `@group(0) @binding(${index}) var<storage, ${access}> ${name}: ${type};`,
     ),
     'struct Uniforms {',
-    ...['first_group: u32', 'group_count: u32', ...uniforms.map(([name, type]) => `${name}: ${type}`)].map(
-      (field) => `  ${field},`,
-    ),
+    ...LAUNCH_UNIFORMS.map((name) => `  ${name}: u32,`),
+    ...uniforms.map(([name, type]) => `  ${name}: ${type},`),
     '}',
     `@group(0) @binding(${storage.length}) var<uniform> u: Uniforms;`,
     'fn group_index(id: vec3u, count: vec3u) -> u32 {',
@@ -97,10 +106,23 @@ export function defineKernel(source: KernelSource): Kernel {
   return {
     name: source.name,
     code,
-    storage: storage.map(([name, { access }]) => ({ name, access })),
+    storage: storage.map(([name, { access, type }]) => ({ name, access, ...leastOf(type) })),
     uniforms: uniforms.map(([name, type]) => ({ name, type })),
     features,
   };
+}
+
+const SCALAR_BYTES: Readonly<Record<string, number>> = { f16: 2, f32: 4, i32: 4, u32: 4 };
+/** Scalars of a vector by the letter at the end of its short name: `vec4f`. */
+const SCALARS: Readonly<Record<string, string>> = { f: 'f32', h: 'f16', i: 'i32', u: 'u32' };
+
+/** What an array of scalars or vectors takes at least. */
+function leastOf(type: string): Pick<KernelBinding, 'minBytes'> {
+  const [, count, full, letter = '', scalar] =
+    /^array<(?:vec([234])(?:<(\w+)>|([fhiu]))|(\w+))>$/.exec(type.replaceAll(' ', '')) ?? [];
+  const bytes = SCALAR_BYTES[scalar ?? full ?? SCALARS[letter] ?? ''];
+  // A vector of three takes the room of four.
+  return bytes === undefined ? {} : { minBytes: bytes * (count === '3' ? 4 : Number(count ?? 1)) };
 }
 
 /** Makes `define` give the same kernel object for the same parameters, so that compiled pipelines are found by it. */

@@ -9,7 +9,7 @@ import {
   launchChromium,
   type Page,
 } from '../../../../software-devices/chromium/launch.mjs';
-import { type ServedPage, servePage } from './serve-page.ts';
+import { type ServedPage, servePage } from './serve-page.mjs';
 import type {} from './page.ts';
 
 const SAMPLE = 0.1;

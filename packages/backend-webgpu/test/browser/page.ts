@@ -7,6 +7,9 @@ import { multiply } from './multiply.ts';
 /** What the tests call from outside. */
 const concordPage = {
   runSample: (sample: number): Promise<ConformanceReport> => runConformance(() => new WebGpuBackend(), { sample }),
+  runAll,
+  /** How far {@link runAll} is. */
+  progress: { done: 0, total: 0 },
   probe: (): ReturnType<BackendProvider['probe']> => webgpu().probe(),
   multiplyInWorker,
   loseDevice,
@@ -17,6 +20,15 @@ declare global {
   var concord: typeof concordPage;
 }
 globalThis.concord = concordPage;
+
+/** Runs the whole suite, with the adapter's own limits and features or with WebGPU's least limits and no features. */
+async function runAll(limits: 'own' | 'default'): Promise<ConformanceReport> {
+  const adapter = limits === 'own' ? null : await navigator.gpu.requestAdapter();
+  const device = await adapter?.requestDevice();
+  return runConformance(() => new WebGpuBackend({ device }), {
+    onCase: (_, done, total) => Object.assign(concordPage.progress, { done, total }),
+  });
+}
 
 function multiplyInWorker(): Promise<unknown> {
   const worker = new Worker('worker.js', { type: 'module' });

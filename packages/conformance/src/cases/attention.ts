@@ -136,6 +136,23 @@ async function checkBadKey(context: CaseContext, params: AttentionParams): Promi
   compareWithOracle(params, await attend(context, params, operands), operands);
 }
 
+/**
+ * Scores that are beyond float32 are infinite before scale is multiplied to them, also where they would be back in range:
+ * +Infinity makes the row NaN, -Infinity is a weight of 0. One key of a head overflows with two of three queries.
+ */
+async function checkOverflow(context: CaseContext, params: AttentionParams): Promise<void> {
+  const { random } = context;
+  const { seqQ, seqKv, headDim } = params;
+  const operands = drawOperands(context, params);
+  const { q, k } = operands;
+  for (let i = 0; i < q.length; i += headDim) q[i] = [2 ** 66, -(2 ** 66), 0][((i / headDim) % seqQ) % 3] as number;
+  for (let i = 0; i < k.length; i += headDim) k[i] = (k[i] as number) * 2 ** -60;
+  for (let head = 0; head < k.length; head += seqKv * headDim) {
+    k[head + random.integer(0, seqKv - 1) * headDim] = 2 ** 66;
+  }
+  compareWithOracle(params, await attend(context, params, operands), operands);
+}
+
 async function checkRepeat(context: CaseContext, params: AttentionParams): Promise<void> {
   const operands = drawOperands(context, params);
   const first = await attend(context, params, operands);
@@ -199,6 +216,12 @@ const list: Entry[] = [
   ['bad-key', { heads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
   ['bad-key', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, causal: true }],
   ['bad-key', { heads: 2, seqQ: 5, seqKv: 200, headDim: 8 }],
+  ['overflow', { scale: 2 ** -10 }],
+  ['overflow', { heads: 2, seqQ: 9, seqKv: 12, headDim: 8, scale: 2 ** -10 }],
+  ['overflow', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, scale: 2 ** -10, causal: true }],
+  ['overflow', { seqQ: 5, seqKv: 300, headDim: 16, scale: 2 ** -10 }],
+  ['overflow', { seqQ: 70, seqKv: 70, headDim: 33, scale: 2 ** -10, causal: true }],
+  ['overflow', { seqQ: 130, seqKv: 200, headDim: 64, scale: 2 ** -10 }],
   ['repeat', { heads: 2, seqQ: 33, seqKv: 65, headDim: 32 }],
   ['repeat', { heads: 2, seqQ: 65, seqKv: 65, headDim: 32, causal: true }],
 ];
@@ -258,6 +281,7 @@ export const attentionSuite: Suite = defineSuite<AttentionParams>({
     specials: checkSpecials,
     infinite: checkInfinite,
     'bad-key': checkBadKey,
+    overflow: checkOverflow,
     repeat: checkRepeat,
   },
   texts: ATTENTION_TEXTS,

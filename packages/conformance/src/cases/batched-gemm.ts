@@ -86,6 +86,7 @@ const list: Entry[] = [
     ['repeat', { m: 16, n: 17, k: 100, batch: 3, dtype }],
   ]),
   ['exact', { m: 1, n: 1, k: 1, batch: 1 }],
+  ['overflow', { m: 5, n: 7, k: 9, batch: 3, alpha: 0.25, gapC: 2 }],
   ['exact', { m: 2, n: 2, k: 2, batch: 66_000 }],
   // Rows of B that overlap between batches: an input may.
   ['exact', { ...ODD, strideA: '7', strideB: '1' }],

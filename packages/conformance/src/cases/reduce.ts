@@ -86,6 +86,13 @@ async function checkEqual(context: CaseContext, params: ReduceParams): Promise<v
   );
 }
 
+/** Near the end of the range, of one sign: the mean is finite, and only a sum may be infinite. */
+async function checkHuge(context: CaseContext, params: ReduceParams): Promise<void> {
+  const sign = context.random.pick([1, -1]);
+  const values = drawValues(params, () => sign * (2e38 + 1.3e38 * context.random.unit()));
+  await compareWithOracle(context, params, values, false);
+}
+
 /** NaN wins everywhere; infinities as in arithmetic. */
 async function checkSpecials(context: CaseContext, params: ReduceParams): Promise<void> {
   const { random } = context;
@@ -127,6 +134,11 @@ const list: Entry[] = [
     ['positive', { fn, shape: [100_003], axis: 0 }],
     ['positive', { fn, shape: [2, 30_001, 3], axis: 1 }],
     ['equal', { fn, shape: [100_003], axis: 0 }],
+    ['huge', { fn, shape: [4], axis: 0 }],
+    ['huge', { fn, shape: [33, 300], axis: 1 }],
+    ['huge', { fn, shape: [300, 33], axis: 0 }],
+    ['huge', { fn, shape: [300, 8], axis: 0 }],
+    ['huge', { fn, shape: [100_003], axis: 0 }],
     ['specials', { fn, shape: [40, 33], axis: 1 }],
     // Axes of one element: an infinity is often alone.
     ['specials', { fn, shape: [70, 1], axis: 1 }],
@@ -177,6 +189,7 @@ export const reduceSuite: Suite = defineSuite<ReduceParams>({
     bounded: checkBounded,
     positive: checkPositive,
     equal: checkEqual,
+    huge: checkHuge,
     specials: checkSpecials,
     repeat: checkRepeat,
   },

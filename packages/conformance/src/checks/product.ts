@@ -254,6 +254,18 @@ async function checkScalars(context: CaseContext, params: ProductParams, multipl
   await compareWithOracle(context, params, multiply, data, true);
 }
 
+/**
+ * Sums beyond the range of float32 are infinite before alpha is multiplied to them, also where the product would be back in
+ * range. Terms of a sum have one sign: no order keeps it finite.
+ */
+async function checkOverflow(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
+  const { random } = context;
+  const rows = [3e38, -3e38, ...Array.from({ length: params.m }, () => random.pick([3e38, -3e38, 1, -2, 0]))];
+  const drawA: Draw = (row) => Math.fround(rows[row] as number);
+  const data = makeData(params, drawA, () => 1, smallIntegers(random, 2));
+  await compareWithOracle(context, params, multiply, data, true);
+}
+
 /** The same call twice gives the same bits. */
 async function checkRepeat(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
   const { random } = context;
@@ -343,6 +355,7 @@ export function productChecks(multiply: Multiply): Readonly<Record<string, Check
     specials: checkSpecials,
     'minus-zero': checkMinusZero,
     scalars: checkScalars,
+    overflow: checkOverflow,
     repeat: checkRepeat,
     transposed: checkTransposed,
   };

@@ -55,6 +55,11 @@ export const ATTENTION_TEXTS: CheckTexts<AttentionParams> = {
     does: 'Puts a NaN into K: it shows in every query that sees the key, and is not taken for a score of -Infinity.',
     ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
   }),
+  overflow: (params) => ({
+    does: 'Scores that are beyond float32: they are infinite before scale is multiplied to them, also where they would be back in range. +Infinity makes the row NaN, -Infinity is a weight of 0.',
+    inputs: `${operands(params)}; the first column of Q 2^66, -2^66 or 0, that of K times 2^-60, but 2^66 in one key of each head`,
+    ...{ kind: 'property', passes: WITHIN, bound: bound(params) },
+  }),
   repeat: (params) => ({
     does: 'Makes the same call twice.',
     inputs: operands(params),

@@ -51,6 +51,12 @@ export const PRODUCT_TEXTS: CheckTexts<ProductParams> = {
     kind: 'exact',
     passes: EXACTLY,
   }),
+  overflow: () => ({
+    does: 'Sums that are beyond float32: they are infinite before alpha is multiplied to them, also where the product would be back in range.',
+    inputs: 'A: rows of 3e38, -3e38 or a small integer; B: 1; C: integers from -2 to 2',
+    kind: 'exact',
+    passes: EXACTLY,
+  }),
   repeat,
   transposed: (params) => ({
     does: 'Computes AB and, from the operands exchanged and transposed, B^T A^T.',

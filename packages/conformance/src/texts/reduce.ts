@@ -43,6 +43,11 @@ export const REDUCE_TEXTS: CheckTexts<ReduceParams> = {
     inputs: 'the same value with all bits of its mantissa in use',
     ...judged(params, undefined),
   }),
+  huge: (params) => ({
+    does: `Takes the ${params.fn} of numbers near the end of float32's range: the mean is finite, and only a sum may be infinite.`,
+    inputs: 'uniform in [2e38, 3.3e38), all of one sign',
+    ...judged(params, undefined),
+  }),
   specials: (params) => ({
     does: `Takes the ${params.fn} where there are NaN and infinities: NaN wins everywhere, infinities are as in arithmetic.`,
     inputs: 'integers from -4 to 4, few NaN and infinities',

@@ -29,7 +29,7 @@ const maskOf = (i: number, { causal, seqKv }: Call): number => (causal ? Math.mi
 const maximum = (scores: readonly number[]): number => scores.reduce((x, y) => Math.max(x, y), -Infinity);
 
 function naiveAttention(call: Call, parts: Parts): void {
-  const { visible = maskOf, keyHead = same, score = (dot) => dot * call.scale, largest = maximum } = parts;
+  const { visible = maskOf, keyHead = same, score = (dot) => Math.fround(dot) * call.scale, largest = maximum } = parts;
   const { weight = same, total = same, element = same, valueElement = same, depth = same } = parts;
   const [q, k, v, o] = [floats(call.q), floats(call.k), floats(call.v), floats(call.o)];
   const { seqQ, seqKv, headDim } = call;
@@ -91,6 +91,7 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   'hidden keys multiplied by 0': rows({ touchesHidden: true }),
   'scale ignored': called(() => ({ scale: 1 })),
   'scale always 1 / sqrt(headDim)': called(({ headDim }) => ({ scale: 1 / Math.sqrt(headDim) })),
+  'scale multiplied to the terms': rows({ score: (dot, { scale }) => dot * scale }),
   'scale applied twice': called(({ scale }) => ({ scale: scale * scale })),
   'scale 1 / sqrt(seqKv)': called(({ scale, headDim, seqKv }) => ({
     scale: (scale * Math.sqrt(headDim)) / Math.sqrt(seqKv),
@@ -129,7 +130,7 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   'V rounded to tf32': rows({ valueElement: roundMantissa(10) }),
   'weights rounded to f16': rows({ weight: (x) => f16BitsToF32(f32ToF16Bits(x)) }),
   'a NaN score counts as -Infinity': rows({
-    score: (dot, { scale }) => (Number.isNaN(dot) ? -Infinity : dot * scale),
+    score: (dot, { scale }) => (Number.isNaN(dot) ? -Infinity : Math.fround(dot) * scale),
   }),
   'a NaN in V counts as 0': rows({ valueElement: (x) => (Number.isNaN(x) ? 0 : x) }),
   'an infinity in V counts as the largest number': rows({

@@ -10,6 +10,8 @@ export interface Arithmetic {
   readonly add?: (sum: number, term: number) => number;
   /** Turns a result into bits of f16. */
   readonly toF16Bits?: (x: number) => number;
+  /** Applied to a sum before alpha is. */
+  readonly round?: (sum: number) => number;
   /** Sums from the last term to the first. */
   readonly backwards?: boolean;
 }
@@ -17,6 +19,7 @@ export interface Arithmetic {
 /** A plain triple loop with replaceable arithmetic, for bugs in arithmetic. */
 export function naiveProduct(call: ResolvedGemm<ArrayBuffer>, arithmetic: Arithmetic): void {
   const { input = (x) => x, add = (sum, term) => sum + term, toF16Bits = f32ToF16Bits, backwards } = arithmetic;
+  const { round = Math.fround } = arithmetic;
   const { m, n, k, transA, transB, lda, ldb, ldc, alpha, beta, dtype } = call;
   const read = dtype === 'f16' ? f16BitsToF32 : (x: number) => x;
   const [a, b, c] = [storage(call.a, dtype), storage(call.b, dtype), storage(call.c, dtype)];
@@ -32,7 +35,7 @@ export function naiveProduct(call: ResolvedGemm<ArrayBuffer>, arithmetic: Arithm
         }
         const at = batch * call.strideC + i * ldc + j;
         const old = beta === 0 ? 0 : beta * read(c[at] as number);
-        const result = alpha * sum + old;
+        const result = alpha * round(sum) + old;
         c[at] = dtype === 'f16' ? toF16Bits(result) : result;
       }
     }

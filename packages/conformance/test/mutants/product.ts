@@ -125,6 +125,7 @@ const bugsOf = (op: Product): Readonly<Record<string, Wrap>> => ({
 });
 
 const F32_BUGS: Readonly<Record<string, Wrap>> = {
+  'alpha multiplied to the terms': inKernel('doGemm', (call) => naiveProduct(call, { round: (sum) => sum })),
   'inputs rounded to tf32': inKernel('doGemm', (call) => naiveProduct(call, { input: roundMantissa(10) })),
   'inputs rounded to f16': inKernel('doGemm', (call) =>
     naiveProduct(call, { input: (x) => (Math.abs(x) < 2 ** -14 ? 0 : roundMantissa(10)(x)) }),

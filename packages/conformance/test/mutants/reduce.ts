@@ -58,6 +58,9 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   }),
   'rows taken for outer': loops({ index: (o, a, i, { inner, axisLength }) => (o * axisLength + a) * inner + (i ^ 1) }),
   'mean divided twice': loops({ finish: onlyFor('mean', (x, { axisLength }) => x / axisLength) }),
+  'mean of a sum in float32': loops({
+    finish: onlyFor('mean', (x, { axisLength }) => Math.fround(x * axisLength) / axisLength),
+  }),
   'mean not divided': loops({ finish: onlyFor('mean', (x, { axisLength }) => x * axisLength) }),
   'mean divided by the whole count': loops({ finish: onlyFor('mean', (x, { inner, outer }) => x / (inner * outer)) }),
   'max started at 0': loops({ start: (right, { op, axisLength }) => (op === 'max' && axisLength > 0 ? 0 : right) }),

@@ -5,7 +5,6 @@ import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceMemory, DeviceTraits, Span } from '../recorder.ts';
 import { allKernels, planAttention } from './plan.ts';
-import { tiledLanes, tiledLocalBytes } from './tiled.spv.ts';
 
 type Shape = Pick<ResolvedAttention<DeviceMemory>, 'batch' | 'heads' | 'seqQ' | 'seqKv' | 'headDim' | 'causal'>;
 
@@ -51,25 +50,35 @@ describe('on a CPU', () => {
 
 describe('on a GPU', () => {
   it.each([
-    ['many queries', {}, ['tiled 64x64x64']],
-    ['wide heads', { headDim: 160 }, ['tiled 64x64x256']],
-    ['fewer', { batch: 1, heads: 8, seqQ: 1024 }, ['tiled 32x64x64']],
-    ['one query', { seqQ: 1 }, ['tiled 16x64x64 partial', 'combine']],
+    ['many queries', {}, ['subgroup 8x4x8 64']],
+    ['wide heads', { headDim: 160 }, ['subgroup 8x1x8 up to 256']],
+    ['a few of one head', { batch: 1, heads: 1, seqQ: 64 }, ['subgroup 8x4x8 64 partial', 'combine']],
+    ['one query', { seqQ: 1 }, ['subgroup 1x1x8 64 partial', 'combine']],
   ] as const)('%s', (_, change, names) => {
     expect(kernels(planned(TEST_DEVICES.gpu, change))).toEqual(names);
   });
 
-  it('with little workgroup memory, smaller blocks of queries', () => {
-    expect(kernels(planned({ ...TEST_DEVICES.gpu, maxLocalBytes: 20_480 }))).toEqual(['tiled 32x64x64']);
+  it('twice the queries where threads may have twice the registers, or registers are twice as wide', () => {
+    const large = { ...TEST_DEVICES.gpu, hasLargeRegisterFile: true };
+    expect(kernels(planned(large))).toEqual(['subgroup 8x8x8 64 large']);
+    expect(kernels(planned({ ...large, subgroupSizes: [16, 32] }))).toEqual(['subgroup 8x8x16 64 large']);
+  });
+
+  it('what CPUs take, where there are no sub-groups', () => {
+    expect(kernels(planned(TEST_DEVICES.plainGpu))).toEqual(['pack-keys', 'wide 8x32x32']);
+    expect(kernels(planned({ ...TEST_DEVICES.gpu, subgroupSizes: [32] }))).toEqual(['pack-keys', 'wide 8x32x32']);
+  });
+
+  it('keys and values beyond 4 GiB of a head are not counted in 32 bits', () => {
+    const many = { batch: 1, heads: 1, seqQ: 4, seqKv: 2 ** 24 };
+    expect(kernels(planned({ ...TEST_DEVICES.gpu, maxAllocationBytes: 2 ** 34 }, many))[0]).toContain('pack-keys');
   });
 
   it('kernels that are listed fit the device', () => {
-    const most = { queries: 64, headDim: 256 };
-    expect(tiledLanes(most)).toBeLessThanOrEqual(256);
-    expect(tiledLocalBytes(most)).toBeLessThanOrEqual(65_536);
-    for (const { groupSize } of allKernels({ ...TEST_DEVICES.gpu, maxGroupSize: 128 })) {
-      expect(groupSize[0]).toBeLessThanOrEqual(128);
+    for (const { groupSize } of allKernels({ ...TEST_DEVICES.gpu, maxGroupSize: 32 })) {
+      expect(groupSize[0] * groupSize[1]).toBeLessThanOrEqual(64);
     }
+    expect(kernels(planned({ ...TEST_DEVICES.gpu, maxGroupSize: 32 }))).toEqual(['subgroup 1x1x8 64']);
   });
 });
 

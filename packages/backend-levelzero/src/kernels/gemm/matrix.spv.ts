@@ -79,7 +79,7 @@ export const matrix: (params: MatrixParams) => Kernel = variants(({ lanes, outpu
         linesFrom(args.b_stride, blockColumn, bytesOfB),
       ];
       const [aBytes, bBytes] = [bytesOf(k, args.a), bytesOf(k, args.b)];
-      const pointer = (bytes: Value, at: Value, type: typeof u32 | typeof u16): Value =>
+      const pointer = (bytes: Value, at: Value, type: typeof u32): Value =>
         k.bitcast(k.at(bytes, at), module.globalPointer(type));
 
       const zeros = block.flatMap(() => block.map(() => k.constant(sum, 0)));

@@ -81,12 +81,52 @@ describe('which kernel a GPU runs', () => {
     expect(kinds(noSubgroups, 256, 256, 256)).toEqual(['local']);
   });
 
-  it('sub-groups for what does not fill it with the largest, where neither operand is transposed', () => {
-    expect(planned(smallGpu, 512, 512, 512).launches[0]?.kernel.name).toBe('gemm/subgroup f32-f32 16');
-    expect(planned({ ...smallGpu, subgroupSizes: [8] }, 512, 512, 512).launches[0]?.kernel.name).toContain(' 8');
+  it('sub-groups, unless B is transposed', () => {
+    expect(planned(smallGpu, 512, 512, 512).launches[0]?.kernel.name).toBe('gemm/subgroup f32-f32 NN 8x32 of 8');
+    const large = { ...smallGpu, hasLargeRegisterFile: true };
+    expect(planned(large, 4096, 4096, 512).launches[0]?.kernel.name).toContain('16x32 of 16');
+    expect(planned({ ...smallGpu, subgroupSizes: [16, 32] }, 512, 512, 512).launches[0]?.kernel.name).toContain(
+      'of 16',
+    );
     expect(kinds({ ...smallGpu, subgroupSizes: [32] }, 512, 512, 512)).toEqual(['local']);
     expect(kinds(smallGpu, 512, 512, 512, { transB: true })).toEqual(['local']);
-    expect(kinds(smallGpu, 4096, 4096, 4096)).toEqual(['local']);
+    expect(kinds(smallGpu, 512, 512, 512, { transA: true })).toEqual(['subgroup']);
+  });
+
+  it('no sub-groups for less than a tile, and for what 32 bits do not count', () => {
+    expect(kinds(smallGpu, 512, 31, 512)).toEqual(['local']);
+    expect(kinds(smallGpu, 7, 512, 512, { transA: true })).toEqual(['direct']);
+    expect(kinds(smallGpu, 64, 64, 64, { lda: 2 ** 25, a: fakeSpan(2 ** 33) })).toEqual(['local']);
+  });
+
+  it('sub-groups for halves that begin at words, where it has arithmetic on them', () => {
+    const half = { ...smallGpu, hasF16: true };
+    const f16 = { dtype: 'f16' } as const;
+    expect(kinds(half, 512, 512, 512, f16)).toEqual(['subgroup']);
+    expect(kinds(smallGpu, 512, 512, 512, f16)).toEqual(['local']);
+    expect(kinds(half, 512, 511, 512, f16)).toEqual(['local']);
+    expect(kinds(half, 512, 512, 512, { ...f16, lda: 513, a: fakeSpan(2 * 513 * 512) })).toEqual(['local']);
+    expect(kinds(half, 512, 512, 512, { ...f16, b: fakeSpan(2 * 512 * 512, 2) })).toEqual(['local']);
+  });
+
+  it('matrix engines for halves that are worth laying out', () => {
+    const engines = { ...smallGpu, hasF16: true, matrixEngine: 8 } as const;
+    const f16 = { dtype: 'f16' } as const;
+    expect(kinds(engines, 512, 512, 512, f16)).toEqual(['matrix-pack', 'matrix-pack', 'matrix']);
+    expect(kinds(engines, 512, 511, 513, { ...f16, transA: true, transB: true })).toContain('matrix');
+    expect(kinds(engines, 512, 512, 512)).toEqual(['subgroup']);
+    expect(kinds(engines, 64, 64, 512, f16)).not.toContain('matrix');
+    expect(kinds(engines, 128, 128, 100_000, f16)).toEqual(['matrix-pack', 'matrix-pack', 'matrix', 'finish']);
+    const { scratches } = planned(engines, 512, 512, 512, { ...f16, batchCount: 4, strideB: 0 });
+    expect(scratches.map(({ byteLength }) => byteLength)).toEqual([4 * 2 * 512 * 512, 2 * 512 * 512]);
+  });
+
+  it('in parts of about a second', () => {
+    const slow = { ...smallGpu, computeUnits: 1 };
+    const parts = planned(slow, 8192, 8192, 8192).launches;
+    expect(parts.length).toBeGreaterThan(20);
+    for (const { multiplyAdds } of parts) expect(multiplyAdds).toBeLessThanOrEqual(2.1e10);
+    expect(parts.reduce((sum, { args }) => sum + (args['m'] as number), 0)).toBe(8192);
   });
 
   it('k in ranges where C is small', () => {
@@ -168,7 +208,8 @@ describe('scale', () => {
 });
 
 it('kernels have names of their own, and every kernel that a plan launches is listed', () => {
-  for (const traits of [cpu, smallGpu, noSubgroups]) {
+  const engines: DeviceTraits = { ...smallGpu, hasF16: true, hasLargeRegisterFile: true, matrixEngine: 8 };
+  for (const traits of [cpu, smallGpu, noSubgroups, engines]) {
     const names = allKernels(traits).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     const shapes: readonly (readonly [m: number, n: number, k: number])[] = [

@@ -21,8 +21,9 @@ import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgs
  * with V, for which weights and rows of V pass through workgroup memory `chunk` keys at a time. So little of it is taken at a
  * time because devices run as many workgroups at once as it has room for.
  *
- * exp is WGSL's own, to which 3 + 2 |x| ulp are granted: the bound of docs/numerics.md. That it makes NaN of NaN and 0 of
- * -Infinity is not granted; conformance tests it.
+ * exp is WGSL's own, to which 3 + 2 |x| ulp are granted: the bound of docs/numerics.md. No infinity is made for it: a hidden
+ * score is the lowest number, and the largest score starts one number above, so that the weight is exp(-2^104). Where
+ * the operands have infinities or NaN, exp has to make 0 and NaN of them, which is not granted; conformance tests it.
  */
 export const flash: (params: FlashParams) => Kernel = variants(({ tile, fit, partial }: FlashParams) => {
   const { queries, keys, columns, across, depth, chunk, unroll, ahead } = tile;
@@ -108,10 +109,10 @@ var<workgroup> stage: array<array<array<vec4f, ${keys / 4 + PAD}>, ${unroll}>, $
 // It does not matter what max makes of a NaN: the weight of that score is NaN, and so is the whole row.
 fn largest_of(x: vec4f) -> f32 { return max(max(x.x, x.y), max(x.z, x.w)); }
 
+const ABOVE_LOWEST = -0x1.fffffcp+127f;
+
 // Leaves the visible scores. exp makes a weight of 0 of the others, whatever the largest score is.
-fn only(scores: vec4f, is_visible: vec4<bool>) -> vec4f {
-  return bitcast<vec4f>(select(vec4u(SIGN | INFINITY), bitcast<vec4u>(scores), is_visible));
-}
+fn only(scores: vec4f, is_visible: vec4<bool>) -> vec4f { return select(vec4f(LOWEST), scores, is_visible); }
 
 fn visible_to_four(query: u32) -> vec4u {
   return vec4u(visible_keys(query), visible_keys(query + 1u), visible_keys(query + 2u), visible_keys(query + 3u));
@@ -143,7 +144,7 @@ fn main(
 ${repeat(
   2,
   (g) => `  let query${g} = first_query + 4u * (lane_row + ${down * g}u);
-  var largest${g} = vec4f(LOWEST);
+  var largest${g} = vec4f(ABOVE_LOWEST);
   // Only over the keys of this invocation, until the end.
   var total${g} = vec4f();`,
 )}
@@ -211,7 +212,7 @@ ${repeat(
     }
 ${repeat(
   2,
-  (g) => `    let factor${g} = exp(largest${g} - now${g});
+  (g) => `    let factor${g} = exp(max(largest${g} - now${g}, vec4f(-104.0)));
     largest${g} = now${g};
     total${g} *= factor${g};`,
 )}

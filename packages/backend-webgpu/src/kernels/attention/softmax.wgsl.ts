@@ -45,7 +45,7 @@ ${ln2}
 ${exp}
 const LOWEST = -0x1.fffffep+127f;
 
-fn exponential(x: f32) -> f32 { return bitcast<f32>(exp_bits(bitcast<u32>(x))); }
+fn exponential(x: f32) -> f32 { return bitcast<f32>(exp_bits(bitcast<u32>(x) ^ u.zero)); }
 
 // A NaN never is the larger: it shows in its exponential. max might drop the number beside it.
 fn larger(a: f32, b: f32) -> f32 { return select(a, b, b > a); }

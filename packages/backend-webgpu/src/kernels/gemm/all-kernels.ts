@@ -3,6 +3,7 @@ import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { DIRECT_TILES, MATVEC_GROUPS, possibleTiles } from './choose-variant.ts';
 import { direct } from './direct.wgsl.ts';
+import { f16RoundTrip } from './f16-round-trip.wgsl.ts';
 import { finish } from './finish.wgsl.ts';
 import { matvecColumns } from './matvec-columns.wgsl.ts';
 import type { MatvecGroup } from './matvec-kernel.ts';
@@ -45,6 +46,7 @@ export function allKernels(traits: DeviceTraits): readonly Kernel[] {
     ...onMatrixUnits(traits),
     ...vectors,
     ...outputs.flatMap((output) => [finish({ output }), scale({ output })]),
+    ...(traits.hasF16 ? [f16RoundTrip] : []),
   ];
 }
 

@@ -64,17 +64,23 @@ fn store_c(at: u32, sum: ${type}) {
 }`;
 }
 
-/** WGSL: `to_f16`, correctly rounded, of a number or of four. */
+/**
+ * WGSL: `to_f16`, correctly rounded, of a number or of four. The conversions at the end are exact, as the numbers are
+ * binary16 already; a `bitcast` from words to `f16` would say it plainly, but naga has none (gfx-rs/wgpu#8896).
+ */
 export function toF16(wide: boolean): string {
   if (!wide) {
     return /* wgsl */ `
 ${halfBits}
-fn to_f16(value: f32) -> f16 { return bitcast<vec2<f16>>(half_bits(value)).x; }`;
+fn to_f16(value: f32) -> f16 { return f16(unpack2x16float(half_bits(value)).x); }`;
   }
   return /* wgsl */ `
 ${halfBitsOfFour}
 fn to_f16(value: vec4f) -> vec4<f16> {
   let bits = half_bits_of_four(value);
-  return bitcast<vec4<f16>>(bits.xz | (bits.yw << vec2u(16u)));
+  return vec4<f16>(vec4f(
+    unpack2x16float(bits.x | (bits.y << 16u)),
+    unpack2x16float(bits.z | (bits.w << 16u)),
+  ));
 }`;
 }

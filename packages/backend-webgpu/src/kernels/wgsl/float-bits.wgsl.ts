@@ -6,6 +6,9 @@
  * With the sign off, bits are ordered as the values are: zeros and subnormals below `LEAST_NORMAL`, then the normal
  * numbers, `INFINITY`, and the NaNs above it.
  *
+ * Of a number that was computed the bits are no help by themselves: a compiler that knows where they come from may conclude
+ * that they cannot be those of a NaN. `bits ^ u.zero`, with the uniform that is always 0, hides it.
+ *
  * Conditions are joined with `&` and `|`, which evaluate both sides. `&&` and `||` are branches, and a few dozen of them
  * inside a loop keep SwiftShader compiling for minutes.
  */

@@ -4,11 +4,11 @@
  *
  * By bits, because the built-in ways are not to be relied on: `pack2x16float` of a number that is too large is
  * indeterminate, and how it and `f16()` round is up to the implementation. The other direction, `unpack2x16float`, is
- * exact.
+ * exact. With `u.zero` of every kernel (see `float-bits.wgsl.ts`): the number was computed.
  */
 export const halfBits: string = /* wgsl */ `
 fn half_bits(value: f32) -> u32 {
-  let bits = bitcast<u32>(value);
+  let bits = bitcast<u32>(value) ^ u.zero;
   let sign = (bits >> 16u) & 0x8000u;
   let magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) { return sign | 0x7e00u; }
@@ -36,7 +36,7 @@ fn half_bits(value: f32) -> u32 {
 export const halfBitsOfFour: string = /* wgsl */ `
 ${halfBits}
 fn half_bits_of_four(value: vec4f) -> vec4u {
-  let bits = bitcast<vec4u>(value);
+  let bits = bitcast<vec4u>(value) ^ vec4u(u.zero);
   let magnitude = bits & vec4u(0x7fffffffu);
   if (all(magnitude - 0x38800000u < vec4u(0x477ff000u - 0x38800000u))) {
     let sign = (bits >> vec4u(16u)) & vec4u(0x8000u);

@@ -1,17 +1,20 @@
+// @ts-check
 import { context } from 'esbuild';
 
-/** The test page on a localhost server. */
-export interface ServedPage {
-  readonly url: string;
-  /** Every file that the bundler read. */
-  readonly files: readonly string[];
-  /** Every import that the bundles still have. */
-  readonly imports: readonly string[];
-  close(): Promise<void>;
-}
+/**
+ * @typedef {object} ServedPage the test page on a localhost server
+ * @property {string} url
+ * @property {readonly string[]} files every file that the bundler read
+ * @property {readonly string[]} imports every import that the bundles still have
+ * @property {() => Promise<void>} close
+ */
 
-/** Bundles the page and its worker with esbuild, without configuration, and serves them. */
-export async function servePage(): Promise<ServedPage> {
+/**
+ * Bundles the page and its worker with esbuild, without configuration, and serves them.
+ *
+ * @returns {Promise<ServedPage>}
+ */
+export async function servePage() {
   const bundler = await context({
     entryPoints: ['page.ts', 'worker.ts'],
     absWorkingDir: import.meta.dirname,

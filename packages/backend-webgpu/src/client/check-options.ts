@@ -1,0 +1,49 @@
+import { BackendError } from '@concord/backend-core';
+import { tuningSettings } from '@concord/variants';
+import { webgpuVariants } from '../kernels/all-variants.ts';
+import type { WebGpuOptions } from './webgpu-client.ts';
+
+const LEAST_BINDING_BYTES = 1024;
+
+/** @throws {BackendError} INVALID_ARGUMENT */
+export function checkOptions(options: WebGpuOptions): void {
+  const { maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes, software, powerPreference, adapter } = options;
+  tuningSettings(webgpuVariants, options);
+  const least = { maxBindingBytes: LEAST_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };
+  for (const [name, value] of Object.entries({ maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes })) {
+    const atLeast = least[name as keyof typeof least];
+    check(
+      value === undefined || (Number.isSafeInteger(value) && value >= atLeast),
+      `${name} must be an integer of at least ${atLeast}, got ${value}`,
+    );
+  }
+  check(
+    software === undefined || ['allow', 'refuse'].includes(software),
+    `software must be allow or refuse, got ${String(software)}`,
+  );
+  check(
+    powerPreference === undefined || ['low-power', 'high-performance'].includes(powerPreference),
+    `powerPreference must be low-power or high-performance, got ${String(powerPreference)}`,
+  );
+  const isIndex = Number.isSafeInteger(adapter) && (adapter as number) >= 0;
+  const isName = typeof adapter === 'string' && adapter !== '';
+  check(
+    adapter === undefined || isIndex || isName,
+    `adapter must be an index or part of a name, got ${String(adapter)}`,
+  );
+  for (const list of ['enable', 'disable'] as const) {
+    const toggles = options.dawn?.[list];
+    check(toggles === undefined || Array.isArray(toggles), `dawn.${list} must be an array of toggles`);
+  }
+  for (const name of ['robustness', 'matrixUnits'] as const) {
+    const value: unknown = options.dawn?.[name];
+    check(
+      value === undefined || typeof value === 'boolean',
+      `dawn.${name} must be true or false, got ${String(value)}`,
+    );
+  }
+}
+
+function check(isRight: boolean, message: string): void {
+  if (!isRight) throw new BackendError('INVALID_ARGUMENT', message);
+}
