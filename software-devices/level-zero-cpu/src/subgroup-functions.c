@@ -37,6 +37,20 @@ void subgroup_functions_begin(subgroup_functions *functions)
     declare_variable(edit, functions->fence, functions->uint_type, SpvStorageClassWorkgroup);
 }
 
+void subgroup_declare_array(subgroup_functions *functions, uint32_t id, uint32_t type, uint32_t length)
+{
+    const uint32_t operands[2] = {type, subgroup_constant(functions, length)};
+    uint32_t array = spirv_declare_type(functions->edit, SpvOpTypeArray, 2, operands);
+    declare_variable(functions->edit, id, array, SpvStorageClassWorkgroup);
+}
+
+void subgroup_barrier(subgroup_functions *functions, spirv_words *out)
+{
+    uint32_t scope = subgroup_constant(functions, SpvScopeWorkgroup);
+    uint32_t semantics = subgroup_constant(functions, SUBGROUP_SEMANTICS);
+    spirv_emit(out, SpvOpControlBarrier, 3, (uint32_t[]){scope, scope, semantics});
+}
+
 /* Workgroup memory with one value of the type per work-item. */
 static uint32_t scratch_of(subgroup_functions *functions, uint32_t type)
 {
@@ -48,10 +62,8 @@ static uint32_t scratch_of(subgroup_functions *functions, uint32_t type)
         edit->failed = true;
         return 0;
     }
-    uint32_t length = subgroup_constant(functions, SUBGROUP_MAX_GROUP);
-    uint32_t array = spirv_declare_type(edit, SpvOpTypeArray, 2, (uint32_t[]){type, length});
     uint32_t variable = spirv_new_id(edit);
-    declare_variable(edit, variable, array, SpvStorageClassWorkgroup);
+    subgroup_declare_array(functions, variable, type, SUBGROUP_MAX_GROUP);
     functions->scratch[functions->scratch_count].type = type;
     functions->scratch[functions->scratch_count++].variable = variable;
     return variable;
@@ -132,6 +144,7 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
         {"widen_x", recipe->widen_x, NULL},
         {"widen_y", recipe->widen_y, NULL},
         {"fold", recipe->fold, NULL},
+        {"slots", recipe->slots, NULL},
         {"shuffle", recipe->shuffle, NULL},
         {"identity", recipe->identity, NULL},
         {"span", subgroup_constant(functions, recipe->span), NULL},

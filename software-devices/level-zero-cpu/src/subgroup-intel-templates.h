@@ -32,10 +32,13 @@ static const char WIDEN_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n" ENTRY "%h
                                        "%result = OpFConvert %R %halves\n"
                                        "OpReturnValue %result\n" END;
 
-/* A B + C, column by column of A; $operation makes %added of %sum and %wide, what work-item %i of the sub-group has. */
-static const char MATRIX_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
+/*
+ * A B + C, column by column of A, which is in a slot from %place on; $operation makes %added of %sum and %wide, what
+ * work-item %i of the sub-group has.
+ */
+static const char MATRIX_TEXT[] = BEGIN "%place = OpFunctionParameter %uint\n"
                                         "%y = OpFunctionParameter %I\n"
-                                        "%z = OpFunctionParameter %R\n" ENTRY PUBLISH
+                                        "%z = OpFunctionParameter %R\n" ENTRY LANE "%start = OpIAdd %uint %place %first\n"
                                         "%factors = OpFunctionCall %wide_y %widen_y %y\n"
                                         "OpBranch %header\n"
                                         "%header = OpLabel\n"
@@ -45,14 +48,15 @@ static const char MATRIX_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
                                         "OpLoopMerge %done %body None\n"
                                         "OpBranchConditional %more %body %done\n"
                                         "%body = OpLabel\n"
-                                        "%from = OpIAdd %uint %first %i\n"
-                                        "%slot = OpInBoundsAccessChain %T_pointer %scratch %from\n"
+                                        "%from = OpIAdd %uint %start %i\n"
+                                        "%slot = OpInBoundsAccessChain %T_pointer %slots %from\n"
                                         "%share = OpLoad %T %slot\n"
                                         "%wide = OpFunctionCall %wide_x %widen_x %share\n"
                                         "$operation\n"
                                         "%next = OpIAdd %uint %i %one\n"
                                         "OpBranch %header\n"
-                                        "%done = OpLabel\n" BARRIER "OpReturnValue %sum\n" END;
+                                        "%done = OpLabel\n"
+                                        "OpReturnValue %sum\n" END;
 
 /* The product of two halves is exact in a float, so that nothing is lost by rounding it and the sum apart. */
 #define ADD_PRODUCT(sum, column, place, before)                                                                        \

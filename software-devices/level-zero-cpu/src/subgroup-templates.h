@@ -67,18 +67,37 @@ static const char SHUFFLE_TEXT[] =
           "%slot = OpInBoundsAccessChain %T_pointer %scratch %from\n"
           "%result = OpLoad %T %slot\n" BARRIER "OpReturnValue %result\n" END;
 
-/* $operation makes %to, a number in the span, of %given and %lane. */
+/* The work-item's value goes into a slot, which starts at %place. */
+static const char STORE_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
+                                       "%place = OpFunctionParameter %uint\n" ENTRY CALL_ITEM
+                                       "%at = OpIAdd %uint %place %item\n"
+                                       "%own = OpInBoundsAccessChain %T_pointer %slots %at\n"
+                                       "OpStore %own %x\n"
+                                       "OpReturn\n" END;
+
+/* What a slot has of another item. $operation makes %to, a number in the span, of %given and %lane. */
 static const char SHUFFLE_TO_TEXT[] =
-    BEGIN "%x = OpFunctionParameter %T\n"
+    BEGIN "%place = OpFunctionParameter %uint\n"
           "%index = OpFunctionParameter %I\n" ENTRY LANE "%given = $convert %uint %index\n"
           "$operation\n"
-          "%result = OpFunctionCall %T %shuffle %x %to\n"
+          "%wrapped = OpUMod %uint %to %span\n"
+          "%from = OpIAdd %uint %first %wrapped\n"
+          "%at = OpIAdd %uint %place %from\n"
+          "%theirs = OpInBoundsAccessChain %T_pointer %slots %at\n"
+          "%result = OpLoad %T %theirs\n"
           "OpReturnValue %result\n" END;
 
 static const char TO_GIVEN[] = "%to = OpCopyObject %uint %given\n";
 static const char TO_XOR[] = "%to = OpBitwiseXor %uint %lane %given\n";
 static const char TO_UP[] = "%to = OpISub %uint %lane %given\n";
 static const char TO_DOWN[] = "%to = OpIAdd %uint %lane %given\n";
+
+/* Of the group. */
+static const char BROADCAST_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %T\n"
+          "%index = OpFunctionParameter %I\n" ENTRY "%to = $convert %uint %index\n"
+          "%result = OpFunctionCall %T %shuffle %x %to\n"
+          "OpReturnValue %result\n" END;
 
 /* A local id of two or three numbers. */
 static const char BROADCAST_AT_TEXT[] =
