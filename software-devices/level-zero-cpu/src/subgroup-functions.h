@@ -40,7 +40,8 @@ typedef struct {
     uint32_t local_id; /* variables of built-ins, of three 64-bit integers */
     uint32_t group_size;
     uint32_t fence; /* a word of workgroup memory */
-    uint32_t items; /* that a slot has room for */
+    uint32_t items;  /* that a slot has room for */
+    bool are_rows; /* sub-groups: the group is as wide as they are */
     uint32_t void_type, bool_type, uint_type, ulong_type, vector_type;
     struct {
         subgroup_recipe recipe;
@@ -70,8 +71,9 @@ void subgroup_declare_array(subgroup_functions *functions, uint32_t id, uint32_t
 /* Writes a barrier of the group. */
 void subgroup_barrier(subgroup_functions *functions, spirv_words *out);
 
-/* A constant of type uint. */
+/* Constants of types uint and ulong. */
 uint32_t subgroup_constant(subgroup_functions *functions, uint32_t value);
+uint32_t subgroup_wide_constant(subgroup_functions *functions, uint32_t value);
 
 /* Width of the numbers of a type, also inside of a vector; 0 for others. */
 unsigned subgroup_bits(const subgroup_functions *functions, uint32_t type);

@@ -96,7 +96,7 @@ bool subgroup_define_import(subgroup_functions *functions, const uint32_t *decla
                               .result = type[2],
                               .value = type[3],
                               .index = type[4],
-                              .parameters = {functions->uint_type, type[4], type[5]},
+                              .parameters = {functions->ulong_type, type[4], type[5]},
                               .parameter_count = 3,
                               .span = import->lanes,
                               .wide_x = declare_numbers(functions, 32, halves),

@@ -175,7 +175,7 @@ static bool shuffle_to(const group_instruction *of, const char *operation, subgr
                               .result = of->result,
                               .value = of->result,
                               .index = index,
-                              .parameters = {functions->uint_type, index},
+                              .parameters = {functions->ulong_type, index},
                               .parameter_count = 2,
                               .span = of->span,
                               .slots = subgroup_pool_of(functions, of->result)->variable};

@@ -5,23 +5,28 @@
 #include "subgroup-templates.h"
 #include "subgroups.h"
 
-uint32_t subgroup_items(const spirv_module *module)
+/* The most where a kernel does not say. Groups that are larger than that cannot be launched. */
+static uint32_t items_of(const uint32_t group[3])
 {
-    uint64_t most = 1;
+    uint64_t items = group[0];
+    for (int axis = 1; axis < 3 && items <= SUBGROUP_MAX_GROUP; axis++) items *= group[axis];
+    return items > 0 && items <= SUBGROUP_MAX_GROUP ? (uint32_t)items : SUBGROUP_MAX_GROUP;
+}
+
+void subgroup_measure_groups(subgroup_functions *functions, const spirv_module *module)
+{
+    uint32_t most = 1;
+    functions->are_rows = true;
     const uint32_t *end = spirv_end(module);
     for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
         if (spirv_opcode(at) != SpvOpEntryPoint) continue;
         uint32_t group[3] = {0};
         spirv_required_group(module, at[2], group);
-        /* Larger groups than there are do not overflow it: such a kernel cannot be launched. */
-        const uint64_t plane = (uint64_t)group[0] * group[1];
-        const uint64_t items = plane > 0 && plane <= SUBGROUP_MAX_GROUP ? plane * group[2] : 0;
-        if (items == 0 || items > SUBGROUP_MAX_GROUP) return SUBGROUP_MAX_GROUP;
-        if (items > most) most = items;
+        if (items_of(group) > most) most = items_of(group);
+        if (group[0] != functions->size) functions->are_rows = false;
     }
     /* The last sub-group may be smaller: what its missing items would have means nothing, but is memory. */
-    const uint32_t whole = subgroup_sizes[ENGINE_SUBGROUP_SIZES - 1];
-    return ((uint32_t)most + whole - 1) / whole * whole;
+    functions->items = (most + functions->size - 1) / functions->size * functions->size;
 }
 
 subgroup_pool *subgroup_pool_of(subgroup_functions *functions, uint32_t type)
@@ -145,7 +150,7 @@ static uint32_t free_slot(const subgroup_slots *slots, const subgroup_pool *pool
 
 static uint32_t place_of(const subgroup_slots *slots, uint32_t slot)
 {
-    return subgroup_constant(slots->functions, slot * slots->functions->items);
+    return subgroup_wide_constant(slots->functions, slot * slots->functions->items);
 }
 
 static void store(subgroup_slots *slots, uint32_t value, subgroup_pool *pool, uint32_t slot)
@@ -159,7 +164,7 @@ static void store(subgroup_slots *slots, uint32_t value, subgroup_pool *pool, ui
                                                                               .result = functions->void_type,
                                                                               .value = pool->type,
                                                                               .parameters = {pool->type,
-                                                                                             functions->uint_type},
+                                                                                             functions->ulong_type},
                                                                               .parameter_count = 2,
                                                                               .slots = pool->variable});
     spirv_emit(slots->out, SpvOpFunctionCall, 5,

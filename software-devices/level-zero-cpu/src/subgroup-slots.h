@@ -25,8 +25,8 @@ typedef struct {
     unsigned held_count;
 } subgroup_slots;
 
-/* The work-items that a group has at most, by the sizes that the module's kernels are for. */
-uint32_t subgroup_items(const spirv_module *module);
+/* Finds out what the groups are like that the module's kernels are for. */
+void subgroup_measure_groups(subgroup_functions *functions, const spirv_module *module);
 
 /* The variable of all slots for values of a type; NULL with a line in the log where there are too many types. */
 subgroup_pool *subgroup_pool_of(subgroup_functions *functions, uint32_t type);

@@ -296,7 +296,7 @@ spirv_status subgroups_emulate(spirv_module *module, uint32_t *size, engine_log 
         state->edit = (spirv_edit){.module = module, .bound = module->bound, .log = log};
         state->functions.edit = &state->edit;
         state->functions.size = *size;
-        state->functions.items = subgroup_items(module);
+        subgroup_measure_groups(&state->functions, module);
         state->slots.functions = &state->functions;
         state->slots.out = &state->edit.bodies;
         if (survey(state, module)) {
