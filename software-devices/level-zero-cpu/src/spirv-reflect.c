@@ -74,7 +74,7 @@ static bool describe_argument(const spirv_module *module, const uint32_t *parame
            spirv_opcode(spirv_definition(module, value_type)) != SpvOpTypeBool;
 }
 
-static void read_group_size(const spirv_module *module, uint32_t function, uint32_t group[3])
+void spirv_required_group(const spirv_module *module, uint32_t function, uint32_t group[3])
 {
     const uint32_t *end = spirv_end(module);
     for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
@@ -109,7 +109,7 @@ static spirv_status describe_kernel(reflection *found, const uint32_t *entry, ch
         kernel->argument_count++;
     }
     found->argument_count += kernel->argument_count;
-    read_group_size(found->module, entry[2], kernel->required_group);
+    spirv_required_group(found->module, entry[2], kernel->required_group);
 
     spirv_usage usage;
     if (!spirv_usage_of(found->module, entry[2], &usage)) return SPIRV_NO_MEMORY;

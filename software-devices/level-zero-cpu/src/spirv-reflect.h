@@ -12,4 +12,7 @@
 spirv_status spirv_reflect(const spirv_module *module, engine_kernel_info **kernels, uint32_t *count, char *reason,
                            size_t reason_bytes);
 
+/* The group size that a kernel is for, by the execution modes of its function; left alone where there are none. */
+void spirv_required_group(const spirv_module *module, uint32_t function, uint32_t group[3]);
+
 #endif

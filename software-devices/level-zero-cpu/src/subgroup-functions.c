@@ -10,6 +10,11 @@ uint32_t subgroup_constant(subgroup_functions *functions, uint32_t value)
     return spirv_declare_constant(functions->edit, SpvOpConstant, functions->uint_type, 1, &value);
 }
 
+uint32_t subgroup_wide_constant(subgroup_functions *functions, uint32_t value)
+{
+    return spirv_declare_constant(functions->edit, SpvOpConstant, functions->ulong_type, 2, (uint32_t[]){value, 0});
+}
+
 static uint32_t declare_pointer(spirv_edit *edit, uint32_t storage, uint32_t type)
 {
     return spirv_declare_type(edit, SpvOpTypePointer, 2, (uint32_t[]){storage, type});
@@ -37,6 +42,20 @@ void subgroup_functions_begin(subgroup_functions *functions)
     declare_variable(edit, functions->fence, functions->uint_type, SpvStorageClassWorkgroup);
 }
 
+void subgroup_declare_array(subgroup_functions *functions, uint32_t id, uint32_t type, uint32_t length)
+{
+    const uint32_t operands[2] = {type, subgroup_constant(functions, length)};
+    uint32_t array = spirv_declare_type(functions->edit, SpvOpTypeArray, 2, operands);
+    declare_variable(functions->edit, id, array, SpvStorageClassWorkgroup);
+}
+
+void subgroup_barrier(subgroup_functions *functions, spirv_words *out)
+{
+    uint32_t scope = subgroup_constant(functions, SpvScopeWorkgroup);
+    uint32_t semantics = subgroup_constant(functions, SUBGROUP_SEMANTICS);
+    spirv_emit(out, SpvOpControlBarrier, 3, (uint32_t[]){scope, scope, semantics});
+}
+
 /* Workgroup memory with one value of the type per work-item. */
 static uint32_t scratch_of(subgroup_functions *functions, uint32_t type)
 {
@@ -48,10 +67,8 @@ static uint32_t scratch_of(subgroup_functions *functions, uint32_t type)
         edit->failed = true;
         return 0;
     }
-    uint32_t length = subgroup_constant(functions, SUBGROUP_MAX_GROUP);
-    uint32_t array = spirv_declare_type(edit, SpvOpTypeArray, 2, (uint32_t[]){type, length});
     uint32_t variable = spirv_new_id(edit);
-    declare_variable(edit, variable, array, SpvStorageClassWorkgroup);
+    subgroup_declare_array(functions, variable, type, SUBGROUP_MAX_GROUP);
     functions->scratch[functions->scratch_count].type = type;
     functions->scratch[functions->scratch_count++].variable = variable;
     return variable;
@@ -92,9 +109,9 @@ static uint32_t truth_type(subgroup_functions *functions, uint32_t type)
 
 static bool mentions(const subgroup_recipe *recipe, const char *name) { return strstr(recipe->text, name) != NULL; }
 
-static uint32_t helper(subgroup_functions *functions, const char *text)
+static uint32_t helper(subgroup_functions *functions, const char *text, uint32_t result)
 {
-    return subgroup_function(functions, &(subgroup_recipe){.text = text, .result = functions->uint_type});
+    return subgroup_function(functions, &(subgroup_recipe){.text = text, .result = result});
 }
 
 void subgroup_define_function(subgroup_functions *functions, const subgroup_recipe *recipe, uint32_t id)
@@ -104,7 +121,7 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
     memcpy(signature + 1, recipe->parameters, sizeof recipe->parameters);
     uint32_t value = recipe->value ? recipe->value : functions->uint_type;
     bool narrow = recipe->index && subgroup_bits(functions, recipe->index) == 32;
-    bool same_width = mentions(recipe, "%ulong %i") ? !narrow : narrow;
+    bool same_width = mentions(recipe, "$convert %ulong") ? !narrow : narrow;
     /* These two are what the others call, and call nothing. */
     bool basic = recipe->text == ITEM_TEXT || recipe->text == TOTAL_TEXT;
     const spirv_symbol symbols[] = {
@@ -125,22 +142,25 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
         {"scratch", mentions(recipe, "%scratch") ? scratch_of(functions, value) : 0, NULL},
         {"local_id", functions->local_id, NULL},
         {"group_size", functions->group_size, NULL},
-        {"item_of", basic ? 0 : helper(functions, ITEM_TEXT), NULL},
-        {"total_of", basic ? 0 : helper(functions, TOTAL_TEXT), NULL},
+        {"item_of", basic ? 0 : helper(functions, ITEM_TEXT, functions->ulong_type), NULL},
+        {"total_of", basic ? 0 : helper(functions, TOTAL_TEXT, functions->uint_type), NULL},
         {"wide_x", recipe->wide_x, NULL},
         {"wide_y", recipe->wide_y, NULL},
         {"widen_x", recipe->widen_x, NULL},
         {"widen_y", recipe->widen_y, NULL},
         {"fold", recipe->fold, NULL},
+        {"slots", recipe->slots, NULL},
         {"shuffle", recipe->shuffle, NULL},
         {"identity", recipe->identity, NULL},
         {"span", subgroup_constant(functions, recipe->span), NULL},
+        {"wide_span", subgroup_wide_constant(functions, recipe->span), NULL},
         {"zero", subgroup_constant(functions, 0), NULL},
         {"one", subgroup_constant(functions, 1), NULL},
         {"word_bits", subgroup_constant(functions, 32), NULL},
         {"ones", subgroup_constant(functions, UINT32_MAX), NULL},
         {"workgroup", subgroup_constant(functions, SpvScopeWorkgroup), NULL},
         {"semantics", subgroup_constant(functions, SUBGROUP_SEMANTICS), NULL},
+        {"lanes", 0, functions->are_rows && recipe->span == functions->size ? LANE_IN_ROW : LANE_IN_SPAN},
         {"operation", 0, recipe->operation},
         {"bounds", 0, recipe->bounds},
         {"times", 0, subgroup_components(functions, recipe->result) == 1 ? "OpFMul" : "OpVectorTimesScalar"},

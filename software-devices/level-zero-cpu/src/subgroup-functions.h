@@ -24,8 +24,15 @@ typedef struct {
     uint32_t widen_x;  /* functions that this one calls */
     uint32_t widen_y;
     uint32_t fold;
+    uint32_t slots; /* variable: see subgroup-slots.h */
     uint32_t shuffle;
 } subgroup_recipe;
+
+/* Slots for values of a type: an array of workgroup memory, with one place for each work-item in each slot. */
+typedef struct {
+    uint32_t type, variable;
+    uint32_t limit, used; /* slots */
+} subgroup_pool;
 
 typedef struct {
     spirv_edit *edit;
@@ -33,6 +40,8 @@ typedef struct {
     uint32_t local_id; /* variables of built-ins, of three 64-bit integers */
     uint32_t group_size;
     uint32_t fence; /* a word of workgroup memory */
+    uint32_t items;  /* that a slot has room for */
+    bool are_rows; /* sub-groups: the group is as wide as they are */
     uint32_t void_type, bool_type, uint_type, ulong_type, vector_type;
     struct {
         subgroup_recipe recipe;
@@ -43,6 +52,8 @@ typedef struct {
         uint32_t type, variable;
     } scratch[SUBGROUP_MAX_TYPES];
     unsigned scratch_count;
+    subgroup_pool pools[SUBGROUP_MAX_TYPES];
+    unsigned pool_count;
 } subgroup_functions;
 
 /* Declares what all functions use. */
@@ -54,8 +65,15 @@ uint32_t subgroup_function(subgroup_functions *functions, const subgroup_recipe 
 /* Writes the function of a recipe under an id that the module has for it. */
 void subgroup_define_function(subgroup_functions *functions, const subgroup_recipe *recipe, uint32_t id);
 
-/* A constant of type uint. */
+/* Declares an array of workgroup memory under an id. */
+void subgroup_declare_array(subgroup_functions *functions, uint32_t id, uint32_t type, uint32_t length);
+
+/* Writes a barrier of the group. */
+void subgroup_barrier(subgroup_functions *functions, spirv_words *out);
+
+/* Constants of types uint and ulong. */
 uint32_t subgroup_constant(subgroup_functions *functions, uint32_t value);
+uint32_t subgroup_wide_constant(subgroup_functions *functions, uint32_t value);
 
 /* Width of the numbers of a type, also inside of a vector; 0 for others. */
 unsigned subgroup_bits(const subgroup_functions *functions, uint32_t type);

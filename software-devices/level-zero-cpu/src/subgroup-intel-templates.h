@@ -5,8 +5,8 @@
 #include "subgroup-templates.h"
 
 /* Component i of a work-item is element i * span + lane of a block. */
-#define FIRST LANE "%place0 = OpCopyObject %uint %lane\n"
-#define THEN(i, before) "%place" #i " = OpIAdd %uint %place" #before " %span\n"
+#define FIRST LANE "%place0 = OpCopyObject %ulong %wide_lane\n"
+#define THEN(i, before) "%place" #i " = OpIAdd %ulong %place" #before " %wide_span\n"
 #define AT(i) "%at" #i " = OpInBoundsPtrAccessChain %I %pointer %place" #i "\n"
 #define EACH_OF_2(ACT) FIRST ACT(0) THEN(1, 0) ACT(1)
 #define EACH_OF_4(ACT) EACH_OF_2(ACT) THEN(2, 1) ACT(2) THEN(3, 2) ACT(3)
@@ -32,10 +32,13 @@ static const char WIDEN_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n" ENTRY "%h
                                        "%result = OpFConvert %R %halves\n"
                                        "OpReturnValue %result\n" END;
 
-/* A B + C, column by column of A; $operation makes %added of %sum and %wide, what work-item %i of the sub-group has. */
-static const char MATRIX_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
+/*
+ * A B + C, column by column of A, which is in a slot from %place on; $operation makes %added of %sum and %wide, what
+ * work-item %i of the sub-group has.
+ */
+static const char MATRIX_TEXT[] = BEGIN "%place = OpFunctionParameter %ulong\n"
                                         "%y = OpFunctionParameter %I\n"
-                                        "%z = OpFunctionParameter %R\n" ENTRY PUBLISH
+                                        "%z = OpFunctionParameter %R\n" ENTRY LANE "%start = OpIAdd %ulong %place %wide_first\n"
                                         "%factors = OpFunctionCall %wide_y %widen_y %y\n"
                                         "OpBranch %header\n"
                                         "%header = OpLabel\n"
@@ -45,14 +48,16 @@ static const char MATRIX_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
                                         "OpLoopMerge %done %body None\n"
                                         "OpBranchConditional %more %body %done\n"
                                         "%body = OpLabel\n"
-                                        "%from = OpIAdd %uint %first %i\n"
-                                        "%slot = OpInBoundsAccessChain %T_pointer %scratch %from\n"
+                                        "%wide_i = OpUConvert %ulong %i\n"
+                                        "%from = OpIAdd %ulong %start %wide_i\n"
+                                        "%slot = OpInBoundsAccessChain %T_pointer %slots %from\n"
                                         "%share = OpLoad %T %slot\n"
                                         "%wide = OpFunctionCall %wide_x %widen_x %share\n"
                                         "$operation\n"
                                         "%next = OpIAdd %uint %i %one\n"
                                         "OpBranch %header\n"
-                                        "%done = OpLabel\n" BARRIER "OpReturnValue %sum\n" END;
+                                        "%done = OpLabel\n"
+                                        "OpReturnValue %sum\n" END;
 
 /* The product of two halves is exact in a float, so that nothing is lost by rounding it and the sum apart. */
 #define ADD_PRODUCT(sum, column, place, before)                                                                        \

@@ -1,6 +1,7 @@
 #include "subgroup-operations.h"
 
 #include "subgroup-intel.h"
+#include "subgroup-slots.h"
 #include "subgroup-templates.h"
 #include "subgroups.h"
 
@@ -122,6 +123,7 @@ typedef struct {
     uint32_t span;
     const uint32_t *operands; /* after the scope where it has one */
     unsigned operand_count;
+    uint32_t slot; /* constant: where the first operand is, for what work-items take from each other */
 } group_instruction;
 
 static bool call_one(subgroup_call *call, uint32_t function, const uint32_t *arguments, unsigned count)
@@ -162,14 +164,31 @@ static bool fold(const group_instruction *of, size_t row, subgroup_call *call)
     return call_one(call, subgroup_function(of->functions, &recipe), of->operands + 1, 1);
 }
 
-/* A shuffle to a place that $operation computes from the second operand. */
+/* From a place in the sub-group that $operation computes from the second operand. */
 static bool shuffle_to(const group_instruction *of, const char *operation, subgroup_call *call)
 {
+    subgroup_functions *functions = of->functions;
+    uint32_t index = type_of(functions, of->operands[1]);
+    if (of->slot == 0 || subgroup_bits(functions, index) == 0) return false;
+    subgroup_recipe recipe = {.text = SHUFFLE_TO_TEXT,
+                              .operation = operation,
+                              .result = of->result,
+                              .value = of->result,
+                              .index = index,
+                              .parameters = {functions->ulong_type, index},
+                              .parameter_count = 2,
+                              .span = of->span,
+                              .slots = subgroup_pool_of(functions, of->result)->variable};
+    return call_one(call, subgroup_function(functions, &recipe), (uint32_t[]){of->slot, of->operands[1]}, 2);
+}
+
+static bool broadcast(const group_instruction *of, subgroup_call *call)
+{
+    if (of->slot != 0) return shuffle_to(of, TO_GIVEN, call);
     uint32_t index = type_of(of->functions, of->operands[1]);
     if (subgroup_bits(of->functions, of->result) == 0 || subgroup_bits(of->functions, index) == 0) return false;
     unsigned components = subgroup_components(of->functions, index);
-    subgroup_recipe recipe = {.text = components == 1 ? SHUFFLE_TO_TEXT : BROADCAST_AT_TEXT,
-                              .operation = operation,
+    subgroup_recipe recipe = {.text = components == 1 ? BROADCAST_TEXT : BROADCAST_AT_TEXT,
                               .bounds = components == 3 ? THIRD : NO_THIRD,
                               .result = of->result,
                               .value = of->result,
@@ -271,7 +290,7 @@ static bool find(const group_instruction *of, subgroup_call *call)
     case SpvOpGroupNonUniformAny: return vote(of, VOTE_TEXT, UNSIGNED_MAXIMUM, call);
     case SpvOpGroupNonUniformAllEqual: return all_equal(of, call);
     case SpvOpGroupNonUniformElect: return local(of, ELECT_TEXT, NULL, 0, call);
-    case SpvOpGroupBroadcast:
+    case SpvOpGroupBroadcast: return broadcast(of, call);
     case SpvOpGroupNonUniformBroadcast:
     case SpvOpGroupNonUniformShuffle:
     case SpvOpSubgroupShuffleINTEL: return shuffle_to(of, TO_GIVEN, call);
@@ -291,7 +310,7 @@ static bool find(const group_instruction *of, subgroup_call *call)
     }
 }
 
-bool subgroup_call_for(subgroup_functions *functions, const uint32_t *instruction, subgroup_call *call)
+bool subgroup_call_for(subgroup_functions *functions, const uint32_t *instruction, uint32_t slot, subgroup_call *call)
 {
     /* The only one without a result. */
     if (spirv_opcode(instruction) == SpvOpSubgroupBlockWriteINTEL) {
@@ -299,8 +318,13 @@ bool subgroup_call_for(subgroup_functions *functions, const uint32_t *instructio
         return subgroup_block_write(functions, instruction + 1, call);
     }
     call->result = instruction[1];
-    group_instruction of = {functions,       spirv_opcode(instruction), instruction[1],
-                            functions->size, instruction + 3,           spirv_length(instruction) - 3u};
+    group_instruction of = {.functions = functions,
+                            .opcode = spirv_opcode(instruction),
+                            .result = instruction[1],
+                            .span = functions->size,
+                            .operands = instruction + 3,
+                            .operand_count = spirv_length(instruction) - 3u,
+                            .slot = slot};
     bool has_scope = of.opcode < SpvOpSubgroupShuffleINTEL;
     uint64_t scope = SpvScopeSubgroup;
     if (has_scope) {

@@ -18,8 +18,7 @@ static const char ITEM_TEXT[] = BEGIN ENTRY "%id = OpLoad %v3ulong %local_id\n"
                                             "%row = OpIAdd %ulong %plane %y\n"
                                             "%before = OpIMul %ulong %row %width\n"
                                             "%sum = OpIAdd %ulong %before %x\n"
-                                            "%result = OpUConvert %uint %sum\n"
-                                            "OpReturnValue %result\n" END;
+                                            "OpReturnValue %sum\n" END;
 
 /* How many work-items the group has. */
 static const char TOTAL_TEXT[] = BEGIN ENTRY "%size = OpLoad %v3ulong %group_size\n"
@@ -31,8 +30,18 @@ static const char TOTAL_TEXT[] = BEGIN ENTRY "%size = OpLoad %v3ulong %group_siz
                                              "%result = OpUConvert %uint %volume\n"
                                              "OpReturnValue %result\n" END;
 
-#define CALL_ITEM "%item = OpFunctionCall %uint %item_of\n"
-#define LANE CALL_ITEM "%lane = OpUMod %uint %item %span\n%first = OpISub %uint %item %lane\n"
+/* Indices are wide, as narrow ones would be extended in every address, which hides from PoCL's loops how they step. */
+#define CALL_ITEM "%wide_item = OpFunctionCall %ulong %item_of\n%item = OpUConvert %uint %wide_item\n"
+#define LANE                                                                                                           \
+    CALL_ITEM "$lanes\n"                                                                                               \
+              "%wide_first = OpISub %ulong %wide_item %wide_lane\n"                                                    \
+              "%lane = OpUConvert %uint %wide_lane\n"                                                                  \
+              "%first = OpUConvert %uint %wide_first\n"
+
+/* $lanes makes %wide_lane. Where a sub-group is just a row of the group, there is nothing to divide. */
+static const char LANE_IN_SPAN[] = "%wide_lane = OpUMod %ulong %wide_item %wide_span\n";
+static const char LANE_IN_ROW[] = "%own_id = OpLoad %v3ulong %local_id\n"
+                                  "%wide_lane = OpCompositeExtract %ulong %own_id 0\n";
 /* One past the last item of the sub-group. */
 #define STOP                                                                                                           \
     "%full = OpIAdd %uint %first %span\n"                                                                              \
@@ -56,7 +65,7 @@ static const char ELECT_TEXT[] = BEGIN ENTRY LANE "%result = OpIEqual %bool %lan
 #define BARRIER "OpControlBarrier %workgroup %workgroup %semantics\n"
 /* Every item puts its value where the others find it. */
 #define PUBLISH                                                                                                        \
-    LANE "%own = OpInBoundsAccessChain %T_pointer %scratch %item\n"                                                    \
+    LANE "%own = OpInBoundsAccessChain %T_pointer %scratch %wide_item\n"                                                    \
          "OpStore %own %x\n" BARRIER
 
 /* The value of another item, by its number in the span; wraps around. */
@@ -67,18 +76,38 @@ static const char SHUFFLE_TEXT[] =
           "%slot = OpInBoundsAccessChain %T_pointer %scratch %from\n"
           "%result = OpLoad %T %slot\n" BARRIER "OpReturnValue %result\n" END;
 
-/* $operation makes %to, a number in the span, of %given and %lane. */
+/* The work-item's value goes into a slot, which starts at %place. */
+static const char STORE_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
+                                       "%place = OpFunctionParameter %ulong\n" ENTRY CALL_ITEM
+                                       "%at = OpIAdd %ulong %place %wide_item\n"
+                                       "%own = OpInBoundsAccessChain %T_pointer %slots %at\n"
+                                       "OpStore %own %x\n"
+                                       "OpReturn\n" END;
+
+/* What a slot has of another item. $operation makes %to, a number in the span, of %given and %lane. */
 static const char SHUFFLE_TO_TEXT[] =
-    BEGIN "%x = OpFunctionParameter %T\n"
+    BEGIN "%place = OpFunctionParameter %ulong\n"
           "%index = OpFunctionParameter %I\n" ENTRY LANE "%given = $convert %uint %index\n"
           "$operation\n"
-          "%result = OpFunctionCall %T %shuffle %x %to\n"
+          "%wrapped = OpUMod %uint %to %span\n"
+          "%wide_to = OpUConvert %ulong %wrapped\n"
+          "%from = OpIAdd %ulong %wide_first %wide_to\n"
+          "%at = OpIAdd %ulong %place %from\n"
+          "%theirs = OpInBoundsAccessChain %T_pointer %slots %at\n"
+          "%result = OpLoad %T %theirs\n"
           "OpReturnValue %result\n" END;
 
 static const char TO_GIVEN[] = "%to = OpCopyObject %uint %given\n";
 static const char TO_XOR[] = "%to = OpBitwiseXor %uint %lane %given\n";
 static const char TO_UP[] = "%to = OpISub %uint %lane %given\n";
 static const char TO_DOWN[] = "%to = OpIAdd %uint %lane %given\n";
+
+/* Of the group. */
+static const char BROADCAST_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %T\n"
+          "%index = OpFunctionParameter %I\n" ENTRY "%to = $convert %uint %index\n"
+          "%result = OpFunctionCall %T %shuffle %x %to\n"
+          "OpReturnValue %result\n" END;
 
 /* A local id of two or three numbers. */
 static const char BROADCAST_AT_TEXT[] =

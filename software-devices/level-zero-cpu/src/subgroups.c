@@ -3,6 +3,7 @@
 #include "spirv-tools.h"
 #include "subgroup-intel.h"
 #include "subgroup-operations.h"
+#include "subgroup-slots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ typedef struct {
 
 typedef struct {
     subgroup_functions functions;
+    subgroup_slots slots;
     spirv_edit edit;
     role *roles; /* by id */
     bool has_imports;
@@ -137,13 +139,6 @@ static void decorate(spirv_edit *edit, uint32_t variable, SpvBuiltIn builtin)
     spirv_emit(&edit->preamble, SpvOpDecorate, 2, (uint32_t[]){variable, SpvDecorationConstant});
 }
 
-static void emit_barrier(emulation *state, spirv_words *out)
-{
-    uint32_t scope = subgroup_constant(&state->functions, SpvScopeWorkgroup);
-    uint32_t semantics = subgroup_constant(&state->functions, SUBGROUP_SEMANTICS);
-    spirv_emit(out, SpvOpControlBarrier, 3, (uint32_t[]){scope, scope, semantics});
-}
-
 /* PoCL has no fences, but its atomic operations are sequentially consistent. */
 static void emit_fence(emulation *state, spirv_words *out)
 {
@@ -156,10 +151,10 @@ static void emit_fence(emulation *state, spirv_words *out)
         (uint32_t[]){functions->uint_type, spirv_new_id(&state->edit), functions->fence, scope, semantics, zero});
 }
 
-static void emit_group_operation(emulation *state, const uint32_t *at)
+static void emit_group_operation(emulation *state, const uint32_t *at, uint32_t slot)
 {
     subgroup_call call;
-    if (!subgroup_call_for(&state->functions, at, &call)) {
+    if (!subgroup_call_for(&state->functions, at, slot, &call)) {
         if (!state->edit.failed)
             engine_say(state->edit.log, "Op%s is not emulated on this device, or not in this scope or for this type",
                        spirv_opcode_name(spirv_opcode(at)));
@@ -172,7 +167,16 @@ static void emit_group_operation(emulation *state, const uint32_t *at)
     spirv_emit(&state->edit.bodies, SpvOpFunctionCall, 3 + call.argument_count, operands);
 }
 
-/* The declaration goes, and a function takes its id: calls stay as they are. */
+/* What takes the place of an import has a slot in place of the first operand. */
+static void emit_call_of_import(emulation *state, const uint32_t *at, uint32_t slot)
+{
+    spirv_words *out = &state->edit.bodies;
+    spirv_append(out, at, 4);
+    spirv_append(out, &slot, 1);
+    spirv_append(out, at + 5, spirv_length(at) - 5u);
+}
+
+/* The declaration goes, and a function takes its id. */
 static bool skip_import(emulation *state, const uint32_t *at)
 {
     const uint16_t opcode = spirv_opcode(at);
@@ -192,15 +196,20 @@ static void copy_body(emulation *state, const uint32_t *at)
     spirv_words *out = &state->edit.bodies;
     uint16_t opcode = spirv_opcode(at);
     if (skip_import(state, at)) return;
+    subgroup_slots_pass(&state->slots, at);
+    const bool takes = subgroup_taken_value(&state->functions, at) != 0;
+    const uint32_t slot = takes ? subgroup_slot_for(&state->slots, at) : 0;
     if (opcode == SpvOpLoad && is_dropped_variable(state, at[3])) {
         uint32_t function = subgroup_builtin(&state->functions, state->roles[at[3]].builtin - 1u);
         spirv_emit(out, SpvOpFunctionCall, 3, (uint32_t[]){at[1], at[2], function});
     } else if (opcode == SpvOpMemoryBarrier) {
         emit_fence(state, out);
     } else if (opcode == SpvOpControlBarrier && is_subgroup_barrier(state->edit.module, at)) {
-        emit_barrier(state, out);
+        subgroup_barrier(&state->functions, out);
     } else if (subgroup_is_group_opcode(opcode)) {
-        emit_group_operation(state, at);
+        emit_group_operation(state, at, slot);
+    } else if (takes) {
+        emit_call_of_import(state, at, slot);
     } else {
         spirv_append(out, at, spirv_length(at));
     }
@@ -219,6 +228,7 @@ static void rewrite(emulation *state, const spirv_module *module)
             spirv_append(&state->edit.declarations, at, spirv_length(at));
     subgroup_functions_begin(&state->functions);
     for (; at < end; at += spirv_length(at)) copy_body(state, at);
+    subgroup_slots_end(&state->functions);
 }
 
 const uint32_t subgroup_sizes[ENGINE_SUBGROUP_SIZES] = {8, 16, 32};
@@ -286,6 +296,9 @@ spirv_status subgroups_emulate(spirv_module *module, uint32_t *size, engine_log 
         state->edit = (spirv_edit){.module = module, .bound = module->bound, .log = log};
         state->functions.edit = &state->edit;
         state->functions.size = *size;
+        subgroup_measure_groups(&state->functions, module);
+        state->slots.functions = &state->functions;
+        state->slots.out = &state->edit.bodies;
         if (survey(state, module)) {
             if (!state->functions.local_id) state->functions.local_id = spirv_new_id(&state->edit);
             if (!state->functions.group_size) state->functions.group_size = spirv_new_id(&state->edit);

@@ -131,7 +131,7 @@ export const manyGroups = [
     }),
     version: '1.3',
     expected: exchangeOf,
-    localBytes: 4096,
+    localBytes: 8192,
   },
   {
     name: 'sub-group operations and a fence in a function',
@@ -152,7 +152,7 @@ export const manyGroups = [
     ),
     version: '1.3',
     expected: exchangeOf,
-    localBytes: 4100,
+    localBytes: 8196,
   },
   { name: 'a variable in a function', text: typed(kernel(called)), expected: opposite, localBytes: ITEMS * 4 },
   {

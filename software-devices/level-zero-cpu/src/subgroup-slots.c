@@ -1,0 +1,205 @@
+#include "subgroup-slots.h"
+
+#include "spirv-reflect.h"
+#include "spirv-types.h"
+#include "subgroup-templates.h"
+#include "subgroups.h"
+
+/* The most where a kernel does not say. Groups that are larger than that cannot be launched. */
+static uint32_t items_of(const uint32_t group[3])
+{
+    uint64_t items = group[0];
+    for (int axis = 1; axis < 3 && items <= SUBGROUP_MAX_GROUP; axis++) items *= group[axis];
+    return items > 0 && items <= SUBGROUP_MAX_GROUP ? (uint32_t)items : SUBGROUP_MAX_GROUP;
+}
+
+void subgroup_measure_groups(subgroup_functions *functions, const spirv_module *module)
+{
+    uint32_t most = 1;
+    functions->are_rows = true;
+    const uint32_t *end = spirv_end(module);
+    for (const uint32_t *at = spirv_first(module); at < end; at += spirv_length(at)) {
+        if (spirv_opcode(at) != SpvOpEntryPoint) continue;
+        uint32_t group[3] = {0};
+        spirv_required_group(module, at[2], group);
+        if (items_of(group) > most) most = items_of(group);
+        if (group[0] != functions->size) functions->are_rows = false;
+    }
+    /* The last sub-group may be smaller: what its missing items would have means nothing, but is memory. */
+    functions->items = (most + functions->size - 1) / functions->size * functions->size;
+}
+
+subgroup_pool *subgroup_pool_of(subgroup_functions *functions, uint32_t type)
+{
+    for (unsigned at = 0; at < functions->pool_count; at++)
+        if (functions->pools[at].type == type) return &functions->pools[at];
+    if (functions->pool_count == SUBGROUP_MAX_TYPES) {
+        engine_say(functions->edit->log, "work-items of sub-groups take values of more than %d types",
+                   SUBGROUP_MAX_TYPES);
+        functions->edit->failed = true;
+        return NULL;
+    }
+    const uint64_t bytes = spirv_layout_of(functions->edit->module, type).bytes * functions->items;
+    const uint64_t most = SUBGROUP_SLOT_BYTES / bytes;
+    subgroup_pool *pool = &functions->pools[functions->pool_count++];
+    pool->type = type;
+    pool->variable = spirv_new_id(functions->edit);
+    pool->limit = most > SUBGROUP_MAX_SLOTS ? SUBGROUP_MAX_SLOTS : most > 0 ? (uint32_t)most : 1;
+    return pool;
+}
+
+void subgroup_slots_end(subgroup_functions *functions)
+{
+    for (unsigned at = 0; at < functions->pool_count; at++) {
+        const subgroup_pool *pool = &functions->pools[at];
+        const uint32_t count = pool->used > 0 ? pool->used : 1;
+        subgroup_declare_array(functions, pool->variable, pool->type, count * functions->items);
+    }
+}
+
+static uint32_t type_of(const subgroup_functions *functions, uint32_t id)
+{
+    return spirv_definition(functions->edit->module, id)[1];
+}
+
+/* Only imports have none. */
+static bool has_body(const uint32_t *function)
+{
+    do function += spirv_length(function);
+    while (spirv_opcode(function) == SpvOpFunctionParameter);
+    return spirv_opcode(function) == SpvOpLabel;
+}
+
+static bool is_call(const subgroup_functions *functions, const uint32_t *at, bool of_import)
+{
+    return spirv_opcode(at) == SpvOpFunctionCall &&
+           has_body(spirv_definition(functions->edit->module, at[3])) != of_import;
+}
+
+/* The operand in which an instruction has such a value, 0 for others. */
+static unsigned value_word(const subgroup_functions *functions, const uint32_t *at)
+{
+    uint64_t scope = SpvScopeWorkgroup;
+    switch (spirv_opcode(at)) {
+    case SpvOpGroupBroadcast:
+    case SpvOpGroupNonUniformBroadcast:
+    case SpvOpGroupNonUniformShuffle:
+    case SpvOpGroupNonUniformShuffleXor:
+    case SpvOpGroupNonUniformShuffleUp:
+    case SpvOpGroupNonUniformShuffleDown:
+        spirv_integer(functions->edit->module, at[3], &scope);
+        /* A place in a group may be a vector. */
+        return scope == SpvScopeSubgroup && subgroup_components(functions, type_of(functions, at[5])) == 1 ? 4 : 0;
+    case SpvOpSubgroupShuffleINTEL:
+    case SpvOpSubgroupShuffleXorINTEL: return 3;
+    case SpvOpFunctionCall: return is_call(functions, at, true) && spirv_length(at) > 4 ? 4 : 0;
+    default: return 0;
+    }
+}
+
+uint32_t subgroup_taken_value(const subgroup_functions *functions, const uint32_t *instruction)
+{
+    const unsigned word = value_word(functions, instruction);
+    if (word == 0 || subgroup_bits(functions, type_of(functions, instruction[word])) == 0) return 0;
+    return instruction[word];
+}
+
+static bool ends_slots(const subgroup_functions *functions, const uint32_t *at)
+{
+    return spirv_opcode(at) == SpvOpLabel || spirv_opcode(at) == SpvOpFunctionEnd || is_call(functions, at, false);
+}
+
+void subgroup_slots_pass(subgroup_slots *slots, const uint32_t *instruction)
+{
+    if (ends_slots(slots->functions, instruction)) slots->held_count = 0;
+}
+
+/* Its index among those that are held, or their number. */
+static unsigned find_value(const subgroup_slots *slots, uint32_t value)
+{
+    unsigned at = 0;
+    while (at < slots->held_count && slots->held[at].value != value) at++;
+    return at;
+}
+
+static bool is_taken_from(const subgroup_slots *slots, const uint32_t *at, uint32_t value)
+{
+    for (; !ends_slots(slots->functions, at); at += spirv_length(at))
+        if (subgroup_taken_value(slots->functions, at) == value) return true;
+    return false;
+}
+
+static void drop_what_is_over(subgroup_slots *slots, const uint32_t *from)
+{
+    unsigned kept = 0;
+    for (unsigned at = 0; at < slots->held_count; at++)
+        if (is_taken_from(slots, from, slots->held[at].value)) slots->held[kept++] = slots->held[at];
+    slots->held_count = kept;
+}
+
+/* The lowest slot of a pool that holds nothing, or its limit. */
+static uint32_t free_slot(const subgroup_slots *slots, const subgroup_pool *pool)
+{
+    uint64_t full = 0;
+    for (unsigned at = 0; at < slots->held_count; at++)
+        if (slots->held[at].pool == pool) full |= UINT64_C(1) << slots->held[at].slot;
+    uint32_t slot = 0;
+    while (slot < pool->limit && (full >> slot & 1)) slot++;
+    return slot;
+}
+
+static uint32_t place_of(const subgroup_slots *slots, uint32_t slot)
+{
+    return subgroup_wide_constant(slots->functions, slot * slots->functions->items);
+}
+
+static void store(subgroup_slots *slots, uint32_t value, subgroup_pool *pool, uint32_t slot)
+{
+    subgroup_functions *functions = slots->functions;
+    if (slot >= pool->used) pool->used = slot + 1;
+    slots->held[slots->held_count].value = value;
+    slots->held[slots->held_count].pool = pool;
+    slots->held[slots->held_count++].slot = slot;
+    const uint32_t function = subgroup_function(functions, &(subgroup_recipe){.text = STORE_TEXT,
+                                                                              .result = functions->void_type,
+                                                                              .value = pool->type,
+                                                                              .parameters = {pool->type,
+                                                                                             functions->ulong_type},
+                                                                              .parameter_count = 2,
+                                                                              .slots = pool->variable});
+    spirv_emit(slots->out, SpvOpFunctionCall, 5,
+               (uint32_t[]){functions->void_type, spirv_new_id(functions->edit), function, value,
+                            place_of(slots, slot)});
+}
+
+/* Stores what the instruction takes and, as long as there are slots, what later ones take that is there already. */
+static void fill(subgroup_slots *slots, const uint32_t *from)
+{
+    const spirv_module *module = slots->functions->edit->module;
+    for (const uint32_t *at = from; !ends_slots(slots->functions, at); at += spirv_length(at)) {
+        const uint32_t value = subgroup_taken_value(slots->functions, at);
+        if (value == 0 || spirv_definition(module, value) >= from) continue;
+        if (find_value(slots, value) < slots->held_count) continue;
+        subgroup_pool *pool = subgroup_pool_of(slots->functions, type_of(slots->functions, value));
+        const uint32_t slot = pool ? free_slot(slots, pool) : 0;
+        if (pool && slot < pool->limit) store(slots, value, pool, slot);
+    }
+}
+
+uint32_t subgroup_slot_for(subgroup_slots *slots, const uint32_t *instruction)
+{
+    const uint32_t value = subgroup_taken_value(slots->functions, instruction);
+    unsigned at = find_value(slots, value);
+    if (at == slots->held_count) {
+        drop_what_is_over(slots, instruction);
+        const subgroup_pool *pool = subgroup_pool_of(slots->functions, type_of(slots->functions, value));
+        if (!pool) return 0;
+        if (free_slot(slots, pool) == pool->limit) slots->held_count = 0;
+        /* The first barrier is for those that still load what the slots had before. */
+        subgroup_barrier(slots->functions, slots->out);
+        fill(slots, instruction);
+        subgroup_barrier(slots->functions, slots->out);
+        at = find_value(slots, value);
+    }
+    return place_of(slots, slots->held[at].slot);
+}
