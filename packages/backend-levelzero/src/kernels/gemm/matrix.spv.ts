@@ -102,12 +102,14 @@ export const matrix: (params: MatrixParams) => Kernel = variants(({ lanes, outpu
           const column = k.add(firstColumn, k.add(lane, j * lanes));
           k.when(k.ult(column, args.n), () => {
             const top = k.add(c, k.uconvert(column, u64));
-            for (let i = 0; i < BLOCKS * BLOCK_ROWS; i++) {
-              const row = k.add(firstRow, i);
-              const of = sums[Math.floor(i / BLOCK_ROWS) * BLOCKS + j] as Value;
-              k.when(k.ult(row, args.m), () => {
-                const entry = k.at(args.c, k.add(top, k.mul(k.uconvert(row, u64), args.c_ld)));
-                storeElement(k, output, entry, result(entry, k.mul(k.extract(of, i % BLOCK_ROWS), args.alpha)));
+            for (const i of block) {
+              const blockTop = k.math('u_min', k.add(firstRow, i * BLOCK_ROWS), args.m);
+              const rows = k.math('u_min', k.sub(args.m, blockTop), k.constant(u32, BLOCK_ROWS));
+              k.forLoop({ to: rows, unroll: 'dont-unroll' }, [], (row) => {
+                const place = k.mul(k.uconvert(k.add(blockTop, row), u64), args.c_ld);
+                const entry = k.at(args.c, k.add(top, place));
+                const product = k.mul(k.extractAt(sums[i * BLOCKS + j] as Value, row), args.alpha);
+                storeElement(k, output, entry, result(entry, product));
               });
             }
           });
