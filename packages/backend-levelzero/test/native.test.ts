@@ -111,7 +111,7 @@ it('words that a compiler might not survive are refused before a driver sees the
   for (const [words, problem] of [
     [Uint32Array.of(1, 2, 3), 'they begin with 0x1, not with 0x7230203'],
     [swapped, 'the bytes of each word are in the other order'],
-    [module.slice(0, -1), 'they end within an instruction, 1 words too early'],
+    [module.slice(0, 6), 'they end within an instruction, 1 words too early'],
     [module.slice(0, 3), 'they end within an instruction'],
     [damaged, 'the instruction at word 5 has no words'],
   ] as const) {

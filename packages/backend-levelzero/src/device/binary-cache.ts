@@ -94,7 +94,7 @@ export class BinaryCache {
       renameSync(draft, file);
     } catch {
       // A folder that cannot be written to, or a full disk: it is built again next time.
-      rmSync(draft, { force: true });
+      removeIfThere(draft);
     }
   }
 
@@ -125,6 +125,14 @@ export class BinaryCache {
     process.emitWarning(`the compiled module ${file} ${problem}; it is compiled again`, {
       code: 'CONCORD_MODULE_CACHE',
     });
+  }
+}
+
+function removeIfThere(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // Its folder is none.
   }
 }
 

@@ -224,6 +224,11 @@ export class LevelZeroClient {
     await this.#modules.compile(kernel);
   }
 
+  /** @internal What the driver's compiler made of a kernel, for tools that look into it. */
+  nativeBinary(kernel: Kernel): Uint8Array | undefined {
+    return this.#modules.nativeBinary(kernel);
+  }
+
   /**
    * Builds a SPIR-V module of one's own. The same source gives the same module.
    *

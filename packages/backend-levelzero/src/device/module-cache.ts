@@ -82,6 +82,11 @@ export class ModuleCache {
     return this.#kernels.get(kernel) ?? this.#keep(kernel, loaded, this.#kernels);
   }
 
+  /** What the driver's compiler made of a kernel that was built; undefined where the driver does not give it away. */
+  nativeBinary(kernel: Kernel): Uint8Array | undefined {
+    return this.#modules.get(keyOf(sourceOf(kernel)))?.nativeBinary();
+  }
+
   /** Resolves when no build is under way. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#building.values());

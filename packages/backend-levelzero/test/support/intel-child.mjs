@@ -1,9 +1,11 @@
 // @ts-check
 // `intel-child.mjs <JSON>`: builds kernels on the device that the environment names, makes their kernel objects and
 // launches each once. A process of its own, as Intel's compiler can end it; each kernel is named before it is tried.
-import { keepBuilds } from './intel-builds.mjs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-/** @typedef {{ names: readonly string[], folder: string, compiler: string }} Request */
+/** @typedef {{ names: readonly string[], folder: string }} Request `folder`: where binaries go */
 
 const built = new URL('../../dist/', import.meta.url);
 const { LevelZeroClient } = await import(new URL('device/level-zero-client.js', built).href);
@@ -12,12 +14,12 @@ const { allKernels } = await import(new URL('kernels/all-kernels.js', built).hre
 const BYTES = 2 ** 20;
 
 /** @type {Request} */
-const { names, folder, compiler } = JSON.parse(process.argv[2] ?? '');
+const { names, folder } = JSON.parse(process.argv[2] ?? '');
 const wanted = new Set(names);
 const say = (/** @type {object} */ message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 const client = await LevelZeroClient.open();
-const lastBinary = keepBuilds(client, folder, compiler);
+mkdirSync(folder, { recursive: true });
 const memory = { buffer: client.allocate(BYTES), byteOffset: 0, byteLength: BYTES };
 /** @type {import('../../src/kernels/kernel.ts').Kernel[]} */
 const kernels = allKernels(client.traits).filter((/** @type {{ name: string }} */ { name }) => wanted.has(name));
@@ -33,7 +35,7 @@ for (const kernel of kernels) {
       recorder.launch(launch),
     );
     await client.finish();
-    say({ name, binary: lastBinary() });
+    say({ name, binary: keep(kernel) });
   } catch (error) {
     say({ name, error: error instanceof Error ? error.message : String(error) });
     // What was launched in vain spoils the client; the parent starts another for the rest.
@@ -41,3 +43,17 @@ for (const kernel of kernels) {
   }
 }
 await client.dispose();
+
+/**
+ * Writes what the compiler made of a kernel to a file, for those who look into it.
+ *
+ * @param {import('../../src/kernels/kernel.ts').Kernel} kernel
+ * @returns {string} its path
+ */
+function keep(kernel) {
+  const binary = client.nativeBinary(kernel);
+  if (binary === undefined) throw new Error('the driver gives no native binary');
+  const file = join(folder, `${createHash('sha256').update(kernel.name).digest('hex')}.bin`);
+  writeFileSync(file, binary);
+  return file;
+}

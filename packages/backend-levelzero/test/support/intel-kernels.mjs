@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { cache, readyDriver } from '../../../../software-devices/intel-driver/lib/cache.mjs';
-import { environmentOf, products } from '../../../../software-devices/intel-driver/lib/products.mjs';
+import { environmentOf } from '../../../../software-devices/intel-driver/lib/products.mjs';
 
 /** @typedef {import('../../../../software-devices/intel-driver/lib/products.mjs').Product} Product */
 /**
@@ -47,10 +47,8 @@ export async function withIntelDriver(product, action) {
  * @returns {Promise<BuiltKernel[]>} by name, in the order of `names`
  */
 export async function buildKernels(product, names) {
-  const { code } = products[product];
-  const version = readyDriver()?.version;
-  if (version === undefined) throw new Error("Intel's driver is not set up");
-  const request = { folder: join(cache, 'builds', code), compiler: `${version} for ${code}` };
+  if (readyDriver() === undefined) throw new Error("Intel's driver is not set up");
+  const request = { folder: join(cache, 'builds', product) };
   // Kernels of a family are neighbours and take about as long, so each process gets a share of all.
   const shares = Array.from({ length: JOBS }, (_, job) => names.filter((_name, index) => index % JOBS === job));
   /** @type {Map<string, BuiltKernel>} */
@@ -70,7 +68,10 @@ export async function buildKernels(product, names) {
  * @returns {Promise<BuiltKernel[]>} one at least; of those that the process came to
  */
 async function runChild(driver, request) {
-  const child = spawn(process.execPath, [CHILD, JSON.stringify(request)], { env: { ...process.env, ...driver } });
+  const child = spawn(process.execPath, [CHILD, JSON.stringify(request)], {
+    // What was compiled before is loaded from there.
+    env: { ...process.env, ...driver, XDG_CACHE_HOME: join(cache, 'modules'), CONCORD_MODULE_CACHE: 'use' },
+  });
   /** @type {BuiltKernel[]} */
   const results = [];
   /** @type {string | undefined} */
