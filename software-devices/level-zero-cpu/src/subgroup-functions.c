@@ -122,6 +122,8 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
     uint32_t value = recipe->value ? recipe->value : functions->uint_type;
     bool narrow = recipe->index && subgroup_bits(functions, recipe->index) == 32;
     bool same_width = mentions(recipe, "$convert %ulong") ? !narrow : narrow;
+    uint32_t memory = recipe->slots;
+    if (!memory && mentions(recipe, "%memory")) memory = scratch_of(functions, value);
     /* These two are what the others call, and call nothing. */
     bool basic = recipe->text == ITEM_TEXT || recipe->text == TOTAL_TEXT;
     const spirv_symbol symbols[] = {
@@ -139,7 +141,7 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
         {"ulong", functions->ulong_type, NULL},
         {"v3ulong", functions->vector_type, NULL},
         {"T_pointer", declare_pointer(edit, SpvStorageClassWorkgroup, value), NULL},
-        {"scratch", mentions(recipe, "%scratch") ? scratch_of(functions, value) : 0, NULL},
+        {"memory", memory, NULL},
         {"local_id", functions->local_id, NULL},
         {"group_size", functions->group_size, NULL},
         {"item_of", basic ? 0 : helper(functions, ITEM_TEXT, functions->ulong_type), NULL},
@@ -149,7 +151,6 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
         {"widen_x", recipe->widen_x, NULL},
         {"widen_y", recipe->widen_y, NULL},
         {"fold", recipe->fold, NULL},
-        {"slots", recipe->slots, NULL},
         {"shuffle", recipe->shuffle, NULL},
         {"identity", recipe->identity, NULL},
         {"span", subgroup_constant(functions, recipe->span), NULL},

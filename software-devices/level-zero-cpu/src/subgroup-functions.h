@@ -24,7 +24,7 @@ typedef struct {
     uint32_t widen_x;  /* functions that this one calls */
     uint32_t widen_y;
     uint32_t fold;
-    uint32_t slots; /* variable: see subgroup-slots.h */
+    uint32_t slots; /* variable, where values are in slots: see subgroup-slots.h */
     uint32_t shuffle;
 } subgroup_recipe;
 
@@ -32,6 +32,7 @@ typedef struct {
 typedef struct {
     uint32_t type, variable;
     uint32_t limit, used; /* slots */
+    uint64_t read;        /* slots that items may still load from: a bit each, since the last barrier */
 } subgroup_pool;
 
 typedef struct {

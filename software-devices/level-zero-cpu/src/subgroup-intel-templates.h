@@ -38,7 +38,8 @@ static const char WIDEN_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n" ENTRY "%h
  */
 static const char MATRIX_TEXT[] = BEGIN "%place = OpFunctionParameter %ulong\n"
                                         "%y = OpFunctionParameter %I\n"
-                                        "%z = OpFunctionParameter %R\n" ENTRY LANE "%start = OpIAdd %ulong %place %wide_first\n"
+                                        "%z = OpFunctionParameter %R\n" ENTRY LANE
+                                        "%start = OpIAdd %ulong %place %wide_first\n"
                                         "%factors = OpFunctionCall %wide_y %widen_y %y\n"
                                         "OpBranch %header\n"
                                         "%header = OpLabel\n"
@@ -50,7 +51,7 @@ static const char MATRIX_TEXT[] = BEGIN "%place = OpFunctionParameter %ulong\n"
                                         "%body = OpLabel\n"
                                         "%wide_i = OpUConvert %ulong %i\n"
                                         "%from = OpIAdd %ulong %start %wide_i\n"
-                                        "%slot = OpInBoundsAccessChain %T_pointer %slots %from\n"
+                                        "%slot = OpInBoundsAccessChain %T_pointer %memory %from\n"
                                         "%share = OpLoad %T %slot\n"
                                         "%wide = OpFunctionCall %wide_x %widen_x %share\n"
                                         "$operation\n"

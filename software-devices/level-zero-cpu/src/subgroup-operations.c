@@ -89,7 +89,7 @@ static uint32_t identity_of(subgroup_functions *functions, identity_kind kind, u
 
 static uint32_t fold_of(subgroup_functions *functions, const char *combine, uint32_t type, uint32_t span)
 {
-    return subgroup_function(functions, &(subgroup_recipe){.text = FOLD_TEXT,
+    return subgroup_function(functions, &(subgroup_recipe){.text = PUBLISH_AND_FOLD_TEXT,
                                                            .operation = combine,
                                                            .bounds = REDUCE_BOUNDS,
                                                            .result = type,
@@ -123,7 +123,7 @@ typedef struct {
     uint32_t span;
     const uint32_t *operands; /* after the scope where it has one */
     unsigned operand_count;
-    uint32_t slot; /* constant: where the first operand is, for what work-items take from each other */
+    uint32_t slot; /* constant: where the value is, for what work-items take from each other */
 } group_instruction;
 
 static bool call_one(subgroup_call *call, uint32_t function, const uint32_t *arguments, unsigned count)
@@ -138,14 +138,15 @@ static bool fold(const group_instruction *of, size_t row, subgroup_call *call)
 {
     uint32_t operation = of->operands[0];
     uint64_t span = of->span;
-    if (subgroup_bits(of->functions, of->result) == 0) return false;
+    if (of->slot == 0) return false;
     subgroup_recipe recipe = {.text = FOLD_TEXT,
                               .operation = folds[row].combine,
                               .bounds = REDUCE_BOUNDS,
                               .result = of->result,
                               .value = of->result,
-                              .parameters = {of->result},
-                              .parameter_count = 1};
+                              .parameters = {of->functions->ulong_type},
+                              .parameter_count = 1,
+                              .slots = subgroup_pool_of(of->functions, of->result)->variable};
     switch (operation) {
     case SpvGroupOperationReduce: break;
     case SpvGroupOperationInclusiveScan: recipe.bounds = INCLUSIVE_BOUNDS; break;
@@ -161,7 +162,7 @@ static bool fold(const group_instruction *of, size_t row, subgroup_call *call)
     default: return false;
     }
     recipe.span = (uint32_t)span;
-    return call_one(call, subgroup_function(of->functions, &recipe), of->operands + 1, 1);
+    return call_one(call, subgroup_function(of->functions, &recipe), &of->slot, 1);
 }
 
 /* From a place in the sub-group that $operation computes from the second operand. */

@@ -44,6 +44,7 @@ subgroup_pool *subgroup_pool_of(subgroup_functions *functions, uint32_t type)
     subgroup_pool *pool = &functions->pools[functions->pool_count++];
     pool->type = type;
     pool->variable = spirv_new_id(functions->edit);
+    pool->read = UINT64_MAX;
     pool->limit = most > SUBGROUP_MAX_SLOTS ? SUBGROUP_MAX_SLOTS : most > 0 ? (uint32_t)most : 1;
     return pool;
 }
@@ -79,8 +80,11 @@ static bool is_call(const subgroup_functions *functions, const uint32_t *at, boo
 /* The operand in which an instruction has such a value, 0 for others. */
 static unsigned value_word(const subgroup_functions *functions, const uint32_t *at)
 {
+    const uint16_t opcode = spirv_opcode(at);
     uint64_t scope = SpvScopeWorkgroup;
-    switch (spirv_opcode(at)) {
+    if (opcode >= SpvOpGroupIAdd && opcode <= SpvOpGroupSMax) return 5;
+    if (opcode >= SpvOpGroupNonUniformIAdd && opcode <= SpvOpGroupNonUniformLogicalXor) return 5;
+    switch (opcode) {
     case SpvOpGroupBroadcast:
     case SpvOpGroupNonUniformBroadcast:
     case SpvOpGroupNonUniformShuffle:
@@ -109,9 +113,17 @@ static bool ends_slots(const subgroup_functions *functions, const uint32_t *at)
     return spirv_opcode(at) == SpvOpLabel || spirv_opcode(at) == SpvOpFunctionEnd || is_call(functions, at, false);
 }
 
+/* Behind a barrier nobody still loads from a slot. At the start of a block, which may be a loop, items may from all. */
+static void set_read(subgroup_functions *functions, uint64_t read)
+{
+    for (unsigned at = 0; at < functions->pool_count; at++) functions->pools[at].read = read;
+}
+
 void subgroup_slots_pass(subgroup_slots *slots, const uint32_t *instruction)
 {
-    if (ends_slots(slots->functions, instruction)) slots->held_count = 0;
+    if (!ends_slots(slots->functions, instruction)) return;
+    slots->held_count = 0;
+    set_read(slots->functions, UINT64_MAX);
 }
 
 /* Its index among those that are held, or their number. */
@@ -137,15 +149,18 @@ static void drop_what_is_over(subgroup_slots *slots, const uint32_t *from)
     slots->held_count = kept;
 }
 
-/* The lowest slot of a pool that holds nothing, or its limit. */
+/* A slot of a pool that holds nothing, of these one that nobody loads from any more, or the limit. */
 static uint32_t free_slot(const subgroup_slots *slots, const subgroup_pool *pool)
 {
     uint64_t full = 0;
     for (unsigned at = 0; at < slots->held_count; at++)
         if (slots->held[at].pool == pool) full |= UINT64_C(1) << slots->held[at].slot;
-    uint32_t slot = 0;
-    while (slot < pool->limit && (full >> slot & 1)) slot++;
-    return slot;
+    uint32_t found = pool->limit;
+    for (uint32_t slot = pool->limit; slot-- > 0;) {
+        if (full >> slot & 1) continue;
+        if (found == pool->limit || !(pool->read >> slot & 1) || pool->read >> found & 1) found = slot;
+    }
+    return found;
 }
 
 static uint32_t place_of(const subgroup_slots *slots, uint32_t slot)
@@ -153,13 +168,34 @@ static uint32_t place_of(const subgroup_slots *slots, uint32_t slot)
     return subgroup_wide_constant(slots->functions, slot * slots->functions->items);
 }
 
-static void store(subgroup_slots *slots, uint32_t value, subgroup_pool *pool, uint32_t slot)
+/*
+ * Gives slots to what the instruction takes and, as long as there are any, to what later ones take and that is there.
+ * True where items may still load from one of them.
+ */
+static bool choose(subgroup_slots *slots, const uint32_t *from)
+{
+    const spirv_module *module = slots->functions->edit->module;
+    bool is_read = false;
+    for (const uint32_t *at = from; !ends_slots(slots->functions, at); at += spirv_length(at)) {
+        const uint32_t value = subgroup_taken_value(slots->functions, at);
+        if (value == 0 || spirv_definition(module, value) >= from) continue;
+        if (find_value(slots, value) < slots->held_count) continue;
+        subgroup_pool *pool = subgroup_pool_of(slots->functions, type_of(slots->functions, value));
+        const uint32_t slot = pool ? free_slot(slots, pool) : 0;
+        if (!pool || slot == pool->limit) continue;
+        if (slot >= pool->used) pool->used = slot + 1;
+        if (pool->read >> slot & 1) is_read = true;
+        slots->held[slots->held_count].value = value;
+        slots->held[slots->held_count].pool = pool;
+        slots->held[slots->held_count++].slot = slot;
+    }
+    return is_read;
+}
+
+static void store(subgroup_slots *slots, unsigned held)
 {
     subgroup_functions *functions = slots->functions;
-    if (slot >= pool->used) pool->used = slot + 1;
-    slots->held[slots->held_count].value = value;
-    slots->held[slots->held_count].pool = pool;
-    slots->held[slots->held_count++].slot = slot;
+    const subgroup_pool *pool = slots->held[held].pool;
     const uint32_t function = subgroup_function(functions, &(subgroup_recipe){.text = STORE_TEXT,
                                                                               .result = functions->void_type,
                                                                               .value = pool->type,
@@ -167,39 +203,31 @@ static void store(subgroup_slots *slots, uint32_t value, subgroup_pool *pool, ui
                                                                                              functions->ulong_type},
                                                                               .parameter_count = 2,
                                                                               .slots = pool->variable});
-    spirv_emit(slots->out, SpvOpFunctionCall, 5,
-               (uint32_t[]){functions->void_type, spirv_new_id(functions->edit), function, value,
-                            place_of(slots, slot)});
+    const uint32_t call[5] = {functions->void_type, spirv_new_id(functions->edit), function, slots->held[held].value,
+                              place_of(slots, slots->held[held].slot)};
+    spirv_emit(slots->out, SpvOpFunctionCall, 5, call);
 }
 
-/* Stores what the instruction takes and, as long as there are slots, what later ones take that is there already. */
 static void fill(subgroup_slots *slots, const uint32_t *from)
 {
-    const spirv_module *module = slots->functions->edit->module;
-    for (const uint32_t *at = from; !ends_slots(slots->functions, at); at += spirv_length(at)) {
-        const uint32_t value = subgroup_taken_value(slots->functions, at);
-        if (value == 0 || spirv_definition(module, value) >= from) continue;
-        if (find_value(slots, value) < slots->held_count) continue;
-        subgroup_pool *pool = subgroup_pool_of(slots->functions, type_of(slots->functions, value));
-        const uint32_t slot = pool ? free_slot(slots, pool) : 0;
-        if (pool && slot < pool->limit) store(slots, value, pool, slot);
-    }
+    const unsigned first = slots->held_count;
+    if (choose(slots, from)) subgroup_barrier(slots->functions, slots->out);
+    for (unsigned at = first; at < slots->held_count; at++) store(slots, at);
+    subgroup_barrier(slots->functions, slots->out);
+    set_read(slots->functions, 0);
 }
 
 uint32_t subgroup_slot_for(subgroup_slots *slots, const uint32_t *instruction)
 {
     const uint32_t value = subgroup_taken_value(slots->functions, instruction);
-    unsigned at = find_value(slots, value);
-    if (at == slots->held_count) {
+    subgroup_pool *pool = subgroup_pool_of(slots->functions, type_of(slots->functions, value));
+    if (!pool) return 0;
+    if (find_value(slots, value) == slots->held_count) {
         drop_what_is_over(slots, instruction);
-        const subgroup_pool *pool = subgroup_pool_of(slots->functions, type_of(slots->functions, value));
-        if (!pool) return 0;
         if (free_slot(slots, pool) == pool->limit) slots->held_count = 0;
-        /* The first barrier is for those that still load what the slots had before. */
-        subgroup_barrier(slots->functions, slots->out);
         fill(slots, instruction);
-        subgroup_barrier(slots->functions, slots->out);
-        at = find_value(slots, value);
     }
-    return place_of(slots, slots->held[at].slot);
+    const uint32_t slot = slots->held[find_value(slots, value)].slot;
+    pool->read |= UINT64_C(1) << slot;
+    return place_of(slots, slot);
 }

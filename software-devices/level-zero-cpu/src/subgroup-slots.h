@@ -1,10 +1,11 @@
 /*
- * Values that the work-items of a sub-group take from each other, such as those that are broadcast.
+ * Values that the work-items of a sub-group take from each other, such as those that are broadcast or summed.
  *
- * Each is stored once, for all work-items, in a slot of workgroup memory between two barriers of the whole group. Whoever
+ * Each is stored once, for all work-items, in a slot of workgroup memory before a barrier of the whole group. Whoever
  * takes it, from whichever work-item and however often, then only loads. With the value that is taken first, all are
- * stored that are there by then and taken further on in the same block. Another block, and a call of a function of the
- * module's, which may use the same slots, end what the slots hold.
+ * stored that are there by then and taken further on in the same block. Another barrier stands before a store where
+ * items may still load from the slot. Another block, and a call of a function of the module's, which may use the same
+ * slots, end what the slots hold.
  */
 #ifndef SUBGROUP_SLOTS_H
 #define SUBGROUP_SLOTS_H
@@ -28,7 +29,7 @@ typedef struct {
 /* Finds out what the groups are like that the module's kernels are for. */
 void subgroup_measure_groups(subgroup_functions *functions, const spirv_module *module);
 
-/* The variable of all slots for values of a type; NULL with a line in the log where there are too many types. */
+/* The slots for values of a type; NULL with a line in the log where there are too many types. */
 subgroup_pool *subgroup_pool_of(subgroup_functions *functions, uint32_t type);
 
 /* The value that work-items take from each other by an instruction, 0 where it is none of these. */
@@ -37,7 +38,7 @@ uint32_t subgroup_taken_value(const subgroup_functions *functions, const uint32_
 /* To be called with every instruction of the module's functions, in their order. */
 void subgroup_slots_pass(subgroup_slots *slots, const uint32_t *instruction);
 
-/* Has the value that an instruction takes in a slot, and gives the constant that is the slot's place in the variable. */
+/* Has the value that an instruction takes in a slot; the constant that is the slot's place in the variable. */
 uint32_t subgroup_slot_for(subgroup_slots *slots, const uint32_t *instruction);
 
 /* Declares the variables, now that it is known how many slots they have. */

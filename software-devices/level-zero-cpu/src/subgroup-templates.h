@@ -65,7 +65,7 @@ static const char ELECT_TEXT[] = BEGIN ENTRY LANE "%result = OpIEqual %bool %lan
 #define BARRIER "OpControlBarrier %workgroup %workgroup %semantics\n"
 /* Every item puts its value where the others find it. */
 #define PUBLISH                                                                                                        \
-    LANE "%own = OpInBoundsAccessChain %T_pointer %scratch %wide_item\n"                                                    \
+    LANE "%own = OpInBoundsAccessChain %T_pointer %memory %wide_item\n"                                                \
          "OpStore %own %x\n" BARRIER
 
 /* The value of another item, by its number in the span; wraps around. */
@@ -73,14 +73,14 @@ static const char SHUFFLE_TEXT[] =
     BEGIN "%x = OpFunctionParameter %T\n"
           "%index = OpFunctionParameter %uint\n" ENTRY PUBLISH "%wrapped = OpUMod %uint %index %span\n"
           "%from = OpIAdd %uint %first %wrapped\n"
-          "%slot = OpInBoundsAccessChain %T_pointer %scratch %from\n"
+          "%slot = OpInBoundsAccessChain %T_pointer %memory %from\n"
           "%result = OpLoad %T %slot\n" BARRIER "OpReturnValue %result\n" END;
 
 /* The work-item's value goes into a slot, which starts at %place. */
 static const char STORE_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
                                        "%place = OpFunctionParameter %ulong\n" ENTRY CALL_ITEM
                                        "%at = OpIAdd %ulong %place %wide_item\n"
-                                       "%own = OpInBoundsAccessChain %T_pointer %slots %at\n"
+                                       "%own = OpInBoundsAccessChain %T_pointer %memory %at\n"
                                        "OpStore %own %x\n"
                                        "OpReturn\n" END;
 
@@ -93,7 +93,7 @@ static const char SHUFFLE_TO_TEXT[] =
           "%wide_to = OpUConvert %ulong %wrapped\n"
           "%from = OpIAdd %ulong %wide_first %wide_to\n"
           "%at = OpIAdd %ulong %place %from\n"
-          "%theirs = OpInBoundsAccessChain %T_pointer %slots %at\n"
+          "%theirs = OpInBoundsAccessChain %T_pointer %memory %at\n"
           "%result = OpLoad %T %theirs\n"
           "OpReturnValue %result\n" END;
 
@@ -153,27 +153,37 @@ static const char SHUFFLE_TWO_TEXT[] = BEGIN "%a = OpFunctionParameter %T\n"
 static const char INTEL_DOWN[] = "%to = OpIAdd %uint %lane %given\n%inside = OpULessThan %bool %to %span\n";
 static const char INTEL_UP[] = "%to = OpISub %uint %lane %given\n%inside = OpULessThan %bool %lane %given\n";
 
-/* $bounds makes %start, %stop and %initial; $operation makes %added of %sum and %value. */
-static const char FOLD_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n" ENTRY PUBLISH "$bounds\n"
-                                      "OpBranch %header\n"
-                                      "%header = OpLabel\n"
-                                      "%i = OpPhi %uint %start %entry %next %body\n"
-                                      "%sum = OpPhi %T %initial %entry %added %body\n"
-                                      "%more = OpULessThan %bool %i %stop\n"
-                                      "OpLoopMerge %done %body None\n"
-                                      "OpBranchConditional %more %body %done\n"
-                                      "%body = OpLabel\n"
-                                      "%slot = OpInBoundsAccessChain %T_pointer %scratch %i\n"
-                                      "%value = OpLoad %T %slot\n"
-                                      "$operation\n"
-                                      "%next = OpIAdd %uint %i %one\n"
-                                      "OpBranch %header\n"
-                                      "%done = OpLabel\n" BARRIER "OpReturnValue %sum\n" END;
+/* Of values from %place on. $bounds makes %start, %stop and %initial; $operation makes %added of %sum and %value. */
+#define FOLD                                                                                                           \
+    "$bounds\n"                                                                                                        \
+    "OpBranch %header\n"                                                                                               \
+    "%header = OpLabel\n"                                                                                              \
+    "%i = OpPhi %uint %start %entry %next %body\n"                                                                     \
+    "%sum = OpPhi %T %initial %entry %added %body\n"                                                                   \
+    "%more = OpULessThan %bool %i %stop\n"                                                                             \
+    "OpLoopMerge %done %body None\n"                                                                                   \
+    "OpBranchConditional %more %body %done\n"                                                                          \
+    "%body = OpLabel\n"                                                                                                \
+    "%wide_i = OpUConvert %ulong %i\n"                                                                                 \
+    "%at = OpIAdd %ulong %place %wide_i\n"                                                                             \
+    "%theirs = OpInBoundsAccessChain %T_pointer %memory %at\n"                                                         \
+    "%value = OpLoad %T %theirs\n"                                                                                     \
+    "$operation\n"                                                                                                     \
+    "%next = OpIAdd %uint %i %one\n"                                                                                   \
+    "OpBranch %header\n"                                                                                               \
+    "%done = OpLabel\n"
+static const char FOLD_TEXT[] =
+    BEGIN "%place = OpFunctionParameter %ulong\n" ENTRY LANE FOLD "OpReturnValue %sum\n" END;
+/* Of a value that other functions make. */
+static const char PUBLISH_AND_FOLD_TEXT[] =
+    BEGIN "%x = OpFunctionParameter %T\n" ENTRY PUBLISH "%place = OpUConvert %ulong %zero\n" FOLD BARRIER
+          "OpReturnValue %sum\n" END;
 
 #define FROM_FIRST                                                                                                     \
     "%start = OpIAdd %uint %first %one\n"                                                                              \
-    "%first_slot = OpInBoundsAccessChain %T_pointer %scratch %first\n"                                                 \
-    "%initial = OpLoad %T %first_slot\n"
+    "%first_at = OpIAdd %ulong %place %wide_first\n"                                                                   \
+    "%first_value = OpInBoundsAccessChain %T_pointer %memory %first_at\n"                                              \
+    "%initial = OpLoad %T %first_value\n"
 static const char REDUCE_BOUNDS[] = FROM_FIRST STOP;
 static const char INCLUSIVE_BOUNDS[] = FROM_FIRST "%stop = OpIAdd %uint %item %one\n";
 static const char EXCLUSIVE_BOUNDS[] = "%start = OpCopyObject %uint %first\n"

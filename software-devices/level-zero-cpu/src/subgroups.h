@@ -2,8 +2,8 @@
  * Sub-groups, which PoCL does not have, and what else it lacks of groups: such instructions become calls of functions
  * that exchange values through workgroup memory, between barriers.
  *
- * A sub-group is a run of work-items that follow each other in the group; the last one may be smaller. As each
- * operation is a barrier of the whole group, all items of the group have to reach it, not only those of the sub-group.
+ * A sub-group is a run of work-items that follow each other in the group; the last one may be smaller. As any operation
+ * may be a barrier of the whole group, all items of the group have to reach it, not only those of the sub-group.
  *
  * Emulated, in scopes Subgroup and Workgroup: OpGroupAll, Any, Broadcast, and IAdd, FAdd, FMin, UMin, SMin, FMax, UMax,
  * SMax (reduce and both scans). In scope Subgroup: OpGroupNonUniform Elect, All, Any, AllEqual, Broadcast,

@@ -7,6 +7,7 @@ import { intel } from './cases-intel.mjs';
 import { memory } from './cases-memory.mjs';
 import { numbers } from './cases-numbers.mjs';
 import { shuffles } from './cases-shuffles.mjs';
+import { slots } from './cases-slots.mjs';
 import { subgroups } from './cases-subgroups.mjs';
 import { vectors } from './cases-vectors.mjs';
 
@@ -20,6 +21,7 @@ export const casesByTopic = {
   groups,
   subgroups,
   shuffles,
+  slots,
   intel,
   compilers,
 };

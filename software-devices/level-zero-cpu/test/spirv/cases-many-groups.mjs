@@ -131,7 +131,7 @@ export const manyGroups = [
     }),
     version: '1.3',
     expected: exchangeOf,
-    localBytes: 8192,
+    localBytes: 4096,
   },
   {
     name: 'sub-group operations and a fence in a function',
@@ -152,7 +152,7 @@ export const manyGroups = [
     ),
     version: '1.3',
     expected: exchangeOf,
-    localBytes: 8196,
+    localBytes: 4100,
   },
   { name: 'a variable in a function', text: typed(kernel(called)), expected: opposite, localBytes: ITEMS * 4 },
   {
