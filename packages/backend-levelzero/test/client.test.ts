@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LevelZeroClient } from '../src/device/level-zero-client.ts';
 import { defineKernel } from '../src/kernels/kernel.ts';
-import { addModule, affine, filled } from './support/kernels.ts';
+import { addModule, affine, filled, withoutEnd } from './support/kernels.ts';
 import { bytesOf, launchAffine, memory, readBytes, readFloats, slice, upload } from './support/spans.ts';
 
 let client: LevelZeroClient;
@@ -123,10 +123,8 @@ describe('kernels', () => {
 });
 
 describe('a module that is not valid', () => {
-  const broken = (): Uint32Array => affine.words().slice(0, -3);
-
   it('is an error with the log of the build', () => {
-    expect(() => client.load(broken(), { name: 'broken' })).toThrow(
+    expect(() => client.load(withoutEnd(), { name: 'broken' })).toThrow(
       expect.objectContaining({
         code: 'DEVICE_ERROR',
         status: expect.any(Number),
@@ -139,7 +137,7 @@ describe('a module that is not valid', () => {
     const kernel = {
       ...defineKernel({ name: 'broken', parameters: {}, groupSize: [1, 1, 1], write: () => undefined }),
     };
-    await expect(client.compile({ ...kernel, words: broken })).rejects.toMatchObject({ code: 'DEVICE_ERROR' });
+    await expect(client.compile({ ...kernel, words: withoutEnd })).rejects.toMatchObject({ code: 'DEVICE_ERROR' });
   });
 
   it('and the client works on', async () => {

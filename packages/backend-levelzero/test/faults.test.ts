@@ -106,7 +106,7 @@ it('a module of the user that does not build is an error, and the backend goes o
   const ended = await runProgram(`
     ${SETUP}
     const backend = await open();
-    try { backend.native.load(Uint32Array.of(0x07230203, 0x10000, 0, 5, 0, 99), { name: 'mine' }); } catch (error) { report(error); }
+    try { backend.native.load(Uint32Array.of(0x07230203, 0x10000, 0, 5, 0, (1 << 16) | 99), { name: 'mine' }); } catch (error) { report(error); }
     const x = backend.alloc(4);
     backend.copyHtod(x, Float32Array.of(-4));
     backend.unary({ op: 'abs', n: 1, input: x, output: x });

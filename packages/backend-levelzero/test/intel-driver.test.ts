@@ -38,7 +38,8 @@ function describeProduct(product: Product): void {
     const { info, traits } = (await answerOf(
       product,
       `const client = await LevelZeroClient.open();
-      console.log(JSON.stringify({ info: client.deviceInfo, traits: client.traits }));
+      const { preferences, ...traits } = client.traits;
+      console.log(JSON.stringify({ info: client.deviceInfo, traits }));
       await client.dispose();`,
     )) as { info: object; traits: object };
     expect(info).toMatchObject({
@@ -47,7 +48,8 @@ function describeProduct(product: Product): void {
       driver: expect.stringMatching(/^Level Zero 1\.3, driver 1\.3\.\d+$/),
       subDevices: product === 'pvc2' ? 2 : 0,
     });
-    expect(traits).toEqual(INTEL_TRAITS[product]);
+    // JSON has no undefined.
+    expect(traits).toEqual(JSON.parse(JSON.stringify(INTEL_TRAITS[product])));
   });
 
   it('takes allocations, writes, copies, fills and reads of any size and place, over many lists, and disposal', async () => {
