@@ -77,7 +77,7 @@ function kernelsForGpus(traits: DeviceTraits): Kernel[] {
       input === 'f16' && !traits.hasF16
         ? []
         : possibleSubgroupTiles(traits).flatMap((tile) =>
-            BOTH.map((transA) => subgroup({ ...formats, ...tile, transA })),
+            BOTH.filter((transA) => !(transA && isPartial)).map((transA) => subgroup({ ...formats, ...tile, transA })),
           );
     const vectors = { matrix: input, vector: input, output };
     return [...tiled, ...subgroups, teamRows(vectors), teamColumns(vectors)];

@@ -120,8 +120,10 @@ function variantsForGpu(product: Product, traits: DeviceTraits): readonly Varian
   const locals = possible.map((tile) =>
     named({ kind: 'local', tile }, tile === possible.at(-1) ? splitsFor(groupsOf(tile), k, wanted) : 1),
   );
+  // Halves with A transposed are rare enough not to have kernels for a part of k.
+  const canSplit = product.a.dtype === 'f32' || !product.transA;
   const subgroups = fittingTiles(product, traits).map((tile) =>
-    named({ kind: 'subgroup', tile }, splitsFor(groupsOf(subgroupTile(tile)), k, wanted)),
+    named({ kind: 'subgroup', tile }, canSplit ? splitsFor(groupsOf(subgroupTile(tile)), k, wanted) : 1),
   );
   const isBusy = (tile: Pick<Tile, 'm' | 'n'>): boolean => groupsOf(tile) >= wanted;
   // Without barriers, and with more multiply-adds for each instruction, sub-groups go first.
