@@ -123,8 +123,8 @@ type Rows = SubgroupVariant['rows'];
 
 function subgroupVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
   const { heads, queries, keys, headDim } = sizes;
-  // Places in K and V are 32-bit numbers of bytes.
-  if (4 * Math.max(keys, queries) * headDim >= 2 ** 32) return [];
+  // Places in K and V are 32-bit numbers of bytes, and groups, which are split only where they are few, are numbered by 32.
+  if (4 * Math.max(keys, queries) * headDim >= 2 ** 32 || heads * queries >= 2 ** 32) return [];
   const kernels = subgroupKernels(headDim, traits).map((kernel) => {
     const groups = heads * Math.ceil(queries / queriesOf(kernel));
     return named({ kind: 'subgroup', ...kernel }, splitsFor(groups, sizes, traits));

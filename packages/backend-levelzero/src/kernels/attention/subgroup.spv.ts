@@ -1,4 +1,4 @@
-import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import type { Value } from '@concord/spirv-builder';
 import { bytesOf, pointerAt } from '../bytes.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
@@ -44,7 +44,7 @@ const PARAMETERS = {
   k: 'f32*',
   v: 'f32*',
   o: 'f32*',
-  heads: 'u64',
+  heads: 'u32',
   queries: 'u32',
   keys: 'u32',
   head_dim: 'u32',
@@ -56,17 +56,17 @@ const PARAMETERS = {
 } as const satisfies Readonly<Record<string, ParameterType>>;
 
 /**
- * softmax(scale * Q K^T) V on GPUs with sub-groups of 16, by tiles of {@link tileKeys} keys whose scores never leave the
+ * softmax(scale * Q K^T) V on GPUs with sub-groups, by tiles of {@link KEYS} keys a work-item whose scores never leave the
  * registers: FlashAttention (Dao, Fu, Ermon, Rudra, Ré, 2022, algorithm 1, with the loop over the queries outside as in
  * FlashAttention-2). Causal attention stops at the last tile that a query of the group sees.
  *
- * Q and O are `[heads, queries, head_dim]`, K and V `[heads, keys, head_dim]`; a head is below 4 GiB. Groups are numbered by
+ * Q and O are `[heads, queries, head_dim]`, K and V `[heads, keys, head_dim]`; a head is below 4 GiB, and there are fewer than 2^32 groups. Groups are numbered by
  * head, split of the keys, and block of queries, the last running fastest; with `partial`, split s of row r writes record
  * `s * heads * queries + r`.
  *
  * A sub-group has a few queries. For the scores a work-item has two keys of the tile, which the group has brought to workgroup
  * memory column by column; the query's component comes from the work-item that holds it. For the products with V it has every
- * 16th column of O; the row of V comes in blocks from memory, the weight from the work-item that has the key.
+ * `lanes`-th column of O; the row of V comes in blocks from memory, the weight from the work-item that has the key.
  */
 export const subgroup: (params: SubgroupParams) => Kernel = variants((params: SubgroupParams) => {
   const { lanes, rows, subgroups, headDim, isExact, partial, registers } = params;
@@ -94,15 +94,16 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
       const member = k.subgroupId();
       const columns = isExact ? k.constant(u32, headDim) : args.head_dim;
 
-      const number = groupIndex(k);
+      const number = k.uconvert(groupIndex(k), u32);
       const blocks = k.udiv(k.add(args.queries, rows * subgroups - 1), rows * subgroups);
-      const [block, rest] = divided(k, number, k.uconvert(blocks, u64));
-      const [split, head] = divided(k, rest, k.uconvert(args.splits, u64));
+      const split = k.umod(k.udiv(number, blocks), args.splits);
+      const head = k.udiv(k.udiv(number, blocks), args.splits);
       const isThere = k.ult(head, args.heads);
-      const firstQuery = k.mul(k.uconvert(block, u32), rows * subgroups);
+      const firstQuery = k.mul(k.umod(number, blocks), rows * subgroups);
       const ownQuery = k.add(firstQuery, k.mul(member, rows));
+      const u64Of = (value: Value): Value => k.uconvert(value, u64);
       const headAt = (base: Value, length: Value): Value =>
-        k.at(base, k.mul(k.mul(k.select(isThere, head, 0), k.uconvert(length, u64)), k.uconvert(columns, u64)));
+        k.at(base, k.mul(k.mul(u64Of(k.select(isThere, head, 0)), u64Of(length)), u64Of(columns)));
       const [q, keys, values] = [headAt(args.q, args.queries), headAt(args.k, args.keys), headAt(args.v, args.keys)];
       const pitch = k.mul(columns, 4);
       const [qBytes, kBytes, vBytes] = [q, keys, values].map((each) => bytesOf(k, each)) as [Value, Value, Value];
@@ -111,7 +112,7 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
       const visibleTo = (query: Value): Value =>
         k.select(isCausal, k.math('u_min', args.keys, k.add(query, 1)), args.keys);
       const visible = eachRow.map((i) => visibleTo(k.add(ownQuery, i)));
-      const firstKey = k.mul(k.uconvert(split, u32), args.split_keys);
+      const firstKey = k.mul(split, args.split_keys);
       const lastQuery = k.math('u_min', k.add(firstQuery, rows * subgroups - 1), k.sub(args.queries, 1));
       const endOfSplit = k.math('u_min', visibleTo(lastQuery), k.add(firstKey, args.split_keys));
       const end = k.select(isThere, endOfSplit, 0);
@@ -279,12 +280,12 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
         },
       );
 
-      const slot = k.mul(k.add(k.mul(split, args.heads), head), k.uconvert(args.queries, u64));
+      const slot = k.mul(k.add(k.mul(u64Of(split), u64Of(args.heads)), u64Of(head)), u64Of(args.queries));
       for (const i of eachRow) {
         const query = k.add(ownQuery, i);
         const total = k.subgroupReduce('fadd', results[rows + i] as Value);
         k.when(k.and(isThere, k.ult(query, args.queries)), () => {
-          const place = k.mul(k.add(slot, k.uconvert(query, u64)), k.uconvert(args.o_row, u64));
+          const place = k.mul(k.add(slot, u64Of(query)), u64Of(args.o_row));
           const to = k.at(args.o, place);
           for (const c of eachChunk) {
             const at = k.add(lane, c * lanes);
@@ -304,8 +305,3 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
     },
   });
 });
-
-/** Remainder and quotient of 64-bit numbers that are below 2^32, in 32-bit arithmetic. */
-function divided(k: FunctionBuilder, value: Value, by: Value): [remainder: Value, quotient: Value] {
-  return [k.umod(value, by), k.udiv(value, by)];
-}

@@ -1,11 +1,14 @@
 import { attentionReference } from '@concord/backend-cpu/reference';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { withTraits } from '../../../test/support/forced-traits.ts';
 import { readFloats, upload } from '../../../test/support/spans.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceTraits, Span } from '../recorder.ts';
 import { type AttentionVariant, COLUMNS, named } from './choose-variant.ts';
 import { planAttention } from './plan.ts';
+
+// The software driver generates code at the first launch, which takes seconds on a free core.
+vi.setConfig({ testTimeout: 180_000 });
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 

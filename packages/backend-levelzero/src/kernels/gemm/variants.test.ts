@@ -1,7 +1,7 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { withTraits } from '../../../test/support/forced-traits.ts';
 import { LevelZeroClient } from '../../device/level-zero-client.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
@@ -12,6 +12,9 @@ import { MATRIX_LANES } from './matrix-engine.ts';
 import { planGemm, planScale } from './plan.ts';
 import { productOf } from './product.ts';
 import { nameOfTile, SUBGROUP_TILES } from './subgroup-tiles.ts';
+
+// The software driver generates code at the first launch, which takes seconds on a free core.
+vi.setConfig({ testTimeout: 180_000 });
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
