@@ -27,6 +27,8 @@ const QUAD_GROUP = 256;
 const QUAD_WIDTH = 4;
 /** Elements of a group of the variant `quad`. */
 export const QUADS_PER_GROUP: number = QUAD_GROUP * QUAD_WIDTH;
+/** Elements of a launch of the variant `quad`. */
+export const MOST_QUAD_ELEMENTS: number = 2 ** 30;
 /** Elements at once of the variant `run`. */
 export const RUN_WIDTH = 16;
 
@@ -38,19 +40,20 @@ type Apply = (first: Value, width: 1 | 4 | 16) => void;
  *
  * - `run`, for CPUs: a work-item takes `chunk` neighbouring elements, by vectors of 16 and the last few one by one.
  * - `quad`, for GPUs: a work-item takes four neighbouring elements, the last one perhaps fewer; groups of 256 in a grid
- *   of two dimensions. What a group reads is contiguous.
+ *   of two dimensions. What a group reads is contiguous. Elements are numbered in 32 bits: {@link MOST_QUAD_ELEMENTS} at most.
  *
  * A work-item reads nothing that another writes, so an input may be the output.
  */
 export function elementwiseKernel(params: ElementwiseParams): Kernel {
   const { name, variant, inputs, scalars = [], element, contraction } = params;
   const pointers = [...inputs, 'output'];
-  const values = variant === 'run' ? ['n', 'chunk'] : ['n'];
+  const values = variant === 'run' ? (['n', 'chunk'] as const) : (['n'] as const);
+  const index = variant === 'run' ? 'u64' : 'u32';
   return defineKernel<string>({
     name: `${name} ${variant}`,
     parameters: {
       ...Object.fromEntries(pointers.map((pointer) => [pointer, 'f32*'] as const)),
-      ...Object.fromEntries(values.map((value) => [value, 'u64'] as const)),
+      ...Object.fromEntries(values.map((value) => [value, index] as const)),
       ...Object.fromEntries(scalars.map((scalar) => [scalar, 'f32'] as const)),
     },
     groupSize: [variant === 'run' ? 1 : QUAD_GROUP, 1, 1],
@@ -86,7 +89,7 @@ function writeRun(k: FunctionBuilder, n: Value, chunk: Value, apply: Apply): voi
 }
 
 function writeQuad(k: FunctionBuilder, n: Value, apply: Apply): void {
-  const item = k.add(k.mul(groupIndex(k), QUAD_GROUP), k.localId(0));
+  const item = k.uconvert(k.add(k.mul(groupIndex(k), QUAD_GROUP), k.localId(0)), n.type);
   const start = k.mul(item, QUAD_WIDTH);
   const end = k.add(start, QUAD_WIDTH);
   k.ifElse(

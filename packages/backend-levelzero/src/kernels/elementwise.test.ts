@@ -3,7 +3,8 @@ import { fakeSpan, PlanRecorder } from '../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../test/support/traits.ts';
 import { planElementwise } from './elementwise.ts';
 import { elementwiseKernel } from './elementwise.spv.ts';
-import type { DeviceTraits, Launch } from './recorder.ts';
+import type { Kernel } from './kernel.ts';
+import type { DeviceTraits, Launch, Span } from './recorder.ts';
 
 function planned(n: number, traits: DeviceTraits): Launch {
   const recorder = new PlanRecorder(traits);
@@ -39,7 +40,7 @@ describe('on a GPU', () => {
     [1, [1, 1, 1]],
     [1024, [1, 1, 1]],
     [1025, [2, 1, 1]],
-    [2 ** 32, [2 ** 22, 1, 1]],
+    [2 ** 30, [2 ** 20, 1, 1]],
   ] as const)('%d elements take a work-item for each four', (n, groups) => {
     const launch = planned(n, TEST_DEVICES.gpu);
     expect([launch.kernel.name, launch.kernel.groupSize, launch.groups]).toEqual(['test quad', [256, 1, 1], groups]);
@@ -48,8 +49,22 @@ describe('on a GPU', () => {
   it('goes to a second dimension where the first one is too short', () => {
     const launch = planned(1_024_001, TEST_DEVICES.fewGroups);
     expect(launch.groups).toEqual([501, 2, 1]);
-    const many = planned(2 ** 32, TEST_DEVICES.fewGroups);
-    expect(count(many)).toBeGreaterThanOrEqual(2 ** 22);
+    const many = planned(2 ** 30, TEST_DEVICES.fewGroups);
+    expect(count(many)).toBeGreaterThanOrEqual(2 ** 20);
     expect(many.groups[0]).toBeLessThanOrEqual(1000);
+  });
+
+  it('comes in several launches where 32 bits do not number the elements', () => {
+    const recorder = new PlanRecorder(TEST_DEVICES.gpu);
+    const n = 2 ** 31 + 5;
+    const kernel = (): Kernel =>
+      elementwiseKernel({ name: 'test', variant: 'quad', inputs: ['x'], element: (_, x) => x });
+    planElementwise(
+      { name: 'test', kernel, operands: { x: fakeSpan(4 * n, 8), output: fakeSpan(4 * n) }, n },
+      recorder,
+    );
+    expect(recorder.launches.map(({ args }) => args['n'])).toEqual([2 ** 30, 2 ** 30, 5]);
+    expect(recorder.launches.map(({ args }) => (args['x'] as Span).byteOffset)).toEqual([8, 8 + 2 ** 32, 8 + 2 ** 33]);
+    expect(recorder.launches.at(-1)?.args['output']).toMatchObject({ byteOffset: 2 ** 33, byteLength: 20 });
   });
 });

@@ -1,5 +1,6 @@
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
-import { type ElementwiseVariant, QUADS_PER_GROUP, RUN_WIDTH } from './elementwise.spv.ts';
+import { cuts } from './cuts.ts';
+import { type ElementwiseVariant, MOST_QUAD_ELEMENTS, QUADS_PER_GROUP, RUN_WIDTH } from './elementwise.spv.ts';
 import { gridOf } from './grid.ts';
 import type { Kernel } from './kernel.ts';
 import type { DeviceTraits, Launch, Recorder } from './recorder.ts';
@@ -37,20 +38,34 @@ export function variantFor({ isCpuLike }: DeviceTraits): ElementwiseVariant {
   return isCpuLike ? 'run' : 'quad';
 }
 
-/** Plans an element-wise op: one launch. */
+/** Plans an element-wise op: one launch, or on GPUs one for each {@link MOST_QUAD_ELEMENTS}. */
 export function planElementwise({ name, kernel, operands, n }: Elementwise, recorder: Recorder): void {
   const { traits } = recorder;
   const preferred = WAYS[variantFor(traits)];
   const shapeClass = (): string => `${name} ${sizeStep(n)}`;
   const { id, variant } = pickVariant(recorder, { shapeClass, candidates: [preferred], preferred });
   if (variant === 'quad') {
-    const groups = gridOf(Math.ceil(n / QUADS_PER_GROUP), traits);
-    recorder.launch({ kernel: kernel(variant), args: { n, ...operands }, groups, variant: id });
+    for (const [start, count] of cuts(n, MOST_QUAD_ELEMENTS)) {
+      const groups = gridOf(Math.ceil(count / QUADS_PER_GROUP), traits);
+      const args = { n: count, ...from(operands, start) };
+      recorder.launch({ kernel: kernel(variant), args, groups, variant: id });
+    }
     return;
   }
   const chunk = runLength(n, traits);
   const groups = gridOf(Math.ceil(n / chunk), traits);
   recorder.launch({ kernel: kernel(variant), args: { n, chunk, ...operands }, groups, variant: id });
+}
+
+/** Operands from element `start` on. */
+function from(operands: Launch['args'], start: number): Launch['args'] {
+  if (start === 0) return operands;
+  const shifted = Object.entries(operands).map(([name, value]) => {
+    if (typeof value === 'number') return [name, value] as const;
+    const { buffer, byteOffset, byteLength } = value;
+    return [name, { buffer, byteOffset: byteOffset + 4 * start, byteLength: byteLength - 4 * start }] as const;
+  });
+  return Object.fromEntries(shifted);
 }
 
 /** Elements of a work-item, whole vectors. */

@@ -1,8 +1,8 @@
 import type { NamedVariant } from '@concord/variants';
 import type { Recorder, Span } from '../recorder.ts';
 import { pack, PACK_DEPTH } from './pack.spv.ts';
+import { cuts } from '../cuts.ts';
 import {
-  cuts,
   type Matrix,
   type Part,
   partOf,

@@ -1,5 +1,6 @@
 import type { DType } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
+import { cuts } from '../cuts.ts';
 import type { DeviceMemory, Span } from '../recorder.ts';
 import { ELEMENT_BYTES } from './storage.ts';
 
@@ -110,9 +111,4 @@ export function* parts(whole: ProductShape, batchCount: number, m: number, n: nu
       }
     }
   }
-}
-
-/** Cuts `total` into pieces of `size`, the last one smaller: their starts and lengths. */
-export function* cuts(total: number, size: number): Generator<readonly [start: number, length: number]> {
-  for (let start = 0; start < total; start += size) yield [start, Math.min(size, total - start)];
 }
