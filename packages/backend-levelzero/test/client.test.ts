@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LevelZeroClient } from '../src/device/level-zero-client.ts';
 import { defineKernel } from '../src/kernels/kernel.ts';
 import { addModule, affine, filled, withoutEnd } from './support/kernels.ts';
+import { replaced } from './support/replaced.ts';
 import { bytesOf, launchAffine, memory, readBytes, readFloats, slice, upload } from './support/spans.ts';
 
 let client: LevelZeroClient;
@@ -85,6 +86,29 @@ describe('kernels', () => {
     launchAffine(client, slice(x, 8, 8), 3, 0.5);
     launchAffine(client, slice(x, 4, 4), 3, 0.5);
     expect(await readFloats(client, x)).toEqual([1, 6.5, 9.5, 12.5, 5]);
+  });
+
+  it('of one’s own may follow pointers in memory; those of the ops have none, and keep nothing resident', async () => {
+    const x = upload(client, [3]);
+    const asked: unknown[] = [];
+    const zeKernelSetIndirectAccess = {
+      call: (original: (...args: unknown[]) => number, args: unknown[]) => {
+        asked.push(args[1]);
+        return original(...args);
+      },
+    };
+    await replaced(client, { zeKernelSetIndirectAccess }, async () => {
+      launchAffine(client, x, 1, 1);
+      expect(asked).toEqual([]);
+      const args = [{ pointer: x }, { pointer: x }, { pointer: x }, { f32: 1 }];
+      client.launch(client.load(addModule(), { name: 'indirect', flags: '-g' }), 'add', args, [1, 1, 1], {
+        groupSize: [1, 1, 1],
+      });
+      await client.finish();
+    });
+    const [host, device, shared] = [1, 2, 4];
+    expect(asked).toEqual([host + device + shared]);
+    expect(await readFloats(client, x)).toEqual([8]);
   });
 
   it('get specialisation constants', async () => {
