@@ -27,7 +27,7 @@ export function rowsInterface(fold: Fold): Pick<KernelSource, 'storage' | 'unifo
  * `team`-th quad of the aligned middle, four on their way at a time, and every `team`-th of the up to three elements at
  * each end.
  *
- * Sixteen interleaved totals: of 4,096 elements the longest chain has 263 additions.
+ * Four interleaved sums, each step adding the sum of four quads: of 4,096 elements the longest chain has 258 additions.
  */
 export function foldRunWgsl(fold: Fold, team: number): string {
   return /* wgsl */ `
@@ -44,22 +44,17 @@ fn fold_run(item: u32, mate: u32) -> ${elementType(fold)} {
   let tail = max(end & ~3u, head);
 
   var total = NOTHING;
-  for (var i = begin + mate; i < head; i += TEAM) { total = take(total, input[i]); }
-  for (var i = tail + mate; i < end; i += TEAM) { total = take(total, input[i]); }
+  for (var i = begin + mate; i < head; i += TEAM) { total = fold(total, lift(input[i])); }
+  for (var i = tail + mate; i < end; i += TEAM) { total = fold(total, lift(input[i])); }
 
-  var totals0 = NOTHING4;
-  var totals1 = NOTHING4;
-  var totals2 = NOTHING4;
-  var totals3 = NOTHING4;
+  var totals = NOTHING4;
   var i = head / 4u + mate;
   for (; i + 3u * TEAM < tail / 4u; i += 4u * TEAM) {
-    totals0 = take4(totals0, quads[i]);
-    totals1 = take4(totals1, quads[i + TEAM]);
-    totals2 = take4(totals2, quads[i + 2u * TEAM]);
-    totals3 = take4(totals3, quads[i + 3u * TEAM]);
+    let first = fold4(lift4(quads[i]), lift4(quads[i + TEAM]));
+    let second = fold4(lift4(quads[i + 2u * TEAM]), lift4(quads[i + 3u * TEAM]));
+    totals = fold4(totals, fold4(first, second));
   }
-  for (; i < tail / 4u; i += TEAM) { totals0 = take4(totals0, quads[i]); }
-  let totals = fold4(fold4(totals0, totals1), fold4(totals2, totals3));
+  for (; i < tail / 4u; i += TEAM) { totals = fold4(totals, lift4(quads[i])); }
   return fold(total, fold(fold(totals.x, totals.y), fold(totals.z, totals.w)));
 }`;
 }

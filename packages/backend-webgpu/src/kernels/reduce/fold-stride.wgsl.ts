@@ -14,7 +14,7 @@ export function columnsStorage(fold: Fold, width: 1 | 4): Record<'input' | 'outp
 
 /**
  * `fold_stride(begin, end, stride)`: what the vectors of `input` at begin, begin + stride, ... below `end` fold to.
- * Four are on their way at a time, each for a total of its own: 1,024 of them make a chain of 258 additions.
+ * Four are on their way at a time, and joined before they are added: 1,024 of them make a chain of 258 additions.
  */
 export function foldStrideWgsl(fold: Fold, width: 1 | 4): string {
   const type = vectorType(fold, width);
@@ -23,18 +23,14 @@ export function foldStrideWgsl(fold: Fold, width: 1 | 4): string {
 ${foldWgsl(fold, width)}
 
 fn fold_stride(begin: u32, end: u32, stride: u32) -> ${type} {
-  var total0 = NOTHING${s};
-  var total1 = NOTHING${s};
-  var total2 = NOTHING${s};
-  var total3 = NOTHING${s};
+  var total = NOTHING${s};
   var i = begin;
   for (; i + 3u * stride < end; i += 4u * stride) {
-    total0 = take${s}(total0, input[i]);
-    total1 = take${s}(total1, input[i + stride]);
-    total2 = take${s}(total2, input[i + 2u * stride]);
-    total3 = take${s}(total3, input[i + 3u * stride]);
+    let first = fold${s}(lift${s}(input[i]), lift${s}(input[i + stride]));
+    let second = fold${s}(lift${s}(input[i + 2u * stride]), lift${s}(input[i + 3u * stride]));
+    total = fold${s}(total, fold${s}(first, second));
   }
-  for (; i < end; i += stride) { total0 = take${s}(total0, input[i]); }
-  return fold${s}(fold${s}(total0, total1), fold${s}(total2, total3));
+  for (; i < end; i += stride) { total = fold${s}(total, lift${s}(input[i])); }
+  return total;
 }`;
 }
