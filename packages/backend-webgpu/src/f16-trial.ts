@@ -1,6 +1,6 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { WebGpuClient, WebGpuOptions } from './client/webgpu-client.ts';
-import { f16RoundTrip, ROUND_TRIP_VECTORS } from './kernels/gemm/f16-round-trip.wgsl.ts';
+import { f16RoundTrip, ROUND_TRIP_NUMBERS } from './kernels/gemm/f16-round-trip.wgsl.ts';
 import { withTrialClient } from './trial-client.ts';
 
 // A device may offer `shader-f16` and compile little of it: naga, the compiler of wgpu, refused what Dawn takes. So before
@@ -59,8 +59,11 @@ export async function faultOfRoundTrip(roundTrip: RoundTrip): Promise<string | u
 
 function roundTripOn(options: WebGpuOptions, values: Float32Array<ArrayBuffer>): ReturnType<RoundTrip> {
   return withTrialClient(options, async ({ client, place, upload, read }) => {
-    const count = 4 * ROUND_TRIP_VECTORS;
-    const storage = { x: upload(values), halves: place(2 * count), widened: place(4 * count) };
+    const storage = {
+      x: upload(values),
+      halves: place(2 * ROUND_TRIP_NUMBERS),
+      widened: place(4 * ROUND_TRIP_NUMBERS),
+    };
     client.record('f16 trial', (recorder) => {
       recorder.launch({ kernel: f16RoundTrip, storage, uniforms: {}, groups: 1 });
     });

@@ -60,7 +60,7 @@ export const direct: (params: DirectParams) => Kernel = variants((params: Direct
       c: { access: 'read_write', type: outputType(output, wide) },
     },
     uniforms: PRODUCT_UNIFORMS,
-    features: featuresFor(output),
+    features: featuresFor(output, wide),
     code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}

@@ -1,6 +1,6 @@
 import { defineKernel, type Kernel, type StorageBinding, type UniformType } from '../kernel.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
-import { featuresFor, type OutputFormat, outputType, toF16 } from './storage-formats.ts';
+import { featuresFor, type OutputFormat, outputType, TO_F16 } from './storage-formats.ts';
 
 /** Invocations of a workgroup; each has one unit of {@link entryUnits}. */
 export const ENTRIES_GROUP = 256;
@@ -40,9 +40,9 @@ export function defineEntriesKernel({ name, output, storage, uniforms, value }: 
     name,
     storage: { ...storage, c: { access: 'read_write', type: outputType(output, false) } },
     uniforms: { ...ENTRIES_UNIFORMS, ...uniforms },
-    features: featuresFor(output),
+    features: featuresFor(output, false),
     code: /* wgsl */ `
-${output === 'f16' ? toF16(false) : ''}
+${output === 'f16' ? TO_F16 : ''}
 ${output === 'half-words' ? halfBits : ''}
 ${value}
 

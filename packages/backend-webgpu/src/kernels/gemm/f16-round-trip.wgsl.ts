@@ -1,25 +1,25 @@
 import { defineKernel, type Kernel } from '../kernel.ts';
-import { featuresFor, toF16 } from './storage-formats.ts';
+import { featuresFor, outputType, TO_F16 } from './storage-formats.ts';
 
-/** Vectors of four that {@link f16RoundTrip} takes. */
-export const ROUND_TRIP_VECTORS = 8;
+/** Numbers that {@link f16RoundTrip} takes. */
+export const ROUND_TRIP_NUMBERS = 32;
 
 /** Rounds float32 to `f16` as the products do, and widens it again: what has to work before `f16` is relied on. */
 export const f16RoundTrip: Kernel = defineKernel({
   name: 'gemm/f16-round-trip',
   storage: {
-    x: { access: 'read', type: 'array<vec4f>' },
-    halves: { access: 'read_write', type: 'array<vec4<f16>>' },
-    widened: { access: 'read_write', type: 'array<vec4f>' },
+    x: { access: 'read', type: 'array<f32>' },
+    halves: { access: 'read_write', type: outputType('f16', false) },
+    widened: { access: 'read_write', type: 'array<f32>' },
   },
   uniforms: {},
-  features: featuresFor('f16'),
+  features: featuresFor('f16', false),
   code: /* wgsl */ `
-${toF16(true)}
+${TO_F16}
 
-@compute @workgroup_size(${ROUND_TRIP_VECTORS})
+@compute @workgroup_size(${ROUND_TRIP_NUMBERS})
 fn main(@builtin(local_invocation_index) lane: u32) {
   halves[lane] = to_f16(x[lane]);
-  widened[lane] = vec4f(halves[lane]);
+  widened[lane] = f32(halves[lane]);
 }`,
 });

@@ -42,7 +42,7 @@ export const matvecColumns: (params: MatvecParams) => Kernel = variants((params:
       c: { access: 'read_write', type: outputType(output, false) },
     },
     uniforms: MATVEC_UNIFORMS,
-    features: featuresFor(output),
+    features: featuresFor(output, false),
     code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, false)}

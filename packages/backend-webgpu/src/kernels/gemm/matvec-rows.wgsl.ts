@@ -44,7 +44,7 @@ ${repeat(MATVEC_EACH, (i) => `      sum${i} += read_a(row${i} + ${at}) * x;`)}
       c: { access: 'read_write', type: outputType(output, false) },
     },
     uniforms: MATVEC_UNIFORMS,
-    features: featuresFor(output),
+    features: featuresFor(output, false),
     code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}

@@ -6,7 +6,8 @@ import { isSet } from '../wgsl/is-set.wgsl.ts';
 
 /**
  * How the elements of an output are stored: as `f32`, as `f16` where the device has that type, or as binary16 in pairs
- * in words of 32 bits. Inputs of binary16 are read from words everywhere: reading harms no neighbour.
+ * in words of 32 bits. Inputs of binary16 are read from words everywhere: reading harms no neighbour. Nor does writing four
+ * elements at once, so wide outputs of `f16` are words too.
  */
 export type OutputFormat = 'f32' | 'f16' | 'half-words';
 
@@ -38,14 +39,14 @@ export function readFunction(name: string, dtype: DType, wide: boolean): string 
 }
 
 /** Features that a kernel with this output needs. */
-export function featuresFor(output: OutputFormat): readonly KernelFeature[] {
-  return output === 'f16' ? ['f16'] : [];
+export function featuresFor(output: OutputFormat, wide: boolean): readonly KernelFeature[] {
+  return output === 'f16' && !wide ? ['f16'] : [];
 }
 
 /** WGSL type of the output binding `c`. */
 export function outputType(output: OutputFormat, wide: boolean): string {
-  const element = { f32: 'f32', f16: 'f16', 'half-words': 'u32' }[output];
-  return wide ? `array<vec4<${element}>>` : `array<${element}>`;
+  if (wide) return output === 'f32' ? 'array<vec4f>' : 'array<vec2u>';
+  return { f32: 'array<f32>', f16: 'array<f16>', 'half-words': 'array<u32>' }[output];
 }
 
 /**
@@ -54,33 +55,29 @@ export function outputType(output: OutputFormat, wide: boolean): string {
  */
 export function storeFunction(output: Exclude<OutputFormat, 'half-words'>, wide: boolean): string {
   const type = wide ? 'vec4f' : 'f32';
+  const old = output === 'f16' && wide ? 'vec4f(unpack2x16float(c[at].x), unpack2x16float(c[at].y))' : `${type}(c[at])`;
   return /* wgsl */ `
-${output === 'f16' ? toF16(wide) : ''}
+${output === 'f16' ? (wide ? HALVES_OF_FOUR : TO_F16) : ''}
 ${isSet}
 fn store_c(at: u32, sum: ${type}) {
   var value = u.alpha * sum;
-  if (is_set(u.reads_c, at)) { value += u.beta * ${type}(c[at]); }
-  c[at] = ${output === 'f16' ? 'to_f16(value)' : 'value'};
+  if (is_set(u.reads_c, at)) { value += u.beta * ${old}; }
+  c[at] = ${output === 'f16' ? (wide ? 'halves_of_four(value)' : 'to_f16(value)') : 'value'};
 }`;
 }
 
 /**
- * WGSL: `to_f16`, correctly rounded, of a number or of four. The conversions at the end are exact, as the numbers are
- * binary16 already; a `bitcast` from words to `f16` would say it plainly, but naga has none (gfx-rs/wgpu#8896).
+ * WGSL: `to_f16`, correctly rounded. The conversion at the end is exact, as the number is binary16 already; a `bitcast` from
+ * words to `f16` would say it plainly, but naga has none (gfx-rs/wgpu#8896).
  */
-export function toF16(wide: boolean): string {
-  if (!wide) {
-    return /* wgsl */ `
+export const TO_F16: string = /* wgsl */ `
 ${halfBits}
 fn to_f16(value: f32) -> f16 { return f16(unpack2x16float(half_bits(value)).x); }`;
-  }
-  return /* wgsl */ `
+
+/** WGSL: `halves_of_four`, four numbers correctly rounded to binary16, in two words. */
+const HALVES_OF_FOUR = /* wgsl */ `
 ${halfBitsOfFour}
-fn to_f16(value: vec4f) -> vec4<f16> {
+fn halves_of_four(value: vec4f) -> vec2u {
   let bits = half_bits_of_four(value);
-  return vec4<f16>(vec4f(
-    unpack2x16float(bits.x | (bits.y << 16u)),
-    unpack2x16float(bits.z | (bits.w << 16u)),
-  ));
+  return bits.xz | (bits.yw << vec2u(16u));
 }`;
-}

@@ -121,7 +121,7 @@ ${repeat(laneN / 4, (g) => storeVector(i, g))}
       c: { access: 'read_write', type: outputType(output, wide) },
     },
     uniforms: PRODUCT_UNIFORMS,
-    features: featuresFor(output),
+    features: featuresFor(output, wide),
     code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}
