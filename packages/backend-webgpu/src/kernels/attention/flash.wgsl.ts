@@ -21,9 +21,10 @@ import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgs
  * with V, for which weights and rows of V pass through workgroup memory `chunk` keys at a time. So little of it is taken at a
  * time because devices run as many workgroups at once as it has room for.
  *
- * exp is WGSL's own, to which 3 + 2 |x| ulp are granted: the bound of docs/numerics.md. No infinity is made for it: a hidden
- * score is the lowest number, and the largest score starts one number above, so that the weight is exp(-2^104). Where
- * the operands have infinities or NaN, exp has to make 0 and NaN of them, which is not granted; conformance tests it.
+ * exp is WGSL's own, to which 3 + 2 |x| ulp are granted: the bound of docs/numerics.md. No infinity is made for it while
+ * scores are below 2^103: a hidden score is the lowest number, and the largest score starts one number above, so that the
+ * weight is exp(-2^104). Where the operands have infinities or NaN, exp has to make 0 and NaN of them, which is not granted;
+ * conformance tests it.
  */
 export const flash: (params: FlashParams) => Kernel = variants(({ tile, fit, partial }: FlashParams) => {
   const { queries, keys, columns, across, depth, chunk, unroll, ahead } = tile;
@@ -212,7 +213,7 @@ ${repeat(
     }
 ${repeat(
   2,
-  (g) => `    let factor${g} = exp(max(largest${g} - now${g}, vec4f(-104.0)));
+  (g) => `    let factor${g} = exp(largest${g} - now${g});
     largest${g} = now${g};
     total${g} *= factor${g};`,
 )}
