@@ -2,7 +2,7 @@ import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import { expect, it } from 'vitest';
 import { faultOf, type TrialMultiply } from './matrix-engine-trial.ts';
 
-const [m, n, k] = [131, 67, 50];
+const [m, n, k] = [131, 67, 130];
 
 /** What an engine should do, with a chance to spoil each result. */
 const multiply =

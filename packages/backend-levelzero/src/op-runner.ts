@@ -1,6 +1,7 @@
 import { isBackendError, type VariantReport } from '@concord/backend-core';
 import type { CheckedOp } from '@concord/backend-core/implement';
 import { operandsOf } from '@concord/variants';
+import { isInLargeBuffer } from './device/large-buffers.ts';
 import type { LevelZeroClient } from './device/level-zero-client.ts';
 import type { Kernel } from './kernels/kernel.ts';
 import { kernelsOf, type OpPlan } from './kernels/op-plan.ts';
@@ -14,8 +15,9 @@ import type { DeviceMemory, Span } from './kernels/recorder.ts';
 export class OpRunner {
   readonly #client: LevelZeroClient;
   readonly #plans: PlanCache;
-  /** Plans whose kernels are all built. */
+  /** Plans whose kernels are all built; those for memory beyond 4 GiB are kernels of their own. */
   readonly #built = new WeakSet<OpPlan>();
+  readonly #builtForLarge = new WeakSet<OpPlan>();
 
   constructor(client: LevelZeroClient) {
     this.#client = client;
@@ -36,7 +38,8 @@ export class OpRunner {
   /** Records an op with its operands. @throws {BackendError} as planning and building */
   run(opName: string, op: CheckedOp): void {
     const operands = operandsOf<DeviceMemory>(op.call);
-    this.#client.run(opName, this.#builtPlan(op, operands), operands);
+    const hasLargeBuffers = operands.some(isInLargeBuffer);
+    this.#client.run(opName, this.#builtPlan(op, operands, hasLargeBuffers), operands, hasLargeBuffers);
   }
 
   /** The plan of a call without operands. Nothing is built. @throws {BackendError} as planning */
@@ -59,24 +62,25 @@ export class OpRunner {
     }
   }
 
-  #builtPlan(op: CheckedOp, operands: readonly Span[]): OpPlan {
+  #builtPlan(op: CheckedOp, operands: readonly Span[], hasLargeBuffers: boolean): OpPlan {
+    const built = hasLargeBuffers ? this.#builtForLarge : this.#built;
     for (;;) {
       const plan = this.#plans.of(op, operands);
-      if (this.#built.has(plan) || this.#build(plan)) return plan;
+      if (built.has(plan) || this.#build(plan, hasLargeBuffers)) return plan;
     }
   }
 
   /** Whether all of a plan's kernels are built now; else another plan is wanted. */
-  #build(plan: OpPlan): boolean {
+  #build(plan: OpPlan, hasLargeBuffers: boolean): boolean {
     for (const kernel of kernelsOf(plan)) {
       try {
-        this.#client.compileNow(kernel);
+        this.#client.compileNow(kernel, hasLargeBuffers);
       } catch (error) {
         this.#leaveOut(plan, kernel, error);
         return false;
       }
     }
-    this.#built.add(plan);
+    (hasLargeBuffers ? this.#builtForLarge : this.#built).add(plan);
     return true;
   }
 

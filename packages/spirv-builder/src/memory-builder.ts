@@ -23,7 +23,7 @@ export interface AccessOptions {
 
 /** Pointers, memory, and the parts of vectors. */
 export abstract class MemoryBuilder extends ArithmeticBuilder {
-  /** A pointer to element `index` of what `pointer` points to: an array, or a row of such values. */
+  /** A pointer to element `index`, which has a sign, of what `pointer` points to: an array, or a row of such values. */
   at(pointer: Value, index: Operand): Value {
     const { type } = this.use(pointer, 'at', 'pointer');
     if (type.kind !== 'pointer') throw this.error('at', `takes a pointer, got ${nameOf(type)}`);

@@ -108,8 +108,9 @@ export class BinaryCache {
     this.#hasTidied = true;
     const files = readdirSync(this.#folder).map((name) => {
       const path = join(this.#folder, name);
-      const { size, mtimeMs } = statSync(path);
-      return { path, size, mtimeMs };
+      // Another process may just have renamed or removed it.
+      const stat = statSync(path, { throwIfNoEntry: false });
+      return { path, size: stat?.size ?? 0, mtimeMs: stat?.mtimeMs ?? 0 };
     });
     let bytes = files.reduce((sum, { size }) => sum + size, 0);
     for (const { path, size } of files.sort((a, b) => a.mtimeMs - b.mtimeMs)) {

@@ -8,6 +8,7 @@ import type { OpPlan, PlannedLaunch } from '../kernels/op-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.ts';
 import type { HostBlock, HostBlocks } from './host-blocks.ts';
 import type { Allocation, MemoryPool } from './memory-pool.ts';
+import { isInLargeBuffer } from './large-buffers.ts';
 import type { ModuleCache } from './module-cache.ts';
 import type { OpenDevice } from './open-device.ts';
 import { CHUNK_BYTES, Staging } from './staging.ts';
@@ -30,8 +31,6 @@ export const MAX_COMMANDS = 64;
  * work does not end within several.
  */
 const MAX_SECONDS = 1;
-/** What addresses of 32 bits reach. */
-const FOUR_GIB = 2 ** 32;
 /** Bytes to upload that are collected: with few, the memory that they are staged in is soon used again, and warm. */
 const MAX_STAGED_BYTES = CHUNK_BYTES;
 
@@ -78,11 +77,11 @@ export class CommandStream implements Recorder {
   }
 
   /** Records what was planned for an op, with these operands. */
-  run(op: string, { steps, scratch }: OpPlan, operands: readonly Span[]): void {
+  run(op: string, { steps, scratch }: OpPlan, operands: readonly Span[], hasLargeBuffers: boolean): void {
     this.record(op, () => {
       const memory = scratch.length === 0 ? operands : [...operands, ...scratch.map((bytes) => this.scratch(bytes))];
       for (const step of steps) {
-        if ('kernel' in step) this.launchPlanned(step, memory);
+        if ('kernel' in step) this.launchPlanned(step, memory, hasLargeBuffers);
         else this.copy(spanAt(memory, step.dst), spanAt(memory, step.src));
       }
     });
@@ -98,11 +97,12 @@ export class CommandStream implements Recorder {
   }
 
   /** Launches a step of a plan. */
-  launchPlanned({ kernel, args, groups, variant, seconds }: PlannedLaunch, memory: readonly Span[]): void {
-    const loaded = this.#options.modules.kernel(
-      kernel,
-      this.traits.maxAllocationBytes > FOUR_GIB && memory.some(isLarge),
-    );
+  launchPlanned(
+    { kernel, args, groups, variant, seconds }: PlannedLaunch,
+    memory: readonly Span[],
+    hasLargeBuffers: boolean,
+  ): void {
+    const loaded = this.#options.modules.kernel(kernel, hasLargeBuffers);
     loaded.setPlannedArguments(args, memory);
     this.launchKernel(loaded.object.handle, groups, kernel.name, seconds);
     this.#count(variant);
@@ -110,6 +110,7 @@ export class CommandStream implements Recorder {
 
   /** Launches a kernel whose arguments and group size are set, which takes so long at most. */
   launchKernel(kernel: KernelHandle, [x, y, z]: Launch['groups'], name: string, seconds = 0): void {
+    if (this.#seconds + seconds > MAX_SECONDS) this.flush();
     const list = this.#begin(this.#op);
     const groups = this.#groups;
     groups[0] = x;
@@ -121,7 +122,6 @@ export class CommandStream implements Recorder {
       throw this.#options.device.error(result, `zeCommandListAppendLaunchKernel of ${name}`);
     }
     this.#seconds += seconds;
-    if (this.#seconds >= MAX_SECONDS) this.flush();
   }
 
   scratch(bytes: number): Span {
@@ -216,10 +216,7 @@ export class CommandStream implements Recorder {
   }
 }
 
-/** Whether an argument is memory that addresses of 32 bits do not reach all of. */
-function isLarge(value: Span | number): boolean {
-  return typeof value === 'object' && value.buffer.size > FOUR_GIB;
-}
+const isLarge = (value: Span | number): boolean => typeof value === 'object' && isInLargeBuffer(value);
 
 /** Where a span starts. */
 export function addressOf({ buffer, byteOffset }: Span): bigint {

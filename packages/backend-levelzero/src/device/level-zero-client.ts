@@ -199,9 +199,9 @@ export class LevelZeroClient {
   }
 
   /** @internal Records what was planned for an op, with these operands; `op` is its name in messages. */
-  run(op: string, plan: OpPlan, operands: readonly Span[]): void {
+  run(op: string, plan: OpPlan, operands: readonly Span[], hasLargeBuffers: boolean): void {
     this.#assertUsable(op);
-    this.#stream.run(op, plan, operands);
+    this.#stream.run(op, plan, operands, hasLargeBuffers);
   }
 
   /**
@@ -209,9 +209,9 @@ export class LevelZeroClient {
    *
    * @throws {BackendError} DEVICE_ERROR with the build log
    */
-  compileNow(kernel: Kernel): void {
+  compileNow(kernel: Kernel, hasLargeBuffers = false): void {
     this.#assertUsable('prepare');
-    this.#modules.kernel(kernel);
+    this.#modules.kernel(kernel, hasLargeBuffers);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Kernel } from '../kernels/kernel.ts';
 import { isBackendError } from '@concord/backend-core';
+import type { Kernel } from '../kernels/kernel.ts';
 import type { BinaryCache } from './binary-cache.ts';
 import { buildModule, buildModuleAsync, type BuiltModule, type ModuleSource, nativeBinary } from './build-module.ts';
 import { LoadedKernel } from './loaded-kernel.ts';

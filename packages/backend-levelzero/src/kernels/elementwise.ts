@@ -1,6 +1,7 @@
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import { cuts } from './cuts.ts';
 import { type ElementwiseVariant, MOST_QUAD_ELEMENTS, QUADS_PER_GROUP, RUN_WIDTH } from './elementwise.spv.ts';
+import { floatsFrom } from './floats-from.ts';
 import { gridOf } from './grid.ts';
 import type { Kernel } from './kernel.ts';
 import type { DeviceTraits, Launch, Recorder } from './recorder.ts';
@@ -61,9 +62,7 @@ export function planElementwise({ name, kernel, operands, n }: Elementwise, reco
 function from(operands: Launch['args'], start: number): Launch['args'] {
   if (start === 0) return operands;
   const shifted = Object.entries(operands).map(([name, value]) => {
-    if (typeof value === 'number') return [name, value] as const;
-    const { buffer, byteOffset, byteLength } = value;
-    return [name, { buffer, byteOffset: byteOffset + 4 * start, byteLength: byteLength - 4 * start }] as const;
+    return [name, typeof value === 'number' ? value : floatsFrom(value, start)] as const;
   });
   return Object.fromEntries(shifted);
 }

@@ -85,6 +85,20 @@ function plainVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly At
   return queries <= FEW_QUERIES ? [row, wide] : [wide, row];
 }
 
+/**
+ * Queries of a sub-group that fit the registers, for heads of just the dimension and of less: found by looking at what
+ * Intel's compiler spills (`npm run check:intel`). Sub-groups of 16 are where registers are twice as wide.
+ */
+const ROWS: Readonly<
+  Record<`${8 | 16}${'' | ' large'}`, Readonly<Record<SubgroupVariant['headDim'], readonly [exact: Rows, less: Rows]>>>
+> = {
+  '8': { 64: [4, 4], 128: [4, 2], 256: [1, 1] },
+  '8 large': { 64: [8, 8], 128: [8, 8], 256: [4, 2] },
+  '16': { 64: [4, 4], 128: [4, 4], 256: [2, 2] },
+  '16 large': { 64: [8, 8], 128: [8, 8], 256: [4, 4] },
+};
+type Rows = SubgroupVariant['rows'];
+
 /** The `subgroup` kernels that a device has room for, for heads of a dimension. */
 export function subgroupKernels(headDim: number, traits: DeviceTraits): readonly SubgroupVariant[] {
   const lanes = smallestLanes(traits);
@@ -93,9 +107,7 @@ export function subgroupKernels(headDim: number, traits: DeviceTraits): readonly
   return SUBGROUPS.map((subgroups): SubgroupVariant => {
     const isExact = most === headDim;
     const registers = traits.hasLargeRegisterFile && subgroups > 1 ? 'large' : undefined;
-    const [exact, less] = (ROWS[registers === undefined ? `${lanes}` : `${lanes} large`] as (typeof ROWS)[string])[
-      most
-    ];
+    const [exact, less] = ROWS[registers === undefined ? (`${lanes}` as const) : (`${lanes} large` as const)][most];
     const rows = subgroups === 1 ? 1 : isExact ? exact : less;
     return { lanes, rows, subgroups, headDim: most, isExact, registers };
   }).filter(
@@ -108,23 +120,10 @@ export function allSubgroupKernels(traits: DeviceTraits): readonly SubgroupVaria
   return HEAD_DIMS.flatMap((headDim) => [headDim, headDim - 1].flatMap((each) => subgroupKernels(each, traits)));
 }
 
-/**
- * Queries of a sub-group that fit the registers, for heads of just the dimension and of less: found by looking at what
- * Intel's compiler spills (`npm run check:intel`). Sub-groups of 16 are where registers are twice as wide.
- */
-const ROWS: Readonly<Record<string, Readonly<Record<SubgroupVariant['headDim'], readonly [exact: Rows, less: Rows]>>>> =
-  {
-    '8': { 64: [4, 4], 128: [4, 2], 256: [1, 1] },
-    '8 large': { 64: [8, 8], 128: [8, 8], 256: [4, 2] },
-    '16': { 64: [4, 4], 128: [4, 4], 256: [2, 2] },
-    '16 large': { 64: [8, 8], 128: [8, 8], 256: [4, 4] },
-  };
-type Rows = SubgroupVariant['rows'];
-
 function subgroupVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
   const { heads, queries, keys, headDim } = sizes;
-  // Places in K and V are 32-bit numbers of bytes, and groups, which are split only where they are few, are numbered by 32.
-  if (4 * Math.max(keys, queries) * headDim >= 2 ** 32 || heads * queries >= 2 ** 32) return [];
+  // Places in a head are 32-bit numbers of bytes, which have a sign as offsets of pointers; and groups, which are split only where they are few, are numbered by 32.
+  if (4 * Math.max(keys, queries) * headDim >= 2 ** 31 || heads * queries >= 2 ** 32) return [];
   const kernels = subgroupKernels(headDim, traits).map((kernel) => {
     const groups = heads * Math.ceil(queries / queriesOf(kernel));
     return named({ kind: 'subgroup', ...kernel }, splitsFor(groups, sizes, traits));

@@ -1,5 +1,8 @@
 import type { ResolvedAttention } from '@concord/backend-core/implement';
 import { pickVariant } from '@concord/variants';
+import { cuts } from '../cuts.ts';
+import { secondsFor } from '../estimate.ts';
+import { floatsFrom } from '../floats-from.ts';
 import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
@@ -44,17 +47,22 @@ export function planAttention(
     planWide(call, variant, recorder);
     return;
   }
-  const all = { first: 0, count: heads };
-  const args = { k: call.k, v: call.v };
   if (variant.kind === 'row') {
     const kernel = (partial: boolean): Kernel => row({ partial });
-    attend(call, all, variant, { kernel, args, groups: heads * queries }, recorder);
+    const args = { k: call.k, v: call.v };
+    attend(call, { first: 0, count: heads }, variant, { kernel, args, groups: heads * queries }, recorder);
     return;
   }
   const { lanes, rows, subgroups, headDim: most, isExact, registers } = variant;
   const kernel = (partial: boolean): Kernel =>
     subgroup({ lanes, rows, subgroups, headDim: most, isExact, partial, registers });
-  attend(call, all, variant, { kernel, args, groups: heads * Math.ceil(queries / queriesOf(variant)) }, recorder);
+  // As many heads as about a second is enough for: kernel drivers take a device for hung that works on one launch for long.
+  const ofHead = secondsFor(2 * queries * keys * headDim, recorder.traits);
+  for (const [first, count] of cuts(heads, Math.max(1, Math.floor(1 / ofHead)))) {
+    const [k, v] = [call.k, call.v].map((span) => floatsFrom(span, first * call.seqKv * headDim)) as [Span, Span];
+    const groups = count * Math.ceil(queries / queriesOf(variant));
+    attend(call, { first, count }, variant, { kernel, args: { k, v }, groups }, recorder);
+  }
 }
 
 function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVariant {
@@ -114,7 +122,7 @@ function planWide(
   const padded = isPadded ? recorder.scratch(4 * headsAtATime * paddedElements) : undefined;
   for (let first = 0; first < heads; first += headsAtATime) {
     const count = Math.min(headsAtATime, heads - first);
-    const [keys, values] = [k, v].map((span) => from(span, first * seqKv * headDim)) as [Span, Span];
+    const [keys, values] = [k, v].map((span) => floatsFrom(span, first * seqKv * headDim)) as [Span, Span];
     recorder.launch({
       kernel: packKeys,
       args: { k: keys, panels, heads: count, keys: seqKv, head_dim: headDim, panels_per_head: panelsPerHead },
@@ -153,7 +161,7 @@ function attend(
   const { seqQ, seqKv, headDim, causal, scale } = call;
   const rows = heads.count * seqQ;
   const record = headDim + RECORD_EXTRA;
-  const [q, o] = [call.q, call.o].map((span) => from(span, heads.first * seqQ * headDim)) as [Span, Span];
+  const [q, o] = [call.q, call.o].map((span) => floatsFrom(span, heads.first * seqQ * headDim)) as [Span, Span];
   const records = splits > 1 ? recorder.scratch(4 * splits * rows * record) : undefined;
   recorder.launch({
     kernel: kernel(records !== undefined),
@@ -181,9 +189,4 @@ function attend(
     args: { records, o, splits, rows, head_dim: headDim },
     groups: gridOf(Math.ceil((rows * headDim) / COMBINE_LANES), recorder.traits),
   });
-}
-
-/** An operand from its element `first` on. */
-function from({ buffer, byteOffset, byteLength }: Span, first: number): Span {
-  return { buffer, byteOffset: byteOffset + 4 * first, byteLength: byteLength - 4 * first };
 }

@@ -60,7 +60,7 @@ const PARAMETERS = {
  * registers: FlashAttention (Dao, Fu, Ermon, Rudra, Ré, 2022, algorithm 1, with the loop over the queries outside as in
  * FlashAttention-2). Causal attention stops at the last tile that a query of the group sees.
  *
- * Q and O are `[heads, queries, head_dim]`, K and V `[heads, keys, head_dim]`; a head is below 4 GiB, and there are fewer than 2^32 groups. Groups are numbered by
+ * Q and O are `[heads, queries, head_dim]`, K and V `[heads, keys, head_dim]`; a head is below 2 GiB, and there are fewer than 2^32 groups. Groups are numbered by
  * head, split of the keys, and block of queries, the last running fastest; with `partial`, split s of row r writes record
  * `s * heads * queries + r`.
  *

@@ -1,5 +1,6 @@
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
 import type { NamedVariant } from '@concord/variants';
+import { floatsFrom } from '../floats-from.ts';
 import { gridOf } from '../grid.ts';
 import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
 import { packedBytes } from './choose-variant.ts';
@@ -101,7 +102,7 @@ function launchPack(
   recorder.launch({
     kernel: pack({ isDense: stride[1] === 1 }),
     args: {
-      input: from(call.input, firstPlane * filterShape[1] * height * width),
+      input: floatsFrom(call.input, firstPlane * filterShape[1] * height * width),
       images,
       lines,
       lines_per_item: linesPerItem,
@@ -145,7 +146,7 @@ function launchWide(
     args: {
       images,
       filter,
-      output: from(output, firstRow * width),
+      output: floatsFrom(output, firstRow * width),
       offsets: table,
       taps,
       groups,
@@ -168,9 +169,4 @@ function launchWide(
     ),
     variant: params.id,
   });
-}
-
-/** An operand from its element `first` on. */
-function from({ buffer, byteOffset, byteLength }: Span, first: number): Span {
-  return { buffer, byteOffset: byteOffset + 4 * first, byteLength: byteLength - 4 * first };
 }

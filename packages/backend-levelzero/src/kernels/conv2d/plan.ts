@@ -1,5 +1,8 @@
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
 import { type NamedVariant, pickVariant } from '@concord/variants';
+import { cuts } from '../cuts.ts';
+import { secondsFor } from '../estimate.ts';
+import { floatsFrom } from '../floats-from.ts';
 import { gridOf } from '../grid.ts';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
@@ -27,9 +30,37 @@ export function planConv2d(
   choose: (call: Call, recorder: Recorder) => Conv2dVariant = chooseVariant,
 ): void {
   const variant = choose(call, recorder);
-  if (variant.kind === 'wide') planWide(call, variant, recorder);
-  else if (variant.kind === 'implicit-gemm') launchImplicitGemm(call, variant, recorder);
-  else launchDirect(call, variant, recorder);
+  if (variant.kind === 'wide') {
+    planWide(call, variant, recorder);
+    return;
+  }
+  for (const part of imagesInTime(call, recorder.traits)) {
+    if (variant.kind === 'implicit-gemm') launchImplicitGemm(part, variant, recorder);
+    else launchDirect(part, variant, recorder);
+  }
+}
+
+/**
+ * A call by as many images as about a second is enough for: kernel drivers take a device for hung that works on one launch for
+ * long.
+ */
+function* imagesInTime(call: Call, traits: DeviceTraits): Generator<Call> {
+  const [images, ...inputSizes] = call.inputShape;
+  const [, ...outputSizes] = call.outputShape;
+  const [inputImage, outputImage] = [inputSizes, outputSizes].map((sizes) => sizes.reduce((a, b) => a * b, 1)) as [
+    number,
+    number,
+  ];
+  const ofImage = secondsFor(multiplyAddsOf(call) / images, traits);
+  for (const [first, count] of cuts(images, Math.max(1, Math.floor(1 / ofImage)))) {
+    yield {
+      ...call,
+      inputShape: [count, ...inputSizes],
+      outputShape: [count, ...outputSizes],
+      input: floatsFrom(call.input, first * inputImage),
+      output: floatsFrom(call.output, first * outputImage),
+    };
+  }
 }
 
 function chooseVariant(call: Call, recorder: Recorder): Conv2dVariant {

@@ -3,7 +3,7 @@ import type { DeviceTraits } from '../recorder.ts';
 import { LEAST_STRIP, matvecGroups, matvecShape, type MatvecWay } from './launch-matvec.ts';
 import type { Product, ProductShape } from './product.ts';
 import { DIRECT_GROUP } from './direct.spv.ts';
-import { isWorthPacking } from './launch-matrix.ts';
+import { canLayOut, isWorthPacking } from './launch-matrix.ts';
 import { type EngineLanes, MATRIX_LANES, matrixTile } from './matrix-engine.ts';
 import { type SubgroupTile, subgroupTile } from './subgroup.spv.ts';
 import { fittingTiles, nameOfTile, SUBGROUP_TILES } from './subgroup-tiles.ts';
@@ -133,7 +133,7 @@ function variantsForGpu(product: Product, traits: DeviceTraits): readonly Varian
   ];
   const plain = Math.min(m, n) < FEW_LINES ? [direct, ...bySize] : [...bySize, direct];
   const lanes = traits.matrixEngine;
-  if (lanes === undefined || product.a.dtype !== 'f16') return plain;
+  if (lanes === undefined || product.a.dtype !== 'f16' || !canLayOut(product, lanes, traits)) return plain;
   const matrix = named({ kind: 'matrix', lanes }, splitsFor(groupsOf(matrixTile(lanes)), k, wanted));
   return isWorthPacking(product) ? [matrix, ...plain] : [...plain, matrix];
 }

@@ -2,7 +2,7 @@ import type { NamedVariant } from '@concord/variants';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
 import { flatGroups } from './flat-groups.ts';
 import { matrix } from './matrix.spv.ts';
-import { BLOCK_DEPTH, columnsOf, type EngineLanes, matrixTile } from './matrix-engine.ts';
+import { BLOCK_DEPTH, columnsOf, ENGINE_SPEEDUP, type EngineLanes, matrixTile } from './matrix-engine.ts';
 import { linesOf, MATRIX_PACK_GROUP, matrixPack, type MatrixPackParams } from './matrix-pack.spv.ts';
 import {
   type Matrix,
@@ -13,6 +13,7 @@ import {
   stepsOfA,
   stepsOfB,
 } from './product.ts';
+import type { ReusedScratch } from './reused-scratch.ts';
 import { splitArguments, type Splits } from './splits.ts';
 
 /** Multiply-adds for each number that is laid out from which on that pays. */
@@ -25,6 +26,12 @@ export function isWorthPacking({ m, n }: ProductShape): boolean {
   return (m * n) / (m + n) >= WORTHWHILE;
 }
 
+/** Whether the blocks of a tile, at the least, are within what a device allocates and 32 bits count. */
+export function canLayOut({ k }: ProductShape, lanes: EngineLanes, { maxAllocationBytes }: DeviceTraits): boolean {
+  const tile = matrixTile(lanes);
+  return bytesOfLine(k) * Math.max(tile.m, tile.n) <= Math.min(MOST_BYTES, maxAllocationBytes);
+}
+
 /** As much of a product as has its operands laid out at a time. */
 export function mostAtOnceOfMatrix(
   { m, n, k, batchCount }: Product,
@@ -34,12 +41,11 @@ export function mostAtOnceOfMatrix(
 ): Pick<ProductShape, 'batchCount' | 'm' | 'n'> {
   const limit = Math.min(MOST_BYTES, maxAllocationBytes);
   const tile = matrixTile(lanes);
-  const bytesOfLine = 2 * BLOCK_DEPTH * depthOf(k);
-  const linesThatFit = (size: number): number => Math.max(size, Math.floor(limit / bytesOfLine / size) * size);
+  const linesThatFit = (size: number): number => Math.max(size, Math.floor(limit / bytesOfLine(k) / size) * size);
   const rows = Math.min(linesThatFit(tile.m), maxGroups[1] * tile.m);
   const columns = Math.min(linesThatFit(tile.n), maxGroups[0] * tile.n);
   const lines = Math.max(padded(Math.min(m, rows), tile.m), padded(Math.min(n, columns), tile.n));
-  const matrices = Math.max(1, Math.floor(limit / (bytesOfLine * lines)));
+  const matrices = Math.max(1, Math.floor(limit / (bytesOfLine(k) * lines)));
   return { m: rows, n: columns, batchCount: Math.min(batchCount, together, matrices) };
 }
 
@@ -49,19 +55,14 @@ export function launchMatrix(
   { id, lanes }: NamedVariant & { readonly lanes: EngineLanes },
   splits: Splits,
   recorder: Recorder,
+  scratch: ReusedScratch,
 ): void {
   const { m, n, k, a, b, c, alpha, beta, batchCount } = product;
   const tile = matrixTile(lanes);
-  const left = layOut(
-    { matrix: a, steps: stepsOfA(product), lines: m, block: 'rows', size: tile.m },
-    product,
-    recorder,
-  );
-  const right = layOut(
-    { matrix: b, steps: stepsOfB(product), lines: n, block: columnsOf(lanes), size: tile.n },
-    product,
-    recorder,
-  );
+  const rows: Side = { matrix: a, steps: stepsOfA(product), lines: m, block: 'rows', size: tile.m };
+  const columns: Side = { matrix: b, steps: stepsOfB(product), lines: n, block: columnsOf(lanes), size: tile.n };
+  const left = layOut(rows, product, recorder, scratch);
+  const right = layOut(columns, product, recorder, scratch);
   const blocks = { ...splits, depth: Math.ceil(splits.depth / BLOCK_DEPTH) };
   recorder.launch({
     kernel: matrix({ lanes, output: c.dtype }),
@@ -80,8 +81,7 @@ export function launchMatrix(
       beta,
     },
     groups: [Math.ceil(n / tile.n), Math.ceil(m / tile.m), batchCount * splits.count],
-    // An engine does eight times what other units do, at the least.
-    multiplyAdds: multiplyAddsOf(product) / 8,
+    multiplyAdds: multiplyAddsOf(product) / ENGINE_SPEEDUP,
     variant: id,
   });
 }
@@ -101,11 +101,16 @@ function layOut(
   { matrix: source, steps, lines, block, size }: Side,
   { k, batchCount }: Product,
   recorder: Recorder,
+  scratch: ReusedScratch,
 ): { readonly span: Span; readonly stride: number } {
   const matrices = source.stride === 0 ? 1 : batchCount;
   const matrixWords = (padded(lines, size) / linesOf(block)) * depthOf(k) * linesOf(block) * (BLOCK_DEPTH / 2);
   const words = matrices * matrixWords;
-  const span = recorder.scratch(4 * words);
+  const stride = source.stride === 0 ? 0 : matrixWords;
+  // Parts that differ in their rows alone have the same columns.
+  const contents = [source.span.byteOffset, lines, matrices].join();
+  const { span, isFilled } = scratch.take(block, 4 * words, contents);
+  if (isFilled) return { span, stride };
   const isEven = [k, steps.line, source.stride].every((elements) => elements % 2 === 0);
   const hasWords = steps.term === 1 && isEven && source.span.byteOffset % 4 === 0;
   recorder.launch({
@@ -124,8 +129,11 @@ function layOut(
     },
     groups: [...flatGroups(Math.ceil(words / MATRIX_PACK_GROUP), recorder.traits), 1],
   });
-  return { span, stride: source.stride === 0 ? 0 : matrixWords };
+  return { span, stride };
 }
+
+/** Bytes of a line that is laid out. */
+const bytesOfLine = (k: number): number => 2 * BLOCK_DEPTH * depthOf(k);
 
 /** Blocks along the terms. */
 const depthOf = (k: number): number => Math.ceil(k / BLOCK_DEPTH);

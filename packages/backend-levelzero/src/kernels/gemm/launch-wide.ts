@@ -87,7 +87,8 @@ export function launchWide(
     : 1;
   const batches = Math.min(batchCount, together, maxGroups[2]);
   const packer = new Packer(recorder);
-  for (const part of parts(product, batches, rows, columns)) multiplyPart(product, id, part, k, packer, limits);
+  for (const part of parts(product, { batchCount: batches, m: rows, n: columns }))
+    multiplyPart(product, id, part, k, packer, limits);
 }
 
 /** One part of C, from at most `depth` terms at a time. */

@@ -1,3 +1,4 @@
+import type { Value } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { flatGroupId } from './flat-groups.ts';
 import { BLOCK_DEPTH, BLOCK_ROWS } from './matrix-engine.ts';
@@ -71,19 +72,19 @@ export const matrixPack: (params: MatrixPackParams) => Kernel = variants(({ bloc
             () => [k.load(k.at(args.source, k.lshr(place, 1)))],
             () => [zero],
           );
-          k.store(k.at(args.blocks, index), value!);
+          k.store(k.at(args.blocks, index), value as Value);
           return;
         }
         const bits = k.bitcast(args.source, module.globalPointer(u16));
-        const halves = [0, 1].map((i) => {
+        const [low, high] = [0, 1].map((i) => {
           const [half] = k.ifElse(
             k.and(isLine, k.ult(k.add(term, i), args.terms)),
             () => [k.uconvert(k.load(k.at(bits, i === 0 ? place : k.add(place, args.term_step))), u32)],
             () => [zero],
           );
-          return half!;
-        });
-        k.store(k.at(args.blocks, index), k.or(halves[0]!, k.shl(halves[1]!, 16)));
+          return half as Value;
+        }) as [Value, Value];
+        k.store(k.at(args.blocks, index), k.or(low, k.shl(high, 16)));
       });
     },
   }),

@@ -97,6 +97,9 @@ describe('which kernel a GPU runs', () => {
     expect(kinds(smallGpu, 512, 31, 512)).toEqual(['local']);
     expect(kinds(smallGpu, 7, 512, 512, { transA: true })).toEqual(['direct']);
     expect(kinds(smallGpu, 64, 64, 64, { lda: 2 ** 25, a: fakeSpan(2 ** 33) })).toEqual(['local']);
+    // Between 2 and 4 GiB, where an offset of 32 bits is negative.
+    expect(kinds(smallGpu, 40, 64, 8, { lda: 2 ** 24, a: fakeSpan(2 ** 32) })).toEqual(['local']);
+    expect(kinds(smallGpu, 24, 64, 8, { lda: 2 ** 24, a: fakeSpan(2 ** 32) })).toEqual(['subgroup']);
   });
 
   it('sub-groups for halves that begin at words, where it has arithmetic on them', () => {
@@ -127,6 +130,35 @@ describe('which kernel a GPU runs', () => {
     expect(parts.length).toBeGreaterThan(20);
     for (const { multiplyAdds } of parts) expect(multiplyAdds).toBeLessThanOrEqual(2.1e10);
     expect(parts.reduce((sum, { args }) => sum + (args['m'] as number), 0)).toBe(8192);
+    const batches = planned(slow, 1024, 1024, 1024, { batchCount: 100 }).launches;
+    for (const { multiplyAdds } of batches) expect(multiplyAdds).toBeLessThanOrEqual(2e10);
+    expect(batches.length).toBeGreaterThan(5);
+  });
+
+  it('no part has less than a tile', () => {
+    const sizes = { transA: true, m: 2305, n: 16_384, k: 16_384 } as const;
+    for (const computeUnits of [1, 3, 8, 32]) {
+      const { launches } = planned({ ...smallGpu, computeUnits }, sizes.m, sizes.n, sizes.k, { transA: true });
+      for (const { args } of launches) expect(args['m']).toBeGreaterThanOrEqual(8);
+      expect(launches.reduce((sum, { args }) => sum + (args['m'] as number), 0)).toBe(sizes.m);
+    }
+    const { launches } = planned({ ...smallGpu, maxGroups: fewGroups.maxGroups }, 64, 32_001, 64);
+    expect(launches.map(({ args }) => args['n'])).toEqual([32_001 - 32, 32]);
+  });
+
+  it('parts take the same scratch memory, and the same columns are laid out once', () => {
+    const engines = { ...smallGpu, hasF16: true, matrixEngine: 8, maxAllocationBytes: 2 ** 34 } as const;
+    const { scratches, launches } = planned(engines, 32_768, 32_768, 32_768, { dtype: 'f16' });
+    expect(launches.length).toBeGreaterThan(6);
+    expect(scratches.reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeLessThan(2 ** 32);
+    const packs = launches.filter(({ kernel }) => kernel.name.startsWith('gemm/matrix-pack columns'));
+    const products = launches.filter(({ kernel }) => kernel.name.startsWith('gemm/matrix f16'));
+    expect(packs.length).toBeLessThan(products.length);
+  });
+
+  it('matrix engines for what can be laid out', () => {
+    const engines = { ...smallGpu, hasF16: true, matrixEngine: 8, maxAllocationBytes: 2 ** 36 } as const;
+    expect(kinds(engines, 256, 256, 2 ** 23 + 16, { dtype: 'f16' })).not.toContain('matrix');
   });
 
   it('k in ranges where C is small', () => {

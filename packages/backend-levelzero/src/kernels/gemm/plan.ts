@@ -10,9 +10,11 @@ import { launchMatvec } from './launch-matvec.ts';
 import { launchDirect, launchLocal, launchSubgroup } from './launch-product.ts';
 import { launchWide } from './launch-wide.ts';
 import { type Matrix, partOf, parts, type Product, productOf, type ProductShape } from './product.ts';
+import { ENGINE_SPEEDUP } from './matrix-engine.ts';
+import { ReusedScratch } from './reused-scratch.ts';
 import { scale } from './scale.spv.ts';
 import type { Splits } from './splits.ts';
-import { subgroupTile } from './subgroup.spv.ts';
+import { type SubgroupTile, subgroupTile } from './subgroup.spv.ts';
 
 export { allKernels } from './all-kernels.ts';
 export { VARIANT_IDS } from './choose-variant.ts';
@@ -41,9 +43,11 @@ export function planGemm(
   }
   const range = Math.ceil(product.k / variant.splits / DEPTH_MULTIPLE) * DEPTH_MULTIPLE;
   const splits = Math.ceil(product.k / range);
-  const { batchCount, m, n } = mostAtOnce(product, variant, splits, recorder.traits);
-  for (const part of parts(product, batchCount, m, n)) {
-    multiply(partOf(product, part), variant, range, splits, recorder);
+  const most = mostAtOnce(product, variant, splits, recorder.traits);
+  const least = variant.kind === 'subgroup' ? leastOf(variant.tile) : undefined;
+  const scratch = new ReusedScratch(recorder);
+  for (const part of parts(product, most, least)) {
+    multiply(partOf(product, part), variant, range, splits, recorder, scratch);
   }
 }
 
@@ -69,39 +73,69 @@ function mostAtOnce(
 ): Pick<ProductShape, 'batchCount' | 'm' | 'n'> {
   const { batchCount, m, n } = product;
   const { maxGroups } = traits;
-  if (variant.kind === 'direct') return { batchCount, m, n };
   const together = Math.max(1, Math.floor(maxGroups[2] / splits));
   if (variant.kind === 'matvec') return { batchCount: together, m, n };
-  const inTime = rowsInTime(product, Math.min(batchCount, together), traits);
+  if (variant.kind === 'direct') return traits.isCpuLike ? { batchCount, m, n } : { ...inTime(product, 1, traits), n };
   if (variant.kind === 'matrix') {
-    const most = mostAtOnceOfMatrix(product, variant.lanes, together, traits);
-    return { ...most, m: Math.min(most.m, inTime) };
+    const time = inTime(product, ENGINE_SPEEDUP, traits);
+    const most = mostAtOnceOfMatrix(product, variant.lanes, Math.min(together, time.batchCount), traits);
+    return { ...most, m: Math.min(most.m, time.m) };
   }
+  const time = inTime(product, 1, traits);
   const tile = variant.kind === 'local' ? variant.tile : subgroupTile(variant.tile);
-  return { batchCount: together, m: Math.min(maxGroups[1] * tile.m, inTime), n: maxGroups[0] * tile.n };
+  return {
+    batchCount: Math.min(together, time.batchCount),
+    m: Math.min(maxGroups[1] * tile.m, time.m),
+    n: maxGroups[0] * tile.n,
+  };
 }
 
-/** Rows of C that about a second is enough for: kernel drivers take a device for hung that works on one launch for long. */
-function rowsInTime({ n, k }: ProductShape, batchCount: number, traits: DeviceTraits): number {
-  const rows = 1 / secondsFor(n * k * batchCount, traits);
-  return Math.max(1, Math.floor(rows / ROWS_MULTIPLE)) * ROWS_MULTIPLE;
+/**
+ * Matrices, or rows of one, that about a second is enough for: kernel drivers take a device for hung that works on one launch
+ * for long.
+ */
+function inTime(
+  { m, n, k }: ProductShape,
+  speedup: number,
+  traits: DeviceTraits,
+): Pick<ProductShape, 'batchCount' | 'm'> {
+  const rows = speedup / secondsFor(n * k, traits);
+  if (rows >= m) return { batchCount: Math.floor(rows / m), m };
+  return { batchCount: 1, m: Math.max(1, Math.floor(rows / ROWS_MULTIPLE)) * ROWS_MULTIPLE };
 }
 
-function multiply(product: Product, variant: SplitVariant, range: number, splits: number, recorder: Recorder): void {
+/** What a part of a product has to have at least for a tile: see `subgroup`. */
+const leastOf = (tile: SubgroupTile): Pick<ProductShape, 'm' | 'n'> => ({ m: tile.rows, n: subgroupTile(tile).n });
+
+function multiply(
+  product: Product,
+  variant: SplitVariant,
+  range: number,
+  splits: number,
+  recorder: Recorder,
+  scratch: ReusedScratch,
+): void {
   const { m, n, k, batchCount, alpha, beta } = product;
   if (splits === 1) {
-    launch(product, variant, { depth: k, count: 1, stride: 0 }, recorder);
+    launch(product, variant, { depth: k, count: 1, stride: 0 }, recorder, scratch);
     return;
   }
   const entries = batchCount * m * n;
-  const sums = recorder.scratch(4 * splits * entries);
+  const { span: sums } = scratch.take('sums', 4 * splits * entries);
   const c: Matrix = { span: sums, dtype: 'f32', ld: n, stride: batchCount === 1 ? 0 : m * n };
-  launch({ ...product, alpha: 1, beta: 0, c }, variant, { depth: range, count: splits, stride: entries }, recorder);
+  const ranges = { depth: range, count: splits, stride: entries };
+  launch({ ...product, alpha: 1, beta: 0, c }, variant, ranges, recorder, scratch);
   const own = { sums, splits, split_stride: entries, alpha, beta };
   launchEntries(recorder, finish({ output: product.c.dtype }), { m, n, batchCount, c: product.c }, own);
 }
 
-function launch(product: Product, variant: SplitVariant, splits: Splits, recorder: Recorder): void {
+function launch(
+  product: Product,
+  variant: SplitVariant,
+  splits: Splits,
+  recorder: Recorder,
+  scratch: ReusedScratch,
+): void {
   switch (variant.kind) {
     case 'matvec':
       return launchMatvec(product, variant, splits, recorder);
@@ -112,6 +146,6 @@ function launch(product: Product, variant: SplitVariant, splits: Splits, recorde
     case 'subgroup':
       return launchSubgroup(product, variant, splits, recorder);
     case 'matrix':
-      return launchMatrix(product, variant, splits, recorder);
+      return launchMatrix(product, variant, splits, recorder, scratch);
   }
 }

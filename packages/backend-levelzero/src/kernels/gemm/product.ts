@@ -102,11 +102,15 @@ export function partOf(product: Product, { batch, batchCount, row, m, column, n 
   };
 }
 
-/** The parts of C of at most so many matrices, rows and columns. */
-export function* parts(whole: ProductShape, batchCount: number, m: number, n: number): Generator<Part> {
+/** The parts of C of at most so many matrices, rows and columns, and where there are several, of at least so many. */
+export function* parts(
+  whole: ProductShape,
+  { batchCount, m, n }: Pick<ProductShape, 'batchCount' | 'm' | 'n'>,
+  least: Pick<ProductShape, 'm' | 'n'> = { m: 1, n: 1 },
+): Generator<Part> {
   for (const [batch, batches] of cuts(whole.batchCount, batchCount)) {
-    for (const [column, columns] of cuts(whole.n, n)) {
-      for (const [row, rows] of cuts(whole.m, m)) {
+    for (const [column, columns] of cuts(whole.n, n, least.n)) {
+      for (const [row, rows] of cuts(whole.m, m, least.m)) {
         yield { batch, batchCount: batches, row, m: rows, column, n: columns };
       }
     }

@@ -32,7 +32,7 @@ export function fittingTiles(product: Product, traits: DeviceTraits): readonly S
   const isF16 = a.dtype === 'f16';
   if (isF16 && !(traits.hasF16 && isByWords(a, transA ? m : 2) && isByWords(b, n))) return [];
   const [rowsOfA, columnsOfA] = transA ? [k, m] : [m, k];
-  if (!isBelow4GiB(a, rowsOfA, columnsOfA, batchCount) || !isBelow4GiB(b, k, n, batchCount)) return [];
+  if (!isCounted(a, rowsOfA, columnsOfA, batchCount) || !isCounted(b, k, n, batchCount)) return [];
   return possibleSubgroupTiles(traits).filter((tile) => n >= subgroupTile(tile).n && (!transA || m >= tile.rows));
 }
 
@@ -41,6 +41,7 @@ function isByWords({ span, ld, stride }: Matrix, columns: number): boolean {
   return span.byteOffset % 4 === 0 && [ld, stride, columns].every((elements) => elements % 2 === 0);
 }
 
-function isBelow4GiB({ dtype, ld, stride }: Matrix, rows: number, columns: number, batchCount: number): boolean {
-  return ELEMENT_BYTES[dtype] * ((batchCount - 1) * stride + (rows - 1) * ld + columns) < 2 ** 32;
+/** Whether 32 bits count its bytes: as offsets of pointers they have a sign. */
+function isCounted({ dtype, ld, stride }: Matrix, rows: number, columns: number, batchCount: number): boolean {
+  return ELEMENT_BYTES[dtype] * ((batchCount - 1) * stride + (rows - 1) * ld + columns) < 2 ** 31;
 }

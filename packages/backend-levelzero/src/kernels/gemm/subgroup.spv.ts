@@ -39,7 +39,7 @@ export const subgroupTile = ({ lanes, rows, vectors }: SubgroupTile): { readonly
  *
  * A tile that would go beyond the last column begins so much earlier and writes what is its own, so that every block lies
  * inside of B; and so for rows, where A is transposed. Else rows that are not there are the last again. Therefore C has at
- * least the columns of a tile, and transposed its rows; A and B are below 4 GiB, and blocks of f16 begin at multiples of
+ * least the columns of a tile, and transposed its rows; A and B are below 2 GiB, and blocks of f16 begin at multiples of
  * four bytes.
  */
 export const subgroup: (params: SubgroupParams) => Kernel = variants((params: SubgroupParams) => {
