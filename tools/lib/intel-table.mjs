@@ -40,6 +40,28 @@ export function formatTable(lines) {
 /** @param {string} line */
 export const keyOf = (line) => line.split('\t').slice(0, 2).join('\t');
 
+/** Counts of a loop, which the compiler does not give twice in just the same way, and how many more or less are alike. */
+const COUNTS = ['loop', 'mads', 'sends'];
+const [ALIKE, ALIKE_PART] = [2, 0.02];
+
+/**
+ * Whether two lines are the same, but for a few instructions of the loop.
+ *
+ * @param {string | undefined} old
+ * @param {string | undefined} now
+ */
+function isAlike(old, now) {
+  if (old === undefined || now === undefined || old === now) return old === now;
+  const after = now.split('\t');
+  return old.split('\t').every((cell, index) => {
+    if (cell === after[index]) return true;
+    const [a, b] = [Number(cell), Number(after[index])];
+    const column = COLUMNS[index] ?? '';
+    // What follows from the counts needs no look of its own.
+    return column === 'ratio' || (COUNTS.includes(column) && Math.abs(a - b) <= Math.max(ALIKE, ALIKE_PART * a));
+  });
+}
+
 /**
  * What is different, as lines that begin with `-` for the old and `+` for the new.
  *
@@ -50,6 +72,8 @@ export function differences(before, after) {
   const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
   return keys.flatMap((key) => {
     const [old, now] = [before.get(key), after.get(key)];
-    return old === now ? [] : [...(old === undefined ? [] : [`- ${old}`]), ...(now === undefined ? [] : [`+ ${now}`])];
+    return isAlike(old, now)
+      ? []
+      : [...(old === undefined ? [] : [`- ${old}`]), ...(now === undefined ? [] : [`+ ${now}`])];
   });
 }

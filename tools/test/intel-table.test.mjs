@@ -38,3 +38,21 @@ test('differences are the lines that changed, came and went', () => {
   expect(differences(before, after)).toEqual(['- b 1', '+ b 2', '- c 1', '+ d 1']);
   expect(differences(before, before)).toEqual([]);
 });
+
+test('an instruction more or less in the loop is alike; a spill, another width or many instructions are not', () => {
+  const withCells = (/** @type {Record<number, string>} */ cells) =>
+    new Map([
+      [
+        'k',
+        line
+          .split('\t')
+          .map((cell, index) => cells[index] ?? cell)
+          .join('\t'),
+      ],
+    ]);
+  const before = withCells({});
+  expect(differences(before, withCells({ 6: '367', 9: '41', 10: '0.69' }))).toEqual([]);
+  for (const cells of [{ 2: '8' }, { 5: '1088' }, { 6: '400' }, { 6: '-' }, { 8: '1' }]) {
+    expect(differences(before, withCells(cells)), JSON.stringify(cells)).toHaveLength(2);
+  }
+});
