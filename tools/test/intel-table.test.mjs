@@ -39,7 +39,7 @@ test('differences are the lines that changed, came and went', () => {
   expect(differences(before, before)).toEqual([]);
 });
 
-test('an instruction more or less in the loop is alike; a spill, another width or many instructions are not', () => {
+test('an instruction more or less in the loop is alike; a spill, another width or more instructions are not', () => {
   const withCells = (/** @type {Record<number, string>} */ cells) =>
     new Map([
       [
@@ -51,8 +51,8 @@ test('an instruction more or less in the loop is alike; a spill, another width o
       ],
     ]);
   const before = withCells({});
-  expect(differences(before, withCells({ 6: '367', 9: '41', 10: '0.69' }))).toEqual([]);
-  for (const cells of [{ 2: '8' }, { 5: '1088' }, { 6: '400' }, { 6: '-' }, { 8: '1' }]) {
+  expect(differences(before, withCells({ 6: '367', 10: '0.69' }))).toEqual([]);
+  for (const cells of [{ 2: '8' }, { 5: '1088' }, { 6: '366' }, { 6: '-' }, { 8: '1' }, { 9: '41' }]) {
     expect(differences(before, withCells(cells)), JSON.stringify(cells)).toHaveLength(2);
   }
 });

@@ -2,6 +2,7 @@
 // launched there, and do not run, so nothing here reads what they write.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { requiredBackends } from '@concord/conformance';
 import { describe, expect, it } from 'vitest';
 import { readyDriver } from '../../../software-devices/intel-driver/lib/cache.mjs';
 import { unobtainable } from '../../../software-devices/intel-driver/lib/make.mjs';
@@ -21,7 +22,7 @@ if (missing === undefined) {
   describe("Intel's compiler 1.0.12504", describeCompiler);
 } else {
   it(`not run on Intel's driver: ${missing}`, (context) => {
-    if ((process.env['CONCORD_REQUIRE'] ?? '').split(',').includes('level-zero')) expect.fail(missing);
+    if (requiredBackends().includes('level-zero')) expect.fail(`${missing} (CONCORD_REQUIRE names level-zero)`);
     context.skip(missing);
   });
 }

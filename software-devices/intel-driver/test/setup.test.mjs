@@ -1,12 +1,13 @@
 // @ts-check
 // Set-up in a cache of its own. The packages of the checkout's cache are in it, so nothing is downloaded.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runTwiceAtOnce } from '../../vulkan/test/at-once.mjs';
 import { unsupported } from '../../vulkan/lib/system.mjs';
 import { cache as realCache, readyDriver } from '../lib/cache.mjs';
 import { unobtainable } from '../lib/make.mjs';
@@ -63,17 +64,8 @@ describe.skipIf(unobtainable() !== undefined)('in a cache of its own', () => {
   test('two runs at once: one waits for the other, and what a stopped run left is cleared away', async () => {
     mkdirSync(join(cache, 'work'), { recursive: true });
     writeFileSync(join(cache, 'work', 'half'), '');
-    const outputs = await Promise.all(
-      [1, 2].map(async () => {
-        const child = spawn(process.execPath, [script], { env });
-        let output = '';
-        for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-        const code = await new Promise((resolve) => child.once('close', resolve));
-        return { code, output };
-      }),
-    );
-    expect(outputs.map(({ code }) => code)).toEqual([0, 0]);
-    const count = (/** @type {string} */ text) => outputs.filter(({ output }) => output.includes(text)).length;
+    const { codes, count } = await runTwiceAtOnce([script], env);
+    expect(codes).toEqual([0, 0]);
     expect([count('unpacking'), count('waiting for it'), count('is ready')]).toEqual([1, 1, 2]);
     expect([existsSync(join(cache, 'work')), existsSync(file('half'))]).toEqual([false, false]);
   }, 120_000);

@@ -1,12 +1,13 @@
 // @ts-check
 // Set-up in a cache of its own, and what uses its result.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runTwiceAtOnce } from '../../vulkan/test/at-once.mjs';
 import { driver } from '../lib/cache.mjs';
 import { setUp } from '../setup.mjs';
 
@@ -51,17 +52,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test('two runs at once: one waits for the other, and what a stopped run left is cleared away', async () => {
   mkdirSync(file('work'), { recursive: true });
   writeFileSync(file('work', 'half'), '');
-  const outputs = await Promise.all(
-    [1, 2].map(async () => {
-      const child = spawn(process.execPath, [script], { env });
-      let output = '';
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-      const code = await new Promise((resolve) => child.once('close', resolve));
-      return { code, output };
-    }),
-  );
-  expect(outputs.map(({ code }) => code)).toEqual([0, 0]);
-  const count = (/** @type {string} */ text) => outputs.filter(({ output }) => output.includes(text)).length;
+  const { codes, count } = await runTwiceAtOnce([script], env);
+  expect(codes).toEqual([0, 0]);
   expect([count('building the driver'), count('waiting for it'), count('is ready')]).toEqual([1, 1, 2]);
   expect(existsSync(file('work'))).toBe(false);
 }, 120_000);

@@ -1,6 +1,6 @@
 // @ts-check
 // Set-up in a cache of its own. The packages of the checkout's cache are in it, so nothing is downloaded.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cache as realCache, devices } from '../lib/cache.mjs';
 import { unobtainable } from '../lib/make.mjs';
 import { setUp } from '../setup.mjs';
+import { runTwiceAtOnce } from './at-once.mjs';
 
 const script = fileURLToPath(new URL('../setup.mjs', import.meta.url));
 const cacheModule = new URL('../lib/cache.mjs', import.meta.url).href;
@@ -55,17 +56,8 @@ afterAll(() => rmSync(cache, { recursive: true, force: true }));
 test('two runs at once: one waits for the other, and what a stopped run left is cleared away', async () => {
   mkdirSync(join(cache, 'work', device), { recursive: true });
   writeFileSync(join(cache, 'work', device, 'half'), '');
-  const outputs = await Promise.all(
-    [1, 2].map(async () => {
-      const child = spawn(process.execPath, [script, device], { env });
-      let output = '';
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-      const code = await new Promise((resolve) => child.once('close', resolve));
-      return { code, output };
-    }),
-  );
-  expect(outputs.map(({ code }) => code)).toEqual([0, 0]);
-  const count = (/** @type {string} */ text) => outputs.filter(({ output }) => output.includes(text)).length;
+  const { codes, count } = await runTwiceAtOnce([script, device], env);
+  expect(codes).toEqual([0, 0]);
   expect([count('building the shim'), count('waiting for it'), count(`${device} is ready`)]).toEqual([1, 1, 2]);
   expect([existsSync(join(cache, 'work')), existsSync(file('half'))]).toEqual([false, false]);
 });
