@@ -1,0 +1,155 @@
+import { checkOneOf, checkSize, checkSizes, describe, packedExtent, checkedExtent } from '../contract/checks.ts';
+import { BYTES_OF } from '../contract/capabilities.ts';
+import { invalid } from '../errors/invalid.ts';
+import type { CheckedRun, RunLayout } from './checked-run.ts';
+import type { Kernel, KernelInput, KernelNode, KernelOutput } from './graph.ts';
+import type { RunShape, RunView, GatherView } from './run-call.ts';
+import { STORAGE_DTYPES } from './value-types.ts';
+
+const MAX_RANK = 8;
+/** Sizes are u32 in every kernel's arguments. */
+const MAX_SIZE = 2 ** 32 - 1;
+
+/**
+ * The rules of a call of a kernel, but for its pointers and parameters.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT
+ */
+export function checkRun(kernel: Kernel, call: Omit<RunShape, 'kernel'>): CheckedRun {
+  const shape = checkDimensions('shape', call.shape, MAX_RANK);
+  if (!Number.isSafeInteger(shape.reduce((product, size) => product * (size || 1), 1))) {
+    throw invalid(`the domain [${shape.join(', ')}] has more than 2^53 points`);
+  }
+  const folded = checkFolded(kernel, shape, call.folded);
+  const rowShape = shape.slice(0, shape.length - folded);
+  const rowLength = packedExtent('a row', shape.slice(rowShape.length));
+  if (rowLength > MAX_SIZE) throw invalid(`the folded axes have ${rowLength} elements, more than 2^32 - 1`);
+  checkAxes(kernel, shape.length, rowShape.length);
+
+  const given = { inputs: call.inputs ?? {}, outputs: call.outputs ?? {} };
+  const own = (access: KernelInput['access']) => (access === 'row' ? rowShape : shape);
+  const inputs = kernel.inputs.map((input) => {
+    const view = given.inputs[input.name] ?? {};
+    const sizes = input.access === 'gather' ? gatherShape(input, view as GatherView) : own(input.access);
+    return layout(`input ${input.name}`, input, input.access, sizes, view);
+  });
+  const outputs = kernel.outputs.map((output) => {
+    const what = `output ${output.name}`;
+    const checked = layout(what, output, output.level, own(output.level), given.outputs[output.name] ?? {});
+    if (checked.extent > 0) checkDistinct(what, checked.shape, checked.strides);
+    return checked;
+  });
+  return Object.freeze({
+    kernel,
+    shape: Object.freeze(shape),
+    folded,
+    rowCount: rowShape.reduce((product, size) => product * size, 1),
+    rowLength,
+    inputs: Object.freeze(inputs),
+    outputs: Object.freeze(outputs),
+  });
+}
+
+/** The rule that tells that a view's elements are distinct: each stride is beyond what the lesser ones reach. */
+export function areDistinct(shape: readonly number[], strides: readonly number[]): boolean {
+  const axes = shape
+    .map((size, axis) => ({ size, stride: strides[axis] as number }))
+    .filter(({ size }) => size > 1)
+    .sort((a, b) => a.stride - b.stride);
+  let reach = 0;
+  for (const { size, stride } of axes) {
+    if (stride <= reach) return false;
+    reach += (size - 1) * stride;
+  }
+  return true;
+}
+
+function checkDimensions(name: string, value: unknown, maxRank: number): readonly number[] {
+  const sizes = checkSizes(name, value);
+  if (sizes.length > maxRank) throw invalid(`${name} must have at most ${maxRank} axes, got ${sizes.length}`);
+  for (const [axis, size] of sizes.entries()) {
+    if (size > MAX_SIZE) throw invalid(`${name}[${axis}] must be below 2^32, got ${size}`);
+  }
+  return sizes;
+}
+
+function checkFolded(kernel: Kernel, shape: readonly number[], value: unknown): number {
+  const folded = value ?? 0;
+  checkSize('folded', folded);
+  if (folded > shape.length) throw invalid(`folded ${folded} exceeds the ${shape.length} axes of shape`);
+  // Forgotten, it would silently give, say, the softmax of single elements.
+  if (kernel.hasRows && folded === 0) {
+    throw invalid(`kernel ${kernel.name} has values of rows: folded must say how many of the last axes make a row`);
+  }
+  if (!kernel.hasRows && folded > 0) throw invalid(`kernel ${kernel.name} folds nothing: folded must be left out`);
+  return folded;
+}
+
+/** Every axis that a node names must be there. */
+function checkAxes(kernel: Kernel, rank: number, rowRank: number): void {
+  for (const node of kernel.nodes) {
+    if (!isAxisNode(node)) continue;
+    const count = node.kind === 'rowIndex' ? rowRank : rank;
+    if (node.axis >= count || node.axis < -count) {
+      const what = node.kind === 'rowIndex' ? 'axes that are not folded' : 'axes';
+      throw invalid(`kernel ${kernel.name} asks for ${node.kind}(${node.axis}) of ${count} ${what}`);
+    }
+  }
+}
+
+function isAxisNode(node: KernelNode): node is Extract<KernelNode, { axis: number }> {
+  return node.kind === 'index' || node.kind === 'rowIndex' || node.kind === 'extent';
+}
+
+function gatherShape({ name, rank }: KernelInput, view: GatherView): readonly number[] {
+  const sizes = checkDimensions(`the shape of input ${name}`, view.shape, MAX_RANK);
+  if (sizes.length !== rank) throw invalid(`the shape of input ${name} must have ${rank} axes, got ${sizes.length}`);
+  return sizes;
+}
+
+function layout(
+  what: string,
+  { name, type }: KernelInput | KernelOutput,
+  access: RunLayout['access'],
+  shape: readonly number[],
+  view: RunView,
+): RunLayout {
+  const dtype = view.dtype === undefined ? type : checkOneOf(`dtype of ${what}`, view.dtype, STORAGE_DTYPES[type]);
+  const strides = view.strides === undefined ? denseStrides(shape) : checkStrides(what, shape, view.strides);
+  const isEmpty = shape.includes(0);
+  const last = shape.reduce((sum, size, axis) => sum + (size - 1) * (strides[axis] as number), 0);
+  const extent = isEmpty ? 0 : checkedExtent(what, last + 1);
+  return Object.freeze({ name, type, dtype, access, shape, strides: Object.freeze(strides), extent });
+}
+
+function denseStrides(shape: readonly number[]): readonly number[] {
+  const strides = shape.map(() => 0);
+  let elements = 1;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    const size = shape[axis] as number;
+    if (size > 1) strides[axis] = elements;
+    elements *= size;
+  }
+  return strides;
+}
+
+function checkStrides(what: string, shape: readonly number[], value: unknown): readonly number[] {
+  const strides = checkSizes(`strides of ${what}`, value);
+  if (strides.length !== shape.length) {
+    throw invalid(`strides of ${what} must have ${shape.length} elements, got ${describe(value)}`);
+  }
+  return strides.map((stride, axis) => ((shape[axis] as number) > 1 ? stride : 0));
+}
+
+function checkDistinct(what: string, shape: readonly number[], strides: readonly number[]): void {
+  if (areDistinct(shape, strides)) return;
+  throw invalid(
+    `strides [${strides.join(', ')}] of ${what} may let elements of shape [${shape.join(', ')}] coincide: ` +
+      'sorted, each must exceed what the lesser ones reach',
+  );
+}
+
+/** For messages of a pointer's alignment. */
+export function bytesOf({ dtype }: RunLayout): number {
+  return BYTES_OF[dtype];
+}

@@ -1,0 +1,55 @@
+import type { DType } from '../contract/capabilities.ts';
+import type { Operand } from '../implement/resolved.ts';
+import type { Kernel } from './graph.ts';
+import type { NumberType } from './value-types.ts';
+
+/** The checked layout of one input or output. */
+export interface RunLayout {
+  readonly name: string;
+  /** Type of its value in the kernel. */
+  readonly type: NumberType;
+  /** Element type in memory. */
+  readonly dtype: DType;
+  readonly access: 'element' | 'row' | 'gather';
+  /** Sizes of its own axes: the domain's, those that are not folded, or the gather input's. */
+  readonly shape: readonly number[];
+  /** Elements from one index to the next, one per axis; 0 for an axis of size 1. */
+  readonly strides: readonly number[];
+  /** Elements from the first to the last, gaps included; 0 where there is none. */
+  readonly extent: number;
+}
+
+/**
+ * The checked geometry of a `run`: all but addresses and parameters. Calls that agree in it share the object, so that a
+ * backend can keep a plan by it (in a WeakMap).
+ */
+export interface CheckedRun {
+  readonly kernel: Kernel;
+  readonly shape: readonly number[];
+  /** How many of the last axes are folded. */
+  readonly folded: number;
+  /** Product of the sizes of the axes that are not folded: rows where the kernel has any, else points. */
+  readonly rowCount: number;
+  /** Product of the sizes of the folded axes; 1 where none is. */
+  readonly rowLength: number;
+  /** In the order of `kernel.inputs`. */
+  readonly inputs: readonly RunLayout[];
+  /** In the order of `kernel.outputs`. */
+  readonly outputs: readonly RunLayout[];
+}
+
+/** A checked `run` with its operands in the device's memory. */
+export interface ResolvedRun<Buffer> {
+  readonly geometry: CheckedRun;
+  /** In the order of `kernel.inputs`; undefined for an input of no elements. */
+  readonly inputs: readonly (Operand<Buffer> | undefined)[];
+  /** In the order of `kernel.outputs`; undefined for an output of no elements. */
+  readonly outputs: readonly (Operand<Buffer> | undefined)[];
+  /** In the order of `kernel.params`: f32 rounded to float32, integers in range. */
+  readonly params: readonly number[];
+  /**
+   * For each output, whether it is an element output in the place of element inputs: same address, dtype and strides.
+   * Any other overlap was refused.
+   */
+  readonly inPlace: readonly boolean[];
+}

@@ -1,0 +1,54 @@
+import { declareKernel } from './declare-kernel.ts';
+import { finishKernel } from './finish-kernel.ts';
+import type { InputSpec, InputSpecs, Kernel, ParameterSpecs } from './graph.ts';
+import type { KernelBuilder } from './kernel-builder.ts';
+import { symbolicBuilder } from './symbolic-builder.ts';
+import type { GatherInput, Value } from './value.ts';
+import type { NumberType } from './value-types.ts';
+
+/** What a kernel's function gets for each declared input and parameter. */
+export type SymbolsOf<Inputs extends InputSpecs, Parameters extends ParameterSpecs> = {
+  readonly [Name in keyof Inputs]: SymbolOf<Inputs[Name]>;
+} & { readonly [Name in keyof Parameters]: Value<Parameters[Name]> };
+
+type SymbolOf<Spec extends InputSpec> = Spec extends NumberType
+  ? Value<Spec>
+  : Spec extends { readonly access: 'gather'; readonly type: infer Type extends NumberType }
+    ? GatherInput<Type>
+    : Spec extends { readonly type: infer Type extends NumberType }
+      ? Value<Type>
+      : never;
+
+/** The declarations of a kernel. */
+export interface KernelSpec<Inputs extends InputSpecs, Parameters extends ParameterSpecs> {
+  readonly inputs?: Inputs;
+  readonly params?: Parameters;
+}
+
+/**
+ * Writes a computation once, for every backend. The function runs once, on symbols, and what it computes with `k` is
+ * kept as data.
+ *
+ * @param name - for messages
+ * @param compute - from the inputs and parameters, in one record, to the values of the outputs
+ * @throws {BackendError} INVALID_ARGUMENT for operands of wrong types, an unused input or parameter, an output that is a
+ *   bool or exists only once a call, more than 7 inputs and outputs, 16 parameters or 256 nodes
+ * @example
+ * const softmax = defineKernel('softmax', { inputs: { x: 'f32' } }, ({ x }, k) => {
+ *   const e = k.exp(k.sub(x, k.fold('max', x)));
+ *   return { y: k.div(e, k.fold('sum', e)) };
+ * });
+ */
+export function defineKernel<
+  const Inputs extends InputSpecs = {},
+  const Parameters extends ParameterSpecs = {},
+  Outputs extends string = string,
+>(
+  name: string,
+  spec: KernelSpec<Inputs, Parameters>,
+  compute: (symbols: SymbolsOf<Inputs, Parameters>, k: KernelBuilder) => Readonly<Record<Outputs, Value<NumberType>>>,
+): Kernel<Inputs, Parameters, Outputs> {
+  const { graph, inputs, params, symbols } = declareKernel(name, spec.inputs, spec.params);
+  const outputs = compute(symbols as SymbolsOf<Inputs, Parameters>, symbolicBuilder(graph));
+  return finishKernel(name, graph, inputs, params, outputs) as Kernel<Inputs, Parameters, Outputs>;
+}

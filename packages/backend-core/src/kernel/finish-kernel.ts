@@ -1,0 +1,105 @@
+import { describe } from '../contract/checks.ts';
+import type { Kernel, KernelInput, KernelNode, KernelOutput, KernelParameter } from './graph.ts';
+import { type GraphBuilder, nodeText } from './graph-builder.ts';
+import type { NumberType } from './value-types.ts';
+
+/** A WebGPU device that was asked for nothing binds 8 buffers, and one of them is scratch. */
+const MAX_OPERANDS = 7;
+const MAX_PARAMETERS = 16;
+const MAX_NODES = 256;
+
+/** Keeps what the outputs need, in the order in which they need it, so that equal computations are equal data. */
+export function finishKernel(
+  name: string,
+  graph: GraphBuilder,
+  inputs: readonly KernelInput[],
+  params: readonly KernelParameter[],
+  outputs: unknown,
+): Kernel {
+  if (typeof outputs !== 'object' || outputs === null || Object.keys(outputs).length === 0) {
+    throw graph.invalid(`the function must return its outputs by name, got ${describe(outputs)}`);
+  }
+  const order = new Map<number, number>();
+  const kept = Object.entries(outputs).map(([output, value]) => {
+    const { type, level, node } = graph.value(`output ${output}`, value);
+    if (type === 'bool') throw graph.invalid(`output ${output} is a bool, which cannot be stored`);
+    if (level === 'call') throw graph.invalid(`output ${output} is one value a call; k.spread makes it one an element`);
+    if (inputs.some((input) => input.name === output)) throw graph.invalid(`${output} is an input and an output`);
+    visit(graph, node, order);
+    return { name: output, type: type as NumberType, level, node };
+  });
+  const nodes = [...order.keys()].map((node) => renumbered(graph.nodes[node] as KernelNode, order));
+  checkLimits(graph, inputs.length + kept.length, params.length, nodes.length);
+  checkUsed(graph, nodes, [...inputs, ...params]);
+
+  const final = kept.map((output): KernelOutput => ({ ...output, node: order.get(output.node) as number }));
+  const hasRows =
+    nodes.some(({ level }) => level === 'row') ||
+    inputs.some(({ access }) => access === 'row') ||
+    final.some(({ level }) => level === 'row');
+  const labels = [...graph.labels].flatMap(([node, label]) => {
+    const index = order.get(node);
+    return index === undefined ? [] : [[index, label]];
+  });
+  const text = nodes.map(nodeText).join();
+  return deepFreeze({
+    name,
+    key: JSON.stringify([inputs, params, final]) + text,
+    inputs,
+    params,
+    outputs: final,
+    nodes,
+    hasRows,
+    labels: Object.fromEntries(labels),
+  });
+}
+
+/** Operands before what uses them; without recursion, which a chain of 10,000 nodes would exhaust. */
+function visit(graph: GraphBuilder, root: number, order: Map<number, number>): void {
+  const stack = [root];
+  while (stack.length > 0) {
+    const node = stack.at(-1) as number;
+    const missing = operandsOf(graph.nodes[node] as KernelNode).find((operand) => !order.has(operand));
+    if (missing !== undefined) {
+      stack.push(missing);
+      continue;
+    }
+    stack.pop();
+    if (!order.has(node)) order.set(node, order.size);
+  }
+}
+
+/** The operands of a node; none of a leaf. */
+export function operandsOf(node: KernelNode): readonly number[] {
+  return 'operands' in node ? node.operands : [];
+}
+
+function renumbered(node: KernelNode, order: ReadonlyMap<number, number>): KernelNode {
+  if (!('operands' in node)) return node;
+  return { ...node, operands: node.operands.map((operand) => order.get(operand) as number) } as KernelNode;
+}
+
+function checkLimits(graph: GraphBuilder, operands: number, parameters: number, nodes: number): void {
+  const limits = [
+    [operands, MAX_OPERANDS, 'inputs and outputs'],
+    [parameters, MAX_PARAMETERS, 'parameters'],
+    [nodes, MAX_NODES, 'nodes'],
+  ] as const;
+  for (const [count, limit, what] of limits) {
+    if (count > limit) throw graph.invalid(`${count} ${what} exceed the limit of ${limit}`);
+  }
+}
+
+function checkUsed(graph: GraphBuilder, nodes: readonly KernelNode[], declared: readonly { name: string }[]): void {
+  const used = new Set(nodes.map((node) => ('name' in node ? node.name : undefined)));
+  for (const { name } of declared) {
+    if (!used.has(name)) throw graph.invalid(`${name} is declared but no output depends on it`);
+  }
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) {
+    if (typeof part === 'object' && part !== null && !Object.isFrozen(part)) deepFreeze(part);
+  }
+  return Object.freeze(value);
+}

@@ -1,0 +1,102 @@
+import { describe } from '../contract/checks.ts';
+import { invalid } from '../errors/invalid.ts';
+import type { ConstantNode, KernelNode } from './graph.ts';
+import { INTEGER_RANGES } from './node-ops.ts';
+import type { Value } from './value.ts';
+import type { Level, ValueType } from './value-types.ts';
+
+/** The value of a node while the graph grows. */
+export interface NodeValue extends Value {
+  readonly owner: GraphBuilder;
+  readonly node: number;
+}
+
+const LEVELS: readonly Level[] = ['call', 'row', 'element'];
+
+/** The nodes of a kernel in the making: equal ones are one, each stands behind its operands. */
+export class GraphBuilder {
+  readonly nodes: KernelNode[] = [];
+  readonly labels: Map<number, string> = new Map();
+  readonly #kernel: string;
+  readonly #values: NodeValue[] = [];
+  readonly #known: Map<string, NodeValue> = new Map();
+
+  constructor(kernel: string) {
+    this.#kernel = kernel;
+  }
+
+  /** The value of a node, which is a new one only if there is no equal one. */
+  add(node: KernelNode): NodeValue {
+    const text = nodeText(node);
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const { type, level } = node;
+    const value: NodeValue = Object.freeze({ type, level, owner: this, node: this.nodes.length });
+    this.nodes.push(Object.freeze(node));
+    this.#values.push(value);
+    this.#known.set(text, value);
+    return value;
+  }
+
+  /** The value of the node with that index. */
+  at(node: number): NodeValue {
+    return this.#values[node] as NodeValue;
+  }
+
+  /** A constant of a type. */
+  constant(type: ValueType, value: unknown): NodeValue {
+    return this.add({ kind: 'constant', type, level: 'call', bits: this.#bits(type, value) } satisfies ConstantNode);
+  }
+
+  /** An operand that must be a value of this kernel. */
+  value(what: string, value: unknown): NodeValue {
+    if (!isNodeValue(value) || value.owner !== this) {
+      throw this.invalid(`${what} must be a value of this kernel, got ${describe(value)}`);
+    }
+    return value;
+  }
+
+  /** Operands of one type: plain numbers take that of the first value. */
+  operands(what: string, operands: readonly unknown[]): NodeValue[] {
+    const typed = operands.find(isNodeValue);
+    if (typed === undefined) throw this.invalid(`${what} needs a value among its operands, not plain numbers alone`);
+    return operands.map((operand) =>
+      typeof operand === 'number' || typeof operand === 'boolean'
+        ? this.constant(typed.type, operand)
+        : this.value(`an operand of ${what}`, operand),
+    );
+  }
+
+  /** An error that says which kernel it is about. */
+  invalid(detail: string): Error {
+    return invalid(`kernel ${this.#kernel}: ${detail}`);
+  }
+
+  #bits(type: ValueType, value: unknown): number {
+    if (type === 'bool') {
+      if (typeof value !== 'boolean') throw this.invalid(`a bool must be true or false, got ${describe(value)}`);
+      return value ? 1 : 0;
+    }
+    if (typeof value !== 'number') throw this.invalid(`an ${type} must be a number, got ${describe(value)}`);
+    if (type === 'f32') return new Uint32Array(new Float32Array([value]).buffer)[0] as number;
+    const [min, max] = INTEGER_RANGES[type];
+    if (!Number.isInteger(value) || value < min || value > max) {
+      throw this.invalid(`an ${type} must be an integer from ${min} to ${max}, got ${describe(value)}`);
+    }
+    return value >>> 0;
+  }
+}
+
+/** The finest of some levels; `call` of none. */
+export function finest(values: readonly { readonly level: Level }[]): Level {
+  return LEVELS[Math.max(0, ...values.map(({ level }) => LEVELS.indexOf(level)))] as Level;
+}
+
+/** A node as text, equal for equal nodes. */
+export function nodeText(node: KernelNode): string {
+  return JSON.stringify(node, Object.keys(node).sort());
+}
+
+function isNodeValue(value: unknown): value is NodeValue {
+  return typeof value === 'object' && value !== null && (value as NodeValue).owner instanceof GraphBuilder;
+}

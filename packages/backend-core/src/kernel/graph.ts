@@ -1,0 +1,130 @@
+import type { FoldOp, NodeOp } from './node-ops.ts';
+import type { Level, NumberType, ValueType } from './value-types.ts';
+
+/** What every node of a kernel's graph has. Operands are indices of nodes that stand before it. */
+interface NodeOf<Kind extends string> {
+  readonly kind: Kind;
+  readonly type: ValueType;
+  readonly level: Level;
+}
+
+/** A constant, as the 32 bits that hold it; a bool is 0 or 1. */
+export interface ConstantNode extends NodeOf<'constant'> {
+  readonly bits: number;
+}
+
+/** A parameter of the call. */
+export interface ParameterNode extends NodeOf<'parameter'> {
+  readonly name: string;
+}
+
+/** The element of an input that belongs to this point (or row). */
+export interface InputNode extends NodeOf<'input'> {
+  readonly name: string;
+}
+
+/** The element of a gather input at `operands[1..]`, one index for each of its axes; outside of it, `operands[0]`. */
+export interface GatherNode extends NodeOf<'gather'> {
+  readonly name: string;
+  readonly operands: readonly number[];
+}
+
+/** `index`: the point's place along an axis; `rowIndex`: the row's; `extent`: the size of an axis. All are u32. */
+export interface AxisNode extends NodeOf<'index' | 'rowIndex' | 'extent'> {
+  /** From the front from 0 on, from the end from -1 on; of the whole domain, for `rowIndex` of the axes not folded. */
+  readonly axis: number;
+}
+
+/** A function of its operands, point by point. */
+export interface ArithmeticNode extends NodeOf<'arithmetic'> {
+  readonly op: NodeOp;
+  readonly operands: readonly number[];
+}
+
+/** A fold of an operand over the folded axes. */
+export interface FoldNode extends NodeOf<'fold'> {
+  readonly op: FoldOp;
+  readonly operands: readonly [number];
+}
+
+/** A value of a coarser level repeated at each element. */
+export interface SpreadNode extends NodeOf<'spread'> {
+  readonly operands: readonly [number];
+}
+
+/** One value of a kernel. */
+export type KernelNode =
+  | ConstantNode
+  | ParameterNode
+  | InputNode
+  | GatherNode
+  | AxisNode
+  | ArithmeticNode
+  | FoldNode
+  | SpreadNode;
+
+/** Declared input of a kernel: one element per point; one per row; or a tensor of its own that is read by index. */
+export type InputSpec =
+  | NumberType
+  | { readonly type: NumberType; readonly level: 'row' }
+  | { readonly type: NumberType; readonly access: 'gather'; readonly rank: 1 | 2 | 3 | 4 };
+
+/** The inputs of a kernel by name. */
+export type InputSpecs = Readonly<Record<string, InputSpec>>;
+
+/** The parameters of a kernel by name. */
+export type ParameterSpecs = Readonly<Record<string, NumberType>>;
+
+/** One input of a kernel, with all that its declaration says or implies. */
+export interface KernelInput {
+  readonly name: string;
+  readonly type: NumberType;
+  /** `gather`: read by index, not by point. */
+  readonly access: 'element' | 'row' | 'gather';
+  /** Axes of a gather input; 0 for the others, whose rank is the call's. */
+  readonly rank: number;
+}
+
+/** One parameter of a kernel. */
+export interface KernelParameter {
+  readonly name: string;
+  readonly type: NumberType;
+}
+
+/** One output of a kernel. */
+export interface KernelOutput {
+  readonly name: string;
+  readonly type: NumberType;
+  readonly level: 'row' | 'element';
+  /** Index of the node that is stored. */
+  readonly node: number;
+}
+
+/**
+ * A computation as data: a frozen graph of values, equal ones merged, dead ones dropped, nothing simplified. It can be
+ * written as JSON as it is; `kernelFromJSON` reads it back.
+ *
+ * @typeParam Inputs - the declared inputs by name, such as `{ x: 'f32' }`
+ * @typeParam Parameters - the declared parameters by name
+ * @typeParam Outputs - the names of the outputs, as a union
+ */
+export interface Kernel<
+  Inputs extends InputSpecs = InputSpecs,
+  Parameters extends ParameterSpecs = ParameterSpecs,
+  Outputs extends string = string,
+> {
+  /** For messages only: kernels that differ in their name alone are the same kernel. */
+  readonly name: string;
+  /** The graph as text: equal for equal graphs, whatever their names. */
+  readonly key: string;
+  readonly inputs: readonly KernelInput[];
+  readonly params: readonly KernelParameter[];
+  readonly outputs: readonly KernelOutput[];
+  readonly nodes: readonly KernelNode[];
+  /** Whether anything is at row level, so that a call must say which axes are folded. */
+  readonly hasRows: boolean;
+  /** Names that were given to nodes by `k.name`, by the index of the node. */
+  readonly labels: Readonly<Record<number, string>>;
+  /** For the compiler only; never there. */
+  readonly ' types'?: { readonly inputs: Inputs; readonly params: Parameters; readonly outputs: Outputs };
+}

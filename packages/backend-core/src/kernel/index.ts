@@ -1,0 +1,30 @@
+export { type BinaryKernel, binaryKernel, reduceKernel, type UnaryKernel, unaryKernel } from './built-ins.ts';
+export { defineKernel, type KernelSpec, type SymbolsOf } from './define-kernel.ts';
+export { operandsOf } from './finish-kernel.ts';
+export type {
+  ArithmeticNode,
+  AxisNode,
+  ConstantNode,
+  FoldNode,
+  GatherNode,
+  InputNode,
+  InputSpec,
+  InputSpecs,
+  Kernel,
+  KernelInput,
+  KernelNode,
+  KernelOutput,
+  KernelParameter,
+  ParameterNode,
+  ParameterSpecs,
+  SpreadNode,
+} from './graph.ts';
+export type { KernelBuilder } from './kernel-builder.ts';
+export { kernelFromJson } from './kernel-json.ts';
+export { FOLD_OPS, type FoldOp, NODE_OPS, type NodeOp, type NodeOpRule } from './node-ops.ts';
+export type { GatherInput, Operand, Value } from './value.ts';
+export { type Level, type NumberType, STORAGE_DTYPES, type ValueType } from './value-types.ts';
+export { areDistinct } from './check-run.ts';
+export type { CheckedRun, ResolvedRun, RunLayout } from './checked-run.ts';
+export type { GatherOperand, GatherView, RunCall, RunDomain, RunOperand, RunShape, RunView } from './run-call.ts';
+export { type AskedRun, checkedRun } from './same-run.ts';

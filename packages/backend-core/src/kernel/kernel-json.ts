@@ -1,0 +1,94 @@
+import { describe } from '../contract/checks.ts';
+import { invalid } from '../errors/invalid.ts';
+import { declareKernel } from './declare-kernel.ts';
+import { finishKernel } from './finish-kernel.ts';
+import type { InputSpec, Kernel, KernelInput, KernelNode } from './graph.ts';
+import { type GraphBuilder, nodeText, type NodeValue } from './graph-builder.ts';
+import { NODE_OPS } from './node-ops.ts';
+import { arithmeticNode, axisNode, foldNode, gatherNode, spreadNode } from './symbolic-builder.ts';
+
+/**
+ * The kernel that `JSON.stringify` wrote, from what `JSON.parse` gives. All of it is checked as `defineKernel` checks.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT where the value is no kernel
+ */
+export function kernelFromJson(value: unknown): Kernel {
+  const { name, inputs, params, nodes, outputs, labels = {} } = parts(value);
+  const { graph, symbols, ...declared } = declareKernel(
+    name,
+    Object.fromEntries(inputs.map((input) => [input.name, specOf(input)])),
+    Object.fromEntries(params.map((parameter) => [parameter.name, parameter.type])),
+  );
+  const values: NodeValue[] = [];
+  for (const [index, node] of nodes.entries()) {
+    const added = replay(graph, symbols, node, values);
+    if (added.type !== node.type || added.level !== node.level) {
+      throw graph.invalid(`node ${index} is ${added.type} of level ${added.level}, got ${nodeText(node)}`);
+    }
+    if (typeof labels[index] === 'string') graph.labels.set(added.node, labels[index]);
+    values.push(added);
+  }
+  const results = Object.fromEntries(outputs.map((output) => [output.name, operand(graph, values, output.node)]));
+  return finishKernel(name, graph, declared.inputs, declared.params, results);
+}
+
+function replay(
+  graph: GraphBuilder,
+  symbols: Readonly<Record<string, unknown>>,
+  node: KernelNode,
+  values: readonly NodeValue[],
+): NodeValue {
+  const operands = 'operands' in node ? list(node.operands).map((at) => operand(graph, values, at)) : [];
+  switch (node.kind) {
+    case 'constant':
+      return graph.add({ kind: 'constant', type: node.type, level: 'call', bits: node.bits >>> 0 });
+    case 'parameter':
+    case 'input':
+      return graph.value(node.name, symbols[node.name]);
+    case 'index':
+    case 'rowIndex':
+    case 'extent':
+      return axisNode(graph, node.kind, node.axis);
+    case 'gather':
+      return gatherNode(graph, symbols[node.name] as never, operands.slice(1), operands[0]);
+    case 'arithmetic':
+      if (!Object.hasOwn(NODE_OPS, node.op)) throw graph.invalid(`there is no operation ${describe(node.op)}`);
+      return arithmeticNode(graph, node.op, operands);
+    case 'fold':
+      return foldNode(graph, node.op, operands[0]);
+    case 'spread':
+      return spreadNode(graph, operands[0]);
+    default:
+      throw graph.invalid(`there is no node of kind ${describe((node as { kind: unknown }).kind)}`);
+  }
+}
+
+function operand(graph: GraphBuilder, values: readonly NodeValue[], at: number): NodeValue {
+  const value = values[at];
+  if (value === undefined) throw graph.invalid(`operand ${describe(at)} is no node before its user`);
+  return value;
+}
+
+function specOf({ type, access, rank }: KernelInput): InputSpec {
+  if (access === 'element') return type;
+  return access === 'row' ? { type, level: 'row' } : { type, access, rank: rank as 1 };
+}
+
+type Parts = Omit<Kernel, 'key' | 'hasRows' | 'labels'> & { readonly labels?: Readonly<Record<number, string>> };
+
+function parts(value: unknown): Parts {
+  if (typeof value !== 'object' || value === null) throw invalid(`a kernel must be an object, got ${describe(value)}`);
+  const kernel = value as Parts;
+  for (const field of ['inputs', 'params', 'nodes', 'outputs'] as const) {
+    for (const part of list<unknown>(kernel[field])) {
+      if (typeof part !== 'object' || part === null)
+        throw invalid(`a kernel's ${field} must be objects, got ${describe(part)}`);
+    }
+  }
+  return kernel;
+}
+
+function list<T>(value: readonly T[]): readonly T[] {
+  if (!Array.isArray(value)) throw invalid(`a kernel must hold a list, got ${describe(value)}`);
+  return value;
+}

@@ -1,0 +1,151 @@
+import { describe } from '../contract/checks.ts';
+import type { AxisNode, KernelInput } from './graph.ts';
+import { finest, type GraphBuilder, type NodeValue } from './graph-builder.ts';
+import type { KernelBuilder } from './kernel-builder.ts';
+import { FOLD_OPS, type FoldOp, NODE_OPS, type NodeOp } from './node-ops.ts';
+import type { ValueType } from './value-types.ts';
+
+/** A gather input as `k.gather` takes it. */
+export interface GatherHandle {
+  readonly gathered: string;
+  readonly rank: number;
+  readonly input: KernelInput;
+}
+
+const BITCASTS = { f32: 'bitcastF32', i32: 'bitcastI32', u32: 'bitcastU32' } as const;
+
+/** The vocabulary of a kernel in the making, which adds its nodes to `graph`. */
+export function symbolicBuilder(graph: GraphBuilder): KernelBuilder {
+  const arithmetic = Object.fromEntries(
+    (Object.keys(NODE_OPS) as NodeOp[]).map((op) => [
+      op,
+      (...operands: unknown[]) => arithmeticNode(graph, op, operands),
+    ]),
+  );
+  const max = (a: unknown, b: unknown) => arithmeticNode(graph, 'max', [a, b]);
+  const min = (a: unknown, b: unknown) => arithmeticNode(graph, 'min', [a, b]);
+  const builder = {
+    ...arithmetic,
+    f32: (value: unknown) => graph.constant('f32', value),
+    i32: (value: unknown) => graph.constant('i32', value),
+    u32: (value: unknown) => graph.constant('u32', value),
+    bool: (value: unknown) => graph.constant('bool', value),
+    index: (axis: unknown) => axisNode(graph, 'index', axis),
+    rowIndex: (axis: unknown) => axisNode(graph, 'rowIndex', axis),
+    extent: (axis: unknown) => axisNode(graph, 'extent', axis),
+    gather: (input: GatherHandle, indices: readonly unknown[], otherwise: unknown) =>
+      gatherNode(graph, input, indices, otherwise),
+    clamp: (x: unknown, low: unknown, high: unknown) => min(max(x, low), high),
+    bitcast: (type: keyof typeof BITCASTS, x: unknown) => bitcastNode(graph, type, x),
+    random: (...operands: unknown[]) =>
+      arithmeticNode(
+        graph,
+        'random',
+        operands.map((operand) => (typeof operand === 'number' ? graph.constant('u32', operand) : operand)),
+      ),
+    fold: (op: FoldOp, x: unknown) => foldNode(graph, op, x),
+    spread: (x: unknown) => spreadNode(graph, x),
+    name: (label: unknown, x: unknown) => labelled(graph, label, x),
+  };
+  return builder as unknown as KernelBuilder;
+}
+
+/** A node of an operation, its operands checked. */
+export function arithmeticNode(graph: GraphBuilder, op: NodeOp, given: readonly unknown[]): NodeValue {
+  const rule = NODE_OPS[op];
+  if (given.length !== rule.operands) {
+    throw graph.invalid(`${op} takes ${rule.operands} operands, got ${given.length}`);
+  }
+  const condition = op === 'select' ? [graph.value('the condition of select', given[0])] : [];
+  const operands = graph.operands(op, given.slice(condition.length));
+  if (condition[0] !== undefined && condition[0].type !== 'bool') {
+    throw graph.invalid(`the condition of select must be a bool, got ${condition[0].type}`);
+  }
+  const type = sameType(graph, op, operands);
+  if (!rule.types.includes(type)) throw graph.invalid(`${op} takes ${rule.types.join(' or ')}, got ${type}`);
+  const all = [...condition, ...operands];
+  return graph.add({
+    kind: 'arithmetic',
+    op,
+    type: rule.result === 'same' ? type : rule.result,
+    level: finest(all),
+    operands: all.map(({ node }) => node),
+  });
+}
+
+/** A node of an axis's index or size. */
+export function axisNode(graph: GraphBuilder, kind: AxisNode['kind'], axis: unknown): NodeValue {
+  if (!Number.isInteger(axis) || Math.abs(axis as number) > 8) {
+    throw graph.invalid(`${kind} takes an axis from -8 to 7, got ${describe(axis)}`);
+  }
+  const level = kind === 'index' ? 'element' : kind === 'rowIndex' ? 'row' : 'call';
+  return graph.add({ kind, type: 'u32', level, axis: axis as number });
+}
+
+/** A node that reads a gather input, its indices checked. */
+export function gatherNode(
+  graph: GraphBuilder,
+  handle: GatherHandle,
+  indices: readonly unknown[],
+  otherwise: unknown,
+): NodeValue {
+  if (handle?.input?.access !== 'gather') {
+    throw graph.invalid(`gather reads an input that is declared with access: 'gather', got ${describe(handle)}`);
+  }
+  const { name, type, rank } = handle.input;
+  if (!Array.isArray(indices) || indices.length !== rank) {
+    throw graph.invalid(`gather of ${name} takes ${rank} indices, got ${describe(indices)}`);
+  }
+  const values = indices.map((index) => graph.value(`an index of ${name}`, index));
+  for (const index of values) {
+    if (index.type !== 'u32' && index.type !== 'i32') {
+      throw graph.invalid(`an index of ${name} must be a u32 or i32, got ${index.type}`);
+    }
+  }
+  const outside = typeof otherwise === 'number' ? graph.constant(type, otherwise) : graph.value('otherwise', otherwise);
+  if (outside.type !== type) throw graph.invalid(`gather of ${name} is ${type}, otherwise is ${outside.type}`);
+  const all = [outside, ...values];
+  return graph.add({ kind: 'gather', type, level: finest(all), name, operands: all.map(({ node }) => node) });
+}
+
+/** A fold of a value. */
+export function foldNode(graph: GraphBuilder, op: FoldOp, x: unknown): NodeValue {
+  const rule = Object.hasOwn(FOLD_OPS, op) ? FOLD_OPS[op] : undefined;
+  if (rule === undefined) {
+    throw graph.invalid(`fold takes one of ${Object.keys(FOLD_OPS).join(', ')}, got ${describe(op)}`);
+  }
+  const value = graph.value(`the operand of fold ${op}`, x);
+  if (!rule.types.includes(value.type)) {
+    throw graph.invalid(`fold ${op} takes ${rule.types.join(' or ')}, got ${value.type}`);
+  }
+  const type = rule.result === 'same' ? value.type : rule.result;
+  return graph.add({ kind: 'fold', op, type, level: 'row', operands: [value.node] });
+}
+
+/** A value at each element. */
+export function spreadNode(graph: GraphBuilder, x: unknown): NodeValue {
+  const value = graph.value('the operand of spread', x);
+  if (value.level === 'element') return value;
+  return graph.add({ kind: 'spread', type: value.type, level: 'element', operands: [value.node] });
+}
+
+function bitcastNode(graph: GraphBuilder, type: keyof typeof BITCASTS, x: unknown): NodeValue {
+  const op = Object.hasOwn(BITCASTS, type) ? BITCASTS[type] : undefined;
+  if (op === undefined) throw graph.invalid(`bitcast takes f32, i32 or u32, got ${describe(type)}`);
+  const value = graph.value('the operand of bitcast', x);
+  return value.type === type ? value : arithmeticNode(graph, op, [value]);
+}
+
+function labelled(graph: GraphBuilder, label: unknown, x: unknown): NodeValue {
+  if (typeof label !== 'string' || label === '') throw graph.invalid(`a name must be a string, got ${describe(label)}`);
+  const value = graph.value(`what is named ${label}`, x);
+  if (!graph.labels.has(value.node)) graph.labels.set(value.node, label);
+  return value;
+}
+
+function sameType(graph: GraphBuilder, op: string, operands: readonly NodeValue[]): ValueType {
+  const [first, ...others] = operands as [NodeValue, ...NodeValue[]];
+  const other = others.find(({ type }) => type !== first.type);
+  if (other !== undefined) throw graph.invalid(`${op} takes operands of one type, got ${first.type} and ${other.type}`);
+  return first.type;
+}

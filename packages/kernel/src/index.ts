@@ -1,0 +1,1 @@
+export type { Arithmetic, IntegerType } from './arithmetic/arithmetic.ts';
