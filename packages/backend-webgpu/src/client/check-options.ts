@@ -1,7 +1,7 @@
 import { BackendError } from '@concord/backend-core';
 import { tuningSettings } from '@concord/variants';
 import { webgpuVariants } from '../kernels/all-variants.ts';
-import type { WebGpuOptions } from './webgpu-client.ts';
+import type { WebGpuOptions } from './webgpu-options.ts';
 
 const LEAST_BINDING_BYTES = 1024;
 

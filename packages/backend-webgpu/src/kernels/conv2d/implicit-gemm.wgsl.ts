@@ -1,5 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
+import { storeC } from '../wgsl/store-c.ts';
 import { filterStrip, filterStripBytes } from './filter-strip.ts';
 import { inputStrip, inputStripBytes, type Padding } from './input-strip.ts';
 import { windowFunctions, windowUniforms } from './window.wgsl.ts';
@@ -112,10 +113,9 @@ ${input.store}
         let at = first_output + output_of(place);
 ${repeat(laneFilters, (i) => {
   const down = Math.floor(i / 4) * 4 * lanesF + (i % 4);
-  const [to, sum] = [`at + ${down}u * u.output_plane`, `sum${i}_${g}.${'xyzw'[j]}`];
-  return isFull
-    ? `        output[${to}] = ${sum};`
-    : `        if (filter_index + ${down}u < u.filters) { store(${to}, ${sum}); }`;
+  const [at, acc] = [`at + ${down}u * u.output_plane`, `sum${i}_${g}.${'xyzw'[j]}`];
+  if (isFull) return `        output[${at}] = ${acc};`;
+  return `        ${storeC({ by: 'store', at, acc, checks: [`filter_index + ${down}u < u.filters`] })}`;
 })}
       }
     }`,

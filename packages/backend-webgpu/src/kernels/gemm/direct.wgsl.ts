@@ -1,5 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
+import { storeC } from '../wgsl/store-c.ts';
 import { nameOf, type OperandParams, PLACE_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
 
@@ -44,13 +45,15 @@ export const direct: (params: DirectParams) => Kernel = variants((params: Direct
       }),
     );
   const turn = (terms: number): string => `${a.read(terms)}\n${b.read(terms)}\n${sums(terms)}`;
+  const store = (j: number, at: string, acc: string): string =>
+    `    ${storeC({ by: 'store_c', at, acc, checks: [`column + ${j}u < u.n`] })}`;
   const storeRow = wide
     ? (i: number) =>
         repeat(columns / 4, (g) => {
-          const sum = [0, 1, 2, 3].map((j) => `c${i}_${4 * g + j}`);
-          return `    if (column + ${4 * g}u < u.n) { store_c(c_row / 4u + ${g}u, vec4f(${sum.join(', ')})); }`;
+          const sums = [0, 1, 2, 3].map((j) => `c${i}_${4 * g + j}`);
+          return store(4 * g, `c_row / 4u + ${g}u`, `vec4f(${sums.join(', ')})`);
         })
-    : (i: number) => repeat(columns, (j) => `    if (column + ${j}u < u.n) { store_c(c_row + ${j}u, c${i}_${j}); }`);
+    : (i: number) => repeat(columns, (j) => store(j, `c_row + ${j}u`, `c${i}_${j}`));
 
   return defineKernel({
     name: `gemm/direct ${nameOf(params)} ${rows}x${columns}${wide ? ' wide' : ''}`,

@@ -1,5 +1,6 @@
 import type { DType } from '@concord/backend-core';
 import type { UniformType } from '../kernel.ts';
+import { storeC } from '../wgsl/store-c.ts';
 import type { OutputFormat } from './storage-formats.ts';
 
 /** What the kernels of a product of a matrix and a vector differ in. */
@@ -94,5 +95,10 @@ export function meet({ team }: MatvecGroup, apart: number): string {
 /** WGSL: the first member of each team stores its sums. */
 export const STORE_ENTRIES: string = /* wgsl */ `
   for (var i = 0u; i < ${MATVEC_EACH}u; i++) {
-    if (member == 0u && row + i < u.rows) { store_c(c_first + (row + i) * u.c_step, sums[i]); }
+    ${storeC({
+      by: 'store_c',
+      at: 'c_first + (row + i) * u.c_step',
+      acc: 'sums[i]',
+      checks: ['member == 0u', 'row + i < u.rows'],
+    })}
   }`;

@@ -1,4 +1,5 @@
-import type { Tile } from './tiled.wgsl.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { type Tile, tileBytes, tileInvocations } from './tile.ts';
 
 /** A tile for GPUs and what it costs. */
 export interface RatedTile {
@@ -37,6 +38,12 @@ export const TILES: readonly RatedTile[] = [
   ),
   rated({ m: 32, n: 32, step: 16, laneM: 4, laneN: 4, buffers: 1, slices: 1 }, { start: 50, alone: 19, packed: 10.7 }),
 ];
+
+/** The tiles that are worth it on a device, and that it has room for, largest first. */
+export function tilesOn({ isSoftware, maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly RatedTile[] {
+  if (isSoftware) return [];
+  return TILES.filter(({ tile }) => tileInvocations(tile) <= maxInvocations && tileBytes(tile) <= maxWorkgroupBytes);
+}
 
 function rated(tile: Tile, cost: TileCost): RatedTile {
   return { id: `gemm/tiled-${tile.m}x${tile.n}x${tile.step}`, tile, cost };

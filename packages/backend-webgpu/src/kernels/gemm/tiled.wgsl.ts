@@ -1,67 +1,15 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
+import { storeC } from '../wgsl/store-c.ts';
 import { nameOf, type OperandParams, PLACE_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
-import { stripBytes, type TileSide, tileSide } from './tile-side.ts';
-
-/** Shape of a workgroup's tile. */
-export interface Tile {
-  /** Entries of C along m and along n. */
-  readonly m: number;
-  readonly n: number;
-  /** Terms that are in workgroup memory at a time. */
-  readonly step: number;
-  /** Entries of C that one invocation computes, along m and along n: multiples of 4. */
-  readonly laneM: number;
-  readonly laneN: number;
-  /** With 2 the next step is put in place while this one is used, and one barrier a step will do. */
-  readonly buffers: 1 | 2;
-  /**
-   * With 2 each half of a step, a multiple of 4 terms, is multiplied by invocations of its own, and their sums meet at
-   * the end: twice the invocations for a small C.
-   */
-  readonly slices: 1 | 2;
-}
-
-/**
- * What is known of the shape. `full`: all sizes are multiples of the tile's, rows begin and end at multiples of four.
- * `wide`: only the latter. `any`: nothing.
- */
-export type Fit = 'full' | 'wide' | 'any';
+import { type Fit, lanesOf, MEETING_ROWS, type Tile, tileInvocations } from './tile.ts';
+import { type TileSide, tileSide } from './tile-side.ts';
 
 /** Parameters of {@link tiled}. */
 export interface TiledParams extends OperandParams {
   readonly tile: Tile;
   readonly fit: Fit;
-}
-
-/** What k must be a multiple of for `full`. */
-export function wholeTurn({ step, buffers }: Tile): number {
-  return step * buffers;
-}
-
-/** Invocations of a workgroup. */
-export function tileInvocations(tile: Tile): number {
-  return lanesOf(tile) * tile.slices;
-}
-
-/** Invocations that share the tile's entries. */
-function lanesOf({ m, n, laneM, laneN }: Tile): number {
-  return (m / laneM) * (n / laneN);
-}
-
-/** Bytes of workgroup memory. */
-export function tileBytes(tile: Tile): number {
-  const { m, n, step, buffers } = tile;
-  return stripBytes(m, step, buffers) + stripBytes(n, step, buffers) + meetingBytes(tile);
-}
-
-/** Rows of an invocation's sums that meet at a time. */
-const MEETING_ROWS = 4;
-
-/** Bytes of workgroup memory in which the second slice gives its sums to the first. */
-function meetingBytes(tile: Tile): number {
-  return tile.slices === 1 ? 0 : lanesOf(tile) * MEETING_ROWS * tile.laneN * 4;
 }
 
 /**
@@ -97,12 +45,12 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
   const storeVector = (i: number, g: number): string => {
     const right = 4 * g * lanesN;
     if (wide) {
-      const store = `store_c((c_row + ${right}u) / 4u, c${i}_${g});`;
-      return fit === 'full' ? `    ${store}` : `    if (column + ${right}u < u.n) { ${store} }`;
+      const checks = fit === 'full' ? [] : [`column + ${right}u < u.n`];
+      return `    ${storeC({ by: 'store_c', at: `(c_row + ${right}u) / 4u`, acc: `c${i}_${g}`, checks })}`;
     }
     return repeat(4, (j) => {
-      const store = `store_c(c_row + ${right + j}u, c${i}_${g}.${'xyzw'[j]});`;
-      return `    if (column + ${right + j}u < u.n) { ${store} }`;
+      const checks = [`column + ${right + j}u < u.n`];
+      return `    ${storeC({ by: 'store_c', at: `c_row + ${right + j}u`, acc: `c${i}_${g}.${'xyzw'[j]}`, checks })}`;
     });
   };
   const storeRow = (i: number): string => {
