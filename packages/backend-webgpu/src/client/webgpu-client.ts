@@ -3,7 +3,7 @@ import { DeviceTuning } from '@concord/variants';
 import { defaultSource } from '#gpu-source';
 import { webgpuVariants } from '../kernels/all-variants.ts';
 import type { Kernel } from '../kernels/kernel.ts';
-import type { OpPlan } from '../kernels/op-plan.ts';
+import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BufferPool, type PoolCounters } from './buffer-pool.ts';
 import { checkOptions } from './check-options.ts';
@@ -221,7 +221,7 @@ export class WebGpuClient {
   }
 
   /** @internal Records what was planned for an op, with these operands; `op` is its name in messages. */
-  run(op: string, plan: OpPlan, operands: readonly Span[]): void {
+  run(op: string, plan: LaunchPlan, operands: readonly Span[]): void {
     this.#assertUsable(op);
     this.#stream.run(op, plan, operands);
   }

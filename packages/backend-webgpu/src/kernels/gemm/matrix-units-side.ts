@@ -27,7 +27,7 @@ export interface MatrixUnitsSide {
   advance(condition: string): string;
   /** Puts the registers into workgroup memory. */
   readonly store: string;
-  /** Loads the matrix at row (column) `at` of the subgroup's piece, which begins at `first`, and at term `UNIT * turn` of the strip. */
+  /** Loads the matrix at row (column) `at` of the subgroup's piece, which begins at `first`, and at term `UNIT * iteration` of the strip. */
   load(at: number, first: string): string;
 }
 
@@ -99,8 +99,8 @@ export function matrixUnitsSide(params: MatrixUnitsSideParams): MatrixUnitsSide 
     ),
     load: (at, first) => {
       const offset = alongK
-        ? `${place + at * line}u + turn * ${UNIT / VECTOR}u + ${first} * ${line}u`
-        : `${place + at / VECTOR}u + turn * ${UNIT * line}u + ${first} / ${VECTOR}u`;
+        ? `${place + at * line}u + iteration * ${UNIT / VECTOR}u + ${first} * ${line}u`
+        : `${place + at / VECTOR}u + iteration * ${UNIT * line}u + ${first} / ${VECTOR}u`;
       return `subgroupMatrixLoad<${kind}<f16, ${UNIT}, ${UNIT}>, ${byRows ? 'row' : 'col'}_major>(&strips, ${offset}, ${line}u)`;
     },
   };

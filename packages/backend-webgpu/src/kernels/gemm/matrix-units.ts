@@ -27,7 +27,7 @@ const FITS: readonly MatrixUnitsFit[] = ['full', 'edges'];
 /** Workgroups that keep a large GPU busy. */
 const ENOUGH_GROUPS = 128;
 /** Least number of terms of a split: adding the splits up is a kernel more. */
-const LEAST_DEPTH = 1024;
+const MIN_DEPTH = 1024;
 
 /** Products of f16 on the matrix units of a GPU, of rows that begin and end at multiples of eight. */
 export const matrixUnitsFamily: ProductFamily = {
@@ -89,7 +89,7 @@ function canMultiply(product: Product, depth: number, { storageAlignment }: Devi
 
 function variantOf(tile: MatrixUnitsTile, product: Product): Variant {
   const groups = groupsOf(tile, product);
-  const splits = Math.max(1, Math.min(Math.floor(ENOUGH_GROUPS / groups), Math.floor(product.k / LEAST_DEPTH)));
+  const splits = Math.max(1, Math.min(Math.floor(ENOUGH_GROUPS / groups), Math.floor(product.k / MIN_DEPTH)));
   return { id: idOf(tile), splits };
 }
 

@@ -54,7 +54,7 @@ export const matrixUnits: (params: MatrixUnitsParams) => Kernel = variants((para
   const [rows, columns] = [subgroupM / UNIT, subgroupN / UNIT];
 
   const products = /* wgsl */ `
-    for (var turn = 0u; turn < ${step / UNIT}u; turn++) {
+    for (var iteration = 0u; iteration < ${step / UNIT}u; iteration++) {
 ${repeat(rows, (i) => `      let a${i} = ${a.load(i * UNIT, 'piece_row')};`)}
 ${repeat(columns, (j) => `      let b${j} = ${b.load(j * UNIT, 'piece_column')};`)}
 ${repeat(columns, (j) =>

@@ -71,8 +71,8 @@ export function matvecName({ input, output, wide, group }: MatvecParams): string
   return `${input === output ? input : `${input}-${output}`} ${group.lanes}x${group.team}${wide ? ' wide' : ''}`;
 }
 
-/** WGSL: the workgroup memory of {@link meet}. */
-export function meetingPlace({ lanes, team }: MatvecGroup): string {
+/** WGSL: the workgroup memory of {@link combine}. */
+export function combineMemory({ lanes, team }: MatvecGroup): string {
   return team > 1 ? `var<workgroup> partial: array<vec4f, ${lanes * team}>;` : '';
 }
 
@@ -81,7 +81,7 @@ export function meetingPlace({ lanes, team }: MatvecGroup): string {
  *
  * @param apart - places in the workgroup between one member and the next
  */
-export function meet({ team }: MatvecGroup, apart: number): string {
+export function combine({ team }: MatvecGroup, apart: number): string {
   if (team === 1) return '';
   return /* wgsl */ `
   for (var half = ${team / 2}u; half > 0u; half /= 2u) {

@@ -34,10 +34,10 @@ const GROUP_OF: ReadonlyMap<string, MatvecGroup> = new Map(
 
 /** Invocations that keep the memory of a large GPU busy, and more than which are no use. */
 const ENOUGH_INVOCATIONS = 131_072;
-const MOST_INVOCATIONS = 196_608;
-/** Least number of terms of one member of a team, and those for which a split is worth to be finished. */
-const LEAST_DEPTH_OF_MEMBER = 4;
-const LEAST_SPLIT_OF_MEMBER = 64;
+const MAX_INVOCATIONS = 196_608;
+/** Least number of terms of one invocation of a team, and those for which a split is worth to be finished. */
+const MIN_LANE_DEPTH = 4;
+const MIN_LANE_SPLIT = 64;
 
 /** Products with a vector: with one row or one column. */
 export const matvecFamily: ProductFamily = {
@@ -68,7 +68,7 @@ function groupsOn(traits: DeviceTraits): Groups {
 
 function variantOf(group: MatvecGroup, product: Product): Variant {
   const lacking = Math.floor(ENOUGH_INVOCATIONS / invocationsOf(group, product));
-  const worthwhile = Math.floor(product.k / (LEAST_SPLIT_OF_MEMBER * group.team));
+  const worthwhile = Math.floor(product.k / (MIN_LANE_SPLIT * group.team));
   // Without a team the device has no use for more invocations.
   return { id: idOf(group), splits: group.team === 1 ? 1 : Math.max(1, Math.min(lacking, worthwhile)) };
 }
@@ -76,7 +76,7 @@ function variantOf(group: MatvecGroup, product: Product): Variant {
 /** The largest team that each of its members has something to do in, and the device something to do with. */
 function best(product: Product, smallestFirst: readonly MatvecGroup[]): MatvecGroup {
   const fitting = smallestFirst.filter(
-    (group) => group.team * LEAST_DEPTH_OF_MEMBER <= product.k && invocationsOf(group, product) <= MOST_INVOCATIONS,
+    (group) => group.team * MIN_LANE_DEPTH <= product.k && invocationsOf(group, product) <= MAX_INVOCATIONS,
   );
   return fitting.at(-1) ?? (smallestFirst[0] as MatvecGroup);
 }

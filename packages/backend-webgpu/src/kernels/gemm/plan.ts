@@ -13,7 +13,7 @@ import { outputFormat } from './storage-formats.ts';
 type SumsMemory = (bytes: number) => Span;
 
 const SUM_BYTES = 4;
-/** Ranges of k begin at multiples of this: a whole number of turns of each tile. */
+/** Ranges of k begin at multiples of this: a whole number of iterations of each tile. */
 const DEPTH_MULTIPLE = 64;
 
 /**

@@ -11,7 +11,7 @@ export interface Tile {
   /** With 2 the next step is put in place while this one is used, and one barrier a step will do. */
   readonly buffers: 1 | 2;
   /**
-   * With 2 each half of a step, a multiple of 4 terms, is multiplied by invocations of its own, and their sums meet at
+   * With 2 each half of a step, a multiple of 4 terms, is multiplied by invocations of its own, and their sums are combined at
    * the end: twice the invocations for a small C.
    */
   readonly slices: 1 | 2;
@@ -24,7 +24,7 @@ export interface Tile {
 export type Fit = 'full' | 'wide' | 'any';
 
 /** What k must be a multiple of for `full`. */
-export function wholeTurn({ step, buffers }: Tile): number {
+export function wholeIteration({ step, buffers }: Tile): number {
   return step * buffers;
 }
 
@@ -41,15 +41,15 @@ export function lanesOf({ m, n, laneM, laneN }: Tile): number {
 /** Bytes of workgroup memory. */
 export function tileBytes(tile: Tile): number {
   const { m, n, step, buffers } = tile;
-  return stripBytes(m, step, buffers) + stripBytes(n, step, buffers) + meetingBytes(tile);
+  return stripBytes(m, step, buffers) + stripBytes(n, step, buffers) + combineBytes(tile);
 }
 
-/** Rows of an invocation's sums that meet at a time. */
-export const MEETING_ROWS = 4;
+/** Rows of an invocation's sums that are combined at a time. */
+export const COMBINE_ROWS = 4;
 
 /** Bytes of workgroup memory in which the second slice gives its sums to the first. */
-function meetingBytes(tile: Tile): number {
-  return tile.slices === 1 ? 0 : lanesOf(tile) * MEETING_ROWS * tile.laneN * 4;
+function combineBytes(tile: Tile): number {
+  return tile.slices === 1 ? 0 : lanesOf(tile) * COMBINE_ROWS * tile.laneN * 4;
 }
 
 /** Bytes of workgroup memory for a strip. */

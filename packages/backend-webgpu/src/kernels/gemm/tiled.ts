@@ -2,7 +2,7 @@ import { type ProductFamily, shapeOf } from './family.ts';
 import { launchTiles } from './launch-tiles.ts';
 import { isVector } from './product.ts';
 import { operandParams } from './product-kernel.ts';
-import { type Fit, type Tile, wholeTurn } from './tile.ts';
+import { type Fit, type Tile, wholeIteration } from './tile.ts';
 import { costOf, TILES, tilesOn } from './tile-table.ts';
 import { tiled } from './tiled.wgsl.ts';
 
@@ -27,7 +27,7 @@ export const tiledFamily: ProductFamily = {
   launch: (product, variant, splits, recorder) => {
     const tile = shapeOf(TILE_OF, variant);
     const { m, n, k, transA, transB, a, c } = product;
-    const isFull = m % tile.m === 0 && n % tile.n === 0 && k % wholeTurn(tile) === 0;
+    const isFull = m % tile.m === 0 && n % tile.n === 0 && k % wholeIteration(tile) === 0;
     const params = { input: a.dtype, output: c.dtype, transA, transB, tile };
     const kernel = (isWide: boolean) => tiled({ ...params, fit: isWide ? (isFull ? 'full' : 'wide') : 'any' });
     launchTiles(product, { id: variant.id, tile, kernel }, splits, recorder);

@@ -3,7 +3,7 @@ import { repeat } from '../wgsl/repeat.ts';
 import { storeC } from '../wgsl/store-c.ts';
 import { nameOf, type OperandParams, PLACE_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
-import { type Fit, lanesOf, MEETING_ROWS, type Tile, tileInvocations } from './tile.ts';
+import { COMBINE_ROWS, type Fit, lanesOf, type Tile, tileInvocations } from './tile.ts';
 import { type TileSide, tileSide } from './tile-side.ts';
 
 /** Parameters of {@link tiled}. */
@@ -76,7 +76,7 @@ ${readFunction('b', input, wide)}
 ${storeFunction(output, wide)}
 ${a.memory}
 ${b.memory}
-${meetingPlace(tile)}
+${combineMemory(tile)}
 
 @compute @workgroup_size(${threads})
 fn main(
@@ -100,7 +100,7 @@ ${repeat(laneM, (i) => repeat(laneN / 4, (g) => `  var c${i}_${g} = vec4f();`))}
 ${a.read}
 ${b.read}
 ${buffers === 2 ? loopWithTwoBuffers(a, b, step, products) : loopWithOneBuffer(a, b, step, products)}
-${meet(tile)}
+${combine(tile)}
   let row = tile_row * ${m}u + lane_m * 4u;
   let column = tile_column * ${n}u + lane_n * 4u;
   let c_first = u.c_start + batch * u.c_stride + split * u.c_split + row * u.c_ld + column;
@@ -114,20 +114,20 @@ function tileName({ m, n, step, laneM, laneN, buffers, slices }: Tile): string {
   return `${m}x${n}x${step} ${laneM}x${laneN}${how}`;
 }
 
-/** WGSL: the workgroup memory of {@link meet}. */
-function meetingPlace(tile: Tile): string {
-  const vectors = (MEETING_ROWS * tile.laneN) / 4;
-  return tile.slices === 1 ? '' : `var<workgroup> meeting: array<array<vec4f, ${lanesOf(tile)}>, ${vectors}>;`;
+/** WGSL: the workgroup memory of {@link combine}. */
+function combineMemory(tile: Tile): string {
+  const vectors = (COMBINE_ROWS * tile.laneN) / 4;
+  return tile.slices === 1 ? '' : `var<workgroup> partial_sums: array<array<vec4f, ${lanesOf(tile)}>, ${vectors}>;`;
 }
 
 /** WGSL: adds the sums of the second slice to those of the first, which goes on alone. */
-const meet = ({ laneM, laneN, slices }: Tile): string => {
+const combine = ({ laneM, laneN, slices }: Tile): string => {
   if (slices === 1) return '';
   const forEach = (first: number, line: (sum: string, place: string) => string): string =>
-    repeat(MEETING_ROWS, (i) =>
-      repeat(laneN / 4, (g) => line(`c${first + i}_${g}`, `meeting[${(i * laneN) / 4 + g}][own]`)),
+    repeat(COMBINE_ROWS, (i) =>
+      repeat(laneN / 4, (g) => line(`c${first + i}_${g}`, `partial_sums[${(i * laneN) / 4 + g}][own]`)),
     );
-  const meetRows = (first: number): string => /* wgsl */ `
+  const combineRows = (first: number): string => /* wgsl */ `
   if (slice == 1u) {
 ${forEach(first, (sum, place) => `    ${place} = ${sum};`)}
   }
@@ -136,7 +136,7 @@ ${forEach(first, (sum, place) => `    ${place} = ${sum};`)}
 ${forEach(first, (sum, place) => `    ${sum} += ${place};`)}
   }
   workgroupBarrier();`;
-  return `${repeat(laneM / MEETING_ROWS, (group) => meetRows(group * MEETING_ROWS))}
+  return `${repeat(laneM / COMBINE_ROWS, (group) => combineRows(group * COMBINE_ROWS))}
   if (slice == 1u) { return; }`;
 };
 
@@ -149,7 +149,7 @@ ${a.read}
 ${b.read}`;
 
 /**
- * Two steps a turn, so that the buffer is a constant in each. After an odd number of steps the last one adds zeros: beyond
+ * Two steps an iteration, so that the buffer is a constant in each. After an odd number of steps the last one adds zeros: beyond
  * `end` nothing but zeros is read, and where that is not checked, the number is even.
  */
 const loopWithTwoBuffers = (a: TileSide, b: TileSide, step: number, products: string): string => {
@@ -172,8 +172,8 @@ ${a.store}
 ${b.store}
   }
   workgroupBarrier();
-  let turns = (steps + 1u) / 2u;
-  for (var turn = 0u; turn < turns; turn++) {
+  let iterations = (steps + 1u) / 2u;
+  for (var iteration = 0u; iteration < iterations; iteration++) {
 ${stepFrom(0)}
 ${stepFrom(1)}
   }`;
@@ -181,7 +181,7 @@ ${stepFrom(1)}
 
 const loopWithOneBuffer = (a: TileSide, b: TileSide, step: number, products: string): string => /* wgsl */ `
   const buffer = 0u;
-  for (var turn = 0u; turn < steps; turn++) {
+  for (var iteration = 0u; iteration < steps; iteration++) {
 ${a.store}
 ${b.store}
     workgroupBarrier();

@@ -8,7 +8,7 @@ import { directFamily } from './direct.ts';
 import type { Variant } from './family.ts';
 import { matvecFamily } from './matvec.ts';
 import { planGemm } from './plan.ts';
-import { wholeTurn } from './tile.ts';
+import { wholeIteration } from './tile.ts';
 import { TILES } from './tile-table.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
@@ -62,8 +62,8 @@ describe.each(TILES)('$id', ({ id, tile }) => {
   const { m, n, step } = tile;
 
   it('whole tiles', async () => {
-    await check(tiled(1), { m: 2 * m, n, k: 3 * wholeTurn(tile) });
-    await check(tiled(1), { m, n, k: wholeTurn(tile), trans: 'TT' });
+    await check(tiled(1), { m: 2 * m, n, k: 3 * wholeIteration(tile) });
+    await check(tiled(1), { m, n, k: wholeIteration(tile), trans: 'TT' });
   });
 
   it('vectors of four, an odd number of steps', async () => {
@@ -82,7 +82,7 @@ describe.each(TILES)('$id', ({ id, tile }) => {
   });
 
   it('split along k', async () => {
-    await check(tiled(3), { m, n, k: 3 * 64 + wholeTurn(tile) });
+    await check(tiled(3), { m, n, k: 3 * 64 + wholeIteration(tile) });
     await check(tiled(3), { m: 7, n: 9, k: 150, batchCount: 2 });
   });
 });
