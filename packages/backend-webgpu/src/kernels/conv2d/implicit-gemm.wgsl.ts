@@ -114,8 +114,8 @@ ${input.store}
 ${repeat(laneFilters, (i) => {
   const down = Math.floor(i / 4) * 4 * lanesF + (i % 4);
   const [at, acc] = [`at + ${down}u * u.output_plane`, `sum${i}_${g}.${'xyzw'[j]}`];
-  if (isFull) return `        output[${at}] = ${acc};`;
-  return `        ${storeC({ by: 'store', at, acc, checks: [`filter_index + ${down}u < u.filters`] })}`;
+  const checked = { by: 'store', at, acc, checks: [`filter_index + ${down}u < u.filters`] };
+  return `        ${storeC(isFull ? { at, acc, checks: [] } : checked)}`;
 })}
       }
     }`,

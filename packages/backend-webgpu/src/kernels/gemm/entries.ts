@@ -13,7 +13,7 @@ import {
   TO_F16,
 } from './storage-formats.ts';
 
-/** Invocations of a workgroup; each has one unit of {@link entriesUniforms}. */
+/** Invocations of a workgroup. */
 const GROUP = 256;
 
 /** What {@link entriesFamily} makes kernels of. */
@@ -40,6 +40,7 @@ export interface Entries {
 
 /** A family of kernels that set each entry of a batch of C, one for each format of C. */
 export interface EntriesFamily extends KernelFamily {
+  /** Launches the kernel for entries whose C fits into a binding. */
   launch(entries: Entries, recorder: Recorder): void;
 }
 

@@ -11,7 +11,10 @@ import type { Product } from './product.ts';
 import { scale } from './scale.wgsl.ts';
 import { tiledFamily } from './tiled.ts';
 
-/** Families that compute products. Where several can compute one, the first of them is preferred. */
+/**
+ * Families that compute products. Where several can compute one, the first of them is preferred. A new one is added here, and
+ * nothing else has to know of it.
+ */
 const PRODUCT_FAMILIES: readonly ProductFamily[] = [matrixUnitsFamily, tiledFamily, directFamily, matvecFamily];
 
 /** Families that finish products, stand in for them, or try what they need. */
