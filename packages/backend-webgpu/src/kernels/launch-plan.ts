@@ -5,7 +5,7 @@ import { planCall } from './plans.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './recorder.ts';
 
 /** What an op runs: for one call, and for every other whose operands lie as those of that one do. */
-export interface OpPlan {
+export interface LaunchPlan {
   /** Not that of any other plan in this process. */
   readonly id: number;
   readonly steps: readonly Step[];
@@ -33,7 +33,7 @@ let lastId = 0;
  *
  * @throws {BackendError} UNSUPPORTED when the device cannot run it, OUT_OF_MEMORY when its scratch memory is too large
  */
-export function planOp(op: CheckedOp, operands: readonly Span[], traits: DeviceTraits): OpPlan {
+export function planOp(op: CheckedOp, operands: readonly Span[], traits: DeviceTraits): LaunchPlan {
   const recorder = new OpRecorder(traits, operands);
   planCall(op, recorder);
   const { steps, memory, picks } = recorder;
