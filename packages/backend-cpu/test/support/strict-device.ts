@@ -149,13 +149,13 @@ export class StrictDevice {
       const exact = operands[0]?.exact;
       return { value: this.#result(-a), ...(exact === undefined ? {} : { exact: -exact }) };
     }
-    const decided = decide(op as string, a, b);
+    const decided = decide(op, a, b);
     if (decided !== undefined) return { value: decided };
     if (op === 'add' || op === 'sub') {
       const [first, second] = this.#contracted(operands, a, b);
       return { value: this.#result(this.#rounded(op === 'add' ? first + second : first - second)) };
     }
-    return { value: this.#result(this.#function(op as string, a, b)) };
+    return { value: this.#result(this.#function(op, a, b)) };
   }
 
   #function(op: string, a: number, b: number): number {
