@@ -1,7 +1,7 @@
 import type { NodeOp } from '@concord/backend-core/kernel';
 import { afterAll, describe, expect, it } from 'vitest';
 import { arithmeticNode } from '../src/functions/arithmetic-node.ts';
-import { ACCURACIES, type Accuracy, pow, powGrant } from './support/accuracy.ts';
+import { ACCURACIES, pow, powGrant } from './support/accuracy.ts';
 import { type BitFunction, CProgram, hasGcc } from './support/c-program.ts';
 import { flushed, note, used, type Worst } from './support/judge.ts';
 import { anyFloats, moderateFloats, SPECIAL } from './support/samples.ts';
@@ -44,7 +44,7 @@ for (const options of process.arch === 'x64' ? [FAST, RECIPROCALS] : [FAST]) {
     afterAll(() => program?.dispose());
 
     it.each(Object.entries(ACCURACIES))('%s is within its grant', (op, accuracy) => {
-      const { exact, grant, limit = 60 } = accuracy as Accuracy;
+      const { exact, grant, limit = 60 } = accuracy;
       const operands = bits([...SPECIAL, ...anyFloats(10_000), ...moderateFloats(40_000, limit)]);
       const results = floats((program as CProgram).run(op, operands, operands));
       const worst: Worst = { used: 0, detail: '' };
@@ -58,7 +58,7 @@ for (const options of process.arch === 'x64' ? [FAST, RECIPROCALS] : [FAST]) {
     it.each(Object.entries(BINARY))('%s is within its grant', (op, { exact, grant }) => {
       const [any, near] = [anyFloats(20_000), moderateFloats(20_000, 20)];
       const x = bits([...SPECIAL.flatMap((value) => SPECIAL.map(() => value)), ...any.slice(0, 10_000), ...near]);
-      const y = bits([...SPECIAL.flatMap(() => SPECIAL), ...any.slice(10_000), ...near.toReversed()]);
+      const y = bits([...SPECIAL.flatMap(() => SPECIAL), ...any.slice(10_000), ...[...near].reverse()]);
       const results = floats((program as CProgram).run(op, x, y));
       const worst: Worst = { used: 0, detail: '' };
       const [first, second] = [floats(x), floats(y)];

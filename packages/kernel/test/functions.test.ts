@@ -1,7 +1,7 @@
 import type { NodeOp } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
 import { arithmeticNode } from '../src/functions/arithmetic-node.ts';
-import { ACCURACIES, type Accuracy, pow, powGrant } from './support/accuracy.ts';
+import { ACCURACIES, pow, powGrant } from './support/accuracy.ts';
 import { type Device, floatArithmetic } from './support/float-arithmetic.ts';
 import { flushed, note, used, type Worst } from './support/judge.ts';
 import { anyFloats, moderateFloats, SPECIAL } from './support/samples.ts';
@@ -22,7 +22,7 @@ describe.each(Object.entries(DEVICES))('on a device that %s', (_, device) => {
   const a = floatArithmetic(device);
 
   it.each(Object.entries(ACCURACIES))('%s is within its grant', (op, accuracy) => {
-    const { exact, grant, limit = 60 } = accuracy as Accuracy;
+    const { exact, grant, limit = 60 } = accuracy;
     const worst: Worst = { used: 0, detail: '' };
     for (const x of [...SPECIAL, ...anyFloats(2_000), ...moderateFloats(6_000, limit)]) {
       const got = arithmeticNode(a, nodeOf(op as NodeOp), ['f32'], [x]);

@@ -41,9 +41,13 @@ export function ulpAt(x: number): number {
   return 2 ** (Math.floor(Math.log2(Math.max(Math.abs(x), LEAST_NORMAL))) - 23);
 }
 
+function zeroLike(x: number): number {
+  return x < 0 || Object.is(x, -0) ? -0 : 0;
+}
+
 /** {@link Arithmetic} on JavaScript's numbers, each result rounded to its type: bools are 0 and 1. */
 export function floatArithmetic(device: Device = {}): Arithmetic<number> {
-  const flush = (x: number): number => (device.flushes === true && Math.abs(x) < LEAST_NORMAL ? x * 0 : x);
+  const flush = (x: number): number => (device.flushes === true && Math.abs(x) < LEAST_NORMAL ? zeroLike(x) : x);
   const rounded = (x: number): number => flush(device.truncates === true ? truncated(x) : Math.fround(x));
   const off = (x: number, units: number): number => {
     const wrong = x * (1 + units * 2 ** -24);

@@ -27,7 +27,7 @@ function usedOf(got: number, want: number, ulps: number, unit: number | undefine
 
 /** A subnormal operand, which a device may take for 0. */
 export function flushed(x: number): readonly number[] {
-  return Math.abs(x) < LEAST_NORMAL ? [x, 0 * x] : [x];
+  return Math.abs(x) < LEAST_NORMAL ? [x, x < 0 || Object.is(x, -0) ? -0 : 0] : [x];
 }
 
 /** The result that takes the most of what is allowed. */
