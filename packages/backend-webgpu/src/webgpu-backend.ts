@@ -23,7 +23,8 @@ import {
 } from '@concord/backend-core/implement';
 import { operandsOf, type VariantTuning, variantTuning } from '@concord/variants';
 import type { PoolCounters } from './client/buffer-pool.ts';
-import { WebGpuClient, type WebGpuOptions } from './client/webgpu-client.ts';
+import { WebGpuClient } from './client/webgpu-client.ts';
+import type { WebGpuOptions } from './client/webgpu-options.ts';
 import { planScale } from './kernels/gemm/plan.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';

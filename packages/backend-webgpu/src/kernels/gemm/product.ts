@@ -32,6 +32,11 @@ export interface Product {
   readonly c: Matrix;
 }
 
+/** Whether one of the operands is a vector, as C is then: it has one row or one column. */
+export function isVector({ m, n }: Pick<Product, 'm' | 'n'>): boolean {
+  return m === 1 || n === 1;
+}
+
 /** Where a part of a product begins and how large it is. */
 export interface Part {
   readonly batch: number;

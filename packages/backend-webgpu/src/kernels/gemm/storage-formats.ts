@@ -11,6 +11,9 @@ import { isSet } from '../wgsl/is-set.wgsl.ts';
  */
 export type OutputFormat = 'f32' | 'f16' | 'half-words';
 
+/** Dtypes of products. */
+export const DTYPES: readonly DType[] = ['f32', 'f16'];
+
 /** How C of a dtype is stored on a device. */
 export function outputFormat(dtype: DType, { hasF16 }: DeviceTraits): OutputFormat {
   if (dtype === 'f32') return 'f32';
@@ -50,6 +53,18 @@ export function outputType(output: OutputFormat, wide: boolean): string {
 }
 
 /**
+ * WGSL: a finished value of C as it is stored. Every value of C goes through this: those of the kernels of products, by
+ * {@link storeFunction}, and those of `entries.ts`.
+ *
+ * @param wide - whether it is four values; words of halves take one at a time
+ */
+export function storedValue(output: OutputFormat, wide: boolean, value: string): string {
+  if (output === 'f32') return value;
+  if (output === 'half-words') return `half_bits(${value})`;
+  return wide ? `halves_of_four(${value})` : `to_f16(${value})`;
+}
+
+/**
  * WGSL: `store_c(at: u32, sum)` writes `alpha * sum + beta * C` to vector or element `at`; C is read only if
  * `u.reads_c` says so.
  */
@@ -62,7 +77,7 @@ ${isSet}
 fn store_c(at: u32, sum: ${type}) {
   var value = u.alpha * sum;
   if (is_set(u.reads_c, at)) { value += u.beta * ${old}; }
-  c[at] = ${output === 'f16' ? (wide ? 'halves_of_four(value)' : 'to_f16(value)') : 'value'};
+  c[at] = ${storedValue(output, wide, 'value')};
 }`;
 }
 
