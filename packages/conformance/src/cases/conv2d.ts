@@ -1,4 +1,4 @@
-import type { Conv2dShape } from '@concord/backend-core';
+import type { Conv2dShape, HeightWidth } from '@concord/backend-core';
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import { productBound } from '../checks/bounds.ts';
 import { compareAll, compareBytes } from '../checks/compare.ts';
@@ -25,7 +25,7 @@ export type Conv2dParams = {
 
 type Quad = [number, number, number, number];
 
-function shapeOf(params: Conv2dParams): Conv2dShape {
+function shapeOf(params: Conv2dParams): Omit<Conv2dShape, 'epilogue'> {
   const [n, c, h, w] = params.input as Quad;
   const [k, r, s] = params.filter as [number, number, number];
   const length = (axis: 0 | 1, size: number, filter: number): number => {
@@ -36,9 +36,9 @@ function shapeOf(params: Conv2dParams): Conv2dShape {
     inputShape: [n, c, h, w],
     filterShape: [k, c / params.groups, r, s],
     outputShape: [n, k, length(0, h, r), length(1, w, s)],
-    stride: params.stride,
-    padding: params.pad,
-    dilation: params.dilation,
+    stride: params.stride as HeightWidth,
+    padding: params.pad as HeightWidth,
+    dilation: params.dilation as HeightWidth,
     groups: params.groups,
   };
 }
@@ -228,7 +228,7 @@ export const conv2dSuite: Suite = defineSuite<Conv2dParams>({
   },
   texts: CONV2D_TEXTS,
   list,
-  dtypeOf: () => 'f32',
+  needs: () => ({ dtype: 'f32' }),
   draw,
   shrink,
 });

@@ -1,4 +1,5 @@
-import { type ComputeBackend, type DevicePtr, NULL_PTR, type OpName, offsetPtr } from '@concord/backend-core';
+import { type ComputeBackend, type DevicePtr, NULL_PTR, offsetPtr } from '@concord/backend-core';
+import type { DefinedOp } from '@concord/backend-core/implement';
 import { compareBytes } from '../checks/compare.ts';
 import type { ConformanceCase } from '../harness/case.ts';
 import { type ExpectedError, expectThrows } from '../harness/expect-error.ts';
@@ -20,7 +21,7 @@ const outputOf = ({ operands }: SampleCall): readonly [name: string, bytes: numb
 const moved = (pointers: Pointers, name: string, bytes: number): DevicePtr =>
   offsetPtr(pointers[name] as DevicePtr, bytes);
 
-function orderCase(op: OpName, what: string, passes: string, run: ConformanceCase['run']): ConformanceCase {
+function orderCase(op: DefinedOp, what: string, passes: string, run: ConformanceCase['run']): ConformanceCase {
   const about = behaviour(
     `Calls ${op} with more than one thing amiss, to see what is looked at first: ${what}.`,
     passes,
@@ -31,7 +32,7 @@ function orderCase(op: OpName, what: string, passes: string, run: ConformanceCas
 /** Makes a changed sample call and sees that it leaves the output alone; `expected` undefined: that it is accepted. */
 async function expectUntouched(
   backend: ComputeBackend,
-  op: OpName,
+  op: DefinedOp,
   makeChange: MakeChange,
   expected?: ExpectedError,
 ): Promise<void> {
@@ -49,12 +50,12 @@ async function expectUntouched(
   });
 }
 
-const noOp = (op: OpName, what: string, change: Change | MakeChange): ConformanceCase =>
+const noOp = (op: DefinedOp, what: string, change: Change | MakeChange): ConformanceCase =>
   orderCase(op, what, 'The call is accepted as one with nothing to do; the output keeps every byte.', ({ backend }) =>
     expectUntouched(backend, op, typeof change === 'function' ? change : () => change),
   );
 
-const refused = (op: OpName, what: string, detail: string | RegExp, change: Change | MakeChange): ConformanceCase =>
+const refused = (op: DefinedOp, what: string, detail: string | RegExp, change: Change | MakeChange): ConformanceCase =>
   orderCase(
     op,
     what,

@@ -16,7 +16,7 @@ import { behaviour } from '../harness/case-text.ts';
 const INVALID = { code: 'INVALID_ARGUMENT' } as const;
 const BAD_SIZES: readonly unknown[] = [Number.NaN, Infinity, -1, 1.5, 2 ** 53, '4', null, 4n];
 /** Fields with a default, for which null stands. */
-const OPTIONAL = /^(ld.|groups)$/;
+const OPTIONAL = /^(ld.|groups|kvHeads|window)$/;
 const BAD_WORDS: readonly unknown[] = ['', 'no such word', 7, {}];
 const BAD_POINTERS: readonly unknown[] = [undefined, null, Number.NaN, -8, 0.5, '256', 2 ** 53];
 
@@ -82,12 +82,6 @@ function badValues(sample: SampleCall, field: string, values: readonly unknown[]
     },
   };
 }
-
-/** The shape fields that hold lists. */
-const listsOf = (sample: SampleCall): string[] =>
-  Object.entries(sample.shape)
-    .filter(([, value]) => Array.isArray(value))
-    .map(([name]) => name);
 
 function ofOperand(sample: SampleCall, name: string, bytes: number): ConformanceCase[] {
   const output = (sample.operands.at(-1) as readonly [string, number])[0];
@@ -192,7 +186,7 @@ export const refusalCases: readonly ConformanceCase[] = [
       badValues(sample, field, OPTIONAL.test(field) ? BAD_SIZES.filter((size) => size !== null) : BAD_SIZES),
     ),
     ...sample.words.map((field) => badValues(sample, field, BAD_WORDS)),
-    ...listsOf(sample).map((field) => badValues(sample, field, ['4x4', 7, [1, Number.NaN, 3, 4], [1, -1, 2, 2], {}])),
+    ...sample.lists.map((field) => badValues(sample, field, ['4x4', 7, [1, Number.NaN, 3, 4], [1, -1, 2, 2], {}])),
     ...sample.operands.map(([name]) => badValues(sample, name, BAD_POINTERS)),
     ...sample.operands.flatMap(([name, bytes]) => ofOperand(sample, name, bytes)),
     ...ofLeadingDimensions(sample),

@@ -1,7 +1,7 @@
 import {
   type BatchedGemmShape,
   type ComputeBackend,
-  type DType,
+  type FloatDType,
   f16BitsToF32,
   f32ToF16Bits,
   type Transpose,
@@ -29,7 +29,7 @@ export type ProductParams = {
   /** Bytes that each operand is moved off the alignment of its allocation. */
   readonly offset: number;
   readonly together: boolean;
-  readonly dtype: DType;
+  readonly dtype: FloatDType;
   readonly batch: number;
   /** `packed`, or the number of elements between batches; `0` broadcasts. */
   readonly strideA: string;
@@ -60,12 +60,15 @@ export const PRODUCT_DEFAULTS: ProductParams = {
   seed: 0,
 };
 
+/** A product without an epilogue. */
+export type ProductShape = Omit<BatchedGemmShape, 'epilogue'>;
+
 /** How the op under test is called. */
-export type Multiply = (backend: ComputeBackend, shape: BatchedGemmShape, a: Slot, b: Slot, c: Slot) => void;
+export type Multiply = (backend: ComputeBackend, shape: ProductShape, a: Slot, b: Slot, c: Slot) => void;
 
 /** Host values of the three operands, gaps between rows filled with NaN. */
 interface ProductData {
-  readonly shape: BatchedGemmShape;
+  readonly shape: ProductShape;
   readonly a: Float64Array;
   readonly b: Float64Array;
   readonly c: Float64Array;
@@ -77,7 +80,7 @@ type Draw = (row: number, column: number) => number;
 /** alpha and beta are rounded to float32 before anything is made of them. */
 const isZero = (scalar: number): boolean => Math.fround(scalar) === 0;
 
-function shapeOf(params: ProductParams): BatchedGemmShape {
+function shapeOf(params: ProductParams): ProductShape {
   const { m, n, k, batch, trans } = params;
   const [transA, transB] = [trans[0], trans[1]] as [Transpose, Transpose];
   const [rowsA, columnsA] = transA === 'N' ? [m, k] : [k, m];
@@ -143,7 +146,7 @@ async function multiplyOnDevice(
 }
 
 /** The tolerance of entry i, given the oracle's answer. */
-function productTolerance(data: ProductData, want: Float64Array, magnitude: Float64Array, dtype: DType): Tolerance {
+function productTolerance(data: ProductData, want: Float64Array, magnitude: Float64Array, dtype: FloatDType): Tolerance {
   const { shape } = data;
   const { m, n, k, alpha = 1, beta = 0, ldc = n, strideC } = shape;
   return {
@@ -181,7 +184,7 @@ const smallIntegers =
     random.integer(-largest, largest);
 
 const roundTo =
-  (dtype: DType, draw: Draw): Draw =>
+  (dtype: FloatDType, draw: Draw): Draw =>
   (row, column) =>
     dtype === 'f16' ? f16BitsToF32(f32ToF16Bits(draw(row, column))) : Math.fround(draw(row, column));
 
@@ -303,7 +306,7 @@ async function checkTransposed(context: CaseContext, params: ProductParams, mult
 }
 
 /** Random parameters for fuzzing. */
-export function drawProduct(random: Random, dtypes: readonly DType[], batched: boolean): [string, ProductParams] {
+export function drawProduct(random: Random, dtypes: readonly FloatDType[], batched: boolean): [string, ProductParams] {
   const size = (): number => random.pick([random.integer(1, 5), random.integer(1, 40), random.integer(1, 140)]);
   const dtype = random.pick(dtypes);
   const params: ProductParams = {

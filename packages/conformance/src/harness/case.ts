@@ -1,4 +1,5 @@
 import type { ComputeBackend, DType, OpName } from '@concord/backend-core';
+import type { DefinedOp } from '@concord/backend-core/implement';
 import type { Params } from './case-id.ts';
 import type { CaseText } from './case-text.ts';
 import type { Random } from './random.ts';
@@ -8,7 +9,7 @@ export type CaseSubject = OpName | 'memory' | 'lifecycle';
 
 /** What a case needs of a backend; without it the case is `unsupported`, and the call must throw `UNSUPPORTED`. */
 export interface Needs {
-  readonly op: OpName;
+  readonly op: DefinedOp;
   readonly dtype: DType;
   /** The whole call without its pointers, where the case makes one call of the op: it is what `supports` is asked. */
   readonly shape?: Readonly<Record<string, unknown>>;

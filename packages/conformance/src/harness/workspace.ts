@@ -84,6 +84,8 @@ export class Slot {
 
 /** What a listener is told of an operand. */
 export interface HeardOperand {
+  /** Its name in the call, where whoever tells of it knows it. */
+  readonly name?: string;
   readonly ptr: DevicePtr;
   readonly dtype: DType;
   readonly isInput: boolean;

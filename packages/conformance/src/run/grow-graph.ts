@@ -254,6 +254,6 @@ export class GraphGrower {
   }
 }
 
-function isComplete(operands: readonly (number | undefined)[]): operands is readonly number[] {
+function isComplete(operands: (number | undefined)[]): operands is number[] {
   return !operands.includes(undefined);
 }

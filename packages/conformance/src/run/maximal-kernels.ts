@@ -31,9 +31,10 @@ export function maximalRows(nodes: number): Kernel {
 /** `count` nodes more, each of the one before it and of an earlier one, so that none is dropped or merged. */
 function mixed(k: KernelBuilder, start: readonly Value<'u32'>[], count: number): Value<'u32'>[] {
   const values = [...start];
-  const ops = [k.add, k.xor, k.mul, k.sub, k.or, k.rem, k.shr, k.and, k.div, k.max] as const;
+  type Op = (a: Value<'u32'>, b: Value<'u32'>) => Value<'u32'>;
+  const ops: readonly Op[] = [k.add, k.xor, k.mul, k.sub, k.or, k.rem, k.shr, k.and, k.div, k.max];
   for (let index = 0; index < count; index++) {
-    const op = ops[index % (index % 7 === 0 ? 10 : 4)] as (typeof ops)[number];
+    const op = ops[index % (index % 7 === 0 ? 10 : 4)] as Op;
     const other = values[index < start.length ? index : (index * 5) % (values.length - 1)] as Value<'u32'>;
     values.push(op(values.at(-1) as Value<'u32'>, other));
   }

@@ -3,11 +3,12 @@ import { bytesOf } from './storage.ts';
 import { eachElement, extentOf, sizeOf } from './view.ts';
 
 /** The ways in which operands can lie to each other. */
-export const PLACE_KINDS = ['apart', 'together', 'packed', 'in-place', 'same-input', 'interleaved'] as const;
+export const PLACE_KINDS = ['apart', 'together', 'packed', 'in-place', 'same-input', 'interleaved', 'woven'] as const;
 
 /**
  * One of {@link PLACE_KINDS}: each in an allocation of its own; all in one, 4 bytes apart, or without a gap; an output in
- * the place of an input; inputs at one address, and an output in their place; outputs as interleaved views.
+ * the place of an input; inputs at one address, and an output in their place; outputs as interleaved views, or with the
+ * inputs among them.
  */
 export type PlaceKind = (typeof PLACE_KINDS)[number];
 
@@ -42,7 +43,8 @@ export function placeOperands(
     case 'same-input':
       return overlaid(given, levels, kind === 'same-input', offset);
     case 'interleaved':
-      return interleaved(given, offset);
+    case 'woven':
+      return interleaved(given, kind === 'woven', offset);
   }
 }
 
@@ -94,12 +96,13 @@ function repeats({ shape, strides }: PlannedOperand): boolean {
   return seen.size < sizeOf(shape);
 }
 
-/** Outputs like the first one lie element by element between each other. */
-function interleaved(given: readonly PlannedOperand[], offset: number): PlacedOperands {
+/** Outputs like the first one lie element by element between each other; with `isWoven` inputs like it do too. */
+function interleaved(given: readonly PlannedOperand[], isWoven: boolean, offset: number): PlacedOperands {
   const first = given.find(({ isOutput }) => isOutput) as PlannedOperand;
-  const members = given.flatMap((operand, index) =>
-    operand.isOutput && operand.dtype === first.dtype && String(operand.shape) === String(first.shape) ? [index] : [],
-  );
+  const members = given.flatMap(({ isOutput, isGather, dtype, shape }, index) => {
+    const isMember = isOutput || (isWoven && !isGather);
+    return isMember && dtype === first.dtype && String(shape) === String(first.shape) ? [index] : [];
+  });
   const operands = [...given];
   const places = apart(given, offset);
   const start = places[members[0] as number] as Place;

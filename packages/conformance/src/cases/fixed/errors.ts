@@ -1,4 +1,5 @@
-import { type ComputeBackend, NULL_PTR, type OpName } from '@concord/backend-core';
+import { type ComputeBackend, NULL_PTR } from '@concord/backend-core';
+import type { DefinedOp } from '@concord/backend-core/implement';
 import type { CaseContext, CaseSubject, ConformanceCase, Needs } from '../../harness/case.ts';
 import { expectThrows } from '../../harness/expect-error.ts';
 import { callOp, needsOf, SAMPLE_CALLS, sampleOf, withNullPointers } from '../../harness/sample-calls.ts';
@@ -7,7 +8,7 @@ import { behaviour } from '../../harness/case-text.ts';
 type Change = Readonly<Record<string, unknown>>;
 
 /** Wrong calls with null pointers, and the detail that must come before any check of a pointer. */
-const REFUSED: readonly (readonly [OpName, id: string, Change, detail: string])[] = [
+const REFUSED: readonly (readonly [DefinedOp, id: string, Change, detail: string])[] = [
   ['reduce', 'shape []', { shape: [], axis: 0 }, 'shape must not be empty'],
   ['reduce', 'axis 5', { shape: [4, 4], axis: 5 }, 'axis 5 is out of bounds for shape of length 2'],
   ['reduce', 'axis -1', { shape: [4, 4], axis: -1 }, 'axis -1 is out of bounds for shape of length 2'],
