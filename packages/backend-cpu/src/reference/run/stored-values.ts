@@ -30,6 +30,11 @@ export function bitsAt(elements: StoredElements, offset: number): number {
 
 const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
+/** The bits of a number rounded to float32. */
+export function bitsOfFloat32(value: number): number {
+  return new Uint32Array(new Float32Array([value]).buffer)[0] as number;
+}
+
 /** The value of an element by its bits; an integer is its own. */
 export function valueOfBits(dtype: DType, bits: number): number {
   const format = FORMATS[dtype];
