@@ -1,4 +1,4 @@
-import type { ComputeBackend, DevicePtr, DefinedOp } from '@concord/backend-core';
+import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';
 import type { CaseSubject, ConformanceCase } from '../../harness/case.ts';
 import { expectRejects, expectThrows } from '../../harness/expect-error.ts';
