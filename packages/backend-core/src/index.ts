@@ -32,7 +32,7 @@ export {
   type Support,
 } from './contract/capabilities.ts';
 export { type DevicePtr, NULL_PTR, offsetPtr } from './contract/device-ptr.ts';
-export type { AttentionCall, AttentionShape, HeadStrides, MaskView } from './ops/attention.ts';
+export type { AttentionCall, AttentionShape, HeadStrides, MaskField, MaskView } from './ops/attention.ts';
 export {
   BINARY_OPS,
   type BinaryOp,
@@ -43,7 +43,7 @@ export {
 } from './contract/function-names.ts';
 export type { BinaryCall, BinaryShape } from './ops/binary.ts';
 export type { Conv2dCall, Conv2dShape, FilterShape, HeightWidth, ImageShape, Padding } from './ops/conv2d.ts';
-export type { Epilogue, EpilogueShape } from './ops/epilogue.ts';
+export type { Epilogue, EpilogueField, EpilogueShape } from './ops/epilogue.ts';
 export type { BatchedGemmCall, BatchedGemmShape, GemmCall, GemmShape, Transpose } from './ops/gemm.ts';
 export type { ReduceCall, ReduceShape } from './ops/reduce.ts';
 export type { TopKCall, TopKShape } from './ops/top-k.ts';

@@ -1,9 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Capabilities, DeviceInfo, DType, OpName, Support } from './capabilities.ts';
 import type { DevicePtr } from './device-ptr.ts';
-import type { AttentionCall, AttentionShape } from '../ops/attention.ts';
+import type { AttentionCall, AttentionShape, MaskField } from '../ops/attention.ts';
 import type { BinaryCall, BinaryShape } from '../ops/binary.ts';
 import type { Conv2dCall, Conv2dShape } from '../ops/conv2d.ts';
+import type { EpilogueField } from '../ops/epilogue.ts';
 import type { BatchedGemmCall, BatchedGemmShape, GemmCall, GemmShape } from '../ops/gemm.ts';
 import type { ReduceCall, ReduceShape } from '../ops/reduce.ts';
 import type { TopKCall, TopKShape } from '../ops/top-k.ts';
@@ -19,11 +20,11 @@ declare global {
 
 /** The shape type of each op: its call without the pointers. */
 export interface OpShapes {
-  gemm: GemmShape;
-  batchedGemm: BatchedGemmShape;
-  gemmF16: GemmShape;
-  conv2dForward: Conv2dShape;
-  attention: AttentionShape;
+  gemm: GemmShape & EpilogueField;
+  batchedGemm: BatchedGemmShape & EpilogueField;
+  gemmF16: GemmShape & EpilogueField;
+  conv2dForward: Conv2dShape & EpilogueField;
+  attention: AttentionShape & MaskField;
   topK: TopKShape;
   run: RunShape;
   reduce: ReduceShape;

@@ -6,7 +6,7 @@ import {
   OP_NAMES,
   type OpName,
 } from '../contract/capabilities.ts';
-import { type DefinedOp, OPS } from '../ops/index.ts';
+import { OPS } from '../ops/index.ts';
 import type { CheckedCall, DerivedDefinition } from '../ops/op-definition.ts';
 import { type AnyKernel, type BackendKernels, kernelOf } from './backend-kernels.ts';
 
@@ -25,8 +25,8 @@ export function capabilitiesOf(kernels: BackendKernels<never>, limits: Limits, n
 
 /** Whether a `run` that covers some kernels has one of an op's own. */
 function covers(kernel: AnyKernel, op: OpName): boolean {
-  const { functions, sample, check, asRun } = OPS[op as DefinedOp] as unknown as DerivedDefinition<object, CheckedCall>;
-  if (op === 'run' || functions === undefined || kernel.covers !== 'some') return true;
+  if (op === 'run' || OPS[op].kernel !== 'run' || kernel.covers !== 'some') return true;
+  const { functions, sample, check, asRun } = OPS[op] as unknown as DerivedDefinition<object, CheckedCall>;
   return functions.some((name) => {
     const checked = check({ ...sample.shape, op: name }, false);
     return checked !== null && kernel.refuse?.(asRun(checked)) === undefined;

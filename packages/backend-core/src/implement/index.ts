@@ -7,6 +7,7 @@ export { BYTES_OF } from '../contract/capabilities.ts';
 export { annotate, toBackendError } from '../errors/backend-error.ts';
 export type { CheckedRun, ResolvedRun, RunLayout } from '../kernel/checked-run.ts';
 export type { CheckedAttention, HeadStrides } from '../ops/attention.ts';
+export type { CheckedBinary } from '../ops/binary.ts';
 export type { CheckedConv2d } from '../ops/conv2d.ts';
 export type { CheckedEpilogue } from '../ops/epilogue.ts';
 export type { CheckedGemm } from '../ops/gemm.ts';
@@ -21,7 +22,9 @@ export type {
   OperandSpec,
   OpSample,
 } from '../ops/op-definition.ts';
+export type { CheckedReduce } from '../ops/reduce.ts';
 export type { CheckedTopK } from '../ops/top-k.ts';
+export type { CheckedUnary } from '../ops/unary.ts';
 export type {
   BackendKernels,
   EpilogueKernel,

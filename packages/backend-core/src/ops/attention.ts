@@ -43,8 +43,6 @@ export interface AttentionShape {
   readonly scale: number;
   /** Turns a score s into `softcap * tanh(s / softcap)`. Positive and finite. Default: none. */
   readonly softcap?: number;
-  /** Added to the scores; -Infinity hides a key. */
-  readonly mask?: MaskView;
   /** Default false. True: query i sees key j only when `j <= i + causalOffset`. */
   readonly causal?: boolean;
   /** Place of query 0 among the keys: the length of a cache before it. Any integer; default 0. */
@@ -68,7 +66,13 @@ export interface AttentionCall extends AttentionShape {
   readonly k: DevicePtr;
   readonly v: DevicePtr;
   readonly o: DevicePtr;
+  /** Added to the scores; -Infinity hides a key. */
   readonly mask?: MaskView & { readonly ptr: DevicePtr };
+}
+
+/** The field of an attention that may have a mask, without its pointer. */
+export interface MaskField {
+  readonly mask?: MaskView;
 }
 
 /** An attention with its defaults filled in. */
@@ -97,7 +101,7 @@ export interface CheckedAttention extends CheckedCall {
 }
 
 /** `attention`. */
-export const attention: OpDefinition<AttentionShape, CheckedAttention> = {
+export const attention: OpDefinition<AttentionShape & MaskField, CheckedAttention> = {
   kernel: 'attention',
   operands: ['q', 'k', 'v', 'o'],
   output: 'o',
@@ -129,7 +133,7 @@ export const attention: OpDefinition<AttentionShape, CheckedAttention> = {
   },
 };
 
-function check(shape: AttentionShape): CheckedAttention | null {
+function check(shape: AttentionShape & MaskField): CheckedAttention | null {
   const { batch, heads, seqQ, seqKv, headDim } = shape;
   checkSize('batch', batch);
   checkSize('heads', heads);
@@ -147,7 +151,7 @@ function check(shape: AttentionShape): CheckedAttention | null {
     throw invalid(`causalOffset must be a safe integer, got ${describe(causalOffset)}`);
   }
   const window = shape.window ?? Infinity;
-  if (window !== Infinity) checkPositive('window', window);
+  if (shape.window !== undefined) checkPositive('window', window);
   const given = readStrides(shape.strides);
   const maskSizes = readMask(shape.mask);
   const dtype = checkDType(shape.dtype);

@@ -6,7 +6,7 @@ import {
   type CheckedEpilogue,
   checkEpilogue,
   type Epilogue,
-  type EpilogueShape,
+  type EpilogueField,
   epilogueOperands,
 } from './epilogue.ts';
 import type { CheckedCall, OpDefinition } from './op-definition.ts';
@@ -43,15 +43,14 @@ export interface Conv2dShape {
   readonly groups?: number;
   /** Storage of all operands. Default `'f32'`. `'f16'` accumulates in float32 and rounds once, to nearest even. */
   readonly dtype?: FloatDType;
-  /** What each element goes through before it is stored, over `[n, k, p, q]`. */
-  readonly epilogue?: EpilogueShape;
 }
 
 /** Arguments of `conv2dForward`. */
-export interface Conv2dCall extends Omit<Conv2dShape, 'epilogue'> {
+export interface Conv2dCall extends Conv2dShape {
   readonly input: DevicePtr;
   readonly filter: DevicePtr;
   readonly output: DevicePtr;
+  /** What each element goes through before it is stored, over `[n, k, p, q]`. */
   readonly epilogue?: Epilogue;
 }
 
@@ -69,7 +68,7 @@ export interface CheckedConv2d extends CheckedCall {
 }
 
 /** `conv2dForward`. */
-export const conv2dForward: OpDefinition<Conv2dShape, CheckedConv2d> = {
+export const conv2dForward: OpDefinition<Conv2dShape & EpilogueField, CheckedConv2d> = {
   kernel: 'conv2dForward',
   operands: ['input', 'filter', 'output'],
   output: 'output',
@@ -99,7 +98,7 @@ export const conv2dForward: OpDefinition<Conv2dShape, CheckedConv2d> = {
   },
 };
 
-function check(shape: Conv2dShape, outputIsNull: boolean): CheckedConv2d | null {
+function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): CheckedConv2d | null {
   const inputSizes = checkSizes('inputShape', shape.inputShape);
   const filterSizes = checkSizes('filterShape', shape.filterShape);
   const outputSizes = checkSizes('outputShape', shape.outputShape);

@@ -21,6 +21,12 @@ export interface EpilogueShape {
   readonly inputs?: Readonly<Record<string, RunView>>;
 }
 
+/** The field of a call that may have one, without its pointers. */
+export interface EpilogueField {
+  /** What each element goes through before it is stored, over the op's output. */
+  readonly epilogue?: EpilogueShape;
+}
+
 /** A kernel that a product or convolution applies to each element before it stores it. `acc` is not rounded before. */
 export interface Epilogue extends Pick<EpilogueShape, 'kernel'> {
   /** The inputs but `acc`, such as a bias with strides `[0, 0, 1]`. */

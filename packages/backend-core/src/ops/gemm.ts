@@ -7,7 +7,7 @@ import {
   type CheckedEpilogue,
   checkEpilogue,
   type Epilogue,
-  type EpilogueShape,
+  type EpilogueField,
   epilogueOperands,
 } from './epilogue.ts';
 import type { CheckedCall, FieldKind, OpCost, OpDefinition } from './op-definition.ts';
@@ -41,15 +41,14 @@ export interface GemmShape {
   readonly ldc?: number;
   /** Storage of A, B and C. Default `'f32'`. `'f16'` accumulates in float32 and rounds once, to nearest even. */
   readonly dtype?: FloatDType;
-  /** What each element goes through before it is stored, over `[batch, m, n]`. */
-  readonly epilogue?: EpilogueShape;
 }
 
 /** Arguments of `gemm`: {@link GemmShape} and its operands. `k = 0` gives `C = beta * C`. */
-export interface GemmCall extends Omit<GemmShape, 'epilogue'> {
+export interface GemmCall extends GemmShape {
   readonly a: DevicePtr;
   readonly b: DevicePtr;
   readonly c: DevicePtr;
+  /** What each element goes through before it is stored, over `[batch, m, n]`. */
   readonly epilogue?: Epilogue;
 }
 
@@ -65,8 +64,7 @@ export interface BatchedGemmShape extends GemmShape {
 }
 
 /** Arguments of `batchedGemm`. */
-export interface BatchedGemmCall
-  extends Omit<BatchedGemmShape, 'epilogue'>, Pick<GemmCall, 'a' | 'b' | 'c' | 'epilogue'> {}
+export interface BatchedGemmCall extends BatchedGemmShape, Pick<GemmCall, 'a' | 'b' | 'c' | 'epilogue'> {}
 
 /** A gemm with its defaults filled in. A plain gemm is a batch of one. */
 export interface CheckedGemm extends CheckedCall {
@@ -94,7 +92,7 @@ const TRANSPOSES: readonly Transpose[] = ['N', 'T', 'C'];
 /** The batch of a plain gemm. */
 const SINGLE = { strideA: 0, strideB: 0, strideC: 0, batchCount: 1 };
 const OPERANDS = ['a', 'b', 'c'];
-const FIELDS: Readonly<Record<keyof GemmShape, FieldKind>> = {
+const FIELDS: Readonly<Record<keyof GemmShape | 'epilogue', FieldKind>> = {
   m: 'size',
   n: 'size',
   k: 'size',
@@ -111,7 +109,7 @@ const FIELDS: Readonly<Record<keyof GemmShape, FieldKind>> = {
 const SAMPLE = { m: 3, n: 4, k: 5 };
 
 /** `gemm`. */
-export const gemm: OpDefinition<GemmShape, CheckedGemm> = {
+export const gemm: OpDefinition<GemmShape & EpilogueField, CheckedGemm> = {
   kernel: 'gemm',
   operands: OPERANDS,
   output: 'c',
@@ -123,7 +121,7 @@ export const gemm: OpDefinition<GemmShape, CheckedGemm> = {
 };
 
 /** `gemmF16`: gemm with `dtype: 'f16'`. */
-export const gemmF16: OpDefinition<GemmShape, CheckedGemm> = {
+export const gemmF16: OpDefinition<GemmShape & EpilogueField, CheckedGemm> = {
   ...gemm,
   dtypes: ['f16'],
   check: (shape, outputIsNull) => {
@@ -134,7 +132,7 @@ export const gemmF16: OpDefinition<GemmShape, CheckedGemm> = {
 };
 
 /** `batchedGemm`. */
-export const batchedGemm: OpDefinition<BatchedGemmShape, CheckedGemm> = {
+export const batchedGemm: OpDefinition<BatchedGemmShape & EpilogueField, CheckedGemm> = {
   kernel: 'gemm',
   operands: OPERANDS,
   output: 'c',
@@ -149,7 +147,7 @@ export const batchedGemm: OpDefinition<BatchedGemmShape, CheckedGemm> = {
 };
 
 function checkBatch(
-  shape: GemmShape,
+  shape: GemmShape & EpilogueField,
   batch: Pick<BatchedGemmShape, 'strideA' | 'strideB' | 'strideC' | 'batchCount'>,
   dtype: FloatDType,
   outputIsNull: boolean,
@@ -187,7 +185,7 @@ function checkBatch(
   const domain = [batchCount, m, n];
   const stridesC = [strideC, ldc, 1];
   if (!areDistinct(domain, stridesC)) {
-    throw invalid(`strideC ${strideC} lets the C of two batches overlap: ldc is ${ldc}, one C ${m} x ${n}`);
+    throw invalid(`strideC must keep the C of two batches apart, got ${strideC}: ldc is ${ldc}, one C ${m} x ${n}`);
   }
   const epilogue = checkEpilogue(shape.epilogue, domain, stridesC, dtype);
   const batched = (name: string, extent: number, stride: number): number =>

@@ -1,4 +1,4 @@
-import { checkBoolean, checkOneOf, checkSize, packedExtent } from '../contract/checks.ts';
+import { checkBoolean, checkDType, checkSize, packedExtent } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { CheckedCall, OpDefinition } from './op-definition.ts';
@@ -30,7 +30,6 @@ export interface CheckedTopK extends CheckedCall {
   readonly columns: number;
   readonly k: number;
   readonly largest: boolean;
-  readonly dtype: 'f32';
 }
 
 /** `topK`. */
@@ -46,7 +45,7 @@ export const topK: OpDefinition<TopKShape, CheckedTopK> = {
     checkSize('columns', columns);
     checkSize('k', k);
     const largest = checkBoolean('largest', shape.largest, true);
-    const dtype = checkOneOf('dtype', shape.dtype ?? 'f32', ['f32']);
+    const dtype = checkDType(shape.dtype);
     if (k > columns) throw invalid(`k must be at most columns, ${columns}, got ${k}`);
     if (rows === 0 || k === 0) return null;
     const operands = [

@@ -1,4 +1,4 @@
-import type { CheckedOp } from '@concord/backend-core/implement';
+import type { ResolvedCall } from '@concord/backend-core/implement';
 import { type Place, PlanMemory, type VariantPick } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from './dispatch.ts';
 import { planCall } from './plans.ts';
@@ -33,7 +33,7 @@ let lastId = 0;
  *
  * @throws {BackendError} UNSUPPORTED when the device cannot run it, OUT_OF_MEMORY when its scratch memory is too large
  */
-export function planOp(op: CheckedOp, operands: readonly Span[], traits: DeviceTraits): LaunchPlan {
+export function planOp(op: ResolvedCall<StorageBuffer>, operands: readonly Span[], traits: DeviceTraits): LaunchPlan {
   const recorder = new OpRecorder(traits, operands);
   planCall(op, recorder);
   const { steps, memory, picks } = recorder;

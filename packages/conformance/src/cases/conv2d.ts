@@ -14,9 +14,9 @@ export type Conv2dParams = {
   readonly input: readonly number[];
   /** `[K, R, S]` */
   readonly filter: readonly number[];
-  readonly stride: readonly number[];
-  readonly pad: readonly number[];
-  readonly dilation: readonly number[];
+  readonly stride: HeightWidth;
+  readonly pad: HeightWidth;
+  readonly dilation: HeightWidth;
   readonly groups: number;
   readonly offset: number;
   readonly together: boolean;
@@ -25,7 +25,7 @@ export type Conv2dParams = {
 
 type Quad = [number, number, number, number];
 
-function shapeOf(params: Conv2dParams): Omit<Conv2dShape, 'epilogue'> {
+function shapeOf(params: Conv2dParams): Conv2dShape {
   const [n, c, h, w] = params.input as Quad;
   const [k, r, s] = params.filter as [number, number, number];
   const length = (axis: 0 | 1, size: number, filter: number): number => {
@@ -36,9 +36,9 @@ function shapeOf(params: Conv2dParams): Omit<Conv2dShape, 'epilogue'> {
     inputShape: [n, c, h, w],
     filterShape: [k, c / params.groups, r, s],
     outputShape: [n, k, length(0, h, r), length(1, w, s)],
-    stride: params.stride as HeightWidth,
-    padding: params.pad as HeightWidth,
-    dilation: params.dilation as HeightWidth,
+    stride: params.stride,
+    padding: params.pad,
+    dilation: params.dilation,
     groups: params.groups,
   };
 }
@@ -165,8 +165,8 @@ const list: Entry[] = [
 function draw(random: Random): [string, Conv2dParams] {
   const groups = random.pick([1, 1, 2, 3]);
   const filter = [groups * random.integer(1, 6), random.integer(1, 4), random.integer(1, 4)];
-  const dilation = [random.integer(1, 3), random.integer(1, 3)];
-  const pad = [random.integer(0, 3), random.integer(0, 3)];
+  const dilation: HeightWidth = [random.integer(1, 3), random.integer(1, 3)];
+  const pad: HeightWidth = [random.integer(0, 3), random.integer(0, 3)];
   const reach = (axis: 0 | 1): number => (dilation[axis] as number) * ((filter[axis + 1] as number) - 1) + 1;
   const side = (axis: 0 | 1): number => Math.max(1, reach(axis) - 2 * (pad[axis] as number)) + random.integer(0, 9);
   const params: Conv2dParams = {

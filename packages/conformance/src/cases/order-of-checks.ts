@@ -111,7 +111,7 @@ const typesFirst: readonly ConformanceCase[] = [
     refused(op, 'a pointer that is none before m 0', /^a must be/, { m: 0, a: -8 }),
   ]),
   refused('batchedGemm', 'strideA before batchCount 0', /^strideA must be/, { batchCount: 0, strideA: 0.5 }),
-  refused('conv2dForward', 'stride of 1 before N 0', 'stride must have 2 elements [sh, sw]', {
+  refused('conv2dForward', 'stride of 1 before N 0', 'stride must have 2 elements [h, w], got 1', {
     ...NO_BATCH,
     stride: [1],
   }),
@@ -137,7 +137,7 @@ const typesFirst: readonly ConformanceCase[] = [
 
 /** Zeros that do not make a call a no-op: of a call with a live output, and none at all. */
 const noExcuse: readonly ConformanceCase[] = [
-  refused('conv2dForward', 'a live output and a 0 in outputShape', /^output_shape must be/, {
+  refused('conv2dForward', 'a live output and a 0 in outputShape', /^outputShape must be/, {
     outputShape: [1, 3, 0, 2],
   }),
   refused('conv2dForward', 'a null output and no 0', 'unknown handle 0', { output: NULL_PTR }),
@@ -178,11 +178,11 @@ const laterChecks: readonly ConformanceCase[] = [
       b: moved(pointers, 'b', op === 'gemmF16' ? 2 : 4),
     })),
   ]),
-  refused('batchedGemm', 'strideC before alignment', /^strideC must be/, (pointers) => ({
+  refused('batchedGemm', 'strideC before alignment', /^strideC must/, (pointers) => ({
     strideC: 11,
     a: moved(pointers, 'a', 1),
   })),
-  refused('conv2dForward', 'the output shape before alignment', /^output_shape must be/, (pointers) => ({
+  refused('conv2dForward', 'the output shape before alignment', /^outputShape must be/, (pointers) => ({
     outputShape: [1, 3, 2, 3],
     input: moved(pointers, 'input', 1),
   })),

@@ -4,7 +4,7 @@ import {
   f16BitsToF32,
   f32ToF16Bits,
   NULL_PTR,
-    offsetPtr,
+  offsetPtr,
   REDUCE_OPS,
 } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';

@@ -60,15 +60,12 @@ export const PRODUCT_DEFAULTS: ProductParams = {
   seed: 0,
 };
 
-/** A product without an epilogue. */
-export type ProductShape = Omit<BatchedGemmShape, 'epilogue'>;
-
 /** How the op under test is called. */
-export type Multiply = (backend: ComputeBackend, shape: ProductShape, a: Slot, b: Slot, c: Slot) => void;
+export type Multiply = (backend: ComputeBackend, shape: BatchedGemmShape, a: Slot, b: Slot, c: Slot) => void;
 
 /** Host values of the three operands, gaps between rows filled with NaN. */
 interface ProductData {
-  readonly shape: ProductShape;
+  readonly shape: BatchedGemmShape;
   readonly a: Float64Array;
   readonly b: Float64Array;
   readonly c: Float64Array;
@@ -80,7 +77,7 @@ type Draw = (row: number, column: number) => number;
 /** alpha and beta are rounded to float32 before anything is made of them. */
 const isZero = (scalar: number): boolean => Math.fround(scalar) === 0;
 
-function shapeOf(params: ProductParams): ProductShape {
+function shapeOf(params: ProductParams): BatchedGemmShape {
   const { m, n, k, batch, trans } = params;
   const [transA, transB] = [trans[0], trans[1]] as [Transpose, Transpose];
   const [rowsA, columnsA] = transA === 'N' ? [m, k] : [k, m];
@@ -146,7 +143,12 @@ async function multiplyOnDevice(
 }
 
 /** The tolerance of entry i, given the oracle's answer. */
-function productTolerance(data: ProductData, want: Float64Array, magnitude: Float64Array, dtype: FloatDType): Tolerance {
+function productTolerance(
+  data: ProductData,
+  want: Float64Array,
+  magnitude: Float64Array,
+  dtype: FloatDType,
+): Tolerance {
   const { shape } = data;
   const { m, n, k, alpha = 1, beta = 0, ldc = n, strideC } = shape;
   return {

@@ -1,49 +1,45 @@
 import { type ComputeBackend, type DevicePtr, type FloatDType, NULL_PTR } from '@concord/backend-core';
-import { BYTES_OF, type CheckedCall, type DefinedOp, type FieldKind, OPS } from '@concord/backend-core/implement';
+import { BYTES_OF, type DefinedOp, type FieldKind, OPS } from '@concord/backend-core/implement';
 import type { Needs } from './case.ts';
 
-/** A small valid call of each op on the pointers that it is given, and how many bytes each operand has. */
+/** A small valid call of an op, and how many bytes each operand has. */
 export interface SampleCall {
   readonly op: DefinedOp;
-  /** Operand name and size in bytes, the output last. */
+  /** Operand name and size in bytes, outputs last. */
   readonly operands: readonly (readonly [name: string, bytes: number])[];
   /** The call without its pointers. */
   readonly shape: Readonly<Record<string, unknown>>;
   /** Names of the fields that are sizes. */
   readonly sizes: readonly string[];
-  /** Names of the fields that are lists of sizes. */
-  readonly lists: readonly string[];
   /** Names of the fields that take one of a list of words. */
   readonly words: readonly string[];
-  /** What leaves the call nothing to write. */
+  /** Changes after which nothing is written. */
   readonly nothingToDo: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** One valid call per op but `run`, whose operands are its kernel's. */
-export const SAMPLE_CALLS: readonly SampleCall[] = (Object.keys(OPS) as DefinedOp[]).map((op) => {
-  const { sample, fields, check } = OPS[op];
-  const { operands } = check(sample.shape as never, false) as CheckedCall;
-  const ofKind = (kind: FieldKind): string[] =>
-    Object.entries(fields).flatMap(([name, own]) => (own === kind ? [name] : []));
-  return {
-    op,
-    operands: operands.map(({ name, elements, dtype }) => [name, elements * BYTES_OF[dtype]] as const),
-    shape: { ...sample.shape },
-    nothingToDo: sample.nothingToDo.map((change) => ({ ...change })),
-    ...{ sizes: ofKind('size'), lists: ofKind('sizes'), words: ofKind('word') },
-  };
-});
+/** One valid call per op. */
+export const SAMPLE_CALLS: readonly SampleCall[] = (Object.keys(OPS) as DefinedOp[]).map(sampleOf);
 
 /** The sample call of an op. */
 export function sampleOf(op: DefinedOp): SampleCall {
-  const sample = SAMPLE_CALLS.find((candidate) => candidate.op === op);
-  if (sample === undefined) throw new Error(`no sample call of ${op}`);
-  return sample;
+  const { fields, sample, check } = OPS[op];
+  const checked = check(sample.shape as never, false);
+  if (checked === null) throw new Error(`the sample call of ${op} does nothing`);
+  const named = (kind: FieldKind): string[] =>
+    Object.entries(fields).flatMap(([name, own]) => (own === kind ? name : []));
+  return {
+    op,
+    operands: checked.operands.map(({ name, elements, dtype }) => [name, elements * BYTES_OF[dtype]]),
+    shape: { ...sample.shape },
+    sizes: named('size'),
+    words: named('word'),
+    nothingToDo: sample.nothingToDo.map((change) => ({ ...change })),
+  };
 }
 
 /** What a sample call needs of a backend. */
 export function needsOf({ op }: Pick<SampleCall, 'op'>): Needs & { readonly dtype: FloatDType } {
-  return { op, dtype: op === 'gemmF16' ? 'f16' : 'f32' };
+  return { op, dtype: OPS[op].dtypes[0] as FloatDType };
 }
 
 /** Calls an op with whatever is given: what a JavaScript program without types could do. */

@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { UniformType } from '../kernel.ts';
 import { storeC } from '../wgsl/store-c.ts';
 import type { OutputFormat } from './storage-formats.ts';
@@ -6,7 +6,7 @@ import type { OutputFormat } from './storage-formats.ts';
 /** What the kernels of a product of a matrix and a vector differ in. */
 export interface MatvecParams {
   /** Storage of the matrix and of the vector. */
-  readonly input: DType;
+  readonly input: FloatDType;
   /** Storage of the result, or of the sums that stand in for it. */
   readonly output: Exclude<OutputFormat, 'half-words'>;
   /** The matrix, and a vector that is read along its rows, are read by fours. */

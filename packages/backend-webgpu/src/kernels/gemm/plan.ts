@@ -1,4 +1,5 @@
-import type { ResolvedGemm, ResolvedScale } from '@concord/backend-core/implement';
+import type { ResolvedGemm } from '@concord/backend-core/implement';
+import type { ResolvedScale } from '../built-in.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { pickVariant } from '@concord/variants';
 import { launchProduct, variantsFor } from './families.ts';

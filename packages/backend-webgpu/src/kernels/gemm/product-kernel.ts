@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { UniformType } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { DTYPES, type OutputFormat } from './storage-formats.ts';
@@ -6,7 +6,7 @@ import { DTYPES, type OutputFormat } from './storage-formats.ts';
 /** What the kernels of a product differ in besides their tiles. */
 export interface OperandParams {
   /** Storage of A and B. */
-  readonly input: DType;
+  readonly input: FloatDType;
   /** Storage of C, or of the sums that stand in for it. */
   readonly output: Exclude<OutputFormat, 'half-words'>;
   readonly transA: boolean;

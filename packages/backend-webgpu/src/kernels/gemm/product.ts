@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { apartFrom, bindable, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
@@ -6,7 +6,7 @@ import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
 /** A batch of stored matrices: row r of matrix b begins at element `b * stride + r * ld` of the span. */
 export interface Matrix {
   readonly span: Span;
-  readonly dtype: DType;
+  readonly dtype: FloatDType;
   readonly ld: number;
   readonly stride: number;
 }
@@ -50,10 +50,10 @@ export interface Part {
   readonly k: number;
 }
 
-const ELEMENT_BYTES: Readonly<Record<DType, number>> = { f32: 4, f16: 2 };
+const ELEMENT_BYTES: Readonly<Record<FloatDType, number>> = { f32: 4, f16: 2 };
 
 /** Bytes of an element. */
-export function elementBytes(dtype: DType): number {
+export function elementBytes(dtype: FloatDType): number {
   return ELEMENT_BYTES[dtype];
 }
 

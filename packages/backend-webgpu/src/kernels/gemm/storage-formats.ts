@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { KernelFeature } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { halfBits, halfBitsOfFour } from '../wgsl/half.wgsl.ts';
@@ -12,16 +12,16 @@ import { isSet } from '../wgsl/is-set.wgsl.ts';
 export type OutputFormat = 'f32' | 'f16' | 'half-words';
 
 /** Dtypes of products. */
-export const DTYPES: readonly DType[] = ['f32', 'f16'];
+export const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
 
 /** How C of a dtype is stored on a device. */
-export function outputFormat(dtype: DType, { hasF16 }: DeviceTraits): OutputFormat {
+export function outputFormat(dtype: FloatDType, { hasF16 }: DeviceTraits): OutputFormat {
   if (dtype === 'f32') return 'f32';
   return hasF16 ? 'f16' : 'half-words';
 }
 
 /** WGSL type of an input binding; `wide` counts in vectors of four elements. */
-export function inputType(dtype: DType, wide: boolean): string {
+export function inputType(dtype: FloatDType, wide: boolean): string {
   if (dtype === 'f32') return wide ? 'array<vec4f>' : 'array<f32>';
   return wide ? 'array<vec2u>' : 'array<u32>';
 }
@@ -30,7 +30,7 @@ export function inputType(dtype: DType, wide: boolean): string {
  * WGSL: `read_<name>(at: u32)` gives vector `at` of a wide input as `vec4f`, element `at` of another as `f32`.
  * `unpack2x16float` is exact.
  */
-export function readFunction(name: string, dtype: DType, wide: boolean): string {
+export function readFunction(name: string, dtype: FloatDType, wide: boolean): string {
   const type = wide ? 'vec4f' : 'f32';
   const value = {
     f32: `${name}[at]`,
