@@ -25,7 +25,15 @@ describe('the cases of run', async () => {
     }
     slow.sort((a, b) => b[0] - a[0]);
     byLoose.sort((a, b) => b[0] - a[0]);
-    console.log(slow.slice(0, 15), slow.reduce((s, x) => s + x[0], 0), byLoose.slice(0, 15), loose / elements, elements, slow.length, failed.length);
+    console.log(
+      slow.slice(0, 15),
+      slow.reduce((s, x) => s + x[0], 0),
+      byLoose.slice(0, 15),
+      loose / elements,
+      elements,
+      slow.length,
+      failed.length,
+    );
     expect(failed.slice(0, 40)).toEqual([]);
   }, 600_000);
 });

@@ -13,8 +13,7 @@ export function formatParams<P extends Params>(params: P, defaults: P): string {
   for (const [key, value] of Object.entries(params)) {
     if (String(value) === String(defaults[key])) continue;
     if (key === 'trans' || value === true) parts.push(key === 'trans' ? String(value) : key);
-    else if (Array.isArray(value))
-      parts.push(`${key}=${value.length < 2 ? `${value.join('')}x` : value.join('x')}`);
+    else if (Array.isArray(value)) parts.push(`${key}=${value.length < 2 ? `${value.join('')}x` : value.join('x')}`);
     else parts.push(`${key}=${String(value)}`);
   }
   return parts.length === 0 ? 'default' : parts.join(',');

@@ -1,5 +1,5 @@
 import { type DevicePtr, type DType, NULL_PTR } from '@concord/backend-core';
-import type { RunCall } from '@concord/backend-core/kernel';
+import type { RunCall, RunOperand, RunShape, RunView } from '@concord/backend-core/kernel';
 import type { PlannedOperand, RunPlan } from './plan.ts';
 
 /** The call of a plan; with `ptrOf` null, with null pointers. */
@@ -18,20 +18,24 @@ export function callOf(plan: RunPlan, ptrOf: (operand: number) => DevicePtr): Ru
 }
 
 /** The call of a plan as `supports` and `prepare` take it: the kernel beside it, no pointers, no parameters. */
-export function shapeOf(plan: RunPlan): Record<string, unknown> {
-  const { params: _, ...call } = callOf(plan, () => NULL_PTR) as unknown as Record<string, unknown>;
-  return { kernel: plan.kernel, ...call, ...viewsOf('inputs', call), ...viewsOf('outputs', call) };
+export function shapeOf(plan: RunPlan): RunShape {
+  const { shape, folded, inputs, outputs } = callOf(plan, () => NULL_PTR);
+  return {
+    kernel: plan.kernel,
+    shape,
+    ...(folded === undefined ? {} : { folded }),
+    ...(inputs === undefined ? {} : { inputs: viewsOf(inputs) }),
+    outputs: viewsOf(outputs),
+  };
 }
 
-function viewsOf(field: string, call: Record<string, unknown>): Record<string, unknown> {
-  const given = call[field] as Record<string, unknown> | undefined;
-  if (given === undefined) return {};
-  const views = Object.entries(given).flatMap(([name, value]) => {
-    if (typeof value !== 'object') return [];
-    const { ptr: _, ...view } = value as { ptr: DevicePtr };
+function viewsOf(operands: Readonly<Record<string, number | RunOperand>>): Record<string, RunView> {
+  const views = Object.entries(operands).flatMap(([name, value]) => {
+    if (typeof value === 'number') return [];
+    const { ptr: _, ...view } = value;
     return [[name, view]];
   });
-  return { [field]: Object.fromEntries(views) };
+  return Object.fromEntries(views) as Record<string, RunView>;
 }
 
 /** A pointer where the operand is dense in its own type, else a view. */

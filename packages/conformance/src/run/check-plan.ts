@@ -41,8 +41,12 @@ export async function runPlan(backend: ComputeBackend, plan: RunPlan): Promise<R
  * @throws {CaseFailure} where the answer and the call disagree
  */
 export function callRun(backend: ComputeBackend, plan: RunPlan, memory: RunMemory): void {
-  const support = backend.supports('run', shapeOf(plan) as never);
-  const call = (): void => backend.run(plan.kernel, callOf(plan, (operand) => memory.ptrOf(operand)) as never);
+  const support = backend.supports('run', shapeOf(plan));
+  const call = (): void =>
+    backend.run(
+      plan.kernel,
+      callOf(plan, (operand) => memory.ptrOf(operand)),
+    );
   if (support.ok) {
     call();
     return;

@@ -34,7 +34,7 @@ export const INTEGER_SPECIALS: Readonly<Record<'i32' | 'u32', readonly number[]>
 export const FLOAT_SPECIALS: readonly number[] = [...SPECIAL_VALUES, ...SUBNORMALS];
 
 /** Places in a row where kernels change over: ends, lanes, vectors, sub-groups, tiles. */
-const EDGES = [0, -1, 1, -2, 3, 4, 31, 32, 63, 64, 127, 128, 255, 256, 1023, 1024, 4095, 4096, 32_767, 32_768];
+const EDGES = [0, -1, 32_768, 1024, 1, -2, 3, 4, 31, 32, 63, 64, 127, 128, 255, 256, 1023, 4095, 4096, 32_767];
 
 /** Values of element 1, 2, 3 of an operand. */
 export interface DataOf {

@@ -3,7 +3,8 @@ import { type Kernel, STORAGE_DTYPES } from '@concord/backend-core/kernel';
 import { Random } from '../harness/random.ts';
 import type { DataKind } from './data.ts';
 import { closureOf, graphKernel } from './graph-kernel.ts';
-import { GraphGrower, type GraphStyle, type Step } from './grow-graph.ts';
+import { GraphGrower } from './grow-graph.ts';
+import type { GraphStyle, Step } from './step.ts';
 import { makePlan } from './make-plan.ts';
 import { RUN_DEFAULTS, type RunParams } from './params.ts';
 import { PLACE_KINDS, type PlaceKind } from './placement.ts';
@@ -18,7 +19,8 @@ const MAX_OUTPUTS = 3;
 export function drawRunParams(seed: number): RunParams {
   const random = new Random(`run ${seed}`);
   const style: GraphStyle = random.chance(0.6) ? 'float' : 'exact';
-  const nodes = style === 'float' ? random.integer(3, 24) : random.pick([random.integer(4, 40), random.integer(40, 250)]);
+  const nodes =
+    style === 'float' ? random.integer(3, 24) : random.pick([random.integer(4, 40), random.integer(40, 250)]);
   const shape = drawShape(random, nodes > 40 ? 300 : 1500);
   const folded = shape.length > 0 && random.chance(0.6) ? random.integer(1, shape.length) : 0;
   const params: RunParams = {
@@ -26,15 +28,17 @@ export function drawRunParams(seed: number): RunParams {
     style,
     shape,
     folded,
-    data: random.pick(style === 'float' ? ['moderate', 'moderate', 'moderate', 'rare-specials'] : ['small', 'any', 'any']),
+    data: random.pick(
+      style === 'float' ? ['moderate', 'moderate', 'moderate', 'rare-specials'] : ['small', 'any', 'any'],
+    ),
     views: random.pick(['dense', 'mixed', 'mixed']),
     dtype: random.pick(['own', 'mixed']),
     place: random.chance(0.5) ? 'apart' : random.pick(PLACE_KINDS),
     offset: random.pick([0, 0, 1, 3]),
     seed,
   };
-  const steps = stepsOf(params, nodes + 12);
-  return { ...params, roots: chooseRoots(random, steps, Math.min(nodes, MAX_NODES[style])) };
+  const steps = stepsOf(params, Math.ceil(nodes * 1.5) + 12);
+  return { ...params, roots: chooseRoots(random, steps, Math.min(nodes + 8, MAX_NODES[style])) };
 }
 
 /** The plan of a drawn case. */
@@ -96,14 +100,18 @@ function stepsOf(params: RunParams, count: number): readonly Step[] {
   return growerOf(params).growTo(count);
 }
 
-/** The last steps that can be stored, as long as the graph stays within its limits. */
+/** Late steps that can be stored, the ones with the largest graphs first, as long as all stays within the limits. */
 function chooseRoots(random: Random, steps: readonly Step[], maxNodes: number): number[] {
   const wanted = random.integer(1, MAX_OUTPUTS);
+  const late = steps.flatMap(({ type }, index) => (type !== 'bool' && index > steps.length * 0.6 ? [index] : []));
+  const bySize = late
+    .map((index) => ({ index, size: closureOf(steps, [index]).length }))
+    .sort((a, b) => b.size - a.size || b.index - a.index);
   const roots: number[] = [];
-  for (let index = steps.length - 1; index >= 0 && roots.length < wanted; index--) {
-    const isDone = roots.length > 0 && closureOf(steps, roots).includes(index);
-    if (steps[index]?.type === 'bool' || isDone) continue;
-    if (closureOf(steps, [...roots, index]).length + 4 <= Math.max(maxNodes, 8)) roots.push(index);
+  for (const { index } of bySize) {
+    if (roots.length === wanted) break;
+    if (closureOf(steps, roots).includes(index)) continue;
+    if (closureOf(steps, [...roots, index]).length + 4 <= maxNodes) roots.push(index);
   }
   return roots.length > 0 ? roots : [0];
 }
@@ -112,7 +120,9 @@ function chooseRoots(random: Random, steps: readonly Step[], maxNodes: number): 
 function smallerRoots(steps: readonly Step[], root: number): number[] {
   const storable = (index: number): boolean => steps[index]?.type !== 'bool';
   const closure = closureOf(steps, [root]);
-  const half = closure.filter((index) => index !== root && storable(index) && closureOf(steps, [index]).length <= closure.length / 2);
+  const half = closure.filter(
+    (index) => index !== root && storable(index) && closureOf(steps, [index]).length <= closure.length / 2,
+  );
   const near = closure.filter((index) => index !== root && storable(index)).slice(-4);
   return [...new Set([...half.slice(-1), ...near.reverse()])];
 }
@@ -122,7 +132,10 @@ function drawShape(random: Random, most: number): number[] {
   const shape: number[] = [];
   let rest = most;
   for (let axis = 0; axis < rank; axis++) {
-    const size = Math.min(rest, random.pick([1, random.integer(2, 5), random.integer(2, 40), axis === rank - 1 ? rest : 9]));
+    const size = Math.min(
+      rest,
+      random.pick([1, random.integer(2, 5), random.integer(2, 40), axis === rank - 1 ? rest : 9]),
+    );
     shape.push(random.chance(0.01) ? 0 : size);
     rest = Math.max(1, Math.floor(rest / size));
   }

@@ -10,20 +10,16 @@ import {
 type Rank = 1 | 2 | 3 | 4;
 type Int = Value<'i32'> | Value<'u32'>;
 
-const kernel = (made: unknown): Kernel => made as Kernel;
-
 /** Reads a tensor at one loaded index for each of its axes: any of them may be outside. */
 export function gatherKernel(rank: Rank, index: 'i32' | 'u32', type: NumberType): Kernel {
   const names = ['i', 'j', 'l', 'm'].slice(0, rank);
   const inputs: Record<string, InputSpec> = { t: { type, access: 'gather', rank } };
   for (const name of names) inputs[name] = index;
-  return kernel(
-    defineKernel(`gather ${rank}`, { inputs }, (symbols, k) => {
-      const all = symbols as unknown as Readonly<Record<string, Int>>;
-      const indices = names.map((name) => all[name] as Int);
-      return { y: k.gather(all['t'] as never, indices, -1 * (type === 'u32' ? -7 : 1)) as Value<NumberType> };
-    }),
-  );
+  return defineKernel(`gather ${rank}`, { inputs }, (symbols, k) => {
+    const all = symbols as unknown as Readonly<Record<string, Int>>;
+    const indices = names.map((name) => all[name] as Int);
+    return { y: k.gather<NumberType>(all['t'] as never, indices, type === 'u32' ? 7 : -1) };
+  });
 }
 
 const matrix = { type: 'f32', access: 'gather', rank: 2 } as const;
@@ -54,59 +50,43 @@ export const GATHER_KERNELS: Readonly<Record<string, () => Kernel>> = {
     ),
   ),
   'rows of a table': () =>
-    kernel(
-      defineKernel(
-        'rows of a table',
-        { inputs: { t: matrix, row: { type: 'i32', level: 'row' } } },
-        ({ t, row }, k) => ({ y: k.gather(t, [row, k.index(-1)], 0) }),
-      ),
-    ),
+    defineKernel('rows of a table', { inputs: { t: matrix, row: { type: 'i32', level: 'row' } } }, ({ t, row }, k) => ({
+      y: k.gather(t, [row, k.index(-1)], 0),
+    })),
   'window with padding': () =>
-    kernel(
-      defineKernel('window with padding', { inputs: { t: matrix } }, ({ t }, k) => ({
-        y: window(k, (row, column) => k.gather(t, [row, column], 0)),
-      })),
-    ),
+    defineKernel('window with padding', { inputs: { t: matrix } }, ({ t }, k) => ({
+      y: window(k, (row, column) => k.gather(t, [row, column], 0)),
+    })),
   'indices that wrap': () =>
-    kernel(
-      defineKernel('indices that wrap', { inputs: { t: { type: 'i32', access: 'gather', rank: 3 } } }, ({ t }, k) => {
-        // Multiplied by the strides of the axes, these come back into the tensor at 2^32.
-        const far = k.add(k.mul(k.index(0), 2 ** 30), k.index(1));
-        return {
-          y: k.gather(t, [far, k.index(1), k.index(0)], -5),
-          z: k.gather(t, [k.index(0), k.sub(k.index(1), 2), k.u32(0)], 9),
-        };
-      }),
-    ),
+    defineKernel('indices that wrap', { inputs: { t: { type: 'i32', access: 'gather', rank: 3 } } }, ({ t }, k) => {
+      // Multiplied by the strides of the axes, these come back into the tensor at 2^32.
+      const far = k.add(k.mul(k.index(0), 2 ** 30), k.index(1));
+      return {
+        y: k.gather(t, [far, k.index(1), k.index(0)], -5),
+        z: k.gather(t, [k.index(0), k.sub(k.index(1), 2), k.u32(0)], 9),
+      };
+    }),
   'otherwise is computed': () =>
-    kernel(
-      defineKernel(
-        'otherwise is computed',
-        { inputs: { t: { type: 'f32', access: 'gather', rank: 1 }, x: 'f32', i: 'i32' } },
-        ({ t, x, i }, k) => ({ y: k.gather(t, [i], k.mul(x, x)), z: k.gather(t, [i], Number.NaN) }),
-      ),
+    defineKernel(
+      'otherwise is computed',
+      { inputs: { t: { type: 'f32', access: 'gather', rank: 1 }, x: 'f32', i: 'i32' } },
+      ({ t, x, i }, k) => ({ y: k.gather(t, [i], k.mul(x, x)), z: k.gather(t, [i], Number.NaN) }),
     ),
   'at the greatest': () =>
-    kernel(
-      defineKernel('at the greatest', { inputs: { t: matrix, x: 'f32' } }, ({ t, x }, k) => ({
-        y: k.gather(t, [k.rowIndex(0), k.fold('argmax', x)], 0),
-      })),
-    ),
+    defineKernel('at the greatest', { inputs: { t: matrix, x: 'f32' } }, ({ t, x }, k) => ({
+      y: k.gather(t, [k.rowIndex(0), k.fold('argmax', x)], 0),
+    })),
   'sum of what is gathered': () =>
-    kernel(
-      defineKernel(
-        'sum of what is gathered',
-        { inputs: { t: { type: 'i32', access: 'gather', rank: 1 }, i: 'u32' } },
-        ({ t, i }, k) => ({ y: k.fold('sum', k.gather(t, [i], 100)), outside: k.fold('count', k.ge(i, 9)) }),
-      ),
+    defineKernel(
+      'sum of what is gathered',
+      { inputs: { t: { type: 'i32', access: 'gather', rank: 1 }, i: 'u32' } },
+      ({ t, i }, k) => ({ y: k.fold('sum', k.gather(t, [i], 100)), outside: k.fold('count', k.ge(i, 9)) }),
     ),
   'two tables': () =>
-    kernel(
-      defineKernel(
-        'two tables',
-        { inputs: { s: matrix, t: { type: 'u32', access: 'gather', rank: 1 }, i: 'u32' } },
-        ({ s, t, i }, k) => ({ y: k.gather(s, [k.gather(t, [i], 99), i], -1), z: k.gather(s, [i, i], -2) }),
-      ),
+    defineKernel(
+      'two tables',
+      { inputs: { s: matrix, t: { type: 'u32', access: 'gather', rank: 1 }, i: 'u32' } },
+      ({ s, t, i }, k) => ({ y: k.gather(s, [k.gather(t, [i], 99), i], -1), z: k.gather(s, [i, i], -2) }),
     ),
 };
 

@@ -6,7 +6,7 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
-import type { Step } from './grow-graph.ts';
+import type { Step } from './step.ts';
 import { storable } from './node-kernels.ts';
 
 /** The axes of the call that a graph is made for. */
@@ -50,7 +50,7 @@ export function graphKernel(steps: readonly Step[], roots: readonly number[], ax
       return [`y${index}`, value.level === 'call' ? k.spread(value) : value] as const;
     });
     return Object.fromEntries(outputs);
-  }) as unknown as Kernel;
+  });
 }
 
 interface Context {

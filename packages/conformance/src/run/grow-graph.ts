@@ -8,30 +8,12 @@ import {
   type ValueType,
 } from '@concord/backend-core/kernel';
 import { Random } from '../harness/random.ts';
+import { ANY, graphLeaves } from './graph-leaves.ts';
 import { FLOAT_OPS, JUMPS, KEEPS_EXACT, type Range, resultRange } from './ranges.ts';
-
-/** `float`: functions with roundings; `exact`: integers, bits, truths and whole float32 numbers, judged to the bit. */
-export type GraphStyle = 'float' | 'exact';
-
-/** One value of a drawn graph; operands are numbers of earlier steps. */
-export interface Step {
-  readonly kind: 'constant' | 'parameter' | 'input' | 'index' | 'rowIndex' | 'extent' | 'arithmetic' | 'fold' | 'gather';
-  readonly type: ValueType;
-  readonly level: Level;
-  readonly operands: readonly number[];
-  readonly op?: NodeOp | FoldOp;
-  readonly name?: string;
-  /** A constant, or an axis, which is taken modulo the number of axes. */
-  readonly value?: number;
-  /** Of a float32. */
-  readonly range: Range;
-  /** Whether its value has no rounding error. */
-  readonly isExact: boolean;
-}
+import type { GraphStyle, Step } from './step.ts';
 
 /** Most folds that depend on each other. */
 const MAX_FOLDS = 6;
-const ANY: Range = [-(2 ** 32), 2 ** 32];
 /** Whole float32 numbers up to this are added and multiplied without a rounding. */
 const WHOLE = 2 ** 24;
 const INTEGER_OPS: readonly NodeOp[] = (Object.keys(NODE_OPS) as NodeOp[]).filter((op) => {
@@ -42,6 +24,18 @@ const BOOL_OPS: readonly NodeOp[] = ['and', 'or', 'xor', 'not', 'eq', 'ne', 'sel
 const WHOLE_OPS: readonly NodeOp[] = ['add', 'sub', 'mul', 'min', 'max', 'neg', 'abs', ...JUMPS];
 const COMPARISONS: readonly NodeOp[] = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'];
 
+/** Which operand of a function has to be positive, and not near 0. */
+const WANT_POSITIVE: Partial<Readonly<Record<NodeOp | FoldOp, number>>> = {
+  div: 1,
+  pow: 0,
+  sqrt: 0,
+  rsqrt: 0,
+  log: 0,
+  log2: 0,
+};
+const POSITIVE = 1.5;
+const isPositive = ({ type, range }: Step): boolean => type === 'f32' && range[0] >= 0.1 && range[1] <= 20;
+
 /** A graph that grows step by step: the first steps of a seed are the same however many are drawn. */
 export class GraphGrower {
   readonly steps: Step[] = [];
@@ -49,6 +43,8 @@ export class GraphGrower {
   readonly #style: GraphStyle;
   readonly #hasRows: boolean;
   readonly #gatherRank: number;
+  /** Steps that are an operand of another. */
+  readonly #used = new Set<number>();
   #folds = 0;
 
   /** @param hasRows - whether the call folds axes */
@@ -57,7 +53,7 @@ export class GraphGrower {
     this.#style = style;
     this.#hasRows = hasRows;
     this.#gatherRank = this.#random.integer(1, 3);
-    this.#addLeaves();
+    this.steps.push(...graphLeaves(this.#random, style, hasRows));
   }
 
   /** Grows to that many steps. */
@@ -71,34 +67,11 @@ export class GraphGrower {
     return this.#gatherRank;
   }
 
-  #addLeaves(): void {
-    const random = this.#random;
-    const numbers: readonly NumberType[] = this.#style === 'float' ? ['f32', 'f32', 'f32', 'i32'] : ['f32', 'i32', 'u32'];
-    const first = this.#style === 'float' ? 'f32' : random.pick(numbers);
-    this.#leaf('input', first, 'element', { name: 'a' });
-    this.#leaf('input', random.pick(numbers), 'element', { name: 'b' });
-    this.#leaf('parameter', random.pick(numbers), 'call', { name: 'p' });
-    this.#leaf('parameter', 'u32', 'call', { name: 'q' });
-    this.#leaf('index', 'u32', 'element', { value: random.integer(0, 7) });
-    this.#leaf('extent', 'u32', 'call', { value: random.integer(0, 7) });
-    if (this.#hasRows) {
-      this.#leaf('input', random.pick(numbers), 'row', { name: 'r' });
-      this.#leaf('rowIndex', 'u32', 'row', { value: random.integer(0, 7) });
-    }
-    const floats = this.#style === 'float' ? [0.5, 1.5, -2, 3, 0] : [1, -2, 3, 0];
-    this.#leaf('constant', 'f32', 'call', { value: random.pick(floats), range: [-2, 3] });
-    this.#leaf('constant', 'i32', 'call', { value: random.integer(-9, 9) });
-    this.#leaf('constant', 'u32', 'call', { value: random.uint32() });
-  }
-
-  #leaf(kind: Step['kind'], type: ValueType, level: Level, more: Partial<Step>): void {
-    this.steps.push({ kind, type, level, operands: [], range: type === 'f32' ? [-8, 8] : ANY, isExact: true, ...more });
-  }
-
   #grow(): void {
     for (let attempt = 0; attempt < 60; attempt++) {
       const step = this.#attempt();
       if (step === undefined) continue;
+      for (const operand of step.operands) this.#used.add(operand);
       this.steps.push(step);
       return;
     }
@@ -132,17 +105,38 @@ export class GraphGrower {
 
   #float(op: NodeOp): Step | undefined {
     const isExact = this.#style === 'exact';
-    const operands = Array.from({ length: NODE_OPS[op].operands }, () => this.#pick('f32'));
+    const positive = WANT_POSITIVE[op];
+    if (positive !== undefined && !this.steps.some(isPositive)) return this.#positive();
+    const operands = Array.from({ length: NODE_OPS[op].operands }, (_, index) =>
+      index === positive ? this.#pickOf(isPositive) : this.#pick('f32'),
+    );
     if (!isComplete(operands)) return undefined;
     const given = operands.map((operand) => this.steps[operand] as Step);
     if (JUMPS.has(op) && given.some((step) => !step.isExact)) return undefined;
-    const range = resultRange(op, given.map((step) => step.range), isExact ? WHOLE : undefined);
+    const range = resultRange(
+      op,
+      given.map((step) => step.range),
+      isExact ? WHOLE : undefined,
+    );
     if (range === undefined) return undefined;
     const step = this.#made(op, 'f32', operands, range);
     return { ...step, isExact: isExact || (step.isExact && KEEPS_EXACT.has(op)) };
   }
 
+  /** A step towards |x| + 1.5. */
+  #positive(): Step | undefined {
+    const magnitude = this.#pickOf(({ op, type }) => op === 'abs' && type === 'f32');
+    const operand = magnitude ?? this.#pick('f32');
+    if (operand === undefined) return undefined;
+    const [low, high] = (this.steps[operand] as Step).range;
+    if (magnitude === undefined) return this.#made('abs', 'f32', [operand], [0, Math.max(-low, high)]);
+    const offset = this.steps.findIndex(({ kind, value }) => kind === 'constant' && value === POSITIVE);
+    if (offset < 0) return { ...this.#constant('f32', POSITIVE), range: [POSITIVE, POSITIVE] };
+    return { ...this.#made('add', 'f32', [operand, offset], [low + POSITIVE, high + POSITIVE]), isExact: false };
+  }
+
   #comparison(): Step | undefined {
+    if (this.#random.chance(0.15)) return this.#onTypes(this.#random.pick(['isNan', 'isFinite']), 'f32');
     const type = this.#random.pick(['f32', 'f32', 'i32', 'u32'] as const);
     const operands = [this.#pick(type), this.#pick(type)];
     if (!isComplete(operands) || operands[0] === operands[1]) return undefined;
@@ -177,7 +171,9 @@ export class GraphGrower {
   #smallFloat(operand: number, from: ValueType): Step | undefined {
     const step = this.steps[operand] as Step;
     if (step.op === 'rem') return { ...this.#made('toF32', 'f32', [operand], [-16, 16]) };
-    const divisor = this.steps.findIndex((other) => other.kind === 'constant' && other.type === from && other.value === 16);
+    const divisor = this.steps.findIndex(
+      (other) => other.kind === 'constant' && other.type === from && other.value === 16,
+    );
     if (divisor >= 0) return this.#made('rem', from, [operand, divisor], ANY);
     return { ...this.#constant(from, 16) };
   }
@@ -246,11 +242,18 @@ export class GraphGrower {
     return levels.includes('element') ? 'element' : levels.includes('row') ? 'row' : 'call';
   }
 
-  /** A step of a type, mostly a late one, so that graphs grow deep. */
+  /** A step of a type, mostly a late one or one that nothing uses yet, so that graphs grow deep. */
   #pick(type: ValueType): number | undefined {
-    const fitting = this.steps.flatMap((step, index) => (step.type === type ? [index] : []));
+    return this.#pickOf((step) => step.type === type);
+  }
+
+  #pickOf(fits: (step: Step) => boolean): number | undefined {
+    const fitting = this.steps.flatMap((step, index) => (fits(step) ? [index] : []));
     if (fitting.length === 0) return undefined;
-    return this.#random.pick(this.#random.chance(0.7) ? fitting.slice(-3) : fitting);
+    const unused = fitting.filter((index) => !this.#used.has(index));
+    const turn = this.#random.unit();
+    if (turn < 0.5 && unused.length > 0) return this.#random.pick(unused);
+    return this.#random.pick(turn < 0.8 ? fitting.slice(-3) : fitting);
   }
 }
 

@@ -16,10 +16,8 @@ import { placeOf, sizeOf } from './view.ts';
 
 /** The checked geometry of a plan, which the oracle takes. */
 export function geometryOf(plan: RunPlan): CheckedRun {
-  const { kernel: _, shape, folded, inputs = {}, outputs = {} } = shapeOf(plan) as unknown as Parameters<
-    typeof checkedRun
-  >[1] & { kernel: Kernel };
-  return checkedRun(plan.kernel, { shape, inputs, outputs, ...(folded === undefined ? {} : { folded }) });
+  const { kernel, ...asked } = shapeOf(plan);
+  return checkedRun(kernel, { inputs: {}, outputs: {}, ...asked });
 }
 
 /** What each output of a plan may hold, in the order of the kernel's outputs. */

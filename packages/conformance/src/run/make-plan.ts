@@ -97,7 +97,13 @@ function drawInput(
 function shareBits(operands: readonly PlannedOperand[], places: RunPlan['places']): PlannedOperand[] {
   return operands.map((operand, index) => {
     const { buffer, byteOffset } = places[index] as RunPlan['places'][number];
-    const first = places.findIndex((other) => other.buffer === buffer && other.byteOffset === byteOffset);
+    // Operands of no elements may begin where another does.
+    const first = places.findIndex(
+      (other, at) =>
+        other.buffer === buffer &&
+        other.byteOffset === byteOffset &&
+        operands[at]?.bits?.length === operand.bits?.length,
+    );
     const bits = operands[first]?.bits;
     return operand.isOutput || bits === undefined ? operand : { ...operand, bits };
   });

@@ -7,11 +7,13 @@ export function maximalMap(nodes: number): Kernel {
   const params = Object.fromEntries(LETTERS.map((name) => [`p${name}`, 'u32' as const]));
   const inputs = { a: 'u32', b: 'u32', c: 'u32', d: 'u32' } as const;
   return defineKernel(`${nodes} nodes`, { inputs, params }, (symbols, k) => {
-    const scalars = LETTERS.map((name) => (symbols as unknown as Record<string, Value<'u32'>>)[`p${name}`] as Value<'u32'>);
+    const scalars = LETTERS.map(
+      (name) => (symbols as unknown as Record<string, Value<'u32'>>)[`p${name}`] as Value<'u32'>,
+    );
     const values = [symbols.a, symbols.b, symbols.c, symbols.d, ...scalars];
     const chain = mixed(k, values, nodes - values.length);
     return { x: chain.at(-1), y: chain.at(-2), z: chain.at(-3) } as Record<string, Value<'u32'>>;
-  }) as unknown as Kernel;
+  });
 }
 
 /** The same with six folds that depend on each other. */
@@ -25,7 +27,7 @@ export function maximalRows(nodes: number): Kernel {
     }
     const [row, element] = [values.at(-1) as Value<'u32'>, values.at(-2) as Value<'u32'>];
     return { row, y: k.xor(row, element), sum: k.fold('sum', k.add(row, element)), z: k.sub(element, a) };
-  }) as unknown as Kernel;
+  });
 }
 
 /** `count` nodes more, each of the one before it and of an earlier one, so that none is dropped or merged. */

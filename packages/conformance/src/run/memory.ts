@@ -70,7 +70,9 @@ export class RunMemory {
       const { buffer, byteOffset } = places[index] as Place;
       const size = bytesOf(dtype);
       const own = owned[buffer] as Uint8Array;
-      eachElement(shape, strides, (_, distance) => own.fill(1, byteOffset + distance * size, byteOffset + (distance + 1) * size));
+      eachElement(shape, strides, (_, distance) =>
+        own.fill(1, byteOffset + distance * size, byteOffset + (distance + 1) * size),
+      );
       const bytes = (after[buffer] as Uint8Array).slice(byteOffset, byteOffset + extentOf(shape, strides) * size);
       results.push(storedElements(dtype, bytes));
     }
@@ -107,8 +109,9 @@ function imagesOf({ operands, places }: RunPlan): Uint8Array[] {
     const { shape, strides, dtype } = operands[index] as PlannedOperand;
     ends[buffer] = Math.max(ends[buffer] ?? 0, byteOffset + extentOf(shape, strides) * bytesOf(dtype));
   }
-  const images = Array.from(ends, (end = 0) => {
-    const words = new Uint32Array(Math.ceil((end + GUARD_BYTES) / 4)).fill(POISON);
+  // Of an allocation that no operand is in any more nothing but the guard is left.
+  const images = Array.from({ length: ends.length }, (_, buffer) => {
+    const words = new Uint32Array(Math.ceil(((ends[buffer] ?? 0) + GUARD_BYTES) / 4)).fill(POISON);
     return new Uint8Array(words.buffer);
   });
   for (const [index, { bits, shape, strides, dtype }] of operands.entries()) {

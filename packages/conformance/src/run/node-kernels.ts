@@ -21,14 +21,14 @@ const loose = (k: KernelBuilder): AnyBuilder => k as unknown as AnyBuilder;
 const isBitcast = (op: NodeOp): boolean => op.startsWith('bitcast');
 
 /** Every operation with each type that its operands can have. */
-export const NODE_CASES: readonly (readonly [op: NodeOp, type: ValueType])[] = (Object.keys(NODE_OPS) as NodeOp[]).flatMap(
-  (op) => NODE_OPS[op].types.map((type) => [op, type] as const),
-);
+export const NODE_CASES: readonly (readonly [op: NodeOp, type: ValueType])[] = (
+  Object.keys(NODE_OPS) as NodeOp[]
+).flatMap((op) => NODE_OPS[op].types.map((type) => [op, type] as const));
 
 /** Every fold with each type that its operand can have. */
-export const FOLD_CASES: readonly (readonly [op: FoldOp, type: ValueType])[] = (Object.keys(FOLD_OPS) as FoldOp[]).flatMap(
-  (op) => FOLD_OPS[op].types.map((type) => [op, type] as const),
-);
+export const FOLD_CASES: readonly (readonly [op: FoldOp, type: ValueType])[] = (
+  Object.keys(FOLD_OPS) as FoldOp[]
+).flatMap((op) => FOLD_OPS[op].types.map((type) => [op, type] as const));
 
 /** What is stored for a bool: 1 or 0. */
 export function storable(k: KernelBuilder, value: Value): Value<NumberType> {
@@ -60,8 +60,13 @@ export function nodeKernel(op: NodeOp, type: ValueType): Kernel {
     const computed = { difference: apply(difference, b), product: apply(a, product) };
     if (NODE_OPS[op].operands > 1) return { loaded: apply(a, b), same: apply(a, a), ...computed };
     const quotient = any['div']?.(a, b) as Value;
-    return { loaded: apply(a, b), difference: apply(difference, b), product: apply(product, b), quotient: apply(quotient, b) };
-  }) as unknown as Kernel;
+    return {
+      loaded: apply(a, b),
+      difference: apply(difference, b),
+      product: apply(product, b),
+      quotient: apply(quotient, b),
+    };
+  });
 }
 
 /** An operation with a constant or a parameter as one of its operands: special ones are not to be folded away wrongly. */
@@ -71,15 +76,19 @@ export function constantKernel(op: NodeOp, type: NumberType, constants: readonly
     return Object.fromEntries(
       constants.map((value, index) => [`y${index}`, storable(k, applied(k, op, type, a, constant(value)))]),
     );
-  }) as unknown as Kernel;
+  });
 }
 
 /** An operation of an input and a parameter, either way round. */
 export function parameterKernel(op: NodeOp, type: NumberType): Kernel {
-  return defineKernel(`${op} with a parameter`, { inputs: { a: type }, params: { p: type } }, ({ a, p }, k): Outputs => ({
-    left: storable(k, applied(k, op, type, p, a)),
-    right: storable(k, applied(k, op, type, a, p)),
-  })) as unknown as Kernel;
+  return defineKernel(
+    `${op} with a parameter`,
+    { inputs: { a: type }, params: { p: type } },
+    ({ a, p }, k): Outputs => ({
+      left: storable(k, applied(k, op, type, p, a)),
+      right: storable(k, applied(k, op, type, a, p)),
+    }),
+  );
 }
 
 /** A fold of an input, beside a copy of it that makes it an element output too where `isSpread`. */
@@ -88,7 +97,7 @@ export function foldKernel(op: FoldOp, type: ValueType): Kernel {
   return defineKernel(`${op} of ${type}`, spec, ({ x }, k): Outputs => {
     const folded = type === 'bool' ? k.gt(x as Value<'i32'>, 100) : x;
     return { y: storable(k, k.fold(op, folded as Value)) };
-  }) as unknown as Kernel;
+  });
 }
 
 function applied(k: KernelBuilder, op: NodeOp, type: ValueType, x: Value, y: Value): Value {

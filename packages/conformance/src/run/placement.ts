@@ -70,18 +70,21 @@ function overlaid(
   offset: number,
 ): PlacedOperands {
   const operands = [...given];
+  const inputOf = (index: number): number =>
+    levels.findIndex((level, other) => given[other]?.isOutput === false && level === levels[index]);
   const output = given.findIndex(
-    ({ isOutput }, index) => isOutput && levels[index]?.startsWith('element') === true && levels.indexOf(levels[index]) < index,
+    ({ isOutput }, index) => isOutput && levels[index]?.startsWith('element') === true && inputOf(index) >= 0,
   );
   const places = apart(given, offset);
   if (output < 0) return { operands, places };
-  const input = levels.indexOf(levels[output] as string);
+  const input = inputOf(output);
   const base = given[input] as PlannedOperand;
   const owner = repeats(base) ? (given[output] as PlannedOperand) : base;
   const { dtype } = base;
   const { strides, saysStrides } = owner;
   for (const [index, operand] of given.entries()) {
-    const isMember = index === input || index === output || (isShared && !operand.isOutput && levels[index] === levels[input]);
+    const isMember =
+      index === input || index === output || (isShared && !operand.isOutput && levels[index] === levels[input]);
     if (!isMember) continue;
     operands[index] = { ...operand, dtype, strides, saysStrides };
     places[index] = places[input] as Place;

@@ -22,7 +22,11 @@ const UNARY: Partial<Readonly<Record<NodeOp, (a: Range) => Range | undefined>>> 
   sqrt: inside(0, LIMIT, monotone(Math.sqrt)),
   rsqrt: inside(0.01, LIMIT, ([low, high]) => [high ** -0.5, low ** -0.5]),
   exp: inside(-LIMIT, 5, monotone(Math.exp)),
-  exp2: inside(-LIMIT, 7, monotone((x) => 2 ** x)),
+  exp2: inside(
+    -LIMIT,
+    7,
+    monotone((x) => 2 ** x),
+  ),
   expm1: inside(-LIMIT, 5, monotone(Math.expm1)),
   log: inside(0.01, LIMIT, monotone(Math.log)),
   log2: inside(0.01, LIMIT, monotone(Math.log2)),
@@ -50,7 +54,7 @@ const BINARY: Partial<Readonly<Record<NodeOp, (a: Range, b: Range) => Range | un
   min: (a, b) => [Math.min(a[0], b[0]), Math.min(a[1], b[1])],
   max: (a, b) => [Math.max(a[0], b[0]), Math.max(a[1], b[1])],
   pow: (a, b) =>
-    a[0] >= 0.1 && a[1] <= 10 && wide(b) <= 3
+    a[0] >= 0.1 && a[1] <= 20 && wide(b) <= 3
       ? hull([a[0] ** b[0], a[0] ** b[1], a[1] ** b[0], a[1] ** b[1]])
       : undefined,
 };

@@ -20,7 +20,8 @@ const DATA: Readonly<Record<string, string>> = {
   functions: 'random signs, magnitudes from 2^-12 to 2^7',
   any: 'float32 of all exponents; integers of 32 random bits, one in five at a limit',
   bits: 'random bits: NaN with payloads, infinities and subnormals among them',
-  specials: 'all pairs of NaN, infinities, zeros, subnormals, limits, and values where functions bend; limits of integers',
+  specials:
+    'all pairs of NaN, infinities, zeros, subnormals, limits, and values where functions bend; limits of integers',
   'rare-specials': 'small integers, about every second row with a NaN, an infinity or a limit',
   spike: 'small integers, and 1,000 once a row: first, last, at edges of tiles',
   'low-spike': 'integers around 20, and -1,000 (1 without a sign) once a row: first, last, at edges of tiles',
@@ -50,7 +51,10 @@ export const RUN_TEXTS: CheckTexts<RunParams> = {
       `Computes ${params.kernel} of ${params.type}: of what is loaded, of one value twice, and of differences, products and quotients of it.`,
     ),
   constant: (params) =>
-    judged(params, `Computes ${params.kernel} of ${params.type} and five constants, which nothing may fold away wrongly.`),
+    judged(
+      params,
+      `Computes ${params.kernel} of ${params.type} and five constants, which nothing may fold away wrongly.`,
+    ),
   fold: (params) => judged(params, `Folds rows by ${params.kernel} of ${params.type}.`),
   kernel: (params) => judged(params, `Runs the kernel "${params.kernel}".`),
   gather: (params) => judged(params, `Runs the kernel "${params.kernel}", which reads a tensor by index.`),

@@ -140,12 +140,27 @@ function closures(kernel: Kernel): ReadonlyMap<number, readonly number[]> {
       for (const next of operandsOf(operand)) visit(next);
     };
     visit(node.operands[0]);
-    map.set(index, [...seen].sort((a, b) => a - b));
+    map.set(
+      index,
+      [...seen].sort((a, b) => a - b),
+    );
   }
   return map;
 }
 
 const operandsOf = (node: KernelNode): readonly number[] => ('operands' in node ? node.operands : []);
+
+/** A row-major number as the index along each axis. */
+function split(index: number, shape: readonly number[]): number[] {
+  const place = shape.map(() => 0);
+  let rest = index;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    const size = shape[axis] as number;
+    place[axis] = rest % size;
+    rest = Math.floor(rest / size);
+  }
+  return place;
+}
 
 class NaiveRun {
   readonly #call: Call;
@@ -220,7 +235,9 @@ class NaiveRun {
       case 'constant':
         return decodeElement(node.type === 'bool' ? 'u32' : node.type, node.bits);
       case 'parameter':
-        return this.#parts.params(this.#call)[this.#kernel.params.findIndex(({ name }) => name === node.name)] as number;
+        return this.#parts.params(this.#call)[
+          this.#kernel.params.findIndex(({ name }) => name === node.name)
+        ] as number;
       case 'input':
         return this.#load(index, node, this.#parts.rowOf(row, node, this.#call), element);
       case 'gather':
@@ -250,19 +267,13 @@ class NaiveRun {
 
   /** The point along each axis. */
   #place(row: number, element: number): number[] {
-    const { shape, rowLength } = this.#call.geometry;
-    const place: number[] = [];
-    let rest = row * rowLength + element;
-    for (let axis = shape.length - 1; axis >= 0; axis--) {
-      const size = shape[axis] as number;
-      place.unshift(rest % size);
-      rest = Math.floor(rest / size);
-    }
-    return place;
+    const { shape, folded } = this.#call.geometry;
+    const rowRank = shape.length - folded;
+    return [...split(row, shape.slice(0, rowRank)), ...split(element, shape.slice(rowRank))];
   }
 
   #distance(layout: RunLayout, row: number, element: number): number {
-    const place = this.#place(row, layout.access === 'row' ? 0 : element);
+    const place = this.#place(row, element);
     return layout.strides.reduce((sum, stride, axis) => sum + stride * (place[axis] as number), 0);
   }
 
@@ -289,7 +300,8 @@ class NaiveRun {
     const view = this.#viewOf(this.#call.inputs[at] as Operand<ArrayBuffer>);
     const size = bytesOf(dtype);
     const from = distance * size;
-    const bits = size === 4 ? view.getUint32(from, true) : size === 2 ? view.getUint16(from, true) : view.getUint8(from);
+    const bits =
+      size === 4 ? view.getUint32(from, true) : size === 2 ? view.getUint16(from, true) : view.getUint8(from);
     this.#bits[index] = bits;
     return this.#parts.decode(dtype, bits);
   }

@@ -30,7 +30,12 @@ export type PlanOf = (params: RunParams, seed: string) => RunPlan;
 const SCALARS: Readonly<Record<string, number>> = { eps: 1e-5, p: 3, seed: 0xdeadbeef, high: 5.5 };
 
 /** A plan of a kernel with the layout that the parameters say. */
-export function planned(kernel: Kernel, params: RunParams, seed: string, scalars = SCALARS): RunPlan {
+export function planned(
+  kernel: Kernel,
+  params: RunParams,
+  seed: string,
+  scalars: Readonly<Record<string, number>> = SCALARS,
+): RunPlan {
   const dtypeOf = ({ type }: { type: NumberType }): DType =>
     (STORAGE_DTYPES[type] as readonly string[]).includes(params.dtype) ? (params.dtype as DType) : type;
   return makePlan({

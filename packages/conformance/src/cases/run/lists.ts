@@ -21,7 +21,21 @@ const nodes: readonly RunEntry[] = NODE_CASES.flatMap(([kernel, type]): RunEntry
   ];
 });
 
-const WITH_CONSTANTS: readonly NodeOp[] = ['add', 'sub', 'mul', 'div', 'min', 'max', 'eq', 'ne', 'lt', 'le', 'gt', 'ge', 'pow'];
+const WITH_CONSTANTS: readonly NodeOp[] = [
+  'add',
+  'sub',
+  'mul',
+  'div',
+  'min',
+  'max',
+  'eq',
+  'ne',
+  'lt',
+  'le',
+  'gt',
+  'ge',
+  'pow',
+];
 
 /** Constants that a compiler may wrongly fold: x + NaN, x * 0, x < infinity, x / -1. */
 const constants: readonly RunEntry[] = [
@@ -48,13 +62,13 @@ const folds: readonly RunEntry[] = FOLD_CASES.flatMap(([kernel, type]): RunEntry
     ...[0, 1, 7, 1024].map((length) => entry(5, length, exact)),
     entry(7, 7, spike),
     entry(14, 1024, spike),
-    entry(2, 50_257, exact),
     entry(1, 50_257, exact),
-    entry(6, 50_257, spike),
+    entry(4, 50_257, spike),
     entry(300, 33, exact, { views: 'transposed' }),
     entry(300, 33, spike, { views: 'permuted', offset: 1 }),
     entry(9, 65, 'rare-specials'),
-    entry(70_001, 3, exact),
+    // More rows than one dimension of workgroups has; for one fold of each kind.
+    ...(kernel === 'sum' || (kernel === 'argmax' && type === 'f32') ? [entry(70_001, 3, exact)] : []),
     ['fold', { kernel, type, shape: [6, 5, 4, 7], folded: 3, data: exact }],
     ['fold', { kernel, type, shape: [3, 2, 5, 7], folded: 2, data: spike, views: 'permuted' }],
     ...(kernel.startsWith('arg') ? [entry(5, 129, 'equal'), entry(3, 5000, 'equal')] : []),
@@ -68,7 +82,10 @@ const NARROW = Object.values(STORAGE_DTYPES).flatMap((dtypes) => dtypes.slice(1)
 const dtypes: readonly RunEntry[] = NARROW.flatMap((dtype): RunEntry[] => {
   const kernel = dtype === 'i8' ? 'copy i32' : dtype === 'u8' ? 'copy u32' : 'copy';
   const arithmetic = dtype === 'i8' ? 'sub i32' : dtype === 'u8' ? 'mul u32' : 'sum and difference';
-  const [words, word] = [{ kernel, dtype }, { kernel: arithmetic, dtype }];
+  const [words, word] = [
+    { kernel, dtype },
+    { kernel: arithmetic, dtype },
+  ];
   return [
     ...[1, 2, 3, 5, 64, 257].flatMap((n): RunEntry[] =>
       [0, 1, 3].map((offset) => ['kernel', { ...words, shape: [n], data: 'bits', offset }]),
@@ -77,15 +94,19 @@ const dtypes: readonly RunEntry[] = NARROW.flatMap((dtype): RunEntry[] => {
       ['kernel', { ...word, shape: [5, 7, 3], data: 'any', views, offset: 1 }],
       ['kernel', { ...word, shape: [33, 65], data: 'small', views }],
     ]),
-    ...(['packed', 'together', 'in-place', 'same-input', 'interleaved', 'woven'] as const).map(
-      (place): RunEntry => ['kernel', { ...word, shape: [61, 5], data: 'any', place, offset: 1 }],
-    ),
+    ...(['packed', 'together', 'in-place', 'same-input', 'interleaved', 'woven'] as const).map((place): RunEntry => [
+      'kernel',
+      { ...word, shape: [61, 5], data: 'any', place, offset: 1 },
+    ]),
     ...(dtype === 'f16' || dtype === 'bf16'
       ? [
           ['kernel', { kernel: 'cast', dtype, shape: [65_536], data: 'bits' }] as const,
           ['kernel', { kernel: 'cast', dtype, shape: [4096], data: 'any', offset: 1 }] as const,
           ['kernel', { kernel: 'softmax', dtype, shape: [9, 77], folded: 1, data: 'moderate', offset: 1 }] as const,
-          ['kernel', { kernel: 'softmax', dtype, shape: [9, 77], folded: 1, data: 'moderate', place: 'in-place' }] as const,
+          [
+            'kernel',
+            { kernel: 'softmax', dtype, shape: [9, 77], folded: 1, data: 'moderate', place: 'in-place' },
+          ] as const,
         ]
       : [['kernel', { kernel: arithmetic, dtype, shape: [4096], data: 'bits', offset: 3 }] as const]),
   ];
@@ -111,21 +132,24 @@ const layouts: readonly RunEntry[] = [
     const shape = [2, 3, 2, 1, 4, 2, 3, 2].slice(0, rest + 1);
     return ['kernel', { kernel: 'sum and max of rows', shape, folded: 1 + (rest % (rest + 1)), views: 'mixed' }];
   }),
-  ...[1, 2, 3, 4, 5, 63, 64, 65, 255, 256, 257, 1023, 1025].map(
-    (n): RunEntry => ['kernel', { kernel: 'mul u32', shape: [n], data: 'any' }],
-  ),
+  ...[1, 2, 3, 4, 5, 63, 64, 65, 255, 256, 257, 1023, 1025].map((n): RunEntry => [
+    'kernel',
+    { kernel: 'mul u32', shape: [n], data: 'any' },
+  ]),
 ];
 
 const places: readonly RunEntry[] = [
-  ...(['packed', 'together', 'in-place', 'same-input', 'interleaved', 'woven'] as const).flatMap((place): RunEntry[] => [
-    ['kernel', { kernel: 'sum and difference', shape: [257], place }],
-    ['kernel', { kernel: 'sum and difference', shape: [9, 31], place, views: 'transposed', offset: 1 }],
-    ['kernel', { kernel: 'swap by select', shape: [129], data: 'bits', place }],
-    ['kernel', { kernel: 'softmax', shape: [17, 257], folded: 1, data: 'moderate', place }],
-    ['kernel', { kernel: 'softmax', shape: [257, 17], folded: 1, data: 'moderate', place, views: 'transposed' }],
-    ['kernel', { kernel: 'layerNorm', shape: [3, 1025], folded: 1, data: 'moderate', place }],
-    ['kernel', { kernel: 'three folds in a chain', shape: [5, 200], folded: 1, data: 'any', place }],
-  ]),
+  ...(['packed', 'together', 'in-place', 'same-input', 'interleaved', 'woven'] as const).flatMap(
+    (place): RunEntry[] => [
+      ['kernel', { kernel: 'sum and difference', shape: [257], place }],
+      ['kernel', { kernel: 'sum and difference', shape: [9, 31], place, views: 'transposed', offset: 1 }],
+      ['kernel', { kernel: 'swap by select', shape: [129], data: 'bits', place }],
+      ['kernel', { kernel: 'softmax', shape: [17, 257], folded: 1, data: 'moderate', place }],
+      ['kernel', { kernel: 'softmax', shape: [257, 17], folded: 1, data: 'moderate', place, views: 'transposed' }],
+      ['kernel', { kernel: 'layerNorm', shape: [3, 1025], folded: 1, data: 'moderate', place }],
+      ['kernel', { kernel: 'three folds in a chain', shape: [5, 200], folded: 1, data: 'any', place }],
+    ],
+  ),
 ];
 
 const levels: readonly RunEntry[] = [
@@ -143,9 +167,10 @@ const levels: readonly RunEntry[] = [
   ['kernel', { kernel: 'clamp', shape: [FLOAT_SPECIALS.length, FLOAT_SPECIALS.length], data: 'specials' }],
   ['kernel', { kernel: 'random floats', shape: [7, 601] }],
   ...['softmax', 'log softmax', 'variance', 'layerNorm', 'rmsNorm'].flatMap((kernel): RunEntry[] => [
-    ...[1, 7, 128, 1023, 1024, 5000].map(
-      (length): RunEntry => ['kernel', { kernel, shape: [5, length], folded: 1, data: 'moderate' }],
-    ),
+    ...[1, 7, 128, 1023, 1024, 5000].map((length): RunEntry => [
+      'kernel',
+      { kernel, shape: [5, length], folded: 1, data: 'moderate' },
+    ]),
     ['kernel', { kernel, shape: [1, 50_257], folded: 1, data: 'moderate' }],
     ['kernel', { kernel, shape: [40, 33], folded: 1, data: 'moderate', views: 'transposed' }],
     ['kernel', { kernel, shape: [21, 65], folded: 1, data: 'rare-specials' }],
@@ -168,8 +193,14 @@ const gathers: readonly RunEntry[] = [
       ['gather', { kernel, shape: [300, 6], folded, data: 'indices', views, dtype: views === 'dense' ? 'f16' : 'own' }],
     ]);
   }),
-  ['gather', { kernel: 'gather 2 by i32', shape: [INTEGER_SPECIALS.i32.length, INTEGER_SPECIALS.i32.length], data: 'specials' }],
-  ['gather', { kernel: 'gather 3 by u32', shape: [INTEGER_SPECIALS.u32.length, INTEGER_SPECIALS.u32.length], data: 'specials' }],
+  [
+    'gather',
+    { kernel: 'gather 2 by i32', shape: [INTEGER_SPECIALS.i32.length, INTEGER_SPECIALS.i32.length], data: 'specials' },
+  ],
+  [
+    'gather',
+    { kernel: 'gather 3 by u32', shape: [INTEGER_SPECIALS.u32.length, INTEGER_SPECIALS.u32.length], data: 'specials' },
+  ],
   ['gather', { kernel: 'gather 1 by i32', shape: [1025], data: 'indices', dtype: 'i8', offset: 1 }],
   ['gather', { kernel: 'gather 3 by u32', shape: [40, 9], data: 'indices', dtype: 'u8', offset: 3 }],
   ['gather', { kernel: 'gather 1 by i32', shape: [257], data: 'indices', place: 'packed', dtype: 'bf16' }],
