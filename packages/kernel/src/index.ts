@@ -1,1 +1,7 @@
 export type { Arithmetic, IntegerType } from './arithmetic/arithmetic.ts';
+export { evaluateRun, type HostRun } from './evaluate/evaluate-run.ts';
+export { arithmeticNode } from './functions/arithmetic-node.ts';
+export { type Folding, foldingOf, type MeanFactors, meanScale } from './functions/folds.ts';
+export { type Leaves, NodeLowering, nodesAtLevel } from './functions/node-lowering.ts';
+export { random, randomBlock } from './functions/random.ts';
+export { fromBf16, fromF16, fromStorage, toBf16, toF16, toStorage } from './functions/storage.ts';
