@@ -56,7 +56,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
       run: (call) => attention(call, floats(call.q), floats(call.k), floats(call.v), floats(call.o)),
     },
     run: {
-      dtypes: F32,
+      dtypes: FLOATS,
       covers: 'some',
       refuse: ({ kernel }) =>
         builtInOf(kernel) === undefined && kernel.name !== 'scale'
