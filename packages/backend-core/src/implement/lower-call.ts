@@ -32,9 +32,14 @@ export function lowerCall(op: DefinedOp, checked: CheckedCall, kernels: BackendK
   const step = { kernel, call: checked } as unknown as PrimitiveStep;
   if (step.kernel !== 'gemm' || !isScale(step.call)) return withEpilogue(step, output, kernels);
   const steps = scaleSteps(step.call);
-  if (steps.length === 0 || kernels.run !== undefined) return steps;
-  // Loops over k do nothing for k = 0: a backend without `run` needs no kernel for it.
-  return withEpilogue({ kernel: 'gemm', call: { ...step.call, k: 0 } }, output, kernels);
+  if (steps.every(({ call }) => runs(kernels, call))) return steps;
+  // Loops over k do nothing for k = 0: where `run` is missing or knows other kernels only, the product does it.
+  return withEpilogue({ kernel: 'gemm', call: { ...step.call, k: 0, alpha: 0 } }, output, kernels);
+}
+
+/** Whether a backend has a kernel, if not the memory for it. */
+function runs({ run }: BackendKernels<never>, call: CheckedRun): boolean {
+  return run !== undefined && (run.covers !== 'some' || run.refuse?.(call) === undefined);
 }
 
 /** A primitive, and a `run` behind it for an epilogue that its kernel does not apply itself. */
