@@ -195,7 +195,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
         const operands = operandsOf(resolved);
         this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands);
       },
-    } as NonNullable<BackendKernels<StorageBuffer>[Name]>;
+    };
   }
 
   async #prepare(call: KernelCall): Promise<void> {

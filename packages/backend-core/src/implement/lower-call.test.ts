@@ -21,6 +21,12 @@ async function opened(options: MemoryBackendOptions = {}) {
   return { backend, base, epilogue, ran, extra };
 }
 
+/** What a kernel was called with. */
+function callOf<Call>(step: { readonly call: unknown } | undefined): Call {
+  if (step === undefined) throw new Error('no kernel ran');
+  return step.call as Call;
+}
+
 /** The address of an operand, as the allocation it is in and the place there. */
 const placeOf = (backend: MemoryBackend, ptr: DevicePtr) => {
   const { buffer, byteOffset } = backend.operand(ptr);
@@ -92,7 +98,7 @@ describe('an epilogue', () => {
     backend.gemm({ ...base, alpha: 3, beta: 2, epilogue });
     const [product, after] = ran();
     expect(product).toMatchObject({ hook: 'gemm', call: { alpha: 3, beta: 2, epilogue: undefined } });
-    const { operands } = product?.call as ResolvedGemm<Uint8Array>;
+    const { operands } = callOf<ResolvedGemm<Uint8Array>>(product);
     expect(operands.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
     const place = placeOf(backend, base.c);
     expect(after).toMatchObject({
@@ -112,7 +118,7 @@ describe('an epilogue', () => {
     const { backend, base, epilogue, ran, extra } = await opened({ hasEpilogues: true });
     backend.gemm({ ...base, dtype: 'f16', epilogue });
     expect(ran()).toHaveLength(1);
-    const call = ran()[0]?.call as ResolvedGemm<Uint8Array> & Record<string, unknown>;
+    const call = callOf<ResolvedGemm<Uint8Array> & Record<string, unknown>>(ran()[0]);
     expect(call.epilogue).toMatchObject({ kernel: { name: 'bias' }, params: [Math.fround(0.1)] });
     expect(call['epilogue.bias']).toMatchObject(placeOf(backend, extra));
     expect(call['epilogue.bias']).toMatchObject({ byteLength: 12 });
@@ -129,7 +135,7 @@ describe('an epilogue', () => {
       },
     ]);
     backend.gemm({ ...base, ...sizes, epilogue });
-    const { geometry, inputs, params } = ran()[1]?.call as ResolvedRun<Uint8Array>;
+    const { geometry, inputs, params } = callOf<ResolvedRun<Uint8Array>>(ran()[1]);
     expect(geometry.inputs).toMatchObject([{ name: 'bias', strides: [0, 0, 1] }]);
     expect(inputs).toHaveLength(1);
     expect(params).toEqual([Math.fround(0.1)]);

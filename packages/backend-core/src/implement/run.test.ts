@@ -26,7 +26,7 @@ async function opened(options = {}) {
     return backend.calls.at(-1) as Resolved;
   };
   /** As a program without types calls it. */
-  const run = (kernel: Kernel, call: object) => backend.run(kernel as never, call as never);
+  const run = (kernel: Kernel, call: object) => backend.run(kernel, call as never);
   return { backend, p, q, r, last, run };
 }
 
