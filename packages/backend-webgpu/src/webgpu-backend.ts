@@ -86,7 +86,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
     attention: this.#kernel('attention', F32),
-    run: { ...this.#kernel('run', F32), refuse: refuseBuiltIn, covers: 'some' },
+    run: { ...this.#kernel('run', FLOATS), refuse: refuseBuiltIn, covers: 'some' },
   };
   readonly #options: WebGpuOptions;
   #opened: WebGpuClient | undefined;
@@ -195,7 +195,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
         const operands = operandsOf(resolved);
         this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands);
       },
-    } as NonNullable<BackendKernels<StorageBuffer>[Name]>;
+    };
   }
 
   async #prepare(call: KernelCall): Promise<void> {
