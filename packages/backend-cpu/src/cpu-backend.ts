@@ -13,6 +13,7 @@ import { binary } from './kernels/binary.ts';
 import { conv2d } from './kernels/conv2d.ts';
 import { gemm, scale, type Storage } from './kernels/gemm.ts';
 import { reduce } from './kernels/reduce.ts';
+import { topK } from './kernels/top-k.ts';
 import { unary } from './kernels/unary.ts';
 
 /** What `native` of a {@link CpuBackend} gives. */
@@ -55,6 +56,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
       dtypes: F32,
       run: (call) => attention(call, floats(call.q), floats(call.k), floats(call.v), floats(call.o)),
     },
+    topK: { dtypes: F32, run: (call) => topK(call, words(call.input), words(call.values), words(call.indices)) },
     run: {
       dtypes: F32,
       covers: 'some',
@@ -137,6 +139,10 @@ function bytes({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8A
 
 function floats({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Float32Array {
   return new Float32Array(buffer, byteOffset, byteLength / 4);
+}
+
+function words({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Int32Array {
+  return new Int32Array(buffer, byteOffset, byteLength / 4);
 }
 
 function elements(operand: Operand<ArrayBuffer>, dtype: FloatDType): Storage {
