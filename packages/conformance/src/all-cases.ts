@@ -13,6 +13,7 @@ import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
 import { reduceSuite } from './cases/reduce.ts';
 import { refusalCases } from './cases/refusals.ts';
+import { topKSuite } from './cases/top-k.ts';
 import { unarySuite } from './cases/unary.ts';
 import { uncheckedOperandsCases } from './cases/unchecked-operands.ts';
 import { zeroSizeCases } from './cases/zero-sizes.ts';
@@ -26,6 +27,7 @@ export const SUITES: readonly Suite[] = [
   gemmF16Suite,
   conv2dSuite,
   attentionSuite,
+  topKSuite,
   reduceSuite,
   unarySuite,
   binarySuite,
