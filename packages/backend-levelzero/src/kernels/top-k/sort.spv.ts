@@ -1,7 +1,7 @@
 import type { Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
-import { elementOf, entryOf, keyOf, passParameters, type Source, wholeRow } from './pass.spv.ts';
+import { elementOf, entryOf, keyOf, type Part, passParameters, type Source, wholeRow } from './pass.spv.ts';
 import { SORT_GROUP, sortEntries } from './sort-entries.ts';
 
 /** Elements in the memory of a group. */
@@ -20,13 +20,15 @@ export const sort: (params: { source: Source; room: number }) => Kernel = varian
       const entries = k.localArray(u64, SORT_ENTRIES);
       const self = k.uconvert(k.localId(0), u32);
       const first = k.mul(groupIndex(k), SORT_ENTRIES / room);
-      const slots = Array.from({ length: SORT_ENTRIES / SORT_GROUP }, (_, index) => {
-        const slot = k.add(self, index * SORT_GROUP);
-        const row = k.add(first, k.uconvert(k.lshr(slot, Math.log2(room)), u64));
-        return { place: k.at(entries, k.uconvert(slot, u64)), rank: k.and(slot, room - 1), row };
-      });
-      for (const { place, rank, row } of slots) {
-        const { count, input } = wholeRow(k, source, args, row);
+      // Unrolled, the addresses of all slots would be kept through the sorting, in more registers than there are.
+      const slots = { from: self, to: k.constant(u32, SORT_ENTRIES), step: SORT_GROUP, unroll: 'dont-unroll' } as const;
+      const forEachSlot = (visit: (place: Value, part: Part, rank: Value) => void): void => {
+        k.forLoop(slots, [], (slot) => {
+          const row = k.add(first, k.uconvert(k.lshr(slot, Math.log2(room)), u64));
+          visit(k.at(entries, k.uconvert(slot, u64)), wholeRow(k, source, args, row), k.and(slot, room - 1));
+        });
+      };
+      forEachSlot((place, { count, input }, rank) => {
         const [entry] = k.ifElse(
           k.ult(rank, count),
           () => {
@@ -36,12 +38,11 @@ export const sort: (params: { source: Source; room: number }) => Kernel = varian
           () => [k.constant(u64, 0)],
         );
         k.store(place, entry as Value);
-      }
+      });
       sortEntries(k, entries, self, SORT_ENTRIES, room);
-      for (const { place, rank, row } of slots) {
-        const { size, store } = wholeRow(k, source, args, row);
+      forEachSlot((place, { size, store }, rank) => {
         k.when(k.ult(rank, size), () => store(rank, elementOf(k, k.load(place))));
-      }
+      });
     },
   }),
 );
