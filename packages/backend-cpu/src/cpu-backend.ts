@@ -58,7 +58,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     },
     topK: { dtypes: F32, run: (call) => topK(call, words(call.input), words(call.values), words(call.indices)) },
     run: {
-      dtypes: F32,
+      dtypes: FLOATS,
       covers: 'some',
       refuse: ({ kernel }) =>
         builtInOf(kernel) === undefined && kernel.name !== 'scale'

@@ -88,7 +88,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     conv2dForward: this.#kernel('conv2dForward', F32),
     attention: this.#kernel('attention', F32),
     topK: this.#kernel('topK', F32),
-    run: { ...this.#kernel('run', F32), refuse: refuseBuiltIn, covers: 'some' },
+    run: { ...this.#kernel('run', FLOATS), refuse: refuseBuiltIn, covers: 'some' },
   };
   readonly #options: WebGpuOptions;
   #opened: WebGpuClient | undefined;

@@ -47,6 +47,9 @@ export interface CheckedEpilogue {
 
 const ACCUMULATOR = 'acc';
 const MAX_INPUTS = 3;
+/** What `beta C` adds where k or alpha is 0 must fit a kernel too: its factor, and the product with it. */
+const MAX_PARAMETERS = 15;
+const MAX_NODES = 254;
 
 /**
  * The rules of an epilogue.
@@ -92,6 +95,8 @@ function checkForm(kernel: Kernel): void {
     throw invalid(`${what} must have an element input acc of type f32`);
   }
   if (kernel.inputs.length > MAX_INPUTS + 1) throw invalid(`${what} takes at most ${MAX_INPUTS} inputs besides acc`);
+  if (kernel.params.length > MAX_PARAMETERS) throw invalid(`${what} takes at most ${MAX_PARAMETERS} parameters`);
+  if (kernel.nodes.length > MAX_NODES) throw invalid(`${what} takes at most ${MAX_NODES} nodes`);
   if (kernel.outputs.length !== 1 || kernel.outputs[0]?.type !== 'f32') {
     throw invalid(`${what} must have one output of type f32`);
   }
