@@ -9,6 +9,7 @@ import { orderMutants } from './order.ts';
 import { productF16Mutants } from './product-f16.ts';
 import { productMutants } from './product.ts';
 import { reduceMutants } from './reduce.ts';
+import { topKMutants } from './top-k.ts';
 
 export type { Mutant } from './mutant.ts';
 
@@ -18,6 +19,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...productF16Mutants,
   ...conv2dMutants,
   ...attentionMutants,
+  ...topKMutants,
   ...reduceMutants,
   ...elementwiseMutants,
   ...memoryMutants,
