@@ -24,8 +24,8 @@ export const MOST_K = 256;
 /** Every variant, of which each device and shape has some. */
 export const VARIANT_IDS: readonly string[] = ['top-k/lane', 'top-k/sort', 'top-k/select'];
 
-/** Longest and shortest part for one invocation. */
-const LANE = { most: 4096, least: 512 };
+/** Longest and shortest part for one invocation, and elements for each of its candidates: with fewer there would be many passes. */
+const LANE = { most: 4096, least: 512, perCandidate: 8 };
 /** Invocations that are enough for a device. */
 const LANES = { software: 1024, gpu: 2 ** 16 };
 /** Workgroups that keep a large GPU busy. */
@@ -57,7 +57,7 @@ function laneChunk({ rows, length, k }: Lists, traits: DeviceTraits): number {
   const iterations = maxLoopIterations(traits) / lanePerElement(k) - k;
   const most = Math.min(LANE.most, Math.floor(iterations));
   const wanted = Math.ceil((length * rows) / LANES[traits.isSoftware ? 'software' : 'gpu']);
-  return Math.min(length, most, Math.max(wanted, LANE.least, 2 * k));
+  return Math.min(length, most, Math.max(wanted, LANE.least, LANE.perCandidate * k));
 }
 
 /** With parts as long as the list of their candidates both passes take the same time. */
