@@ -25,7 +25,7 @@ export const MOST_K = 256;
 export const VARIANT_IDS: readonly string[] = ['top-k/lane', 'top-k/sort', 'top-k/select'];
 
 /** Longest and shortest part for one invocation, and elements for each of its candidates: with fewer there would be many passes. */
-const LANE = { most: 4096, least: 512, perCandidate: 8 };
+const LANE = { most: 4096, least: 512, perCandidate: 16 };
 /** Invocations that are enough for a device. */
 const LANES = { software: 1024, gpu: 2 ** 16 };
 /** Workgroups that keep a large GPU busy. */
