@@ -1,6 +1,6 @@
 import { phasesOf, type RowClass, rowClasses } from '@concord/kernel';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
-import { maxLoopTurns } from '../loop-turns.ts';
+import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
 import type { BoundPiece, VectorLayout } from '../run/bind.ts';
 import { kernelOfGraph } from '../run/kernels-of-graph.ts';
@@ -144,7 +144,7 @@ function chunkOf(
   const wanted = steps * width * rows < LEAST_PARTED ? 1 : Math.floor(busy / (rows * team));
   const share = isSoftware ? 512 : 16;
   const parts = Math.min(wanted, Math.floor(steps / (team * share)));
-  const most = Math.min(MOST_STEPS, Math.floor(maxLoopTurns(traits) / 4)) * team;
+  const most = Math.min(MOST_STEPS, Math.floor(maxLoopIterations(traits) / 4)) * team;
   const needed = Math.max(1, parts, Math.ceil(steps / most));
   return needed === 1 ? Math.max(1, steps) : Math.ceil(steps / needed / team) * team;
 }
