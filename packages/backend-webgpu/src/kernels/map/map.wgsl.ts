@@ -6,7 +6,7 @@ import { GraphScope, type PointSource } from '../run/graph-scope.ts';
 import { loadRaw, storeRaw } from '../run/operand-access.ts';
 import type { BindingSpec, OperandSpec } from '../run/operand-spec.ts';
 import { storedBits } from '../run/stored-bits.ts';
-import { type RunSpec, sizeName, startName, storageOf, storeFunctions, uniformsOf } from '../run/run-spec.ts';
+import { paramUniforms, type RunSpec, sizeName, startName, storageOf, storeFunctions, uniformsOf } from '../run/run-spec.ts';
 
 /** How the points of a map are spread over the lanes. */
 export interface MapLayout {
@@ -50,6 +50,7 @@ export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLa
     name,
     storage: storageOf(spec),
     uniforms: { count: 'u32', ...uniformsOf(spec) },
+    params: paramUniforms(spec),
     code: /* wgsl */ `
 ${storeFunctions(spec).join('\n')}
 @compute @workgroup_size(${MAP_LANES})

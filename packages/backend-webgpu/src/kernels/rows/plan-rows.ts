@@ -55,7 +55,7 @@ export function launchRows(
   const spec = (stage: number | undefined): RowsSpec => ({ ...base, team, vectors: stage === undefined ? way.vectors : 0, stage });
   const kernel = (stage: number | undefined) =>
     kernelOfGraph('rows', spec(stage), (name, own) => rowsKernel(`${name} ${way.id}`, own));
-  const parts = Math.max(1, Math.ceil(steps / way.chunk));
+  const parts = steps === 0 ? 1 : Math.ceil(steps / way.chunk);
   const groups = Math.ceil(rows / way.rows);
   if (parts === 1) {
     launchPiece(recorder, bound, kernel(undefined), { uniforms, groups, variant: way.id });
@@ -97,6 +97,8 @@ function rowWays(piece: Piece, { rows, steps, width }: Question, traits: DeviceT
   const { kernel } = piece.geometry;
   const { folds } = phasesOf(kernel);
   const hasElements = kernel.outputs.some(({ level }) => level === 'element');
+  // Nothing to read: rows from identities.
+  if (steps === 0) return [{ id: 'rows/lane', team: 1, rows: 64, vectors: 0, isAcross: false, chunk: 0 }];
   const classes = rowClasses({
     length: steps * width,
     width,

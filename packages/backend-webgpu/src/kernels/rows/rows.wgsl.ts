@@ -1,6 +1,6 @@
 import { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
-import { storageOf, storeFunctions, uniformsOf } from '../run/run-spec.ts';
+import { paramUniforms, storageOf, storeFunctions, uniformsOf } from '../run/run-spec.ts';
 import { RowsCode } from './rows-code.ts';
 import { lanesOf } from './team.ts';
 import { type RowsSpec, stageUniforms } from './rows-spec.ts';
@@ -21,6 +21,7 @@ export function rowsKernel(name: string, spec: RowsSpec): Kernel {
       ...(spec.stage === undefined ? {} : { scratch: { access: 'read_write', type: 'array<u32>' } as const }),
     },
     uniforms: { ...uniformsOf(spec), ...stageUniforms(spec) },
+    params: paramUniforms(spec),
     features: usesSubgroups ? ['subgroups'] : [],
     code: /* wgsl */ `
 ${storeFunctions(spec).join('\n')}

@@ -69,8 +69,12 @@ export function uniformsOf({ graph, operands, rowRank, foldRank, places }: RunSp
     const axes = level === 'row' ? rowRank : rank;
     for (let axis = 0; axis < axes; axis++) names.push([strideName(index, axis), 'u32']);
   }
-  for (const [index, { type }] of graph.params.entries()) names.push([parameterName(index), type]);
   return Object.fromEntries(names);
+}
+
+/** The parameters of the graph as uniforms. */
+export function paramUniforms({ graph }: RunSpec): Record<string, UniformType> {
+  return Object.fromEntries(graph.params.map(({ type }, index) => [parameterName(index), type]));
 }
 
 /** The axes whose sizes nodes ask for, as they name them. */
