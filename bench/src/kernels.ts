@@ -77,7 +77,11 @@ async function checkOutput(
   }
 }
 
-async function entryAt(backend: WebGpuBackend, ptr: Parameters<typeof offsetPtr>[0], dtype: 'f32' | 'f16' | 'u32'): Promise<number> {
+async function entryAt(
+  backend: WebGpuBackend,
+  ptr: Parameters<typeof offsetPtr>[0],
+  dtype: 'f32' | 'f16' | 'u32',
+): Promise<number> {
   if (dtype !== 'u32') return (await download(backend, ptr, 1, { dtype }))[0] as number;
   const word = new Uint32Array(1);
   await backend.copyDtoh(word, ptr);

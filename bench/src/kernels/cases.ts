@@ -32,9 +32,15 @@ function fullCases(): readonly KernelCase[] {
       foldCase(op, '64x256x56x56 axis 1', 64, 256, 56 * 56),
       foldCase(op, '4194304x8 axis 1', 2 ** 22, 8),
     ]),
-    ...[[8192, 8192], [98304, 1024], [262144, 128], [3000, 32768], [2000, 50257], [98304, 1023], [1, 2 ** 24]].map(
-      ([rows, columns]) => softmaxCase(rows as number, columns as number),
-    ),
+    ...[
+      [8192, 8192],
+      [98304, 1024],
+      [262144, 128],
+      [3000, 32768],
+      [2000, 50257],
+      [98304, 1023],
+      [1, 2 ** 24],
+    ].map(([rows, columns]) => softmaxCase(rows as number, columns as number)),
     softmaxDownCase(1024, 98304),
     ...(['layer_norm', 'rms_norm'] as const).flatMap((op) => [
       normCase(op, 8192, 768),

@@ -26,7 +26,12 @@ export interface KernelCase {
   readonly folded?: number;
   readonly inputs: Readonly<Record<string, InputData>>;
   readonly params?: Readonly<Record<string, number>>;
-  readonly output: { readonly name: string; readonly length: number; readonly dtype?: DType; readonly strides?: readonly number[] };
+  readonly output: {
+    readonly name: string;
+    readonly length: number;
+    readonly dtype?: DType;
+    readonly strides?: readonly number[];
+  };
   /** What an element of the output should be, and by how much it may differ. */
   expected(read: Read, index: number): { readonly value: number; readonly tolerance: number };
 }

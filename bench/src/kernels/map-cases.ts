@@ -1,4 +1,15 @@
-import { add, batchNormRelu, biasGelu, biasReluResidual, bilinear, copy, exp, gatherRows, maxPool, tanh } from './graphs.ts';
+import {
+  add,
+  batchNormRelu,
+  biasGelu,
+  biasReluResidual,
+  bilinear,
+  copy,
+  exp,
+  gatherRows,
+  maxPool,
+  tanh,
+} from './graphs.ts';
 import type { KernelCase } from './kernel-case.ts';
 
 /** Abramowitz and Stegun 7.1.26: within 1.5e-7, enough to see a wrong element. */
@@ -84,7 +95,12 @@ export function permuteCase(a: number, b: number, c: number, d: number): KernelC
     inputs: { x: { length: n, strides: [b * c * d, d, c * d, 1] } },
     output: { name: 'y', length: n },
     expected: (read, index) => {
-      const [i, j, k, l] = [Math.floor(index / (b * c * d)), Math.floor(index / (b * d)) % c, Math.floor(index / d) % b, index % d];
+      const [i, j, k, l] = [
+        Math.floor(index / (b * c * d)),
+        Math.floor(index / (b * d)) % c,
+        Math.floor(index / d) % b,
+        index % d,
+      ];
       return close(read('x', ((i * b + k) * c + j) * d + l), 0);
     },
   };

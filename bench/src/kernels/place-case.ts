@@ -29,7 +29,11 @@ export function placeCase(backend: WebGpuBackend, kernelCase: KernelCase): Place
       }),
     ),
     outputs: {
-      [output.name]: { ptr: out, ...(output.strides && { strides: output.strides }), ...(output.dtype && { dtype: output.dtype }) },
+      [output.name]: {
+        ptr: out,
+        ...(output.strides && { strides: output.strides }),
+        ...(output.dtype && { dtype: output.dtype }),
+      },
     },
     params,
   };
@@ -41,14 +45,20 @@ export function placeCase(backend: WebGpuBackend, kernelCase: KernelCase): Place
   };
 }
 
-function place(backend: WebGpuBackend, workspace: Workspace, { length, dtype = 'f32', below = 1 }: InputData, seed: number): HostInput {
+function place(
+  backend: WebGpuBackend,
+  workspace: Workspace,
+  { length, dtype = 'f32', below = 1 }: InputData,
+  seed: number,
+): HostInput {
   if (dtype !== 'u32') {
     const array = noiseArray(length, seed, dtype);
     return { at: (index) => array.at(index), ptr: workspace.input(array) };
   }
-  const numbers = Uint32Array.from({ length }, (_, i) => Math.floor(((Math.imul(i + seed, 0x9e3779b1) >>> 0) / 2 ** 32) * below));
+  const numbers = Uint32Array.from({ length }, (_, i) =>
+    Math.floor(((Math.imul(i + seed, 0x9e3779b1) >>> 0) / 2 ** 32) * below),
+  );
   const ptr = workspace.output(length);
   backend.copyHtod(offsetPtr(ptr, 0), numbers);
   return { at: (index) => numbers[index] as number, ptr };
 }
-

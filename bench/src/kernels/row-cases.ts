@@ -30,7 +30,10 @@ const mean = (values: Float64Array): number => values.reduce((sum, value) => sum
 const sumExp = (values: Float64Array): number => values.reduce((sum, value) => sum + Math.exp(value), 0);
 
 /** What a case expects, told once the inputs can be read. */
-function lazily(prepare: (read: Read) => (index: number) => number, tolerance: (value: number) => number): KernelCase['expected'] {
+function lazily(
+  prepare: (read: Read) => (index: number) => number,
+  tolerance: (value: number) => number,
+): KernelCase['expected'] {
   let value: ((index: number) => number) | undefined;
   return (read, index) => {
     value ??= prepare(read);
@@ -94,18 +97,21 @@ export function normCase(op: 'layer_norm' | 'rms_norm', rows: number, columns: n
     inputs: { x: { length: n }, scale: vector, ...(isLayer ? { shift: vector } : {}) },
     params: { eps: EPS },
     output: { name: 'y', length: n },
-    expected: lazily((read) => {
-      const stats = memoized((row: number) => {
-        const values = rowsOf(read, columns)(row);
-        const center = isLayer ? mean(values) : 0;
-        return { center, r: 1 / Math.sqrt(mean(values.map((value) => (value - center) ** 2)) + EPS) };
-      });
-      return (index) => {
-        const { center, r } = stats(Math.floor(index / columns));
-        const column = index % columns;
-        return (read('x', index) - center) * r * read('scale', column) + (isLayer ? read('shift', column) : 0);
-      };
-    }, (value) => 1e-4 * Math.abs(value) + 1e-4),
+    expected: lazily(
+      (read) => {
+        const stats = memoized((row: number) => {
+          const values = rowsOf(read, columns)(row);
+          const center = isLayer ? mean(values) : 0;
+          return { center, r: 1 / Math.sqrt(mean(values.map((value) => (value - center) ** 2)) + EPS) };
+        });
+        return (index) => {
+          const { center, r } = stats(Math.floor(index / columns));
+          const column = index % columns;
+          return (read('x', index) - center) * r * read('scale', column) + (isLayer ? read('shift', column) : 0);
+        };
+      },
+      (value) => 1e-4 * Math.abs(value) + 1e-4,
+    ),
   };
 }
 
@@ -128,18 +134,21 @@ export function foldCase(op: keyof typeof FOLDS, name: string, outer: number, le
     folded: 1,
     inputs: { x: { length: n, strides: [length * inner, 1, inner] } },
     output: { name: 'y', length: outer * inner, ...(op === 'argmax' ? { dtype: 'u32' as const } : {}) },
-    expected: lazily((read) => {
-      return (index) => {
-        const first = Math.floor(index / inner) * length * inner + (index % inner);
-        let [sum, most, place] = [0, -Infinity, 0];
-        for (let i = 0; i < length; i++) {
-          const value = read('x', first + i * inner);
-          sum += value;
-          if (value > most) [most, place] = [value, i];
-        }
-        return { reduce_sum: sum, reduce_max: most, global_avg_pool: sum / length, argmax: place }[op];
-      };
-    }, () => (op === 'reduce_sum' ? 1e-6 * length : op === 'global_avg_pool' ? 1e-6 : 0)),
+    expected: lazily(
+      (read) => {
+        return (index) => {
+          const first = Math.floor(index / inner) * length * inner + (index % inner);
+          let [sum, most, place] = [0, -Infinity, 0];
+          for (let i = 0; i < length; i++) {
+            const value = read('x', first + i * inner);
+            sum += value;
+            if (value > most) [most, place] = [value, i];
+          }
+          return { reduce_sum: sum, reduce_max: most, global_avg_pool: sum / length, argmax: place }[op];
+        };
+      },
+      () => (op === 'reduce_sum' ? 1e-6 * length : op === 'global_avg_pool' ? 1e-6 : 0),
+    ),
   };
 }
 

@@ -85,7 +85,8 @@ function softmaxOf(x: Float32Array, rows: number, columns: number, stride = colu
     let sum = 0;
     for (let c = 0; c < columns; c++) max = Math.max(max, x[r * stride + c * step] as number);
     for (let c = 0; c < columns; c++) sum += Math.exp((x[r * stride + c * step] as number) - max);
-    for (let c = 0; c < columns; c++) y[r * stride + c * step] = Math.exp((x[r * stride + c * step] as number) - max) / sum;
+    for (let c = 0; c < columns; c++)
+      y[r * stride + c * step] = Math.exp((x[r * stride + c * step] as number) - max) / sum;
   }
   return y;
 }
@@ -98,6 +99,23 @@ describe.each([
   it.each([[1], [7], [1000], [1024], [4099]])('exp of %d', async (n) => {
     const x = noise(n);
     expectClose((await run(expKernel, [n], 0, [x], [], traits))[0] as number[], [...x].map(Math.exp));
+  });
+
+  it.each([
+    [64, 64],
+    [100, 36],
+    [33, 77],
+    [17, 3],
+  ])('%d x %d transposed, times two', async (rows, columns) => {
+    const x = noise(rows * columns);
+    const [y] = await run(twice, [columns, rows], 0, [x], [[1, columns]], traits);
+    expect(y).toEqual(
+      transposed(
+        [...x].map((v) => 2 * v),
+        rows,
+        columns,
+      ),
+    );
   });
 
   it.each([
@@ -142,7 +160,8 @@ describe.each([
     const wanted = Array.from({ length: rows }, (__, r) =>
       x.subarray(r * columns, (r + 1) * columns).reduce((sum, v) => sum + v, 0),
     );
-    for (const [r, value] of wanted.entries()) expect(Math.abs((y?.[r] as number) - value)).toBeLessThan(columns * 2e-5);
+    for (const [r, value] of wanted.entries())
+      expect(Math.abs((y?.[r] as number) - value)).toBeLessThan(columns * 2e-5);
   });
 
   it.each([
@@ -170,12 +189,15 @@ describe.each([
       const row = [...x.subarray(r * columns, (r + 1) * columns)];
       const mean = row.reduce((sum, v) => sum + v, 0) / columns;
       const variance = row.reduce((sum, v) => sum + (v - mean) ** 2, 0) / columns;
-      row.forEach((v, c) => wanted.push(((v - mean) / Math.sqrt(variance + 1e-5)) * (g[c] as number) + (b[c] as number)));
+      row.forEach((v, c) =>
+        wanted.push(((v - mean) / Math.sqrt(variance + 1e-5)) * (g[c] as number) + (b[c] as number)),
+      );
     }
     expectClose(y as number[], wanted, 1e-3);
   });
 });
 
+const twice = defineKernel('twice', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.mul(x, 2) }));
 const softmaxAcross = softmax;
 /** What the packed output [columns, rows] of a transposed view holds. */
 function transposed(y: readonly number[], rows: number, columns: number): number[] {

@@ -33,7 +33,12 @@ export function runAxes({ kernel, shape, folded, inputs, outputs }: CheckedRun):
     sizes: shape.slice(from, to),
     strides: views.map((view) => view.slice(from, to)),
   });
-  const leading = inputs.length + Math.max(0, outputs.findIndex(({ access }) => access === 'element'));
+  const leading =
+    inputs.length +
+    Math.max(
+      0,
+      outputs.findIndex(({ access }) => access === 'element'),
+    );
   const rows = coalesce(byStride(part(0, unfolded), leading));
   const inRow = coalesce(part(unfolded, rank));
   const operands = inputs.length + outputs.length;

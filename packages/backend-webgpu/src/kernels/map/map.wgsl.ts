@@ -1,12 +1,14 @@
-import type { WgslValue } from '../arithmetic/wgsl-value.ts';
 import { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 import { addressOf } from '../run/address.ts';
-import { GraphScope, type PointSource } from '../run/graph-scope.ts';
-import { loadRaw, storeRaw } from '../run/operand-access.ts';
+import type { RawValue } from '../run/encode.ts';
+import { GraphScope } from '../run/graph-scope.ts';
+import { storeRaw } from '../run/operand-access.ts';
 import type { BindingSpec, OperandSpec } from '../run/operand-spec.ts';
+import { paramUniforms, type RunSpec, sizeName, storageOf, storeFunctions, uniformsOf } from '../run/run-spec.ts';
+
 import { storedBits } from '../run/stored-bits.ts';
-import { paramUniforms, type RunSpec, sizeName, startName, storageOf, storeFunctions, uniformsOf } from '../run/run-spec.ts';
+import { NOWHERE, pointSource } from './point-source.ts';
 
 /** How the points of a map are spread over the lanes. */
 export interface MapLayout {
@@ -35,10 +37,11 @@ export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLa
     return { coordinates, inside, scope: new GraphScope(spec, block, pointSource(spec, block, coordinates), call) };
   });
   for (const { scope } of points) scope.preload();
-  for (const { coordinates, inside, scope } of points) {
-    const raws = spec.graph.outputs.map((_, output) => storedBits(spec, output, scope));
+  // What gathers loads too: all of a lane's values are there before the first is stored.
+  const raws = points.map(({ scope }) => spec.graph.outputs.map((_, output) => storedBits(spec, output, scope)));
+  for (const [point, { coordinates, inside }] of points.entries()) {
     const stores = block.inner();
-    for (const [output, raw] of raws.entries()) {
+    for (const [output, raw] of (raws[point] as readonly RawValue[]).entries()) {
       const index = spec.graph.inputs.length + output;
       const operand = spec.operands[index] as OperandSpec;
       const { place, step } = addressOf(spec, index, coordinates);
@@ -63,12 +66,6 @@ ${block.text()}
 }`,
   });
 }
-
-/** What the call's own values are asked for: nothing that belongs to a point. */
-const nothing = (): never => {
-  throw new Error('a value of the call belongs to no point');
-};
-const NOWHERE: PointSource = { load: nothing, coordinate: nothing, fold: nothing };
 
 interface Point {
   /** Along each axis; along the last one in vectors. */
@@ -106,24 +103,5 @@ function gridPoint(block: WgslBlock, rank: number, unroll: number, k: number): P
   return {
     coordinates: [...Array.from({ length: rank - 2 }, () => '0u'), safe, 'safe_column'],
     inside: `column < u.${column} && ${own} < u.${row}`,
-  };
-}
-
-function pointSource(spec: RunSpec, block: WgslBlock, coordinates: readonly string[]): PointSource {
-  return {
-    ...NOWHERE,
-    load: (input) => {
-      const operand = spec.operands[input] as OperandSpec;
-      const { place, step } = addressOf(spec, input, coordinates);
-      return loadRaw(block, operand, spec.bindings[operand.binding] as BindingSpec, place, spec.width, step);
-    },
-    coordinate: (place): WgslValue => {
-      const start = `u.${startName(place)}`;
-      const isVector = place === spec.vectorAxis && spec.width === 4;
-      const text = isVector
-        ? `vec4u(${coordinates[place]} * 4u + ${start}) + vec4u(0u, 1u, 2u, 3u)`
-        : `${coordinates[place]} + ${start}`;
-      return { text: block.define(text), type: 'u32', width: isVector ? 4 : 1 };
-    },
   };
 }

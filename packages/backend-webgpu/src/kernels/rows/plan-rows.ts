@@ -14,7 +14,15 @@ import { planesBefore } from './scratch-code.ts';
 type Way = NamedVariant & RowClass & { readonly isAcross: boolean; readonly chunk: number };
 
 /** Every variant of the families that fold. */
-export const VARIANT_IDS: readonly string[] = ['rows/registers', 'rows/lane', 'rows/again', 'columns/lane', 'columns/team', 'stages/rows', 'stages/columns'];
+export const VARIANT_IDS: readonly string[] = [
+  'rows/registers',
+  'rows/lane',
+  'rows/again',
+  'columns/lane',
+  'columns/team',
+  'stages/rows',
+  'stages/columns',
+];
 
 /** Invocations that keep a device busy. */
 const BUSY = { software: 4096, gpu: 2 ** 18 };
@@ -52,7 +60,12 @@ export function launchRows(
     ...uniformValues(piece, bound, base, params),
     ...rowUniforms(piece, rows, steps),
   };
-  const spec = (stage: number | undefined): RowsSpec => ({ ...base, team, vectors: stage === undefined ? way.vectors : 0, stage });
+  const spec = (stage: number | undefined): RowsSpec => ({
+    ...base,
+    team,
+    vectors: stage === undefined ? way.vectors : 0,
+    stage,
+  });
   const kernel = (stage: number | undefined) =>
     kernelOfGraph('rows', spec(stage), (name, own) => rowsKernel(`${name} ${way.id}`, own));
   const parts = steps === 0 ? 1 : Math.ceil(steps / way.chunk);
@@ -85,9 +98,7 @@ interface Question {
 
 function chooseWay(piece: Piece, question: Question, recorder: Recorder): Way {
   const { rows, steps, isAcross, width } = question;
-  const candidates = isAcross
-    ? columnWays(question, recorder.traits)
-    : rowWays(piece, question, recorder.traits);
+  const candidates = isAcross ? columnWays(question, recorder.traits) : rowWays(piece, question, recorder.traits);
   const shapeClass = (): string =>
     `${isAcross ? 'columns' : 'rows'} x${width} ${piece.geometry.kernel.name} ${[rows, steps].map(sizeStep).join(' ')}`;
   return pickVariant(recorder, { shapeClass, candidates, preferred: candidates[0] as Way });
@@ -112,8 +123,14 @@ function rowWays(piece: Piece, { rows, steps, width }: Question, traits: DeviceT
     const chunk = chunkOf({ rows, steps, width, team: rowClass.team }, traits);
     if (chunk >= steps) return { ...rowClass, id: own, isAcross: false, chunk: steps };
     // In parts, rows are read by as many lanes as there are.
-    const team = rowClass.team === 1 ? rowClass : { team: Math.min(256, traits.maxInvocations), rows: 1, vectors: 0 as const };
-    return { ...team, id: 'stages/rows', isAcross: false, chunk: chunkOf({ rows, steps, width, team: team.team }, traits) };
+    const team =
+      rowClass.team === 1 ? rowClass : { team: Math.min(256, traits.maxInvocations), rows: 1, vectors: 0 as const };
+    return {
+      ...team,
+      id: 'stages/rows',
+      isAcross: false,
+      chunk: chunkOf({ rows, steps, width, team: team.team }, traits),
+    };
   });
 }
 

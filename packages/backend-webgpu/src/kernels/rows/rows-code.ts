@@ -109,7 +109,13 @@ export class RowsCode {
     }
     block.add('let row = min(row_number, u.rows - 1u);');
     block.add('let is_row = row_number < u.rows;');
-    this.#rowCoordinates.push(...divide(block, 'row', Array.from({ length: rowRank }, (_, axis) => axis)));
+    this.#rowCoordinates.push(
+      ...divide(
+        block,
+        'row',
+        Array.from({ length: rowRank }, (_, axis) => axis),
+      ),
+    );
     for (const [index, { level }] of operands.entries()) {
       const own = level === 'gather' ? '' : addressOf(this.#spec, index, this.#rowCoordinates).place;
       this.#bases.push(own === '' ? own : block.define(own));
@@ -232,7 +238,11 @@ export class RowsCode {
       const innerMath = new WgslArithmetic(inner);
       for (const [index, fold] of open.entries()) {
         const own = variables[index] as State;
-        const lifted = joinAll(fold, innerMath, steps.map((step) => this.#lift(fold, step)));
+        const lifted = joinAll(
+          fold,
+          innerMath,
+          steps.map((step) => this.#lift(fold, step)),
+        );
         const joined = fold.join(innerMath, own, lifted);
         for (const [part, { text }] of joined.entries()) inner.add(`${own[part]?.text} = ${text};`);
       }
@@ -300,12 +310,7 @@ export class RowsCode {
     block.enclose(`if (is_row && mate == 0u${isFirst})`, stores);
   }
 
-  #store(
-    block: WgslBlock,
-    output: number,
-    raw: RawValue,
-    coordinates: readonly (string | undefined)[],
-  ): void {
+  #store(block: WgslBlock, output: number, raw: RawValue, coordinates: readonly (string | undefined)[]): void {
     const index = this.#spec.graph.inputs.length + output;
     const operand = this.#spec.operands[index] as OperandSpec;
     const { place, step } = addressOf(this.#spec, index, coordinates, this.#bases[index]);

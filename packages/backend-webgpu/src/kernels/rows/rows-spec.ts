@@ -1,3 +1,4 @@
+import type { RowClass } from '@concord/kernel';
 import type { UniformType } from '../kernel.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import type { TeamSpec } from './team.ts';
@@ -6,7 +7,7 @@ import type { TeamSpec } from './team.ts';
 export interface RowsSpec extends RunSpec {
   readonly team: TeamSpec;
   /** Vectors of a row that a lane keeps in registers; 0: rows are read again in each phase. */
-  readonly vectors: 0 | 1 | 2 | 4 | 8;
+  readonly vectors: RowClass['vectors'];
   /**
    * Where folds are computed in parts: the phase whose folds this kernel finds parts of; the parts of those before it are
    * joined first. The last stage, behind all phases, stores. Undefined: all in one.
@@ -37,7 +38,9 @@ export function stageUniforms(spec: RowsSpec): Record<string, UniformType> {
     // Rows, in vectors where lanes lie across them, and vectors (or steps) of a row.
     rows: 'u32',
     steps: 'u32',
-    ...(hasPlaces(spec) ? { [FIRST_PLACE]: 'u32', ...Object.fromEntries(axes.map((axis) => [placeName(axis), 'u32' as const])) } : {}),
+    ...(hasPlaces(spec)
+      ? { [FIRST_PLACE]: 'u32', ...Object.fromEntries(axes.map((axis) => [placeName(axis), 'u32' as const])) }
+      : {}),
     ...(hasMean(spec) ? { scale: 'f32', divisor: 'f32' } : {}),
     ...(spec.stage === undefined
       ? {}

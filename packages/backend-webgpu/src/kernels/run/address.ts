@@ -22,15 +22,15 @@ export function addressOf(
   coordinates: readonly (string | undefined)[],
   base = `u.${offsetName(operand)}`,
 ): Address {
-  const { access, level } = spec.operands[operand] as OperandSpec;
+  const { access, level, axis: vectorAxis = spec.vectorAxis } = spec.operands[operand] as OperandSpec;
   const terms = coordinates.flatMap((coordinate, axis) => {
     if (coordinate === undefined || coordinate === '0u' || (level === 'row' && axis >= spec.rowRank)) return [];
     const stride = `u.${strideName(operand, axis)}`;
-    if (axis !== spec.vectorAxis) return [`${coordinate} * ${stride}`];
+    if (axis !== vectorAxis) return [`${coordinate} * ${stride}`];
     if (access === 'constant') return [];
     if (access === 'vector') return [coordinate];
     const first = spec.width === 1 ? coordinate : `(${coordinate} * ${spec.width}u)`;
     return [access === 'dense' ? first : `${first} * ${stride}`];
   });
-  return { place: [base, ...terms].join(' + '), step: `u.${strideName(operand, spec.vectorAxis)}` };
+  return { place: [base, ...terms].join(' + '), step: `u.${strideName(operand, vectorAxis)}` };
 }

@@ -20,6 +20,8 @@ export interface VectorLayout {
   readonly axis: number;
   /** Gather inputs whose last index runs along the vectors. */
   readonly gathersVectors: ReadonlySet<number>;
+  /** Inputs that are turned around in workgroup memory, and the axis that they lie along. */
+  readonly turned?: { readonly axis: number; readonly inputs: ReadonlySet<number> };
 }
 
 interface Placed {
@@ -77,7 +79,9 @@ export function bindPiece(
     for (const [at, { index, operand }] of members.entries()) {
       const { type, dtype, access: level } = operand.layout;
       const access = accesses[at] === 'vector' && !agree ? 'dense' : (accesses[at] as Access);
-      operands[index] = { type, dtype, level, access, binding: bindings.length };
+      const { turned } = layout;
+      const axis = turned?.inputs.has(index) === true ? { axis: turned.axis } : {};
+      operands[index] = { type, dtype, level, access, binding: bindings.length, ...axis };
     }
     const own = members.map(({ index, operand }) =>
       elementFor(operand.layout.dtype, (operands[index] as OperandSpec).access, operand.isOutput),
@@ -88,7 +92,11 @@ export function bindPiece(
   return { bindings, spans, operands, offsets };
 }
 
-function accessIn({ index, operand }: Placed, offset: number, { width, axis, gathersVectors }: VectorLayout): Access {
+function accessIn(
+  { index, operand }: Placed,
+  offset: number,
+  { width, axis, gathersVectors, turned }: VectorLayout,
+): Access {
   const { access: level, shape } = operand.layout;
   if (level === 'gather') {
     const last = shape.length - 1;
@@ -96,7 +104,8 @@ function accessIn({ index, operand }: Placed, offset: number, { width, axis, gat
     const isWhole = (shape[last] as number) % 4 === 0;
     return width === 4 && gathersVectors.has(index) && access === 'vector' && isWhole ? 'vector' : 'strided';
   }
-  return accessOf({ strides: operand.strides, axis, width, offset });
+  const own = turned?.inputs.has(index) === true ? turned.axis : axis;
+  return accessOf({ strides: operand.strides, axis: own, width, offset });
 }
 
 function groupsOf(placed: readonly Placed[], recorder: Recorder): readonly Group[] | undefined {

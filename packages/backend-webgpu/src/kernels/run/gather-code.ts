@@ -11,12 +11,7 @@ import { gatherSizeName, offsetName, type RunSpec, strideName } from './run-spec
  *
  * @param operands - otherwise, then the indices; a negative i32 is a u32 beyond every size
  */
-export function gatherCode(
-  block: WgslBlock,
-  spec: RunSpec,
-  input: number,
-  operands: readonly WgslValue[],
-): WgslValue {
+export function gatherCode(block: WgslBlock, spec: RunSpec, input: number, operands: readonly WgslValue[]): WgslValue {
   const operand = spec.operands[input] as OperandSpec;
   const binding = spec.bindings[operand.binding] as BindingSpec;
   const [otherwise, ...indices] = operands.map((index, at) => (at === 0 ? index : asWords(block, index))) as [
@@ -25,11 +20,15 @@ export function gatherCode(
   ];
   const isVector = operand.access === 'vector' && indices.slice(0, -1).every(({ width }) => width === 1);
   // Of four neighbours that begin at a multiple of four all are inside or none: the first one speaks for them.
-  const own = isVector ? indices.map((index) => (index.width === 1 ? index : { ...index, text: `${index.text}.x`, width: 1 as const })) : indices;
+  const own = isVector
+    ? indices.map((index) => (index.width === 1 ? index : { ...index, text: `${index.text}.x`, width: 1 as const }))
+    : indices;
   const width = own.some((index) => index.width === 4) ? 4 : 1;
   const words = wgslType('u32', width);
   const texts = own.map((index) => widened(index, width));
-  const inside = block.define(texts.map((text, axis) => `(${text} < ${words}(u.${gatherSizeName(input, axis)}))`).join(' & '));
+  const inside = block.define(
+    texts.map((text, axis) => `(${text} < ${words}(u.${gatherSizeName(input, axis)}))`).join(' & '),
+  );
   const address = texts.map((text, axis) => `${text} * u.${strideName(input, axis)}`).join(' + ');
   const place = block.define(`u.${offsetName(input)} + select(${words}(0u), ${address}, ${inside})`);
   const raw = isVector
@@ -47,7 +46,11 @@ export function gatherCode(
 
 function asWords(block: WgslBlock, index: WgslValue): WgslValue {
   if (index.type === 'u32') return index;
-  return { text: block.define(`bitcast<${wgslType('u32', index.width)}>(${index.text})`), type: 'u32', width: index.width };
+  return {
+    text: block.define(`bitcast<${wgslType('u32', index.width)}>(${index.text})`),
+    type: 'u32',
+    width: index.width,
+  };
 }
 
 /** Elements at places of their own. */

@@ -33,7 +33,12 @@ export class GraphScope {
     this.#spec = spec;
     this.#source = source;
     this.#outer = outer;
-    this.#lowering = new NodeLowering(this.math, spec.graph, this.#leaves(), outer === undefined ? undefined : outer.#lowering);
+    this.#lowering = new NodeLowering(
+      this.math,
+      spec.graph,
+      this.#leaves(),
+      outer === undefined ? undefined : outer.#lowering,
+    );
   }
 
   /** The value of a node. */

@@ -33,7 +33,12 @@ export function specOf(piece: Piece, bound: BoundPiece, { width, axis }: VectorL
 }
 
 /** Values of the uniforms that every kernel of a piece has. */
-export function uniformValues(piece: Piece, bound: BoundPiece, spec: RunSpec, params: readonly number[]): Record<string, number> {
+export function uniformValues(
+  piece: Piece,
+  bound: BoundPiece,
+  spec: RunSpec,
+  params: readonly number[],
+): Record<string, number> {
   const { geometry, sizes, starts, operands } = piece;
   const values: Record<string, number> = {};
   for (const [axis, size] of sizes.entries()) {
@@ -45,11 +50,12 @@ export function uniformValues(piece: Piece, bound: BoundPiece, spec: RunSpec, pa
   }
   for (const [index, { layout, strides }] of operands.entries()) {
     const isGather = layout.access === 'gather';
-    const isVector = (bound.operands[index] as OperandSpec).access === 'vector' && !isGather;
+    const { access, axis: vectorAxis = spec.vectorAxis } = bound.operands[index] as OperandSpec;
+    const isVector = access === 'vector' && !isGather;
     const unit = isVector ? spec.width : 1;
     values[offsetName(index)] = (bound.offsets[index] as number) / unit;
     for (const [axis, stride] of strides.entries()) {
-      values[strideName(index, axis)] = isVector && axis !== spec.vectorAxis ? stride / unit : stride;
+      values[strideName(index, axis)] = isVector && axis !== vectorAxis ? stride / unit : stride;
     }
     if (!isGather) continue;
     for (const [axis, size] of layout.shape.entries()) values[gatherSizeName(index, axis)] = size;

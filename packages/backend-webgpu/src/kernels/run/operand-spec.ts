@@ -20,6 +20,8 @@ export interface OperandSpec {
   readonly access: Access;
   /** Index of its binding. */
   readonly binding: number;
+  /** The axis that its vectors lie along, where it is not that of the others. */
+  readonly axis?: number;
 }
 
 /** Bytes of an element in memory. */

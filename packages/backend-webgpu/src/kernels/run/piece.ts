@@ -55,7 +55,10 @@ export function wholePiece(geometry: CheckedRun, axes: RunAxes): Piece {
 }
 
 /** Elements from the operand's first to the piece's first, and from that to the piece's last, both counted. */
-export function reachOf({ sizes, starts }: Piece, { layout, strides }: PieceOperand): { first: number; extent: number } {
+export function reachOf(
+  { sizes, starts }: Piece,
+  { layout, strides }: PieceOperand,
+): { first: number; extent: number } {
   if (layout.access === 'gather') return { first: 0, extent: layout.extent };
   let [first, extent] = [0, 1];
   for (const [axis, size] of sizes.entries()) {
