@@ -33,7 +33,7 @@ export interface KernelCase {
     readonly strides?: readonly number[];
   };
   /** What an element of the output should be, and by how much it may differ. */
-  expected(read: Read, index: number): { readonly value: number; readonly tolerance: number };
+  readonly expected: (read: Read, index: number) => { readonly value: number; readonly tolerance: number };
 }
 
 /** A case on a device. */

@@ -40,7 +40,7 @@ export function placeCase(backend: WebGpuBackend, kernelCase: KernelCase): Place
   return {
     output: out,
     read: (name, index) => (inputs.get(name) as HostInput).at(index),
-    run: () => backend.run(kernel, call as never),
+    run: () => backend.run(kernel, call),
     free: () => workspace.free(),
   };
 }

@@ -79,7 +79,7 @@ const layerNorm = defineKernel(
 );
 
 function softmaxOf(x: Float32Array, rows: number, columns: number, stride = columns, step = 1): number[] {
-  const y = new Array<number>(rows * columns);
+  const y = Array.from({ length: rows * columns }, () => 0);
   for (let r = 0; r < rows; r++) {
     let max = -Infinity;
     let sum = 0;
