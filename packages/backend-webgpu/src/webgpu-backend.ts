@@ -1,6 +1,7 @@
 import {
   BackendError,
   type DevicePtr,
+  type DType,
   type FloatDType,
   isBackendError,
   type VariantReport,
@@ -19,10 +20,10 @@ import { operandsOf, type VariantTuning, variantTuning } from '@concord/variants
 import type { PoolCounters } from './client/buffer-pool.ts';
 import { WebGpuClient } from './client/webgpu-client.ts';
 import type { WebGpuOptions } from './client/webgpu-options.ts';
-import { refuseBuiltIn } from './kernels/built-in.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
+import { paramWords } from './kernels/run/params.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
 import { f16Fault } from './f16-trial.ts';
 import { matrixUnitsFault } from './matrix-units-trial.ts';
@@ -77,6 +78,7 @@ export interface WebGpuNative {
 
 const FLOATS: readonly FloatDType[] = ['f32', 'f16'];
 const F32: readonly FloatDType[] = ['f32'];
+const DTYPES: readonly DType[] = ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'];
 
 /** The contract in WGSL, on Dawn in Node, on `navigator.gpu` in a browser, or on a device that the caller made. */
 export class WebGpuBackend extends BaseBackend<StorageBuffer> {
@@ -86,7 +88,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
     attention: this.#kernel('attention', F32),
-    run: { ...this.#kernel('run', F32), refuse: refuseBuiltIn, covers: 'some' },
+    run: this.#kernel('run', DTYPES),
   };
   readonly #options: WebGpuOptions;
   #opened: WebGpuClient | undefined;
@@ -184,7 +186,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   /** A kernel that is planned and then recorded. */
   #kernel<Name extends KernelCall['kernel']>(
     kernel: Name,
-    dtypes: readonly FloatDType[],
+    dtypes: readonly DType[],
   ): NonNullable<BackendKernels<StorageBuffer>[Name]> {
     return {
       dtypes,
@@ -193,7 +195,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       run: (call: ResolvedCall<StorageBuffer>['call']) => {
         const resolved = { kernel, call } as ResolvedCall<StorageBuffer>;
         const operands = operandsOf(resolved);
-        this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands);
+        const params = 'geometry' in call ? paramWords(call.geometry.kernel.params, call.params) : undefined;
+        this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands, params);
       },
     } as NonNullable<BackendKernels<StorageBuffer>[Name]>;
   }
