@@ -142,6 +142,19 @@ export class WgslArithmetic implements Arithmetic<WgslValue> {
     );
   }
 
+  rarely(type: ValueType, condition: WgslValue, value: WgslValue, special: () => WgslValue): WgslValue {
+    const outer = this.block;
+    const width = widest(condition, value);
+    const text = outer.fresh();
+    outer.add(`var ${text} = ${widened(value, width)};`);
+    const result: WgslValue = { text, type, width };
+    this.block = outer.inner();
+    this.block.add(`${text} = ${this.select(type, condition, special(), result).text};`);
+    outer.enclose(`if (${condition.width === 1 ? condition.text : `any(${condition.text})`})`, this.block);
+    this.block = outer;
+    return result;
+  }
+
   toFloat(_from: IntegerType, a: WgslValue): WgslValue {
     return this.#define(`${wgslType('f32', a.width)}(${a.text})`, 'f32', a.width);
   }
