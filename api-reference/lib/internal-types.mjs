@@ -3,6 +3,6 @@
 export const INTERNAL_TYPES = {
   // What its client is made of.
   '@concord/backend-levelzero': ['Block', 'KernelObject', 'LevelZeroLibrary', 'OpenDevice'],
-  // The layers under FunctionBuilder, and generated tables.
-  '@concord/spirv-builder': ['Arguments', 'ModuleContext', 'Op', 'OpenCl', 'Parameters', 'Region', 'Values'],
+  // What its signatures are made of, and a generated table.
+  '@concord/spirv-builder': ['Arguments', 'OpenCl', 'Parameters', 'Region', 'Values'],
 };

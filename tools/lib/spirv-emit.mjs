@@ -7,7 +7,6 @@
  * @typedef {import('./spirv-grammar.mjs').Subset} Subset
  * @typedef {import('./spirv-grammar.mjs').Entry} Entry
  * @typedef {import('./spirv-grammar.mjs').Kind} Kind
- * @typedef {import('./spirv-grammar.mjs').Operand} Operand
  */
 
 /**
@@ -26,7 +25,6 @@ export function emitFiles(subset, core, openCl) {
     'enums.ts': coreHeader + subset.kinds.filter(isEnum).map(emitEnum).join('\n'),
     'open-cl.ts':
       openClHeader + constants('OpenCl', 'Numbers of the instructions of the set "OpenCL.std".', subset.openCl),
-    'grammar.ts': coreHeader + emitGrammar(subset),
   };
 }
 
@@ -78,103 +76,3 @@ function constants(name, hint, entries, areBits = false) {
 
 /** @param {number} value */
 const hex = (value) => `0x${value.toString(16)}`;
-
-/** @param {Subset} subset */
-function emitGrammar({ instructions, kinds, openCl }) {
-  return [
-    `export type OperandKind =${kinds.map(({ kind }) => `\n  | ${quote(kind)}`).join('')};`,
-    GRAMMAR_TYPES,
-    '/** The core instructions, by opcode. */',
-    'export const instructions: Readonly<Record<number, InstructionGrammar>> = {',
-    ...instructions.map((entry) => `  ${entry.value}: ${emitEntry(entry)},`),
-    '};',
-    '',
-    '/** What an operand of each kind may be. */',
-    'export const operandKinds: Readonly<Record<OperandKind, OperandKindGrammar>> = {',
-    ...kinds.flatMap(emitKind),
-    '};',
-    '',
-    '/** The instructions of the set "OpenCL.std", by number. */',
-    'export const openClInstructions: Readonly<Record<number, InstructionGrammar>> = {',
-    ...openCl.map((entry) => `  ${entry.value}: ${emitEntry(entry)},`),
-    '};',
-    '',
-  ].join('\n');
-}
-
-const GRAMMAR_TYPES = `
-/** What a word or more of an instruction stand for. Exactly one, unless the quantifier says otherwise. */
-export interface OperandGrammar {
-  readonly kind: OperandKind;
-  readonly quantifier?: '?' | '*';
-  readonly name?: string;
-}
-
-/** An instruction, or an enumerant with its parameters as operands. */
-export interface InstructionGrammar {
-  readonly name: string;
-  readonly operands?: readonly OperandGrammar[];
-  /** Any one of these has to be declared; those outside of the subset are left out. */
-  readonly capabilities?: readonly string[];
-  /** Any one of these brings it to versions before \`version\`. */
-  readonly extensions?: readonly string[];
-  /** The first version of SPIR-V that has it without an extension; null: none has. Left out: 1.0. */
-  readonly version?: string | null;
-}
-
-export interface OperandKindGrammar {
-  readonly category: 'BitEnum' | 'ValueEnum' | 'Id' | 'Literal' | 'Composite';
-  /** Of a composite: the kinds that follow each other. */
-  readonly bases?: readonly OperandKind[];
-  /** Of an enum, by value. */
-  readonly enumerants?: Readonly<Record<number, InstructionGrammar>>;
-}
-
-const type: OperandGrammar = { kind: 'IdResultType' };
-const result: OperandGrammar = { kind: 'IdResult' };
-`;
-
-/** @param {Kind} kind */
-function emitKind({ kind, category, bases, enumerants }) {
-  const row = `  ${kind}: { category: ${quote(category)}`;
-  if (bases.length > 0) return [`${row}, bases: ${list(bases.map(quote))} },`];
-  if (enumerants.length === 0) return [`${row} },`];
-  // Of two names of one value a text has the last, which is "None" for a mask without bits.
-  const byValue = new Map(enumerants.map((entry) => [entry.value, entry]));
-  return [
-    `  ${kind}: {`,
-    `    category: ${quote(category)},`,
-    '    enumerants: {',
-    ...[...byValue.values()].map(
-      (entry) => `      ${category === 'BitEnum' ? hex(entry.value) : entry.value}: ${emitEntry(entry)},`,
-    ),
-    '    },',
-    '  },',
-  ];
-}
-
-/** @param {Entry} entry */
-function emitEntry({ name, operands, capabilities, extensions, version }) {
-  const fields = [`name: ${quote(name)}`];
-  if (operands.length > 0) fields.push(`operands: ${list(operands.map(emitOperand))}`);
-  if (capabilities.length > 0) fields.push(`capabilities: ${list(capabilities.map(quote))}`);
-  if (extensions.length > 0) fields.push(`extensions: ${list(extensions.map(quote))}`);
-  if (version !== '1.0') fields.push(`version: ${version === undefined ? 'null' : quote(version)}`);
-  return `{ ${fields.join(', ')} }`;
-}
-
-/** @param {Operand} operand */
-function emitOperand({ kind, quantifier, name }) {
-  if (kind === 'IdResultType') return 'type';
-  if (kind === 'IdResult') return 'result';
-  const fields = [`kind: ${quote(kind)}`];
-  if (quantifier) fields.push(`quantifier: ${quote(quantifier)}`);
-  if (name) fields.push(`name: ${quote(name)}`);
-  return `{ ${fields.join(', ')} }`;
-}
-
-/** @param {string[]} items */
-const list = (items) => `[${items.join(', ')}]`;
-
-/** @param {string} text */
-const quote = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;

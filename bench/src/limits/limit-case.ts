@@ -1,4 +1,4 @@
-import type { ComputeBackend, DevicePtr, DType } from '@concord/backend-core';
+import type { ComputeBackend, DevicePtr, FloatDType } from '@concord/backend-core';
 import type { Work } from '../work.ts';
 import { type NoiseArray, noiseArray } from './noise-array.ts';
 import { Workspace } from './workspace.ts';
@@ -15,7 +15,7 @@ export interface Trial {
   /** Queues one call. */
   run(): void;
   readonly output: DevicePtr;
-  readonly dtype: DType;
+  readonly dtype: FloatDType;
   readonly length: number;
   /** Entry `index` of the output. */
   expected(index: number): Expected;
@@ -33,7 +33,7 @@ export interface CaseDefinition {
   readonly flops?: number;
   readonly bytes?: number;
   /** Of all operands. Default: f32. */
-  readonly dtype?: DType;
+  readonly dtype?: FloatDType;
   /** Elements of each input. */
   readonly inputs: readonly number[];
   /** Elements of the output. */
@@ -45,7 +45,7 @@ export interface CaseDefinition {
 /** A case, by the names that the other side of the comparison gives it too. */
 export interface LimitCase extends CaseDefinition {
   readonly op: Work['op'];
-  readonly dtype: DType;
+  readonly dtype: FloatDType;
   /** The inputs on the host. */
   operands(): Operands<NoiseArray>;
   /** Makes the operands on a device. */

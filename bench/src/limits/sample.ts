@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { Expected } from './limit-case.ts';
 
 /** Of the magnitude of the terms: hundreds of roundings, while a wrong term is a million. */
@@ -18,7 +18,7 @@ export function findError(
   index: number,
   got: number,
   { value, magnitude }: Expected,
-  dtype: DType,
+  dtype: FloatDType,
 ): string | undefined {
   const most = TOLERANCE * magnitude + (dtype === 'f16' ? HALF_ROUNDING * Math.abs(value) : 0);
   if (Math.abs(got - value) <= most) return undefined;

@@ -1,4 +1,4 @@
-import { type ComputeBackend, type DevicePtr, type DType, offsetPtr, toF16Array } from '@concord/backend-core';
+import { type ComputeBackend, type DevicePtr, type FloatDType, offsetPtr, toF16Array } from '@concord/backend-core';
 import type { NoiseArray } from './noise-array.ts';
 
 /** The memory of one case on a device. */
@@ -20,7 +20,7 @@ export class Workspace {
   }
 
   /** Memory full of NaN, so that an entry that is not written shows. */
-  output(length: number, dtype: DType = 'f32'): DevicePtr {
+  output(length: number, dtype: FloatDType = 'f32'): DevicePtr {
     const bytes = length * (dtype === 'f16' ? 2 : 4);
     const ptr = this.#backend.alloc(bytes);
     this.#memory.push(ptr);

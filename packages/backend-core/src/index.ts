@@ -6,6 +6,8 @@
 export type {
   AllocOptions,
   ComputeBackend,
+  ExplainedPass,
+  Explanation,
   LeftOutVariant,
   LostInfo,
   MemoryInfo,
@@ -22,6 +24,7 @@ export {
   type DeviceInfo,
   type DeviceType,
   type DType,
+  type FloatDType,
   type Limits,
   type Numerics,
   OP_NAMES,
@@ -29,13 +32,22 @@ export {
   type Support,
 } from './contract/capabilities.ts';
 export { type DevicePtr, NULL_PTR, offsetPtr } from './contract/device-ptr.ts';
-export type { AttentionCall, AttentionShape } from './contract/ops/attention.ts';
-export type { BatchedGemmCall, BatchedGemmShape } from './contract/ops/batched-gemm.ts';
-export { BINARY_OPS, type BinaryCall, type BinaryOp, type BinaryShape } from './contract/ops/binary.ts';
-export type { Conv2dCall, Conv2dShape } from './contract/ops/conv2d.ts';
-export type { GemmCall, GemmShape, Transpose } from './contract/ops/gemm.ts';
-export { REDUCE_OPS, type ReduceCall, type ReduceOp, type ReduceShape } from './contract/ops/reduce.ts';
-export { UNARY_OPS, type UnaryCall, type UnaryOp, type UnaryShape } from './contract/ops/unary.ts';
+export type { AttentionCall, AttentionShape, HeadStrides, MaskField, MaskView } from './ops/attention.ts';
+export {
+  BINARY_OPS,
+  type BinaryOp,
+  REDUCE_OPS,
+  type ReduceOp,
+  UNARY_OPS,
+  type UnaryOp,
+} from './contract/function-names.ts';
+export type { BinaryCall, BinaryShape } from './ops/binary.ts';
+export type { Conv2dCall, Conv2dShape, FilterShape, HeightWidth, ImageShape, Padding } from './ops/conv2d.ts';
+export type { Epilogue, EpilogueField, EpilogueShape } from './ops/epilogue.ts';
+export type { BatchedGemmCall, BatchedGemmShape, GemmCall, GemmShape, Transpose } from './ops/gemm.ts';
+export type { ReduceCall, ReduceShape } from './ops/reduce.ts';
+export type { TopKCall, TopKShape } from './ops/top-k.ts';
+export type { UnaryCall, UnaryShape } from './ops/unary.ts';
 export {
   BackendError,
   type BackendErrorFields,

@@ -1,17 +1,12 @@
-import { BackendError, type DevicePtr, type DType, type OpName } from '@concord/backend-core';
+import { BackendError, type DevicePtr, type DType, type FloatDType } from '@concord/backend-core';
 import {
+  type BackendKernels,
   BaseBackend,
   type BaseBackendOptions,
   type InitResult,
   type Operand,
-  type ResolvedAttention,
-  type ResolvedBinary,
-  type ResolvedConv2d,
-  type ResolvedGemm,
-  type ResolvedReduce,
-  type ResolvedScale,
-  type ResolvedUnary,
 } from '@concord/backend-core/implement';
+import { builtInOf } from '@concord/backend-core/kernel';
 import { cpuDevice } from './cpu-device.ts';
 import { attention } from './kernels/attention.ts';
 import { binary } from './kernels/binary.ts';
@@ -33,17 +28,8 @@ export interface CpuNative {
 /** V8 admits larger buffers, but float32 views of them are slow and 4 GiB is what other devices offer. */
 const MAX_ALLOCATION_BYTES = 2 ** 32;
 
+const FLOATS: readonly DType[] = ['f32', 'f16'];
 const F32: readonly DType[] = ['f32'];
-const DTYPES: Readonly<Record<OpName, readonly DType[]>> = {
-  gemm: ['f32', 'f16'],
-  batchedGemm: ['f32', 'f16'],
-  gemmF16: ['f16'],
-  conv2dForward: F32,
-  attention: F32,
-  reduce: F32,
-  unary: F32,
-  binary: F32,
-};
 
 /**
  * The contract in pure TypeScript. Every op runs to its end inside the call, so nothing is ever pending; sums are
@@ -55,6 +41,48 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     bytesOf: (ptr) => bytes(this.operandAt(ptr)),
   };
 
+  protected readonly kernels: BackendKernels<ArrayBuffer> = {
+    gemm: {
+      dtypes: FLOATS,
+      run: (call) =>
+        gemm(call, elements(call.a, call.dtype), elements(call.b, call.dtype), elements(call.c, call.dtype)),
+    },
+    conv2dForward: {
+      dtypes: F32,
+      run: (call) => conv2d(call, floats(call.input), floats(call.filter), floats(call.output)),
+    },
+    attention: {
+      dtypes: F32,
+      run: (call) => attention(call, floats(call.q), floats(call.k), floats(call.v), floats(call.o)),
+    },
+    run: {
+      dtypes: F32,
+      covers: 'some',
+      refuse: ({ kernel }) =>
+        builtInOf(kernel) === undefined && kernel.name !== 'scale'
+          ? `kernel ${kernel.name} is not built in`
+          : undefined,
+      run: ({ geometry, inputs, outputs, params }) => {
+        const builtIn = builtInOf(geometry.kernel);
+        const [output] = outputs as [Operand<ArrayBuffer>];
+        const [first, second] = inputs.map((input) => (input === undefined ? new Float32Array() : input));
+        const floatsOf = (x: unknown): Float32Array =>
+          x instanceof Float32Array ? x : floats(x as Operand<ArrayBuffer>);
+        const [outer = 0, inner = 0, axisLength = 0] = geometry.shape;
+        if (builtIn === undefined) {
+          const { strides, dtype } = geometry.outputs[0]!;
+          const [strideC, ldc] = strides as [number, number];
+          const sizes = { batchCount: outer, m: inner, n: axisLength, ldc, strideC };
+          scale({ ...sizes, beta: params[0] ?? 0, dtype } as never, elements(output, dtype as FloatDType));
+        } else if (builtIn.op === 'unary')
+          unary({ op: builtIn.function, n: outer } as never, floatsOf(first), floats(output));
+        else if (builtIn.op === 'binary') {
+          binary({ op: builtIn.function, n: outer } as never, floatsOf(first), floatsOf(second), floats(output));
+        } else reduce({ op: builtIn.function, outer, inner, axisLength } as never, floatsOf(first), floats(output));
+      },
+    },
+  };
+
   constructor(options: BaseBackendOptions = {}) {
     super(options);
   }
@@ -62,12 +90,8 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
   protected async doInit(): Promise<InitResult> {
     return {
       device: cpuDevice(),
-      capabilities: {
-        ops: Object.keys(DTYPES) as OpName[],
-        dtypes: DTYPES,
-        limits: { maxAllocationBytes: MAX_ALLOCATION_BYTES, maxHeadDim: 65_536 },
-        numerics: { f32Subnormals: 'kept' },
-      },
+      limits: { maxAllocationBytes: MAX_ALLOCATION_BYTES, maxHeadDim: 65_536, maxTopK: 65_536 },
+      numerics: { f32Subnormals: 'kept' },
     };
   }
 
@@ -105,35 +129,6 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
   }
 
   protected async doSynchronize(): Promise<void> {}
-
-  protected override doGemm(call: ResolvedGemm<ArrayBuffer>): void {
-    const { dtype } = call;
-    gemm(call, elements(call.a, dtype), elements(call.b, dtype), elements(call.c, dtype));
-  }
-
-  protected override doScale(call: ResolvedScale<ArrayBuffer>): void {
-    scale(call, elements(call.c, call.dtype));
-  }
-
-  protected override doConv2d(call: ResolvedConv2d<ArrayBuffer>): void {
-    conv2d(call, floats(call.input), floats(call.filter), floats(call.output));
-  }
-
-  protected override doAttention(call: ResolvedAttention<ArrayBuffer>): void {
-    attention(call, floats(call.q), floats(call.k), floats(call.v), floats(call.o));
-  }
-
-  protected override doReduce(call: ResolvedReduce<ArrayBuffer>): void {
-    reduce(call, call.input === undefined ? new Float32Array() : floats(call.input), floats(call.output));
-  }
-
-  protected override doUnary(call: ResolvedUnary<ArrayBuffer>): void {
-    unary(call, floats(call.input), floats(call.output));
-  }
-
-  protected override doBinary(call: ResolvedBinary<ArrayBuffer>): void {
-    binary(call, floats(call.a), floats(call.b), floats(call.output));
-  }
 }
 
 function bytes({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8Array {
@@ -144,7 +139,7 @@ function floats({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Float
   return new Float32Array(buffer, byteOffset, byteLength / 4);
 }
 
-function elements(operand: Operand<ArrayBuffer>, dtype: DType): Storage {
+function elements(operand: Operand<ArrayBuffer>, dtype: FloatDType): Storage {
   if (dtype === 'f32') return floats(operand);
   return new Uint16Array(operand.buffer, operand.byteOffset, operand.byteLength / 2);
 }

@@ -19,7 +19,7 @@ export function levelZero(): BackendProvider {
   return {
     name: 'level-zero',
     priority: 20,
-    contractVersion: 1,
+    contractVersion: 2,
     probe: () => Promise.resolve({ available: false, reason: 'wrong-platform', message: MESSAGE, hint: HINT }),
     create: () => Promise.reject(wrongPlatform()),
   };
@@ -31,6 +31,10 @@ export class LevelZeroBackend extends BackendLifecycle {
 
   protected doInit(): Promise<InitResult> {
     return Promise.reject(wrongPlatform());
+  }
+
+  protected capabilitiesOf(): never {
+    throw wrongPlatform();
   }
 
   protected doDispose(): Promise<void> {

@@ -1,29 +1,17 @@
+import { BackendError, type DevicePtr, type DType, isBackendError, type VariantReport } from '@concord/backend-core';
 import {
-  BackendError,
-  type DevicePtr,
-  type DType,
-  isBackendError,
-  type OpName,
-  type VariantReport,
-} from '@concord/backend-core';
-import {
+  type BackendKernels,
   BaseBackend,
   type BaseBackendOptions,
-  type CheckedOp,
   type InitResult,
-  type ResolvedAttention,
-  type ResolvedBinary,
-  type ResolvedConv2d,
-  type ResolvedGemm,
-  type ResolvedReduce,
-  type ResolvedScale,
-  type ResolvedUnary,
+  type KernelCall,
+  type ResolvedCall,
 } from '@concord/backend-core/implement';
-import { variantTuning } from '@concord/variants';
+import { extentsOf, variantTuning } from '@concord/variants';
 import { addressOf } from './device/command-stream.ts';
 import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
-import { planScale } from './kernels/gemm/plan.ts';
+import { refuseBuiltIn } from './kernels/built-in.ts';
 import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
 import { tryMatrixEngines } from './matrix-engine-trial.ts';
 import type { LevelZeroNative } from './native.ts';
@@ -33,17 +21,8 @@ import { OpRunner } from './op-runner.ts';
 /** Options of a {@link LevelZeroBackend}. */
 export interface LevelZeroBackendOptions extends LevelZeroOptions, BaseBackendOptions {}
 
+const FLOATS: readonly DType[] = ['f32', 'f16'];
 const F32: readonly DType[] = ['f32'];
-const DTYPES: Readonly<Record<OpName, readonly DType[]>> = {
-  gemm: ['f32', 'f16'],
-  batchedGemm: ['f32', 'f16'],
-  gemmF16: ['f16'],
-  conv2dForward: F32,
-  attention: F32,
-  reduce: F32,
-  unary: F32,
-  binary: F32,
-};
 
 /** How long `dispose` waits for the device; the base class gives up at the same time. */
 const DISPOSE_TIMEOUT_MS = 4_900;
@@ -52,6 +31,12 @@ const DISPOSE_TIMEOUT_MS = 4_900;
 export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   readonly name = 'level-zero';
   readonly native: LevelZeroNative;
+  protected readonly kernels: BackendKernels<DeviceMemory> = {
+    gemm: this.#kernel('gemm', FLOATS),
+    conv2dForward: this.#kernel('conv2dForward', F32),
+    attention: this.#kernel('attention', F32),
+    run: { ...this.#kernel('run', F32), refuse: refuseBuiltIn, covers: 'some' },
+  };
   readonly #options: LevelZeroOptions;
   #opened: LevelZeroClient | undefined;
   #openedRunner: OpRunner | undefined;
@@ -78,12 +63,8 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     });
     return {
       device: client.deviceInfo,
-      capabilities: {
-        ops: Object.keys(DTYPES) as OpName[],
-        dtypes: DTYPES,
-        limits: { maxAllocationBytes: client.traits.maxAllocationBytes, maxHeadDim: 256 },
-        numerics: { f32Subnormals: 'may-flush' },
-      },
+      limits: { maxAllocationBytes: client.traits.maxAllocationBytes, maxHeadDim: 256, maxTopK: 256 },
+      numerics: { f32Subnormals: 'may-flush' },
     };
   }
 
@@ -123,51 +104,8 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     this.#client.flush();
   }
 
-  protected override doPrepare(op: CheckedOp): Promise<void> {
-    return this.#runner.prepare(op);
-  }
-
-  protected override unsupportedReason(op: CheckedOp): string | undefined {
-    if (!mayBeRefused(op, this.#client.traits)) return undefined;
-    try {
-      this.#runner.planOf(op);
-      return undefined;
-    } catch (error) {
-      if (isBackendError(error, 'UNSUPPORTED')) return error.detail;
-      throw error;
-    }
-  }
-
   protected override pooledBytes(): number {
     return this.#opened?.memory().pooledBytes ?? 0;
-  }
-
-  protected override doGemm(call: ResolvedGemm<DeviceMemory>): void {
-    this.#runner.run(call.opName, { hook: 'gemm', call });
-  }
-
-  protected override doScale(call: ResolvedScale<DeviceMemory>): void {
-    this.#client.record(call.opName, (recorder) => planScale(call, recorder));
-  }
-
-  protected override doConv2d(call: ResolvedConv2d<DeviceMemory>): void {
-    this.#runner.run(call.opName, { hook: 'conv2d', call });
-  }
-
-  protected override doAttention(call: ResolvedAttention<DeviceMemory>): void {
-    this.#runner.run(call.opName, { hook: 'attention', call });
-  }
-
-  protected override doReduce(call: ResolvedReduce<DeviceMemory>): void {
-    this.#runner.run(call.opName, { hook: 'reduce', call });
-  }
-
-  protected override doUnary(call: ResolvedUnary<DeviceMemory>): void {
-    this.#runner.run(call.opName, { hook: 'unary', call });
-  }
-
-  protected override doBinary(call: ResolvedBinary<DeviceMemory>): void {
-    this.#runner.run(call.opName, { hook: 'binary', call });
   }
 
   get #client(): LevelZeroClient {
@@ -178,6 +116,31 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   get #runner(): OpRunner {
     if (this.#openedRunner === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
     return this.#openedRunner;
+  }
+
+  /** A kernel that is planned and then recorded. */
+  #kernel<Name extends KernelCall['kernel']>(
+    kernel: Name,
+    dtypes: readonly DType[],
+  ): NonNullable<BackendKernels<DeviceMemory>[Name]> {
+    return {
+      dtypes,
+      refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
+      prepare: (call: KernelCall['call']) => this.#runner.prepare({ kernel, call } as KernelCall),
+      run: (call: ResolvedCall<DeviceMemory>['call']) =>
+        this.#runner.run('opName' in call ? call.opName : kernel, { kernel, call } as ResolvedCall<DeviceMemory>),
+    } as NonNullable<BackendKernels<DeviceMemory>[Name]>;
+  }
+
+  #refuse(call: KernelCall): string | undefined {
+    if (!mayBeRefused(call, this.#client.traits)) return undefined;
+    try {
+      this.#runner.planOf(call);
+      return undefined;
+    } catch (error) {
+      if (isBackendError(error, 'UNSUPPORTED')) return error.detail;
+      throw error;
+    }
   }
 
   #makeNative(): LevelZeroNative {
@@ -214,8 +177,8 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
       tuning: variantTuning(
         () => client().tuning,
         (op, shape) => {
-          const checked = this.checkedShape(op, shape);
-          return checked === undefined ? [] : this.#runner.planOf(checked).picks;
+          const steps = this.loweredShape(op, shape);
+          return steps.flatMap((step) => this.#runner.planOf(step).picks);
         },
       ),
     };
@@ -226,7 +189,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
  * Whether a plan could find that the device cannot run it: then it is planned twice. No plan but conv2d's launches more
  * groups than an operand has elements.
  */
-function mayBeRefused({ hook, call }: CheckedOp, { maxGroups }: DeviceTraits): boolean {
+function mayBeRefused(call: KernelCall, { maxGroups }: DeviceTraits): boolean {
   const certain = Math.min(...maxGroups);
-  return hook === 'conv2d' || call.operands.some(({ elements }) => elements > certain);
+  return call.kernel === 'conv2dForward' || extentsOf(call).some((extent) => extent > certain);
 }

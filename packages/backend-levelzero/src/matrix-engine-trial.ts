@@ -84,7 +84,15 @@ async function multiplyOn(
   try {
     const operands = { a: upload(a), b: upload(b), c: place(m * n * 2) };
     const sizes = { m, n, k, lda: k, ldb: n, ldc: n, batchCount: 1, strideA: 0, strideB: 0, strideC: 0 };
-    const plain = { opName: 'gemmF16', dtype: 'f16', transA: false, transB: false, alpha: 1, beta: 0 } as const;
+    const plain = {
+      opName: 'gemmF16',
+      dtype: 'f16',
+      transA: false,
+      transB: false,
+      alpha: 1,
+      beta: 0,
+      epilogue: undefined,
+    } as const;
     client.record('gemmF16', (recorder) =>
       planGemm({ ...plain, ...sizes, ...operands, operands: [] }, recorder, () => variant),
     );

@@ -1,5 +1,5 @@
 import { isBackendError, type VariantReport } from '@concord/backend-core';
-import type { CheckedOp } from '@concord/backend-core/implement';
+import type { KernelCall, ResolvedCall } from '@concord/backend-core/implement';
 import { operandsOf } from '@concord/variants';
 import { isInLargeBuffer } from './device/large-buffers.ts';
 import type { LevelZeroClient } from './device/level-zero-client.ts';
@@ -36,19 +36,19 @@ export class OpRunner {
   }
 
   /** Records an op with its operands. @throws {BackendError} as planning and building */
-  run(opName: string, op: CheckedOp): void {
-    const operands = operandsOf<DeviceMemory>(op.call);
+  run(opName: string, op: ResolvedCall<DeviceMemory>): void {
+    const operands = operandsOf(op);
     const hasLargeBuffers = operands.some(isInLargeBuffer);
     this.#client.run(opName, this.#builtPlan(op, operands, hasLargeBuffers), operands, hasLargeBuffers);
   }
 
   /** The plan of a call without operands. Nothing is built. @throws {BackendError} as planning */
-  planOf(op: CheckedOp): OpPlan {
+  planOf(op: KernelCall): OpPlan {
     return this.#plans.ofShape(op);
   }
 
   /** Builds what a call needs, on other threads. @throws {BackendError} as planning and building */
-  async prepare(op: CheckedOp): Promise<void> {
+  async prepare(op: KernelCall): Promise<void> {
     for (;;) {
       const plan = this.#plans.ofShape(op);
       const kernels = [...kernelsOf(plan)];
@@ -62,7 +62,7 @@ export class OpRunner {
     }
   }
 
-  #builtPlan(op: CheckedOp, operands: readonly Span[], hasLargeBuffers: boolean): OpPlan {
+  #builtPlan(op: ResolvedCall<DeviceMemory>, operands: readonly Span[], hasLargeBuffers: boolean): OpPlan {
     const built = hasLargeBuffers ? this.#builtForLarge : this.#built;
     for (;;) {
       const plan = this.#plans.of(op, operands);

@@ -13,7 +13,7 @@ export function levelZero(options: LevelZeroOptions = {}): BackendProvider {
   return {
     name: 'level-zero',
     priority: PRIORITY,
-    contractVersion: 1,
+    contractVersion: 2,
     probe: () => probe(options),
     create: (createOptions) => new LevelZeroBackend({ ...options, ...createOptions }),
   };

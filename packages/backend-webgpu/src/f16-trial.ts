@@ -1,5 +1,6 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
-import type { WebGpuClient, WebGpuOptions } from './client/webgpu-client.ts';
+import type { WebGpuClient } from './client/webgpu-client.ts';
+import type { WebGpuOptions } from './client/webgpu-options.ts';
 import { f16RoundTrip, ROUND_TRIP_NUMBERS } from './kernels/gemm/f16-round-trip.wgsl.ts';
 import { withTrialClient } from './trial-client.ts';
 

@@ -7,7 +7,8 @@ export type { AdapterChoice } from './client/adapters.ts';
 export type { PoolCounters } from './client/buffer-pool.ts';
 export type { DawnOptions } from './client/dawn-source.ts';
 export type { BindingLayout, CompiledKernel } from './client/pipeline-cache.ts';
-export { WebGpuClient, type WebGpuOptions } from './client/webgpu-client.ts';
+export { WebGpuClient } from './client/webgpu-client.ts';
+export type { WebGpuOptions } from './client/webgpu-options.ts';
 export {
   defineKernel,
   type Kernel,

@@ -1,5 +1,6 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
-import type { WebGpuClient, WebGpuOptions } from './client/webgpu-client.ts';
+import type { WebGpuClient } from './client/webgpu-client.ts';
+import type { WebGpuOptions } from './client/webgpu-options.ts';
 import { matrixUnitsTiles } from './kernels/gemm/matrix-units.ts';
 import { planGemm } from './kernels/gemm/plan.ts';
 import { withTrialClient } from './trial-client.ts';
@@ -66,7 +67,15 @@ function multiplyOn(options: WebGpuOptions, a: Uint16Array, b: Uint16Array): Pro
   return withTrialClient(options, async ({ client, place, upload, read }) => {
     const operands = { a: upload(a), b: upload(b), c: place(m * n * 2) };
     const sizes = { m, n, k, lda: k, ldb: n, ldc: n, batchCount: 1, strideA: 0, strideB: 0, strideC: 0 };
-    const plain = { opName: 'gemmF16', dtype: 'f16', transA: false, transB: false, alpha: 1, beta: 0 } as const;
+    const plain = {
+      opName: 'gemmF16',
+      dtype: 'f16',
+      transA: false,
+      transB: false,
+      alpha: 1,
+      beta: 0,
+      epilogue: undefined,
+    } as const;
     client.record('gemmF16', (recorder) => planGemm({ ...plain, ...sizes, ...operands, operands: [] }, recorder));
     return new Uint16Array(await read(operands.c));
   });

@@ -2,7 +2,8 @@ import { type BackendProvider, isBackendError, type ProbeResult } from '@concord
 import { chooseAdapter } from './client/adapters.ts';
 import { describeAdapter } from './client/device-info.ts';
 import { checkOptions } from './client/check-options.ts';
-import { gpuSource, type WebGpuOptions } from './client/webgpu-client.ts';
+import { gpuSource } from './client/webgpu-client.ts';
+import type { WebGpuOptions } from './client/webgpu-options.ts';
 import { WebGpuBackend } from './webgpu-backend.ts';
 
 /** The provider of the WebGPU backend, on the device that the options mean. */
@@ -10,7 +11,7 @@ export function webgpu(options: WebGpuOptions = {}): BackendProvider {
   return {
     name: 'webgpu',
     priority: 10,
-    contractVersion: 1,
+    contractVersion: 2,
     probe: () => probe(options),
     create: (createOptions) => new WebGpuBackend({ ...options, ...createOptions }),
   };

@@ -1,4 +1,5 @@
-import { WebGpuClient, type WebGpuOptions } from './client/webgpu-client.ts';
+import { WebGpuClient } from './client/webgpu-client.ts';
+import type { WebGpuOptions } from './client/webgpu-options.ts';
 import type { Span } from './kernels/recorder.ts';
 
 /** A client for a trial at `init`, which alone takes the harm of a failure, and the memory it works on. */

@@ -1,30 +1,25 @@
 import {
   BackendError,
   type DevicePtr,
-  type DType,
+  type FloatDType,
   isBackendError,
-  type OpName,
   type VariantReport,
 } from '@concord/backend-core';
 import {
   BaseBackend,
-  byteSize,
-  type CheckedCall,
-  type CheckedOp,
+  type BackendKernels,
   type BaseBackendOptions,
+  type CheckedCall,
+  BYTES_OF,
   type InitResult,
-  type ResolvedAttention,
-  type ResolvedBinary,
-  type ResolvedConv2d,
-  type ResolvedGemm,
-  type ResolvedReduce,
-  type ResolvedScale,
-  type ResolvedUnary,
+  type KernelCall,
+  type ResolvedCall,
 } from '@concord/backend-core/implement';
 import { operandsOf, type VariantTuning, variantTuning } from '@concord/variants';
 import type { PoolCounters } from './client/buffer-pool.ts';
-import { WebGpuClient, type WebGpuOptions } from './client/webgpu-client.ts';
-import { planScale } from './kernels/gemm/plan.ts';
+import { WebGpuClient } from './client/webgpu-client.ts';
+import type { WebGpuOptions } from './client/webgpu-options.ts';
+import { refuseBuiltIn } from './kernels/built-in.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
@@ -80,22 +75,19 @@ export interface WebGpuNative {
   };
 }
 
-const F32: readonly DType[] = ['f32'];
-const DTYPES: Readonly<Record<OpName, readonly DType[]>> = {
-  gemm: ['f32', 'f16'],
-  batchedGemm: ['f32', 'f16'],
-  gemmF16: ['f16'],
-  conv2dForward: F32,
-  attention: F32,
-  reduce: F32,
-  unary: F32,
-  binary: F32,
-};
+const FLOATS: readonly FloatDType[] = ['f32', 'f16'];
+const F32: readonly FloatDType[] = ['f32'];
 
 /** The contract in WGSL, on Dawn in Node, on `navigator.gpu` in a browser, or on a device that the caller made. */
 export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   readonly name = 'webgpu';
   readonly native: WebGpuNative;
+  protected readonly kernels: BackendKernels<StorageBuffer> = {
+    gemm: this.#kernel('gemm', FLOATS),
+    conv2dForward: this.#kernel('conv2dForward', F32),
+    attention: this.#kernel('attention', F32),
+    run: { ...this.#kernel('run', F32), refuse: refuseBuiltIn, covers: 'some' },
+  };
   readonly #options: WebGpuOptions;
   #opened: WebGpuClient | undefined;
   #openedPlans: PlanCache | undefined;
@@ -128,12 +120,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     if (this.#matrixUnitsFault !== undefined) client.renounceMatrixUnits();
     return {
       device: client.deviceInfo,
-      capabilities: {
-        ops: Object.keys(DTYPES) as OpName[],
-        dtypes: DTYPES,
-        limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256 },
-        numerics: { f32Subnormals: 'may-flush' },
-      },
+      limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256, maxTopK: 256 },
+      numerics: { f32Subnormals: 'may-flush' },
     };
   }
 
@@ -179,55 +167,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     this.#client.flush();
   }
 
-  protected override async doPrepare(op: CheckedOp): Promise<void> {
-    const { steps } = this.#plans.ofShape(op);
-    const kernels = new Set(steps.flatMap((step) => ('kernel' in step ? step.kernel : [])));
-    await Promise.all([...kernels].map((kernel) => this.#client.compile(kernel)));
-  }
-
-  protected override unsupportedReason(op: CheckedOp): string | undefined {
-    const { traits } = this.#client;
-    // Only operands that need more than one binding, and conv2d's extremes, are ever refused.
-    if (op.hook !== 'conv2d' && fitBindings(op.call, traits)) return undefined;
-    try {
-      this.#plans.ofShape(op);
-      return undefined;
-    } catch (error) {
-      if (isBackendError(error, 'UNSUPPORTED')) return error.detail;
-      throw error;
-    }
-  }
-
   protected override pooledBytes(): number {
     return this.#opened?.memory().pooledBytes ?? 0;
-  }
-
-  protected override doGemm(call: ResolvedGemm<StorageBuffer>): void {
-    this.#run(call.opName, { hook: 'gemm', call });
-  }
-
-  protected override doScale(call: ResolvedScale<StorageBuffer>): void {
-    this.#client.record(call.opName, (recorder) => planScale(call, recorder));
-  }
-
-  protected override doConv2d(call: ResolvedConv2d<StorageBuffer>): void {
-    this.#run(call.opName, { hook: 'conv2d', call });
-  }
-
-  protected override doAttention(call: ResolvedAttention<StorageBuffer>): void {
-    this.#run(call.opName, { hook: 'attention', call });
-  }
-
-  protected override doReduce(call: ResolvedReduce<StorageBuffer>): void {
-    this.#run(call.opName, { hook: 'reduce', call });
-  }
-
-  protected override doUnary(call: ResolvedUnary<StorageBuffer>): void {
-    this.#run(call.opName, { hook: 'unary', call });
-  }
-
-  protected override doBinary(call: ResolvedBinary<StorageBuffer>): void {
-    this.#run(call.opName, { hook: 'binary', call });
   }
 
   get #client(): WebGpuClient {
@@ -240,9 +181,40 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     return this.#openedPlans;
   }
 
-  #run(opName: OpName, op: CheckedOp): void {
-    const operands = operandsOf<StorageBuffer>(op.call);
-    this.#client.run(opName, this.#plans.of(op, operands), operands);
+  /** A kernel that is planned and then recorded. */
+  #kernel<Name extends KernelCall['kernel']>(
+    kernel: Name,
+    dtypes: readonly FloatDType[],
+  ): NonNullable<BackendKernels<StorageBuffer>[Name]> {
+    return {
+      dtypes,
+      refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
+      prepare: (call: KernelCall['call']) => this.#prepare({ kernel, call } as KernelCall),
+      run: (call: ResolvedCall<StorageBuffer>['call']) => {
+        const resolved = { kernel, call } as ResolvedCall<StorageBuffer>;
+        const operands = operandsOf(resolved);
+        this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands);
+      },
+    } as NonNullable<BackendKernels<StorageBuffer>[Name]>;
+  }
+
+  async #prepare(call: KernelCall): Promise<void> {
+    const { steps } = this.#plans.ofShape(call);
+    const kernels = new Set(steps.flatMap((step) => ('kernel' in step ? step.kernel : [])));
+    await Promise.all([...kernels].map((kernel) => this.#client.compile(kernel)));
+  }
+
+  #refuse(call: KernelCall): string | undefined {
+    const { traits } = this.#client;
+    // Only operands that need more than one binding, and conv2d's extremes, are ever refused.
+    if (call.kernel !== 'conv2dForward' && call.kernel !== 'run' && fitBindings(call.call, traits)) return undefined;
+    try {
+      this.#plans.ofShape(call);
+      return undefined;
+    } catch (error) {
+      if (isBackendError(error, 'UNSUPPORTED')) return error.detail;
+      throw error;
+    }
   }
 
   #makeNative(): WebGpuNative {
@@ -271,8 +243,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       tuning: variantTuning(
         () => client().tuning,
         (op, shape) => {
-          const checked = this.checkedShape(op, shape);
-          return checked === undefined ? [] : this.#plans.ofShape(checked).picks;
+          const steps = this.loweredShape(op, shape);
+          return steps.flatMap((step) => this.#plans.ofShape(step).picks);
         },
       ),
       get f16() {
@@ -286,7 +258,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
 }
 
 /** Whether one binding covers each operand, wherever in its buffer it lies. */
-function fitBindings(call: CheckedCall, { maxBindingBytes, storageAlignment }: DeviceTraits): boolean {
-  const most = (maxBindingBytes - bindingSlack(storageAlignment)) / byteSize(call.dtype);
-  return call.operands.every(({ elements }) => elements <= most);
+function fitBindings({ operands }: CheckedCall, { maxBindingBytes, storageAlignment }: DeviceTraits): boolean {
+  const limit = maxBindingBytes - bindingSlack(storageAlignment);
+  return operands.every(({ elements, dtype }) => elements * BYTES_OF[dtype] <= limit);
 }

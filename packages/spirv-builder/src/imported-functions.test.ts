@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { needSpirvTools, spirvDis } from '../test/support/spirv-tools.ts';
 import { ModuleBuilder } from './module-builder.ts';
-import { disassemble } from './text/index.ts';
 
 describe('functions of the driver’s compiler', () => {
-  it('are declared without a body, before the functions of the module, with their name', () => {
+  it('are declared without a body, before the functions of the module, with their name', (context) => {
+    needSpirvTools(context);
     const module = new ModuleBuilder();
     const [f32, f16] = [module.float(32), module.float(16)];
     module.kernel('early', {}, () => {});
     const imported = module.importFunction('_Z3maddf', { x: f16, y: f32 }, f32);
     module.kernel('late', { y: f32 }, (k, { y }) => void k.call(imported, 0.5, y));
-    const text = disassemble(module.build(), { header: false, indent: false });
+    const text = spirvDis(module.build());
     expect(text).toContain('OpCapability Linkage\n');
     // A value of this type is passed, though only a constant in a call says so.
     expect(text).toContain('OpCapability Float16\n');

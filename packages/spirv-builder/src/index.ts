@@ -3,16 +3,26 @@
  *
  * @packageDocumentation
  */
-export type { ForLoopOptions, SwitchCase } from './control-builder.ts';
-export type { AtomicOperation, FunctionBuilder, FunctionHandle } from './function-builder.ts';
+export type { FunctionBuilder } from './function-builder.ts';
 export { StorageClass } from './generated/enums.ts';
 export type { LabelId, TypeId, ValueId } from './ids.ts';
-export type { MathFunction } from './math-functions.ts';
-export type { AccessOptions } from './memory-builder.ts';
 export type { KernelOptions } from './kernel-options.ts';
+export type { MathFunction } from './math-functions.ts';
 export { ModuleBuilder } from './module-builder.ts';
+export type { ArithmeticOps } from './ops/arithmetic.ts';
+export type { Branches, SwitchCase } from './ops/branches.ts';
+export type { Calls, FunctionHandle } from './ops/calls.ts';
+export type { ComparisonOps } from './ops/comparisons.ts';
+export type { ConversionOps } from './ops/conversions.ts';
+export type { LogicOps } from './ops/logic.ts';
+export type { ForLoopOptions, Loops } from './ops/loops.ts';
+export type { MathOps } from './ops/math.ts';
+export type { AccessOptions, MemoryOps } from './ops/memory.ts';
+export type { SubgroupOperation, SubgroupOps } from './ops/subgroups.ts';
+export type { AtomicOperation, Synchronization } from './ops/synchronization.ts';
+export type { VectorOps } from './ops/vectors.ts';
+export type { Dimension, WorkItems } from './ops/work-items.ts';
 export { SpirvError } from './spirv-error.ts';
-export type { SubgroupOperation } from './subgroup-builder.ts';
 export {
   type ArrayType,
   type BoolType,
@@ -29,4 +39,3 @@ export {
 } from './type.ts';
 export type { TypeTable } from './type-table.ts';
 export type { ConstantInteger, Operand, Value } from './value.ts';
-export type { Dimension } from './work-item-builder.ts';

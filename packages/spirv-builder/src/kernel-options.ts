@@ -50,7 +50,7 @@ export function checkKernel(
     const refuse = (problem: string): never => {
       throw new SpirvError(`${place}, parameter ${name}`, problem);
     };
-    if (holds(type, ({ kind }) => kind === 'bool')) refuse(`cannot be ${nameOf(type)}: truth values have no bits`);
+    if (holds(type, ({ kind }) => kind === 'bool')) refuse(`cannot be ${nameOf(type)}: booleans have no bits`);
     if (type.kind === 'pointer' && !KERNEL_POINTERS.includes(type.storage)) {
       refuse('a kernel takes pointers to global, constant or workgroup memory');
     }

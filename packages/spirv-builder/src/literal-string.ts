@@ -9,29 +9,8 @@ export function encodeString(text: string): number[] {
   return words.map((word) => word >>> 0);
 }
 
-/**
- * The string at the start of `words` and how many words it takes.
- *
- * @returns what is wrong, when it does not end or is not UTF-8
- */
-export function decodeString(words: Uint32Array): { text: string; wordCount: number } | { problem: string } {
-  const bytes: number[] = [];
-  for (const [index, word] of words.entries()) {
-    for (let shift = 0; shift < 32; shift += 8) {
-      const byte = (word >>> shift) & 0xff;
-      if (byte !== 0) {
-        bytes.push(byte);
-        continue;
-      }
-      const text = fromUtf8(bytes);
-      return text === undefined ? { problem: 'a string is not UTF-8' } : { text, wordCount: index + 1 };
-    }
-  }
-  return { problem: 'a string does not end within its instruction' };
-}
-
 /** The bytes of a string in UTF-8. Half of a surrogate pair becomes U+FFFD. */
-export function utf8(text: string): number[] {
+function utf8(text: string): number[] {
   const bytes: number[] = [];
   for (const character of text) {
     const read = character.codePointAt(0)!;
@@ -45,11 +24,3 @@ export function utf8(text: string): number[] {
 }
 
 const tail = (code: number, shift: number): number => 0x80 | ((code >> shift) & 0x3f);
-
-function fromUtf8(bytes: readonly number[]): string | undefined {
-  try {
-    return decodeURIComponent(bytes.map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''));
-  } catch {
-    return undefined;
-  }
-}

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { instructionsOf } from '../test/support/instructions.ts';
 import type { FunctionBuilder } from './function-builder.ts';
-import { StorageClass } from './generated/enums.ts';
+import { Capability, StorageClass } from './generated/enums.ts';
+import { Op } from './generated/opcodes.ts';
 import type { KernelOptions } from './kernel-options.ts';
 import { ModuleBuilder } from './module-builder.ts';
 import { SpirvError } from './spirv-error.ts';
@@ -278,7 +280,7 @@ describe('operands', () => {
     expect(misuse((k, { x }) => k.splat(wrong(x.type), x))).toContain('f32 is no vector type');
   });
 
-  it('sub-group operations on truth values', () => {
+  it('sub-group operations on booleans', () => {
     expect(misuse((k, { n }) => k.subgroupBroadcast(k.eq(n, 1), 0))).toContain('takes int or float operands');
     expect(misuse((k, { p }) => k.subgroupShuffle(p, 0))).toContain('takes int or float operands');
     expect(misuse((k, { n }) => k.subgroupReduce(wrong('mul'), n))).toContain('there is no mul');
@@ -289,10 +291,10 @@ it('halves declare what they need: values Float16, pointers to them less', () =>
   const capabilities = (code: (k: FunctionBuilder, h: Value) => unknown): string[] => {
     const m = new ModuleBuilder();
     m.kernel('a', { h: m.globalPointer(m.float(16)) }, (k, { h }) => void code(k, h));
-    const words = [...m.build()];
-    const found: number[] = [];
-    for (let place = 5; (words[place]! & 0xffff) === 17; place += 2) found.push(words[place + 1]!);
-    return found.map((capability) => ({ 8: 'Float16Buffer', 9: 'Float16' })[capability] ?? 'other');
+    const declared = instructionsOf(m.build()).filter(({ opcode }) => opcode === Op.Capability);
+    return Object.entries(Capability).flatMap(([name, value]) =>
+      declared.some(({ operands }) => operands[0] === value) ? name : [],
+    );
   };
   expect(capabilities((k, h) => k.storeHalf(h, k.loadHalf(h)))).not.toContain('Float16');
   expect(capabilities((k, h) => k.storeHalf(h, k.loadHalf(h)))).toContain('Float16Buffer');

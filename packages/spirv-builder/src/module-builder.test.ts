@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { instructionsOf } from '../test/support/instructions.ts';
 import type { FunctionBuilder } from './function-builder.ts';
+import { ExecutionMode } from './generated/enums.ts';
+import { Op } from './generated/opcodes.ts';
 import { ModuleBuilder } from './module-builder.ts';
 import { SpirvError } from './spirv-error.ts';
-import { disassemble } from './text/index.ts';
 import type { Value } from './value.ts';
 
 /** Writes a kernel with a float, an unsigned integer and a pointer to floats. */
@@ -179,7 +181,9 @@ describe('contraction', () => {
     const modes = (options: { contraction?: 'off' }): boolean => {
       const module = new ModuleBuilder();
       module.kernel('k', {}, () => {}, options);
-      return /OpExecutionMode %\S+ ContractionOff\n/.test(disassemble(module.build()));
+      return instructionsOf(module.build()).some(
+        ({ opcode, operands }) => opcode === Op.ExecutionMode && operands[1] === ExecutionMode.ContractionOff,
+      );
     };
     expect(modes({ contraction: 'off' })).toBe(true);
     expect(modes({})).toBe(false);

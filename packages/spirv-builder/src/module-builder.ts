@@ -1,6 +1,6 @@
-import type { ModuleContext } from './block-builder.ts';
 import { ConstantTable } from './constant-table.ts';
-import { FunctionBuilder, type FunctionHandle } from './function-builder.ts';
+import { FunctionBody } from './function-body.ts';
+import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
 import {
   AddressingModel,
   Capability,
@@ -15,6 +15,8 @@ import {
 import { Op } from './generated/opcodes.ts';
 import type { ValueId } from './ids.ts';
 import { checkKernel, checkName, checkParameters, type KernelOptions } from './kernel-options.ts';
+import type { ModuleContext } from './module-context.ts';
+import type { FunctionHandle } from './ops/calls.ts';
 import { Requirements } from './requirements.ts';
 import { Sections } from './sections.ts';
 import { SpirvError } from './spirv-error.ts';
@@ -48,7 +50,7 @@ export class ModuleBuilder {
   readonly #imports = new Set<string>();
   #openCl: number | undefined;
   /** Functions that are being written: one may be started while another is, to be called there. */
-  readonly #open = new Set<FunctionBuilder>();
+  readonly #open = new Set<FunctionBody>();
   readonly #functions = new Set<object>();
 
   /** Types other than the common ones that have methods of their own here. */
@@ -60,6 +62,7 @@ export class ModuleBuilder {
     this.#constants = new ConstantTable(this.#sections, this.types, this.#requirements, this);
     this.#sections.push('memoryModel', Op.MemoryModel, AddressingModel.Physical64, MemoryModel.OpenCL);
     this.#context = {
+      module: this,
       sections: this.#sections,
       types: this.types,
       constants: this.#constants,
@@ -169,7 +172,7 @@ export class ModuleBuilder {
     return this.#handle(name, id, result, types);
   }
 
-  /** A name that disassemblers show. */
+  /** A name that `spirv-dis` and its like show. */
   name(value: Value, name: string): void {
     checkName('name', name);
     if (value?.module !== this) throw new SpirvError(`name ${name}`, 'is for a value of this module');
@@ -183,7 +186,7 @@ export class ModuleBuilder {
       throw new SpirvError(open.place, 'the function has no end yet: its code is running, or an exception left it');
     }
     if (this.#kernels.size === 0) throw new SpirvError('module', 'has no kernel');
-    return this.#sections.concatenate(this.#requirements.version);
+    return this.#sections.concatenate();
   }
 
   /** Entry points and imports are told apart by their names. */
@@ -220,21 +223,22 @@ export class ModuleBuilder {
       entries.map(([, parameter]) => parameter),
     );
     const id = this.#sections.nextId() as ValueId;
-    const k = new FunctionBuilder(place, this, this.#context, options !== undefined);
-    this.#open.add(k);
+    const body = new FunctionBody(place, this.#context, options !== undefined);
+    this.#open.add(body);
     const values = entries.map(([name, parameter]) => {
-      const value = k.parameter(parameter, options?.align?.[name]);
+      const value = body.parameter(parameter, options?.align?.[name]);
       this.name(value, name);
       return value;
     });
     const given = Object.fromEntries(entries.map(([name], index) => [name, values[index]])) as Arguments<Names>;
     // Left open when `write` throws: half a function is in no module.
-    const returned = write(k, given) as unknown;
+    const returned = write(functionBuilder(body), given) as unknown;
     if (returned instanceof Promise)
       throw new SpirvError(place, 'code cannot be asynchronous: it ends when it returns');
-    const { words, interfaces } = k.complete(id, type, result, control, values, returned as Operand | undefined);
+    const declaration = { id, type, result, control, parameters: values };
+    const { words, interfaces } = body.complete(declaration, returned as Operand | undefined);
     this.#sections.append('functions', words);
-    this.#open.delete(k);
+    this.#open.delete(body);
     return { id, interfaces };
   }
 

@@ -4,19 +4,11 @@ import type { Sections } from './sections.ts';
 import { encodeString } from './literal-string.ts';
 import { holds, type Type } from './type.ts';
 
-/** SPIR-V 1.2, the newest that OpenCL 2.2 takes. */
-const DEFAULT_VERSION = version(1, 2);
-
-function version(major: number, minor: number): number {
-  return (major << 16) | (minor << 8);
-}
-
-/** What a module needs of its consumer: capabilities, extensions and the version of SPIR-V, declared as code needs them. */
+/** What a module needs of its consumer: capabilities and extensions, declared as code needs them. */
 export class Requirements {
   readonly #sections: Sections;
   readonly #capabilities = new Set<number>();
   readonly #extensions = new Set<string>();
-  #version = DEFAULT_VERSION;
 
   constructor(sections: Sections) {
     this.#sections = sections;
@@ -41,15 +33,6 @@ export class Requirements {
     if (this.#extensions.has(name)) return;
     this.#extensions.add(name);
     this.#sections.push('extensions', Op.Extension, ...encodeString(name));
-  }
-
-  /** At least this version of SPIR-V. */
-  atLeast(major: number, minor: number): void {
-    this.#version = Math.max(this.#version, version(major, minor));
-  }
-
-  get version(): number {
-    return this.#version;
   }
 }
 

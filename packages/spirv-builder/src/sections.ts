@@ -20,6 +20,8 @@ const ORDER = [
 export type Section = (typeof ORDER)[number];
 
 const MAGIC = 0x07230203;
+/** SPIR-V 1.2, the newest that OpenCL 2.2 takes. */
+const VERSION = 0x0001_0200;
 
 /** Instructions by section, and the ids. */
 export class Sections {
@@ -54,9 +56,9 @@ export class Sections {
   }
 
   /** The module: header and sections. */
-  concatenate(version: number): Uint32Array {
+  concatenate(): Uint32Array {
     // Generator 0: not registered.
-    const header = [MAGIC, version, 0, this.#bound, 0];
+    const header = [MAGIC, VERSION, 0, this.#bound, 0];
     const total = ORDER.reduce((sum, section) => sum + this.#words[section].length, header.length);
     const module = new Uint32Array(total);
     module.set(header);

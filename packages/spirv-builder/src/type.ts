@@ -103,6 +103,11 @@ export function scalarAlignment(type: Type): number {
   }
 }
 
+/** Whether addresses can be multiples of so many bytes: powers of two, as far as a word goes. */
+export function isAlignment(bytes: number): boolean {
+  return bytes > 0 && bytes >>> 0 === bytes && (bytes & (bytes - 1)) === 0;
+}
+
 /** Whether such a part is in the memory of the type: itself, a component, an element or a member. */
 export function holds(type: Type, isSought: (part: Type) => boolean): boolean {
   if (isSought(type)) return true;

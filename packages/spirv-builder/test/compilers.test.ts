@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { Op } from '../src/generated/opcodes.ts';
 import { ModuleBuilder, type Type } from '../src/index.ts';
 import { FEATURES } from './support/features.ts';
+import { instructionsOf } from './support/instructions.ts';
 
 /**
  * Valid SPIR-V that ends the process in Intel's graphics compiler (IGC) of before 2023, such as 1.0.12504 of Debian 12 with
@@ -15,7 +16,7 @@ const FATAL: ReadonlyMap<number, string> = new Map([
 ]);
 
 it.each([
-  ['truth values', (m: ModuleBuilder): Type => m.float(32)],
+  ['booleans', (m: ModuleBuilder): Type => m.float(32)],
   ['vectors of them', (m: ModuleBuilder): Type => m.vector(m.float(32), 4)],
 ])('says not, xor, eq and ne of %s without what ends old compilers', (_, typeOf) => {
   const module = new ModuleBuilder();
@@ -40,12 +41,5 @@ it('would find one', () => {
 
 /** Names of the instructions in a module that old compilers do not survive. */
 function fatalIn(words: Uint32Array): string[] {
-  const found: string[] = [];
-  for (let at = 5; at < words.length;) {
-    const word = words[at] as number;
-    const name = FATAL.get(word & 0xffff);
-    if (name !== undefined) found.push(name);
-    at += word >>> 16;
-  }
-  return found;
+  return instructionsOf(words).flatMap(({ opcode }) => FATAL.get(opcode) ?? []);
 }

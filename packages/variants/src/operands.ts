@@ -1,13 +1,27 @@
-import { byteSize, type CheckedOp, type Operand } from '@concord/backend-core/implement';
+import {
+  BYTES_OF,
+  type CheckedCall,
+  type KernelCall,
+  type Operand,
+  type ResolvedCall,
+  type ResolvedRun,
+} from '@concord/backend-core/implement';
 
-/** The operands of a call that has some, in the order of `call.operands`. Those without elements have no memory. */
-export function operandsOf<Buffer>(call: CheckedOp['call']): Operand<Buffer>[] {
+/** The operands of a call that has some, inputs before outputs. Those without elements have no memory. */
+export function operandsOf<Buffer>({ kernel, call }: ResolvedCall<Buffer>): Operand<Buffer>[] {
+  if (kernel === 'run') return [...call.inputs, ...call.outputs].filter((span) => span !== undefined);
   const spans: Operand<Buffer>[] = [];
-  for (const { name } of call.operands) {
+  for (const { name } of (call as CheckedCall).operands) {
     const span = (call as unknown as Readonly<Record<string, Operand<Buffer> | undefined>>)[name];
     if (span !== undefined) spans.push(span);
   }
   return spans;
+}
+
+/** Elements from the first to the last of each operand of a call, in the order of {@link operandsOf}. */
+export function extentsOf({ kernel, call }: KernelCall): number[] {
+  if (kernel === 'run') return [...call.inputs, ...call.outputs].map(({ extent }) => extent);
+  return call.operands.map(({ elements }) => elements);
 }
 
 /**
@@ -16,12 +30,24 @@ export function operandsOf<Buffer>(call: CheckedOp['call']): Operand<Buffer>[] {
  * @param fakeOperand - a span that stands for an allocation of its own
  */
 export function withFakeOperands<Buffer>(
-  { hook, call }: CheckedOp,
+  { kernel, call }: KernelCall,
   fakeOperand: (byteLength: number) => Operand<Buffer>,
-): CheckedOp {
-  const operands: Record<string, Operand<Buffer>> = {};
-  for (const { name, elements } of call.operands) {
-    if (elements > 0) operands[name] = fakeOperand(elements * byteSize(call.dtype));
+): ResolvedCall<Buffer> {
+  if (kernel === 'run') {
+    const fake = ({ extent, dtype }: { extent: number; dtype: keyof typeof BYTES_OF }) =>
+      extent === 0 ? undefined : fakeOperand(extent * BYTES_OF[dtype]);
+    const resolved: ResolvedRun<Buffer> = {
+      geometry: call,
+      inputs: call.inputs.map(fake),
+      outputs: call.outputs.map(fake),
+      params: call.kernel.params.map(() => 0),
+      inPlace: call.outputs.map(() => false),
+    };
+    return { kernel, call: resolved };
   }
-  return { hook, call: { ...call, ...operands } } as CheckedOp;
+  const operands: Record<string, Operand<Buffer>> = {};
+  for (const { name, elements, dtype } of call.operands) {
+    if (elements > 0) operands[name] = fakeOperand(elements * BYTES_OF[dtype]);
+  }
+  return { kernel, call: { ...call, ...operands } } as unknown as ResolvedCall<Buffer>;
 }

@@ -1,6 +1,6 @@
-import type { CheckedOp, Operand } from '@concord/backend-core/implement';
+import type { KernelCall, Operand, ResolvedCall } from '@concord/backend-core/implement';
 import { ListMap } from './list-map.ts';
-import { operandsOf, withFakeOperands } from './operands.ts';
+import { extentsOf, operandsOf, withFakeOperands } from './operands.ts';
 import type { VariantPick, VariantPreferences } from './variant-choice.ts';
 
 /** What a {@link PlanCache} has to know of plans. */
@@ -20,7 +20,7 @@ export interface PlanCacheOptions<Buffer, Plan extends CacheablePlan> {
    */
   readonly alignment: number;
   /** Plans a call with these operands. */
-  readonly plan: (op: CheckedOp, operands: readonly Operand<Buffer>[]) => Plan;
+  readonly plan: (call: ResolvedCall<Buffer>, operands: readonly Operand<Buffer>[]) => Plan;
   /** A span that stands for an allocation of its own. */
   readonly fakeOperand: (byteLength: number) => Operand<Buffer>;
 }
@@ -50,7 +50,7 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
   }
 
   /** The plan of a call with these operands. Errors as those of planning. */
-  of(op: CheckedOp, operands: readonly Operand<Buffer>[]): Plan {
+  of(op: ResolvedCall<Buffer>, operands: readonly Operand<Buffer>[]): Plan {
     const { alignment, plan } = this.#options;
     const key = keyOf(op);
     for (const operand of operands) {
@@ -62,13 +62,13 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
   }
 
   /** The plan of a call without operands, as for operands in allocations of their own. Errors as those of planning. */
-  ofShape(op: CheckedOp): Plan {
+  ofShape(op: KernelCall): Plan {
     const key = keyOf(op);
-    for (const { elements } of op.call.operands) if (elements > 0) key.push(0);
+    for (const extent of extentsOf(op)) if (extent > 0) key.push(0);
     const known = this.#find(key);
     if (known !== undefined) return known;
     const call = withFakeOperands(op, this.#options.fakeOperand);
-    return this.#add(key, this.#options.plan(call, operandsOf<Buffer>(call.call)));
+    return this.#add(key, this.#options.plan(call, operandsOf(call)));
   }
 
   #find(key: Key): Plan | undefined {
@@ -112,10 +112,13 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
 }
 
 /** What the plan of a call depends on besides how its operands lie. */
-function keyOf({ hook, call }: CheckedOp): Key {
-  const key: Key = [hook];
+function keyOf<Buffer>({ kernel, call }: KernelCall | ResolvedCall<Buffer>): Key {
+  const key: Key = [kernel];
+  if ('geometry' in call) return [kernel, call.geometry.id];
+  if ('kernel' in call) return [kernel, call.id];
+  if ('epilogue' in call && call.epilogue !== undefined) key.push(call.epilogue.geometry.id);
   for (const name in call) {
-    const value: unknown = call[name as keyof typeof call];
+    const value = (call as unknown as Readonly<Record<string, unknown>>)[name];
     if (Array.isArray(value)) {
       if (name === 'operands') continue;
       key.push(value.length);

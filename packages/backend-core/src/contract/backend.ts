@@ -1,13 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { Capabilities, DeviceInfo, OpName, Support } from './capabilities.ts';
+import type { Capabilities, DeviceInfo, DType, OpName, Support } from './capabilities.ts';
 import type { DevicePtr } from './device-ptr.ts';
-import type { AttentionCall, AttentionShape } from './ops/attention.ts';
-import type { BatchedGemmCall, BatchedGemmShape } from './ops/batched-gemm.ts';
-import type { BinaryCall, BinaryShape } from './ops/binary.ts';
-import type { Conv2dCall, Conv2dShape } from './ops/conv2d.ts';
-import type { GemmCall, GemmShape } from './ops/gemm.ts';
-import type { ReduceCall, ReduceShape } from './ops/reduce.ts';
-import type { UnaryCall, UnaryShape } from './ops/unary.ts';
+import type { AttentionCall, AttentionShape, MaskField } from '../ops/attention.ts';
+import type { BinaryCall, BinaryShape } from '../ops/binary.ts';
+import type { Conv2dCall, Conv2dShape } from '../ops/conv2d.ts';
+import type { EpilogueField } from '../ops/epilogue.ts';
+import type { BatchedGemmCall, BatchedGemmShape, GemmCall, GemmShape } from '../ops/gemm.ts';
+import type { ReduceCall, ReduceShape } from '../ops/reduce.ts';
+import type { TopKCall, TopKShape } from '../ops/top-k.ts';
+import type { UnaryCall, UnaryShape } from '../ops/unary.ts';
+import type { InputSpecs, Kernel, ParameterSpecs } from '../kernel/graph.ts';
+import type { RunCall, RunShape } from '../kernel/run-call.ts';
 
 // Runtimes have these types; a program's library, `lib` and `types` of its tsconfig.json, may not. Where it does, the
 // declarations here are one with those there and add nothing; where it does not, the types of this package still compile.
@@ -17,23 +20,26 @@ declare global {
 
 /** The shape type of each op: its call without the pointers. */
 export interface OpShapes {
-  gemm: GemmShape;
-  batchedGemm: BatchedGemmShape;
-  gemmF16: GemmShape;
-  conv2dForward: Conv2dShape;
-  attention: AttentionShape;
+  gemm: GemmShape & EpilogueField;
+  batchedGemm: BatchedGemmShape & EpilogueField;
+  gemmF16: GemmShape & EpilogueField;
+  conv2dForward: Conv2dShape & EpilogueField;
+  attention: AttentionShape & MaskField;
+  topK: TopKShape;
+  run: RunShape;
   reduce: ReduceShape;
   unary: UnaryShape;
   binary: BinaryShape;
 }
 
-/** The call type of each op. */
+/** The call type of each op but `run`, whose depends on its kernel. */
 export interface OpCalls {
   gemm: GemmCall;
   batchedGemm: BatchedGemmCall;
   gemmF16: GemmCall;
   conv2dForward: Conv2dCall;
   attention: AttentionCall;
+  topK: TopKCall;
   reduce: ReduceCall;
   unary: UnaryCall;
   binary: BinaryCall;
@@ -96,6 +102,23 @@ export interface VariantReport {
   readonly leftOut?: readonly LeftOutVariant[];
 }
 
+/** How a backend computes a kernel. */
+export interface Explanation {
+  /** In the order in which they run. */
+  readonly passes: readonly ExplainedPass[];
+}
+
+/** One launch, or several alike, of generated code. */
+export interface ExplainedPass {
+  /** Such as `run/rows-workgroup`. */
+  readonly variant: string;
+  /** What it computes and how, in a few words. */
+  readonly summary: string;
+  /** `wgsl`, `spirv`: what `code` is. */
+  readonly language: string;
+  readonly code: string;
+}
+
 /** A variant of a kernel that is not used on a device because it does not work there. */
 export interface LeftOutVariant {
   readonly id: string;
@@ -116,7 +139,7 @@ export interface LeftOutVariant {
  * work.
  */
 export interface ComputeBackend extends AsyncDisposable {
-  readonly contractVersion: 1;
+  readonly contractVersion: 2;
   /** `"cpu"`, `"webgpu"`, `"level-zero"`, ... */
   readonly name: string;
   readonly isInitialized: boolean;
@@ -203,6 +226,18 @@ export interface ComputeBackend extends AsyncDisposable {
   conv2dForward(call: Conv2dCall): void;
   /** Softmax attention, see {@link AttentionCall}. Errors as `gemm`; also UNSUPPORTED above `limits.maxHeadDim`. */
   attention(call: AttentionCall): void;
+  /** The k greatest or least of each row, see {@link TopKCall}. Errors as `gemm`; also UNSUPPORTED above `limits.maxTopK`. */
+  topK(call: TopKCall): void;
+  /**
+   * Computes a kernel at every point of a domain, see {@link RunCall}.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT
+   * @throws {BackendError} UNSUPPORTED for a kernel or a layout that the backend cannot run
+   */
+  run<Inputs extends InputSpecs, Parameters extends ParameterSpecs, Outputs extends string>(
+    kernel: Kernel<Inputs, Parameters, Outputs>,
+    call: RunCall<Inputs, Parameters, Outputs>,
+  ): void;
   /** Reduction along one axis, see {@link ReduceCall}. Errors as `gemm`. */
   reduce(call: ReduceCall): void;
   /** Element-wise function of one argument, see {@link UnaryCall}. Errors as `gemm`. */
@@ -214,13 +249,18 @@ export interface ComputeBackend extends AsyncDisposable {
    * Whether the op, in that dtype or as a call of that whole shape if one is given, would be accepted. Never throws for a
    * bad shape.
    */
-  supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | Pick<OpShape<Op>, 'dtype'>): Support;
+  supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | { readonly dtype?: DType }): Support;
   /**
    * Compiles ahead what calls of these shapes need, so that the first call is as fast as the later ones.
    *
    * @throws {BackendError} INVALID_ARGUMENT or UNSUPPORTED for a shape that the call itself would refuse
    */
   prepare(plans: readonly OpPlan[], options?: PrepareOptions): Promise<void>;
+  /**
+   * How a kernel would be computed for a call, for people: passes, variants, generated code. Nothing is compiled. Errors
+   * as `run`.
+   */
+  explain?(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation;
   /** Which variants of its kernels ran so far, where there are variants. For reports; the ids mean nothing to callers. */
   variants?(): VariantReport;
 }

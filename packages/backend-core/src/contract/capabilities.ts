@@ -17,6 +17,8 @@ export const OP_NAMES = [
   'gemmF16',
   'conv2dForward',
   'attention',
+  'topK',
+  'run',
   'reduce',
   'unary',
   'binary',
@@ -49,6 +51,8 @@ export interface Limits {
   readonly maxAllocationBytes: number;
   /** Largest `headDim` of attention; at least 256. */
   readonly maxHeadDim: number;
+  /** Largest `k` of topK; at least 256. */
+  readonly maxTopK: number;
 }
 
 /**
@@ -66,6 +70,11 @@ export interface Capabilities {
   readonly ops: readonly OpName[];
   /** The element types of each implemented op. */
   readonly dtypes: Readonly<Partial<Record<OpName, readonly DType[]>>>;
+  /**
+   * Which kernels `run` takes: `all`, but for sizes beyond the device's; `some`, such as those that a library has:
+   * `supports` tells. Undefined where there is no `run`.
+   */
+  readonly run?: 'all' | 'some';
   readonly limits: Limits;
   readonly numerics: Numerics;
 }

@@ -1,27 +1,5 @@
 import { invalid } from '../errors/invalid.ts';
-import type { DType } from './capabilities.ts';
-
-/** How an op uses one operand: how far it reaches and what it may overlap. */
-export interface OperandSpec {
-  /** Name of the call's field, such as `a` or `output`. */
-  readonly name: string;
-  /** Elements from the first to the last one touched, gaps included. 0: the operand is not checked. */
-  readonly elements: number;
-  readonly output?: boolean;
-  /** For an output: the operands that it may exactly coincide with. */
-  readonly mayAlias?: readonly string[];
-}
-
-/** What every checked call has: defaults filled in, everything verified but the pointers. */
-export interface CheckedCall {
-  readonly dtype: DType;
-  readonly operands: readonly OperandSpec[];
-}
-
-/** Bytes per element. */
-export function byteSize(dtype: DType): 4 | 2 {
-  return dtype === 'f16' ? 2 : 4;
-}
+import type { FloatDType } from './capabilities.ts';
 
 /** @throws {BackendError} INVALID_ARGUMENT unless `call` is an object */
 export function checkCallObject(op: string, call: unknown): void {
@@ -75,8 +53,8 @@ export function checkOneOf<T extends string>(name: string, value: unknown, allow
   return value as T;
 }
 
-/** An element type; `fallback` where none is given. */
-export function checkDType(value: unknown, fallback: DType = 'f32'): DType {
+/** An element type of the ops with names of their own; `fallback` where none is given. */
+export function checkDType(value: unknown, fallback: FloatDType = 'f32'): FloatDType {
   return value === undefined ? fallback : checkOneOf('dtype', value, ['f32', 'f16']);
 }
 

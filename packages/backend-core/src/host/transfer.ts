@@ -1,6 +1,6 @@
 import type { ComputeBackend, WaitOptions } from '../contract/backend.ts';
-import type { DType } from '../contract/capabilities.ts';
-import { byteSize, checkDType, checkOptions, checkSize, describe } from '../contract/checks.ts';
+import { BYTES_OF, type FloatDType } from '../contract/capabilities.ts';
+import { checkDType, checkOptions, checkSize, describe } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
 import { checkBackend } from './check-backend.ts';
@@ -9,14 +9,14 @@ import { fromF16Array, toF16Array } from './f16.ts';
 /** Options of {@link upload}. */
 export interface UploadOptions {
   /** Element type on the device. Default `'f32'`; `'f16'` rounds to nearest even. */
-  readonly dtype?: DType;
+  readonly dtype?: FloatDType;
   readonly label?: string;
 }
 
 /** Options of {@link download}. */
 export interface DownloadOptions extends WaitOptions {
   /** Element type on the device. Default `'f32'`. */
-  readonly dtype?: DType;
+  readonly dtype?: FloatDType;
 }
 
 /**
@@ -36,7 +36,7 @@ export function upload(
   const values = float32(data);
   if (values.length === 0) throw invalid('upload of an empty or detached array');
   const ptr = backend.alloc(
-    values.length * byteSize(dtype),
+    values.length * BYTES_OF[dtype],
     options.label === undefined ? {} : { label: options.label },
   );
   try {

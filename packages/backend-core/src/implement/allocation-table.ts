@@ -1,7 +1,7 @@
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
-import type { Operand } from './resolved.ts';
+import type { Operand } from './operand.ts';
 
 /** Alignment of every base address, and the least gap behind an allocation. */
 const ALIGNMENT = 256;

@@ -1,216 +1,107 @@
-import type {
-  AllocOptions,
-  ComputeBackend,
-  MemoryInfo,
-  OpPlan,
-  OpShape,
-  PrepareOptions,
-  WaitOptions,
-} from '../contract/backend.ts';
-import type { OpName, Support } from '../contract/capabilities.ts';
-import { type CheckedCall, checkCallObject, checkPointerType } from '../contract/checks.ts';
-import type { DevicePtr } from '../contract/device-ptr.ts';
-import { checkAlloc, checkCopyDtod, checkFill, checkPrepareOptions, viewBytes } from '../contract/memory.validate.ts';
-import type { AttentionCall } from '../contract/ops/attention.ts';
-import type { BatchedGemmCall } from '../contract/ops/batched-gemm.ts';
-import type { BinaryCall } from '../contract/ops/binary.ts';
-import type { Conv2dCall } from '../contract/ops/conv2d.ts';
-import type { GemmCall } from '../contract/ops/gemm.ts';
-import type { ReduceCall } from '../contract/ops/reduce.ts';
-import type { UnaryCall } from '../contract/ops/unary.ts';
-import {
-  annotate,
-  BackendError,
-  type BackendErrorFields,
-  isBackendError,
-  toBackendError,
-} from '../errors/backend-error.ts';
+import type { ComputeBackend, OpPlan, OpShape, PrepareOptions } from '../contract/backend.ts';
+import { type Capabilities, type DType, OP_NAMES, type OpName, type Support } from '../contract/capabilities.ts';
+import { checkCallObject, checkOneOf, checkPointerType, describe } from '../contract/checks.ts';
+import { checkFields } from '../contract/fields.ts';
+import { checkPrepareOptions } from '../contract/memory.validate.ts';
+import { BackendError, isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
-import { releaseSlot, SLOT_BYTES, takeSlot } from './address-slots.ts';
-import { AllocationTable } from './allocation-table.ts';
-import { BackendHooks, missing } from './backend-hooks.ts';
-import { type CheckedOp, checkedOp } from './checked-op.ts';
-import { checkPlans, OP_RULES } from './op-rules.ts';
-import type {
-  Operand,
-  ResolvedAttention,
-  ResolvedBinary,
-  ResolvedConv2d,
-  ResolvedGemm,
-  ResolvedReduce,
-  ResolvedUnary,
-} from './resolved.ts';
+import type { CheckedRun, ResolvedRun } from '../kernel/checked-run.ts';
+import type { InputSpecs, Kernel, ParameterSpecs } from '../kernel/graph.ts';
+import { checkKernel } from '../kernel/check-kernel.ts';
+import { readRun } from '../kernel/read-run-call.ts';
+import type { RunCall, RunShape } from '../kernel/run-call.ts';
+import { checkedRun } from '../kernel/same-run.ts';
+import type { AttentionCall } from '../ops/attention.ts';
+import type { BinaryCall } from '../ops/binary.ts';
+import type { Conv2dCall } from '../ops/conv2d.ts';
+import type { CheckedEpilogue } from '../ops/epilogue.ts';
+import type { BatchedGemmCall, GemmCall } from '../ops/gemm.ts';
+import { type DefinedOp, OPS } from '../ops/index.ts';
+import type { CheckedCall } from '../ops/op-definition.ts';
+import type { ReduceCall } from '../ops/reduce.ts';
+import type { TopKCall } from '../ops/top-k.ts';
+import type { UnaryCall } from '../ops/unary.ts';
+import { type BackendKernels, kernelOf, type KernelCall } from './backend-kernels.ts';
+import { capabilitiesOf } from './capabilities-of.ts';
+import type { InitResult } from './lifecycle.ts';
+import { lowerCall, type LoweredStep, type RunStep } from './lower-call.ts';
+import { MemoryMethods } from './memory-methods.ts';
+import type { Operand } from './operand.ts';
 import { resolveOperands } from './resolve-operands.ts';
+import { checkGiven, resolveRun } from './resolve-run.ts';
 
-/** Options that every backend takes. */
-export interface BaseBackendOptions {
-  /** `alloc` throws OUT_OF_MEMORY when more than this would be in use. Default: no limit but the device's. */
-  readonly memoryLimitBytes?: number;
-}
+type Fields = Record<string, unknown>;
 
 /**
- * The contract's public methods, checked once for everybody. A backend extends this class and implements the `do...`
- * methods, which get validated calls and native operands and run in call order. A missing op method is `UNSUPPORTED`.
+ * The contract's public methods, checked once for everybody. The author of a backend extends this class with a record of
+ * kernels and the `do...` methods of {@link MemoryMethods}.
  *
  * @typeParam Buffer - the backend's native memory object
  */
-export abstract class BaseBackend<Buffer> extends BackendHooks<Buffer> implements ComputeBackend {
-  readonly contractVersion = 1 as const;
+export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implements ComputeBackend {
+  readonly contractVersion = 2 as const;
   abstract readonly native: unknown;
-
-  readonly #slot: number;
-  readonly #table: AllocationTable<Buffer>;
-  readonly #memoryLimitBytes: number | undefined;
-
-  constructor(options: BaseBackendOptions = {}) {
-    super();
-    const { memoryLimitBytes } = options;
-    if (memoryLimitBytes !== undefined && !(typeof memoryLimitBytes === 'number' && memoryLimitBytes > 0)) {
-      throw invalid(`memoryLimitBytes must be a positive number, got ${String(memoryLimitBytes)}`);
-    }
-    this.#memoryLimitBytes = memoryLimitBytes;
-    this.#slot = takeSlot();
-    this.#table = new AllocationTable(this.#slot * SLOT_BYTES, SLOT_BYTES);
-  }
-
-  alloc(bytes: number, options: AllocOptions = {}): DevicePtr {
-    return this.#guard('alloc', () => {
-      checkAlloc(bytes, options);
-      const inUseBytes = this.#table.inUseBytes;
-      const { maxAllocationBytes } = this.capabilities.limits;
-      const fields = { requestedBytes: bytes, inUseBytes, backend: this.name };
-      if (bytes > maxAllocationBytes) {
-        throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes exceed the largest allocation, ${maxAllocationBytes}`, {
-          ...fields,
-          limitBytes: maxAllocationBytes,
-        });
-      }
-      const limitBytes = this.#memoryLimitBytes;
-      if (limitBytes !== undefined && inUseBytes + bytes > limitBytes) {
-        throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes wanted, ${inUseBytes} of ${limitBytes} in use`, {
-          ...fields,
-          limitBytes,
-        });
-      }
-      const buffer = this.#nativeAlloc(bytes, options.label, fields);
-      try {
-        return this.#table.add(bytes, buffer, options.label);
-      } catch (error) {
-        this.doFree(buffer);
-        throw error;
-      }
-    });
-  }
-
-  free(ptr: DevicePtr): void {
-    if (this.isDead) return;
-    this.#guard('free', () => {
-      checkPointerType('ptr', ptr);
-      this.doFree(this.#table.remove(ptr).buffer);
-    });
-  }
-
-  copyHtod(dst: DevicePtr, src: ArrayBufferView): void {
-    this.#guard('copyHtod', () => {
-      checkPointerType('dst', dst);
-      const bytes = viewBytes('src', src);
-      if (bytes.byteLength > 0) this.doCopyHtod(this.#table.resolve('dst', dst, bytes.byteLength), bytes);
-    });
-  }
-
-  copyDtoh(dst: ArrayBufferView, src: DevicePtr, options?: WaitOptions): Promise<void> {
-    return this.wait('copyDtoh', options, (isWanted) => {
-      checkPointerType('src', src);
-      const { byteLength } = viewBytes('dst', dst);
-      if (byteLength === 0) return Promise.resolve();
-      return this.#accepted(
-        'copyDtoh',
-        this.doCopyDtoh(
-          this.#table.resolve('src', src, byteLength),
-          (bytes) => {
-            if (!isWanted()) return;
-            // Looked at again: the view may have been detached or shrunk during the wait.
-            const host = viewBytes('dst', dst);
-            if (host.byteLength < bytes.byteLength) throw invalid('dst is detached or out of bounds of its buffer');
-            host.set(bytes);
-          },
-          isWanted,
-        ),
-      );
-    });
-  }
-
-  copyDtod(dst: DevicePtr, src: DevicePtr, bytes: number): void {
-    this.#guard('copyDtod', () => {
-      checkCopyDtod(dst, src, bytes);
-      if (bytes === 0) return;
-      const to = this.#table.resolve('dst', dst, bytes);
-      const from = this.#table.resolve('src', src, bytes);
-      if (Math.abs(dst - src) < bytes) throw invalid('dst overlaps src');
-      this.doCopyDtod(to, from);
-    });
-  }
-
-  fill(dst: DevicePtr, byte: number, bytes: number): void {
-    this.#guard('fill', () => {
-      checkFill(dst, byte, bytes);
-      if (bytes > 0) this.doFill(this.#table.resolve('dst', dst, bytes), byte);
-    });
-  }
-
-  flush(): void {
-    this.#guard('flush', () => this.doFlush());
-  }
-
-  synchronize(options?: WaitOptions): Promise<void> {
-    return this.wait('synchronize', options, (isWanted) => this.#accepted('synchronize', this.doSynchronize(isWanted)));
-  }
-
-  memory(): MemoryInfo {
-    // Not `assertUsable`: the counters matter most after a failure.
-    if (!this.isInitialized) this.assertUsable('memory');
-    const { inUseBytes, peakBytes, liveAllocations } = this.#table;
-    const limitBytes = this.#memoryLimitBytes;
-    const info = { inUseBytes, pooledBytes: this.pooledBytes(), peakBytes, liveAllocations };
-    return limitBytes === undefined ? info : { ...info, limitBytes };
-  }
+  /** What this backend can do; looked at when the device is open. */
+  protected abstract readonly kernels: BackendKernels<Buffer>;
 
   gemm(call: GemmCall): void {
-    this.#gemm('gemm', call);
+    this.#op('gemm', call);
   }
 
   batchedGemm(call: BatchedGemmCall): void {
-    this.#gemm('batchedGemm', call);
+    this.#op('batchedGemm', call);
   }
 
   gemmF16(call: GemmCall): void {
-    this.#gemm('gemmF16', call);
+    this.#op('gemmF16', call);
   }
 
   conv2dForward(call: Conv2dCall): void {
-    this.#run('conv2dForward', call, (resolved: ResolvedConv2d<Buffer>) => this.doConv2d(resolved));
+    this.#op('conv2dForward', call);
   }
 
   attention(call: AttentionCall): void {
-    this.#run('attention', call, (resolved: ResolvedAttention<Buffer>) => this.doAttention(resolved));
+    this.#op('attention', call);
+  }
+
+  topK(call: TopKCall): void {
+    this.#op('topK', call);
   }
 
   reduce(call: ReduceCall): void {
-    this.#run('reduce', call, (resolved: ResolvedReduce<Buffer>) => this.doReduce(resolved));
+    this.#op('reduce', call);
   }
 
   unary(call: UnaryCall): void {
-    this.#run('unary', call, (resolved: ResolvedUnary<Buffer>) => this.doUnary(resolved));
+    this.#op('unary', call);
   }
 
   binary(call: BinaryCall): void {
-    this.#run('binary', call, (resolved: ResolvedBinary<Buffer>) => this.doBinary(resolved));
+    this.#op('binary', call);
   }
 
-  supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | Pick<OpShape<Op>, 'dtype'>): Support {
+  run<Inputs extends InputSpecs, Parameters extends ParameterSpecs, Outputs extends string>(
+    kernel: Kernel<Inputs, Parameters, Outputs>,
+    call: RunCall<Inputs, Parameters, Outputs>,
+  ): void {
+    this.guard('run', () => {
+      const own = checkKernel(kernel);
+      inKernel(own, () => {
+        const { asked, inputs, outputs, params } = readRun(own, call);
+        checkGiven('inputs', own.inputs, inputs);
+        checkGiven('outputs', own.outputs, outputs);
+        if (params.length < own.params.length) throw invalid('params must be given');
+        const geometry = checkedRun(own, asked);
+        if (!storesAnything(geometry)) return;
+        this.#assertSupported('run', 'f32', [{ kernel: 'run', call: geometry }]);
+        this.#runKernel(resolveRun(this.allocations, geometry, inputs, outputs, params));
+      });
+    });
+  }
+
+  supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | { readonly dtype?: DType }): Support {
     this.assertUsable('supports');
-    const { ops } = this.capabilities;
-    if (!ops.includes(op)) return { ok: false, reason: `${this.name} does not implement ${String(op)}` };
+    if (!this.capabilities.ops.includes(op)) return { ok: false, reason: `${this.name} does not implement ${op}` };
     try {
       if (shape !== undefined) this.#checkSupported(op, shape);
       return { ok: true };
@@ -221,149 +112,185 @@ export abstract class BaseBackend<Buffer> extends BackendHooks<Buffer> implement
   }
 
   async prepare(plans: readonly OpPlan[], options: PrepareOptions = {}): Promise<void> {
-    const { signal, onProgress } = this.#guard('prepare', () => checkPrepareOptions(options));
+    const { signal, onProgress } = this.guard('prepare', () => checkPrepareOptions(options));
     // All are checked before the first is compiled: a mistake in the last should not cost the time of the others.
-    const checked = this.#guard('prepare', () => checkPlans(plans)).map(({ op, call }) => ({
+    const lowered = this.guard('prepare', () => checkPlans(plans)).map(({ op, call }) => ({
       op,
-      call: this.#guard(op, () => this.#check(op, call, false)),
+      steps: this.loweredShape(op, call),
     }));
     if (signal?.aborted === true) throw signal.reason;
     // A compile takes as long as it takes; abort, loss and dispose end the wait for it at once.
     const wait = signal === undefined ? { timeoutMs: Infinity } : { timeoutMs: Infinity, signal };
-    for (const [index, { op, call }] of checked.entries()) {
+    for (const [index, { op, steps }] of lowered.entries()) {
       await this.wait(op, wait, async () => {
-        const needed = call === null ? undefined : checkedOp(op, call);
-        if (needed !== undefined) await this.doPrepare(needed);
+        await Promise.all(steps.map(({ kernel, call }) => kernelOf(this.kernels, kernel)?.prepare?.(call)));
       });
-      onProgress?.(index + 1, checked.length);
+      onProgress?.(index + 1, lowered.length);
     }
   }
 
-  protected override afterDispose(): void {
-    releaseSlot(this.#slot);
-  }
-
-  /** The native memory that is live now, for `doDispose` and for device tools. */
-  protected *liveBuffers(): Generator<Buffer> {
-    for (const { buffer } of this.#table.allocations()) yield buffer;
-  }
-
   /**
-   * A shape, checked as `prepare` checks it, for tools of a backend; undefined when there is nothing to do.
+   * A shape, checked as `prepare` checks it, as the kernels that it runs: for tools of a backend.
    *
    * @throws {BackendError} INVALID_ARGUMENT or UNSUPPORTED, as the call itself
    */
-  protected checkedShape(op: OpName, shape: object): CheckedOp | undefined {
-    return this.#guard(op, () => {
-      const checked = this.#check(op, shape, false);
-      return checked === null ? undefined : checkedOp(op, checked);
-    });
+  protected loweredShape(op: OpName, shape: object): readonly KernelCall[] {
+    return this.guard(op, () => this.#loweredShape(op, shape));
   }
 
-  /** The native memory around a live pointer, for `native`. */
-  protected operandAt(ptr: DevicePtr): Operand<Buffer> {
-    return this.#guard('native', () => {
-      const allocation = this.#table.find(ptr);
-      const byteLength = allocation === undefined ? 0 : allocation.base + allocation.bytes - ptr;
-      return this.#table.resolve('ptr', ptr, byteLength);
-    });
+  protected override capabilitiesOf({ limits, numerics }: InitResult): Capabilities {
+    return capabilitiesOf(this.kernels, limits, numerics);
   }
 
-  /** Device memory, or an error that says how much was wanted. */
-  #nativeAlloc(bytes: number, label: string | undefined, fields: BackendErrorFields): Buffer {
-    try {
-      return this.doAlloc(bytes, label);
-    } catch (error) {
-      throw isBackendError(error, 'OUT_OF_MEMORY') ? annotate(error, fields) : error;
-    }
-  }
-
-  /**
-   * For implementers: whether an error that `doSynchronize` or `doCopyDtoh` rejected with ends the object. Not that of a
-   * single op which failed alone, such as one whose kernel does not compile: it is for this wait only. Default: true.
-   */
-  protected isSticky(_error: BackendError): boolean {
-    return true;
-  }
-
-  /** Waits for work that was accepted: what the device makes of it from here on is sticky. */
-  async #accepted(op: string, work: Promise<void>): Promise<void> {
-    try {
-      await work;
-    } catch (cause) {
-      const error = annotate(toBackendError(cause, 'DEVICE_ERROR'), { op });
-      const isFailure = error.code === 'DEVICE_ERROR' || error.code === 'OUT_OF_MEMORY';
-      if (isFailure && this.isSticky(error)) this.reportFailure(error);
-      throw error;
-    }
-  }
-
-  #gemm(op: 'gemm' | 'batchedGemm' | 'gemmF16', call: GemmCall): void {
-    this.#run(op, call, (resolved: ResolvedGemm<Buffer>) => {
-      const hook = checkedOp(op, resolved)?.hook;
-      if (hook === 'gemm') this.doGemm(resolved);
-      else if (hook === 'scale') this.doScale(resolved);
-    });
-  }
-
-  /** Every op's way: state, the op's rules, support, operands, then the implementer. */
-  #run<Resolved>(op: OpName, call: object, execute: (resolved: Resolved) => void): void {
-    this.#guard(op, () => {
-      checkCallObject(op, call);
-      const pointers = call as Readonly<Record<string, number>>;
-      const { operands, output } = OP_RULES[op];
-      for (const name of operands) checkPointerType(name, pointers[name]);
-      const checked = this.#check(op, call, pointers[output] === 0);
+  /** Every op's way but that of `run`: state, the op's rules, support, operands, then the kernels. */
+  #op(op: DefinedOp, call: object): void {
+    this.guard(op, () => {
+      const definition = OPS[op];
+      const own = readFields(op, call);
+      for (const name of definition.operands) checkPointerType(name, own[name]);
+      const checked = definition.check(own as never, own[definition.output] === 0);
       if (checked === null) return;
+      const steps = lowerCall(op, checked, this.kernels);
+      this.#assertSupported(op, checked.dtype, steps);
       // What the rules gave is nobody else's: a copy would cost as much as all of the checks.
-      const resolved = checked as CheckedCall & { opName: OpName };
-      resolved.opName = op;
-      resolveOperands(this.#table, checked, pointers, resolved);
-      execute(resolved as Resolved);
+      const resolved = checked as CheckedCall & Fields;
+      resolved['opName'] = op;
+      resolveOperands(this.allocations, checked.operands, pointersOf(own, checked), resolved);
+      for (const step of steps) this.#step(step, resolved);
     });
   }
 
-  #check(op: OpName, shape: object, outputIsNull: boolean): CheckedCall | null {
-    checkCallObject(op, shape);
-    const checked = OP_RULES[op].check(shape as never, outputIsNull);
-    if (checked !== null) this.#assertSupported(op, checked);
-    return checked;
+  #step(step: LoweredStep, resolved: CheckedCall & Fields): void {
+    if (step.kernel === 'run') this.#runKernel(resolvedStep(step, resolved));
+    else
+      kernelOf(this.kernels, step.kernel)?.run(
+        (step.call as object) === resolved ? resolved : { ...resolved, ...step.call },
+      );
+  }
+
+  #runKernel(call: ResolvedRun<Buffer>): void {
+    this.kernels.run?.run(call);
+  }
+
+  #loweredShape(op: OpName, shape: object): readonly KernelCall[] {
+    checkOneOf('op', op, OP_NAMES);
+    if (op === 'run') {
+      checkCallObject(op, shape);
+      const kernel = checkKernel((shape as RunShape).kernel);
+      return inKernel(kernel, () => {
+        const geometry = checkedRun(kernel, readRun(kernel, shape).asked);
+        const steps = storesAnything(geometry) ? [{ kernel: 'run' as const, call: geometry }] : [];
+        this.#assertSupported('run', 'f32', steps);
+        return steps;
+      });
+    }
+    const checked = OPS[op].check(readFields(op, shape) as never, false);
+    if (checked === null) return [];
+    const steps = lowerCall(op, checked, this.kernels);
+    this.#assertSupported(op, checked.dtype, steps);
+    return steps;
   }
 
   /** For `supports`, whose shape may be as little as a dtype. */
   #checkSupported(op: OpName, shape: object): void {
     checkCallObject(op, shape);
-    const { dtype, ...rest } = shape as { dtype?: CheckedCall['dtype'] };
-    if (Object.keys(rest).length > 0) this.#check(op, shape, false);
+    const { dtype, ...rest } = shape as { dtype?: DType };
+    if (Object.keys(rest).length > 0) this.#loweredShape(op, shape);
     else if (dtype !== undefined) this.#assertDType(op, dtype);
   }
 
-  #assertSupported(op: OpName, checked: CheckedCall): void {
-    this.#assertDType(op, checked.dtype);
-    const { maxHeadDim } = this.capabilities.limits;
-    const { headDim } = checked as { headDim?: number };
-    if (headDim !== undefined && headDim > maxHeadDim) {
-      throw new BackendError('UNSUPPORTED', `headDim ${headDim} exceeds this device's limit of ${maxHeadDim}`);
+  #assertSupported(op: OpName, dtype: DType, steps: readonly KernelCall[]): void {
+    this.#assertDType(op, dtype);
+    const { maxHeadDim, maxTopK } = this.capabilities.limits;
+    for (const step of steps) {
+      if (step.kernel === 'attention' && step.call.headDim > maxHeadDim) {
+        throw unsupported(`headDim ${step.call.headDim} exceeds this device's limit of ${maxHeadDim}`);
+      }
+      if (step.kernel === 'topK' && step.call.k > maxTopK) {
+        throw unsupported(`k ${step.call.k} exceeds this device's limit of ${maxTopK}`);
+      }
+      const kernel = kernelOf(this.kernels, step.kernel);
+      if (kernel === undefined) throw unsupported(`${op} with an epilogue needs run, which ${this.name} does not have`);
+      const reason = kernel.refuse?.(step.call);
+      if (reason !== undefined) throw unsupported(reason);
     }
-    const needed = checkedOp(op, checked);
-    const reason = needed === undefined ? undefined : this.unsupportedReason(needed);
-    if (reason !== undefined) throw new BackendError('UNSUPPORTED', reason);
+    // A sum rounded to f16 before the epilogue would be rounded twice.
+    if (dtype === 'f16' && steps.length > 1)
+      throw unsupported(`${op} does not take f16 with an epilogue on ${this.name}`);
   }
 
-  #assertDType(op: OpName, dtype: CheckedCall['dtype']): void {
+  #assertDType(op: OpName, dtype: DType): void {
     const { ops, dtypes } = this.capabilities;
-    if (!ops.includes(op)) throw missing(op);
-    if (dtypes[op]?.includes(dtype) !== true) {
-      throw new BackendError('UNSUPPORTED', `${op} does not take dtype ${dtype} on ${this.name}`);
-    }
+    if (!ops.includes(op)) throw unsupported(`${op} is not implemented`);
+    if (dtypes[op]?.includes(dtype) !== true) throw unsupported(`${op} does not take dtype ${dtype} on ${this.name}`);
   }
+}
 
-  #guard<T>(op: string, action: () => T): T {
-    this.assertUsable(op);
-    try {
-      return action();
-    } catch (error) {
-      throw annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op });
-    }
+/** The fields of a call, each read once: what is checked is what is used. */
+function readFields(op: DefinedOp, call: object): Fields {
+  checkCallObject(op, call);
+  const { fields, operands } = OPS[op];
+  const names = FIELD_NAMES[op] ?? (FIELD_NAMES[op] = [...operands, ...Object.keys(fields)]);
+  checkFields(op, call, names);
+  const own: Fields = {};
+  for (const name of names) own[name] = (call as Fields)[name];
+  return own;
+}
+
+const FIELD_NAMES: { [Op in DefinedOp]?: readonly string[] } = {};
+
+/** The address of each operand of a checked call, by its name. */
+function pointersOf(own: Fields, checked: CheckedCall): Readonly<Record<string, number>> {
+  const { epilogue } = checked as { epilogue?: CheckedEpilogue };
+  for (const [index, { name }] of epilogue?.kernel.inputs.entries() ?? []) {
+    const address = epilogue?.pointers[index];
+    if (name !== 'acc') own[`epilogue.${name}`] = address;
   }
+  if (epilogue !== undefined && epilogue.params.length < epilogue.kernel.params.length) {
+    throw invalid('epilogue.params must be given');
+  }
+  if (own['mask'] !== undefined) own['mask'] = (own['mask'] as { ptr?: unknown }).ptr;
+  for (const { name } of checked.operands) checkPointerType(name, own[name]);
+  return own as Readonly<Record<string, number>>;
+}
+
+function resolvedStep<Buffer>(step: RunStep, resolved: Fields): ResolvedRun<Buffer> {
+  const operand = (name: string): Operand<Buffer> | undefined => resolved[name] as Operand<Buffer> | undefined;
+  const inputs = step.inputs.map(operand);
+  const outputs = step.outputs.map(operand);
+  const inPlace = outputs.map((output) =>
+    inputs.some((input) => input?.buffer === output?.buffer && input?.byteOffset === output?.byteOffset),
+  );
+  return { geometry: step.call, inputs, outputs, params: step.params, inPlace };
+}
+
+function storesAnything({ outputs }: CheckedRun): boolean {
+  return outputs.some(({ extent }) => extent > 0);
+}
+
+/** Errors of a call of a kernel say which kernel. */
+function inKernel<T>(kernel: Kernel, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    const prefix = `kernel ${kernel.name}`;
+    if (!isBackendError(error, 'INVALID_ARGUMENT') || error.detail.startsWith(prefix)) throw error;
+    throw invalid(`${prefix}: ${error.detail}`, { hint: error.hint, cause: error });
+  }
+}
+
+function unsupported(reason: string): BackendError {
+  return new BackendError('UNSUPPORTED', reason);
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT unless every plan is an object and names an op */
+function checkPlans(plans: readonly OpPlan[]): readonly OpPlan[] {
+  if (!Array.isArray(plans)) throw invalid(`prepare takes an array of plans, got ${describe(plans)}`);
+  for (const [index, plan] of (plans as unknown[]).entries()) {
+    if (typeof plan !== 'object' || plan === null) {
+      throw invalid(`plans[${index}] must be { op, call }, got ${describe(plan)}`);
+    }
+    checkOneOf(`plans[${index}].op`, (plan as { op?: unknown }).op, OP_NAMES);
+  }
+  return plans;
 }

@@ -1,28 +1,44 @@
 /**
- * For authors of backends: extend {@link BaseBackend} and write the `do...` methods.
+ * For authors of backends: extend {@link BaseBackend} with a record of kernels and the `do...` methods.
  *
  * @packageDocumentation
  */
-export type { CheckedCall, OperandSpec } from '../contract/checks.ts';
-export { byteSize } from '../contract/checks.ts';
-export type { CheckedAttention } from '../contract/ops/attention.validate.ts';
-export type { CheckedBinary } from '../contract/ops/binary.validate.ts';
-export type { CheckedConv2d } from '../contract/ops/conv2d.validate.ts';
-export type { CheckedGemm } from '../contract/ops/gemm.validate.ts';
-export type { CheckedReduce } from '../contract/ops/reduce.validate.ts';
-export type { CheckedUnary } from '../contract/ops/unary.validate.ts';
+export { BYTES_OF } from '../contract/capabilities.ts';
 export { annotate, toBackendError } from '../errors/backend-error.ts';
-export { BaseBackend, type BaseBackendOptions } from './base-backend.ts';
-export type { CheckedOp } from './checked-op.ts';
-export { BackendLifecycle, type InitResult } from './lifecycle.ts';
+export type { CheckedRun, ResolvedRun, RunLayout } from '../kernel/checked-run.ts';
+export type { CheckedAttention, HeadStrides } from '../ops/attention.ts';
+export type { CheckedBinary } from '../ops/binary.ts';
+export type { CheckedConv2d } from '../ops/conv2d.ts';
+export type { CheckedEpilogue } from '../ops/epilogue.ts';
+export type { CheckedGemm } from '../ops/gemm.ts';
+export { type DefinedOp, OPS } from '../ops/index.ts';
 export type {
-  Operand,
+  CheckedCall,
+  DerivedDefinition,
+  FieldKind,
+  KernelName,
+  OpCost,
+  OpDefinition,
+  OperandSpec,
+  OpSample,
+} from '../ops/op-definition.ts';
+export type { CheckedReduce } from '../ops/reduce.ts';
+export type { CheckedTopK } from '../ops/top-k.ts';
+export type { CheckedUnary } from '../ops/unary.ts';
+export type {
+  BackendKernels,
+  EpilogueKernel,
+  KernelCall,
+  OpKernel,
   ResolvedAttention,
-  ResolvedBinary,
+  ResolvedCall,
   ResolvedConv2d,
   ResolvedGemm,
-  ResolvedReduce,
-  ResolvedScale,
-  ResolvedUnary,
+  ResolvedTopK,
+  RunKernel,
   WithOperands,
-} from './resolved.ts';
+} from './backend-kernels.ts';
+export { BaseBackend } from './base-backend.ts';
+export { BackendLifecycle, type InitResult } from './lifecycle.ts';
+export { type BaseBackendOptions, MemoryMethods } from './memory-methods.ts';
+export type { Operand } from './operand.ts';

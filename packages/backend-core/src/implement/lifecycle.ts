@@ -1,10 +1,17 @@
 import type { LostInfo, WaitOptions } from '../contract/backend.ts';
-import type { Capabilities, DeviceInfo } from '../contract/capabilities.ts';
+import type { Capabilities, DeviceInfo, Limits, Numerics } from '../contract/capabilities.ts';
 import { checkWaitOptions } from '../contract/memory.validate.ts';
 import { annotate, BackendError, toBackendError } from '../errors/backend-error.ts';
 
 /** What `doInit` finds. */
 export interface InitResult {
+  readonly device: DeviceInfo;
+  readonly limits: Limits;
+  readonly numerics: Numerics;
+}
+
+/** What is known of a device once it is open. */
+interface OpenedDevice {
   readonly device: DeviceInfo;
   readonly capabilities: Capabilities;
 }
@@ -23,7 +30,7 @@ export abstract class BackendLifecycle {
   readonly lost: Promise<LostInfo>;
 
   #resolveLost!: (info: LostInfo) => void;
-  #ready: InitResult | undefined;
+  #ready: OpenedDevice | undefined;
   #initializing: Promise<void> | undefined;
   #disposing: Promise<void> | undefined;
   #lostError: BackendError | undefined;
@@ -55,6 +62,9 @@ export abstract class BackendLifecycle {
   /** Waits for the device and releases it. Called at most once, and only after a successful `doInit`. */
   protected abstract doDispose(): Promise<void>;
 
+  /** What the opened device can do. */
+  protected abstract capabilitiesOf(result: InitResult): Capabilities;
+
   get isInitialized(): boolean {
     return this.#ready !== undefined && this.#disposing === undefined;
   }
@@ -82,7 +92,10 @@ export abstract class BackendLifecycle {
   async #initialize(): Promise<void> {
     try {
       const result = await this.doInit();
-      this.#ready = deepFreeze({ device: { ...result.device }, capabilities: structuredClone(result.capabilities) });
+      this.#ready = deepFreeze({
+        device: { ...result.device },
+        capabilities: structuredClone(this.capabilitiesOf(result)),
+      });
     } catch (error) {
       this.#initializing = undefined;
       throw annotate(toBackendError(error, 'BACKEND_UNAVAILABLE', { reason: 'failed' }), { backend: this.name });
@@ -207,7 +220,7 @@ export abstract class BackendLifecycle {
     for (const reject of [...this.#pending]) reject(error);
   }
 
-  #initialized(): InitResult {
+  #initialized(): OpenedDevice {
     if (this.#ready === undefined) throw this.#error('NOT_INITIALIZED');
     return this.#ready;
   }

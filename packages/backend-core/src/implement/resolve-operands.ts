@@ -1,36 +1,39 @@
-import { byteSize, type CheckedCall, type OperandSpec } from '../contract/checks.ts';
+import { BYTES_OF } from '../contract/capabilities.ts';
 import { invalid } from '../errors/invalid.ts';
+import type { OperandSpec } from '../ops/op-definition.ts';
 import type { AllocationTable } from './allocation-table.ts';
-import type { Operand } from './resolved.ts';
+import type { Operand } from './operand.ts';
 
 /**
  * The last three checks of every op, in this order: alignment, pointers and extents, overlap. Operands of zero extent
  * are left out.
  *
+ * @param pointers - the address of each operand, by name
  * @param target - gets the native operands, by name
  * @throws {BackendError} INVALID_ARGUMENT
  */
 export function resolveOperands<Buffer>(
   table: AllocationTable<Buffer>,
-  checked: CheckedCall,
+  operands: readonly OperandSpec[],
   pointers: Readonly<Record<string, number>>,
   target: object,
 ): void {
-  const elementBytes = byteSize(checked.dtype);
-  const { operands } = checked;
-  for (const { name, elements } of operands) {
+  for (const { name, elements, dtype } of operands) {
     const address = pointers[name] as number;
-    if (elements > 0 && address % elementBytes !== 0) {
-      throw invalid(`${name} must be aligned to ${elementBytes} bytes, got address ${address}`);
-    }
+    if (elements > 0) checkAlignment(name, address, BYTES_OF[dtype]);
   }
   const resolved = target as Record<string, Operand<Buffer>>;
-  for (const { name, elements } of operands) {
-    if (elements > 0) resolved[name] = table.resolve(name, pointers[name] as number, elements * elementBytes);
+  for (const { name, elements, dtype } of operands) {
+    if (elements > 0) resolved[name] = table.resolve(name, pointers[name] as number, elements * BYTES_OF[dtype]);
   }
   for (const output of operands) {
-    if (output.output === true && output.elements > 0) checkOverlaps(output, operands, pointers, elementBytes);
+    if (output.output === true && output.elements > 0) checkOverlaps(output, operands, pointers);
   }
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT unless the address is a multiple of the element's bytes */
+export function checkAlignment(name: string, address: number, bytes: number): void {
+  if (address % bytes !== 0) throw invalid(`${name} must be aligned to ${bytes} bytes, got address ${address}`);
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT when an operand overlaps `output` without being what it may alias */
@@ -38,16 +41,15 @@ function checkOverlaps(
   output: OperandSpec,
   operands: readonly OperandSpec[],
   pointers: Readonly<Record<string, number>>,
-  elementBytes: number,
 ): void {
   const start = pointers[output.name] as number;
-  const end = start + output.elements * elementBytes;
-  for (const input of operands) {
-    if (input === output || input.elements === 0) continue;
-    const address = pointers[input.name] as number;
-    const overlaps = address < end && start < address + input.elements * elementBytes;
-    if (overlaps && !(address === start && output.mayAlias?.includes(input.name) === true)) {
-      throw invalid(`${output.name} overlaps ${input.name}`);
+  const end = start + output.elements * BYTES_OF[output.dtype];
+  for (const other of operands) {
+    if (other === output || other.elements === 0) continue;
+    const address = pointers[other.name] as number;
+    const overlaps = address < end && start < address + other.elements * BYTES_OF[other.dtype];
+    if (overlaps && !(address === start && output.mayAlias?.includes(other.name) === true)) {
+      throw invalid(`${output.name} overlaps ${other.name}`);
     }
   }
 }

@@ -1,6 +1,11 @@
-import type { BinaryOp } from '../contract/ops/binary.ts';
-import type { ReduceOp } from '../contract/ops/reduce.ts';
-import type { UnaryOp } from '../contract/ops/unary.ts';
+import {
+  BINARY_OPS,
+  type BinaryOp,
+  REDUCE_OPS,
+  type ReduceOp,
+  UNARY_OPS,
+  type UnaryOp,
+} from '../contract/function-names.ts';
 import { defineKernel } from './define-kernel.ts';
 import type { Kernel } from './graph.ts';
 import type { KernelBuilder } from './kernel-builder.ts';
@@ -59,4 +64,25 @@ function remembered<Op, K>(kernels: Map<Op, K>, op: Op, define: () => K): K {
   const kernel = define();
   kernels.set(op, kernel);
   return kernel;
+}
+
+/** A kernel of `unary`, `binary` or `reduce`, and which. */
+export type BuiltIn =
+  | { readonly op: 'unary'; readonly function: UnaryOp }
+  | { readonly op: 'binary'; readonly function: BinaryOp }
+  | { readonly op: 'reduce'; readonly function: ReduceOp };
+
+let byKey: ReadonlyMap<string, BuiltIn> | undefined;
+
+/**
+ * Which built-in a kernel is, by its graph and not by its name: for backends that wrap a library of fixed functions.
+ * Undefined for any other kernel.
+ */
+export function builtInOf(kernel: Kernel): BuiltIn | undefined {
+  byKey ??= new Map<string, BuiltIn>([
+    ...UNARY_OPS.map((name) => [unaryKernel(name).key, { op: 'unary', function: name }] as const),
+    ...BINARY_OPS.map((name) => [binaryKernel(name).key, { op: 'binary', function: name }] as const),
+    ...REDUCE_OPS.map((name) => [reduceKernel(name).key, { op: 'reduce', function: name }] as const),
+  ]);
+  return byKey.get(kernel.key);
 }

@@ -10,6 +10,8 @@ const MAX_RANK = 8;
 /** Sizes are u32 in every kernel's arguments. */
 const MAX_SIZE = 2 ** 32 - 1;
 
+let lastId = 0;
+
 /**
  * The rules of a call of a kernel, but for its pointers and parameters.
  *
@@ -40,6 +42,7 @@ export function checkRun(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Checke
     return checked;
   });
   return Object.freeze({
+    id: ++lastId,
     kernel,
     shape: Object.freeze(shape),
     folded,

@@ -1,5 +1,5 @@
 import type { DType } from '../contract/capabilities.ts';
-import type { Operand } from '../implement/resolved.ts';
+import type { Operand } from '../implement/operand.ts';
 import type { Kernel } from './graph.ts';
 import type { NumberType } from './value-types.ts';
 
@@ -24,6 +24,8 @@ export interface RunLayout {
  * backend can keep a plan by it (in a WeakMap).
  */
 export interface CheckedRun {
+  /** Not that of any other geometry in this process. */
+  readonly id: number;
   readonly kernel: Kernel;
   readonly shape: readonly number[];
   /** How many of the last axes are folded. */

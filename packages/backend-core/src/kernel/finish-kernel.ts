@@ -1,6 +1,7 @@
 import { describe } from '../contract/checks.ts';
 import type { Kernel, KernelInput, KernelNode, KernelOutput, KernelParameter } from './graph.ts';
 import { type GraphBuilder, nodeText } from './graph-builder.ts';
+import { noteKernel } from './known-kernels.ts';
 import type { NumberType } from './value-types.ts';
 
 /** A WebGPU device that was asked for nothing binds 8 buffers, and one of them is scratch. */
@@ -42,7 +43,7 @@ export function finishKernel(
     return index === undefined ? [] : [[index, label]];
   });
   const text = nodes.map(nodeText).join();
-  return deepFreeze({
+  const kernel = deepFreeze({
     name,
     key: JSON.stringify([inputs, params, final]) + text,
     inputs,
@@ -52,6 +53,8 @@ export function finishKernel(
     hasRows,
     labels: Object.fromEntries(labels),
   });
+  noteKernel(kernel, kernel);
+  return kernel;
 }
 
 /** Operands before what uses them; without recursion, which a chain of 10,000 nodes would exhaust. */

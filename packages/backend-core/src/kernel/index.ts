@@ -1,4 +1,13 @@
-export { type BinaryKernel, binaryKernel, reduceKernel, type UnaryKernel, unaryKernel } from './built-ins.ts';
+export {
+  type BinaryKernel,
+  binaryKernel,
+  type BuiltIn,
+  builtInOf,
+  reduceKernel,
+  type UnaryKernel,
+  unaryKernel,
+} from './built-ins.ts';
+export { checkKernel } from './check-kernel.ts';
 export { defineKernel, type KernelSpec, type SymbolsOf } from './define-kernel.ts';
 export { operandsOf } from './finish-kernel.ts';
 export type {

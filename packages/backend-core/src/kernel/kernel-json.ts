@@ -19,20 +19,40 @@ export function kernelFromJson(value: unknown): Kernel {
     Object.fromEntries(inputs.map((input) => [input.name, specOf(input)])),
     Object.fromEntries(params.map((parameter) => [parameter.name, parameter.type])),
   );
-  const values: NodeValue[] = [];
+  const values = replay(graph, symbols, nodes, labels);
   for (const [index, node] of nodes.entries()) {
-    const added = replay(graph, symbols, node, values);
-    if (added.type !== node.type || added.level !== node.level) {
-      throw graph.invalid(`node ${index} is ${added.type} of level ${added.level}, got ${nodeText(node)}`);
+    const { type, level } = values[index] as NodeValue;
+    if (type !== node.type || level !== node.level) {
+      throw graph.invalid(`node ${index} is ${type} of level ${level}, got ${nodeText(node)}`);
     }
-    if (typeof labels[index] === 'string') graph.labels.set(added.node, labels[index]);
-    values.push(added);
   }
   const results = Object.fromEntries(outputs.map((output) => [output.name, operand(graph, values, output.node)]));
   return finishKernel(name, graph, declared.inputs, declared.params, results);
 }
 
-function replay(
+/**
+ * Adds a kernel's nodes to another graph.
+ *
+ * @param symbols - what stands for each input and parameter
+ * @returns the value of each node
+ * @throws {BackendError} INVALID_ARGUMENT where the nodes are no sound graph
+ */
+export function replay(
+  graph: GraphBuilder,
+  symbols: Readonly<Record<string, unknown>>,
+  nodes: readonly KernelNode[],
+  labels: Readonly<Record<number, string>>,
+): NodeValue[] {
+  const values: NodeValue[] = [];
+  for (const [index, node] of nodes.entries()) {
+    const added = replayNode(graph, symbols, node, values);
+    if (typeof labels[index] === 'string') graph.labels.set(added.node, labels[index]);
+    values.push(added);
+  }
+  return values;
+}
+
+function replayNode(
   graph: GraphBuilder,
   symbols: Readonly<Record<string, unknown>>,
   node: KernelNode,

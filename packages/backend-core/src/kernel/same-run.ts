@@ -36,9 +36,30 @@ export function checkedRun(kernel: Kernel, asked: AskedRun): CheckedRun {
   if (index === 0 && found !== undefined) return found.checked;
   if (found !== undefined) list.splice(index, 1);
   else if (list.length === MAX_KEPT) list.pop();
-  const entry = found ?? { asked, checked: checkRun(kernel, asked) };
+  const entry = found ?? knownOf(kernel, copyOf(asked));
   list.unshift(entry);
   return entry.checked;
+}
+
+function knownOf(kernel: Kernel, asked: AskedRun): Known {
+  return { asked, checked: checkRun(kernel, asked) };
+}
+
+function copyOf({ shape, folded, inputs, outputs }: AskedRun): AskedRun {
+  return { shape: copyOfList(shape), folded, inputs: copyOfViews(inputs), outputs: copyOfViews(outputs) } as AskedRun;
+}
+
+function copyOfViews(views: Readonly<Record<string, RunView | GatherView>>): Record<string, RunView> {
+  return Object.fromEntries(
+    Object.entries(views).map(([name, { strides, dtype, shape }]: [string, Partial<GatherView>]) => [
+      name,
+      { strides: copyOfList(strides), dtype, shape: copyOfList(shape) } as RunView,
+    ]),
+  );
+}
+
+function copyOfList<T>(value: T): T {
+  return Array.isArray(value) ? (Array.from(value as unknown[]) as T) : value;
 }
 
 function isSame(kernel: Kernel, a: AskedRun, b: AskedRun): boolean {

@@ -2,6 +2,9 @@ import type { DeviceInfo, DeviceType } from '../contract/capabilities.ts';
 import { isBackendError } from '../errors/backend-error.ts';
 import type { BackendProvider, ProbeResult } from './provider.ts';
 
+/** Version 2 has `run`, `topK` and epilogues; a backend of version 1 has none of them. */
+const CONTRACT_VERSION = 2;
+
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** Best first. Software devices come last: they are test equipment. */
@@ -15,8 +18,8 @@ export interface ProbedProvider {
 
 /** Asks a provider for its devices; a probe that rejects or hangs is an answer too. */
 export async function probeProvider(provider: BackendProvider): Promise<ProbedProvider> {
-  if (provider.contractVersion !== 1) {
-    const message = `speaks contract version ${provider.contractVersion}, this registry speaks 1`;
+  if (provider.contractVersion !== CONTRACT_VERSION) {
+    const message = `speaks contract version ${provider.contractVersion}, this registry speaks ${CONTRACT_VERSION}`;
     const hint = 'install versions of the backend and of @concord/backend-core that belong together';
     return { provider, probe: { available: false, reason: 'library-incompatible', message, hint } };
   }

@@ -7,7 +7,7 @@
  * strides: element (i, p) of op(A) is `a[i * rowStride + p * depthStride]`.
  */
 
-import type { CheckedGemm, ResolvedScale } from '@concord/backend-core/implement';
+import type { CheckedGemm } from '@concord/backend-core/implement';
 import { multiplyBlocked } from './blocks.ts';
 import type { Storage } from './half.ts';
 import { multiplyVector } from './matrix-vector.ts';
@@ -36,7 +36,10 @@ export function gemm(call: CheckedGemm, a: Storage, b: Storage, c: Storage): voi
 }
 
 /** `C = beta * C` for every matrix of the batch; beta 0 writes zeros without reading. */
-export function scale(call: Omit<ResolvedScale<unknown>, 'c' | 'opName'>, c: Storage): void {
+export function scale(
+  call: Pick<CheckedGemm, 'm' | 'n' | 'beta' | 'ldc' | 'strideC' | 'batchCount'>,
+  c: Storage,
+): void {
   const { m, n, beta, ldc, strideC, batchCount } = call;
   for (let batch = 0; batch < batchCount; batch++) {
     for (let i = 0; i < m; i++) {

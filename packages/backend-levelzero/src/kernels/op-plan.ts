@@ -1,5 +1,5 @@
 import { BackendError } from '@concord/backend-core';
-import type { CheckedOp } from '@concord/backend-core/implement';
+import type { ResolvedCall } from '@concord/backend-core/implement';
 import { type Place, PlanMemory, type VariantPick } from '@concord/variants';
 import { checkGroups } from './check-groups.ts';
 import { secondsOf } from './estimate.ts';
@@ -34,7 +34,7 @@ export interface PlannedLaunch extends Pick<Launch, 'kernel' | 'groups' | 'varia
  * @throws {BackendError} UNSUPPORTED when the device cannot run it, OUT_OF_MEMORY when its scratch memory is too large,
  *   DEVICE_ERROR when all variants of its kernels are left out on this device
  */
-export function planOp(op: CheckedOp, operands: readonly Span[], traits: DeviceTraits): OpPlan {
+export function planOp(op: ResolvedCall<DeviceMemory>, operands: readonly Span[], traits: DeviceTraits): OpPlan {
   const recorder = new OpRecorder(traits, operands);
   planCall(op, recorder);
   const { steps, memory, picks } = recorder;

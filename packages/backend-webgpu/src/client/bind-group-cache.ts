@@ -1,4 +1,4 @@
-import type { OpPlan } from '../kernels/op-plan.ts';
+import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import type { Span } from '../kernels/recorder.ts';
 import { ListMap } from '@concord/variants';
 import { inScopes, type Scoped } from './error-scopes.ts';
@@ -43,7 +43,7 @@ export class BindGroupCache {
   }
 
   /** Where a plan keeps the bind groups of its steps with this memory: spares it to ask for each of them. */
-  ofPlan({ id }: OpPlan, memory: readonly Span[]): (GPUBindGroup | undefined)[] {
+  ofPlan({ id }: LaunchPlan, memory: readonly Span[]): (GPUBindGroup | undefined)[] {
     const key = [id];
     for (const { buffer, byteOffset } of memory) key.push(this.#idOf(buffer.gpu), byteOffset);
     let groups = this.#groupsOfPlans.get(key);

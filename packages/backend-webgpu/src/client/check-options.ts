@@ -1,15 +1,15 @@
 import { BackendError } from '@concord/backend-core';
 import { tuningSettings } from '@concord/variants';
 import { webgpuVariants } from '../kernels/all-variants.ts';
-import type { WebGpuOptions } from './webgpu-client.ts';
+import type { WebGpuOptions } from './webgpu-options.ts';
 
-const LEAST_BINDING_BYTES = 1024;
+const MIN_BINDING_BYTES = 1024;
 
 /** @throws {BackendError} INVALID_ARGUMENT */
 export function checkOptions(options: WebGpuOptions): void {
   const { maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes, software, powerPreference, adapter } = options;
   tuningSettings(webgpuVariants, options);
-  const least = { maxBindingBytes: LEAST_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };
+  const least = { maxBindingBytes: MIN_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };
   for (const [name, value] of Object.entries({ maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes })) {
     const atLeast = least[name as keyof typeof least];
     check(

@@ -3,7 +3,7 @@ import { annotate } from '@concord/backend-core/implement';
 import { type Place, spanAt } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
 import type { Kernel } from '../kernels/kernel.ts';
-import type { OpPlan } from '../kernels/op-plan.ts';
+import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
 import type { BufferPool } from './buffer-pool.ts';
@@ -85,7 +85,7 @@ export class CommandStream implements Recorder {
   }
 
   /** Records what was planned for an op, with these operands. */
-  run(op: string, plan: OpPlan, operands: readonly Span[]): void {
+  run(op: string, plan: LaunchPlan, operands: readonly Span[]): void {
     this.record(op, () => {
       const memory = plan.scratch.length === 0 ? operands : [...operands, ...plan.scratch.map((n) => this.scratch(n))];
       const groups = this.#bindGroups.ofPlan(plan, memory);

@@ -1,15 +1,13 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
-import { DeviceTuning, type TuningOptions } from '@concord/variants';
+import { DeviceTuning } from '@concord/variants';
 import { defaultSource } from '#gpu-source';
 import { webgpuVariants } from '../kernels/all-variants.ts';
 import type { Kernel } from '../kernels/kernel.ts';
-import type { OpPlan } from '../kernels/op-plan.ts';
+import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
-import type { AdapterChoice } from './adapters.ts';
 import { BufferPool, type PoolCounters } from './buffer-pool.ts';
 import { checkOptions } from './check-options.ts';
 import { CommandStream } from './command-stream.ts';
-import type { DawnOptions } from './dawn-source.ts';
 import { describeAdapter } from './device-info.ts';
 import { type Scoped, toCodedError } from './error-scopes.ts';
 import type { GpuSource } from './gpu-source.ts';
@@ -18,23 +16,8 @@ import type { CompiledKernel } from './pipeline-cache.ts';
 import { Readback } from './readback.ts';
 import { Refusals } from './refusals.ts';
 import { acquireDevice, type SharedDevice } from './shared-device.ts';
+import type { WebGpuOptions } from './webgpu-options.ts';
 import { within } from './within.ts';
-
-/** Where the device comes from, which one, and limits below its own. */
-export interface WebGpuOptions extends AdapterChoice, TuningOptions {
-  /** A device of the caller's. It is never destroyed here. */
-  readonly device?: GPUDevice | undefined;
-  /** A `GPU` of the caller's, in place of Dawn or `navigator.gpu`. */
-  readonly gpu?: GPU | undefined;
-  /** Options of Dawn, in Node. */
-  readonly dawn?: DawnOptions | undefined;
-  /** Most bytes that one storage binding covers; at least 1,024. Default: the device's limit. */
-  readonly maxBindingBytes?: number | undefined;
-  /** Most workgroups in a dimension of a dispatch. Default: the device's limit. */
-  readonly maxWorkgroupsPerDimension?: number | undefined;
-  /** Most bytes of freed memory that are kept for reuse. Default: 256 MiB. */
-  readonly maxPooledBytes?: number | undefined;
-}
 
 const DEFAULT_POOLED_BYTES = 256 * 2 ** 20;
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -238,7 +221,7 @@ export class WebGpuClient {
   }
 
   /** @internal Records what was planned for an op, with these operands; `op` is its name in messages. */
-  run(op: string, plan: OpPlan, operands: readonly Span[]): void {
+  run(op: string, plan: LaunchPlan, operands: readonly Span[]): void {
     this.#assertUsable(op);
     this.#stream.run(op, plan, operands);
   }

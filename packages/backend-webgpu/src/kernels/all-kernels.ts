@@ -1,7 +1,7 @@
 import { allKernels as attention } from './attention/plan.ts';
 import { allKernels as binary } from './binary/plan.ts';
 import { allKernels as conv2d } from './conv2d/plan.ts';
-import { allKernels as gemm } from './gemm/plan.ts';
+import { allKernels as gemm } from './gemm/families.ts';
 import type { Kernel } from './kernel.ts';
 import { copyBytes } from './memory/copy-bytes.wgsl.ts';
 import { fillWords } from './memory/fill-words.wgsl.ts';

@@ -3,7 +3,7 @@ import { VERSION } from '../version.ts';
 import { VARIANT_IDS as attention } from './attention/plan.ts';
 import { VARIANT_IDS as conv2d } from './conv2d/plan.ts';
 import { VARIANT_IDS as elementwise } from './elementwise.ts';
-import { VARIANT_IDS as gemm } from './gemm/plan.ts';
+import { VARIANT_IDS as gemm } from './gemm/families.ts';
 import { VARIANT_IDS as reduce } from './reduce/plan.ts';
 
 /** Every variant of every family. */

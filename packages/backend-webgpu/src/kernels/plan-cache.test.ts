@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeBuffer, PlanRecorder } from '../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../test/support/traits.ts';
 import { dispatchesOf } from './dispatch.ts';
-import type { OpPlan } from './op-plan.ts';
+import type { LaunchPlan } from './launch-plan.ts';
 import { PlanCache } from './plan-cache.ts';
 import { planCall } from './plans.ts';
 import type { Span, StorageBuffer } from './recorder.ts';
@@ -12,7 +12,7 @@ import { NOTHING_TUNED, operandsOf, spanAt } from '@concord/variants';
 const N = 1000;
 const traits = TEST_DEVICES.gpu;
 
-const planOf = (plans: PlanCache, op: CheckedOp): OpPlan => plans.of(op, operandsOf(op.call));
+const planOf = (plans: PlanCache, op: CheckedOp): LaunchPlan => plans.of(op, operandsOf(op.call));
 
 /** `output = a + b`, each operand in a buffer at an offset. */
 function add(...places: readonly (readonly [buffer: StorageBuffer, byteOffset: number])[]): CheckedOp {

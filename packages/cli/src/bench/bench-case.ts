@@ -1,4 +1,4 @@
-import type { ComputeBackend, DevicePtr, DType, OpName, OpPlan } from '@concord/backend-core';
+import type { ComputeBackend, DevicePtr, FloatDType, OpName, OpPlan } from '@concord/backend-core';
 
 /** What is timed: an op of the contract, or the copies, as `memory`. */
 export type BenchOp = OpName | 'memory';
@@ -24,7 +24,7 @@ export interface BenchCase {
 /** An operand on its way to the device. */
 export interface BenchInput {
   readonly values: Float32Array;
-  readonly dtype: DType;
+  readonly dtype: FloatDType;
 }
 
 /** What an entry of a result has to be. */
@@ -39,7 +39,7 @@ export interface BenchWork {
   readonly inputs: readonly BenchInput[];
   /** Elements of the output on the device, 0 where the result comes to the host. */
   readonly outputLength: number;
-  readonly outputDtype: DType;
+  readonly outputDtype: FloatDType;
   /** The call without its pointers; the copies have none. */
   readonly plan?: OpPlan;
   /** One call. What it returns is awaited before the next one. */

@@ -1,4 +1,4 @@
-import type { Conv2dShape } from '@concord/backend-core';
+import type { Conv2dShape, HeightWidth } from '@concord/backend-core';
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import { productBound } from '../checks/bounds.ts';
 import { compareAll, compareBytes } from '../checks/compare.ts';
@@ -14,9 +14,9 @@ export type Conv2dParams = {
   readonly input: readonly number[];
   /** `[K, R, S]` */
   readonly filter: readonly number[];
-  readonly stride: readonly number[];
-  readonly pad: readonly number[];
-  readonly dilation: readonly number[];
+  readonly stride: HeightWidth;
+  readonly pad: HeightWidth;
+  readonly dilation: HeightWidth;
   readonly groups: number;
   readonly offset: number;
   readonly together: boolean;
@@ -165,8 +165,8 @@ const list: Entry[] = [
 function draw(random: Random): [string, Conv2dParams] {
   const groups = random.pick([1, 1, 2, 3]);
   const filter = [groups * random.integer(1, 6), random.integer(1, 4), random.integer(1, 4)];
-  const dilation = [random.integer(1, 3), random.integer(1, 3)];
-  const pad = [random.integer(0, 3), random.integer(0, 3)];
+  const dilation: HeightWidth = [random.integer(1, 3), random.integer(1, 3)];
+  const pad: HeightWidth = [random.integer(0, 3), random.integer(0, 3)];
   const reach = (axis: 0 | 1): number => (dilation[axis] as number) * ((filter[axis + 1] as number) - 1) + 1;
   const side = (axis: 0 | 1): number => Math.max(1, reach(axis) - 2 * (pad[axis] as number)) + random.integer(0, 9);
   const params: Conv2dParams = {

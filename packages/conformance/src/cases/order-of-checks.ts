@@ -1,4 +1,5 @@
-import { type ComputeBackend, type DevicePtr, NULL_PTR, type OpName, offsetPtr } from '@concord/backend-core';
+import { type ComputeBackend, type DevicePtr, NULL_PTR, offsetPtr } from '@concord/backend-core';
+import type { DefinedOp } from '@concord/backend-core/implement';
 import { compareBytes } from '../checks/compare.ts';
 import type { ConformanceCase } from '../harness/case.ts';
 import { type ExpectedError, expectThrows } from '../harness/expect-error.ts';
@@ -20,7 +21,7 @@ const outputOf = ({ operands }: SampleCall): readonly [name: string, bytes: numb
 const moved = (pointers: Pointers, name: string, bytes: number): DevicePtr =>
   offsetPtr(pointers[name] as DevicePtr, bytes);
 
-function orderCase(op: OpName, what: string, passes: string, run: ConformanceCase['run']): ConformanceCase {
+function orderCase(op: DefinedOp, what: string, passes: string, run: ConformanceCase['run']): ConformanceCase {
   const about = behaviour(
     `Calls ${op} with more than one thing amiss, to see what is looked at first: ${what}.`,
     passes,
@@ -31,7 +32,7 @@ function orderCase(op: OpName, what: string, passes: string, run: ConformanceCas
 /** Makes a changed sample call and sees that it leaves the output alone; `expected` undefined: that it is accepted. */
 async function expectUntouched(
   backend: ComputeBackend,
-  op: OpName,
+  op: DefinedOp,
   makeChange: MakeChange,
   expected?: ExpectedError,
 ): Promise<void> {
@@ -49,12 +50,12 @@ async function expectUntouched(
   });
 }
 
-const noOp = (op: OpName, what: string, change: Change | MakeChange): ConformanceCase =>
+const noOp = (op: DefinedOp, what: string, change: Change | MakeChange): ConformanceCase =>
   orderCase(op, what, 'The call is accepted as one with nothing to do; the output keeps every byte.', ({ backend }) =>
     expectUntouched(backend, op, typeof change === 'function' ? change : () => change),
   );
 
-const refused = (op: OpName, what: string, detail: string | RegExp, change: Change | MakeChange): ConformanceCase =>
+const refused = (op: DefinedOp, what: string, detail: string | RegExp, change: Change | MakeChange): ConformanceCase =>
   orderCase(
     op,
     what,
@@ -110,7 +111,7 @@ const typesFirst: readonly ConformanceCase[] = [
     refused(op, 'a pointer that is none before m 0', /^a must be/, { m: 0, a: -8 }),
   ]),
   refused('batchedGemm', 'strideA before batchCount 0', /^strideA must be/, { batchCount: 0, strideA: 0.5 }),
-  refused('conv2dForward', 'stride of 1 before N 0', 'stride must have 2 elements [sh, sw]', {
+  refused('conv2dForward', 'stride of 1 before N 0', 'stride must have 2 elements [h, w], got 1', {
     ...NO_BATCH,
     stride: [1],
   }),
@@ -136,7 +137,7 @@ const typesFirst: readonly ConformanceCase[] = [
 
 /** Zeros that do not make a call a no-op: of a call with a live output, and none at all. */
 const noExcuse: readonly ConformanceCase[] = [
-  refused('conv2dForward', 'a live output and a 0 in outputShape', /^output_shape must be/, {
+  refused('conv2dForward', 'a live output and a 0 in outputShape', /^outputShape must be/, {
     outputShape: [1, 3, 0, 2],
   }),
   refused('conv2dForward', 'a null output and no 0', 'unknown handle 0', { output: NULL_PTR }),
@@ -177,11 +178,11 @@ const laterChecks: readonly ConformanceCase[] = [
       b: moved(pointers, 'b', op === 'gemmF16' ? 2 : 4),
     })),
   ]),
-  refused('batchedGemm', 'strideC before alignment', /^strideC must be/, (pointers) => ({
+  refused('batchedGemm', 'strideC before alignment', /^strideC must/, (pointers) => ({
     strideC: 11,
     a: moved(pointers, 'a', 1),
   })),
-  refused('conv2dForward', 'the output shape before alignment', /^output_shape must be/, (pointers) => ({
+  refused('conv2dForward', 'the output shape before alignment', /^outputShape must be/, (pointers) => ({
     outputShape: [1, 3, 2, 3],
     input: moved(pointers, 'input', 1),
   })),

@@ -4,10 +4,10 @@ import {
   f16BitsToF32,
   f32ToF16Bits,
   NULL_PTR,
-  type OpName,
   offsetPtr,
   REDUCE_OPS,
 } from '@concord/backend-core';
+import type { DefinedOp } from '@concord/backend-core/implement';
 import {
   attentionReference,
   batchedGemmReference,
@@ -24,7 +24,7 @@ import { behaviour } from '../harness/case-text.ts';
 
 const PRODUCTS = ['gemm', 'batchedGemm', 'gemmF16'] as const;
 
-function orderCase(op: OpName, what: string, run: ConformanceCase['run']): ConformanceCase {
+function orderCase(op: DefinedOp, what: string, run: ConformanceCase['run']): ConformanceCase {
   const about = behaviour(
     `Calls ${op} with operands that no check may refuse, those of zero extent and inputs that overlap: ${what}.`,
     'The call is accepted, and the output is right.',
@@ -84,7 +84,7 @@ const emptyAxes: readonly ConformanceCase[] = REDUCE_OPS.flatMap((op) =>
 /** Runs an op whose inputs are all in one operand of `length` small integers, and gives what it wrote. */
 async function onOneInput(
   backend: ComputeBackend,
-  op: OpName,
+  op: DefinedOp,
   values: Float32Array,
   outputs: number,
   call: (input: DevicePtr, output: DevicePtr) => unknown,

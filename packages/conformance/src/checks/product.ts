@@ -1,7 +1,7 @@
 import {
   type BatchedGemmShape,
   type ComputeBackend,
-  type DType,
+  type FloatDType,
   f16BitsToF32,
   f32ToF16Bits,
   type Transpose,
@@ -29,7 +29,7 @@ export type ProductParams = {
   /** Bytes that each operand is moved off the alignment of its allocation. */
   readonly offset: number;
   readonly together: boolean;
-  readonly dtype: DType;
+  readonly dtype: FloatDType;
   readonly batch: number;
   /** `packed`, or the number of elements between batches; `0` broadcasts. */
   readonly strideA: string;
@@ -143,7 +143,12 @@ async function multiplyOnDevice(
 }
 
 /** The tolerance of entry i, given the oracle's answer. */
-function productTolerance(data: ProductData, want: Float64Array, magnitude: Float64Array, dtype: DType): Tolerance {
+function productTolerance(
+  data: ProductData,
+  want: Float64Array,
+  magnitude: Float64Array,
+  dtype: FloatDType,
+): Tolerance {
   const { shape } = data;
   const { m, n, k, alpha = 1, beta = 0, ldc = n, strideC } = shape;
   return {
@@ -181,7 +186,7 @@ const smallIntegers =
     random.integer(-largest, largest);
 
 const roundTo =
-  (dtype: DType, draw: Draw): Draw =>
+  (dtype: FloatDType, draw: Draw): Draw =>
   (row, column) =>
     dtype === 'f16' ? f16BitsToF32(f32ToF16Bits(draw(row, column))) : Math.fround(draw(row, column));
 
@@ -303,7 +308,7 @@ async function checkTransposed(context: CaseContext, params: ProductParams, mult
 }
 
 /** Random parameters for fuzzing. */
-export function drawProduct(random: Random, dtypes: readonly DType[], batched: boolean): [string, ProductParams] {
+export function drawProduct(random: Random, dtypes: readonly FloatDType[], batched: boolean): [string, ProductParams] {
   const size = (): number => random.pick([random.integer(1, 5), random.integer(1, 40), random.integer(1, 140)]);
   const dtype = random.pick(dtypes);
   const params: ProductParams = {

@@ -1,10 +1,11 @@
-import { type ComputeBackend, type DevicePtr, NULL_PTR, type OpName } from '@concord/backend-core';
+import { type ComputeBackend, type DevicePtr, type FloatDType, NULL_PTR } from '@concord/backend-core';
+import { BYTES_OF, type DefinedOp, type FieldKind, OPS } from '@concord/backend-core/implement';
 import type { Needs } from './case.ts';
 
-/** A small valid call of each op on the pointers that it is given, and how many bytes each operand has. */
+/** A small valid call of an op, and how many bytes each operand has. */
 export interface SampleCall {
-  readonly op: OpName;
-  /** Operand name and size in bytes, the output last. */
+  readonly op: DefinedOp;
+  /** Operand name and size in bytes, outputs last. */
   readonly operands: readonly (readonly [name: string, bytes: number])[];
   /** The call without its pointers. */
   readonly shape: Readonly<Record<string, unknown>>;
@@ -12,121 +13,37 @@ export interface SampleCall {
   readonly sizes: readonly string[];
   /** Names of the fields that take one of a list of words. */
   readonly words: readonly string[];
+  /** Changes after which nothing is written. */
+  readonly nothingToDo: readonly Readonly<Record<string, unknown>>[];
 }
 
-const PRODUCT = { m: 3, n: 4, k: 5 };
-
 /** One valid call per op. */
-export const SAMPLE_CALLS: readonly SampleCall[] = [
-  {
-    op: 'gemm',
-    shape: PRODUCT,
-    operands: [
-      ['a', 60],
-      ['b', 80],
-      ['c', 48],
-    ],
-    sizes: ['m', 'n', 'k', 'lda', 'ldb', 'ldc'],
-    words: ['transA', 'transB', 'dtype'],
-  },
-  {
-    op: 'batchedGemm',
-    shape: { ...PRODUCT, batchCount: 2, strideA: 15, strideB: 20, strideC: 12 },
-    operands: [
-      ['a', 120],
-      ['b', 160],
-      ['c', 96],
-    ],
-    sizes: ['m', 'n', 'k', 'batchCount', 'strideA', 'strideB', 'strideC', 'ldc'],
-    words: ['transA', 'transB', 'dtype'],
-  },
-  {
-    op: 'gemmF16',
-    shape: PRODUCT,
-    operands: [
-      ['a', 30],
-      ['b', 40],
-      ['c', 24],
-    ],
-    sizes: ['m', 'n', 'k', 'lda'],
-    words: ['transA', 'dtype'],
-  },
-  {
-    op: 'conv2dForward',
-    shape: {
-      inputShape: [1, 2, 4, 4],
-      filterShape: [3, 2, 3, 3],
-      outputShape: [1, 3, 2, 2],
-      stride: [1, 1],
-      padding: [0, 0],
-    },
-    operands: [
-      ['input', 128],
-      ['filter', 216],
-      ['output', 48],
-    ],
-    sizes: ['groups'],
-    words: ['dtype'],
-  },
-  {
-    op: 'attention',
-    shape: { batch: 1, heads: 2, seqQ: 3, seqKv: 4, headDim: 5, scale: 1 },
-    operands: [
-      ['q', 120],
-      ['k', 160],
-      ['v', 160],
-      ['o', 120],
-    ],
-    sizes: ['batch', 'heads', 'seqQ', 'seqKv', 'headDim'],
-    words: ['dtype'],
-  },
-  {
-    op: 'reduce',
-    shape: { op: 'sum', shape: [3, 4], axis: 1 },
-    operands: [
-      ['input', 48],
-      ['output', 12],
-    ],
-    sizes: [],
-    words: ['op', 'dtype'],
-  },
-  {
-    op: 'unary',
-    shape: { op: 'neg', n: 7 },
-    operands: [
-      ['input', 28],
-      ['output', 28],
-    ],
-    sizes: ['n'],
-    words: ['op', 'dtype'],
-  },
-  {
-    op: 'binary',
-    shape: { op: 'add', n: 7 },
-    operands: [
-      ['a', 28],
-      ['b', 28],
-      ['output', 28],
-    ],
-    sizes: ['n'],
-    words: ['op', 'dtype'],
-  },
-];
+export const SAMPLE_CALLS: readonly SampleCall[] = (Object.keys(OPS) as DefinedOp[]).map(sampleOf);
 
 /** The sample call of an op. */
-export function sampleOf(op: OpName): SampleCall {
-  const sample = SAMPLE_CALLS.find((candidate) => candidate.op === op);
-  if (sample === undefined) throw new Error(`no sample call of ${op}`);
-  return sample;
+export function sampleOf(op: DefinedOp): SampleCall {
+  const { fields, sample, check } = OPS[op];
+  const checked = check(sample.shape as never, false);
+  if (checked === null) throw new Error(`the sample call of ${op} does nothing`);
+  const named = (kind: FieldKind): string[] =>
+    Object.entries(fields).flatMap(([name, own]) => (own === kind ? name : []));
+  return {
+    op,
+    operands: checked.operands.map(({ name, elements, dtype }) => [name, elements * BYTES_OF[dtype]]),
+    shape: { ...sample.shape },
+    sizes: named('size'),
+    words: named('word'),
+    nothingToDo: sample.nothingToDo.map((change) => ({ ...change })),
+  };
 }
 
 /** What a sample call needs of a backend. */
-export function needsOf({ op }: Pick<SampleCall, 'op'>): Needs {
-  return { op, dtype: op === 'gemmF16' ? 'f16' : 'f32' };
+export function needsOf({ op }: Pick<SampleCall, 'op'>): Needs & { readonly dtype: FloatDType } {
+  return { op, dtype: OPS[op].dtypes[0] as FloatDType };
 }
 
 /** Calls an op with whatever is given: what a JavaScript program without types could do. */
-export function callOp(backend: ComputeBackend, op: OpName, call: unknown): void {
+export function callOp(backend: ComputeBackend, op: DefinedOp, call: unknown): void {
   (backend[op] as (call: unknown) => void)(call);
 }
 

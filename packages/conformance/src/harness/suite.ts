@@ -1,4 +1,4 @@
-import type { DType, OpName } from '@concord/backend-core';
+import type { FloatDType, OpName } from '@concord/backend-core';
 import type { CaseContext, ConformanceCase } from './case.ts';
 import { formatParams, type Params, parseParams } from './case-id.ts';
 import type { CheckTexts } from './case-text.ts';
@@ -17,7 +17,7 @@ export interface SuiteDefinition<P extends Params> {
   readonly texts: CheckTexts<P>;
   /** The fixed list: name of a check and the parameters that differ from the defaults. */
   readonly list: readonly (readonly [check: string, params: Partial<P>])[];
-  dtypeOf(params: P): DType;
+  dtypeOf(params: P): FloatDType;
   /** Random parameters, and a check that suits them. */
   draw(random: Random): readonly [check: string, params: P];
   /** Smaller parameters that might fail too, the boldest first. */

@@ -1,7 +1,7 @@
 import {
   type ComputeBackend,
   type DevicePtr,
-  type DType,
+  type FloatDType,
   fromF16Array,
   offsetPtr,
   toF16Array,
@@ -34,12 +34,12 @@ export class Slot {
   /** Contents after the op. */
   after: Uint8Array = new Uint8Array();
   readonly before: Uint8Array;
-  readonly dtype: DType;
+  readonly dtype: FloatDType;
   readonly isOutput: boolean;
   /** Whether the op may read it. */
   readonly isInput: boolean;
 
-  constructor(before: Uint8Array, dtype: DType, isInput: boolean, isOutput: boolean) {
+  constructor(before: Uint8Array, dtype: FloatDType, isInput: boolean, isOutput: boolean) {
     this.before = before;
     this.dtype = dtype;
     this.isInput = isInput;
@@ -104,17 +104,17 @@ export class Workspace {
   }
 
   /** An operand that the op only reads. */
-  input(values: ArrayLike<number>, dtype: DType = 'f32'): Slot {
+  input(values: ArrayLike<number>, dtype: FloatDType = 'f32'): Slot {
     return this.#add(new Slot(encode(values, dtype), dtype, true, false));
   }
 
   /** An operand that the op writes, filled with poison. */
-  output(length: number, dtype: DType = 'f32'): Slot {
+  output(length: number, dtype: FloatDType = 'f32'): Slot {
     return this.#add(new Slot(poison(length * (dtype === 'f16' ? 2 : 4)), dtype, false, true));
   }
 
   /** An operand that the op reads and writes. */
-  inOut(values: ArrayLike<number>, dtype: DType = 'f32'): Slot {
+  inOut(values: ArrayLike<number>, dtype: FloatDType = 'f32'): Slot {
     return this.#add(new Slot(encode(values, dtype), dtype, true, true));
   }
 
@@ -174,12 +174,12 @@ function poison(length: number): Uint8Array {
   return new Uint8Array(words.buffer, 0, length);
 }
 
-function encode(values: ArrayLike<number>, dtype: DType): Uint8Array {
+function encode(values: ArrayLike<number>, dtype: FloatDType): Uint8Array {
   const elements = dtype === 'f16' ? toF16Array(values) : new Float32Array(values);
   return new Uint8Array(elements.buffer);
 }
 
-function decode(bytes: Uint8Array, dtype: DType): Float32Array {
+function decode(bytes: Uint8Array, dtype: FloatDType): Float32Array {
   const { buffer } = bytes.slice();
   return dtype === 'f16' ? fromF16Array(new Uint16Array(buffer)) : new Float32Array(buffer);
 }

@@ -42,7 +42,7 @@ function statement(depth: number): fc.Arbitrary<Statement> {
   });
   if (depth === 0) return fc.oneof(assign, element);
   const body = statements(depth - 1);
-  const turns = fc.nat(3);
+  const iterations = fc.nat(3);
   return fc.oneof(
     { arbitrary: assign, weight: 3 },
     { arbitrary: element, weight: 2 },
@@ -52,8 +52,8 @@ function statement(depth: number): fc.Arbitrary<Statement> {
       body,
       otherwise: fc.oneof(body, fc.constant([])),
     }),
-    fc.record({ kind: fc.constant('for' as const), turns, counter: variable('u32'), body }),
-    fc.record({ kind: fc.constant('while' as const), turns, condition: condition(1), body }),
+    fc.record({ kind: fc.constant('for' as const), iterations, counter: variable('u32'), body }),
+    fc.record({ kind: fc.constant('while' as const), iterations, condition: condition(1), body }),
     fc.record({
       kind: fc.constant('switch' as const),
       selector: expression('u32').map((a): Expression => ({

@@ -88,20 +88,26 @@ class ProgramEmitter {
         return unflat(k.switchOn(this.#value(statement.selector, variables), cases, branch(statement.otherwise)));
       }
       case 'for': {
-        const turns = k.constant(k.types.int(32), statement.turns);
+        const iterations = k.constant(k.types.int(32), statement.iterations);
         return unflat(
-          k.forLoop({ to: turns }, flat(variables), (turn, carried) =>
-            flat(this.block(statement.body, replace(unflat(carried), 'u32', statement.counter, turn))),
+          k.forLoop({ to: iterations }, flat(variables), (iteration, carried) =>
+            flat(this.block(statement.body, replace(unflat(carried), 'u32', statement.counter, iteration))),
           ),
         );
       }
       case 'while': {
-        const turns = k.constant(k.types.int(32), 0);
+        const iterations = k.constant(k.types.int(32), 0);
         const carried = k.whileLoop(
-          [turns, ...flat(variables)],
-          ([turn, ...values]) =>
-            k.and(k.ult(turn as Value, statement.turns), this.#condition(statement.condition, unflat(values))),
-          ([turn, ...values]) => [k.add(turn as Value, 1), ...flat(this.block(statement.body, unflat(values)))],
+          [iterations, ...flat(variables)],
+          ([iteration, ...values]) =>
+            k.and(
+              k.ult(iteration as Value, statement.iterations),
+              this.#condition(statement.condition, unflat(values)),
+            ),
+          ([iteration, ...values]) => [
+            k.add(iteration as Value, 1),
+            ...flat(this.block(statement.body, unflat(values))),
+          ],
         );
         return unflat(carried.slice(1));
       }

@@ -20,14 +20,14 @@ export const CONTROL_FLOW: readonly Feature[] = [
   ),
   feature('signed loop with a step', [[0], [6]], (k, data) => {
     const end = k.constant(k.types.int(32), 3);
-    const turns = k.forLoop(
+    const counts = k.forLoop(
       { from: -8, to: end, step: 2, isSigned: true, unroll: 'unroll' },
       [k.load(data)],
       (_, [n]) => [k.add(n as Value, 1)],
     );
-    k.store(data, turns[0] as Value);
+    k.store(data, counts[0] as Value);
   }),
-  feature('loop without a turn', [[5], [5]], (k, data) => {
+  feature('loop without an iteration', [[5], [5]], (k, data) => {
     const none = k.constant(k.types.int(32), 0);
     k.forLoop({ to: none, unroll: 'dont-unroll' }, [], () => k.store(data, 1));
   }),

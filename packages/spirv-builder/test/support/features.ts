@@ -1,6 +1,8 @@
 import { type FunctionBuilder, StorageClass, type Value } from '../../src/index.ts';
 import { bits, type Feature, feature, ramp, zeros } from './feature.ts';
 import { CONTROL_FLOW } from './features-control-flow.ts';
+import { CONVERSIONS } from './features-conversions.ts';
+import { INTEGERS } from './features-integers.ts';
 import { MATRIX_ENGINES } from './features-matrix-engines.ts';
 import { SUBGROUPS } from './features-subgroups.ts';
 
@@ -11,6 +13,8 @@ function floats(k: FunctionBuilder, data: Value): Value {
 
 export const FEATURES: readonly Feature[] = [
   ...CONTROL_FLOW,
+  ...INTEGERS,
+  ...CONVERSIONS,
   ...SUBGROUPS,
   ...MATRIX_ENGINES,
   feature('vectors: load, arithmetic, store', [ramp(8), ramp(8).map((x) => 3 * x + 1)], (k, data) => {
@@ -108,7 +112,7 @@ export const FEATURES: readonly Feature[] = [
     },
   ),
   feature(
-    'vectors of truth values',
+    'vectors of booleans',
     [
       [1, 5, 3, 7],
       [0, 1, 0, 0],

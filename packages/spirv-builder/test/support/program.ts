@@ -90,12 +90,12 @@ export type Statement =
       readonly body: readonly Statement[];
       readonly otherwise: readonly Statement[];
     }
-  /** Runs the body `turns` times; variable `counter` of u32 is set to the turn before each. */
-  | { readonly kind: 'for'; readonly turns: number; readonly counter: number; readonly body: readonly Statement[] }
-  /** Runs the body while the condition holds, at most `turns` times. */
+  /** Runs the body `iterations` times; variable `counter` of u32 is set to the iteration before each. */
+  | { readonly kind: 'for'; readonly iterations: number; readonly counter: number; readonly body: readonly Statement[] }
+  /** Runs the body while the condition holds, at most `iterations` times. */
   | {
       readonly kind: 'while';
-      readonly turns: number;
+      readonly iterations: number;
       readonly condition: Condition;
       readonly body: readonly Statement[];
     }
@@ -133,13 +133,13 @@ function run(statement: Statement, state: State): void {
       interpret(holds(statement.condition, state) ? statement.body : statement.otherwise, state);
       return;
     case 'for':
-      for (let turn = 0; turn < statement.turns; turn++) {
-        state.u32[statement.counter] = BigInt(turn);
+      for (let iteration = 0; iteration < statement.iterations; iteration++) {
+        state.u32[statement.counter] = BigInt(iteration);
         interpret(statement.body, state);
       }
       return;
     case 'while':
-      for (let turn = 0; turn < statement.turns && holds(statement.condition, state); turn++) {
+      for (let iteration = 0; iteration < statement.iterations && holds(statement.condition, state); iteration++) {
         interpret(statement.body, state);
       }
       return;

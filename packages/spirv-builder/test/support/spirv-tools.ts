@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 
-const MISSING = ['spirv-val', 'spirv-as', 'spirv-dis'].filter(
-  (command) => spawnSync(command, ['--version']).status !== 0,
-);
+const MISSING = ['spirv-val', 'spirv-dis'].filter((command) => spawnSync(command, ['--version']).status !== 0);
 const REASON = `not installed: ${MISSING.join(', ')} (Debian: spirv-tools)`;
 
 /**
@@ -39,4 +37,12 @@ export function validationErrors(modules: readonly Uint32Array[], environment: s
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What `spirv-dis` prints for a module, without header and indentation. */
+export function spirvDis(words: Uint32Array): string {
+  const input = Buffer.from(words.buffer, words.byteOffset, words.byteLength);
+  const { status, stdout, stderr } = spawnSync('spirv-dis', ['--no-header', '--no-indent', '-'], { input });
+  if (status !== 0) throw new Error(`spirv-dis: ${stderr.toString().trim()}`);
+  return stdout.toString();
 }

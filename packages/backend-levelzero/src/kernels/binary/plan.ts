@@ -1,5 +1,5 @@
 import { BINARY_OPS, type BinaryOp } from '@concord/backend-core';
-import type { ResolvedBinary } from '@concord/backend-core/implement';
+import type { ResolvedBinary } from '../built-in.ts';
 import { planElementwise, variantFor } from '../elementwise.ts';
 import { elementwiseKernel, type ElementwiseVariant } from '../elementwise.spv.ts';
 import { type Kernel, variants } from '../kernel.ts';

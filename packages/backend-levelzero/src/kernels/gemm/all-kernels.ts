@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { lanesToAskFor } from '../subgroups.ts';
@@ -21,7 +21,7 @@ import { wideColumns } from './wide-columns.spv.ts';
 import { wideRows } from './wide-rows.spv.ts';
 
 const BOTH = [false, true] as const;
-const DTYPES: readonly DType[] = ['f32', 'f16'];
+const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
 
 /** Storage of inputs and results: results of f16 may be sums in float32. */
 const FORMATS: readonly OperandFormats[] = [

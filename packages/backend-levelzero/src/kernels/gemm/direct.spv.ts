@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { flatGroupId } from './flat-groups.ts';
@@ -7,8 +7,8 @@ import { loadElement, storeResult } from './storage.ts';
 
 /** Storage of the operands of a product. */
 export interface OperandFormats {
-  readonly input: DType;
-  readonly output: DType;
+  readonly input: FloatDType;
+  readonly output: FloatDType;
 }
 
 /** Work-items of a group. */

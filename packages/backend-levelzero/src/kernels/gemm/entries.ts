@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
 import type { FunctionBuilder } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, type ParameterType } from '../kernel.ts';
@@ -16,7 +16,7 @@ const EACH_ON_PROCESSORS = 1024;
 /** What {@link defineEntriesKernel} makes a kernel of. */
 export interface EntriesSource<Names extends string> {
   readonly name: string;
-  readonly output: DType;
+  readonly output: FloatDType;
   readonly parameters: Readonly<Record<Names, ParameterType>>;
   /** The new value, f32, of entry `index` of the packed batch; `entry` points to it. */
   readonly value: (k: FunctionBuilder, args: Readonly<Record<Names, Value>>, index: Value, entry: Value) => Value;

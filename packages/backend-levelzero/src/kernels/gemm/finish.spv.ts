@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
 import { type Kernel, variants } from '../kernel.ts';
 import { defineEntriesKernel } from './entries.ts';
@@ -8,7 +8,7 @@ import { resultOf } from './storage.ts';
  * `C = alpha (sum of partial sums) + beta C`, after a product whose k was cut into ranges: the packed sums of range s
  * begin `s * split_stride` elements on. C is not read where beta is 0.
  */
-export const finish: (params: { readonly output: DType }) => Kernel = variants(({ output }) =>
+export const finish: (params: { readonly output: FloatDType }) => Kernel = variants(({ output }) =>
   defineEntriesKernel({
     name: `gemm/finish ${output}`,
     output,

@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
 import { bytesOf } from '../bytes.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
@@ -17,7 +17,7 @@ import { loadElement, storeElement } from './storage.ts';
 /** Parameters of {@link matrix}. */
 export interface MatrixParams {
   readonly lanes: EngineLanes;
-  readonly output: DType;
+  readonly output: FloatDType;
 }
 
 /**

@@ -1,12 +1,12 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { ParameterType } from '../kernel.ts';
 import { SPLIT_PARAMETERS } from './splits.ts';
 
 /** Storage of a product with a vector. */
 export interface MatvecFormats {
-  readonly matrix: DType;
-  readonly vector: DType;
-  readonly output: DType;
+  readonly matrix: FloatDType;
+  readonly vector: FloatDType;
+  readonly output: FloatDType;
 }
 
 /** The names of {@link matvecParameters}. */

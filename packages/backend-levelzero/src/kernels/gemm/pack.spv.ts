@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { loadElement, storeElement } from './storage.ts';
@@ -7,7 +7,7 @@ import { LANES } from './wide-shape.ts';
 
 /** Parameters of {@link pack}. */
 export interface PackParams {
-  readonly input: DType;
+  readonly input: FloatDType;
   /** Lines of a panel. */
   readonly width: 1 | 8 | 32;
   /** Whether neighbours in memory are neighbours along k; else they are neighbouring lines. */

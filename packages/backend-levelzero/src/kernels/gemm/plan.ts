@@ -1,4 +1,5 @@
-import type { ResolvedGemm, ResolvedScale } from '@concord/backend-core/implement';
+import type { ResolvedGemm } from '@concord/backend-core/implement';
+import type { ResolvedScale } from '../built-in.ts';
 import { pickVariant } from '@concord/variants';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { secondsFor } from '../estimate.ts';

@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { cuts } from '../cuts.ts';
 import type { DeviceMemory, Span } from '../recorder.ts';
@@ -7,7 +7,7 @@ import { ELEMENT_BYTES } from './storage.ts';
 /** A batch of stored matrices: row r of matrix b begins at element `b * stride + r * ld` of the span. */
 export interface Matrix {
   readonly span: Span;
-  readonly dtype: DType;
+  readonly dtype: FloatDType;
   readonly ld: number;
   readonly stride: number;
 }

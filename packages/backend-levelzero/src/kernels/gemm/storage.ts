@@ -1,17 +1,17 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value, VectorCount } from '@concord/spirv-builder';
 
 /** Bytes of an element. */
-export const ELEMENT_BYTES: Readonly<Record<DType, number>> = { f32: 4, f16: 2 };
+export const ELEMENT_BYTES: Readonly<Record<FloatDType, number>> = { f32: 4, f16: 2 };
 
 /** Reads one element, or `count` neighbouring ones, as float32. */
-export function loadElement(k: FunctionBuilder, dtype: DType, pointer: Value, count: 1 | VectorCount = 1): Value {
+export function loadElement(k: FunctionBuilder, dtype: FloatDType, pointer: Value, count: 1 | VectorCount = 1): Value {
   if (dtype === 'f16') return k.loadHalf(pointer, count);
   return count === 1 ? k.load(pointer) : k.loadVector(pointer, count);
 }
 
 /** Writes one float32, or a vector of them, to elements. */
-export function storeElement(k: FunctionBuilder, dtype: DType, pointer: Value, value: Value): void {
+export function storeElement(k: FunctionBuilder, dtype: FloatDType, pointer: Value, value: Value): void {
   if (dtype === 'f16') k.storeHalf(pointer, value);
   else if (value.type.kind === 'vector') k.storeVector(pointer, value);
   else k.store(pointer, value);
@@ -26,7 +26,7 @@ export interface Scaled {
 }
 
 /** `alpha * sum + beta * C`. C is not read where beta is 0: not even a NaN of it is seen. */
-export function resultOf(k: FunctionBuilder, dtype: DType, entry: Value, { sum, alpha, beta }: Scaled): Value {
+export function resultOf(k: FunctionBuilder, dtype: FloatDType, entry: Value, { sum, alpha, beta }: Scaled): Value {
   const { type } = sum;
   const isVector = type.kind === 'vector';
   const like = (x: Value): Value => (isVector ? k.splat(type, x) : x);
@@ -40,6 +40,6 @@ export function resultOf(k: FunctionBuilder, dtype: DType, entry: Value, { sum, 
 }
 
 /** Writes {@link resultOf} to entries of C. */
-export function storeResult(k: FunctionBuilder, dtype: DType, entry: Value, scaled: Scaled): void {
+export function storeResult(k: FunctionBuilder, dtype: FloatDType, entry: Value, scaled: Scaled): void {
   storeElement(k, dtype, entry, resultOf(k, dtype, entry, scaled));
 }

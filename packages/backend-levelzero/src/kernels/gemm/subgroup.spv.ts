@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { bytesOf, pointerAt } from '../bytes.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
@@ -142,7 +142,7 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
 });
 
 /** Neighbouring blocks as float32: of each, one element for every work-item. */
-function readBlocks(k: FunctionBuilder, dtype: DType, pointer: Value, count: 1 | 2 | 4): Value[] {
+function readBlocks(k: FunctionBuilder, dtype: FloatDType, pointer: Value, count: 1 | 2 | 4): Value[] {
   const [element, f32] = [k.types.float(dtype === 'f32' ? 32 : 16), k.types.float(32)];
   if (count === 1) return [k.fconvert(k.subgroupBlockRead(pointer, element), f32)];
   const block = k.subgroupBlockRead(pointer, k.types.vector(element, count));

@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { Value } from '@concord/spirv-builder';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { storeResult } from './storage.ts';
@@ -6,7 +6,7 @@ import { LANES, PANEL_COLUMNS, PANEL_ROWS, TILE } from './wide-shape.ts';
 
 /** Parameters of {@link wide}. */
 export interface WideParams {
-  readonly output: DType;
+  readonly output: FloatDType;
 }
 
 const VECTORS = PANEL_COLUMNS / LANES;

@@ -1,4 +1,4 @@
-import type { ResolvedReduce } from '@concord/backend-core/implement';
+import type { ResolvedReduce } from '../built-in.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';

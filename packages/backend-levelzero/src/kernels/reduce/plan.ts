@@ -1,4 +1,4 @@
-import type { ResolvedReduce } from '@concord/backend-core/implement';
+import type { ResolvedReduce } from '../built-in.ts';
 import { pickVariant } from '@concord/variants';
 import { planElementwise, variantFor } from '../elementwise.ts';
 import { elementwiseKernel, type ElementwiseVariant } from '../elementwise.spv.ts';

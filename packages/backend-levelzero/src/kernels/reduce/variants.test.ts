@@ -1,4 +1,4 @@
-import type { ResolvedReduce } from '@concord/backend-core/implement';
+import type { ResolvedReduce } from '../built-in.ts';
 import { reduceReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withTraits } from '../../../test/support/forced-traits.ts';

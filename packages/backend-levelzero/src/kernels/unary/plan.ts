@@ -1,5 +1,5 @@
 import { UNARY_OPS, type UnaryOp } from '@concord/backend-core';
-import type { ResolvedUnary } from '@concord/backend-core/implement';
+import type { ResolvedUnary } from '../built-in.ts';
 import { planElementwise, variantFor } from '../elementwise.ts';
 import { elementwiseKernel, type ElementwiseVariant } from '../elementwise.spv.ts';
 import { type Kernel, variants } from '../kernel.ts';

@@ -1,9 +1,9 @@
 import type { Kernel } from '../kernel.ts';
-import { maxLoopTurns } from '../loop-turns.ts';
+import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import { combine } from './combine.wgsl.ts';
-import { direct, DIRECT_LANES, directKeys, MOST_QUERIES } from './direct.wgsl.ts';
+import { direct, DIRECT_LANES, directKeys, MAX_QUERIES } from './direct.wgsl.ts';
 import { type Fit, flashBytes, flashLanes, type FlashTile } from './flash-tile.ts';
 import { flash } from './flash.wgsl.ts';
 import { TILE_KEYS, tiled, tiledLanes, type TiledParams, tiledWorkgroupBytes } from './tiled.wgsl.ts';
@@ -38,7 +38,7 @@ export const TILED_QUERIES = [16, 32, 64] as const;
 export const TILED_COLUMNS = [64, 128, 256] as const;
 
 /** Blocks of queries of `direct`. */
-export const DIRECT_QUERIES: readonly number[] = [1, MOST_QUERIES];
+export const DIRECT_QUERIES: readonly number[] = [1, MAX_QUERIES];
 
 /** Workgroups that keep a GPU busy. */
 const ENOUGH_WORKGROUPS = 128;
@@ -47,7 +47,7 @@ const ENOUGH_LARGE_TILES = 512;
 /** Queries for which the smallest block of `tiled` is enough. */
 const FEW_QUERIES = 16;
 /** Fewest keys that are worth a split of their own. */
-const LEAST_SPLIT_KEYS = 256;
+const MIN_SPLIT_KEYS = 256;
 
 /** Every variant, of which each device and shape has some. */
 export const VARIANT_IDS: readonly string[] = [
@@ -60,7 +60,7 @@ export const VARIANT_IDS: readonly string[] = [
 
 /** Most keys that one launch can take. */
 export function maxKeys(headDim: number, traits: DeviceTraits): number {
-  return traits.isSoftware ? directKeys(headDim, maxLoopTurns(traits)) : Infinity;
+  return traits.isSoftware ? directKeys(headDim, maxLoopIterations(traits)) : Infinity;
 }
 
 /** What can compute an attention, and what is best as far as is known. */
@@ -197,7 +197,7 @@ function possibleTiled({ maxInvocations, maxWorkgroupBytes }: DeviceTraits): rea
 function withSplits(way: Way, { heads, queries, keys }: AttentionSizes): AttentionVariant {
   const groups = heads * Math.ceil(queries / blockOf(way));
   const wanted = groups >= ENOUGH_WORKGROUPS ? 1 : Math.ceil(ENOUGH_WORKGROUPS / groups);
-  return named(way, Math.max(1, Math.min(wanted, Math.floor(keys / LEAST_SPLIT_KEYS))));
+  return named(way, Math.max(1, Math.min(wanted, Math.floor(keys / MIN_SPLIT_KEYS))));
 }
 
 function named(way: Way, splits: number): AttentionVariant {

@@ -4,7 +4,7 @@ import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgs
 
 /** What tells the `direct` kernels apart. */
 export interface DirectParams {
-  /** Neighbouring queries that an invocation computes, at most {@link MOST_QUERIES}. */
+  /** Neighbouring queries that an invocation computes, at most {@link MAX_QUERIES}. */
   readonly queries: number;
   readonly causal: boolean;
   /** Writes records for `combine` in place of rows of O. */
@@ -15,17 +15,17 @@ export interface DirectParams {
 export const DIRECT_LANES = 16;
 
 /** Largest block of queries. */
-export const MOST_QUERIES = 8;
+export const MAX_QUERIES = 8;
 
-/** Keys per turn of the loop. */
+/** Keys per iteration of the loop. */
 const KEYS = 8;
 
-/** Most keys for which the loops of a block take at most so many turns; less than 1 if there are none. */
-export function directKeys(headDim: number, turns: number): number {
-  const turnsPerColumns = headDim + 1;
+/** Most keys for which the loops of a block take at most so many iterations; less than 1 if there are none. */
+export function directKeys(headDim: number, iterations: number): number {
+  const iterationsPerColumns = headDim + 1;
   // The end of the loop over the keys, and the loops that finish the rows.
-  const others = 3 + MOST_QUERIES * turnsPerColumns;
-  return KEYS * Math.floor((turns - others) / (1 + 2 * turnsPerColumns));
+  const others = 3 + MAX_QUERIES * iterationsPerColumns;
+  return KEYS * Math.floor((iterations - others) / (1 + 2 * iterationsPerColumns));
 }
 
 /**
@@ -33,7 +33,7 @@ export function directKeys(headDim: number, turns: number): number {
  * devices whose shaders run on the CPU, where barriers are dear and every load is.
  *
  * Q and O are `[heads, queries, head_dim]`, K and V `[heads, keys, head_dim]`, as far as the window reaches; any head_dim.
- * Blocks are numbered by head and block of queries, {@link DIRECT_LANES} to a workgroup. Per turn of the loop, a block
+ * Blocks are numbered by head and block of queries, {@link DIRECT_LANES} to a workgroup. Per iteration of the loop, a block
  * meets 8 keys: a tile of scores in registers, then the online softmax, then for each column of O the sum of the 8
  * weighted values is added to what O holds, which is the sum over the keys before. So O is scaled to the largest score so
  * far until the end, when it is divided by the sum of the weights.

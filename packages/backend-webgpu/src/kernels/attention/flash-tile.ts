@@ -12,7 +12,7 @@ export interface FlashTile {
   readonly depth: number;
   /** Rows of V, and weights of a query, that are in workgroup memory at a time; a multiple of `across`. */
   readonly chunk: number;
-  /** Turns of the inner loops that are unrolled; divides `depth`, `chunk` and `across`. */
+  /** Iterations of the inner loops that are unrolled; divides `depth`, `chunk` and `across`. */
   readonly unroll: number;
   /** Reads to registers, before the arithmetic, what is needed next. */
   readonly ahead: boolean;

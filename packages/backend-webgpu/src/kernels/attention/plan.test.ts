@@ -72,12 +72,13 @@ describe('on a GPU', () => {
 });
 
 describe('on a software device', () => {
-  it('a launch has as many keys as its loops have turns for', () => {
+  it('a launch has as many keys as its loops have iterations for', () => {
     for (const headDim of [1, 64, 256]) {
-      const turns = (keys: number): number => Math.ceil(keys / 8) * (1 + 2 * (headDim + 1)) + 3 + 8 * (headDim + 1);
+      const iterations = (keys: number): number =>
+        Math.ceil(keys / 8) * (1 + 2 * (headDim + 1)) + 3 + 8 * (headDim + 1);
       const keys = directKeys(headDim, 65_535);
-      expect(turns(keys)).toBeLessThanOrEqual(65_535);
-      expect(turns(keys + 1)).toBeGreaterThan(65_535);
+      expect(iterations(keys)).toBeLessThanOrEqual(65_535);
+      expect(iterations(keys + 1)).toBeGreaterThan(65_535);
     }
   });
 

@@ -1,5 +1,5 @@
 import { BINARY_OPS, type BinaryOp } from '@concord/backend-core';
-import type { ResolvedBinary } from '@concord/backend-core/implement';
+import type { ResolvedBinary } from '../built-in.ts';
 import { allVariants, planElementwise } from '../elementwise.ts';
 import { elementwiseKernel, type ElementwiseVariant } from '../elementwise.wgsl.ts';
 import { type Kernel, variants } from '../kernel.ts';

@@ -1,7 +1,7 @@
 import type { DeviceTraits } from '../recorder.ts';
 import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import type { DirectParams } from './direct.wgsl.ts';
-import { implicitGemmBytes, implicitGemmLanes, type Tile, turnTaps } from './implicit-gemm.wgsl.ts';
+import { implicitGemmBytes, implicitGemmLanes, iterationTaps, type Tile } from './implicit-gemm.wgsl.ts';
 
 /** What the choice of a kernel depends on, of a convolution or of a window of it. */
 export interface Conv2dShapeTraits {
@@ -59,9 +59,9 @@ export const SOFTWARE_BLOCKS: readonly DirectBlock[] = [
 const FEW_FILTERS = 8;
 /** Multiprocessors of the GPU that was measured: WebGPU does not tell. Where it is wrong, the choice is merely less good. */
 const MULTIPROCESSORS = 132;
-/** Turns of a range of taps. */
-const LEAST_TURNS = 8;
-const MOST_SPLITS = 48;
+/** Iterations of a range of taps. */
+const MIN_ITERATIONS = 8;
+const MAX_SPLITS = 48;
 /** It takes as long as so many taps to write the sum over a range and to add it up. */
 const TAPS_OF_SUM = 40;
 const FLOAT_BYTES = 4;
@@ -136,7 +136,7 @@ function gemmVariant({ id, tile, speed }: GemmTile, shape: Conv2dShapeTraits, tr
   const useful = (groups * filters * places) / (tiles * tile.filters * tile.places);
   const taps = channels * filterHeight * filterWidth;
   const sumsThatFit = Math.floor(traits.maxBindingBytes / FLOAT_BYTES / (groups * filters * places));
-  const most = Math.max(1, Math.min(MOST_SPLITS, sumsThatFit, Math.floor(taps / turnTaps(tile) / LEAST_TURNS)));
+  const most = Math.max(1, Math.min(MAX_SPLITS, sumsThatFit, Math.floor(taps / iterationTaps(tile) / MIN_ITERATIONS)));
   let splits = 1;
   let score = 0;
   for (let count = 1; count <= most; count++) {

@@ -1,5 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
+import { storeC } from '../wgsl/store-c.ts';
 import { windowFunctions, windowUniforms } from './window.wgsl.ts';
 
 /** What tells the `direct` kernels apart. */
@@ -109,7 +110,10 @@ ${repeat(
   filters,
   (i) => `  if (first_filter + ${i}u < u.filters) {
     let at = corner.output + (group * u.filters + first_filter + ${i}u) * u.output_plane;
-${repeat(columns, (j) => `    if (column + ${j}u < u.output_width) { store(at + ${j}u, sum${i}_${j}); }`)}
+${repeat(columns, (j) => {
+  const checks = [`column + ${j}u < u.output_width`];
+  return `    ${storeC({ by: 'store', at: `at + ${j}u`, acc: `sum${i}_${j}`, checks })}`;
+})}
   }`,
 )}
 }`,

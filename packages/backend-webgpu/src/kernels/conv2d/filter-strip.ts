@@ -23,7 +23,7 @@ export interface FilterStripParams {
   readonly each: number;
   readonly step: number;
   readonly threads: number;
-  /** Whether the taps are a whole number of turns. */
+  /** Whether the taps are a whole number of iterations. */
   readonly isWhole: boolean;
   /** Whether no read may go beyond the binding. */
   readonly isClamped: boolean;

@@ -1,5 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
+import { storeC } from '../wgsl/store-c.ts';
 import { filterStrip, filterStripBytes } from './filter-strip.ts';
 import { inputStrip, inputStripBytes, type Padding } from './input-strip.ts';
 import { windowFunctions, windowUniforms } from './window.wgsl.ts';
@@ -20,7 +21,7 @@ export interface Tile {
 export interface ImplicitGemmParams {
   readonly tile: Tile;
   readonly padding: Padding;
-  /** Whether the taps are a whole number of turns, of {@link turnTaps} each. */
+  /** Whether the taps are a whole number of iterations, of {@link iterationTaps} each. */
   readonly isWhole: boolean;
   /** Whether no read may go beyond a binding, which costs a comparison each. */
   readonly isClamped: boolean;
@@ -37,8 +38,8 @@ export const FITS: readonly Fit[] = [
   { padding: 'coordinates', isWhole: false },
 ];
 
-/** Taps of a turn of the loop. */
-export function turnTaps({ step }: Pick<Tile, 'step'>): number {
+/** Taps of an iteration of the loop. */
+export function iterationTaps({ step }: Pick<Tile, 'step'>): number {
   return 2 * step;
 }
 
@@ -112,10 +113,9 @@ ${input.store}
         let at = first_output + output_of(place);
 ${repeat(laneFilters, (i) => {
   const down = Math.floor(i / 4) * 4 * lanesF + (i % 4);
-  const [to, sum] = [`at + ${down}u * u.output_plane`, `sum${i}_${g}.${'xyzw'[j]}`];
-  return isFull
-    ? `        output[${to}] = ${sum};`
-    : `        if (filter_index + ${down}u < u.filters) { store(${to}, ${sum}); }`;
+  const [at, acc] = [`at + ${down}u * u.output_plane`, `sum${i}_${g}.${'xyzw'[j]}`];
+  const checked = { by: 'store', at, acc, checks: [`filter_index + ${down}u < u.filters`] };
+  return `        ${storeC(isFull ? { at, acc, checks: [] } : checked)}`;
 })}
       }
     }`,
@@ -182,9 +182,9 @@ ${filter.store}
 ${input.store}
   }
   workgroupBarrier();
-  // Two steps a turn, so that the buffer is a constant in each. Taps beyond \`end\` are zeros, of both operands.
-  let turns = (end - begin + ${2 * step - 1}u) / ${2 * step}u;
-  for (var turn = 0u; turn < turns; turn++) {
+  // Two steps an iteration, so that the buffer is a constant in each. Taps beyond \`end\` are zeros, of both operands.
+  let iterations = (end - begin + ${2 * step - 1}u) / ${2 * step}u;
+  for (var iteration = 0u; iteration < iterations; iteration++) {
 ${input.advance}
 ${stepFrom(0)}
 ${stepFrom(1)}

@@ -2,14 +2,14 @@ import { repeat } from '../wgsl/repeat.ts';
 
 /**
  * How reads outside of the image are told. `sets`: each place has the set of the filter's rows and columns that lie outside,
- * in the bits of one number. `coordinates`: by comparison, for filters with more than {@link MOST_ROWS} rows or
- * {@link MOST_COLUMNS} columns. `none`: there are none, and the taps are a whole number of turns.
+ * in the bits of one number. `coordinates`: by comparison, for filters with more than {@link MAX_ROWS} rows or
+ * {@link MAX_COLUMNS} columns. `none`: there are none, and the taps are a whole number of iterations.
  */
 export type Padding = 'sets' | 'coordinates' | 'none';
 
 /** Largest filter for `sets`. */
-export const MOST_ROWS = 15;
-export const MOST_COLUMNS = 16;
+export const MAX_ROWS = 15;
+export const MAX_COLUMNS = 16;
 
 /** Source text for the patches' strip of a tile. */
 export interface InputStrip {
@@ -124,22 +124,22 @@ ${repeat(reads, (index) => `  var tap${index} = ${type}();\n  var values${index}
 const SETS = /* wgsl */ `
 // The elements from a place's corner to a tap, and the set of the tap's row and column.
 fn tap_at(tap: u32, end: u32) -> vec2u {
-  if (tap >= end) { return vec2u(0u, 1u << ${MOST_ROWS}u); }
+  if (tap >= end) { return vec2u(0u, 1u << ${MAX_ROWS}u); }
   let s = tap % u.filter_width;
   let line = tap / u.filter_width;
   let r = line % u.filter_height;
   let at = (line / u.filter_height * u.height + r * u.dilation_h) * u.width + s * u.dilation_w;
-  return vec2u(at, (1u << r) | (1u << (s + ${MOST_ROWS + 1}u)));
+  return vec2u(at, (1u << r) | (1u << (s + ${MAX_ROWS + 1}u)));
 }
 
 // The rows and columns of the filter that lie outside of the image, and the row that stands for taps beyond the end.
 fn outside_of(y: u32, x: u32) -> u32 {
-  var members = 1u << ${MOST_ROWS}u;
+  var members = 1u << ${MAX_ROWS}u;
   for (var r = 0u; r < u.filter_height; r++) {
     if (y + r * u.dilation_h >= u.height) { members |= 1u << r; }
   }
   for (var s = 0u; s < u.filter_width; s++) {
-    if (x + s * u.dilation_w >= u.width) { members |= 1u << (s + ${MOST_ROWS + 1}u); }
+    if (x + s * u.dilation_w >= u.width) { members |= 1u << (s + ${MAX_ROWS + 1}u); }
   }
   return members;
 }`;

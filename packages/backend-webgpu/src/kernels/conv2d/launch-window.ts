@@ -4,8 +4,8 @@ import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { ADD_SPLITS_GROUP, addSplits } from './add-splits.wgsl.ts';
 import { type Conv2dShapeTraits, tilesOf, type Variant } from './choose-variant.ts';
 import { direct, DIRECT_LANES } from './direct.wgsl.ts';
-import { type Fit, implicitGemm, turnTaps } from './implicit-gemm.wgsl.ts';
-import { MOST_COLUMNS, MOST_ROWS } from './input-strip.ts';
+import { type Fit, implicitGemm, iterationTaps } from './implicit-gemm.wgsl.ts';
+import { MAX_COLUMNS, MAX_ROWS } from './input-strip.ts';
 import type { Conv2dSizes, Conv2dWindow } from './windows.ts';
 
 /** A window of a convolution, with operands that can be bound together. */
@@ -68,11 +68,11 @@ function launchImplicitGemm(
   recorder: Recorder,
 ): void {
   const taps = shape.channels * shape.filterHeight * shape.filterWidth;
-  const turn = turnTaps(tile);
-  const depth = Math.ceil(taps / wanted / turn) * turn;
+  const perIteration = iterationTaps(tile);
+  const depth = Math.ceil(taps / wanted / perIteration) * perIteration;
   const splits = Math.ceil(taps / depth);
   const isClamped = !recorder.traits.checksBounds;
-  const kernel = implicitGemm({ tile, ...fitOf(shape, taps % turn === 0), isClamped });
+  const kernel = implicitGemm({ tile, ...fitOf(shape, taps % perIteration === 0), isClamped });
   const ofTile = { ...uniforms, image_places: shape.outputRows * shape.outputWidth, depth };
   const groups = splits * tilesOf(tile, shape);
   if (splits === 1) {
@@ -101,7 +101,7 @@ function launchImplicitGemm(
 /** What the kernel need not check. */
 function fitOf(shape: Conv2dShapeTraits, isWhole: boolean): Fit {
   if (isWhole && !shape.isPadded) return { padding: 'none', isWhole };
-  const isSmall = shape.filterHeight <= MOST_ROWS && shape.filterWidth <= MOST_COLUMNS;
+  const isSmall = shape.filterHeight <= MAX_ROWS && shape.filterWidth <= MAX_COLUMNS;
   return isSmall ? { padding: 'sets', isWhole } : { padding: 'coordinates', isWhole: false };
 }
 

@@ -72,9 +72,9 @@ it('inputs in the buffer of the output are copied', () => {
   expect(copies).toHaveLength(2);
 });
 
-it('a software device gets no more channels than its loops have turns for', () => {
+it('a software device gets no more channels than its loops have iterations for', () => {
   const { launches } = planned(TEST_DEVICES.lavapipe, { input: [1, 8000, 3, 3], filter: [8, 3, 3] });
-  // 3 + 3 (3 + 2) turns a channel.
+  // 3 + 3 (3 + 2) iterations a channel.
   expect(launches.map(({ uniforms }) => uniforms['channels'])).toEqual([3640, 3640, 720]);
   expect(launches.map(({ uniforms }) => uniforms['accumulate'])).toEqual([0, 1, 1]);
   expect(planned(TEST_DEVICES.gpu, { input: [1, 8000, 3, 3], filter: [8, 3, 3] }).launches).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
 import type { Kernel } from '../kernel.ts';
-import { maxLoopTurns } from '../loop-turns.ts';
+import { maxLoopIterations } from '../loop-iterations.ts';
 import { apartFrom, bindingSlack } from '../operands.ts';
 import type { DeviceTraits, Recorder, StorageBuffer } from '../recorder.ts';
 import { pickVariant } from '@concord/variants';
@@ -77,12 +77,12 @@ function checkCoordinates({ inputShape, padding }: ResolvedConv2d<StorageBuffer>
   }
 }
 
-/** The channels that a launch can go through before its loops take too many turns. */
+/** The channels that a launch can go through before its loops take too many iterations. */
 function maxChannels({ filterShape }: ResolvedConv2d<StorageBuffer>, traits: DeviceTraits): number {
   const [, , filterHeight, filterWidth] = filterShape;
-  const turnsPerRow = 1 + filterWidth + 1;
-  const turnsPerChannel = 1 + filterHeight * turnsPerRow + 2;
-  const channels = Math.floor((maxLoopTurns(traits) - 3) / turnsPerChannel);
+  const iterationsPerRow = 1 + filterWidth + 1;
+  const iterationsPerChannel = 1 + filterHeight * iterationsPerRow + 2;
+  const channels = Math.floor((maxLoopIterations(traits) - 3) / iterationsPerChannel);
   if (channels === 0) {
     throw new BackendError(
       'UNSUPPORTED',

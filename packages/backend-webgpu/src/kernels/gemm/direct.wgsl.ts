@@ -1,5 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
+import { storeC } from '../wgsl/store-c.ts';
 import { nameOf, type OperandParams, PLACE_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
 
@@ -18,7 +19,7 @@ export interface DirectParams extends OperandParams, DirectTile {
 /** Invocations of a workgroup along m and along n. */
 export const DIRECT_GROUP = 8;
 
-/** Terms per turn of the loop. */
+/** Terms per iteration of the loop. */
 const STEP = 4;
 
 /**
@@ -26,7 +27,7 @@ const STEP = 4;
  * costs more than it saves.
  *
  * An invocation keeps `rows x columns` sums in registers and reads what they need straight from memory; 8 x 8
- * invocations make a workgroup. A turn of the loop takes four terms: each sum gets four products in one expression. What
+ * invocations make a workgroup. An iteration of the loop takes four terms: each sum gets four products in one expression. What
  * a software device spends its time on is reading memory for each invocation apart, so tiles are as large as pays,
  * whatever the number of registers.
  *
@@ -43,14 +44,16 @@ export const direct: (params: DirectParams) => Kernel = variants((params: Direct
         return `      c${i}_${j} += ${products.join(' + ')};`;
       }),
     );
-  const turn = (terms: number): string => `${a.read(terms)}\n${b.read(terms)}\n${sums(terms)}`;
+  const iteration = (terms: number): string => `${a.read(terms)}\n${b.read(terms)}\n${sums(terms)}`;
+  const store = (j: number, at: string, acc: string): string =>
+    `    ${storeC({ by: 'store_c', at, acc, checks: [`column + ${j}u < u.n`] })}`;
   const storeRow = wide
     ? (i: number) =>
         repeat(columns / 4, (g) => {
-          const sum = [0, 1, 2, 3].map((j) => `c${i}_${4 * g + j}`);
-          return `    if (column + ${4 * g}u < u.n) { store_c(c_row / 4u + ${g}u, vec4f(${sum.join(', ')})); }`;
+          const sums = [0, 1, 2, 3].map((j) => `c${i}_${4 * g + j}`);
+          return store(4 * g, `c_row / 4u + ${g}u`, `vec4f(${sums.join(', ')})`);
         })
-    : (i: number) => repeat(columns, (j) => `    if (column + ${j}u < u.n) { store_c(c_row + ${j}u, c${i}_${j}); }`);
+    : (i: number) => repeat(columns, (j) => store(j, `c_row + ${j}u`, `c${i}_${j}`));
 
   return defineKernel({
     name: `gemm/direct ${nameOf(params)} ${rows}x${columns}${wide ? ' wide' : ''}`,
@@ -81,7 +84,7 @@ ${b.declare('column', 'u.n')}
 ${repeat(rows, (i) => repeat(columns, (j) => `  var c${i}_${j} = 0.0;`))}
   var p = begin;
   for (; p + ${STEP}u <= end; p += ${STEP}u) {
-${turn(STEP)}
+${iteration(STEP)}
     ${a.advance(STEP)}
     ${b.advance(STEP)}
   }
@@ -90,7 +93,7 @@ ${turn(STEP)}
     wide && (!transA || transB)
       ? ''
       : `for (; p < end; p++) {
-${turn(1)}
+${iteration(1)}
     ${a.advance(1)}
     ${b.advance(1)}
   }`
@@ -113,7 +116,7 @@ interface Side {
   declare(first: string, count: string): string;
   /** Reads `terms` values of each row. */
   read(terms: number): string;
-  /** Value of row i at term p of the turn. */
+  /** Value of row i at term p of the iteration. */
   value(i: number, p: number): string;
   advance(terms: number): string;
 }

@@ -1,43 +1,74 @@
-import { defineKernel, type Kernel, type StorageBinding, type UniformType } from '../kernel.ts';
+import { defineKernel, type Kernel, type StorageBinding, type UniformType, variants } from '../kernel.ts';
+import type { Recorder, Span } from '../recorder.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
-import { featuresFor, type OutputFormat, outputType, TO_F16 } from './storage-formats.ts';
+import type { KernelFamily } from './family.ts';
+import { bindMatrix, type Matrix } from './product.ts';
+import {
+  DTYPES,
+  featuresFor,
+  type OutputFormat,
+  outputFormat,
+  outputType,
+  storedValue,
+  TO_F16,
+} from './storage-formats.ts';
 
-/** Invocations of a workgroup; each has one unit of {@link entryUnits}. */
-export const ENTRIES_GROUP = 256;
+/** Invocations of a workgroup. */
+const GROUP = 256;
 
-/** What {@link defineEntriesKernel} makes a kernel of. */
+/** What {@link entriesFamily} makes kernels of. */
 export interface EntriesSource {
   readonly name: string;
-  readonly output: OutputFormat;
   readonly storage?: Readonly<Record<string, StorageBinding>>;
   readonly uniforms?: Readonly<Record<string, UniformType>>;
   /** Declares `entry_value(index: u32, old: f32) -> f32`: the new value of entry `index` of the packed batch. */
   readonly value: string;
 }
 
-/** Shape and place of C, as the uniforms of a kernel for its entries take it. */
-export interface EntriesShape {
+/** A batch of C whose entries are set. */
+export interface Entries {
   readonly m: number;
   readonly n: number;
   readonly batchCount: number;
-  readonly ld: number;
-  readonly stride: number;
-  /** Elements from the start of the binding to the first entry. */
-  readonly start: number;
-  /** Whether old entries are read; else they are taken for 0. */
-  readonly readsC: boolean;
+  readonly c: Matrix;
+  /** What old entries are multiplied by. Where it is 0 they are not read, and taken for 0. */
+  readonly beta: number;
+  /** What the kernels read besides C, and their own uniforms. */
+  readonly storage: Readonly<Record<string, Span>>;
+  readonly uniforms: Readonly<Record<string, number>>;
+}
+
+/** A family of kernels that set each entry of a batch of C, one for each format of C. */
+export interface EntriesFamily extends KernelFamily {
+  /** Launches the kernel for entries whose C fits into a binding. */
+  launch(entries: Entries, recorder: Recorder): void;
+}
+
+/** A family of kernels that compute `C = entry_value(index, C)` for each entry, and leave alone what lies between entries. */
+export function entriesFamily(source: EntriesSource): EntriesFamily {
+  const kernel = variants(({ output }: { readonly output: OutputFormat }) => entriesKernel(source, output));
+  return {
+    ids: [],
+    kernelsFor: (traits) => DTYPES.map((dtype) => kernel({ output: outputFormat(dtype, traits) })),
+    launch: (entries, recorder) => {
+      const { traits } = recorder;
+      const output = outputFormat(entries.c.dtype, traits);
+      const { span, start } = bindMatrix(entries.c, traits.storageAlignment);
+      const uniforms = entriesUniforms(output, entries, start);
+      const groups = Math.ceil((uniforms['units'] as number) / GROUP);
+      recorder.launch({ kernel: kernel({ output }), storage: { ...entries.storage, c: span }, uniforms, groups });
+    },
+  };
 }
 
 /**
- * A kernel that sets each entry of a batch of C, and nothing between them: `C = entry_value(index, C)`.
- *
  * For `f32` and `f16` each invocation has one entry. Without `f16`, two elements share a word of 32 bits, which must have
  * one owner: each invocation has one word of one row. A word with the end of a row and the beginning of the next, of
  * this matrix or of the next one, belongs to the row that ends there; bits of a word that are no entry keep their value.
  */
-export function defineEntriesKernel({ name, output, storage, uniforms, value }: EntriesSource): Kernel {
+function entriesKernel({ name, storage, uniforms, value }: EntriesSource, output: OutputFormat): Kernel {
   return defineKernel({
-    name,
+    name: `${name} ${output}`,
     storage: { ...storage, c: { access: 'read_write', type: outputType(output, false) } },
     uniforms: { ...ENTRIES_UNIFORMS, ...uniforms },
     features: featuresFor(output, false),
@@ -46,7 +77,7 @@ ${output === 'f16' ? TO_F16 : ''}
 ${output === 'half-words' ? halfBits : ''}
 ${value}
 
-@compute @workgroup_size(${ENTRIES_GROUP})
+@compute @workgroup_size(${GROUP})
 fn main(
   @builtin(workgroup_id) id: vec3u,
   @builtin(num_workgroups) grid: vec3u,
@@ -54,7 +85,7 @@ fn main(
 ) {
   let group = group_index(id, grid);
   if (group >= u.group_count) { return; }
-  let unit = group * ${ENTRIES_GROUP}u + lane;
+  let unit = group * ${GROUP}u + lane;
   if (unit >= u.units) { return; }
   let line = unit / u.units_per_row;
   let place = unit % u.units_per_row;
@@ -66,16 +97,12 @@ ${output === 'half-words' ? setWord : setEntry(output)}
   });
 }
 
-/**
- * Uniforms and number of workgroups for a shape.
- *
- * @param own - the kernel's own uniforms
- */
-export function entriesLaunch(
+function entriesUniforms(
   output: OutputFormat,
-  { m, n, batchCount, ld, stride, start, readsC }: EntriesShape,
-  own: Readonly<Record<string, number>>,
-): { readonly uniforms: Readonly<Record<string, number>>; readonly groups: number } {
+  { m, n, batchCount, c, beta, uniforms: own }: Entries,
+  start: number,
+): Readonly<Record<string, number>> {
+  const { ld, stride } = c;
   // An odd start makes a row reach into one more word.
   const unitsPerRow = output === 'half-words' ? Math.floor(n / 2) + 1 : n;
   const units = batchCount * m * unitsPerRow;
@@ -86,14 +113,14 @@ export function entriesLaunch(
     c_ld: ld,
     c_stride: stride,
     c_start: start,
-    reads_c: Number(readsC),
+    reads_c: Number(beta !== 0),
     units,
     units_per_row: unitsPerRow,
     rows_touch: Number(m > 1 && ld === n),
     batches_touch: Number(batchCount > 1 && stride === (m - 1) * ld + n),
     batches: batchCount,
   };
-  return { uniforms: Object.assign(uniforms, own), groups: Math.ceil(units / ENTRIES_GROUP) };
+  return Object.assign(uniforms, own);
 }
 
 const ENTRIES_UNIFORMS: Readonly<Record<string, UniformType>> = {
@@ -116,7 +143,7 @@ const setEntry = (output: 'f32' | 'f16'): string => /* wgsl */ `
   var old = 0.0;
   if (u.reads_c != 0u) { old = f32(c[at]); }
   let value = entry_value(line * u.n + place, old);
-  c[at] = ${output === 'f16' ? 'to_f16(value)' : 'value'};`;
+  c[at] = ${storedValue(output, false, 'value')};`;
 
 const setWord = /* wgsl */ `
   let word = row_start / 2u + place;
@@ -136,8 +163,8 @@ const setWord = /* wgsl */ `
   var result = bits;
   // In the packed batch the entry behind the last one of a row is the first of the next.
   let index = i32(line * u.n) + low;
-  if (low >= 0) { result = (result & 0xffff0000u) | half_bits(entry_value(u32(index), old.x)); }
+  if (low >= 0) { result = (result & 0xffff0000u) | ${storedValue('half-words', false, 'entry_value(u32(index), old.x)')}; }
   if (high < n || has_next) {
-    result = (result & 0x0000ffffu) | (half_bits(entry_value(u32(index + 1), old.y)) << 16u);
+    result = (result & 0x0000ffffu) | (${storedValue('half-words', false, 'entry_value(u32(index + 1), old.y)')} << 16u);
   }
   c[word] = result;`;

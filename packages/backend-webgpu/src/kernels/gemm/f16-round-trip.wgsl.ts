@@ -1,4 +1,5 @@
 import { defineKernel, type Kernel } from '../kernel.ts';
+import type { KernelFamily } from './family.ts';
 import { featuresFor, outputType, TO_F16 } from './storage-formats.ts';
 
 /** Numbers that {@link f16RoundTrip} takes. */
@@ -23,3 +24,9 @@ fn main(@builtin(local_invocation_index) lane: u32) {
   widened[lane] = f32(halves[lane]);
 }`,
 });
+
+/** {@link f16RoundTrip}, where there is `f16`. */
+export const f16RoundTripFamily: KernelFamily = {
+  ids: [],
+  kernelsFor: ({ hasF16 }) => (hasF16 ? [f16RoundTrip] : []),
+};

@@ -1,19 +1,15 @@
-import { type Kernel, variants } from '../kernel.ts';
-import { defineEntriesKernel } from './entries.ts';
-import type { OutputFormat } from './storage-formats.ts';
+import { entriesFamily, type EntriesFamily } from './entries.ts';
 
 /**
  * `C = alpha * (sum over splits) + beta * C`: the second half of a product whose first half left float32 sums, packed as
  * `[split, batch, m, n]`. For products that are split along k, and for binary16 without `f16`, where two entries
  * share a word. Splits are added in order, so that equal calls give equal bits.
  */
-export const finish: (params: { readonly output: OutputFormat }) => Kernel = variants(({ output }) =>
-  defineEntriesKernel({
-    name: `gemm/finish ${output}`,
-    output,
-    storage: { sums: { access: 'read', type: 'array<f32>' } },
-    uniforms: { splits: 'u32', split_stride: 'u32', alpha: 'f32', beta: 'f32' },
-    value: /* wgsl */ `
+export const finish: EntriesFamily = entriesFamily({
+  name: 'gemm/finish',
+  storage: { sums: { access: 'read', type: 'array<f32>' } },
+  uniforms: { splits: 'u32', split_stride: 'u32', alpha: 'f32', beta: 'f32' },
+  value: /* wgsl */ `
 fn entry_value(index: u32, old: f32) -> f32 {
   var sum = sums[index];
   let end = index + u.splits * u.split_stride;
@@ -22,5 +18,4 @@ fn entry_value(index: u32, old: f32) -> f32 {
   if (u.reads_c == 0u) { return product; }
   return product + u.beta * old;
 }`,
-  }),
-);
+});

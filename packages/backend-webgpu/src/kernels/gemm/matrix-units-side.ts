@@ -1,5 +1,5 @@
 import { repeat } from '../wgsl/repeat.ts';
-import type { MatrixUnitsFit } from './matrix-units.wgsl.ts';
+import { type MatrixUnitsFit, PAD, stripShape, UNIT, VECTOR } from './matrix-units-tile.ts';
 
 /** What {@link matrixUnitsSide} is told of one operand. */
 export interface MatrixUnitsSideParams {
@@ -27,25 +27,8 @@ export interface MatrixUnitsSide {
   advance(condition: string): string;
   /** Puts the registers into workgroup memory. */
   readonly store: string;
-  /** Loads the matrix at row (column) `at` of the subgroup's piece, which begins at `first`, and at term `UNIT * turn` of the strip. */
+  /** Loads the matrix at row (column) `at` of the subgroup's piece, which begins at `first`, and at term `UNIT * iteration` of the strip. */
   load(at: number, first: string): string;
-}
-
-/** Rows, columns and terms of the product that is one operation. */
-export const UNIT = 16;
-/** Elements of a vector: 16 bytes of binary16. */
-export const VECTOR = 8;
-/** Vectors that are left free behind each line, so that the same vector of eight neighbouring lines lies in different banks. */
-const PAD = 1;
-
-/** Vectors in a line of a strip, the free one included, and lines. */
-export function stripShape(
-  size: number,
-  alongK: boolean,
-  step: number,
-): { readonly line: number; readonly lines: number } {
-  const [length, lines] = alongK ? [step, size] : [size, step];
-  return { line: length / VECTOR + PAD, lines };
 }
 
 /** WGSL: `apart(line)` numbers eight lines such that those after one another are four apart. */
@@ -116,8 +99,8 @@ export function matrixUnitsSide(params: MatrixUnitsSideParams): MatrixUnitsSide 
     ),
     load: (at, first) => {
       const offset = alongK
-        ? `${place + at * line}u + turn * ${UNIT / VECTOR}u + ${first} * ${line}u`
-        : `${place + at / VECTOR}u + turn * ${UNIT * line}u + ${first} / ${VECTOR}u`;
+        ? `${place + at * line}u + iteration * ${UNIT / VECTOR}u + ${first} * ${line}u`
+        : `${place + at / VECTOR}u + iteration * ${UNIT * line}u + ${first} / ${VECTOR}u`;
       return `subgroupMatrixLoad<${kind}<f16, ${UNIT}, ${UNIT}>, ${byRows ? 'row' : 'col'}_major>(&strips, ${offset}, ${line}u)`;
     },
   };

@@ -1,23 +1,19 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import { APART, matrixUnitsSide, stripShape, UNIT } from './matrix-units-side.ts';
+import { storeC } from '../wgsl/store-c.ts';
+import { APART, matrixUnitsSide } from './matrix-units-side.ts';
+import {
+  type MatrixUnitsFit,
+  matrixUnitsInvocations,
+  type MatrixUnitsTile,
+  resultLine,
+  stripShape,
+  SUBGROUP,
+  UNIT,
+  vectorsOf,
+} from './matrix-units-tile.ts';
 import { nameOf, type OperandParams, PART_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
 import { outputType, storeFunction } from './storage-formats.ts';
-
-/** Shape of a workgroup's tile. */
-export interface MatrixUnitsTile {
-  /** Entries of C along m and along n. */
-  readonly m: number;
-  readonly n: number;
-  /** Terms that are in workgroup memory at a time. */
-  readonly step: number;
-  /** Entries of C that one subgroup computes, along m and along n: multiples of {@link UNIT}. */
-  readonly subgroupM: number;
-  readonly subgroupN: number;
-}
-
-/** What is known of the shape. `full`: all sizes are multiples of the tile's. `edges`: not that. */
-export type MatrixUnitsFit = 'full' | 'edges';
 
 /** Parameters of {@link matrixUnits}. Inputs are f16. */
 export interface MatrixUnitsParams extends Omit<OperandParams, 'input'> {
@@ -25,34 +21,8 @@ export interface MatrixUnitsParams extends Omit<OperandParams, 'input'> {
   readonly fit: MatrixUnitsFit;
 }
 
-/** Invocations of a subgroup. */
-export const SUBGROUP = 32;
-
 /** Rows of tiles that are worked on together, column by column, so that the groups that run at a time share B as well as A. */
 const BAND = 16;
-
-/** Invocations of a workgroup. */
-export function matrixUnitsInvocations({ m, n, subgroupM, subgroupN }: MatrixUnitsTile): number {
-  return (m / subgroupM) * (n / subgroupN) * SUBGROUP;
-}
-
-/** Most bytes of workgroup memory, with either operand transposed or not. */
-export function matrixUnitsBytes(tile: MatrixUnitsTile): number {
-  const both = [false, true];
-  return 16 * Math.max(...both.flatMap((transA) => both.map((transB) => vectorsOf(tile, transA, transB))));
-}
-
-function vectorsOf(tile: MatrixUnitsTile, transA: boolean, transB: boolean): number {
-  const a = stripShape(tile.m, !transA, tile.step);
-  const b = stripShape(tile.n, transB, tile.step);
-  const subgroups = matrixUnitsInvocations(tile) / SUBGROUP;
-  return Math.max(a.line * a.lines + b.line * b.lines, subgroups * UNIT * resultLine(tile));
-}
-
-/** Vectors of four sums in a line of results, with a free one as in the strips. */
-function resultLine({ subgroupN }: MatrixUnitsTile): number {
-  return subgroupN / 4 + 1;
-}
 
 /**
  * `C = alpha op(A) op(B) + beta C` for A and B in f16 on the matrix units of the GPU ("tensor cores"), which multiply f16 exactly and
@@ -84,7 +54,7 @@ export const matrixUnits: (params: MatrixUnitsParams) => Kernel = variants((para
   const [rows, columns] = [subgroupM / UNIT, subgroupN / UNIT];
 
   const products = /* wgsl */ `
-    for (var turn = 0u; turn < ${step / UNIT}u; turn++) {
+    for (var iteration = 0u; iteration < ${step / UNIT}u; iteration++) {
 ${repeat(rows, (i) => `      let a${i} = ${a.load(i * UNIT, 'piece_row')};`)}
 ${repeat(columns, (j) => `      let b${j} = ${b.load(j * UNIT, 'piece_column')};`)}
 ${repeat(columns, (j) =>
@@ -92,7 +62,8 @@ ${repeat(columns, (j) =>
 )}
     }`;
   const line = resultLine(tile);
-  const store = `store_c(at, bitcast<vec4f>(strips[place + line * ${line}u + four]));`;
+  const checks = fit === 'full' ? [] : ['row < u.m', 'first_column + four * 4u < u.n'];
+  const acc = `bitcast<vec4f>(strips[place + line * ${line}u + four])`;
   const storeRows = (i: number): string => /* wgsl */ `
 ${repeat(columns, (j) => `  subgroupMatrixStore<row_major>(&strips, place + ${j * 4}u, c${i}_${j}, ${line}u);`)}
   workgroupBarrier();
@@ -101,7 +72,7 @@ ${repeat(columns, (j) => `  subgroupMatrixStore<row_major>(&strips, place + ${j 
     let four = slot % ${subgroupN / 4}u;
     let row = first_row + ${i * UNIT}u + line;
     let at = (c_start + row * u.c_ld + first_column) / 4u + four;
-    ${fit === 'full' ? store : `if (row < u.m && first_column + four * 4u < u.n) { ${store} }`}
+    ${storeC({ by: 'store_c', at: 'at', acc, checks })}
   }
   workgroupBarrier();`;
 

@@ -1,26 +1,26 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
 import {
+  combine,
+  combineMemory,
   MATVEC_EACH,
   MATVEC_PLACE,
   MATVEC_UNIFORMS,
   matvecName,
   type MatvecParams,
-  meet,
-  meetingPlace,
   STORE_ENTRIES,
 } from './matvec-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
 
-/** Terms per turn of the loop: so many reads are under way at once. */
-const TURN = 8;
+/** Terms per iteration of the loop: so many reads are under way at once. */
+const UNROLL = 8;
 
 /**
  * `y = alpha M x + beta y` where the neighbours of a *column* of M are neighbours in memory (`a` holds M by columns): a gemm
  * with m = 1, or with n = 1 and A transposed.
  *
  * An invocation has four neighbouring entries of y and goes down k; the lanes of a workgroup lie beside each other, so
- * that they read neighbouring memory. The members of a team take turns along k, and their sums meet in workgroup
+ * that they read neighbouring memory. The members of a team take turns along k, and their sums are combined in workgroup
  * memory. On a device where barriers are dear a team is a single invocation.
  */
 export const matvecColumns: (params: MatvecParams) => Kernel = variants((params: MatvecParams) => {
@@ -47,7 +47,7 @@ export const matvecColumns: (params: MatvecParams) => Kernel = variants((params:
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, false)}
 ${storeFunction(output, false)}
-${meetingPlace(group)}
+${combineMemory(group)}
 
 @compute @workgroup_size(${lanes * team})
 fn main(
@@ -63,15 +63,15 @@ ${repeat(wide ? 1 : 4, (i) => `  let entry${i} = min(row + ${i}u, u.rows - ${uni
   var p = begin + member;
   var at = a_first${perUnit} + p * a_line;
   var sums = vec4f();
-  for (; p + ${(TURN - 1) * team}u < end; p += ${TURN * team}u) {
-${repeat(TURN, add)}
-    at += ${TURN * team}u * a_line;
+  for (; p + ${(UNROLL - 1) * team}u < end; p += ${UNROLL * team}u) {
+${repeat(UNROLL, add)}
+    at += ${UNROLL * team}u * a_line;
   }
   for (; p < end; p += ${team}u) {
 ${add(0)}
     at += ${team}u * a_line;
   }
-${meet(group, lanes)}
+${combine(group, lanes)}
 ${STORE_ENTRIES}
 }`,
   });

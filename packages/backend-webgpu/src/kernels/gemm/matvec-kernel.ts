@@ -1,11 +1,12 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { UniformType } from '../kernel.ts';
+import { storeC } from '../wgsl/store-c.ts';
 import type { OutputFormat } from './storage-formats.ts';
 
 /** What the kernels of a product of a matrix and a vector differ in. */
 export interface MatvecParams {
   /** Storage of the matrix and of the vector. */
-  readonly input: DType;
+  readonly input: FloatDType;
   /** Storage of the result, or of the sums that stand in for it. */
   readonly output: Exclude<OutputFormat, 'half-words'>;
   /** The matrix, and a vector that is read along its rows, are read by fours. */
@@ -70,8 +71,8 @@ export function matvecName({ input, output, wide, group }: MatvecParams): string
   return `${input === output ? input : `${input}-${output}`} ${group.lanes}x${group.team}${wide ? ' wide' : ''}`;
 }
 
-/** WGSL: the workgroup memory of {@link meet}. */
-export function meetingPlace({ lanes, team }: MatvecGroup): string {
+/** WGSL: the workgroup memory of {@link combine}. */
+export function combineMemory({ lanes, team }: MatvecGroup): string {
   return team > 1 ? `var<workgroup> partial: array<vec4f, ${lanes * team}>;` : '';
 }
 
@@ -80,7 +81,7 @@ export function meetingPlace({ lanes, team }: MatvecGroup): string {
  *
  * @param apart - places in the workgroup between one member and the next
  */
-export function meet({ team }: MatvecGroup, apart: number): string {
+export function combine({ team }: MatvecGroup, apart: number): string {
   if (team === 1) return '';
   return /* wgsl */ `
   for (var half = ${team / 2}u; half > 0u; half /= 2u) {
@@ -94,5 +95,10 @@ export function meet({ team }: MatvecGroup, apart: number): string {
 /** WGSL: the first member of each team stores its sums. */
 export const STORE_ENTRIES: string = /* wgsl */ `
   for (var i = 0u; i < ${MATVEC_EACH}u; i++) {
-    if (member == 0u && row + i < u.rows) { store_c(c_first + (row + i) * u.c_step, sums[i]); }
+    ${storeC({
+      by: 'store_c',
+      at: 'c_first + (row + i) * u.c_step',
+      acc: 'sums[i]',
+      checks: ['member == 0u', 'row + i < u.rows'],
+    })}
   }`;

@@ -1,26 +1,26 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
 import {
+  combine,
+  combineMemory,
   MATVEC_EACH,
   MATVEC_PLACE,
   MATVEC_UNIFORMS,
   matvecName,
   type MatvecParams,
-  meet,
-  meetingPlace,
   STORE_ENTRIES,
 } from './matvec-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
 
-/** Vectors of each row per turn of the loop. */
-const TURN = 2;
+/** Vectors of each row per iteration of the loop. */
+const UNROLL = 2;
 
 /**
  * `y = alpha M x + beta y` where the neighbours of a row of M are neighbours in memory: a gemm with n = 1, or with m = 1 and
  * B transposed.
  *
  * A team of invocations computes four rows, so that it reads x once for them. Its members take turns along k, by vectors
- * of four if `wide`, so that they read neighbouring memory. The sums of the team then meet in workgroup memory, the
+ * of four if `wide`, so that they read neighbouring memory. The sums of the team are then combined in workgroup memory, the
  * four rows as one vector. On a device where barriers are dear a team is a single invocation.
  */
 export const matvecRows: (params: MatvecParams) => Kernel = variants((params: MatvecParams) => {
@@ -49,7 +49,7 @@ ${repeat(MATVEC_EACH, (i) => `      sum${i} += read_a(row${i} + ${at}) * x;`)}
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}
 ${storeFunction(output, false)}
-${meetingPlace(group)}
+${combineMemory(group)}
 
 @compute @workgroup_size(${lanes * team})
 fn main(
@@ -65,14 +65,14 @@ ${repeat(MATVEC_EACH, (i) => `  var sum${i} = ${type}();`)}
   let x_first = b_first${perUnit};
   let last = end${perUnit};
   var p = begin${perUnit} + member;
-  for (; p + ${(TURN - 1) * team}u < last; p += ${TURN * team}u) {
-${repeat(TURN, add)}
+  for (; p + ${(UNROLL - 1) * team}u < last; p += ${UNROLL * team}u) {
+${repeat(UNROLL, add)}
   }
   for (; p < last; p += ${team}u) {
 ${add(0)}
   }
   var sums = vec4f(${[0, 1, 2, 3].map(total).join(', ')});
-${meet(group, 1)}
+${combine(group, 1)}
 ${STORE_ENTRIES}
 }`,
   });

@@ -1,5 +1,5 @@
 import { bindingSlack } from '../operands.ts';
-import { maxLoopTurns } from '../loop-turns.ts';
+import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { elementBytes, type Matrix, type Part, type Product } from './product.ts';
 
@@ -16,7 +16,7 @@ type Dimension = 'm' | 'n' | 'k';
 
 /**
  * The largest panels whose operands each fit into a binding: several whole matrices of the batch, or one matrix cut
- * along m, n or k; and no sum has more terms than a loop can have turns. A panel of C is also held as packed float32 sums
+ * along m, n or k; and no sum has more terms than a loop can have iterations. A panel of C is also held as packed float32 sums
  * when C is not float32 or k is cut.
  */
 export function panelSizes(product: Product, traits: DeviceTraits): PanelSizes {
@@ -60,10 +60,10 @@ export function* cuts(total: number, size: number): Generator<readonly [start: n
   for (let start = 0; start < total; start += size) yield [start, Math.min(size, total - start)];
 }
 
-/** Most terms of a sum in one launch: a kernel may take a turn of its loop for each, and one to end it. */
+/** Most terms of a sum in one launch: a kernel may take an iteration of its loop for each, and one to end it. */
 function mostTerms(traits: DeviceTraits): number {
-  const turns = maxLoopTurns(traits) - 1;
-  return turns === Infinity ? turns : round(turns);
+  const iterations = maxLoopIterations(traits) - 1;
+  return iterations === Infinity ? iterations : round(iterations);
 }
 
 /**

@@ -1,24 +1,20 @@
-import type { ResolvedGemm, ResolvedScale } from '@concord/backend-core/implement';
+import type { ResolvedGemm } from '@concord/backend-core/implement';
+import type { ResolvedScale } from '../built-in.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { pickVariant } from '@concord/variants';
-import { type Variant, variantsFor } from './choose-variant.ts';
-import { type EntriesShape, entriesLaunch } from './entries.ts';
+import { launchProduct, variantsFor } from './families.ts';
+import type { Variant } from './family.ts';
 import { finish } from './finish.wgsl.ts';
-import { launchProduct } from './launch-product.ts';
-import { withMatrixUnits } from './matrix-units.ts';
 import { bytesOfPanel, cuts, panels, panelSizes, panelSizesOfOutput } from './panels.ts';
-import { bindMatrix, type Matrix, type Part, partOf, partOfMatrix, type Product, productOf } from './product.ts';
+import { type Matrix, type Part, partOf, partOfMatrix, type Product, productOf } from './product.ts';
 import { scale } from './scale.wgsl.ts';
 import { outputFormat } from './storage-formats.ts';
-
-export { allKernels } from './all-kernels.ts';
-export { VARIANT_IDS } from './choose-variant.ts';
 
 /** Memory for sums in float32, made when it is first asked for. */
 type SumsMemory = (bytes: number) => Span;
 
 const SUM_BYTES = 4;
-/** Ranges of k begin at multiples of this: a whole number of turns of each tile. */
+/** Ranges of k begin at multiples of this: a whole number of iterations of each tile. */
 const DEPTH_MULTIPLE = 64;
 
 /**
@@ -46,22 +42,18 @@ export function planGemm(
 }
 
 function chooseVariant(product: Product, depth: number, recorder: Recorder): Variant {
-  const { traits } = recorder;
-  return pickVariant(recorder, withMatrixUnits(variantsFor(product, traits), product, depth, traits));
+  return pickVariant(recorder, variantsFor(product, depth, recorder.traits));
 }
 
 /** Plans what is left of a gemm with k = 0 or alpha = 0: `C = beta * C`. */
 export function planScale(call: ResolvedScale<StorageBuffer>, recorder: Recorder): void {
   const { m, n, batchCount, beta, dtype } = call;
-  const { traits } = recorder;
   const whole = { m, n, k: 0, batchCount };
   const c: Matrix = { span: call.c, dtype, ld: call.ldc, stride: call.strideC };
-  const output = outputFormat(dtype, traits);
-  for (const part of panels(whole, panelSizesOfOutput(whole, c, traits))) {
+  for (const part of panels(whole, panelSizesOfOutput(whole, c, recorder.traits))) {
     const panel = partOfMatrix(c, part, part.row, part.column, part.m, part.n);
-    const { span, start } = bindMatrix(panel, traits.storageAlignment);
-    const { uniforms, groups } = entriesLaunch(output, entriesOf(part, panel, start, beta), { beta });
-    recorder.launch({ kernel: scale({ output }), storage: { c: span }, uniforms, groups });
+    const sizes = { m: part.m, n: part.n, batchCount: part.batchCount };
+    scale.launch({ ...sizes, c: panel, beta, storage: {}, uniforms: { beta } }, recorder);
   }
 }
 
@@ -87,27 +79,9 @@ function multiply(product: Product, variant: Variant, depth: number, sums: SumsM
     const partial: Product = { ...panel, alpha: 1, beta: start === 0 ? 0 : 1, c };
     launchProduct(partial, variant, { depth: range, count: splits, stride: entries }, recorder);
   }
-  finishProduct(product, c, splits, recorder);
-}
-
-/** `C = alpha * sums + beta * C`. */
-function finishProduct(product: Product, sums: Matrix, splits: number, recorder: Recorder): void {
-  const { m, n, batchCount, alpha, beta, c } = product;
-  const { traits } = recorder;
-  const output = outputFormat(c.dtype, traits);
-  const { span, start } = bindMatrix(c, traits.storageAlignment);
-  const own = { splits, split_stride: batchCount * m * n, alpha, beta };
-  const { uniforms, groups } = entriesLaunch(output, entriesOf(product, c, start, beta), own);
-  recorder.launch({ kernel: finish({ output }), storage: { sums: sums.span, c: span }, uniforms, groups });
-}
-
-function entriesOf(
-  { m, n, batchCount }: Pick<Product, 'm' | 'n' | 'batchCount'>,
-  { ld, stride }: Matrix,
-  start: number,
-  beta: number,
-): EntriesShape {
-  return { m, n, batchCount, ld, stride, start, readsC: beta !== 0 };
+  const { alpha, beta } = product;
+  const uniforms = { splits, split_stride: entries, alpha, beta };
+  finish.launch({ m, n, batchCount, c: product.c, beta, storage: { sums: span }, uniforms }, recorder);
 }
 
 function isWhole(product: Product, part: Part): boolean {

@@ -1,15 +1,30 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { UniformType } from '../kernel.ts';
-import type { OutputFormat } from './storage-formats.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { DTYPES, type OutputFormat } from './storage-formats.ts';
 
 /** What the kernels of a product differ in besides their tiles. */
 export interface OperandParams {
   /** Storage of A and B. */
-  readonly input: DType;
+  readonly input: FloatDType;
   /** Storage of C, or of the sums that stand in for it. */
   readonly output: Exclude<OutputFormat, 'half-words'>;
   readonly transA: boolean;
   readonly transB: boolean;
+}
+
+/** Every storage of inputs and results on a device: results of f16 may be sums in float32. */
+export function storagesOn({ hasF16 }: DeviceTraits): readonly Pick<OperandParams, 'input' | 'output'>[] {
+  const always = DTYPES.map((input) => ({ input, output: 'f32' as const }));
+  return hasF16 ? [...always, { input: 'f16', output: 'f16' }] : always;
+}
+
+/** Every {@link OperandParams} on a device. */
+export function operandParams(traits: DeviceTraits): readonly OperandParams[] {
+  const both = [false, true];
+  return storagesOn(traits).flatMap((storage) =>
+    both.flatMap((transA) => both.map((transB) => ({ ...storage, transA, transB }))),
+  );
 }
 
 /** Uniforms of the kernels of a product. Sizes, leading dimensions, starts and strides count elements. */

@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { apartFrom, bindable, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
@@ -6,7 +6,7 @@ import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
 /** A batch of stored matrices: row r of matrix b begins at element `b * stride + r * ld` of the span. */
 export interface Matrix {
   readonly span: Span;
-  readonly dtype: DType;
+  readonly dtype: FloatDType;
   readonly ld: number;
   readonly stride: number;
 }
@@ -32,6 +32,11 @@ export interface Product {
   readonly c: Matrix;
 }
 
+/** Whether one of the operands is a vector, as C is then: it has one row or one column. */
+export function isVector({ m, n }: Pick<Product, 'm' | 'n'>): boolean {
+  return m === 1 || n === 1;
+}
+
 /** Where a part of a product begins and how large it is. */
 export interface Part {
   readonly batch: number;
@@ -45,10 +50,10 @@ export interface Part {
   readonly k: number;
 }
 
-const ELEMENT_BYTES: Readonly<Record<DType, number>> = { f32: 4, f16: 2 };
+const ELEMENT_BYTES: Readonly<Record<FloatDType, number>> = { f32: 4, f16: 2 };
 
 /** Bytes of an element. */
-export function elementBytes(dtype: DType): number {
+export function elementBytes(dtype: FloatDType): number {
   return ELEMENT_BYTES[dtype];
 }
 

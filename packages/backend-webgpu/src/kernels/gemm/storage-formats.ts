@@ -1,4 +1,4 @@
-import type { DType } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import type { KernelFeature } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { halfBits, halfBitsOfFour } from '../wgsl/half.wgsl.ts';
@@ -11,14 +11,17 @@ import { isSet } from '../wgsl/is-set.wgsl.ts';
  */
 export type OutputFormat = 'f32' | 'f16' | 'half-words';
 
+/** Dtypes of products. */
+export const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
+
 /** How C of a dtype is stored on a device. */
-export function outputFormat(dtype: DType, { hasF16 }: DeviceTraits): OutputFormat {
+export function outputFormat(dtype: FloatDType, { hasF16 }: DeviceTraits): OutputFormat {
   if (dtype === 'f32') return 'f32';
   return hasF16 ? 'f16' : 'half-words';
 }
 
 /** WGSL type of an input binding; `wide` counts in vectors of four elements. */
-export function inputType(dtype: DType, wide: boolean): string {
+export function inputType(dtype: FloatDType, wide: boolean): string {
   if (dtype === 'f32') return wide ? 'array<vec4f>' : 'array<f32>';
   return wide ? 'array<vec2u>' : 'array<u32>';
 }
@@ -27,7 +30,7 @@ export function inputType(dtype: DType, wide: boolean): string {
  * WGSL: `read_<name>(at: u32)` gives vector `at` of a wide input as `vec4f`, element `at` of another as `f32`.
  * `unpack2x16float` is exact.
  */
-export function readFunction(name: string, dtype: DType, wide: boolean): string {
+export function readFunction(name: string, dtype: FloatDType, wide: boolean): string {
   const type = wide ? 'vec4f' : 'f32';
   const value = {
     f32: `${name}[at]`,
@@ -50,6 +53,18 @@ export function outputType(output: OutputFormat, wide: boolean): string {
 }
 
 /**
+ * WGSL: a finished value of C as it is stored. Every value of C goes through this: those of the kernels of products, by
+ * {@link storeFunction}, and those of `entries.ts`.
+ *
+ * @param wide - whether it is four values; words of halves take one at a time
+ */
+export function storedValue(output: OutputFormat, wide: boolean, value: string): string {
+  if (output === 'f32') return value;
+  if (output === 'half-words') return `half_bits(${value})`;
+  return wide ? `halves_of_four(${value})` : `to_f16(${value})`;
+}
+
+/**
  * WGSL: `store_c(at: u32, sum)` writes `alpha * sum + beta * C` to vector or element `at`; C is read only if
  * `u.reads_c` says so.
  */
@@ -62,7 +77,7 @@ ${isSet}
 fn store_c(at: u32, sum: ${type}) {
   var value = u.alpha * sum;
   if (is_set(u.reads_c, at)) { value += u.beta * ${old}; }
-  c[at] = ${output === 'f16' ? (wide ? 'halves_of_four(value)' : 'to_f16(value)') : 'value'};
+  c[at] = ${storedValue(output, wide, 'value')};
 }`;
 }
 

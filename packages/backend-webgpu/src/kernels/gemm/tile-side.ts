@@ -1,5 +1,5 @@
 import { repeat } from '../wgsl/repeat.ts';
-import type { Fit, Tile } from './tiled.wgsl.ts';
+import { type Fit, PAD, type Tile } from './tile.ts';
 
 /** What {@link tileSide} is told of one operand. */
 export interface TileSideParams {
@@ -39,14 +39,6 @@ export interface TileSide {
   /** Values of its rows (columns) 4g .. 4g + 3 at term p. */
   vector(g: number, p: number): string;
 }
-
-/** Bytes of workgroup memory for a strip. */
-export function stripBytes(size: number, step: number, buffers: number): number {
-  return (size / 4 + PAD) * 16 * step * buffers;
-}
-
-/** Vectors that are left free behind each term, so that the terms of a row lie in different banks. */
-const PAD = 1;
 
 /**
  * Workgroup memory is `[buffer][slice][term][four rows]`, vectors of the values of four neighbouring rows (columns) at one

@@ -1,4 +1,5 @@
-import type { Tile } from './tiled.wgsl.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { type Tile, tileBytes, tileInvocations } from './tile.ts';
 
 /** A tile for GPUs and what it costs. */
 export interface RatedTile {
@@ -9,7 +10,7 @@ export interface RatedTile {
 
 /** Nanoseconds as measured on an H200, of which only the ratios matter. */
 export interface TileCost {
-  /** What a workgroup takes besides its terms: the first strip has nothing to hide behind, sums meet and are stored. */
+  /** What a workgroup takes besides its terms: the first strip has nothing to hide behind, sums are combined and stored. */
   readonly start: number;
   /** A term where a core of the GPU has one workgroup only, and waits more than it computes. */
   readonly alone: number;
@@ -38,6 +39,12 @@ export const TILES: readonly RatedTile[] = [
   rated({ m: 32, n: 32, step: 16, laneM: 4, laneN: 4, buffers: 1, slices: 1 }, { start: 50, alone: 19, packed: 10.7 }),
 ];
 
+/** The tiles that are worth it on a device, and that it has room for, largest first. */
+export function tilesOn({ isSoftware, maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly RatedTile[] {
+  if (isSoftware) return [];
+  return TILES.filter(({ tile }) => tileInvocations(tile) <= maxInvocations && tileBytes(tile) <= maxWorkgroupBytes);
+}
+
 function rated(tile: Tile, cost: TileCost): RatedTile {
   return { id: `gemm/tiled-${tile.m}x${tile.n}x${tile.step}`, tile, cost };
 }
@@ -49,7 +56,7 @@ const CORES = 128;
 const FINISH = 9000;
 const FINISH_SPLIT = 180;
 /** Least number of terms of a split. */
-const LEAST_DEPTH = 128;
+const MIN_DEPTH = 128;
 
 /** Sizes of a batch of products. */
 export interface ProductSizes {
@@ -69,7 +76,7 @@ export function costOf({ tile, cost }: RatedTile, { m, n, k, batchCount }: Produ
     return perCore > (cost.most ?? perCore) ? Infinity : perCore * cost.start + Math.ceil(k / splits) * ofTerm + finish;
   };
   const whole = { splits: 1, total: costWith(1) };
-  const splits = Math.min(Math.floor(CORES / groups), Math.floor(k / LEAST_DEPTH));
+  const splits = Math.min(Math.floor(CORES / groups), Math.floor(k / MIN_DEPTH));
   if (splits < 2) return whole;
   const split = { splits, total: costWith(splits) };
   return split.total < whole.total ? split : whole;

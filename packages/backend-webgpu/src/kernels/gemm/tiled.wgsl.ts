@@ -1,67 +1,15 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
+import { storeC } from '../wgsl/store-c.ts';
 import { nameOf, type OperandParams, PLACE_OF_GROUP, PRODUCT_UNIFORMS } from './product-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
-import { stripBytes, type TileSide, tileSide } from './tile-side.ts';
-
-/** Shape of a workgroup's tile. */
-export interface Tile {
-  /** Entries of C along m and along n. */
-  readonly m: number;
-  readonly n: number;
-  /** Terms that are in workgroup memory at a time. */
-  readonly step: number;
-  /** Entries of C that one invocation computes, along m and along n: multiples of 4. */
-  readonly laneM: number;
-  readonly laneN: number;
-  /** With 2 the next step is put in place while this one is used, and one barrier a step will do. */
-  readonly buffers: 1 | 2;
-  /**
-   * With 2 each half of a step, a multiple of 4 terms, is multiplied by invocations of its own, and their sums meet at
-   * the end: twice the invocations for a small C.
-   */
-  readonly slices: 1 | 2;
-}
-
-/**
- * What is known of the shape. `full`: all sizes are multiples of the tile's, rows begin and end at multiples of four.
- * `wide`: only the latter. `any`: nothing.
- */
-export type Fit = 'full' | 'wide' | 'any';
+import { COMBINE_ROWS, type Fit, lanesOf, type Tile, tileInvocations } from './tile.ts';
+import { type TileSide, tileSide } from './tile-side.ts';
 
 /** Parameters of {@link tiled}. */
 export interface TiledParams extends OperandParams {
   readonly tile: Tile;
   readonly fit: Fit;
-}
-
-/** What k must be a multiple of for `full`. */
-export function wholeTurn({ step, buffers }: Tile): number {
-  return step * buffers;
-}
-
-/** Invocations of a workgroup. */
-export function tileInvocations(tile: Tile): number {
-  return lanesOf(tile) * tile.slices;
-}
-
-/** Invocations that share the tile's entries. */
-function lanesOf({ m, n, laneM, laneN }: Tile): number {
-  return (m / laneM) * (n / laneN);
-}
-
-/** Bytes of workgroup memory. */
-export function tileBytes(tile: Tile): number {
-  const { m, n, step, buffers } = tile;
-  return stripBytes(m, step, buffers) + stripBytes(n, step, buffers) + meetingBytes(tile);
-}
-
-/** Rows of an invocation's sums that meet at a time. */
-const MEETING_ROWS = 4;
-
-/** Bytes of workgroup memory in which the second slice gives its sums to the first. */
-function meetingBytes(tile: Tile): number {
-  return tile.slices === 1 ? 0 : lanesOf(tile) * MEETING_ROWS * tile.laneN * 4;
 }
 
 /**
@@ -97,12 +45,12 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
   const storeVector = (i: number, g: number): string => {
     const right = 4 * g * lanesN;
     if (wide) {
-      const store = `store_c((c_row + ${right}u) / 4u, c${i}_${g});`;
-      return fit === 'full' ? `    ${store}` : `    if (column + ${right}u < u.n) { ${store} }`;
+      const checks = fit === 'full' ? [] : [`column + ${right}u < u.n`];
+      return `    ${storeC({ by: 'store_c', at: `(c_row + ${right}u) / 4u`, acc: `c${i}_${g}`, checks })}`;
     }
     return repeat(4, (j) => {
-      const store = `store_c(c_row + ${right + j}u, c${i}_${g}.${'xyzw'[j]});`;
-      return `    if (column + ${right + j}u < u.n) { ${store} }`;
+      const checks = [`column + ${right + j}u < u.n`];
+      return `    ${storeC({ by: 'store_c', at: `c_row + ${right + j}u`, acc: `c${i}_${g}.${'xyzw'[j]}`, checks })}`;
     });
   };
   const storeRow = (i: number): string => {
@@ -128,7 +76,7 @@ ${readFunction('b', input, wide)}
 ${storeFunction(output, wide)}
 ${a.memory}
 ${b.memory}
-${meetingPlace(tile)}
+${combineMemory(tile)}
 
 @compute @workgroup_size(${threads})
 fn main(
@@ -152,7 +100,7 @@ ${repeat(laneM, (i) => repeat(laneN / 4, (g) => `  var c${i}_${g} = vec4f();`))}
 ${a.read}
 ${b.read}
 ${buffers === 2 ? loopWithTwoBuffers(a, b, step, products) : loopWithOneBuffer(a, b, step, products)}
-${meet(tile)}
+${combine(tile)}
   let row = tile_row * ${m}u + lane_m * 4u;
   let column = tile_column * ${n}u + lane_n * 4u;
   let c_first = u.c_start + batch * u.c_stride + split * u.c_split + row * u.c_ld + column;
@@ -166,20 +114,20 @@ function tileName({ m, n, step, laneM, laneN, buffers, slices }: Tile): string {
   return `${m}x${n}x${step} ${laneM}x${laneN}${how}`;
 }
 
-/** WGSL: the workgroup memory of {@link meet}. */
-function meetingPlace(tile: Tile): string {
-  const vectors = (MEETING_ROWS * tile.laneN) / 4;
-  return tile.slices === 1 ? '' : `var<workgroup> meeting: array<array<vec4f, ${lanesOf(tile)}>, ${vectors}>;`;
+/** WGSL: the workgroup memory of {@link combine}. */
+function combineMemory(tile: Tile): string {
+  const vectors = (COMBINE_ROWS * tile.laneN) / 4;
+  return tile.slices === 1 ? '' : `var<workgroup> partial_sums: array<array<vec4f, ${lanesOf(tile)}>, ${vectors}>;`;
 }
 
 /** WGSL: adds the sums of the second slice to those of the first, which goes on alone. */
-const meet = ({ laneM, laneN, slices }: Tile): string => {
+const combine = ({ laneM, laneN, slices }: Tile): string => {
   if (slices === 1) return '';
   const forEach = (first: number, line: (sum: string, place: string) => string): string =>
-    repeat(MEETING_ROWS, (i) =>
-      repeat(laneN / 4, (g) => line(`c${first + i}_${g}`, `meeting[${(i * laneN) / 4 + g}][own]`)),
+    repeat(COMBINE_ROWS, (i) =>
+      repeat(laneN / 4, (g) => line(`c${first + i}_${g}`, `partial_sums[${(i * laneN) / 4 + g}][own]`)),
     );
-  const meetRows = (first: number): string => /* wgsl */ `
+  const combineRows = (first: number): string => /* wgsl */ `
   if (slice == 1u) {
 ${forEach(first, (sum, place) => `    ${place} = ${sum};`)}
   }
@@ -188,7 +136,7 @@ ${forEach(first, (sum, place) => `    ${place} = ${sum};`)}
 ${forEach(first, (sum, place) => `    ${sum} += ${place};`)}
   }
   workgroupBarrier();`;
-  return `${repeat(laneM / MEETING_ROWS, (group) => meetRows(group * MEETING_ROWS))}
+  return `${repeat(laneM / COMBINE_ROWS, (group) => combineRows(group * COMBINE_ROWS))}
   if (slice == 1u) { return; }`;
 };
 
@@ -201,7 +149,7 @@ ${a.read}
 ${b.read}`;
 
 /**
- * Two steps a turn, so that the buffer is a constant in each. After an odd number of steps the last one adds zeros: beyond
+ * Two steps an iteration, so that the buffer is a constant in each. After an odd number of steps the last one adds zeros: beyond
  * `end` nothing but zeros is read, and where that is not checked, the number is even.
  */
 const loopWithTwoBuffers = (a: TileSide, b: TileSide, step: number, products: string): string => {
@@ -224,8 +172,8 @@ ${a.store}
 ${b.store}
   }
   workgroupBarrier();
-  let turns = (steps + 1u) / 2u;
-  for (var turn = 0u; turn < turns; turn++) {
+  let iterations = (steps + 1u) / 2u;
+  for (var iteration = 0u; iteration < iterations; iteration++) {
 ${stepFrom(0)}
 ${stepFrom(1)}
   }`;
@@ -233,7 +181,7 @@ ${stepFrom(1)}
 
 const loopWithOneBuffer = (a: TileSide, b: TileSide, step: number, products: string): string => /* wgsl */ `
   const buffer = 0u;
-  for (var turn = 0u; turn < steps; turn++) {
+  for (var iteration = 0u; iteration < steps; iteration++) {
 ${a.store}
 ${b.store}
     workgroupBarrier();

@@ -4,10 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { download, integers, pretending, upload } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { StorageBuffer } from '../recorder.ts';
-import { DIRECT_TILES, MATVEC_GROUPS, type Variant } from './choose-variant.ts';
+import { directFamily } from './direct.ts';
+import type { Variant } from './family.ts';
+import { matvecFamily } from './matvec.ts';
 import { planGemm } from './plan.ts';
+import { wholeIteration } from './tile.ts';
 import { TILES } from './tile-table.ts';
-import { wholeTurn } from './tiled.wgsl.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
@@ -56,12 +58,12 @@ async function check(variant: Variant, shape: Shape, hasF16 = client.traits.hasF
 }
 
 describe.each(TILES)('$id', ({ id, tile }) => {
-  const tiled = (splits: number): Variant => ({ id, kind: 'tiled', tile, splits });
+  const tiled = (splits: number): Variant => ({ id, splits });
   const { m, n, step } = tile;
 
   it('whole tiles', async () => {
-    await check(tiled(1), { m: 2 * m, n, k: 3 * wholeTurn(tile) });
-    await check(tiled(1), { m, n, k: wholeTurn(tile), trans: 'TT' });
+    await check(tiled(1), { m: 2 * m, n, k: 3 * wholeIteration(tile) });
+    await check(tiled(1), { m, n, k: wholeIteration(tile), trans: 'TT' });
   });
 
   it('vectors of four, an odd number of steps', async () => {
@@ -80,27 +82,22 @@ describe.each(TILES)('$id', ({ id, tile }) => {
   });
 
   it('split along k', async () => {
-    await check(tiled(3), { m, n, k: 3 * 64 + wholeTurn(tile) });
+    await check(tiled(3), { m, n, k: 3 * 64 + wholeIteration(tile) });
     await check(tiled(3), { m: 7, n: 9, k: 150, batchCount: 2 });
   });
 });
 
-describe.each(DIRECT_TILES.map((tile) => ({ name: `${tile.rows}x${tile.columns}`, tile })))(
-  'direct $name',
-  ({ tile }) => {
-    const direct: Variant = { id: 'direct', kind: 'direct', tile, splits: 1 };
+describe.each(directFamily.ids)('%s', (id) => {
+  const direct: Variant = { id, splits: 1 };
 
-    it.each(['NN', 'NT', 'TN', 'TT'] as const)('%s', async (trans) => {
-      await check(direct, { m: 140, n: 132, k: 20, trans });
-      await check(direct, { m: 71, n: 133, k: 19, trans, batchCount: 2 });
-    });
-  },
-);
+  it.each(['NN', 'NT', 'TN', 'TT'] as const)('%s', async (trans) => {
+    await check(direct, { m: 140, n: 132, k: 20, trans });
+    await check(direct, { m: 71, n: 133, k: 19, trans, batchCount: 2 });
+  });
+});
 
-const matvecs = Object.entries(MATVEC_GROUPS).flatMap(([way, groups]) => groups.map((group) => ({ way, ...group })));
-
-describe.each(matvecs)('a vector, by $way in teams of $team', ({ lanes, team }) => {
-  const matvec: Variant = { id: 'matvec', kind: 'matvec', group: { lanes, team }, splits: 2 };
+describe.each(matvecFamily.ids)('%s', (id) => {
+  const matvec: Variant = { id, splits: 2 };
 
   it.each(['NN', 'NT', 'TN', 'TT'] as const)('%s', async (trans) => {
     await check(matvec, { m: 300, n: 1, k: 1000, trans });

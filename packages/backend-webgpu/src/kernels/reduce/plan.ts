@@ -1,4 +1,4 @@
-import type { ResolvedReduce } from '@concord/backend-core/implement';
+import type { ResolvedReduce } from '../built-in.ts';
 import { FILL_WORDS, fillWords } from '../memory/fill-words.wgsl.ts';
 import { bindable, bindingSlack, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';

@@ -8,15 +8,15 @@ export const divide: string = /* wgsl */ `
 fn divide_bits(a: u32, b: u32) -> u32 {
   const FRACTION = 0x007fffffu;
   // 2^128 times a quotient of significands, which is more than 1/2, may be finite; 2^129 times it is not.
-  const MOST = 0x40000000;
+  const MAX_POWER = 0x40000000;
   let dividend = a & MAGNITUDE;
   let divisor = b & MAGNITUDE;
   let significand = bitcast<u32>(bitcast<f32>((a & FRACTION) | ONE) / bitcast<f32>((b & FRACTION) | ONE));
   let power = i32(dividend & INFINITY) - i32(divisor & INFINITY);
-  let sum = i32(significand) + min(power, MOST);
-  let quotient = select(0u, u32(min(sum, i32(INFINITY))), sum >= i32(LEAST_NORMAL));
-  let vanishes = (dividend < LEAST_NORMAL) | (divisor == INFINITY);
-  let grows = (divisor < LEAST_NORMAL) | (dividend == INFINITY) | (power > MOST);
+  let sum = i32(significand) + min(power, MAX_POWER);
+  let quotient = select(0u, u32(min(sum, i32(INFINITY))), sum >= i32(MIN_NORMAL));
+  let vanishes = (dividend < MIN_NORMAL) | (divisor == INFINITY);
+  let grows = (divisor < MIN_NORMAL) | (dividend == INFINITY) | (power > MAX_POWER);
   let magnitude = select(select(quotient, 0u, vanishes), INFINITY, grows);
   let invalid = (vanishes & grows) | (dividend > INFINITY) | (divisor > INFINITY);
   return select(((a ^ b) & SIGN) | magnitude, NAN, invalid);

@@ -35,6 +35,6 @@ fn log_bits(bits: u32) -> u32 {
   let value = bitcast<u32>(x.exponent * LN2_HI + (x.f + small));
   // Above the bits of infinity are the NaNs and everything with a sign.
   let finite_or_not = select(select(value, INFINITY, bits == INFINITY), NAN, bits > INFINITY);
-  return select(finite_or_not, SIGN | INFINITY, (bits & MAGNITUDE) < LEAST_NORMAL);
+  return select(finite_or_not, SIGN | INFINITY, (bits & MAGNITUDE) < MIN_NORMAL);
 }
 `;

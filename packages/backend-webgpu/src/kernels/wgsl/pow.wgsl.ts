@@ -46,12 +46,12 @@ fn pow_bits(x: u32, y: u32) -> u32 {
   let negative = x >= SIGN;
   let is_integer = floor(times) == times;
   let is_odd = is_integer & (floor(0.5 * times) * 2.0 != times);
-  let is_limit = (base < LEAST_NORMAL) | (base == INFINITY) | ((exponent == INFINITY) & (base != ONE));
+  let is_limit = (base < MIN_NORMAL) | (base == INFINITY) | ((exponent == INFINITY) & (base != ONE));
   let grows = (base > ONE) == (y < SIGN);
   let magnitude = select(finite, select(0u, INFINITY, grows), is_limit);
   let signed = magnitude | select(0u, SIGN, negative & is_odd);
-  let is_invalid = negative & !is_integer & (base >= LEAST_NORMAL) & (base < INFINITY);
+  let is_invalid = negative & !is_integer & (base >= MIN_NORMAL) & (base < INFINITY);
   let real = select(signed, NAN, is_invalid | (base > INFINITY) | (exponent > INFINITY));
-  return select(real, ONE, (exponent < LEAST_NORMAL) | (x == ONE));
+  return select(real, ONE, (exponent < MIN_NORMAL) | (x == ONE));
 }
 `;

@@ -14,6 +14,6 @@ fn sqrt_bits(bits: u32) -> u32 {
   let value = u32(bitcast<i32>(root) + (half << 23u));
   // Above the bits of infinity are the NaNs and everything with a sign.
   let finite_or_not = select(select(value, INFINITY, bits == INFINITY), NAN, bits > INFINITY);
-  return select(finite_or_not, bits & SIGN, (bits & MAGNITUDE) < LEAST_NORMAL);
+  return select(finite_or_not, bits & SIGN, (bits & MAGNITUDE) < MIN_NORMAL);
 }
 `;

@@ -1,4 +1,10 @@
-import { type BatchedGemmShape, type DType, fromF16Array, type GemmShape, toF16Array } from '@concord/backend-core';
+import {
+  type BatchedGemmShape,
+  type FloatDType,
+  fromF16Array,
+  type GemmShape,
+  toF16Array,
+} from '@concord/backend-core';
 import { gemmReference } from '@concord/backend-cpu/reference';
 import type { BenchCase, BenchInput, ExpectedEntry } from '../bench-case.ts';
 import { noise } from '../noise.ts';
@@ -64,12 +70,12 @@ function describe(
 
 function operands(
   shape: GemmShape,
-  dtype: DType,
+  dtype: FloatDType,
   count = 1,
 ): {
   inputs: BenchInput[];
   outputLength: number;
-  outputDtype: DType;
+  outputDtype: FloatDType;
   expected: (index: number) => ExpectedEntry;
 } {
   const { m, n, k, transB } = shape;
@@ -93,10 +99,10 @@ function operands(
 }
 
 /** What is left of numbers in the storage of the operands: both sides shall start from the same ones. */
-function rounded(values: Float32Array, dtype: DType): Float32Array {
+function rounded(values: Float32Array, dtype: FloatDType): Float32Array {
   return dtype === 'f16' ? fromF16Array(toF16Array(values)) : values;
 }
 
-function storageError(value: number, dtype: DType): number {
+function storageError(value: number, dtype: FloatDType): number {
   return dtype === 'f16' ? 2 ** -10 * Math.abs(value) + 2 ** -24 : 0;
 }

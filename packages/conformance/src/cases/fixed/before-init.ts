@@ -1,4 +1,5 @@
-import type { ComputeBackend, DevicePtr, OpName } from '@concord/backend-core';
+import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
+import type { DefinedOp } from '@concord/backend-core/implement';
 import type { CaseSubject, ConformanceCase } from '../../harness/case.ts';
 import { expectRejects, expectThrows } from '../../harness/expect-error.ts';
 import { callOp, SAMPLE_CALLS, withNullPointers } from '../../harness/sample-calls.ts';
@@ -45,7 +46,7 @@ function beforeInit(id: string, op: CaseSubject, check: (backend: ComputeBackend
   };
 }
 
-function opCase(op: OpName, what: string, call: unknown): ConformanceCase {
+function opCase(op: DefinedOp, what: string, call: unknown): ConformanceCase {
   return beforeInit(`${op}${what}`, op, async (backend) =>
     expectThrows(op, NOT_INITIALIZED, () => callOp(backend, op, call)),
   );

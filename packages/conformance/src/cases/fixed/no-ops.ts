@@ -1,10 +1,11 @@
-import { NULL_PTR, type OpName } from '@concord/backend-core';
+import { NULL_PTR } from '@concord/backend-core';
+import type { DefinedOp } from '@concord/backend-core/implement';
 import type { ConformanceCase } from '../../harness/case.ts';
 import { callOp, needsOf, sampleOf, withNullPointers } from '../../harness/sample-calls.ts';
 import { behaviour } from '../../harness/case-text.ts';
 
 /** What makes each op a no-op although all pointers are null. */
-const ZEROS: readonly (readonly [OpName, readonly Readonly<Record<string, unknown>>[]])[] = [
+const ZEROS: readonly (readonly [DefinedOp, readonly Readonly<Record<string, unknown>>[]])[] = [
   ['gemm', [{ m: 0 }, { n: 0 }, { k: 0 }, { m: 0, n: 0, k: 0 }, { k: 0, beta: 2 }]],
   ['batchedGemm', [{ m: 0 }, { n: 0 }, { k: 0 }, { batchCount: 0 }]],
   ['gemmF16', [{ m: 0 }, { n: 0 }, { k: 0 }]],

@@ -1,4 +1,5 @@
-import { download, type OpName, type ReduceOp, upload } from '@concord/backend-core';
+import { download, type ReduceOp, upload } from '@concord/backend-core';
+import type { DefinedOp } from '@concord/backend-core/implement';
 import { ulpF32 } from '../../checks/bounds.ts';
 import { compareAll } from '../../checks/compare.ts';
 import { type ConformanceCase, expectThat } from '../../harness/case.ts';
@@ -7,7 +8,7 @@ import { Workspace } from '../../harness/workspace.ts';
 import { behaviour, type CaseText, UNTOUCHED } from '../../harness/case-text.ts';
 
 interface NumberCase {
-  readonly op: OpName;
+  readonly op: DefinedOp;
   readonly shape: Readonly<Record<string, unknown>>;
   readonly inputs: Readonly<Record<string, readonly number[]>>;
   readonly output: string;

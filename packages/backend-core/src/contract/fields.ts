@@ -1,0 +1,39 @@
+import { invalid } from '../errors/invalid.ts';
+
+/**
+ * A misspelt field would silently mean its default.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT where `value` has an own field, not undefined, that is not among `names`
+ */
+export function checkFields(what: string, value: object, names: readonly string[]): void {
+  for (const name of Object.keys(value)) {
+    if (names.includes(name) || (value as Record<string, unknown>)[name] === undefined) continue;
+    const near = nearest(name, names);
+    const hint = near === undefined ? `it has ${names.join(', ') || 'none'}` : `did you mean ${near}?`;
+    throw invalid(`${what} has no field ${name}; ${hint}`);
+  }
+}
+
+/** The name that differs least, if it differs little. */
+function nearest(name: string, names: readonly string[]): string | undefined {
+  const limit = Math.max(1, Math.floor(name.length / 3));
+  const [best] = names
+    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ distance }) => distance <= limit)
+    .sort((a, b) => a.distance - b.distance);
+  return best?.candidate;
+}
+
+/** Letters to insert, delete or replace: Levenshtein's distance. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const replaced = (previous[column - 1] as number) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[column] as number) + 1, (current[column - 1] as number) + 1));
+    }
+    previous = current;
+  }
+  return previous.at(-1) as number;
+}

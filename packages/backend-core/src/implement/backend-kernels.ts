@@ -1,0 +1,90 @@
+import type { DType, OpName } from '../contract/capabilities.ts';
+import type { CheckedRun, ResolvedRun } from '../kernel/checked-run.ts';
+import type { CheckedAttention } from '../ops/attention.ts';
+import type { CheckedConv2d } from '../ops/conv2d.ts';
+import type { CheckedGemm } from '../ops/gemm.ts';
+import type { KernelName } from '../ops/op-definition.ts';
+import type { CheckedTopK } from '../ops/top-k.ts';
+import type { Operand } from './operand.ts';
+
+/** A checked call with an operand in the device's memory for each pointer that it had. */
+export type WithOperands<Checked, Names extends string, Buffer> = Checked & {
+  readonly [Name in Names]: Operand<Buffer>;
+} & {
+  /** The method that was called, for messages. */
+  readonly opName: OpName;
+};
+
+/**
+ * A checked product with k > 0 and alpha != 0. The inputs of an epilogue are operands too, under the names that
+ * `operands` gives them, such as `epilogue.bias`.
+ */
+export type ResolvedGemm<Buffer> = WithOperands<CheckedGemm, 'a' | 'b' | 'c', Buffer>;
+/** A checked `conv2dForward`; an epilogue's inputs as {@link ResolvedGemm}'s. */
+export type ResolvedConv2d<Buffer> = WithOperands<CheckedConv2d, 'input' | 'filter' | 'output', Buffer>;
+/** A checked `attention`; `mask` is there where `maskStrides` is. */
+export type ResolvedAttention<Buffer> = WithOperands<CheckedAttention, 'q' | 'k' | 'v' | 'o', Buffer> & {
+  readonly mask?: Operand<Buffer>;
+};
+/** A checked `topK`. */
+export type ResolvedTopK<Buffer> = WithOperands<CheckedTopK, 'input' | 'values' | 'indices', Buffer>;
+
+/** How a backend runs one of the contract's five primitives. */
+export interface OpKernel<Checked, Resolved> {
+  /** Element types that it takes; a call in another is UNSUPPORTED. */
+  readonly dtypes: readonly DType[];
+  /** Why this device cannot run a checked call, beyond dtypes and limits. Default: it can. */
+  refuse?(call: Checked): string | undefined;
+  /** Compiles what a checked call needs. */
+  prepare?(call: Checked): Promise<void>;
+  /** Queues a checked call; it takes effect in call order. */
+  run(call: Resolved): void;
+}
+
+/** A product or convolution. */
+export interface EpilogueKernel<Checked, Resolved> extends OpKernel<Checked, Resolved> {
+  /** Whether it applies epilogues itself. Where not, f32 ones are a `run` behind it, others are UNSUPPORTED. */
+  readonly hasEpilogues?: boolean;
+}
+
+/** `run`. */
+export interface RunKernel<Buffer> extends OpKernel<CheckedRun, ResolvedRun<Buffer>> {
+  /** `some` where `refuse` refuses kernels that are not beyond a size of the device. Default: `all`. */
+  readonly covers?: 'all' | 'some';
+}
+
+/** What a backend can do: each primitive that it leaves out is UNSUPPORTED. `run` brings unary, binary and reduce. */
+export interface BackendKernels<Buffer> {
+  readonly gemm?: EpilogueKernel<CheckedGemm, ResolvedGemm<Buffer>>;
+  readonly conv2dForward?: EpilogueKernel<CheckedConv2d, ResolvedConv2d<Buffer>>;
+  readonly attention?: OpKernel<CheckedAttention, ResolvedAttention<Buffer>>;
+  readonly topK?: OpKernel<CheckedTopK, ResolvedTopK<Buffer>>;
+  readonly run?: RunKernel<Buffer>;
+}
+
+/** A checked call by the kernel that runs it, for what treats them all alike, such as a cache of plans. */
+export type KernelCall =
+  | { readonly kernel: 'gemm'; readonly call: CheckedGemm }
+  | { readonly kernel: 'conv2dForward'; readonly call: CheckedConv2d }
+  | { readonly kernel: 'attention'; readonly call: CheckedAttention }
+  | { readonly kernel: 'topK'; readonly call: CheckedTopK }
+  | { readonly kernel: 'run'; readonly call: CheckedRun };
+
+/** A {@link KernelCall} with its operands. */
+export type ResolvedCall<Buffer> =
+  | { readonly kernel: 'gemm'; readonly call: ResolvedGemm<Buffer> }
+  | { readonly kernel: 'conv2dForward'; readonly call: ResolvedConv2d<Buffer> }
+  | { readonly kernel: 'attention'; readonly call: ResolvedAttention<Buffer> }
+  | { readonly kernel: 'topK'; readonly call: ResolvedTopK<Buffer> }
+  | { readonly kernel: 'run'; readonly call: ResolvedRun<Buffer> };
+
+/** Any kernel of a backend, for what treats them all alike. */
+export type AnyKernel = OpKernel<KernelCall['call'], unknown> & {
+  readonly hasEpilogues?: boolean;
+  readonly covers?: 'all' | 'some';
+};
+
+/** The kernel of that name, if the backend has it. */
+export function kernelOf(kernels: BackendKernels<never>, name: KernelName): AnyKernel | undefined {
+  return kernels[name] as AnyKernel | undefined;
+}

@@ -1,0 +1,34 @@
+import {
+  type Capabilities,
+  type DType,
+  type Limits,
+  type Numerics,
+  OP_NAMES,
+  type OpName,
+} from '../contract/capabilities.ts';
+import { OPS } from '../ops/index.ts';
+import type { CheckedCall, DerivedDefinition } from '../ops/op-definition.ts';
+import { type AnyKernel, type BackendKernels, kernelOf } from './backend-kernels.ts';
+
+/** What a backend with these kernels can do. */
+export function capabilitiesOf(kernels: BackendKernels<never>, limits: Limits, numerics: Numerics): Capabilities {
+  const dtypes: Partial<Record<OpName, readonly DType[]>> = {};
+  for (const op of OP_NAMES) {
+    const kernel = kernelOf(kernels, op === 'run' ? 'run' : OPS[op].kernel);
+    if (kernel === undefined || !covers(kernel, op)) continue;
+    const own = op === 'run' ? kernel.dtypes : OPS[op].dtypes.filter((dtype) => kernel.dtypes.includes(dtype));
+    if (own.length > 0) dtypes[op] = [...own];
+  }
+  const run = kernels.run === undefined ? {} : { run: kernels.run.covers ?? 'all' };
+  return { ops: Object.keys(dtypes) as OpName[], dtypes, ...run, limits, numerics };
+}
+
+/** Whether a `run` that covers some kernels has one of an op's own. */
+function covers(kernel: AnyKernel, op: OpName): boolean {
+  if (op === 'run' || OPS[op].kernel !== 'run' || kernel.covers !== 'some') return true;
+  const { functions, sample, check, asRun } = OPS[op] as unknown as DerivedDefinition<object, CheckedCall>;
+  return functions.some((name) => {
+    const checked = check({ ...sample.shape, op: name }, false);
+    return checked !== null && kernel.refuse?.(asRun(checked)) === undefined;
+  });
+}

@@ -1,0 +1,93 @@
+import type { OpName } from '../contract/capabilities.ts';
+import type { CheckedRun } from '../kernel/checked-run.ts';
+import { checkedRun } from '../kernel/same-run.ts';
+import { scaledKernel } from '../kernel/scaled-kernel.ts';
+import type { CheckedEpilogue } from '../ops/epilogue.ts';
+import type { CheckedGemm } from '../ops/gemm.ts';
+import { type DefinedOp, OPS } from '../ops/index.ts';
+import type { CheckedCall, DerivedDefinition } from '../ops/op-definition.ts';
+import { type BackendKernels, kernelOf, type KernelCall } from './backend-kernels.ts';
+
+/** One kernel that a call runs. */
+export type LoweredStep = PrimitiveStep | RunStep;
+
+/** A kernel that gets the call's own operands. */
+export type PrimitiveStep = Exclude<KernelCall, { kernel: 'run' }>;
+
+/** A `run` on the call's operands, by their names. */
+export interface RunStep {
+  readonly kernel: 'run';
+  readonly call: CheckedRun;
+  /** In the order of the kernel's inputs. */
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly params: readonly number[];
+}
+
+/** The kernels that a checked call runs, in their order; none where nothing is to be done. */
+export function lowerCall(op: DefinedOp, checked: CheckedCall, kernels: BackendKernels<never>): readonly LoweredStep[] {
+  const definition = OPS[op];
+  if (definition.kernel === 'run') return [derivedStep(op, checked)];
+  const isGemm = definition.kernel === 'gemm';
+  if (isGemm && isScale(checked as CheckedGemm)) {
+    const steps = scaleSteps(checked as CheckedGemm);
+    // Loops over k do nothing for k = 0: a backend without `run` needs no kernel for it.
+    return kernels.run === undefined && steps.length > 0
+      ? [{ kernel: 'gemm', call: { ...(checked as CheckedGemm), k: 0 } }]
+      : steps;
+  }
+  const step = { kernel: definition.kernel, call: checked } as unknown as PrimitiveStep;
+  const { epilogue } = checked as { epilogue?: CheckedEpilogue };
+  if (epilogue === undefined || kernelOf(kernels, definition.kernel)?.hasEpilogues === true) return [step];
+  const operands = checked.operands.filter(({ name }) => !name.startsWith('epilogue.'));
+  return [
+    { ...step, call: { ...step.call, epilogue: undefined, operands } } as PrimitiveStep,
+    epilogueStep(epilogue, definition.output),
+  ];
+}
+
+function derivedStep(op: OpName, checked: CheckedCall): RunStep {
+  const definition = OPS[op as DefinedOp] as unknown as DerivedDefinition<object, CheckedCall>;
+  const { operands } = definition;
+  return {
+    kernel: 'run',
+    call: definition.asRun(checked),
+    inputs: operands.slice(0, -1),
+    outputs: operands.slice(-1),
+    params: [],
+  };
+}
+
+/** Whether a product is `C = beta C` alone. */
+function isScale({ k, alpha }: CheckedGemm): boolean {
+  return k === 0 || alpha === 0;
+}
+
+function scaleSteps({ m, n, ldc, strideC, batchCount, beta, dtype, epilogue }: CheckedGemm): readonly RunStep[] {
+  if (beta === 1 && epilogue === undefined) return [];
+  const kernel = scaledKernel(epilogue?.kernel, beta !== 0);
+  const strides = [strideC, ldc, 1];
+  const layouts = epilogue?.geometry.inputs.map(({ name, strides: own, dtype: stored }) => [
+    name,
+    name === 'acc' ? { strides, dtype } : { strides: own, dtype: stored },
+  ]) ?? [['acc', { strides, dtype }]];
+  const [output] = kernel.outputs;
+  const call = checkedRun(kernel, {
+    shape: [batchCount, m, n],
+    inputs: Object.fromEntries(layouts),
+    outputs: { [output?.name as string]: { strides, dtype } },
+  });
+  const inputs = kernel.inputs.map(({ name }) => operandName(name, 'c'));
+  const params = [...(epilogue?.params ?? []), ...(beta === 0 ? [] : [beta])];
+  return [{ kernel: 'run', call, inputs, outputs: ['c'], params }];
+}
+
+/** In place: `acc` is what the product stored. */
+function epilogueStep({ kernel, geometry, params }: CheckedEpilogue, output: string): RunStep {
+  const inputs = kernel.inputs.map(({ name }) => operandName(name, output));
+  return { kernel: 'run', call: geometry, inputs, outputs: [output], params };
+}
+
+function operandName(input: string, output: string): string {
+  return input === 'acc' ? output : `epilogue.${input}`;
+}

@@ -1,0 +1,234 @@
+import type { AllocOptions, MemoryInfo, WaitOptions } from '../contract/backend.ts';
+import { checkPointerType } from '../contract/checks.ts';
+import type { DevicePtr } from '../contract/device-ptr.ts';
+import { checkAlloc, checkCopyDtod, checkFill, viewBytes } from '../contract/memory.validate.ts';
+import {
+  annotate,
+  BackendError,
+  type BackendErrorFields,
+  isBackendError,
+  toBackendError,
+} from '../errors/backend-error.ts';
+import { invalid } from '../errors/invalid.ts';
+import { releaseSlot, SLOT_BYTES, takeSlot } from './address-slots.ts';
+import { AllocationTable } from './allocation-table.ts';
+import { BackendLifecycle } from './lifecycle.ts';
+import type { Operand } from './operand.ts';
+
+/** Options that every backend takes. */
+export interface BaseBackendOptions {
+  /** `alloc` throws OUT_OF_MEMORY when more than this would be in use. Default: no limit but the device's. */
+  readonly memoryLimitBytes?: number;
+}
+
+/**
+ * The contract's memory and waits, checked once for everybody. The author of a backend writes the `do...` methods: each
+ * gets checked arguments and native memory, returns at once, and takes effect in call order.
+ *
+ * @typeParam Buffer - the backend's native memory object
+ */
+export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
+  /** Allocates native memory; throws OUT_OF_MEMORY when the device has none. */
+  protected abstract doAlloc(bytes: number, label: string | undefined): Buffer;
+  /** Releases native memory once the work queued so far no longer needs it. */
+  protected abstract doFree(buffer: Buffer): void;
+  /** Queues a copy of `src`, which the caller may change as soon as this returns. */
+  protected abstract doCopyHtod(dst: Operand<Buffer>, src: Uint8Array): void;
+  /**
+   * Queues a read; calls `deliver` with the bytes when they are there, then resolves. A backend that polls may stop when
+   * `isWanted` turns false: nobody waits any more.
+   */
+  protected abstract doCopyDtoh(
+    src: Operand<Buffer>,
+    deliver: (bytes: Uint8Array) => void,
+    isWanted: () => boolean,
+  ): Promise<void>;
+  /** Queues a copy between two ranges that do not overlap but may lie in one buffer. */
+  protected abstract doCopyDtod(dst: Operand<Buffer>, src: Operand<Buffer>): void;
+  /** Queues setting every byte of a range. */
+  protected abstract doFill(dst: Operand<Buffer>, byte: number): void;
+  /** Resolves when the work queued so far is done, or `isWanted` has turned false. */
+  protected abstract doSynchronize(isWanted: () => boolean): Promise<void>;
+  /** Submits queued work, where the backend batches. */
+  protected doFlush(): void {}
+
+  /** Freed native memory that is kept for reuse. */
+  protected pooledBytes(): number {
+    return 0;
+  }
+
+  readonly #slot: number;
+  /** The live allocations. */
+  protected readonly allocations: AllocationTable<Buffer>;
+  readonly #memoryLimitBytes: number | undefined;
+
+  constructor(options: BaseBackendOptions = {}) {
+    super();
+    const { memoryLimitBytes } = options;
+    if (memoryLimitBytes !== undefined && !(typeof memoryLimitBytes === 'number' && memoryLimitBytes > 0)) {
+      throw invalid(`memoryLimitBytes must be a positive number, got ${String(memoryLimitBytes)}`);
+    }
+    this.#memoryLimitBytes = memoryLimitBytes;
+    this.#slot = takeSlot();
+    this.allocations = new AllocationTable(this.#slot * SLOT_BYTES, SLOT_BYTES);
+  }
+
+  alloc(bytes: number, options: AllocOptions = {}): DevicePtr {
+    return this.guard('alloc', () => {
+      checkAlloc(bytes, options);
+      const inUseBytes = this.allocations.inUseBytes;
+      const { maxAllocationBytes } = this.capabilities.limits;
+      const fields = { requestedBytes: bytes, inUseBytes, backend: this.name };
+      if (bytes > maxAllocationBytes) {
+        throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes exceed the largest allocation, ${maxAllocationBytes}`, {
+          ...fields,
+          limitBytes: maxAllocationBytes,
+        });
+      }
+      const limitBytes = this.#memoryLimitBytes;
+      if (limitBytes !== undefined && inUseBytes + bytes > limitBytes) {
+        throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes wanted, ${inUseBytes} of ${limitBytes} in use`, {
+          ...fields,
+          limitBytes,
+        });
+      }
+      const buffer = this.#nativeAlloc(bytes, options.label, fields);
+      try {
+        return this.allocations.add(bytes, buffer, options.label);
+      } catch (error) {
+        this.doFree(buffer);
+        throw error;
+      }
+    });
+  }
+
+  free(ptr: DevicePtr): void {
+    if (this.isDead) return;
+    this.guard('free', () => {
+      checkPointerType('ptr', ptr);
+      this.doFree(this.allocations.remove(ptr).buffer);
+    });
+  }
+
+  copyHtod(dst: DevicePtr, src: ArrayBufferView): void {
+    this.guard('copyHtod', () => {
+      checkPointerType('dst', dst);
+      const bytes = viewBytes('src', src);
+      if (bytes.byteLength > 0) this.doCopyHtod(this.allocations.resolve('dst', dst, bytes.byteLength), bytes);
+    });
+  }
+
+  copyDtoh(dst: ArrayBufferView, src: DevicePtr, options?: WaitOptions): Promise<void> {
+    return this.wait('copyDtoh', options, (isWanted) => {
+      checkPointerType('src', src);
+      const { byteLength } = viewBytes('dst', dst);
+      if (byteLength === 0) return Promise.resolve();
+      return this.#accepted(
+        'copyDtoh',
+        this.doCopyDtoh(
+          this.allocations.resolve('src', src, byteLength),
+          (bytes) => {
+            if (!isWanted()) return;
+            // Looked at again: the view may have been detached or shrunk during the wait.
+            const host = viewBytes('dst', dst);
+            if (host.byteLength < bytes.byteLength) throw invalid('dst is detached or out of bounds of its buffer');
+            host.set(bytes);
+          },
+          isWanted,
+        ),
+      );
+    });
+  }
+
+  copyDtod(dst: DevicePtr, src: DevicePtr, bytes: number): void {
+    this.guard('copyDtod', () => {
+      checkCopyDtod(dst, src, bytes);
+      if (bytes === 0) return;
+      const to = this.allocations.resolve('dst', dst, bytes);
+      const from = this.allocations.resolve('src', src, bytes);
+      if (Math.abs(dst - src) < bytes) throw invalid('dst overlaps src');
+      this.doCopyDtod(to, from);
+    });
+  }
+
+  fill(dst: DevicePtr, byte: number, bytes: number): void {
+    this.guard('fill', () => {
+      checkFill(dst, byte, bytes);
+      if (bytes > 0) this.doFill(this.allocations.resolve('dst', dst, bytes), byte);
+    });
+  }
+
+  flush(): void {
+    this.guard('flush', () => this.doFlush());
+  }
+
+  synchronize(options?: WaitOptions): Promise<void> {
+    return this.wait('synchronize', options, (isWanted) => this.#accepted('synchronize', this.doSynchronize(isWanted)));
+  }
+
+  memory(): MemoryInfo {
+    // Not `assertUsable`: the counters matter most after a failure.
+    if (!this.isInitialized) this.assertUsable('memory');
+    const { inUseBytes, peakBytes, liveAllocations } = this.allocations;
+    const limitBytes = this.#memoryLimitBytes;
+    const info = { inUseBytes, pooledBytes: this.pooledBytes(), peakBytes, liveAllocations };
+    return limitBytes === undefined ? info : { ...info, limitBytes };
+  }
+
+  protected override afterDispose(): void {
+    releaseSlot(this.#slot);
+  }
+
+  /** The native memory that is live now, for `doDispose` and for device tools. */
+  protected *liveBuffers(): Generator<Buffer> {
+    for (const { buffer } of this.allocations.allocations()) yield buffer;
+  }
+
+  /** The native memory around a live pointer, for `native`. */
+  protected operandAt(ptr: DevicePtr): Operand<Buffer> {
+    return this.guard('native', () => {
+      const allocation = this.allocations.find(ptr);
+      const byteLength = allocation === undefined ? 0 : allocation.base + allocation.bytes - ptr;
+      return this.allocations.resolve('ptr', ptr, byteLength);
+    });
+  }
+
+  /** Device memory, or an error that says how much was wanted. */
+  #nativeAlloc(bytes: number, label: string | undefined, fields: BackendErrorFields): Buffer {
+    try {
+      return this.doAlloc(bytes, label);
+    } catch (error) {
+      throw isBackendError(error, 'OUT_OF_MEMORY') ? annotate(error, fields) : error;
+    }
+  }
+
+  /**
+   * For implementers: whether an error that `doSynchronize` or `doCopyDtoh` rejected with ends the object. Not that of a
+   * single op which failed alone, such as one whose kernel does not compile: it is for this wait only. Default: true.
+   */
+  protected isSticky(_error: BackendError): boolean {
+    return true;
+  }
+
+  /** Waits for work that was accepted: what the device makes of it from here on is sticky. */
+  async #accepted(op: string, work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (cause) {
+      const error = annotate(toBackendError(cause, 'DEVICE_ERROR'), { op });
+      const isFailure = error.code === 'DEVICE_ERROR' || error.code === 'OUT_OF_MEMORY';
+      if (isFailure && this.isSticky(error)) this.reportFailure(error);
+      throw error;
+    }
+  }
+
+  /** Runs a method's body: what it throws says which backend and op it was. */
+  protected guard<T>(op: string, action: () => T): T {
+    this.assertUsable(op);
+    try {
+      return action();
+    } catch (error) {
+      throw annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op });
+    }
+  }
+}

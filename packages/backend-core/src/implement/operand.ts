@@ -1,0 +1,7 @@
+/** A checked piece of device memory: bytes `byteOffset .. byteOffset + byteLength - 1` of a native buffer. */
+export interface Operand<Buffer> {
+  readonly buffer: Buffer;
+  readonly byteOffset: number;
+  /** From the first to the last byte of the operand. */
+  readonly byteLength: number;
+}

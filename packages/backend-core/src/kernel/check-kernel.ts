@@ -1,0 +1,18 @@
+import type { Kernel } from './graph.ts';
+import { kernelFromJson } from './kernel-json.ts';
+import { knownKernel, noteKernel } from './known-kernels.ts';
+
+/**
+ * A kernel that this copy of the package made: the given one, or for one from elsewhere (another copy, hand-made data)
+ * a checked copy of it.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT where the value is no kernel
+ */
+export function checkKernel(value: unknown): Kernel {
+  const found = typeof value === 'object' && value !== null ? knownKernel(value) : undefined;
+  if (found !== undefined) return found;
+  const checked = kernelFromJson(value);
+  // Another copy's is deeply frozen too; of anything else only nobody's later change may be trusted.
+  if (Object.isFrozen(value) && Object.isFrozen((value as Kernel).nodes)) noteKernel(value as object, checked);
+  return checked;
+}

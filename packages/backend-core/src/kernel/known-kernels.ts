@@ -1,0 +1,13 @@
+import type { Kernel } from './graph.ts';
+
+const known = new WeakMap<object, Kernel>();
+
+/** Notes that `kernel`, whose graph is sound because this copy of the package made it, is what `value` stands for. */
+export function noteKernel(value: object, kernel: Kernel): void {
+  known.set(value, kernel);
+}
+
+/** What {@link noteKernel} was told. */
+export function knownKernel(value: object): Kernel | undefined {
+  return known.get(value);
+}

@@ -1,0 +1,241 @@
+import { BYTES_OF, type FloatDType } from '../contract/capabilities.ts';
+import {
+  checkBoolean,
+  checkDType,
+  checkedExtent,
+  checkFloat32,
+  checkPositive,
+  checkSize,
+  checkSizes,
+  describe,
+} from '../contract/checks.ts';
+import type { DevicePtr } from '../contract/device-ptr.ts';
+import { checkFields } from '../contract/fields.ts';
+import { invalid } from '../errors/invalid.ts';
+import { areDistinct } from '../kernel/check-run.ts';
+import type { CheckedCall, OpDefinition } from './op-definition.ts';
+
+/** Elements from one batch, head and row to the next. */
+export type HeadStrides = readonly [batch: number, head: number, seq: number];
+
+/** A mask: float32, over `[batch, heads, seqQ, seqKv]`. */
+export interface MaskView {
+  /** Elements from one index of an axis to the next; 0 repeats. Default: packed. */
+  readonly strides?: readonly [batch: number, head: number, query: number, key: number];
+}
+
+/**
+ * Shape of `O = softmax(scores) V` for every (batch, head), where `scores = scale * Q K^T`, then `softcap`, then `mask`,
+ * then what `causal` and `window` leave. A query that sees no key gives 0.
+ */
+export interface AttentionShape {
+  readonly batch: number;
+  readonly heads: number;
+  /** Heads of K and V; divides `heads`, and each serves `heads / kvHeads` consecutive ones. Default: `heads`. */
+  readonly kvHeads?: number;
+  /** Rows of Q and O. */
+  readonly seqQ: number;
+  /** Rows of K and V. */
+  readonly seqKv: number;
+  /** Columns of all four; at most `capabilities.limits.maxHeadDim`. */
+  readonly headDim: number;
+  /** Positive and finite; rounded to float32 first. Usually `1 / sqrt(headDim)`. */
+  readonly scale: number;
+  /** Turns a score s into `softcap * tanh(s / softcap)`. Positive and finite. Default: none. */
+  readonly softcap?: number;
+  /** Default false. True: query i sees key j only when `j <= i + causalOffset`. */
+  readonly causal?: boolean;
+  /** Place of query 0 among the keys: the length of a cache before it. Any integer; default 0. */
+  readonly causalOffset?: number;
+  /** Query i sees key j only when `j > i + causalOffset - window`. At least 1. Default: no limit. */
+  readonly window?: number;
+  /** Layouts that are not packed; each row of `headDim` is dense. */
+  readonly strides?: {
+    readonly q?: HeadStrides;
+    readonly k?: HeadStrides;
+    readonly v?: HeadStrides;
+    readonly o?: HeadStrides;
+  };
+  /** Storage of q, k, v and o. Default `'f32'`. `'f16'` computes in float32 and rounds once, to nearest even. */
+  readonly dtype?: FloatDType;
+}
+
+/** Arguments of `attention`: q and o are `[batch, heads, seqQ, headDim]`, k and v `[batch, kvHeads, seqKv, headDim]`. */
+export interface AttentionCall extends AttentionShape {
+  readonly q: DevicePtr;
+  readonly k: DevicePtr;
+  readonly v: DevicePtr;
+  readonly o: DevicePtr;
+  /** Added to the scores; -Infinity hides a key. */
+  readonly mask?: MaskView & { readonly ptr: DevicePtr };
+}
+
+/** The field of an attention that may have a mask, without its pointer. */
+export interface MaskField {
+  readonly mask?: MaskView;
+}
+
+/** An attention with its defaults filled in. */
+export interface CheckedAttention extends CheckedCall {
+  readonly batch: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly seqQ: number;
+  readonly seqKv: number;
+  readonly headDim: number;
+  /** float32 */
+  readonly scale: number;
+  /** float32; 0: none. */
+  readonly softcap: number;
+  readonly causal: boolean;
+  readonly causalOffset: number;
+  /** Infinity: no limit. */
+  readonly window: number;
+  /** Undefined: none. */
+  readonly maskStrides: readonly number[] | undefined;
+  readonly qStrides: HeadStrides;
+  readonly kStrides: HeadStrides;
+  readonly vStrides: HeadStrides;
+  readonly oStrides: HeadStrides;
+  readonly dtype: FloatDType;
+}
+
+/** `attention`. */
+export const attention: OpDefinition<AttentionShape & MaskField, CheckedAttention> = {
+  kernel: 'attention',
+  operands: ['q', 'k', 'v', 'o'],
+  output: 'o',
+  fields: {
+    batch: 'size',
+    heads: 'size',
+    kvHeads: 'size',
+    seqQ: 'size',
+    seqKv: 'size',
+    headDim: 'size',
+    scale: 'number',
+    softcap: 'number',
+    mask: 'object',
+    causal: 'boolean',
+    causalOffset: 'axis',
+    window: 'size',
+    strides: 'object',
+    dtype: 'word',
+  },
+  dtypes: ['f32', 'f16'],
+  check,
+  cost: ({ batch, heads, kvHeads, seqQ, seqKv, headDim, dtype, causal }) => ({
+    operations: (causal ? 2 : 4) * batch * heads * seqQ * seqKv * headDim,
+    bytes: 2 * batch * (heads * seqQ + kvHeads * seqKv) * headDim * BYTES_OF[dtype],
+  }),
+  sample: {
+    shape: { batch: 1, heads: 2, seqQ: 3, seqKv: 4, headDim: 5, scale: 1 },
+    nothingToDo: [{ batch: 0 }, { heads: 0 }],
+  },
+};
+
+function check(shape: AttentionShape & MaskField): CheckedAttention | null {
+  const { batch, heads, seqQ, seqKv, headDim } = shape;
+  checkSize('batch', batch);
+  checkSize('heads', heads);
+  checkSize('seqQ', seqQ);
+  checkSize('seqKv', seqKv);
+  checkSize('headDim', headDim);
+  const kvHeads = shape.kvHeads ?? heads;
+  checkSize('kvHeads', kvHeads);
+  const givenScale: unknown = shape.scale;
+  const scale = checkFloat32('scale', givenScale);
+  const softcap = shape.softcap === undefined ? 0 : checkFloat32('softcap', shape.softcap);
+  const causal = checkBoolean('causal', shape.causal, false);
+  const causalOffset = shape.causalOffset ?? 0;
+  if (!Number.isSafeInteger(causalOffset)) {
+    throw invalid(`causalOffset must be a safe integer, got ${describe(causalOffset)}`);
+  }
+  const window = shape.window ?? Infinity;
+  if (shape.window !== undefined) checkPositive('window', window);
+  const given = readStrides(shape.strides);
+  const maskSizes = readMask(shape.mask);
+  const dtype = checkDType(shape.dtype);
+
+  if (seqQ === 0 || seqKv === 0 || headDim === 0) {
+    throw invalid(`seqQ, seqKv and headDim must all be > 0, got ${seqQ}, ${seqKv} and ${headDim}`);
+  }
+  // Judged after rounding: a scale that float32 turns into 0 or Infinity is as useless as one given so.
+  if (!(scale > 0 && scale < Infinity)) {
+    throw invalid(`scale must be a positive finite number, got ${String(givenScale)}`);
+  }
+  if (shape.softcap !== undefined && !(softcap > 0 && softcap < Infinity)) {
+    throw invalid(`softcap must be a positive finite number, got ${String(shape.softcap)}`);
+  }
+  if (batch === 0 || heads === 0) return null;
+  if (kvHeads === 0 || heads % kvHeads !== 0) throw invalid(`kvHeads ${kvHeads} must divide heads ${heads}`);
+
+  const packed = (count: number, rows: number): HeadStrides => [count * rows * headDim, rows * headDim, headDim];
+  const [qStrides, kStrides, vStrides, oStrides] = [
+    given.q ?? packed(heads, seqQ),
+    given.k ?? packed(kvHeads, seqKv),
+    given.v ?? packed(kvHeads, seqKv),
+    given.o ?? packed(heads, seqQ),
+  ];
+  const queries = [batch, heads, seqQ, headDim];
+  const keys = [batch, kvHeads, seqKv, headDim];
+  if (!areDistinct(queries, [...oStrides, 1])) {
+    throw invalid(`strides.o [${oStrides.join(', ')}] may let rows of o coincide: [${queries.join(', ')}]`);
+  }
+  const maskStrides = maskSizes === undefined ? undefined : (maskSizes ?? packedMask(heads, seqQ, seqKv));
+  const operands = [
+    { name: 'q', dtype, elements: extent('q', queries, [...qStrides, 1]) },
+    { name: 'k', dtype, elements: extent('k', keys, [...kStrides, 1]) },
+    { name: 'v', dtype, elements: extent('v', keys, [...vStrides, 1]) },
+    ...(maskStrides === undefined
+      ? []
+      : [{ name: 'mask', dtype: 'f32' as const, elements: extent('mask', [batch, heads, seqQ, seqKv], maskStrides) }]),
+    { name: 'o', dtype, elements: extent('o', queries, [...oStrides, 1]), output: true },
+  ];
+  const sizes = { batch, heads, kvHeads, seqQ, seqKv, headDim, scale, softcap, causal, causalOffset, window };
+  return { ...sizes, maskStrides, qStrides, kStrides, vStrides, oStrides, dtype, operands };
+}
+
+type GivenStrides = { readonly [Name in 'q' | 'k' | 'v' | 'o']?: HeadStrides };
+
+function readStrides(value: unknown): GivenStrides {
+  if (value === undefined) return {};
+  if (typeof value !== 'object' || value === null) throw invalid(`strides must be an object, got ${describe(value)}`);
+  checkFields('strides', value, ['q', 'k', 'v', 'o']);
+  const { q, k, v, o } = value as Record<string, unknown>;
+  const read: Record<string, HeadStrides> = {};
+  for (const [name, given] of Object.entries({ q, k, v, o })) {
+    if (given === undefined) continue;
+    const strides = checkSizes(`strides.${name}`, given);
+    if (strides.length !== 3) {
+      throw invalid(`strides.${name} must have 3 elements [batch, head, seq], got ${strides.length}`);
+    }
+    read[name] = strides as HeadStrides;
+  }
+  return read;
+}
+
+/** Strides of a mask; null: packed; undefined: no mask. */
+function readMask(value: unknown): readonly number[] | null | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'object' || value === null)
+    throw invalid(`mask must be { ptr, strides? }, got ${describe(value)}`);
+  checkFields('mask', value, ['ptr', 'strides']);
+  const { strides } = value as MaskView;
+  if (strides === undefined) return null;
+  const checked = checkSizes('mask.strides', strides);
+  if (checked.length !== 4) {
+    throw invalid(`mask.strides must have 4 elements [batch, head, query, key], got ${checked.length}`);
+  }
+  return checked;
+}
+
+function packedMask(heads: number, seqQ: number, seqKv: number): readonly number[] {
+  return [heads * seqQ * seqKv, seqQ * seqKv, seqKv, 1];
+}
+
+function extent(name: string, shape: readonly number[], strides: readonly number[]): number {
+  return checkedExtent(
+    name,
+    shape.reduce((sum, size, axis) => sum + (size - 1) * (strides[axis] as number), 1),
+  );
+}

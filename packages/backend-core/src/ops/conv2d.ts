@@ -1,0 +1,188 @@
+import { BYTES_OF, type FloatDType } from '../contract/capabilities.ts';
+import { checkDType, checkPositive, checkSizes, packedExtent } from '../contract/checks.ts';
+import type { DevicePtr } from '../contract/device-ptr.ts';
+import { invalid } from '../errors/invalid.ts';
+import {
+  type CheckedEpilogue,
+  checkEpilogue,
+  type Epilogue,
+  type EpilogueField,
+  epilogueOperands,
+} from './epilogue.ts';
+import type { CheckedCall, OpDefinition } from './op-definition.ts';
+
+/** Sizes of images: images, channels, height, width. */
+export type ImageShape = readonly [n: number, c: number, h: number, w: number];
+/** Sizes of filters: filters, channels of a group, height, width. */
+export type FilterShape = readonly [k: number, cPerGroup: number, r: number, s: number];
+/** One value for each image axis. */
+export type HeightWidth = readonly [h: number, w: number];
+/** Zeros around an image. */
+export type Padding = HeightWidth | readonly [top: number, left: number, bottom: number, right: number];
+
+/**
+ * Shape of a 2-d cross-correlation (the filter is not flipped), everything packed and row-major:
+ *
+ * `output[n,k,p,q] = sum over c,r,s of input[n, g*C/groups + c, p*sh - top + r*dh, q*sw - left + s*dw] * filter[k,c,r,s]`
+ *
+ * where g is the group of k, and input outside the image counts as zero. (What an infinite or NaN weight gives there is not
+ * specified: devices may leave the term out or multiply.)
+ */
+export interface Conv2dShape {
+  readonly inputShape: ImageShape;
+  readonly filterShape: FilterShape;
+  /** Must be what follows from the rest: `P = floor((H + top + bottom - dh (R - 1) - 1) / sh) + 1`. */
+  readonly outputShape: readonly [n: number, k: number, p: number, q: number];
+  /** Default `[1, 1]`. */
+  readonly stride?: HeightWidth;
+  /** `[h, w]` adds as many zeros on both sides. Default `[0, 0]`. */
+  readonly padding?: Padding;
+  /** Default `[1, 1]`. */
+  readonly dilation?: HeightWidth;
+  /** Default 1; divides C and K. C groups is a depthwise convolution. */
+  readonly groups?: number;
+  /** Storage of all operands. Default `'f32'`. `'f16'` accumulates in float32 and rounds once, to nearest even. */
+  readonly dtype?: FloatDType;
+}
+
+/** Arguments of `conv2dForward`. */
+export interface Conv2dCall extends Conv2dShape {
+  readonly input: DevicePtr;
+  readonly filter: DevicePtr;
+  readonly output: DevicePtr;
+  /** What each element goes through before it is stored, over `[n, k, p, q]`. */
+  readonly epilogue?: Epilogue;
+}
+
+/** A conv2dForward with its defaults filled in. */
+export interface CheckedConv2d extends CheckedCall {
+  readonly inputShape: ImageShape;
+  readonly filterShape: FilterShape;
+  readonly outputShape: ImageShape;
+  readonly stride: HeightWidth;
+  readonly padding: readonly [top: number, left: number, bottom: number, right: number];
+  readonly dilation: HeightWidth;
+  readonly groups: number;
+  readonly dtype: FloatDType;
+  readonly epilogue: CheckedEpilogue | undefined;
+}
+
+/** `conv2dForward`. */
+export const conv2dForward: OpDefinition<Conv2dShape & EpilogueField, CheckedConv2d> = {
+  kernel: 'conv2dForward',
+  operands: ['input', 'filter', 'output'],
+  output: 'output',
+  fields: {
+    inputShape: 'sizes',
+    filterShape: 'sizes',
+    outputShape: 'sizes',
+    stride: 'sizes',
+    padding: 'sizes',
+    dilation: 'sizes',
+    groups: 'size',
+    dtype: 'word',
+    epilogue: 'object',
+  },
+  dtypes: ['f32', 'f16'],
+  check,
+  cost: ({ inputShape, filterShape, outputShape, dtype }) => ({
+    operations: 2 * product(outputShape) * product(filterShape.slice(1)),
+    bytes: (product(inputShape) + product(filterShape) + product(outputShape)) * BYTES_OF[dtype],
+  }),
+  sample: {
+    shape: { inputShape: [1, 2, 4, 4], filterShape: [3, 2, 3, 3], outputShape: [1, 3, 2, 2] },
+    nothingToDo: [
+      { inputShape: [0, 2, 4, 4], outputShape: [0, 3, 2, 2] },
+      { filterShape: [0, 2, 3, 3], outputShape: [1, 0, 2, 2] },
+    ],
+  },
+};
+
+function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): CheckedConv2d | null {
+  const inputSizes = checkSizes('inputShape', shape.inputShape);
+  const filterSizes = checkSizes('filterShape', shape.filterShape);
+  const outputSizes = checkSizes('outputShape', shape.outputShape);
+  const strideSizes = checkSizes('stride', shape.stride ?? [1, 1], checkPositive);
+  const paddingSizes = checkSizes('padding', shape.padding ?? [0, 0]);
+  const dilationSizes = checkSizes('dilation', shape.dilation ?? [1, 1], checkPositive);
+  const groups = shape.groups ?? 1;
+  checkPositive('groups', groups);
+  const dtype = checkDType(shape.dtype);
+
+  const inputShape = tuple<ImageShape>('inputShape', inputSizes, '4 elements [n, c, h, w]', 4);
+  const filterShape = tuple<FilterShape>('filterShape', filterSizes, '4 elements [k, c / groups, r, s]', 4);
+  const outputShape = tuple<ImageShape>('outputShape', outputSizes, '4 elements [n, k, p, q]', 4);
+  const stride = tuple<HeightWidth>('stride', strideSizes, '2 elements [h, w]', 2);
+  const sides = tuple<Padding>('padding', paddingSizes, '2 elements [h, w] or 4 [top, left, bottom, right]', 2, 4);
+  const dilation = tuple<HeightWidth>('dilation', dilationSizes, '2 elements [h, w]', 2);
+  const padding = sides.length === 4 ? sides : ([...sides, ...sides] as const);
+
+  const [batch, channels, height, width] = inputShape;
+  const [filters, filterChannels, filterHeight, filterWidth] = filterShape;
+  if (batch === 0 || filters === 0) return null;
+  if (outputIsNull && [inputShape, filterShape, outputShape].some((sizes) => sizes.includes(0))) return null;
+
+  checkNoZero('inputShape', inputShape);
+  checkNoZero('filterShape', filterShape);
+  if (channels % groups !== 0 || filters % groups !== 0) {
+    throw invalid(`groups ${groups} must divide the ${channels} input channels and the ${filters} filters`);
+  }
+  if (filterChannels !== channels / groups) {
+    throw invalid(`filterShape[1] must be ${channels / groups}, input channels / groups, got ${filterChannels}`);
+  }
+  const [top, left, bottom, right] = padding;
+  const expected = [
+    batch,
+    filters,
+    outputLength('height', height, top + bottom, dilation[0], filterHeight, stride[0]),
+    outputLength('width', width, left + right, dilation[1], filterWidth, stride[1]),
+  ];
+  if (expected.some((size, index) => size !== outputShape[index])) {
+    throw invalid(`outputShape must be [${expected.join(', ')}], got [${outputShape.join(', ')}]`);
+  }
+  const epilogue = checkEpilogue(shape.epilogue, outputShape, packedStrides(outputShape), dtype);
+  const operands = [
+    { name: 'input', dtype, elements: packedExtent('input', inputShape) },
+    { name: 'filter', dtype, elements: packedExtent('filter', filterShape) },
+    ...epilogueOperands(epilogue),
+    { name: 'output', dtype, elements: packedExtent('output', outputShape), output: true },
+  ];
+  return { inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype, epilogue, operands };
+}
+
+function tuple<T extends readonly number[]>(
+  name: string,
+  sizes: readonly number[],
+  form: string,
+  ...lengths: readonly number[]
+): T {
+  if (!lengths.includes(sizes.length)) throw invalid(`${name} must have ${form}, got ${sizes.length}`);
+  return sizes as unknown as T;
+}
+
+function checkNoZero(name: string, sizes: readonly number[]): void {
+  if (sizes.includes(0)) throw invalid(`${name} must not contain 0 besides n and k, got [${sizes.join(', ')}]`);
+}
+
+function outputLength(
+  name: string,
+  input: number,
+  padding: number,
+  dilation: number,
+  filter: number,
+  stride: number,
+): number {
+  const padded = input + padding;
+  const reach = dilation * (filter - 1) + 1;
+  if (!Number.isSafeInteger(padded) || !Number.isSafeInteger(reach)) throw invalid(`${name} overflows 2^53`);
+  if (reach > padded) throw invalid(`the dilated filter's ${name} ${reach} exceeds the padded input's ${padded}`);
+  return Math.floor((padded - reach) / stride) + 1;
+}
+
+function packedStrides([, k, p, q]: ImageShape): readonly number[] {
+  return [k * p * q, p * q, q, 1];
+}
+
+function product(sizes: readonly number[]): number {
+  return sizes.reduce((total, size) => total * size, 1);
+}

@@ -1,0 +1,100 @@
+import type { FloatDType } from '../contract/capabilities.ts';
+import type { DevicePtr } from '../contract/device-ptr.ts';
+import { describe } from '../contract/checks.ts';
+import { invalid } from '../errors/invalid.ts';
+import type { CheckedRun } from '../kernel/checked-run.ts';
+import type { Kernel } from '../kernel/graph.ts';
+import { checkKernel } from '../kernel/check-kernel.ts';
+import { readParams, readViews } from '../kernel/read-run-call.ts';
+import type { RunOperand, RunView } from '../kernel/run-call.ts';
+import { checkedRun } from '../kernel/same-run.ts';
+import type { OperandSpec } from './op-definition.ts';
+
+/** An {@link Epilogue} without its pointers. */
+export interface EpilogueShape {
+  /**
+   * Computes an output's element from the product's: values of elements only, no gather; a float32 input `acc`, at most
+   * 3 other inputs, one output, which is stored in the dtype of the call.
+   */
+  readonly kernel: Kernel;
+  /** Layouts of the inputs but `acc`, over the domain of the op's output. */
+  readonly inputs?: Readonly<Record<string, RunView>>;
+}
+
+/** The field of a call that may have one, without its pointers. */
+export interface EpilogueField {
+  /** What each element goes through before it is stored, over the op's output. */
+  readonly epilogue?: EpilogueShape;
+}
+
+/** A kernel that a product or convolution applies to each element before it stores it. `acc` is not rounded before. */
+export interface Epilogue extends Pick<EpilogueShape, 'kernel'> {
+  /** The inputs but `acc`, such as a bias with strides `[0, 0, 1]`. */
+  readonly inputs?: Readonly<Record<string, DevicePtr | RunOperand>>;
+  readonly params?: Readonly<Record<string, number>>;
+}
+
+/** An epilogue whose kernel and layouts are checked. */
+export interface CheckedEpilogue {
+  readonly kernel: Kernel;
+  /** Over the domain of the op's output; `acc` and the output are laid out as that is. */
+  readonly geometry: CheckedRun;
+  /** Address of each input in the order of `kernel.inputs`; undefined for `acc`, and where none was given. */
+  readonly pointers: readonly (number | undefined)[];
+  /** In the order of `kernel.params`; empty where none were given. */
+  readonly params: readonly number[];
+}
+
+const ACCUMULATOR = 'acc';
+const MAX_INPUTS = 3;
+
+/**
+ * The rules of an epilogue.
+ *
+ * @param domain - sizes of the op's output
+ * @param strides - those of its axes, in elements
+ * @throws {BackendError} INVALID_ARGUMENT
+ */
+export function checkEpilogue(
+  epilogue: EpilogueShape | Epilogue | undefined,
+  domain: readonly number[],
+  strides: readonly number[],
+  dtype: FloatDType,
+): CheckedEpilogue | undefined {
+  if (epilogue === undefined) return undefined;
+  if (typeof epilogue !== 'object' || epilogue === null) {
+    throw invalid(`epilogue must be { kernel, inputs?, params? }, got ${describe(epilogue)}`);
+  }
+  const kernel = checkKernel(epilogue.kernel);
+  checkForm(kernel);
+  const { views, pointers } = readViews('epilogue.inputs', kernel.inputs, epilogue.inputs, ACCUMULATOR);
+  const output = kernel.outputs[0]?.name as string;
+  const geometry = checkedRun(kernel, {
+    shape: domain,
+    inputs: { ...views, [ACCUMULATOR]: { strides } },
+    outputs: { [output]: { strides, dtype } },
+  });
+  return { kernel, geometry, pointers, params: readParams(kernel, (epilogue as Epilogue).params) };
+}
+
+/** What an epilogue reads besides the product. */
+export function epilogueOperands(epilogue: CheckedEpilogue | undefined): OperandSpec[] {
+  if (epilogue === undefined) return [];
+  return epilogue.geometry.inputs
+    .filter(({ name }) => name !== ACCUMULATOR)
+    .map(({ name, dtype, extent }) => ({ name: `epilogue.${name}`, dtype, elements: extent }));
+}
+
+function checkForm(kernel: Kernel): void {
+  const what = `epilogue ${kernel.name}`;
+  const accumulator = kernel.inputs.find(({ name }) => name === ACCUMULATOR);
+  if (accumulator?.type !== 'f32' || accumulator.access !== 'element') {
+    throw invalid(`${what} must have an element input acc of type f32`);
+  }
+  if (kernel.inputs.length > MAX_INPUTS + 1) throw invalid(`${what} takes at most ${MAX_INPUTS} inputs besides acc`);
+  if (kernel.outputs.length !== 1 || kernel.outputs[0]?.type !== 'f32') {
+    throw invalid(`${what} must have one output of type f32`);
+  }
+  if (kernel.hasRows) throw invalid(`${what} must not fold or have values of rows`);
+  if (kernel.inputs.some(({ access }) => access === 'gather')) throw invalid(`${what} must not gather`);
+}

@@ -1,0 +1,227 @@
+import type { FloatDType } from '../contract/capabilities.ts';
+import { checkDType, checkedExtent, checkFloat32, checkOneOf, checkSize, matrixExtent } from '../contract/checks.ts';
+import type { DevicePtr } from '../contract/device-ptr.ts';
+import { invalid } from '../errors/invalid.ts';
+import { areDistinct } from '../kernel/check-run.ts';
+import {
+  type CheckedEpilogue,
+  checkEpilogue,
+  type Epilogue,
+  type EpilogueField,
+  epilogueOperands,
+} from './epilogue.ts';
+import type { CheckedCall, FieldKind, OpCost, OpDefinition } from './op-definition.ts';
+import { BYTES_OF } from '../contract/capabilities.ts';
+
+/** `'N'`: as stored. `'T'`: transposed. `'C'`: conjugate transposed, which for real data is `'T'`. */
+export type Transpose = 'N' | 'T' | 'C';
+
+/**
+ * Shape of `C = alpha * op(A) * op(B) + beta * C`, row-major.
+ *
+ * op(A) is m x k, op(B) is k x n, C is m x n. Leading dimensions count elements between the starts of two stored rows.
+ */
+export interface GemmShape {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  /** Default `'N'`. With `'T'` A is stored k x m. */
+  readonly transA?: Transpose;
+  /** Default `'N'`. With `'T'` B is stored n x k. */
+  readonly transB?: Transpose;
+  /** Default 1; rounded to float32 first. 0: A and B are not read. */
+  readonly alpha?: number;
+  /** Default 0; rounded to float32 first. 0: C is not read, so NaN in it does not matter. */
+  readonly beta?: number;
+  /** Default: the stored row of A (k, or m when transposed). */
+  readonly lda?: number;
+  /** Default: the stored row of B (n, or k when transposed). */
+  readonly ldb?: number;
+  /** Default: n. */
+  readonly ldc?: number;
+  /** Storage of A, B and C. Default `'f32'`. `'f16'` accumulates in float32 and rounds once, to nearest even. */
+  readonly dtype?: FloatDType;
+}
+
+/** Arguments of `gemm`: {@link GemmShape} and its operands. `k = 0` gives `C = beta * C`. */
+export interface GemmCall extends GemmShape {
+  readonly a: DevicePtr;
+  readonly b: DevicePtr;
+  readonly c: DevicePtr;
+  /** What each element goes through before it is stored, over `[batch, m, n]`. */
+  readonly epilogue?: Epilogue;
+}
+
+/** {@link GemmShape}, `batchCount` times, with a constant distance between the matrices of consecutive batches. */
+export interface BatchedGemmShape extends GemmShape {
+  /** Elements between the A of two batches; 0 broadcasts one A. */
+  readonly strideA: number;
+  /** Elements between the B of two batches; 0 broadcasts one B. */
+  readonly strideB: number;
+  /** Elements between the C of two batches. They may interleave: sorted, each of it, ldc and 1 exceeds what the lesser ones reach. */
+  readonly strideC: number;
+  readonly batchCount: number;
+}
+
+/** Arguments of `batchedGemm`. */
+export interface BatchedGemmCall extends BatchedGemmShape, Pick<GemmCall, 'a' | 'b' | 'c' | 'epilogue'> {}
+
+/** A gemm with its defaults filled in. A plain gemm is a batch of one. */
+export interface CheckedGemm extends CheckedCall {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly transA: boolean;
+  readonly transB: boolean;
+  /** float32 */
+  readonly alpha: number;
+  /** float32 */
+  readonly beta: number;
+  readonly lda: number;
+  readonly ldb: number;
+  readonly ldc: number;
+  readonly strideA: number;
+  readonly strideB: number;
+  readonly strideC: number;
+  readonly batchCount: number;
+  readonly dtype: FloatDType;
+  readonly epilogue: CheckedEpilogue | undefined;
+}
+
+const TRANSPOSES: readonly Transpose[] = ['N', 'T', 'C'];
+/** The batch of a plain gemm. */
+const SINGLE = { strideA: 0, strideB: 0, strideC: 0, batchCount: 1 };
+const OPERANDS = ['a', 'b', 'c'];
+const FIELDS: Readonly<Record<keyof GemmShape | 'epilogue', FieldKind>> = {
+  m: 'size',
+  n: 'size',
+  k: 'size',
+  transA: 'word',
+  transB: 'word',
+  alpha: 'number',
+  beta: 'number',
+  lda: 'size',
+  ldb: 'size',
+  ldc: 'size',
+  dtype: 'word',
+  epilogue: 'object',
+};
+const SAMPLE = { m: 3, n: 4, k: 5 };
+
+/** `gemm`. */
+export const gemm: OpDefinition<GemmShape & EpilogueField, CheckedGemm> = {
+  kernel: 'gemm',
+  operands: OPERANDS,
+  output: 'c',
+  fields: FIELDS,
+  dtypes: ['f32', 'f16'],
+  check: (shape, outputIsNull) => checkBatch(shape, SINGLE, checkDType(shape.dtype), outputIsNull),
+  cost,
+  sample: { shape: SAMPLE, nothingToDo: [{ m: 0 }, { n: 0 }, { m: 0, k: 0, beta: 2 }] },
+};
+
+/** `gemmF16`: gemm with `dtype: 'f16'`. */
+export const gemmF16: OpDefinition<GemmShape & EpilogueField, CheckedGemm> = {
+  ...gemm,
+  dtypes: ['f16'],
+  check: (shape, outputIsNull) => {
+    if (checkDType(shape.dtype, 'f16') !== 'f16') throw invalid(`gemmF16 has dtype f16, got ${shape.dtype}`);
+    return checkBatch(shape, SINGLE, 'f16', outputIsNull);
+  },
+  sample: { shape: SAMPLE, nothingToDo: [{ m: 0 }, { n: 0 }] },
+};
+
+/** `batchedGemm`. */
+export const batchedGemm: OpDefinition<BatchedGemmShape & EpilogueField, CheckedGemm> = {
+  kernel: 'gemm',
+  operands: OPERANDS,
+  output: 'c',
+  fields: { ...FIELDS, strideA: 'size', strideB: 'size', strideC: 'size', batchCount: 'size' },
+  dtypes: ['f32', 'f16'],
+  check: (shape, outputIsNull) => checkBatch(shape, shape, checkDType(shape.dtype), outputIsNull),
+  cost,
+  sample: {
+    shape: { ...SAMPLE, batchCount: 2, strideA: 15, strideB: 20, strideC: 12 },
+    nothingToDo: [{ m: 0 }, { n: 0 }, { batchCount: 0 }],
+  },
+};
+
+function checkBatch(
+  shape: GemmShape & EpilogueField,
+  batch: Pick<BatchedGemmShape, 'strideA' | 'strideB' | 'strideC' | 'batchCount'>,
+  dtype: FloatDType,
+  outputIsNull: boolean,
+): CheckedGemm | null {
+  const { m, n, k } = shape;
+  const { strideA, strideB, strideC, batchCount } = batch;
+  checkSize('m', m);
+  checkSize('n', n);
+  checkSize('k', k);
+  checkSize('batchCount', batchCount);
+  checkSize('strideA', strideA);
+  checkSize('strideB', strideB);
+  checkSize('strideC', strideC);
+  const transA = checkOneOf('transA', shape.transA ?? 'N', TRANSPOSES) !== 'N';
+  const transB = checkOneOf('transB', shape.transB ?? 'N', TRANSPOSES) !== 'N';
+  const alpha = checkFloat32('alpha', shape.alpha ?? 1);
+  const beta = checkFloat32('beta', shape.beta ?? 0);
+  const rowsA = transA ? k : m;
+  const columnsA = transA ? m : k;
+  const rowsB = transB ? n : k;
+  const columnsB = transB ? k : n;
+  const lda = shape.lda ?? columnsA;
+  const ldb = shape.ldb ?? columnsB;
+  const ldc = shape.ldc ?? n;
+  checkSize('lda', lda);
+  checkSize('ldb', ldb);
+  checkSize('ldc', ldc);
+
+  if (m === 0 || n === 0 || batchCount === 0) return null;
+  if (k === 0 && outputIsNull) return null;
+
+  checkLeadingDimension('lda', lda, columnsA);
+  checkLeadingDimension('ldb', ldb, columnsB);
+  checkLeadingDimension('ldc', ldc, n);
+  const domain = [batchCount, m, n];
+  const stridesC = [strideC, ldc, 1];
+  if (!areDistinct(domain, stridesC)) {
+    throw invalid(`strideC must keep the C of two batches apart, got ${strideC}: ldc is ${ldc}, one C ${m} x ${n}`);
+  }
+  const epilogue = checkEpilogue(shape.epilogue, domain, stridesC, dtype);
+  const batched = (name: string, extent: number, stride: number): number =>
+    extent === 0 ? 0 : checkedExtent(name, (batchCount - 1) * stride + extent);
+  const operands = [
+    { name: 'a', dtype, elements: batched('a', matrixExtent('a', rowsA, columnsA, lda), strideA) },
+    { name: 'b', dtype, elements: batched('b', matrixExtent('b', rowsB, columnsB, ldb), strideB) },
+    ...epilogueOperands(epilogue),
+    { name: 'c', dtype, elements: batched('c', matrixExtent('c', m, n, ldc), strideC), output: true },
+  ];
+  return {
+    m,
+    n,
+    k,
+    transA,
+    transB,
+    alpha,
+    beta,
+    lda,
+    ldb,
+    ldc,
+    strideA,
+    strideB,
+    strideC,
+    batchCount,
+    dtype,
+    epilogue,
+    operands,
+  };
+}
+
+function checkLeadingDimension(name: string, value: number, atLeast: number): void {
+  if (value < atLeast) throw invalid(`${name} must be at least ${atLeast}, the length of a stored row, got ${value}`);
+}
+
+function cost({ m, n, k, batchCount, dtype, beta }: CheckedGemm): OpCost {
+  const elements = m * k + k * n + (beta === 0 ? 1 : 2) * m * n;
+  return { operations: 2 * batchCount * m * n * k, bytes: batchCount * elements * BYTES_OF[dtype] };
+}

@@ -1,0 +1,83 @@
+import type { DType } from '../contract/capabilities.ts';
+import type { CheckedRun } from '../kernel/checked-run.ts';
+
+/** How a call uses one operand: how far it reaches and what it may overlap. */
+export interface OperandSpec {
+  /** Name of the call's field, such as `a` or `output`. */
+  readonly name: string;
+  /** Elements from the first to the last one touched, gaps included. 0: the operand is not checked. */
+  readonly elements: number;
+  readonly dtype: DType;
+  readonly output?: boolean;
+  /** For an output: the operands that it may exactly coincide with. */
+  readonly mayAlias?: readonly string[];
+}
+
+/** What every checked call has: defaults filled in, everything verified but the pointers. */
+export interface CheckedCall {
+  readonly dtype: DType;
+  readonly operands: readonly OperandSpec[];
+}
+
+/** What a call costs at least. */
+export interface OpCost {
+  /** Additions, multiplications and functions. */
+  readonly operations: number;
+  /** Bytes to read and write, every operand once. */
+  readonly bytes: number;
+}
+
+/** A small valid call without its pointers, and ways to leave it nothing to do: for tests and documents of every op. */
+export interface OpSample<Shape> {
+  readonly shape: Shape;
+  /** Changes of the shape after which nothing is written. */
+  readonly nothingToDo: readonly Partial<Shape>[];
+}
+
+/** The kernels that a backend may have: an op's is the one that runs it. */
+export type KernelName = 'gemm' | 'conv2dForward' | 'attention' | 'topK' | 'run';
+
+/** How a field of a call is used, for tests that put wrong values into it. */
+export type FieldKind = 'size' | 'sizes' | 'number' | 'word' | 'boolean' | 'object' | 'axis';
+
+/**
+ * All that is particular to one op of the contract. Everything else about it is derived from this: the method's checks,
+ * `supports`, `prepare`, capabilities, refusals, samples.
+ *
+ * @typeParam Shape - the call without its pointers
+ * @typeParam Checked - the shape with its defaults filled in
+ */
+export interface OpDefinition<Shape extends object, Checked extends CheckedCall> {
+  /** The kernel of a backend that runs it. */
+  readonly kernel: KernelName;
+  /** Names of the pointer fields; outputs last. */
+  readonly operands: readonly string[];
+  /** The field whose null pointer makes a call with a zero size a no-op. */
+  readonly output: string;
+  /** Every other field, and what it holds. */
+  readonly fields: Readonly<Record<keyof Shape & string, FieldKind>>;
+  /** Element types that the contract gives the op; the first is the default. */
+  readonly dtypes: readonly [DType, ...DType[]];
+  /**
+   * The op's rules, but for the pointers.
+   *
+   * @returns null when there is nothing to do
+   * @throws {BackendError} INVALID_ARGUMENT
+   */
+  check(shape: Shape, outputIsNull: boolean): Checked | null;
+  /** What a checked call costs. */
+  cost(call: Checked): OpCost;
+  readonly sample: OpSample<Shape>;
+}
+
+/** An op that is a `run` of a kernel of its own: no backend has to know it. */
+export interface DerivedDefinition<Shape extends object, Checked extends CheckedCall> extends OpDefinition<
+  Shape,
+  Checked
+> {
+  readonly kernel: 'run';
+  /** The functions that its `op` names: a backend whose `run` covers some kernels may have some of them. */
+  readonly functions: readonly string[];
+  /** The same as a call of a kernel, whose inputs and outputs are the operands in their order. */
+  asRun(call: Checked): CheckedRun;
+}

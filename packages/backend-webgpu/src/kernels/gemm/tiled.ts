@@ -1,0 +1,35 @@
+import { type ProductFamily, shapeOf } from './family.ts';
+import { launchTiles } from './launch-tiles.ts';
+import { isVector } from './product.ts';
+import { operandParams } from './product-kernel.ts';
+import { type Fit, type Tile, wholeIteration } from './tile.ts';
+import { costOf, TILES, tilesOn } from './tile-table.ts';
+import { tiled } from './tiled.wgsl.ts';
+
+const FITS: readonly Fit[] = ['full', 'wide', 'any'];
+
+const TILE_OF: ReadonlyMap<string, Tile> = new Map(TILES.map(({ id, tile }) => [id, tile]));
+
+/** Products in tiles that pass through workgroup memory: for GPUs. */
+export const tiledFamily: ProductFamily = {
+  ids: [...TILE_OF.keys()],
+  kernelsFor: (traits) =>
+    operandParams(traits).flatMap((params) =>
+      tilesOn(traits).flatMap(({ tile }) => FITS.map((fit) => tiled({ ...params, tile, fit }))),
+    ),
+  candidates: (product, _depth, traits) => {
+    if (isVector(product)) return undefined;
+    const [first, ...others] = tilesOn(traits).map((rated) => ({ id: rated.id, ...costOf(rated, product) }));
+    if (first === undefined) return undefined;
+    const preferred = others.reduce((best, each) => (each.total < best.total ? each : best), first);
+    return { variants: [first, ...others], preferred };
+  },
+  launch: (product, variant, splits, recorder) => {
+    const tile = shapeOf(TILE_OF, variant);
+    const { m, n, k, transA, transB, a, c } = product;
+    const isFull = m % tile.m === 0 && n % tile.n === 0 && k % wholeIteration(tile) === 0;
+    const params = { input: a.dtype, output: c.dtype, transA, transB, tile };
+    const kernel = (isWide: boolean) => tiled({ ...params, fit: isWide ? (isFull ? 'full' : 'wide') : 'any' });
+    launchTiles(product, { id: variant.id, tile, kernel }, splits, recorder);
+  },
+};

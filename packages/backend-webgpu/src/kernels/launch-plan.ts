@@ -1,0 +1,81 @@
+import type { ResolvedCall } from '@concord/backend-core/implement';
+import { type Place, PlanMemory, type VariantPick } from '@concord/variants';
+import { type Dispatch, dispatchesOf } from './dispatch.ts';
+import { planCall } from './plans.ts';
+import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './recorder.ts';
+
+/** What an op runs: for one call, and for every other whose operands lie as those of that one do. */
+export interface LaunchPlan {
+  /** Not that of any other plan in this process. */
+  readonly id: number;
+  readonly steps: readonly Step[];
+  /** Bytes of each piece of scratch memory. */
+  readonly scratch: readonly number[];
+  /** The choices between variants, one for each panel or window. */
+  readonly picks: readonly VariantPick[];
+}
+
+/** A dispatch or a copy whose memory is told by {@link Place}s. */
+export type Step = PlannedDispatch | { readonly dst: Place; readonly src: Place };
+
+/** A dispatch of a plan. */
+export interface PlannedDispatch extends Omit<Dispatch, 'spans'> {
+  /** What is bound, in the kernel's order. */
+  readonly places: readonly Place[];
+}
+
+let lastId = 0;
+
+/**
+ * Plans a call.
+ *
+ * @param operands - those of the call, in their order
+ *
+ * @throws {BackendError} UNSUPPORTED when the device cannot run it, OUT_OF_MEMORY when its scratch memory is too large
+ */
+export function planOp(op: ResolvedCall<StorageBuffer>, operands: readonly Span[], traits: DeviceTraits): LaunchPlan {
+  const recorder = new OpRecorder(traits, operands);
+  planCall(op, recorder);
+  const { steps, memory, picks } = recorder;
+  return { id: ++lastId, steps, scratch: memory.scratchBytes, picks };
+}
+
+/** Notes what a plan launches and copies. */
+class OpRecorder implements Recorder {
+  readonly traits: DeviceTraits;
+  readonly steps: Step[] = [];
+  readonly picks: VariantPick[] = [];
+  readonly memory: PlanMemory<StorageBuffer>;
+
+  constructor(traits: DeviceTraits, operands: readonly Span[]) {
+    this.traits = traits;
+    this.memory = new PlanMemory(operands, fakeSpan);
+  }
+
+  notePick(pick: VariantPick): void {
+    this.picks.push(pick);
+  }
+
+  launch(launch: Launch): void {
+    for (const { spans, ...dispatch } of dispatchesOf(launch, this.traits.maxWorkgroupsPerDimension)) {
+      this.steps.push({ ...dispatch, places: spans.map((span) => this.memory.placeOf(span)) });
+    }
+  }
+
+  copy(dst: Span, src: Span): void {
+    this.steps.push({ dst: this.memory.placeOf(dst), src: this.memory.placeOf(src) });
+  }
+
+  scratch(bytes: number): Span {
+    return this.memory.scratch(bytes, this.traits.maxBufferBytes, 'buffer');
+  }
+}
+
+/** Plans pass buffers on and never look into them. */
+const NO_BUFFER = Object.freeze({}) as GPUBuffer;
+
+/** A span that stands for an allocation of its own. */
+export function fakeSpan(byteLength: number): Span {
+  const buffer: StorageBuffer = { id: ++lastId, gpu: NO_BUFFER, size: Math.ceil(byteLength / 4) * 4 };
+  return { buffer, byteOffset: 0, byteLength };
+}

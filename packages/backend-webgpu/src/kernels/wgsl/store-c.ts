@@ -1,0 +1,17 @@
+/** An element of C, or of what else a kernel sums up, or four neighbours of a row, where the kernel stores it. All is WGSL. */
+export interface StoredElement {
+  /** The kernel's function that stores: `(at: u32, acc)`. Left out where array `output` takes `acc` as it is. */
+  readonly by?: string;
+  /** Number of the element, or of the four, in its binding. */
+  readonly at: string;
+  /** What the kernel summed up for it. */
+  readonly acc: string;
+  /** What must be true, or it is none of this invocation's to store. */
+  readonly checks: readonly string[];
+}
+
+/** WGSL: stores an element. Every kernel of a product or a convolution stores what it sums up by this. */
+export function storeC({ by, at, acc, checks }: StoredElement): string {
+  const store = by === undefined ? `output[${at}] = ${acc};` : `${by}(${at}, ${acc});`;
+  return checks.length === 0 ? store : `if (${checks.join(' && ')}) { ${store} }`;
+}
