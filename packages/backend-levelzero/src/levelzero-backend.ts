@@ -11,7 +11,6 @@ import { extentsOf, variantTuning } from '@concord/variants';
 import { addressOf } from './device/command-stream.ts';
 import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
-import { refuseBuiltIn } from './kernels/built-in.ts';
 import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
 import { tryMatrixEngines } from './matrix-engine-trial.ts';
 import type { LevelZeroNative } from './native.ts';
@@ -23,6 +22,7 @@ export interface LevelZeroBackendOptions extends LevelZeroOptions, BaseBackendOp
 
 const FLOATS: readonly DType[] = ['f32', 'f16'];
 const F32: readonly DType[] = ['f32'];
+const ALL: readonly DType[] = ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'];
 
 /** How long `dispose` waits for the device; the base class gives up at the same time. */
 const DISPOSE_TIMEOUT_MS = 4_900;
@@ -35,7 +35,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
     attention: this.#kernel('attention', F32),
-    run: { ...this.#kernel('run', F32), refuse: refuseBuiltIn, covers: 'some' },
+    run: this.#kernel('run', ALL),
   };
   readonly #options: LevelZeroOptions;
   #opened: LevelZeroClient | undefined;

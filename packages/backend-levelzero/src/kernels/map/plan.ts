@@ -1,4 +1,4 @@
-import { BYTES_OF } from '@concord/backend-core';
+import { BYTES_OF } from '@concord/backend-core/implement';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 

@@ -113,7 +113,6 @@ export class RowProgram {
   }
 
   #take(code: StateCode, row: RowScope, given: States, place: Place): States {
-    const { form } = this.#code;
     const width = this.#widthOf(row, place.width);
     const scope = place.scope ?? this.#code.element(row, place.coordinates, width);
     const a = new SpirvArithmetic(this.#code.k, width);

@@ -82,8 +82,8 @@ export class StateCode {
           Array.from({ length: half }, (_, lane) => from + lane),
         );
       };
-      const halves = [0, half].map((from) => joined.map((value) => pick(value, from))) as [States, States];
-      joined = this.join(...halves, half as Width);
+      const [lower, upper] = [joined.map((value) => pick(value, 0)), joined.map((value) => pick(value, half))];
+      joined = this.join(lower, upper, half as Width);
       count = half;
     }
     return joined;

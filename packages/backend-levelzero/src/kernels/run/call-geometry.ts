@@ -1,4 +1,4 @@
-import { BYTES_OF } from '@concord/backend-core';
+import { BYTES_OF } from '@concord/backend-core/implement';
 import type { CheckedRun, RunLayout } from '@concord/backend-core/kernel';
 import { type Axes, padAxes, runAxes } from '@concord/kernel';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
