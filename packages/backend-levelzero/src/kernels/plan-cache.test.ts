@@ -67,7 +67,7 @@ describe.each(['cpu', 'gpu', 'plainGpu'] as const)('as on %s', (device) => {
       expect(seconds).toBeGreaterThan(0);
       const entries = kernel.parameters.map(({ name }, index) => {
         const value = args[index] as (typeof args)[number];
-        return [name, typeof value === 'number' ? value : spanAt(memory, value)];
+        return [name, typeof value === 'number' || 'parameter' in value ? value : spanAt(memory, value)];
       });
       return { kernel, args: Object.fromEntries(entries) as object, ...rest };
     });

@@ -128,6 +128,7 @@ function cut(
   chainPerUnit: number,
   least: number,
 ): { readonly parts: number; readonly part: number } {
+  if (units === 0) return { parts: 1, part: 0 };
   const forChain = Math.ceil((units * chainPerUnit) / MOST_CHAIN);
   const parts = Math.min(units, Math.max(Math.floor(wanted), forChain));
   if (parts <= 1) return { parts: 1, part: units };
