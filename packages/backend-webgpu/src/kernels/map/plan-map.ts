@@ -1,0 +1,82 @@
+import { pickVariant, sizeStep, type NamedVariant } from '@concord/variants';
+import type { Recorder } from '../recorder.ts';
+import type { BoundPiece, VectorLayout } from '../run/bind.ts';
+import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
+import type { Piece } from '../run/piece.ts';
+import type { RunSpec } from '../run/run-spec.ts';
+import { MAP_LANES, type MapLayout, mapKernel } from './map.wgsl.ts';
+
+type Way = NamedVariant & MapLayout;
+
+const FLAT: readonly [Way, Way] = [
+  { id: 'map/flat-1', layout: 'flat', unroll: 1 },
+  { id: 'map/flat-2', layout: 'flat', unroll: 2 },
+];
+const GRID: readonly [Way, Way] = [
+  { id: 'map/grid-1', layout: 'grid', unroll: 1 },
+  { id: 'map/grid-2', layout: 'grid', unroll: 2 },
+];
+
+/** Every variant of the family. */
+export const VARIANT_IDS: readonly string[] = [...FLAT, ...GRID].map(({ id }) => id);
+
+/** More nodes than this a lane computes for one vector at a time. */
+const MOST_NODES_TWICE = 64;
+/** A grid may waste this share of its lanes at the right edge. */
+const MOST_WASTE = 1 / 8;
+
+type MapSpec = RunSpec & MapLayout;
+
+/** Launches a kernel without folds over a piece. */
+export function launchMap(
+  piece: Piece,
+  bound: BoundPiece,
+  vectors: VectorLayout,
+  params: readonly number[],
+  recorder: Recorder,
+): void {
+  const spec = specOf(piece, bound, vectors);
+  const sizes = piece.sizes.map((size, axis) => (axis === vectors.axis ? size / vectors.width : size));
+  const count = sizes.reduce((product, size) => product * size, 1);
+  const way = chooseWay(spec, sizes, recorder);
+  const { id, ...layout } = way;
+  const kernel = kernelOfGraph<MapSpec>('map', { ...spec, ...layout }, (name, { layout: kind, unroll, ...own }) =>
+    mapKernel(`${name} ${kind} x${unroll}`, own, { layout: kind, unroll }),
+  );
+  const uniforms = { count, ...uniformValues(piece, bound, spec, params) };
+  if (way.layout === 'flat') {
+    const groups = Math.ceil(count / (MAP_LANES * way.unroll));
+    launchPiece(recorder, bound, kernel, { uniforms, groups, variant: id });
+    return;
+  }
+  const grid = gridOf(sizes, way.unroll, recorder.traits.maxWorkgroupsPerDimension);
+  launchPiece(recorder, bound, kernel, { uniforms, groups: grid[0] * grid[1] * grid[2], grid, variant: id });
+}
+
+function chooseWay(spec: RunSpec, sizes: readonly number[], recorder: Recorder): Way {
+  const { traits } = recorder;
+  const [rows, columns] = [sizes.at(-2) ?? 1, sizes.at(-1) as number];
+  const isPlane = sizes.length === 2 && rows > 1;
+  const [x, y, z] = isPlane ? gridOf(sizes, 1, traits.maxWorkgroupsPerDimension) : [0, 0, 0];
+  const canGrid = isPlane && Math.max(x, y, z) <= traits.maxWorkgroupsPerDimension;
+  const waste = 1 - columns / (x * MAP_LANES);
+  const twice = unrollOf(spec);
+  const preferred = canGrid && waste <= MOST_WASTE ? GRID[twice - 1] : FLAT[twice - 1];
+  const shapeClass = (): string => `map ${spec.graph.name} ${sizes.map(sizeStep).join(' ')}`;
+  const candidates = canGrid ? [...FLAT, ...GRID] : FLAT;
+  return pickVariant(recorder, { shapeClass, candidates, preferred: preferred as Way });
+}
+
+/** Copies gain nothing from a second vector; what computes and reads one array does. */
+function unrollOf({ graph }: RunSpec): 1 | 2 {
+  const isCopy = graph.nodes.every(({ kind }) => kind === 'input' || kind === 'spread');
+  return isCopy || graph.nodes.length > MOST_NODES_TWICE ? 1 : 2;
+}
+
+function gridOf(sizes: readonly number[], unroll: number, most: number): readonly [number, number, number] {
+  const [rows, columns] = [sizes.at(-2) as number, sizes.at(-1) as number];
+  const all = Math.ceil(rows / unroll);
+  const z = Math.ceil(all / most);
+  return [Math.ceil(columns / MAP_LANES), Math.ceil(all / z), z];
+}

@@ -1,0 +1,75 @@
+/** How a row is worked on: by a team of lanes, its elements kept in registers or read again for each phase. */
+export interface RowClass {
+  /** Lanes that share a row: 1, or a power of two. */
+  readonly team: number;
+  /** Rows that a workgroup works on. */
+  readonly rows: number;
+  /** Vectors that a lane keeps; 0 where rows are read again in each phase. */
+  readonly vectors: 0 | 1 | 2 | 4 | 8;
+}
+
+/** What the choice of a {@link RowClass} depends on. */
+export interface RowQuestion {
+  /** Elements of a row. */
+  readonly length: number;
+  /** Elements of a vector. */
+  readonly width: number;
+  /** Rows that there are. */
+  readonly count: number;
+  /** Phases that read the row, storing counted. */
+  readonly passes: number;
+  /** Most lanes of a workgroup. */
+  readonly maxLanes: number;
+  /** Teams are dear: a device without lanes of its own. */
+  readonly prefersLanes: boolean;
+}
+
+/**
+ * Lanes and vectors by vectors of a row, as they were fastest on an H200: a workgroup a row from 64 lanes on, several
+ * rows a workgroup below, and two vectors or more a lane where there are enough.
+ */
+const CLASSES: readonly (readonly [most: number, team: number, rows: number, vectors: 1 | 2 | 4 | 8])[] = [
+  [8, 8, 16, 1],
+  [32, 32, 4, 1],
+  [64, 64, 1, 1],
+  [128, 64, 1, 2],
+  [256, 128, 1, 2],
+  [512, 128, 1, 4],
+  [1024, 256, 1, 4],
+  [2048, 512, 1, 4],
+  [4096, 1024, 1, 4],
+  [8192, 1024, 1, 8],
+];
+
+/** Lanes of a workgroup whose lanes work alone. */
+const ALONE = 64;
+/** Shorter rows than this many vectors leave most of a team idle. */
+const SHORT = 4;
+
+/** Every class that could work on such a row, the best first. */
+export function rowClasses(question: RowQuestion): readonly RowClass[] {
+  const { length, width, passes, maxLanes, prefersLanes } = question;
+  const vectors = Math.ceil(length / width);
+  const alone: RowClass = { team: 1, rows: Math.min(ALONE, maxLanes), vectors: 0 };
+  const again: RowClass = { team: againTeam(vectors, maxLanes), rows: 1, vectors: 0 };
+  const kept = CLASSES.find(([most, team]) => vectors <= most && team <= maxLanes) ?? widest(vectors, maxLanes);
+  const inRegisters = kept === undefined ? [] : [{ team: kept[1], rows: kept[2], vectors: kept[3] }];
+  const teams = passes > 1 || vectors <= 512 ? [...inRegisters, again] : [again, ...inRegisters];
+  return prefersLanes || vectors <= SHORT ? [alone, ...teams] : [...teams, alone];
+}
+
+/** With fewer lanes than the table wants: as many vectors a lane as there are registers for. */
+function widest(vectors: number, maxLanes: number): (typeof CLASSES)[number] | undefined {
+  const team = floorPower(maxLanes);
+  const wanted = ([2, 4, 8] as const).find((each) => vectors <= team * each);
+  return wanted === undefined ? undefined : [vectors, team, 1, wanted];
+}
+
+function againTeam(vectors: number, maxLanes: number): number {
+  const wanted = vectors >= 4096 ? 1024 : vectors >= 1024 ? 256 : 128;
+  return Math.min(wanted, floorPower(maxLanes));
+}
+
+function floorPower(value: number): number {
+  return 2 ** Math.floor(Math.log2(value));
+}
