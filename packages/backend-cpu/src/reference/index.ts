@@ -13,3 +13,4 @@ export { type GemmOffsets, gemmReference } from './gemm.ts';
 export { reduceReference } from './reduce.ts';
 export type { Reference, Values } from './result.ts';
 export { unaryFunction, unaryReference } from './unary.ts';
+export * from './run/index.ts';
