@@ -1,9 +1,9 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import type { CheckedRun, RunLayout } from '@concord/backend-core/kernel';
-import { type Axes, padAxes, runAxes } from '@concord/kernel';
+import { type Axes, axisOf, padAxes, runAxes } from '@concord/kernel';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import { type Access, axisOf, names, type OperandForm, type RunForm, vectorAxis } from './form.ts';
+import { type Access, names, type OperandForm, type RunForm, vectorAxis } from './form.ts';
 
 /** A `run` that is planned: its geometry, and spans that stand for its operands. */
 export interface RunToPlan {

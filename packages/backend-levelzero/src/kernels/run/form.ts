@@ -62,8 +62,3 @@ export function axisCount({ rowRank, foldedRank }: RunForm): number {
 export function vectorAxis({ along, rowRank, foldedRank }: RunForm): number {
   return along === 'rows' ? rowRank - 1 : rowRank + foldedRank - 1;
 }
-
-/** An axis counted from the front, of so many. */
-export function axisOf(axis: number, count: number): number {
-  return axis < 0 ? axis + count : axis;
-}

@@ -1,9 +1,9 @@
 import type { InputNode, Kernel, KernelNode, Level } from '@concord/backend-core/kernel';
 import { operandsOf } from '@concord/backend-core/kernel';
-import { arithmeticNode, phasesOf } from '@concord/kernel';
+import { arithmeticNode, axisOf, phasesOf } from '@concord/kernel';
 import type { FunctionBuilder, Type, Value } from '@concord/spirv-builder';
 import { SpirvArithmetic, type Width } from '../arithmetic/spirv-arithmetic.ts';
-import { axisOf, names, type RunForm, vectorAxis } from './form.ts';
+import { names, type RunForm, vectorAxis } from './form.ts';
 import { gather } from './gather-code.ts';
 import { OperandCode } from './operand-code.ts';
 import type { ElementScope, Known, RowScope } from './scopes.ts';

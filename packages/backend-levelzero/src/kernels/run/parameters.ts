@@ -1,6 +1,7 @@
+import { axisOf } from '@concord/kernel';
 import type { ParameterType } from '../kernel.ts';
 import { pointeeOf } from '../arithmetic/storage.ts';
-import { axisCount, axisOf, names, type RunForm, vectorAxis } from './form.ts';
+import { axisCount, names, type RunForm, vectorAxis } from './form.ts';
 
 /** The parameters that every kernel of a form has: operands, sizes, strides, and what the graph asks for. */
 export function formParameters(form: RunForm): Readonly<Record<string, ParameterType>> {

@@ -1,5 +1,6 @@
 import { type Kernel, operandsOf } from '@concord/backend-core/kernel';
-import { axisOf, type RunForm, vectorAxis } from './form.ts';
+import { axisOf } from '@concord/kernel';
+import { type RunForm, vectorAxis } from './form.ts';
 
 /**
  * For each node, whether the neighbours of a vector may have different values: others are computed once for all of
