@@ -47,9 +47,12 @@ export interface Arithmetic<V> {
   trunc(a: V): V;
   /** To nearest, ties to even; the operand is finite. */
   roundEven(a: V): V;
-  /** Square root within 3 ulp of a positive normal operand. */
+  /** Square root of an operand in [1, 4), within 5 ulp. */
   sqrt(a: V): V;
-  /** `e^x` as the device has it, within docs/numerics.md's grant for finite operands whose result is normal. */
+  /**
+   * `e^x` as the device has it, of a finite operand: within docs/numerics.md's grant where the result is normal; below that
+   * the result may be flushed to 0.
+   */
   exp(a: V): V;
 
   /** Bitwise, or of bools. */

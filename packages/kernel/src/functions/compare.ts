@@ -12,8 +12,7 @@ export function compare<V>(a: Arithmetic<V>, op: Comparison, type: ValueType, x:
   if (op === 'gt') return compare(a, 'lt', type, y, x);
   if (op === 'ge') return compare(a, 'le', type, y, x);
   if (type === 'bool') return k.not(a.xor('bool', x, y));
-  const result =
-    op === 'eq' ? a.equal(type, x, y) : op === 'lt' ? a.less(type, x, y) : a.lessOrEqual(type, x, y);
+  const result = op === 'eq' ? a.equal(type, x, y) : op === 'lt' ? a.less(type, x, y) : a.lessOrEqual(type, x, y);
   if (type !== 'f32') return result;
   const hasNan = k.either(k.isNan(k.bits(x)), k.isNan(k.bits(y)));
   return k.both(k.not(hasNan), result);

@@ -28,7 +28,9 @@ export function expm1<V>(a: Arithmetic<V>, x: V): V {
   const k = new Terms(a);
   const limited = k.atMost(k.atLeast(x, -20), LARGEST);
   const n = a.roundEven(k.times(limited, LOG2_E));
-  const p = expm1Reduced(k, k.sub(k.sub(limited, k.times(n, LN2_HI)), k.times(n, LN2_LO)));
+  // Opaque: a compiler would make one product of the two.
+  const rest = a.opaque(k.sub(limited, k.times(n, LN2_HI)));
+  const p = expm1Reduced(k, k.sub(rest, k.times(n, LN2_LO)));
   const exponent = a.add('i32', a.toInteger('i32', n), k.i(126));
   const half = a.bitcast('i32', 'f32', a.shiftLeft('i32', exponent, k.u(23)));
   const sum = k.add(k.mul(half, p), k.sub(half, k.f(0.5)));

@@ -96,10 +96,7 @@ export function log1p<V>(a: Arithmetic<V>, x: V): V {
   const magnitude = k.magnitude(operand);
   const isNegative = k.hasSign(operand);
   const isPole = a.equal('u32', operand, k.u(BITS.sign | BITS.one));
-  const isInvalid = k.either(
-    k.above(magnitude, BITS.infinity),
-    k.both(isNegative, k.above(magnitude, BITS.one)),
-  );
+  const isInvalid = k.either(k.above(magnitude, BITS.infinity), k.both(isNegative, k.above(magnitude, BITS.one)));
   const some = k.choose(k.atLeastBits(magnitude, BITS.infinity), k.u(BITS.infinity), value);
   const limited = k.choose(isPole, k.u(BITS.sign | BITS.infinity), some);
   return k.float(k.choose(isInvalid, k.u(BITS.nan), limited));

@@ -38,8 +38,8 @@ export function geluTanh<V>(a: Arithmetic<V>, x: V): V {
 }
 
 /**
- * x times the logistic function of w, which has the sign of x and the magnitude `w`; `t` is |x|, cut off where that changes
- * nothing any more. x e^w is still a normal number where e^w is not any more: there 2^64 e^w is used instead.
+ * x times the logistic function of w, which has the sign of x and the magnitude `w`; `t` is |x|, cut off where e^-w
+ * is 0. x e^w is still a normal number where e^w is not any more: there 2^64 e^w is used instead.
  */
 function timesLogistic<V>(k: Terms<V>, x: V, t: V, w: V): V {
   const { a } = k;
@@ -47,10 +47,10 @@ function timesLogistic<V>(k: Terms<V>, x: V, t: V, w: V): V {
   const isNegative = k.hasSign(bits);
   const isFar = k.less(k.f(64), w);
   const e = a.exp(k.sub(k.select(isFar, k.f(SHIFT), k.f(0)), w));
-  const numerator = k.select(isNegative, k.neg(k.mul(t, e)), t);
+  const numerator = k.select(isNegative, k.neg(k.mul(t, e)), x);
   const quotient = a.divide(numerator, k.plus(k.select(isFar, k.f(0), e), 1));
   const scaled = k.select(k.both(isFar, isNegative), k.times(quotient, 2 ** -64), quotient);
-  // From 32 on the logistic function is 1, and of the rest only NaN is left.
+  // From 32 on the logistic function is 1.
   const isItself = k.either(k.isNan(bits), k.both(k.not(isNegative), k.atLeastBits(bits, THIRTY_TWO)));
   return k.float(k.choose(isItself, bits, k.bits(scaled)));
 }

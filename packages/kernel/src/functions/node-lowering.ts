@@ -183,7 +183,11 @@ export class NodeLowering<V> {
 }
 
 /** The nodes of a level, but for folds, whose values some nodes need at the same point, themselves among them. */
-export function nodesAtLevel({ nodes }: Pick<Kernel, 'nodes'>, roots: readonly number[], level: Level): readonly number[] {
+export function nodesAtLevel(
+  { nodes }: Pick<Kernel, 'nodes'>,
+  roots: readonly number[],
+  level: Level,
+): readonly number[] {
   const seen = new Set<number>();
   const stack = [...roots];
   while (stack.length > 0) {

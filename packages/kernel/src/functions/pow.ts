@@ -47,10 +47,7 @@ export function pow<V>(a: Arithmetic<V>, x: V, y: V): V {
   const limit = k.choose(grows, k.u(BITS.infinity), k.u(0));
   const magnitude = k.choose(isLimit, limit, finite);
   const signed = k.or(magnitude, k.choose(k.both(negative, isOdd), k.u(BITS.sign), k.u(0)));
-  const isInvalid = k.both(
-    k.both(negative, k.not(isInteger)),
-    k.both(k.not(isZero), k.below(base, BITS.infinity)),
-  );
+  const isInvalid = k.both(k.both(negative, k.not(isInteger)), k.both(k.not(isZero), k.below(base, BITS.infinity)));
   const hasNan = k.either(k.above(base, BITS.infinity), k.above(exponent, BITS.infinity));
   const real = k.choose(k.either(isInvalid, hasNan), k.u(BITS.nan), signed);
   const isOne = k.either(k.below(exponent, BITS.leastNormal), a.equal('u32', xBits, k.u(BITS.one)));

@@ -6,9 +6,13 @@ export interface Device {
   readonly flushes?: boolean;
   /** Sums, products, quotients and roots are cut off instead of rounded. */
   readonly truncates?: boolean;
-  /** Units of the last place by which the exponential is off, over its grant of 3 + 2|x|; from -1 to 1. */
+  /**
+   * By how much of its grant, 3 + 2|x|, the exponential is off: from -1 to 1. The unit is 2^-24 of the result, what an ulp is
+   * just below a power of two: no function could keep 8 + 2|x| ulp there of an exponential that is off by so many of the
+   * ulps, twice as large, that it has just above one.
+   */
   readonly expError?: number;
-  /** Units of the last place by which quotients (and roots) are off. */
+  /** How many times 2^-24 quotients and roots are off. */
   readonly divideError?: number;
 }
 
@@ -29,7 +33,7 @@ export function floatOf(bits: number): number {
 
 function truncated(x: number): number {
   const near = Math.fround(x);
-  return Math.abs(near) > Math.abs(x) && Number.isFinite(x) ? floatOf(bitsOf(near) - 1) : near;
+  return Number.isFinite(near) && Math.abs(near) > Math.abs(x) ? floatOf(bitsOf(near) - 1) : near;
 }
 
 /** The distance of float32 numbers at x. */
@@ -37,11 +41,21 @@ export function ulpAt(x: number): number {
   return 2 ** (Math.floor(Math.log2(Math.max(Math.abs(x), LEAST_NORMAL))) - 23);
 }
 
+function zeroLike(x: number): number {
+  return x < 0 || Object.is(x, -0) ? -0 : 0;
+}
+
 /** {@link Arithmetic} on JavaScript's numbers, each result rounded to its type: bools are 0 and 1. */
 export function floatArithmetic(device: Device = {}): Arithmetic<number> {
-  const flush = (x: number): number => (device.flushes === true && Math.abs(x) < LEAST_NORMAL ? x * 0 : x);
+  const flush = (x: number): number => (device.flushes === true && Math.abs(x) < LEAST_NORMAL ? zeroLike(x) : x);
   const rounded = (x: number): number => flush(device.truncates === true ? truncated(x) : Math.fround(x));
-  const off = (x: number, ulps: number): number => rounded(x + ulps * ulpAt(x));
+  const off = (x: number, units: number): number => {
+    const wrong = x * (1 + units * 2 ** -24);
+    const near = rounded(Number.isFinite(x) ? wrong : x);
+    // No further than it may: rounding could take it beyond.
+    const isFurther = Math.abs(near) > Math.abs(wrong) === units > 0 && near !== wrong && units !== 0;
+    return isFurther && Number.isFinite(near) && near !== 0 ? floatOf(bitsOf(near) - Math.sign(units)) : near;
+  };
   const wrap = (type: string, x: number): number => (type === 'u32' ? x >>> 0 : x | 0);
   const number = (type: string, f32: number, integer: () => number): number =>
     type === 'f32' ? rounded(f32) : wrap(type, integer());
