@@ -12,6 +12,7 @@ import { lifecycleCases } from './cases/lifecycle.ts';
 import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
 import { reduceSuite } from './cases/reduce.ts';
+import { runSuite } from './cases/run/suite.ts';
 import { refusalCases } from './cases/refusals.ts';
 import { unarySuite } from './cases/unary.ts';
 import { uncheckedOperandsCases } from './cases/unchecked-operands.ts';
@@ -26,6 +27,7 @@ export const SUITES: readonly Suite[] = [
   gemmF16Suite,
   conv2dSuite,
   attentionSuite,
+  runSuite,
   reduceSuite,
   unarySuite,
   binarySuite,

@@ -1,4 +1,5 @@
 import type { ComputeBackend, DType, OpName } from '@concord/backend-core';
+import type { DefinedOp } from '@concord/backend-core/implement';
 import type { Params } from './case-id.ts';
 import type { CaseText } from './case-text.ts';
 import type { Random } from './random.ts';
@@ -8,8 +9,17 @@ export type CaseSubject = OpName | 'memory' | 'lifecycle';
 
 /** What a case needs of a backend; without it the case is `unsupported`, and the call must throw `UNSUPPORTED`. */
 export interface Needs {
-  readonly op: OpName;
+  readonly op: DefinedOp;
   readonly dtype: DType;
+  /** The whole call without its pointers, where the case makes one call of the op: it is what `supports` is asked. */
+  readonly shape?: Readonly<Record<string, unknown>>;
+}
+
+/** Elements that a case compared with intervals. */
+export interface Tally {
+  elements: number;
+  /** Those about which the oracle knew nothing useful: anything would do, or nearly. */
+  loose: number;
 }
 
 /** What a running case gets. */
@@ -18,6 +28,8 @@ export interface CaseContext {
   readonly backend: ComputeBackend;
   /** Seeded by the id of the case. */
   readonly random: Random;
+  /** Counts what the oracle knew of the results. */
+  readonly tally: Tally;
   /** A backend object of its own, not initialized; disposed after the case. */
   readonly create: () => Promise<ComputeBackend>;
 }
@@ -64,6 +76,11 @@ export class CaseFailure extends Error {
     super(message);
     this.mismatch = mismatch;
   }
+}
+
+/** A call that the backend declares unsupported and refuses: its case counts as `unsupported`, with the reason. */
+export class UnsupportedCall extends Error {
+  override readonly name = 'UnsupportedCall';
 }
 
 /** @throws {CaseFailure} unless the condition holds */
