@@ -1,4 +1,11 @@
-import { BackendError, type DevicePtr, type DType, isBackendError, type VariantReport } from '@concord/backend-core';
+import {
+  BackendError,
+  type DevicePtr,
+  type DType,
+  type Explanation,
+  isBackendError,
+  type VariantReport,
+} from '@concord/backend-core';
 import {
   type BackendKernels,
   BaseBackend,
@@ -7,11 +14,13 @@ import {
   type KernelCall,
   type ResolvedCall,
 } from '@concord/backend-core/implement';
+import type { Kernel, RunShape } from '@concord/backend-core/kernel';
 import { extentsOf, variantTuning } from '@concord/variants';
 import { addressOf } from './device/command-stream.ts';
 import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
 import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
+import { explainPlan } from './kernels/run/explain.ts';
 import { tryMatrixEngines } from './matrix-engine-trial.ts';
 import type { LevelZeroNative } from './native.ts';
 import { loadedModule, nativeArguments } from './native-launch.ts';
@@ -50,6 +59,13 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   /** Which kernel variants ran. Works after loss too. */
   variants(): VariantReport {
     return this.#runner.report();
+  }
+
+  /** How a kernel is computed: the launches, with the modules instruction by instruction. Errors as `run`. */
+  explain(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
+    this.assertUsable('explain');
+    const [step] = this.loweredShape('run', { ...call, kernel });
+    return step === undefined ? { passes: [] } : explainPlan(this.#runner.planOf(step));
   }
 
   protected async doInit(): Promise<InitResult> {

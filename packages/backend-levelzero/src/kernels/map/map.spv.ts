@@ -3,7 +3,7 @@ import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
 import { coordinatesOf } from '../run/decode.ts';
-import { axisCount, names, type RunForm } from '../run/form.ts';
+import { axisCount, contractionOf, names, type RunForm } from '../run/form.ts';
 import { formName } from '../run/form-name.ts';
 import { KernelCode } from '../run/kernel-code.ts';
 import { formParameters } from '../run/parameters.ts';
@@ -43,7 +43,7 @@ export function mapKernel({ form, kind, isWhole, stores }: MapParams): Kernel {
       ...(kind === 'runs' ? { segment: index, run: index } : {}),
     },
     groupSize: [kind === 'runs' ? 1 : MAP_GROUP, 1, 1],
-    contraction: 'off',
+    contraction: contractionOf(form),
     write: (k, { args }) => {
       const code = new KernelCode(k, form, args);
       const point = (line: readonly Value[], place: Value, width: Width): void => {

@@ -7,7 +7,7 @@ import { kernelsByKey } from '../run/kernels-by-key.ts';
 import { launchInPieces } from '../run/launch-in-pieces.ts';
 import { workOf } from '../run/work.ts';
 import { combine } from '../stages/combine.ts';
-import { type Stage, statesName } from '../stages/stage.ts';
+import { leftName, type Stage, statesName } from '../stages/stage.ts';
 import { hasMean, rowsKernel } from './rows.spv.ts';
 import { type RowsVariant, rowsVariants } from './variant.ts';
 
@@ -27,7 +27,7 @@ export function planRows(call: RunToPlan, axes: PlanAxes, recorder: Recorder): v
     launch(undefined, 1, {});
     return;
   }
-  const states: Record<string, Span> = {};
+  const states: Record<string, Span | number> = {};
   phases.forEach((folds, phase) => {
     const types = folds.map((index) => {
       const node = kernel.nodes[index] as FoldNode;
@@ -36,7 +36,9 @@ export function planRows(call: RunToPlan, axes: PlanAxes, recorder: Recorder): v
     const values = types.reduce((sum, { op, type }) => sum + foldingOf(op, type).state.length, 0);
     const own = recorder.scratch(4 * values * parts * rowCount);
     launch({ phase, of: phases.length }, parts, { ...states, [statesName(phase)]: own });
-    states[statesName(phase)] = combine({ folds: types, values, rows: rowCount, parts, states: own }, recorder);
+    const joined = combine({ folds: types, values, rows: rowCount, parts, states: own }, recorder);
+    states[statesName(phase)] = joined.states;
+    states[leftName(phase)] = joined.parts;
   });
   const hasElements = kernel.outputs.some(({ level }) => level === 'element');
   launch({ phase: phases.length, of: phases.length }, hasElements ? parts : 1, states);

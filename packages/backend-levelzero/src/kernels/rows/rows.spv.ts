@@ -3,7 +3,7 @@ import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType } from '../kernel.ts';
 import { coordinatesOf } from '../run/decode.ts';
-import { names, type RunForm } from '../run/form.ts';
+import { contractionOf, names, type RunForm } from '../run/form.ts';
 import { formName } from '../run/form-name.ts';
 import { KernelCode } from '../run/kernel-code.ts';
 import { formParameters } from '../run/parameters.ts';
@@ -11,7 +11,7 @@ import type { RowScope } from '../run/scopes.ts';
 import { loadStates, type Stage, stageParameters, storeStates } from '../stages/stage.ts';
 import { RowProgram } from './row-program.ts';
 import { joinTeam, type TeamKind, teamOf } from './team.ts';
-import { keptWalk, lineWalk, stridedWalk, type Walk } from './walk.ts';
+import { keptWalk, lineWalk, type Share, stridedWalk, type Walk } from './walk.ts';
 
 /** What tells the kernels of rows apart. */
 export interface RowsParams {
@@ -59,7 +59,7 @@ export function rowsKernel(params: RowsParams): Kernel {
     parameters,
     groupSize: [groupSize, 1, 1],
     subgroupSize,
-    contraction: 'off',
+    contraction: contractionOf(form),
     write: (k, { args }) => {
       const code = new KernelCode(k, form, args);
       if (kind === 'runs') writeRuns(k, code, params);
@@ -181,7 +181,7 @@ function writeTeams(k: FunctionBuilder, code: KernelCode, params: RowsParams, ki
   const width = form.along === 'folded' ? form.width : 1;
   const share = { first: team.mate, end: units, mates: team.mates, width };
   const own = item.part === undefined ? share : partOf(code, item.part, share);
-  const walk = kept === 0 ? stridedWalk(code, own, WAYS) : keptWalk(code, row, own, kept);
+  const walk = kept === 0 ? stridedWalk(code, own, WAYS) : keptWalk(code, row, share, kept);
   const leads = team.mates === 1 ? works : k.and(works, k.eq(team.mate, 0));
   const join = (phase: number, states: readonly Value[]): readonly Value[] =>
     joinTeam(code, team, program.phases[phase] as RowProgram['phases'][number], states);
@@ -194,13 +194,13 @@ function rowOf(code: KernelCode, { coordinates, block }: Item): RowScope {
   return code.row([...coordinates, form.width === 1 ? block : k.mul(block, form.width)], form.width);
 }
 
-/** The vectors of a part that are a mate's. */
-function partOf<Share extends { readonly first: Value; readonly end: Value }>(
-  code: KernelCode,
-  part: Value,
-  share: Share,
-): Share {
-  const { k } = code;
+/**
+ * The vectors of a part that are a mate's. Where vectors lie along rows, parts are worked on by neighbours, for which the
+ * elements of a part lie as far apart as there are parts: what they read together is contiguous.
+ */
+function partOf(code: KernelCode, part: Value, share: Share): Share {
+  const { k, form } = code;
+  if (form.along === 'rows') return { ...share, first: part, mates: code.arg('parts') };
   const from = k.mul(part, code.arg('part'));
   const end = k.math('u_min', share.end, k.add(from, code.arg('part')));
   return { ...share, first: k.add(from, share.first), end };

@@ -1,3 +1,4 @@
+import type { Kernel } from '@concord/backend-core/kernel';
 import { phasesOf } from '@concord/kernel';
 import type { NamedVariant } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
@@ -156,9 +157,7 @@ function teams(
     const wanted = Math.min(busy / (items * mates), all / (mates * LEAST_SHARE));
     const { parts, part } = cut(all, wanted, 1 / (mates * WAYS), mates);
     const share = Math.ceil(all / mates);
-    const phases = phasesOf(kernel).folds.length;
-    const isReadAgain = phases > 1 || kernel.outputs.some(({ level }) => level === 'element');
-    const keeps = isReadAgain && along === 'folded' && kind !== 'alone' && share > 0 && share * width <= MOST_KEPT;
+    const keeps = isReadAgain(kernel) && along === 'folded' && kind !== 'alone' && share > 0 && share * width <= MOST_KEPT;
     return {
       id: `run/rows-${kind}`,
       kind,
@@ -188,6 +187,15 @@ function teams(
   const byGroup = make('group', width, GROUP, GROUP);
   const bySubgroup =
     size === undefined ? make('group', width, SMALL_GROUP, SMALL_GROUP) : make('subgroup', width, GROUP, size);
-  const isLong = units > 4 * least * (rowCount * GROUP <= busy ? 1 : 4);
+  // What is read again is best kept, by the smallest team that can; what is read once goes to large teams only where there
+  // are few rows, or long ones.
+  const isLong = isReadAgain(kernel)
+    ? units * width > least * MOST_KEPT
+    : units > LEAST_SHARE * least * (rowCount * GROUP <= busy ? 1 : 4);
   return isLong ? [byGroup, bySubgroup, alone] : [bySubgroup, byGroup, alone];
+}
+
+/** Whether a row is gone through more than once. */
+function isReadAgain(kernel: Kernel): boolean {
+  return phasesOf(kernel).folds.length > 1 || kernel.outputs.some(({ level }) => level === 'element');
 }

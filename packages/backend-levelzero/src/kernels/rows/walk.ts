@@ -121,8 +121,8 @@ export interface Share {
   /** The work-item's own first one, and the end of all. */
   readonly first: Value;
   readonly end: Value;
-  /** Work-items that share the row. */
-  readonly mates: number;
+  /** Work-items that share the row, or parts that each have every so many-th. */
+  readonly mates: number | Value;
   readonly width: Width;
 }
 
@@ -140,11 +140,12 @@ function unitAt(code: KernelCode, unit: Value, width: Width): readonly Value[] {
 /** Each `mates`-th vector, read anew in each pass; several at a time. For GPUs. */
 export function stridedWalk(code: KernelCode, { first, end, mates, width }: Share, ways: number): Walk {
   const { k } = code;
-  const leap = mates * ways;
-  // The last from which a work-item still has all its ways.
+  const stride = typeof mates === 'number' ? k.constant(end.type, mates) : mates;
   const room = k.select(k.ult(first, end), k.sub(end, first), k.constant(end.type, 0));
-  const share = k.udiv(k.add(room, mates - 1), k.constant(end.type, mates));
-  const whole = k.add(first, k.mul(k.and(share, -ways), mates));
+  const share = k.udiv(k.add(room, k.sub(stride, 1)), stride);
+  // Behind the last from which all ways are there.
+  const whole = k.add(first, k.mul(k.and(share, -ways), stride));
+  const leap = k.mul(stride, ways);
   const at = (unit: Value): Place => ({ coordinates: unitAt(code, unit, width), width });
   return {
     fold(visitor) {
@@ -154,14 +155,14 @@ export function stridedWalk(code: KernelCode, { first, end, mates, width }: Shar
         Array.from({ length: ways }, (_, way) =>
           visitor.take(
             carried.slice(way * one.length, (way + 1) * one.length),
-            at(way === 0 ? unit : k.add(unit, way * mates)),
+            at(way === 0 ? unit : k.add(unit, k.mul(stride, way))),
           ),
         ).flat(),
       );
       const rest =
         ways === 1
           ? many
-          : k.forLoop({ from: whole, to: end, step: mates }, many.slice(0, one.length), (unit, carried) => [
+          : k.forLoop({ from: whole, to: end, step: stride }, many.slice(0, one.length), (unit, carried) => [
               ...visitor.take(carried, at(unit)),
             ]);
       const all = [...rest.slice(0, one.length), ...many.slice(one.length)];
@@ -171,7 +172,7 @@ export function stridedWalk(code: KernelCode, { first, end, mates, width }: Shar
       }));
     },
     each(visit) {
-      k.forLoop({ from: first, to: end, step: mates }, [], (unit) => visit(at(unit)));
+      k.forLoop({ from: first, to: end, step: stride }, [], (unit) => visit(at(unit)));
     },
   };
 }
@@ -180,7 +181,12 @@ export function stridedWalk(code: KernelCode, { first, end, mates, width }: Shar
  * Each `mates`-th vector of a row that fits: `kept` of them, read once and kept in registers. One behind the end is the
  * last one again, of which nothing comes.
  */
-export function keptWalk(code: KernelCode, row: RowScope, { first, end, mates, width }: Share, kept: number): Walk {
+export function keptWalk(
+  code: KernelCode,
+  row: RowScope,
+  { first, end, mates, width }: Share & { readonly mates: number },
+  kept: number,
+): Walk {
   const { k } = code;
   const places = Array.from({ length: kept }, (_, slot): Required<Place> => {
     const unit = slot === 0 ? first : k.add(first, slot * mates);

@@ -62,3 +62,11 @@ export function axisCount({ rowRank, foldedRank }: RunForm): number {
 export function vectorAxis({ along, rowRank, foldedRank }: RunForm): number {
   return along === 'rows' ? rowRank - 1 : rowRank + foldedRank - 1;
 }
+
+/**
+ * Whether products and sums may become one instruction. Not in `pow`, which finds what a product rounds off: that would be
+ * nothing.
+ */
+export function contractionOf({ kernel }: RunForm): 'off' | undefined {
+  return kernel.nodes.some((node) => node.kind === 'arithmetic' && node.op === 'pow') ? 'off' : undefined;
+}

@@ -25,7 +25,6 @@ export const combineKernel: (params: CombineParams) => Kernel = variants(({ fold
     name: `run/combine ${keys} by ${groupSize}`,
     parameters: { input: 'u32*', output: 'u32*', rows: 'u64', parts: 'u64', fan: 'u64' },
     groupSize: [groupSize, 1, 1],
-    contraction: 'off',
     write: (k, { args }) => {
       const { input, output, rows, parts, fan } = args as Readonly<
         Record<'input' | 'output' | 'rows' | 'parts' | 'fan', Value>

@@ -15,6 +15,8 @@ export interface Stage {
 
 /** The scratch memory of a phase's states. */
 export const statesName = (phase: number): string => `states${phase}`;
+/** How many parts of each row a phase has left. */
+export const leftName = (phase: number): string => `left${phase}`;
 
 /** Parameters of a kernel that works on parts: how many of what size, the rows, and the states of phases. */
 export function stageParameters(
@@ -22,7 +24,10 @@ export function stageParameters(
   { phase, of }: Stage,
 ): Readonly<Record<string, ParameterType>> {
   const parameters: Record<string, ParameterType> = { parts: index, part: index, rows: index };
-  for (let at = 0; at <= Math.min(phase, of - 1); at++) parameters[statesName(at)] = 'u32*';
+  for (let at = 0; at <= Math.min(phase, of - 1); at++) {
+    parameters[statesName(at)] = 'u32*';
+    if (at < phase) parameters[leftName(at)] = index;
+  }
   return parameters;
 }
 
@@ -58,13 +63,16 @@ export function storeStates(
   });
 }
 
-/** Reads the states of a whole row, or of neighbouring rows: what the parts were joined to. */
+/** Reads the states of a whole row, or of neighbouring rows: of the parts that are left, joined. */
 export function loadStates(code: KernelCode, folds: StateCode, phase: number, row: RowScope): States {
   const { k, form } = code;
   const width = form.along === 'rows' ? row.width : 1;
-  const [zero, one] = [k.constant(code.index, 0), k.constant(code.index, 1)];
-  return folds.types.map((type, index) => {
-    const place = k.at(code.arg(statesName(phase)), placeOf(code, row, index, zero, one));
-    return folds.fromWord(width === 1 ? k.load(place) : k.loadVector(place, width), type);
+  const left = code.arg(leftName(phase));
+  return k.forLoop({ to: left }, folds.identity(width), (part, states) => {
+    const own = folds.types.map((type, index) => {
+      const place = k.at(code.arg(statesName(phase)), placeOf(code, row, index, part, left));
+      return folds.fromWord(width === 1 ? k.load(place) : k.loadVector(place, width), type);
+    });
+    return [...folds.join(states, own, width)];
   });
 }
