@@ -37,7 +37,7 @@ export interface CaseDescription extends CaseText {
   readonly id: string;
   readonly op: string;
   readonly params: Params;
-  readonly needs: Needs | null;
+  readonly needs: Pick<Needs, 'op' | 'dtype'> | null;
   /** What the random numbers start from. */
   readonly seed: string;
   /** The first of the calls that it makes. */
@@ -69,7 +69,8 @@ export async function describeCase(testCase: ConformanceCase): Promise<CaseDescr
   const { status, detail } = await runCase(testCase, backend, create);
   await backend.dispose();
   if (status === 'failed') throw new RangeError(`${testCase.id} cannot pass: ${detail ?? ''}`);
-  const { id, op, params, needs = null, about } = testCase;
+  const { id, op, params, about } = testCase;
+  const needs = testCase.needs === undefined ? null : { op: testCase.needs.op, dtype: testCase.needs.dtype };
   if (about === undefined) throw new Error(`${id} has no words`);
   return { id, op, params, needs, seed: id, ...about(), calls, callCount };
 }

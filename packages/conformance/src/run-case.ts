@@ -67,13 +67,14 @@ export async function runCase(
 /** @throws {CaseFailure} when the backend declares a lack and then does not stand by it */
 function unsupportedReason({ needs }: ConformanceCase, backend: ComputeBackend): string | undefined {
   if (needs === undefined) return undefined;
-  const { op, dtype, shape = {} } = needs;
-  const support = backend.supports(op, { dtype, ...shape });
+  const { op, dtype, shape = {}, call } = needs;
+  const support = backend.supports(op, op === 'run' ? shape : { dtype, ...shape });
   if (support.ok) return undefined;
   try {
-    expectUnsupported(op, support.reason, () =>
-      callOp(backend, op, { ...withNullPointers(sampleOf(op)), dtype, ...shape }),
-    );
+    expectUnsupported(op, support.reason, () => {
+      if (call !== undefined) call(backend);
+      else if (op !== 'run') callOp(backend, op, { ...withNullPointers(sampleOf(op)), dtype, ...shape });
+    });
   } catch (error) {
     if (error instanceof UnsupportedCall) return error.message;
     throw error;

@@ -1,5 +1,4 @@
 import { download, NULL_PTR, OP_NAMES, type OpName, type OpPlan, upload } from '@concord/backend-core';
-import type { DefinedOp } from '@concord/backend-core/implement';
 import { compareAll } from '../checks/compare.ts';
 import { type CaseContext, CaseFailure, type ConformanceCase, expectThat } from '../harness/case.ts';
 import { expectRejects, expectThrows } from '../harness/expect-error.ts';
@@ -12,7 +11,7 @@ const aboutLifecycle = (id: string): NonNullable<ConformanceCase['about']> =>
     'States, errors and what a backend declares about itself are as the contract says, and agree with each other.',
   );
 
-function lifecycleCase(id: string, run: (context: CaseContext) => Promise<void>, op?: DefinedOp): ConformanceCase {
+function lifecycleCase(id: string, run: (context: CaseContext) => Promise<void>, op?: OpName): ConformanceCase {
   const common = { id: `lifecycle/${id}`, op: 'lifecycle', params: {}, about: aboutLifecycle(id), run } as const;
   return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
 }

@@ -1,5 +1,4 @@
-import { type ComputeBackend, type DevicePtr, download, offsetPtr, upload } from '@concord/backend-core';
-import type { DefinedOp } from '@concord/backend-core/implement';
+import { type ComputeBackend, type DevicePtr, download, offsetPtr, type OpName, upload } from '@concord/backend-core';
 import { compareAll, compareBytes } from '../checks/compare.ts';
 import { type CaseContext, type ConformanceCase, expectThat } from '../harness/case.ts';
 import { expectRejects, expectThrows } from '../harness/expect-error.ts';
@@ -16,7 +15,7 @@ const aboutMemory = (id: string): NonNullable<ConformanceCase['about']> =>
     'Every byte, counter and error is as the contract says; copies and ops take effect in the order of the calls.',
   );
 
-function memoryCase(id: string, run: (context: CaseContext) => Promise<void>, op?: DefinedOp): ConformanceCase {
+function memoryCase(id: string, run: (context: CaseContext) => Promise<void>, op?: OpName): ConformanceCase {
   const common = { id: `memory/${id}`, op: 'memory', params: {}, about: aboutMemory(id), run } as const;
   return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
 }

@@ -1,5 +1,4 @@
 import type { ComputeBackend, DType, OpName } from '@concord/backend-core';
-import type { DefinedOp } from '@concord/backend-core/implement';
 import type { Params } from './case-id.ts';
 import type { CaseText } from './case-text.ts';
 import type { Random } from './random.ts';
@@ -9,10 +8,12 @@ export type CaseSubject = OpName | 'memory' | 'lifecycle';
 
 /** What a case needs of a backend; without it the case is `unsupported`, and the call must throw `UNSUPPORTED`. */
 export interface Needs {
-  readonly op: DefinedOp;
+  readonly op: OpName;
   readonly dtype: DType;
   /** The whole call without its pointers, where the case makes one call of the op: it is what `supports` is asked. */
   readonly shape?: Readonly<Record<string, unknown>>;
+  /** A call that must be refused where `supports` says no. Default: the op's sample call with that dtype and shape. */
+  readonly call?: (backend: ComputeBackend) => void;
 }
 
 /** Elements that a case compared with intervals. */

@@ -1,5 +1,6 @@
 import { type ComputeBackend, type DevicePtr, offsetPtr } from '@concord/backend-core';
 import type { StoredElements } from '@concord/backend-cpu/reference';
+import { compareBytes } from '../checks/compare.ts';
 import { CaseFailure } from '../harness/case.ts';
 import { tellOperands } from '../harness/workspace.ts';
 import type { Place, PlannedOperand, RunPlan } from './plan.ts';
@@ -18,7 +19,7 @@ export type RunResult = readonly StoredElements[];
 export class RunMemory {
   readonly #backend: ComputeBackend;
   readonly #plan: RunPlan;
-  readonly #images: readonly Uint8Array[];
+  #images: readonly Uint8Array[];
   readonly #bases: DevicePtr[] = [];
 
   constructor(backend: ComputeBackend, plan: RunPlan) {
@@ -39,8 +40,13 @@ export class RunMemory {
     return offsetPtr(this.#bases[buffer] as DevicePtr, byteOffset);
   }
 
-  /** Puts the inputs in their places and poison everywhere else. */
-  upload(): void {
+  /**
+   * Puts the inputs in their places and poison everywhere else.
+   *
+   * @param filled - a plan of the same layout, whose values are taken
+   */
+  upload(filled: RunPlan = this.#plan): void {
+    this.#images = imagesOf(filled);
     for (const [index, image] of this.#images.entries()) {
       if (image.length > 0) this.#backend.copyHtod(this.#bases[index] as DevicePtr, image);
     }
@@ -80,6 +86,15 @@ export class RunMemory {
       this.#checkUntouched(buffer, image, after[buffer] as Uint8Array, owned[buffer] as Uint8Array);
     }
     return results;
+  }
+
+  /** @throws {CaseFailure} when any byte has changed */
+  async expectUntouched(): Promise<void> {
+    for (const [index, image] of this.#images.entries()) {
+      const after = new Uint8Array(image.length);
+      await this.#backend.copyDtoh(after, this.#bases[index] as DevicePtr);
+      compareBytes('operands after a call that does nothing', after, image);
+    }
   }
 
   /** Gives the memory back. */

@@ -1,6 +1,6 @@
 import type { NodeOp } from '@concord/backend-core/kernel';
 import { U, widenedBy, widenedByUlps } from './float32.ts';
-import { EXACT_FUNCTIONS, FLOAT_FUNCTIONS, type FloatFunction } from './functions.ts';
+import { EXACT_FUNCTIONS, FLOAT_FUNCTIONS, type FloatFunction, type RoundingOp } from './functions.ts';
 import { contains, hullOf, type Interval, NOT_A_NUMBER } from './interval.ts';
 
 /** The grants are of the rounded result; the reference is not rounded. */
@@ -14,8 +14,9 @@ export function floatFunction(op: NodeOp): ((x: Interval) => Interval) | undefin
   if (exact !== undefined) return ({ lo, hi }) => ({ lo: exact(lo), hi: exact(hi), nan: false });
   if (op === 'sin') return (x) => wave(x, Math.sin, Math.PI / 2);
   if (op === 'cos') return (x) => wave(x, Math.cos, 0);
-  const rounding = FLOAT_FUNCTIONS[op];
-  return rounding === undefined ? undefined : (x) => imageOf(rounding, x);
+  if (!(op in FLOAT_FUNCTIONS)) return undefined;
+  const rounding = FLOAT_FUNCTIONS[op as RoundingOp];
+  return (x) => imageOf(rounding, x);
 }
 
 function imageOf({ of, least, from = -Infinity, ulps }: FloatFunction, x: Interval): Interval {

@@ -14,7 +14,7 @@ import { type DataKind, specialsOf } from '../../run/data.ts';
 import { drawnPlan } from '../../run/drawn.ts';
 import { GATHER_KERNELS, GATHER_SIZES } from '../../run/gather-kernels.ts';
 import { handKernel, remembered } from '../../run/hand-kernels.ts';
-import { makePlan } from '../../run/make-plan.ts';
+import { makePlan, type PlanRequest } from '../../run/make-plan.ts';
 import { maximalMap, maximalRows } from '../../run/maximal-kernels.ts';
 import { constantKernel, foldKernel, nodeKernel } from '../../run/node-kernels.ts';
 import type { RunParams } from '../../run/params.ts';
@@ -29,23 +29,19 @@ export type PlanOf = (params: RunParams, seed: string) => RunPlan;
 /** Values of the parameters of kernels that are written out. */
 const SCALARS: Readonly<Record<string, number>> = { eps: 1e-5, p: 3, seed: 0xdeadbeef, high: 5.5 };
 
-/** A plan of a kernel with the layout that the parameters say. */
-export function planned(
-  kernel: Kernel,
-  params: RunParams,
-  seed: string,
-  scalars: Readonly<Record<string, number>> = SCALARS,
-): RunPlan {
+/** A plan of a kernel with the layout that the parameters say, but for what `more` says of single operands. */
+export function planned(kernel: Kernel, params: RunParams, seed: string, more: Partial<PlanRequest> = {}): RunPlan {
   const dtypeOf = ({ type }: { type: NumberType }): DType =>
     (STORAGE_DTYPES[type] as readonly string[]).includes(params.dtype) ? (params.dtype as DType) : type;
   return makePlan({
     ...{ seed, kernel, shape: params.shape, folded: params.folded },
     ...{ place: params.place as PlaceKind, offset: params.offset },
-    params: Object.fromEntries(kernel.params.map(({ name }, index) => [name, scalars[name] ?? 1000 * index + 7])),
+    params: Object.fromEntries(kernel.params.map(({ name }, index) => [name, SCALARS[name] ?? 1000 * index + 7])),
     dataOf: ({ name, type, access }) => dataOf(params.data as DataKind, name, type, access),
     dtypeOf,
     viewOf: ({ name }) => (name === 't' && params.views === 'scalar' ? 'dense' : (params.views as ViewKind)),
     gatherShapeOf: ({ rank }) => GATHER_SIZES.slice(0, rank),
+    ...more,
   });
 }
 
