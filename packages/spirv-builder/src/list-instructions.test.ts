@@ -28,7 +28,10 @@ it('leaves no instruction out but types, names and decorations', () => {
   });
   const lines = listInstructions(module.build()).trimEnd().split('\n');
   for (const name of ['LoopMerge', 'Phi', 'IAdd', 'ULessThan', 'BranchConditional', 'SelectionMerge', 'Store']) {
-    expect(lines.some((line) => line.includes(name)), name).toBe(true);
+    expect(
+      lines.some((line) => line.includes(name)),
+      name,
+    ).toBe(true);
   }
   expect(lines.every((line) => /^(%\S+ = )?[A-Z]\w+( |$)/.test(line))).toBe(true);
 });

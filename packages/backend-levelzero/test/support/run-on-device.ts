@@ -38,9 +38,7 @@ export async function runOnDevice(
   const inputs = geometry.inputs.map((layout) =>
     layout.extent === 0 ? undefined : place(client, data.inputs[layout.name] as StoredElements),
   );
-  const outputs = geometry.outputs.map((layout) =>
-    layout.extent === 0 ? undefined : place(client, filled(layout)),
-  );
+  const outputs = geometry.outputs.map((layout) => (layout.extent === 0 ? undefined : place(client, filled(layout))));
   const call: ResolvedRun<DeviceMemory> = {
     geometry,
     inputs,

@@ -36,7 +36,9 @@ export function planMap(call: RunToPlan, axes: PlanAxes, level: 'row' | 'element
   pickVariant(recorder, { shapeClass, candidates: [variant], preferred: variant });
 
   const bytes = Math.min(...stores.map((output) => BYTES_OF[(outputs[output] as (typeof outputs)[number]).dtype]));
-  const width = traits.isCpuLike ? widthFor(length, [16, 4]) : widthFor(length, bytes >= 4 ? [VECTOR_BYTES / bytes as Width] : [8, 4]);
+  const width = traits.isCpuLike
+    ? widthFor(length, [16, 4])
+    : widthFor(length, bytes >= 4 ? [(VECTOR_BYTES / bytes) as Width] : [8, 4]);
   const along = over.folded === undefined ? 'rows' : 'folded';
   const { form, args } = formOf(call, over, { along, width, index: indexType(call, traits.isCpuLike) });
   const isWhole = length % width === 0;
@@ -47,7 +49,11 @@ export function planMap(call: RunToPlan, axes: PlanAxes, level: 'row' | 'element
     const { segment, run } = runsOf(lines, length, traits.computeUnits);
     const segments = Math.ceil(length / segment);
     const pieces = { items: lines * segments, perGroup: run };
-    launchInPieces(recorder, { kernel: made, args: { ...args, segments, segment, run }, variant: variant.id, work }, pieces);
+    launchInPieces(
+      recorder,
+      { kernel: made, args: { ...args, segments, segment, run }, variant: variant.id, work },
+      pieces,
+    );
     return;
   }
   const segments = Math.ceil(length / width);

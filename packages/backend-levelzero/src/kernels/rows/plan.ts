@@ -49,7 +49,8 @@ type LaunchStage = (stage: Stage | undefined, parts: number, states: RunArgument
 function launcher(call: RunToPlan, axes: PlanAxes, variant: RowsVariant, recorder: Recorder): LaunchStage {
   const { traits } = recorder;
   const { kernel, rowCount, rowLength } = call.geometry;
-  const { kind, along, width, groupSize, subgroupSize, kept, units, lines, blocks, perGroup, part } = variant;
+  const { kind, along, width, groupSize, subgroupSize, hasWholeBlocks } = variant;
+  const { kept, units, lines, blocks, perGroup, part } = variant;
   const one = { sizes: [1], strides: axes.rows.strides.map(() => [0]) };
   const over = { ...axes, folded: axes.folded ?? one };
   const { form, args } = formOf(call, over, { along, width, index: indexType(call, traits.isCpuLike) });
@@ -63,7 +64,15 @@ function launcher(call: RunToPlan, axes: PlanAxes, variant: RowsVariant, recorde
     ...(along === 'rows' ? { blocks } : {}),
   };
   return (stage, parts, states) => {
-    const made = kernelOf({ form, kind, groupSize, subgroupSize, kept: stage === undefined ? kept : 0, stage });
+    const made = kernelOf({
+      form,
+      kind,
+      groupSize,
+      subgroupSize,
+      kept: stage === undefined ? kept : 0,
+      hasWholeBlocks,
+      stage,
+    });
     const items = variant.items * parts;
     const run = perGroup(items);
     // With one part of each row the whole of it.

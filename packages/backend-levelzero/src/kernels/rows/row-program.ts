@@ -77,7 +77,11 @@ export class RowProgram {
         };
         const conditions = [place.isThere, works].filter((each) => each !== undefined);
         if (conditions.length === 0) store();
-        else code.k.when(conditions.reduce((a, b) => code.k.and(a, b)), store);
+        else
+          code.k.when(
+            conditions.reduce((a, b) => code.k.and(a, b)),
+            store,
+          );
       }
     });
   }

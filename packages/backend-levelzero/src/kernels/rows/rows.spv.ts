@@ -10,6 +10,7 @@ import { formParameters } from '../run/parameters.ts';
 import type { RowScope } from '../run/scopes.ts';
 import { loadStates, type Stage, stageParameters, storeStates } from '../stages/stage.ts';
 import { RowProgram } from './row-program.ts';
+import { acrossOf, waysOf } from './unrolling.ts';
 import { joinTeam, type TeamKind, teamOf } from './team.ts';
 import { keptWalk, lineWalk, type Share, stridedWalk, type Walk } from './walk.ts';
 
@@ -22,18 +23,15 @@ export interface RowsParams {
   readonly subgroupSize: number | undefined;
   /** Vectors of a row that each work-item keeps in registers; 0 where rows are read again in each pass. */
   readonly kept: number;
+  /** Of `runs` along rows: whether there are blocks that the last axis does not cut short. */
+  readonly hasWholeBlocks: boolean;
   /** Where rows are worked on in parts: which of their passes this is. */
   readonly stage: Stage | undefined;
 }
 
-/** Vectors of rows side by side, for CPUs: as many as hide the time of an addition. */
-const ACROSS = 8;
-/** Values that are folded at the same time, with the same aim. */
-const WAYS = 4;
-
 /**
  * Folds rows, and stores what comes of them. Rows have numbers, row-major; where vectors lie along rows, a block is
- * neighbours along the last axis of rows: a vector, or for `runs` {@link ROW_BLOCK}.
+ * neighbours along the last axis of rows: a vector, or for `runs` {@link rowBlock}.
  *
  * - `runs`: a work-item takes `run` of the `items` from `first` on: rows or blocks, or parts of them.
  * - `alone`, `subgroup`, `group`: a work-item, a sub-group or a group takes one.
@@ -74,8 +72,8 @@ export function hasMean({ nodes }: RunForm['kernel']): boolean {
 }
 
 /** Rows of a block of `runs`, where vectors lie along rows. */
-export function rowBlock({ width }: RunForm): number {
-  return ACROSS * width;
+export function rowBlock({ kernel, width }: Pick<RunForm, 'kernel' | 'width'>): number {
+  return acrossOf(kernel) * width;
 }
 
 /** Rows and the part of them that an item is. */
@@ -113,7 +111,7 @@ function writeRuns(k: FunctionBuilder, code: KernelCode, params: RowsParams): vo
   k.forLoop({ from, to }, [], (number) => {
     const item = itemAt(code, number, stage !== undefined);
     if (form.along === 'folded') {
-      runProgram(code, params, item, [code.row(item.coordinates, 1)], WAYS);
+      runProgram(code, params, item, [code.row(item.coordinates, 1)], waysOf(form.kernel));
       return;
     }
     const { width } = form;
@@ -121,21 +119,34 @@ function writeRuns(k: FunctionBuilder, code: KernelCode, params: RowsParams): vo
     const last = code.arg(names.size(form.rowRank - 1));
     const rowsAt = (place: Value, components: Width): RowScope => code.row([...item.coordinates, place], components);
     const end = k.math('u_min', k.add(block, rowBlock(form)), last);
+    const single = (): void => {
+      const tail = width === 1 ? block : k.add(block, k.and(k.sub(end, block), -width));
+      if (width > 1) {
+        k.forLoop({ from: block, to: tail, step: width }, [], (place) => {
+          runProgram(code, params, item, [rowsAt(place, width)], waysOf(form.kernel));
+        });
+      }
+      k.forLoop({ from: tail, to: end }, [], (place) => {
+        runProgram(code, params, item, [rowsAt(place, 1)], waysOf(form.kernel));
+      });
+    };
+    if (!params.hasWholeBlocks) {
+      single();
+      return;
+    }
     k.ifElse(
       k.eq(k.sub(end, block), rowBlock(form)),
       () => {
-        const many = Array.from({ length: ACROSS }, (_, slot) => rowsAt(k.add(block, slot * width), width));
-        runProgram(code, params, item, many, 1);
+        const slots = Array.from({ length: acrossOf(form.kernel) }, (_, slot) => k.add(block, slot * width));
+        runProgram(
+          code,
+          params,
+          item,
+          slots.map((place) => rowsAt(place, width)),
+          1,
+        );
       },
-      () => {
-        const tail = k.add(block, k.and(k.sub(end, block), -width));
-        k.forLoop({ from: block, to: tail, step: width }, [], (place) => {
-          runProgram(code, params, item, [rowsAt(place, width)], WAYS);
-        });
-        k.forLoop({ from: tail, to: end }, [], (place) => {
-          runProgram(code, params, item, [rowsAt(place, 1)], WAYS);
-        });
-      },
+      single,
     );
   });
 }
@@ -155,7 +166,10 @@ function runProgram(
   const isOneLine = form.foldedRank === 1;
   const endOf = (count: Value): Value =>
     part === undefined ? count : k.math('u_min', count, k.mul(k.add(part, 1), code.arg('part')));
-  const start = part === undefined ? zero : k.math('u_min', k.mul(part, code.arg('part')), endOf(isOneLine ? length : code.arg('lines')));
+  const start =
+    part === undefined
+      ? zero
+      : k.math('u_min', k.mul(part, code.arg('part')), endOf(isOneLine ? length : code.arg('lines')));
   const walk = lineWalk(code, {
     firstLine: isOneLine ? zero : start,
     endLine: isOneLine ? zero : endOf(code.arg('lines')),
@@ -181,7 +195,7 @@ function writeTeams(k: FunctionBuilder, code: KernelCode, params: RowsParams, ki
   const width = form.along === 'folded' ? form.width : 1;
   const share = { first: team.mate, end: units, mates: team.mates, width };
   const own = item.part === undefined ? share : partOf(code, item.part, share);
-  const walk = kept === 0 ? stridedWalk(code, own, WAYS) : keptWalk(code, row, share, kept);
+  const walk = kept === 0 ? stridedWalk(code, own, waysOf(form.kernel)) : keptWalk(code, row, share, kept);
   const leads = team.mates === 1 ? works : k.and(works, k.eq(team.mate, 0));
   const join = (phase: number, states: readonly Value[]): readonly Value[] =>
     joinTeam(code, team, program.phases[phase] as RowProgram['phases'][number], states);
@@ -247,4 +261,3 @@ function passes({ code, program, rows, walk, stage, part, works, leads = works, 
   const conditions = [leads, isFirst].filter((each) => each !== undefined);
   program.storeRows(rows, conditions.length === 0 ? undefined : conditions.reduce((a, b) => code.k.and(a, b)));
 }
-

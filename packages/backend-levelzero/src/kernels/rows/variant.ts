@@ -5,7 +5,9 @@ import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import type { PlanAxes, RunToPlan } from '../run/call-geometry.ts';
 import type { RunForm } from '../run/form.ts';
+import { rowBlock } from './rows.spv.ts';
 import type { TeamKind } from './team.ts';
+import { waysOf } from './unrolling.ts';
 
 /** How rows are worked on. */
 export interface RowsVariant extends NamedVariant {
@@ -18,8 +20,9 @@ export interface RowsVariant extends NamedVariant {
   /** Lines of a row, and vectors of a line. */
   readonly lines: number;
   readonly units: number;
-  /** Blocks of the last axis of rows, where vectors lie along it. */
+  /** Blocks of the last axis of rows, where vectors lie along it; and whether any is whole. */
   readonly blocks: number;
+  readonly hasWholeBlocks: boolean;
   /** Rows or blocks. */
   readonly items: number;
   /** Items of a group, or of a CPU's work-item. */
@@ -35,10 +38,6 @@ const RUNS_PER_THREAD = 8;
 const LEAST_RUN = 8192;
 /** Additions one after the other, at most: docs/numerics.md counts on it. */
 const MOST_CHAIN = 1024;
-/** Values that a CPU's work-item folds at the same time, vectors apart. */
-const WAYS = 4;
-/** Rows of a block of a CPU, in vectors. */
-const ACROSS = 8;
 
 /** Work-items that keep a core of a GPU busy. */
 const LANES_PER_UNIT = 2048;
@@ -75,7 +74,8 @@ export function subgroupSizeOf({ subgroupSizes }: DeviceTraits): number | undefi
 function alongOf({ geometry }: RunToPlan, { rows, folded }: PlanAxes): RunForm['along'] {
   const { inputs, outputs } = geometry;
   const count = (strides: readonly (readonly number[])[] | undefined): number =>
-    [...inputs, ...outputs].filter(({ access }, index) => access === 'element' && strides?.[index]?.at(-1) === 1).length;
+    [...inputs, ...outputs].filter(({ access }, index) => access === 'element' && strides?.[index]?.at(-1) === 1)
+      .length;
   const [inRow, across] = [count(folded?.strides), count(rows.strides)];
   return across > inRow ? 'rows' : 'folded';
 }
@@ -86,20 +86,20 @@ function runs(
   along: RunForm['along'],
   { computeUnits }: DeviceTraits,
 ): RowsVariant {
-  const { rowCount, rowLength } = geometry;
+  const { kernel, rowCount, rowLength } = geometry;
   const last = along === 'rows' ? (rows.sizes.at(-1) ?? 1) : (folded?.sizes.at(-1) ?? 1);
   const width = last >= 16 ? 16 : last >= 4 ? 4 : 1;
   const inner = folded?.sizes.at(-1) ?? 1;
   const lines = inner === 0 ? 0 : rowLength / inner;
-  const block = ACROSS * width;
+  const [block, ways] = [rowBlock({ kernel, width }), waysOf(kernel)];
   const blocks = along === 'rows' ? Math.ceil(last / block) : 1;
   const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
   const size = along === 'rows' ? Math.min(last, block) : 1;
   const wanted = Math.min((computeUnits * RUNS_PER_THREAD) / items, (rowLength * size) / LEAST_RUN);
-  const side = along === 'folded' ? width * WAYS : last >= block ? 1 : WAYS;
+  const side = along === 'folded' ? width * ways : last >= block ? 1 : ways;
   // Where lines are cut apart they are, else the one line that there is.
-  const [units, least] = (folded?.sizes.length ?? 0) > 1 ? [lines, 1] : [rowLength, width * WAYS];
-  const { parts, part } = cut(units, wanted, (rowLength / units) / side, least);
+  const [units, least] = (folded?.sizes.length ?? 0) > 1 ? [lines, 1] : [rowLength, width * ways];
+  const { parts, part } = cut(units, wanted, rowLength / units / side, least);
   return {
     id: 'run/rows-runs',
     kind: 'runs',
@@ -111,6 +111,7 @@ function runs(
     lines,
     units: 1,
     blocks,
+    hasWholeBlocks: along === 'rows' && width > 1 && last >= block,
     items,
     perGroup: (all) =>
       Math.max(
@@ -155,9 +156,10 @@ function teams(
     const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
     const all = lines * units;
     const wanted = Math.min(busy / (items * mates), all / (mates * LEAST_SHARE));
-    const { parts, part } = cut(all, wanted, 1 / (mates * WAYS), mates);
+    const { parts, part } = cut(all, wanted, 1 / (mates * waysOf(kernel)), mates);
     const share = Math.ceil(all / mates);
-    const keeps = isReadAgain(kernel) && along === 'folded' && kind !== 'alone' && share > 0 && share * width <= MOST_KEPT;
+    const keeps =
+      isReadAgain(kernel) && along === 'folded' && kind !== 'alone' && share > 0 && share * width <= MOST_KEPT;
     return {
       id: `run/rows-${kind}`,
       kind,
@@ -169,6 +171,7 @@ function teams(
       lines,
       units,
       blocks,
+      hasWholeBlocks: false,
       items,
       perGroup: () => groupSize / mates,
       parts,

@@ -91,10 +91,7 @@ export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, wid
   return {
     fold(visitor) {
       const one = visitor.identity(width);
-      const begin = [
-        ...Array.from({ length: ways }, () => one).flat(),
-        ...(width === 1 ? [] : visitor.identity(1)),
-      ];
+      const begin = [...Array.from({ length: ways }, () => one).flat(), ...(width === 1 ? [] : visitor.identity(1))];
       const all = isOneLine
         ? foldLine([], begin, visitor)
         : k.forLoop({ from: firstLine, to: endLine }, begin, (line, carried) => [
@@ -106,7 +103,9 @@ export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, wid
     },
     each(visit) {
       const line = (outer: readonly Value[]): void => {
-        k.forLoop({ from: start, to: tail, step: width }, [], (place) => visit({ coordinates: [...outer, place], width }));
+        k.forLoop({ from: start, to: tail, step: width }, [], (place) =>
+          visit({ coordinates: [...outer, place], width }),
+        );
         if (width === 1) return;
         k.forLoop({ from: tail, to: end }, [], (place) => visit({ coordinates: [...outer, place], width: 1 }));
       };

@@ -49,7 +49,12 @@ interface Run {
 }
 
 /** Whether neighbours of a vector are neighbours in the gather input: its last index is that of the vectors' axis. */
-function isRun({ form, kernel, varies }: KernelCode, { operands }: GatherNode, operand: OperandForm, width: Width): boolean {
+function isRun(
+  { form, kernel, varies }: KernelCode,
+  { operands }: GatherNode,
+  operand: OperandForm,
+  width: Width,
+): boolean {
   if (width === 1 || operand.gather !== 'dense') return false;
   const indices = operands.slice(1);
   const last = kernel.nodes[indices.at(-1) as number];
@@ -104,8 +109,10 @@ function isBelow(code: KernelCode, node: number, index: Value, input: number, ax
 
 function all(code: KernelCode, conditions: readonly Value[]): Value {
   const { k } = code;
-  return conditions.reduce<Value | undefined>((sum, next) => (sum === undefined ? next : k.and(sum, next)), undefined) ??
-    k.constant(k.types.bool(), true);
+  return (
+    conditions.reduce<Value | undefined>((sum, next) => (sum === undefined ? next : k.and(sum, next)), undefined) ??
+    k.constant(k.types.bool(), true)
+  );
 }
 
 /** Elements from the first of a gather input to the one at these indices, scalars. */

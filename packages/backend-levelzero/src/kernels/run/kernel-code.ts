@@ -153,9 +153,7 @@ export class KernelCode {
     if (place < 0) return this.k.constant(this.k.types.int(32), 0);
     const row = 'row' in scope ? scope.row : scope;
     const { rowRank } = this.form;
-    const coordinate =
-      place < rowRank ? row.coordinates[place] : (scope as ElementScope).coordinates[place - rowRank];
+    const coordinate = place < rowRank ? row.coordinates[place] : (scope as ElementScope).coordinates[place - rowRank];
     return this.position(coordinate as Value, place === vectorAxis(this.form) ? width : 1);
   }
 }
-

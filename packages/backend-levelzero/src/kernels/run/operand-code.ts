@@ -51,7 +51,9 @@ export class OperandCode {
       storeRaw(k, pointer, raw, form);
       return;
     }
-    this.#neighbours(pointer, form.layout, raw.type.count).forEach((place, lane) => k.store(place, k.extract(raw, lane)));
+    this.#neighbours(pointer, form.layout, raw.type.count).forEach((place, lane) =>
+      k.store(place, k.extract(raw, lane)),
+    );
   }
 
   #pointer(name: string, { layout }: OperandForm, scope: RowScope | ElementScope): Value {

@@ -40,17 +40,13 @@ const gatherRows = defineKernel(
   ({ table, ids }, k) => ({ y: k.gather(table, [ids, k.index(-1)], 0) }),
 );
 
-const maxPool = defineKernel(
-  'maxPool',
-  { inputs: { x: { type: 'f32', access: 'gather', rank: 3 } } },
-  ({ x }, k) => {
-    const places = [0, 1, 2].map((step) => (axis: number) => k.sub(k.add(k.mul(k.index(axis), 2), step), 1));
-    const taps = places.flatMap((row) =>
-      places.map((column) => k.gather(x, [k.index(-3), row(-2), column(-1)], -Infinity)),
-    );
-    return { y: taps.reduce((a, b) => k.max(a, b)) };
-  },
-);
+const maxPool = defineKernel('maxPool', { inputs: { x: { type: 'f32', access: 'gather', rank: 3 } } }, ({ x }, k) => {
+  const places = [0, 1, 2].map((step) => (axis: number) => k.sub(k.add(k.mul(k.index(axis), 2), step), 1));
+  const taps = places.flatMap((row) =>
+    places.map((column) => k.gather(x, [k.index(-3), row(-2), column(-1)], -Infinity)),
+  );
+  return { y: taps.reduce((a, b) => k.max(a, b)) };
+});
 
 const argmax = defineKernel('argmax', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.fold('argmax', x) }));
 
@@ -80,10 +76,11 @@ const ROWS: readonly (readonly number[])[] = [
 export const SAMPLES: readonly Sample[] = [
   ...UNARY_OPS.map((op): Sample => ({ kernel: unaryKernel(op), shape: [2 ** 20] })),
   ...BINARY_OPS.map((op): Sample => ({ kernel: binaryKernel(op), shape: [2 ** 20] })),
-  ...REDUCE_OPS.flatMap((op): Sample[] => [
+  ...REDUCE_OPS.map((op): Sample => ({ kernel: reduceKernel(op), shape: [8192, 1024], folded: 1 })),
+  ...(['sum', 'max'] as const).flatMap((op): Sample[] => [
     ...ROWS.map((shape) => ({ kernel: reduceKernel(op), shape, folded: 1 })),
     columns(reduceKernel(op), 2048, 1024),
-    columns(reduceKernel(op), 2 ** 20, 64),
+    columns(reduceKernel(op), 2 ** 19, 16),
     columns(reduceKernel(op), 3, 2 ** 20),
   ]),
   ...ROWS.flatMap((shape): Sample[] => [
@@ -97,14 +94,14 @@ export const SAMPLES: readonly Sample[] = [
     { kernel: argmax, shape, folded: 1 },
   ]),
   { kernel: biasGelu, shape: [4096, 3072], inputs: { bias: { strides: [0, 1] } } },
-  { kernel: copy, shape: [8192, 8192], inputs: { x: { strides: [1, 8192] } } },
+  { kernel: copy, shape: [2048, 2048], inputs: { x: { strides: [1, 2048] } } },
   { kernel: copy, shape: [8, 12, 512, 64], inputs: { x: { strides: [393_216, 64, 768, 1] } } },
   ...(['f16', 'bf16'] as const).flatMap((dtype): Sample[] => [
     { kernel: copy, shape: [2 ** 20], outputs: { y: { dtype } } },
     { kernel: copy, shape: [2 ** 20], inputs: { x: { dtype } } },
     { kernel: softmax, shape: [4096, 1024], folded: 1, inputs: { x: { dtype } }, outputs: { y: { dtype } } },
   ]),
-  { kernel: gatherRows, shape: [8192, 768], inputs: { table: { shape: [50_257, 768] }, ids: { strides: [1, 0] } } },
+  { kernel: gatherRows, shape: [8192, 768], inputs: { table: { shape: [1000, 768] }, ids: { strides: [1, 0] } } },
   { kernel: maxPool, shape: [64, 56, 56], inputs: { x: { shape: [64, 112, 112] } } },
   { kernel: dropout, shape: [4096, 1024] },
   { kernel: quantize, shape: [2 ** 20], outputs: { y: { dtype: 'i8' } } },

@@ -24,7 +24,7 @@ export function varyingNodes(kernel: Kernel, form: RunForm): readonly boolean[] 
         varies.push(form.along === 'rows' && (varies[node.operands[0]] as boolean));
         break;
       default:
-        varies.push(operandsOf(node).some((operand) => varies[operand] as boolean));
+        varies.push(operandsOf(node).some((operand) => varies[operand]));
     }
   }
   return varies;

@@ -52,7 +52,11 @@ export const combineKernel: (params: CombineParams) => Kernel = variants(({ fold
           Array.from({ length: WAYS }, () => one).flat(),
           (part, carried) =>
             Array.from({ length: WAYS }, (_, way) =>
-              code.join(carried.slice(way * one.length, (way + 1) * one.length), load(way === 0 ? part : k.add(part, way)), 1),
+              code.join(
+                carried.slice(way * one.length, (way + 1) * one.length),
+                load(way === 0 ? part : k.add(part, way)),
+                1,
+              ),
             ).flat(),
         );
         const first = k.forLoop({ from: whole, to }, many.slice(0, one.length), (part, carried) => [

@@ -19,10 +19,7 @@ export const statesName = (phase: number): string => `states${phase}`;
 export const leftName = (phase: number): string => `left${phase}`;
 
 /** Parameters of a kernel that works on parts: how many of what size, the rows, and the states of phases. */
-export function stageParameters(
-  index: 'u32' | 'u64',
-  { phase, of }: Stage,
-): Readonly<Record<string, ParameterType>> {
+export function stageParameters(index: 'u32' | 'u64', { phase, of }: Stage): Readonly<Record<string, ParameterType>> {
   const parameters: Record<string, ParameterType> = { parts: index, part: index, rows: index };
   for (let at = 0; at <= Math.min(phase, of - 1); at++) {
     parameters[statesName(at)] = 'u32*';
