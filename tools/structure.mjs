@@ -14,8 +14,11 @@ export const opRooms = [
 /** What a definition has whose op is a `run` of a kernel of its own: no backend has kernels for it. */
 export const derivedMark = 'asRun:';
 
-/** Rooms that import nothing from each other: one judges the other. */
-export const separateRooms = [['packages/backend-cpu/src/reference', 'packages/backend-cpu/src/kernels']];
+/** Rooms, or packages, that import nothing from each other: one judges the other. */
+export const separateRooms = [
+  ['packages/backend-cpu/src/reference', 'packages/backend-cpu/src/kernels'],
+  ['packages/backend-cpu/src/reference', '@concord/kernel'],
+];
 
 /** Packages without dependencies, that also run in a browser. */
 export const selfContained = ['packages/backend-core'];

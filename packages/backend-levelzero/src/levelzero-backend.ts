@@ -131,7 +131,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
       prepare: (call: KernelCall['call']) => this.#runner.prepare({ kernel, call } as KernelCall),
       run: (call: ResolvedCall<DeviceMemory>['call']) =>
         this.#runner.run('opName' in call ? call.opName : kernel, { kernel, call } as ResolvedCall<DeviceMemory>),
-    } as NonNullable<BackendKernels<DeviceMemory>[Name]>;
+    };
   }
 
   #refuse(call: KernelCall): string | undefined {

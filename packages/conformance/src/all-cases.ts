@@ -12,6 +12,9 @@ import { lifecycleCases } from './cases/lifecycle.ts';
 import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
 import { reduceSuite } from './cases/reduce.ts';
+import { runRefusalCases } from './cases/run/refusals.ts';
+import { runSequenceCases } from './cases/run/sequences.ts';
+import { runSuite } from './cases/run/suite.ts';
 import { refusalCases } from './cases/refusals.ts';
 import { topKSuite } from './cases/top-k.ts';
 import { unarySuite } from './cases/unary.ts';
@@ -27,6 +30,7 @@ export const SUITES: readonly Suite[] = [
   gemmF16Suite,
   conv2dSuite,
   attentionSuite,
+  runSuite,
   topKSuite,
   reduceSuite,
   unarySuite,
@@ -46,6 +50,8 @@ export function allCases(): ConformanceCase[] {
     ...orderOfChecksCases,
     ...uncheckedOperandsCases,
     ...zeroSizeCases,
+    ...runRefusalCases,
+    ...runSequenceCases,
     ...SUITES.flatMap((suite) => suite.cases()),
   ];
 }

@@ -87,5 +87,5 @@ export type AnyKernel = OpKernel<KernelCall['call'], unknown> & {
 
 /** The kernel of that name, if the backend has it. */
 export function kernelOf(kernels: BackendKernels<never>, name: KernelName): AnyKernel | undefined {
-  return kernels[name] as AnyKernel | undefined;
+  return kernels[name];
 }

@@ -110,7 +110,7 @@ function constantNode(graph: GraphBuilder, { type, bits }: ConstantNode): NodeVa
 }
 
 function operand(graph: GraphBuilder, values: readonly NodeValue[], at: number): NodeValue {
-  const value = values[at];
+  const value = Number.isInteger(at) ? values[at] : undefined;
   if (value === undefined) throw graph.invalid(`operand ${describe(at)} is no node before its user`);
   return value;
 }

@@ -1,6 +1,7 @@
 import type { FloatDType } from '../contract/capabilities.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { describe } from '../contract/checks.ts';
+import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { CheckedRun } from '../kernel/checked-run.ts';
 import type { Kernel } from '../kernel/graph.ts';
@@ -68,6 +69,7 @@ export function checkEpilogue(
   if (typeof epilogue !== 'object' || epilogue === null) {
     throw invalid(`epilogue must be { kernel, inputs?, params? }, got ${describe(epilogue)}`);
   }
+  checkFields('epilogue', epilogue, ['kernel', 'inputs', 'params']);
   const kernel = checkKernel(epilogue.kernel);
   checkForm(kernel);
   const { views, pointers } = readViews('epilogue.inputs', kernel.inputs, epilogue.inputs, ACCUMULATOR);

@@ -14,3 +14,4 @@ export { reduceReference } from './reduce.ts';
 export type { Reference, Values } from './result.ts';
 export { topKReference } from './top-k.ts';
 export { unaryFunction, unaryReference } from './unary.ts';
+export * from './run/index.ts';

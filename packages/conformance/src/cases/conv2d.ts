@@ -29,8 +29,8 @@ function shapeOf(params: Conv2dParams): Conv2dShape {
   const [n, c, h, w] = params.input as Quad;
   const [k, r, s] = params.filter as [number, number, number];
   const length = (axis: 0 | 1, size: number, filter: number): number => {
-    const reach = (params.dilation[axis] as number) * (filter - 1) + 1;
-    return Math.floor((size + 2 * (params.pad[axis] as number) - reach) / (params.stride[axis] as number)) + 1;
+    const reach = params.dilation[axis] * (filter - 1) + 1;
+    return Math.floor((size + 2 * params.pad[axis] - reach) / params.stride[axis]) + 1;
   };
   return {
     inputShape: [n, c, h, w],
@@ -167,8 +167,8 @@ function draw(random: Random): [string, Conv2dParams] {
   const filter = [groups * random.integer(1, 6), random.integer(1, 4), random.integer(1, 4)];
   const dilation: HeightWidth = [random.integer(1, 3), random.integer(1, 3)];
   const pad: HeightWidth = [random.integer(0, 3), random.integer(0, 3)];
-  const reach = (axis: 0 | 1): number => (dilation[axis] as number) * ((filter[axis + 1] as number) - 1) + 1;
-  const side = (axis: 0 | 1): number => Math.max(1, reach(axis) - 2 * (pad[axis] as number)) + random.integer(0, 9);
+  const reach = (axis: 0 | 1): number => dilation[axis] * ((filter[axis + 1] as number) - 1) + 1;
+  const side = (axis: 0 | 1): number => Math.max(1, reach(axis) - 2 * pad[axis]) + random.integer(0, 9);
   const params: Conv2dParams = {
     input: [random.integer(1, 3), groups * random.integer(1, 6), side(0), side(1)],
     filter,
@@ -228,7 +228,7 @@ export const conv2dSuite: Suite = defineSuite<Conv2dParams>({
   },
   texts: CONV2D_TEXTS,
   list,
-  dtypeOf: () => 'f32',
+  needs: () => ({ dtype: 'f32' }),
   draw,
   shrink,
 });

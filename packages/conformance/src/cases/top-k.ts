@@ -285,7 +285,7 @@ export const topKSuite: Suite = defineSuite<TopKParams>({
   },
   texts: TOP_K_TEXTS,
   list,
-  dtypeOf: () => 'f32',
+  needs: () => ({ dtype: 'f32' }),
   draw,
   shrink,
 });

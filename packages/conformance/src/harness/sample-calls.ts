@@ -24,8 +24,9 @@ export const SAMPLE_CALLS: readonly SampleCall[] = (Object.keys(OPS) as DefinedO
 
 /** The sample call of an op. */
 export function sampleOf(op: DefinedOp): SampleCall {
-  const { fields, sample, check } = OPS[op];
-  const checked = check(sample.shape as never, false);
+  const definition = OPS[op];
+  const { fields, sample } = definition;
+  const checked = definition.check(sample.shape as never, false);
   if (checked === null) throw new Error(`the sample call of ${op} does nothing`);
   const named = (kind: FieldKind): string[] =>
     Object.entries(fields).flatMap(([name, own]) => (own === kind ? name : []));
