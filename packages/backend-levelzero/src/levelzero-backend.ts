@@ -144,7 +144,8 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     return {
       dtypes,
       refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
-      prepare: (call: KernelCall['call']) => this.#runner.prepare({ kernel, call } as KernelCall),
+      prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) =>
+        this.#runner.prepare({ kernel, call, ...(inPlaceOf === undefined ? {} : { inPlaceOf }) } as KernelCall),
       run: (call: ResolvedCall<DeviceMemory>['call']) =>
         this.#runner.run('opName' in call ? call.opName : kernel, { kernel, call } as ResolvedCall<DeviceMemory>),
     };

@@ -93,6 +93,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     run: this.#kernel('run', DTYPES),
   };
   readonly #options: WebGpuOptions;
+  /** Geometries of `run` that this device was found to take: they are asked for again with each call. */
+  readonly #accepted = new WeakSet<object>();
   #opened: WebGpuClient | undefined;
   #openedPlans: PlanCache | undefined;
   #f16Fault: string | undefined;
@@ -193,7 +195,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     return {
       dtypes,
       refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
-      prepare: (call: KernelCall['call']) => this.#prepare({ kernel, call } as KernelCall),
+      prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) =>
+        this.#prepare({ kernel, call, ...(inPlaceOf === undefined ? {} : { inPlaceOf }) } as KernelCall),
       run: (call: ResolvedCall<StorageBuffer>['call']) => {
         const resolved = { kernel, call } as ResolvedCall<StorageBuffer>;
         const operands = operandsOf(resolved);
@@ -213,8 +216,10 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     const { traits } = this.#client;
     // Only operands that need more than one binding, and conv2d's extremes, are ever refused.
     if (call.kernel !== 'conv2dForward' && call.kernel !== 'run' && fitBindings(call.call, traits)) return undefined;
+    if (this.#accepted.has(call.call)) return undefined;
     try {
       this.#plans.ofShape(call);
+      if (call.kernel === 'run') this.#accepted.add(call.call);
       return undefined;
     } catch (error) {
       if (isBackendError(error, 'UNSUPPORTED')) return error.detail;

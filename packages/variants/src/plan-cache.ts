@@ -64,6 +64,10 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
 
   /** The plan of a call without operands, as for operands in allocations of their own. Errors as those of planning. */
   ofShape(op: KernelCall): Plan {
+    if (op.kernel === 'run' && op.inPlaceOf?.some((index) => index >= 0) === true) {
+      const inPlace = withFakeOperands(op, this.#options.fakeOperand);
+      return this.of(inPlace, operandsOf(inPlace));
+    }
     const key = keyOf(op);
     for (const extent of extentsOf(op)) if (extent > 0) key.push(0);
     const known = this.#find(key);

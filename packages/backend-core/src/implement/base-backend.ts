@@ -124,7 +124,11 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
     const wait = signal === undefined ? { timeoutMs: Infinity } : { timeoutMs: Infinity, signal };
     for (const [index, { op, steps }] of lowered.entries()) {
       await this.wait(op, wait, async () => {
-        await Promise.all(steps.map(async ({ kernel, call }) => kernelOf(this.kernels, kernel)?.prepare?.(call)));
+        await Promise.all(
+          steps.map(async ({ kernel, call, ...more }) =>
+            kernelOf(this.kernels, kernel)?.prepare?.(call, 'inPlaceOf' in more ? more.inPlaceOf : undefined),
+          ),
+        );
       });
       onProgress?.(index + 1, lowered.length);
     }
