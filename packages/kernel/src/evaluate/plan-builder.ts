@@ -270,9 +270,8 @@ export class PlanBuilder {
         const types = indices.map((_, axis) => this.#typeOf(node, axis + 1));
         const input = this.#inputIndex(node.name);
         const [layout, memory] = [this.#geometry.inputs[input] as RunLayout, this.#memories.inputs[input] as Memory];
-        steps.push(
-          gatherStep(layout, memory, outside, indices, types, this.#own(index, node.level), COUNTS[node.level]),
-        );
+        const to = this.#byBits(this.#own(index, node.level));
+        steps.push(gatherStep(layout, memory, outside, indices, types, to, COUNTS[node.level]));
         return;
       }
       case 'arithmetic':
