@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DTYPES, OP_NAMES } from '@concord/backend-core';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TuneJson } from '../src/index.ts';
@@ -52,6 +53,21 @@ test('there is one for every command that has --json, and each is a schema of it
   }
   expect(names.sort()).toEqual([...new Set(withJson)].sort());
   for (const name of names) expect(schemaOf(name)['$id']).toBe(`concord-${name}`);
+});
+
+test('the names of ops and element types in them are those of the contract', () => {
+  const enums = (part: unknown): string[][] => {
+    if (typeof part !== 'object' || part === null) return [];
+    return Object.entries(part).flatMap(([key, value]) => (key === 'enum' ? [value as string[]] : enums(value)));
+  };
+  const all = readdirSync(FOLDER).flatMap((file) => enums(schemaOf(file.replace(/\.json$/, ''))));
+  const ops = all.filter((names) => names.includes('gemm'));
+  const besides = ['memory', 'lifecycle'];
+  expect(ops.length).toBeGreaterThan(3);
+  for (const names of ops) expect(names.filter((name) => !besides.includes(name))).toEqual([...OP_NAMES]);
+  const dtypes = all.filter((names) => names.includes('f32'));
+  expect(dtypes.length).toBeGreaterThan(2);
+  for (const names of dtypes) expect(names).toEqual([...DTYPES]);
 });
 
 describe('devices', () => {
