@@ -6,16 +6,18 @@ type Memory = author.Operand<ArrayBuffer>;
 
 const DEVICE = { vendor: 'host', name: 'arrays of the host', type: 'cpu', driver: 'JavaScript' } as const;
 
+/** What is here, in which element types. Any other call is UNSUPPORTED, and `supports` says so beforehand. */
+export const KERNELS: author.BackendKernels<ArrayBuffer> = {
+  gemm: { dtypes: ['f32'], run: gemm },
+  // Of all kernels, those of `binary` and `reduce`.
+  run: { dtypes: ['f32'], covers: 'some', refuse, run },
+};
+
 /** A backend whose device memory is host arrays and whose ops are the loops of their definitions. */
 export class MinimalBackend extends author.BaseBackend<ArrayBuffer> {
   readonly name = 'minimal';
   readonly native = null;
-  /** What is here, in which element types. Any other call is UNSUPPORTED, and `supports` says so beforehand. */
-  protected readonly kernels: author.BackendKernels<ArrayBuffer> = {
-    gemm: { dtypes: ['f32'], run: gemm },
-    // Of all kernels, those of `binary` and `reduce`.
-    run: { dtypes: ['f32'], covers: 'some', refuse, run },
-  };
+  protected readonly kernels: author.BackendKernels<ArrayBuffer> = KERNELS;
 
   protected async doInit(): Promise<author.InitResult> {
     const limits = { maxAllocationBytes: 2 ** 30, maxHeadDim: 256, maxTopK: 256 };
