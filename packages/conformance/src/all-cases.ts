@@ -12,7 +12,11 @@ import { lifecycleCases } from './cases/lifecycle.ts';
 import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
 import { reduceSuite } from './cases/reduce.ts';
+import { runRefusalCases } from './cases/run/refusals.ts';
+import { runSequenceCases } from './cases/run/sequences.ts';
+import { runSuite } from './cases/run/suite.ts';
 import { refusalCases } from './cases/refusals.ts';
+import { topKSuite } from './cases/top-k.ts';
 import { unarySuite } from './cases/unary.ts';
 import { uncheckedOperandsCases } from './cases/unchecked-operands.ts';
 import { zeroSizeCases } from './cases/zero-sizes.ts';
@@ -26,6 +30,8 @@ export const SUITES: readonly Suite[] = [
   gemmF16Suite,
   conv2dSuite,
   attentionSuite,
+  runSuite,
+  topKSuite,
   reduceSuite,
   unarySuite,
   binarySuite,
@@ -44,6 +50,8 @@ export function allCases(): ConformanceCase[] {
     ...orderOfChecksCases,
     ...uncheckedOperandsCases,
     ...zeroSizeCases,
+    ...runRefusalCases,
+    ...runSequenceCases,
     ...SUITES.flatMap((suite) => suite.cases()),
   ];
 }

@@ -1,18 +1,19 @@
-import type { ComputeBackend, OpName } from '@concord/backend-core';
-import { type DefinedOp, OPS } from '@concord/backend-core/implement';
+import { type ComputeBackend, type DType, OP_NAMES, type OpName } from '@concord/backend-core';
+import type { Kernel } from '@concord/backend-core/kernel';
 import { CpuBackend } from '@concord/backend-cpu';
 import type { ConformanceCase, Needs } from './harness/case.ts';
 import type { Params } from './harness/case-id.ts';
 import type { CaseText } from './harness/case-text.ts';
 import { sampleOf } from './harness/sample-calls.ts';
-import { listenToOperands, type Slot } from './harness/workspace.ts';
+import { type HeardOperand, listenToOperands } from './harness/workspace.ts';
+import { nodeText } from './run/judge.ts';
 import { runCase } from './run-case.ts';
 
 /** One operand of a call, as the case made it. */
 export interface OperandDescription {
   readonly name: string;
   readonly role: 'input' | 'output' | 'input and output';
-  readonly dtype: 'f32' | 'f16';
+  readonly dtype: DType;
   /** Gaps between rows and batches included. */
   readonly elements: number;
   /** Smallest and largest finite value before the call; null where there is none, and for an output. */
@@ -36,7 +37,7 @@ export interface CaseDescription extends CaseText {
   readonly id: string;
   readonly op: string;
   readonly params: Params;
-  readonly needs: Needs | null;
+  readonly needs: Pick<Needs, 'op' | 'dtype'> | null;
   /** What the random numbers start from. */
   readonly seed: string;
   /** The first of the calls that it makes. */
@@ -68,25 +69,26 @@ export async function describeCase(testCase: ConformanceCase): Promise<CaseDescr
   const { status, detail } = await runCase(testCase, backend, create);
   await backend.dispose();
   if (status === 'failed') throw new RangeError(`${testCase.id} cannot pass: ${detail ?? ''}`);
-  const { id, op, params, needs = null, about } = testCase;
+  const { id, op, params, about } = testCase;
+  const needs = testCase.needs === undefined ? null : { op: testCase.needs.op, dtype: testCase.needs.dtype };
   if (about === undefined) throw new Error(`${id} has no words`);
   return { id, op, params, needs, seed: id, ...about(), calls, callCount };
 }
 
 /** Sees every call of an op from outside; not those that the backend makes of itself. */
 function recordCalls(backend: ComputeBackend, record: (makeCall: () => CallDescription) => void): void {
-  let operands: readonly Slot[] = [];
+  let operands: readonly HeardOperand[] = [];
   let isInside = false;
   listenToOperands(backend, (slots) => (operands = slots));
-  for (const op of Object.keys(OPS) as DefinedOp[]) {
-    const original = (backend[op] as (call: unknown) => void).bind(backend);
+  for (const op of OP_NAMES) {
+    const original = (backend[op] as (...given: unknown[]) => void).bind(backend);
     Object.defineProperty(backend, op, {
-      value: (call: unknown) => {
-        if (isInside) return original(call);
-        record(() => describeCall(op, call, operands));
+      value: (...given: unknown[]) => {
+        if (isInside) return original(...given);
+        record(() => describeCall(op, given, operands));
         isInside = true;
         try {
-          return original(call);
+          return original(...given);
         } finally {
           isInside = false;
         }
@@ -95,19 +97,49 @@ function recordCalls(backend: ComputeBackend, record: (makeCall: () => CallDescr
   }
 }
 
-function describeCall(op: DefinedOp, call: unknown, slots: readonly Slot[]): CallDescription {
+function describeCall(op: OpName, given: readonly unknown[], heard: readonly HeardOperand[]): CallDescription {
+  if (op === 'run') return describeRun(given, heard);
+  const [call] = given;
   if (typeof call !== 'object' || call === null) return { op, arguments: { call: plain(call) }, operands: [] };
   const names = sampleOf(op).operands.map(([name]) => name);
   const fields = Object.entries(call);
   const operands = fields.flatMap(([name, value]) => {
-    const slot = names.includes(name) ? slots.find(({ ptr }) => ptr === value) : undefined;
+    const slot = names.includes(name) ? heard.find(({ ptr }) => ptr === value) : undefined;
     return slot === undefined ? [] : [describeOperand(name, slot)];
   });
   const rest = fields.filter(([name]) => !names.includes(name)).map(([name, value]) => [name, plain(value)]);
   return { op, arguments: Object.fromEntries(rest), operands };
 }
 
-function describeOperand(name: string, slot: Slot): OperandDescription {
+/** A call of a kernel: what is stored stands for the kernel, and each view is told without its pointer. */
+function describeRun([kernel, call]: readonly unknown[], heard: readonly HeardOperand[]): CallDescription {
+  const { name, nodes, outputs } = (kernel ?? {}) as Partial<Kernel>;
+  if (nodes === undefined || outputs === undefined || typeof call !== 'object' || call === null) {
+    return { op: 'run', arguments: { kernel: plain(name), call: plain(call) }, operands: [] };
+  }
+  const stored = outputs.map((output) => [output.name, nodeText(kernel as Kernel, output.node)]);
+  const fields = Object.entries(call).map(([field, value]) => [
+    field,
+    field === 'inputs' || field === 'outputs' ? withoutPointers(value as object) : plain(value),
+  ]);
+  return {
+    op: 'run',
+    arguments: { kernel: name, nodes: nodes.length, stored: Object.fromEntries(stored), ...Object.fromEntries(fields) },
+    operands: heard.map((operand) => describeOperand(operand.name ?? '', operand)),
+  };
+}
+
+/** The views of a call's operands by name. */
+function withoutPointers(operands: object): Record<string, unknown> {
+  const views = Object.entries(operands ?? {}).map(([name, value]) => {
+    if (typeof value !== 'object' || value === null) return [name, 'dense'];
+    const { ptr: _, ...view } = value as Record<string, unknown>;
+    return [name, view];
+  });
+  return Object.fromEntries(views);
+}
+
+function describeOperand(name: string, slot: HeardOperand): OperandDescription {
   const values = slot.valuesBefore();
   let [lowest, highest, nan, infinite] = [Infinity, -Infinity, 0, 0];
   if (slot.isInput) {

@@ -1,7 +1,8 @@
-import { BackendError, type ComputeBackend, isBackendError } from '@concord/backend-core';
-import { CaseFailure, type ConformanceCase, type Mismatch } from './harness/case.ts';
+import { type ComputeBackend, isBackendError } from '@concord/backend-core';
+import { CaseFailure, type ConformanceCase, type Mismatch, type Tally, UnsupportedCall } from './harness/case.ts';
 import { callOp, sampleOf, withNullPointers } from './harness/sample-calls.ts';
 import { Random } from './harness/random.ts';
+import { expectUnsupported } from './run/check-plan.ts';
 
 /** Makes a backend object that is not initialized yet. */
 export type BackendFactory = () => ComputeBackend | Promise<ComputeBackend>;
@@ -16,6 +17,8 @@ export interface CaseResult {
   readonly detail?: string;
   /** The wrong value, where the case compared values and one of them was. */
   readonly mismatch?: Mismatch;
+  /** How many elements were compared with intervals, and of how many nothing useful was known; where there were any. */
+  readonly intervals?: Readonly<Tally>;
 }
 
 /**
@@ -30,10 +33,12 @@ export async function runCase(
 ): Promise<CaseResult> {
   const start = performance.now();
   const created: ComputeBackend[] = [];
+  const tally: Tally = { elements: 0, loose: 0 };
   const result = (status: CaseResult['status'], detail?: string, mismatch?: Mismatch): CaseResult => ({
     ...{ id: testCase.id, op: testCase.op, status, ms: performance.now() - start },
     ...(detail === undefined ? {} : { detail }),
     ...(mismatch === undefined ? {} : { mismatch }),
+    ...(tally.elements === 0 ? {} : { intervals: tally }),
   });
   try {
     const reason = unsupportedReason(testCase, backend);
@@ -41,6 +46,7 @@ export async function runCase(
     await testCase.run({
       backend,
       random: new Random(testCase.id),
+      tally,
       create: async () => {
         const fresh = await createBackend();
         created.push(fresh);
@@ -49,6 +55,7 @@ export async function runCase(
     });
     return result('passed');
   } catch (error) {
+    if (error instanceof UnsupportedCall) return result('unsupported', error.message);
     const beyond = beyondLimit(error, backend);
     if (beyond !== undefined) return result('unsupported', beyond);
     return result('failed', explain(error), error instanceof CaseFailure ? error.mismatch : undefined);
@@ -60,18 +67,18 @@ export async function runCase(
 /** @throws {CaseFailure} when the backend declares a lack and then does not stand by it */
 function unsupportedReason({ needs }: ConformanceCase, backend: ComputeBackend): string | undefined {
   if (needs === undefined) return undefined;
-  const { op, dtype } = needs;
-  const support = backend.supports(op, { dtype });
+  const { op, dtype, shape = {}, call } = needs;
+  const support = backend.supports(op, op === 'run' ? shape : { dtype, ...shape });
   if (support.ok) return undefined;
-  if (support.reason === '') throw new CaseFailure(`${op} is unsupported without a reason`);
   try {
-    if (op === 'run') throw new BackendError('UNSUPPORTED', support.reason);
-    callOp(backend, op, { ...withNullPointers(sampleOf(op)), dtype });
+    expectUnsupported(op, support.reason, () => {
+      if (call !== undefined) call(backend);
+      else if (op !== 'run') callOp(backend, op, { ...withNullPointers(sampleOf(op)), dtype, ...shape });
+    });
   } catch (error) {
-    if (isBackendError(error, 'UNSUPPORTED')) return support.reason;
-    throw new CaseFailure(`declared unsupported ("${support.reason}"), but the call threw ${String(error)}`);
+    if (error instanceof UnsupportedCall) return error.message;
+    throw error;
   }
-  throw new CaseFailure(`declared unsupported ("${support.reason}"), but the call was accepted`);
 }
 
 /** A case that wants a larger allocation than the device declares is beyond it, as long as `alloc` says so. */

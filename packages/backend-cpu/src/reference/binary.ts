@@ -1,5 +1,6 @@
 import type { BinaryOp } from '@concord/backend-core';
 import type { Values } from './result.ts';
+import { powC99 } from './run/functions.ts';
 
 const FUNCTIONS: Readonly<Record<BinaryOp, (x: number, y: number) => number>> = {
   add: (x, y) => x + y,
@@ -10,13 +11,6 @@ const FUNCTIONS: Readonly<Record<BinaryOp, (x: number, y: number) => number>> = 
   min: Math.min,
   pow: powC99,
 };
-
-/** `pow` of C99 Annex F, from which ECMAScript differs where the base is 1 or -1 and the exponent NaN or infinite. */
-function powC99(x: number, y: number): number {
-  if (x === 1) return 1;
-  if (x === -1 && Math.abs(y) === Infinity) return 1;
-  return x ** y;
-}
 
 /** One element of `binary`. */
 export function binaryFunction(op: BinaryOp): (x: number, y: number) => number {

@@ -15,6 +15,12 @@ export function erfcReference(x: number): number {
   return Math.exp(-x * x) / Math.sqrt(Math.PI) / tail;
 }
 
+/** The error function in float64: the series where it converges fast, 1 - erfc beyond, odd. */
+export function erfReference(x: number): number {
+  if (x < 0) return -erfReference(-x);
+  return x < 1 ? erfSeries(x) : 1 - erfcReference(x);
+}
+
 function erfSeries(x: number): number {
   let term = x;
   let sum = x;

@@ -1,20 +1,20 @@
 import type { UnaryOp } from '@concord/backend-core';
-import { erfcReference } from './erfc.ts';
 import type { Values } from './result.ts';
+import { FLOAT_FUNCTIONS } from './run/functions.ts';
 
-/** Each function by its definition, in float64. Limits are written out where the formula gives 0 * Infinity. */
+/** Each function by its definition, in float64. */
 const FUNCTIONS: Readonly<Record<UnaryOp, (x: number) => number>> = {
   // Math.max, unlike a comparison, keeps NaN.
   relu: (x) => Math.max(x, 0),
-  sigmoid: (x) => 1 / (1 + Math.exp(-x)),
-  tanh: Math.tanh,
-  exp: Math.exp,
-  log: Math.log,
-  sqrt: Math.sqrt,
   abs: Math.abs,
   neg: (x) => -x,
-  gelu: (x) => (x === -Infinity ? 0 : (x / 2) * erfcReference(-x / Math.SQRT2)),
-  silu: (x) => (x === -Infinity ? 0 : x / (1 + Math.exp(-x))),
+  sigmoid: FLOAT_FUNCTIONS.sigmoid.of,
+  tanh: FLOAT_FUNCTIONS.tanh.of,
+  exp: FLOAT_FUNCTIONS.exp.of,
+  log: FLOAT_FUNCTIONS.log.of,
+  sqrt: FLOAT_FUNCTIONS.sqrt.of,
+  gelu: FLOAT_FUNCTIONS.gelu.of,
+  silu: FLOAT_FUNCTIONS.silu.of,
 };
 
 /** One element of `unary`. */

@@ -286,7 +286,7 @@ export const attentionSuite: Suite = defineSuite<AttentionParams>({
   },
   texts: ATTENTION_TEXTS,
   list,
-  dtypeOf: () => 'f32',
+  needs: () => ({ dtype: 'f32' }),
   draw,
   shrink,
 });

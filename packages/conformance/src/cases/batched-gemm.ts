@@ -102,7 +102,7 @@ export const batchedGemmSuite: Suite = defineSuite<ProductParams>({
   },
   texts: { ...PRODUCT_TEXTS, ...LOOPED_TEXTS },
   list,
-  dtypeOf: ({ dtype }) => dtype,
+  needs: ({ dtype }) => ({ dtype }),
   draw: (random) => drawProduct(random, ['f32', 'f16'], true),
   shrink: shrinkProduct,
 });

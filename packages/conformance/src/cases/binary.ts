@@ -133,7 +133,7 @@ export const binarySuite: Suite = defineSuite<ElementwiseParams>({
   },
   texts: elementwiseTexts(binaryFormula),
   list,
-  dtypeOf: () => 'f32',
+  needs: ({ fn, n }) => ({ dtype: 'f32', shape: { op: fn, n } }),
   draw: (random) => drawElementwise(random, BINARY_OPS, ['a', 'b']),
   shrink: shrinkElementwise,
 });

@@ -228,7 +228,7 @@ export const conv2dSuite: Suite = defineSuite<Conv2dParams>({
   },
   texts: CONV2D_TEXTS,
   list,
-  dtypeOf: () => 'f32',
+  needs: () => ({ dtype: 'f32' }),
   draw,
   shrink,
 });

@@ -138,7 +138,7 @@ export const gemmF16Suite: Suite = defineSuite<ProductParams>({
   },
   texts: { ...PRODUCT_TEXTS, ...F16_TEXTS },
   list,
-  dtypeOf: () => 'f16',
+  needs: () => ({ dtype: 'f16' }),
   draw: (random) => drawProduct(random, ['f16'], false),
   shrink: shrinkProduct,
 });

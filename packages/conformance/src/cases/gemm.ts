@@ -118,7 +118,7 @@ export const gemmSuite: Suite = defineSuite<ProductParams>({
   checks: productChecks(multiply),
   texts: PRODUCT_TEXTS,
   list,
-  dtypeOf: ({ dtype }) => dtype,
+  needs: ({ dtype }) => ({ dtype }),
   draw: (random) => drawProduct(random, ['f32'], false),
   shrink: shrinkProduct,
 });

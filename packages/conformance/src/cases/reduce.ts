@@ -195,7 +195,7 @@ export const reduceSuite: Suite = defineSuite<ReduceParams>({
   },
   texts: REDUCE_TEXTS,
   list,
-  dtypeOf: () => 'f32',
+  needs: ({ fn, shape, axis }) => ({ dtype: 'f32', shape: { op: fn, shape, axis } }),
   draw,
   shrink,
 });

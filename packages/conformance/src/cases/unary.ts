@@ -99,7 +99,7 @@ export const unarySuite: Suite = defineSuite<ElementwiseParams>({
   },
   texts: elementwiseTexts(unaryFormula),
   list,
-  dtypeOf: () => 'f32',
+  needs: ({ fn, n }) => ({ dtype: 'f32', shape: { op: fn, n } }),
   draw: (random) => drawElementwise(random, UNARY_OPS, ['input']),
   shrink: shrinkElementwise,
 });

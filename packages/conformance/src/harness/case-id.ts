@@ -6,15 +6,14 @@ export type Params = Readonly<Record<string, ParamValue>>;
 
 /**
  * Parameters as the last part of a case id: `m=17,n=33,k=65,TN`. What equals its default is left out; a pair of
- * transposes and flags stand alone; lists are written `2x3x4`, a list of one `4x`.
+ * transposes and flags stand alone; lists are written `2x3x4`, a list of one `4x`, an empty one `x`.
  */
 export function formatParams<P extends Params>(params: P, defaults: P): string {
   const parts: string[] = [];
   for (const [key, value] of Object.entries(params)) {
     if (String(value) === String(defaults[key])) continue;
     if (key === 'trans' || value === true) parts.push(key === 'trans' ? String(value) : key);
-    else if (Array.isArray(value))
-      parts.push(`${key}=${value.length === 1 ? `${String(value[0])}x` : value.join('x')}`);
+    else if (Array.isArray(value)) parts.push(`${key}=${value.length < 2 ? `${value.join('')}x` : value.join('x')}`);
     else parts.push(`${key}=${String(value)}`);
   }
   return parts.length === 0 ? 'default' : parts.join(',');
@@ -43,6 +42,6 @@ function parseValue(raw: string, like: ParamValue | undefined): ParamValue | und
   if (typeof like === 'boolean') return raw === 'true' ? true : undefined;
   if (typeof like === 'number') return /^-?(\d|Infinity)/.test(raw) || raw === 'NaN' ? Number(raw) : undefined;
   if (Array.isArray(like))
-    return /^\d+x(\d+(x\d+)*)?$/.test(raw) ? raw.split('x').filter(Boolean).map(Number) : undefined;
+    return /^(\d+x(\d+(x\d+)*)?|x)$/.test(raw) ? raw.split('x').filter(Boolean).map(Number) : undefined;
   return undefined;
 }

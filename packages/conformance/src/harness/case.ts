@@ -10,6 +10,17 @@ export type CaseSubject = OpName | 'memory' | 'lifecycle';
 export interface Needs {
   readonly op: OpName;
   readonly dtype: DType;
+  /** The whole call without its pointers, where the case makes one call of the op: it is what `supports` is asked. */
+  readonly shape?: Readonly<Record<string, unknown>>;
+  /** A call that must be refused where `supports` says no. Default: the op's sample call with that dtype and shape. */
+  readonly call?: (backend: ComputeBackend) => void;
+}
+
+/** Elements that a case compared with intervals. */
+export interface Tally {
+  elements: number;
+  /** Those about which the oracle knew nothing useful: anything would do, or nearly. */
+  loose: number;
 }
 
 /** What a running case gets. */
@@ -18,6 +29,8 @@ export interface CaseContext {
   readonly backend: ComputeBackend;
   /** Seeded by the id of the case. */
   readonly random: Random;
+  /** Counts what the oracle knew of the results. */
+  readonly tally: Tally;
   /** A backend object of its own, not initialized; disposed after the case. */
   readonly create: () => Promise<ComputeBackend>;
 }
@@ -64,6 +77,11 @@ export class CaseFailure extends Error {
     super(message);
     this.mismatch = mismatch;
   }
+}
+
+/** A call that the backend declares unsupported and refuses: its case counts as `unsupported`, with the reason. */
+export class UnsupportedCall extends Error {
+  override readonly name = 'UnsupportedCall';
 }
 
 /** @throws {CaseFailure} unless the condition holds */

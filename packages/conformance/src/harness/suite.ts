@@ -1,5 +1,5 @@
-import type { FloatDType, OpName } from '@concord/backend-core';
-import type { CaseContext, ConformanceCase } from './case.ts';
+import type { OpName } from '@concord/backend-core';
+import type { CaseContext, ConformanceCase, Needs } from './case.ts';
 import { formatParams, type Params, parseParams } from './case-id.ts';
 import type { CheckTexts } from './case-text.ts';
 import type { Random } from './random.ts';
@@ -17,7 +17,8 @@ export interface SuiteDefinition<P extends Params> {
   readonly texts: CheckTexts<P>;
   /** The fixed list: name of a check and the parameters that differ from the defaults. */
   readonly list: readonly (readonly [check: string, params: Partial<P>])[];
-  dtypeOf(params: P): FloatDType;
+  /** What the case needs of a backend, beyond the op; left out where each of its calls asks for itself. */
+  needs?(params: P): Omit<Needs, 'op'>;
   /** Random parameters, and a check that suits them. */
   draw(random: Random): readonly [check: string, params: P];
   /** Smaller parameters that might fail too, the boldest first. */
@@ -46,7 +47,7 @@ export function defineSuite<P extends Params>(definition: SuiteDefinition<P>): S
     id: `${op}/${name}/${formatParams(params, defaults)}`,
     op,
     params,
-    needs: { op, dtype: definition.dtypeOf(params) },
+    ...(definition.needs === undefined || op === 'run' ? {} : { needs: { op, ...definition.needs(params) } }),
     about: () => textOf(name)(params),
     run: (context) => check(context, params),
   });

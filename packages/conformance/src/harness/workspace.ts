@@ -1,6 +1,7 @@
 import {
   type ComputeBackend,
   type DevicePtr,
+  type DType,
   type FloatDType,
   fromF16Array,
   offsetPtr,
@@ -82,14 +83,31 @@ export class Slot {
   }
 }
 
+/** What a listener is told of an operand. */
+export interface HeardOperand {
+  /** Its name in the call, where whoever tells of it knows it. */
+  readonly name?: string;
+  readonly ptr: DevicePtr;
+  readonly dtype: DType;
+  readonly isInput: boolean;
+  readonly isOutput: boolean;
+  /** The elements before the op, those in gaps included. */
+  valuesBefore(): ArrayLike<number> & Iterable<number>;
+}
+
 /** Told of the operands of every op that runs on a backend, before it runs. */
-export type OperandListener = (slots: readonly Slot[]) => void;
+export type OperandListener = (operands: readonly HeardOperand[]) => void;
 
 const listeners = new WeakMap<ComputeBackend, OperandListener>();
 
 /** Lets `listener` see the operands of what cases run on `backend`. */
 export function listenToOperands(backend: ComputeBackend, listener: OperandListener): void {
   listeners.set(backend, listener);
+}
+
+/** Tells the listener of a backend of the operands of the next op. */
+export function tellOperands(backend: ComputeBackend, operands: readonly HeardOperand[]): void {
+  listeners.get(backend)?.(operands);
 }
 
 /** The device memory of one op: lays out operands between guards, runs it, and checks that nothing else was touched. */
@@ -127,7 +145,7 @@ export class Workspace {
     const groups = this.#layout.together === true ? [this.#slots] : this.#slots.map((slot) => [slot]);
     const placed = groups.map((slots) => this.#place(slots));
     try {
-      listeners.get(this.#backend)?.(this.#slots);
+      tellOperands(this.#backend, this.#slots);
       for (const { image, base } of placed) this.#backend.copyHtod(base, image);
       op();
       for (const { image, base, slots } of placed) {

@@ -47,9 +47,12 @@ export interface Arithmetic<V> {
   trunc(a: V): V;
   /** To nearest, ties to even; the operand is finite. */
   roundEven(a: V): V;
-  /** Square root within 3 ulp of a positive normal operand. */
+  /** Square root of an operand in [1, 4), within 5 ulp. */
   sqrt(a: V): V;
-  /** `e^x` as the device has it, within docs/numerics.md's grant for finite operands whose result is normal. */
+  /**
+   * `e^x` as the device has it, of a finite operand: within docs/numerics.md's grant where the result is normal; below that
+   * the result may be flushed to 0.
+   */
   exp(a: V): V;
 
   /** Bitwise, or of bools. */
@@ -73,6 +76,12 @@ export interface Arithmetic<V> {
   lessOrEqual(type: NumberType, a: V, b: V): V;
   /** `condition ? a : b`, bit for bit. */
   select(type: ValueType, condition: V, a: V, b: V): V;
+
+  /**
+   * `value`, or where `condition` holds, which is rare, what `special` gives. Devices that branch do what it takes only where
+   * the condition holds for any component.
+   */
+  rarely(type: ValueType, condition: V, value: V, special: () => V): V;
 
   /** An integer to the nearest float32, ties to even. */
   toFloat(from: IntegerType, a: V): V;

@@ -1,0 +1,63 @@
+import { elementOffsets } from './element-offsets.ts';
+import { NAN, type OutputIntervals } from './output-intervals.ts';
+import type { StoredElements } from './run-data.ts';
+import { bitsAt, valueOfBits } from './stored-values.ts';
+
+/** Where an output leaves what it may hold. */
+export interface StoredMismatch {
+  /** How many elements of `total` are wrong. */
+  readonly wrong: number;
+  readonly total: number;
+  /** The first wrong element, row-major in the output's shape. */
+  readonly index: number;
+  /** Where it lies, in elements from the output's pointer. */
+  readonly offset: number;
+  readonly got: number;
+  /** What it may be, such as `[0.2499, 0.2501]`, `NaN`, `12`, `one of 3, 900` or `the bits 0x7fc00001`. */
+  readonly want: string;
+}
+
+/**
+ * Compares an output with what it may hold, all elements of it; what lies in gaps is not looked at.
+ *
+ * @param stored - all elements of the output's extent, f16 and bf16 as bits
+ * @returns undefined where each element is right
+ */
+export function compareStored(output: OutputIntervals, stored: StoredElements): StoredMismatch | undefined {
+  const offsets = elementOffsets(output.layout);
+  let wrong = 0;
+  let first = -1;
+  for (let index = 0; index < offsets.length; index++) {
+    if (accepts(output, index, bitsAt(stored, offsets[index] as number))) continue;
+    if (first < 0) first = index;
+    wrong++;
+  }
+  if (first < 0) return undefined;
+  const offset = offsets[first] as number;
+  const got = valueOfBits(output.layout.dtype, bitsAt(stored, offset));
+  return { wrong, total: offsets.length, index: first, offset, got, want: wantedText(output, first) };
+}
+
+function accepts(output: OutputIntervals, index: number, bits: number): boolean {
+  const copied = output.copies.get(index);
+  if (copied !== undefined) return bits === copied;
+  const value = valueOfBits(output.layout.dtype, bits);
+  if (Number.isNaN(value)) return output.nan[index] !== NAN.no;
+  const choices = output.choices.get(index);
+  if (choices !== undefined) return choices.includes(value);
+  return value >= (output.lo[index] as number) && value <= (output.hi[index] as number);
+}
+
+function wantedText(output: OutputIntervals, index: number): string {
+  const copied = output.copies.get(index);
+  if (copied !== undefined) {
+    return `the bits 0x${copied.toString(16)} of ${valueOfBits(output.layout.dtype, copied)}`;
+  }
+  const choices = output.choices.get(index);
+  if (choices !== undefined) return `one of ${choices.join(', ')}`;
+  const nan = output.nan[index];
+  if (nan === NAN.must) return 'NaN';
+  const [lo, hi] = [output.lo[index] as number, output.hi[index] as number];
+  const numbers = lo === hi ? `${lo}` : `[${lo}, ${hi}]`;
+  return nan === NAN.maybe ? `${numbers} or NaN` : numbers;
+}

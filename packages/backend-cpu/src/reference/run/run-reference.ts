@@ -1,0 +1,45 @@
+import type { CheckedRun } from '@concord/backend-core/kernel';
+import { type Chunk, Evaluation } from './evaluate.ts';
+import { Operands } from './operands.ts';
+import { OutputCollector } from './output-collector.ts';
+import type { OutputIntervals } from './output-intervals.ts';
+import type { RunData, RunRules } from './run-data.ts';
+
+/** So many points are evaluated together where there are no rows. */
+const CHUNK = 4096;
+
+/**
+ * What a run of a kernel may give: each node is evaluated in float64 intervals that hold the result of every right
+ * device, as docs/numerics.md says, for each point.
+ *
+ * @param geometry - of `checkedRun`
+ * @returns for each output, in the order of `kernel.outputs`, what each of its elements may be
+ */
+export function runReference(
+  geometry: CheckedRun,
+  data: RunData,
+  { subnormals = 'may-flush' }: RunRules = {},
+): readonly OutputIntervals[] {
+  const flush = subnormals === 'may-flush';
+  const evaluation = new Evaluation(geometry, new Operands(geometry, data), flush);
+  const collectors = geometry.outputs.map((layout) => new OutputCollector(layout, flush));
+  for (const chunk of chunksOf(geometry)) {
+    const values = evaluation.evaluate(chunk);
+    for (const [index, { node, level }] of geometry.kernel.outputs.entries()) {
+      const first = level === 'row' ? chunk.row : chunk.first;
+      for (const [at, value] of (values[node] ?? []).entries()) collectors[index]?.store(first + at, value);
+    }
+  }
+  return collectors.map((collector) => collector.finish());
+}
+
+/** Rows one by one, or points in runs. */
+function* chunksOf({ kernel, rowCount, rowLength }: CheckedRun): Generator<Chunk> {
+  if (kernel.hasRows) {
+    for (let row = 0; row < rowCount; row++) yield { row, first: row * rowLength, count: rowLength };
+    return;
+  }
+  for (let first = 0; first < rowCount; first += CHUNK) {
+    yield { row: 0, first, count: Math.min(CHUNK, rowCount - first) };
+  }
+}

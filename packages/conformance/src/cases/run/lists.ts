@@ -1,0 +1,246 @@
+import { NODE_OPS, type NodeOp, STORAGE_DTYPES } from '@concord/backend-core/kernel';
+import { INTEGER_SPECIALS, FLOAT_SPECIALS } from '../../run/data.ts';
+import { GATHER_KERNELS } from '../../run/gather-kernels.ts';
+import { FOLD_CASES, inputTypeOf, NODE_CASES } from '../../run/node-kernels.ts';
+import type { RunParams } from '../../run/params.ts';
+
+/** Name of a check, and the parameters that differ from the defaults. */
+export type RunEntry = readonly [check: string, params: Partial<RunParams>];
+
+const countOf = (type: string): number =>
+  type === 'f32' ? FLOAT_SPECIALS.length : INTEGER_SPECIALS[type === 'u32' ? 'u32' : 'i32'].length;
+
+/** Each operation of each type on all pairs of special values, then where its function bends, then anywhere. */
+const nodes: readonly RunEntry[] = NODE_CASES.flatMap(([kernel, type]): RunEntry[] => {
+  const count = countOf(inputTypeOf(type));
+  const isFunction = type === 'f32' && NODE_OPS[kernel].operands === 1;
+  return [
+    ['node', { kernel, type, shape: [count, count], data: 'specials' }],
+    ['node', { kernel, type, shape: [509], data: 'any' }],
+    ...(isFunction ? [['node', { kernel, type, shape: [2048], data: 'functions' }] as const] : []),
+  ];
+});
+
+const WITH_CONSTANTS: readonly NodeOp[] = [
+  'add',
+  'sub',
+  'mul',
+  'div',
+  'min',
+  'max',
+  'eq',
+  'ne',
+  'lt',
+  'le',
+  'gt',
+  'ge',
+  'pow',
+];
+
+/** Constants that a compiler may wrongly fold: x + NaN, x * 0, x < infinity, x / -1. */
+const constants: readonly RunEntry[] = [
+  ...WITH_CONSTANTS.flatMap((kernel): RunEntry[] =>
+    [0, 1].map((seed) => ['constant', { kernel, type: 'f32', shape: [FLOAT_SPECIALS.length], data: 'specials', seed }]),
+  ),
+  ...(['add', 'mul', 'div', 'rem', 'shl', 'shr', 'lt', 'and'] as const).flatMap((kernel): RunEntry[] =>
+    (['i32', 'u32'] as const).flatMap((type) =>
+      [0, 3].map((seed): RunEntry => ['constant', { kernel, type, shape: [countOf(type)], data: 'specials', seed }]),
+    ),
+  ),
+];
+
+/** Lengths of folds: nothing, one, less than a vector, a tile, and what no tile divides. */
+const folds: readonly RunEntry[] = FOLD_CASES.flatMap(([kernel, type]): RunEntry[] => {
+  const entry = (rows: number, length: number, data: string, more: Partial<RunParams> = {}): RunEntry => [
+    'fold',
+    { kernel, type, shape: [rows, length], folded: 1, data, ...more },
+  ];
+  const exact = kernel === 'product' ? 'factors' : 'small';
+  const isLeast = kernel === 'min' || kernel === 'argmin' || kernel === 'all';
+  const spike = isLeast ? 'low-spike' : 'spike';
+  return [
+    ...[0, 1, 7, 1024].map((length) => entry(5, length, exact)),
+    entry(7, 7, spike),
+    entry(14, 1024, spike),
+    entry(1, 50_257, exact),
+    entry(4, 50_257, spike),
+    entry(300, 33, exact, { views: 'transposed' }),
+    entry(300, 33, spike, { views: 'permuted', offset: 1 }),
+    entry(9, 65, 'rare-specials'),
+    // More rows than one dimension of workgroups has; for one fold of each kind.
+    ...(kernel === 'sum' || (kernel === 'argmax' && type === 'f32') ? [entry(70_001, 3, exact)] : []),
+    ['fold', { kernel, type, shape: [6, 5, 4, 7], folded: 3, data: exact }],
+    ['fold', { kernel, type, shape: [3, 2, 5, 7], folded: 2, data: spike, views: 'permuted' }],
+    ...(kernel.startsWith('arg') ? [entry(5, 129, 'equal'), entry(3, 5000, 'equal')] : []),
+    // The roundings of a running float32 sum would all go the same way.
+    ...(type === 'f32' && (kernel === 'sum' || kernel === 'mean') ? [entry(1, 50_257, 'same-float')] : []),
+    ...(kernel === 'mean' ? [entry(3, 300, 'huge'), entry(300, 8, 'huge', { views: 'transposed' })] : []),
+  ];
+});
+
+const NARROW = Object.values(STORAGE_DTYPES).flatMap((dtypes) => dtypes.slice(1));
+
+/** Element types in memory, in and out, where a neighbour may share the word. */
+const dtypes: readonly RunEntry[] = NARROW.flatMap((dtype): RunEntry[] => {
+  const kernel = dtype === 'i8' ? 'copy i32' : dtype === 'u8' ? 'copy u32' : 'copy';
+  const arithmetic = dtype === 'i8' ? 'sub i32' : dtype === 'u8' ? 'mul u32' : 'sum and difference';
+  const [words, word] = [
+    { kernel, dtype },
+    { kernel: arithmetic, dtype },
+  ];
+  return [
+    ...[1, 2, 3, 5, 64, 257].flatMap((n): RunEntry[] =>
+      [0, 1, 3].map((offset) => ['kernel', { ...words, shape: [n], data: 'bits', offset }]),
+    ),
+    ...(['padded', 'transposed', 'permuted', 'repeated', 'scalar'] as const).flatMap((views): RunEntry[] => [
+      ['kernel', { ...word, shape: [5, 7, 3], data: 'any', views, offset: 1 }],
+      ['kernel', { ...word, shape: [33, 65], data: 'small', views }],
+    ]),
+    ...(['packed', 'together', 'in-place', 'same-input', 'interleaved', 'woven'] as const).map((place): RunEntry => [
+      'kernel',
+      { ...word, shape: [61, 5], data: 'any', place, offset: 1 },
+    ]),
+    ...(dtype === 'f16' || dtype === 'bf16'
+      ? [
+          ['kernel', { kernel: 'cast', dtype, shape: [65_536], data: 'bits' }] as const,
+          ['kernel', { kernel: 'cast', dtype, shape: [4096], data: 'any', offset: 1 }] as const,
+          ['kernel', { kernel: 'softmax', dtype, shape: [9, 77], folded: 1, data: 'moderate', offset: 1 }] as const,
+          [
+            'kernel',
+            { kernel: 'softmax', dtype, shape: [9, 77], folded: 1, data: 'moderate', place: 'in-place' },
+          ] as const,
+        ]
+      : [['kernel', { kernel: arithmetic, dtype, shape: [4096], data: 'bits', offset: 3 }] as const]),
+  ];
+});
+
+/** Views of every kind, at every rank. */
+const layouts: readonly RunEntry[] = [
+  ...['dense', 'padded', 'transposed', 'permuted', 'repeated', 'scalar'].flatMap((views): RunEntry[] => [
+    ['kernel', { kernel: 'sum and difference', shape: [33, 65], views }],
+    ['kernel', { kernel: 'sum and difference', shape: [4, 1, 5, 1, 3], views, offset: 1 }],
+    ['kernel', { kernel: 'both operands of seven', shape: [3, 4, 5, 6], data: 'any', views }],
+    ['kernel', { kernel: 'both operands of seven', shape: [3, 4, 5, 6], data: 'any', views, place: 'packed' }],
+    ['kernel', { kernel: 'softmax', shape: [5, 3, 40], folded: 1, data: 'moderate', views }],
+    ['kernel', { kernel: 'three folds in a chain', shape: [7, 4, 9], folded: 2, data: 'any', views }],
+    ['kernel', { kernel: 'layerNorm', shape: [6, 96], folded: 1, data: 'moderate', views }],
+    ['kernel', { kernel: 'copy', shape: [2, 1, 3, 1, 2, 1, 4, 2], data: 'bits', views }],
+  ]),
+  ...Array.from({ length: 9 }, (_, rank): RunEntry => {
+    const shape = [3, 2, 1, 4, 2, 3, 1, 2].slice(0, rank);
+    return ['kernel', { kernel: 'sub i32', shape, data: 'any', views: 'mixed', offset: rank }];
+  }),
+  ...Array.from({ length: 8 }, (_, rest): RunEntry => {
+    const shape = [2, 3, 2, 1, 4, 2, 3, 2].slice(0, rest + 1);
+    return ['kernel', { kernel: 'sum and max of rows', shape, folded: 1 + (rest % (rest + 1)), views: 'mixed' }];
+  }),
+  ...[1, 2, 3, 4, 5, 63, 64, 65, 255, 256, 257, 1023, 1025].map((n): RunEntry => [
+    'kernel',
+    { kernel: 'mul u32', shape: [n], data: 'any' },
+  ]),
+];
+
+const places: readonly RunEntry[] = [
+  ...(['packed', 'together', 'in-place', 'same-input', 'interleaved', 'woven'] as const).flatMap(
+    (place): RunEntry[] => [
+      ['kernel', { kernel: 'sum and difference', shape: [257], place }],
+      ['kernel', { kernel: 'sum and difference', shape: [9, 31], place, views: 'transposed', offset: 1 }],
+      ['kernel', { kernel: 'swap by select', shape: [129], data: 'bits', place }],
+      ['kernel', { kernel: 'softmax', shape: [17, 257], folded: 1, data: 'moderate', place }],
+      ['kernel', { kernel: 'softmax', shape: [257, 17], folded: 1, data: 'moderate', place, views: 'transposed' }],
+      ['kernel', { kernel: 'layerNorm', shape: [3, 1025], folded: 1, data: 'moderate', place }],
+      ['kernel', { kernel: 'three folds in a chain', shape: [5, 200], folded: 1, data: 'any', place }],
+    ],
+  ),
+];
+
+const levels: readonly RunEntry[] = [
+  ...['dense', 'permuted'].flatMap((views): RunEntry[] => [
+    ['kernel', { kernel: 'row from call', shape: [5, 6, 7], folded: 1, views }],
+    ['kernel', { kernel: 'row from call', shape: [5, 6, 7], folded: 2, views }],
+    ['kernel', { kernel: 'row from call', shape: [5, 6, 7], folded: 3, views }],
+    ['kernel', { kernel: 'fold of a row and of the call', shape: [5, 6, 7], folded: 1, data: 'any', views }],
+    ['kernel', { kernel: 'extents', shape: [5, 6, 7], data: 'any', views }],
+    ['kernel', { kernel: 'max of what exceeds the mean of integers', shape: [19, 37], folded: 1, views }],
+  ]),
+  ['kernel', { kernel: 'fold of a row and of the call', shape: [4, 3000], folded: 1, data: 'small' }],
+  ['kernel', { kernel: 'spread of the call', shape: [300] }],
+  ['kernel', { kernel: 'spread of the call' }],
+  ['kernel', { kernel: 'clamp', shape: [FLOAT_SPECIALS.length, FLOAT_SPECIALS.length], data: 'specials' }],
+  ['kernel', { kernel: 'random floats', shape: [7, 601] }],
+  ...['softmax', 'log softmax', 'variance', 'layerNorm', 'rmsNorm'].flatMap((kernel): RunEntry[] => [
+    ...[1, 7, 128, 1023, 1024, 5000].map((length): RunEntry => [
+      'kernel',
+      { kernel, shape: [5, length], folded: 1, data: 'moderate' },
+    ]),
+    ['kernel', { kernel, shape: [1, 50_257], folded: 1, data: 'moderate' }],
+    ['kernel', { kernel, shape: [40, 33], folded: 1, data: 'moderate', views: 'transposed' }],
+    ['kernel', { kernel, shape: [21, 65], folded: 1, data: 'rare-specials' }],
+    ['kernel', { kernel, shape: [4, 6, 50], folded: 2, data: 'moderate' }],
+    ['repeat', { kernel, shape: [3, 3001], folded: 1, data: 'moderate' }],
+  ]),
+  ...[7, 1024, 50_257].flatMap((length): RunEntry[] => [
+    ['kernel', { kernel: 'three folds in a chain', shape: [3, length], folded: 1, data: 'any' }],
+    ['kernel', { kernel: 'max of what exceeds the mean of integers', shape: [3, length], folded: 1 }],
+    ['kernel', { kernel: 'first of each', shape: [3, length], folded: 1, data: 'small' }],
+  ]),
+];
+
+const gathers: readonly RunEntry[] = [
+  ...Object.keys(GATHER_KERNELS).flatMap((kernel): RunEntry[] => {
+    const isRows = kernel === 'rows of a table' || kernel === 'at the greatest' || kernel.startsWith('sum of');
+    const folded = isRows ? 1 : 0;
+    return ['dense', 'permuted', 'scalar'].flatMap((views): RunEntry[] => [
+      ['gather', { kernel, shape: [13, 7], folded, data: 'indices', views }],
+      ['gather', { kernel, shape: [300, 6], folded, data: 'indices', views, dtype: views === 'dense' ? 'f16' : 'own' }],
+    ]);
+  }),
+  [
+    'gather',
+    { kernel: 'gather 2 by i32', shape: [INTEGER_SPECIALS.i32.length, INTEGER_SPECIALS.i32.length], data: 'specials' },
+  ],
+  [
+    'gather',
+    { kernel: 'gather 3 by u32', shape: [INTEGER_SPECIALS.u32.length, INTEGER_SPECIALS.u32.length], data: 'specials' },
+  ],
+  ['gather', { kernel: 'gather 1 by i32', shape: [1025], data: 'indices', dtype: 'i8', offset: 1 }],
+  ['gather', { kernel: 'gather 3 by u32', shape: [40, 9], data: 'indices', dtype: 'u8', offset: 3 }],
+  ['gather', { kernel: 'gather 1 by i32', shape: [257], data: 'indices', place: 'packed', dtype: 'bf16' }],
+];
+
+const zeros: readonly RunEntry[] = [
+  ...[[0], [0, 3], [3, 0], [2, 0, 4]].flatMap((shape): RunEntry[] => [
+    ['kernel', { kernel: 'sum and difference', shape }],
+    ['kernel', { kernel: 'sum and max of rows', shape, folded: 1 }],
+    ['kernel', { kernel: 'softmax', shape, folded: 1 }],
+  ]),
+  ['kernel', { kernel: 'sum and max of rows', shape: [4, 0, 3], folded: 2, views: 'permuted' }],
+  ['kernel', { kernel: 'row from call', shape: [4, 0], folded: 1 }],
+  ['kernel', { kernel: 'variance', shape: [4, 0], folded: 1 }],
+];
+
+/** Over 65,535 workgroups of 256, of 64 or of words of four elements. */
+const long: readonly RunEntry[] = [
+  ['long', { kernel: 'mul u32', shape: [65_537 * 256 + 3], data: 'any', dtype: 'u8' }],
+  ['long', { kernel: 'copy', shape: [65_537 * 64 + 1], data: 'bits', dtype: 'f16', offset: 1 }],
+];
+
+const maximal: readonly RunEntry[] = [
+  ...[200, 256].map((seed): RunEntry => ['maximal', { kernel: 'map', shape: [3, 111], data: 'any', seed }]),
+  ...[150, 250].map((seed): RunEntry => ['maximal', { kernel: 'rows', shape: [5, 129], folded: 1, data: 'any', seed }]),
+];
+
+/** The cases of `run` that are written by hand. */
+export const HAND_WRITTEN: readonly RunEntry[] = [
+  ...nodes,
+  ...constants,
+  ...folds,
+  ...dtypes,
+  ...layouts,
+  ...places,
+  ...levels,
+  ...gathers,
+  ...zeros,
+  ...long,
+  ...maximal,
+];

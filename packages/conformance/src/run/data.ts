@@ -1,0 +1,139 @@
+import type { DType } from '@concord/backend-core';
+import type { NumberType } from '@concord/backend-core/kernel';
+import { drawAnyMagnitude, drawModerate, SPECIAL_VALUES, SUBNORMALS } from '../checks/elementwise.ts';
+import type { Random } from '../harness/random.ts';
+import { bytesOf, encodeElement } from './storage.ts';
+
+/** What operands of a `run` can hold. */
+export type DataKind =
+  | 'small'
+  | 'factors'
+  | 'moderate'
+  | 'functions'
+  | 'any'
+  | 'bits'
+  | 'specials'
+  | 'rare-specials'
+  | 'spike'
+  | 'low-spike'
+  | 'huge'
+  | 'equal'
+  | 'same-float'
+  | 'indices';
+
+/** Values at which integer arithmetic goes wrong. */
+export const INTEGER_SPECIALS: Readonly<Record<'i32' | 'u32', readonly number[]>> = {
+  i32: [0, 1, -1, 2, -2, 3, -7, 31, 32, 33, -31, 65_535, 65_536, -65_536, 16_777_217].concat([
+    ...[2 ** 30, -(2 ** 30), 2 ** 31 - 1, 2 ** 31 - 2, -(2 ** 31), 1 - 2 ** 31, 46_341, 0x55555555, -0x55555556],
+  ]),
+  u32: [0, 1, 2, 3, 7, 31, 32, 33, 63, 255, 65_535, 65_536, 65_537, 16_777_217].concat([
+    ...[2 ** 31, 2 ** 31 - 1, 2 ** 31 + 1, 2 ** 32 - 1, 2 ** 32 - 2, 2 ** 32 - 256, 0x55555555, 0xaaaaaaaa],
+  ]),
+};
+
+/** Every special value of float32 that operands are tried with. */
+export const FLOAT_SPECIALS: readonly number[] = [...SPECIAL_VALUES, ...SUBNORMALS];
+
+/** Places in a row where kernels change over: ends, lanes, vectors, sub-groups, tiles. */
+const EDGES = [0, -1, 32_768, 1024, 1, -2, 3, 4, 31, 32, 63, 64, 127, 128, 255, 256, 1023, 4095, 4096, 32_767];
+
+/** Values of element 1, 2, 3 of an operand. */
+export interface DataOf {
+  readonly kind: DataKind;
+  readonly type: NumberType;
+  readonly dtype: DType;
+  /** Which of the kernel's inputs it is, from 0 on. */
+  readonly operand: number;
+  /** Elements of a row of the domain, for what is rare or once a row; the element count where there are no rows. */
+  readonly rowLength: number;
+}
+
+/** How an operand is filled: the bits of the element with that row-major number. */
+export function drawBits(random: Random, data: DataOf): (index: number) => number {
+  const { kind, dtype } = data;
+  if (kind === 'bits') {
+    const mask = 2 ** (8 * bytesOf(dtype));
+    return () => random.uint32() % mask;
+  }
+  const value = drawValues(random, data);
+  return (index) => encodeElement(dtype, value(index));
+}
+
+/** The places of a row that get a spike, one after the other from row to row. */
+export function spikePlaces(rowLength: number): number[] {
+  const places = EDGES.map((place) => (place < 0 ? rowLength + place : place));
+  return [...new Set(places)].filter((place) => place >= 0 && place < rowLength);
+}
+
+function drawValues(random: Random, data: DataOf): (index: number) => number {
+  const { kind, type, operand, rowLength } = data;
+  const isFloat = type === 'f32';
+  const small = (): number => (type === 'u32' ? random.integer(0, 16) : random.integer(-8, 8));
+  switch (kind) {
+    case 'small':
+    case 'bits':
+      return small;
+    case 'factors':
+      return () => (random.chance(0.9) ? 1 : isFloat ? random.pick([2, 0.5, -1]) : random.integer(1, 9));
+    case 'moderate':
+      return isFloat ? () => 8 * random.unit() - 4 : small;
+    case 'functions':
+      return isFloat ? () => drawModerate(random) : small;
+    case 'any':
+      return isFloat ? () => drawAnyMagnitude(random) : () => anyInteger(random, type);
+    case 'specials':
+      return pairOf(specialsOf(type), operand);
+    case 'rare-specials': {
+      const list = isFloat ? [Number.NaN, Infinity, -Infinity] : INTEGER_SPECIALS[type];
+      const chance = 1 / (2 * Math.max(rowLength, 1));
+      return () => (random.chance(chance) ? random.pick(list) : small());
+    }
+    case 'spike':
+      return spiked(rowLength, small, 1000);
+    case 'low-spike':
+      return spiked(rowLength, () => small() + 20, type === 'u32' ? 1 : -1000);
+    case 'huge': {
+      const sign = random.pick([1, -1]);
+      return () => sign * (2e38 + 1.3e38 * random.unit());
+    }
+    case 'equal': {
+      const value = small();
+      return () => value;
+    }
+    case 'same-float': {
+      const value = isFloat ? Math.abs(random.wideFloat()) : small();
+      return () => value;
+    }
+    case 'indices':
+      return () => random.integer(type === 'u32' ? 0 : -3, 12);
+  }
+}
+
+/** Every value that is tried of a type. */
+export function specialsOf(type: NumberType): readonly number[] {
+  return type === 'f32' ? FLOAT_SPECIALS : INTEGER_SPECIALS[type];
+}
+
+/** The first operand stays at a value while the second goes through all of them. */
+function pairOf(list: readonly number[], operand: number): (index: number) => number {
+  const count = list.length;
+  return (index) => {
+    const at = operand === 0 ? Math.floor(index / count) : operand === 1 ? index : 7 * index + operand;
+    return list[at % count] as number;
+  };
+}
+
+function spiked(rowLength: number, base: () => number, spike: number): (index: number) => number {
+  const places = spikePlaces(rowLength);
+  return (index) => {
+    const value = base();
+    const row = Math.floor(index / rowLength);
+    return index % rowLength === places[row % places.length] ? spike : value;
+  };
+}
+
+function anyInteger(random: Random, type: 'i32' | 'u32'): number {
+  if (random.chance(0.2)) return random.pick(INTEGER_SPECIALS[type]);
+  const bits = random.uint32();
+  return type === 'i32' ? bits | 0 : bits;
+}

@@ -1,0 +1,153 @@
+import type { DType } from '@concord/backend-core';
+import { type Kernel, STORAGE_DTYPES } from '@concord/backend-core/kernel';
+import { Random } from '../harness/random.ts';
+import type { DataKind } from './data.ts';
+import { closureOf, graphKernel } from './graph-kernel.ts';
+import { GraphGrower } from './grow-graph.ts';
+import type { GraphStyle, Step } from './step.ts';
+import { makePlan } from './make-plan.ts';
+import { RUN_DEFAULTS, type RunParams } from './params.ts';
+import { PLACE_KINDS, type PlaceKind } from './placement.ts';
+import type { RunPlan } from './plan.ts';
+import type { ViewKind } from './view.ts';
+
+/** Largest number of nodes of a drawn graph: float ones soon lose their answer, exact ones have none to lose. */
+const MAX_NODES: Readonly<Record<GraphStyle, number>> = { float: 24, exact: 250 };
+const MAX_OUTPUTS = 3;
+
+/** Parameters that follow from a number alone. */
+export function drawRunParams(seed: number): RunParams {
+  const random = new Random(`run ${seed}`);
+  const style: GraphStyle = random.chance(0.6) ? 'float' : 'exact';
+  const nodes =
+    style === 'float' ? random.integer(3, 24) : random.pick([random.integer(4, 40), random.integer(40, 250)]);
+  const shape = drawShape(random, nodes > 40 ? 300 : 1500);
+  const folded = shape.length > 0 && random.chance(0.6) ? random.integer(1, shape.length) : 0;
+  const params: RunParams = {
+    ...RUN_DEFAULTS,
+    style,
+    shape,
+    folded,
+    data: random.pick(
+      style === 'float' ? ['moderate', 'moderate', 'moderate', 'rare-specials'] : ['small', 'any', 'any'],
+    ),
+    views: random.pick(['dense', 'mixed', 'mixed']),
+    dtype: random.pick(['own', 'mixed']),
+    place: random.chance(0.5) ? 'apart' : random.pick(PLACE_KINDS),
+    offset: random.pick([0, 0, 1, 3]),
+    seed,
+  };
+  const steps = stepsOf(params, Math.ceil(nodes * 1.5) + 12);
+  return { ...params, roots: chooseRoots(random, steps, Math.min(nodes + 8, MAX_NODES[style])) };
+}
+
+/** The plan of a drawn case. */
+export function drawnPlan(params: RunParams): RunPlan {
+  const { shape, seed } = params;
+  const grower = growerOf(params);
+  const steps = grower.growTo(Math.max(...params.roots) + 1);
+  const { gatherRank } = grower;
+  const axes = { rank: shape.length, rowRank: shape.length - params.folded, gatherRank };
+  const kernel = graphKernel(steps, params.roots, axes);
+  const isExact = params.style === 'exact';
+  const data = params.data as DataKind;
+  return makePlan({
+    ...{ seed: `run ${seed}`, kernel, shape, folded: params.folded },
+    ...{ place: params.place as PlaceKind, offset: params.offset, params: drawScalars(kernel, seed, isExact) },
+    dataOf: ({ type }) => (type !== 'f32' ? data : isExact && data !== 'rare-specials' ? 'small' : data),
+    viewOf: () => params.views as ViewKind,
+    dtypeOf: ({ name, type }) =>
+      params.dtype === 'own' ? type : new Random(`run ${seed} dtype ${name}`).pick<DType>(STORAGE_DTYPES[type]),
+    gatherShapeOf: () => {
+      const random = new Random(`run ${seed} gather`);
+      return Array.from({ length: gatherRank }, () => random.integer(1, gatherRank === 1 ? 40 : 7));
+    },
+  });
+}
+
+/** Smaller parameters: fewer nodes, axes, elements, then a plainer layout. */
+export function shrinkDrawn(params: RunParams): Partial<RunParams>[] {
+  const { roots, shape, folded } = params;
+  const smaller: Partial<RunParams>[] = [];
+  if (roots.length > 1) for (const root of roots) smaller.push({ roots: [root] });
+  const steps = stepsOf(params, Math.max(...roots) + 1);
+  for (const [index, root] of roots.entries()) {
+    for (const other of smallerRoots(steps, root)) smaller.push({ roots: replaced(roots, index, other) });
+  }
+  for (const [axis, size] of shape.entries()) {
+    const isFolded = axis >= shape.length - folded;
+    const without = shape.filter((_, other) => other !== axis);
+    if (!isFolded) smaller.push({ shape: without });
+    else if (folded > 1) smaller.push({ shape: without, folded: folded - 1 });
+    if (size <= 1) continue;
+    for (const less of [Math.ceil(size / 2), size - 1]) smaller.push({ shape: replaced(shape, axis, less) });
+  }
+  for (const name of ['place', 'views', 'dtype', 'offset'] as const) {
+    if (params[name] !== RUN_DEFAULTS[name]) smaller.push({ [name]: RUN_DEFAULTS[name] });
+  }
+  return smaller;
+}
+
+function replaced(list: readonly number[], index: number, value: number): number[] {
+  return list.map((old, at) => (at === index ? value : old));
+}
+
+function growerOf({ seed, style, folded }: RunParams): GraphGrower {
+  return new GraphGrower(seed, style as GraphStyle, folded > 0);
+}
+
+function stepsOf(params: RunParams, count: number): readonly Step[] {
+  return growerOf(params).growTo(count);
+}
+
+/** Late steps that can be stored, the ones with the largest graphs first, as long as all stays within the limits. */
+function chooseRoots(random: Random, steps: readonly Step[], maxNodes: number): number[] {
+  const wanted = random.integer(1, MAX_OUTPUTS);
+  const late = steps.flatMap(({ type }, index) => (type !== 'bool' && index > steps.length * 0.6 ? [index] : []));
+  const bySize = late
+    .map((index) => ({ index, size: closureOf(steps, [index]).length }))
+    .sort((a, b) => b.size - a.size || b.index - a.index);
+  const roots: number[] = [];
+  for (const { index } of bySize) {
+    if (roots.length === wanted) break;
+    if (closureOf(steps, roots).includes(index)) continue;
+    if (closureOf(steps, [...roots, index]).length + 4 <= maxNodes) roots.push(index);
+  }
+  return roots.length > 0 ? roots : [0];
+}
+
+/** Steps that a root depends on, instead of it: that with half of its graph, then its own operands. */
+function smallerRoots(steps: readonly Step[], root: number): number[] {
+  const storable = (index: number): boolean => steps[index]?.type !== 'bool';
+  const closure = closureOf(steps, [root]);
+  const half = closure.filter(
+    (index) => index !== root && storable(index) && closureOf(steps, [index]).length <= closure.length / 2,
+  );
+  const near = closure.filter((index) => index !== root && storable(index)).slice(-4);
+  return [...new Set([...half.slice(-1), ...near.reverse()])];
+}
+
+function drawShape(random: Random, most: number): number[] {
+  const rank = random.pick([0, 1, 1, 2, 2, 2, 3, 3, 4, 5, random.integer(6, 8)]);
+  const shape: number[] = [];
+  let rest = most;
+  for (let axis = 0; axis < rank; axis++) {
+    const size = Math.min(
+      rest,
+      random.pick([1, random.integer(2, 5), random.integer(2, 40), axis === rank - 1 ? rest : 9]),
+    );
+    shape.push(random.chance(0.01) ? 0 : size);
+    rest = Math.max(1, Math.floor(rest / size));
+  }
+  return random.permutation(rank).map((axis) => shape[axis] as number);
+}
+
+function drawScalars({ params }: Kernel, seed: number, isWhole: boolean): Record<string, number> {
+  return Object.fromEntries(
+    params.map(({ name, type }) => {
+      const random = new Random(`run ${seed} scalar ${name}`);
+      const value = type === 'f32' ? 4 * random.unit() - 2 : type === 'i32' ? random.uint32() | 0 : random.uint32();
+      return [name, type === 'f32' ? Math.round(isWhole ? value : value * 8) / (isWhole ? 1 : 8) : value];
+    }),
+  );
+}

@@ -1,0 +1,91 @@
+import {
+  defineKernel,
+  type InputSpec,
+  type Kernel,
+  type KernelBuilder,
+  type NumberType,
+  type Value,
+} from '@concord/backend-core/kernel';
+import type { Step } from './step.ts';
+import { storable } from './node-kernels.ts';
+
+/** The axes of the call that a graph is made for. */
+export interface GraphAxes {
+  readonly rank: number;
+  /** Axes that are not folded; the rank where none is. */
+  readonly rowRank: number;
+  readonly gatherRank: number;
+}
+
+/** The steps that some of them depend on, themselves included, in order. */
+export function closureOf(steps: readonly Step[], roots: readonly number[]): number[] {
+  const seen = new Set<number>();
+  const waiting = [...roots];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    waiting.push(...(steps[next] as Step).operands);
+  }
+  return [...seen].sort((a, b) => a - b);
+}
+
+/** The kernel that stores the values of `roots`, as `y0`, `y1`, ... */
+export function graphKernel(steps: readonly Step[], roots: readonly number[], axes: GraphAxes): Kernel {
+  const used = closureOf(steps, roots);
+  const inputs: Record<string, InputSpec> = {};
+  const params: Record<string, NumberType> = {};
+  for (const index of used) {
+    const { kind, name = '', type, level } = steps[index] as Step;
+    const number = type as NumberType;
+    if (kind === 'parameter') params[name] = number;
+    if (kind === 'input') inputs[name] = level === 'row' ? { type: number, level } : number;
+    if (kind === 'gather') inputs[name] = { type: number, access: 'gather', rank: axes.gatherRank as 1 };
+  }
+  return defineKernel('drawn', { inputs, params }, (symbols, k) => {
+    const values = new Map<number, Value>();
+    const context = { k, symbols: symbols as Readonly<Record<string, Value>>, axes, values };
+    for (const index of used) values.set(index, valueOf(context, steps[index] as Step));
+    const outputs = roots.map((root, index) => {
+      const value = storable(k, values.get(root) as Value);
+      return [`y${index}`, value.level === 'call' ? k.spread(value) : value] as const;
+    });
+    return Object.fromEntries(outputs);
+  });
+}
+
+interface Context {
+  readonly k: KernelBuilder;
+  readonly symbols: Readonly<Record<string, Value>>;
+  readonly axes: GraphAxes;
+  readonly values: ReadonlyMap<number, Value>;
+}
+
+function valueOf({ k, symbols, axes, values }: Context, step: Step): Value {
+  const any = k as unknown as Readonly<Record<string, (...operands: unknown[]) => Value>>;
+  const operands = step.operands.map((operand) => values.get(operand) as Value);
+  const { kind, op = '', name = '', value = 0, type } = step;
+  switch (kind) {
+    case 'constant':
+      return any[type]?.(value) as Value;
+    case 'parameter':
+    case 'input':
+      return symbols[name] as Value;
+    case 'index':
+    case 'rowIndex':
+    case 'extent': {
+      const count = kind === 'rowIndex' ? axes.rowRank : axes.rank;
+      // A call without such an axis has a zero in its place, of the same level.
+      if (count > 0) return any[kind]?.(value % count) as Value;
+      return kind === 'index' ? k.spread(k.u32(0)) : k.u32(0);
+    }
+    case 'gather':
+      return any['gather']?.(symbols[name], operands.slice(1), operands[0]) as Value;
+    case 'fold':
+      return k.fold(op as 'sum', operands[0] as Value<'f32'>);
+    case 'arithmetic':
+      return any[op.startsWith('bitcast') ? 'bitcast' : op]?.(
+        ...(op.startsWith('bitcast') ? [op.slice('bitcast'.length).toLowerCase()] : []),
+        ...operands,
+      ) as Value;
+  }
+}

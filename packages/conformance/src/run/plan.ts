@@ -1,0 +1,37 @@
+import type { DType } from '@concord/backend-core';
+import type { Kernel } from '@concord/backend-core/kernel';
+
+/** Where an operand lies: in which of the case's allocations, and how many bytes behind its start. */
+export interface Place {
+  readonly buffer: number;
+  readonly byteOffset: number;
+}
+
+/** One operand of a planned `run`, without its place. */
+export interface PlannedOperand {
+  readonly name: string;
+  readonly dtype: DType;
+  /** Sizes of its own axes. */
+  readonly shape: readonly number[];
+  /** Elements from one index to the next, one per axis. */
+  readonly strides: readonly number[];
+  /** Whether the call says the strides, or leaves them out as the default. */
+  readonly saysStrides: boolean;
+  readonly isOutput: boolean;
+  /** Whether it is a gather input, whose call says the shape. */
+  readonly isGather: boolean;
+  /** The element at each distance from the first, as bits; poison in gaps. Undefined for an output. */
+  readonly bits?: Uint32Array;
+}
+
+/** A call of `run` as data: what runs, on what, and where everything lies. */
+export interface RunPlan {
+  readonly kernel: Kernel;
+  readonly shape: readonly number[];
+  readonly folded: number;
+  /** In the order of the kernel's inputs, then of its outputs. */
+  readonly operands: readonly PlannedOperand[];
+  /** Of the operands, in their order. */
+  readonly places: readonly Place[];
+  readonly params: Readonly<Record<string, number>>;
+}

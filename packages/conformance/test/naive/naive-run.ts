@@ -1,0 +1,351 @@
+import type { DType } from '@concord/backend-core';
+import type { Operand, ResolvedRun, RunLayout } from '@concord/backend-core/implement';
+import type { FoldOp, Kernel, KernelNode, NodeOp } from '@concord/backend-core/kernel';
+import { bytesOf, decodeElement, encodeElement } from '../../src/run/storage.ts';
+import { applyNode, wrapped } from './functions.ts';
+
+type Call = ResolvedRun<ArrayBuffer>;
+
+/** A fold under way. */
+export interface FoldState {
+  value: number;
+  /** Place in the row of what `argmax` and `argmin` found. */
+  place: number;
+  count: number;
+}
+
+/** The parts of {@link naiveRun}, so that a test can plant a bug into one of them. */
+export interface Parts {
+  /** What a kernel is told of an operand's layout. */
+  layout(layout: RunLayout, role: 'input' | 'output', call: Call): RunLayout;
+  params(call: Call): readonly number[];
+  /** Whether a row is computed. */
+  computesRow(row: number, call: Call): boolean;
+  /** How many elements of a row are folded. */
+  foldLength(rowLength: number, node: number, call: Call): number;
+  /** Which row an input of rows, or of elements in a fold, is read at. */
+  rowOf(row: number, node: KernelNode, call: Call): number;
+  apply(op: NodeOp, type: string, operandType: string, operands: readonly number[]): number;
+  foldStart(op: FoldOp, type: string): number;
+  foldStep(op: FoldOp, type: string, state: FoldState, x: number, place: number): void;
+  foldEnd(op: FoldOp, type: string, state: FoldState, rowLength: number): number;
+  /** An index of a gather input, or undefined where it is outside. */
+  gatherIndex(index: number, size: number, axis: number, layout: RunLayout): number | undefined;
+  index(place: number, axis: number, call: Call): number;
+  decode(dtype: DType, bits: number): number;
+  encode(dtype: DType, value: number): number;
+  /** Puts an element into its place; `view` begins where the output does. */
+  write(view: DataView, layout: RunLayout, distance: number, bits: number): void;
+  /** What is computed anew after the first store of a point. */
+  readonly recomputed: 'nothing' | 'elements' | 'folds';
+  /** Whether what is only copied keeps its bits. */
+  readonly keepsBits: boolean;
+}
+
+const FOLD_STARTS: Readonly<Record<FoldOp, number>> = {
+  sum: 0,
+  product: 1,
+  max: -Infinity,
+  min: Infinity,
+  mean: 0,
+  any: 0,
+  all: 1,
+  count: 0,
+  argmax: -Infinity,
+  argmin: Infinity,
+};
+const LIMITS: Readonly<Record<string, readonly [number, number]>> = {
+  f32: [-Infinity, Infinity],
+  i32: [-(2 ** 31), 2 ** 31 - 1],
+  u32: [0, 2 ** 32 - 1],
+};
+
+/** What the contract says. */
+export const RIGHT: Parts = {
+  layout: (layout) => layout,
+  params: ({ params }) => params,
+  computesRow: () => true,
+  foldLength: (rowLength) => rowLength,
+  rowOf: (row) => row,
+  apply: applyNode,
+  foldStart: (op, type) => {
+    const [least, greatest] = LIMITS[type] ?? [0, 1];
+    return op === 'max' ? least : op === 'min' ? greatest : FOLD_STARTS[op];
+  },
+  foldStep: (op, type, state, x, place) => {
+    switch (op) {
+      case 'sum':
+      case 'mean':
+        state.value = type === 'f32' ? state.value + x : wrapped(type, state.value + x);
+        break;
+      case 'product':
+        state.value = type === 'f32' ? state.value * x : wrapped(type, Math.imul(state.value, x));
+        break;
+      case 'max':
+        state.value = Math.max(state.value, x);
+        break;
+      case 'min':
+        state.value = Math.min(state.value, x);
+        break;
+      case 'any':
+        state.value |= x;
+        break;
+      case 'all':
+        state.value &= x;
+        break;
+      case 'count':
+        state.value += x;
+        break;
+      case 'argmax':
+      case 'argmin': {
+        const isBetter = op === 'argmax' ? x > state.value : x < state.value;
+        const isFirstNan = Number.isNaN(x) && !Number.isNaN(state.value);
+        if (isBetter || isFirstNan || state.count === 0) [state.value, state.place] = [x, place];
+      }
+    }
+    state.count++;
+  },
+  foldEnd: (op, type, { value, place }, rowLength) => {
+    if (op.startsWith('arg')) return place;
+    if (op === 'mean') return Math.fround(value / rowLength);
+    return type === 'f32' ? Math.fround(value) : value;
+  },
+  gatherIndex: (index, size) => (index >= 0 && index < size ? index : undefined),
+  index: (place) => place,
+  decode: decodeElement,
+  encode: encodeElement,
+  write: (view, { dtype }, distance, bits) => {
+    const size = bytesOf(dtype);
+    const at = distance * size;
+    if (size === 4) view.setUint32(at, bits, true);
+    else if (size === 2) view.setUint16(at, bits, true);
+    else view.setUint8(at, bits);
+  },
+  recomputed: 'nothing',
+  keepsBits: true,
+};
+
+/** Computes a kernel point by point with one number at a time, by its definition. */
+export function naiveRun(call: Call, parts: Parts = RIGHT): void {
+  new NaiveRun(call, parts).run();
+}
+
+/** Operands of each node, itself included, that are of element level: what a fold computes at each element. */
+function closures(kernel: Kernel): ReadonlyMap<number, readonly number[]> {
+  const map = new Map<number, readonly number[]>();
+  for (const [index, node] of kernel.nodes.entries()) {
+    if (node.kind !== 'fold') continue;
+    const seen = new Set<number>();
+    const visit = (at: number): void => {
+      const operand = kernel.nodes[at] as KernelNode;
+      if (seen.has(at) || operand.kind === 'fold') return;
+      seen.add(at);
+      for (const next of operandsOf(operand)) visit(next);
+    };
+    visit(node.operands[0]);
+    map.set(
+      index,
+      [...seen].sort((a, b) => a - b),
+    );
+  }
+  return map;
+}
+
+const operandsOf = (node: KernelNode): readonly number[] => ('operands' in node ? node.operands : []);
+
+/** A row-major number as the index along each axis. */
+function split(index: number, shape: readonly number[]): number[] {
+  const place = shape.map(() => 0);
+  let rest = index;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    const size = shape[axis] as number;
+    place[axis] = rest % size;
+    rest = Math.floor(rest / size);
+  }
+  return place;
+}
+
+class NaiveRun {
+  readonly #call: Call;
+  readonly #parts: Parts;
+  readonly #kernel: Kernel;
+  readonly #inputs: readonly RunLayout[];
+  readonly #outputs: readonly RunLayout[];
+  readonly #views: ReadonlyMap<Operand<ArrayBuffer>, DataView> = new Map();
+  readonly #values: number[] = [];
+  /** The bits of what only passed through, which a NaN keeps. */
+  readonly #bits: (number | undefined)[] = [];
+  readonly #closures: ReadonlyMap<number, readonly number[]>;
+
+  constructor(call: Call, parts: Parts) {
+    this.#call = call;
+    this.#parts = parts;
+    this.#kernel = call.geometry.kernel;
+    this.#inputs = call.geometry.inputs.map((layout) => parts.layout(layout, 'input', call));
+    this.#outputs = call.geometry.outputs.map((layout) => parts.layout(layout, 'output', call));
+    this.#closures = closures(this.#kernel);
+  }
+
+  run(): void {
+    const { rowCount } = this.#call.geometry;
+    for (let row = 0; row < rowCount; row++) if (this.#parts.computesRow(row, this.#call)) this.#row(row);
+  }
+
+  #row(row: number): void {
+    const { outputs } = this.#kernel;
+    const { rowLength } = this.#call.geometry;
+    this.#computeRow(row);
+    this.#storeOutputs('row', row, 0);
+    if (outputs.every(({ level }) => level === 'row')) return;
+    for (let element = 0; element < rowLength; element++) {
+      if (element > 0 && this.#parts.recomputed === 'folds') this.#computeRow(row);
+      this.#computeElement(row, element);
+      this.#storeOutputs('element', row, element);
+    }
+  }
+
+  #computeRow(row: number): void {
+    for (const [index, node] of this.#kernel.nodes.entries()) {
+      if (node.kind === 'fold') this.#fold(index, node, row);
+      else if (node.level !== 'element') this.#compute(index, row, 0);
+    }
+  }
+
+  #computeElement(row: number, element: number): void {
+    for (const [index, node] of this.#kernel.nodes.entries()) {
+      if (node.level === 'element') this.#compute(index, row, element);
+    }
+  }
+
+  #fold(index: number, { op, operands }: KernelNode & { kind: 'fold' }, row: number): void {
+    const [operand] = operands;
+    const { type } = this.#kernel.nodes[operand] as KernelNode;
+    const { rowLength } = this.#call.geometry;
+    const state: FoldState = { value: this.#parts.foldStart(op, type), place: 0, count: 0 };
+    const length = this.#parts.foldLength(rowLength, index, this.#call);
+    for (let element = 0; element < length; element++) {
+      for (const node of this.#closures.get(index) ?? []) this.#compute(node, row, element);
+      this.#parts.foldStep(op, type, state, this.#values[operand] as number, element);
+    }
+    this.#values[index] = this.#parts.foldEnd(op, type, state, rowLength);
+    this.#bits[index] = undefined;
+  }
+
+  #compute(index: number, row: number, element: number): void {
+    const node = this.#kernel.nodes[index] as KernelNode;
+    this.#bits[index] = undefined;
+    this.#values[index] = this.#valueOf(index, node, row, element);
+  }
+
+  #valueOf(index: number, node: KernelNode, row: number, element: number): number {
+    const operands = operandsOf(node).map((operand) => this.#values[operand] as number);
+    const { shape } = this.#call.geometry;
+    switch (node.kind) {
+      case 'constant':
+        return decodeElement(node.type === 'bool' ? 'u32' : node.type, node.bits);
+      case 'parameter':
+        return this.#parts.params(this.#call)[
+          this.#kernel.params.findIndex(({ name }) => name === node.name)
+        ] as number;
+      case 'input':
+        return this.#load(index, node, this.#parts.rowOf(row, node, this.#call), element);
+      case 'gather':
+        return this.#gather(index, node, operands);
+      case 'index': {
+        const axis = node.axis < 0 ? shape.length + node.axis : node.axis;
+        return this.#parts.index(this.#place(row, element)[axis] as number, axis, this.#call);
+      }
+      case 'rowIndex': {
+        const rowRank = shape.length - this.#call.geometry.folded;
+        return this.#place(row, 0)[node.axis < 0 ? rowRank + node.axis : node.axis] as number;
+      }
+      case 'extent':
+        return shape[node.axis < 0 ? shape.length + node.axis : node.axis] as number;
+      case 'arithmetic': {
+        const operandType = (this.#kernel.nodes[node.operands.at(-1) as number] as KernelNode).type;
+        if (node.op === 'select') this.#bits[index] = this.#bits[node.operands[operands[0] === 1 ? 1 : 2] as number];
+        return this.#parts.apply(node.op, node.type, operandType, operands);
+      }
+      case 'spread':
+        this.#bits[index] = this.#bits[node.operands[0]];
+        return operands[0] as number;
+      case 'fold':
+        return this.#values[index] as number;
+    }
+  }
+
+  /** The point along each axis. */
+  #place(row: number, element: number): number[] {
+    const { shape, folded } = this.#call.geometry;
+    const rowRank = shape.length - folded;
+    return [...split(row, shape.slice(0, rowRank)), ...split(element, shape.slice(rowRank))];
+  }
+
+  #distance(layout: RunLayout, row: number, element: number): number {
+    const place = this.#place(row, element);
+    return layout.strides.reduce((sum, stride, axis) => sum + stride * (place[axis] as number), 0);
+  }
+
+  #load(index: number, node: KernelNode & { kind: 'input' }, row: number, element: number): number {
+    const at = this.#kernel.inputs.findIndex(({ name }) => name === node.name);
+    const layout = this.#inputs[at] as RunLayout;
+    return this.#read(index, at, this.#distance(layout, row, element));
+  }
+
+  #gather(index: number, node: KernelNode & { kind: 'gather' }, operands: readonly number[]): number {
+    const at = this.#kernel.inputs.findIndex(({ name }) => name === node.name);
+    const layout = this.#inputs[at] as RunLayout;
+    let distance = 0;
+    for (const [axis, size] of layout.shape.entries()) {
+      const place = this.#parts.gatherIndex(operands[axis + 1] as number, size, axis, layout);
+      if (place === undefined) return operands[0] as number;
+      distance += place * (layout.strides[axis] as number);
+    }
+    return this.#read(index, at, distance);
+  }
+
+  #read(index: number, at: number, distance: number): number {
+    const { dtype } = this.#inputs[at] as RunLayout;
+    const view = this.#viewOf(this.#call.inputs[at] as Operand<ArrayBuffer>);
+    const size = bytesOf(dtype);
+    const from = distance * size;
+    const bits =
+      size === 4 ? view.getUint32(from, true) : size === 2 ? view.getUint16(from, true) : view.getUint8(from);
+    this.#bits[index] = bits;
+    return this.#parts.decode(dtype, bits);
+  }
+
+  #storeOutputs(level: 'row' | 'element', row: number, element: number): void {
+    for (const [at, output] of this.#kernel.outputs.entries()) {
+      if (output.level !== level) continue;
+      if (at > 0 && level === 'element' && this.#parts.recomputed === 'elements') this.#computeElement(row, element);
+      const layout = this.#outputs[at] as RunLayout;
+      const operand = this.#call.outputs[at];
+      if (operand === undefined) continue;
+      const kept =
+        this.#parts.keepsBits && this.#dtypeOfBits(output.node) === layout.dtype ? this.#bits[output.node] : undefined;
+      const bits = kept ?? this.#parts.encode(layout.dtype, this.#values[output.node] as number);
+      this.#parts.write(this.#viewOf(operand), layout, this.#distance(layout, row, element), bits);
+    }
+  }
+
+  /** The dtype that kept bits have: that of the input they came from. */
+  #dtypeOfBits(node: number): DType | undefined {
+    const from = this.#kernel.nodes[node] as KernelNode;
+    if (from.kind === 'input' || from.kind === 'gather') {
+      return this.#inputs[this.#kernel.inputs.findIndex(({ name }) => name === from.name)]?.dtype;
+    }
+    if (from.kind === 'spread') return this.#dtypeOfBits(from.operands[0]);
+    if (from.kind !== 'arithmetic' || from.op !== 'select') return undefined;
+    const [a, b] = from.operands.slice(1).map((operand) => this.#dtypeOfBits(operand));
+    return a === b ? a : undefined;
+  }
+
+  #viewOf(operand: Operand<ArrayBuffer>): DataView {
+    const known = this.#views.get(operand);
+    if (known !== undefined) return known;
+    const view = new DataView(operand.buffer, operand.byteOffset);
+    (this.#views as Map<Operand<ArrayBuffer>, DataView>).set(operand, view);
+    return view;
+  }
+}

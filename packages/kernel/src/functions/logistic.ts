@@ -1,0 +1,60 @@
+import type { Arithmetic } from '../arithmetic/arithmetic.ts';
+import { Terms } from './terms.ts';
+
+/** 64 ln 2. */
+const SHIFT = 44.36142;
+/** Beyond it e^-x is 0, also where subnormal numbers are kept. */
+const MOST = 104;
+/** Beyond it x e^-x is 0, also where subnormal numbers are kept. */
+const MOST_OF_PRODUCT = 112;
+
+/**
+ * The logistic function: 1 / (1 + e^-x) for x >= 0 and e^x / (1 + e^x) below, with the device's exponential of -|x| alone,
+ * which never overflows, and a denominator between 1 and 2. Grant: 8 + 2|x| ulp, of which the exponential has 3 + 2|x|.
+ */
+export function sigmoid<V>(a: Arithmetic<V>, x: V): V {
+  const k = new Terms(a);
+  const bits = k.bits(x);
+  const e = a.exp(k.neg(k.atMost(k.abs(x), MOST)));
+  const numerator = k.select(k.hasSign(bits), e, k.f(1));
+  return k.nanFrom(bits, k.bits(a.divide(numerator, k.plus(e, 1))));
+}
+
+/** x times the logistic function of x. At -Infinity the limit, 0. Grant: 8 + 2|x| ulp, of which the exponential has 3 + 2|x|. */
+export function silu<V>(a: Arithmetic<V>, x: V): V {
+  const k = new Terms(a);
+  const t = k.atMost(k.abs(x), MOST_OF_PRODUCT);
+  return timesLogistic(k, x, t, t);
+}
+
+/**
+ * x / (1 + e^-2z) = x (1 + tanh z) / 2, with z = sqrt(2 / pi) (x + 0.044715 x^3). The rounding of z, at most 4 |z| ulp of the
+ * result, comes on top of the exponential's.
+ */
+export function geluTanh<V>(a: Arithmetic<V>, x: V): V {
+  const k = new Terms(a);
+  // At 12 2z is 142.
+  const t = k.atMost(k.abs(x), 12);
+  const doubled = k.mul(t, k.plus(k.times(k.mul(t, t), 0.0713548162726), 1.59576912161));
+  return timesLogistic(k, x, t, k.atMost(doubled, MOST_OF_PRODUCT));
+}
+
+/**
+ * x times the logistic function of w, which has the sign of x and the magnitude `w`; `t` is |x|, cut off where e^-w
+ * is 0. x e^w is still a normal number where e^w is not any more: there 2^64 e^w is used instead.
+ */
+function timesLogistic<V>(k: Terms<V>, x: V, t: V, w: V): V {
+  const { a } = k;
+  const bits = k.bits(x);
+  const isNegative = k.hasSign(bits);
+  const isFar = k.less(k.f(64), w);
+  const e = a.exp(k.sub(k.select(isFar, k.f(SHIFT), k.f(0)), w));
+  const numerator = k.select(isNegative, k.neg(k.mul(t, e)), x);
+  const quotient = a.divide(numerator, k.plus(k.select(isFar, k.f(0), e), 1));
+  const scaled = k.select(k.both(isFar, isNegative), k.times(quotient, 2 ** -64), quotient);
+  // From 32 on the logistic function is 1.
+  const isItself = k.either(k.isNan(bits), k.both(k.not(isNegative), k.atLeastBits(bits, THIRTY_TWO)));
+  return k.float(k.choose(isItself, bits, k.bits(scaled)));
+}
+
+const THIRTY_TWO = 0x4200_0000;

@@ -1,0 +1,210 @@
+import type {
+  ArithmeticNode,
+  AxisNode,
+  FoldNode,
+  GatherNode,
+  InputNode,
+  Kernel,
+  KernelNode,
+  Level,
+  NodeOp,
+  ParameterNode,
+  ValueType,
+} from '@concord/backend-core/kernel';
+import { operandsOf } from '@concord/backend-core/kernel';
+import type { Arithmetic } from '../arithmetic/arithmetic.ts';
+import { arithmeticNode } from './arithmetic-node.ts';
+
+/** Where values come from that are not computed from others at the same point. */
+export interface Leaves<V> {
+  parameter(node: ParameterNode): V;
+  input(node: InputNode): V;
+  axis(node: AxisNode): V;
+  /** Reads a gather input; `outside` is the value for indices outside of it. */
+  gather(node: GatherNode, outside: V, indices: readonly V[], indexTypes: readonly ValueType[]): V;
+  /** The finished result of a fold. */
+  fold(node: FoldNode, index: number): V;
+}
+
+/** Whose float32 results may be regrouped with a sum that they feed. */
+const SUMMANDS: ReadonlySet<NodeOp> = new Set(['add', 'sub', 'mul']);
+/** Operations on float32 that do not look at bits: sums and products, and copies. */
+const PLAIN: ReadonlySet<NodeOp> = new Set(['add', 'sub', 'mul', 'neg', 'abs', 'select']);
+/** Operations whose result a compiler knows nothing of that it could hold against NaN. */
+const EXACT: ReadonlySet<NodeOp> = new Set(['neg', 'abs', 'select', 'bitcastF32']);
+/** Operations through which a sum or product can be seen. */
+const TRANSPARENT: ReadonlySet<NodeOp> = new Set(['neg', 'abs', 'select']);
+
+/**
+ * Computes the nodes of a graph on an {@link Arithmetic}, each once, when it is asked for. It hides from compilers that
+ * regroup, and that take NaN and infinity for impossible, what they must not see: a result of add, sub or mul that feeds
+ * another add or sub, what was computed and is now told by its bits, and one side of an operation of a value and itself.
+ *
+ * What is known in one scope is known in those inside it, not the other way round: code of a loop's body makes its own
+ * lowering, with that around the loop as `outer`.
+ */
+export class NodeLowering<V> {
+  readonly #a: Arithmetic<V>;
+  readonly #nodes: readonly KernelNode[];
+  readonly #leaves: Leaves<V>;
+  readonly #outer: NodeLowering<V> | undefined;
+  readonly #values: Map<number, V> = new Map();
+  readonly #hidden: Map<number, V> = new Map();
+
+  /** @param outer - whose values may be used, those of an enclosing scope */
+  constructor(a: Arithmetic<V>, { nodes }: Pick<Kernel, 'nodes'>, leaves: Leaves<V>, outer?: NodeLowering<V>) {
+    this.#a = a;
+    this.#nodes = nodes;
+    this.#leaves = leaves;
+    this.#outer = outer;
+  }
+
+  /** The value of a node. */
+  value(index: number): V {
+    const known = this.#known(index);
+    if (known !== undefined) return known;
+    // Nodes stand behind their operands: what is missing is computed in that order, without recursion.
+    for (const missing of this.#missing(index)) this.#values.set(missing, this.#compute(missing));
+    return this.#values.get(index) as V;
+  }
+
+  /** The value of a fold's operand, as the fold may take it. */
+  folded(node: FoldNode): V {
+    const [operand] = node.operands;
+    if (this.#nodes[operand]?.type !== 'f32') return this.value(operand);
+    return node.op === 'sum' ? this.#summand(operand) : this.#ofBits(operand);
+  }
+
+  #known(index: number): V | undefined {
+    const value = this.#values.get(index);
+    return value === undefined && this.#outer !== undefined ? this.#outer.#known(index) : value;
+  }
+
+  #missing(root: number): readonly number[] {
+    const missing = new Set<number>();
+    const stack = [root];
+    while (stack.length > 0) {
+      const index = stack.pop() as number;
+      if (missing.has(index) || this.#known(index) !== undefined) continue;
+      missing.add(index);
+      const node = this.#nodes[index] as KernelNode;
+      if (node.kind !== 'fold') stack.push(...operandsOf(node));
+    }
+    return [...missing].sort((x, y) => x - y);
+  }
+
+  #compute(index: number): V {
+    const node = this.#nodes[index] as KernelNode;
+    switch (node.kind) {
+      case 'constant':
+        return this.#a.constant(node.type, node.bits);
+      case 'parameter':
+        return this.#leaves.parameter(node);
+      case 'input':
+        return this.#leaves.input(node);
+      case 'index':
+      case 'rowIndex':
+      case 'extent':
+        return this.#leaves.axis(node);
+      case 'spread':
+        return this.value(node.operands[0]);
+      case 'fold':
+        return this.#leaves.fold(node, index);
+      case 'gather': {
+        const [outside, ...indices] = node.operands as [number, ...number[]];
+        const types = indices.map((operand) => (this.#nodes[operand] as KernelNode).type);
+        return this.#leaves.gather(
+          node,
+          this.value(outside),
+          indices.map((operand) => this.value(operand)),
+          types,
+        );
+      }
+      case 'arithmetic':
+        return this.#arithmetic(node);
+    }
+  }
+
+  #arithmetic(node: ArithmeticNode): V {
+    const types = node.operands.map((operand) => (this.#nodes[operand] as KernelNode).type);
+    const operands = node.operands.map((operand, place) => this.#operand(node.op, operand, types[place] === 'f32'));
+    const [first, second] = node.operands;
+    if (node.operands.length === 2 && types[0] === 'f32' && first === second) {
+      operands[1] = this.#a.opaque(operands[1] as V);
+    }
+    return arithmeticNode(this.#a, node, types, operands);
+  }
+
+  #operand(op: NodeOp, operand: number, isFloat: boolean): V {
+    if (!isFloat) return this.value(operand);
+    if (op === 'add' || op === 'sub') return this.#summand(operand);
+    return PLAIN.has(op) ? this.value(operand) : this.#ofBits(operand);
+  }
+
+  /** A value whose bits are going to be looked at. */
+  #ofBits(operand: number): V {
+    return this.#has(operand, isComputed) ? this.#opaque(operand) : this.value(operand);
+  }
+
+  /** A value that is going to be added. */
+  #summand(operand: number): V {
+    return this.#has(operand, isSummand) ? this.#opaque(operand) : this.value(operand);
+  }
+
+  #opaque(operand: number): V {
+    const known = this.#knownHidden(operand);
+    if (known !== undefined) return known;
+    const hidden = this.#a.opaque(this.value(operand));
+    this.#hidden.set(operand, hidden);
+    return hidden;
+  }
+
+  #knownHidden(operand: number): V | undefined {
+    const value = this.#hidden.get(operand);
+    return value === undefined && this.#outer !== undefined ? this.#outer.#knownHidden(operand) : value;
+  }
+
+  /** Whether a node is of a kind, or one that can be seen through spreads, signs and selects. */
+  #has(index: number, isOfKind: (node: KernelNode) => boolean): boolean {
+    const stack = [index];
+    const seen = new Set<number>();
+    while (stack.length > 0) {
+      const at = stack.pop() as number;
+      if (seen.has(at)) continue;
+      seen.add(at);
+      const node = this.#nodes[at] as KernelNode;
+      if (isOfKind(node)) return true;
+      if (node.kind === 'spread' || (node.kind === 'arithmetic' && TRANSPARENT.has(node.op))) {
+        stack.push(...operandsOf(node));
+      }
+    }
+    return false;
+  }
+}
+
+/** The nodes of a level, but for folds, whose values some nodes need at the same point, themselves among them. */
+export function nodesAtLevel(
+  { nodes }: Pick<Kernel, 'nodes'>,
+  roots: readonly number[],
+  level: Level,
+): readonly number[] {
+  const seen = new Set<number>();
+  const stack = [...roots];
+  while (stack.length > 0) {
+    const index = stack.pop() as number;
+    if (seen.has(index)) continue;
+    seen.add(index);
+    const node = nodes[index] as KernelNode;
+    if (node.kind !== 'fold') stack.push(...operandsOf(node));
+  }
+  return [...seen].filter((index) => nodes[index]?.level === level).sort((x, y) => x - y);
+}
+
+function isComputed(node: KernelNode): boolean {
+  return node.type === 'f32' && (node.kind === 'fold' || (node.kind === 'arithmetic' && !EXACT.has(node.op)));
+}
+
+function isSummand(node: KernelNode): boolean {
+  if (node.type !== 'f32') return false;
+  return node.kind === 'fold' || (node.kind === 'arithmetic' && SUMMANDS.has(node.op));
+}

@@ -1,0 +1,49 @@
+import type { Arithmetic } from '../arithmetic/arithmetic.ts';
+import { BITS, Terms } from './terms.ts';
+
+/** Where either is NaN that one's bits, else the result's. */
+function nanOfEither<V>(k: Terms<V>, x: V, y: V, result: V): V {
+  const hasNan = k.either(k.isNan(k.bits(x)), k.isNan(k.bits(y)));
+  return k.float(k.choose(hasNan, k.u(BITS.nan), k.bits(result)));
+}
+
+/** The lesser of two float32; NaN where either is, where the built-ins of shader languages drop NaN. */
+export function min<V>(a: Arithmetic<V>, x: V, y: V): V {
+  return nanOfEither(new Terms(a), x, y, a.min('f32', x, y));
+}
+
+/** The greater of two float32; NaN where either is. */
+export function max<V>(a: Arithmetic<V>, x: V, y: V): V {
+  return nanOfEither(new Terms(a), x, y, a.max('f32', x, y));
+}
+
+/** -1, 0 or 1 (zeros keep their sign); NaN of NaN. By the bits, exact. */
+export function sign<V>(a: Arithmetic<V>, x: V): V {
+  const k = new Terms(a);
+  const bits = k.bits(x);
+  const magnitude = k.magnitude(bits);
+  const isItself = k.either(a.equal('u32', magnitude, k.u(0)), k.above(magnitude, BITS.infinity));
+  return k.float(k.choose(isItself, bits, k.or(k.and(bits, BITS.sign), k.u(BITS.one))));
+}
+
+/** Whether a float32 is NaN, by its bits. */
+export function isNan<V>(a: Arithmetic<V>, x: V): V {
+  const k = new Terms(a);
+  return k.isNan(k.bits(x));
+}
+
+/** Whether a float32 is neither NaN nor an infinity, by its bits. */
+export function isFinite<V>(a: Arithmetic<V>, x: V): V {
+  const k = new Terms(a);
+  return k.below(k.magnitude(k.bits(x)), BITS.infinity);
+}
+
+/**
+ * The bits of a float32 as an i32 in the order of the numbers: those with a sign are turned around, so that -0 comes right
+ * below +0. Its own inverse, on bits.
+ */
+export function orderedBits<V>(a: Arithmetic<V>, bits: V): V {
+  const k = new Terms(a);
+  const turned = a.and('i32', a.shiftRight('i32', bits, k.u(31)), k.i(BITS.magnitude));
+  return a.xor('i32', bits, turned);
+}
