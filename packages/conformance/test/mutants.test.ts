@@ -6,6 +6,9 @@ import { type Mutant, MUTANTS } from './mutants/index.ts';
 /** A case that is still running after this has hung: on a real backend the whole run would. */
 const HANGS_AFTER_MS = 20_000;
 
+/** For a mutant that survives many cases, or all of them. */
+const TIMEOUT_MS = 600_000;
+
 const COSTLY = new Set(['m', 'n', 'k', 'batch', 'heads', 'seqQ', 'seqKv', 'headDim', 'input', 'filter', 'shape']);
 
 /** About as many steps as a case takes: what is cheap is tried first. */
@@ -62,11 +65,15 @@ describe('mutants', () => {
   // Prints which case killed each mutant, and what it said.
   const isVerbose = process.env['MUTANTS_VERBOSE'] === '1';
 
-  it.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))('%s', async (name, mutant) => {
-    const killer = await findKiller(mutant);
-    if (killer === undefined) expect.fail(`the mutant "${name}" survives every case of ${mutant.ops.join(', ')}`);
-    killed.set(name, killer);
-  });
+  it.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
+    '%s',
+    async (name, mutant) => {
+      const killer = await findKiller(mutant);
+      if (killer === undefined) expect.fail(`the mutant "${name}" survives every case of ${mutant.ops.join(', ')}`);
+      killed.set(name, killer);
+    },
+    TIMEOUT_MS,
+  );
 
   it('have names of their own, and there are enough of them', () => {
     expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
@@ -75,11 +82,15 @@ describe('mutants', () => {
   });
 
   // The control: what kills the mutants does not kill the backend itself.
-  it('leave the unwrapped backend alive', async () => {
-    const report = await runConformance(() => new CpuBackend(), { filter: '!fixed/**' });
-    expect(report.cases.filter(({ status }) => status !== 'passed')).toEqual([]);
-    expect(report.cases.map(({ id }) => id).sort()).toEqual(CASES.map(({ id }) => id).sort());
-  });
+  it(
+    'leave the unwrapped backend alive',
+    async () => {
+      const report = await runConformance(() => new CpuBackend(), { filter: '!fixed/**' });
+      expect(report.cases.filter(({ status }) => status !== 'passed')).toEqual([]);
+      expect(report.cases.map(({ id }) => id).sort()).toEqual(CASES.map(({ id }) => id).sort());
+    },
+    TIMEOUT_MS,
+  );
 
   afterAll(() => {
     const lines = [...killed].map(([name, { id, detail }]) => `${name}\n    by ${id}\n    ${detail.split('\n')[0]}`);

@@ -129,7 +129,7 @@ describe('a backend whose run covers some kernels', () => {
     expect(failures(report)).toEqual([]);
     const passed = report.cases.filter(({ id, status }) => status === 'passed' && /\/(accuracy|exact)\//.test(id));
     expect(passed.length).toBeGreaterThan(5);
-    for (const { id } of passed) expect(id).toMatch(/fn=(neg|add)|reduce\/exact\/shape/);
+    for (const { id } of passed) expect(id).toMatch(/fn=(neg|add)|reduce\/exact\/(shape|default)/);
     const refused = report.cases.filter(({ detail }) => detail?.startsWith('the library has no ') === true);
     expect(refused.length).toBeGreaterThan(20);
     expect(refused.every(({ status }) => status === 'unsupported')).toBe(true);
