@@ -8,6 +8,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
          RUN: [--quick] [--only OP,...] [--case NAME] [--out FOLDER]
        pnpm bench report [--check] [FOLDER]
        pnpm bench limits [--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]
+       pnpm bench kernels [--quick] [--device D] [--only OP,...] [--case NAME] [--force ID,...]
        pnpm bench soak   [--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]
 
   (none)      everything that is there: cpu, level-zero, and webgpu on the GPU and on the software devices
@@ -18,6 +19,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   report      draws plots and writes tables of the results that are in FOLDER, or of the committed ones, and these into
               README.md; --check only says whether README.md has them
   limits      our times of the cases that PyTorch is timed with, as JSON lines; --torch compares with its lines
+  kernels     our times of fused kernels through run, by the device's clock, as JSON lines
   soak        many random ops with their allocations, to see that nothing grows
 
   --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this
@@ -40,6 +42,7 @@ const TARGETS: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   'level-zero': async (args) => (await import('./level-zero.ts')).benchLevelZero(args),
   report: async (args) => (await import('./report.ts')).benchReport(args),
   limits: async (args) => (await import('./limits.ts')).benchLimits(args),
+  kernels: async (args) => (await import('./kernels.ts')).benchKernels(args),
   soak: async (args) => (await import('./soak.ts')).benchSoak(args),
 };
 

@@ -1,6 +1,7 @@
 import {
   BackendError,
   type DevicePtr,
+  type DType,
   type FloatDType,
   isBackendError,
   type VariantReport,
@@ -11,6 +12,7 @@ import {
   type BaseBackendOptions,
   type CheckedCall,
   BYTES_OF,
+  DTYPES,
   type InitResult,
   type KernelCall,
   type ResolvedCall,
@@ -19,11 +21,12 @@ import { operandsOf, type VariantTuning, variantTuning } from '@concord/variants
 import type { PoolCounters } from './client/buffer-pool.ts';
 import { WebGpuClient } from './client/webgpu-client.ts';
 import type { WebGpuOptions } from './client/webgpu-options.ts';
-import { refuseBuiltIn } from './kernels/built-in.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
+import { paramWords } from './kernels/run/params.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
+import { MOST_K } from './kernels/top-k/plan.ts';
 import { f16Fault } from './f16-trial.ts';
 import { matrixUnitsFault } from './matrix-units-trial.ts';
 
@@ -86,7 +89,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
     attention: this.#kernel('attention', F32),
-    run: { ...this.#kernel('run', F32), refuse: refuseBuiltIn, covers: 'some' },
+    topK: this.#kernel('topK', F32),
+    run: this.#kernel('run', DTYPES),
   };
   readonly #options: WebGpuOptions;
   #opened: WebGpuClient | undefined;
@@ -120,7 +124,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     if (this.#matrixUnitsFault !== undefined) client.renounceMatrixUnits();
     return {
       device: client.deviceInfo,
-      limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256, maxTopK: 256 },
+      limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256, maxTopK: MOST_K },
       numerics: { f32Subnormals: 'may-flush' },
     };
   }
@@ -184,7 +188,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   /** A kernel that is planned and then recorded. */
   #kernel<Name extends KernelCall['kernel']>(
     kernel: Name,
-    dtypes: readonly FloatDType[],
+    dtypes: readonly DType[],
   ): NonNullable<BackendKernels<StorageBuffer>[Name]> {
     return {
       dtypes,
@@ -193,9 +197,10 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       run: (call: ResolvedCall<StorageBuffer>['call']) => {
         const resolved = { kernel, call } as ResolvedCall<StorageBuffer>;
         const operands = operandsOf(resolved);
-        this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands);
+        const params = 'geometry' in call ? paramWords(call.geometry.kernel.params, call.params) : undefined;
+        this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands, params);
       },
-    } as NonNullable<BackendKernels<StorageBuffer>[Name]>;
+    };
   }
 
   async #prepare(call: KernelCall): Promise<void> {

@@ -5,3 +5,8 @@ export { type Folding, foldingOf, type MeanFactors, meanScale } from './function
 export { type Leaves, NodeLowering, nodesAtLevel } from './functions/node-lowering.ts';
 export { random, randomBlock } from './functions/random.ts';
 export { fromBf16, fromF16, fromStorage, toBf16, toF16, toStorage } from './functions/storage.ts';
+export { type Access, accessOf, type AccessQuestion } from './schedule/access.ts';
+export { type Axes, coalesce, padAxes, permuteAxes, RANK_CLASSES } from './schedule/coalesce.ts';
+export { foldAt, type Phases, phasesOf } from './schedule/phases.ts';
+export { type RowClass, rowClasses, type RowQuestion } from './schedule/row-class.ts';
+export { axisOf, type RunAxes, runAxes } from './schedule/run-axes.ts';

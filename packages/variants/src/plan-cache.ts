@@ -53,10 +53,11 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
   of(op: ResolvedCall<Buffer>, operands: readonly Operand<Buffer>[]): Plan {
     const { alignment, plan } = this.#options;
     const key = keyOf(op);
-    for (const operand of operands) {
-      const mate = firstInBuffer(operand, operands);
-      if (mate === operand) key.push(operand.byteOffset % alignment);
-      else key.push('with', operands.indexOf(mate), operand.byteOffset - mate.byteOffset);
+    for (const [index, operand] of operands.entries()) {
+      // By place in the list: one object may be two operands, an input and the output in its place.
+      const first = operands.findIndex(({ buffer }) => buffer === operand.buffer);
+      if (first === index) key.push(operand.byteOffset % alignment);
+      else key.push('with', first, operand.byteOffset - (operands[first] as Operand<Buffer>).byteOffset);
     }
     return this.#find(key) ?? this.#add(key, plan(op, operands));
   }
@@ -128,10 +129,4 @@ function keyOf<Buffer>({ kernel, call }: KernelCall | ResolvedCall<Buffer>): Key
     }
   }
   return key;
-}
-
-/** The first operand in the buffer of one of them: often itself. */
-function firstInBuffer<Buffer>(operand: Operand<Buffer>, operands: readonly Operand<Buffer>[]): Operand<Buffer> {
-  for (const other of operands) if (other.buffer === operand.buffer) return other;
-  return operand;
 }

@@ -4,6 +4,7 @@ import { type Place, spanAt } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
 import type { Kernel } from '../kernels/kernel.ts';
 import type { LaunchPlan } from '../kernels/launch-plan.ts';
+import { withParams } from '../kernels/run/params.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
 import type { BufferPool } from './buffer-pool.ts';
@@ -84,8 +85,12 @@ export class CommandStream implements Recorder {
     }
   }
 
-  /** Records what was planned for an op, with these operands. */
-  run(op: string, plan: LaunchPlan, operands: readonly Span[]): void {
+  /**
+   * Records what was planned for an op, with these operands.
+   *
+   * @param params - words of the parameters of the call, if it has any
+   */
+  run(op: string, plan: LaunchPlan, operands: readonly Span[], params?: Uint32Array): void {
     this.record(op, () => {
       const memory = plan.scratch.length === 0 ? operands : [...operands, ...plan.scratch.map((n) => this.scratch(n))];
       const groups = this.#bindGroups.ofPlan(plan, memory);
@@ -98,7 +103,7 @@ export class CommandStream implements Recorder {
         const ready = this.#options.pipelines.now(step.kernel);
         const group = groups[index] ?? this.#bindGroup(step.kernel, ready, spansAt(memory, step.places));
         groups[index++] = group;
-        this.#dispatch(step, ready, group);
+        this.#dispatch(params === undefined ? step : withParams(step, params), ready, group);
       }
     });
   }

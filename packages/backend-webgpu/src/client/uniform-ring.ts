@@ -3,7 +3,7 @@ import { USAGE } from './gpu-constants.ts';
 const RING_BYTES = 65_536;
 
 /** Most bytes of uniforms that a kernel may have; what a dynamic offset is bound with. */
-export const MAX_UNIFORM_BYTES = 256;
+export const MAX_UNIFORM_BYTES = 512;
 
 /**
  * The uniforms of one batch of launches, each at its own offset of one buffer. They are written to the device in one go

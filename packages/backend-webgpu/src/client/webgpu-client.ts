@@ -221,9 +221,9 @@ export class WebGpuClient {
   }
 
   /** @internal Records what was planned for an op, with these operands; `op` is its name in messages. */
-  run(op: string, plan: LaunchPlan, operands: readonly Span[]): void {
+  run(op: string, plan: LaunchPlan, operands: readonly Span[], params?: Uint32Array): void {
     this.#assertUsable(op);
-    this.#stream.run(op, plan, operands);
+    this.#stream.run(op, plan, operands, params);
   }
 
   /** Sets bytes to zero; offset and length are multiples of 4. */

@@ -14,9 +14,14 @@ export interface Dispatch {
   readonly variant: string | undefined;
 }
 
-/** The dispatches of a launch: one, unless it has more workgroups than fit a grid. */
-export function dispatchesOf({ kernel, storage, uniforms, groups, variant }: Launch, most: number): Dispatch[] {
+/** The dispatches of a launch: one, unless it has more workgroups than fit a grid and none of its own. */
+export function dispatchesOf(
+  { kernel, storage, uniforms, groups, grid: own, variant }: Launch,
+  most: number,
+): Dispatch[] {
   const spans = kernel.storage.map(({ name }) => spanOf(kernel, storage, name));
+  if (own !== undefined)
+    return [{ kernel, spans, words: uniformWords(kernel, 0, groups, uniforms), grid: own, variant }];
   return dispatches(groups, most).map(({ first, grid }) => {
     return { kernel, spans, words: uniformWords(kernel, first, groups, uniforms), grid, variant };
   });

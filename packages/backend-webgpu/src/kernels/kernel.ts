@@ -30,6 +30,8 @@ export interface Kernel {
   /** The kernel's own uniforms, behind `first_group`, `group_count` and `zero`. */
   readonly uniforms: readonly { readonly name: string; readonly type: UniformType }[];
   readonly features: readonly KernelFeature[];
+  /** The word of the first parameter that a call may change, if there is one; the others lie behind it. */
+  readonly paramsAt?: number;
 }
 
 /** What {@link defineKernel} makes a kernel of. */
@@ -39,6 +41,8 @@ export interface KernelSource {
   readonly storage: Readonly<Record<string, StorageBinding>>;
   /** Scalars by name; in the shader `u.<name>`. */
   readonly uniforms: Readonly<Record<string, UniformType>>;
+  /** Scalars that each call gives anew, whatever was planned; in the shader `u.<name>` too. */
+  readonly params?: Readonly<Record<string, UniformType>>;
   readonly features?: readonly KernelFeature[];
   /** Diagnostics that are switched off, such as `chromium.subgroup_matrix_uniformity`. */
   readonly silenced?: readonly string[];
@@ -84,7 +88,8 @@ export function uniformWords(
  */
 export function defineKernel(source: KernelSource): Kernel {
   const storage = Object.entries(source.storage);
-  const uniforms = Object.entries(source.uniforms);
+  const params = Object.entries(source.params ?? {});
+  const uniforms = [...Object.entries(source.uniforms), ...params];
   const features = source.features ?? [];
   const code = [
     ...(source.silenced ?? []).map((rule) => `diagnostic(off, ${rule});`),
@@ -109,6 +114,7 @@ export function defineKernel(source: KernelSource): Kernel {
     storage: storage.map(([name, { access, type }]) => ({ name, access, ...leastOf(type) })),
     uniforms: uniforms.map(([name, type]) => ({ name, type })),
     features,
+    ...(params.length === 0 ? {} : { paramsAt: LAUNCH_UNIFORMS.length + uniforms.length - params.length }),
   };
 }
 

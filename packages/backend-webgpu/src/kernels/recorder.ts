@@ -63,6 +63,8 @@ export interface Launch {
   readonly uniforms: Readonly<Record<string, number>>;
   /** Number of workgroups, below 2^32; the recorder splits them into grids and dispatches. */
   readonly groups: number;
+  /** The workgroups in each dimension, where the kernel looks at those; default: as the recorder likes. */
+  readonly grid?: readonly [x: number, y: number, z: number];
   /** Id of the variant that this launch does the work of. A launch that only prepares or finishes work has none. */
   readonly variant?: string;
 }

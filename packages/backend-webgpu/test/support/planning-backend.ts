@@ -1,25 +1,15 @@
-import type { OpName } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import {
+  type BackendKernels,
   BaseBackend,
   type InitResult,
-  type ResolvedAttention,
-  type ResolvedBinary,
-  type ResolvedConv2d,
-  type ResolvedGemm,
-  type ResolvedReduce,
-  type ResolvedScale,
-  type ResolvedUnary,
+  type KernelCall,
+  type ResolvedCall,
 } from '@concord/backend-core/implement';
-import { planAttention } from '../../src/kernels/attention/plan.ts';
-import { planBinary } from '../../src/kernels/binary/plan.ts';
-import { planConv2d } from '../../src/kernels/conv2d/plan.ts';
-import { planGemm, planScale } from '../../src/kernels/gemm/plan.ts';
+import { refuseBuiltIn } from '../../src/kernels/built-in.ts';
+import { planCall } from '../../src/kernels/plans.ts';
 import type { DeviceTraits, StorageBuffer } from '../../src/kernels/recorder.ts';
-import { planReduce } from '../../src/kernels/reduce/plan.ts';
-import { planUnary } from '../../src/kernels/unary/plan.ts';
 import { fakeBuffer, PlanRecorder } from './plan-recorder.ts';
-
-const F32_OPS: readonly OpName[] = ['conv2dForward', 'attention', 'reduce', 'unary', 'binary'];
 
 /**
  * Plans every op for a device that is not there: each call is checked as ever, and `recorder` refuses a wrong launch.
@@ -27,6 +17,13 @@ const F32_OPS: readonly OpName[] = ['conv2dForward', 'attention', 'reduce', 'una
 export class PlanningBackend extends BaseBackend<StorageBuffer> {
   readonly name = 'planning';
   readonly native = null;
+  protected readonly kernels: BackendKernels<StorageBuffer> = {
+    gemm: this.#kernel('gemm', ['f32', 'f16']),
+    conv2dForward: this.#kernel('conv2dForward', ['f32']),
+    attention: this.#kernel('attention', ['f32']),
+    topK: this.#kernel('topK', ['f32']),
+    run: { ...this.#kernel('run', ['f32', 'f16']), covers: 'some', refuse: refuseBuiltIn },
+  };
   /** What the last call launched. */
   recorder: PlanRecorder;
 
@@ -36,16 +33,10 @@ export class PlanningBackend extends BaseBackend<StorageBuffer> {
   }
 
   protected async doInit(): Promise<InitResult> {
-    const both = ['f32', 'f16'] as const;
-    const dtypes = Object.fromEntries(F32_OPS.map((op) => [op, ['f32'] as const]));
     return {
       device: { vendor: 'none', name: 'none', type: 'unknown', driver: 'none' },
-      capabilities: {
-        ops: ['gemm', 'batchedGemm', 'gemmF16', ...F32_OPS],
-        dtypes: { gemm: both, batchedGemm: both, gemmF16: ['f16'], ...dtypes },
-        limits: { maxAllocationBytes: 2 ** 41, maxHeadDim: 256 },
-        numerics: { f32Subnormals: 'may-flush' },
-      },
+      limits: { maxAllocationBytes: 2 ** 41, maxHeadDim: 256, maxTopK: 256 },
+      numerics: { f32Subnormals: 'may-flush' },
     };
   }
 
@@ -60,30 +51,16 @@ export class PlanningBackend extends BaseBackend<StorageBuffer> {
   protected doFill(): void {}
   protected async doSynchronize(): Promise<void> {}
 
-  protected override doGemm(call: ResolvedGemm<StorageBuffer>): void {
-    planGemm(call, this.#newRecorder());
-  }
-  protected override doScale(call: ResolvedScale<StorageBuffer>): void {
-    planScale(call, this.#newRecorder());
-  }
-  protected override doConv2d(call: ResolvedConv2d<StorageBuffer>): void {
-    planConv2d(call, this.#newRecorder());
-  }
-  protected override doAttention(call: ResolvedAttention<StorageBuffer>): void {
-    planAttention(call, this.#newRecorder());
-  }
-  protected override doReduce(call: ResolvedReduce<StorageBuffer>): void {
-    planReduce(call, this.#newRecorder());
-  }
-  protected override doUnary(call: ResolvedUnary<StorageBuffer>): void {
-    planUnary(call, this.#newRecorder());
-  }
-  protected override doBinary(call: ResolvedBinary<StorageBuffer>): void {
-    planBinary(call, this.#newRecorder());
-  }
-
-  #newRecorder(): PlanRecorder {
-    this.recorder = new PlanRecorder(this.recorder.traits);
-    return this.recorder;
+  #kernel<Name extends KernelCall['kernel']>(
+    kernel: Name,
+    dtypes: readonly FloatDType[],
+  ): NonNullable<BackendKernels<StorageBuffer>[Name]> {
+    return {
+      dtypes,
+      run: (call: ResolvedCall<StorageBuffer>['call']) => {
+        this.recorder = new PlanRecorder(this.recorder.traits);
+        planCall({ kernel, call } as ResolvedCall<StorageBuffer>, this.recorder);
+      },
+    } as NonNullable<BackendKernels<StorageBuffer>[Name]>;
   }
 }

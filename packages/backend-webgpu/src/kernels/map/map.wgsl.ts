@@ -1,0 +1,107 @@
+import { WgslBlock } from '../arithmetic/wgsl-block.ts';
+import { defineKernel, type Kernel } from '../kernel.ts';
+import { addressOf } from '../run/address.ts';
+import type { RawValue } from '../run/encode.ts';
+import { GraphScope } from '../run/graph-scope.ts';
+import { storeRaw } from '../run/operand-access.ts';
+import type { BindingSpec, OperandSpec } from '../run/operand-spec.ts';
+import { paramUniforms, type RunSpec, sizeName, storageOf, accessFunctions, uniformsOf } from '../run/run-spec.ts';
+
+import { storedBits } from '../run/stored-bits.ts';
+import { NOWHERE, pointSource } from './point-source.ts';
+
+/** How the points of a map are spread over the lanes. */
+export interface MapLayout {
+  /** `flat`: numbered in one row; `grid`: the last axis in one dimension of the grid, the one before it in the others. */
+  readonly layout: 'flat' | 'grid';
+  /** Vectors of a lane, all loaded before the first is stored: along the row, or down the column of a grid. */
+  readonly unroll: 1 | 2;
+}
+
+/** Invocations of a workgroup. */
+export const MAP_LANES = 128;
+
+/**
+ * A graph without folds, point by point: `width` neighbours along the last axis at once. In the flat layout the
+ * coordinates come from divisions by the sizes, which are uniforms; in a grid there are none. Beyond the last vector
+ * loads are of the last one, and nothing is stored.
+ */
+export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLayout): Kernel {
+  const block = new WgslBlock();
+  const rank = spec.rowRank;
+  const call = new GraphScope(spec, block, NOWHERE);
+  call.hoist(['call'], () => true);
+  const points = Array.from({ length: unroll }, (_, k) => {
+    const { coordinates, inside } =
+      layout === 'flat' ? flatPoint(block, rank, unroll, k) : gridPoint(block, rank, unroll, k);
+    return { coordinates, inside, scope: new GraphScope(spec, block, pointSource(spec, block, coordinates), call) };
+  });
+  for (const { scope } of points) scope.preload();
+  // What gathers loads too: all of a lane's values are there before the first is stored.
+  const raws = points.map(({ scope }) => spec.graph.outputs.map((_, output) => storedBits(spec, output, scope)));
+  for (const [point, { coordinates, inside }] of points.entries()) {
+    const stores = block.inner();
+    for (const [output, raw] of (raws[point] as readonly RawValue[]).entries()) {
+      const index = spec.graph.inputs.length + output;
+      const operand = spec.operands[index] as OperandSpec;
+      const { place, step } = addressOf(spec, index, coordinates);
+      storeRaw(stores, operand, spec.bindings[operand.binding] as BindingSpec, place, raw, spec.width, step);
+    }
+    block.enclose(`if (${inside})`, stores);
+  }
+  return defineKernel({
+    name,
+    storage: storageOf(spec),
+    uniforms: { count: 'u32', ...uniformsOf(spec) },
+    params: paramUniforms(spec),
+    code: /* wgsl */ `
+${accessFunctions(spec).join('\n')}
+@compute @workgroup_size(${MAP_LANES})
+fn main(
+  @builtin(workgroup_id) id: vec3u,
+  @builtin(num_workgroups) grid: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+) {
+${block.text()}
+}`,
+  });
+}
+
+interface Point {
+  /** Along each axis; along the last one in vectors. */
+  readonly coordinates: readonly string[];
+  /** Whether it is one of the domain. */
+  readonly inside: string;
+}
+
+function flatPoint(block: WgslBlock, rank: number, unroll: number, k: number): Point {
+  if (k === 0) {
+    block.add('let group = group_index(id, grid);');
+    block.add('if (group >= u.group_count) { return; }');
+    block.add(`let first = group * ${MAP_LANES * unroll}u + lane;`);
+  }
+  const index = k === 0 ? 'first' : block.define(`first + ${k * MAP_LANES}u`);
+  let rest = block.define(`min(${index}, u.count - 1u)`);
+  const coordinates: string[] = [];
+  for (let axis = rank - 1; axis > 0; axis--) {
+    const quotient = block.define(`${rest} / u.${sizeName(axis)}`);
+    coordinates.unshift(block.define(`${rest} - ${quotient} * u.${sizeName(axis)}`));
+    rest = quotient;
+  }
+  return { coordinates: [rest, ...coordinates], inside: `${index} < u.count` };
+}
+
+function gridPoint(block: WgslBlock, rank: number, unroll: number, k: number): Point {
+  const [row, column] = [sizeName(rank - 2), sizeName(rank - 1)];
+  if (k === 0) {
+    block.add(`let column = id.x * ${MAP_LANES}u + lane;`);
+    block.add(`let row = (id.y + id.z * grid.y) * ${unroll}u;`);
+    block.add(`let safe_column = min(column, u.${column} - 1u);`);
+  }
+  const own = k === 0 ? 'row' : block.define(`row + ${k}u`);
+  const safe = block.define(`min(${own}, u.${row} - 1u)`);
+  return {
+    coordinates: [...Array.from({ length: rank - 2 }, () => '0u'), safe, 'safe_column'],
+    inside: `column < u.${column} && ${own} < u.${row}`,
+  };
+}

@@ -1,0 +1,146 @@
+import { pickVariant, sizeStep, type NamedVariant } from '@concord/variants';
+import type { Recorder } from '../recorder.ts';
+import type { BoundPiece, VectorLayout } from '../run/bind.ts';
+import type { BoundWindow } from '../run/cut.ts';
+import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
+import { DTYPE_BYTES, type OperandSpec } from '../run/operand-spec.ts';
+import type { Piece } from '../run/piece.ts';
+import type { RunSpec } from '../run/run-spec.ts';
+import { MAP_LANES, type MapLayout, mapKernel } from './map.wgsl.ts';
+import { type TileLayout, tileKernel } from './tile.wgsl.ts';
+
+type Way = NamedVariant & MapLayout;
+type TileWay = NamedVariant & Pick<TileLayout, 'deep' | 'wide'>;
+
+const FLAT: readonly [Way, Way] = [
+  { id: 'map/flat-1', layout: 'flat', unroll: 1 },
+  { id: 'map/flat-2', layout: 'flat', unroll: 2 },
+];
+const GRID: readonly [Way, Way] = [
+  { id: 'map/grid-1', layout: 'grid', unroll: 1 },
+  { id: 'map/grid-2', layout: 'grid', unroll: 2 },
+];
+
+const TILES: readonly TileWay[] = [
+  { id: 'map/tile-64x32', deep: 64, wide: 32 },
+  { id: 'map/tile-32x64', deep: 32, wide: 64 },
+  { id: 'map/tile-32x32', deep: 32, wide: 32 },
+];
+
+/** Every variant of the family. */
+export const VARIANT_IDS: readonly string[] = [...FLAT, ...GRID, ...TILES].map(({ id }) => id);
+
+/** More nodes than this a lane computes for one vector at a time. */
+const MOST_NODES_TWICE = 64;
+/** A grid may waste this share of its lanes at the right edge. */
+const MOST_WASTE = 1 / 8;
+
+type MapSpec = RunSpec & MapLayout;
+
+/** Launches a kernel without folds over a piece, which is one window. */
+export function launchMap(
+  [window]: readonly BoundWindow[],
+  vectors: VectorLayout,
+  params: readonly number[],
+  recorder: Recorder,
+): boolean {
+  const { piece, bound } = window as BoundWindow;
+  launchPoints(piece, bound, vectors, params, recorder);
+  return true;
+}
+
+function launchPoints(
+  piece: Piece,
+  bound: BoundPiece,
+  vectors: VectorLayout,
+  params: readonly number[],
+  recorder: Recorder,
+): void {
+  const spec = specOf(piece, bound, vectors);
+  const sizes = piece.sizes.map((size, axis) => (axis === vectors.axis ? size / vectors.width : size));
+  const count = sizes.reduce((product, size) => product * size, 1);
+  if (vectors.turned !== undefined) {
+    launchTiles(piece, bound, vectors, params, recorder);
+    return;
+  }
+  const way = chooseWay(spec, sizes, recorder);
+  const { id, ...layout } = way;
+  const kernel = kernelOfGraph<MapSpec>('map', { ...spec, ...layout }, (name, { layout: kind, unroll, ...own }) =>
+    mapKernel(`${name} ${kind} x${unroll}`, own, { layout: kind, unroll }),
+  );
+  const uniforms = { count, ...uniformValues(piece, bound, spec, params) };
+  if (way.layout === 'flat') {
+    const groups = Math.ceil(count / (MAP_LANES * way.unroll));
+    launchPiece(recorder, bound, kernel, { uniforms, groups, variant: id });
+    return;
+  }
+  const grid = gridOf(sizes, way.unroll, recorder.traits.maxWorkgroupsPerDimension);
+  launchPiece(recorder, bound, kernel, { uniforms, groups: grid[0] * grid[1] * grid[2], grid, variant: id });
+}
+
+/** Launches a kernel some of whose inputs are turned around. */
+function launchTiles(
+  piece: Piece,
+  bound: BoundPiece,
+  vectors: VectorLayout,
+  params: readonly number[],
+  recorder: Recorder,
+): void {
+  const spec = specOf(piece, bound, vectors);
+  const { axis: across, inputs } = vectors.turned as NonNullable<VectorLayout['turned']>;
+  const fits = TILES.filter(
+    ({ deep, wide }) => 4 * inputs.size * wide * (deep + 1) <= recorder.traits.maxWorkgroupBytes,
+  );
+  const { id, deep, wide } = pickVariant(recorder, {
+    shapeClass: () => `map turned x${spec.width} ${spec.graph.name} ${piece.sizes.map(sizeStep).join(' ')}`,
+    candidates: fits,
+    preferred: fits[0] as TileWay,
+  });
+  const tile: TileLayout = { layout: 'tile', across, deep, wide };
+  const kernel = kernelOfGraph<RunSpec & TileLayout>('map', { ...spec, ...tile }, (name, own) =>
+    tileKernel(`${name} tile ${deep}x${wide}`, own, own),
+  );
+  const [tilesWide, tilesDeep] = [
+    Math.ceil((piece.sizes[vectors.axis] as number) / wide),
+    Math.ceil((piece.sizes[across] as number) / deep),
+  ];
+  const others = piece.sizes.reduce(
+    (all, size, axis) => (axis === across || axis === vectors.axis ? all : all * size),
+    1,
+  );
+  launchPiece(recorder, bound, kernel, {
+    uniforms: { tiles_wide: tilesWide, tiles_deep: tilesDeep, ...uniformValues(piece, bound, spec, params) },
+    groups: tilesWide * tilesDeep * others,
+    variant: id,
+  });
+}
+
+function chooseWay(spec: RunSpec, sizes: readonly number[], recorder: Recorder): Way {
+  const { traits } = recorder;
+  const [rows, columns] = [sizes.at(-2) ?? 1, sizes.at(-1) as number];
+  const isPlane = sizes.length === 2 && rows > 1;
+  const [x, y, z] = isPlane ? gridOf(sizes, 1, traits.maxWorkgroupsPerDimension) : [0, 0, 0];
+  const canGrid = isPlane && Math.max(x, y, z) <= traits.maxWorkgroupsPerDimension;
+  const waste = 1 - columns / (x * MAP_LANES);
+  const twice = unrollOf(spec);
+  const preferred = canGrid && waste <= MOST_WASTE ? GRID[twice - 1] : FLAT[twice - 1];
+  const shapeClass = (): string => `map ${spec.graph.name} ${sizes.map(sizeStep).join(' ')}`;
+  const candidates = canGrid ? [...FLAT, ...GRID] : FLAT;
+  return pickVariant(recorder, { shapeClass, candidates, preferred: preferred as Way });
+}
+
+/** Copies gain nothing from a second vector, unless they change the width of elements; what computes does. */
+function unrollOf({ graph, operands }: RunSpec): 1 | 2 {
+  const bytes = (operand: OperandSpec | undefined): number => (operand === undefined ? 4 : DTYPE_BYTES[operand.dtype]);
+  const isCopy = graph.nodes.every(({ kind }) => kind === 'input' || kind === 'spread');
+  const isCast = bytes(operands.at(-1)) !== bytes(operands[0]);
+  return (isCopy && !isCast) || graph.nodes.length > MOST_NODES_TWICE ? 1 : 2;
+}
+
+function gridOf(sizes: readonly number[], unroll: number, most: number): readonly [number, number, number] {
+  const [rows, columns] = [sizes.at(-2) as number, sizes.at(-1) as number];
+  const all = Math.ceil(rows / unroll);
+  const z = Math.ceil(all / most);
+  return [Math.ceil(columns / MAP_LANES), Math.ceil(all / z), z];
+}

@@ -1,0 +1,220 @@
+import { phasesOf, type RowClass, rowClasses } from '@concord/kernel';
+import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
+import { maxLoopIterations } from '../loop-iterations.ts';
+import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
+import type { VectorLayout } from '../run/bind.ts';
+import type { BoundWindow } from '../run/cut.ts';
+import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
+import type { Piece } from '../run/piece.ts';
+import { rowsKernel } from './rows.wgsl.ts';
+import { FIRST_PLACE, placeName, type RowsSpec } from './rows-spec.ts';
+import { planesBefore } from './scratch-code.ts';
+import type { TeamSpec } from './team.ts';
+
+/** How rows are spread over lanes, and in how many parts. */
+type Way = NamedVariant & RowClass & { readonly isAcross: boolean; readonly chunk: number };
+
+/** Every variant of the families that fold. */
+export const VARIANT_IDS: readonly string[] = [
+  'rows/registers',
+  'rows/lane',
+  'rows/again',
+  'columns/lane',
+  'columns/team',
+  'stages/rows',
+  'stages/columns',
+];
+
+/** Invocations that keep a device busy. */
+const BUSY = { software: 4096, gpu: 2 ** 18 };
+/** Fewer elements than this are not worth a second launch. */
+const LEAST_PARTED = 2 ** 16;
+/** Most steps that a lane joins one after the other, four at a time. */
+const MOST_STEPS = 4096;
+/** Neighbouring columns of a workgroup, and the lanes that share each. */
+const COLUMNS = { alone: 64, wide: 32, team: 8 };
+
+/**
+ * Launches a kernel with folds over a piece of whole rows, which lie in one window or more.
+ *
+ * @returns whether it could; not where the parts of its folds exceed a binding
+ */
+export function launchRows(
+  windows: readonly BoundWindow[],
+  vectors: VectorLayout,
+  params: readonly number[],
+  recorder: Recorder,
+): boolean {
+  const { piece } = windows[0] as BoundWindow;
+  const { rowRank, sizes, geometry } = piece;
+  const { kernel } = geometry;
+  const isAcross = vectors.axis < rowRank;
+  const rowElements = product(sizes.slice(0, rowRank));
+  const rows = isAcross ? rowElements / vectors.width : rowElements;
+  const stepsOf = (window: Piece): number => product(window.sizes.slice(rowRank)) / (isAcross ? 1 : vectors.width);
+  const steps = Math.max(...windows.map((window) => stepsOf(window.piece)));
+  const isWindowed = windows.length > 1;
+  const way = chooseWay(piece, { rows, steps, isAcross, width: vectors.width, isWindowed }, recorder);
+  const groups = Math.ceil(rows / way.rows);
+  const launch = (
+    window: BoundWindow,
+    stage: number | undefined,
+    { count, uniforms, scratch }: { count: number; uniforms?: Record<string, number>; scratch?: Span },
+  ): void => {
+    const base = specOf(window.piece, window.bound, vectors);
+    const spec: RowsSpec = {
+      ...base,
+      team: teamOf(way, recorder.traits),
+      vectors: stage === undefined ? way.vectors : 0,
+      stage,
+    };
+    launchPiece(
+      recorder,
+      window.bound,
+      kernelOfGraph('rows', spec, (name, own) => rowsKernel(`${name} ${way.id}`, own)),
+      {
+        uniforms: {
+          ...uniformValues(window.piece, window.bound, base, params),
+          ...rowUniforms(window.piece, rows, stepsOf(window.piece)),
+          ...uniforms,
+        },
+        groups: count,
+        variant: way.id,
+        ...(scratch === undefined ? {} : { scratch }),
+      },
+    );
+  };
+  const parts = windows.map((window) => Math.max(1, Math.ceil(stepsOf(window.piece) / Math.max(1, way.chunk))));
+  const allParts = parts.reduce((sum, own) => sum + own, 0);
+  if (allParts === 1) {
+    launch(windows[0] as BoundWindow, undefined, { count: groups });
+    return true;
+  }
+  const { folds } = phasesOf(kernel);
+  const plane = allParts * rowElements;
+  const bytes = Math.max(4, 4 * plane * planesBefore({ graph: kernel }, folds.length));
+  if (bytes > recorder.traits.maxBindingBytes) return false;
+  const scratch = recorder.scratch(bytes);
+  const hasElements = kernel.outputs.some(({ level }) => level === 'element');
+  for (let stage = 0; stage <= folds.length; stage++) {
+    const storesRowsOnly = stage === folds.length && !hasElements;
+    let firstPart = 0;
+    for (const [index, window] of (storesRowsOnly ? windows.slice(0, 1) : windows).entries()) {
+      const own = storesRowsOnly ? 1 : (parts[index] as number);
+      const uniforms = { chunk: way.chunk, parts: own, first_part: firstPart, all_parts: allParts, plane };
+      launch(window, stage, { count: groups * own, uniforms, scratch });
+      firstPart += own;
+    }
+  }
+  return true;
+}
+
+function product(sizes: readonly number[]): number {
+  return sizes.reduce((all, size) => all * size, 1);
+}
+
+function teamOf({ team, rows, isAcross }: Way, { hasSubgroups, subgroupSize }: DeviceTraits): TeamSpec {
+  return { team, rows, isAcross, subgroup: hasSubgroups && !isAcross && team > 1 ? subgroupSize : 0 };
+}
+
+interface Question {
+  readonly rows: number;
+  readonly steps: number;
+  readonly isAcross: boolean;
+  readonly width: 1 | 4;
+  /** The steps are those of the largest of several windows. */
+  readonly isWindowed: boolean;
+}
+
+function chooseWay(piece: Piece, question: Question, recorder: Recorder): Way {
+  const { rows, steps, isAcross, width } = question;
+  const candidates = isAcross ? columnWays(question, recorder.traits) : rowWays(piece, question, recorder.traits);
+  const shapeClass = (): string =>
+    `${isAcross ? 'columns' : 'rows'} x${width} ${piece.geometry.kernel.name} ${[rows, steps].map(sizeStep).join(' ')}`;
+  return pickVariant(recorder, { shapeClass, candidates, preferred: candidates[0] as Way });
+}
+
+function rowWays(piece: Piece, { rows, steps, width, isWindowed }: Question, traits: DeviceTraits): readonly Way[] {
+  const { kernel } = piece.geometry;
+  const { folds } = phasesOf(kernel);
+  const hasElements = kernel.outputs.some(({ level }) => level === 'element');
+  // Nothing to read: rows from identities.
+  if (steps === 0) return [{ id: 'rows/lane', team: 1, rows: 64, vectors: 0, isAcross: false, chunk: 0 }];
+  const classes = rowClasses({
+    length: steps * width,
+    width,
+    count: rows,
+    passes: folds.length + (hasElements ? 1 : 0),
+    maxLanes: traits.maxInvocations,
+    prefersLanes: traits.isSoftware,
+  });
+  return classes.map((rowClass): Way => {
+    const own = rowClass.team === 1 ? 'rows/lane' : rowClass.vectors === 0 ? 'rows/again' : 'rows/registers';
+    const chunk = chunkOf({ rows, steps, width, team: rowClass.team }, traits);
+    if (chunk >= steps && !isWindowed) return { ...rowClass, id: own, isAcross: false, chunk: steps };
+    // In parts, rows are read by as many lanes as there are.
+    const team =
+      rowClass.team === 1 ? rowClass : { team: Math.min(256, traits.maxInvocations), rows: 1, vectors: 0 as const };
+    return {
+      ...team,
+      id: 'stages/rows',
+      isAcross: false,
+      chunk: chunkOf({ rows, steps, width, team: team.team }, traits),
+    };
+  });
+}
+
+function columnWays({ rows, steps, width, isWindowed }: Question, traits: DeviceTraits): readonly Way[] {
+  const alone = { team: 1, rows: COLUMNS.alone, vectors: 0 as const, isAcross: true };
+  const across = powerUpTo(Math.min(COLUMNS.wide, rows));
+  const team = {
+    team: Math.min(powerUpTo(traits.maxInvocations) / across, Math.max(COLUMNS.team, 256 / across)),
+    rows: across,
+    vectors: 0 as const,
+    isAcross: true,
+  };
+  const way = (kind: typeof alone, id: string): Way => {
+    const chunk = chunkOf({ rows, steps, width, team: kind.team }, traits);
+    if (chunk >= steps && !isWindowed) return { ...kind, id, chunk: steps };
+    return { ...kind, id: 'stages/columns', chunk };
+  };
+  const lone = way(alone, 'columns/lane');
+  if (traits.isSoftware || steps < 2 * team.team) return [lone];
+  const together = way(team, 'columns/team');
+  return rows >= BUSY.gpu ? [lone, together] : [together, lone];
+}
+
+/** Steps of a part: all, where there are rows enough to keep the device busy. */
+function chunkOf(
+  { rows, steps, width, team }: { rows: number; steps: number; width: number; team: number },
+  traits: DeviceTraits,
+): number {
+  const { isSoftware } = traits;
+  const busy = isSoftware ? BUSY.software : BUSY.gpu;
+  const wanted = steps * width * rows < LEAST_PARTED ? 1 : Math.floor(busy / (rows * team));
+  const share = isSoftware ? 512 : 16;
+  const parts = Math.min(wanted, Math.floor(steps / (team * share)));
+  const most = Math.min(MOST_STEPS, Math.floor(maxLoopIterations(traits) / 4)) * team;
+  const needed = Math.max(1, parts, Math.ceil(steps / most));
+  return needed === 1 ? Math.max(1, steps) : Math.ceil(steps / needed / team) * team;
+}
+
+function rowUniforms(piece: Piece, rows: number, steps: number): Record<string, number> {
+  const { rowRank, starts, geometry } = piece;
+  const full = piece.full.slice(rowRank);
+  const values: Record<string, number> = { rows, steps, [FIRST_PLACE]: 0 };
+  let counts = 1;
+  for (let axis = full.length - 1; axis >= 0; axis--) {
+    values[placeName(rowRank + axis)] = counts;
+    values[FIRST_PLACE] = (values[FIRST_PLACE] as number) + (starts[rowRank + axis] as number) * counts;
+    counts *= full[axis] as number;
+  }
+  // The mean of n elements: scaled by a power of two so that their sum stays finite, then divided by n over it.
+  const whole = 2 ** Math.ceil(Math.log2(Math.max(1, geometry.rowLength)));
+  return { ...values, scale: 1 / whole, divisor: geometry.rowLength / whole };
+}
+
+function powerUpTo(value: number): number {
+  return 2 ** Math.floor(Math.log2(Math.max(1, value)));
+}

@@ -1,0 +1,56 @@
+import type { RowClass } from '@concord/kernel';
+import type { UniformType } from '../kernel.ts';
+import type { RunSpec } from '../run/run-spec.ts';
+import type { TeamSpec } from './team.ts';
+
+/** What a kernel that computes rows is generated from. */
+export interface RowsSpec extends RunSpec {
+  readonly team: TeamSpec;
+  /** Vectors of a row that a lane keeps in registers; 0: rows are read again in each phase. */
+  readonly vectors: RowClass['vectors'];
+  /**
+   * Where folds are computed in parts: the phase whose folds this kernel finds parts of; the parts of those before it are
+   * joined first. The last stage, behind all phases, stores. Undefined: all in one.
+   */
+  readonly stage: number | undefined;
+}
+
+/** The name of the uniform of what an index along a folded axis counts for in the row-major place. */
+export const placeName = (axis: number): string => `m${axis}`;
+/** The name of the uniform of the place of the launch's first element. */
+export const FIRST_PLACE = 'place';
+
+/** Whether a fold tells places. */
+export function hasPlaces({ graph }: RunSpec): boolean {
+  return graph.nodes.some((node) => node.kind === 'fold' && (node.op === 'argmax' || node.op === 'argmin'));
+}
+
+/** Whether a fold is a mean. */
+export function hasMean({ graph }: RunSpec): boolean {
+  return graph.nodes.some((node) => node.kind === 'fold' && node.op === 'mean');
+}
+
+/** Uniforms of rows, beside those of every run. */
+export function stageUniforms(spec: RowsSpec): Record<string, UniformType> {
+  const { rowRank, foldRank } = spec;
+  const axes = Array.from({ length: foldRank }, (_, axis) => rowRank + axis);
+  return {
+    // Rows, in vectors where lanes lie across them, and vectors (or steps) of a row.
+    rows: 'u32',
+    steps: 'u32',
+    ...(hasPlaces(spec)
+      ? { [FIRST_PLACE]: 'u32', ...Object.fromEntries(axes.map((axis) => [placeName(axis), 'u32' as const])) }
+      : {}),
+    ...(hasMean(spec) ? { scale: 'f32', divisor: 'f32' } : {}),
+    ...(spec.stage === undefined
+      ? {}
+      : {
+          // Steps of a part, parts of this launch, the number of the first, all parts of a row, and the words of a value.
+          chunk: 'u32',
+          parts: 'u32',
+          first_part: 'u32',
+          all_parts: 'u32',
+          plane: 'u32',
+        }),
+  };
+}

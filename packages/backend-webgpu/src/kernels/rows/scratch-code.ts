@@ -1,0 +1,95 @@
+import { foldingOf, phasesOf } from '@concord/kernel';
+import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
+import type { WgslBlock } from '../arithmetic/wgsl-block.ts';
+import { type WgslValue, widened, wgslType } from '../arithmetic/wgsl-value.ts';
+import { components } from '../run/encode.ts';
+import type { RowsSpec } from './rows-spec.ts';
+import type { OpenFold } from './open-fold.ts';
+import type { State } from './team.ts';
+
+/**
+ * Parts of folds in scratch memory. Each value of a fold's state has a plane of `u.plane` words: for each part one for
+ * each row. The planes of all phases lie behind each other.
+ */
+export class ScratchCode {
+  readonly #spec: RowsSpec;
+  readonly #block: WgslBlock;
+
+  constructor(spec: RowsSpec, block: WgslBlock) {
+    this.#spec = spec;
+    this.#block = block;
+  }
+
+  /** Stores the state of the workgroup's part of each fold. */
+  storeParts(phase: number, folds: readonly OpenFold[], states: readonly State[]): void {
+    const block = this.#block.inner();
+    let plane = planesBefore(this.#spec, phase);
+    for (const [index] of folds.entries()) {
+      for (const part of states[index] as State) {
+        const words = this.#wide(part);
+        for (const [k, word] of components(words).entries()) {
+          block.add(`scratch[${this.#place(plane, 'part + u.first_part', k)}] = bitcast<u32>(${word});`);
+        }
+        plane++;
+      }
+    }
+    this.#block.enclose('if (is_row && mate == 0u)', block);
+  }
+
+  /** What the team's lanes know of each fold after each has joined some of the parts. */
+  joinParts(phase: number, folds: readonly OpenFold[]): readonly State[] {
+    const block = this.#block;
+    const width = this.#width;
+    const math = new WgslArithmetic(block);
+    const variables = folds.map((fold) => fold.variables(math, width));
+    const inner = block.inner();
+    const innerMath = new WgslArithmetic(inner);
+    const at = block.fresh();
+    let plane = planesBefore(this.#spec, phase);
+    for (const [index, fold] of folds.entries()) {
+      const own = variables[index] as State;
+      const read = own.map(({ type }) => {
+        const words = Array.from({ length: width }, (_, k) => `scratch[${this.#place(plane, at, k)}]`);
+        plane++;
+        const all = width === 1 ? (words[0] as string) : `vec4u(${words.join(', ')})`;
+        return { text: inner.define(`bitcast<${wgslType(type, width)}>(${all})`), type, width } satisfies WgslValue;
+      });
+      for (const [part, { text }] of fold.join(innerMath, own, read).entries()) {
+        inner.add(`${own[part]?.text} = ${text};`);
+      }
+    }
+    block.enclose(`for (var ${at} = mate; ${at} < u.all_parts; ${at} += ${this.#spec.team.team}u)`, inner);
+    return variables.map((state) => state.map((part) => ({ ...part, text: block.define(part.text) })));
+  }
+
+  /** Rows that a team computes at once. */
+  get #width(): 1 | 4 {
+    return this.#spec.vectorAxis < this.#spec.rowRank ? this.#spec.width : 1;
+  }
+
+  #wide(value: WgslValue): WgslValue {
+    return value.width === this.#width ? value : { ...value, text: widened(value, this.#width), width: this.#width };
+  }
+
+  #place(plane: number, part: string, k: number): string {
+    const width = this.#width;
+    const row = width === 1 ? 'row' : `row * 4u + ${k}u`;
+    const rows = width === 1 ? 'u.rows' : 'u.rows * 4u';
+    return `${plane}u * u.plane + (${part}) * ${rows} + ${row}`;
+  }
+}
+
+/** Values of all folds of the phases before one. */
+export function planesBefore(spec: Pick<RowsSpec, 'graph'>, phase: number): number {
+  const { folds } = phasesOf(spec.graph);
+  return folds
+    .slice(0, phase)
+    .flat()
+    .reduce((sum, node) => sum + planesOf(spec, node), 0);
+}
+
+function planesOf({ graph }: Pick<RowsSpec, 'graph'>, node: number): number {
+  const fold = graph.nodes[node];
+  if (fold?.kind !== 'fold') return 0;
+  return foldingOf(fold.op, graph.nodes[fold.operands[0]]?.type ?? 'f32').state.length;
+}

@@ -1,0 +1,127 @@
+import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
+import type { WgslBlock } from '../arithmetic/wgsl-block.ts';
+import { type WgslValue, wgslType } from '../arithmetic/wgsl-value.ts';
+
+/** The lanes of a workgroup: `rows` teams of `team` lanes each. */
+export interface TeamSpec {
+  readonly team: number;
+  readonly rows: number;
+  /** Lanes of a sub-group where a team's lanes are neighbours and all sub-groups are of one size; else 0. */
+  readonly subgroup: number;
+  /** Neighbouring lanes belong to neighbouring rows, not to one team. */
+  readonly isAcross: boolean;
+}
+
+/** Part of a fold that a lane knows: one value or more. */
+export type State = readonly WgslValue[];
+
+/** How two states become one. */
+export type Join = (math: WgslArithmetic, a: State, b: State) => State;
+
+/** Invocations of a workgroup. */
+export function lanesOf({ team, rows }: TeamSpec): number {
+  return team * rows;
+}
+
+/** Code that brings the states of a team's lanes together, and declares the workgroup memory that it needs. */
+export class TeamCode {
+  readonly declarations: string[] = [];
+  readonly #spec: TeamSpec;
+
+  constructor(spec: TeamSpec) {
+    this.#spec = spec;
+  }
+
+  /** Names of the lane's number in its team and of its team's in the workgroup. */
+  place(block: WgslBlock): void {
+    const { team, rows, isAcross } = this.#spec;
+    block.add(`let mate = ${team === 1 ? '0u' : isAcross ? `lane / ${rows}u` : `lane % ${team}u`};`);
+    block.add(`let slot = ${rows === 1 ? '0u' : isAcross ? `lane % ${rows}u` : `lane / ${team}u`};`);
+  }
+
+  /**
+   * What the states of all lanes of a team join to, known to each of them. Every invocation of the workgroup must get
+   * here.
+   */
+  reduce(block: WgslBlock, states: readonly State[], joins: readonly Join[]): readonly State[] {
+    const { team, subgroup } = this.#spec;
+    if (team === 1) return states;
+    // What sub-groups leave must fit one of them.
+    if (subgroup === 0 || team > subgroup * subgroup) return this.#tree(block, states, joins);
+    const first = this.#shuffle(block, states, joins, Math.min(team, subgroup));
+    return team <= subgroup ? first : this.#meet(block, first, joins, team / subgroup);
+  }
+
+  /** Neighbours exchange what they have, twice as far each time: all end with the same. */
+  #shuffle(block: WgslBlock, states: readonly State[], joins: readonly Join[], lanes: number): readonly State[] {
+    const math = new WgslArithmetic(block);
+    let now = states;
+    for (let distance = lanes / 2; distance >= 1; distance /= 2) {
+      now = now.map((state, index) => {
+        const other = state.map((part) => ({
+          ...part,
+          text: block.define(`subgroupShuffleXor(${part.text}, ${distance}u)`),
+        }));
+        return (joins[index] as Join)(math, state, other);
+      });
+    }
+    return now;
+  }
+
+  /** Sub-groups leave what they have in workgroup memory; each lane takes one, and they are shuffled again. */
+  #meet(block: WgslBlock, states: readonly State[], joins: readonly Join[], groups: number): readonly State[] {
+    const { rows, subgroup } = this.#spec;
+    const memory = states.map((state) => state.map((part) => this.#declare(part, groups * rows)));
+    const leave = block.inner();
+    for (const [index, state] of states.entries()) {
+      for (const [at, part] of state.entries()) {
+        leave.add(`${memory[index]?.[at]}[slot * ${groups}u + mate / ${subgroup}u] = ${part.text};`);
+      }
+    }
+    block.enclose(`if (mate % ${subgroup}u == 0u)`, leave);
+    block.add('workgroupBarrier();');
+    const taken = states.map((state, index) =>
+      state.map((part, at) => ({
+        ...part,
+        text: block.define(`${memory[index]?.[at]}[slot * ${groups}u + (lane & ${groups - 1}u)]`),
+      })),
+    );
+    return this.#shuffle(block, taken, joins, groups);
+  }
+
+  /** A tree in workgroup memory. */
+  #tree(block: WgslBlock, states: readonly State[], joins: readonly Join[]): readonly State[] {
+    const { team, rows, isAcross } = this.#spec;
+    const memory = states.map((state) => state.map((part) => this.#declare(part, team * rows)));
+    const stride = isAcross ? rows : 1;
+    const read = (target: WgslBlock, at: string): readonly State[] =>
+      states.map((state, index) =>
+        state.map((part, k) => ({ ...part, text: target.define(`${memory[index]?.[k]}[${at}]`) })),
+      );
+    const write = (target: WgslBlock, now: readonly State[]): void => {
+      for (const [index, state] of now.entries()) {
+        for (const [k, part] of state.entries()) target.add(`${memory[index]?.[k]}[lane] = ${part.text};`);
+      }
+    };
+    write(block, states);
+    for (let half = team / 2; half >= 1; half /= 2) {
+      block.add('workgroupBarrier();');
+      const step = block.inner();
+      const [mine, others] = [read(step, 'lane'), read(step, `lane + ${half * stride}u`)];
+      const math = new WgslArithmetic(step);
+      write(
+        step,
+        mine.map((state, index) => (joins[index] as Join)(math, state, others[index] as State)),
+      );
+      block.enclose(`if (mate < ${half}u)`, step);
+    }
+    block.add('workgroupBarrier();');
+    return read(block, isAcross ? 'slot' : `slot * ${team}u`);
+  }
+
+  #declare({ type, width }: WgslValue, length: number): string {
+    const name = `team${this.declarations.length}`;
+    this.declarations.push(`var<workgroup> ${name}: array<${wgslType(type, width)}, ${length}>;`);
+    return name;
+  }
+}

@@ -1,0 +1,193 @@
+import { accessOf, type Access } from '@concord/kernel';
+import { bindable, slice, toScratch } from '../operands.ts';
+import type { Recorder, Span } from '../recorder.ts';
+import { type BindingSpec, DTYPE_BYTES, elementFor, type OperandSpec } from './operand-spec.ts';
+import { type Piece, type PieceOperand, reachOf } from './piece.ts';
+
+/** Storage bindings that every device has. */
+const MAX_BINDINGS = 8;
+
+/** The operands of a piece as they are bound. */
+export interface BoundPiece {
+  readonly bindings: readonly BindingSpec[];
+  /** What each binding covers. */
+  readonly spans: readonly Span[];
+  readonly operands: readonly OperandSpec[];
+  /** Elements from the start of the binding to each operand's first element. */
+  readonly offsets: readonly number[];
+}
+
+/** How vectors lie in the domain. */
+export interface VectorLayout {
+  readonly width: 1 | 4;
+  readonly axis: number;
+  /** Gather inputs whose last index runs along the vectors. */
+  readonly gathersVectors: ReadonlySet<number>;
+  /** Inputs that are turned around in workgroup memory, and the axis that they lie along. */
+  readonly turned?: { readonly axis: number; readonly inputs: ReadonlySet<number> };
+}
+
+interface Placed {
+  readonly index: number;
+  readonly operand: PieceOperand;
+  readonly span: Span;
+}
+
+/** Bindings that operands in one buffer share. */
+interface Group {
+  readonly members: readonly Placed[];
+  readonly isWritten: boolean;
+}
+
+/**
+ * Binds the operands of a piece: each input once; what lies in an output's buffer together with it, over their hull.
+ * Undefined where something does not fit a binding: then the piece has to be cut.
+ *
+ * @param memory - each operand's memory
+ */
+export function bindPiece(
+  piece: Piece,
+  memory: readonly (Span | undefined)[],
+  layout: VectorLayout,
+  recorder: Recorder,
+): BoundPiece | undefined {
+  const placed = piece.operands.map((operand, index): Placed => {
+    const bytes = DTYPE_BYTES[operand.layout.dtype];
+    const { first, extent } = reachOf(piece, operand);
+    const whole = memory[index];
+    const span = whole === undefined ? recorder.scratch(16) : slice(whole, first * bytes, extent * bytes);
+    return { index, operand, span };
+  });
+  const groups = groupsOf(placed, recorder);
+  if (groups === undefined) return undefined;
+
+  const bindings: BindingSpec[] = [];
+  const spans: Span[] = [];
+  const operands: OperandSpec[] = [];
+  const offsets: number[] = [];
+  let free = MAX_BINDINGS - groups.length - (piece.geometry.kernel.hasRows ? 1 : 0);
+  for (const { members, isWritten } of groups) {
+    const { span, byteOffset } = bindable(hullOf(members), recorder.traits.storageAlignment);
+    const windows = windowsOf(span, recorder.traits);
+    const isFar = windows.length > 1;
+    if (isFar && !isFarGather(members)) return undefined;
+    free -= windows.length - 1;
+    if (free < 0) return undefined;
+    const start = members.reduce((least, member) => Math.min(least, member.span.byteOffset), Infinity) - byteOffset;
+    const accesses = members.map((member) => {
+      const { dtype } = member.operand.layout;
+      const offset = (member.span.byteOffset - start) / DTYPE_BYTES[dtype];
+      offsets[member.index] = offset;
+      return isFar ? 'strided' : accessIn(member, offset, layout);
+    });
+    const elements = members.map(({ operand }, at) =>
+      elementFor(operand.layout.dtype, accesses[at] as Access, operand.isOutput),
+    );
+    const agree = new Set(elements.map((element) => (element === 'atomic' ? 'word' : element))).size === 1;
+    for (const [at, { index, operand }] of members.entries()) {
+      const { type, dtype, access: level } = operand.layout;
+      const access = accesses[at] === 'vector' && !agree ? 'dense' : (accesses[at] as Access);
+      const { turned } = layout;
+      const axis = turned?.inputs.has(index) === true ? { axis: turned.axis } : {};
+      const far = isFar ? { far: { count: windows.length, words: windowBytes(recorder.traits) / 4 } } : {};
+      operands[index] = { type, dtype, level, access, binding: bindings.length, ...axis, ...far };
+    }
+    const own = members.map(({ index, operand }) =>
+      elementFor(operand.layout.dtype, (operands[index] as OperandSpec).access, operand.isOutput),
+    );
+    const element = own.includes('atomic') ? 'atomic' : (own[0] as BindingSpec['element']);
+    for (const window of windows) {
+      bindings.push({ element, isWritten });
+      spans.push(window);
+    }
+  }
+  return { bindings, spans, operands, offsets };
+}
+
+/** Only what is read at any place may take several bindings: a piece of the others can be made smaller. */
+function isFarGather(members: readonly Placed[]): boolean {
+  return members.length === 1 && members[0]?.operand.layout.access === 'gather' && !members[0].operand.isOutput;
+}
+
+function windowBytes({ maxBindingBytes, storageAlignment }: Recorder['traits']): number {
+  return Math.floor(maxBindingBytes / storageAlignment) * storageAlignment;
+}
+
+/** The memory in as many pieces as it takes for each to fit a binding. */
+function windowsOf(span: Span, traits: Recorder['traits']): readonly Span[] {
+  if (span.byteLength <= traits.maxBindingBytes) return [span];
+  const most = windowBytes(traits);
+  return Array.from({ length: Math.ceil(span.byteLength / most) }, (_, k) => ({
+    ...span,
+    byteOffset: span.byteOffset + k * most,
+    byteLength: Math.min(most, span.byteLength - k * most),
+  }));
+}
+
+function accessIn(
+  { index, operand }: Placed,
+  offset: number,
+  { width, axis, gathersVectors, turned }: VectorLayout,
+): Access {
+  const { access: level, shape } = operand.layout;
+  if (level === 'gather') {
+    const last = shape.length - 1;
+    const access = accessOf({ strides: operand.strides, axis: last, width: 4, offset });
+    const isWhole = (shape[last] as number) % 4 === 0;
+    return width === 4 && gathersVectors.has(index) && access === 'vector' && isWhole ? 'vector' : 'strided';
+  }
+  const own = turned?.inputs.has(index) === true ? turned.axis : axis;
+  return accessOf({ strides: operand.strides, axis: own, width, offset });
+}
+
+function groupsOf(placed: readonly Placed[], recorder: Recorder): readonly Group[] | undefined {
+  const { maxBindingBytes, storageAlignment } = recorder.traits;
+  const groups: Group[] = [];
+  const outputs = placed.filter(({ operand }) => operand.isOutput);
+  const buffers = new Set(outputs.map(({ span }) => span.buffer));
+  const apart = placed.filter(({ operand, span }) => !operand.isOutput && !buffers.has(span.buffer));
+  for (const member of apart) groups.push({ members: [member], isWritten: false });
+  for (const buffer of buffers) {
+    const members = placed.filter(({ span }) => span.buffer === buffer);
+    const hull = bindable(hullOf(members), storageAlignment).span;
+    if (hull.byteLength <= maxBindingBytes) {
+      groups.push({ members, isWritten: true });
+      continue;
+    }
+    const own = members.filter(({ operand }) => operand.isOutput);
+    // Two outputs that are far from each other: each piece of them in a binding of its own, if those are apart.
+    if (own.length > 1 && !areApart(own, storageAlignment)) return undefined;
+    for (const member of own) {
+      const same = members.filter(({ operand, span }) => !operand.isOutput && isSame(span, member.span));
+      groups.push({ members: [member, ...same], isWritten: true });
+    }
+    for (const member of members) {
+      if (member.operand.isOutput || own.some(({ span }) => isSame(span, member.span))) continue;
+      const isFar = bindable(member.span, storageAlignment).span.byteLength > maxBindingBytes;
+      if (isFar && !isFarGather([member])) return undefined;
+      groups.push({ members: [{ ...member, span: toScratch(member.span, recorder) }], isWritten: false });
+    }
+  }
+  return groups;
+}
+
+function areApart(members: readonly Placed[], storageAlignment: number): boolean {
+  const spans = members
+    .map(({ span }) => bindable(span, storageAlignment).span)
+    .sort((a, b) => a.byteOffset - b.byteOffset);
+  return spans.every((span, at) => {
+    const before = spans[at - 1];
+    return before === undefined || before.byteOffset + before.byteLength <= span.byteOffset;
+  });
+}
+
+function isSame(a: Span, b: Span): boolean {
+  return a.byteOffset === b.byteOffset && a.byteLength === b.byteLength;
+}
+
+function hullOf(members: readonly Placed[]): Span {
+  const { buffer } = (members[0] as Placed).span;
+  const start = Math.min(...members.map(({ span }) => span.byteOffset));
+  const end = Math.max(...members.map(({ span }) => span.byteOffset + span.byteLength));
+  return { buffer, byteOffset: start, byteLength: end - start };
+}

@@ -1,0 +1,77 @@
+import type { Kernel } from '../kernel.ts';
+import type { Launch, Recorder } from '../recorder.ts';
+import type { BoundPiece, VectorLayout } from './bind.ts';
+import { bindingName, type OperandSpec } from './operand-spec.ts';
+import type { Piece } from './piece.ts';
+import {
+  extentAxes,
+  extentName,
+  gatherSizeName,
+  offsetName,
+  parameterName,
+  type RunSpec,
+  sizeName,
+  startName,
+  strideName,
+} from './run-spec.ts';
+
+/** What is compiled into the kernels of a piece. */
+export function specOf(piece: Piece, bound: BoundPiece, { width, axis }: VectorLayout): RunSpec {
+  const { geometry, rowRank, foldRank, places } = piece;
+  return {
+    graph: geometry.kernel,
+    rowRank,
+    foldRank,
+    width,
+    vectorAxis: axis,
+    operands: bound.operands,
+    bindings: bound.bindings,
+    places,
+    rank: geometry.shape.length,
+    unfolded: geometry.shape.length - geometry.folded,
+  };
+}
+
+/** Values of the uniforms that every kernel of a piece has. */
+export function uniformValues(
+  piece: Piece,
+  bound: BoundPiece,
+  spec: RunSpec,
+  params: readonly number[],
+): Record<string, number> {
+  const { geometry, sizes, starts, operands } = piece;
+  const values: Record<string, number> = {};
+  for (const [axis, size] of sizes.entries()) {
+    values[sizeName(axis)] = axis === spec.vectorAxis ? size / spec.width : size;
+  }
+  for (const place of Object.values(piece.places)) values[startName(place)] = starts[place] as number;
+  for (const axis of extentAxes(geometry.kernel)) {
+    values[extentName(axis)] = geometry.shape.at(axis) as number;
+  }
+  for (const [index, { layout, strides }] of operands.entries()) {
+    const isGather = layout.access === 'gather';
+    const { access, axis: vectorAxis = spec.vectorAxis } = bound.operands[index] as OperandSpec;
+    const isVector = access === 'vector' && !isGather;
+    const unit = isVector ? spec.width : 1;
+    values[offsetName(index)] = (bound.offsets[index] as number) / unit;
+    for (const [axis, stride] of strides.entries()) {
+      values[strideName(index, axis)] = isVector && axis !== vectorAxis ? stride / unit : stride;
+    }
+    if (!isGather) continue;
+    for (const [axis, size] of layout.shape.entries()) values[gatherSizeName(index, axis)] = size;
+  }
+  for (const [index, value] of params.entries()) values[parameterName(index)] = value;
+  return values;
+}
+
+/** Launches a kernel of a piece. */
+export function launchPiece(
+  recorder: Recorder,
+  bound: BoundPiece,
+  kernel: Kernel,
+  launch: Pick<Launch, 'uniforms' | 'groups' | 'grid' | 'variant'> & { readonly scratch?: Launch['storage'][string] },
+): void {
+  const { scratch, ...rest } = launch;
+  const storage = Object.fromEntries(bound.spans.map((span, index) => [bindingName(index), span]));
+  recorder.launch({ kernel, storage: scratch === undefined ? storage : { ...storage, scratch }, ...rest });
+}

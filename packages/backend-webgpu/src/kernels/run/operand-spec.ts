@@ -1,0 +1,57 @@
+import type { DType } from '@concord/backend-core';
+import type { NumberType } from '@concord/backend-core/kernel';
+import type { Access } from '@concord/kernel';
+
+/** What one element of a binding's array is: four words, two, one, or one that several invocations may change. */
+export type BindingElement = 'vec4' | 'vec2' | 'word' | 'atomic';
+
+/** A storage binding of generated code. */
+export interface BindingSpec {
+  readonly element: BindingElement;
+  readonly isWritten: boolean;
+}
+
+/** What generated code knows of an input or output: all but addresses, sizes and strides. */
+export interface OperandSpec {
+  readonly type: NumberType;
+  readonly dtype: DType;
+  readonly level: 'element' | 'row' | 'gather';
+  /** How the elements of a vector are reached; of a gather input, `strided`. */
+  readonly access: Access;
+  /** Index of its binding. */
+  readonly binding: number;
+  /** Of a gather input that takes several bindings, one behind the other: how many, and the words of each. */
+  readonly far?: { readonly count: number; readonly words: number };
+  /** The axis that its vectors lie along, where it is not that of the others. */
+  readonly axis?: number;
+}
+
+/** Bytes of an element in memory. */
+export const DTYPE_BYTES: Readonly<Record<DType, 1 | 2 | 4>> = {
+  f32: 4,
+  i32: 4,
+  u32: 4,
+  f16: 2,
+  bf16: 2,
+  i8: 1,
+  u8: 1,
+};
+
+/** The element that a binding needs for one operand in it. */
+export function elementFor(dtype: DType, access: Access, isWritten: boolean): BindingElement {
+  const bytes = DTYPE_BYTES[dtype];
+  if (access === 'vector') return bytes === 4 ? 'vec4' : bytes === 2 ? 'vec2' : 'word';
+  return isWritten && bytes < 4 ? 'atomic' : 'word';
+}
+
+/** The WGSL type of a binding. */
+export function bindingType(element: BindingElement): string {
+  return { vec4: 'array<vec4<u32>>', vec2: 'array<vec2<u32>>', word: 'array<u32>', atomic: 'array<atomic<u32>>' }[
+    element
+  ];
+}
+
+/** The name of a binding in generated code. */
+export function bindingName(binding: number): string {
+  return `b${binding}`;
+}

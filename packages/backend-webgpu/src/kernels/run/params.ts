@@ -1,0 +1,23 @@
+import type { KernelParameter } from '@concord/backend-core/kernel';
+import type { PlannedDispatch } from '../launch-plan.ts';
+
+/** The parameters of a call as the device reads them; undefined where the kernel has none. */
+export function paramWords(params: readonly KernelParameter[], values: readonly number[]): Uint32Array | undefined {
+  if (params.length === 0) return undefined;
+  const words = new Uint32Array(params.length);
+  const floats = new Float32Array(words.buffer);
+  for (const [index, { type }] of params.entries()) {
+    (type === 'f32' ? floats : words)[index] = values[index] as number;
+  }
+  return words;
+}
+
+/** A dispatch of a plan with the parameters of a call in place of those that it was planned with. */
+export function withParams(step: PlannedDispatch, params: Uint32Array): PlannedDispatch {
+  const { paramsAt } = step.kernel;
+  if (paramsAt === undefined || params.every((word, index) => step.words[paramsAt + index] === word)) return step;
+  // Not in place: the words of the calls before are told by their array until they are uploaded.
+  const words = step.words.slice();
+  words.set(params, paramsAt);
+  return { ...step, words };
+}

@@ -1,0 +1,112 @@
+import type { ResolvedRun } from '@concord/backend-core/kernel';
+import { runAxes } from '@concord/kernel';
+import { launchMap } from '../map/plan-map.ts';
+import { TILE_BYTES } from '../map/tile.wgsl.ts';
+import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
+import { launchRows } from '../rows/plan-rows.ts';
+import { bindPiece, type VectorLayout } from './bind.ts';
+import { bindWindows, cutRows, tooLarge } from './cut.ts';
+import { narrowed, type Piece, wholePiece } from './piece.ts';
+
+/** Points of a piece are numbered in 32 bits. */
+const MAX_POINTS = 2 ** 32 - 2 ** 16;
+const MAX_PIECES = 65_536;
+/** From this many elements on the last of a row that is no multiple of four get a launch of their own. */
+const LEAST_SPLIT = 2 ** 20;
+
+/**
+ * Plans a run: in pieces that fit bindings, each by points or by rows.
+ *
+ * @throws {BackendError} UNSUPPORTED where a gather input exceeds what the device can bind
+ */
+export function planRun(call: ResolvedRun<StorageBuffer>, recorder: Recorder): void {
+  const { geometry, params } = call;
+  if (geometry.rowCount === 0) return;
+  if (!geometry.kernel.hasRows && geometry.shape.includes(0)) return;
+  const memory: readonly (Span | undefined)[] = [...call.inputs, ...call.outputs];
+  const pieces = splitTail(wholePiece(geometry, runAxes(geometry)));
+  let launched = 0;
+  for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
+    const vectors = vectorLayout(piece, recorder.traits);
+    const windows = bindWindows(piece, vectors, (window) =>
+      pointsOf(window) > MAX_POINTS ? undefined : bindPiece(window, memory, vectors, recorder),
+    );
+    const launch = geometry.kernel.hasRows ? launchRows : launchMap;
+    if (windows === undefined || !launch(windows, vectors, params, recorder)) {
+      const [first, second] = cutRows(piece, vectors);
+      pieces.push(second, first);
+      continue;
+    }
+    launched += windows.length;
+    if (launched > MAX_PIECES) throw tooLarge(piece, `it would take more than ${MAX_PIECES} pieces`);
+  }
+}
+
+function pointsOf({ sizes }: Piece): number {
+  return sizes.reduce((product, size) => product * size, 1);
+}
+
+/** Along which axis vectors lie, and whether there are any. */
+function vectorLayout({ geometry, sizes, rowRank, foldRank, operands }: Piece, traits: DeviceTraits): VectorLayout {
+  const last = rowRank - 1;
+  const lastFolded = rowRank + foldRank - 1;
+  const dense = (axis: number): number =>
+    operands.filter(({ layout, strides }) => layout.access === 'element' && strides[axis] === 1).length;
+  const isAcross = foldRank > 0 && dense(last) > dense(lastFolded) && (sizes[last] as number) > 1;
+  const axis = foldRank === 0 || isAcross ? last : lastFolded;
+  const isWhole = (sizes[axis] as number) % 4 === 0 && (sizes[axis] as number) > 0;
+  const gathersVectors = new Set(isWhole ? vectorGathers(geometry.kernel, geometry.shape.length) : []);
+  const width = isWhole && (dense(axis) > 0 || gathersVectors.size > 0) ? 4 : 1;
+  const layout = { width, axis, gathersVectors } as const;
+  // Barriers are dear where lanes share a core, and caches are large.
+  if (foldRank > 0 || traits.isSoftware) return layout;
+  return turnedAround({ sizes, operands }, layout, Math.floor(traits.maxWorkgroupBytes / TILE_BYTES));
+}
+
+/** Shorter axes than this are not worth a tile. */
+const LEAST_TURNED = 16;
+
+/** Of a map, the inputs that are dense along another axis than the outputs: along the one that most of them are. */
+function turnedAround(
+  { sizes, operands }: Pick<Piece, 'sizes' | 'operands'>,
+  layout: VectorLayout,
+  mostInputs: number,
+): VectorLayout {
+  const isLong = (axis: number): boolean => (sizes[axis] as number) >= LEAST_TURNED;
+  const outputs = operands.filter(({ isOutput }) => isOutput);
+  if (!isLong(layout.axis) || outputs.some(({ strides }) => strides[layout.axis] !== 1)) return layout;
+  const axes = operands.map(({ layout: { access }, isOutput, strides }) =>
+    isOutput || access !== 'element' || (strides[layout.axis] as number) <= 1
+      ? -1
+      : strides.findIndex((stride, axis) => stride === 1 && isLong(axis)),
+  );
+  const counts = sizes.map((_, axis) => axes.filter((own) => own === axis).length);
+  const most = Math.max(...counts);
+  if (most === 0 || most > mostInputs) return layout;
+  const axis = counts.indexOf(most);
+  const inputs = new Set(axes.flatMap((own, index) => (own === axis ? [index] : [])));
+  const width = (sizes[axis] as number) % 4 === 0 ? layout.width : 1;
+  return { ...layout, width, turned: { axis, inputs } };
+}
+
+/** Gather inputs whose last index is the index along the last axis, wherever they are read. */
+function vectorGathers({ nodes, inputs }: Piece['geometry']['kernel'], rank: number): readonly number[] {
+  return inputs.flatMap(({ name, access }, index) => {
+    if (access !== 'gather') return [];
+    const isAlong = nodes.every((node) => {
+      if (node.kind !== 'gather' || node.name !== name) return true;
+      const last = nodes[node.operands.at(-1) as number];
+      return last?.kind === 'index' && (last.axis === -1 || last.axis === rank - 1);
+    });
+    return isAlong ? [index] : [];
+  });
+}
+
+/** A long array whose length is no multiple of four: what is one goes by vectors. */
+function splitTail(piece: Piece): Piece[] {
+  const axis = piece.sizes.length - 1;
+  const size = piece.sizes[axis] as number;
+  if (piece.rowRank !== 1 || piece.foldRank !== 0 || size < LEAST_SPLIT || size % 4 === 0) return [piece];
+  const whole = size - (size % 4);
+  return [narrowed(piece, axis, whole, size % 4), narrowed(piece, axis, 0, whole)];
+}
