@@ -43,7 +43,7 @@ export function sampleOf(op: DefinedOp): SampleCall {
 
 /** What a sample call needs of a backend. */
 export function needsOf({ op }: Pick<SampleCall, 'op'>): Needs & { readonly dtype: FloatDType } {
-  return { op, dtype: OPS[op].dtypes[0] as FloatDType };
+  return { op, dtype: OPS[op].dtypes[0] as FloatDType, shape: sampleOf(op).shape };
 }
 
 /** Calls an op with whatever is given: what a JavaScript program without types could do. */

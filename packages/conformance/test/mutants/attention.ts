@@ -56,11 +56,11 @@ function naiveAttention(call: Call, parts: Parts): void {
   }
 }
 
-const rows = (parts: Parts): Wrap => inKernel('doAttention', (call) => naiveAttention(call, parts));
+const rows = (parts: Parts): Wrap => inKernel('attention', (call) => naiveAttention(call, parts));
 const called = (change: (call: Call) => Partial<Call>): Wrap =>
-  inKernel('doAttention', (call, run) => run({ ...call, ...change(call) }));
+  inKernel('attention', (call, run) => run({ ...call, ...change(call) }));
 const followed = (tamper: (call: Call, before: Float32Array) => void): Wrap =>
-  inKernel('doAttention', (call, run) => {
+  inKernel('attention', (call, run) => {
     const before = floats(call.o).slice();
     run(call);
     tamper(call, before);
