@@ -14,6 +14,7 @@ import {
   BYTES_OF,
   type InitResult,
   type KernelCall,
+  type OpKernel,
   type ResolvedCall,
 } from '@concord/backend-core/implement';
 import { operandsOf, type VariantTuning, variantTuning } from '@concord/variants';
@@ -188,7 +189,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     kernel: Name,
     dtypes: readonly DType[],
   ): NonNullable<BackendKernels<StorageBuffer>[Name]> {
-    return {
+    const methods: OpKernel<never, never> = {
       dtypes,
       refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
       prepare: (call: KernelCall['call']) => this.#prepare({ kernel, call } as KernelCall),
@@ -198,7 +199,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
         const params = 'geometry' in call ? paramWords(call.geometry.kernel.params, call.params) : undefined;
         this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands, params);
       },
-    } as NonNullable<BackendKernels<StorageBuffer>[Name]>;
+    };
+    return methods;
   }
 
   async #prepare(call: KernelCall): Promise<void> {

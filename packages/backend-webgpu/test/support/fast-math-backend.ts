@@ -2,16 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BackendError } from '@concord/backend-core';
-import {
-  BaseBackend,
-  type InitResult,
-  type Operand,
-  type ResolvedBinary,
-  type ResolvedUnary,
-} from '@concord/backend-core/implement';
-import { BINARY_FUNCTIONS } from '../../src/kernels/binary/functions.wgsl.ts';
-import { UNARY_FUNCTIONS } from '../../src/kernels/unary/functions.wgsl.ts';
+import { BackendError, BINARY_OPS, UNARY_OPS } from '@concord/backend-core';
+import { type BackendKernels, BaseBackend, type InitResult, type Operand } from '@concord/backend-core/implement';
+import { binaryKernel, type Kernel, unaryKernel } from '@concord/backend-core/kernel';
 import { elementProgram } from './wgsl-to-c.ts';
 
 type Span = Operand<Uint8Array<ArrayBuffer>>;
@@ -19,21 +12,24 @@ type Span = Operand<Uint8Array<ArrayBuffer>>;
 const bytesOf = ({ buffer, byteOffset, byteLength }: Span): Uint8Array<ArrayBuffer> =>
   buffer.subarray(byteOffset, byteOffset + byteLength);
 
-const named = <F>(kind: string, functions: Readonly<Record<string, F>>, inputs: string[]) =>
-  Object.entries(functions).map(([op, element]) => [`${kind} ${op}`, { ...element, inputs }] as const);
-
-const PROGRAM = elementProgram(
-  Object.fromEntries([...named('unary', UNARY_FUNCTIONS, ['x']), ...named('binary', BINARY_FUNCTIONS, ['a', 'b'])]),
-);
+const KERNELS: readonly Kernel[] = [...UNARY_OPS.map(unaryKernel), ...BINARY_OPS.map(binaryKernel)];
 
 /**
- * The element functions of the WGSL kernels as a C compiler understands them that assumes what WGSL lets compilers assume:
+ * The WGSL of unary and binary as a C compiler understands them that assumes what WGSL lets compilers assume:
  * there are no NaN and infinities, sums may be regrouped, subnormals are flushed. Shader compilers do so, those of Metal by
  * default. As a backend, so that the conformance suite judges it.
  */
 export class FastMathBackend extends BaseBackend<Uint8Array<ArrayBuffer>> {
   readonly name = 'webgpu';
   readonly native = null;
+  protected readonly kernels: BackendKernels<Uint8Array<ArrayBuffer>> = {
+    run: {
+      dtypes: ['f32'],
+      covers: 'some',
+      refuse: ({ kernel }) => (KERNELS.includes(kernel) ? undefined : `kernel ${kernel.name} is not built in`),
+      run: ({ geometry, inputs, outputs }) => this.#run(geometry.kernel.name, inputs as Span[], outputs[0] as Span),
+    },
+  };
   readonly #options: readonly string[];
   readonly #folder: string = mkdtempSync(join(tmpdir(), 'concord-fast-math-'));
 
@@ -46,21 +42,16 @@ export class FastMathBackend extends BaseBackend<Uint8Array<ArrayBuffer>> {
   protected async doInit(): Promise<InitResult> {
     // WGSL's integers wrap.
     const options = [...this.#options, '-std=gnu11', '-fwrapv', '-x', 'c', '-', '-o', this.#program, '-lm'];
-    const { status, error, stderr } = spawnSync('gcc', options, { input: PROGRAM, encoding: 'utf8' });
+    const { status, error, stderr } = spawnSync('gcc', options, { input: elementProgram(KERNELS), encoding: 'utf8' });
     if (error !== undefined) {
       const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'library-missing' : 'failed';
       throw new BackendError('BACKEND_UNAVAILABLE', `gcc: ${error.message}`, { reason, hint: 'install gcc' });
     }
     if (status !== 0) throw new Error(stderr);
-    const ops = ['unary', 'binary'] as const;
     return {
       device: { vendor: 'GNU', name: 'gcc', type: 'software', driver: this.#options.join(' ') },
-      capabilities: {
-        ops,
-        dtypes: { unary: ['f32'], binary: ['f32'] },
-        limits: { maxAllocationBytes: 2 ** 30, maxHeadDim: 256 },
-        numerics: { f32Subnormals: 'may-flush' },
-      },
+      limits: { maxAllocationBytes: 2 ** 30, maxHeadDim: 256, maxTopK: 256 },
+      numerics: { f32Subnormals: 'may-flush' },
     };
   }
 
@@ -91,14 +82,6 @@ export class FastMathBackend extends BaseBackend<Uint8Array<ArrayBuffer>> {
   }
 
   protected async doSynchronize(): Promise<void> {}
-
-  protected override doUnary({ op, input, output }: ResolvedUnary<Uint8Array<ArrayBuffer>>): void {
-    this.#run(`unary ${op}`, [input], output);
-  }
-
-  protected override doBinary({ op, a, b, output }: ResolvedBinary<Uint8Array<ArrayBuffer>>): void {
-    this.#run(`binary ${op}`, [a, b], output);
-  }
 
   get #program(): string {
     return join(this.#folder, 'functions');
