@@ -5,8 +5,8 @@ import { Terms } from './terms.ts';
 const SHIFT = 44.36142;
 /** Beyond it e^-x is 0, also where subnormal numbers are kept. */
 const MOST = 104;
-/** Beyond it x e^-x is. */
-const MOST_OF_PRODUCT = 110;
+/** Beyond it x e^-x is 0, also where subnormal numbers are kept. */
+const MOST_OF_PRODUCT = 112;
 
 /**
  * The logistic function: 1 / (1 + e^-x) for x >= 0 and e^x / (1 + e^x) below, with the device's exponential of -|x| alone,
