@@ -1,22 +1,24 @@
 // @ts-check
-// What `pnpm check:structure` holds the tree to. A new op or family is added here first; the check then names every
-// file that is missing.
+// What `pnpm check:structure` holds the tree to. A new op begins with its definition; the check then names every other file
+// that is missing.
 
-export const ops = ['gemm', 'batched-gemm', 'conv2d', 'attention', 'reduce', 'unary', 'binary'];
-
-/** Kernels come by family: gemm also holds batched and f16 products. */
-export const families = ['gemm', 'conv2d', 'attention', 'reduce', 'unary', 'binary'];
+/** The definitions of the ops; what else is in their folder. */
+export const definitions = { folder: 'packages/backend-core/src/ops', others: ['index', 'op-definition', 'epilogue'] };
 
 /** One file per op in each of these. */
 export const opRooms = [
-  { file: (/** @type {string} */ op) => `packages/backend-core/src/contract/ops/${op}.ts`, ops },
-  { file: (/** @type {string} */ op) => `packages/backend-core/src/contract/ops/${op}.validate.ts`, ops },
-  { file: (/** @type {string} */ op) => `packages/backend-cpu/src/reference/${op}.ts`, ops },
-  { file: (/** @type {string} */ op) => `packages/conformance/src/cases/${op}.ts`, ops: [...ops, 'gemm-f16'] },
+  (/** @type {string} */ op) => `packages/backend-cpu/src/reference/${op}.ts`,
+  (/** @type {string} */ op) => `packages/conformance/src/cases/${op}.ts`,
 ];
 
-/** Rooms that import nothing from each other: one judges the other. */
-export const separateRooms = [['packages/backend-cpu/src/reference', 'packages/backend-cpu/src/kernels']];
+/** What a definition has whose op is a `run` of a kernel of its own: no backend has kernels for it. */
+export const derivedMark = 'asRun:';
+
+/** Rooms, or packages, that import nothing from each other: one judges the other. */
+export const separateRooms = [
+  ['packages/backend-cpu/src/reference', 'packages/backend-cpu/src/kernels'],
+  ['packages/backend-cpu/src/reference', '@concord/kernel'],
+];
 
 /** Packages without dependencies, that also run in a browser. */
 export const selfContained = ['packages/backend-core'];

@@ -62,8 +62,9 @@ function expectInside(chosen: readonly Step[], length: number, narrow: number, s
     outputs: { y: { dtype: dtypes[y?.type ?? 'f32'][narrow] } },
   } as AskedRun);
   const data = drawData(random, length);
-  const wanted = runReference(geometry, data);
-  const stored = new StrictDevice(geometry, data, random).run();
+  const flushes = random() < 0.7;
+  const wanted = runReference(geometry, data, { subnormals: flushes ? 'may-flush' : 'kept' });
+  const stored = new StrictDevice(geometry, data, random, flushes).run();
   for (const [index, output] of wanted.entries()) {
     expect(
       compareStored(output, stored[index] as Float32Array),
@@ -79,7 +80,7 @@ it('holds what a device gives that takes every freedom, for random kernels', () 
     fc.property(steps, fc.integer({ min: 1, max: 9 }), fc.nat(2), fc.nat(), (chosen, length, narrow, seed) => {
       shares.push(expectInside(chosen, length, narrow, seed));
     }),
-    { numRuns: 4000, seed: 20_250_101 },
+    { numRuns: 1500, seed: 20_250_101 },
   );
   // An oracle that says "anything" is sound too.
   const useful = shares.filter((share) => share < 0.02).length / shares.length;

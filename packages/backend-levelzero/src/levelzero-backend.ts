@@ -1,18 +1,28 @@
-import { BackendError, type DevicePtr, type DType, isBackendError, type VariantReport } from '@concord/backend-core';
+import {
+  BackendError,
+  type DevicePtr,
+  type DType,
+  type Explanation,
+  isBackendError,
+  type VariantReport,
+} from '@concord/backend-core';
 import {
   type BackendKernels,
+  DTYPES,
   BaseBackend,
   type BaseBackendOptions,
   type InitResult,
   type KernelCall,
   type ResolvedCall,
 } from '@concord/backend-core/implement';
+import type { Kernel, RunShape } from '@concord/backend-core/kernel';
 import { extentsOf, variantTuning } from '@concord/variants';
 import { addressOf } from './device/command-stream.ts';
 import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
-import { refuseBuiltIn } from './kernels/built-in.ts';
 import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
+import { explainPlan } from './kernels/run/explain.ts';
+import { MOST_K } from './kernels/top-k/plan.ts';
 import { tryMatrixEngines } from './matrix-engine-trial.ts';
 import type { LevelZeroNative } from './native.ts';
 import { loadedModule, nativeArguments } from './native-launch.ts';
@@ -35,7 +45,8 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
     attention: this.#kernel('attention', F32),
-    run: { ...this.#kernel('run', F32), refuse: refuseBuiltIn, covers: 'some' },
+    topK: this.#kernel('topK', F32),
+    run: this.#kernel('run', DTYPES),
   };
   readonly #options: LevelZeroOptions;
   #opened: LevelZeroClient | undefined;
@@ -52,6 +63,13 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     return this.#runner.report();
   }
 
+  /** How a kernel is computed: the launches, with the modules instruction by instruction. Errors as `run`. */
+  explain(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
+    this.assertUsable('explain');
+    const [step] = this.loweredShape('run', { ...call, kernel });
+    return step === undefined ? { passes: [] } : explainPlan(this.#runner.planOf(step));
+  }
+
   protected async doInit(): Promise<InitResult> {
     const client = await LevelZeroClient.open(this.#options);
     this.#opened = client;
@@ -63,7 +81,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     });
     return {
       device: client.deviceInfo,
-      limits: { maxAllocationBytes: client.traits.maxAllocationBytes, maxHeadDim: 256, maxTopK: 256 },
+      limits: { maxAllocationBytes: client.traits.maxAllocationBytes, maxHeadDim: 256, maxTopK: MOST_K },
       numerics: { f32Subnormals: 'may-flush' },
     };
   }
@@ -129,7 +147,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
       prepare: (call: KernelCall['call']) => this.#runner.prepare({ kernel, call } as KernelCall),
       run: (call: ResolvedCall<DeviceMemory>['call']) =>
         this.#runner.run('opName' in call ? call.opName : kernel, { kernel, call } as ResolvedCall<DeviceMemory>),
-    } as NonNullable<BackendKernels<DeviceMemory>[Name]>;
+    };
   }
 
   #refuse(call: KernelCall): string | undefined {

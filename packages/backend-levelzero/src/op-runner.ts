@@ -8,6 +8,8 @@ import { kernelsOf, type OpPlan } from './kernels/op-plan.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
 import type { DeviceMemory, Span } from './kernels/recorder.ts';
 
+const NO_NUMBERS: readonly number[] = [];
+
 /**
  * Runs ops by their plans. All kernels of a plan are built before any of it is recorded: where one does not build, its
  * variant is left out on this device, and the op is planned again.
@@ -39,7 +41,8 @@ export class OpRunner {
   run(opName: string, op: ResolvedCall<DeviceMemory>): void {
     const operands = operandsOf(op);
     const hasLargeBuffers = operands.some(isInLargeBuffer);
-    this.#client.run(opName, this.#builtPlan(op, operands, hasLargeBuffers), operands, hasLargeBuffers);
+    const numbers = op.kernel === 'run' ? op.call.params : NO_NUMBERS;
+    this.#client.run(opName, this.#builtPlan(op, operands, hasLargeBuffers), { operands, numbers, hasLargeBuffers });
   }
 
   /** The plan of a call without operands. Nothing is built. @throws {BackendError} as planning */

@@ -2,6 +2,7 @@ import {
   BackendError,
   type DevicePtr,
   type DType,
+  type Explanation,
   type FloatDType,
   isBackendError,
   type VariantReport,
@@ -12,11 +13,13 @@ import {
   type BaseBackendOptions,
   type CheckedCall,
   BYTES_OF,
+  DTYPES,
   type InitResult,
   type KernelCall,
   type OpKernel,
   type ResolvedCall,
 } from '@concord/backend-core/implement';
+import type { Kernel, RunShape } from '@concord/backend-core/kernel';
 import { operandsOf, type VariantTuning, variantTuning } from '@concord/variants';
 import type { PoolCounters } from './client/buffer-pool.ts';
 import { WebGpuClient } from './client/webgpu-client.ts';
@@ -24,8 +27,10 @@ import type { WebGpuOptions } from './client/webgpu-options.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
+import { explainPlan } from './kernels/run/explain.ts';
 import { paramWords } from './kernels/run/params.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
+import { MOST_K } from './kernels/top-k/plan.ts';
 import { f16Fault } from './f16-trial.ts';
 import { matrixUnitsFault } from './matrix-units-trial.ts';
 
@@ -79,7 +84,6 @@ export interface WebGpuNative {
 
 const FLOATS: readonly FloatDType[] = ['f32', 'f16'];
 const F32: readonly FloatDType[] = ['f32'];
-const DTYPES: readonly DType[] = ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'];
 
 /** The contract in WGSL, on Dawn in Node, on `navigator.gpu` in a browser, or on a device that the caller made. */
 export class WebGpuBackend extends BaseBackend<StorageBuffer> {
@@ -89,6 +93,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
     attention: this.#kernel('attention', F32),
+    topK: this.#kernel('topK', F32),
     run: this.#kernel('run', DTYPES),
   };
   readonly #options: WebGpuOptions;
@@ -111,6 +116,13 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     return { runs: Object.fromEntries(variantRuns), candidates, forced: preferences.forced, leftOut };
   }
 
+  /** How a kernel is computed: the launches, with their WGSL. Errors as `run`. */
+  explain(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
+    this.assertUsable('explain');
+    const [step] = this.loweredShape('run', { ...call, kernel });
+    return step === undefined ? { passes: [] } : explainPlan(this.#plans.ofShape(step));
+  }
+
   protected async doInit(): Promise<InitResult> {
     const client = await WebGpuClient.open(this.#options);
     this.#opened = client;
@@ -123,7 +135,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     if (this.#matrixUnitsFault !== undefined) client.renounceMatrixUnits();
     return {
       device: client.deviceInfo,
-      limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256, maxTopK: 256 },
+      limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256, maxTopK: MOST_K },
       numerics: { f32Subnormals: 'may-flush' },
     };
   }
@@ -197,7 +209,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
         const resolved = { kernel, call } as ResolvedCall<StorageBuffer>;
         const operands = operandsOf(resolved);
         const params = 'geometry' in call ? paramWords(call.geometry.kernel.params, call.params) : undefined;
-        this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands, params);
+        this.#client.run(call.opName ?? kernel, this.#plans.of(resolved, operands), operands, params);
       },
     };
     return methods;

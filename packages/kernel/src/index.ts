@@ -1,4 +1,5 @@
 export type { Arithmetic, IntegerType } from './arithmetic/arithmetic.ts';
+export { evaluateRun, type HostRun } from './evaluate/evaluate-run.ts';
 export { arithmeticNode } from './functions/arithmetic-node.ts';
 export { type Folding, foldingOf, type MeanFactors, meanScale } from './functions/folds.ts';
 export { type Leaves, NodeLowering, nodesAtLevel } from './functions/node-lowering.ts';

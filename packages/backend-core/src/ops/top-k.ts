@@ -6,6 +6,7 @@ import type { CheckedCall, OpDefinition } from './op-definition.ts';
 /** Shape of the selection of the k greatest (or least) of each row, sorted. */
 export interface TopKShape {
   readonly rows: number;
+  /** At most 2^32 - 1. */
   readonly columns: number;
   /** At most `columns` and `capabilities.limits.maxTopK`. */
   readonly k: number;
@@ -32,6 +33,9 @@ export interface CheckedTopK extends CheckedCall {
   readonly largest: boolean;
 }
 
+/** Indices are u32. */
+const MAX_COLUMNS = 2 ** 32 - 1;
+
 /** `topK`. */
 export const topK: OpDefinition<TopKShape, CheckedTopK> = {
   kernel: 'topK',
@@ -46,6 +50,7 @@ export const topK: OpDefinition<TopKShape, CheckedTopK> = {
     checkSize('k', k);
     const largest = checkBoolean('largest', shape.largest, true);
     const dtype = checkDType(shape.dtype);
+    if (columns > MAX_COLUMNS) throw invalid(`columns must be below 2^32, the range of indices, got ${columns}`);
     if (k > columns) throw invalid(`k must be at most columns, ${columns}, got ${k}`);
     if (rows === 0 || k === 0) return null;
     const operands = [

@@ -1,5 +1,5 @@
 import type { ResolvedCall } from '@concord/backend-core/implement';
-import { binaryKernel, reduceKernel } from '@concord/backend-core/kernel';
+import { binaryKernel, reduceKernel, unaryKernel } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
 import { fakeBuffer, PlanRecorder } from '../../test/support/plan-recorder.ts';
 import { fakeRun } from '../../test/support/planned-run.ts';
@@ -62,6 +62,14 @@ describe('one plan serves', () => {
     ];
     expect(new Set(calls.map((call) => planOf(plans, call))).size).toBe(calls.length);
   });
+});
+
+it('in place is not apart, also where one object is both operands', () => {
+  const plans = new PlanCache(traits);
+  const both = { buffer: fakeBuffer(4 * N), byteOffset: 0, byteLength: 4 * N };
+  const call = fakeRun(unaryKernel('exp'), { shape: [N], memory: [both, both] });
+  const apart = plans.ofShape({ kernel: 'run', call: call.geometry });
+  expect(planOf(plans, { kernel: 'run', call })).not.toBe(apart);
 });
 
 it('a plan from the cache binds what planning at once would', () => {

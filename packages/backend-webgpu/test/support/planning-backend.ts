@@ -19,6 +19,7 @@ export class PlanningBackend extends BaseBackend<StorageBuffer> {
     gemm: { dtypes: FLOATS, run: (call) => this.#plan({ kernel: 'gemm', call }) },
     conv2dForward: { dtypes: ['f32'], run: (call) => this.#plan({ kernel: 'conv2dForward', call }) },
     attention: { dtypes: ['f32'], run: (call) => this.#plan({ kernel: 'attention', call }) },
+    topK: { dtypes: ['f32'], run: (call) => this.#plan({ kernel: 'topK', call }) },
     run: { dtypes: DTYPES, run: (call) => this.#plan({ kernel: 'run', call }) },
   };
 

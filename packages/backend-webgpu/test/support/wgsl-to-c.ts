@@ -38,7 +38,7 @@ static uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 /** A body of WGSL in C, by changes of text: generated code is a small part of WGSL. */
 function inC(wgsl: string): string {
   return wgsl
-    .replaceAll(/\blet (\w+) =/g, '__auto_type $1 =')
+    .replaceAll(/\b(?:let|var) (\w+) =/g, '__auto_type $1 =')
     .replaceAll(/bitcast<(\w+)>/g, 'bitcast_$1')
     .replaceAll(/(?<![\w.])(\d+\.\d+(?:e[+-]?\d+)?)(?![\w.])/g, '$1f');
 }

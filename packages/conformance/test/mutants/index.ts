@@ -9,6 +9,12 @@ import { orderMutants } from './order.ts';
 import { productF16Mutants } from './product-f16.ts';
 import { productMutants } from './product.ts';
 import { reduceMutants } from './reduce.ts';
+import { runFoldMutants } from './run/folds.ts';
+import { runGatherMutants } from './run/gathers.ts';
+import { runNodeMutants } from './run/nodes.ts';
+import { runStorageMutants } from './run/storage.ts';
+import { runViewMutants } from './run/views.ts';
+import { topKMutants } from './top-k.ts';
 
 export type { Mutant } from './mutant.ts';
 
@@ -18,10 +24,16 @@ export const MUTANTS: readonly Mutant[] = [
   ...productF16Mutants,
   ...conv2dMutants,
   ...attentionMutants,
+  ...topKMutants,
   ...reduceMutants,
   ...elementwiseMutants,
   ...memoryMutants,
   ...orderMutants,
   ...orderOfChecksMutants,
   ...lifecycleMutants,
+  ...runViewMutants,
+  ...runStorageMutants,
+  ...runNodeMutants,
+  ...runGatherMutants,
+  ...runFoldMutants,
 ];

@@ -77,6 +77,12 @@ export interface Arithmetic<V> {
   /** `condition ? a : b`, bit for bit. */
   select(type: ValueType, condition: V, a: V, b: V): V;
 
+  /**
+   * `value`, or where `condition` holds, which is rare, what `special` gives. Devices that branch do what it takes only where
+   * the condition holds for any component.
+   */
+  rarely(type: ValueType, condition: V, value: V, special: () => V): V;
+
   /** An integer to the nearest float32, ties to even. */
   toFloat(from: IntegerType, a: V): V;
   /** A float32 truncated to an integer; the operand is in range. */

@@ -1,38 +1,37 @@
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
-import { BITS, Terms } from './terms.ts';
+import { BITS, bitsOfFloat, Terms } from './terms.ts';
+
+/** Bits of 2^126: the reciprocal of a larger number is subnormal. */
+const LARGE = bitsOfFloat(2 ** 126);
+const DOWN = 2 ** -64;
 
 /**
  * The quotient. WGSL promises 2.5 ulp for divisors between 2^-126 and 2^126 only, and compilers may make a product with a
- * reciprocal of it, which for larger divisors is subnormal and flushed. So the significands are divided, two numbers
- * in [1, 2), and the powers of two are multiplied in, all exact: the larger half of the divisor's, the dividend's, the other
- * half, in which order nothing overflows or vanishes before the result does. Grant: 3 ulp.
+ * reciprocal, which for larger divisors is subnormal and flushed. So a larger divisor is scaled down, and the quotient
+ * with it. Of zeros, infinities and NaN the device divides nothing: the dividend times a factor that has the divisor's sign
+ * gives what IEEE 754 says, if the factor is infinite for 0 and 0 for an infinity. Grant: 3 ulp. A subnormal divisor counts
+ * as 0.
  *
- * A dividend's power is 0 or infinite where the dividend is, and so is the second factor of the divisor; their product
- * then is what IEEE 754 says. A subnormal operand counts as 0. What depends on the divisor alone costs nothing where
- * many are divided by one.
+ * What depends on the divisor alone costs nothing where many are divided by one. Divisor and factor are opaque: compilers
+ * regroup factors, and know the quotient of equals.
  */
 export function divide<V>(a: Arithmetic<V>, x: V, y: V): V {
   const k = new Terms(a);
-  const [dividend, divisor] = [k.bits(x), k.bits(y)];
-  const quotient = a.divide(significand(k, dividend), significand(k, divisor));
+  const divisor = k.bits(y);
+  const size = k.magnitude(divisor);
+  const isZero = k.below(size, BITS.leastNormal);
+  const isFinite = k.below(size, BITS.infinity);
+  const isLarge = k.above(size, LARGE);
+  const scale = k.choose(isLarge, k.u(bitsOfFloat(DOWN)), k.u(BITS.one));
+  const beyond = k.choose(k.isNan(divisor), k.u(BITS.nan), k.u(0));
+  const factor = k.choose(isZero, k.u(BITS.infinity), k.choose(isFinite, scale, beyond));
+  const signed = a.opaque(k.float(k.or(factor, k.and(divisor, BITS.sign))));
+  const scaled = a.opaque(k.mul(k.float(size), k.float(scale)));
 
-  const field = a.bitcast('u32', 'i32', k.and(divisor, BITS.infinity));
-  const power = a.sub('i32', k.i(BITS.one), field);
-  const towardsZero = a.add('i32', power, a.and('i32', a.shiftRight('i32', power, k.u(31)), k.i(BITS.leastNormal)));
-  const second = a.and('i32', a.shiftRight('i32', towardsZero, k.u(1)), k.i(BITS.sign | BITS.infinity));
-  const first = a.sub('i32', power, second);
-  const limit = a.bitcast('i32', 'u32', a.sub('i32', k.i(BITS.infinity), field));
-  const isOrdinary = k.both(k.above(limit, 0), k.below(limit, BITS.infinity));
-  const factor = k.choose(isOrdinary, a.bitcast('i32', 'u32', a.add('i32', second, k.i(BITS.one))), limit);
-  const lifted = a.add('i32', a.bitcast('f32', 'i32', quotient), first);
-  const result = k.mul(a.bitcast('i32', 'f32', lifted), k.float(k.and(dividend, BITS.infinity)));
-  // Opaque: compilers regroup products, and of 0 and infinity they may think that they know them.
-  const value = k.bits(k.mul(a.opaque(result), a.opaque(k.float(factor))));
-  const hasNan = k.either(k.isNan(dividend), k.isNan(divisor));
-  return k.float(k.choose(hasNan, k.u(BITS.nan), value));
-}
-
-/** A number's significand, in [1, 2), with its sign. */
-function significand<V>(k: Terms<V>, bits: V): V {
-  return k.float(k.or(k.and(bits, BITS.sign | BITS.fraction), k.u(BITS.one)));
+  const isOrdinary = k.both(isFinite, k.not(isZero));
+  const specials = k.choose(isOrdinary, k.u(BITS.infinity), k.u(0));
+  const dividend = k.bits(x);
+  const isSpecial = a.lessOrEqual('u32', specials, k.magnitude(dividend));
+  const quotient = k.choose(isSpecial, dividend, k.bits(a.divide(x, scaled)));
+  return k.mul(k.float(quotient), signed);
 }

@@ -62,6 +62,12 @@ export function cArithmetic(lines: string[]): Arithmetic<string> {
     less: (_, a, b) => value('bool', `${a} < ${b}`),
     lessOrEqual: (_, a, b) => value('bool', `${a} <= ${b}`),
     select: (type, condition, a, b) => value(type, `${condition} ? ${a} : ${b}`),
+    rarely: (type, condition, common, special) => {
+      const name = `t${lines.length}`;
+      lines.push(`${TYPES[type]} ${name} = ${common};`, `if (${condition}) {`);
+      lines.push(`${name} = ${special()};`, '}');
+      return name;
+    },
     toFloat: (_, a) => value('f32', `(float)${a}`),
     toInteger: (to, a) => value(to, `(${TYPES[to]})${a}`),
     bitcast: (from, to, a) => value(to, to === 'f32' ? `of_bits(${bits(from, a)})` : `(${TYPES[to]})${bits(from, a)}`),

@@ -107,6 +107,7 @@ export function floatArithmetic(device: Device = {}): Arithmetic<number> {
     less: (type, a, b) => truth(inputs(type, a)[0]! < inputs(type, b)[0]!),
     lessOrEqual: (type, a, b) => truth(inputs(type, a)[0]! <= inputs(type, b)[0]!),
     select: (_, condition, a, b) => (condition === 1 ? a : b),
+    rarely: (_, condition, value, special) => (condition === 1 ? special() : value),
     toFloat: (_, a) => Math.fround(a),
     toInteger: (to, a) => wrap(to, Math.trunc(a)),
     bitcast: (from, to, a) => ofBits(to, toBits(from, a)),

@@ -25,12 +25,14 @@ export class Evaluation {
   readonly #operands: Operands;
   readonly #flush: boolean;
   readonly #lastUses: readonly number[];
+  readonly #products: readonly boolean[];
 
   constructor(geometry: CheckedRun, operands: Operands, flush: boolean) {
     this.#geometry = geometry;
     this.#operands = operands;
     this.#flush = flush;
     this.#lastUses = lastUsesOf(geometry);
+    this.#products = productsOf(geometry);
   }
 
   /** The values of the nodes that outputs store. */
@@ -135,10 +137,8 @@ export class Evaluation {
 
   /** Whether a device may add a product without rounding it first, so that it cannot overflow by itself. */
   #isContracted(user: KernelNode, operand: number): boolean {
-    const adds = (user.kind === 'arithmetic' || user.kind === 'fold') && ADDING.has(user.op);
-    const producer = this.#node(operand);
-    if (!adds || producer.kind !== 'arithmetic') return false;
-    return producer.op === 'mul' || (producer.op === 'neg' && this.#isContracted(user, producer.operands[0] as number));
+    const isAdded = (user.kind === 'arithmetic' || user.kind === 'fold') && ADDING.has(user.op);
+    return isAdded && (this.#products[operand] as boolean);
   }
 
   #computed({ type }: Pick<KernelNode, 'type'>, value: Interval): Interval {
@@ -150,6 +150,7 @@ export class Evaluation {
   }
 }
 
+/** Negation in between changes nothing. */
 const ADDING: ReadonlySet<string> = new Set(['add', 'sub', 'neg', 'sum', 'mean']);
 
 type Reader = (index: number) => Interval;
@@ -173,4 +174,16 @@ function lastUsesOf({ kernel: { nodes, outputs } }: CheckedRun): readonly number
   for (const [index, node] of nodes.entries()) for (const operand of operandsOf(node)) uses[operand] = index;
   for (const { node } of outputs) uses[node] = Infinity;
   return uses;
+}
+
+/** For each node whether it is a product, but for its sign, or one of several. */
+function productsOf({ kernel: { nodes } }: CheckedRun): readonly boolean[] {
+  const products: boolean[] = [];
+  for (const node of nodes) {
+    const passes =
+      node.kind === 'spread' || (node.kind === 'arithmetic' && (node.op === 'neg' || node.op === 'select'));
+    const isProduct = node.kind === 'arithmetic' && node.op === 'mul';
+    products.push(isProduct || (passes && node.operands.some((operand) => products[operand])));
+  }
+  return products;
 }

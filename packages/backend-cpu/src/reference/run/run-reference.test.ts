@@ -107,6 +107,15 @@ describe('contraction', () => {
     expect(added.hi[0]).toBe(Infinity);
     const subtracted = run(spec, ({ a, b, c }, k) => k.sub(c, k.neg(k.mul(a, b))), { shape: [1] }, data);
     expect(subtracted.lo[0]).toBeLessThanOrEqual(2 ** 127);
+    const chosen = run(spec, ({ a, b, c }, k) => k.add(c, k.select(k.lt(c, 0), k.mul(a, b), c)), { shape: [1] }, data);
+    expect(chosen.lo[0]).toBeLessThanOrEqual(2 ** 127);
+    const summed = run(
+      spec,
+      ({ a, b, c }, k) => k.fold('sum', k.add(c, k.spread(k.mul(k.fold('max', a), k.fold('max', b))))),
+      { shape: [1, 1], folded: 1 },
+      data,
+    );
+    expect(summed.lo[0]).toBeLessThanOrEqual(2 ** 127);
     // Anything else sees infinity: what comes after does not bring it back.
     const scaled = run(spec, ({ a, b, c }, k) => k.mul(k.mul(a, b), k.abs(c)), { shape: [1] }, data);
     expect(exactly(scaled)).toEqual([Infinity]);

@@ -142,6 +142,19 @@ export class WgslArithmetic implements Arithmetic<WgslValue> {
     );
   }
 
+  rarely(type: ValueType, condition: WgslValue, value: WgslValue, special: () => WgslValue): WgslValue {
+    const outer = this.block;
+    const width = widest(condition, value);
+    const text = outer.fresh();
+    outer.add(`var ${text} = ${widened(value, width)};`);
+    const result: WgslValue = { text, type, width };
+    this.block = outer.inner();
+    this.block.add(`${text} = ${this.select(type, condition, special(), result).text};`);
+    outer.enclose(`if (${condition.width === 1 ? condition.text : `any(${condition.text})`})`, this.block);
+    this.block = outer;
+    return result;
+  }
+
   toFloat(from: IntegerType, a: WgslValue): WgslValue {
     const type = wgslType('f32', a.width);
     if (from === 'i32') return this.#define(`${type}(${a.text})`, 'f32', a.width);
