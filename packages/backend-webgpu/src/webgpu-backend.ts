@@ -2,6 +2,7 @@ import {
   BackendError,
   type DevicePtr,
   type DType,
+  type Explanation,
   type FloatDType,
   isBackendError,
   type VariantReport,
@@ -15,8 +16,10 @@ import {
   DTYPES,
   type InitResult,
   type KernelCall,
+  type OpKernel,
   type ResolvedCall,
 } from '@concord/backend-core/implement';
+import type { Kernel, RunShape } from '@concord/backend-core/kernel';
 import { operandsOf, type VariantTuning, variantTuning } from '@concord/variants';
 import type { PoolCounters } from './client/buffer-pool.ts';
 import { WebGpuClient } from './client/webgpu-client.ts';
@@ -24,6 +27,7 @@ import type { WebGpuOptions } from './client/webgpu-options.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
+import { explainPlan } from './kernels/run/explain.ts';
 import { paramWords } from './kernels/run/params.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
 import { MOST_K } from './kernels/top-k/plan.ts';
@@ -114,6 +118,13 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     return { runs: Object.fromEntries(variantRuns), candidates, forced: preferences.forced, leftOut };
   }
 
+  /** How a kernel is computed: the launches, with their WGSL. Errors as `run`. */
+  explain(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
+    this.assertUsable('explain');
+    const [step] = this.loweredShape('run', { ...call, kernel });
+    return step === undefined ? { passes: [] } : explainPlan(this.#plans.ofShape(step));
+  }
+
   protected async doInit(): Promise<InitResult> {
     const client = await WebGpuClient.open(this.#options);
     this.#opened = client;
@@ -192,7 +203,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     kernel: Name,
     dtypes: readonly DType[],
   ): NonNullable<BackendKernels<StorageBuffer>[Name]> {
-    return {
+    const methods: OpKernel<never, never> = {
       dtypes,
       refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
       prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) =>
@@ -201,9 +212,10 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
         const resolved = { kernel, call } as ResolvedCall<StorageBuffer>;
         const operands = operandsOf(resolved);
         const params = 'geometry' in call ? paramWords(call.geometry.kernel.params, call.params) : undefined;
-        this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands, params);
+        this.#client.run(call.opName ?? kernel, this.#plans.of(resolved, operands), operands, params);
       },
     };
+    return methods;
   }
 
   async #prepare(call: KernelCall): Promise<void> {

@@ -244,7 +244,7 @@ function resolvedStep<Buffer>(step: RunStep, resolved: Fields): ResolvedRun<Buff
   const inPlace = outputs.map((output) =>
     inputs.some((input) => input?.buffer === output?.buffer && input?.byteOffset === output?.byteOffset),
   );
-  return { geometry: step.call, inputs, outputs, params: step.params, inPlace };
+  return { geometry: step.call, inputs, outputs, params: step.params, inPlace, opName: resolved['opName'] as OpName };
 }
 
 function storesAnything({ outputs }: CheckedRun): boolean {
