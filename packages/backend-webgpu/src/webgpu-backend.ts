@@ -19,7 +19,6 @@ import { operandsOf, type VariantTuning, variantTuning } from '@concord/variants
 import type { PoolCounters } from './client/buffer-pool.ts';
 import { WebGpuClient } from './client/webgpu-client.ts';
 import type { WebGpuOptions } from './client/webgpu-options.ts';
-import { refuseFields } from './kernels/attention/refuse-fields.ts';
 import { refuseBuiltIn } from './kernels/built-in.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
@@ -86,7 +85,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   protected readonly kernels: BackendKernels<StorageBuffer> = {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
-    attention: { ...this.#kernel('attention', F32), refuse: refuseFields },
+    attention: this.#kernel('attention', FLOATS),
     run: { ...this.#kernel('run', F32), refuse: refuseBuiltIn, covers: 'some' },
   };
   readonly #options: WebGpuOptions;

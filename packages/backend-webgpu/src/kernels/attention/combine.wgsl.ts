@@ -1,8 +1,34 @@
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, type UniformType, variants } from '../kernel.ts';
+import { halfBits } from '../wgsl/half.wgsl.ts';
+import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, formName } from './form.wgsl.ts';
 import { softmaxFunctions } from './softmax.wgsl.ts';
 
 /** Invocations in a workgroup. */
 export const COMBINE_LANES = 64;
+
+/** What tells the `combine` kernels apart. */
+export interface CombineParams {
+  readonly form: Form;
+  /** Writes records again; `plain` only. */
+  readonly partial: boolean;
+}
+
+const UNIFORMS: Readonly<Record<string, UniformType>> = {
+  slots: 'u32',
+  rows: 'u32',
+  head_dim: 'u32',
+  records_at: 'u32',
+  o_at: 'u32',
+  o_row: 'u32',
+};
+const ANY_UNIFORMS: Readonly<Record<string, UniformType>> = {
+  ...UNIFORMS,
+  queries: 'u32',
+  batch_heads: 'u32',
+  o_batch: 'u32',
+  o_head: 'u32',
+  ...BLIND_UNIFORMS,
+};
 
 /**
  * Merges the outcomes of attention over parts of the keys. Each part left a record per query: the sums of weighted values,
@@ -10,36 +36,53 @@ export const COMBINE_LANES = 64;
  * (Milakov and Gimelshein, 2018, section 3.1).
  *
  * `records` is `[slots, rows, head_dim + 2]`. The output is rows of O, or records again if `partial`. One invocation per
- * sum.
+ * sum; where O is f16 per word of a row, of which the first and the last may hold an element of another row, too, or what
+ * is none of O's: of those only the own bits are written.
  */
-export const combine: (params: { readonly partial: boolean }) => Kernel = variants(
-  ({ partial }: { readonly partial: boolean }) =>
-    defineKernel({
-      name: `attention/combine${partial ? ' partial' : ''}`,
-      storage: {
-        records: { access: 'read', type: 'array<f32>' },
-        o: { access: 'read_write', type: 'array<f32>' },
-      },
-      uniforms: { slots: 'u32', rows: 'u32', head_dim: 'u32', records_at: 'u32', o_at: 'u32', o_row: 'u32' },
-      code: /* wgsl */ `
-${softmaxFunctions}
+export const combine: (params: CombineParams) => Kernel = variants(({ form, partial }: CombineParams) =>
+  defineKernel({
+    name: `attention/combine${formName(form)}${partial ? ' partial' : ''}`,
+    storage: {
+      records: { access: 'read', type: 'array<f32>' },
+      o: { access: 'read_write', type: form === 'f16' ? 'array<atomic<u32>>' : 'array<f32>' },
+    },
+    uniforms: form === 'plain' ? UNIFORMS : ANY_UNIFORMS,
+    code: form === 'f16' ? codeOfWords : codeOfElements(form, partial),
+  }),
+);
 
+const START = /* wgsl */ `
 @compute @workgroup_size(${COMBINE_LANES})
 fn main(
   @builtin(workgroup_id) id: vec3u,
   @builtin(num_workgroups) grid: vec3u,
   @builtin(local_invocation_index) lane: u32,
 ) {
-  let index = group_index(id, grid) * ${COMBINE_LANES}u + lane;
+  let index = group_index(id, grid) * ${COMBINE_LANES}u + lane;`;
+
+const LARGEST = /* wgsl */ `
+  var largest = LOWEST;
+  for (var slot = 0u; slot < u.slots; slot++) {
+    largest = larger(largest, records[u.records_at + (slot * u.rows + row) * record + u.head_dim]);
+  }`;
+
+/** WGSL: where a row of O begins. */
+const ROW_START = /* wgsl */ `
+  let query = row % u.queries;
+  let head = row / u.queries;
+  let at = u.o_at + head / u.batch_heads * u.o_batch + head % u.batch_heads * u.o_head + query * u.o_row;`;
+
+function codeOfElements(form: 'plain' | 'f32', partial: boolean): string {
+  const store =
+    form === 'plain' ? 'o[at + d] = quotient(sum, total);' : 'o[at + d] = quotient(sum, finished_total(total, query));';
+  return /* wgsl */ `
+${form === 'plain' ? softmaxFunctions : anySoftmaxFunctions(form)}
+${START}
   let row = index / u.head_dim;
   let d = index % u.head_dim;
   if (row >= u.rows) { return; }
   let record = u.head_dim + 2u;
-
-  var largest = LOWEST;
-  for (var slot = 0u; slot < u.slots; slot++) {
-    largest = larger(largest, records[u.records_at + (slot * u.rows + row) * record + u.head_dim]);
-  }
+${LARGEST}
   var sum = 0.0;
   var total = 0.0;
   for (var slot = 0u; slot < u.slots; slot++) {
@@ -48,8 +91,7 @@ fn main(
     sum += factor * records[at + d];
     total += factor * records[at + u.head_dim + 1u];
   }
-
-  let at = u.o_at + row * u.o_row;
+${form === 'plain' ? '\n  let at = u.o_at + row * u.o_row;' : ROW_START}
   ${
     partial
       ? `o[at + d] = sum;
@@ -57,8 +99,49 @@ fn main(
     o[at + u.head_dim] = largest;
     o[at + u.head_dim + 1u] = total;
   }`
-      : 'o[at + d] = quotient(sum, total);'
+      : store
   }
-}`,
-    }),
-);
+}`;
+}
+
+const codeOfWords = /* wgsl */ `
+${anySoftmaxFunctions('f32')}
+${halfBits}
+${START}
+  let words = u.head_dim / 2u + 1u;
+  let row = index / words;
+  if (row >= u.rows) { return; }
+  let record = u.head_dim + 2u;
+${ROW_START}
+  let word = at / 2u + index % words;
+  // Columns of the two halves; the first of a row may begin with the upper one.
+  let low = i32(2u * word) - i32(at);
+  let has_low = (low >= 0) & (low < i32(u.head_dim));
+  let has_high = low + 1 < i32(u.head_dim);
+  if (!(has_low | has_high)) { return; }
+${LARGEST}
+  let low_at = select(0u, u32(low), has_low);
+  let high_at = select(0u, u32(low + 1), has_high);
+  var low_sum = 0.0;
+  var high_sum = 0.0;
+  var total = 0.0;
+  for (var slot = 0u; slot < u.slots; slot++) {
+    let place = u.records_at + (slot * u.rows + row) * record;
+    let factor = exponential(records[place + u.head_dim] - largest);
+    low_sum += factor * records[place + low_at];
+    high_sum += factor * records[place + high_at];
+    total += factor * records[place + u.head_dim + 1u];
+  }
+  let finished = finished_total(total, query);
+  let low_bits = half_bits(quotient(low_sum, finished));
+  let high_bits = half_bits(quotient(high_sum, finished)) << 16u;
+  if (has_low & has_high) {
+    atomicStore(&o[word], low_bits | high_bits);
+  } else if (has_low) {
+    atomicAnd(&o[word], 0xffff0000u);
+    atomicOr(&o[word], low_bits);
+  } else {
+    atomicAnd(&o[word], 0xffffu);
+    atomicOr(&o[word], high_bits);
+  }
+}`;
