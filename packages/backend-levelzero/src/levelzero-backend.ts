@@ -11,7 +11,6 @@ import { extentsOf, variantTuning } from '@concord/variants';
 import { addressOf } from './device/command-stream.ts';
 import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
-import { refuseFields } from './kernels/attention/refuse-fields.ts';
 import { refuseBuiltIn } from './kernels/built-in.ts';
 import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
 import { tryMatrixEngines } from './matrix-engine-trial.ts';
@@ -35,10 +34,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   protected readonly kernels: BackendKernels<DeviceMemory> = {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
-    attention: {
-      ...this.#kernel('attention', F32),
-      refuse: (call) => refuseFields(call) ?? this.#refuse({ kernel: 'attention', call }),
-    },
+    attention: this.#kernel('attention', FLOATS),
     run: { ...this.#kernel('run', F32), refuse: refuseBuiltIn, covers: 'some' },
   };
   readonly #options: LevelZeroOptions;

@@ -64,8 +64,8 @@ function decodeKernels(
   return DECODE_ROWS.flatMap((rows) => DECODE_COLUMNS.map((columns): DecodeTile => ({ rows, columns })))
     .filter((tile) => hasRoomToDecode(tile, traits))
     .flatMap((tile) =>
-      (['wide', 'any'] as const)
-        .filter((fit) => partial || writesRows({ kind: 'decode' }, form, fit === 'wide'))
+      (['full', 'wide', 'any'] as const)
+        .filter((fit) => partial || writesRows({ kind: 'decode' }, form, fit !== 'any'))
         .map((fit) => decode({ tile, form, fit, partial })),
     );
 }

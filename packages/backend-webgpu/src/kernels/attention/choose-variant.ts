@@ -160,6 +160,7 @@ export function launchOf(
 ): AttentionLaunch {
   const { heads, queries, keys, headDim, causal, form, group } = sizes;
   const blocks = heads * Math.ceil(queries / blockOf(way));
+  const fitOf = (columns: number): Fit => (wide ? (headDim === columns ? 'full' : 'wide') : 'any');
   if (way.kind === 'direct') {
     const groups = Math.ceil(blocks / DIRECT_LANES);
     const kernel = direct({ queries: way.queries, causal: causal || form !== 'plain', form, partial });
@@ -169,7 +170,7 @@ export function launchOf(
     const splitKeys = Math.ceil(keys / splits / DECODE_SPLIT_KEYS) * DECODE_SPLIT_KEYS;
     const used = Math.ceil(keys / splitKeys);
     const { tile } = way;
-    const kernel = decode({ tile, form: anyForm(form), fit: wide ? 'wide' : 'any', partial });
+    const kernel = decode({ tile, form: anyForm(form), fit: fitOf(tile.columns), partial });
     const groups = (heads / group) * Math.ceil((group * queries) / tile.rows) * used;
     return { kernel, groups, splits: used, splitKeys };
   }
@@ -179,8 +180,7 @@ export function launchOf(
   let kernel: Kernel;
   if (way.kind === 'flash') {
     const { tile } = way;
-    const fit: Fit = wide ? (headDim === tile.columns ? 'full' : 'wide') : 'any';
-    kernel = flash({ tile, fit, form, partial });
+    kernel = flash({ tile, fit: fitOf(tile.columns), form, partial });
   } else {
     kernel = tiled({ ...way.tile, form, partial });
   }

@@ -1,5 +1,6 @@
 import { defineKernel, type Kernel, type UniformType, variants } from '../kernel.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
+import { repeat } from '../wgsl/repeat.ts';
 import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, formName } from './form.wgsl.ts';
 import { softmaxFunctions } from './softmax.wgsl.ts';
 
@@ -47,9 +48,12 @@ export const combine: (params: CombineParams) => Kernel = variants(({ form, part
       o: { access: 'read_write', type: form === 'f16' ? 'array<atomic<u32>>' : 'array<f32>' },
     },
     uniforms: form === 'plain' ? UNIFORMS : ANY_UNIFORMS,
-    code: form === 'f16' ? codeOfWords : codeOfElements(form, partial),
+    code: form === 'plain' ? plainCode(partial) : form === 'f32' ? codeOfElements : codeOfWords,
   }),
 );
+
+/** Slots that are read at a time: what is on its way at once. */
+const AT_ONCE = 8;
 
 const START = /* wgsl */ `
 @compute @workgroup_size(${COMBINE_LANES})
@@ -66,17 +70,44 @@ const LARGEST = /* wgsl */ `
     largest = larger(largest, records[u.records_at + (slot * u.rows + row) * record + u.head_dim]);
   }`;
 
+/** WGSL: the same for rows of any call, {@link AT_ONCE} slots at a time. Beyond the last slot it is the last again. */
+const ANY_LARGEST = /* wgsl */ `
+  var largest = LOWEST;
+  for (var slot = 0u; slot < u.slots; slot += ${AT_ONCE}u) {
+${repeat(AT_ONCE, (i) => `    let at${i} = u.records_at + (min(slot + ${i}u, u.slots - 1u) * u.rows + row) * record + u.head_dim;`)}
+${repeat(AT_ONCE, (i) => `    let largest${i} = records[at${i}];`)}
+${repeat(AT_ONCE, (i) => `    largest = larger(largest, largest${i});`)}
+  }`;
+
+/** WGSL: `total` and the sums of some columns, each declared before. */
+function sumSlots(columns: readonly { readonly sum: string; readonly column: string }[]): string {
+  return /* wgsl */ `
+  var total = 0.0;
+  for (var slot = 0u; slot < u.slots; slot += ${AT_ONCE}u) {
+${repeat(
+  AT_ONCE,
+  (i) => `    let at${i} = u.records_at + (min(slot + ${i}u, u.slots - 1u) * u.rows + row) * record;
+    let largest${i} = records[at${i} + u.head_dim];
+    let total${i} = records[at${i} + u.head_dim + 1u];
+${columns.map(({ sum, column }) => `    let ${sum}${i} = records[at${i} + ${column}];`).join('\n')}`,
+)}
+${repeat(
+  AT_ONCE,
+  (i) => `    let factor${i} = select(0.0, exponential(largest${i} - largest), slot + ${i}u < u.slots);
+    total += factor${i} * total${i};
+${columns.map(({ sum }) => `    ${sum} += select(0.0, factor${i} * ${sum}${i}, slot + ${i}u < u.slots);`).join('\n')}`,
+)}
+  }`;
+}
+
 /** WGSL: where a row of O begins. */
 const ROW_START = /* wgsl */ `
   let query = row % u.queries;
   let head = row / u.queries;
   let at = u.o_at + head / u.batch_heads * u.o_batch + head % u.batch_heads * u.o_head + query * u.o_row;`;
 
-function codeOfElements(form: 'plain' | 'f32', partial: boolean): string {
-  const store =
-    form === 'plain' ? 'o[at + d] = quotient(sum, total);' : 'o[at + d] = quotient(sum, finished_total(total, query));';
-  return /* wgsl */ `
-${form === 'plain' ? softmaxFunctions : anySoftmaxFunctions(form)}
+const plainCode = (partial: boolean): string => /* wgsl */ `
+${softmaxFunctions}
 ${START}
   let row = index / u.head_dim;
   let d = index % u.head_dim;
@@ -91,7 +122,8 @@ ${LARGEST}
     sum += factor * records[at + d];
     total += factor * records[at + u.head_dim + 1u];
   }
-${form === 'plain' ? '\n  let at = u.o_at + row * u.o_row;' : ROW_START}
+
+  let at = u.o_at + row * u.o_row;
   ${
     partial
       ? `o[at + d] = sum;
@@ -99,10 +131,22 @@ ${form === 'plain' ? '\n  let at = u.o_at + row * u.o_row;' : ROW_START}
     o[at + u.head_dim] = largest;
     o[at + u.head_dim + 1u] = total;
   }`
-      : store
+      : 'o[at + d] = quotient(sum, total);'
   }
 }`;
-}
+
+const codeOfElements = /* wgsl */ `
+${anySoftmaxFunctions('f32')}
+${START}
+  let row = index / u.head_dim;
+  let d = index % u.head_dim;
+  if (row >= u.rows) { return; }
+  let record = u.head_dim + 2u;
+${ANY_LARGEST}
+  var sum = 0.0;${sumSlots([{ sum: 'sum', column: 'd' }])}
+${ROW_START}
+  o[at + d] = quotient(sum, finished_total(total, query));
+}`;
 
 const codeOfWords = /* wgsl */ `
 ${anySoftmaxFunctions('f32')}
@@ -119,19 +163,14 @@ ${ROW_START}
   let has_low = (low >= 0) & (low < i32(u.head_dim));
   let has_high = low + 1 < i32(u.head_dim);
   if (!(has_low | has_high)) { return; }
-${LARGEST}
+${ANY_LARGEST}
   let low_at = select(0u, u32(low), has_low);
   let high_at = select(0u, u32(low + 1), has_high);
   var low_sum = 0.0;
-  var high_sum = 0.0;
-  var total = 0.0;
-  for (var slot = 0u; slot < u.slots; slot++) {
-    let place = u.records_at + (slot * u.rows + row) * record;
-    let factor = exponential(records[place + u.head_dim] - largest);
-    low_sum += factor * records[place + low_at];
-    high_sum += factor * records[place + high_at];
-    total += factor * records[place + u.head_dim + 1u];
-  }
+  var high_sum = 0.0;${sumSlots([
+    { sum: 'low_sum', column: 'low_at' },
+    { sum: 'high_sum', column: 'high_at' },
+  ])}
   let finished = finished_total(total, query);
   let low_bits = half_bits(quotient(low_sum, finished));
   let high_bits = half_bits(quotient(high_sum, finished)) << 16u;

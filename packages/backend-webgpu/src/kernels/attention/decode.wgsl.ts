@@ -1,5 +1,6 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
+import { isWideOutput } from './flash-output.ts';
 import { readFunctions } from './flash-stage.ts';
 import type { Fit } from './flash-tile.ts';
 import {
@@ -26,7 +27,7 @@ export interface DecodeTile {
 export interface DecodeParams {
   readonly tile: DecodeTile;
   readonly form: Exclude<Form, 'plain'>;
-  readonly fit: Exclude<Fit, 'full'>;
+  readonly fit: Fit;
   /** Writes records for `combine` in place of rows of O. */
   readonly partial: boolean;
 }
@@ -35,6 +36,8 @@ export interface DecodeParams {
 export const DECODE_LANES = 256;
 /** Invocations that read a row of K together. */
 const TEAM = 4;
+/** Rows of V of an invocation that are on their way at once. */
+const AT_ONCE = 4;
 /** Invocations that share the maximum and the sum of a row. */
 const SHARERS = 16;
 
@@ -66,8 +69,36 @@ export const decode: (params: DecodeParams) => Kernel = variants((params: Decode
   const teams = DECODE_LANES / TEAM;
   const passes = Math.max(1, keys / teams);
   const across = DECODE_LANES / vectors;
-  const isWide = fit === 'wide' && !partial;
-  const product = (r: number): string => `sum${r} = fma(q_tile[${r * vectors}u + four], entries, sum${r});`;
+  const isWide = isWideOutput({ fit, partial });
+  /** Parts of the scores of `count` rows of K for each team; those beyond the last key are copies, and not used. */
+  const readKeys = (count: number): string =>
+    [
+      repeat(count, (p) => `      let key${p} = min(tile + ${p * teams}u + lane / ${TEAM}u, end - 1u);`),
+      repeat(count, (p) => repeat(rows, (r) => `      var sum${p}_${r} = vec4f();`)),
+      repeat(vectors / TEAM, (c) =>
+        [
+          repeat(count, (p) => `      let k${c}_${p} = read_k(k_head, key${p}, member + ${c * TEAM}u);`),
+          repeat(rows, (r) => `      let q${c}_${r} = q_tile[${r * vectors}u + member + ${c * TEAM}u];`),
+          repeat(count, (p) => repeat(rows, (r) => `      sum${p}_${r} = fma(q${c}_${r}, k${c}_${p}, sum${p}_${r});`)),
+        ].join('\n'),
+      ),
+      repeat(count, (p) =>
+        repeat(rows, (r) => {
+          const place = `(${r * TEAM}u + member) * ${keys}u + ${p * teams}u + lane / ${TEAM}u`;
+          return `      numbers[${place}] = (sum${p}_${r}.x + sum${p}_${r}.y) + (sum${p}_${r}.z + sum${p}_${r}.w);`;
+        }),
+      ),
+    ].join('\n');
+  const partsOfScores =
+    passes > 1
+      ? `    if (tile + ${teams}u < end) {
+${readKeys(passes)}
+    } else {
+${readKeys(1)}
+    }`
+      : `    if (lane < ${TEAM * Math.min(keys, teams)}u) {
+${readKeys(1)}
+    }`;
   const store = isWide
     ? `o[(at + 4u * four) / 4u] = ${storedVector(form, 'vec4f(quotient(value.x, last), quotient(value.y, last), quotient(value.z, last), quotient(value.w, last))')};`
     : repeat(
@@ -79,7 +110,7 @@ export const decode: (params: DecodeParams) => Kernel = variants((params: Decode
   return defineKernel({
     name: `attention/decode ${rows}x${keys}x${columns} ${fit}${formName(form)}${partial ? ' partial' : ''}`,
     storage: {
-      ...inputs(form, fit === 'wide'),
+      ...inputs(form, fit !== 'any'),
       o: { access: 'read_write', type: outputType(form, isWide) },
     },
     uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
@@ -143,25 +174,7 @@ ${repeat(rows, (r) => `  var o${r} = vec4f();`)}
   workgroupBarrier();
 
   for (var tile = begin; tile < end; tile += ${keys}u) {
-    for (var pass_key = 0u; pass_key < ${passes * teams}u; pass_key += ${teams}u) {
-      let slot = pass_key + lane / ${TEAM}u;
-      if (${keys < teams ? `(slot < ${keys}u) & ` : ''}(tile + slot < end)) {
-${repeat(rows, (r) => `        var sum${r} = vec4f();`)}
-${repeat(
-  vectors / TEAM,
-  (c) => `        {
-          let four = member + ${c * TEAM}u;
-          let entries = read_k(k_head, tile + slot, four);
-${repeat(rows, (r) => `          ${product(r)}`)}
-        }`,
-)}
-${repeat(
-  rows,
-  (r) =>
-    `        numbers[(${r * TEAM}u + member) * ${keys}u + slot] = (sum${r}.x + sum${r}.y) + (sum${r}.z + sum${r}.w);`,
-)}
-      }
-    }
+${partsOfScores}
     workgroupBarrier();
     let key = tile + place;
     let is_seen = (key >= first_seen) & (key < min(visible, end));
@@ -190,19 +203,33 @@ ${repeat(
     workgroupBarrier();
 ${repeat(rows, (r) => `    o${r} *= row_values[${r}];`)}
     let count = min(${keys}u, end - tile);
-    for (var slot = value_row; slot < count; slot += ${across}u) {
-      let value_key = tile + slot;
-      let entries = read_v(v_head, value_key, four);
-      if ((value_key >= hidden_from_some) & (value_key < seen_by_all)) {
-${repeat(rows, (r) => `        o${r} += weights[${r * keys}u + slot] * entries;`)}
+    let is_inner = (tile >= hidden_from_some) & (tile + count <= seen_by_all);
+    for (var slot = value_row; slot < count; slot += ${AT_ONCE * across}u) {
+${repeat(AT_ONCE, (i) => `      let slot${i} = slot + ${i * across}u;\n      let entries${i} = read_v(v_head, tile + min(slot${i}, count - 1u), four);`)}
+      if (is_inner) {
+${repeat(AT_ONCE, (i) =>
+  repeat(
+    rows,
+    (r) =>
+      `        o${r} += select(vec4f(), weights[${r * keys}u + min(slot${i}, count - 1u)] * entries${i}, slot${i} < count);`,
+  ),
+)}
       } else {
         // A weight of 0 does not hide a value that is infinite or NaN.
 ${repeat(
   rows,
   (r) => `        {
           let query = row_number(block, ${r}u) % u.queries;
-          let is_visible = (value_key >= first_visible(query)) & (value_key < visible_keys(query));
-          o${r} += select(vec4f(), weights[${r * keys}u + slot] * entries, is_visible);
+          let visible_from = first_visible(query);
+          let visible_to = min(visible_keys(query), tile + count);
+${repeat(
+  AT_ONCE,
+  (i) => `          {
+            let value_key = tile + slot${i};
+            let is_visible = (value_key >= visible_from) & (value_key < visible_to);
+            o${r} += select(vec4f(), weights[${r * keys}u + min(slot${i}, count - 1u)] * entries${i}, is_visible);
+          }`,
+)}
         }`,
 )}
       }

@@ -138,7 +138,7 @@ class AttentionPlan {
     }
     const records = this.#recorder.scratch(4 * Math.max(1, splits) * rows * this.#record);
     const slots = this.#launch(variant, window, records, { partial: true, splits: Math.max(1, splits) });
-    this.#combine(records, slots, window, this.#rows(window), { partial: false });
+    this.#combine(records, slots, window, this.#rows(window), { partial: false, isPlain: variant.kind !== 'decode' });
   }
 
   /** All keys of a window's queries, some at a time. What the parts so far came to is kept as a record per row. */
@@ -307,10 +307,11 @@ class AttentionPlan {
     slots: number,
     window: QueryWindow,
     output: Span,
-    { partial }: { readonly partial: boolean },
+    { partial, isPlain = true }: { readonly partial: boolean; readonly isPlain?: boolean },
   ): void {
     const { headDim, o } = this.#geometry;
-    const form: Form = partial ? 'plain' : this.#geometry.form;
+    const own = isPlain ? this.#geometry.form : anyForm(this.#geometry.form);
+    const form: Form = partial ? 'plain' : own;
     const { storageAlignment } = this.#recorder.traits;
     const rows = rowsOf(window);
     const from = bindable(slice(records, 0, 4 * slots * rows * this.#record), storageAlignment);
