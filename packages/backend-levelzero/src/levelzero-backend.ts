@@ -44,7 +44,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   protected readonly kernels: BackendKernels<DeviceMemory> = {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
-    attention: this.#kernel('attention', F32),
+    attention: this.#kernel('attention', FLOATS),
     topK: this.#kernel('topK', F32),
     run: this.#kernel('run', DTYPES),
   };

@@ -92,7 +92,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   protected readonly kernels: BackendKernels<StorageBuffer> = {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
-    attention: this.#kernel('attention', F32),
+    attention: this.#kernel('attention', FLOATS),
     topK: this.#kernel('topK', F32),
     run: this.#kernel('run', DTYPES),
   };
