@@ -7,7 +7,7 @@ import { capabilitiesOf } from './capabilities-of.ts';
 const LIMITS = { maxAllocationBytes: 1024, maxHeadDim: 256, maxTopK: 256 };
 const NUMERICS = { f32Subnormals: 'kept' } as const;
 const of = (kernels: Record<string, Partial<AnyKernel>>) =>
-  capabilitiesOf(kernels as BackendKernels<never>, LIMITS, NUMERICS);
+  capabilitiesOf(kernels, LIMITS, NUMERICS);
 const F32 = { dtypes: ['f32'] as const };
 
 describe('capabilitiesOf', () => {

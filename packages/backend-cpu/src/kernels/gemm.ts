@@ -35,21 +35,6 @@ export function gemm(call: CheckedGemm, a: Storage, b: Storage, c: Storage): voi
   }
 }
 
-/** `C = beta * C` for every matrix of the batch; beta 0 writes zeros without reading. */
-export function scale(
-  call: Pick<CheckedGemm, 'm' | 'n' | 'beta' | 'ldc' | 'strideC' | 'batchCount'>,
-  c: Storage,
-): void {
-  const { m, n, beta, ldc, strideC, batchCount } = call;
-  for (let batch = 0; batch < batchCount; batch++) {
-    for (let i = 0; i < m; i++) {
-      const start = batch * strideC + i * ldc;
-      if (beta === 0) c.fill(0, start, start + n);
-      else scaleRow(c, start, n, beta);
-    }
-  }
-}
-
 type Multiply<Input extends Storage> = (
   call: CheckedGemm,
   a: Input,
