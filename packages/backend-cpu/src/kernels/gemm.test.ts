@@ -1,6 +1,6 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import { describe, expect, it } from 'vitest';
-import { gemm, scale, type Storage } from './gemm.ts';
+import { gemm, type Storage } from './gemm.ts';
 
 const defaults = { alpha: 1, beta: 0, transA: false, transB: false, batchCount: 1, strideA: 0, strideB: 0, strideC: 0 };
 type Shape = typeof defaults & { m: number; n: number; k: number; pad?: number; half?: boolean };

@@ -12,7 +12,7 @@ import { multiplyBlocked } from './blocks.ts';
 import type { Storage } from './half.ts';
 import { multiplyVector } from './matrix-vector.ts';
 import { packPanels } from './pack.ts';
-import { scaleRow, storeRow } from './store.ts';
+import { storeRow } from './store.ts';
 import { planesA, planesB } from './tile.ts';
 
 export type { Storage } from './half.ts';
