@@ -1,5 +1,6 @@
 import type { OpPlan } from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
+import type { RunShape } from '@concord/backend-core/kernel';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { WebGpuBackend } from '../src/index.ts';
 import { softmax } from './support/run-kernels.ts';
@@ -38,9 +39,16 @@ it.each(PLANS)('after prepare, $op compiles nothing more', async ({ op, call }) 
   expect(done).toHaveBeenLastCalledWith(1, 1);
 
   const createPipeline = vi.spyOn(backend.native.device, 'createComputePipeline');
-  const { operands } = OPS[op as DefinedOp];
-  const pointers = Object.fromEntries(operands.map((name) => [name, backend.alloc(2 ** 17)]));
-  (backend[op] as (call: object) => void).call(backend, { ...call, ...pointers });
+  const names = op === 'run' ? ['x', 'y'] : OPS[op as DefinedOp].operands;
+  const pointers = Object.fromEntries(names.map((name) => [name, backend.alloc(2 ** 17)]));
+  if (op === 'run') {
+    const { kernel, ...rest } = call as RunShape;
+    backend.run(kernel, { ...rest, inputs: { x: pointers['x'] }, outputs: { y: pointers['y'] } } as never);
+    // In place too.
+    backend.run(kernel, { ...rest, inputs: { x: pointers['x'] }, outputs: { y: pointers['x'] } } as never);
+  } else {
+    (backend[op] as (call: object) => void).call(backend, { ...call, ...pointers });
+  }
   await backend.synchronize();
   expect(createPipeline).not.toHaveBeenCalled();
   createPipeline.mockRestore();
