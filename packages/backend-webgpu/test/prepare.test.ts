@@ -1,6 +1,5 @@
 import type { OpPlan } from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
-import type { RunShape } from '@concord/backend-core/kernel';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { WebGpuBackend } from '../src/index.ts';
 import { softmax } from './support/run-kernels.ts';
@@ -42,7 +41,7 @@ it.each(PLANS)('after prepare, $op compiles nothing more', async ({ op, call }) 
   const names = op === 'run' ? ['x', 'y'] : OPS[op as DefinedOp].operands;
   const pointers = Object.fromEntries(names.map((name) => [name, backend.alloc(2 ** 17)]));
   if (op === 'run') {
-    const { kernel, ...rest } = call as RunShape;
+    const { kernel, ...rest } = call;
     backend.run(kernel, { ...rest, inputs: { x: pointers['x'] }, outputs: { y: pointers['y'] } } as never);
     // In place too.
     backend.run(kernel, { ...rest, inputs: { x: pointers['x'] }, outputs: { y: pointers['x'] } } as never);

@@ -1,4 +1,4 @@
-import { checkedRun, defineKernel, type RunShape } from '@concord/backend-core/kernel';
+import { checkedRun, defineKernel, type Kernel, type RunShape } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
 import { type RunAxes, runAxes } from './run-axes.ts';
 
@@ -8,7 +8,7 @@ const numbered = defineKernel('numbered', { inputs: { a: 'f32' } }, ({ a }, k) =
   y: k.mul(a, k.toF32(k.index(1))),
 }));
 
-function axesOf(kernel: typeof add, asked: object): RunAxes {
+function axesOf(kernel: Kernel, asked: object): RunAxes {
   return runAxes(
     checkedRun(kernel, { inputs: {}, outputs: {}, ...asked } as unknown as Parameters<typeof checkedRun>[1] & RunShape),
   );
