@@ -219,7 +219,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   }
 
   async #prepare(call: KernelCall): Promise<void> {
-    const { steps } = this.#plans.ofShape(call);
+    const steps = this.#plans.ofPlaces(call).flatMap((plan) => plan.steps);
     const kernels = new Set(steps.flatMap((step) => ('kernel' in step ? step.kernel : [])));
     await Promise.all([...kernels].map((kernel) => this.#client.compile(kernel)));
   }

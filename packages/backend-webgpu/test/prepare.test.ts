@@ -38,9 +38,16 @@ it.each(PLANS)('after prepare, $op compiles nothing more', async ({ op, call }) 
   expect(done).toHaveBeenLastCalledWith(1, 1);
 
   const createPipeline = vi.spyOn(backend.native.device, 'createComputePipeline');
-  const { operands } = OPS[op as DefinedOp];
-  const pointers = Object.fromEntries(operands.map((name) => [name, backend.alloc(2 ** 17)]));
-  (backend[op] as (call: object) => void).call(backend, { ...call, ...pointers });
+  const names = op === 'run' ? ['x', 'y'] : OPS[op as DefinedOp].operands;
+  const pointers = Object.fromEntries(names.map((name) => [name, backend.alloc(2 ** 17)]));
+  if (op === 'run') {
+    const { kernel, ...rest } = call;
+    backend.run(kernel, { ...rest, inputs: { x: pointers['x'] }, outputs: { y: pointers['y'] } } as never);
+    // In place too.
+    backend.run(kernel, { ...rest, inputs: { x: pointers['x'] }, outputs: { y: pointers['x'] } } as never);
+  } else {
+    (backend[op] as (call: object) => void).call(backend, { ...call, ...pointers });
+  }
   await backend.synchronize();
   expect(createPipeline).not.toHaveBeenCalled();
   createPipeline.mockRestore();

@@ -1,6 +1,8 @@
-import { PlanCache as CacheByCall } from '@concord/variants';
+import type { CheckedRun, KernelCall, ResolvedCall } from '@concord/backend-core/implement';
+import { operandsOf, PlanCache as CacheByCall } from '@concord/variants';
 import { fakeSpan, type LaunchPlan, planOp } from './launch-plan.ts';
-import type { DeviceTraits, StorageBuffer } from './recorder.ts';
+import type { DeviceTraits, Span, StorageBuffer } from './recorder.ts';
+import { DTYPE_BYTES } from './run/operand-spec.ts';
 
 /** Plans look at where an operand begins only to see how it is aligned, and no binding wants more than this. */
 const MAX_ALIGNMENT = 256;
@@ -15,4 +17,34 @@ export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
       fakeOperand: fakeSpan,
     });
   }
+
+  /** The plans of a call without operands: for operands in allocations of their own, and in place where that may be. */
+  ofPlaces(op: KernelCall): readonly LaunchPlan[] {
+    const apart = this.ofShape(op);
+    const call = op.kernel === 'run' ? inPlace(op.call) : undefined;
+    return call === undefined ? [apart] : [apart, this.of(call, operandsOf(call))];
+  }
+}
+
+/** A call whose outputs are in the places of inputs that lie as they do; undefined where none does. */
+function inPlace(geometry: CheckedRun): ResolvedCall<StorageBuffer> | undefined {
+  const spanOf = ({ extent, dtype }: CheckedRun['inputs'][number]): Span | undefined =>
+    extent === 0 ? undefined : fakeSpan(extent * DTYPE_BYTES[dtype]);
+  const inputs = geometry.inputs.map(spanOf);
+  const mates = geometry.outputs.map(({ access, dtype, strides }) =>
+    geometry.inputs.findIndex(
+      (input) =>
+        access === 'element' &&
+        input.access === 'element' &&
+        input.dtype === dtype &&
+        input.strides.every((stride, axis) => stride === strides[axis]),
+    ),
+  );
+  const firsts = mates.map((mate, output) => mate >= 0 && mates.indexOf(mate) === output);
+  if (!firsts.includes(true)) return undefined;
+  const outputs = geometry.outputs.map((layout, output) =>
+    firsts[output] === true ? inputs[mates[output] as number] : spanOf(layout),
+  );
+  const params = geometry.kernel.params.map(() => 0);
+  return { kernel: 'run', call: { geometry, inputs, outputs, params, inPlace: firsts } };
 }
