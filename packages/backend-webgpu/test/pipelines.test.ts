@@ -7,7 +7,7 @@ import { TEST_DEVICES } from './support/traits.ts';
 // What a program compiles: few pipelines a kernel, whatever the sizes.
 
 /** Of a map; of rows there are as many classes, by vectors and by elements, each one or in stages. */
-const MOST = { map: 24, rows: 32 };
+const MOST = { map: 24, rows: 24 };
 
 function pipelines(kernel: Kernel, shapes: readonly { readonly shape: readonly number[]; readonly folded?: number }[]) {
   const made = new Set<string>();

@@ -32,9 +32,7 @@ export interface RowQuestion {
  * rows a workgroup below, and two vectors or more a lane where there are enough.
  */
 const BY_VECTORS: readonly Class[] = [
-  [8, 8, 16, 1],
   [32, 16, 4, 2],
-  [64, 32, 2, 2],
   [128, 64, 1, 2],
   [256, 64, 1, 4],
   [512, 128, 1, 4],
@@ -46,15 +44,10 @@ const BY_VECTORS: readonly Class[] = [
 
 /** The same by elements, where they are not vectors: twice as many loads of a lane, four times narrower. */
 const BY_ELEMENTS: readonly Class[] = [
-  [8, 8, 16, 1],
   [32, 32, 4, 1],
-  [128, 64, 1, 2],
   [512, 64, 1, 8],
-  [1024, 128, 1, 8],
   [2048, 256, 1, 8],
-  [4096, 512, 1, 8],
   [8192, 512, 1, 16],
-  [16384, 1024, 1, 16],
   [32768, 1024, 1, 32],
 ];
 
