@@ -8,7 +8,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
          RUN: [--quick] [--only OP,...] [--case NAME] [--out FOLDER]
        pnpm bench report [--check] [FOLDER]
        pnpm bench limits [--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]
-       pnpm bench kernels [--quick] [--device D] [--only OP,...] [--case NAME] [--force ID,...]
+       pnpm bench kernels [--quick] [--device D] [--only OP,...] [--case NAME] [--force ID,...] [--torch FILE]
        pnpm bench soak   [--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]
 
   (none)      everything that is there: cpu, level-zero, and webgpu on the GPU and on the software devices
@@ -19,7 +19,8 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   report      draws plots and writes tables of the results that are in FOLDER, or of the committed ones, and these into
               README.md; --check only says whether README.md has them
   limits      our times of the cases that PyTorch is timed with, as JSON lines; --torch compares with its lines
-  kernels     our times of fused kernels through run, by the device's clock, as JSON lines
+  kernels     our times of fused kernels through run, by the device's clock, as JSON lines; --torch: beside those that
+              limits/torch_kernels.py printed
   soak        many random ops with their allocations, to see that nothing grows
 
   --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this

@@ -11,6 +11,8 @@ import { formatSummary } from './summary.ts';
 import { formatResults } from './table.ts';
 
 const README = new URL('../README.md', import.meta.url);
+/** The table that `bench kernels --torch` printed on the GPU. */
+const KERNELS = new URL('webgpu-nvidia-h200/kernels.md', RESULTS);
 
 /**
  * `[--check] [FOLDER]`: writes table.md and plots beside every results.json in the folder. Of the committed results, the
@@ -38,6 +40,7 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
   const after = fillReadme(
     before,
     all.map(({ results }) => results),
+    readFileSync(KERNELS, 'utf8').trim(),
   );
   if (!values.check) writeFileSync(README, after);
   else if (after !== before) console.error('README.md is not what the results say: run `pnpm bench report`');
@@ -45,13 +48,13 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
 }
 
 /** The text of README.md with the tables and plots of these results. */
-export function fillReadme(readme: string, all: readonly Results[]): string {
+export function fillReadme(readme: string, all: readonly Results[], kernels: string): string {
   const targets = loadTargets();
   const parts = all.map((results): [string, string] => [
     results.arena,
     `${formatResults(results, targets)}\n\n${plotLinks(results)}`,
   ]);
-  return fillMarkers(readme, new Map([...parts, ['summary', formatSummary(all)]]));
+  return fillMarkers(readme, new Map([...parts, ['summary', formatSummary(all)], ['kernels', kernels]]));
 }
 
 /** The first plot, and links to the others. */
