@@ -1,5 +1,6 @@
 import type { CheckedRun, ResolvedRun, RunLayout } from '@concord/backend-core/kernel';
-import { NeedsRegister, PlanBuilder, type Program } from './plan-builder.ts';
+import { NeedsRegister } from './node-values.ts';
+import { type Program, programOf } from './program.ts';
 import { emptySlot } from './slot.ts';
 import { attachMemory, type Memory, type Step, type Tile } from './steps.ts';
 import { type Tiling, tilingOf } from './tiling.ts';
@@ -54,7 +55,7 @@ function planOf(geometry: CheckedRun): Plan {
 
 function planWith(geometry: CheckedRun, isUnlimited: boolean): Plan {
   const tiling = tilingOf(geometry, isUnlimited);
-  const program = new PlanBuilder(geometry, tiling).build();
+  const program = programOf(geometry, tiling);
   const tile: Tile = { rows: 1, elements: 1, count: 1, isColumnMajor: tiling.isColumnMajor };
   const zeros = tiling.views.map(() => 0);
   return { tiling, program, tile, rowOffsets: zeros, offsets: [...zeros] };

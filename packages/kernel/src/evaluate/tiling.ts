@@ -1,6 +1,7 @@
-import type { AxisNode, CheckedRun, RunLayout } from '@concord/backend-core/kernel';
+import type { AxisNode, CheckedRun, Level, RunLayout } from '@concord/backend-core/kernel';
 import { type Axis, coalesced, Walk } from './axes.ts';
 import { BLOCK } from './slot.ts';
+import type { Place } from './steps.ts';
 
 /** Rows up to this length are kept whole between their folds; the parts of longer ones are computed again. */
 const LONGEST_KEPT = 4096;
@@ -133,4 +134,16 @@ function placeStrides(shape: readonly number[], rowRank: number): readonly numbe
   return shape.map((_, axis) =>
     axis < rowRank ? 0 : shape.slice(axis + 1).reduce((product, size) => product * size, 1),
   );
+}
+
+/** Whether the values of each tile lie one after the other in memory, in the order in which a register has them. */
+export function isDirect(tiling: Tiling, { type, dtype }: RunLayout, place: Place, level: Level): boolean {
+  if (type !== dtype) return false;
+  const { rows, elements, rowAxis, elementAxis, isColumnMajor } = tiling;
+  const ofRows = { stride: place.rowStride, size: rows, whole: rowAxis.size };
+  if (level === 'row') return ofRows.stride === 1 || ofRows.whole === 1;
+  const ofElements = { stride: place.elementStride, size: elements, whole: elementAxis.size };
+  const [inner, outer] = isColumnMajor ? [ofRows, ofElements] : [ofElements, ofRows];
+  if (inner.stride !== 1 && inner.size > 1) return false;
+  return outer.size === 1 || (outer.stride === inner.whole && inner.size === inner.whole);
 }

@@ -56,8 +56,7 @@ export const ACCURACIES: Partial<Readonly<Record<NodeOp, Accuracy>>> = {
   },
   geluTanh: {
     exact: (x) => (x === -Infinity ? 0 : x * logistic(2 * tanhOperand(x))),
-    // e^2z has 3 + 4|z|, and each of the four roundings of z may cost 2|z| where a device truncates.
-    grant: (x) => ({ ulps: 16 + 12 * Math.min(tanhOperand(Math.abs(x)), 52) }),
+    grant: (x) => ({ ulps: 16 + 10 * Math.min(tanhOperand(Math.abs(x)), 52) }),
     limit: 13,
   },
   erf: { exact: erf, grant: ulps(8), limit: 5 },
