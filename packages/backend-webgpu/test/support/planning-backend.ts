@@ -61,6 +61,6 @@ export class PlanningBackend extends BaseBackend<StorageBuffer> {
         this.recorder = new PlanRecorder(this.recorder.traits);
         planCall({ kernel, call } as ResolvedCall<StorageBuffer>, this.recorder);
       },
-    } as NonNullable<BackendKernels<StorageBuffer>[Name]>;
+    };
   }
 }
