@@ -97,7 +97,11 @@ export class OpRunner {
     // A module without its kernel is INVALID_ARGUMENT.
     if (!isBackendError(error, 'DEVICE_ERROR') && !isBackendError(error, 'INVALID_ARGUMENT')) throw error;
     const own = steps.flatMap((step) => ('kernel' in step && step.kernel === kernel ? (step.variant ?? []) : []));
-    const ids = new Set(own.length > 0 ? own : picks.map(({ picked }) => picked));
+    const wanted = own.length > 0 ? own : picks.map(({ picked }) => picked);
+    // All graphs have the variants of `run` in common: one that does not build is no reason to refuse the others.
+    const isOnlyWay = (id: string): boolean =>
+      id.startsWith('run/') && !picks.some(({ picked, candidates }) => picked === id && candidates.length > 1);
+    const ids = new Set(wanted.filter((id) => !isOnlyWay(id)));
     if (ids.size === 0) throw error;
     const why = { reason: `kernel ${kernel.name} does not build`, kernel: kernel.name, log: error.detail };
     for (const id of ids) this.#client.tuning.leaveOut(id, why);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OP_NAMES } from '../contract/capabilities.ts';
 import { builtInOf, type CheckedRun } from '../kernel/index.ts';
-import type { AnyKernel } from './backend-kernels.ts';
+import { type AnyKernel } from './backend-kernels.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
 
 const LIMITS = { maxAllocationBytes: 1024, maxHeadDim: 256, maxTopK: 256 };
