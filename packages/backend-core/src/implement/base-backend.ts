@@ -93,6 +93,8 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
         checkGiven('outputs', own.outputs, outputs);
         if (params.length < own.params.length) throw invalid('params must be given');
         const geometry = checkedRun(own, asked);
+        // Before there may be nothing to do: `supports` says no for every kernel then.
+        assertDType(this.#supportSource(), 'run', undefined);
         if (!storesAnything(geometry)) return;
         assertSupported(this.#supportSource(), 'run', [{ kernel: 'run', call: geometry }], undefined);
         this.#runKernel(resolveRun(this.allocations, geometry, inputs, outputs, params));

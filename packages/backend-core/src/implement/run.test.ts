@@ -248,6 +248,7 @@ describe('what a backend does not take', () => {
     const { backend, run } = await opened({ has: ['gemm'] });
     const call = { shape: [4], inputs: { a: 0, b: 0 }, outputs: { y: 0 } };
     expectError(() => run(add, call), 'UNSUPPORTED', 'run is not implemented');
+    expectError(() => run(add, { ...call, shape: [0] }), 'UNSUPPORTED', 'run is not implemented');
     expect(backend.capabilities.run).toBeUndefined();
     expect(backend.supports('run', { kernel: add, shape: [4] })).toEqual({
       ok: false,
