@@ -6,9 +6,9 @@ export interface Visibility {
   /** Declares how far they see. */
   readonly visible: string;
   /** Whether keys, a vector of them, are seen by query `x` of vector g. */
-  isSeen(keys: string, g: number, x: string): string;
+  readonly isSeen: (keys: string, g: number, x: string) => string;
   /** The same of the one key `key`. */
-  isRowSeen(g: number, x: string): string;
+  readonly isRowSeen: (g: number, x: string) => string;
 }
 
 /** Calls of any form but `plain` may hide keys in front of those that are seen, too. */
