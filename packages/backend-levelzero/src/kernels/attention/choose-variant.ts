@@ -106,7 +106,7 @@ const ROWS: Readonly<
 type Rows = SubgroupVariant['rows'];
 
 /** The `subgroup` kernels that a device has room for, for heads of a dimension. */
-export function subgroupKernels(headDim: number, traits: DeviceTraits): readonly SubgroupVariant[] {
+export function subgroupKernels(headDim: number, traits: DeviceTraits, any: boolean): readonly SubgroupVariant[] {
   const lanes = smallestLanes(traits);
   const most = HEAD_DIMS.find((each) => each >= headDim);
   if (lanes === undefined || most === undefined) return [];
@@ -114,7 +114,9 @@ export function subgroupKernels(headDim: number, traits: DeviceTraits): readonly
     const isExact = most === headDim;
     const registers = traits.hasLargeRegisterFile && subgroups > 1 ? 'large' : undefined;
     const [exact, less] = ROWS[registers === undefined ? (`${lanes}` as const) : (`${lanes} large` as const)][most];
-    const rows = subgroups === 1 ? 1 : isExact ? exact : less;
+    // What any call takes besides does not fit the fewest registers either.
+    const hasFew = any && lanes === 8 && registers === undefined;
+    const rows = subgroups === 1 ? 1 : isExact && !hasFew ? exact : less;
     return { lanes, rows, subgroups, headDim: most, isExact, registers };
   }).filter(
     (each) => lanes * each.subgroups <= traits.maxGroupSize && subgroupLocalBytes(each) <= traits.maxLocalBytes,
@@ -122,15 +124,15 @@ export function subgroupKernels(headDim: number, traits: DeviceTraits): readonly
 }
 
 /** Every `subgroup` kernel of a device. */
-export function allSubgroupKernels(traits: DeviceTraits): readonly SubgroupVariant[] {
-  return HEAD_DIMS.flatMap((headDim) => [headDim, headDim - 1].flatMap((each) => subgroupKernels(each, traits)));
+export function allSubgroupKernels(traits: DeviceTraits, any: boolean): readonly SubgroupVariant[] {
+  return HEAD_DIMS.flatMap((headDim) => [headDim, headDim - 1].flatMap((each) => subgroupKernels(each, traits, any)));
 }
 
 function subgroupVariants(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
-  const { heads, queries, keys, headDim } = sizes;
+  const { heads, queries, keys, headDim, any } = sizes;
   // Places in a head are 32-bit numbers of bytes, which have a sign as offsets of pointers; and groups, which are split only where they are few, are numbered by 32.
   if (4 * Math.max(keys, queries) * headDim >= 2 ** 31 || heads * queries >= 2 ** 32) return [];
-  const kernels = subgroupKernels(headDim, traits).map((kernel) => {
+  const kernels = subgroupKernels(headDim, traits, any).map((kernel) => {
     const groups = heads * Math.ceil(queries / queriesOf(kernel));
     return named({ kind: 'subgroup', ...kernel }, splitsFor(groups, sizes, traits));
   });

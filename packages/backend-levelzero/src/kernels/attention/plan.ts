@@ -99,10 +99,11 @@ export function allKernels(traits: DeviceTraits): readonly Kernel[] {
   const both = [false, true] as const;
   const ways = both.flatMap((any) => both.map((partial) => ({ any, partial })));
   const layouts = [...both.map((any) => combine({ any })), ...RELAYOUTS.map((params) => relayout(params))];
-  const bySubgroups = traits.isCpuLike ? [] : allSubgroupKernels(traits);
+  const bySubgroups = ways.flatMap((way) =>
+    traits.isCpuLike ? [] : allSubgroupKernels(traits, way.any).map((params) => subgroup({ ...params, ...way })),
+  );
   if (bySubgroups.length > 0) {
-    const attending = bySubgroups.flatMap((params) => ways.map((way) => subgroup({ ...params, ...way })));
-    return [...layouts, ...attending];
+    return [...layouts, ...bySubgroups];
   }
   const attending = ways.flatMap((way) => [row(way), ...COLUMNS.map((columns) => wide({ columns, ...way }))]);
   return [...layouts, packKeys, padValues, ...attending];

@@ -234,7 +234,11 @@ describe.each(VARIANTS.map((variant) => [JSON.stringify(variant), variant] as co
 
   it('any call', async () => {
     const [{ headDim }] = shapesFor(variant).slice(-1) as [Shape];
-    for (const shape of anyCalls(headDim)) await check(shape, choose, { bound: 1e-5 });
+    // Sub-groups are emulated here, and slow: calls with all fields only.
+    const calls = anyCalls(headDim);
+    for (const shape of variant.kind === 'subgroup' ? calls.slice(-3) : calls) {
+      await check(shape, choose, { bound: 1e-5 });
+    }
   });
 
   it('large scores of both signs', async () => {

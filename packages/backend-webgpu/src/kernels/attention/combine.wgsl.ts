@@ -53,7 +53,7 @@ export const combine: (params: CombineParams) => Kernel = variants(({ form, part
 );
 
 /** Slots that are read at a time: what is on its way at once. */
-const AT_ONCE = 8;
+const AT_ONCE = 16;
 
 const START = /* wgsl */ `
 @compute @workgroup_size(${COMBINE_LANES})
@@ -70,18 +70,15 @@ const LARGEST = /* wgsl */ `
     largest = larger(largest, records[u.records_at + (slot * u.rows + row) * record + u.head_dim]);
   }`;
 
-/** WGSL: the same for rows of any call, {@link AT_ONCE} slots at a time. Beyond the last slot it is the last again. */
-const ANY_LARGEST = /* wgsl */ `
-  var largest = LOWEST;
-  for (var slot = 0u; slot < u.slots; slot += ${AT_ONCE}u) {
-${repeat(AT_ONCE, (i) => `    let at${i} = u.records_at + (min(slot + ${i}u, u.slots - 1u) * u.rows + row) * record + u.head_dim;`)}
-${repeat(AT_ONCE, (i) => `    let largest${i} = records[at${i}];`)}
-${repeat(AT_ONCE, (i) => `    largest = larger(largest, largest${i});`)}
-  }`;
-
-/** WGSL: `total` and the sums of some columns, each declared before. */
+/**
+ * WGSL: `total` and the sums of some columns, each declared before, for rows of any call: {@link AT_ONCE} slots at a time, and
+ * online as the softmax is. Beyond the last slot it is the last again, with weight 0.
+ */
 function sumSlots(columns: readonly { readonly sum: string; readonly column: string }[]): string {
+  const sums = (line: (sum: string, column: string) => string): string =>
+    columns.map(({ sum, column }) => line(sum, column)).join('\n');
   return /* wgsl */ `
+  var largest = LOWEST;
   var total = 0.0;
   for (var slot = 0u; slot < u.slots; slot += ${AT_ONCE}u) {
 ${repeat(
@@ -89,13 +86,21 @@ ${repeat(
   (i) => `    let at${i} = u.records_at + (min(slot + ${i}u, u.slots - 1u) * u.rows + row) * record;
     let largest${i} = records[at${i} + u.head_dim];
     let total${i} = records[at${i} + u.head_dim + 1u];
-${columns.map(({ sum, column }) => `    let ${sum}${i} = records[at${i} + ${column}];`).join('\n')}`,
+${sums((sum, column) => `    let ${sum}${i} = records[at${i} + ${column}];`)}`,
 )}
+    var now = largest;
+${repeat(AT_ONCE, (i) => `    now = larger(now, largest${i});`)}
+    let factor = exponential(largest - now);
+    largest = now;
+    total *= factor;
+${sums((sum) => `    ${sum} *= factor;`)}
 ${repeat(
   AT_ONCE,
-  (i) => `    let factor${i} = select(0.0, exponential(largest${i} - largest), slot + ${i}u < u.slots);
-    total += factor${i} * total${i};
-${columns.map(({ sum }) => `    ${sum} += select(0.0, factor${i} * ${sum}${i}, slot + ${i}u < u.slots);`).join('\n')}`,
+  (i) => `    if (slot + ${i}u < u.slots) {
+      let factor${i} = exponential(largest${i} - now);
+      total += factor${i} * total${i};
+${sums((sum) => `      ${sum} += factor${i} * ${sum}${i};`)}
+    }`,
 )}
   }`;
 }
@@ -142,7 +147,6 @@ ${START}
   let d = index % u.head_dim;
   if (row >= u.rows) { return; }
   let record = u.head_dim + 2u;
-${ANY_LARGEST}
   var sum = 0.0;${sumSlots([{ sum: 'sum', column: 'd' }])}
 ${ROW_START}
   o[at + d] = quotient(sum, finished_total(total, query));
@@ -163,7 +167,6 @@ ${ROW_START}
   let has_low = (low >= 0) & (low < i32(u.head_dim));
   let has_high = low + 1 < i32(u.head_dim);
   if (!(has_low | has_high)) { return; }
-${ANY_LARGEST}
   let low_at = select(0u, u32(low), has_low);
   let high_at = select(0u, u32(low + 1), has_high);
   var low_sum = 0.0;

@@ -37,7 +37,7 @@ export const DECODE_LANES = 256;
 /** Invocations that read a row of K together. */
 const TEAM = 4;
 /** Rows of V of an invocation that are on their way at once. */
-const AT_ONCE = 4;
+const AT_ONCE = 8;
 /** Invocations that share the maximum and the sum of a row. */
 const SHARERS = 16;
 
@@ -69,6 +69,7 @@ export const decode: (params: DecodeParams) => Kernel = variants((params: Decode
   const teams = DECODE_LANES / TEAM;
   const passes = Math.max(1, keys / teams);
   const across = DECODE_LANES / vectors;
+  const atOnce = Math.min(AT_ONCE, keys / across);
   const isWide = isWideOutput({ fit, partial });
   /** Parts of the scores of `count` rows of K for each team; those beyond the last key are copies, and not used. */
   const readKeys = (count: number): string =>
@@ -174,6 +175,9 @@ ${repeat(rows, (r) => `  var o${r} = vec4f();`)}
   workgroupBarrier();
 
   for (var tile = begin; tile < end; tile += ${keys}u) {
+    let count = min(${keys}u, end - tile);
+    // What is read of V first is on its way together with K.
+${repeat(atOnce, (i) => `    var entries${i} = read_v(v_head, tile + min(value_row + ${i * across}u, count - 1u), four);`)}
 ${partsOfScores}
     workgroupBarrier();
     let key = tile + place;
@@ -202,12 +206,14 @@ ${partsOfScores}
     if (place == 0u) { row_values[row] = factor; }
     workgroupBarrier();
 ${repeat(rows, (r) => `    o${r} *= row_values[${r}];`)}
-    let count = min(${keys}u, end - tile);
     let is_inner = (tile >= hidden_from_some) & (tile + count <= seen_by_all);
-    for (var slot = value_row; slot < count; slot += ${AT_ONCE * across}u) {
-${repeat(AT_ONCE, (i) => `      let slot${i} = slot + ${i * across}u;\n      let entries${i} = read_v(v_head, tile + min(slot${i}, count - 1u), four);`)}
+    for (var slot = value_row; slot < count; slot += ${atOnce * across}u) {
+${repeat(atOnce, (i) => `      let slot${i} = slot + ${i * across}u;`)}
+      if (slot != value_row) {
+${repeat(atOnce, (i) => `        entries${i} = read_v(v_head, tile + min(slot${i}, count - 1u), four);`)}
+      }
       if (is_inner) {
-${repeat(AT_ONCE, (i) =>
+${repeat(atOnce, (i) =>
   repeat(
     rows,
     (r) =>
@@ -223,7 +229,7 @@ ${repeat(
           let visible_from = first_visible(query);
           let visible_to = min(visible_keys(query), tile + count);
 ${repeat(
-  AT_ONCE,
+  atOnce,
   (i) => `          {
             let value_key = tile + slot${i};
             let is_visible = (value_key >= visible_from) & (value_key < visible_to);

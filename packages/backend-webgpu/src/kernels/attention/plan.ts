@@ -12,11 +12,13 @@ import {
   variantsFor,
   writesRows,
 } from './choose-variant.ts';
+import { anyUniforms, blindUniforms } from './any-uniforms.ts';
 import { combine, COMBINE_LANES } from './combine.wgsl.ts';
 import { elementBytes, type Form } from './form.wgsl.ts';
 import {
   type Geometry,
   geometryOf,
+  groupOf,
   keyHull,
   keysOf,
   maskHull,
@@ -178,12 +180,7 @@ class AttentionPlan {
     const { headDim, form } = this.#geometry;
     const { causal } = this.#call;
     const sizes = { heads: window.batches * window.heads, queries: window.queries, keys: window.keys };
-    return this.#chooser({ ...sizes, headDim, causal, form, group: this.#groupOf(window) }, this.#recorder);
-  }
-
-  /** Heads of a window that share keys: a window of one head is not of a group. */
-  #groupOf({ heads }: QueryWindow): number {
-    return heads === 1 ? 1 : this.#geometry.group;
+    return this.#chooser({ ...sizes, headDim, causal, form, group: groupOf(this.#geometry, window) }, this.#recorder);
   }
 
   /** Whether each row begins and ends at a multiple of four elements. */
@@ -221,7 +218,7 @@ class AttentionPlan {
     const v = bind(this.#piece(this.#inputs.v, keyHull(geometry.v, geometry, window), bytes));
     const o = bind(output);
     const masking = mask === undefined ? q : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), 4));
-    const group = this.#groupOf(window);
+    const group = groupOf(this.#geometry, window);
     const sizes = { heads: batches * window.heads, queries, keys };
     const launch = launchOf(
       variant,
@@ -244,7 +241,11 @@ class AttentionPlan {
             kv_head: window.heads > 1 ? geometry.k[1] : 0,
             o_row: headDim + (partial ? RECORD_EXTRA : 0),
           }
-        : this.#anyUniforms(window, { group, partial, maskAt: masking.byteOffset / 4 });
+        : anyUniforms(geometry, window, {
+            softcap: this.#call.softcap,
+            maskAt: masking.byteOffset / 4,
+            ...(partial ? { record: this.#record } : {}),
+          });
     this.#recorder.launch({
       kernel: launch.kernel,
       storage: { q: q.span, k: k.span, v: v.span, ...(form === 'plain' ? {} : { mask: masking.span }), o: o.span },
@@ -253,53 +254,6 @@ class AttentionPlan {
       uniforms: { ...common, ...own, ...rest },
     });
     return launch.splits;
-  }
-
-  /** Uniforms of kernels for any call, beyond those of all. */
-  #anyUniforms(
-    window: Window,
-    { group, partial, maskAt }: { readonly group: number; readonly partial: boolean; readonly maskAt: number },
-  ): Readonly<Record<string, number>> {
-    const { q, k, v, o, mask, sight, headDim } = this.#geometry;
-    const { softcap } = this.#call;
-    const strides = (name: string, [batch, head, row]: RowStrides) => ({
-      [`${name}_batch`]: window.batches > 1 ? batch : 0,
-      [`${name}_head`]: window.heads > 1 ? head : 0,
-      [`${name}_row`]: row,
-    });
-    const seeing = window.query - window.key;
-    return {
-      batch_heads: window.heads,
-      group,
-      ...strides('q', q),
-      ...strides('k', k),
-      ...strides('v', v),
-      ...strides('o', o),
-      ...(partial ? { o_row: headDim + RECORD_EXTRA } : {}),
-      see_begin: seeing + sight.first,
-      see_end: seeing + sight.end,
-      ...this.#blindUniforms(window),
-      capped: softcap > 0 ? 1 : 0,
-      softcap,
-      // Where that overflows, products with it are as good as infinite.
-      softcap_inverse: softcap > 0 ? Math.min(1 / softcap, 2 ** 126) : 0,
-      mask_at: maskAt,
-      mask_batch: window.batches > 1 ? (mask?.[0] ?? 0) : 0,
-      mask_head: window.heads > 1 ? (mask?.[1] ?? 0) : 0,
-      mask_query: window.queries > 1 ? (mask?.[2] ?? 0) : 0,
-      mask_key: window.keys > 1 ? (mask?.[3] ?? 0) : 0,
-    };
-  }
-
-  /** The queries of a window that see a key of the whole call. */
-  #blindUniforms({ query, queries }: QueryWindow): Readonly<Record<string, number>> {
-    const { sight, seqKv, mask } = this.#geometry;
-    const clamp = (value: number): number => Math.max(0, Math.min(queries, value - query));
-    return {
-      seeing_begin: clamp(1 - sight.end),
-      seeing_end: clamp(seqKv - sight.first),
-      masked: mask === undefined ? 0 : 1,
-    };
   }
 
   #combine(
@@ -322,7 +276,7 @@ class AttentionPlan {
       batch_heads: window.heads,
       o_batch: window.batches > 1 ? o[0] : 0,
       o_head: window.heads > 1 ? o[1] : 0,
-      ...this.#blindUniforms(window),
+      ...blindUniforms(this.#geometry, window),
     };
     this.#recorder.launch({
       kernel: combine({ form, partial }),

@@ -1,0 +1,59 @@
+import { type Geometry, groupOf, type QueryWindow, type RowStrides, type Window } from './geometry.ts';
+
+/** What a launch adds to a call. */
+interface Launching {
+  readonly softcap: number;
+  /** Where the mask begins in its binding. */
+  readonly maskAt: number;
+  /** Numbers of a record, where those are written in place of rows of O. */
+  readonly record?: number;
+}
+
+/** Uniforms of kernels for any call, beyond those of all. */
+export function anyUniforms(
+  geometry: Geometry,
+  window: Window,
+  { softcap, maskAt, record }: Launching,
+): Readonly<Record<string, number>> {
+  const { q, k, v, o, mask, sight } = geometry;
+  const strides = (name: string, [batch, head, row]: RowStrides): Readonly<Record<string, number>> => ({
+    [`${name}_batch`]: window.batches > 1 ? batch : 0,
+    [`${name}_head`]: window.heads > 1 ? head : 0,
+    [`${name}_row`]: row,
+  });
+  const fromFirstKey = window.query - window.key;
+  return {
+    batch_heads: window.heads,
+    group: groupOf(geometry, window),
+    ...strides('q', q),
+    ...strides('k', k),
+    ...strides('v', v),
+    ...strides('o', o),
+    ...(record === undefined ? {} : { o_row: record }),
+    see_begin: fromFirstKey + sight.first,
+    see_end: fromFirstKey + sight.end,
+    ...blindUniforms(geometry, window),
+    capped: softcap > 0 ? 1 : 0,
+    softcap,
+    // Where that overflows, products with it are as good as infinite.
+    softcap_inverse: softcap > 0 ? Math.min(1 / softcap, 2 ** 126) : 0,
+    mask_at: maskAt,
+    mask_batch: window.batches > 1 ? (mask?.[0] ?? 0) : 0,
+    mask_head: window.heads > 1 ? (mask?.[1] ?? 0) : 0,
+    mask_query: window.queries > 1 ? (mask?.[2] ?? 0) : 0,
+    mask_key: window.keys > 1 ? (mask?.[3] ?? 0) : 0,
+  };
+}
+
+/** The queries of a window that see a key of the whole call, as far as causal and window say; whether there is a mask. */
+export function blindUniforms(
+  { sight, seqKv, mask }: Geometry,
+  { query, queries }: QueryWindow,
+): Readonly<Record<string, number>> {
+  const clamp = (value: number): number => Math.max(0, Math.min(queries, value - query));
+  return {
+    seeing_begin: clamp(1 - sight.end),
+    seeing_end: clamp(seqKv - sight.first),
+    masked: mask === undefined ? 0 : 1,
+  };
+}
