@@ -6,14 +6,11 @@ import {
   type InitResult,
   type Operand,
 } from '@concord/backend-core/implement';
-import { builtInOf } from '@concord/backend-core/kernel';
+import { evaluateRun } from '@concord/kernel';
 import { cpuDevice } from './cpu-device.ts';
 import { attention } from './kernels/attention.ts';
-import { binary } from './kernels/binary.ts';
 import { conv2d } from './kernels/conv2d.ts';
-import { gemm, scale, type Storage } from './kernels/gemm.ts';
-import { reduce } from './kernels/reduce.ts';
-import { unary } from './kernels/unary.ts';
+import { gemm, type Storage } from './kernels/gemm.ts';
 
 /** What `native` of a {@link CpuBackend} gives. */
 export interface CpuNative {
@@ -55,32 +52,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
       dtypes: F32,
       run: (call) => attention(call, floats(call.q), floats(call.k), floats(call.v), floats(call.o)),
     },
-    run: {
-      dtypes: F32,
-      covers: 'some',
-      refuse: ({ kernel }) =>
-        builtInOf(kernel) === undefined && kernel.name !== 'scale'
-          ? `kernel ${kernel.name} is not built in`
-          : undefined,
-      run: ({ geometry, inputs, outputs, params }) => {
-        const builtIn = builtInOf(geometry.kernel);
-        const [output] = outputs as [Operand<ArrayBuffer>];
-        const [first, second] = inputs.map((input) => (input === undefined ? new Float32Array() : input));
-        const floatsOf = (x: unknown): Float32Array =>
-          x instanceof Float32Array ? x : floats(x as Operand<ArrayBuffer>);
-        const [outer = 0, inner = 0, axisLength = 0] = geometry.shape;
-        if (builtIn === undefined) {
-          const { strides, dtype } = geometry.outputs[0]!;
-          const [strideC, ldc] = strides as [number, number];
-          const sizes = { batchCount: outer, m: inner, n: axisLength, ldc, strideC };
-          scale({ ...sizes, beta: params[0] ?? 0, dtype } as never, elements(output, dtype as FloatDType));
-        } else if (builtIn.op === 'unary')
-          unary({ op: builtIn.function, n: outer } as never, floatsOf(first), floats(output));
-        else if (builtIn.op === 'binary') {
-          binary({ op: builtIn.function, n: outer } as never, floatsOf(first), floatsOf(second), floats(output));
-        } else reduce({ op: builtIn.function, outer, inner, axisLength } as never, floatsOf(first), floats(output));
-      },
-    },
+    run: { dtypes: F32, run: evaluateRun },
   };
 
   constructor(options: BaseBackendOptions = {}) {

@@ -148,7 +148,7 @@ export class PlanBuilder {
 
   /** All is computed before anything is stored: outputs may be in the place of inputs. */
   #elementOutputs(): void {
-    const { kernel, outputs } = this.#geometry;
+    const { kernel } = this.#geometry;
     const elements = kernel.outputs.flatMap((output, index) =>
       output.level === 'element' ? [{ ...output, index }] : [],
     );
