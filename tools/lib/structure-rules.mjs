@@ -98,7 +98,7 @@ const rules = {
       ].flatMap(([from, to]) =>
         tree.files
           .filter((file) => file.startsWith(`${from}/`))
-          .filter((file) => importsOf(tree, file).some((target) => target.startsWith(`${to}/`)))
+          .filter((file) => importsOf(tree, file).some((target) => target === to || target.startsWith(`${to}/`)))
           .map((file) => ({ file, expected: `no import from ${to}` })),
       ),
     ),

@@ -49,10 +49,10 @@ test('a tree with every file in its room is accepted', () => {
 });
 
 const mustExist = [
-  'packages/backend-core/src/contract/ops/conv2d.ts',
-  'packages/backend-core/src/contract/ops/batched-gemm.validate.ts',
+  'packages/backend-core/src/ops/conv2d.ts',
+  'packages/backend-core/src/ops/top-k.ts',
   'packages/backend-cpu/src/reference/attention.ts',
-  'packages/backend-cpu/src/kernels/unary.ts',
+  'packages/backend-cpu/src/kernels/attention.ts',
   'packages/backend-cpu/src/provider.ts',
   'packages/backend-gadget/src/gadget-backend.ts',
   'packages/backend-gadget/test/conformance.test.ts',
@@ -69,10 +69,10 @@ test.each(mustExist)('%s missing is reported', (file) => {
 });
 
 test('a family without its plan is reported', () => {
-  rmSync(join(tree, 'packages/backend-gadget/src/kernels/reduce/plan.ts'));
-  write('packages/backend-gadget/src/kernels/reduce/rows.wgsl.ts');
+  rmSync(join(tree, 'packages/backend-gadget/src/kernels/conv2d/plan.ts'));
+  write('packages/backend-gadget/src/kernels/conv2d/tiled.wgsl.ts');
   expect(check().lines).toEqual([
-    'packages/backend-gadget/src/kernels/reduce.ts: expected the kernels for reduce: this file, or kernels/reduce/plan.ts',
+    'packages/backend-gadget/src/kernels/conv2d.ts: expected the kernels for conv2d: this file, or kernels/conv2d/plan.ts',
   ]);
 });
 
@@ -83,6 +83,7 @@ const skipped = ['describe', 'skip', 'each'].join('.');
 const planted = /** @type {const} */ ([
   ['packages/backend-cpu/src/kernels/gemm.ts', "import { gemm } from '../reference/gemm.ts';", 'no import from'],
   ['packages/backend-cpu/src/reference/helpers.ts', "export * from '../kernels/gemm.ts';", 'no import from'],
+  ['packages/backend-cpu/src/reference/run.ts', "import { phasesOf } from '@concord/kernel';", 'no import from'],
   ['packages/backend-core/src/clock.ts', "import { hrtime } from 'node:process';", 'found node:process'],
   ['packages/backend-core/src/lazy.ts', "const lodash = await import('lodash');", 'found lodash'],
   ['packages/backend-core/package.json', '{ "dependencies": { "lodash": "4.0.0" } }', 'found lodash'],

@@ -1,3 +1,4 @@
+import type { Conv2dShape } from '@concord/backend-core';
 import { type Conv2dWork, outputSize } from '../work.ts';
 import { defineCase, type LimitCase } from './limit-case.ts';
 
@@ -11,7 +12,7 @@ export function conv2d(work: Conv2dWork): LimitCase {
     outputShape: [n, k, out, out],
     stride: [stride, stride],
     padding: [padding, padding],
-  };
+  } satisfies Conv2dShape;
   return defineCase({
     work,
     name: `n${n}c${c}hw${hw}k${k}f${f}s${stride}p${padding}`,

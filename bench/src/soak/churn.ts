@@ -1,4 +1,5 @@
-import { type ComputeBackend, type DevicePtr, download, toF16Array } from '@concord/backend-core';
+import { type ComputeBackend, type DevicePtr, download, type OpName, toF16Array } from '@concord/backend-core';
+import type { RunShape } from '@concord/backend-core/kernel';
 import { noise } from '../noise.ts';
 import { random, randomOp, type SoakOp } from './random-op.ts';
 
@@ -25,7 +26,7 @@ export class Churn {
   /** Runs `count` ops, or fewer when `stop` says so, and waits for them. How many there were. */
   async run(count: number, stop: () => boolean): Promise<number> {
     for (let i = 0; i < count; i++) {
-      const { output } = this.#start(randomOp(this.#next));
+      const { output } = this.#start(this.#draw([this.#backend]));
       this.#keep(output);
       this.#done++;
       if (this.#done % READ_EVERY === 0) {
@@ -45,7 +46,7 @@ export class Churn {
    * @throws {Error} when they differ
    */
   async check(oracle: ComputeBackend): Promise<void> {
-    const op = randomOp(this.#next);
+    const op = this.#draw([this.#backend, oracle]);
     const at = this.#place();
     const { length } = op.output;
     const [got, want] = await Promise.all(
@@ -80,9 +81,17 @@ export class Churn {
       backend.copyHtod(pointers[input], data.subarray(at, at + size));
     }
     const output = backend.alloc(length * data.BYTES_PER_ELEMENT);
-    (backend[op] as (call: object) => void).call(backend, { ...shape, ...pointers, [name]: output });
+    callOp(backend, op, shape, pointers, { [name]: output });
     for (const ptr of Object.values(pointers)) backend.free(ptr);
     return { output };
+  }
+
+  /** A random op that all of some backends have. */
+  #draw(backends: readonly ComputeBackend[]): SoakOp {
+    for (;;) {
+      const op = randomOp(this.#next);
+      if (backends.every((backend) => backend.supports(op.op, op.shape).ok)) return op;
+    }
   }
 
   #place(): number {
@@ -95,6 +104,15 @@ export class Churn {
     const [oldest] = this.#kept.splice(Math.floor(this.#next() * KEPT), 1) as [DevicePtr];
     this.#backend.free(oldest);
   }
+}
+
+type Pointers = Readonly<Record<string, DevicePtr>>;
+
+function callOp(backend: ComputeBackend, op: OpName, shape: object, inputs: Pointers, outputs: Pointers): void {
+  if (op === 'run') {
+    const { kernel, ...domain } = shape as RunShape;
+    backend.run(kernel, { ...domain, inputs, outputs });
+  } else (backend[op] as (call: object) => void).call(backend, { ...shape, ...inputs, ...outputs });
 }
 
 /** The same but for the rounding of either side, half precision included. Conformance is what judges precision. */

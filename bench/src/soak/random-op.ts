@@ -1,4 +1,11 @@
 import { BINARY_OPS, type OpName, OP_NAMES, REDUCE_OPS, UNARY_OPS } from '@concord/backend-core';
+import { defineKernel } from '@concord/backend-core/kernel';
+
+/** Dependent folds: what a program without an op of its own for it runs. */
+const SOFTMAX = defineKernel('softmax', { inputs: { x: 'f32' } }, ({ x }, k) => {
+  const e = k.exp(k.sub(x, k.fold('max', x)));
+  return { y: k.div(e, k.fold('sum', e)) };
+});
 
 /** A call with the lengths of its operands in place of pointers. */
 export interface SoakOp {
@@ -6,7 +13,7 @@ export interface SoakOp {
   readonly dtype: 'f32' | 'f16';
   /** The call without pointers. */
   readonly shape: object;
-  /** Elements of each input, by its name in the call. */
+  /** Elements of each operand but the output that is looked at, by its name in the call. */
   readonly inputs: Readonly<Record<string, number>>;
   readonly output: { readonly name: string; readonly length: number };
 }
@@ -50,6 +57,18 @@ export function randomOp(next: () => number): SoakOp {
       const shape = { batch, heads, seqQ, seqKv, headDim, scale: 1 / Math.sqrt(headDim), causal: pick([true, false]) };
       const [ofQ, ofKv] = [batch * heads * seqQ * headDim, batch * heads * seqKv * headDim];
       return { op, dtype: 'f32', shape, inputs: { q: ofQ, k: ofKv, v: ofKv }, output: { name: 'o', length: ofQ } };
+    }
+    case 'topK': {
+      const [rows, columns, k] = [integer(1, 64), integer(16, 256), integer(1, 16)];
+      const shape = { rows, columns, k, largest: pick([true, false]) };
+      const inputs = { input: rows * columns, indices: rows * k };
+      return { op, dtype: 'f32', shape, inputs, output: { name: 'values', length: rows * k } };
+    }
+    case 'run': {
+      const shape = [integer(1, 64), integer(1, 512)];
+      const n = shape.reduce((product, size) => product * size);
+      const call = { kernel: SOFTMAX, shape, folded: 1 };
+      return { op, dtype: 'f32', shape: call, inputs: { x: n }, output: { name: 'y', length: n } };
     }
     case 'reduce': {
       const sizes = [integer(1, 12), integer(1, 64), integer(1, 64)];

@@ -1,4 +1,4 @@
-import type { Conv2dShape } from '@concord/backend-core';
+import type { Conv2dShape, ImageShape } from '@concord/backend-core';
 
 /** What is done to a picture. */
 export interface Filters {
@@ -41,17 +41,15 @@ export function filterSteps(width: number, height: number, filters: Filters): Fi
   const weights = binomialWeights(filters.blur);
   const margin = 2 * marginOf(filters);
   const steps: FilterStep[] = [];
-  let inputShape: readonly number[] = [1, CHANNELS, height + margin, width + margin];
+  let inputShape: ImageShape = [1, CHANNELS, height + margin, width + margin];
   const add = (perChannel: number, rows: number, columns: number, filter: readonly number[]): void => {
-    const [, , inputHeight = 0, inputWidth = 0] = inputShape;
-    const outputShape = [1, CHANNELS * perChannel, inputHeight - rows + 1, inputWidth - columns + 1];
+    const [, , inputHeight, inputWidth] = inputShape;
+    const outputShape: ImageShape = [1, CHANNELS * perChannel, inputHeight - rows + 1, inputWidth - columns + 1];
     steps.push({
       shape: {
         inputShape,
         filterShape: [CHANNELS * perChannel, 1, rows, columns],
         outputShape,
-        stride: [1, 1],
-        padding: [0, 0],
         groups: CHANNELS,
       },
       filter: Array.from({ length: CHANNELS }, () => filter).flat(),

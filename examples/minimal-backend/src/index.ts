@@ -1,21 +1,25 @@
 import { BackendError, type BackendProvider, type BinaryOp } from '@concord/backend-core';
 import * as author from '@concord/backend-core/implement';
+import { builtInOf } from '@concord/backend-core/kernel';
 
 type Memory = author.Operand<ArrayBuffer>;
 
 const DEVICE = { vendor: 'host', name: 'arrays of the host', type: 'cpu', driver: 'JavaScript' } as const;
-/** The ops that are here, and their element types. Any other call is UNSUPPORTED, and `supports` says so beforehand. */
-const DTYPES = { gemm: ['f32'], batchedGemm: ['f32'], reduce: ['f32'], binary: ['f32'] } as const;
 
 /** A backend whose device memory is host arrays and whose ops are the loops of their definitions. */
 export class MinimalBackend extends author.BaseBackend<ArrayBuffer> {
   readonly name = 'minimal';
   readonly native = null;
+  /** What is here, in which element types. Any other call is UNSUPPORTED, and `supports` says so beforehand. */
+  protected readonly kernels: author.BackendKernels<ArrayBuffer> = {
+    gemm: { dtypes: ['f32'], run: gemm },
+    // Of all kernels, those of `binary` and `reduce`.
+    run: { dtypes: ['f32'], covers: 'some', refuse, run },
+  };
 
   protected async doInit(): Promise<author.InitResult> {
-    const ops = Object.keys(DTYPES) as (keyof typeof DTYPES)[];
-    const limits = { maxAllocationBytes: 2 ** 30, maxHeadDim: 256 };
-    return { device: DEVICE, capabilities: { ops, dtypes: DTYPES, limits, numerics: { f32Subnormals: 'kept' } } };
+    const limits = { maxAllocationBytes: 2 ** 30, maxHeadDim: 256, maxTopK: 256 };
+    return { device: DEVICE, limits, numerics: { f32Subnormals: 'kept' } };
   }
   protected async doDispose(): Promise<void> {}
   protected async doSynchronize(): Promise<void> {}
@@ -40,39 +44,46 @@ export class MinimalBackend extends author.BaseBackend<ArrayBuffer> {
   protected doFill(dst: Memory, byte: number): void {
     bytes(dst).fill(byte);
   }
+}
 
-  protected override doGemm(call: author.ResolvedGemm<ArrayBuffer>): void {
-    const { k, transA, transB, lda, ldb, strideA, strideB, alpha } = call;
-    const [a, b] = [floats(call.a), floats(call.b)];
-    writeC(call, (batch, i, j) => {
-      let sum = 0;
-      for (let l = 0; l < k; l++) {
-        const inA = batch * strideA + (transA ? l * lda + i : i * lda + l);
-        const inB = batch * strideB + (transB ? j * ldb + l : l * ldb + j);
-        sum += a[inA]! * b[inB]!;
-      }
-      return alpha * Math.fround(sum);
-    });
+/** `C = alpha A B + beta C`, where beta 0 does not read C. */
+function gemm(call: author.ResolvedGemm<ArrayBuffer>): void {
+  const { m, n, k, transA, transB, lda, ldb, ldc, strideA, strideB, strideC, batchCount, alpha, beta } = call;
+  const [a, b, c] = [floats(call.a), floats(call.b), floats(call.c)];
+  for (let element = 0; element < batchCount * m * n; element++) {
+    const [batch, i, j] = [Math.floor(element / (m * n)), Math.floor(element / n) % m, element % n];
+    let sum = 0;
+    for (let l = 0; l < k; l++) {
+      const inA = batch * strideA + (transA ? l * lda + i : i * lda + l);
+      const inB = batch * strideB + (transB ? j * ldb + l : l * ldb + j);
+      sum += a[inA]! * b[inB]!;
+    }
+    const at = batch * strideC + i * ldc + j;
+    c[at] = alpha * Math.fround(sum) + (beta === 0 ? 0 : beta * c[at]!);
   }
-  protected override doScale(call: author.ResolvedScale<ArrayBuffer>): void {
-    writeC(call, () => 0);
-  }
-  protected override doReduce(call: author.ResolvedReduce<ArrayBuffer>): void {
-    const { op, outer, axisLength, inner } = call;
-    const x = call.input === undefined ? [] : floats(call.input);
-    const y = floats(call.output);
+}
+
+function refuse({ kernel }: author.CheckedRun): string | undefined {
+  const op = builtInOf(kernel)?.op;
+  return op === 'binary' || op === 'reduce' ? undefined : `minimal does not know kernel ${kernel.name}`;
+}
+
+function run({ geometry, inputs, outputs }: author.ResolvedRun<ArrayBuffer>): void {
+  const builtIn = builtInOf(geometry.kernel)!;
+  const [x, y] = inputs.map(floats);
+  const output = floats(outputs[0]);
+  if (builtIn.op === 'binary') {
+    for (let i = 0; i < output.length; i++) output[i] = BINARY[builtIn.function](x![i]!, y![i]!);
+  } else if (builtIn.op === 'reduce') {
+    const [outer, inner, axisLength] = geometry.shape as [number, number, number];
     for (let at = 0; at < outer * inner; at++) {
       const first = Math.floor(at / inner) * axisLength * inner + (at % inner);
       let [sum, max, min] = [0, -Infinity, Infinity];
       for (let i = first; i < first + axisLength * inner; i += inner) {
-        [sum, max, min] = [sum + x[i]!, Math.max(max, x[i]!), Math.min(min, x[i]!)];
+        [sum, max, min] = [sum + x![i]!, Math.max(max, x![i]!), Math.min(min, x![i]!)];
       }
-      y[at] = { sum, max, min, mean: sum / axisLength }[op];
+      output[at] = { sum, max, min, mean: sum / axisLength }[builtIn.function];
     }
-  }
-  protected override doBinary(call: author.ResolvedBinary<ArrayBuffer>): void {
-    const [x, y, z] = [floats(call.a), floats(call.b), floats(call.output)];
-    for (let i = 0; i < call.n; i++) z[i] = BINARY[call.op](x[i]!, y[i]!);
   }
 }
 
@@ -87,26 +98,17 @@ const BINARY: Record<BinaryOp, (x: number, y: number) => number> = {
   pow: (x, y) => (x === 1 || (x === -1 && Math.abs(y) === Infinity) ? 1 : x ** y),
 };
 
-/** `C = product + beta * C`, where beta 0 does not read C. */
-function writeC(call: author.ResolvedScale<ArrayBuffer>, product: (batch: number, i: number, j: number) => number) {
-  const { m, n, beta, ldc, strideC, batchCount } = call;
-  const c = floats(call.c);
-  for (let element = 0; element < batchCount * m * n; element++) {
-    const [batch, i, j] = [Math.floor(element / (m * n)), Math.floor(element / n) % m, element % n];
-    const at = batch * strideC + i * ldc + j;
-    c[at] = product(batch, i, j) + (beta === 0 ? 0 : beta * c[at]!);
-  }
-}
-
 const bytes = (memory: Memory): Uint8Array => new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength);
-const floats = (of: Memory): Float32Array => new Float32Array(of.buffer, of.byteOffset, of.byteLength / 4);
+/** An operand of no elements has no memory. */
+const floats = (of: Memory | undefined): Float32Array =>
+  of === undefined ? new Float32Array() : new Float32Array(of.buffer, of.byteOffset, of.byteLength / 4);
 
 /** What applications pass to `selectBackend`. */
 export function minimal(): BackendProvider {
   return {
     name: 'minimal',
     priority: -1,
-    contractVersion: 1,
+    contractVersion: 2,
     probe: () => Promise.resolve({ available: true, devices: [DEVICE] }),
     create: (options) => new MinimalBackend(options),
   };

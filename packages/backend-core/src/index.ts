@@ -24,6 +24,7 @@ export {
   type DeviceInfo,
   type DeviceType,
   type DType,
+  DTYPES,
   type FloatDType,
   type Limits,
   type Numerics,
@@ -57,7 +58,9 @@ export {
   toBackendError,
   type UnavailableReason,
 } from './errors/backend-error.ts';
+export { fromBf16Array, toBf16Array } from './host/bf16.ts';
 export { f16BitsToF32, f32ToF16Bits, fromF16Array, toF16Array } from './host/f16.ts';
+export type { HostArray, HostArrays, HostData } from './host/stored-array.ts';
 export { download, type DownloadOptions, upload, type UploadOptions } from './host/transfer.ts';
 export { type BufferScope, withBuffers } from './host/with-buffers.ts';
 export { formatAttempts } from './registry/format-attempts.ts';

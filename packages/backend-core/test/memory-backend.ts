@@ -1,12 +1,15 @@
+import type { BackendError, DeviceInfo, DevicePtr, DType } from '../src/index.ts';
 import {
+  type BackendKernels,
   BaseBackend,
   type BaseBackendOptions,
-  type CheckedOp,
   type InitResult,
+  type KernelCall,
+  type KernelName,
   type Operand,
+  type ResolvedCall,
 } from '../src/implement/index.ts';
-import type { BackendError, DeviceInfo, DevicePtr, OpName } from '../src/index.ts';
-import { OP_NAMES } from '../src/index.ts';
+import { builtInOf } from '../src/kernel/index.ts';
 
 /** A promise that the test settles. */
 export interface Gate {
@@ -28,19 +31,27 @@ export function gate(): Gate {
 export interface MemoryBackendOptions extends BaseBackendOptions {
   readonly type?: DeviceInfo['type'];
   readonly maxAllocationBytes?: number;
+  /** Whether it takes anything but f32. Default: it does. */
   readonly f16?: boolean;
   /** Errors with this detail end the wait alone. */
   readonly passing?: string;
-  readonly ops?: readonly OpName[];
+  /** Kernels that it has. Default: all. */
+  readonly has?: readonly KernelName[];
+  /** Whether its products and convolutions apply epilogues. */
+  readonly hasEpilogues?: boolean;
+  /** What its `run` covers. */
+  readonly covers?: 'all' | 'some';
 }
 
-/** A backend in host memory for tests: it notes every hook that is called, and waits as long as the test wants. */
+const ALL: readonly KernelName[] = ['gemm', 'conv2dForward', 'attention', 'topK', 'run'];
+
+/** A backend in host memory for tests: it notes every hook and kernel that is called, and waits as long as the test wants. */
 export class MemoryBackend extends BaseBackend<Uint8Array> {
   readonly name = 'memory';
   readonly native = null;
-  /** Names of the hooks called, in order. */
+  /** Names of the hooks and kernels called, in order. */
   readonly hooks: string[] = [];
-  /** The arguments of those hooks. */
+  /** Their arguments. */
   readonly calls: unknown[] = [];
   /** While set, waits end with it. */
   pending: Gate | undefined;
@@ -49,14 +60,17 @@ export class MemoryBackend extends BaseBackend<Uint8Array> {
   compiling: Gate | undefined;
   /** Thrown by the next hook of that name. */
   readonly failing = new Map<string, unknown>();
-  /** Why `unsupportedReason` refuses, by hook. */
-  readonly refusals = new Map<CheckedOp['hook'], string>();
+  /** Why kernels refuse a call: all of a name, or those that a function finds. */
+  readonly refusals = new Map<KernelName, string | ((call: never) => string | undefined)>();
 
   readonly options: MemoryBackendOptions;
+  protected readonly kernels: BackendKernels<Uint8Array>;
 
   constructor(options: MemoryBackendOptions = {}) {
     super(options);
     this.options = options;
+    const { has = ALL } = options;
+    this.kernels = Object.fromEntries(has.map((name) => [name, this.#kernel(name)]));
   }
 
   /** An initialized one. */
@@ -97,16 +111,11 @@ export class MemoryBackend extends BaseBackend<Uint8Array> {
   protected async doInit(): Promise<InitResult> {
     this.#note('init');
     await this.opening?.promise;
-    const dtypes = this.options.f16 === false ? (['f32'] as const) : (['f32', 'f16'] as const);
-    const { ops = OP_NAMES, maxAllocationBytes = 2 ** 20, type = 'cpu' } = this.options;
+    const { maxAllocationBytes = 2 ** 20, type = 'cpu' } = this.options;
     return {
       device: { vendor: 'test', name: 'memory', type, driver: '1' },
-      capabilities: {
-        ops,
-        dtypes: Object.fromEntries(ops.map((op) => [op, op === 'gemmF16' ? ['f16'] : dtypes])),
-        limits: { maxAllocationBytes, maxHeadDim: 256 },
-        numerics: { f32Subnormals: 'kept' },
-      },
+      limits: { maxAllocationBytes, maxHeadDim: 256, maxTopK: 256 },
+      numerics: { f32Subnormals: 'kept' },
     };
   }
   protected async doDispose(): Promise<void> {
@@ -145,41 +154,38 @@ export class MemoryBackend extends BaseBackend<Uint8Array> {
     this.#note('synchronize');
     await this.pending?.promise;
   }
-  protected override async doPrepare({ hook, call }: CheckedOp): Promise<void> {
-    this.#note('prepare', hook, call);
-    await this.compiling?.promise;
+
+  #kernel(kernel: KernelName): object {
+    const { f16 = true, hasEpilogues = false, covers = 'all' } = this.options;
+    const dtypes: readonly DType[] = f16 ? ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'] : ['f32'];
+    return {
+      dtypes,
+      ...(kernel === 'run' ? { covers } : { hasEpilogues }),
+      refuse: (call: never) => {
+        const refusal = this.refusals.get(kernel);
+        return typeof refusal === 'function' ? refusal(call) : refusal;
+      },
+      prepare: async (call: KernelCall['call']) => {
+        this.#note('prepare', kernel, call);
+        await this.compiling?.promise;
+      },
+      run: (call: ResolvedCall<Uint8Array>['call']) => {
+        this.#note(kernel, call);
+        if (kernel === 'run') addIfAdd(call as (ResolvedCall<Uint8Array> & { kernel: 'run' })['call']);
+      },
+    };
   }
-  protected override unsupportedReason({ hook }: CheckedOp): string | undefined {
-    return this.refusals.get(hook);
-  }
-  protected override doGemm(call: object): void {
-    this.#note('gemm', call);
-  }
-  protected override doScale(call: object): void {
-    this.#note('scale', call);
-  }
-  protected override doConv2d(call: object): void {
-    this.#note('conv2d', call);
-  }
-  protected override doAttention(call: object): void {
-    this.#note('attention', call);
-  }
-  protected override doReduce(call: object): void {
-    this.#note('reduce', call);
-  }
-  protected override doUnary(call: object): void {
-    this.#note('unary', call);
-  }
-  /** Really adds, so that the self test of the registry passes. */
-  protected override doBinary(call: {
-    a: Operand<Uint8Array>;
-    b: Operand<Uint8Array>;
-    output: Operand<Uint8Array>;
-  }): void {
-    this.#note('binary', call);
-    const [a, b, output] = [floats(call.a), floats(call.b), floats(call.output)];
-    for (let i = 0; i < output.length; i++) output[i] = (a[i] as number) + (b[i] as number);
-  }
+}
+
+/** Sums are really computed, so that the self test of the registry passes. */
+function addIfAdd({ geometry, inputs, outputs }: (ResolvedCall<Uint8Array> & { kernel: 'run' })['call']): void {
+  if (builtInOf(geometry.kernel)?.function !== 'add') return;
+  const [a, b, output] = [...inputs, ...outputs].map((operand) => floats(operand as Operand<Uint8Array>)) as [
+    Float32Array,
+    Float32Array,
+    Float32Array,
+  ];
+  for (let i = 0; i < output.length; i++) output[i] = (a[i] as number) + (b[i] as number);
 }
 
 function bytes({ buffer, byteOffset, byteLength }: Operand<Uint8Array>): Uint8Array {

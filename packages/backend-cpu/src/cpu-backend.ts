@@ -3,6 +3,7 @@ import {
   type BackendKernels,
   BaseBackend,
   type BaseBackendOptions,
+  DTYPES,
   type InitResult,
   type Operand,
 } from '@concord/backend-core/implement';
@@ -52,7 +53,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
       dtypes: F32,
       run: (call) => attention(call, floats(call.q), floats(call.k), floats(call.v), floats(call.o)),
     },
-    run: { dtypes: F32, run: evaluateRun },
+    run: { dtypes: DTYPES, run: evaluateRun },
   };
 
   constructor(options: BaseBackendOptions = {}) {

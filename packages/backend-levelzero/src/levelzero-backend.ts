@@ -35,7 +35,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
     attention: this.#kernel('attention', F32),
-    run: { ...this.#kernel('run', F32), refuse: refuseBuiltIn, covers: 'some' },
+    run: { ...this.#kernel('run', FLOATS), refuse: refuseBuiltIn, covers: 'some' },
   };
   readonly #options: LevelZeroOptions;
   #opened: LevelZeroClient | undefined;
@@ -129,7 +129,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
       prepare: (call: KernelCall['call']) => this.#runner.prepare({ kernel, call } as KernelCall),
       run: (call: ResolvedCall<DeviceMemory>['call']) =>
         this.#runner.run('opName' in call ? call.opName : kernel, { kernel, call } as ResolvedCall<DeviceMemory>),
-    } as NonNullable<BackendKernels<DeviceMemory>[Name]>;
+    };
   }
 
   #refuse(call: KernelCall): string | undefined {

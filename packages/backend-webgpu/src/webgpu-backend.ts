@@ -198,7 +198,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
         const params = 'geometry' in call ? paramWords(call.geometry.kernel.params, call.params) : undefined;
         this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands, params);
       },
-    } as NonNullable<BackendKernels<StorageBuffer>[Name]>;
+    };
   }
 
   async #prepare(call: KernelCall): Promise<void> {

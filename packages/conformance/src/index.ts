@@ -11,6 +11,7 @@ export {
   type ConformanceCase,
   type Mismatch,
   type Needs,
+  type Tally,
 } from './harness/case.ts';
 export type { Params, ParamValue } from './harness/case-id.ts';
 export type { BoundText, CaseText, CheckKind } from './harness/case-text.ts';

@@ -1,4 +1,5 @@
 import type { DeviceInfo } from '@concord/backend-core';
+import type { Tally } from './harness/case.ts';
 import { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
 import { type CaseSelection, selectCases } from './select-cases.ts';
 import { judgeInitError } from './not-run.ts';
@@ -25,6 +26,11 @@ export interface ConformanceReport {
   readonly unsupported: number;
   /** All cases ran, none failed, something passed, and every variant that was forced ran. */
   readonly ok: boolean;
+  /**
+   * Elements that cases of `run` compared with intervals, and of how many the oracle knew nothing useful; left out where
+   * there were none.
+   */
+  readonly intervals?: Readonly<Tally>;
   /** Which variants of its kernels the backend used, where it has variants. */
   readonly variants?: VariantRuns;
   /** Why nothing ran. */
@@ -80,7 +86,18 @@ function summarize(core: Core, selected: number): ConformanceReport {
   const [passed, failed, unsupported] = [count('passed'), count('failed'), count('unsupported')];
   const isWhole = core.cases.length === selected && (core.variants?.neverRan ?? []).length === 0;
   const ok = failed === 0 && passed > 0 && isWhole;
-  return { ...core, passed, failed, unsupported, ok };
+  const intervals = totalOf(core.cases);
+  const counts = { passed, failed, unsupported, ok };
+  return intervals.elements === 0 ? { ...core, ...counts } : { ...core, ...counts, intervals };
+}
+
+function totalOf(cases: readonly CaseResult[]): Tally {
+  const total = { elements: 0, loose: 0 };
+  for (const { intervals } of cases) {
+    total.elements += intervals?.elements ?? 0;
+    total.loose += intervals?.loose ?? 0;
+  }
+  return total;
 }
 
 /** Longest time without a turn of the event loop; Ctrl-C and a page's pictures wait no longer. */

@@ -16,7 +16,8 @@ export function checkFields(what: string, value: object, names: readonly string[
 
 /** The name that differs least, if it differs little. */
 function nearest(name: string, names: readonly string[]): string | undefined {
-  const limit = Math.max(1, Math.floor(name.length / 3));
+  // One letter is as near to any other.
+  const limit = name.length === 1 ? 0 : Math.max(1, Math.floor(name.length / 3));
   const [best] = names
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance }) => distance <= limit)

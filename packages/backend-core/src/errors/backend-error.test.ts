@@ -57,6 +57,13 @@ describe('isBackendError', () => {
     expect(copy.isBackendError(new BackendError('DISPOSED'), 'DISPOSED')).toBe(true);
   });
 
+  it('tells the compiler the code', () => {
+    const error: unknown = new BackendError('OUT_OF_MEMORY', 'x', { requestedBytes: 5 });
+    if (!isBackendError(error, 'OUT_OF_MEMORY')) throw new Error('not recognised');
+    const code: 'OUT_OF_MEMORY' = error.code;
+    expect(code).toBe('OUT_OF_MEMORY');
+  });
+
   it('knows nothing else', () => {
     const lookalike = Object.assign(new Error('x'), { code: 'DISPOSED', detail: '', name: 'BackendError' });
     for (const value of [lookalike, null, undefined, 'DISPOSED', 5, {}, () => 0]) {

@@ -50,7 +50,7 @@ export interface BackendErrorFields {
   readonly status?: number | undefined;
 }
 
-/** `detail` of the message is appended where the prefix ends in a colon or a detail is given. */
+/** The start of each code's message; a detail follows behind a colon. */
 const PREFIX: Record<ErrorCode, string> = {
   NOT_INITIALIZED: 'backend not initialized',
   INVALID_ARGUMENT: 'invalid argument:',
@@ -107,7 +107,10 @@ function formatMessage(code: ErrorCode, detail: string): string {
  * Whether `error` is a {@link BackendError}, with that `code` if one is given. Unlike `instanceof` it also recognises
  * errors of another installed copy of this package.
  */
-export function isBackendError(error: unknown, code?: ErrorCode): error is BackendError {
+export function isBackendError<Code extends ErrorCode = ErrorCode>(
+  error: unknown,
+  code?: Code,
+): error is BackendError & { readonly code: Code } {
   if (typeof error !== 'object' || error === null || !(MARKER in error)) return false;
   return code === undefined || (error as unknown as BackendError).code === code;
 }

@@ -1,46 +1,45 @@
 import type { ComputeBackend, WaitOptions } from '../contract/backend.ts';
-import { BYTES_OF, type FloatDType } from '../contract/capabilities.ts';
-import { checkDType, checkOptions, checkSize, describe } from '../contract/checks.ts';
+import { type DType, DTYPES } from '../contract/capabilities.ts';
+import { checkOneOf, checkOptions, checkSize } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
+import { fromBf16Array } from './bf16.ts';
 import { checkBackend } from './check-backend.ts';
-import { fromF16Array, toF16Array } from './f16.ts';
+import { fromF16Array } from './f16.ts';
+import { type HostArrays, type HostData, storedArray, type StoredArray } from './stored-array.ts';
 
 /** Options of {@link upload}. */
 export interface UploadOptions {
-  /** Element type on the device. Default `'f32'`; `'f16'` rounds to nearest even. */
-  readonly dtype?: FloatDType;
+  /**
+   * Element type on the device. Default: that of the array, `'f32'` for numbers. Numbers and a Float32Array may become
+   * `'f16'` or `'bf16'`, rounded to nearest even; integers are never converted.
+   */
+  readonly dtype?: DType;
   readonly label?: string;
 }
 
 /** Options of {@link download}. */
-export interface DownloadOptions extends WaitOptions {
+export interface DownloadOptions<D extends DType = DType> extends WaitOptions {
   /** Element type on the device. Default `'f32'`. */
-  readonly dtype?: FloatDType;
+  readonly dtype?: D;
 }
 
 /**
  * Allocates device memory for `data` and copies it there. The caller frees it.
  *
- * @throws {BackendError} INVALID_ARGUMENT for anything but a non-empty Float32Array or array of numbers
+ * @throws {BackendError} INVALID_ARGUMENT for anything but a non-empty array of numbers, Float32Array, Int32Array,
+ *   Uint32Array, Int8Array or Uint8Array, and where that is not what `dtype` holds
  * @throws {BackendError} OUT_OF_MEMORY
  */
-export function upload(
-  backend: ComputeBackend,
-  data: Float32Array | readonly number[],
-  options: UploadOptions = {},
-): DevicePtr {
+export function upload(backend: ComputeBackend, data: HostData, options: UploadOptions = {}): DevicePtr {
   checkBackend('upload', backend);
   checkOptions(options);
-  const dtype = checkDType(options.dtype);
-  const values = float32(data);
-  if (values.length === 0) throw invalid('upload of an empty or detached array');
-  const ptr = backend.alloc(
-    values.length * BYTES_OF[dtype],
-    options.label === undefined ? {} : { label: options.label },
-  );
+  const { dtype, label } = options;
+  const stored = storedArray(data, dtype === undefined ? undefined : checkOneOf('dtype', dtype, DTYPES));
+  if (stored.length === 0) throw invalid('upload of an empty or detached array');
+  const ptr = backend.alloc(stored.byteLength, label === undefined ? {} : { label });
   try {
-    backend.copyHtod(ptr, dtype === 'f16' ? toF16Array(values) : values);
+    backend.copyHtod(ptr, stored);
   } catch (error) {
     backend.free(ptr);
     throw error;
@@ -49,28 +48,39 @@ export function upload(
 }
 
 /**
- * Copies `length` elements from the device into a new Float32Array, after the work queued so far.
+ * Copies `length` elements from the device into a new array, after the work queued so far: a Float32Array of f32, f16 and
+ * bf16, the typed array of the same name of integers.
  *
  * @throws {BackendError} INVALID_ARGUMENT
  * @throws {BackendError} DEVICE_ERROR on timeout
  */
-export async function download(
+export async function download<D extends DType = 'f32'>(
   backend: ComputeBackend,
   ptr: DevicePtr,
   length: number,
-  options: DownloadOptions = {},
-): Promise<Float32Array> {
+  options: DownloadOptions<D> = {},
+): Promise<HostArrays[D]> {
   checkBackend('download', backend);
   checkOptions(options);
-  const { dtype: wanted, ...wait } = options;
-  const dtype = checkDType(wanted);
+  const { dtype: wanted = 'f32', ...wait } = options;
+  const dtype = checkOneOf<DType>('dtype', wanted, DTYPES);
   checkSize('length', length);
-  const onDevice = dtype === 'f16' ? hostArray(Uint16Array, length) : hostArray(Float32Array, length);
-  await backend.copyDtoh(onDevice, ptr, wait);
-  return onDevice instanceof Uint16Array ? fromF16Array(onDevice) : onDevice;
+  const stored = emptyArray(STORED[dtype], length);
+  await backend.copyDtoh(stored, ptr, wait);
+  return numbersOf(dtype, stored) as HostArrays[D];
 }
 
-function hostArray<T>(type: new (length: number) => T, length: number): T {
+const STORED: Readonly<Record<DType, new (length: number) => StoredArray>> = {
+  f32: Float32Array,
+  f16: Uint16Array,
+  bf16: Uint16Array,
+  i32: Int32Array,
+  u32: Uint32Array,
+  i8: Int8Array,
+  u8: Uint8Array,
+};
+
+function emptyArray(type: new (length: number) => StoredArray, length: number): StoredArray {
   try {
     return new type(length);
   } catch (cause) {
@@ -78,17 +88,7 @@ function hostArray<T>(type: new (length: number) => T, length: number): T {
   }
 }
 
-function float32(data: unknown): Float32Array {
-  // Not `instanceof`: the array may come from another realm (an iframe, node:vm).
-  if (ArrayBuffer.isView(data) && Object.prototype.toString.call(data) === '[object Float32Array]') {
-    return data as Float32Array;
-  }
-  if (Array.isArray(data)) {
-    const bad = data.findIndex((value) => typeof value !== 'number');
-    if (bad >= 0) throw invalid(`data[${bad}] must be a number, got ${describe(data[bad])}`);
-    return Float32Array.from(data as number[]);
-  }
-  throw invalid(`upload takes a Float32Array or an array of numbers, got ${describe(data)}`, {
-    hint: 'convert with Float32Array.from(data), which rounds to float32',
-  });
+function numbersOf(dtype: DType, stored: StoredArray): StoredArray {
+  if (dtype === 'f16') return fromF16Array(stored as Uint16Array);
+  return dtype === 'bf16' ? fromBf16Array(stored as Uint16Array) : stored;
 }

@@ -3,6 +3,7 @@ import { describe } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
 import { checkBackend } from './check-backend.ts';
+import type { HostData } from './stored-array.ts';
 import { upload, type UploadOptions } from './transfer.ts';
 
 /** Allocates what {@link withBuffers} frees. */
@@ -10,7 +11,7 @@ export interface BufferScope {
   /** `bytes` bytes with unspecified contents, as `backend.alloc` gives them. */
   alloc(bytes: number, options?: AllocOptions): DevicePtr;
   /** New memory that holds `data`, as `upload` gives it. */
-  upload(data: Float32Array | readonly number[], options?: UploadOptions): DevicePtr;
+  upload(data: HostData, options?: UploadOptions): DevicePtr;
 }
 
 /**

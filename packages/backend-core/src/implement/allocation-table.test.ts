@@ -24,6 +24,34 @@ describe('AllocationTable', () => {
     expectInvalid(() => t.resolve('a', base + 100, 1), `unknown handle ${base + 100}`);
   });
 
+  it('says what became of a pointer, with the label of the allocation', () => {
+    const t = table();
+    const [first, second] = [t.add(100, 'x', 'weights'), t.add(100, 'y')];
+    t.remove(first);
+    t.remove(second);
+    expectInvalid(() => t.remove(first), `unknown handle ${first} ("weights"), already freed`);
+    expectInvalid(() => t.resolve('a', first + 99, 1), `unknown handle ${first + 99} ("weights"), already freed`);
+    expectInvalid(() => t.remove(second), `unknown handle ${second}, already freed`);
+    expectInvalid(() => t.remove(second + 2 ** 20), `unknown handle ${second + 2 ** 20}`);
+    const { hint } = expectInvalid(() => t.resolve('a', t.add(8, 'z', 'bias') + 8, 1));
+    expect(hint).toBe('a: the pointer is 0 bytes past the end of the allocation "bias"');
+  });
+
+  it('forgets labels of long ago, and of addresses that are used again', () => {
+    const t = table(256 + 512);
+    const base = t.add(8, 'x', 'old');
+    t.remove(base);
+    expect(t.add(8, 'x')).toBe(base);
+    t.remove(base);
+    expectInvalid(() => t.remove(base), `unknown handle ${base}, already freed`);
+    const many = table();
+    const bases = Array.from({ length: 257 }, (_, index) => many.add(8, 'x', `${index}`) as number);
+    for (const one of bases) many.remove(one);
+    const [oldest, next] = bases as [number, number];
+    expectInvalid(() => many.remove(oldest), `unknown handle ${oldest}, already freed`);
+    expectInvalid(() => many.remove(next), `unknown handle ${next} ("1"), already freed`);
+  });
+
   it('lists what is live by address', () => {
     const t = table();
     const [a, b, c] = [t.add(1, 'a'), t.add(1, 'b'), t.add(1, 'c')];
@@ -116,7 +144,7 @@ describe('AllocationTable against a simple model', () => {
             const fits = found !== undefined && ptr + step.length <= found[0] + found[1];
             if (fits) expect(t.resolve('x', ptr, step.length).byteOffset).toBe(ptr - found[0]);
             else expectInvalid(() => t.resolve('x', ptr, step.length));
-            if (!live.has(ptr)) expectInvalid(() => t.remove(ptr), `unknown handle ${ptr}`);
+            if (!live.has(ptr)) expect(expectInvalid(() => t.remove(ptr)).detail).toMatch(`unknown handle ${ptr}`);
           }
           for (const base of freed) if (around(base) === undefined) expectInvalid(() => t.remove(base));
           const inUse = [...live.values()].reduce((sum, bytes) => sum + bytes, 0);

@@ -1,6 +1,7 @@
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
+import { SLOT_BYTES } from './address-slots.ts';
 import type { Operand } from './operand.ts';
 
 /** Alignment of every base address, and the least gap behind an allocation. */
@@ -8,6 +9,9 @@ const ALIGNMENT = 256;
 
 /** Freed ranges that are remembered one by one, in order of age, besides two for each live allocation. */
 const MAX_FREE_RANGES = 65_536;
+
+/** Labels of freed allocations that are remembered, for messages. */
+const MAX_FREED_LABELS = 256;
 
 /** One live allocation. */
 export interface Allocation<Buffer> {
@@ -38,6 +42,8 @@ export class AllocationTable<Buffer> {
   /** Live bases in ascending order, for finding the allocation around an interior pointer. */
   readonly #bases: number[] = [];
   readonly #live = new Map<number, Allocation<Buffer>>();
+  /** Freed allocations that had a label, by their base, oldest first. */
+  readonly #freedLabels = new Map<number, { readonly label: string; readonly bytes: number }>();
   #inUseBytes = 0;
   #peakBytes = 0;
 
@@ -74,6 +80,7 @@ export class AllocationTable<Buffer> {
     const base = this.#reserve(reservedSize(bytes));
     this.#bases.splice(this.#indexAfter(base), 0, base);
     this.#live.set(base, { base, bytes, buffer, label });
+    this.#freedLabels.delete(base);
     this.#inUseBytes += bytes;
     this.#peakBytes = Math.max(this.#peakBytes, this.#inUseBytes);
     return base as DevicePtr;
@@ -91,7 +98,15 @@ export class AllocationTable<Buffer> {
     this.#bases.splice(this.#indexAfter(ptr) - 1, 1);
     this.#release(ptr, reservedSize(allocation.bytes));
     this.#inUseBytes -= allocation.bytes;
+    this.#noteLabel(allocation);
     return allocation;
+  }
+
+  #noteLabel({ base, bytes, label }: Allocation<Buffer>): void {
+    if (label === undefined) return;
+    this.#freedLabels.set(base, { label, bytes });
+    const [oldest] = this.#freedLabels.keys();
+    if (this.#freedLabels.size > MAX_FREED_LABELS) this.#freedLabels.delete(oldest as number);
   }
 
   /** The allocation that `ptr` points to or into, if it is live. */
@@ -192,20 +207,28 @@ export class AllocationTable<Buffer> {
   }
 
   #unknownHandle(ptr: number, name?: string): BackendError {
-    const why = this.#whyUnknown(ptr);
-    return invalid(`unknown handle ${ptr}`, { hint: name === undefined ? why : `${name}: ${why}` });
+    const { known = '', hint } = this.#whyUnknown(ptr);
+    return invalid(`unknown handle ${ptr}${known}`, { hint: name === undefined ? hint : `${name}: ${hint}` });
   }
 
-  #whyUnknown(ptr: number): string {
-    if (ptr === 0) return 'this is the null pointer';
-    if (ptr < this.#start || ptr >= this.#end) return 'the pointer is not from this backend object';
-    const inside = this.find(ptr);
-    if (inside !== undefined) return `the pointer is ${ptr - inside.base} bytes inside an allocation, not its start`;
-    const before = this.#live.get(this.#bases[this.#indexAfter(ptr) - 1] ?? Number.NaN);
-    if (before !== undefined && ptr < before.base + reservedSize(before.bytes)) {
-      return `the pointer is ${ptr - before.base - before.bytes} bytes past the end of an allocation`;
+  /** What is known of a pointer that does not name memory: for the detail of the error, and for its hint. */
+  #whyUnknown(ptr: number): { readonly known?: string; readonly hint: string } {
+    if (ptr === 0) return { hint: 'this is the null pointer' };
+    if (ptr < this.#start || ptr >= this.#end) {
+      const hint = 'the pointer is not from this backend object';
+      return ptr < SLOT_BYTES ? { hint } : { known: ", another backend's", hint };
     }
-    return 'the allocation was freed, or never made';
+    const around = this.#live.get(this.#bases[this.#indexAfter(ptr) - 1] ?? Number.NaN);
+    if (around !== undefined && ptr < around.base + reservedSize(around.bytes)) {
+      const what = around.label === undefined ? 'an allocation' : `the allocation "${around.label}"`;
+      const past = ptr - around.base - around.bytes;
+      if (past >= 0) return { hint: `the pointer is ${past} bytes past the end of ${what}` };
+      return { hint: `the pointer is ${ptr - around.base} bytes inside ${what}, not its start` };
+    }
+    if (ptr < this.#start + ALIGNMENT || ptr >= this.#fresh) return { hint: 'no allocation was ever there' };
+    const [, freed] = [...this.#freedLabels].find(([base, { bytes }]) => base <= ptr && ptr < base + bytes) ?? [];
+    const label = freed === undefined ? '' : ` ("${freed.label}")`;
+    return { known: `${label}, already freed`, hint: 'the allocation was freed before' };
   }
 }
 

@@ -16,7 +16,8 @@ export type WithOperands<Checked, Names extends string, Buffer> = Checked & {
 };
 
 /**
- * A checked product with k > 0 and alpha != 0. The inputs of an epilogue are operands too, under the names that
+ * A checked product with k > 0 and alpha != 0; with both 0, and without `a` and `b`, only where the backend's `run` is
+ * missing or refuses `beta C`. The inputs of an epilogue are operands too, under the names that
  * `operands` gives them, such as `epilogue.bias`.
  */
 export type ResolvedGemm<Buffer> = WithOperands<CheckedGemm, 'a' | 'b' | 'c', Buffer>;
@@ -86,5 +87,5 @@ export type AnyKernel = OpKernel<KernelCall['call'], unknown> & {
 
 /** The kernel of that name, if the backend has it. */
 export function kernelOf(kernels: BackendKernels<never>, name: KernelName): AnyKernel | undefined {
-  return kernels[name] as AnyKernel | undefined;
+  return kernels[name];
 }

@@ -3,7 +3,7 @@ import { type Capabilities, type DType, OP_NAMES, type OpName, type Support } fr
 import { checkCallObject, checkOneOf, checkPointerType, describe } from '../contract/checks.ts';
 import { checkFields } from '../contract/fields.ts';
 import { checkPrepareOptions } from '../contract/memory.validate.ts';
-import { BackendError, isBackendError } from '../errors/backend-error.ts';
+import { isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { CheckedRun, ResolvedRun } from '../kernel/checked-run.ts';
 import type { InputSpecs, Kernel, ParameterSpecs } from '../kernel/graph.ts';
@@ -21,6 +21,7 @@ import type { CheckedCall } from '../ops/op-definition.ts';
 import type { ReduceCall } from '../ops/reduce.ts';
 import type { TopKCall } from '../ops/top-k.ts';
 import type { UnaryCall } from '../ops/unary.ts';
+import { assertDType, assertSupported, type SupportSource } from './assert-supported.ts';
 import { type BackendKernels, kernelOf, type KernelCall } from './backend-kernels.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
 import type { InitResult } from './lifecycle.ts';
@@ -93,7 +94,7 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
         if (params.length < own.params.length) throw invalid('params must be given');
         const geometry = checkedRun(own, asked);
         if (!storesAnything(geometry)) return;
-        this.#assertSupported('run', 'f32', [{ kernel: 'run', call: geometry }]);
+        assertSupported(this.#supportSource(), 'run', [{ kernel: 'run', call: geometry }], undefined);
         this.#runKernel(resolveRun(this.allocations, geometry, inputs, outputs, params));
       });
     });
@@ -123,7 +124,7 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
     const wait = signal === undefined ? { timeoutMs: Infinity } : { timeoutMs: Infinity, signal };
     for (const [index, { op, steps }] of lowered.entries()) {
       await this.wait(op, wait, async () => {
-        await Promise.all(steps.map(({ kernel, call }) => kernelOf(this.kernels, kernel)?.prepare?.(call)));
+        await Promise.all(steps.map(async ({ kernel, call }) => kernelOf(this.kernels, kernel)?.prepare?.(call)));
       });
       onProgress?.(index + 1, lowered.length);
     }
@@ -151,7 +152,7 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
       const checked = definition.check(own as never, own[definition.output] === 0);
       if (checked === null) return;
       const steps = lowerCall(op, checked, this.kernels);
-      this.#assertSupported(op, checked.dtype, steps);
+      assertSupported(this.#supportSource(), op, steps, checked.dtype);
       // What the rules gave is nobody else's: a copy would cost as much as all of the checks.
       const resolved = checked as CheckedCall & Fields;
       resolved['opName'] = op;
@@ -180,14 +181,14 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
       return inKernel(kernel, () => {
         const geometry = checkedRun(kernel, readRun(kernel, shape).asked);
         const steps = storesAnything(geometry) ? [{ kernel: 'run' as const, call: geometry }] : [];
-        this.#assertSupported('run', 'f32', steps);
+        assertSupported(this.#supportSource(), 'run', steps, undefined);
         return steps;
       });
     }
     const checked = OPS[op].check(readFields(op, shape) as never, false);
     if (checked === null) return [];
     const steps = lowerCall(op, checked, this.kernels);
-    this.#assertSupported(op, checked.dtype, steps);
+    assertSupported(this.#supportSource(), op, steps, checked.dtype);
     return steps;
   }
 
@@ -196,33 +197,11 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
     checkCallObject(op, shape);
     const { dtype, ...rest } = shape as { dtype?: DType };
     if (Object.keys(rest).length > 0) this.#loweredShape(op, shape);
-    else if (dtype !== undefined) this.#assertDType(op, dtype);
+    else if (dtype !== undefined) assertDType(this.#supportSource(), op, dtype);
   }
 
-  #assertSupported(op: OpName, dtype: DType, steps: readonly KernelCall[]): void {
-    this.#assertDType(op, dtype);
-    const { maxHeadDim, maxTopK } = this.capabilities.limits;
-    for (const step of steps) {
-      if (step.kernel === 'attention' && step.call.headDim > maxHeadDim) {
-        throw unsupported(`headDim ${step.call.headDim} exceeds this device's limit of ${maxHeadDim}`);
-      }
-      if (step.kernel === 'topK' && step.call.k > maxTopK) {
-        throw unsupported(`k ${step.call.k} exceeds this device's limit of ${maxTopK}`);
-      }
-      const kernel = kernelOf(this.kernels, step.kernel);
-      if (kernel === undefined) throw unsupported(`${op} with an epilogue needs run, which ${this.name} does not have`);
-      const reason = kernel.refuse?.(step.call);
-      if (reason !== undefined) throw unsupported(reason);
-    }
-    // A sum rounded to f16 before the epilogue would be rounded twice.
-    if (dtype === 'f16' && steps.length > 1)
-      throw unsupported(`${op} does not take f16 with an epilogue on ${this.name}`);
-  }
-
-  #assertDType(op: OpName, dtype: DType): void {
-    const { ops, dtypes } = this.capabilities;
-    if (!ops.includes(op)) throw unsupported(`${op} is not implemented`);
-    if (dtypes[op]?.includes(dtype) !== true) throw unsupported(`${op} does not take dtype ${dtype} on ${this.name}`);
+  #supportSource(): SupportSource {
+    return { name: this.name, capabilities: this.capabilities, kernels: this.kernels };
   }
 }
 
@@ -277,10 +256,6 @@ function inKernel<T>(kernel: Kernel, action: () => T): T {
     if (!isBackendError(error, 'INVALID_ARGUMENT') || error.detail.startsWith(prefix)) throw error;
     throw invalid(`${prefix}: ${error.detail}`, { hint: error.hint, cause: error });
   }
-}
-
-function unsupported(reason: string): BackendError {
-  return new BackendError('UNSUPPORTED', reason);
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT unless every plan is an object and names an op */

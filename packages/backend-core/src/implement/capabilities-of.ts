@@ -26,9 +26,9 @@ export function capabilitiesOf(kernels: BackendKernels<never>, limits: Limits, n
 /** Whether a `run` that covers some kernels has one of an op's own. */
 function covers(kernel: AnyKernel, op: OpName): boolean {
   if (op === 'run' || OPS[op].kernel !== 'run' || kernel.covers !== 'some') return true;
-  const { functions, sample, check, asRun } = OPS[op] as unknown as DerivedDefinition<object, CheckedCall>;
-  return functions.some((name) => {
-    const checked = check({ ...sample.shape, op: name }, false);
-    return checked !== null && kernel.refuse?.(asRun(checked)) === undefined;
+  const definition = OPS[op] as unknown as DerivedDefinition<object, CheckedCall>;
+  return definition.functions.some((name) => {
+    const checked = definition.check({ ...definition.sample.shape, op: name }, false);
+    return checked !== null && kernel.refuse?.(definition.asRun(checked)) === undefined;
   });
 }

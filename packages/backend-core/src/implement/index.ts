@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { BYTES_OF } from '../contract/capabilities.ts';
+export { BYTES_OF, DTYPES } from '../contract/capabilities.ts';
 export { annotate, toBackendError } from '../errors/backend-error.ts';
 export type { CheckedRun, ResolvedRun, RunLayout } from '../kernel/checked-run.ts';
 export type { CheckedAttention, HeadStrides } from '../ops/attention.ts';

@@ -28,22 +28,27 @@ export interface RunStep {
 export function lowerCall(op: DefinedOp, checked: CheckedCall, kernels: BackendKernels<never>): readonly LoweredStep[] {
   const definition = OPS[op];
   if (definition.kernel === 'run') return [derivedStep(op, checked)];
-  const isGemm = definition.kernel === 'gemm';
-  if (isGemm && isScale(checked as CheckedGemm)) {
-    const steps = scaleSteps(checked as CheckedGemm);
-    // Loops over k do nothing for k = 0: a backend without `run` needs no kernel for it.
-    return kernels.run === undefined && steps.length > 0
-      ? [{ kernel: 'gemm', call: { ...(checked as CheckedGemm), k: 0 } }]
-      : steps;
-  }
-  const step = { kernel: definition.kernel, call: checked } as unknown as PrimitiveStep;
-  const { epilogue } = checked as { epilogue?: CheckedEpilogue };
-  if (epilogue === undefined || kernelOf(kernels, definition.kernel)?.hasEpilogues === true) return [step];
-  const operands = checked.operands.filter(({ name }) => !name.startsWith('epilogue.'));
-  return [
-    { ...step, call: { ...step.call, epilogue: undefined, operands } } as PrimitiveStep,
-    epilogueStep(epilogue, definition.output),
-  ];
+  const { kernel, output } = definition;
+  const step = { kernel, call: checked } as unknown as PrimitiveStep;
+  if (step.kernel !== 'gemm' || !isScale(step.call)) return withEpilogue(step, output, kernels);
+  const steps = scaleSteps(step.call);
+  if (steps.every(({ call }) => runs(kernels, call))) return steps;
+  // Loops over k do nothing for k = 0: where `run` is missing or knows other kernels only, the product does it.
+  return withEpilogue({ kernel: 'gemm', call: { ...step.call, k: 0, alpha: 0 } }, output, kernels);
+}
+
+/** Whether a backend has a kernel, if not the memory for it. */
+function runs({ run }: BackendKernels<never>, call: CheckedRun): boolean {
+  return run !== undefined && (run.covers !== 'some' || run.refuse?.(call) === undefined);
+}
+
+/** A primitive, and a `run` behind it for an epilogue that its kernel does not apply itself. */
+function withEpilogue(step: PrimitiveStep, output: string, kernels: BackendKernels<never>): readonly LoweredStep[] {
+  const { epilogue, operands } = step.call as CheckedCall & { readonly epilogue?: CheckedEpilogue };
+  if (epilogue === undefined || kernelOf(kernels, step.kernel)?.hasEpilogues === true) return [step];
+  const own = operands.filter(({ name }) => !name.startsWith('epilogue.'));
+  const product = { ...step, call: { ...step.call, epilogue: undefined, operands: own } } as PrimitiveStep;
+  return [product, epilogueStep(epilogue, output)];
 }
 
 function derivedStep(op: OpName, checked: CheckedCall): RunStep {

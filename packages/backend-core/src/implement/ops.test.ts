@@ -1,63 +1,61 @@
 import { describe, expect, it } from 'vitest';
 import { expectError, expectInvalid } from '../../test/expect-error.ts';
 import { MemoryBackend } from '../../test/memory-backend.ts';
-import type { CheckedOp } from './checked-op.ts';
-import { type ComputeBackend, type DevicePtr, NULL_PTR, offsetPtr, type OpName } from '../index.ts';
+import { type ComputeBackend, type DevicePtr, NULL_PTR, offsetPtr } from '../index.ts';
+import { type DefinedOp, OPS as DEFINITIONS } from './index.ts';
 
-/** A valid call of each op without its pointers, and its pointers' names. */
-const CALLS: Record<OpName, { shape: object; pointers: string[]; output: string }> = {
-  gemm: { shape: { m: 2, n: 2, k: 2 }, pointers: ['a', 'b', 'c'], output: 'c' },
-  batchedGemm: {
-    shape: { m: 2, n: 2, k: 2, strideA: 4, strideB: 4, strideC: 4, batchCount: 2 },
-    pointers: ['a', 'b', 'c'],
-    output: 'c',
-  },
-  gemmF16: { shape: { m: 2, n: 2, k: 2 }, pointers: ['a', 'b', 'c'], output: 'c' },
-  conv2dForward: {
-    shape: {
-      inputShape: [1, 1, 2, 2],
-      filterShape: [2, 1, 1, 1],
-      outputShape: [1, 2, 2, 2],
-      stride: [1, 1],
-      padding: [0, 0],
-    },
-    pointers: ['input', 'filter', 'output'],
-    output: 'output',
-  },
-  attention: {
-    shape: { batch: 1, heads: 1, seqQ: 2, seqKv: 2, headDim: 2, scale: 1 },
-    pointers: ['q', 'k', 'v', 'o'],
-    output: 'o',
-  },
-  reduce: { shape: { op: 'sum', shape: [2, 2], axis: 0 }, pointers: ['input', 'output'], output: 'output' },
-  unary: { shape: { op: 'neg', n: 4 }, pointers: ['input', 'output'], output: 'output' },
-  binary: { shape: { op: 'add', n: 4 }, pointers: ['a', 'b', 'output'], output: 'output' },
+/** A valid call of each op without its pointers. */
+const SHAPES: Record<DefinedOp, object> = {
+  gemm: { m: 2, n: 2, k: 2 },
+  batchedGemm: { m: 2, n: 2, k: 2, strideA: 4, strideB: 4, strideC: 4, batchCount: 2 },
+  gemmF16: { m: 2, n: 2, k: 2 },
+  conv2dForward: { inputShape: [1, 1, 2, 2], filterShape: [2, 1, 1, 1], outputShape: [1, 2, 2, 2] },
+  attention: { batch: 1, heads: 1, seqQ: 2, seqKv: 2, headDim: 2, scale: 1 },
+  topK: { rows: 2, columns: 3, k: 2 },
+  reduce: { op: 'sum', shape: [2, 2], axis: 0 },
+  unary: { op: 'neg', n: 4 },
+  binary: { op: 'add', n: 4 },
 };
-const OPS = Object.keys(CALLS) as OpName[];
-const HOOK: Partial<Record<OpName, string>> = { batchedGemm: 'gemm', gemmF16: 'gemm', conv2dForward: 'conv2d' };
+const OPS = Object.keys(SHAPES) as DefinedOp[];
+/** Those that are a `run` of a kernel of their own. */
+const DERIVED: readonly DefinedOp[] = ['reduce', 'unary', 'binary'];
 
 type AnyOp = (call: unknown) => void;
-const run = (backend: ComputeBackend, op: OpName, call: unknown): void => (backend[op] as AnyOp).call(backend, call);
+const run = (backend: ComputeBackend, op: DefinedOp, call: unknown): void => (backend[op] as AnyOp).call(backend, call);
 
 /** Every operand in an allocation of its own, and a call with those. */
-function prepared(backend: MemoryBackend, op: OpName): Record<string, unknown> {
-  const { shape, pointers } = CALLS[op];
-  return { ...shape, ...Object.fromEntries(pointers.map((name) => [name, backend.alloc(256)])) };
+function prepared(backend: MemoryBackend, op: DefinedOp): Record<string, unknown> {
+  return { ...SHAPES[op], ...Object.fromEntries(DEFINITIONS[op].operands.map((name) => [name, backend.alloc(256)])) };
 }
 
 describe.each(OPS)('%s', (op) => {
-  const { shape, pointers, output } = CALLS[op];
+  const shape = SHAPES[op];
+  const { kernel, operands: pointers, output } = DEFINITIONS[op];
   const align = op === 'gemmF16' ? 2 : 4;
 
-  it('hands its operands to the hook', async () => {
+  it('hands its operands to the kernel', async () => {
     const backend = await MemoryBackend.open();
     run(backend, op, prepared(backend, op));
-    expect(backend.hooks.at(-1)).toBe(HOOK[op] ?? op);
-    const call = backend.calls.at(-1) as Record<string, { byteOffset: number; byteLength: number }>;
-    for (const name of pointers) {
-      expect(call[name]).toMatchObject({ buffer: expect.any(Uint8Array), byteOffset: 0 });
-      expect(call[name]?.byteLength).toBeGreaterThan(0);
+    expect(backend.hooks.at(-1)).toBe(kernel);
+    const call = backend.calls.at(-1) as Record<string, unknown>;
+    const operands = DERIVED.includes(op)
+      ? [...(call['inputs'] as unknown[]), ...(call['outputs'] as unknown[])]
+      : pointers.map((name) => call[name]);
+    if (!DERIVED.includes(op)) expect(call['opName']).toBe(op);
+    expect(operands).toHaveLength(pointers.length);
+    for (const operand of operands) {
+      expect(operand).toMatchObject({ buffer: expect.any(Uint8Array), byteOffset: 0 });
+      expect((operand as { byteLength: number }).byteLength).toBeGreaterThan(0);
     }
+  });
+
+  it('refuses a field that it does not have', async () => {
+    const backend = await MemoryBackend.open();
+    const call = prepared(backend, op);
+    const { detail } = expectInvalid(() => run(backend, op, { ...call, [`${output}x`]: 1 }));
+    expect(detail).toMatch(new RegExp(`^${op} has no field ${output}x; (did you mean|it has) `));
+    run(backend, op, { ...call, other: undefined });
+    expect(backend.hooks.at(-1)).toBe(kernel);
   });
 
   it.each([undefined, null, 5, 'call'])('takes an object, not %s', async (call) => {
@@ -93,7 +91,7 @@ describe.each(OPS)('%s', (op) => {
       new RegExp(`^${name} is out of bounds: \\d+ bytes at offset ${8 - align} of its allocation of 8 bytes$`),
     );
     backend.free(end);
-    expectInvalid(() => run(backend, op, { ...call, [name]: end }), `unknown handle ${end}`);
+    expectInvalid(() => run(backend, op, { ...call, [name]: end }), `unknown handle ${end}, already freed`);
     expect(backend.hooks.filter((hook) => hook !== 'alloc' && hook !== 'free')).toEqual([]);
   });
 
@@ -105,6 +103,8 @@ describe.each(OPS)('%s', (op) => {
       expectInvalid(() => run(backend, op, { ...call, [output]: shifted }), `${output} overlaps ${name}`);
       const inPlace = () => run(backend, op, { ...call, [output]: call[name] });
       if (op === 'unary' || op === 'binary') inPlace();
+      // Its two outputs are as far apart.
+      else if (op === 'topK' && name === 'indices') expectInvalid(inPlace, 'values overlaps indices');
       else expectInvalid(inPlace, `${output} overlaps ${name}`);
     }
   });
@@ -112,9 +112,10 @@ describe.each(OPS)('%s', (op) => {
   it('inputs may overlap each other', async () => {
     const backend = await MemoryBackend.open();
     const call = prepared(backend, op);
-    for (const name of pointers) if (name !== output) call[name] = call[pointers[0] as string];
+    const inputs = pointers.filter((name) => name !== output && name !== 'indices');
+    for (const name of inputs) call[name] = call[inputs[0] as string];
     run(backend, op, call);
-    expect(backend.hooks.at(-1)).toBe(HOOK[op] ?? op);
+    expect(backend.hooks.at(-1)).toBe(kernel);
   });
 
   it('checks types, then the rules, then alignment, then liveness, then overlap', async () => {
@@ -132,8 +133,9 @@ describe.each(OPS)('%s', (op) => {
     expectInvalid(() => run(backend, op, { ...shape, ...nulls, [first]: ptr }), 'unknown handle 0');
   });
 
-  it('is UNSUPPORTED where the backend lacks the op', async () => {
-    const backend = await MemoryBackend.open({ ops: OPS.filter((other) => other !== op) });
+  it('is UNSUPPORTED where the backend lacks the kernel', async () => {
+    const has = (['gemm', 'conv2dForward', 'attention', 'topK', 'run'] as const).filter((name) => name !== kernel);
+    const backend = await MemoryBackend.open({ has });
     const error = expectError(() => run(backend, op, prepared(backend, op)), 'UNSUPPORTED', `${op} is not implemented`);
     expect(error).toMatchObject({ op, backend: 'memory', message: `unsupported operation: ${op} is not implemented` });
     expect(backend.supports(op)).toEqual({ ok: false, reason: `memory does not implement ${op}` });
@@ -152,22 +154,22 @@ describe.each(OPS)('%s', (op) => {
 
   it('is UNSUPPORTED for what the implementer refuses', async () => {
     const backend = await MemoryBackend.open();
-    backend.refusals.set((HOOK[op] ?? op) as CheckedOp['hook'], 'too odd');
+    backend.refusals.set(kernel, 'too odd');
     expectError(() => run(backend, op, prepared(backend, op)), 'UNSUPPORTED', 'too odd');
   });
 
-  it('turns whatever the hook throws into a BackendError', async () => {
+  it('turns whatever the kernel throws into a BackendError', async () => {
     const backend = await MemoryBackend.open();
     const cause = new Error('status 7');
-    backend.failing.set(HOOK[op] ?? op, cause);
+    backend.failing.set(kernel, cause);
     const error = expectError(() => run(backend, op, prepared(backend, op)), 'DEVICE_ERROR', 'status 7');
     expect(error).toMatchObject({ op, backend: 'memory', cause });
   });
 });
 
 describe('no-ops', () => {
-  const nothing: Array<[OpName, object]> = [
-    ...(['m', 'n', 'k'] as const).flatMap((size): Array<[OpName, object]> => [
+  const nothing: Array<[DefinedOp, object]> = [
+    ...(['m', 'n', 'k'] as const).flatMap((size): Array<[DefinedOp, object]> => [
       ['gemm', { [size]: 0 }],
       ['batchedGemm', { [size]: 0 }],
       ['gemmF16', { [size]: 0 }],
@@ -179,40 +181,17 @@ describe('no-ops', () => {
     ['reduce', { shape: [4, 0] }],
     ['attention', { batch: 0 }],
     ['attention', { heads: 0 }],
+    ['topK', { rows: 0 }],
+    ['topK', { k: 0 }],
     ['conv2dForward', { inputShape: [0, 1, 2, 2] }],
     ['conv2dForward', { inputShape: [1, 0, 2, 2] }],
   ];
 
   it.each(nothing)('%s %j with null pointers', async (op, sizes) => {
     const backend = await MemoryBackend.open();
-    const nulls = Object.fromEntries(CALLS[op].pointers.map((name) => [name, 0]));
-    run(backend, op, { ...CALLS[op].shape, ...sizes, ...nulls });
+    const nulls = Object.fromEntries(DEFINITIONS[op].operands.map((name) => [name, 0]));
+    run(backend, op, { ...SHAPES[op], ...sizes, ...nulls });
     expect(backend.hooks).toEqual([]);
-  });
-});
-
-describe('gemm without a product', () => {
-  it.each([{ k: 0 }, { alpha: 0 }])('%j scales C', async (sizes) => {
-    const backend = await MemoryBackend.open();
-    const call = { ...prepared(backend, 'gemm'), ...sizes };
-    run(backend, 'gemm', call);
-    expect(backend.hooks.at(-1)).toBe('scale');
-    expect(backend.calls.at(-1)).toMatchObject({ m: 2, n: 2, beta: 0, ldc: 2, batchCount: 1, dtype: 'f32' });
-    const calls = backend.hooks.length;
-    run(backend, 'gemm', { ...call, beta: 1 });
-    expect(backend.hooks).toHaveLength(calls);
-  });
-
-  it('k 0 does not look at a and b', async () => {
-    const backend = await MemoryBackend.open();
-    run(backend, 'gemm', { ...prepared(backend, 'gemm'), k: 0, a: 1, b: 0 });
-    expect(backend.hooks.at(-1)).toBe('scale');
-  });
-
-  it('looks at alpha after rounding to float32', async () => {
-    const backend = await MemoryBackend.open();
-    run(backend, 'gemm', { ...prepared(backend, 'gemm'), alpha: 1e-60 });
-    expect(backend.hooks.at(-1)).toBe('scale');
   });
 });
 
@@ -221,6 +200,16 @@ describe('limits', () => {
     const backend = await MemoryBackend.open();
     const call = { ...prepared(backend, 'attention'), headDim: 257 };
     expectError(() => run(backend, 'attention', call), 'UNSUPPORTED', "headDim 257 exceeds this device's limit of 256");
+  });
+
+  it('k of topK', async () => {
+    const backend = await MemoryBackend.open();
+    const call = { ...prepared(backend, 'topK'), rows: 1, columns: 300 };
+    expectError(
+      () => run(backend, 'topK', { ...call, k: 257 }),
+      'UNSUPPORTED',
+      "k 257 exceeds this device's limit of 256",
+    );
   });
 
   it('operands of one allocation may lie side by side, in any order', async () => {
@@ -234,9 +223,11 @@ describe('limits', () => {
     ] as const) {
       backend.binary({ op: 'add', n: 4, a, b, output });
       expect(backend.calls.at(-1)).toMatchObject({
-        a: { byteOffset: a - first, byteLength: 16 },
-        b: { byteOffset: b - first, byteLength: 16 },
-        output: { byteOffset: output - first, byteLength: 16 },
+        inputs: [
+          { byteOffset: a - first, byteLength: 16 },
+          { byteOffset: b - first, byteLength: 16 },
+        ],
+        outputs: [{ byteOffset: output - first, byteLength: 16 }],
       });
     }
   });

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { expectRejection } from '../../test/expect-error.ts';
 import { gate, MemoryBackend } from '../../test/memory-backend.ts';
 import type { OpPlan } from '../index.ts';
+import { unaryKernel } from '../kernel/index.ts';
 
 const PLANS: OpPlan[] = [
   { op: 'unary', call: { op: 'exp', n: 4 } },
@@ -50,7 +51,7 @@ describe('prepare', () => {
     const onProgress = vi.fn();
     await backend.prepare(PLANS, { onProgress });
     expect(backend.calls).toEqual([
-      ['unary', expect.objectContaining({ op: 'exp', n: 4 })],
+      ['run', expect.objectContaining({ kernel: unaryKernel('exp'), shape: [4] })],
       ['gemm', expect.objectContaining({ m: 1, n: 2, k: 3, dtype: 'f16', alpha: 1, lda: 3 })],
     ]);
     expect(onProgress.mock.calls).toEqual([
@@ -74,7 +75,7 @@ describe('prepare', () => {
     await expectRejection(
       bad({ op: 'fft', call: {} }),
       'INVALID_ARGUMENT',
-      'plans[3].op must be one of gemm, batchedGemm, gemmF16, conv2dForward, attention, reduce, unary, binary, got "fft"',
+      'plans[3].op must be one of gemm, batchedGemm, gemmF16, conv2dForward, attention, topK, run, reduce, unary, binary, got "fft"',
     );
     await expectRejection(bad(null), 'INVALID_ARGUMENT', 'plans[3] must be { op, call }, got null');
     await expectRejection(

@@ -1,5 +1,4 @@
 import { checkOneOf, checkSize, checkSizes, describe, packedExtent, checkedExtent } from '../contract/checks.ts';
-import { BYTES_OF } from '../contract/capabilities.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { CheckedRun, RunLayout } from './checked-run.ts';
 import type { Kernel, KernelInput, KernelNode, KernelOutput } from './graph.ts';
@@ -19,8 +18,8 @@ let lastId = 0;
  */
 export function checkRun(kernel: Kernel, call: Omit<RunShape, 'kernel'>): CheckedRun {
   const shape = checkDimensions('shape', call.shape, MAX_RANK);
-  if (!Number.isSafeInteger(shape.reduce((product, size) => product * (size || 1), 1))) {
-    throw invalid(`the domain [${shape.join(', ')}] has more than 2^53 points`);
+  if (!Number.isSafeInteger(shape.reduce((product, size) => product * size, 1))) {
+    throw invalid(`the domain [${shape.join(', ')}] must have fewer than 2^53 points`);
   }
   const folded = checkFolded(kernel, shape, call.folded);
   const rowShape = shape.slice(0, shape.length - folded);
@@ -150,9 +149,4 @@ function checkDistinct(what: string, shape: readonly number[], strides: readonly
     `strides [${strides.join(', ')}] of ${what} may let elements of shape [${shape.join(', ')}] coincide: ` +
       'sorted, each must exceed what the lesser ones reach',
   );
-}
-
-/** For messages of a pointer's alignment. */
-export function bytesOf({ dtype }: RunLayout): number {
-  return BYTES_OF[dtype];
 }

@@ -2,7 +2,6 @@ import { describe } from '../contract/checks.ts';
 import type { Kernel, KernelInput, KernelNode, KernelOutput, KernelParameter } from './graph.ts';
 import { type GraphBuilder, nodeText } from './graph-builder.ts';
 import { noteKernel } from './known-kernels.ts';
-import type { NumberType } from './value-types.ts';
 
 /** A WebGPU device that was asked for nothing binds 8 buffers, and one of them is scratch. */
 const MAX_OPERANDS = 7;
@@ -27,7 +26,7 @@ export function finishKernel(
     if (level === 'call') throw graph.invalid(`output ${output} is one value a call; k.spread makes it one an element`);
     if (inputs.some((input) => input.name === output)) throw graph.invalid(`${output} is an input and an output`);
     visit(graph, node, order);
-    return { name: output, type: type as NumberType, level, node };
+    return { name: output, type, level, node };
   });
   const nodes = [...order.keys()].map((node) => renumbered(graph.nodes[node] as KernelNode, order));
   checkLimits(graph, inputs.length + kept.length, params.length, nodes.length);

@@ -102,7 +102,7 @@ export interface KernelOutput {
 
 /**
  * A computation as data: a frozen graph of values, equal ones merged, dead ones dropped, nothing simplified. It can be
- * written as JSON as it is; `kernelFromJSON` reads it back.
+ * written as JSON as it is; `kernelFromJson` reads it back.
  *
  * @typeParam Inputs - the declared inputs by name, such as `{ x: 'f32' }`
  * @typeParam Parameters - the declared parameters by name

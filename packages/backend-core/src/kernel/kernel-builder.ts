@@ -7,14 +7,14 @@ type Float = (x: Value<'f32'>) => Value<'f32'>;
 
 /** A function of two numbers of one type; one of them may be a plain number. */
 interface Binary<Types extends ValueType> {
-  <T extends Types>(a: Value<T>, b: Operand<T>): Value<T>;
-  <T extends Types>(a: Operand<T>, b: Value<T>): Value<T>;
+  <T extends Types>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T>;
+  <T extends Types>(a: Operand<NoInfer<T>>, b: Value<T>): Value<T>;
 }
 
 /** A comparison of two values of one type; one of them may be a plain number. False with NaN, but for `ne`. */
 interface Comparison<Types extends ValueType> {
-  <T extends Types>(a: Value<T>, b: Operand<T>): Value<'bool'>;
-  <T extends Types>(a: Operand<T>, b: Value<T>): Value<'bool'>;
+  <T extends Types>(a: Value<T>, b: Operand<NoInfer<T>>): Value<'bool'>;
+  <T extends Types>(a: Operand<NoInfer<T>>, b: Value<T>): Value<'bool'>;
 }
 
 /** The folds that give a value of their operand's type. */
@@ -59,7 +59,7 @@ export interface KernelBuilder {
   gather<T extends NumberType>(
     input: GatherInput<T>,
     indices: readonly (Value<'u32'> | Value<'i32'>)[],
-    otherwise: Operand<T>,
+    otherwise: Operand<NoInfer<T>>,
   ): Value<T>;
 
   /** `a + b`. */
@@ -142,10 +142,10 @@ export interface KernelBuilder {
   isFinite(x: Value<'f32'>): Value<'bool'>;
 
   /** `condition ? a : b`, bit for bit. */
-  select<T extends ValueType>(condition: Value<'bool'>, a: Value<T>, b: Operand<T>): Value<T>;
-  select<T extends ValueType>(condition: Value<'bool'>, a: Operand<T>, b: Value<T>): Value<T>;
+  select<T extends ValueType>(condition: Value<'bool'>, a: Value<T>, b: Operand<NoInfer<T>>): Value<T>;
+  select<T extends ValueType>(condition: Value<'bool'>, a: Operand<NoInfer<T>>, b: Value<T>): Value<T>;
   /** `min(max(x, low), high)`. */
-  clamp<T extends NumberType>(x: Value<T>, low: Operand<T>, high: Operand<T>): Value<T>;
+  clamp<T extends NumberType>(x: Value<T>, low: Operand<NoInfer<T>>, high: Operand<NoInfer<T>>): Value<T>;
 
   /** To the nearest float32, ties to even; true is 1. */
   toF32(x: Value<'i32'> | Value<'u32'> | Value<'bool'>): Value<'f32'>;

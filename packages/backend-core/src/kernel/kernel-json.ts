@@ -2,10 +2,13 @@ import { describe } from '../contract/checks.ts';
 import { invalid } from '../errors/invalid.ts';
 import { declareKernel } from './declare-kernel.ts';
 import { finishKernel } from './finish-kernel.ts';
-import type { InputSpec, Kernel, KernelInput, KernelNode } from './graph.ts';
-import { type GraphBuilder, nodeText, type NodeValue } from './graph-builder.ts';
+import type { ConstantNode, InputSpec, Kernel, KernelInput, KernelNode } from './graph.ts';
+import type { GraphBuilder, NodeValue } from './graph-builder.ts';
 import { NODE_OPS } from './node-ops.ts';
 import { arithmeticNode, axisNode, foldNode, gatherNode, spreadNode } from './symbolic-builder.ts';
+
+/** Greatest bits of a constant of each type; of anything else that a document may say, none. */
+const MAX_BITS: Readonly<Record<string, number>> = { f32: 2 ** 32 - 1, i32: 2 ** 32 - 1, u32: 2 ** 32 - 1, bool: 1 };
 
 /**
  * The kernel that `JSON.stringify` wrote, from what `JSON.parse` gives. All of it is checked as `defineKernel` checks.
@@ -20,13 +23,14 @@ export function kernelFromJson(value: unknown): Kernel {
     Object.fromEntries(params.map((parameter) => [parameter.name, parameter.type])),
   );
   const values = replay(graph, symbols, nodes, labels);
-  for (const [index, node] of nodes.entries()) {
-    const { type, level } = values[index] as NodeValue;
-    if (type !== node.type || level !== node.level) {
-      throw graph.invalid(`node ${index} is ${type} of level ${level}, got ${nodeText(node)}`);
-    }
-  }
-  const results = Object.fromEntries(outputs.map((output) => [output.name, operand(graph, values, output.node)]));
+  for (const [index, node] of nodes.entries()) checkClaim(graph, `node ${index}`, values[index] as NodeValue, node);
+  const results = Object.fromEntries(
+    outputs.map((output) => {
+      const result = operand(graph, values, output.node);
+      checkClaim(graph, `output ${output.name}`, result, output);
+      return [output.name, result];
+    }),
+  );
   return finishKernel(name, graph, declared.inputs, declared.params, results);
 }
 
@@ -61,7 +65,7 @@ function replayNode(
   const operands = 'operands' in node ? list(node.operands).map((at) => operand(graph, values, at)) : [];
   switch (node.kind) {
     case 'constant':
-      return graph.add({ kind: 'constant', type: node.type, level: 'call', bits: node.bits >>> 0 });
+      return constantNode(graph, node);
     case 'parameter':
     case 'input':
       return graph.value(node.name, symbols[node.name]);
@@ -83,8 +87,30 @@ function replayNode(
   }
 }
 
+/** What the document says of a value must be what follows from its operands. */
+function checkClaim(
+  graph: GraphBuilder,
+  what: string,
+  { type, level }: NodeValue,
+  claimed: { readonly type: unknown; readonly level: unknown },
+): void {
+  if (type === claimed.type && level === claimed.level) return;
+  const shown = `${describe(claimed.type)} of level ${describe(claimed.level)}`;
+  throw graph.invalid(`${what} is ${type} of level ${level}, not ${shown}`);
+}
+
+/** A constant by its bits: as a number, NaN would lose its own and -0 its sign. */
+function constantNode(graph: GraphBuilder, { type, bits }: ConstantNode): NodeValue {
+  const last = MAX_BITS[type];
+  if (last === undefined) throw graph.invalid(`a constant must be f32, i32, u32 or bool, got ${describe(type)}`);
+  if (!Number.isInteger(bits) || bits < 0 || bits > last) {
+    throw graph.invalid(`the bits of a constant ${type} must be an integer from 0 to ${last}, got ${describe(bits)}`);
+  }
+  return graph.add({ kind: 'constant', type, level: 'call', bits });
+}
+
 function operand(graph: GraphBuilder, values: readonly NodeValue[], at: number): NodeValue {
-  const value = values[at];
+  const value = Number.isInteger(at) ? values[at] : undefined;
   if (value === undefined) throw graph.invalid(`operand ${describe(at)} is no node before its user`);
   return value;
 }
@@ -105,7 +131,15 @@ function parts(value: unknown): Parts {
         throw invalid(`a kernel's ${field} must be objects, got ${describe(part)}`);
     }
   }
+  for (const field of ['inputs', 'params', 'outputs'] as const) checkNames(field, kernel[field]);
   return kernel;
+}
+
+/** In a record, the last of two of one name would stand for both. */
+function checkNames(field: string, declared: readonly { readonly name: unknown }[]): void {
+  const names = declared.map(({ name }) => name);
+  const wrong = names.findIndex((name, index) => typeof name !== 'string' || names.indexOf(name) !== index);
+  if (wrong >= 0) throw invalid(`a kernel's ${field} must have names of their own, got ${describe(names[wrong])}`);
 }
 
 function list<T>(value: readonly T[]): readonly T[] {

@@ -1,10 +1,10 @@
 import { checkCallObject, checkPointerType, describe } from '../contract/checks.ts';
 import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
-import type { Kernel } from './graph.ts';
+import type { Kernel, KernelInput } from './graph.ts';
 import { INTEGER_RANGES } from './node-ops.ts';
 import type { GatherView, RunView } from './run-call.ts';
-import { type AskedRun } from './same-run.ts';
+import type { AskedRun } from './same-run.ts';
 
 /** A call of a kernel, each of its fields read once. */
 export interface ReadRun {
@@ -18,7 +18,8 @@ export interface ReadRun {
 }
 
 const CALL_FIELDS = ['kernel', 'shape', 'folded', 'inputs', 'outputs', 'params'];
-const VIEW_FIELDS = ['ptr', 'shape', 'strides', 'dtype'];
+const VIEW_FIELDS = ['ptr', 'strides', 'dtype'];
+const GATHER_FIELDS = ['ptr', 'shape', 'strides', 'dtype'];
 
 /**
  * Reads a call of a kernel: what it asks for, not whether that makes sense.
@@ -58,7 +59,7 @@ export interface ReadViews {
  */
 export function readViews(
   what: string,
-  declared: readonly { readonly name: string }[],
+  declared: readonly { readonly name: string; readonly access?: KernelInput['access'] }[],
   given: unknown = {},
   besides?: string,
 ): ReadViews {
@@ -67,11 +68,11 @@ export function readViews(
   const names = declared.map(({ name }) => name).filter((name) => name !== besides);
   checkFields(what, record, names);
   const views: Record<string, RunView | GatherView> = {};
-  const pointers = declared.map(({ name }) => {
+  const pointers = declared.map(({ name, access }) => {
     if (name === besides || !Object.hasOwn(record, name)) return undefined;
     const value = record[name];
     if (typeof value === 'object' && value !== null) {
-      checkFields(`${what}.${name}`, value, VIEW_FIELDS);
+      checkFields(`${what}.${name}`, value, access === 'gather' ? GATHER_FIELDS : VIEW_FIELDS);
       const { ptr, ...view } = value as { ptr?: unknown } & GatherView;
       views[name] = view;
       if (ptr !== undefined) checkPointerType(`${what}.${name}.ptr`, ptr);

@@ -6,7 +6,7 @@ import type { GatherView, RunShape, RunView } from './run-call.ts';
 /** A program repeats few geometries; one that does not should not fill the memory with them. */
 const MAX_KEPT = 64;
 
-/** A geometry as it was asked for, and what the rules made of it. */
+/** A geometry as somebody asked for it, and what the rules made of it. */
 interface Known {
   readonly asked: AskedRun;
   readonly checked: CheckedRun;
@@ -34,15 +34,27 @@ export function checkedRun(kernel: Kernel, asked: AskedRun): CheckedRun {
   const index = list.findIndex((entry) => isSame(kernel, entry.asked, asked));
   const found = list[index];
   if (index === 0 && found !== undefined) return found.checked;
+  const entry = found ?? knownOf(kernel, copyOf(asked), list);
   if (found !== undefined) list.splice(index, 1);
   else if (list.length === MAX_KEPT) list.pop();
-  const entry = found ?? knownOf(kernel, copyOf(asked));
   list.unshift(entry);
   return entry.checked;
 }
 
-function knownOf(kernel: Kernel, asked: AskedRun): Known {
-  return { asked, checked: checkRun(kernel, asked) };
+/** What was asked for in other words, such as with the strides that are the default, is the same object too. */
+function knownOf(kernel: Kernel, asked: AskedRun, list: readonly Known[]): Known {
+  const checked = checkRun(kernel, asked);
+  const same = list.find((entry) => isSameGeometry(entry.checked, checked));
+  return { asked, checked: same?.checked ?? checked };
+}
+
+function isSameGeometry(a: CheckedRun, b: CheckedRun): boolean {
+  return (
+    a.folded === b.folded &&
+    isSameList(a.shape, b.shape) &&
+    a.inputs.every((input, index) => isSameView(input, b.inputs[index])) &&
+    a.outputs.every((output, index) => isSameView(output, b.outputs[index]))
+  );
 }
 
 function copyOf({ shape, folded, inputs, outputs }: AskedRun): AskedRun {
@@ -83,7 +95,8 @@ function isSameView(a: RunView | GatherView | undefined, b: RunView | GatherView
 
 function isSameList(a: readonly number[] | undefined, b: readonly number[] | undefined): boolean {
   if (a === b) return true;
-  if (a === undefined || b === undefined || a.length !== b.length) return false;
+  // What is no list is left for the rules to refuse.
+  if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
   for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;
   return true;
 }

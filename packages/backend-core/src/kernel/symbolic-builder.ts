@@ -75,7 +75,7 @@ export function arithmeticNode(graph: GraphBuilder, op: NodeOp, given: readonly 
 
 /** A node of an axis's index or size. */
 export function axisNode(graph: GraphBuilder, kind: AxisNode['kind'], axis: unknown): NodeValue {
-  if (!Number.isInteger(axis) || Math.abs(axis as number) > 8) {
+  if (!Number.isInteger(axis) || (axis as number) < -8 || (axis as number) > 7) {
     throw graph.invalid(`${kind} takes an axis from -8 to 7, got ${describe(axis)}`);
   }
   const level = kind === 'index' ? 'element' : kind === 'rowIndex' ? 'row' : 'call';

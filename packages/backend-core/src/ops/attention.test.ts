@@ -1,19 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { expectInvalid } from '../../../test/expect-error.ts';
-import { checkAttention } from './attention.validate.ts';
+import { expectInvalid } from '../../test/expect-error.ts';
+import { attention as definition } from './attention.ts';
 
-const attention = (fields: object) =>
-  checkAttention({
-    batch: 2,
-    heads: 3,
-    seqQ: 4,
-    seqKv: 5,
-    headDim: 6,
-    scale: 0.5,
-    ...fields,
-  });
-
-const ZERO = 'seq_q, seq_kv, and head_dim must all be > 0';
+const VALID = { batch: 2, heads: 3, seqQ: 4, seqKv: 5, headDim: 6, scale: 0.5 };
+const attention = (fields: object) => definition.check({ ...VALID, ...fields }, false);
 
 describe('attention', () => {
   it.each(['batch', 'heads', 'seqQ', 'seqKv', 'headDim'])('%s must be a size', (name) => {
@@ -28,8 +18,12 @@ describe('attention', () => {
     expectInvalid(() => attention({ dtype: 'bf16' }), 'dtype must be one of f32, f16, got "bf16"');
   });
 
-  it.each(['seqQ', 'seqKv', 'headDim'])('%s 0', (name) => {
-    expectInvalid(() => attention({ [name]: 0 }), ZERO);
+  it.each([
+    ['seqQ', '0, 5 and 6'],
+    ['seqKv', '4, 0 and 6'],
+    ['headDim', '4, 5 and 0'],
+  ])('%s 0', (name, got) => {
+    expectInvalid(() => attention({ [name]: 0 }), `seqQ, seqKv and headDim must all be > 0, got ${got}`);
   });
 
   it.each([
@@ -53,26 +47,142 @@ describe('attention', () => {
 
   it('checks in order: types, sizes, scale, no-op', () => {
     expectInvalid(() => attention({ seqQ: 0, dtype: 'x' }), 'dtype must be one of f32, f16, got "x"');
-    expectInvalid(() => attention({ seqQ: 0, scale: 0, batch: 0 }), ZERO);
+    expectInvalid(
+      () => attention({ seqQ: 0, scale: 0, batch: 0 }),
+      'seqQ, seqKv and headDim must all be > 0, got 0, 5 and 6',
+    );
     expectInvalid(() => attention({ scale: 0, batch: 0 }), 'scale must be a positive finite number, got 0');
   });
 
   it('fills in the defaults and rounds scale to float32', () => {
     expect(attention({ scale: 0.1 })).toMatchObject({ causal: false, dtype: 'f32', scale: Math.fround(0.1) });
     expect(attention({ causal: true })).toMatchObject({ causal: true });
+    expect(attention({})).toMatchObject({
+      kvHeads: 3,
+      softcap: 0,
+      causalOffset: 0,
+      window: Infinity,
+      maskStrides: undefined,
+      qStrides: [72, 24, 6],
+      kStrides: [90, 30, 6],
+      vStrides: [90, 30, 6],
+      oStrides: [72, 24, 6],
+    });
   });
 
   it('operands are packed', () => {
     expect(attention({})?.operands).toEqual([
-      { name: 'q', elements: 144 },
-      { name: 'k', elements: 180 },
-      { name: 'v', elements: 180 },
-      { name: 'o', elements: 144, output: true },
+      { name: 'q', dtype: 'f32', elements: 144 },
+      { name: 'k', dtype: 'f32', elements: 180 },
+      { name: 'v', dtype: 'f32', elements: 180 },
+      { name: 'o', dtype: 'f32', elements: 144, output: true },
     ]);
   });
 
   it('overflow', () => {
     expectInvalid(() => attention({ seqQ: Number.MAX_SAFE_INTEGER }), 'q spans more than 2^53 bytes');
     expectInvalid(() => attention({ seqKv: 2 ** 52 }), 'k spans more than 2^53 bytes');
+  });
+});
+
+describe('attention: grouped heads', () => {
+  it('kvHeads divides heads, and K and V have that many', () => {
+    expectInvalid(() => attention({ kvHeads: 2 }), 'kvHeads 2 must divide heads 3');
+    expectInvalid(() => attention({ kvHeads: 0 }), 'kvHeads 0 must divide heads 3');
+    expectInvalid(() => attention({ kvHeads: 1.5 }), 'kvHeads must be a non-negative safe integer, got 1.5');
+    const checked = attention({ heads: 6, kvHeads: 2 });
+    expect(checked).toMatchObject({ kvHeads: 2, qStrides: [144, 24, 6], kStrides: [60, 30, 6] });
+    expect(checked?.operands.map(({ elements }) => elements)).toEqual([288, 120, 120, 288]);
+    expect(attention({ heads: 0, kvHeads: 5 })).toBeNull();
+  });
+});
+
+describe('attention: softcap, offset and window', () => {
+  it.each([0, -1, Infinity, Number.NaN, 1e-60])('softcap %d', (softcap) => {
+    expectInvalid(() => attention({ softcap }), `softcap must be a positive finite number, got ${softcap}`);
+  });
+
+  it('softcap is a float32', () => {
+    expectInvalid(() => attention({ softcap: '1' }), 'softcap must be a number, got "1"');
+    expect(attention({ softcap: 0.1 })).toMatchObject({ softcap: Math.fround(0.1) });
+  });
+
+  it('causalOffset is any integer, window a positive one', () => {
+    expect(attention({ causalOffset: -7, window: 1 })).toMatchObject({ causalOffset: -7, window: 1 });
+    expectInvalid(() => attention({ causalOffset: 0.5 }), 'causalOffset must be a safe integer, got 0.5');
+    expectInvalid(() => attention({ causalOffset: '1' }), 'causalOffset must be a safe integer, got "1"');
+    expectInvalid(() => attention({ window: 0 }), 'window must be a positive safe integer, got 0');
+    expectInvalid(() => attention({ window: Infinity }), 'window must be a positive safe integer, got Infinity');
+  });
+});
+
+describe('attention: mask', () => {
+  it('is packed, or has four strides, of which 0 repeats', () => {
+    expect(attention({ mask: {} })).toMatchObject({ maskStrides: [60, 20, 5, 1] });
+    const strides = [0, 0, 5, 1];
+    const checked = attention({ dtype: 'f16', mask: { strides } });
+    strides[0] = 9;
+    expect(checked?.maskStrides).toEqual([0, 0, 5, 1]);
+    expect(checked?.operands).toMatchObject([
+      {},
+      {},
+      { name: 'v', dtype: 'f16' },
+      { name: 'mask', dtype: 'f32', elements: 20 },
+      {},
+    ]);
+  });
+
+  it('has no other form', () => {
+    expectInvalid(() => attention({ mask: 8 }), 'mask must be { ptr, strides? }, got 8');
+    expectInvalid(() => attention({ mask: null }), 'mask must be { ptr, strides? }, got null');
+    expectInvalid(
+      () => attention({ mask: { stride: [0, 0, 0, 1] } }),
+      'mask has no field stride; did you mean strides?',
+    );
+    expectInvalid(
+      () => attention({ mask: { strides: [0, 1] } }),
+      'mask.strides must have 4 elements [batch, head, query, key], got 2',
+    );
+    expectInvalid(
+      () => attention({ mask: { strides: [0, 0, 0, -1] } }),
+      'mask.strides[3] must be a non-negative safe integer, got -1',
+    );
+  });
+});
+
+describe('attention: strides', () => {
+  it('of each operand, packed where left out', () => {
+    // Heads side by side in each row: [batch, seq, head, headDim].
+    const checked = attention({ strides: { q: [72, 6, 18], o: [72, 6, 18] } });
+    expect(checked).toMatchObject({ qStrides: [72, 6, 18], kStrides: [90, 30, 6], oStrides: [72, 6, 18] });
+    expect(checked?.operands.map(({ elements }) => elements)).toEqual([144, 180, 180, 144]);
+    const spaced = attention({ strides: { k: [0, 0, 100] } });
+    expect(spaced?.operands[1]).toMatchObject({ name: 'k', elements: 4 * 100 + 6 });
+  });
+
+  it('keep the rows of o apart', () => {
+    const shape = '[2, 3, 4, 6]';
+    for (const o of [
+      [0, 24, 6],
+      [72, 24, 5],
+      [72, 6, 12],
+    ]) {
+      expectInvalid(
+        () => attention({ strides: { o } }),
+        `strides.o [${o.join(', ')}] may let rows of o coincide: ${shape}`,
+      );
+    }
+    expect(attention({ batch: 1, strides: { o: [0, 24, 6] } })).not.toBeNull();
+  });
+
+  it('have no other form', () => {
+    expectInvalid(() => attention({ strides: [1, 2, 3] }), 'strides has no field 0; it has q, k, v, o');
+    expectInvalid(() => attention({ strides: 5 }), 'strides must be an object, got 5');
+    expectInvalid(() => attention({ strides: { p: [] } }), 'strides has no field p; it has q, k, v, o');
+    expectInvalid(
+      () => attention({ strides: { q: [1, 2] } }),
+      'strides.q must have 3 elements [batch, head, seq], got 2',
+    );
+    expectInvalid(() => attention({ strides: { v: [2 ** 52, 0, 6] } }), 'v spans more than 2^53 bytes');
   });
 });

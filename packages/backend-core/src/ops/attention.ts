@@ -178,9 +178,6 @@ function check(shape: AttentionShape & MaskField): CheckedAttention | null {
   ];
   const queries = [batch, heads, seqQ, headDim];
   const keys = [batch, kvHeads, seqKv, headDim];
-  if (!areDistinct(queries, [...oStrides, 1])) {
-    throw invalid(`strides.o [${oStrides.join(', ')}] may let rows of o coincide: [${queries.join(', ')}]`);
-  }
   const maskStrides = maskSizes === undefined ? undefined : (maskSizes ?? packedMask(heads, seqQ, seqKv));
   const operands = [
     { name: 'q', dtype, elements: extent('q', queries, [...qStrides, 1]) },
@@ -191,6 +188,9 @@ function check(shape: AttentionShape & MaskField): CheckedAttention | null {
       : [{ name: 'mask', dtype: 'f32' as const, elements: extent('mask', [batch, heads, seqQ, seqKv], maskStrides) }]),
     { name: 'o', dtype, elements: extent('o', queries, [...oStrides, 1]), output: true },
   ];
+  if (!areDistinct(queries, [...oStrides, 1])) {
+    throw invalid(`strides.o [${oStrides.join(', ')}] may let rows of o coincide: [${queries.join(', ')}]`);
+  }
   const sizes = { batch, heads, kvHeads, seqQ, seqKv, headDim, scale, softcap, causal, causalOffset, window };
   return { ...sizes, maskStrides, qStrides, kStrides, vStrides, oStrides, dtype, operands };
 }

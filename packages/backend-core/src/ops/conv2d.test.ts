@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { expectInvalid } from '../../../test/expect-error.ts';
-import { checkConv2d } from './conv2d.validate.ts';
-import type { Conv2dShape } from './conv2d.ts';
+import { expectInvalid } from '../../test/expect-error.ts';
+import { type Conv2dShape, conv2dForward } from './conv2d.ts';
 
 const valid: Conv2dShape = {
   inputShape: [2, 4, 8, 9],
@@ -11,12 +10,15 @@ const valid: Conv2dShape = {
   padding: [1, 1],
   groups: 2,
 };
-const conv = (fields: object, outputIsNull = false) => checkConv2d({ ...valid, ...fields }, outputIsNull);
+const conv = (fields: object, outputIsNull = false) => conv2dForward.check({ ...valid, ...fields }, outputIsNull);
 
 describe('conv2dForward: types', () => {
+  it.each(['inputShape', 'filterShape', 'outputShape'])('%s is there', (name) => {
+    expectInvalid(() => conv({ [name]: undefined }), `${name} must be an array of integers, got undefined`);
+  });
+
   it.each(['inputShape', 'filterShape', 'outputShape', 'padding'])('%s is an array of sizes', (name) => {
     expectInvalid(() => conv({ [name]: 4 }), `${name} must be an array of integers, got 4`);
-    expectInvalid(() => conv({ [name]: undefined }), `${name} must be an array of integers, got undefined`);
     expectInvalid(() => conv({ [name]: [1, -1, 1, 1] }), `${name}[1] must be a non-negative safe integer, got -1`);
     expectInvalid(() => conv({ [name]: [1, Number.NaN] }), `${name}[1] must be a non-negative safe integer, got NaN`);
   });
@@ -41,19 +43,23 @@ describe('conv2dForward: types', () => {
 
 describe('conv2dForward: fixed messages', () => {
   it.each([
-    [{ inputShape: [1, 3, 32] }, 'input_shape must have 4 elements (NCHW)'],
-    [{ filterShape: [16, 3, 3] }, 'filter_shape must have 4 elements (KCFHFW)'],
-    [{ outputShape: [1, 16, 30] }, 'output_shape must have 4 elements (NKOhOw)'],
-    [{ stride: [1] }, 'stride must have 2 elements [sh, sw]'],
-    [{ padding: [0] }, 'padding must have 2 elements [ph, pw]'],
-    [{ dilation: [1, 1, 1] }, 'dilation must have 2 elements [dh, dw]'],
+    [{ inputShape: [1, 3, 32] }, 'inputShape must have 4 elements [n, c, h, w], got 3'],
+    [{ filterShape: [16, 3, 3] }, 'filterShape must have 4 elements [k, c / groups, r, s], got 3'],
+    [{ outputShape: [1, 16, 30] }, 'outputShape must have 4 elements [n, k, p, q], got 3'],
+    [{ stride: [1] }, 'stride must have 2 elements [h, w], got 1'],
+    [{ padding: [0] }, 'padding must have 2 elements [h, w] or 4 [top, left, bottom, right], got 1'],
+    [{ padding: [0, 0, 0] }, 'padding must have 2 elements [h, w] or 4 [top, left, bottom, right], got 3'],
+    [{ dilation: [1, 1, 1] }, 'dilation must have 2 elements [h, w], got 3'],
   ])('%j', (fields, detail) => {
     expectInvalid(() => conv(fields), detail);
   });
 
   it('come after types and before zero sizes', () => {
     expectInvalid(() => conv({ inputShape: [1], groups: 0 }), 'groups must be a positive safe integer, got 0');
-    expectInvalid(() => conv({ inputShape: [0, 1, 1, 1], stride: [1] }, true), 'stride must have 2 elements [sh, sw]');
+    expectInvalid(
+      () => conv({ inputShape: [0, 1, 1, 1], stride: [1] }, true),
+      'stride must have 2 elements [h, w], got 1',
+    );
   });
 });
 
@@ -72,13 +78,13 @@ describe('conv2dForward: zero sizes', () => {
   it('and an error otherwise', () => {
     expectInvalid(
       () => conv({ inputShape: [2, 4, 0, 9] }),
-      'input_shape must not contain 0 besides N and K, got [2, 4, 0, 9]',
+      'inputShape must not contain 0 besides n and k, got [2, 4, 0, 9]',
     );
     expectInvalid(
       () => conv({ filterShape: [6, 0, 3, 3] }),
-      'filter_shape must not contain 0 besides N and K, got [6, 0, 3, 3]',
+      'filterShape must not contain 0 besides n and k, got [6, 0, 3, 3]',
     );
-    expectInvalid(() => conv({ outputShape: [2, 6, 0, 5] }), 'output_shape must be [2, 6, 4, 5], got [2, 6, 0, 5]');
+    expectInvalid(() => conv({ outputShape: [2, 6, 0, 5] }), 'outputShape must be [2, 6, 4, 5], got [2, 6, 0, 5]');
   });
 });
 
@@ -90,7 +96,7 @@ describe('conv2dForward: relations', () => {
   });
 
   it('the filter has the channels of a group', () => {
-    expectInvalid(() => conv({ groups: 1 }), 'filter_shape[1] must be 4, input channels / groups, got 2');
+    expectInvalid(() => conv({ groups: 1 }), 'filterShape[1] must be 4, input channels / groups, got 2');
   });
 
   it('the output shape follows from the rest', () => {
@@ -102,7 +108,7 @@ describe('conv2dForward: relations', () => {
       [2, 6, 5, 5],
       [2, 6, 4, 4],
     ]) {
-      expectInvalid(() => conv({ outputShape }), `output_shape must be [2, 6, 4, 5], got [${outputShape.join(', ')}]`);
+      expectInvalid(() => conv({ outputShape }), `outputShape must be [2, 6, 4, 5], got [${outputShape.join(', ')}]`);
     }
     // dilation 3 reaches 7: floor((8 + 2 - 7) / 2) + 1 = 2, floor((9 + 2 - 7) / 2) + 1 = 3
     expect(conv({ dilation: [3, 3], outputShape: [2, 6, 2, 3] })).not.toBeNull();
@@ -139,9 +145,9 @@ describe('conv2dForward: relations', () => {
 
   it('operands are packed', () => {
     expect(conv({})?.operands).toEqual([
-      { name: 'input', elements: 576 },
-      { name: 'filter', elements: 108 },
-      { name: 'output', elements: 240, output: true },
+      { name: 'input', dtype: 'f32', elements: 576 },
+      { name: 'filter', dtype: 'f32', elements: 108 },
+      { name: 'output', dtype: 'f32', elements: 240, output: true },
     ]);
   });
 
@@ -150,5 +156,27 @@ describe('conv2dForward: relations', () => {
     const checked = conv({ stride });
     stride[0] = 7;
     expect(checked?.stride).toEqual([2, 2]);
+  });
+});
+
+describe('conv2dForward: defaults and padding', () => {
+  it('stride, padding, dilation and groups may be left out', () => {
+    const bare = { inputShape: [1, 4, 8, 9], filterShape: [6, 4, 3, 3], outputShape: [1, 6, 6, 7] } as const;
+    expect(conv2dForward.check(bare, false)).toMatchObject({
+      stride: [1, 1],
+      padding: [0, 0, 0, 0],
+      dilation: [1, 1],
+      groups: 1,
+    });
+  });
+
+  it('two values are for both sides, four for top, left, bottom, right', () => {
+    expect(conv({})).toMatchObject({ padding: [1, 1, 1, 1] });
+    expect(conv({ padding: [1, 2], outputShape: [2, 6, 4, 6] })).toMatchObject({ padding: [1, 2, 1, 2] });
+    // floor((8 + 0 + 3 - 3) / 2) + 1 = 5 and floor((9 + 4 + 1 - 3) / 2) + 1 = 6
+    const sides = [0, 4, 3, 1];
+    const checked = conv({ padding: sides, outputShape: [2, 6, 5, 6] });
+    sides[0] = 7;
+    expect(checked).toMatchObject({ padding: [0, 4, 3, 1] });
   });
 });

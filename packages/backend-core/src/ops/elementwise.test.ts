@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { expectInvalid } from '../../../test/expect-error.ts';
-import { checkBinary } from './binary.validate.ts';
-import { BINARY_OPS, type BinaryShape } from './binary.ts';
-import { checkReduce } from './reduce.validate.ts';
-import { REDUCE_OPS, type ReduceShape } from './reduce.ts';
-import { checkUnary } from './unary.validate.ts';
-import { UNARY_OPS, type UnaryShape } from './unary.ts';
+import { expectInvalid } from '../../test/expect-error.ts';
+import { BINARY_OPS, REDUCE_OPS, UNARY_OPS } from '../contract/function-names.ts';
+import { binaryKernel, reduceKernel, unaryKernel } from '../kernel/index.ts';
+import { binary as binaryDefinition } from './binary.ts';
+import { reduce as reduceDefinition } from './reduce.ts';
+import { unary as unaryDefinition } from './unary.ts';
 
-const unary = (fields: object) => checkUnary({ op: 'neg', n: 4, ...fields } as unknown as UnaryShape);
-const binary = (fields: object) => checkBinary({ op: 'add', n: 4, ...fields } as unknown as BinaryShape);
+const unary = (fields: object) => unaryDefinition.check({ op: 'neg', n: 4, ...fields }, false);
+const binary = (fields: object) => binaryDefinition.check({ op: 'add', n: 4, ...fields }, false);
 const reduce = (fields: object, outputIsNull = false) =>
-  checkReduce({ op: 'sum', shape: [2, 3, 4], axis: 1, ...fields } as unknown as ReduceShape, outputIsNull);
+  reduceDefinition.check({ op: 'sum', shape: [2, 3, 4], axis: 1, ...fields }, outputIsNull);
 
 describe.each([
   ['unary', unary, UNARY_OPS, 'input'],
@@ -43,23 +42,23 @@ describe.each([
 describe('what the outputs may coincide with', () => {
   it('unary: the input', () => {
     expect(unary({})?.operands).toEqual([
-      { name: 'input', elements: 4 },
-      { name: 'output', elements: 4, output: true, mayAlias: ['input'] },
+      { name: 'input', dtype: 'f32', elements: 4 },
+      { name: 'output', dtype: 'f32', elements: 4, output: true, mayAlias: ['input'] },
     ]);
   });
 
   it('binary: either input', () => {
     expect(binary({})?.operands).toEqual([
-      { name: 'a', elements: 4 },
-      { name: 'b', elements: 4 },
-      { name: 'output', elements: 4, output: true, mayAlias: ['a', 'b'] },
+      { name: 'a', dtype: 'f32', elements: 4 },
+      { name: 'b', dtype: 'f32', elements: 4 },
+      { name: 'output', dtype: 'f32', elements: 4, output: true, mayAlias: ['a', 'b'] },
     ]);
   });
 
   it('reduce: nothing', () => {
     expect(reduce({})?.operands).toEqual([
-      { name: 'input', elements: 24 },
-      { name: 'output', elements: 8, output: true },
+      { name: 'input', dtype: 'f32', elements: 24 },
+      { name: 'output', dtype: 'f32', elements: 8, output: true },
     ]);
   });
 });
@@ -115,5 +114,35 @@ describe('reduce', () => {
     expectInvalid(() => reduce({ shape: [2 ** 26, 2 ** 26, 1] }), 'input spans more than 2^53 bytes');
     expectInvalid(() => reduce({ shape: [2 ** 40, 0, 2 ** 40] }), 'output spans more than 2^53 bytes');
     expectInvalid(() => reduce({ shape: Array.from({ length: 400 }, () => 1000) }));
+  });
+});
+
+describe('as calls of a kernel', () => {
+  it('unary and binary are over n points', () => {
+    expect(unaryDefinition.asRun(unary({ op: 'exp', n: 5 }) as never)).toMatchObject({
+      kernel: { name: 'exp', key: unaryKernel('exp').key },
+      shape: [5],
+      folded: 0,
+    });
+    expect(binaryDefinition.asRun(binary({ op: 'pow', n: 5 }) as never)).toMatchObject({
+      kernel: { name: 'pow', key: binaryKernel('pow').key },
+      inputs: [{ name: 'a', strides: [1] }, { name: 'b' }],
+      outputs: [{ name: 'output', extent: 5 }],
+    });
+  });
+
+  it('reduce folds the axis, wherever it is', () => {
+    expect(reduceDefinition.asRun(reduce({ op: 'mean' }) as never)).toMatchObject({
+      kernel: { key: reduceKernel('mean').key },
+      shape: [2, 4, 3],
+      folded: 1,
+      inputs: [{ strides: [12, 1, 4], extent: 24 }],
+      outputs: [{ shape: [2, 4], strides: [4, 1] }],
+    });
+  });
+
+  it('sizes of an axis are below 2^32', () => {
+    const n = 2 ** 32;
+    expectInvalid(() => unaryDefinition.asRun(unary({ n }) as never), `shape[0] must be below 2^32, got ${n}`);
   });
 });

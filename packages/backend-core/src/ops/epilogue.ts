@@ -1,6 +1,7 @@
 import type { FloatDType } from '../contract/capabilities.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { describe } from '../contract/checks.ts';
+import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { CheckedRun } from '../kernel/checked-run.ts';
 import type { Kernel } from '../kernel/graph.ts';
@@ -47,6 +48,9 @@ export interface CheckedEpilogue {
 
 const ACCUMULATOR = 'acc';
 const MAX_INPUTS = 3;
+/** What `beta C` adds where k or alpha is 0 must fit a kernel too: its factor, and the product with it. */
+const MAX_PARAMETERS = 15;
+const MAX_NODES = 254;
 
 /**
  * The rules of an epilogue.
@@ -65,6 +69,7 @@ export function checkEpilogue(
   if (typeof epilogue !== 'object' || epilogue === null) {
     throw invalid(`epilogue must be { kernel, inputs?, params? }, got ${describe(epilogue)}`);
   }
+  checkFields('epilogue', epilogue, ['kernel', 'inputs', 'params']);
   const kernel = checkKernel(epilogue.kernel);
   checkForm(kernel);
   const { views, pointers } = readViews('epilogue.inputs', kernel.inputs, epilogue.inputs, ACCUMULATOR);
@@ -92,6 +97,8 @@ function checkForm(kernel: Kernel): void {
     throw invalid(`${what} must have an element input acc of type f32`);
   }
   if (kernel.inputs.length > MAX_INPUTS + 1) throw invalid(`${what} takes at most ${MAX_INPUTS} inputs besides acc`);
+  if (kernel.params.length > MAX_PARAMETERS) throw invalid(`${what} takes at most ${MAX_PARAMETERS} parameters`);
+  if (kernel.nodes.length > MAX_NODES) throw invalid(`${what} takes at most ${MAX_NODES} nodes`);
   if (kernel.outputs.length !== 1 || kernel.outputs[0]?.type !== 'f32') {
     throw invalid(`${what} must have one output of type f32`);
   }

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { expectInvalid } from '../../../test/expect-error.ts';
-import { checkBatchedGemm } from './batched-gemm.validate.ts';
-import { checkGemm, checkGemmF16 } from './gemm.validate.ts';
+import { expectInvalid } from '../../test/expect-error.ts';
+import { batchedGemm, gemm as gemmDefinition, gemmF16 as gemmF16Definition } from './gemm.ts';
 
 const HUGE = Number.MAX_SAFE_INTEGER;
 const square = { m: 2, n: 3, k: 4 };
 /** With fields of any type, as a JavaScript program may pass them. */
-const gemm = (fields: object, outputIsNull = false) => checkGemm({ ...square, ...fields }, outputIsNull);
+const gemm = (fields: object, outputIsNull = false) => gemmDefinition.check({ ...square, ...fields }, outputIsNull);
 const batched = (fields: object, outputIsNull = false) =>
-  checkBatchedGemm({ ...square, strideA: 8, strideB: 12, strideC: 6, batchCount: 2, ...fields }, outputIsNull);
+  batchedGemm.check({ ...square, strideA: 8, strideB: 12, strideC: 6, batchCount: 2, ...fields }, outputIsNull);
 
 describe('gemm: types', () => {
   it.each(['m', 'n', 'k', 'lda', 'ldb', 'ldc'])('%s must be a size', (name) => {
@@ -94,9 +93,9 @@ describe('gemm: zero sizes', () => {
   it('k 0 is a no-op with a null output only', () => {
     expect(gemm({ k: 0 }, true)).toBeNull();
     expect(gemm({ k: 0 }, false)?.operands).toEqual([
-      { name: 'a', elements: 0 },
-      { name: 'b', elements: 0 },
-      { name: 'c', elements: 6, output: true },
+      { name: 'a', dtype: 'f32', elements: 0 },
+      { name: 'b', dtype: 'f32', elements: 0 },
+      { name: 'c', dtype: 'f32', elements: 6, output: true },
     ]);
   });
 
@@ -121,9 +120,9 @@ describe('gemm: leading dimensions, extents, overflow', () => {
   it('an extent runs from the first to the last element', () => {
     // (rows - 1) * ld + columns
     expect(gemm({ lda: 10, ldb: 20, ldc: 30 })?.operands).toEqual([
-      { name: 'a', elements: 14 },
-      { name: 'b', elements: 63 },
-      { name: 'c', elements: 33, output: true },
+      { name: 'a', dtype: 'f32', elements: 14 },
+      { name: 'b', dtype: 'f32', elements: 63 },
+      { name: 'c', dtype: 'f32', elements: 33, output: true },
     ]);
     expect(gemm({ transA: 'T', transB: 'T', lda: 10, ldb: 20 })?.operands).toMatchObject([
       { elements: 3 * 10 + 2 },
@@ -133,19 +132,19 @@ describe('gemm: leading dimensions, extents, overflow', () => {
   });
 
   it('sizes whose extent passes 2^53 bytes', () => {
-    expectInvalid(() => gemm({ m: HUGE, n: 1, k: 1 }), 'c spans more than 2^53 bytes');
+    expectInvalid(() => gemm({ m: HUGE, n: 1, k: 0 }), 'c spans more than 2^53 bytes');
     expectInvalid(() => gemm({ m: 2 ** 27, n: 1, k: 2 ** 27 }), 'a spans more than 2^53 bytes');
     expectInvalid(() => gemm({ ldb: HUGE }), 'b spans more than 2^53 bytes');
   });
 });
 
 describe('gemmF16', () => {
-  const gemmF16 = (fields: object) => checkGemmF16({ ...square, ...fields }, false);
+  const gemmF16 = (fields: object) => gemmF16Definition.check({ ...square, ...fields }, false);
 
   it('is gemm with dtype f16', () => {
     expect(gemmF16({})).toEqual(gemm({ dtype: 'f16' }));
     expect(gemmF16({ dtype: 'f16' })).toEqual(gemm({ dtype: 'f16' }));
-    expect(checkGemmF16({ ...square, k: 0 }, true)).toBeNull();
+    expect(gemmF16Definition.check({ ...square, k: 0 }, true)).toBeNull();
   });
 
   it('refuses another dtype', () => {
@@ -168,11 +167,22 @@ describe('batchedGemm', () => {
     expect(batched({ k: 0 })).not.toBeNull();
   });
 
-  it('no two C overlap', () => {
-    expectInvalid(() => batched({ strideC: 5 }), 'strideC must be at least 6, the extent of one C, got 5');
-    expectInvalid(() => batched({ strideC: 0 }), 'strideC must be at least 6, the extent of one C, got 0');
-    expectInvalid(() => batched({ ldc: 10, strideC: 12 }), 'strideC must be at least 13, the extent of one C, got 12');
+  it('no two C coincide', () => {
+    const detail = (strideC: number, ldc = 3) =>
+      `strideC must keep the C of two batches apart, got ${strideC}: ldc is ${ldc}, one C 2 x 3`;
+    for (const strideC of [5, 0, 2, 3]) expectInvalid(() => batched({ strideC }), detail(strideC));
+    expectInvalid(() => batched({ ldc: 10, strideC: 12 }), detail(12, 10));
     expect(batched({ strideC: 0, batchCount: 1 })).not.toBeNull();
+  });
+
+  it('the C of a batch may interleave, as heads that are merged in place do', () => {
+    // Rows of 2 batches side by side: 3 columns each, 6 a row.
+    expect(batched({ ldc: 6, strideC: 3 })).toMatchObject({ ldc: 6, strideC: 3, operands: [{}, {}, { elements: 12 }] });
+    const detail = 'strideC must keep the C of two batches apart, got 3: ldc is 6, one C 2 x 3';
+    expectInvalid(() => batched({ ldc: 6, strideC: 3, batchCount: 3 }), detail);
+    expect(batched({ ldc: 9, strideC: 3, batchCount: 3 })).not.toBeNull();
+    // One row each: the batches are the rows.
+    expect(batched({ m: 1, ldc: 3, strideC: 3, batchCount: 9 })).not.toBeNull();
   });
 
   it('inputs may be broadcast or overlap', () => {
@@ -181,9 +191,9 @@ describe('batchedGemm', () => {
 
   it('extents reach over the batch', () => {
     expect(batched({ strideA: 100, strideB: 200, strideC: 300, batchCount: 3 })?.operands).toEqual([
-      { name: 'a', elements: 208 },
-      { name: 'b', elements: 412 },
-      { name: 'c', elements: 606, output: true },
+      { name: 'a', dtype: 'f32', elements: 208 },
+      { name: 'b', dtype: 'f32', elements: 412 },
+      { name: 'c', dtype: 'f32', elements: 606, output: true },
     ]);
     expect(batched({ k: 0 })?.operands).toMatchObject([{ elements: 0 }, { elements: 0 }, { elements: 12 }]);
   });

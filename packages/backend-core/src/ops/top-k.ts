@@ -32,6 +32,9 @@ export interface CheckedTopK extends CheckedCall {
   readonly largest: boolean;
 }
 
+/** Indices are u32. */
+const MAX_COLUMNS = 2 ** 32 - 1;
+
 /** `topK`. */
 export const topK: OpDefinition<TopKShape, CheckedTopK> = {
   kernel: 'topK',
@@ -46,6 +49,7 @@ export const topK: OpDefinition<TopKShape, CheckedTopK> = {
     checkSize('k', k);
     const largest = checkBoolean('largest', shape.largest, true);
     const dtype = checkDType(shape.dtype);
+    if (columns > MAX_COLUMNS) throw invalid(`columns must be below 2^32, the range of indices, got ${columns}`);
     if (k > columns) throw invalid(`k must be at most columns, ${columns}, got ${k}`);
     if (rows === 0 || k === 0) return null;
     const operands = [

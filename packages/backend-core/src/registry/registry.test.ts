@@ -6,9 +6,11 @@ import {
   type BackendProvider,
   type DeviceInfo,
   type DeviceType,
+  type DType,
   type ProbeResult,
   selectBackend,
 } from '../index.ts';
+import type { CheckedRun } from '../kernel/index.ts';
 
 beforeEach(() => {
   vi.stubEnv('CONCORD_BACKEND', undefined);
@@ -34,7 +36,7 @@ function fake(name: string, { types = ['cpu'], backend, arrange, ...rest }: Fake
   const provider: BackendProvider = {
     name,
     priority: 0,
-    contractVersion: 1,
+    contractVersion: 2,
     probe: () => Promise.resolve({ available: true, devices: types.map(device) }),
     create: (options) => {
       const one = new MemoryBackend({ ...backend, ...options });
@@ -159,11 +161,15 @@ describe('probes', () => {
     ],
     ['finds no device', { types: [] }, { reason: 'no-device', message: 'no device found' }],
     ['answers nothing', { probe: async () => undefined as never }, { reason: 'failed' }],
-    [
-      'speaks another contract version',
-      { contractVersion: 2 },
-      { reason: 'library-incompatible', message: 'speaks contract version 2, this registry speaks 1' },
-    ],
+    ...[1, 3].map((version): [string, Fake, Partial<Attempt>] => [
+      `speaks contract version ${version}`,
+      { contractVersion: version },
+      {
+        reason: 'library-incompatible',
+        message: `speaks contract version ${version}, this registry speaks 2`,
+        hint: 'install versions of the backend and of @concord/backend-core that belong together',
+      },
+    ]),
   ];
 
   it.each(rejected)('one that %s is an attempt', async (_what, behaviour, attempt) => {
@@ -197,13 +203,13 @@ describe('a candidate that does not work is disposed, and the next one taken', (
     ],
     [
       'the self test throws',
-      { arrange: (backend) => backend.failing.set('binary', new Error('status 3')) },
+      { arrange: (backend) => backend.failing.set('run', new Error('status 3')) },
       { reason: 'failed', message: 'device error: status 3' },
       ['init', 'dispose'],
     ],
     [
       'the self test gives wrong numbers',
-      { arrange: (backend) => Object.assign(backend, { doBinary: () => undefined }) },
+      { arrange: (backend) => Object.assign(backend, { binary: () => undefined }) },
       { reason: 'failed', message: 'device error: self test gave [10,20,30] in place of [11,22,33]' },
       ['init', 'dispose'],
     ],
@@ -235,7 +241,7 @@ describe('a candidate that does not work is disposed, and the next one taken', (
 
   it('a failing dispose does not hide why', async () => {
     const arrange = (backend: MemoryBackend) => {
-      backend.failing.set('binary', new Error('first'));
+      backend.failing.set('run', new Error('first'));
       backend.failing.set('dispose', new Error('second'));
     };
     const { attempts } = await selectBackend([fake('bad', { arrange, priority: 1 }), fake('good')]);
@@ -248,17 +254,37 @@ describe('the backend that is chosen', () => {
     const { backend, attempts } = await selectBackend([fake('cpu')], { create: { memoryLimitBytes: 1000 } });
     expect(backend.isInitialized).toBe(true);
     expect(backend.memory()).toMatchObject({ liveAllocations: 0, limitBytes: 1000 });
-    expect((backend as MemoryBackend).hooks).toContain('binary');
+    expect((backend as MemoryBackend).hooks).toContain('run');
     expect(attempts).toHaveLength(1);
   });
 
   it('without binary is tested with a copy', async () => {
-    const { backend } = await selectBackend([fake('cpu', { backend: { ops: ['gemm'] } })]);
+    const { backend } = await selectBackend([fake('cpu', { backend: { has: ['gemm'] } })]);
     expect((backend as MemoryBackend).hooks).toContain('copyDtod');
   });
 
+  it('whose run covers all but sums is tested with a copy', async () => {
+    const arrange = (backend: MemoryBackend) =>
+      backend.refusals.set('run', ({ kernel }: CheckedRun) => (kernel.name === 'add' ? 'no sums' : undefined));
+    const { backend } = await selectBackend([fake('cpu', { backend: { covers: 'some' }, arrange })]);
+    expect(backend.supports('binary').ok).toBe(true);
+    expect((backend as MemoryBackend).hooks).toContain('copyDtod');
+  });
+
+  it('a dtype may be required of run, and must be one', async () => {
+    const required = (dtype: string) =>
+      selectBackend([fake('cpu', { backend: { f16: false } })], { require: [{ op: 'run', dtype: dtype as DType }] });
+    const error = await expectRejection(required('u8'), 'BACKEND_UNAVAILABLE');
+    expect(error.attempts?.[0]?.message).toBe('unsupported operation: run does not take dtype u8 on memory');
+    await expectRejection(
+      required('f64'),
+      'INVALID_ARGUMENT',
+      'require[].dtype must be one of f32, f16, bf16, i32, u32, i8, u8, got "f64"',
+    );
+  });
+
   it('gemmF16 is required with f16', async () => {
-    const none = selectBackend([fake('cpu', { backend: { ops: ['gemm', 'gemmF16'] } })], {
+    const none = selectBackend([fake('cpu', { backend: { has: ['gemm'] } })], {
       require: [{ op: 'gemmF16' }, { op: 'gemm' }, { op: 'unary' }],
     });
     const error = await expectRejection(none, 'BACKEND_UNAVAILABLE');

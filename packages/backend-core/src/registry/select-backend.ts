@@ -1,6 +1,6 @@
 import type { ComputeBackend } from '../contract/backend.ts';
-import { type DType, OP_NAMES, type OpName } from '../contract/capabilities.ts';
-import { checkDType, checkOneOf, checkOptions, describe } from '../contract/checks.ts';
+import { type DType, DTYPES, OP_NAMES, type OpName } from '../contract/capabilities.ts';
+import { checkOneOf, checkOptions, describe } from '../contract/checks.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import { bestDevice, byRank, failureOf, type ProbedProvider, probeProvider } from './probe-provider.ts';
@@ -153,7 +153,7 @@ function checkArguments(providers: unknown, options: unknown): void {
   if (!Array.isArray(require)) throw invalid(`require must be an array, got ${describe(require)}`);
   for (const requirement of require) {
     checkOneOf('require[].op', requirement?.op, OP_NAMES);
-    checkDType(requirement.dtype);
+    if (requirement.dtype !== undefined) checkOneOf('require[].dtype', requirement.dtype, DTYPES);
   }
 }
 

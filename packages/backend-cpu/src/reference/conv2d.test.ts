@@ -64,18 +64,18 @@ describe('conv2dReference: golden values', () => {
 
 /** Another way to compute it: a padded copy of the image first, then every tap of it, scattered from input to output. */
 function scattered(shape: Conv2dShape, input: readonly number[], filter: readonly number[]): number[] {
-  const [n = 0, c = 0, h = 0, w = 0] = shape.inputShape;
-  const [k = 0, cg = 0, r = 0, s = 0] = shape.filterShape;
-  const [, , p = 0, q = 0] = shape.outputShape;
-  const [sh = 1, sw = 1] = shape.stride;
-  const [ph = 0, pw = 0] = shape.padding;
-  const [dh = 1, dw = 1] = shape.dilation ?? [1, 1];
+  const [n, c, h, w] = shape.inputShape;
+  const [k, cg, r, s] = shape.filterShape;
+  const [, , p, q] = shape.outputShape;
+  const [sh, sw] = shape.stride ?? [1, 1];
+  const [top, left, bottom = top, right = left] = shape.padding ?? [0, 0];
+  const [dh, dw] = shape.dilation ?? [1, 1];
   const groups = shape.groups ?? 1;
-  const [tall, wide] = [h + 2 * ph, w + 2 * pw];
+  const [tall, wide] = [h + top + bottom, w + left + right];
   const padded = Array.from({ length: n * c * tall * wide }, () => 0);
   input.forEach((value, index) => {
     const [x, y, plane] = [index % w, Math.floor(index / w) % h, Math.floor(index / (w * h))];
-    padded[(plane * tall + y + ph) * wide + x + pw] = value;
+    padded[(plane * tall + y + top) * wide + x + left] = value;
   });
   const output = Array.from({ length: n * k * p * q }, () => 0);
   filter.forEach((weight, index) => {
@@ -110,17 +110,17 @@ describe('conv2dReference: properties', () => {
         image: pair(3, 6),
         window: pair(1, 3),
         stride: pair(1, 3),
-        padding: pair(0, 2),
+        padding: fc.oneof(pair(0, 2), fc.tuple(small(0, 2), small(0, 2), small(0, 2), small(0, 2))),
         dilation: pair(1, 2),
       })
       .map(({ n, groups, cg, kg, image, window, stride, padding, dilation }) => {
-        const out = ([0, 1] as const).map(
-          (i) => Math.floor((image[i] + 2 * padding[i] - dilation[i] * (window[i] - 1) - 1) / stride[i]) + 1,
-        );
+        const [top, left, bottom = top, right = left] = padding;
+        const both = [top + bottom, left + right] as const;
+        const size = (i: 0 | 1) => Math.floor((image[i] + both[i] - dilation[i] * (window[i] - 1) - 1) / stride[i]) + 1;
         const shape: Conv2dShape = {
           inputShape: [n, groups * cg, ...image],
           filterShape: [groups * kg, cg, ...window],
-          outputShape: [n, groups * kg, ...out],
+          outputShape: [n, groups * kg, size(0), size(1)],
           stride,
           padding,
           dilation,
@@ -149,8 +149,6 @@ describe('conv2dReference: properties', () => {
           inputShape: [1, c, h, w],
           filterShape: [k, c, 1, 1],
           outputShape: [1, k, h, w],
-          stride: [1, 1],
-          padding: [0, 0],
         };
         const product = gemmReference({ m: k, n: h * w, k: c }, weights, input);
         expect(conv(shape, input, weights.slice(0, k * c))).toEqual([...product.value]);

@@ -1,21 +1,18 @@
 import type { Conv2dShape } from '@concord/backend-core';
 import type { Reference, Values } from './result.ts';
 
-type Quad = readonly [number, number, number, number];
-type Pair = readonly [number, number];
-
 /**
  * 2-d cross-correlation in float64: seven nested loops, one sum per output entry, terms outside the image left out.
  *
  * @returns `[N, K, P, Q]`, packed; `magnitude` is sum |input||filter|
  */
 export function conv2dReference(shape: Conv2dShape, input: Values, filter: Values): Reference {
-  const [, channels, height, width] = shape.inputShape as Quad;
-  const [, groupChannels, filterHeight, filterWidth] = shape.filterShape as Quad;
-  const [batch, filters, outputHeight, outputWidth] = shape.outputShape as Quad;
-  const [strideH, strideW] = shape.stride as Pair;
-  const [padH, padW] = shape.padding as Pair;
-  const [dilationH, dilationW] = (shape.dilation ?? [1, 1]) as Pair;
+  const [, channels, height, width] = shape.inputShape;
+  const [, groupChannels, filterHeight, filterWidth] = shape.filterShape;
+  const [batch, filters, outputHeight, outputWidth] = shape.outputShape;
+  const [strideH, strideW] = shape.stride ?? [1, 1];
+  const [padTop, padLeft] = shape.padding ?? [0, 0];
+  const [dilationH, dilationW] = shape.dilation ?? [1, 1];
   const filtersPerGroup = filters / (shape.groups ?? 1);
 
   const value = new Float64Array(batch * filters * outputHeight * outputWidth);
@@ -30,10 +27,10 @@ export function conv2dReference(shape: Conv2dShape, input: Values, filter: Value
           let absolute = 0;
           for (let c = 0; c < groupChannels; c++) {
             for (let r = 0; r < filterHeight; r++) {
-              const y = p * strideH - padH + r * dilationH;
+              const y = p * strideH - padTop + r * dilationH;
               if (y < 0 || y >= height) continue;
               for (let s = 0; s < filterWidth; s++) {
-                const x = q * strideW - padW + s * dilationW;
+                const x = q * strideW - padLeft + s * dilationW;
                 if (x < 0 || x >= width) continue;
                 const image = input[((n * channels + firstChannel + c) * height + y) * width + x] as number;
                 const weight = filter[((k * groupChannels + c) * filterHeight + r) * filterWidth + s] as number;

@@ -27,11 +27,13 @@ export class StrictDevice {
   readonly #geometry: CheckedRun;
   readonly #data: RunData;
   readonly #random: () => number;
+  readonly #flushes: boolean;
 
-  constructor(geometry: CheckedRun, data: RunData, random: () => number) {
+  constructor(geometry: CheckedRun, data: RunData, random: () => number, flushes: boolean) {
     this.#geometry = geometry;
     this.#data = data;
     this.#random = random;
+    this.#flushes = flushes;
   }
 
   /** What each output holds afterwards, all of its extent; gaps are 0. */
@@ -217,7 +219,8 @@ export class StrictDevice {
   }
 
   #flushed(value: number): number {
-    if (value === 0 || Math.abs(value) >= 2 ** -126 || Number.isNaN(value) || this.#random() < 0.5) return value;
+    if (value === 0 || Math.abs(value) >= 2 ** -126 || Number.isNaN(value)) return value;
+    if (!this.#flushes || this.#random() < 0.5) return value;
     return this.#random() < 0.5 ? 0 : -0;
   }
 

@@ -22,7 +22,7 @@ export function conv2dShape(conv: Conv2d): CheckedConv2d & Readonly<Record<'inpu
   const [inputs, weights, outputs] = [input, filterShape, outputShape].map((shape) =>
     shape.reduce((x, y) => x * y, 1),
   ) as [number, number, number];
-  const window = { stride, padding, dilation, groups };
-  const operands = { operands: [], dtype: 'f32' } as const;
+  const window = { stride, padding: [...padding, ...padding], dilation, groups } as const;
+  const operands = { operands: [], dtype: 'f32', epilogue: undefined } as const;
   return { inputShape: input, filterShape, outputShape, ...window, ...operands, inputs, weights, outputs };
 }

@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BackendError } from '@concord/backend-core';
 import {
+  type BackendKernels,
   BaseBackend,
+  type CheckedRun,
   type InitResult,
   type Operand,
-  type ResolvedBinary,
-  type ResolvedUnary,
+  type ResolvedRun,
 } from '@concord/backend-core/implement';
+import { builtInOf } from '@concord/backend-core/kernel';
 import { BINARY_FUNCTIONS } from '../../src/kernels/binary/functions.wgsl.ts';
 import { UNARY_FUNCTIONS } from '../../src/kernels/unary/functions.wgsl.ts';
 import { elementProgram } from './wgsl-to-c.ts';
@@ -34,6 +36,9 @@ const PROGRAM = elementProgram(
 export class FastMathBackend extends BaseBackend<Uint8Array<ArrayBuffer>> {
   readonly name = 'webgpu';
   readonly native = null;
+  protected readonly kernels: BackendKernels<Uint8Array<ArrayBuffer>> = {
+    run: { dtypes: ['f32'], covers: 'some', refuse: refuseFolds, run: (call) => this.#runBuiltIn(call) },
+  };
   readonly #options: readonly string[];
   readonly #folder: string = mkdtempSync(join(tmpdir(), 'concord-fast-math-'));
 
@@ -52,15 +57,10 @@ export class FastMathBackend extends BaseBackend<Uint8Array<ArrayBuffer>> {
       throw new BackendError('BACKEND_UNAVAILABLE', `gcc: ${error.message}`, { reason, hint: 'install gcc' });
     }
     if (status !== 0) throw new Error(stderr);
-    const ops = ['unary', 'binary'] as const;
     return {
       device: { vendor: 'GNU', name: 'gcc', type: 'software', driver: this.#options.join(' ') },
-      capabilities: {
-        ops,
-        dtypes: { unary: ['f32'], binary: ['f32'] },
-        limits: { maxAllocationBytes: 2 ** 30, maxHeadDim: 256 },
-        numerics: { f32Subnormals: 'may-flush' },
-      },
+      limits: { maxAllocationBytes: 2 ** 30, maxHeadDim: 256, maxTopK: 256 },
+      numerics: { f32Subnormals: 'may-flush' },
     };
   }
 
@@ -92,12 +92,9 @@ export class FastMathBackend extends BaseBackend<Uint8Array<ArrayBuffer>> {
 
   protected async doSynchronize(): Promise<void> {}
 
-  protected override doUnary({ op, input, output }: ResolvedUnary<Uint8Array<ArrayBuffer>>): void {
-    this.#run(`unary ${op}`, [input], output);
-  }
-
-  protected override doBinary({ op, a, b, output }: ResolvedBinary<Uint8Array<ArrayBuffer>>): void {
-    this.#run(`binary ${op}`, [a, b], output);
+  #runBuiltIn({ geometry, inputs, outputs }: ResolvedRun<Uint8Array<ArrayBuffer>>): void {
+    const builtIn = builtInOf(geometry.kernel);
+    this.#run(`${builtIn?.op} ${builtIn?.function}`, inputs as readonly Span[], outputs[0] as Span);
   }
 
   get #program(): string {
@@ -111,4 +108,9 @@ export class FastMathBackend extends BaseBackend<Uint8Array<ArrayBuffer>> {
     if (status !== 0) throw new BackendError('DEVICE_ERROR', `${name}: the program ended with ${status}`);
     bytesOf(output).set(stdout.subarray(0, output.byteLength));
   }
+}
+
+function refuseFolds({ kernel }: CheckedRun): string | undefined {
+  const op = builtInOf(kernel)?.op;
+  return op === 'unary' || op === 'binary' ? undefined : `kernel ${kernel.name} is no element function`;
 }

@@ -1,5 +1,11 @@
 import type { BackendProvider } from '@concord/backend-core';
-import { type CaseSelection, type ConformanceReport, neverRanText, runConformance } from '@concord/conformance';
+import {
+  type CaseSelection,
+  type ConformanceReport,
+  neverRanText,
+  runConformance,
+  type Tally,
+} from '@concord/conformance';
 import type { CommandContext, Output } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type CasePrinter, createCasePrinter } from '../output/case-printer.ts';
@@ -45,7 +51,7 @@ export async function runBackend(
     const exitCode = reportNotRun(notRun, context);
     return { backend: provider.name, device: null, versions: {}, cases: [], exitCode, ms, notRun };
   }
-  const { backend, device, versions, cases, variants } = report;
+  const { backend, device, versions, cases, variants, intervals } = report;
   // Aborted after the last case, the run is whole.
   const isPart = signal.aborted && cases.length < ops.length;
   if (isPart) printer.finish(colors.yellow('Interrupted: only a part was run'));
@@ -53,10 +59,17 @@ export async function runBackend(
   const exitCode = isPart ? EXIT.interrupted : report.ok ? EXIT.ok : EXIT.failed;
   if (variants === undefined && forced.length > 0) text.write(`${backend} has no kernel variants to force\n`);
   if (variants !== undefined && variants.forced.length > 0) text.write(`\n${variantsTable(variants, colors)}\n`);
+  if (intervals !== undefined) text.write(`\n${intervalsText(intervals)}\n`);
   const leftOut = leftOutLines(variants?.leftOut ?? []);
   if (leftOut.length > 0) text.write(`\nLeft out on this device:\n${leftOut.map((line) => `  ${line}\n`).join('')}`);
   const run = { backend, device, versions, cases, exitCode, ms, origin };
   return variants === undefined ? run : { ...run, variants };
+}
+
+/** How much of what `run` gave could be anything. */
+function intervalsText({ elements, loose }: Tally): string {
+  const share = ((100 * loose) / elements).toFixed(2);
+  return `${elements} elements were compared with intervals; of ${share} % nothing useful was known`;
 }
 
 function finishRun(

@@ -1,4 +1,12 @@
-import { type ComputeBackend, type DevicePtr, download, offsetPtr, type OpName, upload } from '@concord/backend-core';
+import {
+  type ComputeBackend,
+  type DevicePtr,
+  download,
+  NULL_PTR,
+  offsetPtr,
+  type OpName,
+  upload,
+} from '@concord/backend-core';
 import { compareAll, compareBytes } from '../checks/compare.ts';
 import { type CaseContext, type ConformanceCase, expectThat } from '../harness/case.ts';
 import { expectRejects, expectThrows } from '../harness/expect-error.ts';
@@ -229,7 +237,7 @@ const viewCases = [
   }),
   memoryCase('a Float64Array given to upload', async ({ backend }) => {
     const before = backend.memory().liveAllocations;
-    for (const bad of [new Float64Array(4), new Uint8Array(4), 'text', ['1'], new Float32Array()] as unknown[]) {
+    for (const bad of [new Float64Array(4), new Uint16Array(4), 'text', ['1'], new Float32Array()] as unknown[]) {
       expectThrows(`upload of ${String(bad)}`, INVALID, () => upload(backend, bad as Float32Array));
     }
     expectThat(backend.memory().liveAllocations === before, 'a refused upload left an allocation behind');
@@ -290,8 +298,12 @@ const argumentCases = [
     const other = await create();
     await other.init();
     const foreign = other.alloc(64);
-    for (const bad of [0 as DevicePtr, freed, foreign]) {
-      const unknown = { ...INVALID, detail: `unknown handle ${bad}` };
+    for (const [bad, known] of [
+      [NULL_PTR, ''],
+      [freed, ', already freed'],
+      [foreign, ", another backend's"],
+    ] as const) {
+      const unknown = { ...INVALID, detail: `unknown handle ${bad}${known}` };
       expectThrows('copyHtod', unknown, () => backend.copyHtod(bad, new Uint8Array(4)));
       await expectRejects('copyDtoh', unknown, () => backend.copyDtoh(new Uint8Array(4), bad));
       expectThrows('copyDtod to', unknown, () => backend.copyDtod(bad, live, 4));
@@ -301,6 +313,10 @@ const argumentCases = [
     }
     expectThrows('free of an interior pointer', INVALID, () => backend.free(offsetPtr(live, 16)));
     backend.free(live);
+    const labelled = backend.alloc(64, { label: 'weights' });
+    backend.free(labelled);
+    const named = { ...INVALID, detail: `unknown handle ${labelled} ("weights"), already freed` };
+    expectThrows('free of a labelled one', named, () => backend.free(labelled));
   }),
 ];
 

@@ -109,7 +109,7 @@ function ofOperand(sample: SampleCall, name: string, bytes: number): Conformance
       run: async ({ backend }: Parameters<ConformanceCase['run']>[0]) => {
         const freed = backend.alloc(bytes);
         backend.free(freed);
-        const detail = `unknown handle ${freed}`;
+        const detail = `unknown handle ${freed}, already freed`;
         await expectRefused(backend, sample, { ...INVALID, detail }, () => ({ [name]: freed }));
       },
     },
@@ -217,9 +217,8 @@ export const refusalCases: readonly ConformanceCase[] = [
         await other.init();
         const foreign = other.alloc(4096);
         const [name] = sample.operands[0] as readonly [string, number];
-        await expectRefused(backend, sample, { ...INVALID, detail: `unknown handle ${foreign}` }, () => ({
-          [name]: foreign,
-        }));
+        const detail = `unknown handle ${foreign}, another backend's`;
+        await expectRefused(backend, sample, { ...INVALID, detail }, () => ({ [name]: foreign }));
         other.free(foreign);
       },
     },

@@ -18,6 +18,7 @@ export type DataKind =
   | 'low-spike'
   | 'huge'
   | 'equal'
+  | 'same-float'
   | 'indices';
 
 /** Values at which integer arithmetic goes wrong. */
@@ -97,6 +98,10 @@ function drawValues(random: Random, data: DataOf): (index: number) => number {
     }
     case 'equal': {
       const value = small();
+      return () => value;
+    }
+    case 'same-float': {
+      const value = isFloat ? Math.abs(random.wideFloat()) : small();
       return () => value;
     }
     case 'indices':

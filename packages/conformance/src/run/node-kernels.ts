@@ -91,11 +91,14 @@ export function parameterKernel(op: NodeOp, type: NumberType): Kernel {
   );
 }
 
+/** What a truth is above: data with one spike a row are then all false but one, or all true but one. */
+const THRESHOLDS: Partial<Readonly<Record<FoldOp, number>>> = { any: 100, all: 5 };
+
 /** A fold of an input, beside a copy of it that makes it an element output too where `isSpread`. */
 export function foldKernel(op: FoldOp, type: ValueType): Kernel {
   const spec = { inputs: { x: inputTypeOf(type) } };
   return defineKernel(`${op} of ${type}`, spec, ({ x }, k): Outputs => {
-    const folded = type === 'bool' ? k.gt(x as Value<'i32'>, 100) : x;
+    const folded = type === 'bool' ? k.gt(x as Value<'i32'>, THRESHOLDS[op] ?? 0) : x;
     return { y: storable(k, k.fold(op, folded as Value)) };
   });
 }

@@ -27,6 +27,7 @@ const DATA: Readonly<Record<string, string>> = {
   'low-spike': 'integers around 20, and -1,000 (1 without a sign) once a row: first, last, at edges of tiles',
   huge: 'uniform in [2e38, 3.3e38), all of one sign',
   equal: 'one value',
+  'same-float': 'one value with all bits of its mantissa in use',
   indices: 'indices from -3 to 12, inside and outside of each axis; small integers',
 };
 
@@ -59,6 +60,11 @@ export const RUN_TEXTS: CheckTexts<RunParams> = {
   kernel: (params) => judged(params, `Runs the kernel "${params.kernel}".`),
   gather: (params) => judged(params, `Runs the kernel "${params.kernel}", which reads a tensor by index.`),
   maximal: (params) => judged(params, `Runs a kernel of ${params.seed} nodes and as many operands as there may be.`),
+  long: (params) =>
+    judged(
+      params,
+      `Runs the kernel "${params.kernel}" over more elements than one dimension of 65,535 workgroups holds, 1,021 values over and over.`,
+    ),
   drawn: (params) => judged(params, `Runs a random kernel, drawn from ${params.seed} in the style ${params.style}.`),
   repeat: (params) => ({
     does: `Runs the kernel "${params.kernel}" twice. ${layoutOf(params)}`,

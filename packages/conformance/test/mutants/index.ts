@@ -9,6 +9,11 @@ import { orderMutants } from './order.ts';
 import { productF16Mutants } from './product-f16.ts';
 import { productMutants } from './product.ts';
 import { reduceMutants } from './reduce.ts';
+import { runFoldMutants } from './run/folds.ts';
+import { runGatherMutants } from './run/gathers.ts';
+import { runNodeMutants } from './run/nodes.ts';
+import { runStorageMutants } from './run/storage.ts';
+import { runViewMutants } from './run/views.ts';
 
 export type { Mutant } from './mutant.ts';
 
@@ -24,4 +29,9 @@ export const MUTANTS: readonly Mutant[] = [
   ...orderMutants,
   ...orderOfChecksMutants,
   ...lifecycleMutants,
+  ...runViewMutants,
+  ...runStorageMutants,
+  ...runNodeMutants,
+  ...runGatherMutants,
+  ...runFoldMutants,
 ];

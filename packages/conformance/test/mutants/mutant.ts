@@ -16,6 +16,8 @@ import type { CaseSubject } from '../../src/index.ts';
 export interface Mutant {
   readonly name: string;
   readonly ops: readonly CaseSubject[];
+  /** Of the cases of `ops` those that must find it; default: all. */
+  readonly within?: RegExp;
   /** Puts the bug around a new backend object. */
   readonly wrap: (backend: CpuBackend) => ComputeBackend;
 }

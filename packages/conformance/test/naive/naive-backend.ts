@@ -1,5 +1,11 @@
 import type { ComputeBackend, DType } from '@concord/backend-core';
-import { type BackendKernels, BaseBackend, type InitResult, type Operand } from '@concord/backend-core/implement';
+import {
+  type BackendKernels,
+  BaseBackend,
+  type InitResult,
+  type Operand,
+  type ResolvedRun,
+} from '@concord/backend-core/implement';
 import { naiveRun, type Parts, RIGHT } from './naive-run.ts';
 
 /** A backend that has `run` alone, computed one number at a time: what mutants of `run` mutate. */
@@ -8,10 +14,14 @@ export class NaiveBackend extends BaseBackend<ArrayBuffer> implements ComputeBac
   readonly native = undefined;
   protected readonly kernels: BackendKernels<ArrayBuffer>;
 
-  constructor(parts: Parts = RIGHT) {
+  /**
+   * @param parts - how it computes
+   * @param adapt - changes a call before it is computed
+   */
+  constructor(parts: Parts = RIGHT, adapt: (call: ResolvedRun<ArrayBuffer>) => ResolvedRun<ArrayBuffer> = same) {
     super();
     const dtypes: readonly DType[] = ['f32', 'f16', 'bf16', 'i32', 'i8', 'u32', 'u8'];
-    this.kernels = { run: { dtypes, run: (call) => naiveRun(call, parts) } };
+    this.kernels = { run: { dtypes, run: (call) => naiveRun(adapt(call), parts) } };
   }
 
   protected async doInit(): Promise<InitResult> {
@@ -47,6 +57,10 @@ export class NaiveBackend extends BaseBackend<ArrayBuffer> implements ComputeBac
   }
 
   protected async doSynchronize(): Promise<void> {}
+}
+
+function same<T>(value: T): T {
+  return value;
 }
 
 function bytes({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8Array {

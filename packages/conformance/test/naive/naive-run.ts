@@ -36,8 +36,10 @@ export interface Parts {
   encode(dtype: DType, value: number): number;
   /** Puts an element into its place; `view` begins where the output does. */
   write(view: DataView, layout: RunLayout, distance: number, bits: number): void;
-  /** Whether an output of a row is stored before the rest of the row is read. */
-  readonly storesEarly: boolean;
+  /** What is computed anew after the first store of a point. */
+  readonly recomputed: 'nothing' | 'elements' | 'folds';
+  /** Whether what is only copied keeps its bits. */
+  readonly keepsBits: boolean;
 }
 
 const FOLD_STARTS: Readonly<Record<FoldOp, number>> = {
@@ -119,7 +121,8 @@ export const RIGHT: Parts = {
     else if (size === 2) view.setUint16(at, bits, true);
     else view.setUint8(at, bits);
   },
-  storesEarly: false,
+  recomputed: 'nothing',
+  keepsBits: true,
 };
 
 /** Computes a kernel point by point with one number at a time, by its definition. */
@@ -189,22 +192,28 @@ class NaiveRun {
   }
 
   #row(row: number): void {
-    const { nodes, outputs } = this.#kernel;
+    const { outputs } = this.#kernel;
     const { rowLength } = this.#call.geometry;
-    for (const [index, node] of nodes.entries()) {
-      if (node.kind === 'fold') this.#fold(index, node, row);
-      else if (node.level !== 'element') this.#compute(index, row, 0);
-      if (this.#parts.storesEarly) this.#storeOutputs('row', row, 0, index);
-    }
-    if (!this.#parts.storesEarly) this.#storeOutputs('row', row, 0);
+    this.#computeRow(row);
+    this.#storeOutputs('row', row, 0);
     if (outputs.every(({ level }) => level === 'row')) return;
     for (let element = 0; element < rowLength; element++) {
-      for (const [index, node] of nodes.entries()) {
-        if (node.level !== 'element') continue;
-        this.#compute(index, row, element);
-        if (this.#parts.storesEarly) this.#storeOutputs('element', row, element, index);
-      }
-      if (!this.#parts.storesEarly) this.#storeOutputs('element', row, element);
+      if (element > 0 && this.#parts.recomputed === 'folds') this.#computeRow(row);
+      this.#computeElement(row, element);
+      this.#storeOutputs('element', row, element);
+    }
+  }
+
+  #computeRow(row: number): void {
+    for (const [index, node] of this.#kernel.nodes.entries()) {
+      if (node.kind === 'fold') this.#fold(index, node, row);
+      else if (node.level !== 'element') this.#compute(index, row, 0);
+    }
+  }
+
+  #computeElement(row: number, element: number): void {
+    for (const [index, node] of this.#kernel.nodes.entries()) {
+      if (node.level === 'element') this.#compute(index, row, element);
     }
   }
 
@@ -306,13 +315,15 @@ class NaiveRun {
     return this.#parts.decode(dtype, bits);
   }
 
-  #storeOutputs(level: 'row' | 'element', row: number, element: number, only?: number): void {
+  #storeOutputs(level: 'row' | 'element', row: number, element: number): void {
     for (const [at, output] of this.#kernel.outputs.entries()) {
-      if (output.level !== level || (only !== undefined && output.node !== only)) continue;
+      if (output.level !== level) continue;
+      if (at > 0 && level === 'element' && this.#parts.recomputed === 'elements') this.#computeElement(row, element);
       const layout = this.#outputs[at] as RunLayout;
       const operand = this.#call.outputs[at];
       if (operand === undefined) continue;
-      const kept = this.#dtypeOfBits(output.node) === layout.dtype ? this.#bits[output.node] : undefined;
+      const kept =
+        this.#parts.keepsBits && this.#dtypeOfBits(output.node) === layout.dtype ? this.#bits[output.node] : undefined;
       const bits = kept ?? this.#parts.encode(layout.dtype, this.#values[output.node] as number);
       this.#parts.write(this.#viewOf(operand), layout, this.#distance(layout, row, element), bits);
     }

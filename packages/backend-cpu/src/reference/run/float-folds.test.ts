@@ -50,6 +50,7 @@ describe('sum', () => {
     // All of one sign: it overflows in any order.
     expect(sumOf(points(3e38, 3e38), false)).toMatchObject({ hi: Infinity, nan: false });
     expect(sumOf(points(3e38, 3e38), false).lo).toBeGreaterThan(5.9e38);
+    expect(sumOf(points(-(2 ** 127), -(2 ** 127)), false)).toMatchObject({ lo: -Infinity, nan: false });
   });
 
   it('infinities and NaN decide', () => {

@@ -1,4 +1,4 @@
-import { gamma, isFloat32, MIN_NORMAL, widenedBy } from './float32.ts';
+import { gamma, isFloat32, MIN_NORMAL, overflowing, widenedBy } from './float32.ts';
 import { ANY_FLOAT, contains, type Interval, isEmpty, NOT_A_NUMBER, point } from './interval.ts';
 import { exponentOf } from './stored-values.ts';
 
@@ -47,7 +47,7 @@ export function sumOf(terms: readonly Interval[], isMean: boolean): Interval {
   }
   const lo = known.lo / scale;
   const hi = known.hi / scale;
-  if (known.isExact && (!isMean || magnitude === 0)) return { lo, hi, nan };
+  if (known.isExact && (!isMean || magnitude === 0)) return overflowing({ lo, hi, nan });
   const relative = gamma(depthOf(count) + (isMean ? ROUNDINGS_OF_MEAN : 0)) + count * OWN_ROUNDOFF;
   const underflow = (count + 2) * MIN_NORMAL;
   const errorAt = (end: number): number => relative * (isOneSigned ? Math.abs(end) : magnitude) + underflow;

@@ -55,7 +55,8 @@ export function widenedBy({ lo, hi, nan }: Interval, below: number, above: numbe
   return overflowing({ lo: lo - below - OWN_ERROR * Math.abs(lo), hi: hi + above + OWN_ERROR * Math.abs(hi), nan });
 }
 
-function overflowing({ lo, hi, nan }: Interval): Interval {
+/** An interval of exact numbers: from half a step beyond the largest float32 on they are infinite. */
+export function overflowing({ lo, hi, nan }: Interval): Interval {
   return { lo: lo <= -OVERFLOW ? -Infinity : lo, hi: hi >= OVERFLOW ? Infinity : hi, nan };
 }
 

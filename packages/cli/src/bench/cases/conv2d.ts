@@ -71,8 +71,8 @@ function entryOf(
     const isInside = column >= 0 && column < size && row >= 0 && row < size;
     part[at] = isInside ? (input[(channel * size + row) * size + column] as number) : 0;
   }
-  const sizes = [1, channels, window, window];
-  const one = { inputShape: sizes, filterShape: sizes, outputShape: [1, 1, 1, 1], stride: [1, 1], padding: [0, 0] };
+  const sizes = [1, channels, window, window] as const;
+  const one = { inputShape: sizes, filterShape: sizes, outputShape: [1, 1, 1, 1] } as const;
   const { value, magnitude } = conv2dReference(one, part, filter.subarray(k * part.length, (k + 1) * part.length));
   return { want: value[0] as number, tolerance: (part.length + 3) * 2 ** -23 * (magnitude[0] as number) };
 }

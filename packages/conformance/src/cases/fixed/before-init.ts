@@ -1,7 +1,9 @@
-import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
+import { type ComputeBackend, type DevicePtr, NULL_PTR } from '@concord/backend-core';
 import type { DefinedOp } from '@concord/backend-core/implement';
 import type { CaseSubject, ConformanceCase } from '../../harness/case.ts';
 import { expectRejects, expectThrows } from '../../harness/expect-error.ts';
+import { callOf } from '../../run/call.ts';
+import { looseRun, samplePlan } from '../run/sample-run.ts';
 import { callOp, SAMPLE_CALLS, withNullPointers } from '../../harness/sample-calls.ts';
 import { behaviour } from '../../harness/case-text.ts';
 
@@ -46,6 +48,15 @@ function beforeInit(id: string, op: CaseSubject, check: (backend: ComputeBackend
   };
 }
 
+const RUN_PLAN = samplePlan();
+
+const RUN_CALLS: readonly (readonly [what: string, kernel: unknown, call: unknown])[] = [
+  ['', RUN_PLAN.kernel, callOf(RUN_PLAN, () => 1 as DevicePtr)],
+  [' with null pointers', RUN_PLAN.kernel, callOf(RUN_PLAN, () => NULL_PTR)],
+  [' with zero sizes', RUN_PLAN.kernel, { ...callOf(RUN_PLAN, () => NULL_PTR), shape: [0, 6] }],
+  [' without arguments', undefined, undefined],
+];
+
 function opCase(op: DefinedOp, what: string, call: unknown): ConformanceCase {
   return beforeInit(`${op}${what}`, op, async (backend) =>
     expectThrows(op, NOT_INITIALIZED, () => callOp(backend, op, call)),
@@ -86,6 +97,11 @@ export const beforeInitCases: readonly ConformanceCase[] = [
   ),
   ...Object.entries(waitingCalls).map(([id, call]) =>
     beforeInit(id, 'memory', (backend) => expectRejects(id, NOT_INITIALIZED, () => call(backend))),
+  ),
+  ...RUN_CALLS.map(([what, kernel, call]) =>
+    beforeInit(`run${what}`, 'run', async (backend) =>
+      expectThrows('run', NOT_INITIALIZED, () => looseRun(backend, kernel, call)),
+    ),
   ),
   ...SAMPLE_CALLS.flatMap((sample) => {
     const nulls = withNullPointers(sample);

@@ -96,6 +96,7 @@ export const fixedErrorCases: readonly ConformanceCase[] = [
     const ptr = backend.alloc(128);
     if (!(ptr > NULL_PTR)) throw new Error(`alloc gave ${ptr}`);
     backend.free(ptr);
-    expectThrows('second free', { code: 'INVALID_ARGUMENT', detail: `unknown handle ${ptr}` }, () => backend.free(ptr));
+    const detail = `unknown handle ${ptr}, already freed`;
+    expectThrows('second free', { code: 'INVALID_ARGUMENT', detail }, () => backend.free(ptr));
   }),
 ];

@@ -14,6 +14,7 @@ import { type DataKind, specialsOf } from '../../run/data.ts';
 import { drawnPlan } from '../../run/drawn.ts';
 import { GATHER_KERNELS, GATHER_SIZES } from '../../run/gather-kernels.ts';
 import { handKernel, remembered } from '../../run/hand-kernels.ts';
+import { expectedOf, judge, looseness } from '../../run/judge.ts';
 import { makePlan, type PlanRequest } from '../../run/make-plan.ts';
 import { maximalMap, maximalRows } from '../../run/maximal-kernels.ts';
 import { constantKernel, foldKernel, nodeKernel } from '../../run/node-kernels.ts';
@@ -103,6 +104,36 @@ async function checkRepeat(context: CaseContext, params: RunParams): Promise<voi
   }
 }
 
+/** Period of the values of a long operand: a prime, so that it falls into step with no tile. */
+const PERIOD = 1021;
+
+/** More elements than one dimension of workgroups holds; the oracle works out one period of them. */
+async function checkLong({ backend, random, tally }: CaseContext, params: RunParams): Promise<void> {
+  const [length = 0] = params.shape;
+  const short = planned(handKernel(params.kernel), { ...params, shape: [PERIOD] }, String(random.uint32()));
+  const plan = {
+    ...short,
+    shape: [length],
+    operands: short.operands.map(({ bits, ...operand }) => ({
+      ...{ ...operand, shape: [length] },
+      ...(bits === undefined ? {} : { bits: Uint32Array.from({ length }, (_, at) => bits[at % PERIOD] as number) }),
+    })),
+  };
+  const result = await runPlan(backend, plan);
+  const expected = expectedOf(short, backend.capabilities.numerics.f32Subnormals);
+  tally.elements += looseness(expected).elements;
+  for (let at = 0; at + PERIOD <= length; at += PERIOD) {
+    const period = result.map((stored) => stored.subarray(at, at + PERIOD));
+    judge(short, expected, period, `, repeated over [${length}], from ${at} on`);
+  }
+  const rest = result.map((stored) => {
+    const last = stored.slice(0, PERIOD);
+    last.set(stored.subarray(length - (length % PERIOD)));
+    return last;
+  });
+  judge(short, expected, rest, `, repeated over [${length}], its end`);
+}
+
 /** The checks of `run` that make one call, by name. */
 export const RUN_CHECKS: Readonly<Record<string, Check<RunParams>>> = {
   ...Object.fromEntries(
@@ -114,4 +145,5 @@ export const RUN_CHECKS: Readonly<Record<string, Check<RunParams>>> = {
     ]),
   ),
   repeat: checkRepeat,
+  long: checkLong,
 };

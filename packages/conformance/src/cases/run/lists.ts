@@ -72,6 +72,8 @@ const folds: readonly RunEntry[] = FOLD_CASES.flatMap(([kernel, type]): RunEntry
     ['fold', { kernel, type, shape: [6, 5, 4, 7], folded: 3, data: exact }],
     ['fold', { kernel, type, shape: [3, 2, 5, 7], folded: 2, data: spike, views: 'permuted' }],
     ...(kernel.startsWith('arg') ? [entry(5, 129, 'equal'), entry(3, 5000, 'equal')] : []),
+    // The roundings of a running float32 sum would all go the same way.
+    ...(type === 'f32' && (kernel === 'sum' || kernel === 'mean') ? [entry(1, 50_257, 'same-float')] : []),
     ...(kernel === 'mean' ? [entry(3, 300, 'huge'), entry(300, 8, 'huge', { views: 'transposed' })] : []),
   ];
 });
@@ -217,6 +219,12 @@ const zeros: readonly RunEntry[] = [
   ['kernel', { kernel: 'variance', shape: [4, 0], folded: 1 }],
 ];
 
+/** Over 65,535 workgroups of 256, of 64 or of words of four elements. */
+const long: readonly RunEntry[] = [
+  ['long', { kernel: 'mul u32', shape: [65_537 * 256 + 3], data: 'any', dtype: 'u8' }],
+  ['long', { kernel: 'copy', shape: [65_537 * 64 + 1], data: 'bits', dtype: 'f16', offset: 1 }],
+];
+
 const maximal: readonly RunEntry[] = [
   ...[200, 256].map((seed): RunEntry => ['maximal', { kernel: 'map', shape: [3, 111], data: 'any', seed }]),
   ...[150, 250].map((seed): RunEntry => ['maximal', { kernel: 'rows', shape: [5, 129], folded: 1, data: 'any', seed }]),
@@ -233,5 +241,6 @@ export const HAND_WRITTEN: readonly RunEntry[] = [
   ...levels,
   ...gathers,
   ...zeros,
+  ...long,
   ...maximal,
 ];

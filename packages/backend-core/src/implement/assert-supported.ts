@@ -1,0 +1,78 @@
+import type { Capabilities, DType, OpName } from '../contract/capabilities.ts';
+import { BackendError } from '../errors/backend-error.ts';
+import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
+import { type BackendKernels, kernelOf, type KernelCall } from './backend-kernels.ts';
+
+/** What a backend can do, and its name for messages. */
+export interface SupportSource {
+  readonly name: string;
+  readonly capabilities: Capabilities;
+  readonly kernels: BackendKernels<never>;
+}
+
+/**
+ * Whether a backend takes a checked call.
+ *
+ * @param steps - what the call runs
+ * @param dtype - of the call; undefined for `run`, whose operands have dtypes of their own
+ * @throws {BackendError} UNSUPPORTED
+ */
+export function assertSupported(
+  source: SupportSource,
+  op: OpName,
+  steps: readonly KernelCall[],
+  dtype: DType | undefined,
+): void {
+  assertDType(source, op, dtype);
+  const { name, kernels } = source;
+  const { maxHeadDim, maxTopK } = source.capabilities.limits;
+  for (const step of steps) {
+    if (step.kernel === 'attention' && step.call.headDim > maxHeadDim) {
+      throw unsupported(`headDim ${step.call.headDim} exceeds this device's limit of ${maxHeadDim}`);
+    }
+    if (step.kernel === 'topK' && step.call.k > maxTopK) {
+      throw unsupported(`k ${step.call.k} exceeds this device's limit of ${maxTopK}`);
+    }
+    const kernel = kernelOf(kernels, step.kernel);
+    if (kernel === undefined) throw unsupported(`${op} with an epilogue needs run, which ${name} does not have`);
+    if (step.kernel === 'run') {
+      assertStored(source, op, step.call, step.call.inputs);
+      assertStored(source, op, step.call, step.call.outputs);
+    }
+    const reason = kernel.refuse?.(step.call);
+    if (reason !== undefined) throw unsupported(reason);
+  }
+  // A sum rounded to f16 before the epilogue would be rounded twice.
+  if (dtype === 'f16' && steps.length > 1) throw unsupported(`${op} does not take f16 with an epilogue on ${name}`);
+}
+
+/**
+ * Whether a backend has an op, and takes it in that dtype.
+ *
+ * @throws {BackendError} UNSUPPORTED
+ */
+export function assertDType({ name, capabilities }: SupportSource, op: OpName, dtype: DType | undefined): void {
+  const { ops, dtypes } = capabilities;
+  if (!ops.includes(op)) throw unsupported(`${op} is not implemented`);
+  if (dtype !== undefined && dtypes[op]?.includes(dtype) !== true) {
+    throw unsupported(`${op} does not take dtype ${dtype} on ${name}`);
+  }
+}
+
+/** A `run` takes the dtypes of all of its operands, also where it is what another op becomes. */
+function assertStored(
+  { name, kernels }: SupportSource,
+  op: OpName,
+  { kernel }: CheckedRun,
+  layouts: readonly RunLayout[],
+): void {
+  for (const layout of layouts) {
+    if (kernels.run?.dtypes.includes(layout.dtype) === true) continue;
+    const what = op === 'run' ? `kernel ${kernel.name}: ${layout.name}` : op;
+    throw unsupported(`${what} needs run to take dtype ${layout.dtype}, which it does not on ${name}`);
+  }
+}
+
+function unsupported(reason: string): BackendError {
+  return new BackendError('UNSUPPORTED', reason);
+}
