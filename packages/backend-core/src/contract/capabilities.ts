@@ -10,9 +10,6 @@ export type DType = (typeof DTYPES)[number];
 /** Element type of the products, convolution and attention. */
 export type FloatDType = 'f32' | 'f16';
 
-/** Every {@link DType}: what `run` reads and writes. */
-export const DTYPES: readonly DType[] = ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'];
-
 /** Bytes per element. */
 export const BYTES_OF: Readonly<Record<DType, 1 | 2 | 4>> = { f32: 4, f16: 2, bf16: 2, i32: 4, u32: 4, i8: 1, u8: 1 };
 
