@@ -4,7 +4,7 @@
 /**
  * @typedef {object} DrawnCase
  * @property {string} id of a conformance case: an exact id need not be among the listed cases
- * @property {'gemm' | 'batchedGemm' | 'gemmF16' | 'attention' | 'conv2dForward' | 'reduce' | 'unary'} op
+ * @property {'gemm' | 'batchedGemm' | 'gemmF16' | 'attention' | 'conv2dForward' | 'topK' | 'reduce' | 'unary'} op
  * @property {Record<string, unknown>} call without pointers
  */
 
@@ -24,7 +24,7 @@ const MOST_WORK = 1.5e8;
 
 /** One case of a random op, or undefined where it would take long. @param {() => number} random @returns {DrawnCase | undefined} */
 export function drawCase(random) {
-  const draw = [drawProduct, drawProduct, drawProduct, drawAttention, drawConv2d, drawReduce, drawUnary];
+  const draw = [drawProduct, drawProduct, drawProduct, drawAttention, drawConv2d, drawTopK, drawReduce, drawUnary];
   return draw[Math.floor(random() * draw.length)]?.(random);
 }
 
@@ -89,6 +89,14 @@ function drawConv2d(random) {
     op: 'conv2dForward',
     call,
   };
+}
+
+/** @param {() => number} random @returns {DrawnCase | undefined} */
+function drawTopK(random) {
+  const [rows, columns] = [size(random, 3000), size(random, 1_000_000)];
+  const k = Math.min(columns, size(random, 256));
+  if (rows * columns > MOST_WORK / 50) return undefined;
+  return { id: `topK/exact/rows=${rows},columns=${columns},k=${k}`, op: 'topK', call: { rows, columns, k } };
 }
 
 /** @param {() => number} random @returns {DrawnCase | undefined} */

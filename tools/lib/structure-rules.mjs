@@ -1,7 +1,7 @@
 // @ts-check
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { families, headings, maxLines, opRooms, selfContained, separateRooms } from '../structure.mjs';
+import { definitions, derivedMark, headings, maxLines, opRooms, selfContained, separateRooms } from '../structure.mjs';
 
 /** @typedef {{ file: string, expected: string }} Violation */
 /** @typedef {ReturnType<typeof readTree>} Tree */
@@ -43,16 +43,30 @@ function importsOf(tree, file) {
   );
 }
 
+const definitionOf = (/** @type {string} */ op) => `${definitions.folder}/${op}.ts`;
+
+/** The ops that have a definition, by the names of their files. @param {Tree} tree */
+function opsOf(tree) {
+  return tree.files
+    .filter((file) => posix.dirname(file) === definitions.folder && !testFile.test(file))
+    .map((file) => posix.basename(file, '.ts'))
+    .filter((name) => !definitions.others.includes(name));
+}
+
 /** @type {Record<string, (tree: Tree) => Violation[]>} */
 const rules = {
   everyOpInEveryRoom: (tree) =>
-    opRooms
-      .flatMap((room) => room.ops.map((op) => ({ file: room.file(op), expected: `the room's file for ${op}` })))
-      .filter(({ file }) => !tree.has(file)),
+    [
+      { file: `${definitions.folder}/index.ts`, expected: 'the table of the ops' },
+      ...opsOf(tree).flatMap((op) =>
+        opRooms.map((room) => ({ file: room(op), expected: `the room's file for ${op}` })),
+      ),
+    ].filter(({ file }) => !tree.has(file)),
 
   everyFamilyInEveryBackend: (tree) =>
     tree.backends.flatMap((backend) =>
-      families
+      opsOf(tree)
+        .filter((op) => !tree.text(definitionOf(op)).includes(derivedMark))
         .map((family) => ({ single: `${backend}/src/kernels/${family}.ts`, family }))
         .filter(({ single }) => !tree.has(single) && !tree.has(single.replace(/\.ts$/, '/plan.ts')))
         .map(({ single, family }) => ({

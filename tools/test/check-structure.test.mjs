@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { root } from '../lib/paths.mjs';
-import { families, headings, opRooms } from '../structure.mjs';
+import { definitions, derivedMark, headings, opRooms } from '../structure.mjs';
+
+/** Ops with kernels of their own, and one that is a `run`. */
+const PRIMITIVES = ['gemm', 'conv2d', 'attention'];
+const DERIVED = 'unary';
 
 /** @type {string} */
 let tree;
@@ -25,7 +29,11 @@ function check() {
 
 beforeEach(() => {
   tree = mkdtempSync(join(tmpdir(), 'concord-structure-'));
-  for (const room of opRooms) for (const op of room.ops) write(room.file(op));
+  write(`${definitions.folder}/index.ts`);
+  write(`${definitions.folder}/gemm.test.ts`);
+  for (const op of PRIMITIVES) write(`${definitions.folder}/${op}.ts`);
+  write(`${definitions.folder}/${DERIVED}.ts`, `export const unary = { ${derivedMark} () => undefined };\n`);
+  for (const room of opRooms) for (const op of [...PRIMITIVES, DERIVED]) write(room(op));
   const readme = [...headings.package, ...headings.backend].join('\n\n');
   for (const name of ['backend-core', 'backend-cpu', 'backend-gadget', 'conformance', 'cli']) {
     write(`packages/${name}/README.md`, `# ${name}\n\n${readme}\n`);
@@ -36,7 +44,7 @@ beforeEach(() => {
     write(`packages/backend-${name}/src/${name}-backend.ts`);
     write(`packages/backend-${name}/test/conformance.test.ts`);
   }
-  for (const family of families) {
+  for (const family of PRIMITIVES) {
     write(`packages/backend-cpu/src/kernels/${family}.ts`);
     write(`packages/backend-gadget/src/kernels/${family}/plan.ts`);
   }
@@ -49,14 +57,14 @@ test('a tree with every file in its room is accepted', () => {
 });
 
 const mustExist = [
-  'packages/backend-core/src/ops/conv2d.ts',
-  'packages/backend-core/src/ops/top-k.ts',
+  'packages/backend-core/src/ops/index.ts',
   'packages/backend-cpu/src/reference/attention.ts',
-  'packages/backend-cpu/src/kernels/attention.ts',
+  'packages/backend-cpu/src/reference/unary.ts',
+  'packages/backend-cpu/src/kernels/conv2d.ts',
   'packages/backend-cpu/src/provider.ts',
   'packages/backend-gadget/src/gadget-backend.ts',
   'packages/backend-gadget/test/conformance.test.ts',
-  'packages/conformance/src/cases/gemm-f16.ts',
+  'packages/conformance/src/cases/gemm.ts',
   'packages/cli/README.md',
 ];
 
@@ -68,11 +76,21 @@ test.each(mustExist)('%s missing is reported', (file) => {
   expect(lines[0]).toContain(`${file}: expected `);
 });
 
+test('of a new op every other file is named', () => {
+  write(`${definitions.folder}/top-k.ts`);
+  expect(check().lines.map((line) => line.split(': ')[0])).toEqual([
+    'packages/backend-cpu/src/reference/top-k.ts',
+    'packages/conformance/src/cases/top-k.ts',
+    'packages/backend-cpu/src/kernels/top-k.ts',
+    'packages/backend-gadget/src/kernels/top-k.ts',
+  ]);
+});
+
 test('a family without its plan is reported', () => {
-  rmSync(join(tree, 'packages/backend-gadget/src/kernels/conv2d/plan.ts'));
-  write('packages/backend-gadget/src/kernels/conv2d/tiled.wgsl.ts');
+  rmSync(join(tree, 'packages/backend-gadget/src/kernels/attention/plan.ts'));
+  write('packages/backend-gadget/src/kernels/attention/flash.wgsl.ts');
   expect(check().lines).toEqual([
-    'packages/backend-gadget/src/kernels/conv2d.ts: expected the kernels for conv2d: this file, or kernels/conv2d/plan.ts',
+    'packages/backend-gadget/src/kernels/attention.ts: expected the kernels for attention: this file, or kernels/attention/plan.ts',
   ]);
 });
 
@@ -83,7 +101,6 @@ const skipped = ['describe', 'skip', 'each'].join('.');
 const planted = /** @type {const} */ ([
   ['packages/backend-cpu/src/kernels/gemm.ts', "import { gemm } from '../reference/gemm.ts';", 'no import from'],
   ['packages/backend-cpu/src/reference/helpers.ts', "export * from '../kernels/gemm.ts';", 'no import from'],
-  ['packages/backend-cpu/src/reference/run.ts', "import { phasesOf } from '@concord/kernel';", 'no import from'],
   ['packages/backend-core/src/clock.ts', "import { hrtime } from 'node:process';", 'found node:process'],
   ['packages/backend-core/src/lazy.ts', "const lodash = await import('lodash');", 'found lodash'],
   ['packages/backend-core/package.json', '{ "dependencies": { "lodash": "4.0.0" } }', 'found lodash'],

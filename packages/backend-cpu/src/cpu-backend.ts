@@ -12,6 +12,7 @@ import { cpuDevice } from './cpu-device.ts';
 import { attention } from './kernels/attention.ts';
 import { conv2d } from './kernels/conv2d.ts';
 import { gemm, type Storage } from './kernels/gemm.ts';
+import { topK } from './kernels/top-k.ts';
 
 /** What `native` of a {@link CpuBackend} gives. */
 export interface CpuNative {
@@ -53,6 +54,7 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
       dtypes: F32,
       run: (call) => attention(call, floats(call.q), floats(call.k), floats(call.v), floats(call.o)),
     },
+    topK: { dtypes: F32, run: (call) => topK(call, words(call.input), words(call.values), words(call.indices)) },
     run: { dtypes: DTYPES, run: evaluateRun },
   };
 
@@ -110,6 +112,10 @@ function bytes({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8A
 
 function floats({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Float32Array {
   return new Float32Array(buffer, byteOffset, byteLength / 4);
+}
+
+function words({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Int32Array {
+  return new Int32Array(buffer, byteOffset, byteLength / 4);
 }
 
 function elements(operand: Operand<ArrayBuffer>, dtype: FloatDType): Storage {

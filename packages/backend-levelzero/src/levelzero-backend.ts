@@ -13,6 +13,7 @@ import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
 import { refuseBuiltIn } from './kernels/built-in.ts';
 import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
+import { MOST_K } from './kernels/top-k/plan.ts';
 import { tryMatrixEngines } from './matrix-engine-trial.ts';
 import type { LevelZeroNative } from './native.ts';
 import { loadedModule, nativeArguments } from './native-launch.ts';
@@ -35,6 +36,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
     attention: this.#kernel('attention', F32),
+    topK: this.#kernel('topK', F32),
     run: { ...this.#kernel('run', FLOATS), refuse: refuseBuiltIn, covers: 'some' },
   };
   readonly #options: LevelZeroOptions;
@@ -63,7 +65,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     });
     return {
       device: client.deviceInfo,
-      limits: { maxAllocationBytes: client.traits.maxAllocationBytes, maxHeadDim: 256, maxTopK: 256 },
+      limits: { maxAllocationBytes: client.traits.maxAllocationBytes, maxHeadDim: 256, maxTopK: MOST_K },
       numerics: { f32Subnormals: 'may-flush' },
     };
   }

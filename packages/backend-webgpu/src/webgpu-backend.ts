@@ -25,6 +25,7 @@ import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
 import { paramWords } from './kernels/run/params.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
+import { MOST_K } from './kernels/top-k/plan.ts';
 import { f16Fault } from './f16-trial.ts';
 import { matrixUnitsFault } from './matrix-units-trial.ts';
 
@@ -88,6 +89,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
     attention: this.#kernel('attention', F32),
+    topK: this.#kernel('topK', F32),
     run: this.#kernel('run', DTYPES),
   };
   readonly #options: WebGpuOptions;
@@ -122,7 +124,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     if (this.#matrixUnitsFault !== undefined) client.renounceMatrixUnits();
     return {
       device: client.deviceInfo,
-      limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256, maxTopK: 256 },
+      limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256, maxTopK: MOST_K },
       numerics: { f32Subnormals: 'may-flush' },
     };
   }

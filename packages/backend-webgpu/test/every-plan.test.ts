@@ -11,7 +11,7 @@ import { TEST_DEVICES } from './support/traits.ts';
 
 /** A call without its pointers, and the names of those. */
 interface Drawn {
-  readonly op: 'gemm' | 'batchedGemm' | 'conv2dForward' | 'attention' | 'reduce' | 'unary' | 'binary';
+  readonly op: 'gemm' | 'batchedGemm' | 'conv2dForward' | 'attention' | 'topK' | 'reduce' | 'unary' | 'binary';
   readonly operands: readonly string[];
   readonly call: Readonly<Record<string, unknown>>;
   /** Which place each operand goes to. Default: the first to the first, and so on. */
@@ -101,6 +101,17 @@ function drawAttention(most: number): fc.Arbitrary<Drawn> {
     .map((call) => ({ op: 'attention', operands: ['q', 'k', 'v', 'o'], call }));
 }
 
+function drawTopK(most: number): fc.Arbitrary<Drawn> {
+  // Of the smallest windows no part has room for more.
+  const k = fc.integer({ min: 1, max: Math.min(256, 2 * most) });
+  return fc
+    .record({ rows: size(30), columns: fc.oneof(size(most), size(40 * most)), k, largest: fc.boolean() })
+    .map(({ rows, columns, k: wanted, largest }) => {
+      const call = { rows, columns, k: Math.min(wanted, columns), largest };
+      return { op: 'topK', operands: ['input', 'values', 'indices'], call };
+    });
+}
+
 function drawReduce(most: number): fc.Arbitrary<Drawn> {
   const extent = fc.oneof(size(most), fc.constant(0), size(40 * most));
   return fc
@@ -174,7 +185,9 @@ it.each(cases)('plans for $name', async ({ traits, most }) => {
   await backend.init();
   const places = makePlaces(backend);
   const compiled = new Set(allKernels(traits).map(({ code }) => code));
-  const calls = [drawProduct, drawConv2d, drawAttention, drawReduce, drawElementwise].map((draw) => draw(most));
+  const calls = [drawProduct, drawConv2d, drawAttention, drawTopK, drawReduce, drawElementwise].map((draw) =>
+    draw(most),
+  );
   let refused = 0;
   fc.assert(
     fc.property(

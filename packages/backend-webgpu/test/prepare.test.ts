@@ -1,4 +1,5 @@
 import type { OpPlan } from '@concord/backend-core';
+import { type DefinedOp, OPS } from '@concord/backend-core/implement';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { WebGpuBackend } from '../src/index.ts';
 
@@ -23,6 +24,7 @@ const PLANS: readonly OpPlan[] = [
     },
   },
   { op: 'attention', call: { batch: 1, heads: 2, seqQ: 16, seqKv: 16, headDim: 32, scale: 1 } },
+  { op: 'topK', call: { rows: 3, columns: 5000, k: 20 } },
   { op: 'reduce', call: { op: 'mean', shape: [3, 1000], axis: 1 } },
   { op: 'unary', call: { op: 'gelu', n: 1000 } },
   { op: 'binary', call: { op: 'pow', n: 1000 } },
@@ -34,10 +36,8 @@ it.each(PLANS)('after prepare, $op compiles nothing more', async ({ op, call }) 
   expect(done).toHaveBeenLastCalledWith(1, 1);
 
   const createPipeline = vi.spyOn(backend.native.device, 'createComputePipeline');
-  const names = { conv2dForward: 'input filter output', attention: 'q k v o', reduce: 'input output' };
-  const others = { unary: 'input output', binary: 'a b output' };
-  const operands = ({ ...names, ...others } as Record<string, string>)[op] ?? 'a b c';
-  const pointers = Object.fromEntries(operands.split(' ').map((name) => [name, backend.alloc(2 ** 17)]));
+  const { operands } = OPS[op as DefinedOp];
+  const pointers = Object.fromEntries(operands.map((name) => [name, backend.alloc(2 ** 17)]));
   (backend[op] as (call: object) => void).call(backend, { ...call, ...pointers });
   await backend.synchronize();
   expect(createPipeline).not.toHaveBeenCalled();

@@ -18,6 +18,7 @@ const OPS = `({ backend, a, b, c }) => ({
   'attention causal': () => backend.attention({
     q: a, k: a, v: a, o: c, batch: 1, heads: 2, seqQ: 16, seqKv: 16, headDim: 16, scale: 1, causal: true,
   }),
+  topK: () => backend.topK({ rows: 64, columns: 64, k: 8, input: a, values: b, indices: c }),
   'reduce rows': () => backend.reduce({ op: 'mean', shape: [64, 64], axis: 1, input: a, output: c }),
   'reduce columns': () => backend.reduce({ op: 'sum', shape: [64, 64], axis: 0, input: a, output: c }),
   gelu: () => backend.unary({ op: 'gelu', n: 4096, input: a, output: c }),

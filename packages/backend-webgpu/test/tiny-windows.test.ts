@@ -1,3 +1,4 @@
+import { allCases } from '@concord/conformance';
 import { describeConformance } from '@concord/conformance/vitest';
 import { WebGpuBackend } from '../src/index.ts';
 
@@ -6,7 +7,9 @@ const TINY_BYTES = 4096;
 /** One channel of an image is the least that conv2d can bind: the largest of a case has 90,600 bytes. */
 const CHANNEL_BYTES = 96 * 1024;
 
-const OPS = ['memory', 'gemm', 'batchedGemm', 'gemmF16', 'conv2dForward', 'attention', 'reduce', 'unary', 'binary'];
+/** What the cases are of, but for those that have no tensors. */
+const OPS = new Set(allCases().map(({ op }) => op));
+OPS.delete('lifecycle');
 
 for (const op of OPS) {
   const maxBindingBytes = op === 'conv2dForward' ? CHANNEL_BYTES : TINY_BYTES;

@@ -16,6 +16,7 @@ import { runRefusalCases } from './cases/run/refusals.ts';
 import { runSequenceCases } from './cases/run/sequences.ts';
 import { runSuite } from './cases/run/suite.ts';
 import { refusalCases } from './cases/refusals.ts';
+import { topKSuite } from './cases/top-k.ts';
 import { unarySuite } from './cases/unary.ts';
 import { uncheckedOperandsCases } from './cases/unchecked-operands.ts';
 import { zeroSizeCases } from './cases/zero-sizes.ts';
@@ -30,6 +31,7 @@ export const SUITES: readonly Suite[] = [
   conv2dSuite,
   attentionSuite,
   runSuite,
+  topKSuite,
   reduceSuite,
   unarySuite,
   binarySuite,

@@ -64,7 +64,7 @@ export interface CheckedConv2d extends CheckedCall {
   readonly dilation: HeightWidth;
   readonly groups: number;
   readonly dtype: FloatDType;
-  readonly epilogue: CheckedEpilogue | undefined;
+  readonly epilogue?: CheckedEpilogue | undefined;
 }
 
 /** `conv2dForward`. */

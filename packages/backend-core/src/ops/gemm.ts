@@ -85,7 +85,7 @@ export interface CheckedGemm extends CheckedCall {
   readonly strideC: number;
   readonly batchCount: number;
   readonly dtype: FloatDType;
-  readonly epilogue: CheckedEpilogue | undefined;
+  readonly epilogue?: CheckedEpilogue | undefined;
 }
 
 const TRANSPOSES: readonly Transpose[] = ['N', 'T', 'C'];

@@ -6,6 +6,7 @@ import type { CheckedCall, OpDefinition } from './op-definition.ts';
 /** Shape of the selection of the k greatest (or least) of each row, sorted. */
 export interface TopKShape {
   readonly rows: number;
+  /** At most 2^32 - 1. */
   readonly columns: number;
   /** At most `columns` and `capabilities.limits.maxTopK`. */
   readonly k: number;

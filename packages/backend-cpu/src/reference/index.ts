@@ -12,5 +12,6 @@ export { erfcReference } from './erfc.ts';
 export { type GemmOffsets, gemmReference } from './gemm.ts';
 export { reduceReference } from './reduce.ts';
 export type { Reference, Values } from './result.ts';
+export { topKReference } from './top-k.ts';
 export { unaryFunction, unaryReference } from './unary.ts';
 export * from './run/index.ts';

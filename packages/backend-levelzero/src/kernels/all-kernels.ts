@@ -5,9 +5,10 @@ import { allKernels as gemm } from './gemm/plan.ts';
 import type { Kernel } from './kernel.ts';
 import type { DeviceTraits } from './recorder.ts';
 import { allKernels as reduce } from './reduce/plan.ts';
+import { allKernels as topK } from './top-k/plan.ts';
 import { allKernels as unary } from './unary/plan.ts';
 
-const FAMILIES = [gemm, conv2d, attention, reduce, unary, binary];
+const FAMILIES = [gemm, conv2d, attention, topK, reduce, unary, binary];
 
 /** Every kernel that can run on such a device: every variant of every family, with every set of parameters. */
 export function allKernels(traits: DeviceTraits): readonly Kernel[] {

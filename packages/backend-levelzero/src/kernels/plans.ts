@@ -4,6 +4,7 @@ import { planBuiltIn } from './built-in.ts';
 import { planConv2d } from './conv2d/plan.ts';
 import { planGemm } from './gemm/plan.ts';
 import type { DeviceMemory, Recorder } from './recorder.ts';
+import { planTopK } from './top-k/plan.ts';
 
 /**
  * Plans a checked call with its operands.
@@ -19,7 +20,7 @@ export function planCall({ kernel, call }: ResolvedCall<DeviceMemory>, recorder:
     case 'attention':
       return planAttention(call, recorder);
     case 'topK':
-      throw new Error('no topK yet');
+      return planTopK(call, recorder);
     case 'run':
       return planBuiltIn(call, recorder);
   }

@@ -4,6 +4,7 @@ import { planConv2d } from './conv2d/plan.ts';
 import { planGemm } from './gemm/plan.ts';
 import type { StorageBuffer, Recorder } from './recorder.ts';
 import { planRun } from './run/plan-run.ts';
+import { planTopK } from './top-k/plan.ts';
 
 /**
  * Plans a checked call with its operands.
@@ -19,7 +20,7 @@ export function planCall({ kernel, call }: ResolvedCall<StorageBuffer>, recorder
     case 'attention':
       return planAttention(call, recorder);
     case 'topK':
-      throw new Error('no topK yet');
+      return planTopK(call, recorder);
     case 'run':
       return planRun(call, recorder);
   }

@@ -1,8 +1,13 @@
-import { type BackendKernels, BaseBackend, type InitResult } from '@concord/backend-core/implement';
-import { planAttention } from '../../src/kernels/attention/plan.ts';
-import { planBuiltIn, refuseBuiltIn } from '../../src/kernels/built-in.ts';
-import { planConv2d } from '../../src/kernels/conv2d/plan.ts';
-import { planGemm } from '../../src/kernels/gemm/plan.ts';
+import type { FloatDType } from '@concord/backend-core';
+import {
+  type BackendKernels,
+  BaseBackend,
+  type InitResult,
+  type KernelCall,
+  type ResolvedCall,
+} from '@concord/backend-core/implement';
+import { refuseBuiltIn } from '../../src/kernels/built-in.ts';
+import { planCall } from '../../src/kernels/plans.ts';
 import type { DeviceTraits, StorageBuffer } from '../../src/kernels/recorder.ts';
 import { fakeBuffer, PlanRecorder } from './plan-recorder.ts';
 
@@ -13,15 +18,11 @@ export class PlanningBackend extends BaseBackend<StorageBuffer> {
   readonly name = 'planning';
   readonly native = null;
   protected readonly kernels: BackendKernels<StorageBuffer> = {
-    gemm: { dtypes: ['f32', 'f16'], run: (call) => planGemm(call, this.#newRecorder()) },
-    conv2dForward: { dtypes: ['f32'], run: (call) => planConv2d(call, this.#newRecorder()) },
-    attention: { dtypes: ['f32'], run: (call) => planAttention(call, this.#newRecorder()) },
-    run: {
-      dtypes: ['f32', 'f16'],
-      covers: 'some',
-      refuse: refuseBuiltIn,
-      run: (call) => planBuiltIn(call, this.#newRecorder()),
-    },
+    gemm: this.#kernel('gemm', ['f32', 'f16']),
+    conv2dForward: this.#kernel('conv2dForward', ['f32']),
+    attention: this.#kernel('attention', ['f32']),
+    topK: this.#kernel('topK', ['f32']),
+    run: { ...this.#kernel('run', ['f32', 'f16']), covers: 'some', refuse: refuseBuiltIn },
   };
   /** What the last call launched. */
   recorder: PlanRecorder;
@@ -50,8 +51,16 @@ export class PlanningBackend extends BaseBackend<StorageBuffer> {
   protected doFill(): void {}
   protected async doSynchronize(): Promise<void> {}
 
-  #newRecorder(): PlanRecorder {
-    this.recorder = new PlanRecorder(this.recorder.traits);
-    return this.recorder;
+  #kernel<Name extends KernelCall['kernel']>(
+    kernel: Name,
+    dtypes: readonly FloatDType[],
+  ): NonNullable<BackendKernels<StorageBuffer>[Name]> {
+    return {
+      dtypes,
+      run: (call: ResolvedCall<StorageBuffer>['call']) => {
+        this.recorder = new PlanRecorder(this.recorder.traits);
+        planCall({ kernel, call } as ResolvedCall<StorageBuffer>, this.recorder);
+      },
+    } as NonNullable<BackendKernels<StorageBuffer>[Name]>;
   }
 }

@@ -14,6 +14,7 @@ import { runGatherMutants } from './run/gathers.ts';
 import { runNodeMutants } from './run/nodes.ts';
 import { runStorageMutants } from './run/storage.ts';
 import { runViewMutants } from './run/views.ts';
+import { topKMutants } from './top-k.ts';
 
 export type { Mutant } from './mutant.ts';
 
@@ -23,6 +24,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...productF16Mutants,
   ...conv2dMutants,
   ...attentionMutants,
+  ...topKMutants,
   ...reduceMutants,
   ...elementwiseMutants,
   ...memoryMutants,

@@ -1,4 +1,5 @@
 import { BackendError, type ComputeBackend, type DevicePtr, type OpName, OP_NAMES } from '@concord/backend-core';
+import { OPS } from '@concord/backend-core/implement';
 import type { CpuBackend } from '@concord/backend-cpu';
 import { inFront, type Mutant } from './mutant.ts';
 
@@ -51,12 +52,11 @@ const CHECK_BUGS: Readonly<Record<string, (backend: CpuBackend) => Partial<Compu
     run(call);
     if (isNull(call)) throw new BackendError('INVALID_ARGUMENT', 'unknown handle 0');
   }),
-  'zero sizes refused': everyOp((call, run) => {
-    const sizes = Object.entries(call ?? {}).filter(([name]) => /^(m|n|batch|heads|batchCount)$/.test(name));
-    const lists = Object.values(call ?? {}).filter(Array.isArray);
-    const hasZero = sizes.some(([, value]) => value === 0) || lists.some((list) => list[0] === 0 && list.length > 2);
-    const isEmptyOutput = Array.isArray(call?.['shape']) && call['shape'].includes(0);
-    if (hasZero || isEmptyOutput) throw new BackendError('INVALID_ARGUMENT', 'sizes must be positive');
+  'zero sizes refused': everyOp((call, run, op) => {
+    const sizes = op === 'run' ? ['shape'] : OPS[op].sample.nothingToDo.flatMap(Object.keys);
+    if (sizes.some((name) => [call?.[name]].flat().includes(0))) {
+      throw new BackendError('INVALID_ARGUMENT', 'sizes must be positive');
+    }
     run(call);
   }),
 };

@@ -1,0 +1,157 @@
+import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
+import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { elementOf, entryOf, keyOf, type Part, partOf, passParameters, type Source } from './pass.spv.ts';
+import { SORT_GROUP, sortEntries } from './sort-entries.ts';
+
+/** Elements that a work-item looks at in one step. */
+const WAYS = 8;
+
+/** Entries in the memory of a group, by how many of them may be the best so far. */
+export const SELECT_SIZES: readonly (readonly [mostK: number, size: number])[] = [
+  [16, 256],
+  [64, 512],
+  [256, 1024],
+];
+
+/**
+ * Selects the best of a part of any length by a group that reads it once, for GPUs. The k best so far are at the start of an
+ * array in workgroup memory; what is better than the worst of them is put behind them, wherever there is room, and when there
+ * is none the whole array is sorted. Of elements in random order few come that far.
+ */
+export const select: (params: { source: Source; size: number }) => Kernel = variants(({ source, size }) =>
+  defineKernel<string>({
+    name: `top-k/select ${source} ${size}`,
+    parameters: passParameters(source),
+    groupSize: [SORT_GROUP, 1, 1],
+    write: (k, { args }) => {
+      const [u32, u64] = [k.types.int(32), k.types.int(64)];
+      const self = k.uconvert(k.localId(0), u32);
+      const part = partOf(k, source, args, groupIndex(k));
+      const list = new BestSoFar(k, size, self, args['k'] as Value);
+      list.clear();
+      k.forLoop({ to: part.count, step: SORT_GROUP * WAYS }, [k.constant(u64, 0)], (start, [before]) => {
+        const drawn = loadStep(k, part, k.add(start, self), args['flip'] as Value);
+        const entries = drawn.map((entry) => betterThan(k, entry, before as Value));
+        return [list.take(entries, before as Value)];
+      });
+      list.sort();
+      k.forLoop({ from: self, to: part.size, step: SORT_GROUP }, [], (rank) => {
+        part.store(rank, elementOf(k, list.entry(rank)));
+      });
+    },
+  }),
+);
+
+/** The entries of a work-item in one step, from its first element on. */
+function loadStep(k: FunctionBuilder, { input, count }: Part, first: Value, flip: Value): Value[] {
+  const u64 = k.types.int(64);
+  const last = k.sub(count, 1);
+  const places = Array.from({ length: WAYS }, (_, way) => k.add(first, way * SORT_GROUP));
+  const loaded = places.map((at) => k.load(k.at(input, k.uconvert(k.math('u_min', at, last), u64))));
+  return places.map((at, way) =>
+    k.select(k.ult(at, count), entryOf(k, keyOf(k, loaded[way] as Value, flip), at), k.constant(u64, 0)),
+  );
+}
+
+function betterThan(k: FunctionBuilder, entry: Value, worst: Value): Value {
+  return k.select(k.ugt(entry, worst), entry, k.constant(entry.type, 0));
+}
+
+/** The array in workgroup memory: the best so far, sorted, and behind them what may be better than some of them. */
+class BestSoFar {
+  readonly #k: FunctionBuilder;
+  readonly #size: number;
+  readonly #self: Value;
+  /** How many are wanted. */
+  readonly #wanted: Value;
+  readonly #entries: Value;
+  /** How many came behind the best, those without room included. */
+  readonly #filled: Value;
+
+  constructor(k: FunctionBuilder, size: number, self: Value, wanted: Value) {
+    this.#k = k;
+    this.#size = size;
+    this.#self = self;
+    this.#wanted = wanted;
+    this.#entries = k.localArray(k.types.int(64), size);
+    this.#filled = k.at(k.localArray(k.types.int(32), 1), 0);
+  }
+
+  entry(at: Value): Value {
+    return this.#k.load(this.#placeOf(at));
+  }
+
+  clear(): void {
+    const k = this.#k;
+    this.#clearFrom(k.constant(k.types.int(32), 0));
+  }
+
+  sort(): void {
+    sortEntries(this.#k, this.#entries, this.#self, this.#size, this.#size);
+  }
+
+  /**
+   * Takes the entries of each work-item that are not 0, however many. All work-items have to come by.
+   *
+   * @param worst - the worst of the best so far
+   * @returns the worst of the best, after what was sorted meanwhile
+   */
+  take(entries: readonly Value[], worst: Value): Value {
+    const k = this.#k;
+    const room = k.sub(k.constant(k.types.int(32), this.#size), this.#wanted);
+    const [after] = k.whileLoop(
+      [worst, ...this.#put(entries)],
+      ([, came]) => k.ugt(came as Value, room),
+      (carried) => {
+        const [, , ...left] = carried;
+        this.sort();
+        const better = this.entry(k.sub(this.#wanted, 1));
+        this.#clearFrom(this.#wanted);
+        return [better, ...this.#put(left.map((entry) => betterThan(k, entry, better)))];
+      },
+    );
+    return after as Value;
+  }
+
+  /** Puts entries where there is room; how many came, and those that found none. */
+  #put(entries: readonly Value[]): [came: Value, ...left: Value[]] {
+    const k = this.#k;
+    const u32 = k.types.int(32);
+    const none = k.constant(u32, 0);
+    const counts = entries.map((entry) => k.select(k.ne(entry, 0), k.constant(u32, 1), none));
+    const own = counts.reduce((sum, count) => k.add(sum, count));
+    const left = k.ifElse(
+      k.ne(own, 0),
+      () => {
+        let slot = k.add(this.#wanted, k.atomic('add', this.#filled, own));
+        return entries.map((entry, way) => {
+          const fits = k.and(k.ne(entry, 0), k.ult(slot, this.#size));
+          const place = this.#placeOf(slot);
+          k.when(fits, () => k.store(place, entry));
+          slot = k.add(slot, counts[way] as Value);
+          return k.select(fits, k.constant(entry.type, 0), entry);
+        });
+      },
+      () => entries,
+    );
+    k.barrier();
+    const came = k.load(this.#filled);
+    k.barrier();
+    return [came, ...left];
+  }
+
+  #clearFrom(first: Value): void {
+    const k = this.#k;
+    const size = k.constant(k.types.int(32), this.#size);
+    k.forLoop({ from: k.add(first, this.#self), to: size, step: SORT_GROUP }, [], (slot) => {
+      k.store(this.#placeOf(slot), k.constant(k.types.int(64), 0));
+    });
+    k.when(k.eq(this.#self, 0), () => k.store(this.#filled, k.constant(k.types.int(32), 0)));
+    k.barrier();
+  }
+
+  #placeOf(at: Value): Value {
+    return this.#k.at(this.#entries, this.#k.uconvert(at, this.#k.types.int(64)));
+  }
+}

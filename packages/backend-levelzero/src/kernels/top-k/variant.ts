@@ -1,0 +1,67 @@
+import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
+import type { DeviceTraits } from '../recorder.ts';
+import { SELECT_SIZES } from './select.spv.ts';
+import { SORT_ENTRIES } from './sort.spv.ts';
+
+/** Rows of `length` elements, of each of which the k best are wanted. */
+export interface Lists {
+  readonly rows: number;
+  readonly length: number;
+  readonly k: number;
+}
+
+/** Which kernel selects, and the parts of a row from which it does so: `chunk` elements long. */
+export interface Variant extends NamedVariant {
+  readonly kind: 'lane' | 'sort' | 'select';
+  readonly chunk: number;
+}
+
+/** Largest k that kernels have room for. */
+export const MOST_K = 256;
+
+/** Every variant, of which each device and shape has some. */
+export const VARIANT_IDS: readonly string[] = ['top-k/lane', 'top-k/sort', 'top-k/select'];
+
+/** Elements of a part are counted in 32 bits, with a sign where they are indices. */
+const MOST_CHUNK = 2 ** 30;
+/** Pieces of work for each thread of a CPU, and elements that are not worth sharing out among threads. */
+const CPU = { perUnit: 8, least: 8192 };
+/** Groups that keep a core of a GPU busy, rows that are one group's, and parts that are not worth another pass. */
+const GPU = { perUnit: 8, whole: 16_384, least: 4096, step: 2048 };
+
+/** How rows can be selected from, and what is best as far as is known. */
+export function variantsFor(lists: Lists, traits: DeviceTraits): VariantQuestion<Variant> {
+  const { rows, length, k } = lists;
+  const candidates = traits.isCpuLike ? [laneVariant(lists, traits)] : gpuVariants(lists, traits);
+  const shapeClass = (): string => `top-k ${[rows, length, k].map(sizeStep).join(' ')}`;
+  return { shapeClass, candidates, preferred: candidates[0] as Variant };
+}
+
+/** Entries of the array that `select` keeps k in. */
+export function selectSize(k: number): number {
+  return SELECT_SIZES.find(([most]) => k <= most)?.[1] ?? SORT_ENTRIES;
+}
+
+function laneVariant({ rows, length, k }: Lists, { computeUnits }: DeviceTraits): Variant {
+  const wanted = Math.ceil((rows * length) / (computeUnits * CPU.perUnit));
+  const chunk = Math.min(length, MOST_CHUNK, Math.max(wanted, CPU.least, 2 * k));
+  return { id: 'top-k/lane', kind: 'lane', chunk };
+}
+
+/** Best first. */
+function gpuVariants({ rows, length, k }: Lists, { computeUnits }: DeviceTraits): readonly Variant[] {
+  const chunk = selectChunk({ rows, length, k }, computeUnits * GPU.perUnit);
+  const select: Variant = { id: 'top-k/select', kind: 'select', chunk };
+  if (length > SORT_ENTRIES) return [select];
+  const sort: Variant = { id: 'top-k/sort', kind: 'sort', chunk: length };
+  return length <= selectSize(k) ? [sort, select] : [select, sort];
+}
+
+/** With parts as long as the list of their candidates both passes take the same time. */
+function selectChunk({ rows, length, k }: Lists, groups: number): number {
+  if (length <= GPU.whole) return length;
+  const shortest = Math.max(GPU.least, Math.sqrt(length * k));
+  const wanted = Math.min(Math.floor(groups / rows), Math.floor(length / shortest));
+  const parts = Math.max(wanted, Math.ceil(length / MOST_CHUNK));
+  return parts <= 1 ? length : Math.min(MOST_CHUNK, Math.ceil(length / parts / GPU.step) * GPU.step);
+}

@@ -1,0 +1,95 @@
+import type { Kernel } from '../kernel.ts';
+import { bindable } from '../operands.ts';
+import type { DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
+import { lane, LANE_SIZES } from './lane.wgsl.ts';
+import { type Source, SOURCES } from './pass.wgsl.ts';
+import { select, SELECT_SIZES } from './select.wgsl.ts';
+import { sort, SORT_ENTRIES, SORT_ROOMS } from './sort.wgsl.ts';
+import { type Lists, selectSize, type Variant } from './variant.ts';
+
+/** What a pass selects from: elements by their columns, or candidates with their places. */
+export interface From {
+  readonly input: Span;
+  readonly places?: Span;
+}
+
+/** Where a pass puts what it selects. */
+export interface Into {
+  readonly values: Span;
+  readonly indices: Span;
+}
+
+/** How one pass selects. */
+export interface Pass {
+  readonly variant: Variant;
+  readonly largest: boolean;
+  /** How far the results of two rows are apart. */
+  readonly results: number;
+  /** The column of the first element. */
+  readonly base: number;
+}
+
+/** Launches a pass over packed rows that fit their bindings. */
+export function launchPass(pass: Pass, lists: Lists, from: From, into: Into, recorder: Recorder): void {
+  const { rows, length, k } = lists;
+  const { variant, largest, results, base } = pass;
+  const bound = (span: Span) => bindable(span, recorder.traits.storageAlignment);
+  const input = bound(from.input);
+  const places = from.places && bound(from.places);
+  const values = bound(into.values);
+  const indices = bound(into.indices);
+  const parts = Math.ceil(length / variant.chunk);
+  const items = rows * parts;
+  const { kernel, perGroup } = kernelOf(variant, k, places === undefined ? 'elements' : 'candidates');
+  const storage: Launch['storage'] = {
+    input: input.span,
+    ...(places === undefined ? {} : { places: places.span }),
+    values: values.span,
+    indices: indices.span,
+  };
+  recorder.launch({
+    kernel,
+    storage,
+    uniforms: {
+      items,
+      parts,
+      length,
+      chunk: variant.chunk,
+      k,
+      results,
+      flip: largest ? 0 : 0xffff_ffff,
+      base,
+      input_at: input.byteOffset / 4,
+      places_at: (places?.byteOffset ?? 0) / 4,
+      values_at: values.byteOffset / 4,
+      indices_at: indices.byteOffset / 4,
+    },
+    groups: Math.ceil(items / perGroup),
+    variant: variant.id,
+  });
+}
+
+/** The kernel of a variant, and how many parts a workgroup takes. */
+function kernelOf({ kind, chunk }: Variant, k: number, source: Source): { kernel: Kernel; perGroup: number } {
+  switch (kind) {
+    case 'lane': {
+      const [room, size] = LANE_SIZES.find(([most]) => k <= most) as readonly [number, number];
+      return { kernel: lane({ source, room, size }), perGroup: size };
+    }
+    case 'sort': {
+      const room = SORT_ROOMS.find((most) => chunk <= most) as number;
+      return { kernel: sort({ source, room }), perGroup: SORT_ENTRIES / room };
+    }
+    case 'select':
+      return { kernel: select({ source, size: selectSize(k) }), perGroup: 1 };
+  }
+}
+
+/** Every kernel of the family. */
+export function allKernels({ isSoftware }: DeviceTraits): readonly Kernel[] {
+  return SOURCES.flatMap((source) => [
+    ...LANE_SIZES.map(([room, size]) => lane({ source, room, size })),
+    ...(isSoftware ? [] : SORT_ROOMS.map((room) => sort({ source, room }))),
+    ...(isSoftware ? [] : SELECT_SIZES.map(([, size]) => select({ source, size }))),
+  ]);
+}

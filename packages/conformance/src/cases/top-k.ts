@@ -1,0 +1,291 @@
+import type { TopKShape } from '@concord/backend-core';
+import { topKReference } from '@concord/backend-cpu/reference';
+import { compareAll, compareBytes } from '../checks/compare.ts';
+import { type CaseContext, expectThat } from '../harness/case.ts';
+import { type ExpectedError, expectThrows } from '../harness/expect-error.ts';
+import type { Random } from '../harness/random.ts';
+import { sampleOf, withNullPointers } from '../harness/sample-calls.ts';
+import { defineSuite, type Suite } from '../harness/suite.ts';
+import { Workspace } from '../harness/workspace.ts';
+import { TOP_K_TEXTS } from '../texts/top-k.ts';
+
+/** Parameters of topK. */
+export type TopKParams = {
+  readonly rows: number;
+  readonly columns: number;
+  readonly k: number;
+  /** `largest: false`. */
+  readonly least: boolean;
+  readonly offset: number;
+  readonly together: boolean;
+  readonly seed: number;
+};
+
+/** Neighbours of these are where kernels cut rows. */
+const STEPS = [8, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 65_536];
+/** NaN of both signs, quiet and signalling, and with more in it than that. */
+const NANS = [0x7fc0_0000, 0xffc0_0000, 0x7f80_0001, 0xffff_ffff, 0x7fc1_2345];
+const NEGATIVE_ZERO = 0x8000_0000;
+
+function shapeOf({ rows, columns, k, least }: TopKParams): TopKShape {
+  return { rows, columns, k, largest: !least };
+}
+
+/** The selection, as the device wrote it, in words of 32 bits. */
+async function select(
+  { backend }: CaseContext,
+  params: TopKParams,
+  elements: Float32Array,
+): Promise<{ readonly values: Uint32Array; readonly indices: Uint32Array }> {
+  const { rows, k, offset: offsetBytes, together } = params;
+  const workspace = new Workspace(backend, { offsetBytes, together });
+  const input = workspace.input(elements);
+  const values = workspace.output(rows * k);
+  const indices = workspace.output(rows * k);
+  const shape = shapeOf(params);
+  await workspace.run(() => backend.topK({ ...shape, input: input.ptr, values: values.ptr, indices: indices.ptr }));
+  return { values: words(values.after), indices: words(indices.after) };
+}
+
+const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
+
+/** Indices as the oracle has them, and each value with the bits that the input has there. */
+async function compareWithOracle(context: CaseContext, params: TopKParams, elements: Float32Array): Promise<void> {
+  const { columns, k } = params;
+  const { values, indices } = await select(context, params, elements);
+  const want = topKReference(shapeOf(params), elements);
+  compareAll('indices', indices, want, { bound: () => 0 });
+  const bits = new Uint32Array(elements.buffer);
+  const copied = want.map((place, i) => bits[Math.floor(i / k) * columns + place] as number);
+  compareBytes('values', new Uint8Array(values.buffer), new Uint8Array(copied.buffer));
+}
+
+function drawElements({ rows, columns }: TopKParams, draw: (column: number) => number): Float32Array {
+  return Float32Array.from({ length: rows * columns }, (_, i) => draw(i % columns));
+}
+
+/** Numbers of many magnitudes, hardly any of them twice. */
+async function checkExact(context: CaseContext, params: TopKParams): Promise<void> {
+  const { random } = context;
+  await compareWithOracle(
+    context,
+    params,
+    drawElements(params, () => random.wideFloat(20)),
+  );
+}
+
+/** Few different numbers, so that most of what is selected has equals that are not. */
+async function checkTies(context: CaseContext, params: TopKParams): Promise<void> {
+  const { random } = context;
+  const elements = drawElements(params, () => random.integer(-2, 2));
+  withZerosOfBothSigns(elements, random);
+  await compareWithOracle(context, params, elements);
+}
+
+/** Half of the zeros become negative: they equal the others. */
+function withZerosOfBothSigns(elements: Float32Array, random: Random): void {
+  for (const [i, x] of elements.entries()) if (x === 0 && random.chance(0.5)) elements[i] = -0;
+}
+
+/** One number throughout: the first k places. */
+async function checkEqual(context: CaseContext, params: TopKParams): Promise<void> {
+  const value = context.random.wideFloat();
+  await compareWithOracle(
+    context,
+    params,
+    drawElements(params, () => value),
+  );
+}
+
+/** Sorted rows: each element is better than all before it, or none is. */
+async function checkRising(context: CaseContext, params: TopKParams): Promise<void> {
+  await compareWithOracle(
+    context,
+    params,
+    drawElements(params, (column) => (column - params.columns / 3) / 8),
+  );
+}
+
+async function checkFalling(context: CaseContext, params: TopKParams): Promise<void> {
+  await compareWithOracle(
+    context,
+    params,
+    drawElements(params, (column) => (params.columns / 3 - column) / 8),
+  );
+}
+
+/** The best are first, last and on both sides of where kernels cut rows, all equal; the others are drawn. */
+async function checkEdges(context: CaseContext, params: TopKParams): Promise<void> {
+  const { random } = context;
+  const { rows, columns, least } = params;
+  const elements = drawElements(params, () => random.wideFloat());
+  const edges = STEPS.flatMap((step) => {
+    const last = Math.floor((columns - 1) / step) * step;
+    return [step - 1, step, last - 1, last];
+  });
+  const places = [...new Set([0, 1, columns - 2, columns - 1, ...edges])].filter((at) => at >= 0 && at < columns);
+  for (let row = 0; row < rows; row++) {
+    for (const place of places) elements[row * columns + place] = least ? -1e9 : 1e9;
+  }
+  await compareWithOracle(context, params, elements);
+}
+
+/** NaN of all kinds above Infinity, the ends of the range, subnormals, zeros: each is where it belongs, with its bits. */
+async function checkSpecials(context: CaseContext, params: TopKParams): Promise<void> {
+  const { random } = context;
+  const elements = drawElements(params, () => random.integer(-3, 3));
+  const bits = new Uint32Array(elements.buffer);
+  const special = (): number =>
+    random.pick([
+      ...NANS,
+      ...[0x7f80_0000, 0xff80_0000, 0x7f7f_ffff, 0xff7f_ffff],
+      ...[0x0000_0001, 0x8000_0001, 0x007f_ffff, 0x807f_ffff, 0, NEGATIVE_ZERO],
+    ]);
+  for (let i = 0; i < bits.length; i++) if (random.chance(0.4)) bits[i] = special();
+  await compareWithOracle(context, params, elements);
+}
+
+async function checkRepeat(context: CaseContext, params: TopKParams): Promise<void> {
+  const { random } = context;
+  const elements = drawElements(params, () => random.wideFloat());
+  const first = await select(context, params, elements);
+  const second = await select(context, params, elements);
+  for (const name of ['values', 'indices'] as const) {
+    const bytes = (of: typeof first): Uint8Array => new Uint8Array(of[name].buffer);
+    compareBytes(`${name} of the second of two equal calls`, bytes(second), bytes(first));
+  }
+}
+
+/** k is at most the columns and the device's limit; indices have 32 bits. */
+async function checkLimits({ backend }: CaseContext): Promise<void> {
+  const { maxTopK } = backend.capabilities.limits;
+  expectThat(maxTopK >= 256, `maxTopK ${maxTopK} is under 256`);
+  const sample = withNullPointers(sampleOf('topK'));
+  const call = (shape: TopKShape) => () => backend.topK({ ...sample, ...shape } as never);
+  const wrong = (detail: RegExp): ExpectedError => ({ code: 'INVALID_ARGUMENT', detail });
+  expectThrows('k over the columns', wrong(/^k must be at most columns, 7/), call({ rows: 3, columns: 7, k: 8 }));
+  const wide: TopKShape = { rows: 1, columns: 2 ** 32, k: 1 };
+  expectThrows('an index of 33 bits', wrong(/^columns must be below 2\^32/), call(wide));
+  const over: TopKShape = { rows: 1, columns: maxTopK + 1, k: maxTopK + 1 };
+  expectThat(!backend.supports('topK', over).ok, 'supports a k over maxTopK');
+  expectThrows('k over maxTopK', { code: 'UNSUPPORTED' }, call(over));
+}
+
+/** The largest k of the device, of a row that is little longer. */
+async function checkMost(context: CaseContext, params: TopKParams): Promise<void> {
+  const k = context.backend.capabilities.limits.maxTopK;
+  await checkExact(context, { ...params, k, columns: k + params.columns });
+}
+
+type Entry = readonly [string, Partial<TopKParams>];
+
+/** rows, columns, k */
+const SIZES: readonly (readonly [number, number, number])[] = [
+  [1, 1, 1],
+  [3, 7, 2],
+  [5, 16, 16],
+  [70, 17, 3],
+  [9, 64, 64],
+  [4, 65, 17],
+  [6, 255, 10],
+  [3, 257, 256],
+  [3, 1000, 16],
+  [2, 1025, 65],
+  [5, 2049, 1],
+  [3, 4099, 100],
+  [2, 20_001, 256],
+];
+
+const list: Entry[] = [
+  ...SIZES.flatMap(([rows, columns, k]): Entry[] => [
+    ['exact', { rows, columns, k }],
+    ['exact', { rows, columns, k, least: true }],
+    ['ties', { rows, columns, k }],
+    ['ties', { rows, columns, k, least: true }],
+    ['edges', { rows, columns, k }],
+    ['specials', { rows, columns, k }],
+    ['specials', { rows, columns, k, least: true }],
+  ]),
+  ...[false, true].flatMap((least): Entry[] => [
+    ['exact', { rows: 70_000, columns: 3, k: 2, least }],
+    ['exact', { rows: 2, columns: 256, k: 256, least }],
+    ['exact', { rows: 2, columns: 511, k: 256, least }],
+    ['exact', { rows: 1, columns: 100_000, k: 256, least }],
+    ['edges', { rows: 2, columns: 100_000, k: 40, least }],
+    ['ties', { rows: 1, columns: 65_537, k: 100, least }],
+    ['equal', { rows: 3, columns: 33, k: 33, least }],
+    ['equal', { rows: 2, columns: 3000, k: 64, least }],
+    ['equal', { rows: 1, columns: 40_000, k: 256, least }],
+    ['rising', { rows: 3, columns: 63, k: 7, least }],
+    ['rising', { rows: 2, columns: 2100, k: 16, least }],
+    ['rising', { rows: 1, columns: 50_257, k: 10, least }],
+    ['rising', { rows: 1, columns: 30_001, k: 256, least }],
+    ['falling', { rows: 3, columns: 63, k: 7, least }],
+    ['falling', { rows: 1, columns: 50_257, k: 10, least }],
+    ['exact', { rows: 11, columns: 130, k: 9, offset: 4, least }],
+    ['ties', { rows: 11, columns: 130, k: 9, offset: 12, together: true, least }],
+    ['exact', { rows: 3, columns: 5000, k: 30, offset: 4, together: true, least }],
+    ['specials', { rows: 1, columns: 70_001, k: 256, least }],
+    ['most', { columns: 77, least }],
+  ]),
+  ['exact', { rows: 70_000, columns: 1, k: 1 }],
+  ['exact', { rows: 700, columns: 129, k: 8 }],
+  ['repeat', { rows: 4, columns: 9000, k: 50 }],
+  ['limits', {}],
+];
+
+function draw(random: Random): [string, TopKParams] {
+  const columns = random.pick([
+    random.integer(1, 9),
+    random.integer(1, 300),
+    random.integer(1, 5000),
+    random.pick(STEPS) + random.integer(-1, 1),
+  ]);
+  const params: TopKParams = {
+    rows: columns > 5000 ? random.integer(1, 2) : random.integer(1, 40),
+    columns,
+    k: Math.min(columns, random.pick([1, random.integer(1, 16), random.integer(1, 256), 256])),
+    least: random.chance(0.5),
+    offset: random.pick([0, 4, 12]),
+    together: random.chance(0.2),
+    seed: random.uint32(),
+  };
+  return [random.pick(['exact', 'ties', 'equal', 'rising', 'falling', 'edges', 'specials', 'repeat']), params];
+}
+
+function shrink(params: TopKParams): Partial<TopKParams>[] {
+  const smaller: Partial<TopKParams>[] = [];
+  const { rows, columns, k } = params;
+  for (const size of [Math.ceil(rows / 2), rows - 1]) if (size >= 1 && size < rows) smaller.push({ rows: size });
+  for (const size of [Math.ceil(columns / 2), columns - 1]) {
+    if (size >= 1 && size < columns) smaller.push({ columns: size, k: Math.min(k, size) });
+  }
+  for (const size of [Math.ceil(k / 2), k - 1]) if (size >= 1 && size < k) smaller.push({ k: size });
+  if (params.offset > 0) smaller.push({ offset: 0 });
+  if (params.together) smaller.push({ together: false });
+  if (params.least) smaller.push({ least: false });
+  return smaller;
+}
+
+/** `topK`. */
+export const topKSuite: Suite = defineSuite<TopKParams>({
+  op: 'topK',
+  defaults: { rows: 1, columns: 1, k: 1, least: false, offset: 0, together: false, seed: 0 },
+  checks: {
+    exact: checkExact,
+    ties: checkTies,
+    equal: checkEqual,
+    rising: checkRising,
+    falling: checkFalling,
+    edges: checkEdges,
+    specials: checkSpecials,
+    most: checkMost,
+    repeat: checkRepeat,
+    limits: checkLimits,
+  },
+  texts: TOP_K_TEXTS,
+  list,
+  needs: () => ({ dtype: 'f32' }),
+  draw,
+  shrink,
+});
