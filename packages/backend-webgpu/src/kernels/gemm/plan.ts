@@ -2,6 +2,7 @@ import type { ResolvedGemm } from '@concord/backend-core/implement';
 import type { ResolvedScale } from '../built-in.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { pickVariant } from '@concord/variants';
+import { planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
 import { launchProduct, variantsFor } from './families.ts';
 import type { Variant } from './family.ts';
 import { finish } from './finish.wgsl.ts';
@@ -12,6 +13,8 @@ import { outputFormat } from './storage-formats.ts';
 
 /** Memory for sums in float32, made when it is first asked for. */
 type SumsMemory = (bytes: number) => Span;
+
+type ChooseVariant = (product: Product, depth: number, recorder: Recorder) => Variant;
 
 const SUM_BYTES = 4;
 /** Ranges of k begin at multiples of this: a whole number of iterations of each tile. */
@@ -30,9 +33,30 @@ const DEPTH_MULTIPLE = 64;
 export function planGemm(
   call: ResolvedGemm<StorageBuffer>,
   recorder: Recorder,
-  choose: (product: Product, depth: number, recorder: Recorder) => Variant = chooseVariant,
+  choose: ChooseVariant = chooseVariant,
 ): void {
+  if (call.epilogue === undefined) planProduct(productOf(call, recorder), recorder, choose);
+  else planWithEpilogue(call, recorder, choose);
+}
+
+/** A product, and a kernel behind it that makes C of its results: C itself in float32, else scratch memory. */
+function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
+  const { m, n, batchCount, beta, dtype } = call;
+  const domain = [batchCount, m, n];
+  const strides = [call.strideC, call.ldc, 1];
   const product = productOf(call, recorder);
+  if (dtype === 'f32') {
+    planProduct(product, recorder, choose);
+    planEpilogue(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
+    return;
+  }
+  const results = beta === 0 ? resultsOf(domain, recorder) : widened(call.c, domain, strides, recorder);
+  const stride = batchCount === 1 ? 0 : m * n;
+  planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, choose);
+  planEpilogue(call, domain, { strides, dtype }, call.c, results, recorder);
+}
+
+function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant): void {
   const sizes = panelSizes(product, recorder.traits);
   const sums = sumsMemory(recorder);
   for (const part of panels(product, sizes)) {
