@@ -2,8 +2,9 @@ import type { ResolvedGemm } from '@concord/backend-core/implement';
 import type { ResolvedScale } from '../built-in.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { pickVariant } from '@concord/variants';
+import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
 import { planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
-import { launchProduct, variantsFor } from './families.ts';
+import { appliesEpilogues, launchProduct, variantsFor } from './families.ts';
 import type { Variant } from './family.ts';
 import { finish } from './finish.wgsl.ts';
 import { bytesOfPanel, cuts, panels, panelSizes, panelSizesOfOutput } from './panels.ts';
@@ -45,15 +46,29 @@ function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder,
   const domain = [batchCount, m, n];
   const strides = [call.strideC, call.ldc, 1];
   const product = productOf(call, recorder);
+  const sizes = panelSizes(product, recorder.traits);
+  const isOnePanel = [...panels(product, sizes)].length === 1 && sizes.k >= product.k;
+  const variant = isOnePanel ? choose(product, sizes.k, recorder) : undefined;
+  const fused = variant !== undefined && canFuse(variant, product, recorder) && fusedEpilogue(call, call.c, recorder);
+  const again = variant === undefined ? choose : () => variant;
+  if (fused) {
+    planProduct({ ...product, epilogue: fused }, recorder, again);
+    return;
+  }
   if (dtype === 'f32') {
-    planProduct(product, recorder, choose);
+    planProduct(product, recorder, again);
     planEpilogue(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
     return;
   }
   const results = beta === 0 ? resultsOf(domain, recorder) : widened(call.c, domain, strides, recorder);
   const stride = batchCount === 1 ? 0 : m * n;
-  planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, choose);
+  planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, again);
   planEpilogue(call, domain, { strides, dtype }, call.c, results, recorder);
+}
+
+/** Whether the kernel of a product that is one panel stores C itself, and would apply the epilogue. */
+function canFuse(variant: Variant, { c }: Product, { traits }: Recorder): boolean {
+  return variant.splits === 1 && appliesEpilogues(variant) && outputFormat(c.dtype, traits) !== 'half-words';
 }
 
 function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant): void {
