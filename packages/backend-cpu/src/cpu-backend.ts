@@ -1,4 +1,4 @@
-import { BackendError, type DevicePtr, type DType, type FloatDType } from '@concord/backend-core';
+import { BackendError, type DevicePtr, type DType, fromF16Array } from '@concord/backend-core';
 import {
   type BackendKernels,
   BaseBackend,
@@ -6,12 +6,16 @@ import {
   DTYPES,
   type InitResult,
   type Operand,
+  type ResolvedConv2d,
+  type ResolvedGemm,
 } from '@concord/backend-core/implement';
 import { evaluateRun } from '@concord/kernel';
 import { cpuDevice } from './cpu-device.ts';
 import { attention } from './kernels/attention.ts';
 import { conv2d } from './kernels/conv2d.ts';
-import { gemm, type Storage } from './kernels/gemm.ts';
+import { finish } from './kernels/finish.ts';
+import { gemm } from './kernels/gemm.ts';
+import { floatsOf, halvesOf, storageOf } from './kernels/storage-of.ts';
 import { topK } from './kernels/top-k.ts';
 
 /** What `native` of a {@link CpuBackend} gives. */
@@ -41,24 +45,17 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
   };
 
   protected readonly kernels: BackendKernels<ArrayBuffer> = {
-    gemm: {
-      dtypes: FLOATS,
-      run: (call) =>
-        gemm(call, elements(call.a, call.dtype), elements(call.b, call.dtype), elements(call.c, call.dtype)),
-    },
-    conv2dForward: {
-      dtypes: F32,
-      run: (call) => conv2d(call, floats(call.input), floats(call.filter), floats(call.output)),
-    },
+    gemm: { dtypes: FLOATS, hasEpilogues: true, run: runGemm },
+    conv2dForward: { dtypes: FLOATS, hasEpilogues: true, run: runConv2d },
     attention: {
       dtypes: FLOATS,
       run: (call) =>
         attention(call, {
-          q: elements(call.q, call.dtype),
-          k: elements(call.k, call.dtype),
-          v: elements(call.v, call.dtype),
-          mask: call.mask === undefined ? undefined : floats(call.mask),
-          o: elements(call.o, call.dtype),
+          q: storageOf(call.q, call.dtype),
+          k: storageOf(call.k, call.dtype),
+          v: storageOf(call.v, call.dtype),
+          mask: call.mask === undefined ? undefined : floatsOf(call.mask),
+          o: storageOf(call.o, call.dtype),
         }),
     },
     topK: { dtypes: F32, run: (call) => topK(call, words(call.input), words(call.values), words(call.indices)) },
@@ -117,15 +114,19 @@ function bytes({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8A
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-function floats({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Float32Array {
-  return new Float32Array(buffer, byteOffset, byteLength / 4);
-}
-
 function words({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Int32Array {
   return new Int32Array(buffer, byteOffset, byteLength / 4);
 }
 
-function elements(operand: Operand<ArrayBuffer>, dtype: FloatDType): Storage {
-  if (dtype === 'f32') return floats(operand);
-  return new Uint16Array(operand.buffer, operand.byteOffset, operand.byteLength / 2);
+function runGemm(call: ResolvedGemm<ArrayBuffer>): void {
+  const a = storageOf(call.a, call.dtype);
+  const b = storageOf(call.b, call.dtype);
+  if (call.epilogue === undefined) gemm(call, a, b, storageOf(call.c, call.dtype));
+  else finish(call, call.c, call.beta !== 0, (c) => gemm(call, a, b, c));
+}
+
+function runConv2d(call: ResolvedConv2d<ArrayBuffer>): void {
+  const read = (operand: Operand<ArrayBuffer>): Float32Array =>
+    call.dtype === 'f32' ? floatsOf(operand) : fromF16Array(halvesOf(operand));
+  finish(call, call.output, false, (output) => conv2d(call, read(call.input), read(call.filter), output));
 }

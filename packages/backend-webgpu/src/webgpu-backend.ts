@@ -28,7 +28,7 @@ import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
 import { explainPlan } from './kernels/run/explain.ts';
-import { paramWords } from './kernels/run/params.ts';
+import { paramWordsOf } from './kernels/run/params.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
 import { MOST_K } from './kernels/top-k/plan.ts';
 import { f16Fault } from './f16-trial.ts';
@@ -90,8 +90,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   readonly name = 'webgpu';
   readonly native: WebGpuNative;
   protected readonly kernels: BackendKernels<StorageBuffer> = {
-    gemm: this.#kernel('gemm', FLOATS),
-    conv2dForward: this.#kernel('conv2dForward', F32),
+    gemm: { ...this.#kernel('gemm', FLOATS), hasEpilogues: true },
+    conv2dForward: { ...this.#kernel('conv2dForward', FLOATS), hasEpilogues: true },
     attention: this.#kernel('attention', FLOATS),
     topK: this.#kernel('topK', F32),
     run: this.#kernel('run', DTYPES),
@@ -211,7 +211,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       run: (call: ResolvedCall<StorageBuffer>['call']) => {
         const resolved = { kernel, call } as ResolvedCall<StorageBuffer>;
         const operands = operandsOf(resolved);
-        const params = 'geometry' in call ? paramWords(call.geometry.kernel.params, call.params) : undefined;
+        const params = paramWordsOf(resolved);
         this.#client.run(call.opName ?? kernel, this.#plans.of(resolved, operands), operands, params);
       },
     };
@@ -226,8 +226,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
 
   #refuse(call: KernelCall): string | undefined {
     const { traits } = this.#client;
-    // Only operands that need more than one binding, and conv2d's extremes, are ever refused.
-    if (call.kernel !== 'conv2dForward' && call.kernel !== 'run' && fitBindings(call.call, traits)) return undefined;
+    // Only operands that need more than one binding, runs and conv2d's extremes are ever refused.
+    if (isPlain(call) && fitBindings(call.call, traits)) return undefined;
     if (this.#accepted.has(call.call)) return undefined;
     try {
       this.#plans.ofShape(call);
@@ -280,6 +280,12 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
 }
 
 /** Whether one binding covers each operand, wherever in its buffer it lies. */
+/** Whether a call can only be refused for its operands' sizes. */
+function isPlain(call: KernelCall): call is Exclude<KernelCall, { kernel: 'run' | 'conv2dForward' }> {
+  if (call.kernel === 'gemm') return call.call.epilogue === undefined;
+  return call.kernel !== 'conv2dForward' && call.kernel !== 'run';
+}
+
 function fitBindings({ operands }: CheckedCall, { maxBindingBytes, storageAlignment }: DeviceTraits): boolean {
   const limit = maxBindingBytes - bindingSlack(storageAlignment);
   return operands.every(({ elements, dtype }) => elements * BYTES_OF[dtype] <= limit);

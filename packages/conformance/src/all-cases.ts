@@ -6,6 +6,7 @@ import { beforeInitCases } from './cases/fixed/before-init.ts';
 import { fixedErrorCases } from './cases/fixed/errors.ts';
 import { noOpCases } from './cases/fixed/no-ops.ts';
 import { fixedNumberCases } from './cases/fixed/numbers.ts';
+import { epilogueRefusalCases } from './cases/epilogue-refusals.ts';
 import { gemmF16Suite } from './cases/gemm-f16.ts';
 import { gemmSuite } from './cases/gemm.ts';
 import { lifecycleCases } from './cases/lifecycle.ts';
@@ -66,6 +67,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...lifecycleCases,
       ...memoryCases,
       ...refusalCases,
+      ...epilogueRefusalCases,
       ...orderOfChecksCases,
       ...uncheckedOperandsCases,
       ...zeroSizeCases,

@@ -31,7 +31,7 @@ const tapOffsets = new Int32Array(BLOCK_DEPTH);
 /** `output = conv2d(input, filter)`, packed NCHW x KCRS -> NKPQ. */
 export function conv2d(call: CheckedConv2d, input: Float32Array, filter: Float32Array, output: Float32Array): void {
   const filtersPerGroup = call.filterShape[0] / call.groups;
-  const padded = call.padding[0] > 0 || call.padding[1] > 0;
+  const padded = call.padding.some((size) => size > 0);
   // Padding is left out of the sum, but the tiled path multiplies it: 0 * Infinity would give NaN.
   const tiled =
     filtersPerGroup >= TILED_FILTERS &&

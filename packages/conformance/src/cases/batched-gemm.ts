@@ -1,14 +1,9 @@
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { productBound, ulpF16 } from '../checks/bounds.ts';
 import { compareAll } from '../checks/compare.ts';
-import {
-  drawProduct,
-  type Multiply,
-  PRODUCT_DEFAULTS,
-  productChecks,
-  type ProductParams,
-  shrinkProduct,
-} from '../checks/product.ts';
+import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
+import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
+import { epilogueEntries, productEpilogueChecks, productNeeds } from '../checks/product-epilogue.ts';
 import type { CaseContext } from '../harness/case.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
@@ -90,6 +85,20 @@ const list: Entry[] = [
   ['exact', { m: 2, n: 2, k: 2, batch: 66_000 }],
   // Rows of B that overlap between batches: an input may.
   ['exact', { ...ODD, strideA: '7', strideB: '1' }],
+  ...DTYPES.flatMap((dtype): Entry[] => [
+    ['exact', { ...ODD, dtype, interleaved: true }],
+    ['exact', { ...ODD, dtype, interleaved: true, padC: 3, beta: 2 }],
+    ['exact', { m: 68, n: 36, k: 20, batch: 3, dtype, interleaved: true }],
+    ['exact', { m: 64, n: 64, k: 32, batch: 2, dtype, interleaved: true, trans: 'NT' }],
+    ['exact', { m: 40, n: 1, k: 33, batch: 5, dtype, interleaved: true }],
+    ['exact', { m: 2, n: 3, k: 1500, batch: 2, dtype, interleaved: true }],
+    ['exact', { ...ODD, dtype, k: 0, beta: 2, interleaved: true }],
+    ['specials', { m: 5, n: 6, k: 7, batch: 3, dtype, interleaved: true, beta: 1 }],
+    ...epilogueEntries({ ...ODD, dtype }),
+    ['epilogue', { ...ODD, dtype, epilogue: 'bias', view: 'axis 0' }],
+    ['epilogue', { ...ODD, dtype, epilogue: 'three inputs', view: 'padded', interleaved: true }],
+    ['epilogue', { m: 68, n: 36, k: 20, batch: 3, dtype, epilogue: 'bias gelu', view: 'axis 2', interleaved: true }],
+  ]),
 ];
 
 /** `batchedGemm` in float32 and f16. */
@@ -98,11 +107,12 @@ export const batchedGemmSuite: Suite = defineSuite<ProductParams>({
   defaults: PRODUCT_DEFAULTS,
   checks: {
     ...productChecks(multiply),
+    ...productEpilogueChecks(multiply),
     looped: checkLooped,
   },
   texts: { ...PRODUCT_TEXTS, ...LOOPED_TEXTS },
   list,
-  needs: ({ dtype }) => ({ dtype }),
+  needs: productNeeds('batchedGemm'),
   draw: (random) => drawProduct(random, ['f32', 'f16'], true),
   shrink: shrinkProduct,
 });

@@ -1,13 +1,8 @@
 import { f16BitsToF32 } from '@concord/backend-core';
 import { compareAll } from '../checks/compare.ts';
-import {
-  drawProduct,
-  type Multiply,
-  PRODUCT_DEFAULTS,
-  productChecks,
-  type ProductParams,
-  shrinkProduct,
-} from '../checks/product.ts';
+import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
+import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
+import { epilogueEntries, productEpilogueChecks, productNeeds } from '../checks/product-epilogue.ts';
 import type { CaseContext } from '../harness/case.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
@@ -125,6 +120,7 @@ const list: Entry[] = [
   ['rounding', { m: 1 }],
   ['rounding', { m: 60 }],
   ['every-value', {}],
+  ...epilogueEntries(ODD),
 ];
 
 /** `gemmF16`, and `gemm` with dtype f16. */
@@ -133,12 +129,13 @@ export const gemmF16Suite: Suite = defineSuite<ProductParams>({
   defaults: { ...PRODUCT_DEFAULTS, dtype: 'f16' },
   checks: {
     ...productChecks(multiply),
+    ...productEpilogueChecks(multiply),
     rounding: checkRounding,
     'every-value': checkEveryValue,
   },
   texts: { ...PRODUCT_TEXTS, ...F16_TEXTS },
   list,
-  needs: () => ({ dtype: 'f16' }),
+  needs: productNeeds('gemmF16'),
   draw: (random) => drawProduct(random, ['f16'], false),
   shrink: shrinkProduct,
 });

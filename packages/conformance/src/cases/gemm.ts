@@ -1,11 +1,6 @@
-import {
-  drawProduct,
-  type Multiply,
-  PRODUCT_DEFAULTS,
-  productChecks,
-  type ProductParams,
-  shrinkProduct,
-} from '../checks/product.ts';
+import { drawProduct, type Multiply, productChecks, shrinkProduct } from '../checks/product.ts';
+import { PRODUCT_DEFAULTS, type ProductParams } from '../checks/product-data.ts';
+import { epilogueEntries, productEpilogueChecks, productNeeds } from '../checks/product-epilogue.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { PRODUCT_TEXTS } from '../texts/product.ts';
 
@@ -109,16 +104,17 @@ const list: Entry[] = [
   ['repeat', { m: 3, n: 5, k: 5000, beta: 1 }],
   ['transposed', { m: 31, n: 45, k: 129 }],
   ['transposed', { m: 31, n: 45, k: 129, trans: 'TN', padA: 2 }],
+  ...epilogueEntries(ODD),
 ];
 
 /** `gemm` in float32. */
 export const gemmSuite: Suite = defineSuite<ProductParams>({
   op: 'gemm',
   defaults: PRODUCT_DEFAULTS,
-  checks: productChecks(multiply),
+  checks: { ...productChecks(multiply), ...productEpilogueChecks(multiply) },
   texts: PRODUCT_TEXTS,
   list,
-  needs: ({ dtype }) => ({ dtype }),
+  needs: productNeeds('gemm'),
   draw: (random) => drawProduct(random, ['f32'], false),
   shrink: shrinkProduct,
 });

@@ -179,6 +179,8 @@ const convCases: ConformanceCase[] = (
     ['an empty filter', { filterShape: [3, 2, 0, 3] }, /must not contain 0/],
     ['stride 0', { stride: [0, 1] }, /^stride\[0\] must be a positive/],
     ['dilation 0', { dilation: [1, 0] }, /^dilation\[1\] must be a positive/],
+    ['padding of 3', { padding: [1, 1, 1] }, /^padding must have 2 elements \[h, w\] or 4/],
+    ['padding of 1', { padding: [1] }, /^padding must have 2 elements/],
     ['dilation of 1', { dilation: [1] }, /^dilation must have 2 elements/],
     ['groups 0', { groups: 0 }, /^groups must be a positive/],
   ] as const

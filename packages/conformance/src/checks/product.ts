@@ -1,12 +1,13 @@
 import {
   type BatchedGemmShape,
   type ComputeBackend,
+  type Epilogue,
   type FloatDType,
   f16BitsToF32,
   f32ToF16Bits,
-  type Transpose,
 } from '@concord/backend-core';
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
+import { drawEpilogue, shrinkEpilogue } from '../epilogue/draw-epilogue.ts';
 import type { CaseContext } from '../harness/case.ts';
 import type { Random } from '../harness/random.ts';
 import type { Check } from '../harness/suite.ts';
@@ -14,117 +15,16 @@ import { type Slot, Workspace } from '../harness/workspace.ts';
 import { productBound, ulpF16 } from './bounds.ts';
 import { compareAll, compareBytes, type Tolerance } from './compare.ts';
 
-/** Parameters of gemm, gemmF16 and batchedGemm. */
-export type ProductParams = {
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-  readonly trans: string;
-  readonly alpha: number;
-  readonly beta: number;
-  /** Elements that the leading dimension exceeds the stored row by. */
-  readonly padA: number;
-  readonly padB: number;
-  readonly padC: number;
-  /** Bytes that each operand is moved off the alignment of its allocation. */
-  readonly offset: number;
-  readonly together: boolean;
-  readonly dtype: FloatDType;
-  readonly batch: number;
-  /** `packed`, or the number of elements between batches; `0` broadcasts. */
-  readonly strideA: string;
-  readonly strideB: string;
-  /** Elements between the end of one C and the start of the next. */
-  readonly gapC: number;
-  /** Told apart only by the random numbers. */
-  readonly seed: number;
-};
-
-export const PRODUCT_DEFAULTS: ProductParams = {
-  m: 1,
-  n: 1,
-  k: 1,
-  trans: 'NN',
-  alpha: 1,
-  beta: 0,
-  padA: 0,
-  padB: 0,
-  padC: 0,
-  offset: 0,
-  together: false,
-  dtype: 'f32',
-  batch: 1,
-  strideA: 'packed',
-  strideB: 'packed',
-  gapC: 0,
-  seed: 0,
-};
+import { type Draw, isZero, makeData, PRODUCT_DEFAULTS, type ProductData, type ProductParams } from './product-data.ts';
 
 /** How the op under test is called. */
-export type Multiply = (backend: ComputeBackend, shape: BatchedGemmShape, a: Slot, b: Slot, c: Slot) => void;
-
-/** Host values of the three operands, gaps between rows filled with NaN. */
-interface ProductData {
-  readonly shape: BatchedGemmShape;
-  readonly a: Float64Array;
-  readonly b: Float64Array;
-  readonly c: Float64Array;
-}
-
-/** Draws element (row, column) of op(A), op(B) or C. */
-type Draw = (row: number, column: number) => number;
-
-/** alpha and beta are rounded to float32 before anything is made of them. */
-const isZero = (scalar: number): boolean => Math.fround(scalar) === 0;
-
-function shapeOf(params: ProductParams): BatchedGemmShape {
-  const { m, n, k, batch, trans } = params;
-  const [transA, transB] = [trans[0], trans[1]] as [Transpose, Transpose];
-  const [rowsA, columnsA] = transA === 'N' ? [m, k] : [k, m];
-  const [rowsB, columnsB] = transB === 'N' ? [k, n] : [n, k];
-  const lda = columnsA + params.padA;
-  const ldb = columnsB + params.padB;
-  const ldc = n + params.padC;
-  const extent = (rows: number, columns: number, stride: number): number =>
-    rows * columns === 0 ? 0 : (rows - 1) * stride + columns;
-  const stride = (text: string, packed: number): number => (text === 'packed' ? packed : Number(text));
-  const { alpha, beta, dtype } = params;
-  const strideA = stride(params.strideA, extent(rowsA, columnsA, lda));
-  const strideB = stride(params.strideB, extent(rowsB, columnsB, ldb));
-  const strideC = extent(m, n, ldc) + params.gapC;
-  return { m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, strideA, strideB, strideC, batchCount: batch, dtype };
-}
-
-function makeData(params: ProductParams, drawA: Draw, drawB: Draw, drawC: Draw): ProductData {
-  const shape = shapeOf(params);
-  const { m, n, k, lda = 0, ldb = 0, ldc = 0, strideA, strideB, strideC, batchCount } = shape;
-  const matrix = (
-    rows: number,
-    columns: number,
-    ld: number,
-    stride: number,
-    swap: boolean,
-    draw: Draw,
-  ): Float64Array => {
-    const [storedRows, storedColumns] = swap ? [columns, rows] : [rows, columns];
-    const extent = rows * columns === 0 ? 0 : (storedRows - 1) * ld + storedColumns;
-    const data = new Float64Array(extent === 0 ? 0 : (batchCount - 1) * stride + extent).fill(Number.NaN);
-    for (let batch = 0; batch < (stride === 0 ? 1 : batchCount); batch++) {
-      for (let row = 0; row < rows; row++) {
-        for (let column = 0; column < columns; column++) {
-          data[batch * stride + (swap ? column * ld + row : row * ld + column)] = draw(row, column);
-        }
-      }
-    }
-    return data;
-  };
-  return {
-    shape,
-    a: matrix(m, k, lda, strideA, shape.transA !== 'N', drawA),
-    b: matrix(k, n, ldb, strideB, shape.transB !== 'N', drawB),
-    c: matrix(m, n, ldc, strideC, false, drawC),
-  };
-}
+export type Multiply = (
+  backend: ComputeBackend,
+  shape: BatchedGemmShape & { readonly epilogue?: Epilogue },
+  a: Slot,
+  b: Slot,
+  c: Slot,
+) => void;
 
 async function multiplyOnDevice(
   context: CaseContext,
@@ -143,7 +43,7 @@ async function multiplyOnDevice(
 }
 
 /** The tolerance of entry i, given the oracle's answer. */
-function productTolerance(
+export function productTolerance(
   data: ProductData,
   want: Float64Array,
   magnitude: Float64Array,
@@ -180,12 +80,14 @@ async function compareWithOracle(
   }
 }
 
-const smallIntegers =
+/** Integers to a largest magnitude. */
+export const smallIntegers =
   (random: Random, largest: number): Draw =>
   () =>
     random.integer(-largest, largest);
 
-const roundTo =
+/** Values as a dtype holds them. */
+export const roundTo =
   (dtype: FloatDType, draw: Draw): Draw =>
   (row, column) =>
     dtype === 'f16' ? f16BitsToF32(f32ToF16Bits(draw(row, column))) : Math.fround(draw(row, column));
@@ -329,8 +231,12 @@ export function drawProduct(random: Random, dtypes: readonly FloatDType[], batch
     strideA: batched && random.chance(0.2) ? '0' : 'packed',
     strideB: batched && random.chance(0.2) ? '0' : 'packed',
     gapC: batched ? random.pick([0, 0, 3]) : 0,
+    interleaved: batched && random.chance(0.2),
+    ...drawEpilogue(random, 3),
     seed: random.uint32(),
   };
+  if (params.epilogue !== '')
+    return [random.pick(['epilogue', 'epilogue', 'epilogue-bounded', 'epilogue-specials']), params];
   const checks = params.k === 0 ? ['exact', 'specials'] : ['exact', 'bounded', 'bounded', 'specials', 'repeat'];
   return [random.pick(checks), params];
 }
@@ -347,6 +253,8 @@ export function shrinkProduct(params: ProductParams): Partial<ProductParams>[] {
   }
   if (params.alpha !== 1) smaller.push({ alpha: 1 });
   if (params.together) smaller.push({ together: false });
+  if (params.interleaved) smaller.push({ interleaved: false });
+  smaller.push(...shrinkEpilogue(params));
   if (params.trans !== 'NN') smaller.push({ trans: 'NN' });
   return smaller;
 }

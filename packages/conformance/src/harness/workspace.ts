@@ -8,6 +8,7 @@ import {
   toF16Array,
 } from '@concord/backend-core';
 import { compareBytes } from '../checks/compare.ts';
+import { decodeElement, storedElements } from '../run/storage.ts';
 import { CaseFailure } from './case.ts';
 
 /**
@@ -35,12 +36,12 @@ export class Slot {
   /** Contents after the op. */
   after: Uint8Array = new Uint8Array();
   readonly before: Uint8Array;
-  readonly dtype: FloatDType;
+  readonly dtype: DType;
   readonly isOutput: boolean;
   /** Whether the op may read it. */
   readonly isInput: boolean;
 
-  constructor(before: Uint8Array, dtype: FloatDType, isInput: boolean, isOutput: boolean) {
+  constructor(before: Uint8Array, dtype: DType, isInput: boolean, isOutput: boolean) {
     this.before = before;
     this.dtype = dtype;
     this.isInput = isInput;
@@ -126,6 +127,11 @@ export class Workspace {
     return this.#add(new Slot(encode(values, dtype), dtype, true, false));
   }
 
+  /** An operand that the op only reads, as it lies in memory. */
+  stored(bytes: Uint8Array, dtype: DType): Slot {
+    return this.#add(new Slot(bytes, dtype, true, false));
+  }
+
   /** An operand that the op writes, filled with poison. */
   output(length: number, dtype: FloatDType = 'f32'): Slot {
     return this.#add(new Slot(poison(length * (dtype === 'f16' ? 2 : 4)), dtype, false, true));
@@ -197,7 +203,10 @@ function encode(values: ArrayLike<number>, dtype: FloatDType): Uint8Array {
   return new Uint8Array(elements.buffer);
 }
 
-function decode(bytes: Uint8Array, dtype: FloatDType): Float32Array {
+function decode(bytes: Uint8Array, dtype: DType): Float32Array {
+  if (dtype !== 'f32' && dtype !== 'f16') {
+    return Float32Array.from(storedElements(dtype, bytes.slice()), (bits) => decodeElement(dtype, bits));
+  }
   const { buffer } = bytes.slice();
   return dtype === 'f16' ? fromF16Array(new Uint16Array(buffer)) : new Float32Array(buffer);
 }

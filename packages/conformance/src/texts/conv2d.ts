@@ -1,8 +1,10 @@
 import { GAMMA_FORMULA, gamma, PRODUCT_FORMULA } from '../checks/bounds.ts';
 import { type CheckTexts, repeat, UNTOUCHED } from '../harness/case-text.ts';
-import type { Conv2dParams } from '../cases/conv2d.ts';
+import type { Conv2dParams } from '../checks/conv2d-data.ts';
 
-const EXACTLY = `Every element of the output has exactly the reference's value. ${UNTOUCHED}`;
+const EXACTLY = `Every element of the output has exactly the reference's value, rounded once to the format. ${UNTOUCHED}`;
+
+const EPILOGUE = `Every element of the output is what the kernel may give for a sum within its bound, rounded once. ${UNTOUCHED}`;
 
 /** Products summed for one output element. */
 function termsOf({ input, filter, groups }: Conv2dParams): number {
@@ -31,7 +33,7 @@ export const CONV2D_TEXTS: CheckTexts<Conv2dParams> = {
     kind: 'bounded',
     passes: `Every element of the output is within the bound. ${UNTOUCHED}`,
     bound: {
-      formula: PRODUCT_FORMULA,
+      formula: params.dtype === 'f16' ? `${PRODUCT_FORMULA} + 1 ulp of binary16` : PRODUCT_FORMULA,
       where: {
         ...{ k: termsOf(params), alpha: 1, beta: 0 },
         ...{ 'gamma(k+3)': gamma(termsOf(params) + 3), gamma: GAMMA_FORMULA },
@@ -43,6 +45,25 @@ export const CONV2D_TEXTS: CheckTexts<Conv2dParams> = {
     inputs: 'integers from -3 to 3, the filter finite',
     kind: 'exact',
     passes: EXACTLY,
+  }),
+  epilogue: () => ({
+    does: 'Convolves integers whose sums binary16 does not hold, and lets a kernel make the output of them.',
+    inputs: 'integers from -60 to 60; from -8 to 8 in the inputs of the epilogue',
+    kind: 'exact',
+    passes: EPILOGUE,
+  }),
+  'epilogue-bounded': (params) => ({
+    does: 'Convolves random values and lets a kernel make the output of the sums.',
+    inputs: 'uniform in [-1, 1)',
+    kind: 'bounded',
+    passes: EPILOGUE,
+    bound: {
+      formula: PRODUCT_FORMULA,
+      where: {
+        ...{ k: termsOf(params), alpha: 1, beta: 0 },
+        ...{ 'gamma(k+3)': gamma(termsOf(params) + 3), gamma: GAMMA_FORMULA },
+      },
+    },
   }),
   repeat,
 };

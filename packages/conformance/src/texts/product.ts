@@ -1,8 +1,10 @@
 import { GAMMA_FORMULA, gamma, PRODUCT_FORMULA } from '../checks/bounds.ts';
-import type { ProductParams } from '../checks/product.ts';
+import type { ProductParams } from '../checks/product-data.ts';
 import { type BoundText, type CheckTexts, repeat, UNTOUCHED } from '../harness/case-text.ts';
 
 const EXACTLY = `Every element of C has exactly the reference's value, rounded once to the format. ${UNTOUCHED}`;
+
+const EPILOGUE = `Every element of C is what the kernel may give for a product within its bound, rounded once. ${UNTOUCHED}`;
 
 function bound({ k, alpha, beta, dtype }: ProductParams, times = ''): BoundText {
   const rounding = dtype === 'f16' ? ' + 1 ulp of binary16' : '';
@@ -56,6 +58,25 @@ export const PRODUCT_TEXTS: CheckTexts<ProductParams> = {
     inputs: 'A: rows of 3e38, -3e38 or a small integer; B: 1; C: integers from -2 to 2',
     kind: 'exact',
     passes: EXACTLY,
+  }),
+  epilogue: () => ({
+    does: 'Multiplies matrices of integers whose sums binary16 does not hold, and lets a kernel make C of them.',
+    inputs: 'integers from -60 to 60; from -8 to 8 where k is above 200, and in the inputs of the epilogue',
+    kind: 'exact',
+    passes: EPILOGUE,
+  }),
+  'epilogue-bounded': (params) => ({
+    does: 'Multiplies random matrices and lets a kernel make C of the product.',
+    inputs: 'uniform in [-1, 1)',
+    kind: 'bounded',
+    passes: EPILOGUE,
+    bound: bound({ ...params, dtype: 'f32' }),
+  }),
+  'epilogue-specials': () => ({
+    does: 'Multiplies with few NaN and infinities, and lets a kernel make C of the product.',
+    inputs: 'integers from -3 to 3, few NaN and infinities',
+    kind: 'exact',
+    passes: EPILOGUE,
   }),
   repeat,
   transposed: (params) => ({

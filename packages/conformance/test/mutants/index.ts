@@ -2,6 +2,7 @@ import { attentionMutants } from './attention.ts';
 import { attentionFieldMutants } from './attention-fields.ts';
 import { conv2dMutants } from './conv2d.ts';
 import { elementwiseMutants } from './elementwise.ts';
+import { epilogueMutants } from './epilogue.ts';
 import { lifecycleMutants } from './lifecycle.ts';
 import { memoryMutants } from './memory.ts';
 import type { Mutant } from './mutant.ts';
@@ -24,6 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...productMutants,
   ...productF16Mutants,
   ...conv2dMutants,
+  ...epilogueMutants,
   ...attentionMutants,
   ...attentionFieldMutants,
   ...topKMutants,

@@ -14,10 +14,12 @@ export interface LoadedInput {
 /** The leaves of a kernel in one call. */
 export class Operands {
   readonly #inputs: ReadonlyMap<string, LoadedInput & { readonly offsets: Float64Array }>;
+  readonly #intervals: NonNullable<RunData['intervals']>;
   readonly #parameters: ReadonlyMap<string, Interval>;
 
   constructor({ kernel, inputs }: CheckedRun, data: RunData) {
     this.#inputs = new Map(inputs.map((layout) => [layout.name, loaded(layout, data.inputs?.[layout.name])]));
+    this.#intervals = data.intervals ?? {};
     this.#parameters = new Map(
       kernel.params.map(({ name, type }) => [name, parameterOf(type, data.params?.[name] as number)]),
     );
@@ -36,6 +38,8 @@ export class Operands {
 
   /** The element of an input that belongs to a point, or to a row, counted row-major. */
   element(name: string, at: number): Interval {
+    const computed = this.#intervals[name];
+    if (computed !== undefined) return computed[at] as Interval;
     const { at: read, offsets } = this.#inputs.get(name) as LoadedInput & { readonly offsets: Float64Array };
     return read(offsets[at] as number);
   }

@@ -1,5 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
+import { packedStrides, planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
 import { maxLoopIterations } from '../loop-iterations.ts';
 import { apartFrom, bindingSlack } from '../operands.ts';
@@ -19,6 +20,8 @@ import { FITS, implicitGemm } from './implicit-gemm.wgsl.ts';
 import { launchWindow, MODULUS } from './launch-window.ts';
 import { conv2dSizes, conv2dWindows } from './windows.ts';
 
+type ChooseVariant = (shape: Conv2dShapeTraits, recorder: Recorder) => Variant;
+
 export { VARIANT_IDS } from './choose-variant.ts';
 
 /**
@@ -32,8 +35,30 @@ export { VARIANT_IDS } from './choose-variant.ts';
 export function planConv2d(
   call: ResolvedConv2d<StorageBuffer>,
   recorder: Recorder,
-  choose: (shape: Conv2dShapeTraits, recorder: Recorder) => Variant = chooseVariant,
+  choose: ChooseVariant = chooseVariant,
 ): void {
+  const { outputShape, dtype, epilogue } = call;
+  if (dtype === 'f16') {
+    planHalves(call, recorder, choose);
+    return;
+  }
+  planFloats(call, recorder, choose);
+  if (epilogue === undefined) return;
+  const strides = packedStrides(outputShape);
+  planEpilogue(call, outputShape, { strides, dtype }, call.output, { span: call.output, strides }, recorder);
+}
+
+/** By float32 copies of the operands, and one rounding at the end. */
+function planHalves(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
+  const { inputShape, filterShape, outputShape, dtype } = call;
+  const input = widened(call.input, inputShape, packedStrides(inputShape), recorder).span;
+  const filter = widened(call.filter, filterShape, packedStrides(filterShape), recorder).span;
+  const results = resultsOf(outputShape, recorder);
+  planFloats({ ...call, dtype: 'f32', input, filter, output: results.span }, recorder, choose);
+  planEpilogue(call, outputShape, { strides: results.strides, dtype }, call.output, results, recorder);
+}
+
+function planFloats(call: ResolvedConv2d<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
   checkCoordinates(call);
   const { storageAlignment, maxBindingBytes } = recorder.traits;
   const sizes = conv2dSizes(call);
@@ -67,7 +92,7 @@ function chooseVariant(shape: Conv2dShapeTraits, recorder: Recorder): Variant {
 function checkCoordinates({ inputShape, padding }: ResolvedConv2d<StorageBuffer>): void {
   for (const [axis, name] of ['height', 'width'].entries()) {
     const size = inputShape[axis + 2] as number;
-    const pad = padding[axis] as number;
+    const pad = Math.max(padding[axis] as number, padding[axis + 2] as number);
     if (size + pad > MODULUS) {
       throw new BackendError(
         'UNSUPPORTED',

@@ -1,5 +1,6 @@
 import type { DeviceTraits } from '../recorder.ts';
-import { direct, DIRECT_GROUP, type DirectTile } from './direct.wgsl.ts';
+import type { RunSpec } from '../run/run-spec.ts';
+import { direct, directWith, DIRECT_GROUP, type DirectTile } from './direct.wgsl.ts';
 import { type ProductFamily, shapeOf, type Variant } from './family.ts';
 import { launchTiles } from './launch-tiles.ts';
 import { isVector, type Product } from './product.ts';
@@ -29,12 +30,15 @@ export const directFamily: ProductFamily = {
     if (isVector(product) || !isFor(traits)) return undefined;
     return { variants: directFamily.ids.map((id) => ({ id, splits: 1 })), preferred: best(product) };
   },
+  appliesEpilogues: true,
   launch: (product, variant, splits, recorder) => {
     const { rows, columns } = shapeOf(TILES, variant);
     const { transA, transB, a, c } = product;
     const params = { input: a.dtype, output: c.dtype, transA, transB, rows, columns };
     const tile = { m: rows * DIRECT_GROUP, n: columns * DIRECT_GROUP };
-    launchTiles(product, { id: variant.id, tile, kernel: (wide) => direct({ ...params, wide }) }, splits, recorder);
+    const kernel = (wide: boolean, epilogue: RunSpec | undefined) =>
+      epilogue === undefined ? direct({ ...params, wide }) : directWith({ ...params, wide }, epilogue);
+    launchTiles(product, { id: variant.id, tile, kernel }, splits, recorder);
   },
 };
 

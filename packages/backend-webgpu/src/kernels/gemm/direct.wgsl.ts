@@ -1,3 +1,6 @@
+import { withEpilogue } from '../epilogue/epilogue-code.ts';
+import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import type { RunSpec } from '../run/run-spec.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
 import { storeC } from '../wgsl/store-c.ts';
@@ -33,7 +36,14 @@ const STEP = 4;
  *
  * Invocations that reach beyond C read the last row or column again and write nothing.
  */
-export const direct: (params: DirectParams) => Kernel = variants((params: DirectParams) => {
+export const direct: (params: DirectParams) => Kernel = variants((params: DirectParams) => directKernel(params));
+
+/** {@link direct} with an epilogue in it. */
+export function directWith(params: DirectParams, epilogue: RunSpec): Kernel {
+  return kernelOfGraph('gemm/direct', { ...epilogue, ...params }, () => directKernel(params, epilogue));
+}
+
+function directKernel(params: DirectParams, epilogue?: RunSpec): Kernel {
   const { input, output, transA, transB, rows, columns, wide } = params;
   const a = side('a', rows, !transA, wide);
   const b = side('b', columns, transB, wide);
@@ -45,29 +55,31 @@ export const direct: (params: DirectParams) => Kernel = variants((params: Direct
       }),
     );
   const iteration = (terms: number): string => `${a.read(terms)}\n${b.read(terms)}\n${sums(terms)}`;
-  const store = (j: number, at: string, acc: string): string =>
-    `    ${storeC({ by: 'store_c', at, acc, checks: [`column + ${j}u < u.n`] })}`;
+  const placeOf = (row: string, column: string) => (epilogue === undefined ? [] : ['batch', row, column]);
+  const store = (i: number, j: number, at: string, acc: string): string =>
+    `    ${storeC({ by: 'store_c', at, place: placeOf(`row + ${i}u`, `column + ${j}u`), acc, checks: [`column + ${j}u < u.n`] })}`;
   const storeRow = wide
     ? (i: number) =>
         repeat(columns / 4, (g) => {
           const sums = [0, 1, 2, 3].map((j) => `c${i}_${4 * g + j}`);
-          return store(4 * g, `c_row / 4u + ${g}u`, `vec4f(${sums.join(', ')})`);
+          return store(i, 4 * g, `c_row / 4u + ${g}u`, `vec4f(${sums.join(', ')})`);
         })
-    : (i: number) => repeat(columns, (j) => store(j, `c_row + ${j}u`, `c${i}_${j}`));
+    : (i: number) => repeat(columns, (j) => store(i, j, `c_row + ${j}u`, `c${i}_${j}`));
 
-  return defineKernel({
-    name: `gemm/direct ${nameOf(params)} ${rows}x${columns}${wide ? ' wide' : ''}`,
-    storage: {
-      a: { access: 'read', type: inputType(input, wide) },
-      b: { access: 'read', type: inputType(input, wide) },
-      c: { access: 'read_write', type: outputType(output, wide) },
-    },
-    uniforms: PRODUCT_UNIFORMS,
-    features: featuresFor(output, wide),
-    code: /* wgsl */ `
+  return defineKernel(
+    withEpilogue(epilogue, {
+      name: `gemm/direct ${nameOf(params)} ${rows}x${columns}${wide ? ' wide' : ''}`,
+      storage: {
+        a: { access: 'read', type: inputType(input, wide) },
+        b: { access: 'read', type: inputType(input, wide) },
+        c: { access: 'read_write', type: outputType(output, wide) },
+      },
+      uniforms: PRODUCT_UNIFORMS,
+      features: featuresFor(output, wide),
+      code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}
-${storeFunction(output, wide)}
+${storeFunction(output, wide, epilogue)}
 
 @compute @workgroup_size(${DIRECT_GROUP * DIRECT_GROUP})
 fn main(
@@ -107,8 +119,9 @@ ${storeRow(i)}
   }`,
 )}
 }`,
-  });
-});
+    }),
+  );
+}
 
 /** Source text for one operand's part of a tile: `size` rows of op(A), or columns of op(B). */
 interface Side {

@@ -60,6 +60,11 @@ function shapeClassOf({ m, n, k, batchCount, transA, transB, a }: Product, offer
   return ['gemm', a.dtype, letters, ...sizes, ...conditions].join(' ');
 }
 
+/** Whether a variant's kernel applies the epilogue of a product. */
+export function appliesEpilogues({ id }: Variant): boolean {
+  return FAMILY_OF.get(id)?.appliesEpilogues === true;
+}
+
 /** Launches a variant's kernel; see {@link ProductFamily}. */
 export function launchProduct(product: Product, variant: Variant, splits: Splits, recorder: Recorder): void {
   const family = FAMILY_OF.get(variant.id);

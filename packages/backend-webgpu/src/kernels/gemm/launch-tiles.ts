@@ -1,4 +1,6 @@
+import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import type { Kernel } from '../kernel.ts';
+import type { RunSpec } from '../run/run-spec.ts';
 import type { Recorder } from '../recorder.ts';
 import type { Splits } from './family.ts';
 import { areFours, bindMatrix, type Product } from './product.ts';
@@ -9,7 +11,7 @@ export interface TileLaunch {
   readonly id: string;
   readonly tile: { readonly m: number; readonly n: number };
   /** @param isWide - whether every row of A, B and C begins and ends at a multiple of four elements of its binding */
-  readonly kernel: (isWide: boolean) => Kernel;
+  readonly kernel: (isWide: boolean, epilogue: RunSpec | undefined) => Kernel;
 }
 
 /** Launches a kernel that computes C tile by tile. */
@@ -19,7 +21,7 @@ export function launchTiles(
   splits: Splits,
   recorder: Recorder,
 ): void {
-  const { m, n, k, transA, transB, alpha, beta, batchCount } = product;
+  const { m, n, k, transA, transB, alpha, beta, batchCount, epilogue } = product;
   const { storageAlignment } = recorder.traits;
   const a = bindMatrix(product.a, storageAlignment);
   const b = bindMatrix(product.b, storageAlignment);
@@ -28,11 +30,12 @@ export function launchTiles(
     areFours(transA ? m : k, a.start, product.a.ld, product.a.stride) &&
     areFours(transB ? k : n, b.start, product.b.ld, product.b.stride) &&
     areFours(n, c.start, product.c.ld, product.c.stride);
+  const bound = epilogue === undefined ? undefined : bindEpilogue(epilogue, isWide ? 4 : 1, storageAlignment);
   const tilesN = Math.ceil(n / tile.n);
   const tiles = Math.ceil(m / tile.m) * tilesN;
   recorder.launch({
-    kernel: kernel(isWide),
-    storage: { a: a.span, b: b.span, c: c.span },
+    kernel: kernel(isWide, bound?.spec),
+    storage: { a: a.span, b: b.span, c: c.span, ...bound?.storage },
     uniforms: {
       m,
       n,
@@ -54,6 +57,7 @@ export function launchTiles(
       alpha,
       beta,
       reads_c: Number(beta !== 0),
+      ...bound?.uniforms,
     },
     groups: tiles * batchCount * splits.count,
     variant: id,

@@ -10,7 +10,8 @@ import {
   UNIT,
   VECTOR,
 } from './matrix-units-tile.ts';
-import { matrixUnits } from './matrix-units.wgsl.ts';
+import type { RunSpec } from '../run/run-spec.ts';
+import { matrixUnits, matrixUnitsWith } from './matrix-units.wgsl.ts';
 import { areFours, bindMatrix, isVector, type Matrix, type Product } from './product.ts';
 import { DTYPES } from './storage-formats.ts';
 
@@ -54,11 +55,15 @@ export const matrixUnitsFamily: ProductFamily = {
       condition: 'by eights',
     };
   },
+  appliesEpilogues: true,
   launch: (product, variant, splits, recorder) => {
     const tile = shapeOf(TILES, variant);
     const { m, n, k, transA, transB, c } = product;
     const isFull = m % tile.m === 0 && n % tile.n === 0 && k % tile.step === 0;
-    const kernel = () => matrixUnits({ output: c.dtype, transA, transB, tile, fit: isFull ? 'full' : 'edges' });
+    const params = { output: c.dtype, transA, transB, tile, fit: isFull ? 'full' : 'edges' } as const;
+    // Rows of C begin and end at multiples of four, or another family has it.
+    const kernel = (_: boolean, epilogue: RunSpec | undefined) =>
+      epilogue === undefined ? matrixUnits(params) : matrixUnitsWith(params, epilogue);
     launchTiles(product, { id: variant.id, tile, kernel }, splits, recorder);
   },
 };

@@ -1,3 +1,6 @@
+import { withEpilogue } from '../epilogue/epilogue-code.ts';
+import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import type { RunSpec } from '../run/run-spec.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
 import { storeC } from '../wgsl/store-c.ts';
@@ -36,7 +39,16 @@ const BAND = 16;
  *
  * Beyond C and beyond k, zeros are read. Rows begin and end at multiples of eight elements.
  */
-export const matrixUnits: (params: MatrixUnitsParams) => Kernel = variants((params: MatrixUnitsParams) => {
+export const matrixUnits: (params: MatrixUnitsParams) => Kernel = variants((params: MatrixUnitsParams) =>
+  matrixUnitsKernel(params),
+);
+
+/** {@link matrixUnits} with an epilogue in it. */
+export function matrixUnitsWith(params: MatrixUnitsParams, epilogue: RunSpec): Kernel {
+  return kernelOfGraph('gemm/matrix', { ...epilogue, ...params }, () => matrixUnitsKernel(params, epilogue));
+}
+
+function matrixUnitsKernel(params: MatrixUnitsParams, epilogue?: RunSpec): Kernel {
   const { output, transA, transB, tile, fit } = params;
   const { m, n, step, subgroupM, subgroupN } = tile;
   const threads = matrixUnitsInvocations(tile);
@@ -63,6 +75,7 @@ ${repeat(columns, (j) =>
     }`;
   const line = resultLine(tile);
   const checks = fit === 'full' ? [] : ['row < u.m', 'first_column + four * 4u < u.n'];
+  const place = epilogue === undefined ? [] : ['batch', 'row', 'first_column + four * 4u'];
   const acc = `bitcast<vec4f>(strips[place + line * ${line}u + four])`;
   const storeRows = (i: number): string => /* wgsl */ `
 ${repeat(columns, (j) => `  subgroupMatrixStore<row_major>(&strips, place + ${j * 4}u, c${i}_${j}, ${line}u);`)}
@@ -72,23 +85,24 @@ ${repeat(columns, (j) => `  subgroupMatrixStore<row_major>(&strips, place + ${j 
     let four = slot % ${subgroupN / 4}u;
     let row = first_row + ${i * UNIT}u + line;
     let at = (c_start + row * u.c_ld + first_column) / 4u + four;
-    ${storeC({ by: 'store_c', at: 'at', acc, checks })}
+    ${storeC({ by: 'store_c', at: 'at', place, acc, checks })}
   }
   workgroupBarrier();`;
 
-  return defineKernel({
-    name: `gemm/matrix ${nameOf({ ...params, input: 'f16' })} ${m}x${n}x${step} ${subgroupM}x${subgroupN} ${fit}`,
-    storage: {
-      a: { access: 'read', type: 'array<vec4u>' },
-      b: { access: 'read', type: 'array<vec4u>' },
-      c: { access: 'read_write', type: outputType(output, true) },
-    },
-    uniforms: PRODUCT_UNIFORMS,
-    features: ['f16', 'subgroups', 'chromium_experimental_subgroup_matrix'],
-    // Offsets are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
-    silenced: ['chromium.subgroup_matrix_uniformity'],
-    code: /* wgsl */ `
-${storeFunction(output, true)}
+  return defineKernel(
+    withEpilogue(epilogue, {
+      name: `gemm/matrix ${nameOf({ ...params, input: 'f16' })} ${m}x${n}x${step} ${subgroupM}x${subgroupN} ${fit}`,
+      storage: {
+        a: { access: 'read', type: 'array<vec4u>' },
+        b: { access: 'read', type: 'array<vec4u>' },
+        c: { access: 'read_write', type: outputType(output, true) },
+      },
+      uniforms: PRODUCT_UNIFORMS,
+      features: ['f16', 'subgroups', 'chromium_experimental_subgroup_matrix'],
+      // Offsets are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
+      silenced: ['chromium.subgroup_matrix_uniformity'],
+      code: /* wgsl */ `
+${storeFunction(output, true, epilogue)}
 ${APART}
 var<workgroup> strips: array<vec4u, ${vectorsOf(tile, transA, transB)}>;
 
@@ -134,5 +148,6 @@ ${products}
   let place = subgroup * ${UNIT * line}u;
 ${repeat(rows, storeRows)}
 }`,
-  });
-});
+    }),
+  );
+}

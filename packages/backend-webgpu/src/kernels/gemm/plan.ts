@@ -1,7 +1,9 @@
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { pickVariant } from '@concord/variants';
-import { launchProduct, variantsFor } from './families.ts';
+import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
+import { planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
+import { appliesEpilogues, launchProduct, variantsFor } from './families.ts';
 import type { Variant } from './family.ts';
 import { finish } from './finish.wgsl.ts';
 import { bytesOfPanel, cuts, panels, panelSizes } from './panels.ts';
@@ -10,6 +12,8 @@ import { outputFormat } from './storage-formats.ts';
 
 /** Memory for sums in float32, made when it is first asked for. */
 type SumsMemory = (bytes: number) => Span;
+
+type ChooseVariant = (product: Product, depth: number, recorder: Recorder) => Variant;
 
 const SUM_BYTES = 4;
 /** Ranges of k begin at multiples of this: a whole number of iterations of each tile. */
@@ -28,9 +32,44 @@ const DEPTH_MULTIPLE = 64;
 export function planGemm(
   call: ResolvedGemm<StorageBuffer>,
   recorder: Recorder,
-  choose: (product: Product, depth: number, recorder: Recorder) => Variant = chooseVariant,
+  choose: ChooseVariant = chooseVariant,
 ): void {
+  if (call.epilogue === undefined) planProduct(productOf(call, recorder), recorder, choose);
+  else planWithEpilogue(call, recorder, choose);
+}
+
+/** A product, and a kernel behind it that makes C of its results: C itself in float32, else scratch memory. */
+function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
+  const { m, n, batchCount, beta, dtype } = call;
+  const domain = [batchCount, m, n];
+  const strides = [call.strideC, call.ldc, 1];
   const product = productOf(call, recorder);
+  const sizes = panelSizes(product, recorder.traits);
+  const isOnePanel = [...panels(product, sizes)].length === 1 && sizes.k >= product.k;
+  const variant = isOnePanel ? choose(product, sizes.k, recorder) : undefined;
+  const fused = variant !== undefined && canFuse(variant, product, recorder) && fusedEpilogue(call, call.c, recorder);
+  const again = variant === undefined ? choose : () => variant;
+  if (fused) {
+    planProduct({ ...product, epilogue: fused }, recorder, again);
+    return;
+  }
+  if (dtype === 'f32') {
+    planProduct(product, recorder, again);
+    planEpilogue(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
+    return;
+  }
+  const results = beta === 0 ? resultsOf(domain, recorder) : widened(call.c, domain, strides, recorder);
+  const stride = batchCount === 1 ? 0 : m * n;
+  planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, again);
+  planEpilogue(call, domain, { strides, dtype }, call.c, results, recorder);
+}
+
+/** Whether the kernel of a product that is one panel stores C itself, and would apply the epilogue. */
+function canFuse(variant: Variant, { c }: Product, { traits }: Recorder): boolean {
+  return variant.splits === 1 && appliesEpilogues(variant) && outputFormat(c.dtype, traits) !== 'half-words';
+}
+
+function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant): void {
   const sizes = panelSizes(product, recorder.traits);
   const sums = sumsMemory(recorder);
   for (const part of panels(product, sizes)) {

@@ -1,5 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
+import type { FusedEpilogue } from '../epilogue/fused-epilogue.ts';
 import { apartFrom, bindable, slice } from '../operands.ts';
 import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
 
@@ -30,6 +31,8 @@ export interface Product {
   readonly a: Matrix;
   readonly b: Matrix;
   readonly c: Matrix;
+  /** What the kernel that stores C makes of each value of it. */
+  readonly epilogue?: FusedEpilogue | undefined;
 }
 
 /** Whether one of the operands is a vector, as C is then: it has one row or one column. */

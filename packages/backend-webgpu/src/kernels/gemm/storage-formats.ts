@@ -3,6 +3,8 @@ import type { KernelFeature } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { halfBits, halfBitsOfFour } from '../wgsl/half.wgsl.ts';
 import { isSet } from '../wgsl/is-set.wgsl.ts';
+import { epilogueCode } from '../epilogue/epilogue-code.ts';
+import { type RunSpec, accessFunctions } from '../run/run-spec.ts';
 
 /**
  * How the elements of an output are stored: as `f32`, as `f16` where the device has that type, or as binary16 in pairs
@@ -66,11 +68,12 @@ export function storedValue(output: OutputFormat, wide: boolean, value: string):
 
 /**
  * WGSL: `store_c(at: u32, sum)` writes `alpha * sum + beta * C` to vector or element `at`; C is read only if
- * `u.reads_c` says so.
+ * `u.reads_c` says so. With an epilogue `store_c(at: u32, batch: u32, row: u32, column: u32, sum)` writes what that makes of it.
  */
-export function storeFunction(output: Exclude<OutputFormat, 'half-words'>, wide: boolean): string {
+export function storeFunction(output: Exclude<OutputFormat, 'half-words'>, wide: boolean, epilogue?: RunSpec): string {
+  if (epilogue !== undefined) return storeWithEpilogue(output, wide, epilogue);
   const type = wide ? 'vec4f' : 'f32';
-  const old = output === 'f16' && wide ? 'vec4f(unpack2x16float(c[at].x), unpack2x16float(c[at].y))' : `${type}(c[at])`;
+  const old = oldValue(output, wide);
   return /* wgsl */ `
 ${output === 'f16' ? (wide ? HALVES_OF_FOUR : TO_F16) : ''}
 ${isSet}
@@ -78,6 +81,30 @@ fn store_c(at: u32, sum: ${type}) {
   var value = u.alpha * sum;
   if (is_set(u.reads_c, at)) { value += u.beta * ${old}; }
   c[at] = ${storedValue(output, wide, 'value')};
+}`;
+}
+
+function oldValue(output: Exclude<OutputFormat, 'half-words'>, wide: boolean): string {
+  if (output === 'f16' && wide) return 'vec4f(unpack2x16float(c[at].x), unpack2x16float(c[at].y))';
+  return `${wide ? 'vec4f' : 'f32'}(c[at])`;
+}
+
+function storeWithEpilogue(output: Exclude<OutputFormat, 'half-words'>, wide: boolean, epilogue: RunSpec): string {
+  const type = wide ? 'vec4f' : 'f32';
+  const { lines, bits } = epilogueCode(epilogue, 'value', ['batch', 'row', 'column']);
+  const stored = {
+    f32: `bitcast<${type}>(bits)`,
+    f16: wide ? 'bits.xz | (bits.yw << vec2u(16u))' : 'f16(unpack2x16float(bits).x)',
+  }[output];
+  return /* wgsl */ `
+${accessFunctions(epilogue).join('\n')}
+${isSet}
+fn store_c(at: u32, batch: u32, row: u32, column: u32, sum: ${type}) {
+  var value = u.alpha * sum;
+  if (is_set(u.reads_c, at)) { value += u.beta * ${oldValue(output, wide)}; }
+${lines}
+  let bits = ${bits};
+  c[at] = ${stored};
 }`;
 }
 

@@ -4,7 +4,8 @@ import { isVector } from './product.ts';
 import { operandParams } from './product-kernel.ts';
 import { type Fit, type Tile, wholeIteration } from './tile.ts';
 import { costOf, TILES, tilesOn } from './tile-table.ts';
-import { tiled } from './tiled.wgsl.ts';
+import type { RunSpec } from '../run/run-spec.ts';
+import { tiled, tiledWith } from './tiled.wgsl.ts';
 
 const FITS: readonly Fit[] = ['full', 'wide', 'any'];
 
@@ -24,12 +25,17 @@ export const tiledFamily: ProductFamily = {
     const preferred = others.reduce((best, each) => (each.total < best.total ? each : best), first);
     return { variants: [first, ...others], preferred };
   },
+  appliesEpilogues: true,
   launch: (product, variant, splits, recorder) => {
     const tile = shapeOf(TILE_OF, variant);
     const { m, n, k, transA, transB, a, c } = product;
     const isFull = m % tile.m === 0 && n % tile.n === 0 && k % wholeIteration(tile) === 0;
     const params = { input: a.dtype, output: c.dtype, transA, transB, tile };
-    const kernel = (isWide: boolean) => tiled({ ...params, fit: isWide ? (isFull ? 'full' : 'wide') : 'any' });
+    const fitOf = (isWide: boolean): Fit => (isWide ? (isFull ? 'full' : 'wide') : 'any');
+    const kernel = (isWide: boolean, epilogue: RunSpec | undefined) => {
+      const own = { ...params, fit: fitOf(isWide) };
+      return epilogue === undefined ? tiled(own) : tiledWith(own, epilogue);
+    };
     launchTiles(product, { id: variant.id, tile, kernel }, splits, recorder);
   },
 };

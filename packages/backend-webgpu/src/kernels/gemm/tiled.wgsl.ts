@@ -1,3 +1,6 @@
+import { withEpilogue } from '../epilogue/epilogue-code.ts';
+import { kernelOfGraph } from '../run/kernels-of-graph.ts';
+import type { RunSpec } from '../run/run-spec.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
 import { storeC } from '../wgsl/store-c.ts';
@@ -23,7 +26,14 @@ export interface TiledParams extends OperandParams {
  * make a block of 4 x 8, so that together they read few different vectors, neighbours, without bank conflicts. The inner
  * loop is unrolled in the source, and fetches the vectors of a term before it multiplies those of the term before.
  */
-export const tiled: (params: TiledParams) => Kernel = variants((params: TiledParams) => {
+export const tiled: (params: TiledParams) => Kernel = variants((params: TiledParams) => tiledKernel(params));
+
+/** {@link tiled} with an epilogue in it. */
+export function tiledWith(params: TiledParams, epilogue: RunSpec): Kernel {
+  return kernelOfGraph('gemm/tiled', { ...epilogue, ...params }, () => tiledKernel(params, epilogue));
+}
+
+function tiledKernel(params: TiledParams, epilogue?: RunSpec): Kernel {
   const { input, output, transA, transB, tile, fit } = params;
   const { m, n, step, laneM, laneN, buffers, slices } = tile;
   const threads = tileInvocations(tile);
@@ -42,38 +52,41 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
   // The vectors of the next term are on their way while those of this one are multiplied.
   const products = `${fetch(0)}\n${repeat(depth, (p) => `${fetch(p + 1)}\n${multiply(p)}`)}`;
 
-  const storeVector = (i: number, g: number): string => {
+  const placeOf = (row: string, column: string) => (epilogue === undefined ? [] : ['batch', row, column]);
+  const storeVector = (down: number, i: number, g: number): string => {
     const right = 4 * g * lanesN;
+    const at = (j: number) => placeOf(`row + ${down}u`, `column + ${right + j}u`);
     if (wide) {
       const checks = fit === 'full' ? [] : [`column + ${right}u < u.n`];
-      return `    ${storeC({ by: 'store_c', at: `(c_row + ${right}u) / 4u`, acc: `c${i}_${g}`, checks })}`;
+      return `    ${storeC({ by: 'store_c', at: `(c_row + ${right}u) / 4u`, place: at(0), acc: `c${i}_${g}`, checks })}`;
     }
     return repeat(4, (j) => {
       const checks = [`column + ${right + j}u < u.n`];
-      return `    ${storeC({ by: 'store_c', at: `c_row + ${right + j}u`, acc: `c${i}_${g}.${'xyzw'[j]}`, checks })}`;
+      return `    ${storeC({ by: 'store_c', at: `c_row + ${right + j}u`, place: at(j), acc: `c${i}_${g}.${'xyzw'[j]}`, checks })}`;
     });
   };
   const storeRow = (i: number): string => {
     const down = Math.floor(i / 4) * 4 * lanesM + (i % 4);
     return `  ${fit === 'full' ? '' : `if (row + ${down}u < u.m) `}{
     let c_row = c_first + ${down}u * u.c_ld;
-${repeat(laneN / 4, (g) => storeVector(i, g))}
+${repeat(laneN / 4, (g) => storeVector(down, i, g))}
   }`;
   };
 
-  return defineKernel({
-    name: `gemm/tiled ${nameOf(params)} ${tileName(tile)} ${fit}`,
-    storage: {
-      a: { access: 'read', type: inputType(input, wide) },
-      b: { access: 'read', type: inputType(input, wide) },
-      c: { access: 'read_write', type: outputType(output, wide) },
-    },
-    uniforms: PRODUCT_UNIFORMS,
-    features: featuresFor(output, wide),
-    code: /* wgsl */ `
+  return defineKernel(
+    withEpilogue(epilogue, {
+      name: `gemm/tiled ${nameOf(params)} ${tileName(tile)} ${fit}`,
+      storage: {
+        a: { access: 'read', type: inputType(input, wide) },
+        b: { access: 'read', type: inputType(input, wide) },
+        c: { access: 'read_write', type: outputType(output, wide) },
+      },
+      uniforms: PRODUCT_UNIFORMS,
+      features: featuresFor(output, wide),
+      code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}
-${storeFunction(output, wide)}
+${storeFunction(output, wide, epilogue)}
 ${a.memory}
 ${b.memory}
 ${combineMemory(tile)}
@@ -106,8 +119,9 @@ ${combine(tile)}
   let c_first = u.c_start + batch * u.c_stride + split * u.c_split + row * u.c_ld + column;
 ${repeat(laneM, storeRow)}
 }`,
-  });
-});
+    }),
+  );
+}
 
 function tileName({ m, n, step, laneM, laneN, buffers, slices }: Tile): string {
   const how = `${buffers === 2 ? ' double' : ''}${slices > 1 ? ` in two slices` : ''}`;

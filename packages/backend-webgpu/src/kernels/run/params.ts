@@ -1,4 +1,6 @@
+import type { ResolvedCall } from '@concord/backend-core/implement';
 import type { KernelParameter } from '@concord/backend-core/kernel';
+import type { StorageBuffer } from '../recorder.ts';
 import type { PlannedDispatch } from '../launch-plan.ts';
 
 /** The parameters of a call as the device reads them; undefined where the kernel has none. */
@@ -10,6 +12,14 @@ export function paramWords(params: readonly KernelParameter[], values: readonly 
     (type === 'f32' ? floats : words)[index] = values[index] as number;
   }
   return words;
+}
+
+/** The parameters of a call, or of its epilogue, as {@link paramWords}. */
+export function paramWordsOf({ kernel, call }: ResolvedCall<StorageBuffer>): Uint32Array | undefined {
+  if (kernel === 'run') return paramWords(call.geometry.kernel.params, call.params);
+  if (kernel !== 'gemm' && kernel !== 'conv2dForward') return undefined;
+  const { epilogue } = call;
+  return epilogue === undefined ? undefined : paramWords(epilogue.kernel.params, epilogue.params);
 }
 
 /** A dispatch of a plan with the parameters of a call in place of those that it was planned with. */

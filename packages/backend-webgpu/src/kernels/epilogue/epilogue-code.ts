@@ -1,0 +1,67 @@
+import { WgslBlock } from '../arithmetic/wgsl-block.ts';
+import type { KernelSource } from '../kernel.ts';
+import { NOWHERE } from '../map/point-source.ts';
+import { addressOf } from '../run/address.ts';
+import type { RawValue } from '../run/encode.ts';
+import { GraphScope } from '../run/graph-scope.ts';
+import { loadRaw } from '../run/operand-access.ts';
+import type { BindingSpec, OperandSpec } from '../run/operand-spec.ts';
+import { paramUniforms, type RunSpec, storageOf } from '../run/run-spec.ts';
+import { storedBits } from '../run/stored-bits.ts';
+import { epilogueUniforms } from './fused-epilogue.ts';
+
+/** A kernel with the bindings, uniforms and parameters of the epilogue that it applies, if it applies one. */
+export function withEpilogue(spec: RunSpec | undefined, source: KernelSource): KernelSource {
+  if (spec === undefined) return source;
+  return {
+    ...source,
+    name: `${source.name} ${spec.graph.name}`,
+    storage: { ...source.storage, ...storageOf(spec) },
+    uniforms: { ...source.uniforms, ...epilogueUniforms(spec) },
+    params: paramUniforms(spec),
+  };
+}
+
+/**
+ * WGSL: the lines that compute an epilogue, and the bits of what is to be stored, in the dtype of the output.
+ *
+ * @param acc - the result that it starts from: `spec.width` neighbours
+ * @param place - coordinates in the domain, the last one of the first neighbour
+ */
+export function epilogueCode(
+  spec: RunSpec,
+  acc: string,
+  place: readonly string[],
+): { readonly lines: string; readonly bits: string } {
+  const { width, vectorAxis } = spec;
+  const block = new WgslBlock('e');
+  const units = place.map((text, axis) => (axis === vectorAxis && width === 4 ? `(${text} / 4u)` : text));
+  const scope = new GraphScope(spec, block, {
+    ...NOWHERE,
+    load: (input): RawValue => {
+      const operand = spec.operands[input] as OperandSpec;
+      if (operand.binding < 0) return opaqueBits(block, acc, width);
+      const { place: at, step } = addressOf(spec, input, units);
+      return loadRaw(block, operand, spec.bindings[operand.binding] as BindingSpec, at, width, step);
+    },
+    coordinate: (axis) => {
+      const text = place[axis] as string;
+      const isVector = axis === vectorAxis && width === 4;
+      return {
+        text: isVector ? block.define(`vec4u(${text}) + vec4u(0u, 1u, 2u, 3u)`) : text,
+        type: 'u32',
+        width: isVector ? 4 : 1,
+      };
+    },
+  });
+  scope.preload();
+  const { text, width: own } = storedBits(spec, 0, scope);
+  const bits = own === width ? text : `vec4u(${text})`;
+  return { lines: block.text(), bits };
+}
+
+/** A result that a compiler does not know the making of: it would regroup it with what comes behind. */
+function opaqueBits(block: WgslBlock, acc: string, width: 1 | 4): RawValue {
+  const text = width === 1 ? `bitcast<u32>(${acc}) ^ u.zero` : `bitcast<vec4u>(${acc}) ^ vec4u(u.zero)`;
+  return { text: block.define(text), type: 'u32', width };
+}
