@@ -1,7 +1,7 @@
 import { type AttentionShape, f16BitsToF32, f32ToF16Bits, type MaskField } from '@concord/backend-core';
 import { type CheckedAttention, OPS, type ResolvedAttention } from '@concord/backend-core/implement';
 import { attentionReference } from '@concord/backend-cpu/reference';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { download, upload } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { StorageBuffer } from '../recorder.ts';
@@ -23,6 +23,9 @@ type Shape = Omit<AttentionShape & MaskField, 'batch' | 'scale'> & {
   /** Elements in front of Q. */
   readonly lead?: number;
 };
+
+// Software devices compile for seconds.
+vi.setConfig({ testTimeout: 180_000 });
 
 let client: WebGpuClient;
 beforeAll(async () => {
