@@ -47,8 +47,8 @@ export function gelu<V>(a: Arithmetic<V>, x: V): V {
 
 /**
  * The error function: z p(z^2) below 1, p a minimax polynomial of 6 coefficients (Lawson's iteration, 400 Chebyshev
- * points, rounded to float32; error 0.4 ulp); above 1 - 2 Q(sqrt(2) z), with Q as in {@link gelu}. Largest error found: 2.3 ulp, where a device truncates
- * 3.7; grant: 8.
+ * points, rounded to float32; error 0.4 ulp); above 1 - 2 Q(sqrt(2) z), with Q as in {@link gelu}. Largest error found:
+ * 2.3 ulp, where a device truncates 3.7; grant: 8.
  */
 export function erf<V>(a: Arithmetic<V>, x: V): V {
   const k = new Terms(a);

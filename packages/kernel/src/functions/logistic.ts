@@ -28,8 +28,8 @@ export function silu<V>(a: Arithmetic<V>, x: V): V {
 }
 
 /**
- * x / (1 + e^-2z) = x (1 + tanh z) / 2, with z = sqrt(2 / pi) (x + 0.044715 x^3). The rounding of z, at most 4 |z| ulp of the
- * result, comes on top of the exponential's.
+ * x / (1 + e^-2z) = x (1 + tanh z) / 2, with z = sqrt(2 / pi) (x + 0.044715 x^3). Four roundings of z, 4 |z| ulp
+ * of the result and 8 |z| where a device truncates, come on top of the exponential's. Grant: 16 + 10 |z| ulp.
  */
 export function geluTanh<V>(a: Arithmetic<V>, x: V): V {
   const k = new Terms(a);

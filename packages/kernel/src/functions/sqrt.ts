@@ -52,8 +52,8 @@ export function sqrt<V>(a: Arithmetic<V>, x: V): V {
 }
 
 /**
- * 1 / sqrt(x): the reciprocal of the device's root and a Newton step, r + r (1 - m r^2) / 2. Largest error found: 1.2 ulp; grant: 4. A subnormal x counts
- * as 0, whose result is infinite.
+ * 1 / sqrt(x): the reciprocal of the device's root and a Newton step, r + r (1 - m r^2) / 2. Largest error found: 1.2 ulp;
+ * grant: 4. A subnormal x counts as 0, whose result is infinite.
  */
 export function rsqrt<V>(a: Arithmetic<V>, x: V): V {
   const k = new Terms(a);
