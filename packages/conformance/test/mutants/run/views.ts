@@ -143,7 +143,7 @@ const dropping =
 const bytesFrom = ({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-const long: readonly Mutant[] = [64, 256].map((workgroup) => ({
+const long: readonly Mutant[] = [32, 64].map((workgroup) => ({
   name: `run: elements from the 65,536th workgroup of ${workgroup} on dropped`,
   ops: ['run'],
   within: /^run\/long\//,
