@@ -51,8 +51,15 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
       run: (call) => conv2d(call, floats(call.input), floats(call.filter), floats(call.output)),
     },
     attention: {
-      dtypes: F32,
-      run: (call) => attention(call, floats(call.q), floats(call.k), floats(call.v), floats(call.o)),
+      dtypes: FLOATS,
+      run: (call) =>
+        attention(call, {
+          q: elements(call.q, call.dtype),
+          k: elements(call.k, call.dtype),
+          v: elements(call.v, call.dtype),
+          mask: call.mask === undefined ? undefined : floats(call.mask),
+          o: elements(call.o, call.dtype),
+        }),
     },
     topK: { dtypes: F32, run: (call) => topK(call, words(call.input), words(call.values), words(call.indices)) },
     run: { dtypes: DTYPES, run: evaluateRun },

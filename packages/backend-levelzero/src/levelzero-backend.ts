@@ -44,7 +44,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   protected readonly kernels: BackendKernels<DeviceMemory> = {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
-    attention: this.#kernel('attention', F32),
+    attention: this.#kernel('attention', FLOATS),
     topK: this.#kernel('topK', F32),
     run: this.#kernel('run', DTYPES),
   };
@@ -144,7 +144,8 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     return {
       dtypes,
       refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
-      prepare: (call: KernelCall['call']) => this.#runner.prepare({ kernel, call } as KernelCall),
+      prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) =>
+        this.#runner.prepare({ kernel, call, ...(inPlaceOf === undefined ? {} : { inPlaceOf }) } as KernelCall),
       run: (call: ResolvedCall<DeviceMemory>['call']) =>
         this.#runner.run('opName' in call ? call.opName : kernel, { kernel, call } as ResolvedCall<DeviceMemory>),
     };

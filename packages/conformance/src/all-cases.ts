@@ -1,4 +1,4 @@
-import { attentionSuite } from './cases/attention.ts';
+import { attentionSuite } from './cases/attention/suite.ts';
 import { batchedGemmSuite } from './cases/batched-gemm.ts';
 import { binarySuite } from './cases/binary.ts';
 import { conv2dSuite } from './cases/conv2d.ts';

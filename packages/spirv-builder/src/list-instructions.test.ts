@@ -23,8 +23,8 @@ it('leaves no instruction out but types, names and decorations', () => {
   const module = new ModuleBuilder();
   const u32 = module.int(32);
   module.kernel('count', { x: module.globalPointer(u32), n: u32 }, (k, { x, n }) => {
-    const [sum] = k.forLoop({ to: n! }, [k.constant(u32, 0)], (i, [total]) => [k.add(total!, i)]);
-    k.when(k.ult(n!, 7), () => k.store(x!, sum!));
+    const [sum] = k.forLoop({ to: n }, [k.constant(u32, 0)], (i, [total]) => [k.add(total!, i)]);
+    k.when(k.ult(n, 7), () => k.store(x, sum!));
   });
   const lines = listInstructions(module.build()).trimEnd().split('\n');
   for (const name of ['LoopMerge', 'Phi', 'IAdd', 'ULessThan', 'BranchConditional', 'SelectionMerge', 'Store']) {

@@ -53,17 +53,22 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
   of(op: ResolvedCall<Buffer>, operands: readonly Operand<Buffer>[]): Plan {
     const { alignment, plan } = this.#options;
     const key = keyOf(op);
-    for (const [index, operand] of operands.entries()) {
-      // By place in the list: one object may be two operands, an input and the output in its place.
-      const first = operands.findIndex(({ buffer }) => buffer === operand.buffer);
-      if (first === index) key.push(operand.byteOffset % alignment);
-      else key.push('with', first, operand.byteOffset - (operands[first] as Operand<Buffer>).byteOffset);
+    // By index: one object may be two operands.
+    for (let index = 0; index < operands.length; index++) {
+      const { buffer, byteOffset } = operands[index] as Operand<Buffer>;
+      const first = firstInBuffer(buffer, operands);
+      if (first === index) key.push(byteOffset % alignment);
+      else key.push('with', first, byteOffset - (operands[first] as Operand<Buffer>).byteOffset);
     }
     return this.#find(key) ?? this.#add(key, plan(op, operands));
   }
 
   /** The plan of a call without operands, as for operands in allocations of their own. Errors as those of planning. */
   ofShape(op: KernelCall): Plan {
+    if (op.kernel === 'run' && op.inPlaceOf?.some((index) => index >= 0) === true) {
+      const inPlace = withFakeOperands(op, this.#options.fakeOperand);
+      return this.of(inPlace, operandsOf(inPlace));
+    }
     const key = keyOf(op);
     for (const extent of extentsOf(op)) if (extent > 0) key.push(0);
     const known = this.#find(key);
@@ -129,4 +134,11 @@ function keyOf<Buffer>({ kernel, call }: KernelCall | ResolvedCall<Buffer>): Key
     }
   }
   return key;
+}
+
+/** Index of the first operand in a buffer. */
+function firstInBuffer<Buffer>(buffer: Buffer, operands: readonly Operand<Buffer>[]): number {
+  let index = 0;
+  while (operands[index]?.buffer !== buffer) index++;
+  return index;
 }

@@ -21,7 +21,7 @@ export function storeRow(
 }
 
 /** `C = beta * C` for `count` elements. */
-export function scaleRow(c: Storage, start: number, count: number, beta: number): void {
+function scaleRow(c: Storage, start: number, count: number, beta: number): void {
   if (c instanceof Uint16Array) {
     for (let i = start; i < start + count; i++) c[i] = f32ToF16Bits(beta * f16BitsToF32(c[i] as number));
   } else {

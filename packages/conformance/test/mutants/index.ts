@@ -1,4 +1,5 @@
 import { attentionMutants } from './attention.ts';
+import { attentionFieldMutants } from './attention-fields.ts';
 import { conv2dMutants } from './conv2d.ts';
 import { elementwiseMutants } from './elementwise.ts';
 import { lifecycleMutants } from './lifecycle.ts';
@@ -24,6 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...productF16Mutants,
   ...conv2dMutants,
   ...attentionMutants,
+  ...attentionFieldMutants,
   ...topKMutants,
   ...reduceMutants,
   ...elementwiseMutants,
