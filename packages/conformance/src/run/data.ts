@@ -114,11 +114,11 @@ export function specialsOf(type: NumberType): readonly number[] {
   return type === 'f32' ? FLOAT_SPECIALS : INTEGER_SPECIALS[type];
 }
 
-/** The first operand stays at a value while the second goes through all of them. */
+/** The second operand stays at a value while the first goes through all of them. */
 function pairOf(list: readonly number[], operand: number): (index: number) => number {
   const count = list.length;
   return (index) => {
-    const at = operand === 0 ? Math.floor(index / count) : operand === 1 ? index : 7 * index + operand;
+    const at = operand === 0 ? index : operand === 1 ? Math.floor(index / count) : 7 * index + operand;
     return list[at % count] as number;
   };
 }

@@ -21,7 +21,7 @@ export function drawRunParams(seed: number): RunParams {
   const style: GraphStyle = random.chance(0.6) ? 'float' : 'exact';
   const nodes =
     style === 'float' ? random.integer(3, 24) : random.pick([random.integer(4, 40), random.integer(40, 250)]);
-  const shape = drawShape(random, nodes > 40 ? 300 : 1500);
+  const shape = drawShape(random, nodes > 40 ? 150 : 700);
   const folded = shape.length > 0 && random.chance(0.6) ? random.integer(1, shape.length) : 0;
   const params: RunParams = {
     ...RUN_DEFAULTS,

@@ -6,7 +6,8 @@ import {
   type Operand,
   type ResolvedRun,
 } from '@concord/backend-core/implement';
-import { naiveRun, type Parts, RIGHT } from './naive-run.ts';
+import { naiveRun } from './naive-run.ts';
+import { type Parts, RIGHT } from './parts.ts';
 
 /** A backend that has `run` alone, computed one number at a time: what mutants of `run` mutate. */
 export class NaiveBackend extends BaseBackend<ArrayBuffer> implements ComputeBackend {

@@ -1,4 +1,4 @@
-import { type FoldState, RIGHT } from '../../naive/naive-run.ts';
+import { type FoldState, RIGHT } from '../../naive/parts.ts';
 import type { Mutant } from '../mutant.ts';
 import { type Bug, partMutants } from './naive-mutant.ts';
 

@@ -1,6 +1,6 @@
 import type { ResolvedRun } from '@concord/backend-core/implement';
 import { NaiveBackend } from '../../naive/naive-backend.ts';
-import { type Parts, RIGHT } from '../../naive/naive-run.ts';
+import { type Parts, RIGHT } from '../../naive/parts.ts';
 import type { Mutant } from '../mutant.ts';
 
 /** Parts with a bug, made anew for each backend object: some remember. */

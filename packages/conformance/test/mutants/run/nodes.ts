@@ -1,5 +1,5 @@
 import type { NodeOp } from '@concord/backend-core/kernel';
-import { RIGHT } from '../../naive/naive-run.ts';
+import { RIGHT } from '../../naive/parts.ts';
 import type { Mutant } from '../mutant.ts';
 import { type Bug, partMutants } from './naive-mutant.ts';
 

@@ -1,6 +1,6 @@
 import type { DType } from '@concord/backend-core';
 import { floatBits } from '../../../src/run/storage.ts';
-import { RIGHT } from '../../naive/naive-run.ts';
+import { RIGHT } from '../../naive/parts.ts';
 import type { Mutant } from '../mutant.ts';
 import { type Bug, partMutants } from './naive-mutant.ts';
 

@@ -2,7 +2,7 @@ import type { Operand, RunLayout } from '@concord/backend-core/implement';
 import type { Kernel } from '@concord/backend-core/kernel';
 import { bytesOf } from '../../../src/run/storage.ts';
 import { denseStrides } from '../../../src/run/view.ts';
-import { RIGHT } from '../../naive/naive-run.ts';
+import { RIGHT } from '../../naive/parts.ts';
 import { inKernel, type Mutant } from '../mutant.ts';
 import { type Bug, callMutants, partMutants } from './naive-mutant.ts';
 
@@ -143,7 +143,7 @@ const dropping =
 const bytesFrom = ({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-const long: readonly Mutant[] = [64, 256].map((workgroup) => ({
+const long: readonly Mutant[] = [32, 64].map((workgroup) => ({
   name: `run: elements from the 65,536th workgroup of ${workgroup} on dropped`,
   ops: ['run'],
   within: /^run\/long\//,
