@@ -5,7 +5,7 @@
 /** The definitions of the ops; what else is in their folder. */
 export const definitions = { folder: 'packages/backend-core/src/ops', others: ['index', 'op-definition', 'epilogue'] };
 
-/** One file per op in each of these. */
+/** One file per op in each of these, or where that would be long a folder whose `suite.ts` it is. */
 export const opRooms = [
   (/** @type {string} */ op) => `packages/backend-cpu/src/reference/${op}.ts`,
   (/** @type {string} */ op) => `packages/conformance/src/cases/${op}.ts`,

@@ -61,7 +61,7 @@ const rules = {
       ...opsOf(tree).flatMap((op) =>
         opRooms.map((room) => ({ file: room(op), expected: `the room's file for ${op}` })),
       ),
-    ].filter(({ file }) => !tree.has(file)),
+    ].filter(({ file }) => !tree.has(file) && !tree.has(file.replace(/\.ts$/, '/suite.ts'))),
 
   everyFamilyInEveryBackend: (tree) =>
     tree.backends.flatMap((backend) =>

@@ -1,21 +1,22 @@
-import { BackendError, type BackendProvider, type BinaryOp } from '@concord/backend-core';
+import { BackendError, type BackendProvider, DTYPES } from '@concord/backend-core';
 import * as author from '@concord/backend-core/implement';
-import { builtInOf } from '@concord/backend-core/kernel';
+import { evaluateRun } from '@concord/kernel';
 
 type Memory = author.Operand<ArrayBuffer>;
 
 const DEVICE = { vendor: 'host', name: 'arrays of the host', type: 'cpu', driver: 'JavaScript' } as const;
 
+/** What is here, in which element types. Any other call is UNSUPPORTED, and `supports` says so beforehand. */
+export const KERNELS: author.BackendKernels<ArrayBuffer> = {
+  gemm: { dtypes: ['f32'], run: gemm },
+  run: { dtypes: DTYPES, run: evaluateRun },
+};
+
 /** A backend whose device memory is host arrays and whose ops are the loops of their definitions. */
 export class MinimalBackend extends author.BaseBackend<ArrayBuffer> {
   readonly name = 'minimal';
   readonly native = null;
-  /** What is here, in which element types. Any other call is UNSUPPORTED, and `supports` says so beforehand. */
-  protected readonly kernels: author.BackendKernels<ArrayBuffer> = {
-    gemm: { dtypes: ['f32'], run: gemm },
-    // Of all kernels, those of `binary` and `reduce`.
-    run: { dtypes: ['f32'], covers: 'some', refuse, run },
-  };
+  protected readonly kernels: author.BackendKernels<ArrayBuffer> = KERNELS;
 
   protected async doInit(): Promise<author.InitResult> {
     const limits = { maxAllocationBytes: 2 ** 30, maxHeadDim: 256, maxTopK: 256 };
@@ -63,45 +64,8 @@ function gemm(call: author.ResolvedGemm<ArrayBuffer>): void {
   }
 }
 
-function refuse({ kernel }: author.CheckedRun): string | undefined {
-  const op = builtInOf(kernel)?.op;
-  return op === 'binary' || op === 'reduce' ? undefined : `minimal does not know kernel ${kernel.name}`;
-}
-
-function run({ geometry, inputs, outputs }: author.ResolvedRun<ArrayBuffer>): void {
-  const builtIn = builtInOf(geometry.kernel)!;
-  const [x, y] = inputs.map(floats);
-  const output = floats(outputs[0]);
-  if (builtIn.op === 'binary') {
-    for (let i = 0; i < output.length; i++) output[i] = BINARY[builtIn.function](x![i]!, y![i]!);
-  } else if (builtIn.op === 'reduce') {
-    const [outer, inner, axisLength] = geometry.shape as [number, number, number];
-    for (let at = 0; at < outer * inner; at++) {
-      const first = Math.floor(at / inner) * axisLength * inner + (at % inner);
-      let [sum, max, min] = [0, -Infinity, Infinity];
-      for (let i = first; i < first + axisLength * inner; i += inner) {
-        [sum, max, min] = [sum + x![i]!, Math.max(max, x![i]!), Math.min(min, x![i]!)];
-      }
-      output[at] = { sum, max, min, mean: sum / axisLength }[builtIn.function];
-    }
-  }
-}
-
-const BINARY: Record<BinaryOp, (x: number, y: number) => number> = {
-  add: (x, y) => x + y,
-  sub: (x, y) => x - y,
-  mul: (x, y) => x * y,
-  div: (x, y) => x / y,
-  max: Math.max,
-  min: Math.min,
-  // ECMAScript gives NaN for 1 ** NaN and (-1) ** Infinity, C99 Annex F 1.
-  pow: (x, y) => (x === 1 || (x === -1 && Math.abs(y) === Infinity) ? 1 : x ** y),
-};
-
 const bytes = (memory: Memory): Uint8Array => new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength);
-/** An operand of no elements has no memory. */
-const floats = (of: Memory | undefined): Float32Array =>
-  of === undefined ? new Float32Array() : new Float32Array(of.buffer, of.byteOffset, of.byteLength / 4);
+const floats = (of: Memory): Float32Array => new Float32Array(of.buffer, of.byteOffset, of.byteLength / 4);
 
 /** What applications pass to `selectBackend`. */
 export function minimal(): BackendProvider {

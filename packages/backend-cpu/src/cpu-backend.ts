@@ -48,8 +48,15 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     gemm: { dtypes: FLOATS, hasEpilogues: true, run: runGemm },
     conv2dForward: { dtypes: FLOATS, hasEpilogues: true, run: runConv2d },
     attention: {
-      dtypes: F32,
-      run: (call) => attention(call, floatsOf(call.q), floatsOf(call.k), floatsOf(call.v), floatsOf(call.o)),
+      dtypes: FLOATS,
+      run: (call) =>
+        attention(call, {
+          q: storageOf(call.q, call.dtype),
+          k: storageOf(call.k, call.dtype),
+          v: storageOf(call.v, call.dtype),
+          mask: call.mask === undefined ? undefined : floatsOf(call.mask),
+          o: storageOf(call.o, call.dtype),
+        }),
     },
     topK: { dtypes: F32, run: (call) => topK(call, words(call.input), words(call.values), words(call.indices)) },
     run: { dtypes: DTYPES, run: evaluateRun },

@@ -1,18 +1,27 @@
-import { BackendError, type DevicePtr, type DType, isBackendError, type VariantReport } from '@concord/backend-core';
+import {
+  BackendError,
+  type DevicePtr,
+  type DType,
+  type Explanation,
+  isBackendError,
+  type VariantReport,
+} from '@concord/backend-core';
 import {
   type BackendKernels,
+  DTYPES,
   BaseBackend,
   type BaseBackendOptions,
   type InitResult,
   type KernelCall,
   type ResolvedCall,
 } from '@concord/backend-core/implement';
+import type { Kernel, RunShape } from '@concord/backend-core/kernel';
 import { extentsOf, variantTuning } from '@concord/variants';
 import { addressOf } from './device/command-stream.ts';
 import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
-import { refuseBuiltIn } from './kernels/built-in.ts';
 import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
+import { explainPlan } from './kernels/run/explain.ts';
 import { MOST_K } from './kernels/top-k/plan.ts';
 import { tryMatrixEngines } from './matrix-engine-trial.ts';
 import type { LevelZeroNative } from './native.ts';
@@ -35,9 +44,9 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   protected readonly kernels: BackendKernels<DeviceMemory> = {
     gemm: this.#kernel('gemm', FLOATS),
     conv2dForward: this.#kernel('conv2dForward', F32),
-    attention: this.#kernel('attention', F32),
+    attention: this.#kernel('attention', FLOATS),
     topK: this.#kernel('topK', F32),
-    run: { ...this.#kernel('run', FLOATS), refuse: refuseBuiltIn, covers: 'some' },
+    run: this.#kernel('run', DTYPES),
   };
   readonly #options: LevelZeroOptions;
   #opened: LevelZeroClient | undefined;
@@ -52,6 +61,13 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   /** Which kernel variants ran. Works after loss too. */
   variants(): VariantReport {
     return this.#runner.report();
+  }
+
+  /** How a kernel is computed: the launches, with the modules instruction by instruction. Errors as `run`. */
+  explain(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
+    this.assertUsable('explain');
+    const [step] = this.loweredShape('run', { ...call, kernel });
+    return step === undefined ? { passes: [] } : explainPlan(this.#runner.planOf(step));
   }
 
   protected async doInit(): Promise<InitResult> {
@@ -128,7 +144,8 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     return {
       dtypes,
       refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
-      prepare: (call: KernelCall['call']) => this.#runner.prepare({ kernel, call } as KernelCall),
+      prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) =>
+        this.#runner.prepare({ kernel, call, ...(inPlaceOf === undefined ? {} : { inPlaceOf }) } as KernelCall),
       run: (call: ResolvedCall<DeviceMemory>['call']) =>
         this.#runner.run('opName' in call ? call.opName : kernel, { kernel, call } as ResolvedCall<DeviceMemory>),
     };

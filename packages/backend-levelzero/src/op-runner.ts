@@ -8,6 +8,8 @@ import { kernelsOf, type OpPlan } from './kernels/op-plan.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
 import type { DeviceMemory, Span } from './kernels/recorder.ts';
 
+const NO_NUMBERS: readonly number[] = [];
+
 /**
  * Runs ops by their plans. All kernels of a plan are built before any of it is recorded: where one does not build, its
  * variant is left out on this device, and the op is planned again.
@@ -39,7 +41,8 @@ export class OpRunner {
   run(opName: string, op: ResolvedCall<DeviceMemory>): void {
     const operands = operandsOf(op);
     const hasLargeBuffers = operands.some(isInLargeBuffer);
-    this.#client.run(opName, this.#builtPlan(op, operands, hasLargeBuffers), operands, hasLargeBuffers);
+    const numbers = op.kernel === 'run' ? op.call.params : NO_NUMBERS;
+    this.#client.run(opName, this.#builtPlan(op, operands, hasLargeBuffers), { operands, numbers, hasLargeBuffers });
   }
 
   /** The plan of a call without operands. Nothing is built. @throws {BackendError} as planning */
@@ -94,7 +97,11 @@ export class OpRunner {
     // A module without its kernel is INVALID_ARGUMENT.
     if (!isBackendError(error, 'DEVICE_ERROR') && !isBackendError(error, 'INVALID_ARGUMENT')) throw error;
     const own = steps.flatMap((step) => ('kernel' in step && step.kernel === kernel ? (step.variant ?? []) : []));
-    const ids = new Set(own.length > 0 ? own : picks.map(({ picked }) => picked));
+    const wanted = own.length > 0 ? own : picks.map(({ picked }) => picked);
+    // All graphs have the variants of `run` in common: one that does not build is no reason to refuse the others.
+    const isOnlyWay = (id: string): boolean =>
+      id.startsWith('run/') && !picks.some(({ picked, candidates }) => picked === id && candidates.length > 1);
+    const ids = new Set(wanted.filter((id) => !isOnlyWay(id)));
     if (ids.size === 0) throw error;
     const why = { reason: `kernel ${kernel.name} does not build`, kernel: kernel.name, log: error.detail };
     for (const id of ids) this.#client.tuning.leaveOut(id, why);

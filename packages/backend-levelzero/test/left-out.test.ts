@@ -103,7 +103,8 @@ it('when none is left it is an error with all that the compiler said, and the ba
         /^no kernel variant works for gemm f32 NN 6 6 6 0: gemm\/wide: .*BUILD_FAILURE.*gemm\/direct: .*BUILD_FAILURE/,
       ) as unknown,
     });
-    expect(negate).toThrow(/no kernel variant works for unary\/neg 0: elementwise\/run: .*MODULE_BUILD_FAILURE/);
+    expect(negate).toThrow(/kernel run\/map runs neg .*MODULE_BUILD_FAILURE/);
+    expect(backend.variants().leftOut?.map(({ id }) => id)).not.toContain('run/map-runs');
     await expect(backend.prepare([{ op: 'gemm', call: PRODUCT }])).rejects.toMatchObject({ code: 'DEVICE_ERROR' });
   });
   await expect(multiply()).rejects.toMatchObject(refused);
@@ -127,7 +128,9 @@ it('a kernel without variants is an error as long as it does not build', async (
   const c = backend.alloc(4);
   const scale = (): void =>
     backend.gemm({ m: 1, n: 1, k: 1, alpha: 0, beta: 2, a: backend.alloc(4), b: backend.alloc(4), c });
-  await withBuilds(BUILD_FAILURE, every, async () => expect(scale).toThrow(/kernel gemm\/scale \S+ does not build/));
+  await withBuilds(BUILD_FAILURE, every, async () =>
+    expect(scale).toThrow(/kernel run\/map runs scale .*does not build/),
+  );
   expect(scale).not.toThrow();
   expect(backend.variants().leftOut).toEqual([]);
 });

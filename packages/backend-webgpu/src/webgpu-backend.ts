@@ -2,6 +2,7 @@ import {
   BackendError,
   type DevicePtr,
   type DType,
+  type Explanation,
   type FloatDType,
   isBackendError,
   type VariantReport,
@@ -12,10 +13,13 @@ import {
   type BaseBackendOptions,
   type CheckedCall,
   BYTES_OF,
+  DTYPES,
   type InitResult,
   type KernelCall,
+  type OpKernel,
   type ResolvedCall,
 } from '@concord/backend-core/implement';
+import type { Kernel, RunShape } from '@concord/backend-core/kernel';
 import { operandsOf, type VariantTuning, variantTuning } from '@concord/variants';
 import type { PoolCounters } from './client/buffer-pool.ts';
 import { WebGpuClient } from './client/webgpu-client.ts';
@@ -23,6 +27,7 @@ import type { WebGpuOptions } from './client/webgpu-options.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
+import { explainPlan } from './kernels/run/explain.ts';
 import { paramWordsOf } from './kernels/run/params.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
 import { MOST_K } from './kernels/top-k/plan.ts';
@@ -79,7 +84,6 @@ export interface WebGpuNative {
 
 const FLOATS: readonly FloatDType[] = ['f32', 'f16'];
 const F32: readonly FloatDType[] = ['f32'];
-const DTYPES: readonly DType[] = ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'];
 
 /** The contract in WGSL, on Dawn in Node, on `navigator.gpu` in a browser, or on a device that the caller made. */
 export class WebGpuBackend extends BaseBackend<StorageBuffer> {
@@ -88,11 +92,13 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   protected readonly kernels: BackendKernels<StorageBuffer> = {
     gemm: { ...this.#kernel('gemm', FLOATS), hasEpilogues: true },
     conv2dForward: { ...this.#kernel('conv2dForward', FLOATS), hasEpilogues: true },
-    attention: this.#kernel('attention', F32),
+    attention: this.#kernel('attention', FLOATS),
     topK: this.#kernel('topK', F32),
     run: this.#kernel('run', DTYPES),
   };
   readonly #options: WebGpuOptions;
+  /** Geometries of `run` that this device was found to take: they are asked for again with each call. */
+  readonly #accepted = new WeakSet<object>();
   #opened: WebGpuClient | undefined;
   #openedPlans: PlanCache | undefined;
   #f16Fault: string | undefined;
@@ -110,6 +116,13 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     const candidates = [...this.#plans.candidates];
     const { preferences, leftOut } = tuning;
     return { runs: Object.fromEntries(variantRuns), candidates, forced: preferences.forced, leftOut };
+  }
+
+  /** How a kernel is computed: the launches, with their WGSL. Errors as `run`. */
+  explain(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
+    this.assertUsable('explain');
+    const [step] = this.loweredShape('run', { ...call, kernel });
+    return step === undefined ? { passes: [] } : explainPlan(this.#plans.ofShape(step));
   }
 
   protected async doInit(): Promise<InitResult> {
@@ -190,17 +203,19 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     kernel: Name,
     dtypes: readonly DType[],
   ): NonNullable<BackendKernels<StorageBuffer>[Name]> {
-    return {
+    const methods: OpKernel<never, never> = {
       dtypes,
       refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
-      prepare: (call: KernelCall['call']) => this.#prepare({ kernel, call } as KernelCall),
+      prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) =>
+        this.#prepare({ kernel, call, ...(inPlaceOf === undefined ? {} : { inPlaceOf }) } as KernelCall),
       run: (call: ResolvedCall<StorageBuffer>['call']) => {
         const resolved = { kernel, call } as ResolvedCall<StorageBuffer>;
         const operands = operandsOf(resolved);
         const params = paramWordsOf(resolved);
-        this.#client.run('opName' in call ? call.opName : kernel, this.#plans.of(resolved, operands), operands, params);
+        this.#client.run(call.opName ?? kernel, this.#plans.of(resolved, operands), operands, params);
       },
     };
+    return methods;
   }
 
   async #prepare(call: KernelCall): Promise<void> {
@@ -213,8 +228,10 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     const { traits } = this.#client;
     // Only operands that need more than one binding, runs and conv2d's extremes are ever refused.
     if (isPlain(call) && fitBindings(call.call, traits)) return undefined;
+    if (this.#accepted.has(call.call)) return undefined;
     try {
       this.#plans.ofShape(call);
+      if (call.kernel === 'run') this.#accepted.add(call.call);
       return undefined;
     } catch (error) {
       if (isBackendError(error, 'UNSUPPORTED')) return error.detail;

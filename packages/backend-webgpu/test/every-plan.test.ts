@@ -7,7 +7,7 @@ import { PlanningBackend } from './support/planning-backend.ts';
 import { TEST_DEVICES } from './support/traits.ts';
 
 // Random calls of every op, planned for devices of all kinds: no launch breaks a rule of WebGPU (the recorder throws),
-// and every kernel is among those that `kernels-compile.test.ts` compiles.
+// and every kernel is among those that `kernels-compile.test.ts` compiles, unless it was made for a graph.
 
 /** A call without its pointers, and the names of those. */
 interface Drawn {
@@ -113,7 +113,8 @@ function drawTopK(most: number): fc.Arbitrary<Drawn> {
 }
 
 function drawReduce(most: number): fc.Arbitrary<Drawn> {
-  const extent = fc.oneof(size(most), fc.constant(0), size(40 * most));
+  // In small windows a long axis makes thousands of launches.
+  const extent = fc.oneof(size(most), fc.constant(0), size(most < 100 ? 4 * most : 40 * most));
   return fc
     .record({ op: fc.constantFrom(...REDUCE_OPS), shape: fc.tuple(size(30), extent, size(most)), axis: fc.nat(2) })
     .map((call) => ({ op: 'reduce', operands: ['input', 'output'], call }));
@@ -197,11 +198,13 @@ it.each(cases)('plans for $name', async ({ traits, most }) => {
       (drawn, place, offset) => {
         if (!makeCall(backend, drawn, places[place], offset)) refused++;
         else {
-          for (const { kernel } of backend.recorder.launches) expect(compiled.has(kernel.code), kernel.name).toBe(true);
+          for (const { kernel } of backend.recorder.launches) {
+            if (!/^(?:map|rows) /.test(kernel.name)) expect(compiled.has(kernel.code), kernel.name).toBe(true);
+          }
         }
       },
     ),
-    { numRuns: 300 },
+    { numRuns: most < 100 ? 100 : 300 },
   );
   if (most === 700) expect(refused).toBe(0);
   await backend.dispose();

@@ -95,11 +95,11 @@ describe('a kernel that does not compile', () => {
     const { device } = backend.native;
     const create = device.createShaderModule.bind(device);
     vi.spyOn(device, 'createShaderModule').mockImplementation(({ code, label = '' }) =>
-      create({ code: label.startsWith('unary/exp') ? `${code} fn broken(` : code, label }),
+      create({ code: label.startsWith('map exp ') ? `${code} fn broken(` : code, label }),
     );
     return backend;
   }
-  const message = expect.stringMatching(/^device error: kernel unary\/exp.* does not compile: .*line \d+/s) as string;
+  const message = expect.stringMatching(/^device error: kernel map exp .* does not compile: .*line \d+/s) as string;
   const refusal = { code: 'DEVICE_ERROR', op: 'unary', backend: 'webgpu', message };
 
   it('fails the op that needs it, and no other before, behind or later', async () => {

@@ -8,6 +8,7 @@ import { MAX_UNIFORM_BYTES } from '../src/client/uniform-ring.ts';
 import { allKernels } from '../src/kernels/all-kernels.ts';
 import { type Kernel, uniformBytes } from '../src/kernels/kernel.ts';
 import type { DeviceTraits } from '../src/kernels/recorder.ts';
+import { runKernels } from './support/run-kernels.ts';
 import { TEST_DEVICES } from './support/traits.ts';
 
 // Everything that can be emitted is compiled by Dawn's null backend: no device is needed, and none has to be hit by
@@ -16,7 +17,12 @@ import { TEST_DEVICES } from './support/traits.ts';
 /** The devices, the least able first: what compiles for one need not be compiled for the next. */
 const DEVICES = ['defaults', 'swiftshader', 'lavapipe', 'gpu'] as const;
 
-const kernels = new Map(DEVICES.map((name) => [name, allKernels(TEST_DEVICES[name])]));
+/** Those of graphs have no end: some of each kind. */
+const everyKernel = (name: (typeof DEVICES)[number]): readonly Kernel[] => [
+  ...allKernels(TEST_DEVICES[name]),
+  ...runKernels(TEST_DEVICES[name]),
+];
+const kernels = new Map(DEVICES.map((name) => [name, everyKernel(name)]));
 const every = [...new Set([...kernels.values()].flat())];
 
 /** A device of Dawn's null backend with the features of `traits`; its limits are WebGPU's defaults. */
@@ -64,7 +70,7 @@ it('every kernel compiles on every device that it is for', async () => {
 
 it('a name stands for one source', () => {
   const byName = new Map<string, string>();
-  for (const { name, code } of every) {
+  for (const { name, code } of DEVICES.flatMap((device) => allKernels(TEST_DEVICES[device]))) {
     expect(byName.get(name) ?? code, name).toBe(code);
     byName.set(name, code);
   }
@@ -75,5 +81,5 @@ it('the uniforms of every kernel fit', () => {
 });
 
 it('asking twice gives the same kernels', () => {
-  for (const name of DEVICES) expect(allKernels(TEST_DEVICES[name])).toEqual(kernels.get(name));
+  for (const name of DEVICES) expect(everyKernel(name)).toEqual(kernels.get(name));
 });

@@ -2,6 +2,7 @@ import type { OpPlan } from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { WebGpuBackend } from '../src/index.ts';
+import { softmax } from './support/run-kernels.ts';
 
 const backend = new WebGpuBackend();
 
@@ -28,6 +29,7 @@ const PLANS: readonly OpPlan[] = [
   { op: 'reduce', call: { op: 'mean', shape: [3, 1000], axis: 1 } },
   { op: 'unary', call: { op: 'gelu', n: 1000 } },
   { op: 'binary', call: { op: 'pow', n: 1000 } },
+  { op: 'run', call: { kernel: softmax, shape: [8, 100], folded: 1 } },
 ];
 
 it.each(PLANS)('after prepare, $op compiles nothing more', async ({ op, call }) => {

@@ -21,6 +21,8 @@ export type BackendReport =
       readonly device: DeviceInfo;
       readonly limits: Limits;
       readonly dtypes: Capabilities['dtypes'];
+      /** Which kernels `run` takes; left out where there is no `run`. */
+      readonly run?: 'all' | 'some';
       readonly numerics: Capabilities['numerics'];
       /** What became of the device's tuning profile, for a backend that has kernel variants. */
       readonly tuning?: ProfileState;
@@ -121,8 +123,9 @@ async function describeAndDispose(backend: ComputeBackend, inspection: Inspectio
 
 async function describe(backend: ComputeBackend, { signal, triesVariants }: Inspection): Promise<BackendReport> {
   const { name, device, capabilities } = backend;
-  const { limits, dtypes, numerics } = capabilities;
-  const report = { name, available: true, device, limits, dtypes, numerics } as const;
+  const { limits, dtypes, run, numerics } = capabilities;
+  const common = { name, available: true, device, limits, dtypes, numerics } as const;
+  const report = run === undefined ? common : { ...common, run };
   if (!isTunable(backend)) return report;
   const tuned = { ...report, tuning: backend.native.tuning.profile };
   return triesVariants ? { ...tuned, variants: await tryVariants(backend, signal) } : tuned;

@@ -75,7 +75,8 @@ test.each([
   ['a package that is not there', 'no-such-package', [], 'CANNOT_LOAD'],
   ['an export that is not there', FIXTURE, ['--export', 'Nothing'], 'INVALID_ARGUMENT'],
   ['an export that is no backend', FIXTURE, ['--export', 'number'], 'INVALID_ARGUMENT'],
-  ['a provider of another contract', FIXTURE, ['--export', 'future'], 'INVALID_ARGUMENT'],
+  ['a provider of a later contract', FIXTURE, ['--export', 'future'], 'INVALID_ARGUMENT'],
+  ['a provider of an earlier contract', FIXTURE, ['--export', 'past'], 'INVALID_ARGUMENT'],
   ['an export that breaks', FIXTURE, ['--export', 'breaks'], 'CANNOT_LOAD'],
 ])('%s is an error in one line with a hint', async (_, module, args, code) => {
   const ended = await run([...ARGS, '--module', module, ...args], [working('cpu')]);

@@ -22,7 +22,7 @@ export interface ModuleOptions {
  *   than one, can be meant
  */
 export async function loadProvider(module: string, exportName: string | undefined): Promise<BackendProvider> {
-  const exported = await load(module);
+  const exported = await loadModule(module);
   const name = exportName ?? onlyCandidate(module, exported);
   if (!Object.hasOwn(exported, name)) {
     throw wrongExport(`${module} has no export "${name}"; there are: ${Object.keys(exported).join(', ')}`);
@@ -61,7 +61,12 @@ export async function withModule(
   return { loaded, providers: [loaded, ...providers.filter(({ name }) => name !== loaded.name)] };
 }
 
-async function load(module: string): Promise<Record<string, unknown>> {
+/**
+ * The exports of a module.
+ *
+ * @throws {CommandError} CANNOT_LOAD when it is not there or fails
+ */
+export async function loadModule(module: string): Promise<Record<string, unknown>> {
   try {
     return (await import(addressOf(module))) as Record<string, unknown>;
   } catch (cause) {
@@ -96,7 +101,8 @@ function wrongExport(message: string): CommandError {
   });
 }
 
-function cannotLoad(what: string, cause: unknown): CommandError {
+/** An error that says what could not be loaded, and why. */
+export function cannotLoad(what: string, cause: unknown): CommandError {
   const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
   return new CommandError(`cannot load ${what}: ${reason}`, {
     code: 'CANNOT_LOAD',

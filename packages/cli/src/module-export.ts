@@ -1,5 +1,8 @@
 import type { BackendProvider, ComputeBackend } from '@concord/backend-core';
 
+/** That of the registry. */
+const CONTRACT_VERSION = 2;
+
 /** Whether a value is what applications pass to `selectBackend`. */
 export function isProvider(value: unknown): value is BackendProvider {
   const { name, probe, create } = (value ?? {}) as Partial<BackendProvider>;
@@ -26,8 +29,10 @@ export async function providerOf(exported: unknown): Promise<BackendProvider> {
   if (isBackendClass(exported)) return providerAround(() => new exported());
   const made: unknown = typeof exported === 'function' ? await (exported as () => unknown)() : exported;
   if (isProvider(made)) {
-    if (made.contractVersion === 1) return made;
-    throw new TypeError(`speaks contract version ${String(made.contractVersion)}, this command speaks 1`);
+    if (made.contractVersion === CONTRACT_VERSION) return made;
+    throw new TypeError(
+      `speaks contract version ${String(made.contractVersion)}, this command speaks ${CONTRACT_VERSION}`,
+    );
   }
   if (typeof exported === 'function' && isBackend(made)) {
     await made.dispose();
@@ -44,7 +49,7 @@ async function providerAround(create: () => Promise<ComputeBackend> | ComputeBac
   return {
     name,
     priority: 0,
-    contractVersion: 1,
+    contractVersion: CONTRACT_VERSION,
     // Whether there is a device is for `init` to say.
     probe: () => Promise.resolve({ available: true, devices: [] }),
     create,

@@ -8,6 +8,7 @@ import { addConformanceCommand } from './commands/conformance.ts';
 import { addDevicesCommand } from './commands/devices.ts';
 import { addFuzzCommand } from './commands/fuzz.ts';
 import { addInfoCommand } from './commands/info.ts';
+import { addKernelCommand } from './commands/kernel.ts';
 import { addTuneCommand } from './commands/tune.ts';
 import type { CommandContext, Finish } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -32,6 +33,7 @@ Examples:
   concord bench --html bench.html
   concord tune
   concord info gemm/exact/m=17,n=33,k=65,TN
+  concord kernel ./dist/softmax.js --shape 64,1024 --folded 1
   eval "$(concord completion bash)"
 
 concord <command> --help has the options, examples and exit codes of each command.`;
@@ -66,6 +68,7 @@ export function buildProgram(context: CommandContext, finish: Finish): Command {
   addConformanceCommand(program, context, finish);
   addFuzzCommand(program, context, finish);
   addInfoCommand(program, context, finish);
+  addKernelCommand(program, context, finish);
   addBenchCommand(program, context, finish);
   addTuneCommand(program, context, finish);
   // Last: it knows the commands before it.

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DTYPES, OP_NAMES } from '@concord/backend-core';
+import { defineKernel } from '@concord/backend-core/kernel';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TuneJson } from '../src/index.ts';
@@ -52,6 +54,21 @@ test('there is one for every command that has --json, and each is a schema of it
   }
   expect(names.sort()).toEqual([...new Set(withJson)].sort());
   for (const name of names) expect(schemaOf(name)['$id']).toBe(`concord-${name}`);
+});
+
+test('the names of ops and element types in them are those of the contract', () => {
+  const enums = (part: unknown): string[][] => {
+    if (typeof part !== 'object' || part === null) return [];
+    return Object.entries(part).flatMap(([key, value]) => (key === 'enum' ? [value as string[]] : enums(value)));
+  };
+  const all = readdirSync(FOLDER).flatMap((file) => enums(schemaOf(file.replace(/\.json$/, ''))));
+  const ops = all.filter((names) => names.includes('gemm'));
+  const besides = ['memory', 'lifecycle'];
+  expect(ops.length).toBeGreaterThan(3);
+  for (const names of ops) expect(names.filter((name) => !besides.includes(name))).toEqual([...OP_NAMES]);
+  const dtypes = all.filter((names) => names.includes('f16'));
+  expect(dtypes.length).toBeGreaterThan(2);
+  for (const names of dtypes) expect(names).toEqual([...DTYPES]);
 });
 
 describe('devices', () => {
@@ -115,6 +132,24 @@ test.each([
   ['fixed/number/reduce max of an empty axis'],
 ])('info %s', async (id) => {
   expectValid('info', (await run(['info', '--json', id], all)).stdout);
+});
+
+describe('kernel', () => {
+  const file = join(import.meta.dirname, 'fixtures/kernels.fixture.ts');
+  test.each([
+    ['softmax', []],
+    ['softmax', ['--shape', '8,16', '--folded', '1']],
+    ['lookup', ['--shape', '8,16', '--gather', 'table=9,16', '--backend', 'cpu,level-zero']],
+  ])('%s %j', async (name, args) => {
+    expectValid('kernel', (await run(['kernel', file, '--export', name, '--json', ...args], all)).stdout);
+  });
+
+  test('with passes', () => {
+    const passes = [{ variant: 'run/map', summary: 'all', language: 'wgsl', code: 'fn main() {}' }];
+    const explanations = [{ backend: 'webgpu', device: 'Acme 9000', status: 'supported', passes }];
+    const kernel = defineKernel('k', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.name('n', k.exp(x)) }));
+    expectValid('kernel', JSON.stringify({ kernels: [{ export: null, kernel, folds: 0, stages: 0, explanations }] }));
+  });
 });
 
 test('tune', () => {

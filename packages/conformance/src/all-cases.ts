@@ -1,4 +1,4 @@
-import { attentionSuite } from './cases/attention.ts';
+import { attentionSuite } from './cases/attention/suite.ts';
 import { batchedGemmSuite } from './cases/batched-gemm.ts';
 import { binarySuite } from './cases/binary.ts';
 import { conv2dSuite } from './cases/conv2d.ts';
@@ -40,31 +40,41 @@ export const SUITES: readonly Suite[] = [
 
 /** Every case, in the order in which a report lists them. */
 export function allCases(): ConformanceCase[] {
-  return [
-    ...beforeInitCases,
-    ...noOpCases,
-    ...fixedErrorCases,
-    ...fixedNumberCases,
-    ...lifecycleCases,
-    ...memoryCases,
-    ...refusalCases,
-    ...epilogueRefusalCases,
-    ...orderOfChecksCases,
-    ...uncheckedOperandsCases,
-    ...zeroSizeCases,
-    ...runRefusalCases,
-    ...runSequenceCases,
-    ...SUITES.flatMap((suite) => suite.cases()),
-  ];
+  return [...listed().values()];
 }
 
 /** The case of that id: one of the list, or one that a fuzz run printed. */
 export function findCase(id: string): ConformanceCase | undefined {
-  const listed = allCases().find((candidate) => candidate.id === id);
-  if (listed !== undefined) return listed;
+  const found = listed().get(id);
+  if (found !== undefined) return found;
   for (const suite of SUITES) {
     const replayed = suite.fromId(id);
     if (replayed !== undefined) return replayed;
   }
   return undefined;
+}
+
+let known: ReadonlyMap<string, ConformanceCase> | undefined;
+
+/** The list by id; made once, as there are thousands. */
+function listed(): ReadonlyMap<string, ConformanceCase> {
+  known ??= new Map(
+    [
+      ...beforeInitCases,
+      ...noOpCases,
+      ...fixedErrorCases,
+      ...fixedNumberCases,
+      ...lifecycleCases,
+      ...memoryCases,
+      ...refusalCases,
+      ...epilogueRefusalCases,
+      ...orderOfChecksCases,
+      ...uncheckedOperandsCases,
+      ...zeroSizeCases,
+      ...runRefusalCases,
+      ...runSequenceCases,
+      ...SUITES.flatMap((suite) => suite.cases()),
+    ].map((testCase) => [testCase.id, testCase]),
+  );
+  return known;
 }

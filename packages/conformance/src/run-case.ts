@@ -1,4 +1,5 @@
 import { type ComputeBackend, isBackendError } from '@concord/backend-core';
+import type { DefinedOp } from '@concord/backend-core/implement';
 import { CaseFailure, type ConformanceCase, type Mismatch, type Tally, UnsupportedCall } from './harness/case.ts';
 import { callOp, sampleOf, withNullPointers } from './harness/sample-calls.ts';
 import { Random } from './harness/random.ts';
@@ -73,12 +74,17 @@ function unsupportedReason({ needs }: ConformanceCase, backend: ComputeBackend):
   try {
     expectUnsupported(op, support.reason, () => {
       if (call !== undefined) call(backend);
-      else if (op !== 'run') callOp(backend, op, { ...withNullPointers(sampleOf(op)), dtype, ...shape });
+      else if (op !== 'run') callOp(backend, op, { ...withNullPointers(sampleOf(op)), dtype, ...wordsOf(op, shape) });
     });
   } catch (error) {
     if (error instanceof UnsupportedCall) return error.message;
     throw error;
   }
+}
+
+/** Of a call's fields those that are words: its sizes may leave nothing to do, which is never refused. */
+function wordsOf(op: DefinedOp, shape: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(sampleOf(op).words.flatMap((name) => (name in shape ? [[name, shape[name]]] : [])));
 }
 
 /** A case that wants a larger allocation than the device declares is beyond it, as long as `alloc` says so. */

@@ -1,6 +1,8 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { describe, expect, it } from 'vitest';
 import { findCase, runConformance, runFuzz } from '../src/index.ts';
+import { drawnPlan } from '../src/run/drawn.ts';
+import type { RunParams } from '../src/run/params.ts';
 import { MUTANTS } from './mutants/index.ts';
 
 const mutant = (name: string) => {
@@ -26,6 +28,26 @@ describe('runFuzz', () => {
       expect((await runConformance(() => new CpuBackend(), { filter: id })).ok).toBe(true);
     }
   });
+
+  it('finds a bug of run, and makes its kernel and its domain small', async () => {
+    const create = mutant('run: strides of inputs ignored');
+    const { failures } = await runFuzz(create, { count: 40, seed: 5, ops: ['run'] });
+    expect(failures.length).toBeGreaterThan(0);
+    for (const { id, detail, shrunkFrom } of failures) {
+      const { params } = findCase(id) ?? {};
+      expect(params, `${id} from ${shrunkFrom}`).toMatchObject({ dtype: 'own', offset: 0 });
+      const { kernel, shape } = drawnPlan(params as RunParams);
+      expect(kernel.nodes.length, id).toBeLessThanOrEqual(8);
+      expect(
+        shape.reduce((product, size) => product * size, 1),
+        id,
+      ).toBeLessThanOrEqual(16);
+      expect(detail).toMatch(/^output y\d .* of kernel drawn over /);
+      const replay = await runConformance(create, { filter: id });
+      expect(replay.cases).toMatchObject([{ id, status: 'failed', detail }]);
+      expect((await runConformance(() => new CpuBackend(), { filter: id })).ok).toBe(true);
+    }
+  }, 120_000);
 
   it('draws the same cases from the same seed', async () => {
     const create = mutant('reduce: mean divided twice');

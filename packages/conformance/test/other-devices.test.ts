@@ -1,35 +1,54 @@
-import type { Capabilities } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
-import type { InitResult, Operand, ResolvedRun } from '@concord/backend-core/implement';
+import type { ComputeBackend, Support } from '@concord/backend-core';
+import type { BackendKernels, InitResult, Operand, ResolvedRun } from '@concord/backend-core/implement';
+import { binaryKernel, type Kernel, reduceKernel, unaryKernel } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
 import { type ConformanceReport, runConformance } from '../src/index.ts';
 
-/** The CPU backend with other capabilities. */
-class Declaring extends CpuBackend {
-  readonly #changes: Partial<Capabilities>;
+type Kernels = BackendKernels<ArrayBuffer>;
 
-  constructor(changes: Partial<Capabilities>) {
+/** The CPU backend with other kernels. */
+function withKernels<B extends CpuBackend>(backend: B, change: (kernels: Kernels) => Kernels): B {
+  const { kernels } = backend as unknown as { kernels: Kernels };
+  return Object.assign(backend, { kernels: change(kernels) });
+}
+
+const onlyRun = (): CpuBackend => withKernels(new CpuBackend(), ({ run }) => (run === undefined ? {} : { run }));
+
+/** The CPU backend with other limits, or other numerics. */
+class Declaring extends CpuBackend {
+  readonly #changes: Partial<InitResult>;
+
+  constructor(changes: Partial<InitResult>) {
     super();
     this.#changes = changes;
   }
 
-  protected override capabilitiesOf(result: InitResult): Capabilities {
-    return { ...super.capabilitiesOf(result), ...this.#changes };
+  protected override async doInit(): Promise<InitResult> {
+    return { ...(await super.doInit()), ...this.#changes };
   }
 }
 
 /** A device that takes subnormals for zeros of the same sign, in and out, as GPUs do. */
-class Flushing extends Declaring {
-  constructor() {
-    super({ numerics: { f32Subnormals: 'may-flush' } });
-    const kernel = this.kernels.run;
-    if (kernel === undefined) throw new Error('the CPU backend has no run');
-    const run = kernel.run.bind(kernel);
-    kernel.run = (call: ResolvedRun<ArrayBuffer>) => {
-      run({ ...call, inputs: call.inputs.map((input) => input && flushedCopy(input)) });
-      for (const output of call.outputs) if (output !== undefined) flush(output);
-    };
-  }
+function flushing(): CpuBackend {
+  const device = new Declaring({ numerics: { f32Subnormals: 'may-flush' } });
+  return withKernels(device, ({ run, ...rest }) => ({
+    ...rest,
+    ...(run === undefined
+      ? {}
+      : {
+          run: {
+            ...run,
+            run: (call: ResolvedRun<ArrayBuffer>) => {
+              run.run({
+                ...call,
+                inputs: call.inputs.map((input) => (input === undefined ? input : flushedCopy(input))),
+              });
+              for (const output of call.outputs) if (output !== undefined) flush(output);
+            },
+          },
+        }),
+  }));
 }
 
 function flush({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): void {
@@ -43,20 +62,37 @@ function flushedCopy({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): 
   return copy;
 }
 
+/** What a library of fixed functions might have. */
+const KNOWN: readonly Kernel[] = [unaryKernel('neg'), binaryKernel('add'), reduceKernel('sum')];
+
+/** A wrapper of such a library. */
+function fixedFunctions(): CpuBackend {
+  return withKernels(new CpuBackend(), ({ run, ...rest }) => ({
+    ...rest,
+    ...(run === undefined
+      ? {}
+      : {
+          run: {
+            ...run,
+            covers: 'some' as const,
+            refuse: ({ kernel }) => (KNOWN.includes(kernel) ? undefined : `the library has no ${kernel.name}`),
+          },
+        }),
+  }));
+}
+
 const failures = (report: ConformanceReport): unknown[] => report.cases.filter(({ status }) => status === 'failed');
 
 describe('devices that differ from the CPU and are right', () => {
   it('one op is enough to pass', async () => {
-    const report = await runConformance(() => new Declaring({ ops: ['unary'], dtypes: { unary: ['f32'] } }));
+    const report = await runConformance(onlyRun, { filter: '!run/**' });
     expect(failures(report)).toEqual([]);
     expect(report.ok).toBe(true);
     expect(report.unsupported).toBeGreaterThan(500);
   });
 
   it('an op that nothing of is supported does not count as passed', async () => {
-    const report = await runConformance(() => new Declaring({ ops: ['unary'], dtypes: { unary: ['f32'] } }), {
-      filter: 'gemm/**',
-    });
+    const report = await runConformance(onlyRun, { filter: 'gemm/**' });
     expect(report).toMatchObject({ passed: 0, failed: 0, ok: false });
   });
 
@@ -70,6 +106,60 @@ describe('devices that differ from the CPU and are right', () => {
   });
 
   it.each(['unary', 'binary'])('flushing subnormals to zeros of their sign is allowed: %s', async (filter) => {
-    expect(failures(await runConformance(() => new Flushing(), { filter }))).toEqual([]);
+    expect(failures(await runConformance(flushing, { filter }))).toEqual([]);
+  });
+
+  it('the products of a backend without run pass, and none of its other cases fail', async () => {
+    const withoutRun = (): CpuBackend => withKernels(new CpuBackend(), ({ run: _, ...rest }) => rest);
+    for (const filter of ['run/refuses/*', 'run/sequence/*', 'run/gather/*', 'unary', 'reduce/exact/*']) {
+      const report = await runConformance(withoutRun, { filter });
+      const others = report.cases.filter(({ id, status }) => status !== 'unsupported' && !id.startsWith('fixed/'));
+      expect(others, filter).toEqual([]);
+      expect(failures(report), filter).toEqual([]);
+    }
+    const products = await runConformance(withoutRun, { filter: 'gemm/exact-wide/*' });
+    expect(failures(products)).toEqual([]);
+    expect(products.passed).toBeGreaterThan(5);
+  });
+});
+
+describe('a backend whose run covers some kernels', () => {
+  it.each(['unary', 'binary', 'reduce'])('is asked with the whole call of %s', async (filter) => {
+    const report = await runConformance(fixedFunctions, { filter });
+    expect(failures(report)).toEqual([]);
+    const passed = report.cases.filter(({ id, status }) => status === 'passed' && /\/(accuracy|exact)\//.test(id));
+    expect(passed.length).toBeGreaterThan(5);
+    for (const { id } of passed) expect(id).toMatch(/fn=(neg|add)|reduce\/exact\/(shape|default)/);
+    const refused = report.cases.filter(({ detail }) => detail?.startsWith('the library has no ') === true);
+    expect(refused.length).toBeGreaterThan(20);
+    expect(refused.every(({ status }) => status === 'unsupported')).toBe(true);
+  });
+
+  it('is asked with the whole call of run, for each call of a case', async () => {
+    const report = await runConformance(fixedFunctions, { filter: 'run/kernel/*softmax*' });
+    expect(failures(report)).toEqual([]);
+    expect(report.unsupported).toBeGreaterThan(10);
+  });
+
+  it.each([
+    ['computes what it denies', (backend: ComputeBackend): void => void backend, /but the call was accepted$/],
+    [
+      'throws another error',
+      (): void => {
+        throw new TypeError('crash');
+      },
+      /but the call threw .*crash/,
+    ],
+  ])('fails where it %s', async (_, run, detail) => {
+    class Liar extends CpuBackend {
+      override supports(): Support {
+        return { ok: false, reason: 'not today' };
+      }
+      override run(): void {
+        run(this);
+      }
+    }
+    const report = await runConformance(() => new Liar(), { filter: 'run/kernel/kernel=copy,*' });
+    expect(report.cases[0]).toMatchObject({ status: 'failed', detail: expect.stringMatching(detail) as unknown });
   });
 });

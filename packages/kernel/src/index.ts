@@ -4,6 +4,7 @@ export { arithmeticNode } from './functions/arithmetic-node.ts';
 export { type Folding, foldingOf, type MeanFactors, meanScale } from './functions/folds.ts';
 export { type Leaves, NodeLowering, nodesAtLevel } from './functions/node-lowering.ts';
 export { random, randomBlock } from './functions/random.ts';
+export { tanh } from './functions/tanh.ts';
 export { fromBf16, fromF16, fromStorage, toBf16, toF16, toStorage } from './functions/storage.ts';
 export { type Access, accessOf, type AccessQuestion } from './schedule/access.ts';
 export { type Axes, coalesce, padAxes, permuteAxes, RANK_CLASSES } from './schedule/coalesce.ts';

@@ -7,6 +7,7 @@ export type { FunctionBuilder } from './function-builder.ts';
 export { StorageClass } from './generated/enums.ts';
 export type { LabelId, TypeId, ValueId } from './ids.ts';
 export type { KernelOptions } from './kernel-options.ts';
+export { listInstructions } from './list-instructions.ts';
 export type { MathFunction } from './math-functions.ts';
 export { ModuleBuilder } from './module-builder.ts';
 export type { ArithmeticOps } from './ops/arithmetic.ts';

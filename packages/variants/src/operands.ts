@@ -5,6 +5,7 @@ import {
   type Operand,
   type ResolvedCall,
   type ResolvedRun,
+  type RunLayout,
 } from '@concord/backend-core/implement';
 
 /** The operands of a call that has some, inputs before outputs. Those without elements have no memory. */
@@ -30,21 +31,23 @@ export function extentsOf({ kernel, call }: KernelCall): number[] {
  * @param fakeOperand - a span that stands for an allocation of its own
  */
 export function withFakeOperands<Buffer>(
-  { kernel, call }: KernelCall,
+  op: KernelCall,
   fakeOperand: (byteLength: number) => Operand<Buffer>,
 ): ResolvedCall<Buffer> {
-  if (kernel === 'run') {
-    const fake = ({ extent, dtype }: { extent: number; dtype: keyof typeof BYTES_OF }) =>
-      extent === 0 ? undefined : fakeOperand(extent * BYTES_OF[dtype]);
+  if (op.kernel === 'run') {
+    const { call, inPlaceOf = [] } = op;
+    const fake = ({ extent, dtype }: RunLayout) => (extent === 0 ? undefined : fakeOperand(extent * BYTES_OF[dtype]));
+    const inputs = call.inputs.map(fake);
     const resolved: ResolvedRun<Buffer> = {
       geometry: call,
-      inputs: call.inputs.map(fake),
-      outputs: call.outputs.map(fake),
+      inputs,
+      outputs: call.outputs.map((layout, index) => inputs[inPlaceOf[index] ?? -1] ?? fake(layout)),
       params: call.kernel.params.map(() => 0),
-      inPlace: call.outputs.map(() => false),
+      inPlace: call.outputs.map((_, index) => (inPlaceOf[index] ?? -1) >= 0),
     };
-    return { kernel, call: resolved };
+    return { kernel: op.kernel, call: resolved };
   }
+  const { kernel, call } = op;
   const operands: Record<string, Operand<Buffer>> = {};
   for (const { name, elements, dtype } of call.operands) {
     if (elements > 0) operands[name] = fakeOperand(elements * BYTES_OF[dtype]);

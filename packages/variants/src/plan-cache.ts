@@ -53,16 +53,22 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
   of(op: ResolvedCall<Buffer>, operands: readonly Operand<Buffer>[]): Plan {
     const { alignment, plan } = this.#options;
     const key = keyOf(op);
-    for (const operand of operands) {
-      const mate = firstInBuffer(operand, operands);
-      if (mate === operand) key.push(operand.byteOffset % alignment);
-      else key.push('with', operands.indexOf(mate), operand.byteOffset - mate.byteOffset);
+    // By index: one object may be two operands.
+    for (let index = 0; index < operands.length; index++) {
+      const { buffer, byteOffset } = operands[index] as Operand<Buffer>;
+      const first = firstInBuffer(buffer, operands);
+      if (first === index) key.push(byteOffset % alignment);
+      else key.push('with', first, byteOffset - (operands[first] as Operand<Buffer>).byteOffset);
     }
     return this.#find(key) ?? this.#add(key, plan(op, operands));
   }
 
   /** The plan of a call without operands, as for operands in allocations of their own. Errors as those of planning. */
   ofShape(op: KernelCall): Plan {
+    if (op.kernel === 'run' && op.inPlaceOf?.some((index) => index >= 0) === true) {
+      const inPlace = withFakeOperands(op, this.#options.fakeOperand);
+      return this.of(inPlace, operandsOf(inPlace));
+    }
     const key = keyOf(op);
     for (const extent of extentsOf(op)) if (extent > 0) key.push(0);
     const known = this.#find(key);
@@ -130,8 +136,9 @@ function keyOf<Buffer>({ kernel, call }: KernelCall | ResolvedCall<Buffer>): Key
   return key;
 }
 
-/** The first operand in the buffer of one of them: often itself. */
-function firstInBuffer<Buffer>(operand: Operand<Buffer>, operands: readonly Operand<Buffer>[]): Operand<Buffer> {
-  for (const other of operands) if (other.buffer === operand.buffer) return other;
-  return operand;
+/** Index of the first operand in a buffer. */
+function firstInBuffer<Buffer>(buffer: Buffer, operands: readonly Operand<Buffer>[]): number {
+  let index = 0;
+  while (operands[index]?.buffer !== buffer) index++;
+  return index;
 }

@@ -36,8 +36,12 @@ export interface OpKernel<Checked, Resolved> {
   readonly dtypes: readonly DType[];
   /** Why this device cannot run a checked call, beyond dtypes and limits. Default: it can. */
   refuse?(call: Checked): string | undefined;
-  /** Compiles what a checked call needs. */
-  prepare?(call: Checked): Promise<void>;
+  /**
+   * Compiles what a checked call needs.
+   *
+   * @param inPlaceOf - of a `run`: see {@link KernelCall}
+   */
+  prepare?(call: Checked, inPlaceOf?: readonly number[]): Promise<void>;
   /** Queues a checked call; it takes effect in call order. */
   run(call: Resolved): void;
 }
@@ -69,7 +73,12 @@ export type KernelCall =
   | { readonly kernel: 'conv2dForward'; readonly call: CheckedConv2d }
   | { readonly kernel: 'attention'; readonly call: CheckedAttention }
   | { readonly kernel: 'topK'; readonly call: CheckedTopK }
-  | { readonly kernel: 'run'; readonly call: CheckedRun };
+  | {
+      readonly kernel: 'run';
+      readonly call: CheckedRun;
+      /** For each output, the index of the input in whose place it is; -1 for memory of its own. Default: all -1. */
+      readonly inPlaceOf?: readonly number[];
+    };
 
 /** A {@link KernelCall} with its operands. */
 export type ResolvedCall<Buffer> =

@@ -124,7 +124,11 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
     const wait = signal === undefined ? { timeoutMs: Infinity } : { timeoutMs: Infinity, signal };
     for (const [index, { op, steps }] of lowered.entries()) {
       await this.wait(op, wait, async () => {
-        await Promise.all(steps.map(async ({ kernel, call }) => kernelOf(this.kernels, kernel)?.prepare?.(call)));
+        await Promise.all(
+          steps.map(async ({ kernel, call, ...more }) =>
+            kernelOf(this.kernels, kernel)?.prepare?.(call, 'inPlaceOf' in more ? more.inPlaceOf : undefined),
+          ),
+        );
       });
       onProgress?.(index + 1, lowered.length);
     }
@@ -240,7 +244,7 @@ function resolvedStep<Buffer>(step: RunStep, resolved: Fields): ResolvedRun<Buff
   const inPlace = outputs.map((output) =>
     inputs.some((input) => input?.buffer === output?.buffer && input?.byteOffset === output?.byteOffset),
   );
-  return { geometry: step.call, inputs, outputs, params: step.params, inPlace };
+  return { geometry: step.call, inputs, outputs, params: step.params, inPlace, opName: resolved['opName'] as OpName };
 }
 
 function storesAnything({ outputs }: CheckedRun): boolean {

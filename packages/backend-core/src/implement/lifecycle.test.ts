@@ -114,6 +114,26 @@ describe('init', () => {
     expect(backend.isInitialized).toBe(true);
   });
 
+  it('is one with the constructor in create', async () => {
+    const backend = await MemoryBackend.create({ memoryLimitBytes: 100 });
+    expect(backend.isInitialized).toBe(true);
+    expect(backend.memory().limitBytes).toBe(100);
+    await backend.dispose();
+  });
+
+  it('of create leaves nothing open when it fails', async () => {
+    const made: MemoryBackend[] = [];
+    class Failing extends MemoryBackend {
+      constructor() {
+        super();
+        made.push(this);
+        this.failing.set('init', new Error('no driver'));
+      }
+    }
+    await expectRejection(Failing.create(), 'BACKEND_UNAVAILABLE', 'no driver');
+    expect(await made[0]?.lost).toMatchObject({ reason: 'disposed' });
+  });
+
   it('after dispose or loss rejects', async () => {
     const disposed = new MemoryBackend();
     await disposed.dispose();

@@ -49,6 +49,26 @@ export abstract class BackendLifecycle {
     }
   }
 
+  /**
+   * A new object that is initialized: `await WebGpuBackend.create(options)` is the constructor and `init()` in one.
+   *
+   * @throws {BackendError} BACKEND_UNAVAILABLE when there is no usable device; nothing is left open then
+   */
+  static async create<Arguments extends unknown[], Backend extends BackendLifecycle>(
+    this: new (...args: Arguments) => Backend,
+    ...args: Arguments
+  ): Promise<Backend> {
+    const backend = new this(...args);
+    try {
+      await backend.init();
+      return backend;
+    } catch (error) {
+      // The reason why it cannot be used matters more than one why it cannot be closed either.
+      await backend.dispose().catch(() => undefined);
+      throw error;
+    }
+  }
+
   constructor() {
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve;

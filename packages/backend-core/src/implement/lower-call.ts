@@ -22,6 +22,8 @@ export interface RunStep {
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly params: readonly number[];
+  /** See {@link KernelCall}. */
+  readonly inPlaceOf: readonly number[];
 }
 
 /** The kernels that a checked call runs, in their order; none where nothing is to be done. */
@@ -60,6 +62,7 @@ function derivedStep(op: OpName, checked: CheckedCall): RunStep {
     inputs: operands.slice(0, -1),
     outputs: operands.slice(-1),
     params: [],
+    inPlaceOf: [-1],
   };
 }
 
@@ -84,13 +87,13 @@ function scaleSteps({ m, n, ldc, strideC, batchCount, beta, dtype, epilogue }: C
   });
   const inputs = kernel.inputs.map(({ name }) => operandName(name, 'c'));
   const params = [...(epilogue?.params ?? []), ...(beta === 0 ? [] : [beta])];
-  return [{ kernel: 'run', call, inputs, outputs: ['c'], params }];
+  return [{ kernel: 'run', call, inputs, outputs: ['c'], params, inPlaceOf: [inputs.indexOf('c')] }];
 }
 
 /** In place: `acc` is what the product stored. */
 function epilogueStep({ kernel, geometry, params }: CheckedEpilogue, output: string): RunStep {
   const inputs = kernel.inputs.map(({ name }) => operandName(name, output));
-  return { kernel: 'run', call: geometry, inputs, outputs: [output], params };
+  return { kernel: 'run', call: geometry, inputs, outputs: [output], params, inPlaceOf: [inputs.indexOf(output)] };
 }
 
 function operandName(input: string, output: string): string {

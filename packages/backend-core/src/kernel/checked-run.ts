@@ -1,4 +1,4 @@
-import type { DType } from '../contract/capabilities.ts';
+import type { DType, OpName } from '../contract/capabilities.ts';
 import type { Operand } from '../implement/operand.ts';
 import type { Kernel } from './graph.ts';
 import type { NumberType } from './value-types.ts';
@@ -54,4 +54,6 @@ export interface ResolvedRun<Buffer> {
    * Any other overlap was refused.
    */
   readonly inPlace: readonly boolean[];
+  /** The method that was called, for messages, where it is not `run`. */
+  readonly opName?: OpName;
 }

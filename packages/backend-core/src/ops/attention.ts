@@ -66,7 +66,7 @@ export interface AttentionCall extends AttentionShape {
   readonly k: DevicePtr;
   readonly v: DevicePtr;
   readonly o: DevicePtr;
-  /** Added to the scores; -Infinity hides a key. */
+  /** Added to the scores; -Infinity hides a key, unless its score is NaN or its value infinite: see `docs/numerics.md`. */
   readonly mask?: MaskView & { readonly ptr: DevicePtr };
 }
 

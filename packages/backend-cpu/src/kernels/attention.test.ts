@@ -22,7 +22,11 @@ function check({ batch = 1, heads = 1, seqQ, seqKv, headDim, causal = false, siz
   change?.(q, k, v);
   const scale = Math.fround(1 / Math.sqrt(headDim));
   const o = new Float32Array(q.length).fill(-1);
-  attention({ batch, heads, seqQ, seqKv, headDim, scale, causal, dtype: 'f32', operands: [] }, q, k, v, o);
+  const queries = [heads * seqQ * headDim, seqQ * headDim, headDim] as const;
+  const keys = [heads * seqKv * headDim, seqKv * headDim, headDim] as const;
+  const strides = { qStrides: queries, kStrides: keys, vStrides: keys, oStrides: queries, maskStrides: undefined };
+  const fields = { kvHeads: heads, softcap: 0, causalOffset: 0, window: Infinity, dtype: 'f32', operands: [] } as const;
+  attention({ batch, heads, seqQ, seqKv, headDim, scale, causal, ...strides, ...fields }, { q, k, v, o });
   for (let row = 0; row < batch * heads * seqQ; row++) {
     const base = Math.floor(row / seqQ) * seqKv;
     const keys = causal ? Math.min(seqKv, (row % seqQ) + 1) : seqKv;

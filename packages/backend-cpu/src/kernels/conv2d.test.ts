@@ -55,7 +55,17 @@ function check(test: Shape): void {
   const output = new Float32Array(want.length).fill(Number.NaN);
   const filterShape = [filters, perGroup, rows, columns] as const;
   conv2d(
-    { inputShape: shape, filterShape, outputShape, stride, padding, dilation, groups, dtype: 'f32', operands: [] },
+    {
+      inputShape: shape,
+      filterShape,
+      outputShape,
+      stride,
+      padding: [...padding, ...padding],
+      dilation,
+      groups,
+      dtype: 'f32',
+      operands: [],
+    },
     input,
     filter,
     output,

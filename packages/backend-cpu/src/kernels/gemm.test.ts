@@ -1,6 +1,6 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import { describe, expect, it } from 'vitest';
-import { gemm, scale, type Storage } from './gemm.ts';
+import { gemm, type Storage } from './gemm.ts';
 
 const defaults = { alpha: 1, beta: 0, transA: false, transB: false, batchCount: 1, strideA: 0, strideB: 0, strideC: 0 };
 type Shape = typeof defaults & { m: number; n: number; k: number; pad?: number; half?: boolean };
@@ -97,20 +97,5 @@ describe('gemm', () => {
     expect(c.filter((value) => value === 70)).toHaveLength(69 * 69);
     expect(c[69 * 70]).toBe(Infinity);
     expect(c[69]).toBeNaN();
-  });
-});
-
-describe('scale', () => {
-  it('writes zeros without reading, or multiplies, between the gaps', () => {
-    const shape = { m: 2, n: 2, ldc: 3, strideC: 6, batchCount: 2, dtype: 'f32' } as const;
-    const c = new Float32Array(11).fill(Number.NaN);
-    scale({ ...shape, beta: 0 }, c);
-    expect([...c]).toEqual([0, 0, NaN, 0, 0, NaN, 0, 0, NaN, 0, 0]);
-    c.fill(2);
-    scale({ ...shape, beta: 3 }, c);
-    expect([...c]).toEqual([6, 6, 2, 6, 6, 2, 6, 6, 2, 6, 6]);
-    const half = Uint16Array.of(f32ToF16Bits(2), f32ToF16Bits(3));
-    scale({ ...shape, n: 1, m: 2, ldc: 1, batchCount: 1, beta: 0.5, dtype: 'f16' }, half);
-    expect([...half]).toEqual([f32ToF16Bits(1), f32ToF16Bits(1.5)]);
   });
 });

@@ -12,7 +12,7 @@ import { multiplyBlocked } from './blocks.ts';
 import type { Storage } from './half.ts';
 import { multiplyVector } from './matrix-vector.ts';
 import { packPanels } from './pack.ts';
-import { scaleRow, storeRow } from './store.ts';
+import { storeRow } from './store.ts';
 import { planesA, planesB } from './tile.ts';
 
 export type { Storage } from './half.ts';
@@ -32,21 +32,6 @@ export function gemm(call: CheckedGemm, a: Storage, b: Storage, c: Storage): voi
     else if (n === 1) multiplyColumn(call, a, b, c, startA, startB, startC);
     else if (m === 1) multiplyRow(call, a, b, c, startA, startB, startC);
     else multiplyMatrices(call, a, b, c, startA, startB, startC);
-  }
-}
-
-/** `C = beta * C` for every matrix of the batch; beta 0 writes zeros without reading. */
-export function scale(
-  call: Pick<CheckedGemm, 'm' | 'n' | 'beta' | 'ldc' | 'strideC' | 'batchCount'>,
-  c: Storage,
-): void {
-  const { m, n, beta, ldc, strideC, batchCount } = call;
-  for (let batch = 0; batch < batchCount; batch++) {
-    for (let i = 0; i < m; i++) {
-      const start = batch * strideC + i * ldc;
-      if (beta === 0) c.fill(0, start, start + n);
-      else scaleRow(c, start, n, beta);
-    }
   }
 }
 

@@ -20,15 +20,6 @@ export function storeRow(
   else storeFloats(sums, from, c, to, count, alpha, beta);
 }
 
-/** `C = beta * C` for `count` elements. */
-export function scaleRow(c: Storage, start: number, count: number, beta: number): void {
-  if (c instanceof Uint16Array) {
-    for (let i = start; i < start + count; i++) c[i] = f32ToF16Bits(beta * f16BitsToF32(c[i] as number));
-  } else {
-    for (let i = start; i < start + count; i++) c[i] = beta * (c[i] as number);
-  }
-}
-
 function storeFloats(
   sums: Float64Array,
   from: number,

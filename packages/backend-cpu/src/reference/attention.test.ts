@@ -66,6 +66,52 @@ describe('attentionReference: golden values', () => {
   });
 });
 
+describe('attentionReference: fields', () => {
+  // All scores are 0: means of what is visible.
+  const mean = (fields: Parameters<typeof attentionReference>[0] | object, values: number[], mask?: number[]) =>
+    attentionReference(
+      { ...base, seqKv: values.length, ...fields },
+      Array.from({ length: 9 }, () => 0),
+      values.map(() => 0),
+      values,
+      mask,
+    ).value;
+
+  it('causalOffset and window; a query that sees nothing gives 0', () => {
+    expect([...mean({ seqQ: 3, causal: true, causalOffset: -1 }, [10, 20])]).toEqual([0, 10, 15]);
+    expect([...mean({ seqQ: 3, causal: true, causalOffset: 1, window: 2 }, [10, 20, 30, 40])]).toEqual([15, 25, 35]);
+    expect([...mean({ seqQ: 4, window: 1 }, [10, 20])]).toEqual([15, 20, 0, 0]);
+  });
+
+  // Python: exp(2 tanh(1/2)) and exp(2 tanh(3/2)) as weights of 5 and 7.
+  it('softcap', () => {
+    const { value, scoreSpread } = attention({ seqKv: 2, softcap: 2 }, [1], [1, 3], [5, 7]);
+    expectClose(value, [6.416153758896754], 1e-14);
+    expect(scoreSpread[0]).toBeGreaterThan(0);
+  });
+
+  it('a mask is added, repeats where a stride is 0, and hides by -Infinity', () => {
+    const half = Math.log(0.5);
+    const masked = (strides: [number, number, number, number], mask: number[]) =>
+      [...mean({ seqQ: 2, mask: { strides } }, [30, 60], mask)].map((x) => Math.round(x * 1e9) / 1e9);
+    expect(masked([0, 0, 0, 1], [0, half])).toEqual([40, 40]);
+    expect(masked([0, 0, 2, 1], [half, 0, -Infinity, 0])).toEqual([50, 60]);
+    expect(masked([0, 0, 1, 0], [-Infinity, 5])).toEqual([0, 45]);
+  });
+
+  it('grouped heads and strides', () => {
+    const shape = { ...base, heads: 4, kvHeads: 2, strides: { v: [0, 3, 1] as const } };
+    expect([...attentionReference(shape, [1, 1, 1, 1], [1, 1], [10, 0, 0, 20]).value]).toEqual([10, 10, 20, 20]);
+  });
+
+  it('-Infinity and NaN is NaN', () => {
+    const mask = { mask: { strides: [0, 0, 0, 1] as const } };
+    expect([
+      ...attentionReference({ ...base, seqKv: 2, ...mask }, [1], [1, Number.NaN], [1, 1], [0, -Infinity]).value,
+    ]).toEqual([Number.NaN]);
+  });
+});
+
 describe('attentionReference: NaN', () => {
   const nan = Number.NaN;
 

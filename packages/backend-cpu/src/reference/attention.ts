@@ -1,4 +1,4 @@
-import type { AttentionShape } from '@concord/backend-core';
+import type { AttentionShape, HeadStrides, MaskField } from '@concord/backend-core';
 import { inRange, type Reference, type Values } from './result.ts';
 
 /** The oracle's answer for attention, with what its error bound needs (`docs/numerics.md`). */
@@ -7,64 +7,128 @@ export interface AttentionReference extends Reference {
   readonly scoreMagnitude: Float64Array;
   /** Per output entry: sum p (3 + 2 |s - max s|) (|v| + |o|). */
   readonly spread: Float64Array;
+  /** Per output entry: sum p expm1(2 e) (|v| + |o|), e the error of a score by softcap and mask. */
+  readonly scoreSpread: Float64Array;
 }
 
+/** `2^-23`, the u of `docs/numerics.md`. */
+const U = 2 ** -23;
+const MIN_NORMAL = 2 ** -126;
+
 /**
- * `softmax(scale Q K^T) V` in float64, row by row with the whole score row stored. A product of a row of Q and one of K that
- * is beyond the range of float32 is infinite before scale comes to it.
+ * Attention in float64, row by row with the whole score row stored. A product of a row of Q and one of K that is beyond the
+ * range of float32 is infinite before scale comes to it.
  *
+ * @param mask - float32 values with the strides of `shape.mask`; not read without it
  * @returns `[batch, heads, seqQ, headDim]`, packed; `magnitude` is sum p |v|
  */
-export function attentionReference(shape: AttentionShape, q: Values, k: Values, v: Values): AttentionReference {
-  const { batch, heads, seqQ, seqKv, headDim, causal = false } = shape;
-  const scale = Math.fround(shape.scale);
+export function attentionReference(
+  shape: AttentionShape & MaskField,
+  q: Values,
+  k: Values,
+  v: Values,
+  mask?: Values,
+): AttentionReference {
+  const { batch, heads, seqQ, seqKv, headDim, kvHeads = heads } = shape;
+  const packed = (count: number, length: number): HeadStrides => [count * length * headDim, length * headDim, headDim];
+  const strides = {
+    q: shape.strides?.q ?? packed(heads, seqQ),
+    k: shape.strides?.k ?? packed(kvHeads, seqKv),
+    v: shape.strides?.v ?? packed(kvHeads, seqKv),
+    mask: shape.mask?.strides ?? [heads * seqQ * seqKv, seqQ * seqKv, seqKv, 1],
+  };
+  const [maskBatch, maskHead, maskQuery, maskKey] = strides.mask as [number, number, number, number];
   const rows = batch * heads * seqQ;
   const value = new Float64Array(rows * headDim);
   const magnitude = new Float64Array(rows * headDim);
   const spread = new Float64Array(rows * headDim);
+  const scoreSpread = new Float64Array(rows * headDim);
   const scoreMagnitude = new Float64Array(rows);
 
   for (let row = 0; row < rows; row++) {
-    const head = Math.floor(row / seqQ);
-    const keys = causal ? Math.min(seqKv, (row % seqQ) + 1) : seqKv;
-    const keyStart = head * seqKv * headDim;
-    const scores = new Float64Array(keys);
-    for (let j = 0; j < keys; j++) {
+    const query = row % seqQ;
+    const head = Math.floor(row / seqQ) % heads;
+    const b = Math.floor(row / seqQ / heads);
+    const kvHead = Math.floor((head * kvHeads) / heads);
+    const queryAt = at(strides.q, b, head, query);
+    const [first, end] = visibleKeys(shape, query);
+    const scores = new Float64Array(end - first);
+    const errors = new Float64Array(end - first);
+    for (const j of scores.keys()) {
+      const keyAt = at(strides.k, b, kvHead, first + j);
       let dot = 0;
       let absolute = 0;
       for (let d = 0; d < headDim; d++) {
-        const product = (q[row * headDim + d] as number) * (k[keyStart + j * headDim + d] as number);
+        const product = (q[queryAt + d] as number) * (k[keyAt + d] as number);
         dot += product;
         absolute += Math.abs(product);
       }
-      scores[j] = scale * inRange(dot);
+      const maskAt = b * maskBatch + head * maskHead + query * maskQuery + (first + j) * maskKey;
+      const added = shape.mask === undefined ? undefined : (mask?.[maskAt] as number);
+      [scores[j], errors[j]] = finishScore(shape, Math.fround(shape.scale) * inRange(dot), added);
       // The weight of a score of -Infinity is 0 without an error.
-      if (scores[j] !== -Infinity) scoreMagnitude[row] = Math.max(scoreMagnitude[row] as number, scale * absolute);
+      if (scores[j] !== -Infinity) {
+        scoreMagnitude[row] = Math.max(scoreMagnitude[row] as number, Math.fround(shape.scale) * absolute);
+      }
     }
     const largest = scores.reduce((x, y) => Math.max(x, y), -Infinity);
+    if (end === first || (shape.mask !== undefined && largest === -Infinity)) continue;
     const weights = scores.map((score) => Math.exp(score - largest));
     const total = weights.reduce((x, y) => x + y, 0);
     for (let d = 0; d < headDim; d++) {
-      const at = row * headDim + d;
+      const entries = Float64Array.from(weights, (_, j) => v[at(strides.v, b, kvHead, first + j) + d] as number);
       let sum = 0;
       let absolute = 0;
-      for (let j = 0; j < keys; j++) {
+      for (const [j, entry] of entries.entries()) {
         const probability = (weights[j] as number) / total;
-        const entry = v[keyStart + j * headDim + d] as number;
         sum += probability * entry;
         absolute += probability * Math.abs(entry);
       }
       let terms = 0;
-      for (let j = 0; j < keys; j++) {
+      let scoreTerms = 0;
+      for (const [j, entry] of entries.entries()) {
         const probability = (weights[j] as number) / total;
-        const distance = Math.abs((scores[j] as number) - largest);
-        const entry = v[keyStart + j * headDim + d] as number;
-        if (probability !== 0) terms += probability * (3 + 2 * distance) * (Math.abs(entry) + Math.abs(sum));
+        const distance = (scores[j] as number) - largest;
+        const reach = Math.abs(entry) + Math.abs(sum);
+        if (probability !== 0) terms += probability * (3 + 2 * Math.abs(distance)) * reach;
+        const mostWeight = Math.exp(distance + 2 * (errors[j] as number));
+        if (mostWeight !== weights[j]) scoreTerms += ((mostWeight - (weights[j] as number)) / total) * reach;
       }
-      value[at] = sum;
-      magnitude[at] = absolute;
-      spread[at] = terms;
+      value[row * headDim + d] = sum;
+      magnitude[row * headDim + d] = absolute;
+      spread[row * headDim + d] = terms;
+      scoreSpread[row * headDim + d] = scoreTerms;
     }
   }
-  return { value, magnitude, scoreMagnitude, spread };
+  return { value, magnitude, scoreMagnitude, spread, scoreSpread };
+}
+
+function at([batchStride, headStride, rowStride]: HeadStrides, batch: number, head: number, row: number): number {
+  return batch * batchStride + head * headStride + row * rowStride;
+}
+
+/** The keys from the first to before the second are what `causal` and `window` leave to a query. */
+function visibleKeys(shape: AttentionShape, query: number): readonly [first: number, end: number] {
+  const { seqKv, causal = false, causalOffset = 0, window = Infinity } = shape;
+  const place = query + causalOffset;
+  const first = Math.min(seqKv, Math.max(0, place - window + 1));
+  const end = causal ? Math.min(seqKv, place + 1) : seqKv;
+  return [first, Math.max(first, end)];
+}
+
+/** A scaled score by softcap and mask, and the error that a device may make there. */
+function finishScore(shape: AttentionShape, scaled: number, mask: number | undefined): [score: number, error: number] {
+  const softcap = Math.fround(shape.softcap ?? 0);
+  let score = scaled;
+  let error = 0;
+  if (softcap > 0) {
+    score = softcap * Math.tanh(scaled / softcap);
+    // A division, a tanh and a product: 3, 8 and 1 ulp; and what they may flush.
+    error = 12 * U * Math.abs(score) + 2 * softcap * MIN_NORMAL;
+  }
+  if (mask !== undefined) {
+    score += mask;
+    error += U * Math.abs(score);
+  }
+  return [score, Math.abs(score) < Infinity ? error : 0];
 }

@@ -24,6 +24,16 @@ export interface CommandStreamOptions {
   readonly blocks: HostBlocks;
 }
 
+/** What a call brings to its plan. */
+export interface PlannedCall {
+  /** In the order of the call; scratch memory behind. */
+  readonly operands: readonly Span[];
+  /** What the plan asks for by place. */
+  readonly numbers: readonly number[];
+  /** Whether any of its memory is in an allocation beyond 4 GiB, for which kernels are built otherwise. */
+  readonly hasLargeBuffers: boolean;
+}
+
 /** Commands that are collected before they are submitted without anybody waiting. */
 export const MAX_COMMANDS = 64;
 /**
@@ -76,12 +86,12 @@ export class CommandStream implements Recorder {
     }
   }
 
-  /** Records what was planned for an op, with these operands. */
-  run(op: string, { steps, scratch }: OpPlan, operands: readonly Span[], hasLargeBuffers: boolean): void {
+  /** Records what was planned for an op, with the operands and the numbers of a call. */
+  run(op: string, { steps, scratch }: OpPlan, { operands, numbers, hasLargeBuffers }: PlannedCall): void {
     this.record(op, () => {
       const memory = scratch.length === 0 ? operands : [...operands, ...scratch.map((bytes) => this.scratch(bytes))];
       for (const step of steps) {
-        if ('kernel' in step) this.launchPlanned(step, memory, hasLargeBuffers);
+        if ('kernel' in step) this.launchPlanned(step, { operands: memory, numbers, hasLargeBuffers });
         else this.copy(spanAt(memory, step.dst), spanAt(memory, step.src));
       }
     });
@@ -97,13 +107,10 @@ export class CommandStream implements Recorder {
   }
 
   /** Launches a step of a plan. */
-  launchPlanned(
-    { kernel, args, groups, variant, seconds }: PlannedLaunch,
-    memory: readonly Span[],
-    hasLargeBuffers: boolean,
-  ): void {
+  launchPlanned({ kernel, args, groups, variant, seconds }: PlannedLaunch, call: PlannedCall): void {
+    const { operands, numbers, hasLargeBuffers } = call;
     const loaded = this.#options.modules.kernel(kernel, hasLargeBuffers);
-    loaded.setPlannedArguments(args, memory);
+    loaded.setPlannedArguments(args, operands, numbers);
     this.launchKernel(loaded.object.handle, groups, kernel.name, seconds);
     this.#count(variant);
   }
@@ -216,7 +223,8 @@ export class CommandStream implements Recorder {
   }
 }
 
-const isLarge = (value: Span | number): boolean => typeof value === 'object' && isInLargeBuffer(value);
+const isLarge = (value: Launch['args'][string]): boolean =>
+  typeof value === 'object' && 'buffer' in value && isInLargeBuffer(value);
 
 /** Where a span starts. */
 export function addressOf({ buffer, byteOffset }: Span): bigint {

@@ -9,7 +9,7 @@ import { BinaryCache } from './binary-cache.ts';
 import { checkSource, type ModuleConstant } from './build-module.ts';
 import { checkGroupCounts } from './check-launch.ts';
 import { chooseDevice } from './choose-device.ts';
-import { CommandStream } from './command-stream.ts';
+import { CommandStream, type PlannedCall } from './command-stream.ts';
 import { type HostBlock, HostBlocks } from './host-blocks.ts';
 import { listDevices, type ListedDevice } from './list-devices.ts';
 import type { LoadedModule } from './loaded-module.ts';
@@ -198,10 +198,10 @@ export class LevelZeroClient {
     this.#stream.record(op, plan);
   }
 
-  /** @internal Records what was planned for an op, with these operands; `op` is its name in messages. */
-  run(op: string, plan: OpPlan, operands: readonly Span[], hasLargeBuffers: boolean): void {
+  /** @internal Records what was planned for an op, for this call; `op` is its name in messages. */
+  run(op: string, plan: OpPlan, call: PlannedCall): void {
     this.#assertUsable(op);
-    this.#stream.run(op, plan, operands, hasLargeBuffers);
+    this.#stream.run(op, plan, call);
   }
 
   /**

@@ -56,20 +56,23 @@ export class LoadedKernel {
       if (value === undefined) {
         throw new BackendError('DEVICE_ERROR', `kernel ${name}: argument ${parameter.name} is not given`);
       }
-      if (typeof value === 'object') this.#setPointer(index, value.buffer, value.byteOffset);
-      else this.#setNumber(index, value);
+      if (typeof value === 'number') this.#setNumber(index, value);
+      else if ('buffer' in value) this.#setPointer(index, value.buffer, value.byteOffset);
+      else throw new BackendError('DEVICE_ERROR', `kernel ${name}: ${parameter.name} is of a call that there is not`);
     }
   }
 
-  /** Sets the arguments of the next launch to those of a plan, whose memory this is. */
-  setPlannedArguments(args: PlannedLaunch['args'], memory: readonly Span[]): void {
+  /** Sets the arguments of the next launch to those of a plan, with the memory and the numbers of a call. */
+  setPlannedArguments(args: PlannedLaunch['args'], memory: readonly Span[], numbers: readonly number[]): void {
     this.#forgetFreed();
     for (let index = 0; index < args.length; index++) {
       const value = args[index] as PlannedLaunch['args'][number];
-      if (typeof value === 'object') {
+      if (typeof value === 'number') this.#setNumber(index, value);
+      else if ('parameter' in value) this.#setNumber(index, numbers[value.parameter] as number);
+      else {
         const { buffer, byteOffset } = memory[value.memory] as Span;
         this.#setPointer(index, buffer, byteOffset + value.byteOffset);
-      } else this.#setNumber(index, value);
+      }
     }
   }
 

@@ -15,7 +15,7 @@ export function secondsOf({ multiplyAdds = 0, args }: Launch, traits: DeviceTrai
   let bytes = 0;
   for (const name in args) {
     const value = args[name];
-    if (typeof value === 'object') bytes += value.byteLength;
+    if (typeof value === 'object' && 'byteLength' in value) bytes += value.byteLength;
   }
   return Math.max(secondsFor(multiplyAdds, traits), bytes / BYTES);
 }

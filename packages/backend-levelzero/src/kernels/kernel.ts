@@ -1,7 +1,7 @@
 import { type FunctionBuilder, ModuleBuilder, type PointerType, type Type, type Value } from '@concord/spirv-builder';
 
 /** What the memory behind a pointer holds. */
-export type Pointee = 'f32' | 'f16' | 'u32';
+export type Pointee = 'f32' | 'f16' | 'u32' | 'u16' | 'u8';
 
 /** A parameter of a kernel: an address in device memory (`type: 'pointer'`), or a value. */
 export interface Parameter {
@@ -129,8 +129,9 @@ function parameterType(module: ModuleBuilder, type: ParameterType): Type {
 }
 
 function pointerType(module: ModuleBuilder, pointee: Pointee): PointerType {
-  if (pointee === 'u32') return module.globalPointer(module.int(32));
-  return module.globalPointer(module.float(pointee === 'f32' ? 32 : 16));
+  const [, kind, bits] = /^([fu])(\d+)$/.exec(pointee) as unknown as [string, string, string];
+  const width = Number(bits);
+  return module.globalPointer(kind === 'f' ? module.float(width as 16 | 32) : module.int(width as 8 | 16 | 32));
 }
 
 const isPointer = (type: ParameterType): type is `${Pointee}*` => type.endsWith('*');

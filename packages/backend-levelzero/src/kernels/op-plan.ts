@@ -5,7 +5,7 @@ import { checkGroups } from './check-groups.ts';
 import { secondsOf } from './estimate.ts';
 import type { Kernel } from './kernel.ts';
 import { planCall } from './plans.ts';
-import type { DeviceMemory, DeviceTraits, Launch, Recorder, Span } from './recorder.ts';
+import type { CallParameter, DeviceMemory, DeviceTraits, Launch, Recorder, Span } from './recorder.ts';
 
 /** What an op runs: for one call, and for every other whose operands lie as those of that one do. */
 export interface OpPlan {
@@ -21,8 +21,8 @@ export type Step = PlannedLaunch | { readonly dst: Place; readonly src: Place };
 
 /** A launch of a plan. */
 export interface PlannedLaunch extends Pick<Launch, 'kernel' | 'groups' | 'variant'> {
-  /** Where a pointer points, or the value: in the kernel's order. */
-  readonly args: readonly (Place | number)[];
+  /** Where a pointer points, or the value, or which of the call's numbers: in the kernel's order. */
+  readonly args: readonly (Place | number | CallParameter)[];
   /** How long it takes at most, as far as can be told. */
   readonly seconds: number;
 }
@@ -70,7 +70,7 @@ class OpRecorder implements Recorder {
       if (value === undefined) {
         throw new BackendError('DEVICE_ERROR', `kernel ${kernel.name}: argument ${name} is not given`);
       }
-      return typeof value === 'number' ? value : this.memory.placeOf(value);
+      return typeof value === 'object' && 'buffer' in value ? this.memory.placeOf(value) : value;
     });
     const seconds = secondsOf(launch, this.traits);
     this.steps.push({ kernel, args: values, groups, seconds, ...(variant === undefined ? {} : { variant }) });

@@ -1,4 +1,5 @@
-import type { CheckedOp } from '@concord/backend-core/implement';
+import type { ResolvedCall } from '@concord/backend-core/implement';
+import { binaryKernel, checkedRun } from '@concord/backend-core/kernel';
 import { operandsOf, spanAt } from '@concord/variants';
 import { describe, expect, it } from 'vitest';
 import { fakeMemory, PlanRecorder } from '../../test/support/plan-recorder.ts';
@@ -10,17 +11,20 @@ import type { DeviceMemory, Span } from './recorder.ts';
 
 const N = 1000;
 
-const planOf = (plans: PlanCache, op: CheckedOp): OpPlan => plans.of(op, operandsOf<DeviceMemory>(op.call));
+type Call = ResolvedCall<DeviceMemory>;
+
+const planOf = (plans: PlanCache, call: Call): OpPlan => plans.of(call, operandsOf(call));
 
 /** `output = a + b`, each operand in memory at an offset. */
-function add(...places: readonly (readonly [buffer: DeviceMemory, byteOffset: number])[]): CheckedOp {
-  const [a, b, output] = places.map(([buffer, byteOffset]) => ({ buffer, byteOffset, byteLength: 4 * N }));
-  const operands = ['a', 'b', 'output'].map((name) => ({ name, elements: N }));
-  return { hook: 'binary', call: { op: 'add', n: N, dtype: 'f32', operands, a, b, output } } as CheckedOp;
+function add(...places: readonly (readonly [buffer: DeviceMemory, byteOffset: number])[]): Call {
+  const spans = places.map(([buffer, byteOffset]) => ({ buffer, byteOffset, byteLength: 4 * N }));
+  const geometry = checkedRun(binaryKernel('add'), { shape: [N], inputs: {}, outputs: {} });
+  const call = { geometry, inputs: spans.slice(0, 2), outputs: spans.slice(2), params: [], inPlace: [false] };
+  return { kernel: 'run', call };
 }
 
 /** A product of k = 2^13, which GPUs split and processors take in blocks: with scratch memory. */
-function product(a: Span, b: Span, c: Span): CheckedOp {
+function product(a: Span, b: Span, c: Span): Call {
   const [m, n, k] = [33, 70, 2 ** 13];
   const sizes = { m, n, k, lda: k, ldb: n, ldc: n, batchCount: 1, strideA: 0, strideB: 0, strideC: 0 };
   const operands = [
@@ -29,7 +33,7 @@ function product(a: Span, b: Span, c: Span): CheckedOp {
     { name: 'c', elements: m * n },
   ];
   const rest = { transA: false, transB: false, alpha: 1, beta: 0, dtype: 'f32', operands } as const;
-  return { hook: 'gemm', call: { ...sizes, ...rest, a, b, c } } as CheckedOp;
+  return { kernel: 'gemm', call: { ...sizes, ...rest, a, b, c } } as unknown as Call;
 }
 
 const memories = (count: number): DeviceMemory[] => Array.from({ length: count }, () => fakeMemory(2 ** 26));
@@ -40,7 +44,8 @@ it('one plan serves calls whose operands lie alike, wherever they begin', () => 
   const [p, q, r, s] = memories(4) as [DeviceMemory, DeviceMemory, DeviceMemory, DeviceMemory];
   const plan = planOf(plans, add([p, 0], [q, 0], [r, 0]));
   expect(planOf(plans, add([q, 4], [s, 0], [p, 4096]))).toBe(plan);
-  expect(plans.ofShape(add([p, 0], [q, 0], [r, 0]))).toBe(plan);
+  const { geometry } = add([p, 0], [q, 0], [r, 0]).call as Extract<Call, { kernel: 'run' }>['call'];
+  expect(plans.ofShape({ kernel: 'run', call: geometry })).toBe(plan);
   const others = [add([p, 0], [q, 0], [p, 0]), add([p, 0], [p, 4096], [r, 0]), add([p, 0], [p, 8192], [r, 0])];
   expect(new Set([plan, ...others.map((call) => planOf(plans, call))]).size).toBe(4);
 });
@@ -60,14 +65,14 @@ describe.each(['cpu', 'gpu', 'plainGpu'] as const)('as on %s', (device) => {
     const direct = new PlanRecorder(traits);
     planCall(then, direct);
     expect(direct.scratches.map(({ byteLength }) => byteLength)).toEqual(plan.scratch);
-    const memory = [...operandsOf<DeviceMemory>(then.call), ...direct.scratches];
+    const memory = [...operandsOf(then), ...direct.scratches];
     const launches = plan.steps.flatMap((step) => {
       if (!('kernel' in step)) return [];
       const { kernel, args, seconds, ...rest } = step;
       expect(seconds).toBeGreaterThan(0);
       const entries = kernel.parameters.map(({ name }, index) => {
         const value = args[index] as (typeof args)[number];
-        return [name, typeof value === 'number' ? value : spanAt(memory, value)];
+        return [name, typeof value === 'number' || 'parameter' in value ? value : spanAt(memory, value)];
       });
       return { kernel, args: Object.fromEntries(entries) as object, ...rest };
     });

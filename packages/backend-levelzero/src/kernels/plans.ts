@@ -1,9 +1,9 @@
 import type { ResolvedCall } from '@concord/backend-core/implement';
 import { planAttention } from './attention/plan.ts';
-import { planBuiltIn } from './built-in.ts';
 import { planConv2d } from './conv2d/plan.ts';
 import { planGemm } from './gemm/plan.ts';
 import type { DeviceMemory, Recorder } from './recorder.ts';
+import { planRun } from './run/plan.ts';
 import { planTopK } from './top-k/plan.ts';
 
 /**
@@ -22,6 +22,6 @@ export function planCall({ kernel, call }: ResolvedCall<DeviceMemory>, recorder:
     case 'topK':
       return planTopK(call, recorder);
     case 'run':
-      return planBuiltIn(call, recorder);
+      return planRun({ geometry: call.geometry, spans: [...call.inputs, ...call.outputs] }, recorder);
   }
 }

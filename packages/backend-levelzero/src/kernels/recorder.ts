@@ -43,11 +43,16 @@ export interface DeviceTraits {
   readonly preferences?: VariantPreferences;
 }
 
+/** A number that each call brings along, by its place in the call's list: plans do not depend on it. */
+export interface CallParameter {
+  readonly parameter: number;
+}
+
 /** One run of a kernel. */
 export interface Launch {
   readonly kernel: Kernel;
   /** By parameter name: where a pointer points, or the value. `u64` values are safe integers. */
-  readonly args: Readonly<Record<string, Span | number>>;
+  readonly args: Readonly<Record<string, Span | number | CallParameter>>;
   /** Number of groups along x, y and z; none is 0. */
   readonly groups: readonly [number, number, number];
   /** Arithmetic of the whole launch, where that takes longer than reading and writing its operands. */

@@ -42,7 +42,7 @@ export class PlanRecorder implements Recorder {
     for (const { name, type } of kernel.parameters) {
       const value = args[name];
       if (type === 'pointer') checkSpan(value, (why) => refuse(`${name} ${why}`));
-      else if (typeof value !== 'number' || !fits(value, type)) refuse(`${name} is no ${type}`);
+      else if (!isNumber(value, type)) refuse(`${name} is no ${type}`);
     }
     this.launches.push(launch);
   }
@@ -67,8 +67,14 @@ function fits(value: number, type: 'u32' | 'u64' | 'f32'): boolean {
   return Number.isSafeInteger(value) && value >= 0 && (type === 'u64' || value < 2 ** 32);
 }
 
-function checkSpan(span: Span | number | undefined, refuse: (why: string) => never): void {
-  if (typeof span !== 'object') return refuse('is no memory');
+/** A number that fits, or one that calls bring along. */
+function isNumber(value: Launch['args'][string] | undefined, type: 'u32' | 'u64' | 'f32'): boolean {
+  if (typeof value === 'object') return 'parameter' in value;
+  return typeof value === 'number' && fits(value, type);
+}
+
+function checkSpan(span: Launch['args'][string] | undefined, refuse: (why: string) => never): void {
+  if (typeof span !== 'object' || !('buffer' in span)) return refuse('is no memory');
   const { buffer, byteOffset, byteLength } = span;
   if (byteOffset < 0 || byteOffset % 2 !== 0 || byteLength <= 0) refuse(`starts at ${byteOffset}, ${byteLength} bytes`);
   if (byteOffset + byteLength > buffer.size) refuse('is beyond its memory');

@@ -1,6 +1,8 @@
-import type { CheckedOp } from '@concord/backend-core/implement';
+import type { ResolvedCall } from '@concord/backend-core/implement';
+import { binaryKernel, reduceKernel, unaryKernel } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
 import { fakeBuffer, PlanRecorder } from '../../test/support/plan-recorder.ts';
+import { fakeRun } from '../../test/support/planned-run.ts';
 import { TEST_DEVICES } from '../../test/support/traits.ts';
 import { dispatchesOf } from './dispatch.ts';
 import type { LaunchPlan } from './launch-plan.ts';
@@ -12,23 +14,20 @@ import { NOTHING_TUNED, operandsOf, spanAt } from '@concord/variants';
 const N = 1000;
 const traits = TEST_DEVICES.gpu;
 
-const planOf = (plans: PlanCache, op: CheckedOp): LaunchPlan => plans.of(op, operandsOf(op.call));
+type Op = Extract<ResolvedCall<StorageBuffer>, { kernel: 'run' }>;
+
+const planOf = (plans: PlanCache, op: Op): LaunchPlan => plans.of(op, operandsOf(op));
 
 /** `output = a + b`, each operand in a buffer at an offset. */
-function add(...places: readonly (readonly [buffer: StorageBuffer, byteOffset: number])[]): CheckedOp {
-  const [a, b, output] = places.map(([buffer, byteOffset]) => ({ buffer, byteOffset, byteLength: 4 * N }));
-  const operands = ['a', 'b', 'output'].map((name) => ({ name, elements: N }));
-  return { hook: 'binary', call: { op: 'add', n: N, dtype: 'f32', operands, a, b, output } } as CheckedOp;
+function add(...places: readonly (readonly [buffer: StorageBuffer, byteOffset: number])[]): Op {
+  const memory = places.map(([buffer, byteOffset]) => ({ buffer, byteOffset, byteLength: 4 * N }));
+  return { kernel: 'run', call: fakeRun(binaryKernel('add'), { shape: [N], memory }) };
 }
 
 /** A sum of many rows in two passes, with scratch memory between. */
-function sum(input: Span, output: Span, length: number): CheckedOp {
-  const operands = [
-    { name: 'input', elements: length },
-    { name: 'output', elements: 1 },
-  ];
-  const shape = { op: 'sum', outer: 1, axisLength: length, inner: 1 } as const;
-  return { hook: 'reduce', call: { ...shape, dtype: 'f32', operands, input, output } } as CheckedOp;
+function sum(input: Span, output: Span, length: number): Op {
+  const asked = { shape: [1, length], folded: 1, memory: [input, output] };
+  return { kernel: 'run', call: fakeRun(reduceKernel('sum'), asked) };
 }
 
 const buffers = (count: number): StorageBuffer[] => Array.from({ length: count }, () => fakeBuffer(2 ** 20));
@@ -40,7 +39,7 @@ describe('one plan serves', () => {
     const plan = planOf(plans, add([p, 0], [q, 0], [r, 0]));
     expect(planOf(plans, add([q, 0], [s, 0], [p, 0]))).toBe(plan);
     expect(planOf(plans, add([q, 256], [s, 0], [p, 4096]))).toBe(plan);
-    expect(plans.ofShape(add([p, 0], [q, 0], [r, 0]))).toBe(plan);
+    expect(plans.ofShape({ kernel: 'run', call: add([p, 0], [q, 0], [r, 0]).call.geometry })).toBe(plan);
   });
 
   it('not those that lie otherwise, and no other shape', () => {
@@ -65,11 +64,19 @@ describe('one plan serves', () => {
   });
 });
 
+it('in place is not apart, also where one object is both operands', () => {
+  const plans = new PlanCache(traits);
+  const both = { buffer: fakeBuffer(4 * N), byteOffset: 0, byteLength: 4 * N };
+  const call = fakeRun(unaryKernel('exp'), { shape: [N], memory: [both, both] });
+  const apart = plans.ofShape({ kernel: 'run', call: call.geometry });
+  expect(planOf(plans, { kernel: 'run', call })).not.toBe(apart);
+});
+
 it('a plan from the cache binds what planning at once would', () => {
   const plans = new PlanCache(traits);
   const [p, q, r, s] = buffers(4) as [StorageBuffer, StorageBuffer, StorageBuffer, StorageBuffer];
   const big = { buffer: fakeBuffer(2 ** 28), byteOffset: 0, byteLength: 2 ** 28 };
-  const pairs: readonly (readonly [first: CheckedOp, then: CheckedOp])[] = [
+  const pairs: readonly (readonly [first: Op, then: Op])[] = [
     [add([p, 4], [q, 0], [r, 0]), add([s, 260], [r, 512], [p, 0])],
     [add([p, 0], [p, 4096], [p, 8192]), add([q, 4096], [q, 8192], [q, 12288])],
     [
@@ -83,7 +90,7 @@ it('a plan from the cache binds what planning at once would', () => {
     const direct = new PlanRecorder(traits);
     planCall(then, direct);
     expect(direct.scratches.map(({ byteLength }) => byteLength)).toEqual(plan.scratch);
-    const memory = [...operandsOf(then.call), ...direct.scratches];
+    const memory = [...operandsOf(then), ...direct.scratches];
     const bound = plan.steps.flatMap((step) =>
       'kernel' in step ? [{ ...step, spans: step.places.map((place) => spanAt(memory, place)) }] : [],
     );
@@ -103,7 +110,7 @@ it('plans are made anew when other variants are wanted', () => {
   const [p, q, r] = buffers(3) as [StorageBuffer, StorageBuffer, StorageBuffer];
   const call = add([p, 0], [q, 0], [r, 0]);
   const plan = planOf(plans, call);
-  preferences.forced = ['elementwise/*'];
+  preferences.forced = ['map/flat-1'];
   const other = planOf(plans, call);
   expect(other).not.toBe(plan);
   expect(planOf(plans, call)).toBe(other);

@@ -16,5 +16,7 @@ export function shapeOf({ input, filter, stride = [1, 1], padding = [0, 0], dila
     Math.floor((size + 2 * padding[axis] - dilation[axis] * (taps - 1) - 1) / stride[axis]) + 1;
   const filterShape = [k, c / groups, r, s] as const;
   const outputShape = [n, k, extent(0, h, r), extent(1, w, s)] as const;
-  return { inputShape: input, filterShape, outputShape, stride, padding, dilation, groups };
+  const [vertical, horizontal] = padding;
+  const sides = [vertical, horizontal, vertical, horizontal] as const;
+  return { inputShape: input, filterShape, outputShape, stride, padding: sides, dilation, groups };
 }

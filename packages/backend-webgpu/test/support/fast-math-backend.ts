@@ -2,18 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BackendError } from '@concord/backend-core';
-import {
-  type BackendKernels,
-  BaseBackend,
-  type CheckedRun,
-  type InitResult,
-  type Operand,
-  type ResolvedRun,
-} from '@concord/backend-core/implement';
-import { builtInOf } from '@concord/backend-core/kernel';
-import { BINARY_FUNCTIONS } from '../../src/kernels/binary/functions.wgsl.ts';
-import { UNARY_FUNCTIONS } from '../../src/kernels/unary/functions.wgsl.ts';
+import { BackendError, BINARY_OPS, UNARY_OPS } from '@concord/backend-core';
+import { type BackendKernels, BaseBackend, type InitResult, type Operand } from '@concord/backend-core/implement';
+import { binaryKernel, type Kernel, unaryKernel } from '@concord/backend-core/kernel';
 import { elementProgram } from './wgsl-to-c.ts';
 
 type Span = Operand<Uint8Array<ArrayBuffer>>;
@@ -21,15 +12,10 @@ type Span = Operand<Uint8Array<ArrayBuffer>>;
 const bytesOf = ({ buffer, byteOffset, byteLength }: Span): Uint8Array<ArrayBuffer> =>
   buffer.subarray(byteOffset, byteOffset + byteLength);
 
-const named = <F>(kind: string, functions: Readonly<Record<string, F>>, inputs: string[]) =>
-  Object.entries(functions).map(([op, element]) => [`${kind} ${op}`, { ...element, inputs }] as const);
-
-const PROGRAM = elementProgram(
-  Object.fromEntries([...named('unary', UNARY_FUNCTIONS, ['x']), ...named('binary', BINARY_FUNCTIONS, ['a', 'b'])]),
-);
+const KERNELS: readonly Kernel[] = [...UNARY_OPS.map(unaryKernel), ...BINARY_OPS.map(binaryKernel)];
 
 /**
- * The element functions of the WGSL kernels as a C compiler understands them that assumes what WGSL lets compilers assume:
+ * The WGSL of unary and binary as a C compiler understands them that assumes what WGSL lets compilers assume:
  * there are no NaN and infinities, sums may be regrouped, subnormals are flushed. Shader compilers do so, those of Metal by
  * default. As a backend, so that the conformance suite judges it.
  */
@@ -37,7 +23,12 @@ export class FastMathBackend extends BaseBackend<Uint8Array<ArrayBuffer>> {
   readonly name = 'webgpu';
   readonly native = null;
   protected readonly kernels: BackendKernels<Uint8Array<ArrayBuffer>> = {
-    run: { dtypes: ['f32'], covers: 'some', refuse: refuseFolds, run: (call) => this.#runBuiltIn(call) },
+    run: {
+      dtypes: ['f32'],
+      covers: 'some',
+      refuse: ({ kernel }) => (KERNELS.includes(kernel) ? undefined : `kernel ${kernel.name} is not built in`),
+      run: ({ geometry, inputs, outputs }) => this.#run(geometry.kernel.name, inputs as Span[], outputs[0] as Span),
+    },
   };
   readonly #options: readonly string[];
   readonly #folder: string = mkdtempSync(join(tmpdir(), 'concord-fast-math-'));
@@ -51,7 +42,7 @@ export class FastMathBackend extends BaseBackend<Uint8Array<ArrayBuffer>> {
   protected async doInit(): Promise<InitResult> {
     // WGSL's integers wrap.
     const options = [...this.#options, '-std=gnu11', '-fwrapv', '-x', 'c', '-', '-o', this.#program, '-lm'];
-    const { status, error, stderr } = spawnSync('gcc', options, { input: PROGRAM, encoding: 'utf8' });
+    const { status, error, stderr } = spawnSync('gcc', options, { input: elementProgram(KERNELS), encoding: 'utf8' });
     if (error !== undefined) {
       const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'library-missing' : 'failed';
       throw new BackendError('BACKEND_UNAVAILABLE', `gcc: ${error.message}`, { reason, hint: 'install gcc' });
@@ -92,11 +83,6 @@ export class FastMathBackend extends BaseBackend<Uint8Array<ArrayBuffer>> {
 
   protected async doSynchronize(): Promise<void> {}
 
-  #runBuiltIn({ geometry, inputs, outputs }: ResolvedRun<Uint8Array<ArrayBuffer>>): void {
-    const builtIn = builtInOf(geometry.kernel);
-    this.#run(`${builtIn?.op} ${builtIn?.function}`, inputs as readonly Span[], outputs[0] as Span);
-  }
-
   get #program(): string {
     return join(this.#folder, 'functions');
   }
@@ -108,9 +94,4 @@ export class FastMathBackend extends BaseBackend<Uint8Array<ArrayBuffer>> {
     if (status !== 0) throw new BackendError('DEVICE_ERROR', `${name}: the program ended with ${status}`);
     bytesOf(output).set(stdout.subarray(0, output.byteLength));
   }
-}
-
-function refuseFolds({ kernel }: CheckedRun): string | undefined {
-  const op = builtInOf(kernel)?.op;
-  return op === 'unary' || op === 'binary' ? undefined : `kernel ${kernel.name} is no element function`;
 }

@@ -46,9 +46,15 @@ export class PlanRecorder implements Recorder {
     for (const { name, access } of kernel.storage) {
       if (access === 'read') continue;
       const others = kernel.storage.filter((other) => other.name !== name);
-      const { buffer } = launch.storage[name] as Span;
+      const written = launch.storage[name] as Span;
       for (const other of others) {
-        if (launch.storage[other.name]?.buffer === buffer) refuse(`${other.name} is in the buffer of ${name}`);
+        const span = launch.storage[other.name] as Span;
+        if (span.buffer !== written.buffer) continue;
+        // Two that are written may lie in one buffer, if apart.
+        const isApart =
+          span.byteOffset + span.byteLength <= written.byteOffset ||
+          written.byteOffset + written.byteLength <= span.byteOffset;
+        if (other.access === 'read' || !isApart) refuse(`${other.name} is in the buffer of ${name}`);
       }
     }
     this.launches.push(launch);

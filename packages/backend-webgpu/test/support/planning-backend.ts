@@ -1,15 +1,11 @@
-import type { FloatDType } from '@concord/backend-core';
-import {
-  type BackendKernels,
-  BaseBackend,
-  type InitResult,
-  type KernelCall,
-  type ResolvedCall,
-} from '@concord/backend-core/implement';
-import { refuseBuiltIn } from '../../src/kernels/built-in.ts';
+import type { DType } from '@concord/backend-core';
+import { type BackendKernels, BaseBackend, type InitResult, type ResolvedCall } from '@concord/backend-core/implement';
 import { planCall } from '../../src/kernels/plans.ts';
 import type { DeviceTraits, StorageBuffer } from '../../src/kernels/recorder.ts';
 import { fakeBuffer, PlanRecorder } from './plan-recorder.ts';
+
+const FLOATS: readonly DType[] = ['f32', 'f16'];
+const DTYPES: readonly DType[] = [...FLOATS, 'bf16', 'i32', 'u32', 'i8', 'u8'];
 
 /**
  * Plans every op for a device that is not there: each call is checked as ever, and `recorder` refuses a wrong launch.
@@ -17,15 +13,15 @@ import { fakeBuffer, PlanRecorder } from './plan-recorder.ts';
 export class PlanningBackend extends BaseBackend<StorageBuffer> {
   readonly name = 'planning';
   readonly native = null;
-  protected readonly kernels: BackendKernels<StorageBuffer> = {
-    gemm: this.#kernel('gemm', ['f32', 'f16']),
-    conv2dForward: this.#kernel('conv2dForward', ['f32']),
-    attention: this.#kernel('attention', ['f32']),
-    topK: this.#kernel('topK', ['f32']),
-    run: { ...this.#kernel('run', ['f32', 'f16']), covers: 'some', refuse: refuseBuiltIn },
-  };
   /** What the last call launched. */
   recorder: PlanRecorder;
+  protected readonly kernels: BackendKernels<StorageBuffer> = {
+    gemm: { dtypes: FLOATS, run: (call) => this.#plan({ kernel: 'gemm', call }) },
+    conv2dForward: { dtypes: ['f32'], run: (call) => this.#plan({ kernel: 'conv2dForward', call }) },
+    attention: { dtypes: ['f32'], run: (call) => this.#plan({ kernel: 'attention', call }) },
+    topK: { dtypes: ['f32'], run: (call) => this.#plan({ kernel: 'topK', call }) },
+    run: { dtypes: DTYPES, run: (call) => this.#plan({ kernel: 'run', call }) },
+  };
 
   constructor(traits: DeviceTraits) {
     super();
@@ -51,16 +47,8 @@ export class PlanningBackend extends BaseBackend<StorageBuffer> {
   protected doFill(): void {}
   protected async doSynchronize(): Promise<void> {}
 
-  #kernel<Name extends KernelCall['kernel']>(
-    kernel: Name,
-    dtypes: readonly FloatDType[],
-  ): NonNullable<BackendKernels<StorageBuffer>[Name]> {
-    return {
-      dtypes,
-      run: (call: ResolvedCall<StorageBuffer>['call']) => {
-        this.recorder = new PlanRecorder(this.recorder.traits);
-        planCall({ kernel, call } as ResolvedCall<StorageBuffer>, this.recorder);
-      },
-    } as NonNullable<BackendKernels<StorageBuffer>[Name]>;
+  #plan(call: ResolvedCall<StorageBuffer>): void {
+    this.recorder = new PlanRecorder(this.recorder.traits);
+    planCall(call, this.recorder);
   }
 }

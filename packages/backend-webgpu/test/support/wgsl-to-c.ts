@@ -1,6 +1,10 @@
-import type { ElementFunction } from '../../src/kernels/elementwise.wgsl.ts';
+import type { Kernel } from '@concord/backend-core/kernel';
+import { NodeLowering } from '@concord/kernel';
+import { WgslArithmetic } from '../../src/kernels/arithmetic/wgsl-arithmetic.ts';
+import { WgslBlock } from '../../src/kernels/arithmetic/wgsl-block.ts';
+import type { WgslValue } from '../../src/kernels/arithmetic/wgsl-value.ts';
 
-/** WGSL's built-ins, as far as the element functions use them, and the words that C keeps for itself. */
+/** WGSL's built-ins, as far as functions of float32 use them, and the words that C keeps for itself. */
 const PRELUDE = `
 #include <math.h>
 #include <stdint.h>
@@ -19,55 +23,59 @@ static uint32_t same_bits(uint32_t bits) { return bits; }
 #define bitcast_i32(x) ((int32_t)bitcast_u32(x))
 static int32_t min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
 static int32_t max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
-#define min(a, b) (_Generic((a), float: fminf, int32_t: min_i32)(a, b))
-#define max(a, b) (_Generic((a), float: fmaxf, int32_t: max_i32)(a, b))
-#define clamp(x, low, high) min(max(x, low), high)
+static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+#define min(a, b) (_Generic((a), float: fminf, int32_t: min_i32, uint32_t: min_u32)(a, b))
+#define max(a, b) (_Generic((a), float: fmaxf, int32_t: max_i32, uint32_t: max_u32)(a, b))
 #define round rintf
 #define floor floorf
+#define ceil ceilf
+#define trunc truncf
 #define sqrt sqrtf
-#define signed is_signed
+#define exp expf
 `;
 
-const TYPES: Readonly<Record<string, string>> = { f32: 'float', i32: 'int32_t', u32: 'uint32_t', bool: '_Bool' };
-const typeOf = (name: string): string => TYPES[name] ?? name;
-
-/** The declarations of an element function in C, by changes of text: these functions are a small part of WGSL. */
-function declarations(wgsl: string): string {
-  const parameters = (list: string): string =>
-    list.replaceAll(/(\w+): (\w+)/g, (_, name: string, type: string) => `${typeOf(type)} ${name}`);
+/** A body of WGSL in C, by changes of text: generated code is a small part of WGSL. */
+function inC(wgsl: string): string {
   return wgsl
-    .replaceAll(
-      /struct (\w+) \{([^}]*)\}/g,
-      (_, name: string, fields: string) =>
-        `typedef struct {${parameters(fields).replaceAll(',', ';')}} ${name};\n#define ${name}(...) ((${name}){__VA_ARGS__})`,
-    )
-    .replaceAll(
-      /fn (\w+)\(([^)]*)\) -> (\w+)/g,
-      (_, name: string, list: string, type: string) => `static ${typeOf(type)} ${name}(${parameters(list)})`,
-    )
-    .replaceAll(/^const (\w+) = (.*);$/gm, '#define $1 ($2)')
-    .replaceAll(/\b(?:const|let|var) (\w+) =/g, '__auto_type $1 =')
+    .replaceAll(/\b(?:let|var) (\w+) =/g, '__auto_type $1 =')
     .replaceAll(/bitcast<(\w+)>/g, 'bitcast_$1')
     .replaceAll(/(?<![\w.])(\d+\.\d+(?:e[+-]?\d+)?)(?![\w.])/g, '$1f');
 }
 
+/** The value of the output of a graph of elements, as its WGSL computes it from the bits of its inputs. */
+function bodyOf(kernel: Kernel): string {
+  const { inputs, outputs } = kernel;
+  const block = new WgslBlock();
+  const math = new WgslArithmetic(block);
+  const nothing = (): never => {
+    throw new Error('only elements are expected here');
+  };
+  const lowering = new NodeLowering<WgslValue>(math, kernel, {
+    input: ({ name }) => ({ text: block.define(`bitcast<f32>(${name})`), type: 'f32', width: 1 }),
+    ...{ parameter: nothing, axis: nothing, gather: nothing, fold: nothing },
+  });
+  const result = lowering.value(outputs[0]?.node ?? 0);
+  const loads = inputs.map(({ name }, index) => `uint32_t ${name} = words[${index} * n + i];`).join(' ');
+  return `${loads}\n${inC(block.text())}\n  words[i] = bits_of(${result.text});`;
+}
+
 /**
- * A program that computes element functions: its argument is a function's name, its input the bits of the operands, one
+ * A program that computes kernels of elements: its argument is the name of one, its input the bits of the operands, one
  * whole operand behind the other, its output the bits of the results.
  */
-export function elementProgram(
-  functions: Readonly<Record<string, ElementFunction & { readonly inputs: string[] }>>,
-): string {
-  const shared = new Set(Object.values(functions).flatMap(({ uses }) => uses));
-  const cases = Object.entries(functions).map(([name, { inputs, result }]) => {
-    const loads = inputs.map((input, index) => `uint32_t ${input} = words[${index} * n + i];`).join(' ');
-    return `if (strcmp(argv[1], "${name}") == 0)
-    for (size_t n = count / ${inputs.length}, i = 0; i < n; i++) { ${loads} words[i] = ${declarations(result)}; }`;
-  });
+export function elementProgram(kernels: readonly Kernel[]): string {
+  const cases = kernels.map(
+    (kernel) => `if (strcmp(argv[1], "${kernel.name}") == 0)
+    for (size_t n = count / ${kernel.inputs.length}, i = 0; i < n; i++) {
+${bodyOf(kernel)}
+    }`,
+  );
   return `${PRELUDE}
-${declarations([...shared].join('\n'))}
+static struct { uint32_t zero; } u;
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
+  u.zero = (uint32_t)argc - 3;
   size_t count = strtoull(argv[2], NULL, 10);
   uint32_t *words = malloc(4 * count + 4);
   if (fread(words, 4, count, stdin) != count) return 3;

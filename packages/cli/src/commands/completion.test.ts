@@ -55,13 +55,15 @@ describe('bash', () => {
     ],
     [['completion', 'z'], ['zsh']],
     [['devices', '--j'], ['--json']],
+    [['kernel', 'rep'], ['report one.json']],
+    [['kernel', '--sh'], ['--shape']],
     [['nonsense', '--'], []],
   ])('%j offers %j', async (words, want) => expect(await completeInBash(...words)).toEqual(want));
 
   test('knows every option of every command', async () => {
     const help = (await run(['--help'], providers)).stdout;
     const commands = [...help.matchAll(/^ {2}([a-z]+) .*$/gm)].map(([, name = '']) => name);
-    const known = ['devices', 'conformance', 'fuzz', 'info', 'bench', 'tune', 'completion'];
+    const known = ['devices', 'conformance', 'fuzz', 'info', 'kernel', 'bench', 'tune', 'completion'];
     for (const command of known) {
       expect(commands).toContain(command);
       const options = (await run([command, '--help'], providers)).stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm);

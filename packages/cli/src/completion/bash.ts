@@ -48,5 +48,6 @@ function reply(values: Values): string {
 function commandBranch({ name, options, arguments: values }: CommandNode): string {
   const words = values.flatMap((each) => ('words' in each ? each.words : []));
   const all = [...words, ...options.flatMap(({ flags }) => flags)].join(' ');
-  return `    ${name}) COMPREPLY=($(compgen -W '${all}' -- "$cur")) ;;`;
+  const files = values.some(({ kind }) => kind === 'file') ? `if [[ $cur != -* ]]; then ${FILES}return; fi; ` : '';
+  return `    ${name}) ${files}COMPREPLY=($(compgen -W '${all}' -- "$cur")) ;;`;
 }

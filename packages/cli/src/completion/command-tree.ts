@@ -51,6 +51,7 @@ function valuesOf(option: Option, backends: readonly string[]): Values {
   return { kind: option.flags.includes('<file>') ? 'file' : 'text' };
 }
 
-function argumentValues({ argChoices }: Argument): Values {
-  return argChoices === undefined ? { kind: 'text' } : { kind: 'words', words: argChoices };
+function argumentValues(argument: Argument): Values {
+  if (argument.argChoices !== undefined) return { kind: 'words', words: argument.argChoices };
+  return { kind: argument.name() === 'file' ? 'file' : 'text' };
 }

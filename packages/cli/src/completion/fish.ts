@@ -12,6 +12,7 @@ export function fishCompletion({ name, commands, options }: CommandNode): string
       const isHere = quote(`__fish_seen_subcommand_from ${each.name}`);
       const words = each.arguments.flatMap((values) => ('words' in values ? values.words : []));
       return [
+        ...(each.arguments.some(({ kind }) => kind === 'file') ? [line('-n', isHere, '-F')] : []),
         ...(words.length === 0 ? [] : [line('-n', isHere, '-a', quote(words.join(' ')))]),
         ...each.options.map((option) => line('-n', isHere, optionParts(option))),
       ];

@@ -16,7 +16,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
 }
 
-/** `1 case`, `2 cases`. */
-export function plural(count: number, word: string): string {
-  return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
+/** `1 case`, `2 cases`; `2 axes`, where `words` is not `word` with an s. */
+export function plural(count: number, word: string, words = `${word}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? word : words}`;
 }

@@ -16,6 +16,7 @@ import { behaviour } from '../harness/case-text.ts';
 const INVALID = { code: 'INVALID_ARGUMENT' } as const;
 const BAD_SIZES: readonly unknown[] = [Number.NaN, Infinity, -1, 1.5, 2 ** 53, '4', null, 4n];
 const BAD_WORDS: readonly unknown[] = ['', 'no such word', 7, {}];
+const BAD_FLAGS: readonly unknown[] = ['true', 1, 0, {}];
 const BAD_POINTERS: readonly unknown[] = [undefined, null, Number.NaN, -8, 0.5, '256', 2 ** 53];
 
 function aboutRefusal({ op }: SampleCall, what: string, detail = ''): NonNullable<ConformanceCase['about']> {
@@ -192,6 +193,7 @@ export const refusalCases: readonly ConformanceCase[] = [
       badValues(sample, field, !(field in sample.shape) ? BAD_SIZES.filter((size) => size !== null) : BAD_SIZES),
     ),
     ...sample.words.map((field) => badValues(sample, field, BAD_WORDS)),
+    ...sample.flags.map((field) => badValues(sample, field, BAD_FLAGS)),
     ...listsOf(sample).map((field) => badValues(sample, field, ['4x4', 7, [1, Number.NaN, 3, 4], [1, -1, 2, 2], {}])),
     ...sample.operands.map(([name]) => badValues(sample, name, BAD_POINTERS)),
     ...sample.operands.flatMap(([name, bytes]) => ofOperand(sample, name, bytes)),

@@ -24,12 +24,20 @@ import { behaviour } from '../harness/case-text.ts';
 
 const PRODUCTS = ['gemm', 'batchedGemm', 'gemmF16'] as const;
 
-function orderCase(op: DefinedOp, what: string, run: ConformanceCase['run']): ConformanceCase {
+/** @param called - the op, with its function where that is not the sample's, as `binary sub` */
+function orderCase(
+  called: DefinedOp | `${DefinedOp} ${string}`,
+  what: string,
+  run: ConformanceCase['run'],
+): ConformanceCase {
+  const [op, fn] = called.split(' ') as [DefinedOp, string?];
   const about = behaviour(
     `Calls ${op} with operands that no check may refuse, those of zero extent and inputs that overlap: ${what}.`,
     'The call is accepted, and the output is right.',
   );
-  return { id: `${op}/order/${what}`, op, params: {}, needs: needsOf({ op }), about, run };
+  const { shape, ...needs } = needsOf({ op });
+  const whole = { ...shape, ...(fn === undefined ? {} : { op: fn }) };
+  return { id: `${op}/order/${what}`, op, params: {}, needs: { ...needs, shape: whole }, about, run };
 }
 
 /** `1, 2, ..., 7, 1, ...`: small integers, whose sums and products are exact, also in f16. */
@@ -71,7 +79,7 @@ const emptyAxes: readonly ConformanceCase[] = REDUCE_OPS.flatMap((op) =>
       ['its output as input', (output: DevicePtr) => output],
     ] as const
   ).map(([what, input]) =>
-    orderCase('reduce', `${op} of an empty axis with ${what}`, async ({ backend }) => {
+    orderCase(`reduce ${op}`, `${op} of an empty axis with ${what}`, async ({ backend }) => {
       const shape = { op, shape: [3, 0, 5], axis: 1 };
       const workspace = new Workspace(backend);
       const output = workspace.output(15);
@@ -170,7 +178,7 @@ const sharedInputs: readonly ConformanceCase[] = [
             }),
         });
       }),
-      orderCase('binary', `b ${where} a`, async ({ backend }) => {
+      orderCase('binary sub', `b ${where} a`, async ({ backend }) => {
         const values = integers(33 + shift);
         const got = await onOneInput(backend, 'binary', values, 33, (a, output) => ({
           op: 'sub',
@@ -184,7 +192,7 @@ const sharedInputs: readonly ConformanceCase[] = [
       }),
     ];
   }),
-  orderCase('binary', 'a, b and output are one', async ({ backend }) => {
+  orderCase('binary mul', 'a, b and output are one', async ({ backend }) => {
     const values = integers(33);
     const workspace = new Workspace(backend);
     const all = workspace.inOut(values);

@@ -69,6 +69,8 @@ export interface AttentionTerms {
   readonly magnitude: number;
   /** sum p (3 + 2 |s - max s|) (|v| + |o|) */
   readonly spread: number;
+  /** sum p expm1(2 e) (|v| + |o|), where softcap or a mask add an error e to a score. */
+  readonly scoreSpread?: number;
 }
 
 /** What {@link attentionBound} works out. */
@@ -76,8 +78,14 @@ export const ATTENTION_FORMULA: string =
   '2 (expm1(2 delta) + gamma(4L)) sum p|v| + u sum p (3 + 2|s_j - m|)(|v_j| + |o|) + (L + 2) 2^-126, ' +
   'delta = max_j gamma(D+2) scale sum|q||k_j|';
 
+/** What {@link attentionBound} adds where there is a softcap or a mask. */
+export const SCORE_FORMULA: string =
+  ' + exp(2 delta) sum p expm1(2 e_j)(|v_j| + |o|), e_j = 12 u |c tanh(t_j / c)| + 2 c 2^-126 + u |t_j + mask|';
+
 /** Error bound of one entry of attention. */
-export function attentionBound({ headDim, keys, scoreMagnitude, magnitude, spread }: AttentionTerms): number {
+export function attentionBound(terms: AttentionTerms): number {
+  const { headDim, keys, scoreMagnitude, magnitude, spread, scoreSpread = 0 } = terms;
   const delta = gamma(headDim + 2) * scoreMagnitude;
-  return 2 * (Math.expm1(2 * delta) + gamma(4 * keys)) * magnitude + U * spread + (keys + 2) * MIN_NORMAL;
+  const byScores = scoreSpread === 0 ? 0 : Math.exp(2 * delta) * scoreSpread;
+  return 2 * (Math.expm1(2 * delta) + gamma(4 * keys)) * magnitude + byScores + U * spread + (keys + 2) * MIN_NORMAL;
 }

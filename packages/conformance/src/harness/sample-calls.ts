@@ -13,6 +13,8 @@ export interface SampleCall {
   readonly sizes: readonly string[];
   /** Names of the fields that take one of a list of words. */
   readonly words: readonly string[];
+  /** Names of the fields that are true or false. */
+  readonly flags: readonly string[];
   /** Changes after which nothing is written. */
   readonly nothingToDo: readonly Readonly<Record<string, unknown>>[];
 }
@@ -34,13 +36,14 @@ export function sampleOf(op: DefinedOp): SampleCall {
     shape: { ...sample.shape },
     sizes: named('size'),
     words: named('word'),
+    flags: named('boolean'),
     nothingToDo: sample.nothingToDo.map((change) => ({ ...change })),
   };
 }
 
 /** What a sample call needs of a backend. */
 export function needsOf({ op }: Pick<SampleCall, 'op'>): Needs & { readonly dtype: FloatDType } {
-  return { op, dtype: OPS[op].dtypes[0] as FloatDType };
+  return { op, dtype: OPS[op].dtypes[0] as FloatDType, shape: sampleOf(op).shape };
 }
 
 /** Calls an op with whatever is given: what a JavaScript program without types could do. */

@@ -1,21 +1,29 @@
-import { ATTENTION_FORMULA, GAMMA_FORMULA, gamma } from '../checks/bounds.ts';
+import { ATTENTION_FORMULA, GAMMA_FORMULA, gamma, SCORE_FORMULA } from '../checks/bounds.ts';
 import type { BoundText, CheckTexts } from '../harness/case-text.ts';
 import { UNTOUCHED } from '../harness/case-text.ts';
-import type { AttentionParams } from '../cases/attention.ts';
+import type { AttentionParams } from '../cases/attention/params.ts';
 
 const WITHIN = `Every element of O is within the bound. ${UNTOUCHED}`;
-const operands = ({ range }: AttentionParams): string => `Q and K uniform in [-${range}, ${range}), V in [-1, 1)`;
+const operands = ({ range, mask, dtype }: AttentionParams): string =>
+  `Q and K uniform in [-${range}, ${range}), V in [-1, 1)` +
+  (mask === 'none' ? '' : ', the mask in [-2, 2) and here and there -Infinity') +
+  (dtype === 'f16' ? ', rounded to binary16' : '');
 
-function bound({ seqQ, seqKv, headDim, scale, causal }: AttentionParams): BoundText {
-  const most = causal ? Math.min(seqQ, seqKv) : seqKv;
+function bound(params: AttentionParams): BoundText {
+  const { seqQ, seqKv, headDim, scale, causal, causalOffset, window, mask, softcap, dtype } = params;
+  const last = Math.max(0, Math.min(seqKv, seqQ + causalOffset));
+  const most = Math.min(causal ? last : seqKv, window === 0 ? Infinity : causal ? window : seqKv);
+  const isEqual = !causal && window === 0;
+  const byScores = softcap === 0 && mask === 'none' ? '' : SCORE_FORMULA;
   return {
-    formula: ATTENTION_FORMULA,
+    formula: `${ATTENTION_FORMULA}${byScores}${dtype === 'f16' ? ' + 1 ulp of binary16' : ''}`,
     where: {
       D: headDim,
-      L: causal ? `1 to ${most}, the keys that a query sees` : most,
+      L: isEqual ? most : `at most ${most}, the keys that a query sees`,
       scale: scale === 0 ? 1 / Math.sqrt(headDim) : scale,
       'gamma(D+2)': gamma(headDim + 2),
       'largest gamma(4L)': gamma(4 * most),
+      ...(softcap === 0 ? {} : { c: softcap }),
       ...{ u: 2 ** -23, gamma: GAMMA_FORMULA },
     },
   };
@@ -40,7 +48,15 @@ export const ATTENTION_TEXTS: CheckTexts<AttentionParams> = {
     ...{ kind: 'property', passes: WITHIN, bound: bound(params) },
   }),
   hidden: (params) => ({
-    does: 'Makes the keys and values that the causal mask hides NaN and infinite: they must not be seen.',
+    does: 'Makes the keys and values that causal and window hide from all queries NaN and infinite, and the mask there: they must not be seen.',
+    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
+  }),
+  unseen: (params) => ({
+    does: 'Hides all keys of every third query by a mask of -Infinity: it gives 0.',
+    ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
+  }),
+  'masked-nan': (params) => ({
+    does: 'Adds a mask of -Infinity to scores of which one is NaN: where a query would see that key its row is NaN, as arithmetic has it; the others give 0.',
     ...{ inputs: operands(params), kind: 'property', passes: WITHIN, bound: bound(params) },
   }),
   specials: (params) => ({
@@ -59,6 +75,12 @@ export const ATTENTION_TEXTS: CheckTexts<AttentionParams> = {
     does: 'Scores that are beyond float32: they are infinite before scale is multiplied to them, also where they would be back in range. +Infinity makes the row NaN, -Infinity is a weight of 0.',
     inputs: `${operands(params)}; the first column of Q 2^66, -2^66 or 0, that of K times 2^-60, but 2^66 in one key of each head`,
     ...{ kind: 'property', passes: WITHIN, bound: bound(params) },
+  }),
+  rounding: () => ({
+    does: 'Weighs two neighbours in binary16 by three quarters and one quarter: the sum is rounded to the nearer one.',
+    inputs: 'Q 0, so that all weights are equal; three rows of V alike, one their neighbour',
+    kind: 'exact',
+    passes: `Every element of O is the nearer neighbour. ${UNTOUCHED}`,
   }),
   repeat: (params) => ({
     does: 'Makes the same call twice.',

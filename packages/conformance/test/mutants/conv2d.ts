@@ -62,11 +62,11 @@ function naiveConv(call: Conv, { change, outside, element = (x) => x }: Parts): 
   }
 }
 
-const loops = (parts: Parts): Wrap => inKernel('doConv2d', (call) => naiveConv(call, parts));
+const loops = (parts: Parts): Wrap => inKernel('conv2dForward', (call) => naiveConv(call, parts));
 const called = (change: (call: Conv) => Partial<Conv>): Wrap =>
-  inKernel('doConv2d', (call, run) => run({ ...call, ...change(call) }));
+  inKernel('conv2dForward', (call, run) => run({ ...call, ...change(call) }));
 const followed = (tamper: (call: Conv, before: Float32Array) => void): Wrap =>
-  inKernel('doConv2d', (call, run) => {
+  inKernel('conv2dForward', (call, run) => {
     const before = floats(call.output).slice();
     run(call);
     tamper(call, before);
@@ -79,8 +79,8 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   'stride of height and width swapped': called(({ stride: [h, w] }) => ({ stride: [w, h] })),
   'dilation ignored': called(() => ({ dilation: [1, 1] })),
   'dilation of height and width swapped': called(({ dilation: [h, w] }) => ({ dilation: [w, h] })),
-  'padding of height and width swapped': called(({ padding: [h, w] }) => ({ padding: [w, h] })),
-  'padding at the end only': called(() => ({ padding: [0, 0] })),
+  'padding of height and width swapped': called(({ padding: [h, w] }) => ({ padding: [w, h, w, h] })),
+  'padding at the end only': called(() => ({ padding: [0, 0, 0, 0] })),
   'padding at the start only': loops({
     // Behind the image the rows and columns begin again.
     change: (term, { inputShape: [, , height, width] }) => {

@@ -1,20 +1,21 @@
 import type { BinaryOp, UnaryOp } from '@concord/backend-core';
 import { unaryFunction } from '@concord/backend-cpu/reference';
-import { bytesBehind, floats, inKernel, type Mutant } from './mutant.ts';
+import { inBinary, inUnary } from './derived.ts';
+import { bytesBehind, floats, type Mutant } from './mutant.ts';
 
 type Wrap = Mutant['wrap'];
 
 /** Another function in place of one unary op. */
 const unaryIs = (op: UnaryOp, f: (x: number) => number): Wrap =>
-  inKernel('doUnary', (call, run) => {
-    if (call.op !== op) return run(call);
+  inUnary((call, run) => {
+    if (call.op !== op) return run();
     floats(call.output).set(floats(call.input).map(f));
   });
 
 /** Another function in place of one binary op. */
 const binaryIs = (op: BinaryOp, f: (x: number, y: number) => number): Wrap =>
-  inKernel('doBinary', (call, run) => {
-    if (call.op !== op) return run(call);
+  inBinary((call, run) => {
+    if (call.op !== op) return run();
     const b = floats(call.b);
     floats(call.output).set(floats(call.a).map((x, i) => f(x, b[i] as number)));
   });
@@ -61,29 +62,29 @@ const UNARY: Readonly<Record<string, Wrap>> = {
   'abs as relu': unaryIs('abs', (x) => Math.max(x, 0)),
   'neg of positive numbers only': unaryIs('neg', (x) => (x > 0 ? -x : x)),
   'subnormal inputs flushed though declared kept': unaryIs('abs', (x) => (isSubnormal(x) ? 0 : Math.abs(x))),
-  'in place leaves the input': inKernel('doUnary', (call, run) => {
-    if (call.input.byteOffset !== call.output.byteOffset || call.input.buffer !== call.output.buffer) run(call);
+  'in place leaves the input': inUnary((call, run) => {
+    if (call.input.byteOffset !== call.output.byteOffset || call.input.buffer !== call.output.buffer) run();
   }),
-  'in place applies it twice': inKernel('doUnary', (call, run) => {
-    run(call);
-    if (call.input.byteOffset === call.output.byteOffset && call.input.buffer === call.output.buffer) run(call);
+  'in place applies it twice': inUnary((call, run) => {
+    run();
+    if (call.input.byteOffset === call.output.byteOffset && call.input.buffer === call.output.buffer) run();
   }),
-  'not in place writes the input too': inKernel('doUnary', (call, run) => {
-    run(call);
+  'not in place writes the input too': inUnary((call, run) => {
+    run();
     floats(call.input)[0] = floats(call.output)[0] as number;
   }),
-  'elements of the 65,536th workgroup dropped': inKernel('doUnary', (call, run) => {
-    run(call);
+  'elements of the 65,536th workgroup dropped': inUnary((call, run) => {
+    run();
     if (call.n > GRID) floats(call.output).fill(Number.NaN, GRID, GRID + 256);
   }),
-  'n rounded down to a multiple of 4': inKernel('doUnary', (call, run) => {
+  'n rounded down to a multiple of 4': inUnary((call, run) => {
     const before = floats(call.output).slice();
-    run(call);
+    run();
     const whole = call.n - (call.n % 4);
     floats(call.output).set(before.subarray(whole), whole);
   }),
-  'n rounded up to a multiple of 4': inKernel('doUnary', (call, run) => {
-    run(call);
+  'n rounded up to a multiple of 4': inUnary((call, run) => {
+    run();
     bytesBehind(call.output).fill(0, 0, 4 * (-call.n & 3));
   }),
 };
@@ -110,35 +111,35 @@ const BINARY: Readonly<Record<string, Wrap>> = {
     return x < 0 && Math.abs(y % 2) === 1 ? -power : power;
   }),
   'pow of an integer exponent only': binaryIs('pow', (x, y) => (x === 1 ? 1 : x ** Math.trunc(y))),
-  'in place over b reads what it has written': inKernel('doBinary', (call, run) => {
+  'in place over b reads what it has written': inBinary((call, run) => {
     const isOverB = call.output.buffer === call.b.buffer && call.output.byteOffset === call.b.byteOffset;
     if (isOverB) floats(call.output).set(floats(call.a));
-    run(call);
+    run();
   }),
-  'in place over a reads what it has written': inKernel('doBinary', (call, run) => {
+  'in place over a reads what it has written': inBinary((call, run) => {
     const isOverA = call.output.buffer === call.a.buffer && call.output.byteOffset === call.a.byteOffset;
-    run(call);
-    if (isOverA) run(call);
+    run();
+    if (isOverA) run();
   }),
-  'b taken for a scalar': inKernel('doBinary', (call, run) => {
+  'b taken for a scalar': inBinary((call, run) => {
     const b = floats(call.b);
     const saved = b.slice();
     b.fill(saved[0] as number);
-    run(call);
+    run();
     if (call.output.byteOffset !== call.b.byteOffset || call.output.buffer !== call.b.buffer) b.set(saved);
   }),
-  'the last element lost when it is the first of a workgroup': inKernel('doBinary', (call, run) => {
+  'the last element lost when it is the first of a workgroup': inBinary((call, run) => {
     const last = call.n - 1;
     const before = floats(call.output)[last] as number;
-    run(call);
+    run();
     if (last > 0 && last % 64 === 0) floats(call.output)[last] = before;
   }),
-  'elements from the 65,536th workgroup on dropped': inKernel('doBinary', (call, run) => {
-    run(call);
+  'elements from the 65,536th workgroup on dropped': inBinary((call, run) => {
+    run();
     if (call.n > GRID) floats(call.output).fill(Number.NaN, GRID);
   }),
-  'n rounded up to a multiple of 4': inKernel('doBinary', (call, run) => {
-    run(call);
+  'n rounded up to a multiple of 4': inBinary((call, run) => {
+    run();
     bytesBehind(call.output).fill(0, 0, 4 * (-call.n & 3));
   }),
 };

@@ -1,4 +1,5 @@
 import { attentionMutants } from './attention.ts';
+import { attentionFieldMutants } from './attention-fields.ts';
 import { conv2dMutants } from './conv2d.ts';
 import { elementwiseMutants } from './elementwise.ts';
 import { epilogueMutants } from './epilogue.ts';
@@ -26,6 +27,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...conv2dMutants,
   ...epilogueMutants,
   ...attentionMutants,
+  ...attentionFieldMutants,
   ...topKMutants,
   ...reduceMutants,
   ...elementwiseMutants,

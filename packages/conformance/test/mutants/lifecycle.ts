@@ -191,7 +191,9 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   })),
   'supports denies f16': inFront((backend) => ({
     supports: (op, shape) =>
-      shape?.dtype === 'f16' ? { ok: false, reason: 'no f16 here' } : backend.supports(op, shape),
+      (shape as { dtype?: string } | undefined)?.dtype === 'f16'
+        ? { ok: false, reason: 'no f16 here' }
+        : backend.supports(op, shape),
   })),
   'supports throws for a bad shape': inFront((backend) => ({
     supports: (op, shape) => {

@@ -1,13 +1,11 @@
-import type { ComputeBackend, DType, OpCalls, OpName } from '@concord/backend-core';
+import type { ComputeBackend, FloatDType, OpCalls } from '@concord/backend-core';
 import type {
+  DefinedOp,
   Operand,
   ResolvedAttention,
-  ResolvedBinary,
   ResolvedConv2d,
   ResolvedGemm,
-  ResolvedReduce,
-  ResolvedScale,
-  ResolvedUnary,
+  ResolvedRun,
 } from '@concord/backend-core/implement';
 import type { CpuBackend } from '@concord/backend-cpu';
 import type { CaseSubject } from '../../src/index.ts';
@@ -22,26 +20,24 @@ export interface Mutant {
   readonly wrap: (backend: CpuBackend) => ComputeBackend;
 }
 
-/** What the backend calls when everything is checked: where the bugs of a real kernel sit. */
-export interface Kernels {
-  doGemm: (call: ResolvedGemm<ArrayBuffer>) => void;
-  doScale: (call: ResolvedScale<ArrayBuffer>) => void;
-  doConv2d: (call: ResolvedConv2d<ArrayBuffer>) => void;
-  doAttention: (call: ResolvedAttention<ArrayBuffer>) => void;
-  doReduce: (call: ResolvedReduce<ArrayBuffer>) => void;
-  doUnary: (call: ResolvedUnary<ArrayBuffer>) => void;
-  doBinary: (call: ResolvedBinary<ArrayBuffer>) => void;
+/** What each of a backend's kernels is given when everything is checked: where the bugs of a real kernel sit. */
+export interface KernelCalls {
+  gemm: ResolvedGemm<ArrayBuffer>;
+  conv2dForward: ResolvedConv2d<ArrayBuffer>;
+  attention: ResolvedAttention<ArrayBuffer>;
+  run: ResolvedRun<ArrayBuffer>;
 }
 
 /** Replaces one kernel, behind the checks. `run` is the right one. */
-export function inKernel<Name extends keyof Kernels>(
+export function inKernel<Name extends keyof KernelCalls>(
   name: Name,
-  bug: (call: Parameters<Kernels[Name]>[0], run: Kernels[Name]) => void,
+  bug: (call: KernelCalls[Name], run: (call: KernelCalls[Name]) => void) => void,
 ): Mutant['wrap'] {
   return (backend) => {
-    const kernels = backend as unknown as Kernels;
-    const run = kernels[name].bind(backend) as Kernels[Name];
-    kernels[name] = (call: Parameters<Kernels[Name]>[0]) => bug(call, run);
+    type Kernels = { [Own in Name]: { readonly run: (call: KernelCalls[Name]) => void } };
+    const { kernels } = backend as unknown as { readonly kernels: Kernels };
+    const { [name]: right } = kernels;
+    kernels[name] = { ...right, run: (call) => bug(call, (changed) => right.run(changed)) };
     return backend;
   };
 }
@@ -61,7 +57,7 @@ export function inFront(overrides: (backend: CpuBackend) => Partial<ComputeBacke
 }
 
 /** Changes the arguments of one op, in front of the checks. */
-export function inCall<Op extends OpName>(
+export function inCall<Op extends DefinedOp>(
   op: Op,
   bug: (call: OpCalls[Op], run: (call: OpCalls[Op]) => void, backend: CpuBackend) => void,
 ): Mutant['wrap'] {
@@ -72,7 +68,7 @@ export function inCall<Op extends OpName>(
 }
 
 /** The elements of an operand, not a copy; f16 as bits. */
-export function storage(operand: Operand<ArrayBuffer>, dtype: DType): Float32Array | Uint16Array {
+export function storage(operand: Operand<ArrayBuffer>, dtype: FloatDType): Float32Array | Uint16Array {
   const { buffer, byteOffset, byteLength } = operand;
   return dtype === 'f16'
     ? new Uint16Array(buffer, byteOffset, byteLength / 2)

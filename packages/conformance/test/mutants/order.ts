@@ -1,6 +1,6 @@
 import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
 import type { CpuBackend } from '@concord/backend-cpu';
-import { inFront, type Kernels, type Mutant } from './mutant.ts';
+import { inFront, inKernel, type Mutant } from './mutant.ts';
 import { accepting } from './refused.ts';
 
 type Wrap = Mutant['wrap'];
@@ -17,11 +17,7 @@ function scheduled(
   overrides: (backend: CpuBackend) => Partial<ComputeBackend> = () => ({}),
 ): Wrap {
   return (backend) => {
-    const kernels = backend as unknown as Kernels;
-    for (const name of ['doUnary', 'doBinary'] as const) {
-      const run = kernels[name].bind(backend) as (call: unknown) => void;
-      kernels[name] = (call: unknown) => schedule(() => run(call));
-    }
+    inKernel('run', (call, run) => schedule(() => run(call)))(backend);
     const read: ComputeBackend['copyDtoh'] = (...args) => {
       settle();
       return backend.copyDtoh(...args);

@@ -4,7 +4,7 @@ import { type Arithmetic, naiveProduct } from './naive-product.ts';
 
 const roundToF16 = (x: number): number => f16BitsToF32(f32ToF16Bits(x));
 const computed = (arithmetic: Arithmetic): Mutant['wrap'] =>
-  inKernel('doGemm', (call, run) => (call.dtype === 'f16' ? naiveProduct(call, arithmetic) : run(call)));
+  inKernel('gemm', (call, run) => (call.dtype === 'f16' ? naiveProduct(call, arithmetic) : run(call)));
 
 function towardZero(x: number): number {
   const bits = f32ToF16Bits(x);
@@ -30,7 +30,7 @@ const BUGS: Readonly<Record<string, Mutant['wrap']>> = {
   }),
   'subnormal results flushed': computed({ toF16Bits: (x) => (Math.abs(x) < 2 ** -14 ? 0 : f32ToF16Bits(x)) }),
   'subnormal inputs flushed': computed({ input: (x) => (Math.abs(x) < 2 ** -14 ? 0 : x) }),
-  'the end of an odd row tears its neighbour': inKernel('doGemm', (call, run) => {
+  'the end of an odd row tears its neighbour': inKernel('gemm', (call, run) => {
     run(call);
     if (call.dtype !== 'f16') return;
     // Written as words of two: the second half of the last word belongs to somebody else.
@@ -40,7 +40,7 @@ const BUGS: Readonly<Record<string, Mutant['wrap']>> = {
       if (end % 2 === 1 && end < c.length) c[end] = 0;
     }
   }),
-  'a pointer that is no multiple of 4 is rounded down': inKernel('doGemm', (call, run) => {
+  'a pointer that is no multiple of 4 is rounded down': inKernel('gemm', (call, run) => {
     if (call.dtype !== 'f16' || call.b.byteOffset % 4 === 0) return run(call);
     const { buffer, byteOffset, byteLength } = call.b;
     run({ ...call, b: { buffer, byteOffset: byteOffset - 2, byteLength } });

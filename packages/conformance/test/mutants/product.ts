@@ -1,5 +1,6 @@
 import { f16BitsToF32, type GemmCall, type OpName } from '@concord/backend-core';
-import type { ResolvedGemm } from '@concord/backend-core/implement';
+import type { ResolvedGemm, ResolvedRun } from '@concord/backend-core/implement';
+import { inScale } from './derived.ts';
 import { bytesBehind, inCall, inKernel, type Mutant, roundMantissa, storage } from './mutant.ts';
 import { naiveProduct } from './naive-product.ts';
 
@@ -11,11 +12,11 @@ type Product = (typeof PRODUCTS)[number];
 
 /** The right kernel, called wrongly. */
 const called = (change: (call: Gemm) => Partial<Gemm>): Wrap =>
-  inKernel('doGemm', (call, run) => run({ ...call, ...change(call) }));
+  inKernel('gemm', (call, run) => run({ ...call, ...change(call) }));
 
 /** The right result, tampered with. */
 const followed = (tamper: (call: Gemm, before: Float32Array | Uint16Array) => void): Wrap =>
-  inKernel('doGemm', (call, run) => {
+  inKernel('gemm', (call, run) => {
     const before = storage(call.c, call.dtype).slice();
     run(call);
     tamper(call, before);
@@ -110,24 +111,39 @@ const bugsOf = (op: Product): Readonly<Record<string, Wrap>> => ({
   }),
   'A used as scratch': followed(({ a, dtype }) => storage(a, dtype).fill(0, 0, 1)),
   'B used as scratch': followed(({ b, dtype }) => storage(b, dtype).fill(0, -1)),
-  'k = 0 or alpha = 0 leaves C': inKernel('doScale', () => {}),
-  'k = 0 or alpha = 0 writes zeros': inKernel('doScale', (call, run) => run({ ...call, beta: 0 })),
-  'k = 0 or alpha = 0 writes all of C, gaps too': inKernel('doScale', (call, run) => {
-    run({ ...call, m: 1, n: (call.m - 1) * call.ldc + call.n });
+  'k = 0 or alpha = 0 leaves C': inScale(() => {}),
+  'k = 0 or alpha = 0 writes zeros': inScale((call, run) => run({ ...call, params: call.params.map(() => 0) })),
+  'k = 0 or alpha = 0 writes all of C, gaps too': inScale((call, run) => {
+    const [batches, m, n] = call.geometry.shape as readonly [number, number, number];
+    const ldc = call.geometry.outputs[0]?.strides[1] ?? n;
+    run(reshaped(call, [batches, 1, (m - 1) * ldc + n]));
   }),
   'alpha = 0 reads A': alphaZeroReadsA(op),
-  'inputs rounded to bf16': inKernel('doGemm', (call) => naiveProduct(call, { input: roundMantissa(7) })),
-  'order of the sum changes from call to call': inKernel('doGemm', (call) => {
+  'inputs rounded to bf16': inKernel('gemm', (call) => naiveProduct(call, { input: roundMantissa(7) })),
+  'order of the sum changes from call to call': inKernel('gemm', (call) => {
     const add = (sum: number, term: number): number => Math.fround(sum + term);
     naiveProduct(call, { add, backwards: calls++ % 2 === 1 });
   }),
-  'NaN in A counts as 0': inKernel('doGemm', (call) => naiveProduct(call, { input: (x) => (Number.isNaN(x) ? 0 : x) })),
+  'NaN in A counts as 0': inKernel('gemm', (call) => naiveProduct(call, { input: (x) => (Number.isNaN(x) ? 0 : x) })),
 });
 
+/** A scale over another shape, on the same strides. */
+function reshaped(call: ResolvedRun<ArrayBuffer>, shape: readonly number[]): ResolvedRun<ArrayBuffer> {
+  const { geometry } = call;
+  const reshape = <T extends { readonly strides: readonly number[] }>(layout: T): T => ({
+    ...layout,
+    shape,
+    strides: layout.strides.map((stride, axis) => (axis === 2 ? 1 : stride)),
+  });
+  const [inputs, outputs] = [geometry.inputs.map(reshape), geometry.outputs.map(reshape)];
+  const rowCount = shape.reduce((product, size) => product * size, 1);
+  return { ...call, geometry: { ...geometry, shape, rowCount, inputs, outputs } };
+}
+
 const F32_BUGS: Readonly<Record<string, Wrap>> = {
-  'alpha multiplied to the terms': inKernel('doGemm', (call) => naiveProduct(call, { round: (sum) => sum })),
-  'inputs rounded to tf32': inKernel('doGemm', (call) => naiveProduct(call, { input: roundMantissa(10) })),
-  'inputs rounded to f16': inKernel('doGemm', (call) =>
+  'alpha multiplied to the terms': inKernel('gemm', (call) => naiveProduct(call, { round: (sum) => sum })),
+  'inputs rounded to tf32': inKernel('gemm', (call) => naiveProduct(call, { input: roundMantissa(10) })),
+  'inputs rounded to f16': inKernel('gemm', (call) =>
     naiveProduct(call, { input: (x) => (Math.abs(x) < 2 ** -14 ? 0 : roundMantissa(10)(x)) }),
   ),
   "beta under float32's range reads C": inCall('gemm', (call, run) => {
@@ -138,8 +154,8 @@ const F32_BUGS: Readonly<Record<string, Wrap>> = {
     run(Object.is(call?.beta, -0) ? { ...call, beta: 2 ** -149 } : call),
   ),
   'beta NaN counts as 0': called(({ beta }) => ({ beta: Number.isNaN(beta) ? 0 : beta })),
-  'beta NaN counts as 0 when k is 0': inKernel('doScale', (call, run) => {
-    run({ ...call, beta: Number.isNaN(call.beta) ? 0 : call.beta });
+  'beta NaN counts as 0 when k is 0': inScale((call, run) => {
+    run({ ...call, params: call.params.map((beta) => (Number.isNaN(beta) ? 0 : beta)) });
   }),
   'alpha NaN skips the product': called(({ alpha }) => ({ alpha: Number.isNaN(alpha) ? 0 : alpha })),
   'rows from the 65,536th on dropped': followed((call, before) => {
@@ -159,7 +175,9 @@ const BATCH_BUGS: Readonly<Record<string, Wrap>> = {
   'only the first batch': called(() => ({ batchCount: 1 })),
   'the last batch dropped': called(({ batchCount }) => ({ batchCount: Math.max(1, batchCount - 1) })),
   'batches from the 65,536th on dropped': called(({ batchCount }) => ({ batchCount: Math.min(batchCount, 65_535) })),
-  'k = 0 scales the first batch only': inKernel('doScale', (call, run) => run({ ...call, batchCount: 1 })),
+  'k = 0 scales the first batch only': inScale((call, run) => {
+    run(reshaped(call, [1, ...call.geometry.shape.slice(1)]));
+  }),
 };
 
 const named = (op: OpName, bugs: Readonly<Record<string, Wrap>>): Mutant[] =>

@@ -1,7 +1,7 @@
-import type { ResolvedReduce } from '@concord/backend-core/implement';
-import { bytesBehind, floats, inKernel, type Mutant } from './mutant.ts';
+import { inReduce, type ReduceRun } from './derived.ts';
+import { bytesBehind, floats, type Mutant } from './mutant.ts';
 
-type Call = ResolvedReduce<ArrayBuffer>;
+type Call = ReduceRun;
 type Wrap = Mutant['wrap'];
 
 /** Replaceable parts of a reduction. */
@@ -36,11 +36,11 @@ function naiveReduce(call: Call, parts: Parts): void {
   }
 }
 
-const loops = (parts: Parts): Wrap => inKernel('doReduce', (call) => naiveReduce(call, parts));
+const loops = (parts: Parts): Wrap => inReduce((call) => naiveReduce(call, parts));
 const followed = (tamper: (call: Call, before: Float32Array) => void): Wrap =>
-  inKernel('doReduce', (call, run) => {
+  inReduce((call, run) => {
     const before = floats(call.output).slice();
-    run(call);
+    run();
     tamper(call, before);
   });
 const onlyFor = (op: Call['op'], change: (x: number, call: Call) => number): NonNullable<Parts['finish']> => {
@@ -93,8 +93,8 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   'mean of an empty axis is 0': loops({
     finish: onlyFor('mean', (x, { axisLength }) => (axisLength === 0 ? 0 : x)),
   }),
-  'an empty axis writes nothing': inKernel('doReduce', (call, run) => {
-    if (call.axisLength > 0) run(call);
+  'an empty axis writes nothing': inReduce((call, run) => {
+    if (call.axisLength > 0) run();
   }),
   'outputs from the 65,536th on dropped': followed(({ output }, before) => {
     floats(output).set(before.subarray(65_535), Math.min(65_535, before.length));
@@ -111,7 +111,7 @@ const BUGS: Readonly<Record<string, Wrap>> = {
     if (input !== undefined) floats(input).fill(0, 0, 1);
   }),
   'written past the end': followed(({ output }) => bytesBehind(output).fill(0, 0, 4)),
-  'order of the sum changes from call to call': inKernel('doReduce', (call) => {
+  'order of the sum changes from call to call': inReduce((call) => {
     const isOdd = calls++ % 2 === 1;
     const at = (o: number, a: number, i: number): number => (o * call.axisLength + a) * call.inner + i;
     naiveReduce(call, {

@@ -44,15 +44,15 @@ export class Walk {
     this.count = axes.reduce((product, { size }) => product * size, 1);
   }
 
-  /** Adds the offsets of combination `index` to `offsets`. */
-  addTo(offsets: Float64Array, index: number): void {
+  /** Writes the offsets of combination `index`. */
+  offsets(offsets: number[], index: number): void {
+    for (let view = 0; view < offsets.length; view++) offsets[view] = 0;
     let rest = index;
-    for (let a = this.#axes.length - 1; a >= 0; a--) {
+    for (let a = this.#axes.length - 1; rest > 0; a--) {
       const { size, strides } = this.#axes[a] as Axis;
       const at = rest % size;
       rest = (rest - at) / size;
-      if (at > 0)
-        for (let operand = 0; operand < strides.length; operand++) offsets[operand]! += at * strides[operand]!;
+      if (at > 0) for (let view = 0; view < strides.length; view++) offsets[view]! += at * strides[view]!;
     }
   }
 }

@@ -1,13 +1,16 @@
 import type { CheckedRun, ResolvedRun, RunLayout } from '@concord/backend-core/kernel';
-import { elementsOf } from './memory.ts';
 import { NeedsRegister, PlanBuilder, type Program } from './plan-builder.ts';
-import { attach, emptySlot } from './slot.ts';
-import type { Memory, Step, Tile } from './steps.ts';
+import { emptySlot } from './slot.ts';
+import { attachMemory, type Memory, type Step, type Tile } from './steps.ts';
 import { type Tiling, tilingOf } from './tiling.ts';
 
 interface Plan {
   readonly tiling: Tiling;
   readonly program: Program;
+  readonly tile: Tile;
+  /** Of each view, at the tile's rows, and at its elements. */
+  readonly rowOffsets: number[];
+  readonly offsets: number[];
 }
 
 /** A checked call of a kernel with its operands in memory of the host. */
@@ -34,9 +37,10 @@ export function evaluateRun({ geometry, inputs, outputs, params }: HostRun): voi
   for (const [index, slot, type] of program.parameters) {
     (type === 'f32' ? slot.f : type === 'u32' ? slot.u : slot.i)[0] = params[index] as number;
   }
-  walkRows(program, tiling);
+  walkRows(plan, program, tiling);
   // Nobody's memory is to be kept alive by a plan.
-  for (const memory of [...program.memories.inputs, ...program.memories.outputs]) detach(memory);
+  detach(program.memories.inputs);
+  detach(program.memories.outputs);
 }
 
 function planOf(geometry: CheckedRun): Plan {
@@ -50,43 +54,45 @@ function planOf(geometry: CheckedRun): Plan {
 
 function planWith(geometry: CheckedRun, isUnlimited: boolean): Plan {
   const tiling = tilingOf(geometry, isUnlimited);
-  return { tiling, program: new PlanBuilder(geometry, tiling).build() };
+  const program = new PlanBuilder(geometry, tiling).build();
+  const tile: Tile = { rows: 1, elements: 1, count: 1, isColumnMajor: tiling.isColumnMajor };
+  const zeros = tiling.views.map(() => 0);
+  return { tiling, program, tile, rowOffsets: zeros, offsets: [...zeros] };
 }
 
 function attachAll(memories: readonly Memory[], layouts: readonly RunLayout[], operands: HostRun['inputs']): void {
-  for (const [index, memory] of memories.entries()) {
+  for (let index = 0; index < memories.length; index++) {
     const operand = operands[index];
-    if (operand === undefined) continue;
-    const { dtype, extent } = layouts[index] as RunLayout;
-    const { buffer, byteOffset } = operand;
-    memory.elements = elementsOf(dtype, buffer, byteOffset, extent);
-    if (dtype === 'f32' || dtype === 'i32' || dtype === 'u32') attach(memory.slot, buffer, byteOffset, extent);
+    if (operand !== undefined) attachMemory(memories[index]!, operand, layouts[index]!.extent);
   }
 }
 
 const { f, i, u } = emptySlot();
 
-function detach(memory: Memory): void {
-  memory.elements = i;
-  Object.assign(memory.slot, { f, i, u });
+function detach(memories: readonly Memory[]): void {
+  for (const memory of memories) {
+    memory.elements = i;
+    memory.slot.f = f;
+    memory.slot.i = i;
+    memory.slot.u = u;
+  }
 }
 
-function walkRows(program: Program, tiling: Tiling): void {
+function walkRows(plan: Plan, program: Program, tiling: Tiling): void {
   const { rowAxis, otherRows, rows } = tiling;
-  const offsets = new Float64Array(tiling.views.length);
-  const tile: Tile = { rows: 1, elements: 1, count: 1, isColumnMajor: tiling.isColumnMajor };
+  const { tile, rowOffsets } = plan;
   runAll(program.call, tile);
   for (let other = 0; other < otherRows.count; other++) {
     for (let row = 0; row < rowAxis.size; row += rows) {
-      offsets.fill(0);
-      otherRows.addTo(offsets, other);
-      move(offsets, rowAxis.strides, row);
+      otherRows.offsets(rowOffsets, other);
+      move(rowOffsets, rowAxis.strides, row);
       tile.rows = Math.min(rows, rowAxis.size - row);
-      place(program, offsets);
+      place(program, rowOffsets);
       runAll(program.rows, tile);
-      for (const pass of program.passes) {
+      for (let at = 0; at < program.passes.length; at++) {
+        const pass = program.passes[at]!;
         runAll(pass.begin, tile);
-        if (pass.elements.length > 0) walkElements(program, pass.elements, tiling, tile, offsets);
+        if (pass.elements.length > 0) walkElements(plan, pass.elements, tiling);
         runAll(pass.end, tile);
       }
       runAll(program.rowStores, tile);
@@ -94,35 +100,33 @@ function walkRows(program: Program, tiling: Tiling): void {
   }
 }
 
-function walkElements(
-  program: Program,
-  steps: readonly Step[],
-  { elementAxis, otherElements, elements }: Tiling,
-  tile: Tile,
-  rowOffsets: Float64Array,
-): void {
-  const offsets = new Float64Array(rowOffsets.length);
+function walkElements(plan: Plan, steps: readonly Step[], { elementAxis, otherElements, elements }: Tiling): void {
+  const { program, tile, rowOffsets, offsets } = plan;
+  const isOne = otherElements.count === 1 && elements === elementAxis.size;
   for (let other = 0; other < otherElements.count; other++) {
     for (let element = 0; element < elementAxis.size; element += elements) {
-      offsets.set(rowOffsets);
-      otherElements.addTo(offsets, other);
-      move(offsets, elementAxis.strides, element);
       tile.elements = Math.min(elements, elementAxis.size - element);
       tile.count = tile.rows * tile.elements;
-      place(program, offsets);
+      if (!isOne) {
+        otherElements.offsets(offsets, other);
+        move(offsets, elementAxis.strides, element);
+        for (let view = 0; view < offsets.length; view++) offsets[view]! += rowOffsets[view]!;
+        place(program, offsets);
+      }
       runAll(steps, tile);
     }
   }
 }
 
-function move(offsets: Float64Array, strides: readonly number[], by: number): void {
-  for (let view = 0; view < offsets.length; view++) offsets[view]! += by * strides[view]!;
+function move(offsets: number[], strides: readonly number[], by: number): void {
+  if (by > 0) for (let view = 0; view < offsets.length; view++) offsets[view]! += by * strides[view]!;
 }
 
-function place({ places }: Program, offsets: Float64Array): void {
-  for (let view = 0; view < offsets.length; view++) places[view]!.at = offsets[view]!;
+function place({ places, words }: Program, offsets: readonly number[]): void {
+  for (let view = 0; view < offsets.length; view++) places[view]!.start = offsets[view]!;
+  for (let word = 0; word < words.length; word++) words[word]!.slot.at = words[word]!.place.start | 0;
 }
 
 function runAll(steps: readonly Step[], tile: Tile): void {
-  for (const step of steps) step(tile);
+  for (let at = 0; at < steps.length; at++) steps[at]!(tile);
 }

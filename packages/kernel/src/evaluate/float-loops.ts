@@ -1,5 +1,6 @@
 import { gelu, power, roundEven, silu } from './special-functions.ts';
 import type { Loop } from './loop.ts';
+import { floats, ints } from './slot.ts';
 
 // One loop for each function that is cheap: called through a pointer for each element, it would take several times as long.
 
@@ -22,75 +23,126 @@ type Unary =
 
 /** Functions of one float32. */
 export const FLOAT_UNARY: Readonly<Record<Unary, Loop>> = {
-  neg: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = -x[p + i]!;
+  neg: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = -x[i]!;
   },
-  abs: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.abs(x[p + i]!);
+  abs: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = Math.abs(x[i]!);
   },
-  sqrt: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.sqrt(x[p + i]!);
+  sqrt: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = Math.sqrt(x[i]!);
   },
-  rsqrt: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = 1 / Math.sqrt(x[p + i]!);
+  rsqrt: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = 1 / Math.sqrt(x[i]!);
   },
-  exp: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.exp(x[p + i]!);
+  exp: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = Math.exp(x[i]!);
   },
-  log: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.log(x[p + i]!);
+  log: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = Math.log(x[i]!);
   },
-  tanh: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.tanh(x[p + i]!);
+  tanh: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = Math.tanh(x[i]!);
   },
-  sigmoid: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = 1 / (1 + Math.exp(-x[p + i]!));
+  sigmoid: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = 1 / (1 + Math.exp(-x[i]!));
   },
-  silu: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = silu(x[p + i]!);
+  silu: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = silu(x[i]!);
   },
-  gelu: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = gelu(x[p + i]!);
+  gelu: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = gelu(x[i]!);
   },
-  floor: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.floor(x[p + i]!);
+  floor: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = Math.floor(x[i]!);
   },
-  ceil: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.ceil(x[p + i]!);
+  ceil: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = Math.ceil(x[i]!);
   },
-  round: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = roundEven(x[p + i]!);
+  round: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = roundEven(x[i]!);
   },
-  trunc: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.trunc(x[p + i]!);
+  trunc: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = Math.trunc(x[i]!);
   },
-  sign: (n, { f: z, at }, { f: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.sign(x[p + i]!);
+  sign: (n, to, first) => {
+    const z = floats(to);
+    const x = floats(first);
+    for (let i = 0; i < n; i++) z[i] = Math.sign(x[i]!);
   },
 };
 
 /** Functions of two float32. */
 export const FLOAT_BINARY: Readonly<Record<'add' | 'sub' | 'mul' | 'div' | 'min' | 'max' | 'pow', Loop>> = {
-  add: (n, { f: z, at }, { f: x, at: p }, { f: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! + y[q + i]!;
+  add: (n, to, first, second) => {
+    const z = floats(to);
+    const x = floats(first);
+    const y = floats(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! + y[i]!;
   },
-  sub: (n, { f: z, at }, { f: x, at: p }, { f: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! - y[q + i]!;
+  sub: (n, to, first, second) => {
+    const z = floats(to);
+    const x = floats(first);
+    const y = floats(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! - y[i]!;
   },
-  mul: (n, { f: z, at }, { f: x, at: p }, { f: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! * y[q + i]!;
+  mul: (n, to, first, second) => {
+    const z = floats(to);
+    const x = floats(first);
+    const y = floats(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! * y[i]!;
   },
-  div: (n, { f: z, at }, { f: x, at: p }, { f: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! / y[q + i]!;
+  div: (n, to, first, second) => {
+    const z = floats(to);
+    const x = floats(first);
+    const y = floats(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! / y[i]!;
   },
-  min: (n, { f: z, at }, { f: x, at: p }, { f: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.min(x[p + i]!, y[q + i]!);
+  min: (n, to, first, second) => {
+    const z = floats(to);
+    const x = floats(first);
+    const y = floats(second);
+    for (let i = 0; i < n; i++) z[i] = Math.min(x[i]!, y[i]!);
   },
-  max: (n, { f: z, at }, { f: x, at: p }, { f: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.max(x[p + i]!, y[q + i]!);
+  max: (n, to, first, second) => {
+    const z = floats(to);
+    const x = floats(first);
+    const y = floats(second);
+    for (let i = 0; i < n; i++) z[i] = Math.max(x[i]!, y[i]!);
   },
-  pow: (n, { f: z, at }, { f: x, at: p }, { f: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = power(x[p + i]!, y[q + i]!);
+  pow: (n, to, first, second) => {
+    const z = floats(to);
+    const x = floats(first);
+    const y = floats(second);
+    for (let i = 0; i < n; i++) z[i] = power(x[i]!, y[i]!);
   },
 };
 
@@ -101,10 +153,12 @@ const MINUS_INFINITY = 0xff80_0000 | 0;
  * max(x, 0) on the bits: without a branch, which would be mispredicted half of the time on data around 0, and with NaN
  * coming through untouched.
  */
-export const maxWithZero: Loop = (n, { i: z, at }, { i: x, at: p }) => {
+export const maxWithZero: Loop = (n, to, first) => {
+  const z = ints(to);
+  const x = ints(first);
   for (let i = 0; i < n; i++) {
-    const bits = x[p + i]!;
+    const bits = x[i]!;
     const isNegativeNan = (MINUS_INFINITY - bits) >> 31;
-    z[at + i] = bits & ~((bits >> 31) & ~isNegativeNan);
+    z[i] = bits & ~((bits >> 31) & ~isNegativeNan);
   }
 };

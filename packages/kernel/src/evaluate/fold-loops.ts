@@ -1,8 +1,8 @@
 import type { FoldOp, ValueType } from '@concord/backend-core/kernel';
-import type { Slot } from './slot.ts';
+import { floats, type Slot } from './slot.ts';
 
 /** Numbers of a slot, of the type that is folded. */
-type Values = Float32Array | Int32Array | Uint32Array;
+export type Values = Float32Array | Int32Array | Uint32Array;
 
 /** Fewer rows than this are folded one by one. */
 const NARROW = 8;
@@ -30,40 +30,30 @@ export interface Rows {
 export interface FoldLoops {
   /** What folding nothing gives, before {@link finish}. */
   readonly empty: number;
+  /** Whether it keeps places, which then begin with Infinity. */
+  readonly hasPlaces?: boolean;
   /** Folds elements into the totals of their rows. */
   take(totals: Totals, rows: Rows): void;
-  /** The result from a total; `count` is the length of a row. */
-  finish(total: number, place: number, count: number): number;
+  /** Writes results; `count` is the length of a row. */
+  finish(totals: Totals, to: Values, at: number, rows: number, count: number): void;
 }
-
-/** Folds `count` elements, `stride` apart. */
-type Along = (values: Values, start: number, count: number, stride: number) => number;
-/** Folds `count` strips of `width` neighbours, `stride` apart, into `width` totals. */
-type Across = (
-  totals: Float64Array,
-  values: Values,
-  start: number,
-  stride: number,
-  count: number,
-  width: number,
-) => void;
 
 /** A fold of an operand of a type. */
 export function foldLoopsOf(op: FoldOp, type: ValueType): FoldLoops {
   switch (op) {
     case 'sum':
-      return type === 'f32' ? ofFloats(0, sum, sumAcross, add) : stepwise(type, 0, wrapped(type, add));
+      return type === 'f32' ? { empty: 0, take: sum, finish: copyTotals } : stepwise(type, 0, wrapped(type, add));
     case 'mean':
-      return { ...ofFloats(0, sum, sumAcross, add), finish: (total, _, count) => total / count };
+      return { empty: 0, take: sum, finish: means };
     case 'product':
       return stepwise(type, 1, type === 'f32' ? (a, b) => a * b : wrapped(type, Math.imul));
     case 'max':
       return type === 'f32'
-        ? ofFloats(-Infinity, max, maxAcross, Math.max)
+        ? { empty: -Infinity, take: max, finish: copyTotals }
         : stepwise(type, type === 'i32' ? -(2 ** 31) : 0, Math.max);
     case 'min':
       return type === 'f32'
-        ? ofFloats(Infinity, min, minAcross, Math.min)
+        ? { empty: Infinity, take: min, finish: copyTotals }
         : stepwise(type, type === 'i32' ? 2 ** 31 - 1 : 2 ** 32 - 1, Math.min);
     case 'any':
       return stepwise(type, 0, Math.max);
@@ -89,20 +79,17 @@ function valuesOf(slot: Slot, type: ValueType): Values {
   return type === 'f32' ? slot.f : type === 'u32' ? slot.u : slot.i;
 }
 
-function ofFloats(empty: number, along: Along, across: Across, join: (a: number, b: number) => number): FoldLoops {
-  return {
-    empty,
-    take({ values: totals }, { slot, rowStride, elementStride, rows, elements }) {
-      if (rowStride === 1 && rows >= NARROW) across(totals, slot.f, slot.at, elementStride, elements, rows);
-      else {
-        for (let row = 0; row < rows; row++) {
-          totals[row] = join(totals[row]!, along(slot.f, slot.at + row * rowStride, elements, elementStride));
-        }
-      }
-    },
-    finish: (total) => total,
-  };
-}
+const copyTotals: FoldLoops['finish'] = ({ values }, to, at, rows) => {
+  for (let row = 0; row < rows; row++) to[at + row] = values[row]!;
+};
+
+const means: FoldLoops['finish'] = ({ values }, to, at, rows, count) => {
+  for (let row = 0; row < rows; row++) to[at + row] = values[row]! / count;
+};
+
+const places: FoldLoops['finish'] = (totals, to, at, rows) => {
+  for (let row = 0; row < rows; row++) to[at + row] = totals.places[row] === Infinity ? 0 : totals.places[row]!;
+};
 
 function stepwise(type: ValueType, empty: number, step: (total: number, x: number) => number): FoldLoops {
   return {
@@ -116,7 +103,7 @@ function stepwise(type: ValueType, empty: number, step: (total: number, x: numbe
         totals[row] = total;
       }
     },
-    finish: (total) => total,
+    finish: copyTotals,
   };
 }
 
@@ -124,12 +111,13 @@ function stepwise(type: ValueType, empty: number, step: (total: number, x: numbe
 function placeOf(type: ValueType, isBetter: (x: number, best: number) => boolean): FoldLoops {
   return {
     empty: 0,
-    take({ values: totals, places }, { slot, rowStride, elementStride, rows, elements, place, placeStride }) {
+    hasPlaces: true,
+    take({ values: totals, places: found }, { slot, rowStride, elementStride, rows, elements, place, placeStride }) {
       const values = valuesOf(slot, type);
       for (let row = 0; row < rows; row++) {
         let at = slot.at + row * rowStride;
         let best = totals[row]!;
-        let bestPlace = places[row]!;
+        let bestPlace = found[row]!;
         for (let i = 0; i < elements; i++, at += elementStride) {
           const x = values[at]!;
           const here = place + i * placeStride;
@@ -142,80 +130,118 @@ function placeOf(type: ValueType, isBetter: (x: number, best: number) => boolean
           }
         }
         totals[row] = best;
-        places[row] = bestPlace;
+        found[row] = bestPlace;
       }
     },
-    finish: (_, place) => (place === Infinity ? 0 : place),
+    finish: places,
   };
 }
 
-/** Four totals, because one would wait for its own last addition. */
-const sum: Along = (values, start, count, stride) => {
-  let s0 = 0;
-  let s1 = 0;
-  let s2 = 0;
-  let s3 = 0;
-  let at = start;
-  let left = count;
-  for (; left >= 4; left -= 4, at += 4 * stride) {
-    s0 += values[at]!;
-    s1 += values[at + stride]!;
-    s2 += values[at + 2 * stride]!;
-    s3 += values[at + 3 * stride]!;
-  }
-  for (; left > 0; left--, at += stride) s0 += values[at]!;
-  return s0 + s1 + (s2 + s3);
-};
+// Numbers are made int32 for the engine, whose loops are several times slower where it has seen others.
 
-const max: Along = (values, start, count, stride) => {
-  let m0 = -Infinity;
-  let m1 = -Infinity;
-  let at = start;
-  let left = count;
-  for (; left >= 2; left -= 2, at += 2 * stride) {
-    m0 = Math.max(m0, values[at]!);
-    m1 = Math.max(m1, values[at + stride]!);
-  }
-  return Math.max(m0, left > 0 ? Math.max(m1, values[at]!) : m1);
-};
+/** Rows one after the other, or strips of neighbouring rows where these are denser. */
+function isAcross({ rowStride, rows }: Rows): boolean {
+  return rowStride === 1 && rows >= NARROW;
+}
 
-const min: Along = (values, start, count, stride) => {
-  let m0 = Infinity;
-  let m1 = Infinity;
-  let at = start;
-  let left = count;
-  for (; left >= 2; left -= 2, at += 2 * stride) {
-    m0 = Math.min(m0, values[at]!);
-    m1 = Math.min(m1, values[at + stride]!);
-  }
-  return Math.min(m0, left > 0 ? Math.min(m1, values[at]!) : m1);
-};
-
-const sumAcross: Across = (totals, values, start, stride, count, width) => {
-  let row = 0;
-  for (; row + 4 <= count; row += 4) {
-    const at0 = start + row * stride;
-    const at1 = at0 + stride;
-    const at2 = at1 + stride;
-    const at3 = at2 + stride;
-    for (let j = 0; j < width; j++) {
-      totals[j] = totals[j]! + (values[at0 + j]! + values[at1 + j]!) + (values[at2 + j]! + values[at3 + j]!);
+/** A row in four totals, because one would wait for its own last addition; four elements of a strip at once. */
+function sum({ values: totals }: Totals, part: Rows): void {
+  const values = floats(part.slot);
+  const rows = part.rows | 0;
+  const elements = part.elements | 0;
+  const rowStride = part.rowStride | 0;
+  const stride = part.elementStride | 0;
+  if (isAcross(part)) {
+    let i = 0;
+    for (; i + 4 <= elements; i += 4) {
+      const at0 = i * stride;
+      const at1 = at0 + stride;
+      const at2 = at1 + stride;
+      const at3 = at2 + stride;
+      for (let j = 0; j < rows; j++) {
+        totals[j] = totals[j]! + (values[at0 + j]! + values[at1 + j]!) + (values[at2 + j]! + values[at3 + j]!);
+      }
     }
+    for (; i < elements; i++) {
+      const at = i * stride;
+      for (let j = 0; j < rows; j++) totals[j] = totals[j]! + values[at + j]!;
+    }
+    return;
   }
-  for (; row < count; row++) {
-    const at = start + row * stride;
-    for (let j = 0; j < width; j++) totals[j] = totals[j]! + values[at + j]!;
+  for (let row = 0; row < rows; row++) {
+    let s0 = totals[row]!;
+    let s1 = 0;
+    let s2 = 0;
+    let s3 = 0;
+    let at = row * rowStride;
+    let left = elements;
+    for (; left >= 4; left -= 4, at += 4 * stride) {
+      s0 += values[at]!;
+      s1 += values[at + stride]!;
+      s2 += values[at + 2 * stride]!;
+      s3 += values[at + 3 * stride]!;
+    }
+    for (; left > 0; left--, at += stride) s0 += values[at]!;
+    totals[row] = s0 + s1 + (s2 + s3);
   }
-};
+}
 
-const maxAcross: Across = (totals, values, start, stride, count, width) => {
-  for (let row = 0, at = start; row < count; row++, at += stride) {
-    for (let j = 0; j < width; j++) totals[j] = Math.max(totals[j]!, values[at + j]!);
+function max({ values: totals }: Totals, part: Rows): void {
+  const values = floats(part.slot);
+  const rows = part.rows | 0;
+  const elements = part.elements | 0;
+  const rowStride = part.rowStride | 0;
+  const stride = part.elementStride | 0;
+  if (isAcross(part)) {
+    for (let i = 0, at = 0; i < elements; i++, at += stride) {
+      for (let j = 0; j < rows; j++) totals[j] = Math.max(totals[j]!, values[at + j]!);
+    }
+    return;
   }
-};
+  for (let row = 0; row < rows; row++) {
+    let m0 = totals[row]!;
+    let m1 = -Infinity;
+    let m2 = -Infinity;
+    let m3 = -Infinity;
+    let at = row * rowStride;
+    let left = elements;
+    for (; left >= 4; left -= 4, at += 4 * stride) {
+      m0 = Math.max(m0, values[at]!);
+      m1 = Math.max(m1, values[at + stride]!);
+      m2 = Math.max(m2, values[at + 2 * stride]!);
+      m3 = Math.max(m3, values[at + 3 * stride]!);
+    }
+    for (; left > 0; left--, at += stride) m0 = Math.max(m0, values[at]!);
+    totals[row] = Math.max(Math.max(m0, m1), Math.max(m2, m3));
+  }
+}
 
-const minAcross: Across = (totals, values, start, stride, count, width) => {
-  for (let row = 0, at = start; row < count; row++, at += stride) {
-    for (let j = 0; j < width; j++) totals[j] = Math.min(totals[j]!, values[at + j]!);
+function min({ values: totals }: Totals, part: Rows): void {
+  const values = floats(part.slot);
+  const rows = part.rows | 0;
+  const elements = part.elements | 0;
+  const rowStride = part.rowStride | 0;
+  const stride = part.elementStride | 0;
+  if (isAcross(part)) {
+    for (let i = 0, at = 0; i < elements; i++, at += stride) {
+      for (let j = 0; j < rows; j++) totals[j] = Math.min(totals[j]!, values[at + j]!);
+    }
+    return;
   }
-};
+  for (let row = 0; row < rows; row++) {
+    let m0 = totals[row]!;
+    let m1 = Infinity;
+    let m2 = Infinity;
+    let m3 = Infinity;
+    let at = row * rowStride;
+    let left = elements;
+    for (; left >= 4; left -= 4, at += 4 * stride) {
+      m0 = Math.min(m0, values[at]!);
+      m1 = Math.min(m1, values[at + stride]!);
+      m2 = Math.min(m2, values[at + 2 * stride]!);
+      m3 = Math.min(m3, values[at + 3 * stride]!);
+    }
+    for (; left > 0; left--, at += stride) m0 = Math.min(m0, values[at]!);
+    totals[row] = Math.min(Math.min(m0, m1), Math.min(m2, m3));
+  }
+}

@@ -1,85 +1,149 @@
 import type { Loop } from './loop.ts';
+import { floats, ints, words } from './slot.ts';
 
 /** Operations that are the same on the bits of i32 and u32; and, or, xor of bools too. */
 export const BIT_LOOPS: Readonly<
   Record<'add' | 'sub' | 'mul' | 'and' | 'or' | 'xor' | 'shl' | 'neg' | 'not' | 'notBool', Loop>
 > = {
-  add: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! + y[q + i]!;
+  add: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! + y[i]!;
   },
-  sub: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! - y[q + i]!;
+  sub: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! - y[i]!;
   },
-  mul: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.imul(x[p + i]!, y[q + i]!);
+  mul: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = Math.imul(x[i]!, y[i]!);
   },
-  and: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! & y[q + i]!;
+  and: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! & y[i]!;
   },
-  or: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! | y[q + i]!;
+  or: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! | y[i]!;
   },
-  xor: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! ^ y[q + i]!;
+  xor: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! ^ y[i]!;
   },
-  shl: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! << (y[q + i]! & 31);
+  shl: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! << (y[i]! & 31);
   },
-  neg: (n, { i: z, at }, { i: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = -x[p + i]!;
+  neg: (n, to, first) => {
+    const z = ints(to);
+    const x = ints(first);
+    for (let i = 0; i < n; i++) z[i] = -x[i]!;
   },
-  not: (n, { i: z, at }, { i: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = ~x[p + i]!;
+  not: (n, to, first) => {
+    const z = ints(to);
+    const x = ints(first);
+    for (let i = 0; i < n; i++) z[i] = ~x[i]!;
   },
-  notBool: (n, { i: z, at }, { i: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! ^ 1;
+  notBool: (n, to, first) => {
+    const z = ints(to);
+    const x = ints(first);
+    for (let i = 0; i < n; i++) z[i] = x[i]! ^ 1;
   },
 };
 
 /** Operations on i32. */
 export const I32_LOOPS: Readonly<Record<'div' | 'rem' | 'min' | 'max' | 'shr' | 'abs' | 'toF32', Loop>> = {
-  div: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = quotient(x[p + i]!, y[q + i]!);
+  div: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = quotient(x[i]!, y[i]!);
   },
-  rem: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = remainder(x[p + i]!, y[q + i]!);
+  rem: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = remainder(x[i]!, y[i]!);
   },
-  min: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.min(x[p + i]!, y[q + i]!);
+  min: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = Math.min(x[i]!, y[i]!);
   },
-  max: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.max(x[p + i]!, y[q + i]!);
+  max: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = Math.max(x[i]!, y[i]!);
   },
-  shr: (n, { i: z, at }, { i: x, at: p }, { i: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! >> (y[q + i]! & 31);
+  shr: (n, to, first, second) => {
+    const z = ints(to);
+    const x = ints(first);
+    const y = ints(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! >> (y[i]! & 31);
   },
-  abs: (n, { i: z, at }, { i: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.abs(x[p + i]!);
+  abs: (n, to, first) => {
+    const z = ints(to);
+    const x = ints(first);
+    for (let i = 0; i < n; i++) z[i] = Math.abs(x[i]!);
   },
-  toF32: (n, { f: z, at }, { i: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]!;
+  toF32: (n, to, first) => {
+    const z = floats(to);
+    const x = ints(first);
+    for (let i = 0; i < n; i++) z[i] = x[i]!;
   },
 };
 
 /** Operations on u32. */
 export const U32_LOOPS: Readonly<Record<'div' | 'rem' | 'min' | 'max' | 'shr' | 'toF32', Loop>> = {
-  div: (n, { u: z, at }, { u: x, at: p }, { u: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = quotient(x[p + i]!, y[q + i]!);
+  div: (n, to, first, second) => {
+    const z = words(to);
+    const x = words(first);
+    const y = words(second);
+    for (let i = 0; i < n; i++) z[i] = quotient(x[i]!, y[i]!);
   },
-  rem: (n, { u: z, at }, { u: x, at: p }, { u: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = remainder(x[p + i]!, y[q + i]!);
+  rem: (n, to, first, second) => {
+    const z = words(to);
+    const x = words(first);
+    const y = words(second);
+    for (let i = 0; i < n; i++) z[i] = remainder(x[i]!, y[i]!);
   },
-  min: (n, { u: z, at }, { u: x, at: p }, { u: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.min(x[p + i]!, y[q + i]!);
+  min: (n, to, first, second) => {
+    const z = words(to);
+    const x = words(first);
+    const y = words(second);
+    for (let i = 0; i < n; i++) z[i] = Math.min(x[i]!, y[i]!);
   },
-  max: (n, { u: z, at }, { u: x, at: p }, { u: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = Math.max(x[p + i]!, y[q + i]!);
+  max: (n, to, first, second) => {
+    const z = words(to);
+    const x = words(first);
+    const y = words(second);
+    for (let i = 0; i < n; i++) z[i] = Math.max(x[i]!, y[i]!);
   },
-  shr: (n, { u: z, at }, { u: x, at: p }, { u: y, at: q }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]! >>> (y[q + i]! & 31);
+  shr: (n, to, first, second) => {
+    const z = words(to);
+    const x = words(first);
+    const y = words(second);
+    for (let i = 0; i < n; i++) z[i] = x[i]! >>> (y[i]! & 31);
   },
-  toF32: (n, { f: z, at }, { u: x, at: p }) => {
-    for (let i = 0; i < n; i++) z[at + i] = x[p + i]!;
+  toF32: (n, to, first) => {
+    const z = floats(to);
+    const x = words(first);
+    for (let i = 0; i < n; i++) z[i] = x[i]!;
   },
 };
 

@@ -3,16 +3,25 @@ import { F32_COMPARISONS, F32_TESTS, I32_COMPARISONS, selectLoop, U32_COMPARISON
 import { FLOAT_BINARY, FLOAT_UNARY } from './float-loops.ts';
 import { BIT_LOOPS, I32_LOOPS, U32_LOOPS } from './integer-loops.ts';
 import { type Loop, mapped } from './loop.ts';
+import { floats, ints, words } from './slot.ts';
 import { erf, geluTanh, random, toI32, toU32 } from './special-functions.ts';
 
-const toI32Loop: Loop = (n, { i: z, at }, { f: x, at: p }) => {
-  for (let i = 0; i < n; i++) z[at + i] = toI32(x[p + i]!);
+const toI32Loop: Loop = (n, to, first) => {
+  const z = ints(to);
+  const x = floats(first);
+  for (let i = 0; i < n; i++) z[i] = toI32(x[i]!);
 };
-const toU32Loop: Loop = (n, { u: z, at }, { f: x, at: p }) => {
-  for (let i = 0; i < n; i++) z[at + i] = toU32(x[p + i]!);
+const toU32Loop: Loop = (n, to, first) => {
+  const z = words(to);
+  const x = floats(first);
+  for (let i = 0; i < n; i++) z[i] = toU32(x[i]!);
 };
-const randomLoop: Loop = (n, { u: z, at }, { u: seed, at: p }, { u: index, at: q }, { u: stream, at: r }) => {
-  for (let i = 0; i < n; i++) z[at + i] = random(seed[p + i]!, index[q + i]!, stream[r + i]!);
+const randomLoop: Loop = (n, to, first, second, third) => {
+  const z = words(to);
+  const seed = words(first);
+  const index = words(second);
+  const stream = words(third);
+  for (let i = 0; i < n; i++) z[i] = random(seed[i]!, index[i]!, stream[i]!);
 };
 
 type Loops = Partial<Readonly<Record<NodeOp, Loop>>>;

@@ -17,18 +17,20 @@ import { attach, BLOCK, emptySlot, register, type Slot } from './slot.ts';
 import {
   beginFoldStep,
   finishFoldStep,
+  type Folded,
   foldStep,
   gatherStep,
   indexStep,
   loadRowsStep,
   loadStep,
   type Memory,
+  type Place,
   spreadStep,
   type Step,
   storeRowsStep,
   storeStep,
 } from './steps.ts';
-import type { Tiling } from './tiling.ts';
+import type { Tiling, View } from './tiling.ts';
 
 /** One walk over the elements of a tile's rows. */
 export interface Pass {
@@ -42,7 +44,9 @@ export interface Pass {
 export interface Program {
   readonly memories: { readonly inputs: readonly Memory[]; readonly outputs: readonly Memory[] };
   /** Where the value of each view at a tile's first point goes. */
-  readonly places: readonly Slot[];
+  readonly places: readonly Place[];
+  /** The operands of 32-bit elements. */
+  readonly words: readonly Memory[];
   readonly parameters: readonly (readonly [parameter: number, slot: Slot, type: ValueType])[];
   /** Once in a call. */
   readonly call: readonly Step[];
@@ -68,7 +72,7 @@ export class PlanBuilder {
   #ready: Set<string> = new Set();
   #registers = 0;
   readonly #memories: Program['memories'];
-  readonly #places: readonly Slot[];
+  readonly #places: readonly Place[];
   readonly #parameters: [number, Slot, ValueType][] = [];
   readonly #call: Step[] = [];
   readonly #rowSteps: Step[][];
@@ -79,16 +83,16 @@ export class PlanBuilder {
     this.#tiling = tiling;
     this.#nodes = geometry.kernel.nodes;
     this.#stages = stagesOf(this.#nodes);
-    this.#memories = { inputs: geometry.inputs.map(memoryOf), outputs: geometry.outputs.map(memoryOf) };
-    this.#places = tiling.views.map((view, index) => {
-      const slot =
-        view.kind === 'input' || view.kind === 'output'
-          ? (this.#memories[`${view.kind}s`][view.index] as Memory).slot
-          : emptySlot();
-      slot.rowStride = tiling.rowAxis.strides[index] as number;
-      slot.elementStride = tiling.elementAxis.strides[index] as number;
-      return slot;
-    });
+    this.#places = tiling.views.map((_, view) => ({
+      start: 0,
+      rowStride: tiling.rowAxis.strides[view] as number,
+      elementStride: tiling.elementAxis.strides[view] as number,
+    }));
+    const isRecast = this.#nodes.some((node) => node.kind === 'arithmetic' && isView(node.op, this.#typeOf(node, 0)));
+    this.#memories = {
+      inputs: geometry.inputs.map((layout, index) => memoryOf(layout, this.#placeOf('input', index), isRecast)),
+      outputs: geometry.outputs.map((layout, index) => memoryOf(layout, this.#placeOf('output', index), isRecast)),
+    };
     this.#rowSteps = Array.from({ length: Math.max(0, ...this.#stages) + 1 }, () => []);
   }
 
@@ -109,11 +113,12 @@ export class PlanBuilder {
     const drafts = Array.from({ length: this.#rowSteps.length }, (_, stage) => this.#pass(stage));
     const rowStores = rowOutputs.flatMap(({ node, memory }) => {
       const slot = this.#value(node, 'row');
-      return slot === memory.slot ? [] : [storeRowsStep(slot, memory)];
+      return slot === memory.slot ? [] : [storeRowsStep(this.#byBits(slot), memory)];
     });
     return {
       memories: this.#memories,
       places: this.#places,
+      words: [...this.#memories.inputs, ...this.#memories.outputs].filter(isWord),
       parameters: this.#parameters,
       call: this.#call,
       rows: this.#rowSteps[0] as Step[],
@@ -137,8 +142,8 @@ export class PlanBuilder {
       const loops = foldLoopsOf(node.op, (this.#nodes[node.operands[0]] as KernelNode).type);
       const totals: Totals = { values: new Float64Array(rows), places: new Float64Array(rows) };
       begin.push(beginFoldStep(loops, totals));
-      const { slot, isMemory } = this.#folded(node);
-      this.#elementSteps.push(foldStep(loops, totals, slot, isMemory, this.#placeSlot()));
+      const folded = this.#folded(node);
+      this.#elementSteps.push(foldStep(loops, totals, folded, this.#placeOf('place', 0)));
       finish.push(finishFoldStep(loops, totals, this.#own(index, 'row'), node.type, this.#geometry.rowLength));
       this.#ready.add(keyOf(index, 'row'));
     }
@@ -160,8 +165,8 @@ export class PlanBuilder {
       const slot = this.#value(node, 'element');
       if (slot === memory.slot) continue;
       // An input may be where another output is stored before.
-      const isInput = only === undefined && this.#places.includes(slot);
-      stores.push(storeStep(isInput ? this.#copied(slot) : slot, memory));
+      const isInput = only === undefined && this.#memoryAt(slot) !== undefined;
+      stores.push(storeStep(isInput ? this.#copied(slot) : this.#byBits(slot), memory));
     }
     this.#elementSteps.push(...stores);
   }
@@ -177,21 +182,23 @@ export class PlanBuilder {
 
   #copied(slot: Slot): Slot {
     const copy = this.#register('element');
+    this.#byBits(slot);
     this.#elementSteps.push(({ count }) => copy.i.set(slot.i.subarray(slot.at, slot.at + count)));
     return copy;
   }
 
   /** A fold takes elements from where they are, whatever their strides. */
-  #folded(node: FoldNode): { readonly slot: Slot; readonly isMemory: boolean } {
+  #folded(node: FoldNode): Folded {
     const index = this.#seenThrough(node.operands[0]);
     const operand = this.#nodes[index] as KernelNode;
     if (operand.kind === 'input' && operand.level === 'element' && !this.#ready.has(keyOf(index, 'element'))) {
       const input = this.#inputIndex(operand.name);
       const memory = this.#memories.inputs[input] as Memory;
-      if (isWord(memory)) return { slot: memory.slot, isMemory: true };
+      if (isWord(memory)) return { slot: memory.slot, memory: memory.place };
     }
     const slot = this.#value(index, 'element');
-    return { slot, isMemory: this.#places.includes(slot) };
+    const memory = this.#memoryAt(slot);
+    return memory === undefined ? { slot } : { slot, memory: memory.place };
   }
 
   /** The slot of a node's values at each point of a level that is as fine as the node's own or finer. */
@@ -220,7 +227,7 @@ export class PlanBuilder {
 
   #spread(index: number, from: Level, to: Level): Slot {
     const key = from + keyOf(index, to);
-    const source = this.#value(index, from);
+    const source = this.#byBits(this.#value(index, from));
     const known = this.#slots.get(key);
     if (known !== undefined && this.#ready.has(key)) return known;
     const slot = known ?? this.#register(to);
@@ -249,24 +256,22 @@ export class PlanBuilder {
       }
       case 'index':
       case 'rowIndex': {
-        const view = this.#tiling.views.findIndex((other) => other.kind === 'axis' && other.node === index);
-        steps.push(indexStep(this.#places[view] as Slot, this.#own(index, node.level), node.level === 'row'));
+        const place = this.#placeOf('axis', index);
+        steps.push(indexStep(place, this.#own(index, node.level), node.level === 'row'));
         return;
       }
       case 'input':
         this.#input(index, node.name, node.level, steps);
         return;
       case 'gather': {
-        const [outside, ...indices] = node.operands.map((operand) => this.#value(operand, node.level)) as [
-          Slot,
-          ...Slot[],
-        ];
+        const [outside, ...indices] = node.operands.map((operand) =>
+          this.#byBits(this.#value(operand, node.level)),
+        ) as [Slot, ...Slot[]];
         const types = indices.map((_, axis) => this.#typeOf(node, axis + 1));
         const input = this.#inputIndex(node.name);
         const [layout, memory] = [this.#geometry.inputs[input] as RunLayout, this.#memories.inputs[input] as Memory];
-        steps.push(
-          gatherStep(layout, memory, outside, indices, types, this.#own(index, node.level), COUNTS[node.level]),
-        );
+        const to = this.#byBits(this.#own(index, node.level));
+        steps.push(gatherStep(layout, memory, outside, indices, types, to, COUNTS[node.level]));
         return;
       }
       case 'arithmetic':
@@ -290,8 +295,9 @@ export class PlanBuilder {
     const loop: Loop = isClamp ? maxWithZero : loopOf(op, this.#typeOf(node, node.operands.length - 1));
     const to = this.#own(index, level);
     const [first = to, second = to, third = to] = slots;
+    if (isClamp || op === 'select') for (const slot of [to, ...slots]) this.#byBits(slot);
     const countOf = COUNTS[level];
-    steps.push((tile) => loop(countOf(tile), to, first, second, third));
+    steps.push((tile) => loop(countOf(tile) | 0, to, first, second, third));
   }
 
   #input(index: number, name: string, level: Level, steps: Step[]): void {
@@ -310,7 +316,7 @@ export class PlanBuilder {
   #isDirect({ type, dtype }: RunLayout, memory: Memory, level: Level): boolean {
     if (type !== dtype) return false;
     const { rows, elements, rowAxis, elementAxis, isColumnMajor } = this.#tiling;
-    const { rowStride, elementStride } = memory.slot;
+    const { rowStride, elementStride } = memory.place;
     if (level === 'row') return rowStride === 1 || rowAxis.size === 1;
     const [inner, outer] = isColumnMajor
       ? [
@@ -352,8 +358,22 @@ export class PlanBuilder {
     return register(this.#registers++, length);
   }
 
-  #placeSlot(): Slot | undefined {
-    return this.#places[this.#tiling.views.findIndex(({ kind }) => kind === 'place')];
+  /** The place of an operand, of the index that a node gives, or of the element in its row. */
+  #placeOf(kind: View['kind'], index: number): Place {
+    const view = this.#tiling.views.findIndex((other) => other.kind === kind && other.index === index);
+    return this.#places[view] ?? NOWHERE;
+  }
+
+  /** A slot that is read or written by its bits, whatever its type. */
+  #byBits(slot: Slot): Slot {
+    const memory = this.#memoryAt(slot);
+    if (memory !== undefined) memory.usesBits = true;
+    return slot;
+  }
+
+  /** The operand whose memory a slot is. */
+  #memoryAt(slot: Slot): Memory | undefined {
+    return [...this.#memories.inputs, ...this.#memories.outputs].find((memory) => memory.slot === slot);
   }
 
   #inputIndex(name: string): number {
@@ -372,10 +392,12 @@ const COUNTS: Readonly<Record<Level, (tile: Sized) => number>> = {
   element: ({ count }) => count,
 };
 
+/** Of what no tile has a place in, such as a gather input. */
+const NOWHERE: Place = { start: 0, rowStride: 0, elementStride: 0 };
 const NO_ELEMENTS: Elements = new Int32Array();
 
-function memoryOf({ dtype }: RunLayout): Memory {
-  return { dtype, slot: emptySlot(), elements: NO_ELEMENTS };
+function memoryOf({ dtype }: RunLayout, place: Place, isRecast: boolean): Memory {
+  return { dtype, place, slot: emptySlot(), isRecast, usesBits: false, elements: NO_ELEMENTS };
 }
 
 function isWord({ dtype }: Memory): boolean {

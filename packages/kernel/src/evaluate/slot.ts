@@ -9,12 +9,23 @@ export interface Slot {
   f: Float32Array;
   i: Int32Array;
   u: Uint32Array;
-  /** Place of the block's first value. */
+  /** Place of the block's first value: an int32, also for the engine, whose loops are slower over other numbers. */
   at: number;
-  /** From one row of the block to the next. */
-  rowStride: number;
-  /** From one element of a row to the next. */
-  elementStride: number;
+}
+
+/** A slot's values as float32, from the block's first on: loops that add a place to each index are slower. */
+export function floats({ f, at }: Slot): Float32Array {
+  return at === 0 ? f : f.subarray(at);
+}
+
+/** A slot's values as i32, bools or bits, from the block's first on. */
+export function ints({ i, at }: Slot): Int32Array {
+  return at === 0 ? i : i.subarray(at);
+}
+
+/** A slot's values as u32, from the block's first on. */
+export function words({ u, at }: Slot): Uint32Array {
+  return at === 0 ? u : u.subarray(at);
 }
 
 const NONE = new ArrayBuffer(0);
@@ -26,8 +37,6 @@ export function emptySlot(): Slot {
     i: new Int32Array(NONE),
     u: new Uint32Array(NONE),
     at: 0,
-    rowStride: 0,
-    elementStride: 0,
   };
 }
 

@@ -4,6 +4,8 @@ import { BLOCK } from './slot.ts';
 
 /** Rows up to this length are kept whole between their folds; the parts of longer ones are computed again. */
 const LONGEST_KEPT = 4096;
+/** Neighbouring rows of which there are fewer are not worth a tile. */
+const WIDE = 16;
 /** Side of a tile that turns one axis to another. */
 const TURNED = 32;
 
@@ -11,10 +13,11 @@ const TURNED = 32;
  * Something with a place at each point of a domain that is an affine function of the point: an operand's element, or an
  * index.
  */
-export type View =
-  | { readonly kind: 'input' | 'output'; readonly index: number }
-  | { readonly kind: 'axis'; readonly node: number }
-  | { readonly kind: 'place' };
+export interface View {
+  readonly kind: 'input' | 'output' | 'axis' | 'place';
+  /** Of the operand, or of the node that gives an axis's index; 0 for the place in the folded axes. */
+  readonly index: number;
+}
 
 /** How a domain is cut into tiles, and in which order they are walked. */
 export interface Tiling {
@@ -43,7 +46,7 @@ export function tilingOf(geometry: CheckedRun, isUnlimited: boolean): Tiling {
   const [views, strides] = viewsOf(geometry);
   const split = kernel.hasRows ? shape.length - folded : shape.length;
   const { before, behind } = coalesced(shape, strides, split);
-  const isUnit = (axis: Axis): boolean => countOfUnits(views, axis) > 0;
+  const isUnit = (axis: Axis): boolean => axis.size >= WIDE && countOfUnits(views, axis) > 0;
 
   const elementAxis = (kernel.hasRows ? best(behind, (axis) => axis.size) : best(before, elementRank)) ?? unit(strides);
   const rest = kernel.hasRows ? before : before.filter((axis) => axis !== elementAxis);
@@ -51,7 +54,8 @@ export function tilingOf(geometry: CheckedRun, isUnlimited: boolean): Tiling {
   const otherElements = new Walk(kernel.hasRows ? behind.filter((axis) => axis !== elementAxis) : []);
   const otherRows = new Walk(rest.filter((axis) => axis !== rowAxis));
 
-  const isTurned = countOfUnits(views, rowAxis) > (kernel.hasRows ? countOfUnits(views, elementAxis) : 0);
+  const isTurned =
+    (isUnit(rowAxis) ? countOfUnits(views, rowAxis) : 0) > (kernel.hasRows ? countOfUnits(views, elementAxis) : 0);
   const isColumnMajor = kernel.hasRows && isTurned;
   const [rows, elements] = isUnlimited
     ? [kernel.hasRows ? BLOCK : Infinity, Infinity]
@@ -114,12 +118,12 @@ function viewsOf({
     const count = kind === 'rowIndex' ? rank - folded : rank;
     const at = axis < 0 ? count + axis : axis;
     add(
-      { kind: 'axis', node },
+      { kind: 'axis', index: node },
       Array.from({ length: count }, (_, other) => (other === at ? 1 : 0)),
     );
   }
   if (kernel.nodes.some((node) => node.kind === 'fold' && node.op.startsWith('arg'))) {
-    add({ kind: 'place' }, placeStrides(shape, rank - folded));
+    add({ kind: 'place', index: 0 }, placeStrides(shape, rank - folded));
   }
   return [views, strides];
 }

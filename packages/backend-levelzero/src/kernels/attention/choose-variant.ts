@@ -13,6 +13,8 @@ export interface AttentionSizes {
   readonly keys: number;
   readonly headDim: number;
   readonly causal: boolean;
+  /** Not a plain call: see `any-call.ts`. */
+  readonly any: boolean;
 }
 
 /** The kernel for a call, with the parameters that it is made with, and into how many parts it takes the keys. */
@@ -20,11 +22,11 @@ export type AttentionVariant = NamedVariant & { readonly splits: number } & Way;
 
 type Way =
   | { readonly kind: 'row' }
-  | ({ readonly kind: 'wide' } & Omit<WideParams, 'partial'>)
+  | ({ readonly kind: 'wide' } & Pick<WideParams, 'columns'>)
   | ({ readonly kind: 'subgroup' } & SubgroupVariant);
 
 /** The `subgroup` kernels without what follows from the call. */
-type SubgroupVariant = Omit<SubgroupParams, 'partial'>;
+type SubgroupVariant = Omit<SubgroupParams, 'any' | 'partial'>;
 
 /** Columns of a vector of the CPU kernels. */
 const LANES = 16;
@@ -57,12 +59,16 @@ export const VARIANT_IDS: readonly string[] = [
  * GPUs without sub-groups take too.
  */
 export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): VariantQuestion<AttentionVariant> {
-  const { heads, queries, keys, headDim, causal } = sizes;
+  const { heads, queries, keys, headDim, causal, any } = sizes;
   const steps = [heads, queries, keys, headDim].map(sizeStep).join(' ');
   const bySubgroups = traits.isCpuLike ? [] : subgroupVariants(sizes, traits);
   const candidates = bySubgroups.length > 0 ? bySubgroups : plainVariants(sizes, traits);
   const [preferred] = candidates as [AttentionVariant, ...AttentionVariant[]];
-  return { shapeClass: () => `attention ${causal ? 'causal ' : ''}${steps}`, candidates, preferred };
+  return {
+    shapeClass: () => `attention ${any ? 'any ' : ''}${causal ? 'causal ' : ''}${steps}`,
+    candidates,
+    preferred,
+  };
 }
 
 /** A way with its id. */

@@ -1,10 +1,26 @@
 import type { Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
-import { defineKernel, type Kernel } from '../kernel.ts';
+import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
+import { isBlind, unlessBlind } from './any-call.ts';
 import { exponential, larger, LOWEST } from './softmax.ts';
 
 /** Work-items in a group. */
 export const COMBINE_LANES = 64;
+
+const PARAMETERS = {
+  records: 'f32*',
+  o: 'f32*',
+  splits: 'u64',
+  rows: 'u64',
+  head_dim: 'u64',
+} as const satisfies Readonly<Record<string, ParameterType>>;
+const ANY_PARAMETERS = {
+  ...PARAMETERS,
+  queries: 'u64',
+  seeing_begin: 'u64',
+  seeing_end: 'u64',
+  masked: 'u32',
+} as const;
 
 /**
  * Merges the outcomes of attention over parts of the keys. Each part left a record per query: the sums of weighted values,
@@ -13,30 +29,37 @@ export const COMBINE_LANES = 64;
  *
  * `records` is `[splits, rows, head_dim + 2]`, the output `[rows, head_dim]`. One work-item per entry of the output.
  */
-export const combine: Kernel = defineKernel({
-  name: 'attention/combine',
-  parameters: { records: 'f32*', o: 'f32*', splits: 'u64', rows: 'u64', head_dim: 'u64' },
-  groupSize: [COMBINE_LANES, 1, 1],
-  write: (k, { module, args }) => {
-    const f32 = module.float(32);
-    const index = k.add(k.mul(groupIndex(k), COMBINE_LANES), k.localId(0));
-    const row = k.udiv(index, args.head_dim);
-    const d = k.umod(index, args.head_dim);
-    const record = k.add(args.head_dim, 2);
-    k.when(k.ult(row, args.rows), () => {
-      const first = k.at(args.records, k.mul(row, record));
-      const recordOf = (split: Value): Value => k.at(first, k.mul(k.mul(split, args.rows), record));
-      const [largest] = k.forLoop({ to: args.splits }, [k.constant(f32, LOWEST)], (split, [largestYet]) => [
-        larger(k, largestYet as Value, k.load(k.at(recordOf(split), args.head_dim))),
-      ]) as [Value];
-      const zero = k.constant(f32, 0);
-      const [sum, total] = k.forLoop({ to: args.splits }, [zero, zero], (split, [sumYet, totalYet]) => {
-        const at = recordOf(split);
-        const factor = exponential(k, k.sub(k.load(k.at(at, args.head_dim)), largest));
-        const weight = k.load(k.at(at, k.add(args.head_dim, 1)));
-        return [k.fma(factor, k.load(k.at(at, d)), sumYet as Value), k.fma(factor, weight, totalYet as Value)];
-      }) as [Value, Value];
-      k.store(k.at(args.o, index), k.div(sum, total));
-    });
-  },
-});
+export const combine: (params: { readonly any: boolean }) => Kernel = variants(({ any }: { readonly any: boolean }) =>
+  defineKernel<keyof typeof PARAMETERS>({
+    name: `attention/combine${any ? ' any' : ''}`,
+    parameters: any ? ANY_PARAMETERS : PARAMETERS,
+    groupSize: [COMBINE_LANES, 1, 1],
+    write: (k, { module, args }) => {
+      const f32 = module.float(32);
+      const index = k.add(k.mul(groupIndex(k), COMBINE_LANES), k.localId(0));
+      const row = k.udiv(index, args.head_dim);
+      const d = k.umod(index, args.head_dim);
+      const record = k.add(args.head_dim, 2);
+      k.when(k.ult(row, args.rows), () => {
+        const first = k.at(args.records, k.mul(row, record));
+        const recordOf = (split: Value): Value => k.at(first, k.mul(k.mul(split, args.rows), record));
+        const [largest] = k.forLoop({ to: args.splits }, [k.constant(f32, LOWEST)], (split, [largestYet]) => [
+          larger(k, largestYet as Value, k.load(k.at(recordOf(split), args.head_dim))),
+        ]) as [Value];
+        const zero = k.constant(f32, 0);
+        const [sum, total] = k.forLoop({ to: args.splits }, [zero, zero], (split, [sumYet, totalYet]) => {
+          const at = recordOf(split);
+          const factor = exponential(k, k.sub(k.load(k.at(at, args.head_dim)), largest));
+          const weight = k.load(k.at(at, k.add(args.head_dim, 1)));
+          return [k.fma(factor, k.load(k.at(at, d)), sumYet as Value), k.fma(factor, weight, totalYet as Value)];
+        }) as [Value, Value];
+        const own = any ? (args as unknown as Record<keyof typeof ANY_PARAMETERS, Value>) : undefined;
+        const blind = own === undefined ? undefined : isBlind(k, own, total, k.umod(row, own.queries));
+        k.store(
+          k.at(args.o, index),
+          unlessBlind(k, blind, () => k.div(sum, total)),
+        );
+      });
+    },
+  }),
+);

@@ -1,22 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ResolvedAttention } from '@concord/backend-core/implement';
+import type { AttentionShape, MaskField } from '@concord/backend-core';
+import { type CheckedAttention, OPS } from '@concord/backend-core/implement';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
-import type { DeviceMemory, DeviceTraits, Span } from '../recorder.ts';
+import type { DeviceTraits, Span } from '../recorder.ts';
 import { allKernels, planAttention } from './plan.ts';
 
-type Shape = Pick<ResolvedAttention<DeviceMemory>, 'batch' | 'heads' | 'seqQ' | 'seqKv' | 'headDim' | 'causal'>;
+type Shape = Omit<AttentionShape & MaskField, 'scale'>;
 
 const SHAPE: Shape = { batch: 2, heads: 16, seqQ: 2048, seqKv: 2048, headDim: 64, causal: false };
 
 function planned(traits: DeviceTraits, change: Partial<Shape> = {}): PlanRecorder & { readonly o: Span } {
   const shape = { ...SHAPE, ...change };
-  const { batch, heads, seqQ, seqKv, headDim } = shape;
   const recorder = new PlanRecorder(traits);
-  const [queries, keys] = [seqQ, seqKv].map((rows) => 4 * batch * heads * rows * headDim) as [number, number];
-  const operands = { q: fakeSpan(queries, 4), k: fakeSpan(keys), v: fakeSpan(keys, 8), o: fakeSpan(queries, 12) };
-  planAttention({ ...shape, ...operands, scale: 0.125, dtype: 'f32', operands: [], opName: 'attention' }, recorder);
+  const checked = OPS.attention.check({ ...shape, scale: 0.125 }, false) as CheckedAttention;
+  const leads: Readonly<Record<string, number>> = { q: 4, v: 8, o: 12 };
+  const operands = Object.fromEntries(
+    checked.operands.map(({ name, dtype, elements }) => [
+      name,
+      fakeSpan((dtype === 'f16' ? 2 : 4) * elements, leads[name] ?? 0),
+    ]),
+  ) as Record<'q' | 'k' | 'v' | 'o', Span>;
+  planAttention({ ...checked, ...operands, opName: 'attention' }, recorder);
   return Object.assign(recorder, { o: operands.o });
 }
 
@@ -45,6 +51,34 @@ describe('on a CPU', () => {
   it('lays out only keys that are seen', () => {
     const [pack] = planned(TEST_DEVICES.cpu, { seqQ: 100, seqKv: 5000, causal: true }).launches;
     expect(pack?.args['panels_per_head']).toBe(4);
+  });
+});
+
+describe('fields of a call', () => {
+  const few = { batch: 1, heads: 8, seqQ: 64, seqKv: 64 };
+
+  it.each([
+    ['grouped heads', { kvHeads: 2 }, ['pack-keys', 'wide 8x32x32 any']],
+    ['what is the default', { kvHeads: 8, causal: true, causalOffset: 0 }, ['pack-keys', 'wide 8x32x32']],
+    ['a mask', { mask: { strides: [0, 0, 0, 1] } }, ['pack-keys', 'wide 8x32x32 any']],
+    ['rows of V apart', { strides: { v: [0, 4480, 70] } }, ['relayout f32 to packed', 'pack-keys', 'wide 8x32x32']],
+    [
+      'f16',
+      { dtype: 'f16' },
+      [
+        ...Array.from({ length: 3 }, () => 'relayout f16 to packed'),
+        'pack-keys',
+        'wide 8x32x32',
+        'relayout f16 to operand',
+      ],
+    ],
+  ] as const)('%s', (_, change, names) => {
+    expect(kernels(planned(TEST_DEVICES.cpu, { ...few, ...change }))).toEqual(names);
+  });
+
+  it('K of a group is laid out once', () => {
+    const [pack] = planned(TEST_DEVICES.cpu, { ...few, kvHeads: 2 }).launches;
+    expect(pack?.args).toMatchObject({ heads: 2, panels_per_head: 2 });
   });
 });
 

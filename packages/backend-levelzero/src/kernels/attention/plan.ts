@@ -1,3 +1,4 @@
+import { BackendError } from '@concord/backend-core';
 import type { ResolvedAttention } from '@concord/backend-core/implement';
 import { pickVariant } from '@concord/variants';
 import { cuts } from '../cuts.ts';
@@ -17,6 +18,8 @@ import {
 import { combine, COMBINE_LANES } from './combine.spv.ts';
 import { packKeys, PANEL_KEYS } from './pack-keys.spv.ts';
 import { PAD_LANES, PADDED_COLUMNS, padValues } from './pad-values.spv.ts';
+import { anyArgs, blindArgs, isPlain, sightOf, withPackedOperands } from './packed-call.ts';
+import { relayout, type RelayoutParams } from './relayout.spv.ts';
 import { row } from './row.spv.ts';
 import { queriesOf, subgroup } from './subgroup.spv.ts';
 import { wide, WIDE_QUERIES, type WideParams } from './wide.spv.ts';
@@ -25,6 +28,8 @@ export { VARIANT_IDS } from './choose-variant.ts';
 
 /** Most bytes of K and V that are laid out anew at a time, where the device allocates that much, unless one head has more. */
 const LAID_OUT_BYTES = 2 ** 26;
+/** Queries and keys are numbered by 31 bits. */
+const MOST_ROWS = 2 ** 31;
 /** Numbers behind the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
 
@@ -37,55 +42,88 @@ const RECORD_EXTRA = 2;
 export function planAttention(
   call: ResolvedAttention<DeviceMemory>,
   recorder: Recorder,
-  choose: (sizes: AttentionSizes, recorder: Recorder) => AttentionVariant = chooseVariant,
+  choose: Chooser = chooseVariant,
 ): void {
+  if (Math.max(call.seqQ, call.seqKv) >= MOST_ROWS) {
+    throw new BackendError(
+      'UNSUPPORTED',
+      `attention of ${call.seqQ} queries and ${call.seqKv} keys: 2^31 are too many`,
+    );
+  }
+  withPackedOperands(call, recorder, (packed) => planPacked(packed, recorder, choose));
+}
+
+/** Attention of packed float32 operands. */
+function planPacked(call: ResolvedAttention<DeviceMemory>, recorder: Recorder, choose: Chooser): void {
   const heads = call.batch * call.heads;
   const keys = visibleKeys(call);
+  const any = !isPlain(call);
   const { seqQ: queries, headDim, causal } = call;
-  const variant = choose({ heads, queries, keys, headDim, causal }, recorder);
+  const variant = choose({ heads, queries, keys, headDim, causal, any }, recorder);
   if (variant.kind === 'wide') {
     planWide(call, variant, recorder);
     return;
   }
   if (variant.kind === 'row') {
-    const kernel = (partial: boolean): Kernel => row({ partial });
+    const kernel = (partial: boolean): Kernel => row({ any, partial });
     const args = { k: call.k, v: call.v };
     attend(call, { first: 0, count: heads }, variant, { kernel, args, groups: heads * queries }, recorder);
     return;
   }
   const { lanes, rows, subgroups, headDim: most, isExact, registers } = variant;
   const kernel = (partial: boolean): Kernel =>
-    subgroup({ lanes, rows, subgroups, headDim: most, isExact, partial, registers });
+    subgroup({ lanes, rows, subgroups, headDim: most, isExact, any, partial, registers });
   // As many heads as about a second is enough for: kernel drivers take a device for hung that works on one launch for long.
   const ofHead = secondsFor(2 * queries * keys * headDim, recorder.traits);
-  for (const [first, count] of cuts(heads, Math.max(1, Math.floor(1 / ofHead)))) {
-    const [k, v] = [call.k, call.v].map((span) => floatsFrom(span, first * call.seqKv * headDim)) as [Span, Span];
+  for (const [first, count] of cuts(heads, wholeGroups(call, Math.floor(1 / ofHead)))) {
+    const [k, v] = keysFrom(call, first);
     const groups = count * Math.ceil(queries / queriesOf(variant));
     attend(call, { first, count }, variant, { kernel, args: { k, v }, groups }, recorder);
   }
 }
 
+/** How a kernel is chosen. */
+type Chooser = (sizes: AttentionSizes, recorder: Recorder) => AttentionVariant;
+
 function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVariant {
   return pickVariant(recorder, variantsFor(sizes, recorder.traits));
 }
 
+/** Kernels that lay operands out. */
+const RELAYOUTS: readonly RelayoutParams[] = (['f32', 'f16'] as const).flatMap((dtype) =>
+  (['packed', 'operand'] as const).map((to) => ({ dtype, to })),
+);
+
 /** Every kernel of attention that can be chosen for a device. */
 export function allKernels(traits: DeviceTraits): readonly Kernel[] {
   const both = [false, true] as const;
+  const ways = both.flatMap((any) => both.map((partial) => ({ any, partial })));
+  const layouts = [...both.map((any) => combine({ any })), ...RELAYOUTS.map((params) => relayout(params))];
   const bySubgroups = traits.isCpuLike ? [] : allSubgroupKernels(traits);
   if (bySubgroups.length > 0) {
-    return [combine, ...bySubgroups.flatMap((params) => both.map((partial) => subgroup({ ...params, partial })))];
+    const attending = bySubgroups.flatMap((params) => ways.map((way) => subgroup({ ...params, ...way })));
+    return [...layouts, ...attending];
   }
-  const attending = both.flatMap((partial) => [
-    row({ partial }),
-    ...COLUMNS.map((columns) => wide({ columns, partial })),
-  ]);
-  return [combine, packKeys, padValues, ...attending];
+  const attending = ways.flatMap((way) => [row(way), ...COLUMNS.map((columns) => wide({ columns, ...way }))]);
+  return [...layouts, packKeys, padValues, ...attending];
 }
 
-/** The keys that some query sees: none beyond the last query. */
-function visibleKeys({ seqQ, seqKv, causal }: ResolvedAttention<DeviceMemory>): number {
-  return causal ? Math.min(seqQ, seqKv) : seqKv;
+/** The keys up to the last that some query sees; at least one. */
+function visibleKeys(call: ResolvedAttention<DeviceMemory>): number {
+  const { end } = sightOf(call);
+  return Math.max(1, Math.min(call.seqKv, call.seqQ - 1 + end));
+}
+
+/** As many heads as wanted, in whole groups: at least one. */
+function wholeGroups({ heads, kvHeads }: ResolvedAttention<DeviceMemory>, wanted: number): number {
+  const group = heads / kvHeads;
+  return group * Math.max(1, Math.floor(wanted / group));
+}
+
+/** K and V from those on that belong to a head of Q, of all batches. */
+function keysFrom(call: ResolvedAttention<DeviceMemory>, head: number): [Span, Span] {
+  const first = (head * call.kvHeads) / call.heads;
+  return [call.k, call.v].map((span) => floatsFrom(span, first * call.seqKv * call.headDim)) as [Span, Span];
 }
 
 /** Some of the heads of all batches. */
@@ -109,7 +147,8 @@ function planWide(
   variant: AttentionVariant & Pick<WideParams, 'columns'>,
   recorder: Recorder,
 ): void {
-  const { seqKv, headDim, k, v } = call;
+  const { seqKv, headDim } = call;
+  const any = !isPlain(call);
   const heads = call.batch * call.heads;
   const panelsPerHead = Math.ceil(visibleKeys(call) / PANEL_KEYS);
   const panelElements = panelsPerHead * PANEL_KEYS * headDim;
@@ -117,19 +156,21 @@ function planWide(
   const paddedElements = isPadded ? seqKv * PADDED_COLUMNS : 0;
   const limit = Math.min(LAID_OUT_BYTES, recorder.traits.maxAllocationBytes);
   const fitting = Math.floor(limit / (4 * Math.max(panelElements, paddedElements)));
-  const headsAtATime = Math.min(heads, Math.max(1, fitting));
-  const panels = recorder.scratch(4 * headsAtATime * panelElements);
-  const padded = isPadded ? recorder.scratch(4 * headsAtATime * paddedElements) : undefined;
+  const group = call.heads / call.kvHeads;
+  const headsAtATime = Math.min(heads, wholeGroups(call, group * fitting));
+  const panels = recorder.scratch((4 * headsAtATime * panelElements) / group);
+  const padded = isPadded ? recorder.scratch((4 * headsAtATime * paddedElements) / group) : undefined;
   for (let first = 0; first < heads; first += headsAtATime) {
     const count = Math.min(headsAtATime, heads - first);
-    const [keys, values] = [k, v].map((span) => floatsFrom(span, first * seqKv * headDim)) as [Span, Span];
+    const [keys, values] = keysFrom(call, first);
+    const keyHeads = count / group;
     recorder.launch({
       kernel: packKeys,
-      args: { k: keys, panels, heads: count, keys: seqKv, head_dim: headDim, panels_per_head: panelsPerHead },
-      groups: gridOf(count * panelsPerHead, recorder.traits),
+      args: { k: keys, panels, heads: keyHeads, keys: seqKv, head_dim: headDim, panels_per_head: panelsPerHead },
+      groups: gridOf(keyHeads * panelsPerHead, recorder.traits),
     });
     if (padded !== undefined) {
-      const rows = count * seqKv;
+      const rows = keyHeads * seqKv;
       recorder.launch({
         kernel: padValues,
         args: { v: values, padded, rows, head_dim: headDim },
@@ -137,7 +178,7 @@ function planWide(
       });
     }
     const attending: Attending = {
-      kernel: (partial) => wide({ columns: variant.columns, partial }),
+      kernel: (partial) => wide({ columns: variant.columns, any, partial }),
       args: {
         panels,
         v: padded ?? values,
@@ -159,6 +200,7 @@ function attend(
   recorder: Recorder,
 ): void {
   const { seqQ, seqKv, headDim, causal, scale } = call;
+  const any = isPlain(call) ? undefined : anyArgs(call, heads.first);
   const rows = heads.count * seqQ;
   const record = headDim + RECORD_EXTRA;
   const [q, o] = [call.q, call.o].map((span) => floatsFrom(span, heads.first * seqQ * headDim)) as [Span, Span];
@@ -178,6 +220,7 @@ function attend(
       o_row: records === undefined ? headDim : record,
       causal: causal ? 1 : 0,
       scale,
+      ...any,
     },
     groups: gridOf(groups * splits, recorder.traits),
     multiplyAdds: 2 * rows * visibleKeys(call) * headDim,
@@ -185,8 +228,8 @@ function attend(
   });
   if (records === undefined) return;
   recorder.launch({
-    kernel: combine,
-    args: { records, o, splits, rows, head_dim: headDim },
+    kernel: combine({ any: any !== undefined }),
+    args: { records, o, splits, rows, head_dim: headDim, ...(any === undefined ? {} : blindArgs(call)) },
     groups: gridOf(Math.ceil((rows * headDim) / COMBINE_LANES), recorder.traits),
   });
 }

@@ -1,10 +1,13 @@
 import type { FunctionBuilder, Value, VectorType } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
+import { type AnyArgs, anyParameters, finishScores, isBlind, maskRow, sightOf, unlessBlind } from './any-call.ts';
 import { acrossLanes, exponential, larger, LOWEST } from './softmax.ts';
 
 /** What tells the `row` kernels apart. */
 export interface RowParams {
+  /** For any call: see `any-call.ts`. */
+  readonly any: boolean;
   /** Writes records for `combine` in place of rows of O. */
   readonly partial: boolean;
 }
@@ -31,6 +34,8 @@ const PARAMETERS = {
   scale: 'f32',
 } as const satisfies Readonly<Record<string, ParameterType>>;
 
+const ANY_PARAMETERS = { ...PARAMETERS, ...anyParameters('u64') };
+
 /**
  * softmax(scale * Q K^T) V for few queries on devices with wide vectors: K and V are read once, as they lie. Rows of at
  * least 16 columns.
@@ -41,10 +46,10 @@ const PARAMETERS = {
  * private memory. The last vector begins early enough to end with the row. Work-items are numbered by head, split, and
  * query, the last running fastest; with `partial`, split s of row r writes record `s * heads * queries + r`.
  */
-export const row: (params: RowParams) => Kernel = variants(({ partial }: RowParams) =>
-  defineKernel({
-    name: `attention/row${partial ? ' partial' : ''}`,
-    parameters: PARAMETERS,
+export const row: (params: RowParams) => Kernel = variants(({ any, partial }: RowParams) =>
+  defineKernel<keyof typeof PARAMETERS>({
+    name: `attention/row${any ? ' any' : ''}${partial ? ' partial' : ''}`,
+    parameters: any ? ANY_PARAMETERS : PARAMETERS,
     groupSize: [1, 1, 1],
     write: (k, { module, args }) => {
       const [u32, u64, f32] = [module.int(32), module.int(64), module.float(32)];
@@ -63,11 +68,18 @@ export const row: (params: RowParams) => Kernel = variants(({ partial }: RowPara
       const isThere = k.ult(wanted, args.heads);
       const head = k.math('u_min', wanted, k.sub(args.heads, 1));
       const q = k.at(args.q, k.mul(k.add(k.mul(head, args.queries), query), args.head_dim));
-      const headAt = k.mul(k.mul(head, args.keys), args.head_dim);
+      const own = any ? (args as unknown as AnyArgs) : undefined;
+      const keyHead = own === undefined ? head : k.udiv(head, own.group);
+      const headAt = k.mul(k.mul(keyHead, args.keys), args.head_dim);
       const [keys, values] = [k.at(args.k, headAt), k.at(args.v, headAt)];
-      const visible = k.select(k.ne(args.causal, 0), k.math('u_min', args.keys, k.add(query, 1)), args.keys);
-      const firstKey = k.mul(split, args.split_keys);
-      const end = k.select(isThere, k.math('u_min', visible, k.add(firstKey, args.split_keys)), 0);
+      const [first, visible] =
+        own === undefined
+          ? [undefined, k.select(k.ne(args.causal, 0), k.math('u_min', args.keys, k.add(query, 1)), args.keys)]
+          : sightOf(k, own, query, args.keys);
+      const startOfSplit = k.mul(split, args.split_keys);
+      const firstKey = first === undefined ? startOfSplit : k.math('u_max', startOfSplit, first);
+      const end = k.select(isThere, k.math('u_min', visible, k.add(startOfSplit, args.split_keys)), 0);
+      const maskAt = own === undefined ? undefined : maskRow(k, own, head, query);
 
       const whole = k.and(args.head_dim, -LANES);
       const lastColumn = k.sub(args.head_dim, LANES);
@@ -107,7 +119,10 @@ export const row: (params: RowParams) => Kernel = variants(({ partial }: RowPara
           );
 
           const isSeen = k.ult(laneNumbers, k.splat(lanes, k.uconvert(count, u32)));
-          const scores = k.select(isSeen, k.mul(sumEach(k, vector, complete), k.splat(vector, args.scale)), LOWEST);
+          const scaled = k.mul(sumEach(k, vector, complete), k.splat(vector, args.scale));
+          const keyOf = (lane: number): Value => k.math('u_min', k.add(key, lane), k.sub(end, 1));
+          const finished = own === undefined ? scaled : finishScores(k, own, scaled, maskAt as Value, each.map(keyOf));
+          const scores = k.select(isSeen, finished, LOWEST);
           const now = larger(k, largestYet as Value, acrossLanes(k, scores, larger));
           const factor = k.splat(vector, exponential(k, k.sub(largestYet as Value, now)));
           const weight = k.select(isSeen, exponential(k, k.sub(scores, k.splat(vector, now))), 0);
@@ -131,11 +146,13 @@ export const row: (params: RowParams) => Kernel = variants(({ partial }: RowPara
       const total = acrossLanes(k, totals, (_, a, b) => k.add(a, b));
       const slot = k.mul(k.add(k.mul(split, args.heads), head), args.queries);
       const to = k.at(args.o, k.mul(k.add(slot, query), args.o_row));
+      const blind = own === undefined || partial ? undefined : isBlind(k, own, total, query);
       k.when(isThere, () => {
         k.forLoop({ to: chunks }, [], (chunk) => {
           const sum = k.loadVector(k.at(sums, k.mul(chunk, LANES)), LANES);
           const column = k.math('u_min', k.mul(chunk, LANES), lastColumn);
-          k.storeVector(k.at(to, column), partial ? sum : k.div(sum, k.splat(vector, total)));
+          const quotient = (): Value => k.div(sum, k.splat(vector, total));
+          k.storeVector(k.at(to, column), partial ? sum : unlessBlind(k, blind, quotient));
         });
         if (partial) {
           k.store(k.at(to, args.head_dim), largest);

@@ -2,6 +2,7 @@ import type { Value } from '@concord/spirv-builder';
 import { bytesOf, pointerAt } from '../bytes.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
+import { type AnyArgs, anyParameters, finishScores, isBlind, maskRow, sightOf, unlessBlind } from './any-call.ts';
 import { exponential, larger, LOWEST } from './softmax.ts';
 
 /** What tells the `subgroup` kernels apart. */
@@ -16,6 +17,8 @@ export interface SubgroupParams {
   readonly headDim: 64 | 128 | 256;
   /** Heads have just that dimension: K, Q and V are read in blocks. */
   readonly isExact: boolean;
+  /** For any call: see `any-call.ts`. */
+  readonly any: boolean;
   /** Writes records for `combine` in place of rows of O. */
   readonly partial: boolean;
   /** See `KernelSource.registers`. */
@@ -36,7 +39,7 @@ export const subgroupLocalBytes = ({
   rows,
   subgroups,
   headDim,
-}: Omit<SubgroupParams, 'isExact' | 'partial'>): number =>
+}: Omit<SubgroupParams, 'isExact' | 'any' | 'partial'>): number =>
   4 * (headDim * pitchOf(lanes) + subgroups * lanes * KEYS * rows);
 
 const PARAMETERS = {
@@ -55,6 +58,8 @@ const PARAMETERS = {
   scale: 'f32',
 } as const satisfies Readonly<Record<string, ParameterType>>;
 
+const ANY_PARAMETERS = { ...PARAMETERS, ...anyParameters('u32') };
+
 /**
  * softmax(scale * Q K^T) V on GPUs with sub-groups, by tiles of {@link KEYS} keys a work-item whose scores never leave the
  * registers: FlashAttention (Dao, Fu, Ermon, Rudra, Ré, 2022, algorithm 1, with the loop over the queries outside as in
@@ -69,7 +74,7 @@ const PARAMETERS = {
  * `lanes`-th column of O; the row of V comes in blocks from memory, the weight from the work-item that has the key.
  */
 export const subgroup: (params: SubgroupParams) => Kernel = variants((params: SubgroupParams) => {
-  const { lanes, rows, subgroups, headDim, isExact, partial, registers } = params;
+  const { lanes, rows, subgroups, headDim, isExact, any, partial, registers } = params;
   const tileKeys = lanes * KEYS;
   const stagePitch = pitchOf(lanes);
   // Rows of V that are on their way at a time take registers.
@@ -79,9 +84,9 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
   const chunks = headDim / lanes;
   const eachChunk = Array.from({ length: chunks }, (_, c) => c);
   const size = isExact ? `${headDim}` : `up to ${headDim}`;
-  return defineKernel({
-    name: `attention/subgroup ${subgroups}x${rows}x${lanes} ${size}${partial ? ' partial' : ''}${registers ? ' large' : ''}`,
-    parameters: PARAMETERS,
+  return defineKernel<keyof typeof PARAMETERS>({
+    name: `attention/subgroup ${subgroups}x${rows}x${lanes} ${size}${any ? ' any' : ''}${partial ? ' partial' : ''}${registers ? ' large' : ''}`,
+    parameters: any ? ANY_PARAMETERS : PARAMETERS,
     groupSize: [lanes, subgroups, 1],
     subgroupSize: lanes,
     registers,
@@ -102,19 +107,36 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
       const firstQuery = k.mul(k.umod(number, blocks), rows * subgroups);
       const ownQuery = k.add(firstQuery, k.mul(member, rows));
       const u64Of = (value: Value): Value => k.uconvert(value, u64);
-      const headAt = (base: Value, length: Value): Value =>
-        k.at(base, k.mul(k.mul(u64Of(k.select(isThere, head, 0)), u64Of(length)), u64Of(columns)));
-      const [q, keys, values] = [headAt(args.q, args.queries), headAt(args.k, args.keys), headAt(args.v, args.keys)];
+      const own = any ? (args as unknown as AnyArgs) : undefined;
+      const headAt = (base: Value, number: Value, length: Value): Value =>
+        k.at(base, k.mul(k.mul(u64Of(number), u64Of(length)), u64Of(columns)));
+      const present = k.select(isThere, head, 0);
+      const keyHead = own === undefined ? present : k.udiv(present, own.group);
+      const q = headAt(args.q, present, args.queries);
+      const [keys, values] = [headAt(args.k, keyHead, args.keys), headAt(args.v, keyHead, args.keys)];
       const pitch = k.mul(columns, 4);
       const [qBytes, kBytes, vBytes] = [q, keys, values].map((each) => bytesOf(k, each)) as [Value, Value, Value];
 
-      const isCausal = k.ne(args.causal, 0);
+      const isCausal = own === undefined ? k.ne(args.causal, 0) : undefined;
       const visibleTo = (query: Value): Value =>
-        k.select(isCausal, k.math('u_min', args.keys, k.add(query, 1)), args.keys);
+        own === undefined
+          ? k.select(isCausal as Value, k.math('u_min', args.keys, k.add(query, 1)), args.keys)
+          : sightOf(k, own, query, args.keys)[1];
+      const firstVisible = (query: Value): Value | undefined =>
+        own === undefined ? undefined : sightOf(k, own, query, args.keys)[0];
       const visible = eachRow.map((i) => visibleTo(k.add(ownQuery, i)));
-      const firstKey = k.mul(split, args.split_keys);
+      const firsts = eachRow.map((i) => firstVisible(k.add(ownQuery, i)));
+      const startOfSplit = k.mul(split, args.split_keys);
+      const firstOfBlock = firstVisible(firstQuery);
+      const firstKey =
+        firstOfBlock === undefined ? startOfSplit : k.math('u_max', startOfSplit, k.and(firstOfBlock, -tileKeys));
       const lastQuery = k.math('u_min', k.add(firstQuery, rows * subgroups - 1), k.sub(args.queries, 1));
-      const endOfSplit = k.math('u_min', visibleTo(lastQuery), k.add(firstKey, args.split_keys));
+      const endOfSplit = k.math('u_min', visibleTo(lastQuery), k.add(startOfSplit, args.split_keys));
+      const hiddenFromSome = firstVisible(lastQuery);
+      const maskRows =
+        own === undefined
+          ? undefined
+          : eachRow.map((i) => maskRow(k, own, present, k.math('u_min', k.add(ownQuery, i), k.sub(args.queries, 1))));
       const end = k.select(isThere, endOfSplit, 0);
 
       /** Components of a query, `chunk * lanes` and on: 0 beyond the last, where those of keys are 0 too. */
@@ -202,12 +224,20 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
           const keyOf = eachKey.map((v) => k.add(tile, k.add(k.mul(lane, KEYS), v)));
           const isSeen = eachRow.map((i) => {
             const limit = k.math('u_min', visible[i] as Value, end);
-            return keyOf.map((key) => k.ult(key, limit));
+            const first = firsts[i];
+            return keyOf.map((key) => {
+              const isBefore = k.ult(key, limit);
+              return first === undefined ? isBefore : k.and(isBefore, k.uge(key, first));
+            });
           });
           const scores = eachRow.map((i) =>
-            eachKey.map((v) =>
-              k.select(isSeen[i]?.[v] as Value, k.mul(products[i * KEYS + v] as Value, args.scale), LOWEST),
-            ),
+            eachKey.map((v) => {
+              const scaled = k.mul(products[i * KEYS + v] as Value, args.scale);
+              if (own === undefined) return k.select(isSeen[i]?.[v] as Value, scaled, LOWEST);
+              const key = u64Of(k.math('u_min', keyOf[v] as Value, k.sub(args.keys, 1)));
+              const finished = finishScores(k, own, scaled, maskRows?.[i] as Value, [key]);
+              return k.select(isSeen[i]?.[v] as Value, finished, LOWEST);
+            }),
           );
           const largest = eachRow.map((i) => {
             const mine = scores[i]?.reduce((a, b) => larger(k, a, b)) as Value;
@@ -239,7 +269,9 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
           );
           k.barrier();
           const weightOf = k.at(ownWeights, k.and(lane, rows - 1));
-          const isSeenByAll = k.uge(k.math('u_min', visibleTo(firstQuery), end), k.add(tile, tileKeys));
+          const isBeforeAll = k.uge(k.math('u_min', visibleTo(firstQuery), end), k.add(tile, tileKeys));
+          const isSeenByAll =
+            hiddenFromSome === undefined ? isBeforeAll : k.and(isBeforeAll, k.uge(tile, hiddenFromSome));
           const weigh = (
             so: readonly Value[],
             at: Value,
@@ -271,7 +303,12 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
             () => {
               const count = k.math('u_min', k.sub(end, tile), k.constant(u32, tileKeys));
               return k.forLoop({ to: count, unroll: 'dont-unroll' }, scaled, (at, so) => {
-                const sees = eachRow.map((i) => k.ult(k.add(tile, at), visible[i] as Value));
+                const sees = eachRow.map((i) => {
+                  const key = k.add(tile, at);
+                  const isBefore = k.ult(key, visible[i] as Value);
+                  const first = firsts[i];
+                  return first === undefined ? isBefore : k.and(isBefore, k.uge(key, first));
+                });
                 return weigh(so, at, (i, next, old) => k.select(sees[i] as Value, next, old));
               });
             },
@@ -287,10 +324,12 @@ export const subgroup: (params: SubgroupParams) => Kernel = variants((params: Su
         k.when(k.and(isThere, k.ult(query, args.queries)), () => {
           const place = k.mul(k.add(slot, u64Of(query)), u64Of(args.o_row));
           const to = k.at(args.o, place);
+          const blind = own === undefined || partial ? undefined : isBlind(k, own, total, query);
           for (const c of eachChunk) {
             const at = k.add(lane, c * lanes);
             const sum = results[2 * rows + i * chunks + c] as Value;
-            const write = (): void => k.store(k.at(to, at), partial ? sum : k.div(sum, total));
+            const write = (): void =>
+              k.store(k.at(to, at), partial ? sum : unlessBlind(k, blind, () => k.div(sum, total)));
             if (isExact) write();
             else k.when(k.ult(at, columns), write);
           }

@@ -1,3 +1,5 @@
+import { type AttentionShape, f16BitsToF32, f32ToF16Bits, type MaskField } from '@concord/backend-core';
+import { type CheckedAttention, OPS } from '@concord/backend-core/implement';
 import { attentionReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { withTraits } from '../../../test/support/forced-traits.ts';
@@ -12,13 +14,10 @@ vi.setConfig({ testTimeout: 180_000 });
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
-interface Shape {
+type Shape = Omit<AttentionShape & MaskField, 'batch' | 'heads' | 'scale'> & {
+  readonly batch?: number;
   readonly heads?: number;
-  readonly seqQ: number;
-  readonly seqKv: number;
-  readonly headDim: number;
-  readonly causal?: boolean;
-}
+};
 
 interface Operands {
   readonly q: Float32Array;
@@ -46,39 +45,76 @@ function drawn(length: number, seed: number): Float32Array {
 }
 
 /** One element into memory of its own, with another one behind it. */
-const inside = (values: Float32Array): Span => {
-  const { buffer, byteLength } = upload(client, [Number.NaN, ...values, Number.NaN]);
-  return { buffer, byteOffset: 4, byteLength: byteLength - 8 };
+const inside = (values: Float32Array, dtype: 'f32' | 'f16' = 'f32'): Span => {
+  const padded = [Number.NaN, ...values, Number.NaN];
+  if (dtype === 'f32') {
+    const { buffer, byteLength } = upload(client, padded);
+    return { buffer, byteOffset: 4, byteLength: byteLength - 8 };
+  }
+  const words = new Uint8Array(4 * Math.ceil(padded.length / 2));
+  words.set(new Uint8Array(Uint16Array.from(padded, f32ToF16Bits).buffer));
+  const buffer = client.allocate(words.length);
+  client.write({ buffer, byteOffset: 0, byteLength: words.length }, words);
+  return { buffer, byteOffset: 2, byteLength: 2 * values.length };
 };
+
+async function readValues(span: Span, dtype: 'f32' | 'f16'): Promise<number[]> {
+  if (dtype === 'f32') return readFloats(client, span);
+  let values: number[] = [];
+  await client.read(
+    span,
+    (bytes) => {
+      values = Array.from(new Uint16Array(bytes.slice().buffer), f16BitsToF32);
+    },
+    () => true,
+  );
+  return values;
+}
 
 type Choose = NonNullable<Parameters<typeof planAttention>[2]>;
 
 /** Attention by one variant, compared with the oracle; what lies around the output is unchanged. */
 async function check(shape: Shape, choose?: Choose, options: Options = {}): Promise<void> {
-  const { heads = 1, seqQ, seqKv, headDim, causal = false } = shape;
   const { spoil, traits = {}, bound = 2e-6 } = options;
-  const call = { batch: 1, heads, seqQ, seqKv, headDim, causal, scale: 1 / Math.sqrt(headDim) };
+  const whole = { batch: 1, heads: 1, ...shape, scale: 1 / Math.sqrt(shape.headDim) };
+  const checked = OPS.attention.check(whole, false) as CheckedAttention;
+  const { heads, seqQ, headDim, dtype, oStrides } = checked;
+  const lengthOf = (name: string): number => checked.operands.find((each) => each.name === name)?.elements ?? 0;
+  const stored = (values: Float32Array): Float32Array =>
+    dtype === 'f16' ? values.map((x) => f16BitsToF32(f32ToF16Bits(x))) : values;
   const values = {
-    q: drawn(heads * seqQ * headDim, 1),
-    k: drawn(heads * seqKv * headDim, 7),
-    v: drawn(heads * seqKv * headDim, 3),
+    q: stored(drawn(lengthOf('q'), 1)),
+    k: stored(drawn(lengthOf('k'), 7)),
+    v: stored(drawn(lengthOf('v'), 3)),
   };
+  const mask = drawn(lengthOf('mask'), 5).map((x) => (x > 0.5 ? -Infinity : x));
   spoil?.(values, shape);
-  const spans = { q: inside(values.q), k: inside(values.k), v: inside(values.v), o: inside(drawn(values.q.length, 2)) };
+  const before = stored(drawn(lengthOf('o'), 2));
+  const spans = {
+    q: inside(values.q, dtype),
+    k: inside(values.k, dtype),
+    v: inside(values.v, dtype),
+    ...(shape.mask === undefined ? {} : { mask: inside(mask) }),
+    o: inside(before, dtype),
+  };
   client.record('attention', (recorder) =>
-    planAttention(
-      { ...call, ...spans, dtype: 'f32', operands: [], opName: 'attention' },
-      withTraits(recorder, traits),
-      choose,
-    ),
+    planAttention({ ...checked, ...spans, opName: 'attention' }, withTraits(recorder, traits), choose),
   );
   const { buffer } = spans.o;
-  const got = await readFloats(client, { buffer, byteOffset: 0, byteLength: buffer.size });
+  const bytes = dtype === 'f16' ? 2 : 4;
+  const got = await readValues({ buffer, byteOffset: 0, byteLength: bytes * (before.length + 2) }, dtype);
   for (const span of Object.values(spans)) client.deallocate(span.buffer.id);
-  const want = [Number.NaN, ...attentionReference(call, values.q, values.k, values.v).value, Number.NaN];
+  const want = [Number.NaN, ...before, Number.NaN];
+  attentionReference(whole, values.q, values.k, values.v, mask).value.forEach((value, i) => {
+    const row = Math.floor(i / headDim);
+    const head = Math.floor(row / seqQ);
+    const [x, y, z] = oStrides;
+    want[1 + Math.floor(head / heads) * x + (head % heads) * y + (row % seqQ) * z + (i % headDim)] = value;
+  });
   const wrong = got.flatMap((x, i) => {
     const wanted = want[i] as number;
-    return Object.is(x, wanted) || Math.abs(x - wanted) <= bound ? [] : [{ i, x, wanted }];
+    const limit = bound + (dtype === 'f16' ? 1e-3 * Math.abs(wanted) : 0);
+    return Object.is(x, wanted) || Math.abs(x - wanted) <= limit ? [] : [{ i, x, wanted }];
   });
   expect(got).toHaveLength(want.length);
   expect(wrong.slice(0, 3)).toEqual([]);
@@ -133,6 +169,31 @@ function shapesFor(variant: AttentionVariant): readonly Shape[] {
   return [...SHAPES.slice(1, 3), ...SHAPES.slice(4), ...LARGE];
 }
 
+/** Calls with each field, and with all of them, for heads of a dimension. */
+function anyCalls(headDim: number): readonly Shape[] {
+  const [seqQ, seqKv] = [19, 75];
+  const few = { heads: 4, seqQ, seqKv, headDim };
+  const queries = [seqQ * 4 * headDim, headDim, 4 * headDim] as const;
+  const keys = [seqKv * 2 * (headDim + 1), headDim + 1, 2 * (headDim + 1)] as const;
+  const all: Shape = {
+    ...{ ...few, batch: 2, kvHeads: 2, softcap: 2, causal: true, causalOffset: 20, window: 33 },
+    strides: { q: queries, k: keys, v: keys, o: queries },
+    mask: { strides: [0, seqQ * seqKv, seqKv, 1] },
+  };
+  return [
+    { ...few, kvHeads: 1 },
+    { ...few, causal: true, causalOffset: 30, window: 40 },
+    { ...few, heads: 1, window: 3 },
+    { ...few, heads: 1, causal: true, causalOffset: -9 },
+    { ...few, heads: 2, mask: { strides: [0, 0, seqKv, 1] } },
+    { ...few, heads: 2, softcap: 1.5 },
+    { ...few, heads: 2, dtype: 'f16' },
+    all,
+    { ...all, dtype: 'f16' },
+    { ...all, seqQ: 1, mask: { strides: [0, 0, 0, 1] } },
+  ];
+}
+
 /** Splits of at least a tile of keys, of which there may be fewer than wanted. */
 const split = (variant: AttentionVariant, keys: number): AttentionVariant => ({
   ...variant,
@@ -169,6 +230,11 @@ describe.each(VARIANTS.map((variant) => [JSON.stringify(variant), variant] as co
 
   it('in grids of few columns', async () => {
     for (const shape of cases) await check(shape, choose, { traits: { maxGroups: [7, 65_535, 1] } });
+  });
+
+  it('any call', async () => {
+    const [{ headDim }] = shapesFor(variant).slice(-1) as [Shape];
+    for (const shape of anyCalls(headDim)) await check(shape, choose, { bound: 1e-5 });
   });
 
   it('large scores of both signs', async () => {

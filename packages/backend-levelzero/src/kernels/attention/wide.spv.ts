@@ -1,6 +1,7 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
+import { type AnyArgs, anyParameters, finishScores, isBlind, maskRow, sightOf, unlessBlind } from './any-call.ts';
 import { PANEL_KEYS } from './pack-keys.spv.ts';
 import { acrossLanes, exponential, larger, LOWEST } from './softmax.ts';
 
@@ -8,6 +9,8 @@ import { acrossLanes, exponential, larger, LOWEST } from './softmax.ts';
 export interface WideParams {
   /** Columns of O that are summed at a time, 16 or 32; at most the columns of V. */
   readonly columns: 16 | 32;
+  /** For any call: see `any-call.ts`. */
+  readonly any: boolean;
   /** Writes records for `combine` in place of rows of O. */
   readonly partial: boolean;
 }
@@ -36,6 +39,8 @@ const PARAMETERS = {
   scale: 'f32',
 } as const satisfies Readonly<Record<string, ParameterType>>;
 
+const ANY_PARAMETERS = { ...PARAMETERS, ...anyParameters('u64') };
+
 /**
  * softmax(scale * Q K^T) V for devices with wide vectors, with the online softmax: sums of exponentials relative to the
  * largest score so far, scaled down when a larger one turns up (Milakov and Gimelshein, 2018).
@@ -47,14 +52,14 @@ const PARAMETERS = {
  * panels. The last chunk begins early enough to end with the row. Work-items are numbered by head, split, and block of
  * queries, the last running fastest; with `partial`, split s of row r writes record `s * heads * queries + r`.
  */
-export const wide: (params: WideParams) => Kernel = variants(({ columns, partial }: WideParams) => {
+export const wide: (params: WideParams) => Kernel = variants(({ columns, any, partial }: WideParams) => {
   const queries = Array.from({ length: WIDE_QUERIES }, (_, index) => index);
   const keyVectors = PANEL_KEYS / LANES;
   const columnVectors = columns / LANES;
   const chunkSize = WIDE_QUERIES * columns;
-  return defineKernel({
-    name: `attention/wide ${WIDE_QUERIES}x${PANEL_KEYS}x${columns}${partial ? ' partial' : ''}`,
-    parameters: PARAMETERS,
+  return defineKernel<keyof typeof PARAMETERS>({
+    name: `attention/wide ${WIDE_QUERIES}x${PANEL_KEYS}x${columns}${any ? ' any' : ''}${partial ? ' partial' : ''}`,
+    parameters: any ? ANY_PARAMETERS : PARAMETERS,
     groupSize: [1, 1, 1],
     write: (k, { module, args }) => {
       const [u32, u64, f32] = [module.int(32), module.int(64), module.float(32)];
@@ -71,17 +76,28 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, partial
       const firstQuery = k.mul(k.umod(number, blocks), WIDE_QUERIES);
       const split = k.umod(k.udiv(number, blocks), args.splits);
       const head = k.udiv(k.udiv(number, blocks), args.splits);
-      const isCausal = k.ne(args.causal, 0);
+      const own = any ? (args as unknown as AnyArgs) : undefined;
+      const keyHead = own === undefined ? head : k.udiv(head, own.group);
+      const isCausal = own === undefined ? k.ne(args.causal, 0) : undefined;
       // What is computed beyond the last query, a copy of it, is not stored.
       const numbers = queries.map((i) => k.math('u_min', k.add(firstQuery, i), k.sub(args.queries, 1)));
       const rows = numbers.map((each) => k.at(args.q, k.mul(k.add(k.mul(head, args.queries), each), args.head_dim)));
-      const visible = numbers.map((each) => k.select(isCausal, k.math('u_min', args.keys, k.add(each, 1)), args.keys));
-      const firstKey = k.mul(split, args.split_keys);
+      const sight = own === undefined ? undefined : numbers.map((each) => sightOf(k, own, each, args.keys));
+      const visible = numbers.map((each, i) =>
+        isCausal === undefined
+          ? (sight?.[i]?.[1] as Value)
+          : k.select(isCausal, k.math('u_min', args.keys, k.add(each, 1)), args.keys),
+      );
+      const maskRows = own === undefined ? undefined : numbers.map((each) => maskRow(k, own, head, each));
+      const startOfSplit = k.mul(split, args.split_keys);
+      // Panels begin at multiples of their keys.
+      const firstKey =
+        sight === undefined ? startOfSplit : k.math('u_max', startOfSplit, k.and(sight[0]?.[0] as Value, -PANEL_KEYS));
       const isThere = k.ult(head, args.heads);
-      const endOfSplit = k.math('u_min', visible.at(-1) as Value, k.add(firstKey, args.split_keys));
+      const endOfSplit = k.math('u_min', visible.at(-1) as Value, k.add(startOfSplit, args.split_keys));
       const end = k.select(isThere, endOfSplit, 0);
-      const panels = k.at(args.panels, k.mul(head, args.panels_head));
-      const values = k.at(args.v, k.mul(k.mul(head, args.keys), args.value_pitch));
+      const panels = k.at(args.panels, k.mul(keyHead, args.panels_head));
+      const values = k.at(args.v, k.mul(k.mul(keyHead, args.keys), args.value_pitch));
       const valueColumns = k.math('u_max', args.head_dim, k.constant(u64, columns));
       const chunks = k.udiv(k.add(valueColumns, columns - 1), columns);
       const columnOf = (chunk: Value): Value => k.math('u_min', k.mul(chunk, columns), k.sub(valueColumns, columns));
@@ -119,10 +135,20 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, partial
           const factors: Value[] = [];
           for (const i of queries) {
             const limit = k.splat(lanes, k.uconvert(seen(visible[i] as Value), u32));
-            const isSeen = laneNumbers.map((numbersOf) => k.ult(numbersOf, limit));
-            const scores = isSeen.map((mask, j) =>
-              k.select(mask, k.mul(products[i * keyVectors + j] as Value, k.splat(vector, args.scale)), LOWEST),
-            );
+            const from =
+              sight === undefined ? undefined : k.splat(lanes, k.uconvert(seen(sight[i]?.[0] as Value), u32));
+            const isSeen = laneNumbers.map((numbersOf) => {
+              const isBefore = k.ult(numbersOf, limit);
+              return from === undefined ? isBefore : k.and(isBefore, k.uge(numbersOf, from));
+            });
+            const scores = isSeen.map((mask, j) => {
+              const scaled = k.mul(products[i * keyVectors + j] as Value, k.splat(vector, args.scale));
+              if (own === undefined) return k.select(mask, scaled, LOWEST);
+              const keyOf = (lane: number): Value => k.math('u_min', k.add(key, j * LANES + lane), k.sub(args.keys, 1));
+              const keysOfVector = Array.from({ length: LANES }, (_, lane) => keyOf(lane));
+              const finished = finishScores(k, own, scaled, maskRows?.[i] as Value, keysOfVector);
+              return k.select(mask, finished, LOWEST);
+            });
             const most = acrossLanes(
               k,
               scores.reduce((a, b) => larger(k, a, b)),
@@ -141,7 +167,10 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, partial
             factors.push(factor);
           }
 
-          const seenByAll = seen(visible[0] as Value);
+          const seenByFirst = seen(visible[0] as Value);
+          // Where some keys in front are hidden from the last query, none counts as seen by all.
+          const seenByAll =
+            sight === undefined ? seenByFirst : k.select(k.ugt(sight.at(-1)?.[0] as Value, key), 0, seenByFirst);
           const seenBySome = seen(end);
           k.forLoop({ to: chunks }, [], (chunk) => {
             const sumsAt = k.at(sums, k.mul(chunk, chunkSize));
@@ -166,7 +195,12 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, partial
             // A hidden value may be infinite or NaN, and then a weight of 0 does not hide it.
             const after = k.forLoop({ from: seenByAll, to: seenBySome }, ofAll, (row, sum) => {
               const place = k.add(key, row);
-              return weigh(row, sum, (i, next, old) => k.select(k.ult(place, visible[i] as Value), next, old));
+              return weigh(row, sum, (i, next, old) => {
+                const isBefore = k.ult(place, visible[i] as Value);
+                const first = sight?.[i]?.[0];
+                const isSeen = first === undefined ? isBefore : k.and(isBefore, k.uge(place, first));
+                return k.select(isSeen, next, old);
+              });
             });
             for (const [at, sum] of after.entries()) k.storeVector(k.at(sumsAt, at * LANES), sum);
           });
@@ -180,7 +214,9 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, partial
         k.when(k.and(isThere, k.ult(query, args.queries)), () => {
           const slot = k.mul(k.add(k.mul(split, args.heads), head), args.queries);
           const to = k.at(args.o, k.mul(k.add(slot, query), args.o_row));
-          const finish = (sum: Value): Value => (partial ? sum : k.div(sum, vectorLike(k, sum, total)));
+          const blind = own === undefined || partial ? undefined : isBlind(k, own, total, query);
+          const finish = (sum: Value): Value =>
+            partial ? sum : unlessBlind(k, blind, () => k.div(sum, vectorLike(k, sum, total)));
           k.ifElse(
             k.ult(args.head_dim, columns),
             () => {

@@ -11,7 +11,6 @@ import { columnsOf } from './matrix-engine.ts';
 import { matrixPack } from './matrix-pack.spv.ts';
 import type { MatvecFormats } from './matvec.ts';
 import { pack } from './pack.spv.ts';
-import { scale } from './scale.spv.ts';
 import { subgroup } from './subgroup.spv.ts';
 import { possibleSubgroupTiles } from './subgroup-tiles.ts';
 import { teamColumns } from './team-columns.spv.ts';
@@ -33,7 +32,7 @@ const FORMATS: readonly OperandFormats[] = [
 /** Every kernel that a gemm on such a device may need. */
 export function allKernels(traits: DeviceTraits): readonly Kernel[] {
   const own = traits.isCpuLike ? kernelsForProcessors() : kernelsForGpus(traits);
-  const outputs = DTYPES.flatMap((output) => [finish({ output }), scale({ output })]);
+  const outputs = DTYPES.map((output) => finish({ output }));
   return [...own, ...FORMATS.map(direct), ...outputs];
 }
 

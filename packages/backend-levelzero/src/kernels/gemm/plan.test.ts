@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
 import type { DeviceMemory, DeviceTraits, Span } from '../recorder.ts';
-import { allKernels, planGemm, planScale } from './plan.ts';
+import { allKernels, planGemm } from './plan.ts';
 
 type Call = ResolvedGemm<DeviceMemory>;
 
@@ -215,27 +215,6 @@ describe('limits', () => {
     }
     const gaps = { ldb: 2, b: fakeSpan(8 * 100_000_000) };
     expect(kinds(traits, 1, 1, 100_000_000, gaps)).toContain('finish');
-    const recorder = new PlanRecorder(traits);
-    const [m, n] = [3_000_000, 7];
-    planScale({ ...scaleOf(m, n), ldc: 8, c: fakeSpan(4 * 8 * m) }, recorder);
-    const groups = recorder.launches.map((launch) => launch.groups[0] * launch.groups[1] * launch.kernel.groupSize[0]);
-    expect(groups[0]).toBeGreaterThanOrEqual(traits.isCpuLike ? m : m * n);
-  });
-});
-
-const scaleOf = (m: number, n: number) =>
-  ({ opName: 'gemm', m, n, ldc: n, strideC: 0, batchCount: 1, dtype: 'f32', beta: 2 }) as const;
-
-describe('scale', () => {
-  it.each([cpu, gpu])('takes C without gaps for one row', (traits) => {
-    const recorder = new PlanRecorder(traits);
-    const call = { ...scaleOf(50, 70), batchCount: 3, c: fakeSpan(4 * 13_000) };
-    planScale({ ...call, strideC: 3500 }, recorder);
-    planScale({ ...call, ldc: 71, strideC: 4000 }, recorder);
-    expect(recorder.launches.map(({ args }) => [args['m'], args['n']])).toEqual([
-      [1, 3 * 3500],
-      [50, 70],
-    ]);
   });
 });
 

@@ -1,5 +1,4 @@
 import type { ResolvedGemm } from '@concord/backend-core/implement';
-import type { ResolvedScale } from '../built-in.ts';
 import { pickVariant } from '@concord/variants';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
 import { secondsFor } from '../estimate.ts';
@@ -13,7 +12,6 @@ import { launchWide } from './launch-wide.ts';
 import { type Matrix, partOf, parts, type Product, productOf, type ProductShape } from './product.ts';
 import { ENGINE_SPEEDUP } from './matrix-engine.ts';
 import { ReusedScratch } from './reused-scratch.ts';
-import { scale } from './scale.spv.ts';
 import type { Splits } from './splits.ts';
 import { type SubgroupTile, subgroupTile } from './subgroup.spv.ts';
 
@@ -54,13 +52,6 @@ export function planGemm(
 
 function chooseVariant(product: Product, recorder: Recorder): Variant {
   return pickVariant(recorder, variantsFor(product, recorder.traits));
-}
-
-/** Plans what is left of a gemm with k = 0 or alpha = 0: `C = beta * C`. */
-export function planScale(call: ResolvedScale<DeviceMemory>, recorder: Recorder): void {
-  const { m, n, batchCount, beta, dtype } = call;
-  const c: Matrix = { span: call.c, dtype, ld: call.ldc, stride: call.strideC };
-  launchEntries(recorder, scale({ output: dtype }), { m, n, batchCount, c }, { beta });
 }
 
 type SplitVariant = Exclude<Variant, { readonly kind: 'wide' }>;

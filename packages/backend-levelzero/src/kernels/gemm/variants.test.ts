@@ -9,7 +9,7 @@ import { named, TILES } from './choose-variant.ts';
 import { matvecShape } from './launch-matvec.ts';
 import { launchWide, WIDE_LIMITS } from './launch-wide.ts';
 import { MATRIX_LANES } from './matrix-engine.ts';
-import { planGemm, planScale } from './plan.ts';
+import { planGemm } from './plan.ts';
 import { productOf } from './product.ts';
 import { nameOfTile, SUBGROUP_TILES } from './subgroup-tiles.ts';
 
@@ -236,21 +236,4 @@ describe.each([1, 3])('a few vectors, k in %i', (splits) => {
     { m: 3, n: 40, k: 70, trans: 'NT', dtype: 'f16', beta: 0, batchCount: 2 },
   ];
   it.each(shapes)('%j', (shape) => check(matvec('vectors', splits), shape));
-});
-
-describe('scale', () => {
-  const scaled: Plan = (call, recorder) => planScale(call, recorder);
-  const shapes: readonly Shape[] = [
-    { m: 5, n: 7, k: 1, pad: 2, offset: 1 },
-    { m: 3, n: 1500, k: 1, batchCount: 2, gap: 3, pad: 1 },
-    { m: 50, n: 30, k: 1, batchCount: 2 },
-  ];
-  const cases = shapes.flatMap((shape) =>
-    (['f32', 'f16'] as const).flatMap((dtype) => [0, 2].map((beta) => ({ ...shape, dtype, beta, alpha: 0 }))),
-  );
-  it.each(cases)('%j', (shape) => check(scaled, shape));
-
-  it.each(cases)('as a GPU does it: %j', (shape) =>
-    check((call, recorder) => planScale(call, withTraits(recorder, { isCpuLike: false })), shape),
-  );
 });

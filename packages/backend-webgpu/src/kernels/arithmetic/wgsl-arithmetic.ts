@@ -155,8 +155,13 @@ export class WgslArithmetic implements Arithmetic<WgslValue> {
     return result;
   }
 
-  toFloat(_from: IntegerType, a: WgslValue): WgslValue {
-    return this.#define(`${wgslType('f32', a.width)}(${a.text})`, 'f32', a.width);
+  toFloat(from: IntegerType, a: WgslValue): WgslValue {
+    const type = wgslType('f32', a.width);
+    if (from === 'i32') return this.#define(`${type}(${a.text})`, 'f32', a.width);
+    // SwiftShader rounds what has more than 24 bits to a wrong neighbour. Halves are exact, and so is the product.
+    const words = wgslType('u32', a.width);
+    const high = `${type}(${a.text} >> ${words}(16u)) * 65536.0`;
+    return this.#define(`${high} + ${type}(${a.text} & ${words}(0xffffu))`, 'f32', a.width);
   }
 
   toInteger(to: IntegerType, a: WgslValue): WgslValue {

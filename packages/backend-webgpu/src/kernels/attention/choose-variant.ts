@@ -2,10 +2,11 @@ import type { Kernel } from '../kernel.ts';
 import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
-import { combine } from './combine.wgsl.ts';
+import { decode, decodeBytes, DECODE_LANES, type DecodeTile } from './decode.wgsl.ts';
 import { direct, DIRECT_LANES, directKeys, MAX_QUERIES } from './direct.wgsl.ts';
 import { type Fit, flashBytes, flashLanes, type FlashTile } from './flash-tile.ts';
 import { flash } from './flash.wgsl.ts';
+import type { Form } from './form.wgsl.ts';
 import { TILE_KEYS, tiled, tiledLanes, type TiledParams, tiledWorkgroupBytes } from './tiled.wgsl.ts';
 
 /** What the choice of a kernel depends on. */
@@ -15,6 +16,9 @@ export interface AttentionSizes {
   readonly keys: number;
   readonly headDim: number;
   readonly causal: boolean;
+  readonly form: Form;
+  /** Heads of Q that share keys. */
+  readonly group: number;
 }
 
 /** A kernel family with its tile, and into how many parts the keys should be split. */
@@ -22,7 +26,8 @@ export type AttentionVariant = NamedVariant & { readonly splits: number } & Way;
 
 type Way =
   | { readonly kind: 'flash'; readonly tile: FlashTile }
-  | { readonly kind: 'tiled'; readonly tile: Omit<TiledParams, 'partial'> }
+  | { readonly kind: 'tiled'; readonly tile: Pick<TiledParams, 'queries' | 'headDim'> }
+  | { readonly kind: 'decode'; readonly tile: DecodeTile }
   | { readonly kind: 'direct'; readonly queries: number };
 
 /** Tiles of `flash`: those with most queries a workgroup first. */
@@ -40,6 +45,10 @@ export const TILED_COLUMNS = [64, 128, 256] as const;
 /** Blocks of queries of `direct`. */
 export const DIRECT_QUERIES: readonly number[] = [1, MAX_QUERIES];
 
+/** Rows of `decode` at a time, and columns that it has room for. */
+export const DECODE_ROWS: readonly DecodeTile['rows'][] = [1, 4, 8];
+export const DECODE_COLUMNS: readonly DecodeTile['columns'][] = [64, 128, 256];
+
 /** Workgroups that keep a GPU busy. */
 const ENOUGH_WORKGROUPS = 128;
 /** And those of a tile with few invocations for its size: they are not alone on a multiprocessor. */
@@ -48,6 +57,12 @@ const ENOUGH_LARGE_TILES = 512;
 const FEW_QUERIES = 16;
 /** Fewest keys that are worth a split of their own. */
 const MIN_SPLIT_KEYS = 256;
+/** Queries that `decode` is for: it reads all keys for each few. */
+const DECODE_QUERIES = 4;
+/** Workgroups that keep a GPU reading. */
+const ENOUGH_READERS = 192;
+/** Keys of a split of `decode` are a multiple of this, and at least as many. */
+const DECODE_SPLIT_KEYS = 64;
 
 /** Every variant, of which each device and shape has some. */
 export const VARIANT_IDS: readonly string[] = [
@@ -56,6 +71,7 @@ export const VARIANT_IDS: readonly string[] = [
     TILED_COLUMNS.map((headDim) => idOf({ kind: 'tiled', tile: { queries, headDim } })),
   ),
   ...DIRECT_QUERIES.map((queries) => idOf({ kind: 'direct', queries })),
+  ...DECODE_ROWS.map((rows) => idOf({ kind: 'decode', tile: { rows, columns: 64 } })),
 ];
 
 /** Most keys that one launch can take. */
@@ -65,9 +81,9 @@ export function maxKeys(headDim: number, traits: DeviceTraits): number {
 
 /** What can compute an attention, and what is best as far as is known. */
 export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): VariantQuestion<AttentionVariant> {
-  const { heads, queries, keys, headDim, causal } = sizes;
+  const { heads, queries, keys, headDim, causal, form, group } = sizes;
   const shapeClass = (): string =>
-    `attention ${causal ? 'causal ' : ''}${[heads, queries, keys, headDim].map(sizeStep).join(' ')}`;
+    `attention ${causal ? 'causal ' : ''}${form === 'plain' ? '' : `any ${form} of ${sizeStep(group)} `}${[heads, queries, keys, headDim].map(sizeStep).join(' ')}`;
   if (traits.isSoftware) {
     const candidates = DIRECT_QUERIES.map((block) => named({ kind: 'direct', queries: block }, 1));
     return { shapeClass, candidates, preferred: candidates[queries === 1 ? 0 : 1] as AttentionVariant };
@@ -77,8 +93,9 @@ export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): Varian
   const tileds = possibleTiled(traits).map((block) =>
     withSplits({ kind: 'tiled', tile: { queries: block, headDim: headDims } }, sizes),
   );
-  const preferred = bestFlash(flashes, sizes) ?? bestTiled(tileds, sizes);
-  return { shapeClass, candidates: [...flashes, ...tileds], preferred };
+  const decoding = queries <= DECODE_QUERIES ? possibleDecode(sizes, traits) : [];
+  const preferred = decoding[0] ?? bestFlash(flashes, sizes) ?? bestTiled(tileds, sizes);
+  return { shapeClass, candidates: [...flashes, ...tileds, ...decoding], preferred };
 }
 
 /** Where there are few queries, most of a block of `flash` is wasted. */
@@ -104,7 +121,8 @@ function bestTiled(smallestFirst: readonly AttentionVariant[], { heads, queries 
 
 /** Queries of a workgroup, or of an invocation of `direct`. */
 function blockOf(way: Way): number {
-  return way.kind === 'direct' ? way.queries : way.tile.queries;
+  if (way.kind === 'direct') return way.queries;
+  return way.kind === 'decode' ? 1 : way.tile.queries;
 }
 
 /** A kernel and the numbers to launch it with. */
@@ -126,17 +144,35 @@ export interface AttentionOptions {
   readonly wide: boolean;
 }
 
+/**
+ * Whether a variant can write rows of O. `f16` ones are written by fours, or by `combine`: neighbours share words. `combine`
+ * takes records of every variant.
+ */
+export function writesRows({ kind }: Pick<Way, 'kind'>, form: Form, wide: boolean): boolean {
+  return form !== 'f16' || (wide && (kind === 'flash' || kind === 'decode'));
+}
+
 /** The kernel of a variant for a shape. */
 export function launchOf(
   way: Way,
   sizes: AttentionSizes,
   { splits, partial, wide }: AttentionOptions,
 ): AttentionLaunch {
-  const { heads, queries, keys, headDim, causal } = sizes;
+  const { heads, queries, keys, headDim, causal, form, group } = sizes;
   const blocks = heads * Math.ceil(queries / blockOf(way));
+  const fitOf = (columns: number): Fit => (wide ? (headDim === columns ? 'full' : 'wide') : 'any');
   if (way.kind === 'direct') {
     const groups = Math.ceil(blocks / DIRECT_LANES);
-    return { kernel: direct({ queries: way.queries, causal, partial }), groups, splits: 1, splitKeys: keys };
+    const kernel = direct({ queries: way.queries, causal: causal || form !== 'plain', form, partial });
+    return { kernel, groups, splits: 1, splitKeys: keys };
+  }
+  if (way.kind === 'decode') {
+    const splitKeys = Math.ceil(keys / splits / DECODE_SPLIT_KEYS) * DECODE_SPLIT_KEYS;
+    const used = Math.ceil(keys / splitKeys);
+    const { tile } = way;
+    const kernel = decode({ tile, form: anyForm(form), fit: fitOf(tile.columns), partial });
+    const groups = (heads / group) * Math.ceil((group * queries) / tile.rows) * used;
+    return { kernel, groups, splits: used, splitKeys };
   }
   const tileKeys = way.kind === 'flash' ? way.tile.keys : TILE_KEYS;
   const splitKeys = Math.ceil(keys / splits / tileKeys) * tileKeys;
@@ -144,33 +180,36 @@ export function launchOf(
   let kernel: Kernel;
   if (way.kind === 'flash') {
     const { tile } = way;
-    const fit: Fit = wide ? (headDim === tile.columns ? 'full' : 'wide') : 'any';
-    kernel = flash({ tile, fit, partial });
+    kernel = flash({ tile, fit: fitOf(tile.columns), form, partial });
   } else {
-    kernel = tiled({ ...way.tile, partial });
+    kernel = tiled({ ...way.tile, form, partial });
   }
   return { kernel, groups: blocks * used, splits: used, splitKeys };
 }
 
-/** Every kernel of attention that can be chosen for a device. */
-export function attentionKernels(traits: DeviceTraits): readonly Kernel[] {
-  const both = [false, true] as const;
-  const merging = both.map((partial) => combine({ partial }));
-  if (traits.isSoftware) {
-    const params = DIRECT_QUERIES.flatMap((queries) => both.map((causal) => ({ queries, causal })));
-    return [...merging, ...params.flatMap((each) => both.map((partial) => direct({ ...each, partial })))];
-  }
-  const fits = ['full', 'wide', 'any'] as const;
-  const tiles = FLASH_TILES.filter((tile) => fitsDevice(tile, traits));
-  return [
-    ...merging,
-    ...both.flatMap((partial) => [
-      ...tiles.flatMap((tile) => fits.map((fit) => flash({ tile, fit, partial }))),
-      ...possibleTiled(traits).flatMap((queries) =>
-        TILED_COLUMNS.map((headDim) => tiled({ queries, headDim, partial })),
-      ),
-    ]),
-  ];
+/** `decode` has kernels for any call only. */
+export const anyForm = (form: Form): Exclude<Form, 'plain'> => (form === 'plain' ? 'f32' : form);
+
+/** Whether a device has invocations and memory for a tile of `decode`. */
+export function hasRoomToDecode(tile: DecodeTile, { maxInvocations, maxWorkgroupBytes }: DeviceTraits): boolean {
+  return DECODE_LANES <= maxInvocations && decodeBytes(tile) <= maxWorkgroupBytes;
+}
+
+/** The `decode` kernels for a shape, those that waste no row first, and then those with most rows. */
+function possibleDecode(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
+  const { heads, queries, keys, headDim, group } = sizes;
+  const columns = DECODE_COLUMNS.find((most) => most >= headDim);
+  if (columns === undefined) return [];
+  const shared = group * queries;
+  const tiles = DECODE_ROWS.map((rows): DecodeTile => ({ rows, columns })).filter((tile) =>
+    hasRoomToDecode(tile, traits),
+  );
+  const enough = tiles.filter(({ rows }) => rows >= shared);
+  return [...enough, ...tiles.filter(({ rows }) => rows < shared).reverse()].map((tile) => {
+    const groups = (heads / group) * Math.ceil(shared / tile.rows);
+    const splits = Math.min(Math.ceil(ENOUGH_READERS / groups), Math.ceil(keys / DECODE_SPLIT_KEYS));
+    return named({ kind: 'decode', tile }, splits);
+  });
 }
 
 /** The tiles with the fewest columns that will do, as far as the device has room for them. */
@@ -180,16 +219,17 @@ function possibleFlash(headDim: number, traits: DeviceTraits): readonly FlashTil
   return possible.filter((tile) => tile.columns === columns);
 }
 
-function fitsDevice(tile: FlashTile, { maxInvocations, maxWorkgroupBytes }: DeviceTraits): boolean {
+/** Whether a device has invocations and memory for a tile of `flash`. */
+export function fitsDevice(tile: FlashTile, { maxInvocations, maxWorkgroupBytes }: DeviceTraits): boolean {
   return flashLanes(tile) <= maxInvocations && flashBytes(tile) <= maxWorkgroupBytes;
 }
 
 /** The blocks of queries of `tiled` that a device has invocations and memory for, smallest first. */
-function possibleTiled({ maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly number[] {
+export function possibleTiled({ maxInvocations, maxWorkgroupBytes }: DeviceTraits): readonly number[] {
   return TILED_QUERIES.filter(
     (queries) =>
       tiledLanes({ queries }) <= maxInvocations &&
-      TILED_COLUMNS.every((headDim) => tiledWorkgroupBytes({ queries, headDim, partial: false }) <= maxWorkgroupBytes),
+      TILED_COLUMNS.every((headDim) => tiledWorkgroupBytes({ queries, headDim }) <= maxWorkgroupBytes),
   );
 }
 
@@ -206,6 +246,7 @@ function named(way: Way, splits: number): AttentionVariant {
 
 function idOf(way: Way): string {
   if (way.kind === 'direct') return `attention/direct-${way.queries}`;
+  if (way.kind === 'decode') return `attention/decode-${way.tile.rows}`;
   if (way.kind === 'tiled') return `attention/tiled-${way.tile.queries}x${way.tile.headDim}`;
   const { queries, keys, columns } = way.tile;
   return `attention/flash-${queries}x${keys}x${columns}`;

@@ -1,8 +1,35 @@
-import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { defineKernel, type Kernel, type UniformType, variants } from '../kernel.ts';
+import { halfBits } from '../wgsl/half.wgsl.ts';
+import { repeat } from '../wgsl/repeat.ts';
+import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, formName } from './form.wgsl.ts';
 import { softmaxFunctions } from './softmax.wgsl.ts';
 
 /** Invocations in a workgroup. */
 export const COMBINE_LANES = 64;
+
+/** What tells the `combine` kernels apart. */
+export interface CombineParams {
+  readonly form: Form;
+  /** Writes records again; `plain` only. */
+  readonly partial: boolean;
+}
+
+const UNIFORMS: Readonly<Record<string, UniformType>> = {
+  slots: 'u32',
+  rows: 'u32',
+  head_dim: 'u32',
+  records_at: 'u32',
+  o_at: 'u32',
+  o_row: 'u32',
+};
+const ANY_UNIFORMS: Readonly<Record<string, UniformType>> = {
+  ...UNIFORMS,
+  queries: 'u32',
+  batch_heads: 'u32',
+  o_batch: 'u32',
+  o_head: 'u32',
+  ...BLIND_UNIFORMS,
+};
 
 /**
  * Merges the outcomes of attention over parts of the keys. Each part left a record per query: the sums of weighted values,
@@ -10,36 +37,83 @@ export const COMBINE_LANES = 64;
  * (Milakov and Gimelshein, 2018, section 3.1).
  *
  * `records` is `[slots, rows, head_dim + 2]`. The output is rows of O, or records again if `partial`. One invocation per
- * sum.
+ * sum; where O is f16 per word of a row, of which the first and the last may hold an element of another row, too, or what
+ * is none of O's: of those only the own bits are written.
  */
-export const combine: (params: { readonly partial: boolean }) => Kernel = variants(
-  ({ partial }: { readonly partial: boolean }) =>
-    defineKernel({
-      name: `attention/combine${partial ? ' partial' : ''}`,
-      storage: {
-        records: { access: 'read', type: 'array<f32>' },
-        o: { access: 'read_write', type: 'array<f32>' },
-      },
-      uniforms: { slots: 'u32', rows: 'u32', head_dim: 'u32', records_at: 'u32', o_at: 'u32', o_row: 'u32' },
-      code: /* wgsl */ `
-${softmaxFunctions}
+export const combine: (params: CombineParams) => Kernel = variants(({ form, partial }: CombineParams) =>
+  defineKernel({
+    name: `attention/combine${formName(form)}${partial ? ' partial' : ''}`,
+    storage: {
+      records: { access: 'read', type: 'array<f32>' },
+      o: { access: 'read_write', type: form === 'f16' ? 'array<atomic<u32>>' : 'array<f32>' },
+    },
+    uniforms: form === 'plain' ? UNIFORMS : ANY_UNIFORMS,
+    code: form === 'plain' ? plainCode(partial) : form === 'f32' ? codeOfElements : codeOfWords,
+  }),
+);
 
+/** Slots that are read at a time: what is on its way at once. */
+const AT_ONCE = 8;
+
+const START = /* wgsl */ `
 @compute @workgroup_size(${COMBINE_LANES})
 fn main(
   @builtin(workgroup_id) id: vec3u,
   @builtin(num_workgroups) grid: vec3u,
   @builtin(local_invocation_index) lane: u32,
 ) {
-  let index = group_index(id, grid) * ${COMBINE_LANES}u + lane;
+  let index = group_index(id, grid) * ${COMBINE_LANES}u + lane;`;
+
+const LARGEST = /* wgsl */ `
+  var largest = LOWEST;
+  for (var slot = 0u; slot < u.slots; slot++) {
+    largest = larger(largest, records[u.records_at + (slot * u.rows + row) * record + u.head_dim]);
+  }`;
+
+/** WGSL: the same for rows of any call, {@link AT_ONCE} slots at a time. Beyond the last slot it is the last again. */
+const ANY_LARGEST = /* wgsl */ `
+  var largest = LOWEST;
+  for (var slot = 0u; slot < u.slots; slot += ${AT_ONCE}u) {
+${repeat(AT_ONCE, (i) => `    let at${i} = u.records_at + (min(slot + ${i}u, u.slots - 1u) * u.rows + row) * record + u.head_dim;`)}
+${repeat(AT_ONCE, (i) => `    let largest${i} = records[at${i}];`)}
+${repeat(AT_ONCE, (i) => `    largest = larger(largest, largest${i});`)}
+  }`;
+
+/** WGSL: `total` and the sums of some columns, each declared before. */
+function sumSlots(columns: readonly { readonly sum: string; readonly column: string }[]): string {
+  return /* wgsl */ `
+  var total = 0.0;
+  for (var slot = 0u; slot < u.slots; slot += ${AT_ONCE}u) {
+${repeat(
+  AT_ONCE,
+  (i) => `    let at${i} = u.records_at + (min(slot + ${i}u, u.slots - 1u) * u.rows + row) * record;
+    let largest${i} = records[at${i} + u.head_dim];
+    let total${i} = records[at${i} + u.head_dim + 1u];
+${columns.map(({ sum, column }) => `    let ${sum}${i} = records[at${i} + ${column}];`).join('\n')}`,
+)}
+${repeat(
+  AT_ONCE,
+  (i) => `    let factor${i} = select(0.0, exponential(largest${i} - largest), slot + ${i}u < u.slots);
+    total += factor${i} * total${i};
+${columns.map(({ sum }) => `    ${sum} += select(0.0, factor${i} * ${sum}${i}, slot + ${i}u < u.slots);`).join('\n')}`,
+)}
+  }`;
+}
+
+/** WGSL: where a row of O begins. */
+const ROW_START = /* wgsl */ `
+  let query = row % u.queries;
+  let head = row / u.queries;
+  let at = u.o_at + head / u.batch_heads * u.o_batch + head % u.batch_heads * u.o_head + query * u.o_row;`;
+
+const plainCode = (partial: boolean): string => /* wgsl */ `
+${softmaxFunctions}
+${START}
   let row = index / u.head_dim;
   let d = index % u.head_dim;
   if (row >= u.rows) { return; }
   let record = u.head_dim + 2u;
-
-  var largest = LOWEST;
-  for (var slot = 0u; slot < u.slots; slot++) {
-    largest = larger(largest, records[u.records_at + (slot * u.rows + row) * record + u.head_dim]);
-  }
+${LARGEST}
   var sum = 0.0;
   var total = 0.0;
   for (var slot = 0u; slot < u.slots; slot++) {
@@ -59,6 +133,54 @@ fn main(
   }`
       : 'o[at + d] = quotient(sum, total);'
   }
-}`,
-    }),
-);
+}`;
+
+const codeOfElements = /* wgsl */ `
+${anySoftmaxFunctions('f32')}
+${START}
+  let row = index / u.head_dim;
+  let d = index % u.head_dim;
+  if (row >= u.rows) { return; }
+  let record = u.head_dim + 2u;
+${ANY_LARGEST}
+  var sum = 0.0;${sumSlots([{ sum: 'sum', column: 'd' }])}
+${ROW_START}
+  o[at + d] = quotient(sum, finished_total(total, query));
+}`;
+
+const codeOfWords = /* wgsl */ `
+${anySoftmaxFunctions('f32')}
+${halfBits}
+${START}
+  let words = u.head_dim / 2u + 1u;
+  let row = index / words;
+  if (row >= u.rows) { return; }
+  let record = u.head_dim + 2u;
+${ROW_START}
+  let word = at / 2u + index % words;
+  // Columns of the two halves; the first of a row may begin with the upper one.
+  let low = i32(2u * word) - i32(at);
+  let has_low = (low >= 0) & (low < i32(u.head_dim));
+  let has_high = low + 1 < i32(u.head_dim);
+  if (!(has_low | has_high)) { return; }
+${ANY_LARGEST}
+  let low_at = select(0u, u32(low), has_low);
+  let high_at = select(0u, u32(low + 1), has_high);
+  var low_sum = 0.0;
+  var high_sum = 0.0;${sumSlots([
+    { sum: 'low_sum', column: 'low_at' },
+    { sum: 'high_sum', column: 'high_at' },
+  ])}
+  let finished = finished_total(total, query);
+  let low_bits = half_bits(quotient(low_sum, finished));
+  let high_bits = half_bits(quotient(high_sum, finished)) << 16u;
+  if (has_low & has_high) {
+    atomicStore(&o[word], low_bits | high_bits);
+  } else if (has_low) {
+    atomicAnd(&o[word], 0xffff0000u);
+    atomicOr(&o[word], low_bits);
+  } else {
+    atomicAnd(&o[word], 0xffffu);
+    atomicOr(&o[word], high_bits);
+  }
+}`;

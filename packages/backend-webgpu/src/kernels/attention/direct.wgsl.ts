@@ -1,12 +1,25 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgsl.ts';
+import {
+  attentionFunctions,
+  elementAt,
+  type Form,
+  formName,
+  headOf,
+  inputs,
+  rowOf,
+  totalOf,
+  uniformsOf,
+} from './form.wgsl.ts';
 
 /** What tells the `direct` kernels apart. */
 export interface DirectParams {
   /** Neighbouring queries that an invocation computes, at most {@link MAX_QUERIES}. */
   readonly queries: number;
+  /** Of a form that is not `plain`: true. */
   readonly causal: boolean;
+  /** `f16` only where records are written. */
+  readonly form: Form;
   /** Writes records for `combine` in place of rows of O. */
   readonly partial: boolean;
 }
@@ -38,16 +51,25 @@ export function directKeys(headDim: number, iterations: number): number {
  * weighted values is added to what O holds, which is the sum over the keys before. So O is scaled to the largest score so
  * far until the end, when it is divided by the sum of the weights.
  */
-export const direct: (params: DirectParams) => Kernel = variants(({ queries, causal, partial }: DirectParams) => {
+export const direct: (params: DirectParams) => Kernel = variants((params: DirectParams) => {
+  const { queries, causal, form, partial } = params;
+  const isPlain = form === 'plain';
   // Without the mask, only keys beyond the last are hidden, and from all queries alike.
-  const isVisible = (i: number, j: number): string => `key + ${j}u < ${causal ? `visible${i}` : 'end'}`;
+  const isVisible = (i: number, j: number): string => {
+    if (!isPlain) return `(key + ${j}u >= first${i}) & (key + ${j}u < visible${i})`;
+    return `key + ${j}u < ${causal ? `visible${i}` : 'end'}`;
+  };
+  const score = (i: number, j: number): string =>
+    isPlain ? `u.scale * w${i}_${j}` : `finish_score(u.scale * w${i}_${j}, mask_row${i}, key + ${j}u)`;
+  const kRow = isPlain ? (j: number): string => `row${j}` : (j: number): string => `k_row${j}`;
+  const start = isPlain ? '0u' : 'begin';
   const terms = (i: number): string => Array.from({ length: KEYS }, (_, j) => `w${i}_${j} * v${j}`).join(' + ');
 
   const scores = `
 ${repeat(queries, (i) => repeat(KEYS, (j) => `    var w${i}_${j} = 0.0;`))}
     for (var d = 0u; d < head_dim; d++) {
-${repeat(queries, (i) => `      let q${i} = q[q${i}_at + d];`)}
-${repeat(KEYS, (j) => `      let k${j} = k[k_head + row${j} + d];`)}
+${repeat(queries, (i) => `      let q${i} = ${elementAt(form, 'q', `q${i}_at + d`)};`)}
+${repeat(KEYS, (j) => `      let k${j} = ${elementAt(form, 'k', `k_head + ${kRow(j)} + d`)};`)}
 ${repeat(queries, (i) => repeat(KEYS, (j) => `      w${i}_${j} += q${i} * k${j};`))}
     }`;
 
@@ -56,7 +78,7 @@ ${repeat(queries, (i) => repeat(KEYS, (j) => `      w${i}_${j} += q${i} * k${j};
     (i) => `    var now${i} = largest${i};
 ${repeat(
   KEYS,
-  (j) => `    w${i}_${j} = select(LOWEST, u.scale * w${i}_${j}, ${isVisible(i, j)});
+  (j) => `    w${i}_${j} = select(LOWEST, ${score(i, j)}, ${isVisible(i, j)});
     now${i} = larger(now${i}, w${i}_${j});`,
 )}
     let factor${i} = exponential(largest${i} - now${i});
@@ -72,38 +94,42 @@ ${repeat(
   // A hidden value may be infinite or NaN, and then a weight of 0 does not hide it.
   const values = causal
     ? `
-${repeat(KEYS, (j) => `      let v${j} = v[v_head + row${j} + d];`)}
+${repeat(KEYS, (j) => `      let v${j} = ${elementAt(form, 'v', `v_head + row${j} + d`)};`)}
 ${repeat(
   queries,
-  (i) => `      var o${i} = select(o[o${i}_at + d] * factor${i}, 0.0, key == 0u);
+  (i) => `      var o${i} = select(o[o${i}_at + d] * factor${i}, 0.0, key == ${start});
 ${repeat(KEYS, (j) => `      o${i} += select(0.0, w${i}_${j} * v${j}, ${isVisible(i, j)});`)}`,
 )}`
     : `
 ${repeat(KEYS, (j) => `      let v${j} = select(0.0, v[v_head + row${j} + d], ${isVisible(0, j)});`)}
 ${repeat(queries, (i) => `      let o${i} = select(o[o${i}_at + d] * factor${i}, 0.0, key == 0u) + (${terms(i)});`)}`;
 
+  // Rows of O have a place of their own, records are packed.
+  const isOwn = !isPlain && !partial;
   const finish = partial
     ? (i: number) => `
-    if (end == 0u) {
+    if (${isPlain ? 'end == 0u' : 'begin >= end'}) {
       for (var d = 0u; d < head_dim; d++) { o[o${i}_at + d] = 0.0; }
     }
     o[o${i}_at + u.head_dim] = largest${i};
     o[o${i}_at + u.head_dim + 1u] = total${i};`
-    : (i: number) => `
-    for (var d = 0u; d < head_dim; d++) { o[o${i}_at + d] = quotient(o[o${i}_at + d], total${i}); }`;
+    : (i: number) => `${
+        isPlain
+          ? ''
+          : `
+    let last${i} = ${totalOf(form, `total${i}`, `query${i}`)};`
+      }
+    for (var d = 0u; d < head_dim; d++) { o[o${i}_at + d] = quotient(o[o${i}_at + d], ${isPlain ? `total${i}` : `last${i}`}); }`;
 
   return defineKernel({
-    name: `attention/direct ${queries}x${KEYS}${causal ? ' causal' : ''}${partial ? ' partial' : ''}`,
+    name: `attention/direct ${queries}x${KEYS}${causal && isPlain ? ' causal' : ''}${formName(form)}${partial ? ' partial' : ''}`,
     storage: {
-      q: { access: 'read', type: 'array<f32>' },
-      k: { access: 'read', type: 'array<f32>' },
-      v: { access: 'read', type: 'array<f32>' },
+      ...inputs(form, false),
       o: { access: 'read_write', type: 'array<f32>' },
     },
-    uniforms: attentionUniforms,
+    uniforms: uniformsOf(form),
     code: /* wgsl */ `
-${softmaxFunctions}
-${maskFunction}
+${attentionFunctions(form)}
 
 @compute @workgroup_size(${DIRECT_LANES})
 fn main(
@@ -117,26 +143,26 @@ fn main(
   let block = number * ${DIRECT_LANES}u + lane;
   let head = block / blocks_per_head;
   // A bound of loops that is not a uniform alone: see is-set.wgsl.ts for why.
-  let head_dim = min(u.head_dim, arrayLength(&q));
+  let head_dim = min(u.head_dim, ${form === 'f16' ? '2u * ' : ''}arrayLength(&q));
   if (head >= u.heads) { return; }
   let query = block % blocks_per_head * ${queries}u;
-  let k_head = u.k_at + head * u.kv_head;
-  let v_head = u.v_at + head * u.kv_head;
+  let k_head = ${headOf(form, 'k')};
+  let v_head = ${headOf(form, 'v')};${isPlain ? '' : '\n  let q_head = q_start(head);'}
 
   // What is computed beyond the last query, a copy of it, is not stored.
 ${repeat(
   queries,
   (i) => `  let query${i} = min(query + ${i}u, u.queries - 1u);
-  let q${i}_at = u.q_at + (head * u.queries + query${i}) * u.head_dim;
-  let o${i}_at = u.o_at + (head * u.queries + query${i}) * u.o_row;
-  let visible${i} = visible_keys(query${i});
+  let q${i}_at = ${isPlain ? `u.q_at + (head * u.queries + query${i}) * u.head_dim` : `q_head + query${i} * u.q_row`};
+  let o${i}_at = ${isOwn ? `o_start(head) + query${i} * u.o_row` : `u.o_at + (head * u.queries + query${i}) * u.o_row`};
+  let visible${i} = visible_keys(query${i});${isPlain ? '' : `\n  let first${i} = first_visible(query${i});\n  let mask_row${i} = mask_row(head, query${i});`}
   var largest${i} = LOWEST;
   var total${i} = 0.0;`,
 )}
 
   let end = visible${queries - 1};
-  for (var key = 0u; key < end; key += ${KEYS}u) {
-${repeat(KEYS, (j) => `    let row${j} = min(key + ${j}u, end - 1u) * u.head_dim;`)}
+${isPlain ? '' : `  let begin = first0 / ${KEYS}u * ${KEYS}u;\n`}  for (var key = ${start}; key < end; key += ${KEYS}u) {
+${repeat(KEYS, (j) => `    let row${j} = min(key + ${j}u, end - 1u) * ${rowOf(form, 'v')};`)}${isPlain ? '' : `\n${repeat(KEYS, (j) => `    let k_row${j} = min(key + ${j}u, end - 1u) * u.k_row;`)}`}
 ${scores}
 ${weights}
     for (var d = 0u; d < head_dim; d++) {${values}

@@ -1,4 +1,5 @@
 import { repeat } from '../wgsl/repeat.ts';
+import { storedVector, totalOf } from './form.wgsl.ts';
 import { COMPONENTS, type FlashParams, ROWS } from './flash-tile.ts';
 
 /** Whether O is bound as vectors of four; records are not. */
@@ -12,12 +13,12 @@ fn quotients(sums: vec4f, total: f32) -> vec4f {
 }`;
 
 /** WGSL: the end of `flash`, which divides the sums of an invocation's rows and stores them, or stores records. */
-export function storeOutput({ tile, fit, partial }: FlashParams): string {
+export function storeOutput({ tile, fit, form, partial }: FlashParams): string {
   const { columns, across } = tile;
   const storeVector = (i: number, total: string, j: number): string => {
     const d = `4u * (lane_column + ${across * j}u)`;
     if (isWideOutput({ fit, partial })) {
-      const store = `o[(at + ${d}) / 4u] = quotients(o${i}_${j}, ${total});`;
+      const store = `o[(at + ${d}) / 4u] = ${storedVector(form, `quotients(o${i}_${j}, ${total})`)};`;
       return `    ${fit === 'full' ? store : `if (${d} < u.head_dim) { ${store} }`}`;
     }
     return repeat(4, (c) => {
@@ -34,9 +35,14 @@ export function storeOutput({ tile, fit, partial }: FlashParams): string {
       o[at + u.head_dim] = largest${g}.${component};
       o[at + u.head_dim + 1u] = total${g}.${component};
     }`;
-    return `  if (query${g} + ${i % 4}u < u.queries) {
-    let at = u.o_at + (row_at + query${g} + ${i % 4}u) * u.o_row;
-${repeat(columns / across / 4, (j) => storeVector(i, `total${g}.${component}`, j))}${partial ? extra : ''}
+    const query = `query${g} + ${i % 4}u`;
+    // Rows of O have a place of their own, records are packed.
+    const isOwn = form !== 'plain' && !partial;
+    const at = isOwn ? `o_start(head) + (${query}) * u.o_row` : `u.o_at + (row_at + ${query}) * u.o_row`;
+    const total = isOwn ? `last${i}` : `total${g}.${component}`;
+    return `  if (${query} < u.queries) {
+    let at = ${at};${isOwn ? `\n    let last${i} = ${totalOf(form, `total${g}.${component}`, query)};` : ''}
+${repeat(columns / across / 4, (j) => storeVector(i, total, j))}${partial ? extra : ''}
   }`;
   };
   return `  let row_at = (split * u.heads + head) * u.queries;

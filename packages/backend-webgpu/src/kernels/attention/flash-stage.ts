@@ -1,19 +1,22 @@
 import { repeat } from '../wgsl/repeat.ts';
 import type { Fit } from './flash-tile.ts';
+import { elementAt, type Form, rowOf, vectorAt } from './form.wgsl.ts';
 
 /** WGSL: `read_q`, `read_k`, `read_v`: four neighbouring elements of a row; zeros beyond its end. */
-export function readFunctions(fit: Fit): string {
-  return ['q', 'k', 'v'].map((name) => readFunction(name, fit)).join('\n');
+export function readFunctions(fit: Fit, form: Form): string {
+  return (['q', 'k', 'v'] as const).map((name) => readFunction(name, fit, form)).join('\n');
 }
 
-function readFunction(name: string, fit: Fit): string {
+function readFunction(name: 'q' | 'k' | 'v', fit: Fit, form: Form): string {
+  const row = rowOf(form, name);
+  const vector = vectorAt(form, name, `(head + row * ${row}) / 4u + four`);
   const body = {
-    full: `return ${name}[(head + row * u.head_dim) / 4u + four];`,
+    full: `return ${vector};`,
     wide: `if (4u * four >= u.head_dim) { return vec4f(); }
-  return ${name}[(head + row * u.head_dim) / 4u + four];`,
+  return ${vector};`,
     any: `var value = vec4f();
-  let at = head + row * u.head_dim + 4u * four;
-${repeat(4, (c) => `  if (4u * four + ${c}u < u.head_dim) { value[${c}] = ${name}[at + ${c}u]; }`)}
+  let at = head + row * ${row} + 4u * four;
+${repeat(4, (c) => `  if (4u * four + ${c}u < u.head_dim) { value[${c}] = ${elementAt(form, name, `at + ${c}u`)}; }`)}
   return value;`,
   }[fit];
   return `fn read_${name}(head: u32, row: u32, four: u32) -> vec4f {

@@ -1,3 +1,5 @@
+import type { Form } from './form.wgsl.ts';
+
 /** Shape of a workgroup's work. */
 export interface FlashTile {
   /** Queries of a workgroup, 8 an invocation; a multiple of 32. */
@@ -28,6 +30,7 @@ export type Fit = 'full' | 'wide' | 'any';
 export interface FlashParams {
   readonly tile: FlashTile;
   readonly fit: Fit;
+  readonly form: Form;
   /** Writes records for `combine` in place of rows of O. */
   readonly partial: boolean;
 }

@@ -1,9 +1,10 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
 import { isWideOutput, quotients, storeOutput } from './flash-output.ts';
+import { byFours, visibility } from './flash-visible.ts';
 import { keyOfSlot, readFunctions, stageRows, stageTransposed } from './flash-stage.ts';
+import { attentionFunctions, formName, headOf, inputs, outputType, uniformsOf } from './form.wgsl.ts';
 import { COMPONENTS, flashLanes, type FlashParams, PAD, panelsOf, ROWS } from './flash-tile.ts';
-import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgsl.ts';
 
 /**
  * softmax(scale * Q K^T) V for a block of queries of one head per workgroup, which walks along the keys in tiles and
@@ -26,7 +27,9 @@ import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgs
  * weight is exp(-2^104). Where the operands have infinities or NaN, exp has to make 0 and NaN of them, which is not granted;
  * conformance tests it.
  */
-export const flash: (params: FlashParams) => Kernel = variants(({ tile, fit, partial }: FlashParams) => {
+export const flash: (params: FlashParams) => Kernel = variants((params: FlashParams) => {
+  const { tile, fit, form, partial } = params;
+  const isPlain = form === 'plain';
   const { queries, keys, columns, across, depth, chunk, unroll, ahead } = tile;
   const lanes = flashLanes(tile);
   const panels = panelsOf(tile);
@@ -82,22 +85,27 @@ export const flash: (params: FlashParams) => Kernel = variants(({ tile, fit, par
       return `          rows_tile[${slot / unroll}u + lane_column / ${unroll}u][lane_column % ${unroll}u][lane_row + ${down * g}u] = vec4f(${values});`;
     });
   };
-  const visible = repeat(2, (g) => `      let visible${g} = visible_to_four(query${g});`);
+  const { visible, isSeen, isRowSeen } = visibility(form);
+  const keysOf = (n: number): string => `tile + 4u * (lane_column + ${across * n}u) + vec4u(0u, 1u, 2u, 3u)`;
+  const finishScores = `
+    if (is_set(u.capped | u.masked, lane)) {
+${eachRow((i, g) => {
+  const row = `mask_row(head, query${g} + ${i % 4}u)`;
+  return repeat(keyVectors, (n) => `      s${i}_${n} = finish_scores(s${i}_${n}, ${row}, ${keysOf(n)});`);
+})}
+    }`;
   const perChunk = chunk / across;
 
   return defineKernel({
-    name: `attention/flash ${queries}x${keys}x${columns} ${fit}${partial ? ' partial' : ''}`,
+    name: `attention/flash ${queries}x${keys}x${columns} ${fit}${formName(form)}${partial ? ' partial' : ''}`,
     storage: {
-      q: { access: 'read', type: fit === 'any' ? 'array<f32>' : 'array<vec4f>' },
-      k: { access: 'read', type: fit === 'any' ? 'array<f32>' : 'array<vec4f>' },
-      v: { access: 'read', type: fit === 'any' ? 'array<f32>' : 'array<vec4f>' },
-      o: { access: 'read_write', type: isWideOutput({ fit, partial }) ? 'array<vec4f>' : 'array<f32>' },
+      ...inputs(form, fit !== 'any'),
+      o: { access: 'read_write', type: outputType(form, isWideOutput({ fit, partial })) },
     },
-    uniforms: { ...attentionUniforms, splits: 'u32', split_keys: 'u32' },
+    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
     code: /* wgsl */ `
-${softmaxFunctions}
-${maskFunction}
-${readFunctions(fit)}
+${attentionFunctions(form)}
+${readFunctions(fit, form)}
 ${quotients}
 
 // Columns of Q, weights, or numbers on their way across a row: [number][four rows]
@@ -118,7 +126,7 @@ fn only(scores: vec4f, is_visible: vec4<bool>) -> vec4f { return select(vec4f(LO
 fn visible_to_four(query: u32) -> vec4u {
   return vec4u(visible_keys(query), visible_keys(query + 1u), visible_keys(query + 2u), visible_keys(query + 3u));
 }
-
+${isPlain ? '' : byFours}
 fn is_special(x: vec4f) -> bool { return any((bitcast<vec4u>(x) & vec4u(INFINITY)) == vec4u(INFINITY)); }
 
 @compute @workgroup_size(${lanes})
@@ -135,9 +143,9 @@ fn main(
   let head = select(number / u.splits / blocks, number / u.splits % u.heads, u.causal != 0u);
   let block = select(number / u.splits % blocks, blocks - 1u - number / u.splits / u.heads, u.causal != 0u);
   let first_query = block * ${queries}u;
-  let q_head = u.q_at + head * u.queries * u.head_dim;
-  let k_head = u.k_at + head * u.kv_head;
-  let v_head = u.v_at + head * u.kv_head;
+  let q_head = ${headOf(form, 'q')};
+  let k_head = ${headOf(form, 'k')};
+  let v_head = ${headOf(form, 'v')};
 
   let warp = lane / 32u;
   let lane_row = warp / ${across / 8}u * 4u + lane % 32u / 8u;
@@ -151,8 +159,14 @@ ${repeat(
 )}
   let seen_by_all = visible_keys(first_query);
   let seen_by_any = visible_keys(min(first_query + ${queries}u, u.queries) - 1u);
-  let begin = split * u.split_keys;
-  let end = min(begin + u.split_keys, seen_by_any);
+${
+  isPlain
+    ? `  let begin = split * u.split_keys;
+  let end = min(begin + u.split_keys, seen_by_any);`
+    : `  let hidden_from_some = first_visible(min(first_query + ${queries}u, u.queries) - 1u);
+  let begin = max(split * u.split_keys, first_visible(first_query) / ${keys}u * ${keys}u);
+  let end = min((split + 1u) * u.split_keys, seen_by_any);`
+}
 ${repeat(ROWS, (i) => repeat(vectors, (j) => `  var o${i}_${j} = vec4f();`))}
 ${repeat(registers, (index) => `  var x${index} = vec4f();`)}
 
@@ -160,7 +174,7 @@ ${repeat(registers, (index) => `  var x${index} = vec4f();`)}
   let chunk = min(${chunk}u, u.split_keys);
 ${ahead ? fetchScores('begin', '0u') : ''}
   for (var tile = begin; tile < end; tile += ${keys}u) {
-    let is_inner = tile + ${keys}u <= seen_by_all;
+    let is_inner = ${isPlain ? `tile + ${keys}u <= seen_by_all` : `(tile >= hidden_from_some) & (tile + ${keys}u <= seen_by_all)`};
 ${repeat(ROWS, (i) => repeat(keyVectors, (n) => `    var s${i}_${n} = vec4f();`))}
     for (var column = 0u; column < u.head_dim; column += ${depth}u) {
 ${ahead ? '' : fetchScores('tile', 'column')}
@@ -182,13 +196,11 @@ ${scoreProducts}
       }
     }
 
-${eachRow((i) => repeat(keyVectors, (n) => `    s${i}_${n} *= u.scale;`))}
+${eachRow((i) => repeat(keyVectors, (n) => `    s${i}_${n} *= u.scale;`))}${isPlain ? '' : finishScores}
     if (!is_inner) {
 ${visible}
-${repeat(keyVectors, (n) => `      let key${n} = tile + 4u * (lane_column + ${across * n}u) + vec4u(0u, 1u, 2u, 3u);`)}
-${eachRow((i, g, x) =>
-  repeat(keyVectors, (n) => `      s${i}_${n} = only(s${i}_${n}, key${n} < vec4u(visible${g}.${x}));`),
-)}
+${repeat(keyVectors, (n) => `      let key${n} = ${keysOf(n)};`)}
+${eachRow((i, g, x) => repeat(keyVectors, (n) => `      s${i}_${n} = only(s${i}_${n}, ${isSeen(`key${n}`, g, x)});`))}
     }
     workgroupBarrier();
 ${repeat(
@@ -274,7 +286,7 @@ ${repeat(vectors, (j) => {
   return `          let b${j} = stage[${block}u + row / ${unroll}u][row % ${unroll}u][${column}];`;
 })}
 ${eachRow((i, g, x) =>
-  repeat(vectors, (j) => `          o${i}_${j} += select(vec4f(), a${g}.${x} * b${j}, key < visible${g}.${x});`),
+  repeat(vectors, (j) => `          o${i}_${j} += select(vec4f(), a${g}.${x} * b${j}, ${isRowSeen(g, x)});`),
 )}
         }
       }
@@ -289,7 +301,7 @@ ${repeat(2, (g) => `  total${g} = vec4f();`)}
 ${repeat(2, (g) => `    total${g} += rows_tile[i / ${unroll}u][i % ${unroll}u][lane_row + ${down * g}u];`)}
   }
 
-${storeOutput({ tile, fit, partial })}
+${storeOutput(params)}
 }`,
   });
 });

@@ -1,17 +1,17 @@
-import type { ResolvedAttention } from '@concord/backend-core/implement';
-import { isBackendError } from '@concord/backend-core';
+import { type CheckedAttention, OPS } from '@concord/backend-core/implement';
+import { type AttentionShape, isBackendError, type MaskField } from '@concord/backend-core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fakeSpan, PlanRecorder } from '../../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../../test/support/traits.ts';
-import type { DeviceTraits, Span, StorageBuffer } from '../recorder.ts';
+import type { DeviceTraits, Span } from '../recorder.ts';
 import { FLASH_TILES } from './choose-variant.ts';
 import { directKeys } from './direct.wgsl.ts';
 import { flashBytes } from './flash-tile.ts';
 import { planAttention } from './plan.ts';
 import { tiledWorkgroupBytes } from './tiled.wgsl.ts';
 
-type Shape = Pick<ResolvedAttention<StorageBuffer>, 'batch' | 'heads' | 'seqQ' | 'seqKv' | 'headDim' | 'causal'>;
+type Shape = Omit<AttentionShape & MaskField, 'scale'>;
 
 const SHAPE: Shape = { batch: 2, heads: 16, seqQ: 2048, seqKv: 2048, headDim: 64, causal: false };
 
@@ -21,12 +21,13 @@ interface Planned extends PlanRecorder {
 
 function planned(traits: DeviceTraits, change: Partial<Shape> = {}): Planned {
   const shape = { ...SHAPE, ...change };
-  const { batch, heads, seqQ, seqKv, headDim } = shape;
   const recorder = new PlanRecorder({ ...traits, maxBufferBytes: 2 ** 40 });
-  const [queries, keys] = [seqQ, seqKv].map((rows) => 4 * batch * heads * rows * headDim) as [number, number];
-  const [q, k, v, o] = [fakeSpan(queries), fakeSpan(keys), fakeSpan(keys), fakeSpan(queries)] as const;
-  planAttention({ ...shape, scale: 0.125, q, k, v, o, dtype: 'f32', operands: [], opName: 'attention' }, recorder);
-  return Object.assign(recorder, { o });
+  const checked = OPS.attention.check({ ...shape, scale: 0.125 }, false) as CheckedAttention;
+  const operands = Object.fromEntries(
+    checked.operands.map(({ name, dtype, elements }) => [name, fakeSpan((dtype === 'f16' ? 2 : 4) * elements)]),
+  ) as Record<'q' | 'k' | 'v' | 'o', Span>;
+  planAttention({ ...checked, ...operands, opName: 'attention' }, recorder);
+  return Object.assign(recorder, { o: operands.o });
 }
 
 const kernels = (recorder: PlanRecorder): readonly string[] =>
@@ -52,22 +53,83 @@ describe('on a GPU', () => {
     expect(kernels(planned(TEST_DEVICES.defaults, { headDim: 160 }))).toEqual(['tiled 32x64x256']);
     for (const headDim of [64, 128, 256]) {
       for (const queries of [16, 32]) {
-        expect(tiledWorkgroupBytes({ queries, headDim, partial: true })).toBeLessThanOrEqual(16_384);
+        expect(tiledWorkgroupBytes({ queries, headDim })).toBeLessThanOrEqual(16_384);
       }
     }
   });
 
   it('few queries and many keys: the keys are split', () => {
-    const recorder = planned(TEST_DEVICES.gpu, { batch: 1, heads: 8, seqQ: 1, seqKv: 8192 });
+    const recorder = planned(TEST_DEVICES.gpu, { batch: 1, heads: 8, seqQ: 8, seqKv: 8192 });
     expect(kernels(recorder)).toEqual(['tiled 16x64x64 partial', 'combine']);
     const [tiles, merge] = recorder.launches;
     expect(tiles?.uniforms).toMatchObject({ splits: 16, split_keys: 512, o_row: 66 });
     expect(tiles?.groups).toBe(128);
-    expect(merge?.uniforms).toMatchObject({ slots: 16, rows: 8, o_row: 64 });
+    expect(merge?.uniforms).toMatchObject({ slots: 16, rows: 64, o_row: 64 });
   });
 
   it('few queries and few keys: they are not', () => {
-    expect(kernels(planned(TEST_DEVICES.gpu, { batch: 1, heads: 1, seqQ: 1, seqKv: 300 }))).toEqual(['tiled 16x64x64']);
+    expect(kernels(planned(TEST_DEVICES.gpu, { batch: 1, heads: 1, seqQ: 8, seqKv: 300 }))).toEqual(['tiled 16x64x64']);
+  });
+
+  it.each([
+    [512, 8, 64],
+    [4096, 16, 256],
+    [64, 1, 64],
+  ])('one query of 12 heads and %i keys: all of the device reads', (seqKv, splits, splitKeys) => {
+    const recorder = planned(TEST_DEVICES.gpu, { batch: 1, heads: 12, seqQ: 1, seqKv });
+    const [attend] = recorder.launches;
+    expect(attend?.uniforms).toMatchObject({ splits, split_keys: splitKeys });
+    expect(attend?.groups).toBe(12 * splits);
+    const [name, ...rest] = kernels(recorder);
+    expect(name).toMatch(/^decode 1x256x64 full any f32/);
+    expect(rest).toEqual(splits > 1 ? ['combine any f32'] : []);
+  });
+
+  it.each([
+    ['grouped heads are read once', { heads: 32, kvHeads: 8 }, 'decode 4x64x64 full any f32 partial', 8 * 22],
+    ['heads of a few queries too', { heads: 8, kvHeads: 4, seqQ: 4 }, 'decode 8x32x64 full any f32 partial', 4 * 43],
+    ['in blocks of 8 rows', { heads: 16, kvHeads: 1 }, 'decode 8x32x64 full any f32 partial', 2 * 64],
+    ['f16', { heads: 32, kvHeads: 8, dtype: 'f16' }, 'decode 4x64x64 full any f16 partial', 8 * 22],
+  ] as const)('%s', (_, change, name, groups) => {
+    const recorder = planned(TEST_DEVICES.gpu, { batch: 1, seqQ: 1, seqKv: 8192, causal: false, ...change });
+    expect(kernels(recorder)[0]).toBe(name);
+    expect(recorder.launches[0]?.groups).toBe(groups);
+  });
+});
+
+describe('fields of a call', () => {
+  const few = { batch: 1, heads: 2, seqQ: 100, seqKv: 100 };
+  const wide = 'flash 32x64x64 full';
+
+  it.each([
+    ['a call that says what is the default', { kvHeads: 2, causal: true, causalOffset: 0 }, wide],
+    ['a softcap', { softcap: 3 }, `${wide} any f32`],
+    ['a window', { window: 5 }, `${wide} any f32`],
+    ['a mask', { mask: { strides: [0, 0, 100, 1] as const } }, `${wide} any f32`],
+    ['rows apart', { strides: { v: [0, 6800, 68] as const } }, `${wide} any f32`],
+    ['rows at no multiple of four', { strides: { v: [0, 6600, 66] as const } }, 'flash 32x64x64 any any f32'],
+    ['f16', { dtype: 'f16' as const }, `${wide} any f16`],
+  ])('%s', (_, change, name) => {
+    expect(kernels(planned(TEST_DEVICES.gpu, { ...few, ...change }))).toEqual([name]);
+  });
+
+  it('f16 rows that share words go through records', () => {
+    expect(kernels(planned(TEST_DEVICES.gpu, { ...few, headDim: 63, dtype: 'f16' }))).toEqual([
+      'flash 32x64x64 any any f16 partial',
+      'combine any f16',
+    ]);
+  });
+
+  it('only keys that some query sees are bound', () => {
+    const change = { ...few, seqQ: 1, seqKv: 5000, causal: true, causalOffset: 3999, window: 100 };
+    const [attend] = planned(TEST_DEVICES.gpu, change).launches;
+    expect(attend?.uniforms).toMatchObject({ keys: 100, see_begin: 0, see_end: 100 });
+    expect(attend?.storage['k']?.byteLength).toBe(4 * (5000 + 100) * 64);
+  });
+
+  it('queries that see nothing are told', () => {
+    const [attend] = planned(TEST_DEVICES.gpu, { ...few, causal: true, causalOffset: -10 }).launches;
+    expect(attend?.uniforms).toMatchObject({ seeing_begin: 10, seeing_end: 100, see_end: -9 });
   });
 });
 

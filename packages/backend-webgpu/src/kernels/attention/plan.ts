@@ -1,29 +1,44 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedAttention } from '@concord/backend-core/implement';
-import type { Kernel } from '../kernel.ts';
 import { apartFrom, bindable, bindingSlack, slice } from '../operands.ts';
-import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
+import type { Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { pickVariant } from '@concord/variants';
 import {
-  attentionKernels,
+  anyForm,
   type AttentionSizes,
   type AttentionVariant,
   launchOf,
   maxKeys,
   variantsFor,
+  writesRows,
 } from './choose-variant.ts';
 import { combine, COMBINE_LANES } from './combine.wgsl.ts';
+import { elementBytes, type Form } from './form.wgsl.ts';
+import {
+  type Geometry,
+  geometryOf,
+  keyHull,
+  keysOf,
+  maskHull,
+  queryHull,
+  type QueryWindow,
+  type RowStrides,
+  type Window,
+} from './geometry.ts';
+import { cutCall } from './windows.ts';
 
+export { attentionKernels as allKernels } from './all-kernels.ts';
 export { VARIANT_IDS } from './choose-variant.ts';
 
 /** Numbers behind the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
+/** Queries and keys are numbered by 31 bits. */
+const MOST_ROWS = 2 ** 31;
 
 /**
  * attention: `softmax(scale * Q K^T) V` per batch and head, in as many launches as it takes for each piece of an operand
- * to fit a binding: as many heads as fit, or of one head as many queries. When not even the keys of one head fit, when they
- * are too many for a software device, or to keep a GPU busy when there are few queries, the keys are taken in parts
- * whose outcomes are merged.
+ * to fit a binding. When not even the keys of one head fit, when they are too many for a software device, or to keep a GPU
+ * busy when there are few queries, the keys are taken in parts whose outcomes are merged.
  *
  * @param choose - gives the kernel for a window; tests and measurements have their own
  * @throws {BackendError} UNSUPPORTED when two records of a row, of head_dim + 2 numbers, do not fit a binding
@@ -33,144 +48,158 @@ export function planAttention(
   recorder: Recorder,
   choose: Chooser = chooseVariant,
 ): void {
-  const { batch, heads, seqQ, seqKv, headDim, causal, o } = call;
-  const plan = new AttentionPlan(
-    call,
-    {
-      q: apartFrom(o, call.q, recorder),
-      k: apartFrom(o, call.k, recorder),
-      v: apartFrom(o, call.v, recorder),
-    },
-    recorder,
-    choose,
-  );
-  const { limit } = plan;
-  const keysPerPart = Math.min(maxKeys(headDim, recorder.traits), Math.floor(limit / headDim));
-  const inParts = keysPerPart < (causal ? Math.min(seqQ, seqKv) : seqKv);
-  const rowSize = inParts ? 2 * (headDim + RECORD_EXTRA) : headDim;
-  if (rowSize > limit) {
+  const geometry = geometryOf(call);
+  const { headDim, form, seqQ, seqKv } = geometry;
+  const { maxBindingBytes, storageAlignment } = recorder.traits;
+  const bytes = maxBindingBytes - bindingSlack(storageAlignment);
+  const room = {
+    operand: Math.floor(bytes / elementBytes(form)),
+    numbers: Math.floor(bytes / 4),
+    keys: maxKeys(headDim, recorder.traits),
+  };
+  const record = headDim + RECORD_EXTRA;
+  const recordRows = (inParts: boolean): number => (inParts ? 2 * record : form === 'f16' ? record : 0);
+  const cut = cutCall(geometry, room, recordRows);
+  const rowSize = Math.max(headDim, recordRows(cut.keysPerPart < keysOf(geometry, whole(geometry)).keys));
+  if (rowSize > room.numbers) {
     throw new BackendError(
       'UNSUPPORTED',
-      `attention with head_dim ${headDim} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * limit}`,
+      `attention with head_dim ${headDim} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * room.numbers}`,
     );
   }
-  const headsPerWindow = Math.max(1, Math.floor(limit / Math.max(seqQ * rowSize, seqKv * headDim)));
-  const queriesPerWindow = Math.min(seqQ, Math.floor(limit / rowSize));
-  for (let head = 0; head < batch * heads; head += headsPerWindow) {
-    for (let query = 0; query < seqQ; query += queriesPerWindow) {
-      const window: QueryWindow = {
-        head,
-        heads: Math.min(headsPerWindow, batch * heads - head),
-        query,
-        queries: Math.min(queriesPerWindow, seqQ - query),
-      };
-      if (inParts) plan.attendInParts(window, keysPerPart);
-      else plan.attend(window);
-    }
+  if (Math.max(seqQ, seqKv) >= MOST_ROWS) {
+    throw new BackendError(
+      'UNSUPPORTED',
+      `attention of ${seqQ} queries and ${seqKv} keys: they are numbered by 31 bits`,
+    );
   }
+  const plan = new AttentionPlan(call, geometry, room.numbers, recorder, choose);
+  for (const window of cut.windows) plan.attend(window, cut.keysPerPart);
 }
+
+const whole = ({ batch, heads, seqQ }: Geometry): QueryWindow => ({
+  ...{ batch: 0, batches: batch, head: 0, heads, query: 0, queries: seqQ },
+});
 
 function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVariant {
   return pickVariant(recorder, variantsFor(sizes, recorder.traits));
 }
 
-/** Every kernel of attention for a device. */
-export function allKernels(traits: DeviceTraits): readonly Kernel[] {
-  return attentionKernels(traits);
-}
-
 /** Chooses the kernel for a window. */
 type Chooser = (sizes: AttentionSizes, recorder: Recorder) => AttentionVariant;
-
-/** Some heads and their queries, or some of the queries of one head. */
-interface QueryWindow {
-  readonly head: number;
-  readonly heads: number;
-  readonly query: number;
-  readonly queries: number;
-}
-
-/** And some of their keys. */
-interface Window extends QueryWindow {
-  readonly key: number;
-  readonly keys: number;
-}
 
 interface Inputs {
   readonly q: Span;
   readonly k: Span;
   readonly v: Span;
+  /** Anything where there is no mask. */
+  readonly mask: Span;
 }
 
 /** The launches of one call. */
 class AttentionPlan {
-  /** Most elements of an operand that fit a binding wherever they begin. */
-  readonly limit: number;
+  /** Most float32 numbers that fit a binding wherever they begin. */
+  readonly #room: number;
   readonly #call: ResolvedAttention<StorageBuffer>;
+  readonly #geometry: Geometry;
   readonly #inputs: Inputs;
   readonly #recorder: Recorder;
   readonly #chooser: Chooser;
 
-  constructor(call: ResolvedAttention<StorageBuffer>, inputs: Inputs, recorder: Recorder, chooser: Chooser) {
-    const { maxBindingBytes, storageAlignment } = recorder.traits;
-    this.limit = Math.floor((maxBindingBytes - bindingSlack(storageAlignment)) / 4);
+  constructor(
+    call: ResolvedAttention<StorageBuffer>,
+    geometry: Geometry,
+    room: number,
+    recorder: Recorder,
+    chooser: Chooser,
+  ) {
+    const [q, k, v] = [call.q, call.k, call.v].map((input) => apartFrom(call.o, input, recorder)) as [Span, Span, Span];
+    this.#inputs = { q, k, v, mask: call.mask === undefined ? q : apartFrom(call.o, call.mask, recorder) };
+    this.#room = room;
     this.#call = call;
-    this.#inputs = inputs;
+    this.#geometry = geometry;
     this.#recorder = recorder;
     this.#chooser = chooser;
   }
 
-  /** All keys of a window's queries. */
-  attend(queryWindow: QueryWindow): void {
-    const { headDim, seqQ, seqKv, causal } = this.#call;
-    // Keys beyond the last query are hidden, and not bound: they need not fit.
-    const keys = causal ? Math.min(seqQ, seqKv) : seqKv;
-    const window: Window = { ...queryWindow, key: 0, keys };
-    const record = headDim + RECORD_EXTRA;
-    const rows = window.heads * window.queries;
+  /** A window of queries and all that they see. */
+  attend(queries: QueryWindow, keysPerPart: number): void {
+    const window: Window = { ...queries, ...keysOf(this.#geometry, queries) };
+    if (window.keys > keysPerPart) {
+      this.#attendInParts(window, keysPerPart);
+      return;
+    }
     const variant = this.#choose(window);
-    const splits = Math.min(variant.splits, Math.floor(this.limit / (rows * record)));
-    if (splits <= 1) {
+    const rows = rowsOf(window);
+    const splits = Math.min(variant.splits, Math.floor(this.#room / (rows * this.#record)));
+    if (splits <= 1 && writesRows(variant, this.#geometry.form, this.#isWide(window))) {
       this.#launch(variant, window, this.#rows(window), { partial: false, splits: 1 });
       return;
     }
-    const records = this.#recorder.scratch(4 * splits * rows * record);
-    const slots = this.#launch(variant, window, records, { partial: true, splits });
-    this.#combine(records, slots, window, this.#rows(window), { partial: false });
+    const records = this.#recorder.scratch(4 * Math.max(1, splits) * rows * this.#record);
+    const slots = this.#launch(variant, window, records, { partial: true, splits: Math.max(1, splits) });
+    this.#combine(records, slots, window, this.#rows(window), { partial: false, isPlain: variant.kind !== 'decode' });
   }
 
   /** All keys of a window's queries, some at a time. What the parts so far came to is kept as a record per row. */
-  attendInParts(window: QueryWindow, keysPerPart: number): void {
-    const { causal, seqKv, headDim } = this.#call;
-    const end = causal ? Math.min(seqKv, window.query + window.queries) : seqKv;
-    const slotBytes = 4 * window.heads * window.queries * (headDim + RECORD_EXTRA);
+  #attendInParts(window: Window, keysPerPart: number): void {
+    const end = window.key + window.keys;
+    const slotBytes = 4 * rowsOf(window) * this.#record;
     let records = this.#recorder.scratch(2 * slotBytes);
     let merged = this.#recorder.scratch(2 * slotBytes);
-    for (let key = 0; key < end; key += keysPerPart) {
+    for (let key = window.key; key < end; key += keysPerPart) {
       const part = { ...window, key, keys: Math.min(keysPerPart, end - key) };
-      const isFirst = key === 0;
+      const isFirst = key === window.key;
       const isLast = key + keysPerPart >= end;
-      const slots = isFirst ? 1 : 2;
       const slot = slice(records, isFirst ? 0 : slotBytes, slotBytes);
-      const isAll = isFirst && isLast;
-      this.#launch(this.#choose(part), part, isAll ? this.#rows(window) : slot, { partial: !isAll, splits: 1 });
+      this.#launch(this.#choose(part), part, slot, { partial: true, splits: 1 });
       if (isFirst) continue;
-      this.#combine(records, slots, window, isLast ? this.#rows(window) : slice(merged, 0, slotBytes), {
-        partial: !isLast,
-      });
+      const to = isLast ? this.#rows(window) : slice(merged, 0, slotBytes);
+      this.#combine(records, 2, window, to, { partial: !isLast });
       [records, merged] = [merged, records];
     }
   }
 
-  /** The rows of O of a window. */
-  #rows({ head, heads, query, queries }: QueryWindow): Span {
-    const { seqQ, headDim, o } = this.#call;
-    return slice(o, 4 * (head * seqQ + query) * headDim, 4 * heads * queries * headDim);
+  get #record(): number {
+    return this.#geometry.headDim + RECORD_EXTRA;
   }
 
-  #choose({ heads, queries, keys }: Window): AttentionVariant {
-    const { headDim, causal } = this.#call;
-    return this.#chooser({ heads, queries, keys, headDim, causal }, this.#recorder);
+  /** The rows of O of a window, from the first to the last. */
+  #rows(window: QueryWindow): Span {
+    const { o, headDim, form } = this.#geometry;
+    return this.#piece(this.#call.o, queryHull(o, headDim, window), elementBytes(form));
+  }
+
+  #piece(operand: Span, { first, elements }: { first: number; elements: number }, bytes: number): Span {
+    return slice(operand, bytes * first, bytes * elements);
+  }
+
+  #choose(window: Window): AttentionVariant {
+    const { headDim, form } = this.#geometry;
+    const { causal } = this.#call;
+    const sizes = { heads: window.batches * window.heads, queries: window.queries, keys: window.keys };
+    return this.#chooser({ ...sizes, headDim, causal, form, group: this.#groupOf(window) }, this.#recorder);
+  }
+
+  /** Heads of a window that share keys: a window of one head is not of a group. */
+  #groupOf({ heads }: QueryWindow): number {
+    return heads === 1 ? 1 : this.#geometry.group;
+  }
+
+  /** Whether each row begins and ends at a multiple of four elements. */
+  #isWide(window: Window, { partial = false } = {}): boolean {
+    const { q, k, v, o, headDim, form } = this.#geometry;
+    const bytes = elementBytes(form);
+    const isAligned = ({ byteOffset }: Span, strides: RowStrides): boolean =>
+      byteOffset % (4 * bytes) === 0 && strides.every((stride) => stride % 4 === 0);
+    const [queries, keys] = [queryHull(q, headDim, window), keyHull(k, this.#geometry, window)];
+    return (
+      headDim % 4 === 0 &&
+      isAligned(this.#piece(this.#inputs.q, queries, bytes), q) &&
+      isAligned(this.#piece(this.#inputs.k, keys, bytes), k) &&
+      isAligned(this.#piece(this.#inputs.v, keyHull(v, this.#geometry, window), bytes), v) &&
+      (partial || isAligned(this.#rows(window), o))
+    );
   }
 
   /** Gives the number of splits, which is at most what was asked for. */
@@ -180,68 +209,136 @@ class AttentionPlan {
     output: Span,
     { partial, splits }: { readonly partial: boolean; readonly splits: number },
   ): number {
-    const { seqQ, seqKv, headDim, causal, scale } = this.#call;
-    const { head, heads, query, queries, key, keys } = window;
-    const { traits } = this.#recorder;
-    const rows = (operand: Span, first: number, count: number) =>
-      bindable(slice(operand, 4 * first * headDim, 4 * count * headDim), traits.storageAlignment);
-    const q = rows(this.#inputs.q, head * seqQ + query, heads * queries);
-    const k = rows(this.#inputs.k, head * seqKv + key, (heads - 1) * seqKv + keys);
-    const v = rows(this.#inputs.v, head * seqKv + key, (heads - 1) * seqKv + keys);
-    const o = bindable(output, traits.storageAlignment);
-    const wide = headDim % 4 === 0 && [q, k, v, o].every(({ byteOffset }) => byteOffset % 16 === 0);
-    const launch = launchOf(variant, { heads, queries, keys, headDim, causal }, { splits, partial, wide });
+    const geometry = this.#geometry;
+    const { headDim, mask } = geometry;
+    const { causal, scale } = this.#call;
+    const { batches, queries, keys } = window;
+    const form = variant.kind === 'decode' ? anyForm(geometry.form) : geometry.form;
+    const bytes = elementBytes(form);
+    const bind = (span: Span) => bindable(span, this.#recorder.traits.storageAlignment);
+    const q = bind(this.#piece(this.#inputs.q, queryHull(geometry.q, headDim, window), bytes));
+    const k = bind(this.#piece(this.#inputs.k, keyHull(geometry.k, geometry, window), bytes));
+    const v = bind(this.#piece(this.#inputs.v, keyHull(geometry.v, geometry, window), bytes));
+    const o = bind(output);
+    const masking = mask === undefined ? q : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), 4));
+    const group = this.#groupOf(window);
+    const sizes = { heads: batches * window.heads, queries, keys };
+    const launch = launchOf(
+      variant,
+      { ...sizes, headDim, causal, form: geometry.form, group },
+      { splits, partial, wide: this.#isWide(window, { partial }) },
+    );
+    const places = {
+      q_at: q.byteOffset / bytes,
+      k_at: k.byteOffset / bytes,
+      v_at: v.byteOffset / bytes,
+      o_at: o.byteOffset / (partial ? 4 : bytes),
+    };
+    const common = { ...sizes, head_dim: headDim, causal: causal ? 1 : 0, scale, ...places };
+    const rest = { splits: launch.splits, split_keys: launch.splitKeys };
+    const own =
+      form === 'plain'
+        ? {
+            first_query: window.query,
+            first_key: window.key,
+            kv_head: window.heads > 1 ? geometry.k[1] : 0,
+            o_row: headDim + (partial ? RECORD_EXTRA : 0),
+          }
+        : this.#anyUniforms(window, { group, partial, maskAt: masking.byteOffset / 4 });
     this.#recorder.launch({
       kernel: launch.kernel,
-      storage: { q: q.span, k: k.span, v: v.span, o: o.span },
+      storage: { q: q.span, k: k.span, v: v.span, ...(form === 'plain' ? {} : { mask: masking.span }), o: o.span },
       groups: launch.groups,
       variant: variant.id,
-      uniforms: {
-        heads,
-        queries,
-        keys,
-        head_dim: headDim,
-        first_query: query,
-        first_key: key,
-        causal: causal ? 1 : 0,
-        scale,
-        q_at: q.byteOffset / 4,
-        k_at: k.byteOffset / 4,
-        v_at: v.byteOffset / 4,
-        kv_head: heads > 1 ? seqKv * headDim : 0,
-        o_at: o.byteOffset / 4,
-        o_row: headDim + (partial ? RECORD_EXTRA : 0),
-        splits: launch.splits,
-        split_keys: launch.splitKeys,
-      },
+      uniforms: { ...common, ...own, ...rest },
     });
     return launch.splits;
+  }
+
+  /** Uniforms of kernels for any call, beyond those of all. */
+  #anyUniforms(
+    window: Window,
+    { group, partial, maskAt }: { readonly group: number; readonly partial: boolean; readonly maskAt: number },
+  ): Readonly<Record<string, number>> {
+    const { q, k, v, o, mask, sight, headDim } = this.#geometry;
+    const { softcap } = this.#call;
+    const strides = (name: string, [batch, head, row]: RowStrides) => ({
+      [`${name}_batch`]: window.batches > 1 ? batch : 0,
+      [`${name}_head`]: window.heads > 1 ? head : 0,
+      [`${name}_row`]: row,
+    });
+    const seeing = window.query - window.key;
+    return {
+      batch_heads: window.heads,
+      group,
+      ...strides('q', q),
+      ...strides('k', k),
+      ...strides('v', v),
+      ...strides('o', o),
+      ...(partial ? { o_row: headDim + RECORD_EXTRA } : {}),
+      see_begin: seeing + sight.first,
+      see_end: seeing + sight.end,
+      ...this.#blindUniforms(window),
+      capped: softcap > 0 ? 1 : 0,
+      softcap,
+      // Where that overflows, products with it are as good as infinite.
+      softcap_inverse: softcap > 0 ? Math.min(1 / softcap, 2 ** 126) : 0,
+      mask_at: maskAt,
+      mask_batch: window.batches > 1 ? (mask?.[0] ?? 0) : 0,
+      mask_head: window.heads > 1 ? (mask?.[1] ?? 0) : 0,
+      mask_query: window.queries > 1 ? (mask?.[2] ?? 0) : 0,
+      mask_key: window.keys > 1 ? (mask?.[3] ?? 0) : 0,
+    };
+  }
+
+  /** The queries of a window that see a key of the whole call. */
+  #blindUniforms({ query, queries }: QueryWindow): Readonly<Record<string, number>> {
+    const { sight, seqKv, mask } = this.#geometry;
+    const clamp = (value: number): number => Math.max(0, Math.min(queries, value - query));
+    return {
+      seeing_begin: clamp(1 - sight.end),
+      seeing_end: clamp(seqKv - sight.first),
+      masked: mask === undefined ? 0 : 1,
+    };
   }
 
   #combine(
     records: Span,
     slots: number,
-    { heads, queries }: QueryWindow,
+    window: QueryWindow,
     output: Span,
-    params: { readonly partial: boolean },
+    { partial, isPlain = true }: { readonly partial: boolean; readonly isPlain?: boolean },
   ): void {
-    const { headDim } = this.#call;
+    const { headDim, o } = this.#geometry;
+    const own = isPlain ? this.#geometry.form : anyForm(this.#geometry.form);
+    const form: Form = partial ? 'plain' : own;
     const { storageAlignment } = this.#recorder.traits;
-    const rows = heads * queries;
-    const from = bindable(slice(records, 0, 4 * slots * rows * (headDim + RECORD_EXTRA)), storageAlignment);
+    const rows = rowsOf(window);
+    const from = bindable(slice(records, 0, 4 * slots * rows * this.#record), storageAlignment);
     const to = bindable(output, storageAlignment);
+    const units = form === 'f16' ? Math.floor(headDim / 2) + 1 : headDim;
+    const any = {
+      queries: window.queries,
+      batch_heads: window.heads,
+      o_batch: window.batches > 1 ? o[0] : 0,
+      o_head: window.heads > 1 ? o[1] : 0,
+      ...this.#blindUniforms(window),
+    };
     this.#recorder.launch({
-      kernel: combine(params),
+      kernel: combine({ form, partial }),
       storage: { records: from.span, o: to.span },
-      groups: Math.ceil((rows * headDim) / COMBINE_LANES),
+      groups: Math.ceil((rows * units) / COMBINE_LANES),
       uniforms: {
         slots,
         rows,
         head_dim: headDim,
         records_at: from.byteOffset / 4,
-        o_at: to.byteOffset / 4,
-        o_row: headDim + (params.partial ? RECORD_EXTRA : 0),
+        o_at: to.byteOffset / elementBytes(form),
+        o_row: form === 'plain' ? headDim + (partial ? RECORD_EXTRA : 0) : o[2],
+        ...(form === 'plain' ? {} : any),
       },
     });
   }
 }
+
+const rowsOf = ({ batches, heads, queries }: QueryWindow): number => batches * heads * queries;

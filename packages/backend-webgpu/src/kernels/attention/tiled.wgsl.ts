@@ -1,6 +1,17 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgsl.ts';
+import { byFours } from './flash-visible.ts';
+import {
+  attentionFunctions,
+  elementAt,
+  type Form,
+  formName,
+  headOf,
+  inputs,
+  rowOf,
+  totalOf,
+  uniformsOf,
+} from './form.wgsl.ts';
 
 /** What tells the `tiled` kernels apart. */
 export interface TiledParams {
@@ -8,6 +19,8 @@ export interface TiledParams {
   readonly queries: number;
   /** Largest head dimension, a multiple of 64: the columns of O that a workgroup keeps. */
   readonly headDim: number;
+  /** `f16` only where records are written. */
+  readonly form: Form;
   /** Writes records for `combine` in place of rows of O. */
   readonly partial: boolean;
 }
@@ -22,7 +35,7 @@ const ACROSS = 16;
 export const tiledLanes = ({ queries }: Pick<TiledParams, 'queries'>): number => (ACROSS * queries) / 4;
 
 /** Lengths of the arrays in workgroup memory, in vectors of 4. */
-function layout({ queries, headDim }: TiledParams) {
+function layout({ queries, headDim }: Pick<TiledParams, 'queries' | 'headDim'>) {
   // Columns of Q and K, and rows of V, that are in workgroup memory at a time.
   const depth = queries === 32 ? 8 : 16;
   const valueRows = (queries === 32 ? 1024 : 2048) / headDim;
@@ -41,7 +54,7 @@ function layout({ queries, headDim }: TiledParams) {
 }
 
 /** Bytes of workgroup memory. */
-export function tiledWorkgroupBytes(params: TiledParams): number {
+export function tiledWorkgroupBytes(params: Pick<TiledParams, 'queries' | 'headDim'>): number {
   const { stage, weights, rows } = layout(params);
   return 16 * (stage + weights + rows);
 }
@@ -63,7 +76,21 @@ export function tiledWorkgroupBytes(params: TiledParams): number {
  * neighbouring invocations read and write neighbouring addresses; vectors of 4 queries hold neighbours.
  */
 export const tiled: (params: TiledParams) => Kernel = variants((params: TiledParams) => {
-  const { queries, headDim, partial } = params;
+  const { queries, headDim, form, partial } = params;
+  const isPlain = form === 'plain';
+  const load = (name: 'q' | 'k' | 'v', rows: string): string => {
+    const at = `select(0u, first + row * ${rowOf(form, name)} + d, is_there)`;
+    return `fn load_${name}(first: u32, row: u32, d: u32) -> f32 {
+  let is_there = (row < u.${rows}) & (d < u.head_dim);
+  return select(0.0, ${elementAt(form, name, at)}, is_there);
+}`;
+  };
+  const isSeen = (keys: string, i: number): string =>
+    isPlain
+      ? `${keys} < vec4u(visible[${i}])`
+      : `(${keys} >= vec4u(first_seen[${i}])) & (${keys} < vec4u(visible[${i}]))`;
+  const score = (i: number): string =>
+    isPlain ? `u.scale * score${i}` : `finish_scores(u.scale * score${i}, mask_row(head, query + ${i}u), keys)`;
   const { depth, valueRows, queryPitch, keyPitch, stage, weights, rows } = layout(params);
   const lanes = tiledLanes(params);
   const down = queries / 4;
@@ -71,23 +98,22 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
   // Vectors of O in each row that an invocation has.
   const vectors = columnVectors / ACROSS;
 
+  // Rows of O have a place of their own, records are packed.
+  const isOwn = !isPlain && !partial;
   const products = (term: (i: number, vector: number) => string): string => `
         let weight = weight_tile[(first + row) * ${queryPitch}u + lane_row];
 ${repeat(vectors, (j) => `        let v${j} = stage[row * ${columnVectors}u + lane_column + ${j * ACROSS}u];`)}
 ${repeat(4, (i) => repeat(vectors, (j) => `        o${i}_${j} += ${term(i, j)};`))}`;
 
   return defineKernel({
-    name: `attention/tiled ${queries}x${TILE_KEYS}x${headDim}${partial ? ' partial' : ''}`,
+    name: `attention/tiled ${queries}x${TILE_KEYS}x${headDim}${formName(form)}${partial ? ' partial' : ''}`,
     storage: {
-      q: { access: 'read', type: 'array<f32>' },
-      k: { access: 'read', type: 'array<f32>' },
-      v: { access: 'read', type: 'array<f32>' },
+      ...inputs(form, false),
       o: { access: 'read_write', type: 'array<f32>' },
     },
-    uniforms: { ...attentionUniforms, splits: 'u32', split_keys: 'u32' },
+    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
     code: /* wgsl */ `
-${softmaxFunctions}
-${maskFunction}
+${attentionFunctions(form)}
 
 // Columns of Q, and behind them of K; or rows of V.
 var<workgroup> stage: array<vec4f, ${stage}>;
@@ -96,27 +122,18 @@ var<workgroup> weight_tile: array<vec4f, ${weights}>;
 // [column of invocations][query]: numbers on their way across a row.
 var<workgroup> row_values: array<vec4f, ${rows}>;
 
-fn load_q(first: u32, row: u32, d: u32) -> f32 {
-  let is_there = (row < u.queries) & (d < u.head_dim);
-  return select(0.0, q[select(0u, first + row * u.head_dim + d, is_there)], is_there);
-}
+${load('q', 'queries')}
 
-fn load_k(first: u32, row: u32, d: u32) -> f32 {
-  let is_there = (row < u.keys) & (d < u.head_dim);
-  return select(0.0, k[select(0u, first + row * u.head_dim + d, is_there)], is_there);
-}
+${load('k', 'keys')}
 
-fn load_v(first: u32, row: u32, d: u32) -> f32 {
-  let is_there = (row < u.keys) & (d < u.head_dim);
-  return select(0.0, v[select(0u, first + row * u.head_dim + d, is_there)], is_there);
-}
+${load('v', 'keys')}
 
 fn exponentials(x: vec4f) -> vec4f {
   return vec4f(exponential(x.x), exponential(x.y), exponential(x.z), exponential(x.w));
 }
 
 fn largest_of(x: vec4f) -> f32 { return larger(larger(x.x, x.y), larger(x.z, x.w)); }
-
+${isPlain ? '' : byFours}
 @compute @workgroup_size(${lanes})
 fn main(
   @builtin(workgroup_id) id: vec3u,
@@ -129,9 +146,9 @@ fn main(
   let blocks = (u.queries + ${queries - 1}u) / ${queries}u;
   let first_query = number / u.splits % blocks * ${queries}u;
   let head = number / u.splits / blocks;
-  let q_head = u.q_at + head * u.queries * u.head_dim;
-  let k_head = u.k_at + head * u.kv_head;
-  let v_head = u.v_at + head * u.kv_head;
+  let q_head = ${headOf(form, 'q')};
+  let k_head = ${headOf(form, 'k')};
+  let v_head = ${headOf(form, 'v')};
 
   let lane_row = lane / ${ACROSS}u;
   let lane_column = lane % ${ACROSS}u;
@@ -144,8 +161,15 @@ fn main(
   );
   let seen_by_all = visible_keys(first_query);
   let seen_by_any = visible_keys(min(first_query + ${queries}u, u.queries) - 1u);
-  let begin = split * u.split_keys;
-  let end = min(begin + u.split_keys, seen_by_any);
+${
+  isPlain
+    ? `  let begin = split * u.split_keys;
+  let end = min(begin + u.split_keys, seen_by_any);`
+    : `  let first_seen = first_to_four(query);
+  let hidden_from_some = first_visible(min(first_query + ${queries}u, u.queries) - 1u);
+  let begin = max(split * u.split_keys, first_visible(first_query) / ${TILE_KEYS}u * ${TILE_KEYS}u);
+  let end = min((split + 1u) * u.split_keys, seen_by_any);`
+}
 
   // Of rows query .. query + 3, one component each.
   var largest = vec4f(LOWEST);
@@ -186,7 +210,7 @@ ${repeat(4, (i) => `        score${i} += a[${i}] * b;`)}
     }
 
     let keys = tile + lane_column + vec4u(0u, ${ACROSS}u, ${2 * ACROSS}u, ${3 * ACROSS}u);
-${repeat(4, (i) => `    score${i} = select(vec4f(LOWEST), u.scale * score${i}, keys < vec4u(visible[${i}]));`)}
+${repeat(4, (i) => `    score${i} = select(vec4f(LOWEST), ${score(i)}, ${isSeen('keys', i)});`)}
     row_values[lane_column * ${down}u + lane_row] =
       vec4f(${[0, 1, 2, 3].map((i) => `largest_of(score${i})`).join(', ')});
     workgroupBarrier();
@@ -200,7 +224,7 @@ ${repeat(4, (i) => `    score${i} = select(vec4f(LOWEST), u.scale * score${i}, k
     total *= factor;
 ${repeat(
   4,
-  (i) => `    let weight${i} = select(vec4f(), exponentials(score${i} - now[${i}]), keys < vec4u(visible[${i}]));
+  (i) => `    let weight${i} = select(vec4f(), exponentials(score${i} - now[${i}]), ${isSeen('keys', i)});
     total[${i}] += (weight${i}.x + weight${i}.y) + (weight${i}.z + weight${i}.w);
 ${repeat(vectors, (j) => `    o${i}_${j} *= factor[${i}];`)}`,
 )}
@@ -223,13 +247,13 @@ ${repeat(
         );
       }
       workgroupBarrier();
-      if (tile + first + ${valueRows}u <= seen_by_all) {
+      if (${isPlain ? `tile + first + ${valueRows}u <= seen_by_all` : `(tile + first >= hidden_from_some) & (tile + first + ${valueRows}u <= seen_by_all)`}) {
         for (var row = 0u; row < ${valueRows}u; row++) {${products((i, j) => `weight[${i}] * v${j}`)}
         }
       } else {
         // A hidden value may be infinite or NaN, and then a weight of 0 does not hide it.
         for (var row = 0u; row < ${valueRows}u; row++) {
-          let is_visible = vec4u(tile + first + row) < visible;${products(
+          let is_visible = ${isPlain ? 'vec4u(tile + first + row) < visible' : '(vec4u(tile + first + row) >= first_seen) & (vec4u(tile + first + row) < visible)'};${products(
             (i, j) => `select(vec4f(), weight[${i}] * v${j}, is_visible[${i}])`,
           )}
         }
@@ -247,13 +271,13 @@ ${repeat(
 ${repeat(
   4,
   (i) => `  if (query + ${i}u < u.queries) {
-    let at = u.o_at + (row_at + ${i}u) * u.o_row;
+    let at = ${isOwn ? `o_start(head) + (query + ${i}u) * u.o_row` : `u.o_at + (row_at + ${i}u) * u.o_row`};${isOwn ? `\n    let last${i} = ${totalOf(form, `total[${i}]`, `query + ${i}u`)};` : ''}
 ${repeat(vectors, (j) =>
   repeat(
     4,
     (part) => `    {
       let d = lane_column + ${j * ACROSS + part * columnVectors}u;
-      if (d < u.head_dim) { o[at + d] = ${partial ? `o${i}_${j}[${part}]` : `quotient(o${i}_${j}[${part}], total[${i}])`}; }
+      if (d < u.head_dim) { o[at + d] = ${partial ? `o${i}_${j}[${part}]` : `quotient(o${i}_${j}[${part}], ${isOwn ? `last${i}` : `total[${i}]`})`}; }
     }`,
   ),
 )}${

@@ -1,23 +1,28 @@
-import type { ResolvedAttention } from '@concord/backend-core/implement';
+import { type AttentionShape, f16BitsToF32, f32ToF16Bits, type MaskField } from '@concord/backend-core';
+import { type CheckedAttention, OPS, type ResolvedAttention } from '@concord/backend-core/implement';
 import { attentionReference } from '@concord/backend-cpu/reference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { download, upload } from '../../../test/support/device-values.ts';
 import { WebGpuClient } from '../../client/webgpu-client.ts';
 import type { StorageBuffer } from '../recorder.ts';
-import { type AttentionVariant, DIRECT_QUERIES, FLASH_TILES, TILED_COLUMNS, TILED_QUERIES } from './choose-variant.ts';
+import {
+  type AttentionVariant,
+  DECODE_COLUMNS,
+  DECODE_ROWS,
+  DIRECT_QUERIES,
+  FLASH_TILES,
+  TILED_COLUMNS,
+  TILED_QUERIES,
+} from './choose-variant.ts';
 import { planAttention } from './plan.ts';
 
 // Which kernel runs depends on the device and on the shape. Here each runs on the device at hand, whatever that is.
 
-interface Shape {
-  readonly heads: number;
-  readonly seqQ: number;
-  readonly seqKv: number;
-  readonly headDim: number;
-  readonly causal?: boolean;
+type Shape = Omit<AttentionShape & MaskField, 'batch' | 'scale'> & {
+  readonly batch?: number;
   /** Elements in front of Q. */
   readonly lead?: number;
-}
+};
 
 let client: WebGpuClient;
 beforeAll(async () => {
@@ -29,44 +34,78 @@ function numbers(length: number, seed: number): Float32Array {
   return Float32Array.from({ length }, (_, i) => (Math.imul(i + seed, 0x9e3779b1) >>> 8) / 2 ** 23 - 1);
 }
 
-async function check(variant: AttentionVariant, shape: Shape): Promise<void> {
-  const { heads, seqQ, seqKv, headDim, causal = false, lead = 0 } = shape;
-  const [q, k, v] = [
-    numbers(heads * seqQ * headDim, 1),
-    numbers(heads * seqKv * headDim, 5),
-    numbers(heads * seqKv * headDim, 9),
+async function check(variant: AttentionVariant, { lead = 0, ...given }: Shape): Promise<void> {
+  const shape = { batch: 1, ...given, scale: 0.3 };
+  const checked = OPS.attention.check(shape, false) as CheckedAttention;
+  const { batch, heads, kvHeads, seqQ, seqKv, headDim, causal, causalOffset, dtype } = checked;
+  const lengthOf = (name: string): number => checked.operands.find((each) => each.name === name)?.elements ?? 0;
+  const round = dtype === 'f16' ? (x: number): number => f16BitsToF32(f32ToF16Bits(x)) : (x: number): number => x;
+  const [q, k, v] = ['q', 'k', 'v'].map((name, i) => numbers(lengthOf(name), 4 * i + 1).map(round)) as [
+    Float32Array,
+    Float32Array,
+    Float32Array,
   ];
+  const mask = numbers(lengthOf('mask'), 7).map((x) => (x > 0.5 ? -Infinity : x));
   // Hidden keys and values must not matter.
-  if (causal && seqKv > seqQ) {
-    for (let head = 0; head < heads; head++) {
-      k.fill(Number.NaN, (head * seqKv + seqQ) * headDim, (head + 1) * seqKv * headDim);
-      v.fill(Infinity, (head * seqKv + seqQ) * headDim, (head + 1) * seqKv * headDim);
+  const firstHidden = seqQ + causalOffset;
+  const { kStrides, vStrides } = checked;
+  for (let head = 0; causal && head < batch * kvHeads; head++) {
+    for (let key = Math.max(0, firstHidden); key < seqKv; key++) {
+      const at = ([x, y, z]: typeof kStrides): number =>
+        Math.floor(head / kvHeads) * x + (head % kvHeads) * y + key * z;
+      k.fill(Number.NaN, at(kStrides), at(kStrides) + headDim);
+      v.fill(Infinity, at(vStrides), at(vStrides) + headDim);
     }
   }
-  if (causal) v[(seqQ - 1) * headDim] = Infinity;
-  const sizes = { batch: 1, heads, seqQ, seqKv, headDim, causal, scale: 0.3 };
+  if (causal && given.mask === undefined) v[Math.min(seqKv, Math.max(1, firstHidden) - 1) * vStrides[2]] = Infinity;
   const operands = {
-    q: upload(client, q, { lead }),
-    k: upload(client, k),
-    v: upload(client, v),
-    o: upload(client, numbers(q.length, 3)),
+    q: upload(client, q, { lead, dtype }),
+    k: upload(client, k, { dtype }),
+    v: upload(client, v, { dtype }),
+    ...(given.mask === undefined ? {} : { mask: upload(client, mask) }),
+    o: upload(client, numbers(lengthOf('o'), 3), { dtype }),
   };
-  const call: ResolvedAttention<StorageBuffer> = {
-    ...sizes,
-    ...operands,
-    dtype: 'f32',
-    operands: [],
-    opName: 'attention',
-  };
+  const call: ResolvedAttention<StorageBuffer> = { ...checked, ...operands, opName: 'attention' };
   client.record('attention', (recorder) => {
     planAttention(call, recorder, () => variant);
   });
-  const got = await download(client, operands.o);
+  const got = await download(client, operands.o, dtype);
   for (const { buffer } of Object.values(operands)) client.deallocate(buffer.id);
-  const { value } = attentionReference(sizes, q, k, v);
-  const isClose = (x: number, y: number): boolean => Object.is(x, y) || Math.abs(x - y) < 1e-5;
-  const wrong = [...value].flatMap((want, i) => (isClose(got[i] as number, want) ? [] : [{ i, got: got[i], want }]));
+  const { value } = attentionReference(shape, q, k, v, mask);
+  const isClose = (x: number, y: number): boolean =>
+    Object.is(x, y) || Math.abs(x - y) < 1e-5 + (dtype === 'f16' ? 1e-3 * Math.abs(y) : 0);
+  const wrong = [...value].flatMap((want, i) => {
+    const [d, row] = [i % headDim, Math.floor(i / headDim)];
+    const head = Math.floor(row / seqQ);
+    const [x, y, z] = checked.oStrides;
+    const at = Math.floor(head / heads) * x + (head % heads) * y + (row % seqQ) * z + d;
+    return isClose(got[at] as number, want) ? [] : [{ i, got: got[at], want }];
+  });
   expect(wrong.slice(0, 3)).toEqual([]);
+}
+
+/** Calls of all forms for heads of a dimension: each field, and all of them. */
+function anyCalls(headDim: number, seqQ: number, seqKv: number): readonly Shape[] {
+  const plain = { heads: 4, seqQ, seqKv, headDim };
+  const interleaved = {
+    q: [seqQ * 4 * headDim, headDim, 4 * headDim],
+    k: [seqKv * 2 * headDim, headDim, 2 * headDim],
+  } as const;
+  const strides = { q: interleaved.q, k: interleaved.k, v: interleaved.k, o: interleaved.q };
+  const all: Shape = {
+    ...{ ...plain, batch: 2, kvHeads: 2, softcap: 2, causal: true, causalOffset: 20, window: 45, strides },
+    mask: { strides: [0, seqQ * seqKv, seqKv, 1] },
+  };
+  return [
+    { ...plain, kvHeads: 1 },
+    { ...plain, causal: true, causalOffset: 30, window: 40 },
+    { ...plain, causal: true, causalOffset: -Math.ceil(seqQ / 2) },
+    { ...plain, heads: 2, mask: { strides: [0, 0, seqKv, 1] } },
+    { ...plain, heads: 2, softcap: 1.5 },
+    all,
+    { ...all, dtype: 'f16' },
+    { ...plain, heads: 3, headDim: headDim - 1, causal: true, dtype: 'f16', lead: 1 },
+  ];
 }
 
 describe.each(FLASH_TILES.map((tile) => ({ name: `${tile.queries}x${tile.keys}x${tile.columns}`, tile })))(
@@ -92,6 +131,12 @@ describe.each(FLASH_TILES.map((tile) => ({ name: `${tile.queries}x${tile.keys}x$
     it('split along the keys', async () => {
       await check(flash(3), { heads: 2, seqQ: 5, seqKv: 600, headDim: columns });
     });
+
+    it('any call', async () => {
+      for (const splits of [1, 2]) {
+        for (const call of anyCalls(columns, queries + 9, keys + 40)) await check(flash(splits), call);
+      }
+    });
   },
 );
 
@@ -104,6 +149,12 @@ describe.each(TILED_QUERIES.flatMap((queries) => TILED_COLUMNS.map((headDim) => 
       await check(tiled(1), { heads: 2, seqQ: 70, seqKv: 150, headDim: tile.headDim - 3, causal: true });
       await check(tiled(2), { heads: 1, seqQ: 5, seqKv: 200, headDim: tile.headDim });
     });
+
+    it('any call', async () => {
+      for (const splits of [1, 2]) {
+        for (const call of anyCalls(tile.headDim, tile.queries + 3, 100)) await check(tiled(splits), call);
+      }
+    });
   },
 );
 
@@ -113,4 +164,29 @@ describe.each(DIRECT_QUERIES)('direct %i', (queries) => {
     await check(direct, { heads: 2, seqQ: 70, seqKv: 90, headDim: 13 });
     await check(direct, { heads: 2, seqQ: 20, seqKv: 50, headDim: 64, causal: true });
   });
+
+  it('any call', async () => {
+    const direct: AttentionVariant = { id: 'direct', kind: 'direct', queries, splits: 1 };
+    for (const call of anyCalls(12, 21, 60)) await check(direct, call);
+  });
 });
+
+describe.each(DECODE_ROWS.flatMap((rows) => DECODE_COLUMNS.map((columns) => ({ rows, columns }))))(
+  'decode $rows x $columns',
+  (tile) => {
+    const decode = (splits: number): AttentionVariant => ({ id: 'decode', kind: 'decode', tile, splits });
+
+    it.each([1, 3])('%i queries', async (seqQ) => {
+      for (const splits of [1, 3]) {
+        await check(decode(splits), { heads: 3, seqQ, seqKv: 300, headDim: tile.columns });
+        await check(decode(splits), { heads: 3, seqQ, seqKv: 70, headDim: tile.columns - 3, lead: 1 });
+        for (const call of anyCalls(tile.columns, seqQ, 290)) await check(decode(splits), call);
+      }
+    });
+
+    it('nothing but keys of weight 0 in a split', async () => {
+      const call = { heads: 2, seqQ: 1, seqKv: 500, headDim: tile.columns, causal: true, causalOffset: 490 };
+      await check(decode(4), { ...call, window: 30 });
+    });
+  },
+);

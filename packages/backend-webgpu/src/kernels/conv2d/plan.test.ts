@@ -19,7 +19,10 @@ function planned(traits: DeviceTraits, conv: Conv, isTogether = false): PlanReco
       }
     : { input: fakeSpan(inputBytes), filter: fakeSpan(filterBytes), output: fakeSpan(outputBytes) };
   const recorder = new PlanRecorder({ ...traits, maxBufferBytes: 2 ** 40 });
-  planConv2d({ ...spans, ...shape, dtype: 'f32', operands: [], opName: 'conv2dForward' }, recorder);
+  planConv2d(
+    { ...spans, ...shape, dtype: 'f32', operands: [], opName: 'conv2dForward', epilogue: undefined },
+    recorder,
+  );
   return recorder;
 }
 

@@ -42,7 +42,7 @@ async function check(
     filter: upload(client, values[1]),
     output: upload(client, integers(product(outputShape), 2)),
   };
-  const rest = { opName: 'conv2dForward', dtype: 'f32', operands: [] } as const;
+  const rest = { opName: 'conv2dForward', dtype: 'f32', operands: [], epilogue: undefined } as const;
   const call: ResolvedConv2d<StorageBuffer> = { ...rest, ...shape, ...operands };
   let windows = 0;
   client.record('conv2d', (recorder) => {

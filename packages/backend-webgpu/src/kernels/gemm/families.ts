@@ -8,7 +8,6 @@ import { finish } from './finish.wgsl.ts';
 import { matrixUnitsFamily } from './matrix-units.ts';
 import { matvecFamily } from './matvec.ts';
 import type { Product } from './product.ts';
-import { scale } from './scale.wgsl.ts';
 import { tiledFamily } from './tiled.ts';
 
 /**
@@ -18,7 +17,7 @@ import { tiledFamily } from './tiled.ts';
 const PRODUCT_FAMILIES: readonly ProductFamily[] = [matrixUnitsFamily, tiledFamily, directFamily, matvecFamily];
 
 /** Families that finish products, stand in for them, or try what they need. */
-const OTHER_FAMILIES: readonly KernelFamily[] = [finish, scale, f16RoundTripFamily];
+const OTHER_FAMILIES: readonly KernelFamily[] = [finish, f16RoundTripFamily];
 
 const FAMILIES: readonly KernelFamily[] = [...PRODUCT_FAMILIES, ...OTHER_FAMILIES];
 

@@ -17,7 +17,7 @@ function plan(m: number, n: number, k: number, given: Partial<Call> = {}, traits
   const strides = { batchCount, strideA: m * k, strideB: k * n, strideC: m * n };
   const span = (elements: number) => fakeSpan(batchCount * elements * 2);
   const operands = { a: span(m * k), b: span(k * n), c: span(m * n), operands: [] };
-  const plain = { opName: 'gemmF16', dtype: 'f16', alpha: 1, beta: 0, transA, transB } as const;
+  const plain = { opName: 'gemmF16', dtype: 'f16', alpha: 1, beta: 0, transA, transB, epilogue: undefined } as const;
   const picks: VariantPick[] = [];
   const recorder = Object.assign(new PlanRecorder(traits), { notePick: (pick: VariantPick) => picks.push(pick) });
   planGemm({ ...plain, ...sizes, ...strides, ...operands, ...given }, recorder);

@@ -32,13 +32,6 @@ export function panelSizes(product: Product, traits: DeviceTraits): PanelSizes {
   return sizes;
 }
 
-/** The largest panels of C alone that fit into a binding. */
-export function panelSizesOfOutput(shape: PanelSizes, c: Matrix, traits: DeviceTraits): PanelSizes {
-  const sizes: Sizes = { ...shape };
-  fit(sizes, c, 'm', 'n', bytesOfPanel(traits));
-  return sizes;
-}
-
 /** Most bytes of a panel's operand. */
 export function bytesOfPanel({ maxBindingBytes, storageAlignment }: DeviceTraits): number {
   return maxBindingBytes - bindingSlack(storageAlignment);

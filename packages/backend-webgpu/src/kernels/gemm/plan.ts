@@ -1,5 +1,4 @@
 import type { ResolvedGemm } from '@concord/backend-core/implement';
-import type { ResolvedScale } from '../built-in.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { pickVariant } from '@concord/variants';
 import { fusedEpilogue } from '../epilogue/fused-epilogue.ts';
@@ -7,9 +6,8 @@ import { planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
 import { appliesEpilogues, launchProduct, variantsFor } from './families.ts';
 import type { Variant } from './family.ts';
 import { finish } from './finish.wgsl.ts';
-import { bytesOfPanel, cuts, panels, panelSizes, panelSizesOfOutput } from './panels.ts';
-import { type Matrix, type Part, partOf, partOfMatrix, type Product, productOf } from './product.ts';
-import { scale } from './scale.wgsl.ts';
+import { bytesOfPanel, cuts, panels, panelSizes } from './panels.ts';
+import { type Matrix, type Part, partOf, type Product, productOf } from './product.ts';
 import { outputFormat } from './storage-formats.ts';
 
 /** Memory for sums in float32, made when it is first asked for. */
@@ -82,18 +80,6 @@ function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant
 
 function chooseVariant(product: Product, depth: number, recorder: Recorder): Variant {
   return pickVariant(recorder, variantsFor(product, depth, recorder.traits));
-}
-
-/** Plans what is left of a gemm with k = 0 or alpha = 0: `C = beta * C`. */
-export function planScale(call: ResolvedScale<StorageBuffer>, recorder: Recorder): void {
-  const { m, n, batchCount, beta, dtype } = call;
-  const whole = { m, n, k: 0, batchCount };
-  const c: Matrix = { span: call.c, dtype, ld: call.ldc, stride: call.strideC };
-  for (const part of panels(whole, panelSizesOfOutput(whole, c, recorder.traits))) {
-    const panel = partOfMatrix(c, part, part.row, part.column, part.m, part.n);
-    const sizes = { m: part.m, n: part.n, batchCount: part.batchCount };
-    scale.launch({ ...sizes, c: panel, beta, storage: {}, uniforms: { beta } }, recorder);
-  }
 }
 
 /** One panel of C with all of k, of which at most `depth` terms at a time fit into bindings. */

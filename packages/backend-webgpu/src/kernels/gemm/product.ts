@@ -97,7 +97,7 @@ export function partOf(product: Product, part: Part): Product {
 }
 
 /** Some rows and columns, as stored, of some matrices of a batch. */
-export function partOfMatrix(
+function partOfMatrix(
   matrix: Matrix,
   { batch, batchCount }: Pick<Part, 'batch' | 'batchCount'>,
   row: number,

@@ -5,7 +5,7 @@ import type { RawValue } from '../run/encode.ts';
 import { GraphScope } from '../run/graph-scope.ts';
 import { storeRaw } from '../run/operand-access.ts';
 import type { BindingSpec, OperandSpec } from '../run/operand-spec.ts';
-import { paramUniforms, type RunSpec, sizeName, storageOf, storeFunctions, uniformsOf } from '../run/run-spec.ts';
+import { paramUniforms, type RunSpec, sizeName, storageOf, accessFunctions, uniformsOf } from '../run/run-spec.ts';
 
 import { storedBits } from '../run/stored-bits.ts';
 import { NOWHERE, pointSource } from './point-source.ts';
@@ -55,7 +55,7 @@ export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLa
     uniforms: { count: 'u32', ...uniformsOf(spec) },
     params: paramUniforms(spec),
     code: /* wgsl */ `
-${storeFunctions(spec).join('\n')}
+${accessFunctions(spec).join('\n')}
 @compute @workgroup_size(${MAP_LANES})
 fn main(
   @builtin(workgroup_id) id: vec3u,

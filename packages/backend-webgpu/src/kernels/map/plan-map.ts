@@ -1,6 +1,7 @@
 import { pickVariant, sizeStep, type NamedVariant } from '@concord/variants';
 import type { Recorder } from '../recorder.ts';
 import type { BoundPiece, VectorLayout } from '../run/bind.ts';
+import type { BoundWindow } from '../run/cut.ts';
 import { kernelOfGraph } from '../run/kernels-of-graph.ts';
 import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
 import { DTYPE_BYTES, type OperandSpec } from '../run/operand-spec.ts';
@@ -37,8 +38,19 @@ const MOST_WASTE = 1 / 8;
 
 type MapSpec = RunSpec & MapLayout;
 
-/** Launches a kernel without folds over a piece. */
+/** Launches a kernel without folds over a piece, which is one window. */
 export function launchMap(
+  [window]: readonly BoundWindow[],
+  vectors: VectorLayout,
+  params: readonly number[],
+  recorder: Recorder,
+): boolean {
+  const { piece, bound } = window as BoundWindow;
+  launchPoints(piece, bound, vectors, params, recorder);
+  return true;
+}
+
+function launchPoints(
   piece: Piece,
   bound: BoundPiece,
   vectors: VectorLayout,

@@ -5,7 +5,7 @@ import { components, type RawValue } from '../run/encode.ts';
 import { GraphScope } from '../run/graph-scope.ts';
 import { loadRaw, storeRaw } from '../run/operand-access.ts';
 import type { BindingSpec, OperandSpec } from '../run/operand-spec.ts';
-import { paramUniforms, type RunSpec, sizeName, storageOf, storeFunctions, uniformsOf } from '../run/run-spec.ts';
+import { paramUniforms, type RunSpec, sizeName, storageOf, accessFunctions, uniformsOf } from '../run/run-spec.ts';
 import { storedBits } from '../run/stored-bits.ts';
 import { NOWHERE, pointSource } from './point-source.ts';
 
@@ -94,7 +94,7 @@ export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: 
     uniforms: { tiles_wide: 'u32', tiles_deep: 'u32', ...uniformsOf(spec) },
     params: paramUniforms(spec),
     code: /* wgsl */ `
-${storeFunctions(spec).join('\n')}
+${accessFunctions(spec).join('\n')}
 ${turned.map((input) => `var<workgroup> tile${input}: array<u32, ${wide * line}>;`).join('\n')}
 @compute @workgroup_size(${TILE_LANES})
 fn main(

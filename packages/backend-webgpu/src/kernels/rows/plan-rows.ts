@@ -2,13 +2,15 @@ import { phasesOf, type RowClass, rowClasses } from '@concord/kernel';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
-import type { BoundPiece, VectorLayout } from '../run/bind.ts';
+import type { VectorLayout } from '../run/bind.ts';
+import type { BoundWindow } from '../run/cut.ts';
 import { kernelOfGraph } from '../run/kernels-of-graph.ts';
 import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
 import type { Piece } from '../run/piece.ts';
 import { rowsKernel } from './rows.wgsl.ts';
 import { FIRST_PLACE, placeName, type RowsSpec } from './rows-spec.ts';
 import { planesBefore } from './scratch-code.ts';
+import type { TeamSpec } from './team.ts';
 
 /** How rows are spread over lanes, and in how many parts. */
 type Way = NamedVariant & RowClass & { readonly isAcross: boolean; readonly chunk: number };
@@ -33,60 +35,87 @@ const MOST_STEPS = 4096;
 /** Neighbouring columns of a workgroup, and the lanes that share each. */
 const COLUMNS = { alone: 64, wide: 32, team: 8 };
 
-/** Launches a kernel with folds over a piece of whole rows. */
+/**
+ * Launches a kernel with folds over a piece of whole rows, which lie in one window or more.
+ *
+ * @returns whether it could; not where the parts of its folds exceed a binding
+ */
 export function launchRows(
-  piece: Piece,
-  bound: BoundPiece,
+  windows: readonly BoundWindow[],
   vectors: VectorLayout,
   params: readonly number[],
   recorder: Recorder,
-): void {
-  const { rowRank, sizes } = piece;
+): boolean {
+  const { piece } = windows[0] as BoundWindow;
+  const { rowRank, sizes, geometry } = piece;
+  const { kernel } = geometry;
   const isAcross = vectors.axis < rowRank;
-  const product = (list: readonly number[]): number => list.reduce((all, size) => all * size, 1);
-  const [rowElements, length] = [product(sizes.slice(0, rowRank)), product(sizes.slice(rowRank))];
+  const rowElements = product(sizes.slice(0, rowRank));
   const rows = isAcross ? rowElements / vectors.width : rowElements;
-  const steps = isAcross ? length : length / vectors.width;
-  const way = chooseWay(piece, { rows, steps, isAcross, width: vectors.width }, recorder);
-  const base = specOf(piece, bound, vectors);
-  const { subgroupSize, hasSubgroups } = recorder.traits;
-  const team = {
-    team: way.team,
-    rows: way.rows,
-    isAcross,
-    subgroup: hasSubgroups && !isAcross && way.team > 1 ? subgroupSize : 0,
-  };
-  const uniforms = {
-    ...uniformValues(piece, bound, base, params),
-    ...rowUniforms(piece, rows, steps),
-  };
-  const spec = (stage: number | undefined): RowsSpec => ({
-    ...base,
-    team,
-    vectors: stage === undefined ? way.vectors : 0,
-    stage,
-  });
-  const kernel = (stage: number | undefined) =>
-    kernelOfGraph('rows', spec(stage), (name, own) => rowsKernel(`${name} ${way.id}`, own));
-  const parts = steps === 0 ? 1 : Math.ceil(steps / way.chunk);
+  const stepsOf = (window: Piece): number => product(window.sizes.slice(rowRank)) / (isAcross ? 1 : vectors.width);
+  const steps = Math.max(...windows.map((window) => stepsOf(window.piece)));
+  const isWindowed = windows.length > 1;
+  const way = chooseWay(piece, { rows, steps, isAcross, width: vectors.width, isWindowed }, recorder);
   const groups = Math.ceil(rows / way.rows);
-  if (parts === 1) {
-    launchPiece(recorder, bound, kernel(undefined), { uniforms, groups, variant: way.id });
-    return;
+  const launch = (
+    window: BoundWindow,
+    stage: number | undefined,
+    { count, uniforms, scratch }: { count: number; uniforms?: Record<string, number>; scratch?: Span },
+  ): void => {
+    const base = specOf(window.piece, window.bound, vectors);
+    const spec: RowsSpec = {
+      ...base,
+      team: teamOf(way, recorder.traits),
+      vectors: stage === undefined ? way.vectors : 0,
+      stage,
+    };
+    launchPiece(
+      recorder,
+      window.bound,
+      kernelOfGraph('rows', spec, (name, own) => rowsKernel(`${name} ${way.id}`, own)),
+      {
+        uniforms: {
+          ...uniformValues(window.piece, window.bound, base, params),
+          ...rowUniforms(window.piece, rows, stepsOf(window.piece)),
+          ...uniforms,
+        },
+        groups: count,
+        variant: way.id,
+        ...(scratch === undefined ? {} : { scratch }),
+      },
+    );
+  };
+  const parts = windows.map((window) => Math.max(1, Math.ceil(stepsOf(window.piece) / Math.max(1, way.chunk))));
+  const allParts = parts.reduce((sum, own) => sum + own, 0);
+  if (allParts === 1) {
+    launch(windows[0] as BoundWindow, undefined, { count: groups });
+    return true;
   }
-  const { folds } = phasesOf(piece.geometry.kernel);
-  const plane = parts * rowElements;
-  const scratch = recorder.scratch(Math.max(4, 4 * plane * planesBefore(base, folds.length)));
-  const hasElements = piece.geometry.kernel.outputs.some(({ level }) => level === 'element');
+  const { folds } = phasesOf(kernel);
+  const plane = allParts * rowElements;
+  const bytes = Math.max(4, 4 * plane * planesBefore({ graph: kernel }, folds.length));
+  if (bytes > recorder.traits.maxBindingBytes) return false;
+  const scratch = recorder.scratch(bytes);
+  const hasElements = kernel.outputs.some(({ level }) => level === 'element');
   for (let stage = 0; stage <= folds.length; stage++) {
-    const own = stage === folds.length && !hasElements ? 1 : parts;
-    launchPiece(recorder, bound, kernel(stage), {
-      uniforms: { ...uniforms, chunk: way.chunk, parts: own, first_part: 0, all_parts: parts, plane },
-      groups: groups * own,
-      variant: way.id,
-      scratch,
-    });
+    const storesRowsOnly = stage === folds.length && !hasElements;
+    let firstPart = 0;
+    for (const [index, window] of (storesRowsOnly ? windows.slice(0, 1) : windows).entries()) {
+      const own = storesRowsOnly ? 1 : (parts[index] as number);
+      const uniforms = { chunk: way.chunk, parts: own, first_part: firstPart, all_parts: allParts, plane };
+      launch(window, stage, { count: groups * own, uniforms, scratch });
+      firstPart += own;
+    }
   }
+  return true;
+}
+
+function product(sizes: readonly number[]): number {
+  return sizes.reduce((all, size) => all * size, 1);
+}
+
+function teamOf({ team, rows, isAcross }: Way, { hasSubgroups, subgroupSize }: DeviceTraits): TeamSpec {
+  return { team, rows, isAcross, subgroup: hasSubgroups && !isAcross && team > 1 ? subgroupSize : 0 };
 }
 
 interface Question {
@@ -94,6 +123,8 @@ interface Question {
   readonly steps: number;
   readonly isAcross: boolean;
   readonly width: 1 | 4;
+  /** The steps are those of the largest of several windows. */
+  readonly isWindowed: boolean;
 }
 
 function chooseWay(piece: Piece, question: Question, recorder: Recorder): Way {
@@ -104,7 +135,7 @@ function chooseWay(piece: Piece, question: Question, recorder: Recorder): Way {
   return pickVariant(recorder, { shapeClass, candidates, preferred: candidates[0] as Way });
 }
 
-function rowWays(piece: Piece, { rows, steps, width }: Question, traits: DeviceTraits): readonly Way[] {
+function rowWays(piece: Piece, { rows, steps, width, isWindowed }: Question, traits: DeviceTraits): readonly Way[] {
   const { kernel } = piece.geometry;
   const { folds } = phasesOf(kernel);
   const hasElements = kernel.outputs.some(({ level }) => level === 'element');
@@ -121,7 +152,7 @@ function rowWays(piece: Piece, { rows, steps, width }: Question, traits: DeviceT
   return classes.map((rowClass): Way => {
     const own = rowClass.team === 1 ? 'rows/lane' : rowClass.vectors === 0 ? 'rows/again' : 'rows/registers';
     const chunk = chunkOf({ rows, steps, width, team: rowClass.team }, traits);
-    if (chunk >= steps) return { ...rowClass, id: own, isAcross: false, chunk: steps };
+    if (chunk >= steps && !isWindowed) return { ...rowClass, id: own, isAcross: false, chunk: steps };
     // In parts, rows are read by as many lanes as there are.
     const team =
       rowClass.team === 1 ? rowClass : { team: Math.min(256, traits.maxInvocations), rows: 1, vectors: 0 as const };
@@ -134,7 +165,7 @@ function rowWays(piece: Piece, { rows, steps, width }: Question, traits: DeviceT
   });
 }
 
-function columnWays({ rows, steps, width }: Question, traits: DeviceTraits): readonly Way[] {
+function columnWays({ rows, steps, width, isWindowed }: Question, traits: DeviceTraits): readonly Way[] {
   const alone = { team: 1, rows: COLUMNS.alone, vectors: 0 as const, isAcross: true };
   const across = powerUpTo(Math.min(COLUMNS.wide, rows));
   const team = {
@@ -145,7 +176,8 @@ function columnWays({ rows, steps, width }: Question, traits: DeviceTraits): rea
   };
   const way = (kind: typeof alone, id: string): Way => {
     const chunk = chunkOf({ rows, steps, width, team: kind.team }, traits);
-    return chunk >= steps ? { ...kind, id, chunk: steps } : { ...kind, id: 'stages/columns', chunk };
+    if (chunk >= steps && !isWindowed) return { ...kind, id, chunk: steps };
+    return { ...kind, id: 'stages/columns', chunk };
   };
   const lone = way(alone, 'columns/lane');
   if (traits.isSoftware || steps < 2 * team.team) return [lone];
@@ -186,6 +218,3 @@ function rowUniforms(piece: Piece, rows: number, steps: number): Record<string, 
 function powerUpTo(value: number): number {
   return 2 ** Math.floor(Math.log2(Math.max(1, value)));
 }
-
-/** Memory that the stages share. */
-export type Scratch = Span;

@@ -1,6 +1,6 @@
 import { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import { defineKernel, type Kernel } from '../kernel.ts';
-import { paramUniforms, storageOf, storeFunctions, uniformsOf } from '../run/run-spec.ts';
+import { paramUniforms, storageOf, accessFunctions, uniformsOf } from '../run/run-spec.ts';
 import { RowsCode } from './rows-code.ts';
 import { lanesOf } from './team.ts';
 import { type RowsSpec, stageUniforms } from './rows-spec.ts';
@@ -24,7 +24,7 @@ export function rowsKernel(name: string, spec: RowsSpec): Kernel {
     params: paramUniforms(spec),
     features: usesSubgroups ? ['subgroups'] : [],
     code: /* wgsl */ `
-${storeFunctions(spec).join('\n')}
+${accessFunctions(spec).join('\n')}
 ${code.declarations.join('\n')}
 @compute @workgroup_size(${lanesOf(spec.team)})
 fn main(

@@ -4,6 +4,9 @@ import type { Recorder, Span } from '../recorder.ts';
 import { type BindingSpec, DTYPE_BYTES, elementFor, type OperandSpec } from './operand-spec.ts';
 import { type Piece, type PieceOperand, reachOf } from './piece.ts';
 
+/** Storage bindings that every device has. */
+const MAX_BINDINGS = 8;
+
 /** The operands of a piece as they are bound. */
 export interface BoundPiece {
   readonly bindings: readonly BindingSpec[];
@@ -62,15 +65,20 @@ export function bindPiece(
   const spans: Span[] = [];
   const operands: OperandSpec[] = [];
   const offsets: number[] = [];
+  let free = MAX_BINDINGS - groups.length - (piece.geometry.kernel.hasRows ? 1 : 0);
   for (const { members, isWritten } of groups) {
     const { span, byteOffset } = bindable(hullOf(members), recorder.traits.storageAlignment);
-    if (span.byteLength > recorder.traits.maxBindingBytes) return undefined;
+    const windows = windowsOf(span, recorder.traits);
+    const isFar = windows.length > 1;
+    if (isFar && !isFarGather(members)) return undefined;
+    free -= windows.length - 1;
+    if (free < 0) return undefined;
     const start = members.reduce((least, member) => Math.min(least, member.span.byteOffset), Infinity) - byteOffset;
     const accesses = members.map((member) => {
       const { dtype } = member.operand.layout;
       const offset = (member.span.byteOffset - start) / DTYPE_BYTES[dtype];
       offsets[member.index] = offset;
-      return accessIn(member, offset, layout);
+      return isFar ? 'strided' : accessIn(member, offset, layout);
     });
     const elements = members.map(({ operand }, at) =>
       elementFor(operand.layout.dtype, accesses[at] as Access, operand.isOutput),
@@ -81,15 +89,39 @@ export function bindPiece(
       const access = accesses[at] === 'vector' && !agree ? 'dense' : (accesses[at] as Access);
       const { turned } = layout;
       const axis = turned?.inputs.has(index) === true ? { axis: turned.axis } : {};
-      operands[index] = { type, dtype, level, access, binding: bindings.length, ...axis };
+      const far = isFar ? { far: { count: windows.length, words: windowBytes(recorder.traits) / 4 } } : {};
+      operands[index] = { type, dtype, level, access, binding: bindings.length, ...axis, ...far };
     }
     const own = members.map(({ index, operand }) =>
       elementFor(operand.layout.dtype, (operands[index] as OperandSpec).access, operand.isOutput),
     );
-    bindings.push({ element: own.includes('atomic') ? 'atomic' : (own[0] as BindingSpec['element']), isWritten });
-    spans.push(span);
+    const element = own.includes('atomic') ? 'atomic' : (own[0] as BindingSpec['element']);
+    for (const window of windows) {
+      bindings.push({ element, isWritten });
+      spans.push(window);
+    }
   }
   return { bindings, spans, operands, offsets };
+}
+
+/** Only what is read at any place may take several bindings: a piece of the others can be made smaller. */
+function isFarGather(members: readonly Placed[]): boolean {
+  return members.length === 1 && members[0]?.operand.layout.access === 'gather' && !members[0].operand.isOutput;
+}
+
+function windowBytes({ maxBindingBytes, storageAlignment }: Recorder['traits']): number {
+  return Math.floor(maxBindingBytes / storageAlignment) * storageAlignment;
+}
+
+/** The memory in as many pieces as it takes for each to fit a binding. */
+function windowsOf(span: Span, traits: Recorder['traits']): readonly Span[] {
+  if (span.byteLength <= traits.maxBindingBytes) return [span];
+  const most = windowBytes(traits);
+  return Array.from({ length: Math.ceil(span.byteLength / most) }, (_, k) => ({
+    ...span,
+    byteOffset: span.byteOffset + k * most,
+    byteLength: Math.min(most, span.byteLength - k * most),
+  }));
 }
 
 function accessIn(
@@ -131,7 +163,8 @@ function groupsOf(placed: readonly Placed[], recorder: Recorder): readonly Group
     }
     for (const member of members) {
       if (member.operand.isOutput || own.some(({ span }) => isSame(span, member.span))) continue;
-      if (bindable(member.span, storageAlignment).span.byteLength > maxBindingBytes) return undefined;
+      const isFar = bindable(member.span, storageAlignment).span.byteLength > maxBindingBytes;
+      if (isFar && !isFarGather([member])) return undefined;
       groups.push({ members: [{ ...member, span: toScratch(member.span, recorder) }], isWritten: false });
     }
   }

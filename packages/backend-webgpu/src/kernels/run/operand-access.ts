@@ -18,6 +18,7 @@ export function loadRaw(
   step = '1u',
 ): RawValue {
   const word = (at: string): string => {
+    if (operand.far !== undefined) return `${farName(operand.binding)}(${at})`;
     const name = `${bindingName(operand.binding)}[${at}]`;
     return binding.element === 'atomic' ? `atomicLoad(&${name})` : name;
   };
@@ -53,6 +54,26 @@ function elementOf({ dtype }: OperandSpec, word: (at: string) => string, at: str
   if (bytes === 4) return word(at);
   if (bytes === 2) return `(${word(`(${at}) >> 1u`)} >> (((${at}) & 1u) << 4u)) & 0xffffu`;
   return `(${word(`(${at}) >> 2u`)} >> (((${at}) & 3u) << 3u)) & 0xffu`;
+}
+
+function farName(binding: number): string {
+  return `far_${bindingName(binding)}`;
+}
+
+/** A WGSL function that reads a word of an operand that takes several bindings. */
+export function farLoad(binding: number, { count, words }: NonNullable<OperandSpec['far']>): string {
+  const cases = Array.from(
+    { length: count - 1 },
+    (_, k) => `    case ${k}u: { return ${bindingName(binding + k)}[rest]; }`,
+  );
+  return /* wgsl */ `
+fn ${farName(binding)}(at: u32) -> u32 {
+  let rest = at % ${words}u;
+  switch at / ${words}u {
+${cases.join('\n')}
+    default: { return ${bindingName(binding + count - 1)}[rest]; }
+  }
+}`;
 }
 
 /** Stores raw elements; the other way round of {@link loadRaw}. */

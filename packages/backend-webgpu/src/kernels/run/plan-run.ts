@@ -1,4 +1,3 @@
-import { BackendError } from '@concord/backend-core';
 import type { ResolvedRun } from '@concord/backend-core/kernel';
 import { runAxes } from '@concord/kernel';
 import { launchMap } from '../map/plan-map.ts';
@@ -6,8 +5,8 @@ import { TILE_BYTES } from '../map/tile.wgsl.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
 import { launchRows } from '../rows/plan-rows.ts';
 import { bindPiece, type VectorLayout } from './bind.ts';
-import { halves, narrowed, type Piece, reachOf, wholePiece } from './piece.ts';
-import { DTYPE_BYTES } from './operand-spec.ts';
+import { bindWindows, cutRows, tooLarge } from './cut.ts';
+import { narrowed, type Piece, wholePiece } from './piece.ts';
 
 /** Points of a piece are numbered in 32 bits. */
 const MAX_POINTS = 2 ** 32 - 2 ** 16;
@@ -18,7 +17,7 @@ const LEAST_SPLIT = 2 ** 20;
 /**
  * Plans a run: in pieces that fit bindings, each by points or by rows.
  *
- * @throws {BackendError} UNSUPPORTED where a row or a gather input exceeds what the device can bind
+ * @throws {BackendError} UNSUPPORTED where a gather input exceeds what the device can bind
  */
 export function planRun(call: ResolvedRun<StorageBuffer>, recorder: Recorder): void {
   const { geometry, params } = call;
@@ -29,17 +28,22 @@ export function planRun(call: ResolvedRun<StorageBuffer>, recorder: Recorder): v
   let launched = 0;
   for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
     const vectors = vectorLayout(piece, recorder.traits);
-    const points = piece.sizes.reduce((product, size) => product * size, 1);
-    const bound = points > MAX_POINTS ? undefined : bindPiece(piece, memory, vectors, recorder);
-    if (bound === undefined) {
-      const [first, second] = cut(piece, vectors);
+    const windows = bindWindows(piece, vectors, (window) =>
+      pointsOf(window) > MAX_POINTS ? undefined : bindPiece(window, memory, vectors, recorder),
+    );
+    const launch = geometry.kernel.hasRows ? launchRows : launchMap;
+    if (windows === undefined || !launch(windows, vectors, params, recorder)) {
+      const [first, second] = cutRows(piece, vectors);
       pieces.push(second, first);
       continue;
     }
-    if (++launched > MAX_PIECES) throw tooLarge(piece, `it would take more than ${MAX_PIECES} pieces`);
-    const launch = geometry.kernel.hasRows ? launchRows : launchMap;
-    launch(piece, bound, vectors, params, recorder);
+    launched += windows.length;
+    if (launched > MAX_PIECES) throw tooLarge(piece, `it would take more than ${MAX_PIECES} pieces`);
   }
+}
+
+function pointsOf({ sizes }: Piece): number {
+  return sizes.reduce((product, size) => product * size, 1);
 }
 
 /** Along which axis vectors lie, and whether there are any. */
@@ -105,31 +109,4 @@ function splitTail(piece: Piece): Piece[] {
   if (piece.rowRank !== 1 || piece.foldRank !== 0 || size < LEAST_SPLIT || size % 4 === 0) return [piece];
   const whole = size - (size % 4);
   return [narrowed(piece, axis, whole, size % 4), narrowed(piece, axis, 0, whole)];
-}
-
-/** Two pieces of one that is too large, cut where an operand reaches farthest. */
-function cut(piece: Piece, vectors: VectorLayout): readonly [Piece, Piece] {
-  const spans = piece.operands.map((operand) => reachOf(piece, operand).extent * DTYPE_BYTES[operand.layout.dtype]);
-  const longest = piece.operands[spans.indexOf(Math.max(...spans))];
-  let best = -1;
-  let farthest = 0;
-  for (let axis = 0; axis < piece.rowRank; axis++) {
-    const size = piece.sizes[axis] as number;
-    if (size <= stepAlong(axis, vectors)) continue;
-    // Where it stands still another one, or the number of points, is what is too large.
-    const reach = (size - 1) * Math.max(1, longest?.strides[axis] ?? 0);
-    if (reach <= farthest) continue;
-    [best, farthest] = [axis, reach];
-  }
-  if (best < 0) throw tooLarge(piece, 'a row, or a gather input, exceeds what can be bound');
-  return halves(piece, best, stepAlong(best, vectors));
-}
-
-/** What sizes along an axis stay multiples of. */
-function stepAlong(axis: number, { axis: own, width, turned }: VectorLayout): number {
-  return axis === own || axis === turned?.axis ? width : 1;
-}
-
-function tooLarge({ geometry }: Piece, why: string): BackendError {
-  return new BackendError('UNSUPPORTED', `kernel ${geometry.kernel.name} over [${geometry.shape.join(', ')}]: ${why}`);
 }

@@ -1,7 +1,7 @@
 import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
 import type { UniformType } from '../kernel.ts';
 import { bindingName, bindingType, type BindingSpec, DTYPE_BYTES, type OperandSpec } from './operand-spec.ts';
-import { narrowStores } from './operand-access.ts';
+import { farLoad, narrowStores } from './operand-access.ts';
 import { halfBitsOfFour } from '../wgsl/half.wgsl.ts';
 import { bfloatBits } from '../wgsl/bfloat.wgsl.ts';
 import type { StorageBinding } from '../kernel.ts';
@@ -83,8 +83,8 @@ export function extentAxes({ nodes }: KernelGraph): readonly number[] {
   return [...new Set(axes)];
 }
 
-/** WGSL functions that stores of narrow elements need. */
-export function storeFunctions({ graph, operands, bindings }: RunSpec): readonly string[] {
+/** WGSL functions that loads of far gather inputs and stores of narrow elements need. */
+export function accessFunctions({ graph, operands, bindings }: RunSpec): readonly string[] {
   const outputs = operands.slice(graph.inputs.length);
   const narrow = new Set(
     outputs.flatMap(({ dtype, access, binding }) => {
@@ -94,6 +94,7 @@ export function storeFunctions({ graph, operands, bindings }: RunSpec): readonly
     }),
   );
   return [
+    ...operands.flatMap(({ binding, far }) => (far === undefined ? [] : [farLoad(binding, far)])),
     ...(outputs.some(({ dtype }) => dtype === 'f16') ? [halfBitsOfFour] : []),
     ...(outputs.some(({ dtype }) => dtype === 'bf16') ? [bfloatBits] : []),
     ...narrow,

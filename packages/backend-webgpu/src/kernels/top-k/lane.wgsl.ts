@@ -1,38 +1,48 @@
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { passInterface, passWgsl, type Source } from './pass.wgsl.ts';
 
-/** Invocations of one workgroup, by how many entries each of them has room for in its memory: 16 KiB at most. */
-export const LANE_SIZES: readonly (readonly [room: number, size: number])[] = [
-  [16, 64],
-  [256, 8],
+/** A kernel of {@link lane}. */
+export interface LaneForm {
+  /** Entries that an invocation has room for. */
+  readonly room: number;
+  /** Invocations of one workgroup. */
+  readonly size: number;
+  /** Whose memory they are in. Lavapipe compiles a large array of an invocation for many seconds, SwiftShader one of a workgroup for some. */
+  readonly memory: 'private' | 'workgroup';
+}
+
+/** Every {@link LaneForm}, small ones first. */
+export const LANE_FORMS: readonly LaneForm[] = [
+  { room: 16, size: 64, memory: 'private' },
+  { room: 256, size: 8, memory: 'workgroup' },
 ];
 
 /**
  * Selects the best of a part by one invocation, which keeps them in a heap with the worst on top: most elements cost
- * a comparison with it. For devices on which barriers are dear. Lavapipe compiles a heap of 256 in private memory for many
- * seconds, so each invocation has its own in workgroup memory.
+ * a comparison with it. For devices on which barriers are dear.
  */
-export const lane: (params: { source: Source; room: number; size: number }) => Kernel = variants(
-  ({ source, room, size: lanes }) =>
+export const lane: (params: { source: Source; form: LaneForm }) => Kernel = variants(
+  ({ source, form: { room, size: lanes, memory } }) =>
     defineKernel({
       name: `top-k/lane ${source} ${room}`,
       ...passInterface(source),
       code: /* wgsl */ `
 ${passWgsl(source)}
-const LANES = ${lanes}u;
-var<workgroup> heaps: array<vec2u, ${room * lanes}>;
+// How far the entries of one heap are apart.
+const STRIDE = ${memory === 'private' ? 1 : lanes}u;
+var<${memory}> heaps: array<vec2u, ${memory === 'private' ? room : room * lanes}>;
 
 // Puts an entry into the place of the worst of the first size, and the worst of those on top.
-fn replace_worst(lane: u32, entry: vec2u, size: u32) {
+fn replace_worst(heap: u32, entry: vec2u, size: u32) {
   var at = 0u;
   for (var child = 1u; child < size; child = 2u * at + 1u) {
     let other = min(child + 1u, size - 1u);
-    let worse = select(child, other, is_ahead(heaps[child * LANES + lane], heaps[other * LANES + lane]));
-    if (is_ahead(heaps[worse * LANES + lane], entry)) { break; }
-    heaps[at * LANES + lane] = heaps[worse * LANES + lane];
+    let worse = select(child, other, is_ahead(heaps[child * STRIDE + heap], heaps[other * STRIDE + heap]));
+    if (is_ahead(heaps[worse * STRIDE + heap], entry)) { break; }
+    heaps[at * STRIDE + heap] = heaps[worse * STRIDE + heap];
     at = worse;
   }
-  heaps[at * LANES + lane] = entry;
+  heaps[at * STRIDE + heap] = entry;
 }
 
 @compute @workgroup_size(${lanes})
@@ -41,21 +51,22 @@ fn main(
   @builtin(num_workgroups) grid: vec3u,
   @builtin(local_invocation_index) lane: u32,
 ) {
-  let item = group_index(id, grid) * LANES + lane;
+  let item = group_index(id, grid) * ${lanes}u + lane;
   if (item >= u.items) { return; }
   let part = part_of(item);
   let size = min(u.k, part.count);
+  let heap = ${memory === 'private' ? '0u' : 'lane'};
   var worst = 0u;
   for (var at = 0u; at < part.count; at++) {
     let key = key_at(part.first + at);
     if (key > worst) {
-      replace_worst(lane, vec2u(key, at), size);
-      worst = heaps[lane].x;
+      replace_worst(heap, vec2u(key, at), size);
+      worst = heaps[heap].x;
     }
   }
   for (var left = size; left > 0u; left--) {
-    store(part, left - 1u, heaps[lane].y);
-    replace_worst(lane, heaps[(left - 1u) * LANES + lane], left - 1u);
+    store(part, left - 1u, heaps[heap].y);
+    replace_worst(heap, heaps[(left - 1u) * STRIDE + heap], left - 1u);
   }
 }`,
     }),

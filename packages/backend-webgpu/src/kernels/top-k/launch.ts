@@ -1,7 +1,7 @@
 import type { Kernel } from '../kernel.ts';
 import { bindable } from '../operands.ts';
 import type { DeviceTraits, Launch, Recorder, Span } from '../recorder.ts';
-import { lane, LANE_SIZES } from './lane.wgsl.ts';
+import { lane, LANE_FORMS, type LaneForm } from './lane.wgsl.ts';
 import { type Source, SOURCES } from './pass.wgsl.ts';
 import { select, SELECT_SIZES } from './select.wgsl.ts';
 import { sort, SORT_ENTRIES, SORT_ROOMS } from './sort.wgsl.ts';
@@ -73,8 +73,8 @@ export function launchPass(pass: Pass, lists: Lists, from: From, into: Into, rec
 function kernelOf({ kind, chunk }: Variant, k: number, source: Source): { kernel: Kernel; perGroup: number } {
   switch (kind) {
     case 'lane': {
-      const [room, size] = LANE_SIZES.find(([most]) => k <= most) as readonly [number, number];
-      return { kernel: lane({ source, room, size }), perGroup: size };
+      const form = LANE_FORMS.find(({ room }) => k <= room) as LaneForm;
+      return { kernel: lane({ source, form }), perGroup: form.size };
     }
     case 'sort': {
       const room = SORT_ROOMS.find((most) => chunk <= most) as number;
@@ -88,7 +88,7 @@ function kernelOf({ kind, chunk }: Variant, k: number, source: Source): { kernel
 /** Every kernel of the family. */
 export function allKernels({ isSoftware }: DeviceTraits): readonly Kernel[] {
   return SOURCES.flatMap((source) => [
-    ...LANE_SIZES.map(([room, size]) => lane({ source, room, size })),
+    ...LANE_FORMS.map((form) => lane({ source, form })),
     ...(isSoftware ? [] : SORT_ROOMS.map((room) => sort({ source, room }))),
     ...(isSoftware ? [] : SELECT_SIZES.map(([, size]) => select({ source, size }))),
   ]);

@@ -7,6 +7,7 @@ import { BENCH_OPS, selectBenchCases } from '../select-cases.ts';
 import { attentionCase } from './attention.ts';
 import { conv2dCase } from './conv2d.ts';
 import { reduceCase } from './elementwise.ts';
+import { softmaxCase, topKCase } from './kernels.ts';
 import { batchedGemmCase, gemmCase } from './gemm.ts';
 
 test.each(['small', 'real'] as const)('the %s ones have ids of their own, every op, and the smaller first', (size) => {
@@ -55,6 +56,8 @@ const odd = [
   attentionCase('odd', '', { heads: 3, seqQ: 5, seqKv: 7, headDim: 6 }),
   attentionCase('odd', '', { heads: 2, seqQ: 5, seqKv: 5, headDim: 6, causal: true }),
   reduceCase('odd', '', 'sum', [3, 5, 7], 1),
+  softmaxCase('odd', '', 5, 9),
+  topKCase('odd', '', 5, 9, 3),
 ];
 
 test.each([...selectBenchCases('small'), ...odd])(

@@ -3,6 +3,7 @@ import { attentionCase } from './attention.ts';
 import { conv2dCase } from './conv2d.ts';
 import { binaryCase, reduceCase, unaryCase } from './elementwise.ts';
 import { batchedGemmCase, gemmCase, gemmF16Case } from './gemm.ts';
+import { softmaxCase, topKCase } from './kernels.ts';
 import { copyCase } from './memory.ts';
 
 /**
@@ -11,7 +12,7 @@ import { copyCase } from './memory.ts';
  * before it is begun.
  */
 export function realCases(): BenchCase[] {
-  return [...products(), ...resnet(), ...attentions(), ...elements(), ...copies()];
+  return [...products(), ...resnet(), ...attentions(), ...elements(), ...rows(), ...copies()];
 }
 
 function products(): BenchCase[] {
@@ -73,6 +74,15 @@ function elements(): BenchCase[] {
     unaryCase('elements', 'relu of 16M', 'relu', most),
     binaryCase('elements', 'add, 4M', 'add', large),
     binaryCase('elements', 'add, 16M', 'add', most),
+  ];
+}
+
+function rows(): BenchCase[] {
+  return [
+    softmaxCase('bert-base', 'BERT-base scores, 128 tokens', 12 * 128, 128),
+    softmaxCase('gpt-2', 'GPT-2 vocabulary, one token', 1, 50_257),
+    softmaxCase('elements', 'softmax of 4096 rows of 4096', 4096, 4096),
+    topKCase('gpt-2', 'GPT-2 sampling, best 40', 8, 50_257, 40),
   ];
 }
 

@@ -3,6 +3,7 @@ import { attentionCase } from './attention.ts';
 import { conv2dCase } from './conv2d.ts';
 import { binaryCase, reduceCase, unaryCase } from './elementwise.ts';
 import { batchedGemmCase, gemmCase, gemmF16Case } from './gemm.ts';
+import { softmaxCase, topKCase } from './kernels.ts';
 import { copyCase } from './memory.ts';
 
 /** `--size small`: one or two small shapes of every op, to see in seconds that everything runs. */
@@ -23,6 +24,8 @@ export function smallCases(): BenchCase[] {
     unaryCase('elements', 'relu', 'relu', n),
     unaryCase('elements', 'gelu', 'gelu', n),
     binaryCase('elements', 'add', 'add', n),
+    softmaxCase('rows', 'softmax', 256, 256),
+    topKCase('rows', 'best 8 of rows', 64, 512, 8),
     copyCase('upload', mebibyte),
     copyCase('download', mebibyte),
     copyCase('device', mebibyte),

@@ -276,7 +276,7 @@ export const fixedNumberCases: readonly ConformanceCase[] = [
     id: `fixed/number/${id}`,
     op,
     params: {},
-    needs: { op, dtype: 'f32' } as const,
+    needs: { op, dtype: 'f32' as const, shape: { ...shape } },
     about: (): CaseText => ({
       does: `Calls ${op} on numbers worked out by hand: ${id}.`,
       inputs: Object.entries(inputs)

@@ -66,7 +66,9 @@ const folds: readonly RunEntry[] = FOLD_CASES.flatMap(([kernel, type]): RunEntry
     entry(4, 50_257, spike),
     entry(300, 33, exact, { views: 'transposed' }),
     entry(300, 33, spike, { views: 'permuted', offset: 1 }),
-    entry(9, 65, 'rare-specials'),
+    entry(40, 33, 'rare-specials'),
+    // Rows of one special value, and of two of them one behind the other.
+    ...(/max|min/.test(kernel) ? [entry(150, 37, 'specials')] : []),
     // More rows than one dimension of workgroups has; for one fold of each kind.
     ...(kernel === 'sum' || (kernel === 'argmax' && type === 'f32') ? [entry(70_001, 3, exact)] : []),
     ['fold', { kernel, type, shape: [6, 5, 4, 7], folded: 3, data: exact }],

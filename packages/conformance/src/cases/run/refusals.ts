@@ -64,7 +64,7 @@ const viewed = (name: string, view: Readonly<Record<string, unknown>>): MakeWron
 
 const DOMAIN: readonly Wrong[] = [
   ['no call', /takes one object/, () => undefined],
-  ['a call that is null', /takes one object/, () => null],
+  ['an empty value for a call', /takes one object/, () => null],
   ['a call that is a number', /takes one object/, () => 7],
   ['no shape', /shape must be an array/, field({ shape: undefined })],
   ['a shape that is a number', /shape must be an array/, field({ shape: 24 })],
@@ -99,9 +99,9 @@ const OPERANDS: readonly Wrong[] = [
   ['a pointer that is text', /inputs\.x must be/, input('x', () => '256')],
   ['a pointer that is negative', /inputs\.x.* must be/, input('x', () => -8)],
   ['a pointer of a view that is a fraction', /inputs\.x\.ptr must be/, input('x', () => ({ ptr: 0.5 }))],
-  ['a null pointer', /unknown handle 0/, input('x', () => NULL_PTR)],
+  ['a null input', /unknown handle 0/, input('x', () => NULL_PTR)],
   ['a null output', /unknown handle 0/, output('y', () => NULL_PTR)],
-  ['a null tensor', /unknown handle 0/, input('t', () => ({ ptr: NULL_PTR, shape: [9, 5] }))],
+  ['a null input to gather from', /unknown handle 0/, input('t', () => ({ ptr: NULL_PTR, shape: [9, 5] }))],
   ['a misaligned input', /inputs\.x must be aligned to 4/, input('x', (ptr) => offsetPtr(ptr, 2))],
   ['a misaligned row', /inputs\.r must be aligned to 4/, input('r', (ptr) => offsetPtr(ptr, 1))],
   ['a misaligned output', /outputs\.s must be aligned to 4/, output('s', (ptr) => offsetPtr(ptr, 3))],
@@ -227,7 +227,7 @@ const nodes = SAMPLE_KERNEL.nodes.map((node) => ({ ...node }));
 /** What is no kernel, or one that was tampered with: a backend runs nothing that it has not checked. */
 const KERNELS: readonly (readonly [what: string, kernel: unknown])[] = [
   ['no kernel', undefined],
-  ['a kernel that is null', null],
+  ['an empty value for a kernel', null],
   ['the name of a kernel', 'sample'],
   ['an empty object as a kernel', {}],
   ['a kernel without a name', damaged({ name: '' })],
@@ -328,7 +328,7 @@ export const runRefusalCases: readonly ConformanceCase[] = [
     params: {},
     needs: needsOfRun(samplePlan()),
     about: behaviour(
-      'Runs over a domain without a point, with null, misaligned and overlapping pointers.',
+      'Runs over a domain without a point, with null pointers, and with misaligned and overlapping ones.',
       'The calls are accepted: there is nothing to do.',
     ),
     run: ({ backend }) =>

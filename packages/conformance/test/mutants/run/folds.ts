@@ -7,7 +7,7 @@ type Step = (typeof RIGHT)['foldStep'];
 /** A step that is done in another way for one fold, or left out. */
 const step =
   (bug: (right: Step, ...given: Parameters<Step>) => void): Bug =>
-  () => ({ foldStep: (...given) => bug(RIGHT.foldStep, ...given) });
+  () => ({ foldStep: (...given) => bug((...own) => RIGHT.foldStep(...own), ...given) });
 
 /** Leaves out elements of rows of one length: `length` is told before the steps of a fold. */
 const losing =

@@ -1,8 +1,9 @@
-import type { RunLayout } from '@concord/backend-core/implement';
+import type { Operand, RunLayout } from '@concord/backend-core/implement';
+import type { Kernel } from '@concord/backend-core/kernel';
 import { bytesOf } from '../../../src/run/storage.ts';
 import { denseStrides } from '../../../src/run/view.ts';
 import { RIGHT } from '../../naive/naive-run.ts';
-import type { Mutant } from '../mutant.ts';
+import { inKernel, type Mutant } from '../mutant.ts';
 import { type Bug, callMutants, partMutants } from './naive-mutant.ts';
 
 /** Another layout for the operands of a role. */
@@ -54,7 +55,6 @@ const BUGS: Readonly<Record<string, Bug>> = {
       if (layout.dtype === 'f32' && 4 * distance + 8 <= view.byteLength) view.setUint32(4 * distance + 4, 0);
     },
   }),
-  'elements from the 65,536th workgroup on dropped': () => ({ computesRow: (row) => row < 65_535 * 64 }),
 };
 
 const CALLS: Parameters<typeof callMutants>[0] = {
@@ -101,10 +101,7 @@ const CALLS: Parameters<typeof callMutants>[0] = {
     return isAlike && call.inputs.length > 2 ? { ...call, inputs: [second, first, ...rest] } : call;
   },
   'a kernel known by its name': () => {
-    const known = new Map<
-      string,
-      typeof RIGHT extends never ? never : Parameters<(typeof RIGHT)['params']>[0]['geometry']['kernel']
-    >();
+    const known = new Map<string, Kernel>();
     return (call) => {
       const { kernel } = call.geometry;
       const first = known.get(kernel.name) ?? kernel;
@@ -127,5 +124,31 @@ const CALLS: Parameters<typeof callMutants>[0] = {
   'more than 8 parameters dropped': () => (call) => ({ ...call, params: call.params.map((x, at) => (at < 8 ? x : 0)) }),
 };
 
+/** In the CPU backend: one number at a time would take minutes over so many. */
+const dropping =
+  (workgroup: number): Mutant['wrap'] =>
+  (backend) =>
+    inKernel('run', (call, run) => {
+      const kept = call.outputs.map((output) => (output === undefined ? undefined : bytesFrom(output).slice()));
+      run(call);
+      for (const [at, before] of kept.entries()) {
+        const output = call.outputs[at];
+        const { dtype = 'f32', extent = 0 } = call.geometry.outputs[at] ?? {};
+        const start = 65_535 * workgroup * bytesOf(dtype);
+        if (output === undefined || before === undefined || extent * bytesOf(dtype) <= start) continue;
+        bytesFrom(output).set(before.subarray(start), start);
+      }
+    })(backend);
+
+const bytesFrom = ({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+const long: readonly Mutant[] = [64, 256].map((workgroup) => ({
+  name: `run: elements from the 65,536th workgroup of ${workgroup} on dropped`,
+  ops: ['run'],
+  within: /^run\/long\//,
+  wrap: dropping(workgroup),
+}));
+
 /** Bugs of layouts, places and what is kept between calls. */
-export const runViewMutants: readonly Mutant[] = [...partMutants(BUGS), ...callMutants(CALLS)];
+export const runViewMutants: readonly Mutant[] = [...partMutants(BUGS), ...callMutants(CALLS), ...long];

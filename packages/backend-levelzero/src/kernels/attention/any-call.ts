@@ -1,0 +1,123 @@
+import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import type { ParameterType } from '../kernel.ts';
+
+/**
+ * What kernels are told of calls that are not plain: grouped heads, softcap, mask, and what `causal` and `window` leave. Query i
+ * sees the keys from i + begin_plus - begin_minus to before i + end_plus - end_minus. Queries before `seeing_begin` and from
+ * `seeing_end` on see none.
+ */
+export function anyParameters(type: 'u32' | 'u64'): Readonly<Record<AnyName, ParameterType>> {
+  return {
+    ...{ mask: 'f32*', group: type, begin_plus: type, begin_minus: type, end_plus: type, end_minus: type },
+    ...{ seeing_begin: type, seeing_end: type, masked: 'u32', softcap: 'f32' },
+    ...{
+      first_head: 'u64',
+      batch_heads: 'u64',
+      mask_batch: 'u64',
+      mask_head: 'u64',
+      mask_query: 'u64',
+      mask_key: 'u64',
+    },
+  };
+}
+
+/** `first_head` is, of the heads of all batches, the first of a launch. */
+type AnyName =
+  | 'mask'
+  | 'group'
+  | 'begin_plus'
+  | 'begin_minus'
+  | 'end_plus'
+  | 'end_minus'
+  | 'seeing_begin'
+  | 'seeing_end'
+  | 'masked'
+  | 'softcap'
+  | 'first_head'
+  | 'batch_heads'
+  | 'mask_batch'
+  | 'mask_head'
+  | 'mask_query'
+  | 'mask_key';
+
+/** Arguments of a kernel by name. */
+export type AnyArgs = Readonly<Record<AnyName, Value>>;
+
+/** The keys that a query sees: from the first to before the second; both are at most `keys`. */
+export function sightOf(k: FunctionBuilder, args: AnyArgs, query: Value, keys: Value): readonly [Value, Value] {
+  const [first, end] = [
+    [args.begin_plus, args.begin_minus],
+    [args.end_plus, args.end_minus],
+  ].map(([plus, minus]) => {
+    const place = k.add(query, plus as Value);
+    const from = k.select(k.ugt(place, minus as Value), k.sub(place, minus as Value), 0);
+    return k.math('u_min', from, keys);
+  }) as [Value, Value];
+  return [first, end];
+}
+
+/** Where the mask of a query begins. */
+export function maskRow(k: FunctionBuilder, args: AnyArgs, head: Value, query: Value): Value {
+  const u64 = k.types.int(64);
+  const wide = (value: Value): Value => (value.type === u64 ? value : k.uconvert(value, u64));
+  const number = k.add(args.first_head, wide(head));
+  const batch = k.mul(k.udiv(number, args.batch_heads), args.mask_batch);
+  const ofHead = k.mul(k.umod(number, args.batch_heads), args.mask_head);
+  return k.at(args.mask, k.add(k.add(batch, ofHead), k.mul(wide(query), args.mask_query)));
+}
+
+/**
+ * Scaled scores, a number or a vector of them, by softcap and mask.
+ *
+ * @param keys - of each component, as u64; keys that there are
+ */
+export function finishScores(
+  k: FunctionBuilder,
+  args: AnyArgs,
+  scores: Value,
+  row: Value,
+  keys: readonly Value[],
+): Value {
+  const { type } = scores;
+  const like = (x: Value): Value => (type.kind === 'vector' ? k.splat(type, x) : x);
+  const [capped] = k.ifElse(
+    k.gt(args.softcap, 0),
+    () => {
+      const cap = like(args.softcap);
+      return [k.mul(k.math('tanh', k.div(scores, cap)), cap)];
+    },
+    () => [scores],
+  ) as [Value];
+  const [masked] = k.ifElse(
+    k.ne(args.masked, 0),
+    () => {
+      const values = keys.map((key) => k.load(k.at(row, k.mul(key, args.mask_key))));
+      return [k.add(capped, type.kind === 'vector' ? k.vector(type, ...values) : (values[0] as Value))];
+    },
+    () => [capped],
+  ) as [Value];
+  return masked;
+}
+
+/** A query that sees no key gives 0: with a mask, one that has hidden them all. */
+export function isBlind(
+  k: FunctionBuilder,
+  args: Pick<AnyArgs, 'masked' | 'seeing_begin' | 'seeing_end'>,
+  total: Value,
+  query: Value,
+): Value {
+  const isOutside = k.or(k.ult(query, args.seeing_begin), k.uge(query, args.seeing_end));
+  return k.and(k.eq(total, 0), k.or(k.ne(args.masked, 0), isOutside));
+}
+
+/** A quotient, or 0 for a query that sees no key. */
+export function unlessBlind(k: FunctionBuilder, blind: Value | undefined, quotient: () => Value): Value {
+  if (blind === undefined) return quotient();
+  const value = quotient();
+  const [result] = k.ifElse(
+    blind,
+    () => [k.constant(value.type, 0)],
+    () => [value],
+  );
+  return result as Value;
+}

@@ -1,0 +1,124 @@
+import type { CheckedAttention, ResolvedAttention } from '@concord/backend-core/implement';
+import type { HeadStrides } from '@concord/backend-core';
+import { gridOf } from '../grid.ts';
+import type { DeviceMemory, Recorder, Span } from '../recorder.ts';
+import { relayout, RELAYOUT_LANES } from './relayout.spv.ts';
+
+/** Query i sees the keys from i + first to before i + end. */
+export function sightOf({ seqQ, seqKv, causal, causalOffset, window }: CheckedAttention): {
+  first: number;
+  end: number;
+} {
+  // Beyond these it makes no difference, and they fit 32 bits.
+  const clamp = (place: number): number => Math.max(-seqQ, Math.min(seqKv, place));
+  return { first: clamp(causalOffset - window + 1), end: causal ? clamp(causalOffset) + 1 : seqKv };
+}
+
+/** Whether each head has its own keys, seen from the first on, and nothing is done to scores but scaling. */
+export function isPlain({ heads, kvHeads, softcap, causalOffset, window, maskStrides }: CheckedAttention): boolean {
+  return heads === kvHeads && softcap === 0 && causalOffset === 0 && window === Infinity && maskStrides === undefined;
+}
+
+/** Arguments by which queries without a key are known. */
+export function blindArgs(call: CheckedAttention): Readonly<Record<string, number>> {
+  const { first, end } = sightOf(call);
+  const clamp = (query: number): number => Math.max(0, Math.min(call.seqQ, query));
+  return {
+    queries: call.seqQ,
+    seeing_begin: clamp(1 - end),
+    seeing_end: clamp(call.seqKv - first),
+    masked: call.maskStrides === undefined ? 0 : 1,
+  };
+}
+
+/** Arguments of kernels for any call, from a head of all batches on. */
+export function anyArgs(
+  call: ResolvedAttention<DeviceMemory>,
+  firstHead: number,
+): Readonly<Record<string, number | Span>> {
+  const { first, end } = sightOf(call);
+  const [batch = 0, head = 0, query = 0, key = 0] = call.maskStrides ?? [];
+  return {
+    // Without a mask it is not read.
+    mask: call.mask ?? call.q,
+    group: call.heads / call.kvHeads,
+    begin_plus: Math.max(0, first),
+    begin_minus: Math.max(0, -first),
+    end_plus: Math.max(0, end),
+    end_minus: Math.max(0, -end),
+    ...blindArgs(call),
+    softcap: call.softcap,
+    first_head: firstHead,
+    batch_heads: call.heads,
+    mask_batch: batch,
+    mask_head: head,
+    mask_query: query,
+    mask_key: key,
+  };
+}
+
+/**
+ * Plans a call whose operands are packed float32: they are laid out in scratch memory where they are not, and O is laid out from
+ * there.
+ */
+export function withPackedOperands(
+  call: ResolvedAttention<DeviceMemory>,
+  recorder: Recorder,
+  plan: (packed: ResolvedAttention<DeviceMemory>) => void,
+): void {
+  const { heads, kvHeads, seqQ, seqKv } = call;
+  const operands = {
+    q: { heads, rows: seqQ, strides: call.qStrides },
+    k: { heads: kvHeads, rows: seqKv, strides: call.kStrides },
+    v: { heads: kvHeads, rows: seqKv, strides: call.vStrides },
+    o: { heads, rows: seqQ, strides: call.oStrides },
+  } as const;
+  const packed = { q: call.q, k: call.k, v: call.v, o: call.o };
+  for (const name of ['q', 'k', 'v', 'o'] as const) {
+    const rows = operands[name];
+    if (isPacked(call, rows)) continue;
+    packed[name] = recorder.scratch(4 * call.batch * rows.heads * rows.rows * call.headDim);
+    if (name !== 'o') layOut(call, { ...rows, operand: call[name], packed: packed[name], to: 'packed' }, recorder);
+  }
+  plan({ ...call, ...packed, dtype: 'f32' });
+  if (packed.o === call.o) return;
+  layOut(call, { ...operands.o, operand: call.o, packed: packed.o, to: 'operand' }, recorder);
+}
+
+interface Rows {
+  readonly heads: number;
+  readonly rows: number;
+  readonly strides: HeadStrides;
+}
+
+function isPacked({ batch, headDim, dtype }: CheckedAttention, { heads, rows, strides }: Rows): boolean {
+  return (
+    dtype === 'f32' &&
+    (batch === 1 || strides[0] === heads * rows * headDim) &&
+    (batch * heads === 1 || heads === 1 || strides[1] === rows * headDim) &&
+    (rows === 1 || strides[2] === headDim)
+  );
+}
+
+function layOut(
+  { batch, headDim, dtype }: CheckedAttention,
+  rows: Rows & { readonly operand: Span; readonly packed: Span; readonly to: 'packed' | 'operand' },
+  recorder: Recorder,
+): void {
+  const elements = batch * rows.heads * rows.rows * headDim;
+  recorder.launch({
+    kernel: relayout({ dtype, to: rows.to }),
+    args: {
+      operand: rows.operand,
+      packed: rows.packed,
+      elements,
+      head_dim: headDim,
+      rows: rows.rows,
+      heads: rows.heads,
+      batch_stride: rows.strides[0],
+      head_stride: rows.strides[1],
+      row_stride: rows.strides[2],
+    },
+    groups: gridOf(Math.ceil(elements / RELAYOUT_LANES), recorder.traits),
+  });
+}

@@ -1,0 +1,95 @@
+import type { FoldNode } from '@concord/backend-core/kernel';
+import { foldingOf, meanScale, phasesOf } from '@concord/kernel';
+import { pickVariant, sizeStep } from '@concord/variants';
+import type { Recorder, Span } from '../recorder.ts';
+import { formOf, indexType, type PlanAxes, type RunArguments, type RunToPlan } from '../run/call-geometry.ts';
+import { kernelsByKey } from '../run/kernels-by-key.ts';
+import { launchInPieces } from '../run/launch-in-pieces.ts';
+import { workOf } from '../run/work.ts';
+import { combine } from '../stages/combine.ts';
+import { leftName, type Stage, statesName } from '../stages/stage.ts';
+import { hasMean, rowsKernel } from './rows.spv.ts';
+import { type RowsVariant, rowsVariants } from './variant.ts';
+
+const kernelOf = kernelsByKey(rowsKernel);
+
+/** Plans a kernel that folds: one launch, or where rows are few and long one for each phase of parts, and the rest. */
+export function planRows(call: RunToPlan, axes: PlanAxes, recorder: Recorder): void {
+  const { traits } = recorder;
+  const { kernel, rowCount, rowLength } = call.geometry;
+  const phases = phasesOf(kernel).folds;
+  const candidates = rowsVariants(call, axes, traits);
+  const shapeClass = (): string => `rows ${kernel.name} ${sizeStep(rowCount)} ${sizeStep(rowLength)}`;
+  const variant = pickVariant(recorder, { shapeClass, candidates, preferred: candidates[0] as RowsVariant });
+  const launch = launcher(call, axes, variant, recorder);
+  const { parts } = variant;
+  if (parts === 1) {
+    launch(undefined, 1, {});
+    return;
+  }
+  const states: Record<string, Span | number> = {};
+  phases.forEach((folds, phase) => {
+    const types = folds.map((index) => {
+      const node = kernel.nodes[index] as FoldNode;
+      return { op: node.op, type: kernel.nodes[node.operands[0]]?.type ?? node.type };
+    });
+    const values = types.reduce((sum, { op, type }) => sum + foldingOf(op, type).state.length, 0);
+    const own = recorder.scratch(4 * values * parts * rowCount);
+    launch({ phase, of: phases.length }, parts, { ...states, [statesName(phase)]: own });
+    const joined = combine({ folds: types, values, rows: rowCount, parts, states: own }, recorder);
+    states[statesName(phase)] = joined.states;
+    states[leftName(phase)] = joined.parts;
+  });
+  const hasElements = kernel.outputs.some(({ level }) => level === 'element');
+  launch({ phase: phases.length, of: phases.length }, hasElements ? parts : 1, states);
+}
+
+type LaunchStage = (stage: Stage | undefined, parts: number, states: RunArguments) => void;
+
+function launcher(call: RunToPlan, axes: PlanAxes, variant: RowsVariant, recorder: Recorder): LaunchStage {
+  const { traits } = recorder;
+  const { kernel, rowCount, rowLength } = call.geometry;
+  const { kind, along, width, groupSize, subgroupSize, hasWholeBlocks } = variant;
+  const { kept, units, lines, blocks, perGroup, part } = variant;
+  const one = { sizes: [1], strides: axes.rows.strides.map(() => [0]) };
+  const over = { ...axes, folded: axes.folded ?? one };
+  const { form, args } = formOf(call, over, { along, width, index: indexType(call, traits.isCpuLike) });
+  const { scale, divisor } = meanScale(rowLength);
+  const passes = phasesOf(kernel).folds.length + 1;
+  const common: RunArguments = {
+    ...args,
+    lines,
+    ...(hasMean(kernel) ? { meanScale: scale, meanDivisor: divisor } : {}),
+    ...(kind === 'runs' ? {} : { units }),
+    ...(along === 'rows' ? { blocks } : {}),
+  };
+  return (stage, parts, states) => {
+    const made = kernelOf({
+      form,
+      kind,
+      groupSize,
+      subgroupSize,
+      kept: stage === undefined ? kept : 0,
+      hasWholeBlocks,
+      stage,
+    });
+    const items = variant.items * parts;
+    const run = perGroup(items);
+    // With one part of each row the whole of it.
+    const own = parts === 1 ? Math.max(units, lines, rowLength) : part;
+    launchInPieces(
+      recorder,
+      {
+        kernel: made,
+        args: {
+          ...common,
+          ...(kind === 'runs' ? { run } : {}),
+          ...(stage === undefined ? {} : { parts, part: own, rows: rowCount, ...states }),
+        },
+        variant: variant.id,
+        work: workOf(call, rowCount * Math.max(1, rowLength)) * (stage === undefined ? passes : 1),
+      },
+      { items, perGroup: run },
+    );
+  };
+}

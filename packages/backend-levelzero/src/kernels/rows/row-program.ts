@@ -1,0 +1,170 @@
+import type { FoldNode, FoldOp } from '@concord/backend-core/kernel';
+import { foldingOf, type MeanFactors, phasesOf } from '@concord/kernel';
+import type { Value } from '@concord/spirv-builder';
+import { SpirvArithmetic, type Width } from '../arithmetic/spirv-arithmetic.ts';
+import { names } from '../run/form.ts';
+import type { KernelCode } from '../run/kernel-code.ts';
+import type { RowScope } from '../run/scopes.ts';
+import { type PhaseFold, StateCode, type States } from './states.ts';
+import type { Folded, Place, Visitor, Walk } from './walk.ts';
+
+/** Folds and stores rows: what is the same whoever works on them. */
+export class RowProgram {
+  readonly #code: KernelCode;
+  /** Folds of each phase, which need those of the phases before. */
+  readonly phases: readonly StateCode[];
+
+  constructor(code: KernelCode) {
+    this.#code = code;
+    const { nodes } = code.kernel;
+    this.phases = phasesOf(code.kernel).folds.map(
+      (folds) =>
+        new StateCode(
+          code.k,
+          folds.map((index): PhaseFold => {
+            const node = nodes[index] as FoldNode;
+            const [operand] = node.operands;
+            const type = nodes[operand]?.type ?? node.type;
+            return { node: index, operand, op: node.op, folding: foldingOf(node.op, type) };
+          }),
+        ),
+    );
+  }
+
+  /** What a work-item folds of one or more rows, in a phase: for each row its states, one of each. */
+  foldOwn(phase: number, rows: readonly RowScope[], walk: Walk): readonly States[] {
+    const states = this.phases[phase] as StateCode;
+    const size = states.types.length;
+    const visitor: Visitor = {
+      identity: (width) => rows.flatMap((row) => states.identity(this.#widthOf(row, width))),
+      take: (given, place) =>
+        rows.flatMap((row, index) => this.#take(states, row, given.slice(index * size, (index + 1) * size), place)),
+    };
+    const folded = walk.fold(visitor);
+    return rows.map((row, index) => {
+      const own = folded.map((each) => ({ ...each, states: each.states.slice(index * size, (index + 1) * size) }));
+      return this.#joinOwn(states, row, own);
+    });
+  }
+
+  /** Gives the folds of a phase their values, from states of whole rows. */
+  finish(phase: number, row: RowScope, states: States): void {
+    const { k } = this.#code;
+    const code = this.phases[phase] as StateCode;
+    const width = this.#code.form.along === 'rows' ? row.width : 1;
+    const a = new SpirvArithmetic(k, width);
+    code.folds.forEach(({ node, op, folding }, index) => {
+      const value = folding.finish(a, code.part(states, index), this.#meanOf(op, a));
+      row.known.set(node, this.#narrow(node, value));
+    });
+    this.#code.computeRows(row, phase + 1);
+  }
+
+  /** Stores the elements of rows. */
+  storeElements(rows: readonly RowScope[], walk: Walk, works: Value | undefined): void {
+    const code = this.#code;
+    const outputs = this.#outputs('element');
+    if (outputs.length === 0) return;
+    walk.each((place) => {
+      for (const row of rows) {
+        const scope = place.scope ?? code.element(row, place.coordinates, this.#widthOf(row, place.width));
+        const results = outputs.map(({ node, output }) => ({
+          output,
+          raw: code.operands.encode(output, code.wide(node, scope, scope.width)),
+        }));
+        const store = (): void => {
+          for (const { output, raw } of results) code.operands.storeRaw(output, scope, raw);
+        };
+        const conditions = [place.isThere, works].filter((each) => each !== undefined);
+        if (conditions.length === 0) store();
+        else
+          code.k.when(
+            conditions.reduce((a, b) => code.k.and(a, b)),
+            store,
+          );
+      }
+    });
+  }
+
+  /** Stores what there is one of for each row. */
+  storeRows(rows: readonly RowScope[], works: Value | undefined): void {
+    const code = this.#code;
+    const outputs = this.#outputs('row');
+    if (outputs.length === 0) return;
+    for (const row of rows) {
+      const width = code.form.along === 'rows' ? row.width : 1;
+      const results = outputs.map(({ node, output }) => ({
+        output,
+        raw: code.operands.encode(output, code.wide(node, row, width)),
+      }));
+      const store = (): void => {
+        for (const { output, raw } of results) code.operands.storeRaw(output, row, raw);
+      };
+      if (works === undefined) store();
+      else code.k.when(works, store);
+    }
+  }
+
+  #outputs(level: 'row' | 'element'): readonly { readonly node: number; readonly output: number }[] {
+    return this.#code.kernel.outputs.flatMap((output, index) =>
+      output.level === level ? [{ node: output.node, output: index }] : [],
+    );
+  }
+
+  /** Components of an element's value: neighbours in the row, or neighbouring rows. */
+  #widthOf(row: RowScope, along: Width): Width {
+    return this.#code.form.along === 'rows' ? row.width : along;
+  }
+
+  #take(code: StateCode, row: RowScope, given: States, place: Place): States {
+    const width = this.#widthOf(row, place.width);
+    const scope = place.scope ?? this.#code.element(row, place.coordinates, width);
+    const a = new SpirvArithmetic(this.#code.k, width);
+    const taken = code.folds.flatMap(({ op, folding, operand }, index) => {
+      const element = this.#code.wide(operand, scope, width);
+      const state = folding.lift(a, element, this.#positions(op, place, a), this.#meanOf(op, a));
+      return folding.combine(a, code.part(given, index), state);
+    });
+    if (place.isThere === undefined) return taken;
+    return code.select(place.isThere, taken, given);
+  }
+
+  /** Row-major places in the folded axes; of folds that do not ask for them any number. */
+  #positions(op: FoldOp, { coordinates }: Place, { width }: SpirvArithmetic): Value {
+    const { k, form } = this.#code;
+    if (op !== 'argmax' && op !== 'argmin') return k.constant(k.types.int(32), 0);
+    const linear = coordinates.reduce((sum, coordinate, axis) =>
+      k.add(k.mul(sum, this.#code.arg(names.size(form.rowRank + axis))), coordinate),
+    );
+    if (form.along === 'folded') return this.#code.position(linear, width);
+    return this.#code.splat(this.#code.position(linear, 1), width);
+  }
+
+  #meanOf(op: FoldOp, { width }: SpirvArithmetic): MeanFactors<Value> | undefined {
+    if (op !== 'mean') return undefined;
+    const [scale, divisor] = [this.#code.arg('meanScale'), this.#code.arg('meanDivisor')];
+    return { scale: this.#code.splat(scale, width), divisor: this.#code.splat(divisor, width) };
+  }
+
+  #joinOwn(code: StateCode, row: RowScope, folded: readonly Folded[]): States {
+    const { form } = this.#code;
+    if (form.along === 'rows') {
+      return code.joinAll(
+        folded.map(({ states }) => states),
+        row.width,
+      );
+    }
+    const widths = [...new Set(folded.map(({ width }) => width))];
+    const parts = widths.map((width) => {
+      const sets = folded.filter((each) => each.width === width).map(({ states }) => states);
+      return code.joinComponents(code.joinAll(sets, width), width);
+    });
+    return code.joinAll(parts, 1);
+  }
+
+  /** A value that is the same in all components of a vector, once. */
+  #narrow(node: number, value: Value): Value {
+    const isWide = value.type.kind === 'vector' && this.#code.varies[node] !== true;
+    return isWide ? this.#code.k.extract(value, 0) : value;
+  }
+}

@@ -1,0 +1,155 @@
+import type { NumberType } from '@concord/backend-core/kernel';
+import type { SubgroupOperation, Value } from '@concord/spirv-builder';
+import type { KernelCode } from '../run/kernel-code.ts';
+import type { PhaseFold, StateCode, States } from './states.ts';
+
+/** Who works on a row together: one work-item, a sub-group, or all of a group, which has sub-groups or not. */
+export type TeamKind = 'alone' | 'subgroup' | 'group';
+
+/** The work-items of a row's team, and this one's place among them. */
+export interface Team {
+  readonly kind: TeamKind;
+  /** How many they are. */
+  readonly mates: number;
+  /** This one's number, of the type of places. */
+  readonly mate: Value;
+  /** Work-items of a sub-group; undefined where there are none to use. */
+  readonly subgroupSize: number | undefined;
+  /** The team's number in its group. */
+  readonly number: Value;
+  /** Teams of a group. */
+  readonly perGroup: number;
+}
+
+/** What {@link teamOf} makes a team of. */
+export interface TeamParams {
+  readonly kind: TeamKind;
+  readonly groupSize: number;
+  readonly subgroupSize: number | undefined;
+}
+
+/**
+ * The team that this work-item is in. With sub-groups, work-items are numbered by sub-group and place in it, since how these
+ * lie in a group is the device's affair.
+ */
+export function teamOf(code: KernelCode, { kind, groupSize, subgroupSize }: TeamParams): Team {
+  const { k, index } = code;
+  const zero = k.constant(index, 0);
+  if (kind === 'alone') {
+    const number = groupSize === 1 ? zero : k.uconvert(k.localId(0), index);
+    return { kind, mates: 1, mate: zero, subgroupSize, number, perGroup: groupSize };
+  }
+  if (subgroupSize === undefined) {
+    return { kind, mates: groupSize, mate: k.uconvert(k.localId(0), index), subgroupSize, number: zero, perGroup: 1 };
+  }
+  const place = k.uconvert(k.subgroupLocalId(), index);
+  const subgroup = k.uconvert(k.subgroupId(), index);
+  if (kind === 'subgroup') {
+    const perGroup = groupSize / subgroupSize;
+    return { kind, mates: subgroupSize, mate: place, subgroupSize, number: subgroup, perGroup };
+  }
+  const mate = k.add(k.mul(subgroup, subgroupSize), place);
+  return { kind, mates: groupSize, mate, subgroupSize, number: zero, perGroup: 1 };
+}
+
+/** The states of a row from those of its team, given to all of them. Every work-item of the group has to come by. */
+export function joinTeam(code: KernelCode, team: Team, folds: StateCode, own: States): States {
+  if (team.kind === 'alone') return own;
+  if (team.subgroupSize === undefined) return joinInMemory(code, team, folds, own);
+  const joined = joinSubgroup(code, team.subgroupSize, folds, own);
+  if (team.kind === 'subgroup') return joined;
+  const { k, index } = code;
+  return joinFew(code, folds, joined, {
+    count: team.mates / team.subgroupSize,
+    place: k.uconvert(k.subgroupId(), index),
+    writes: k.eq(k.subgroupLocalId(), 0),
+  });
+}
+
+/** How a device's own instruction joins the states of folds, where one can: integers in their order, floats added. */
+function ownInstruction({ op, folding }: PhaseFold): SubgroupOperation | undefined {
+  const [type] = folding.state;
+  switch (op) {
+    case 'sum':
+    case 'mean':
+    case 'count':
+      return type === 'f32' ? 'fadd' : 'iadd';
+    case 'max':
+    case 'min':
+      // Floats by keys, which are signed.
+      return type === 'u32' ? `u${op}` : `s${op}`;
+    case 'any':
+      return 'umax';
+    case 'all':
+      return 'umin';
+    default:
+      return undefined;
+  }
+}
+
+/** By the device's own instructions where all folds have one, else by a butterfly of shuffles. */
+function joinSubgroup(code: KernelCode, size: number, folds: StateCode, own: States): States {
+  const { k } = code;
+  const instructions = folds.folds.map(ownInstruction);
+  if (instructions.every((each) => each !== undefined)) {
+    return own.map((value, index) => k.subgroupReduce(instructions[index] as SubgroupOperation, value));
+  }
+  const lane = k.subgroupLocalId();
+  let states = own;
+  for (let distance = size / 2; distance >= 1; distance /= 2) {
+    const mate = k.xor(lane, distance);
+    const theirs = states.map((value, index) => {
+      return folds.fromWord(k.subgroupShuffle(folds.toWord(value), mate), folds.types[index] as NumberType);
+    });
+    // The same way round for both, so that all get the same bits.
+    const isLower = k.eq(k.and(lane, distance), 0);
+    states = folds.join(folds.select(isLower, states, theirs), folds.select(isLower, theirs, states), 1);
+  }
+  return states;
+}
+
+interface Few {
+  readonly count: number;
+  /** Where this work-item's states belong. */
+  readonly place: Value;
+  readonly writes: Value;
+}
+
+/** Few states, through workgroup memory: each work-item joins them all for itself. */
+function joinFew(code: KernelCode, folds: StateCode, own: States, { count, place, writes }: Few): States {
+  const { k } = code;
+  if (count === 1) return own;
+  const word = k.types.int(32);
+  const shared = folds.types.map(() => k.localArray(word, count));
+  k.when(writes, () => {
+    shared.forEach((words, index) => {
+      k.store(k.at(words, place), folds.toWord(own[index] as Value));
+    });
+  });
+  k.barrier();
+  const sets = Array.from({ length: count }, (_, from) =>
+    folds.types.map((type, index) => folds.fromWord(k.load(k.at(shared[index] as Value, from)), type)),
+  );
+  return folds.joinAll(sets, 1);
+}
+
+/** A tree in workgroup memory (M. Harris, "Optimizing Parallel Reduction in CUDA", 2007), for devices without sub-groups. */
+function joinInMemory(code: KernelCode, { mates, mate }: Team, folds: StateCode, own: States): States {
+  const { k } = code;
+  const word = k.types.int(32);
+  const shared = folds.types.map(() => k.localArray(word, mates));
+  const write = (states: States): void => {
+    shared.forEach((words, index) => {
+      k.store(k.at(words, mate), folds.toWord(states[index] as Value));
+    });
+  };
+  const read = (from: Value | number): States =>
+    folds.types.map((type, index) => folds.fromWord(k.load(k.at(shared[index] as Value, from)), type));
+  write(own);
+  for (let half = mates / 2; half >= 1; half /= 2) {
+    k.barrier();
+    k.when(k.ult(mate, k.constant(mate.type, half)), () => write(folds.join(read(mate), read(k.add(mate, half)), 1)));
+  }
+  k.barrier();
+  return read(0);
+}

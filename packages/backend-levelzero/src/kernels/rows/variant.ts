@@ -1,0 +1,204 @@
+import type { Kernel } from '@concord/backend-core/kernel';
+import { phasesOf } from '@concord/kernel';
+import type { NamedVariant } from '@concord/variants';
+import type { Width } from '../arithmetic/spirv-arithmetic.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import type { PlanAxes, RunToPlan } from '../run/call-geometry.ts';
+import type { RunForm } from '../run/form.ts';
+import { rowBlock } from './rows.spv.ts';
+import type { TeamKind } from './team.ts';
+import { waysOf } from './unrolling.ts';
+
+/** How rows are worked on. */
+export interface RowsVariant extends NamedVariant {
+  readonly kind: 'runs' | TeamKind;
+  readonly along: RunForm['along'];
+  readonly width: Width;
+  readonly groupSize: number;
+  readonly subgroupSize: number | undefined;
+  readonly kept: number;
+  /** Lines of a row, and vectors of a line. */
+  readonly lines: number;
+  readonly units: number;
+  /** Blocks of the last axis of rows, where vectors lie along it; and whether any is whole. */
+  readonly blocks: number;
+  readonly hasWholeBlocks: boolean;
+  /** Rows or blocks. */
+  readonly items: number;
+  /** Items of a group, or of a CPU's work-item. */
+  readonly perGroup: (items: number) => number;
+  /** Parts of a row that are worked on each by itself, and the size of one: lines, or of one line elements or vectors. */
+  readonly parts: number;
+  readonly part: number;
+}
+
+/** Pieces of work for each thread of a CPU, so that they end at about the same time. */
+const RUNS_PER_THREAD = 8;
+/** Elements that are not worth sharing out among threads. */
+const LEAST_RUN = 8192;
+/** Additions one after the other, at most: docs/numerics.md counts on it. */
+const MOST_CHAIN = 1024;
+
+/** Work-items that keep a core of a GPU busy. */
+const LANES_PER_UNIT = 2048;
+/** Work-items of a team that is a group; of one without sub-groups, whose rows are short; of a group of lanes. */
+const [GROUP, SMALL_GROUP, LANES] = [256, 64, 64];
+/** Vectors that a work-item of a part has at least. */
+const LEAST_SHARE = 4;
+/** Numbers of a row that a work-item keeps in registers. */
+const MOST_KEPT = 16;
+/** The size of sub-groups that Intel's GPUs all have. */
+const USUAL_SUBGROUP = 16;
+
+/** Every variant of rows. */
+export const VARIANT_IDS: readonly string[] = [
+  'run/rows-runs',
+  'run/rows-alone',
+  'run/rows-subgroup',
+  'run/rows-group',
+];
+
+/** How the rows of a call can be worked on, the best first. */
+export function rowsVariants(call: RunToPlan, axes: PlanAxes, traits: DeviceTraits): readonly RowsVariant[] {
+  const along = alongOf(call, axes);
+  return traits.isCpuLike ? [runs(call, axes, along, traits)] : teams(call, axes, along, traits);
+}
+
+/** The size of sub-groups that kernels ask for; undefined where there are none to use. */
+export function subgroupSizeOf({ subgroupSizes }: DeviceTraits): number | undefined {
+  const fitting = subgroupSizes.filter((size) => size > 1 && GROUP % size === 0);
+  return fitting.includes(USUAL_SUBGROUP) ? USUAL_SUBGROUP : fitting[0];
+}
+
+/** Which way most operands of elements are dense. */
+function alongOf({ geometry }: RunToPlan, { rows, folded }: PlanAxes): RunForm['along'] {
+  const { inputs, outputs } = geometry;
+  const count = (strides: readonly (readonly number[])[] | undefined): number =>
+    [...inputs, ...outputs].filter(({ access }, index) => access === 'element' && strides?.[index]?.at(-1) === 1)
+      .length;
+  const [inRow, across] = [count(folded?.strides), count(rows.strides)];
+  return across > inRow ? 'rows' : 'folded';
+}
+
+function runs(
+  { geometry }: RunToPlan,
+  { rows, folded }: PlanAxes,
+  along: RunForm['along'],
+  { computeUnits }: DeviceTraits,
+): RowsVariant {
+  const { kernel, rowCount, rowLength } = geometry;
+  const last = along === 'rows' ? (rows.sizes.at(-1) ?? 1) : (folded?.sizes.at(-1) ?? 1);
+  const width = last >= 16 ? 16 : last >= 4 ? 4 : 1;
+  const inner = folded?.sizes.at(-1) ?? 1;
+  const lines = inner === 0 ? 0 : rowLength / inner;
+  const [block, ways] = [rowBlock({ kernel, width }), waysOf(kernel)];
+  const blocks = along === 'rows' ? Math.ceil(last / block) : 1;
+  const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
+  const size = along === 'rows' ? Math.min(last, block) : 1;
+  const wanted = Math.min((computeUnits * RUNS_PER_THREAD) / items, (rowLength * size) / LEAST_RUN);
+  const side = along === 'folded' ? width * ways : last >= block ? 1 : ways;
+  // Where lines are cut apart they are, else the one line that there is.
+  const [units, least] = (folded?.sizes.length ?? 0) > 1 ? [lines, 1] : [rowLength, width * ways];
+  const { parts, part } = cut(units, wanted, rowLength / units / side, least);
+  return {
+    id: 'run/rows-runs',
+    kind: 'runs',
+    along,
+    width,
+    groupSize: 1,
+    subgroupSize: undefined,
+    kept: 0,
+    lines,
+    units: 1,
+    blocks,
+    hasWholeBlocks: along === 'rows' && width > 1 && last >= block,
+    items,
+    perGroup: (all) =>
+      Math.max(
+        Math.ceil(LEAST_RUN / Math.max(1, (rowLength * size * items) / all)),
+        Math.ceil(all / (computeUnits * RUNS_PER_THREAD)),
+      ),
+    parts,
+    part,
+  };
+}
+
+/** Cuts units into about `wanted` parts, more where a part's chain of additions would be too long. */
+function cut(
+  units: number,
+  wanted: number,
+  chainPerUnit: number,
+  least: number,
+): { readonly parts: number; readonly part: number } {
+  if (units === 0) return { parts: 1, part: 0 };
+  const forChain = Math.ceil((units * chainPerUnit) / MOST_CHAIN);
+  const parts = Math.min(units, Math.max(Math.floor(wanted), forChain));
+  if (parts <= 1) return { parts: 1, part: units };
+  const part = Math.ceil(units / parts / least) * least;
+  return { parts: Math.ceil(units / part), part };
+}
+
+function teams(
+  call: RunToPlan,
+  { rows, folded }: PlanAxes,
+  along: RunForm['along'],
+  traits: DeviceTraits,
+): readonly RowsVariant[] {
+  const { kernel, rowCount, rowLength } = call.geometry;
+  const busy = traits.computeUnits * LANES_PER_UNIT;
+  const last = rows.sizes.at(-1) ?? 1;
+  const inner = folded?.sizes.at(-1) ?? 1;
+  const lines = inner === 0 ? 0 : rowLength / inner;
+  const size = subgroupSizeOf(traits);
+  const make = (kind: TeamKind, width: Width, groupSize: number, mates: number): RowsVariant => {
+    const units = along === 'folded' ? inner / width : inner;
+    const blocks = along === 'rows' ? Math.ceil(last / width) : 1;
+    const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
+    const all = lines * units;
+    const wanted = Math.min(busy / (items * mates), all / (mates * LEAST_SHARE));
+    const { parts, part } = cut(all, wanted, 1 / (mates * waysOf(kernel)), mates);
+    const share = Math.ceil(all / mates);
+    const keeps =
+      isReadAgain(kernel) && along === 'folded' && kind !== 'alone' && share > 0 && share * width <= MOST_KEPT;
+    return {
+      id: `run/rows-${kind}`,
+      kind,
+      along,
+      width,
+      groupSize,
+      subgroupSize: kind === 'alone' ? undefined : size,
+      kept: keeps ? 2 ** Math.ceil(Math.log2(share)) : 0,
+      lines,
+      units,
+      blocks,
+      hasWholeBlocks: false,
+      items,
+      perGroup: () => groupSize / mates,
+      parts,
+      part,
+    };
+  };
+  if (along === 'rows') {
+    const areMany = last % 4 === 0 && rowCount / 4 >= busy;
+    return [make('alone', areMany ? 4 : 1, LANES, 1)];
+  }
+  const width = inner >= 4 && inner % 4 === 0 ? 4 : 1;
+  const units = lines * (inner / width);
+  const alone = make('alone', width, LANES, 1);
+  const least = size ?? SMALL_GROUP;
+  if (units < least / 4) return [alone];
+  const byGroup = make('group', width, GROUP, GROUP);
+  const bySubgroup =
+    size === undefined ? make('group', width, SMALL_GROUP, SMALL_GROUP) : make('subgroup', width, GROUP, size);
+  // What is read again is best kept, by the smallest team that can; what is read once goes to large teams only where there
+  // are few rows, or long ones.
+  const isLong = isReadAgain(kernel)
+    ? units * width > least * MOST_KEPT
+    : units > LEAST_SHARE * least * (rowCount * GROUP <= busy ? 1 : 4);
+  return isLong ? [byGroup, bySubgroup, alone] : [bySubgroup, byGroup, alone];
+}
+
+/** Whether a row is gone through more than once. */
+function isReadAgain(kernel: Kernel): boolean {
+  return phasesOf(kernel).folds.length > 1 || kernel.outputs.some(({ level }) => level === 'element');
+}

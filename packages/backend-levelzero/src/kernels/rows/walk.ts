@@ -1,0 +1,201 @@
+import type { Value } from '@concord/spirv-builder';
+import type { Width } from '../arithmetic/spirv-arithmetic.ts';
+import { coordinatesOf } from '../run/decode.ts';
+import { names } from '../run/form.ts';
+import type { KernelCode } from '../run/kernel-code.ts';
+import type { ElementScope, RowScope } from '../run/scopes.ts';
+import type { States } from './states.ts';
+
+/** Elements of a row that are visited at once. */
+export interface Place {
+  /** Along the folded axes, of the first one. */
+  readonly coordinates: readonly Value[];
+  /** Neighbours along the last folded axis. */
+  readonly width: Width;
+  /** Of elements that stay in registers: where their values are kept. */
+  readonly scope?: ElementScope;
+  /** Whether the place is one of the row, and not another once more; always where there is none. */
+  readonly isThere?: Value;
+}
+
+/** What is done to the states at each place. */
+export interface Visitor {
+  identity(width: Width): States;
+  take(states: States, place: Place): States;
+}
+
+/** States of one width: what a work-item has folded. */
+export interface Folded {
+  readonly states: States;
+  readonly width: Width;
+}
+
+/** How a work-item comes by the elements of a row that are its own. */
+export interface Walk {
+  /** Visits them all; sets of states that are yet to be joined. */
+  fold(visitor: Visitor): readonly Folded[];
+  /** Visits them all. */
+  each(visit: (place: Place) => void): void;
+}
+
+/** Elements of a row, in lines along the last folded axis. */
+export interface Lines {
+  /** Lines from here on. Of a row that is one line there is no other. */
+  readonly firstLine: Value;
+  readonly endLine: Value;
+  /** Elements of each line from here on. */
+  readonly start: Value;
+  readonly end: Value;
+  readonly width: Width;
+  /** Vectors at once, each into states of its own. */
+  readonly ways: number;
+}
+
+const sizesOfLines = ({ form, arg }: Pick<KernelCode, 'form' | 'arg'>, code: KernelCode): readonly Value[] =>
+  Array.from({ length: form.foldedRank - 1 }, (_, axis) => arg.call(code, names.size(form.rowRank + axis)));
+
+/** Line by line, each by several vectors at a time, by single ones, and element by element at its end. For CPUs. */
+export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, width, ways }: Lines): Walk {
+  const { k, form } = code;
+  const size = k.sub(end, start);
+  const whole = k.add(start, k.and(size, -(width * ways)));
+  const tail = k.add(start, k.and(size, -width));
+  const isOneLine = form.foldedRank === 1;
+  const sizes = sizesOfLines(code, code);
+
+  /** Carries the states of all ways, then those of single elements. */
+  const foldLine = (line: readonly Value[], given: readonly Value[], visitor: Visitor): readonly Value[] => {
+    const count = visitor.identity(width).length;
+    const vectors = given.slice(0, ways * count);
+    const at = (place: Value, components: Width): Place => ({ coordinates: [...line, place], width: components });
+    const many = k.forLoop({ from: start, to: whole, step: width * ways }, vectors, (place, carried) =>
+      Array.from({ length: ways }, (_, way) => {
+        const here = way === 0 ? place : k.add(place, way * width);
+        return visitor.take(carried.slice(way * count, (way + 1) * count), at(here, width));
+      }).flat(),
+    );
+    const first = many.slice(0, count);
+    const rest =
+      ways === 1
+        ? first
+        : k.forLoop({ from: whole, to: tail, step: width }, first, (place, carried) => [
+            ...visitor.take(carried, at(place, width)),
+          ]);
+    if (width === 1) return [...rest, ...many.slice(count)];
+    const singles = k.forLoop({ from: tail, to: end }, given.slice(ways * count), (place, carried) => [
+      ...visitor.take(carried, at(place, 1)),
+    ]);
+    return [...rest, ...many.slice(count), ...singles];
+  };
+
+  return {
+    fold(visitor) {
+      const one = visitor.identity(width);
+      const begin = [...Array.from({ length: ways }, () => one).flat(), ...(width === 1 ? [] : visitor.identity(1))];
+      const all = isOneLine
+        ? foldLine([], begin, visitor)
+        : k.forLoop({ from: firstLine, to: endLine }, begin, (line, carried) => [
+            ...foldLine(coordinatesOf(k, line, sizes), carried, visitor),
+          ]);
+      const sets = Array.from({ length: ways }, (_, way) => all.slice(way * one.length, (way + 1) * one.length));
+      const folded: Folded[] = sets.map((states) => ({ states, width }));
+      return width === 1 ? folded : [...folded, { states: all.slice(ways * one.length), width: 1 }];
+    },
+    each(visit) {
+      const line = (outer: readonly Value[]): void => {
+        k.forLoop({ from: start, to: tail, step: width }, [], (place) =>
+          visit({ coordinates: [...outer, place], width }),
+        );
+        if (width === 1) return;
+        k.forLoop({ from: tail, to: end }, [], (place) => visit({ coordinates: [...outer, place], width: 1 }));
+      };
+      if (isOneLine) line([]);
+      else k.forLoop({ from: firstLine, to: endLine }, [], (number) => line(coordinatesOf(k, number, sizes)));
+    },
+  };
+}
+
+/** Vectors of a row by number, of which a work-item takes each `mates`-th. */
+export interface Share {
+  /** The work-item's own first one, and the end of all. */
+  readonly first: Value;
+  readonly end: Value;
+  /** Work-items that share the row, or parts that each have every so many-th. */
+  readonly mates: number | Value;
+  readonly width: Width;
+}
+
+/** A vector of a row by number: vectors do not go across the end of a line. */
+function unitAt(code: KernelCode, unit: Value, width: Width): readonly Value[] {
+  const { k, form } = code;
+  if (form.foldedRank === 1) return [width === 1 ? unit : k.mul(unit, width)];
+  const units = code.arg('units');
+  const number = k.udiv(unit, units);
+  const place = k.sub(unit, k.mul(number, units));
+  const line = coordinatesOf(k, number, sizesOfLines(code, code));
+  return [...line, width === 1 ? place : k.mul(place, width)];
+}
+
+/** Each `mates`-th vector, read anew in each pass; several at a time. For GPUs. */
+export function stridedWalk(code: KernelCode, { first, end, mates, width }: Share, ways: number): Walk {
+  const { k } = code;
+  const stride = typeof mates === 'number' ? k.constant(end.type, mates) : mates;
+  const room = k.select(k.ult(first, end), k.sub(end, first), k.constant(end.type, 0));
+  const share = k.udiv(k.add(room, k.sub(stride, 1)), stride);
+  // Behind the last from which all ways are there.
+  const whole = k.add(first, k.mul(k.and(share, -ways), stride));
+  const leap = k.mul(stride, ways);
+  const at = (unit: Value): Place => ({ coordinates: unitAt(code, unit, width), width });
+  return {
+    fold(visitor) {
+      const one = visitor.identity(width);
+      const begin = Array.from({ length: ways }, () => one).flat();
+      const many = k.forLoop({ from: first, to: whole, step: leap }, begin, (unit, carried) =>
+        Array.from({ length: ways }, (_, way) =>
+          visitor.take(
+            carried.slice(way * one.length, (way + 1) * one.length),
+            at(way === 0 ? unit : k.add(unit, k.mul(stride, way))),
+          ),
+        ).flat(),
+      );
+      const rest =
+        ways === 1
+          ? many
+          : k.forLoop({ from: whole, to: end, step: stride }, many.slice(0, one.length), (unit, carried) => [
+              ...visitor.take(carried, at(unit)),
+            ]);
+      const all = [...rest.slice(0, one.length), ...many.slice(one.length)];
+      return Array.from({ length: ways }, (_, way) => ({
+        states: all.slice(way * one.length, (way + 1) * one.length),
+        width,
+      }));
+    },
+    each(visit) {
+      k.forLoop({ from: first, to: end, step: stride }, [], (unit) => visit(at(unit)));
+    },
+  };
+}
+
+/**
+ * Each `mates`-th vector of a row that fits: `kept` of them, read once and kept in registers. One behind the end is the
+ * last one again, of which nothing comes.
+ */
+export function keptWalk(
+  code: KernelCode,
+  row: RowScope,
+  { first, end, mates, width }: Share & { readonly mates: number },
+  kept: number,
+): Walk {
+  const { k } = code;
+  const places = Array.from({ length: kept }, (_, slot): Required<Place> => {
+    const unit = slot === 0 ? first : k.add(first, slot * mates);
+    const coordinates = unitAt(code, k.math('u_min', unit, k.sub(end, 1)), width);
+    return { coordinates, width, scope: code.element(row, coordinates, width), isThere: k.ult(unit, end) };
+  });
+  return {
+    fold: (visitor) => places.map((place) => ({ states: visitor.take(visitor.identity(width), place), width })),
+    each: (visit) => {
+      for (const place of places) visit(place);
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
+import type { CheckedRun, RunLayout } from '@concord/backend-core/kernel';
+import { type Axes, axisOf, padAxes, runAxes } from '@concord/kernel';
+import type { Width } from '../arithmetic/spirv-arithmetic.ts';
+import type { Recorder, Span } from '../recorder.ts';
+import { type Access, names, type OperandForm, type RunForm, vectorAxis } from './form.ts';
+
+/** A `run` that is planned: its geometry, and spans that stand for its operands. */
+export interface RunToPlan {
+  readonly geometry: CheckedRun;
+  /** Of the inputs, then of the outputs, in their orders; undefined where there is no element. */
+  readonly spans: readonly (Span | undefined)[];
+}
+
+/** The axes that a part of the plan works over. */
+export interface PlanAxes {
+  readonly rows: Axes;
+  /** Undefined where nothing is folded, and no operand differs along the folded axes. */
+  readonly folded: Axes | undefined;
+  readonly places: ReadonlyMap<number, number>;
+}
+
+/** What a kernel is launched with: numbers, places in memory, and parameters of the call. */
+export type RunArguments = Parameters<Recorder['launch']>[0]['args'];
+
+/** A form, and the arguments that all kernels of it have. */
+export interface FormAndArguments {
+  readonly form: RunForm;
+  readonly args: RunArguments;
+}
+
+/** Extents from here on are beyond an index of 32 bits, which has a sign. */
+const MOST_SHORT = 2 ** 31;
+/** Bytes that narrow vectors are read in pieces of, where their addresses allow. */
+const PIECE = 4;
+
+/** The axes of a call, coalesced. */
+export function planAxes({ geometry }: RunToPlan): PlanAxes {
+  const { rows, folded, places } = runAxes(geometry);
+  return { rows, folded: folded.sizes.length === 0 ? undefined : folded, places };
+}
+
+/** Whether places are numbers of 32 bits: of GPUs, for which others are slow. */
+export function indexType({ geometry }: RunToPlan, isCpuLike: boolean): 'u32' | 'u64' {
+  const { inputs, outputs, rowCount, rowLength } = geometry;
+  const most = Math.max(rowCount * rowLength, ...[...inputs, ...outputs].map(({ extent }) => extent));
+  return isCpuLike || most >= MOST_SHORT / 2 ? 'u64' : 'u32';
+}
+
+/**
+ * The form of a call's code, with vectors of `width` along its last row or folded axis, and its arguments.
+ *
+ * @param folded - those of `axes`, or one of size 1 where the code wants one
+ */
+export function formOf(
+  call: RunToPlan,
+  axes: { readonly rows: Axes; readonly folded: Axes | undefined; readonly places: ReadonlyMap<number, number> },
+  vector: { readonly along: RunForm['along']; readonly width: Width; readonly index: RunForm['index'] },
+): FormAndArguments {
+  const { geometry, spans } = call;
+  const { kernel, shape, inputs, outputs } = geometry;
+  const rows = padAxes(axes.rows);
+  const folded = axes.folded === undefined ? undefined : padAxes(axes.folded);
+  const [rowRank, foldedRank] = [rows.sizes.length, folded?.sizes.length ?? 0];
+  const ranks = { ...vector, rowRank, foldedRank };
+  const last = vectorAxis(ranks as RunForm);
+  const sizes = [...rows.sizes, ...(folded?.sizes ?? [])];
+  const stridesOf = (operand: number): readonly number[] => [
+    ...(rows.strides[operand] as readonly number[]),
+    ...(folded?.strides[operand] ?? []),
+  ];
+
+  const args: Record<string, RunArguments[string]> = {};
+  const layouts: Access[] = [];
+  const known = new Map<string, number>();
+  const layoutOf = (operand: number): number => {
+    const strides = stridesOf(operand);
+    const key = strides.join();
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const layout = layouts.length;
+    known.set(key, layout);
+    const access = accessOf(strides[last] as number);
+    layouts.push(access);
+    strides.forEach((stride, axis) => {
+      if (axis !== last || access === 'strided') args[names.stride(layout, axis)] = stride;
+    });
+    return layout;
+  };
+  const alignOf = (operand: number, { dtype }: RunLayout): number => {
+    const bytes = BYTES_OF[dtype];
+    const strides = stridesOf(operand);
+    if (bytes >= PIECE || strides[last] !== 1) return bytes;
+    const steps = [vector.width, ...strides.filter((_, axis) => axis !== last)].map((elements) => elements * bytes);
+    return [spans[operand]?.byteOffset ?? 0, ...steps].every((step) => step % PIECE === 0) ? PIECE : bytes;
+  };
+  const stand = spans.find((span) => span !== undefined) as Span;
+  const operandOf = (layout: RunLayout, operand: number): OperandForm => {
+    if (layout.access !== 'gather') {
+      return { dtype: layout.dtype, layout: layoutOf(operand), align: alignOf(operand, layout) };
+    }
+    const isDense = layout.strides.at(-1) === 1;
+    const gather = layout.extent === 0 ? 'empty' : isDense ? 'dense' : 'strided';
+    if (gather !== 'empty') {
+      layout.shape.forEach((size, axis) => {
+        args[names.gatherSize(operand, axis)] = size;
+        if (!isDense || axis < layout.shape.length - 1) {
+          args[names.gatherStride(operand, axis)] = layout.strides[axis] as number;
+        }
+      });
+    }
+    return { dtype: layout.dtype, layout: -1, align: BYTES_OF[layout.dtype], gather };
+  };
+  const forms = [...inputs, ...outputs].map(operandOf);
+  const form: RunForm = {
+    kernel,
+    ...ranks,
+    layouts,
+    inputs: forms.slice(0, inputs.length),
+    outputs: forms.slice(inputs.length),
+    places: placesOf(axes, rowRank, foldedRank),
+    rank: shape.length,
+    unfolded: shape.length - geometry.folded,
+  };
+  form.inputs.forEach(({ gather }, input) => {
+    if (gather !== 'empty') args[names.input(input)] = spans[input] ?? stand;
+  });
+  form.outputs.forEach((_, output) => {
+    args[names.output(output)] = spans[inputs.length + output] ?? stand;
+  });
+  sizes.forEach((size, axis) => (args[names.size(axis)] = size));
+  for (const node of kernel.nodes) {
+    if (node.kind !== 'extent') continue;
+    const axis = axisOf(node.axis, shape.length);
+    args[names.extent(axis)] = shape[axis] as number;
+  }
+  kernel.params.forEach((_, parameter) => (args[names.parameter(parameter)] = { parameter }));
+  return { form, args };
+}
+
+function accessOf(stride: number): Access {
+  if (stride === 0) return 'constant';
+  return stride === 1 ? 'dense' : 'strided';
+}
+
+/** Where named axes are, in the padded axes of a form. */
+function placesOf(
+  { rows, folded, places }: PlanAxes,
+  rowRank: number,
+  foldedRank: number,
+): readonly (readonly [number, number])[] {
+  const count = rows.sizes.length;
+  return [...places].flatMap(([axis, place]): (readonly [number, number])[] => {
+    if (place < 0) return [];
+    if (place < count) return [[axis, place + rowRank - count]];
+    if (folded === undefined) return [];
+    return [[axis, place - count + rowRank + foldedRank - folded.sizes.length]];
+  });
+}

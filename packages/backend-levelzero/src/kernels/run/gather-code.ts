@@ -1,0 +1,128 @@
+import type { GatherNode } from '@concord/backend-core/kernel';
+import type { Value } from '@concord/spirv-builder';
+import { SpirvArithmetic, type Width } from '../arithmetic/spirv-arithmetic.ts';
+import { decode, loadRaw, vectorOf } from '../arithmetic/storage.ts';
+import { names, type OperandForm, vectorAxis } from './form.ts';
+import type { KernelCode } from './kernel-code.ts';
+import type { ElementScope, RowScope } from './scopes.ts';
+import { placeOf } from './varies.ts';
+
+type Scope = RowScope | ElementScope;
+
+/** The elements of a gather input at the indices of a node, or its first operand where one is outside. */
+export function gather(code: KernelCode, node: GatherNode, scope: Scope, width: Width): Value {
+  const { k, form, kernel } = code;
+  const input = kernel.inputs.findIndex(({ name }) => name === node.name);
+  const operand = form.inputs[input] as OperandForm;
+  const [otherwise, ...indices] = node.operands as readonly [number, ...number[]];
+  const outside = code.wide(otherwise, scope, width);
+  if (operand.gather === 'empty') return outside;
+  if (isRun(code, node, operand, width)) return gatherRun(code, { node, input, operand, scope, width });
+  const values = indices.map((index) => code.wide(index, scope, width));
+  const isInside = all(
+    code,
+    indices.map((index, axis) => isBelow(code, index, values[axis] as Value, input, axis, width)),
+  );
+  const pointer = code.arg(names.input(input));
+  const lanes = Array.from({ length: width }, (_, lane) => lane);
+  const one = (value: Value, lane: number): Value => (width === 1 ? value : k.extract(value, lane));
+  const raw = lanes.map((lane) => {
+    const offset = placeAt(
+      code,
+      input,
+      operand,
+      values.map((value) => one(value, lane)),
+    );
+    // What is outside reads the first element in place of its own.
+    return k.load(k.at(pointer, k.select(one(isInside, lane), offset, k.constant(offset.type, 0))));
+  });
+  const loaded = decode(k, vectorOf(k, pointer, raw), operand.dtype);
+  return new SpirvArithmetic(k, width).select(node.type, isInside, loaded, outside);
+}
+
+interface Run {
+  readonly node: GatherNode;
+  readonly input: number;
+  readonly operand: OperandForm;
+  readonly scope: Scope;
+  readonly width: Width;
+}
+
+/** Whether neighbours of a vector are neighbours in the gather input: its last index is that of the vectors' axis. */
+function isRun(
+  { form, kernel, varies }: KernelCode,
+  { operands }: GatherNode,
+  operand: OperandForm,
+  width: Width,
+): boolean {
+  if (width === 1 || operand.gather !== 'dense') return false;
+  const indices = operands.slice(1);
+  const last = kernel.nodes[indices.at(-1) as number];
+  if (last?.kind !== 'index' && last?.kind !== 'rowIndex') return false;
+  if (placeOf(form, last.axis, last.kind) !== vectorAxis(form)) return false;
+  return indices.slice(0, -1).every((index) => varies[index] === false);
+}
+
+/** A vector at once where all of it is inside, else one by one. */
+function gatherRun(code: KernelCode, { node, input, operand, scope, width }: Run): Value {
+  const { k } = code;
+  const [otherwise, ...indices] = node.operands as readonly [number, ...number[]];
+  const values = indices.map((index) => code.value(index, scope));
+  const positions = values.at(-1) as Value;
+  const firsts = [...values.slice(0, -1), k.extract(positions, 0)];
+  const last = indices.length - 1;
+  const size = code.arg(names.gatherSize(input, last));
+  const isThere = all(
+    code,
+    indices.slice(0, -1).map((index, axis) => isBelow(code, index, firsts[axis] as Value, input, axis, 1)),
+  );
+  const outside = code.wide(otherwise, scope, width);
+  const base = placeAt(code, input, operand, firsts);
+  const pointer = code.arg(names.input(input));
+  // The last position may be beyond 2^32 - 1 only where the first one is beyond every size.
+  const isWhole = k.and(isThere, k.ult(k.extract(positions, width - 1), size));
+  const [result] = k.ifElse(
+    isWhole,
+    () => [decode(k, loadRaw(k, k.at(pointer, base), width, operand), operand.dtype)],
+    () => {
+      const lanes = Array.from({ length: width }, (_, lane) => lane);
+      const isInside = lanes.map((lane) => k.and(isThere, k.ult(k.extract(positions, lane), size)));
+      const raw = lanes.map((lane) => {
+        const place = k.add(base, k.constant(base.type, lane));
+        return k.load(k.at(pointer, k.select(isInside[lane] as Value, place, k.constant(base.type, 0))));
+      });
+      const loaded = decode(k, vectorOf(k, pointer, raw), operand.dtype);
+      const truths = k.vector(k.types.vector(k.types.bool(), width as never), ...isInside);
+      return [k.select(truths, loaded, outside)];
+    },
+  );
+  return result as Value;
+}
+
+/** Whether an index is below the size of an axis; one that is negative is beyond. */
+function isBelow(code: KernelCode, node: number, index: Value, input: number, axis: number, width: Width): Value {
+  const { k, kernel } = code;
+  const below = k.ult(index, code.splat(code.arg(names.gatherSize(input, axis)), width));
+  if (kernel.nodes[node]?.type !== 'i32') return below;
+  return k.and(below, k.sge(index, k.constant(index.type, 0)));
+}
+
+function all(code: KernelCode, conditions: readonly Value[]): Value {
+  const { k } = code;
+  return (
+    conditions.reduce<Value | undefined>((sum, next) => (sum === undefined ? next : k.and(sum, next)), undefined) ??
+    k.constant(k.types.bool(), true)
+  );
+}
+
+/** Elements from the first of a gather input to the one at these indices, scalars. */
+function placeAt(code: KernelCode, input: number, operand: OperandForm, indices: readonly Value[]): Value {
+  const { k, index: type } = code;
+  return indices
+    .map((index, axis) => {
+      const place = k.uconvert(index, type);
+      const isDense = axis === indices.length - 1 && operand.gather === 'dense';
+      return isDense ? place : k.mul(place, code.arg(names.gatherStride(input, axis)));
+    })
+    .reduce((sum, term) => k.add(sum, term));
+}

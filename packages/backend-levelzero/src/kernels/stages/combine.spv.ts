@@ -1,0 +1,74 @@
+import type { FoldOp, ValueType } from '@concord/backend-core/kernel';
+import { foldingOf } from '@concord/kernel';
+import type { Value } from '@concord/spirv-builder';
+import { groupIndex } from '../grid.ts';
+import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { type PhaseFold, StateCode, type States } from '../rows/states.ts';
+
+/** What tells the kernels that join parts apart. */
+export interface CombineParams {
+  /** The folds of the phase, and the types of what they fold. */
+  readonly folds: readonly { readonly op: FoldOp; readonly type: ValueType }[];
+  readonly groupSize: number;
+}
+
+/** Parts that a work-item joins at the same time. */
+const WAYS = 4;
+
+/**
+ * Joins states of parts: from `[value][parts][rows]` to `[value][ceil(parts / fan)][rows]`. A work-item joins `fan`
+ * neighbouring parts of a row, the last one perhaps fewer; neighbours have neighbouring rows.
+ */
+export const combineKernel: (params: CombineParams) => Kernel = variants(({ folds, groupSize }: CombineParams) => {
+  const keys = folds.map(({ op, type }) => `${op} ${type}`).join(', ');
+  return defineKernel<string>({
+    name: `run/combine ${keys} by ${groupSize}`,
+    parameters: { input: 'u32*', output: 'u32*', rows: 'u64', parts: 'u64', fan: 'u64' },
+    groupSize: [groupSize, 1, 1],
+    write: (k, { args }) => {
+      const { input, output, rows, parts, fan } = args as Readonly<
+        Record<'input' | 'output' | 'rows' | 'parts' | 'fan', Value>
+      >;
+      const code = new StateCode(
+        k,
+        folds.map(({ op, type }): PhaseFold => ({ node: 0, operand: 0, op, folding: foldingOf(op, type) })),
+      );
+      const left = k.udiv(k.add(parts, k.sub(fan, 1)), fan);
+      const item = groupSize === 1 ? groupIndex(k) : k.add(k.mul(groupIndex(k), groupSize), k.localId(0));
+      k.when(k.ult(item, k.mul(left, rows)), () => {
+        const result = k.udiv(item, rows);
+        const row = k.sub(item, k.mul(result, rows));
+        const load = (part: Value): States =>
+          code.types.map((type, index) => {
+            const block = k.add(k.mul(parts, index), part);
+            return code.fromWord(k.load(k.at(input, k.add(k.mul(block, rows), row))), type);
+          });
+        const from = k.mul(result, fan);
+        const to = k.math('u_min', k.add(from, fan), parts);
+        const whole = k.add(from, k.and(k.sub(to, from), -WAYS));
+        const one = code.identity(1);
+        const many = k.forLoop(
+          { from, to: whole, step: WAYS },
+          Array.from({ length: WAYS }, () => one).flat(),
+          (part, carried) =>
+            Array.from({ length: WAYS }, (_, way) =>
+              code.join(
+                carried.slice(way * one.length, (way + 1) * one.length),
+                load(way === 0 ? part : k.add(part, way)),
+                1,
+              ),
+            ).flat(),
+        );
+        const first = k.forLoop({ from: whole, to }, many.slice(0, one.length), (part, carried) => [
+          ...code.join(carried, load(part), 1),
+        ]);
+        const all = [...first, ...many.slice(one.length)];
+        const sets = Array.from({ length: WAYS }, (_, way) => all.slice(way * one.length, (way + 1) * one.length));
+        code.joinAll(sets, 1).forEach((value, index) => {
+          const block = k.add(k.mul(left, index), result);
+          k.store(k.at(output, k.add(k.mul(block, rows), row)), code.toWord(value));
+        });
+      });
+    },
+  });
+});

@@ -1,0 +1,284 @@
+import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { repeat } from '../wgsl/repeat.ts';
+import { isWideOutput } from './flash-output.ts';
+import { readFunctions } from './flash-stage.ts';
+import type { Fit } from './flash-tile.ts';
+import {
+  attentionFunctions,
+  type Form,
+  formName,
+  headOf,
+  inputs,
+  outputType,
+  storedVector,
+  totalOf,
+  uniformsOf,
+} from './form.wgsl.ts';
+
+/** Shape of a workgroup's work. */
+export interface DecodeTile {
+  /** Rows of O that share their keys, at a time: queries of all heads of a group. */
+  readonly rows: 1 | 4 | 8;
+  /** Largest head dimension. */
+  readonly columns: 64 | 128 | 256;
+}
+
+/** What tells the `decode` kernels apart. */
+export interface DecodeParams {
+  readonly tile: DecodeTile;
+  readonly form: Exclude<Form, 'plain'>;
+  readonly fit: Fit;
+  /** Writes records for `combine` in place of rows of O. */
+  readonly partial: boolean;
+}
+
+/** Invocations in a workgroup. */
+export const DECODE_LANES = 256;
+/** Invocations that read a row of K together. */
+const TEAM = 4;
+/** Rows of V of an invocation that are on their way at once. */
+const AT_ONCE = 4;
+/** Invocations that share the maximum and the sum of a row. */
+const SHARERS = 16;
+
+/** Keys of a tile: with one score of each row an invocation. */
+const keysOf = ({ rows }: DecodeTile): number => DECODE_LANES / rows;
+
+/** Bytes of workgroup memory. */
+export const decodeBytes = ({ rows, columns }: DecodeTile): number =>
+  4 * (DECODE_LANES * TEAM + DECODE_LANES + rows * (columns + SHARERS + 2));
+
+/**
+ * softmax(scale * Q K^T) V for few queries, which read all of K and V for little arithmetic: one of each head, or the heads of
+ * a group that share their keys. The keys are split over the device, so that all of it reads.
+ *
+ * Workgroups are numbered by heads of K, block of rows, and split of the keys, the last running fastest. Row x of a head of K is
+ * query `x % queries` of its head `x / queries` of Q. With `partial`, split s of row r writes record
+ * `s * heads * queries + r`.
+ *
+ * Per tile: {@link TEAM} invocations read a row of K, each every fourth vector of it, and leave their parts of the products with
+ * all rows in workgroup memory; then an invocation has one score, for the online softmax; then each has a vector of four columns
+ * and every so manieth key of V. Its sums stay in registers until the end, when they meet.
+ */
+export const decode: (params: DecodeParams) => Kernel = variants((params: DecodeParams) => {
+  const { tile, form, fit, partial } = params;
+  const { rows, columns } = tile;
+  const keys = keysOf(tile);
+  const vectors = columns / 4;
+  // Keys that are read at a time: rows of K by teams, and of V by vectors.
+  const teams = DECODE_LANES / TEAM;
+  const passes = Math.max(1, keys / teams);
+  const across = DECODE_LANES / vectors;
+  const isWide = isWideOutput({ fit, partial });
+  /** Parts of the scores of `count` rows of K for each team; those beyond the last key are copies, and not used. */
+  const readKeys = (count: number): string =>
+    [
+      repeat(count, (p) => `      let key${p} = min(tile + ${p * teams}u + lane / ${TEAM}u, end - 1u);`),
+      repeat(count, (p) => repeat(rows, (r) => `      var sum${p}_${r} = vec4f();`)),
+      repeat(vectors / TEAM, (c) =>
+        [
+          repeat(count, (p) => `      let k${c}_${p} = read_k(k_head, key${p}, member + ${c * TEAM}u);`),
+          repeat(rows, (r) => `      let q${c}_${r} = q_tile[${r * vectors}u + member + ${c * TEAM}u];`),
+          repeat(count, (p) => repeat(rows, (r) => `      sum${p}_${r} = fma(q${c}_${r}, k${c}_${p}, sum${p}_${r});`)),
+        ].join('\n'),
+      ),
+      repeat(count, (p) =>
+        repeat(rows, (r) => {
+          const place = `(${r * TEAM}u + member) * ${keys}u + ${p * teams}u + lane / ${TEAM}u`;
+          return `      numbers[${place}] = (sum${p}_${r}.x + sum${p}_${r}.y) + (sum${p}_${r}.z + sum${p}_${r}.w);`;
+        }),
+      ),
+    ].join('\n');
+  const partsOfScores =
+    passes > 1
+      ? `    if (tile + ${teams}u < end) {
+${readKeys(passes)}
+    } else {
+${readKeys(1)}
+    }`
+      : `    if (lane < ${TEAM * Math.min(keys, teams)}u) {
+${readKeys(1)}
+    }`;
+  const store = isWide
+    ? `o[(at + 4u * four) / 4u] = ${storedVector(form, 'vec4f(quotient(value.x, last), quotient(value.y, last), quotient(value.z, last), quotient(value.w, last))')};`
+    : repeat(
+        4,
+        (c) =>
+          `        if (4u * four + ${c}u < u.head_dim) { o[at + 4u * four + ${c}u] = ${partial ? `value[${c}]` : `quotient(value[${c}], last)`}; }`,
+      );
+
+  return defineKernel({
+    name: `attention/decode ${rows}x${keys}x${columns} ${fit}${formName(form)}${partial ? ' partial' : ''}`,
+    storage: {
+      ...inputs(form, fit !== 'any'),
+      o: { access: 'read_write', type: outputType(form, isWide) },
+    },
+    uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
+    code: /* wgsl */ `
+${attentionFunctions(form)}
+${readFunctions(fit, form)}
+
+// Parts of scores: [row][member of a team][key]; at the end sums: [component][invocation].
+var<workgroup> numbers: array<f32, ${DECODE_LANES * TEAM}>;
+// [row][key]: scores, then weights.
+var<workgroup> weights: array<f32, ${DECODE_LANES}>;
+// [row][sharer]
+var<workgroup> shared_values: array<f32, ${rows * SHARERS}>;
+// Of each row: what its sums are scaled by, then the sum of its weights.
+var<workgroup> row_values: array<f32, ${rows}>;
+var<workgroup> row_largest: array<f32, ${rows}>;
+var<workgroup> q_tile: array<vec4f, ${rows * vectors}>;
+
+fn row_number(block: u32, row: u32) -> u32 { return min(block * ${rows}u + row, u.group * u.queries - 1u); }
+
+@compute @workgroup_size(${DECODE_LANES})
+fn main(
+  @builtin(workgroup_id) id: vec3u,
+  @builtin(num_workgroups) grid: vec3u,
+  @builtin(local_invocation_index) lane: u32,
+) {
+  let number = group_index(id, grid);
+  if (number >= u.group_count) { return; }
+  let split = number % u.splits;
+  let blocks = (u.group * u.queries + ${rows - 1}u) / ${rows}u;
+  let block = number / u.splits % blocks;
+  let first_head = number / u.splits / blocks * u.group;
+  let head = first_head;
+  let k_head = ${headOf(form, 'k')};
+  let v_head = ${headOf(form, 'v')};
+
+  for (var i = lane; i < ${rows * vectors}u; i += ${DECODE_LANES}u) {
+    let x = row_number(block, i / ${vectors}u);
+    q_tile[i] = read_q(q_start(first_head + x / u.queries), x % u.queries, i % ${vectors}u);
+  }
+  // The score that is this invocation's.
+  let row = lane / ${keys}u;
+  let place = lane % ${keys}u;
+  let x = row_number(block, row);
+  let query = x % u.queries;
+  let own_head = first_head + x / u.queries;
+  let mask_at = mask_row(own_head, query);
+  let first_seen = first_visible(query);
+  let visible = visible_keys(query);
+
+  let begin = max(split * u.split_keys, first_visible(0u));
+  let end = min((split + 1u) * u.split_keys, visible_keys(u.queries - 1u));
+  let seen_by_all = visible_keys(0u);
+  let hidden_from_some = first_visible(u.queries - 1u);
+  let member = lane % ${TEAM}u;
+  let four = lane % ${vectors}u;
+  let value_row = lane / ${vectors}u;
+  var largest = LOWEST;
+  var total = 0.0;
+${repeat(rows, (r) => `  var o${r} = vec4f();`)}
+  workgroupBarrier();
+
+  for (var tile = begin; tile < end; tile += ${keys}u) {
+${partsOfScores}
+    workgroupBarrier();
+    let key = tile + place;
+    let is_seen = (key >= first_seen) & (key < min(visible, end));
+    var score = LOWEST;
+    if (is_seen) {
+      let at = row * ${TEAM * keys}u + place;
+      let product = (numbers[at] + numbers[at + ${keys}u]) + (numbers[at + ${2 * keys}u] + numbers[at + ${3 * keys}u]);
+      score = finish_score(u.scale * product, mask_at, key);
+    }
+    weights[lane] = score;
+    workgroupBarrier();
+    if (place < ${SHARERS}u) {
+      var most = weights[lane];
+      for (var i = ${SHARERS}u; i < ${keys}u; i += ${SHARERS}u) { most = larger(most, weights[lane + i]); }
+      shared_values[row * ${SHARERS}u + place] = most;
+    }
+    workgroupBarrier();
+    var now = largest;
+    for (var i = 0u; i < ${SHARERS}u; i++) { now = larger(now, shared_values[row * ${SHARERS}u + i]); }
+    let factor = exponential(largest - now);
+    largest = now;
+    let weight = select(0.0, exponential(score - now), is_seen);
+    total = total * factor + weight;
+    weights[lane] = weight;
+    if (place == 0u) { row_values[row] = factor; }
+    workgroupBarrier();
+${repeat(rows, (r) => `    o${r} *= row_values[${r}];`)}
+    let count = min(${keys}u, end - tile);
+    let is_inner = (tile >= hidden_from_some) & (tile + count <= seen_by_all);
+    for (var slot = value_row; slot < count; slot += ${AT_ONCE * across}u) {
+${repeat(AT_ONCE, (i) => `      let slot${i} = slot + ${i * across}u;\n      let entries${i} = read_v(v_head, tile + min(slot${i}, count - 1u), four);`)}
+      if (is_inner) {
+${repeat(AT_ONCE, (i) =>
+  repeat(
+    rows,
+    (r) =>
+      `        o${r} += select(vec4f(), weights[${r * keys}u + min(slot${i}, count - 1u)] * entries${i}, slot${i} < count);`,
+  ),
+)}
+      } else {
+        // A weight of 0 does not hide a value that is infinite or NaN.
+${repeat(
+  rows,
+  (r) => `        {
+          let query = row_number(block, ${r}u) % u.queries;
+          let visible_from = first_visible(query);
+          let visible_to = min(visible_keys(query), tile + count);
+${repeat(
+  AT_ONCE,
+  (i) => `          {
+            let value_key = tile + slot${i};
+            let is_visible = (value_key >= visible_from) & (value_key < visible_to);
+            o${r} += select(vec4f(), weights[${r * keys}u + min(slot${i}, count - 1u)] * entries${i}, is_visible);
+          }`,
+)}
+        }`,
+)}
+      }
+    }
+  }
+
+  workgroupBarrier();
+  weights[lane] = total;
+  workgroupBarrier();
+  if (place < ${SHARERS}u) {
+    var sum = weights[lane];
+    for (var i = ${SHARERS}u; i < ${keys}u; i += ${SHARERS}u) { sum += weights[lane + i]; }
+    shared_values[row * ${SHARERS}u + place] = sum;
+  }
+  workgroupBarrier();
+  if (place == 0u) {
+    var sum = 0.0;
+    for (var i = 0u; i < ${SHARERS}u; i++) { sum += shared_values[row * ${SHARERS}u + i]; }
+    row_values[row] = sum;
+    row_largest[row] = largest;
+  }
+${repeat(
+  rows,
+  (r) => `  workgroupBarrier();
+${repeat(4, (c) => `  numbers[${c * DECODE_LANES}u + lane] = o${r}[${c}];`)}
+  workgroupBarrier();
+  if ((lane < ${vectors}u) & (block * ${rows}u + ${r}u < u.group * u.queries)) {
+    var value = vec4f();
+    for (var i = lane; i < ${DECODE_LANES}u; i += ${vectors}u) {
+      value += vec4f(numbers[i], numbers[${DECODE_LANES}u + i], numbers[${2 * DECODE_LANES}u + i], numbers[${3 * DECODE_LANES}u + i]);
+    }
+    let x = row_number(block, ${r}u);
+    let query = x % u.queries;
+    let head = first_head + x / u.queries;
+    let at = ${partial ? 'u.o_at + ((split * u.heads + head) * u.queries + query) * u.o_row' : 'o_start(head) + query * u.o_row'};
+${partial ? '' : `    let last = ${totalOf(form, `row_values[${r}]`, 'query')};`}
+    if (4u * four < u.head_dim) {
+${store}
+    }
+${
+  partial
+    ? `    if (lane == 0u) {
+      o[at + u.head_dim] = row_largest[${r}];
+      o[at + u.head_dim + 1u] = row_values[${r}];
+    }`
+    : ''
+}
+  }`,
+)}
+}`,
+  });
+});

@@ -1,0 +1,198 @@
+import { tanh } from '@concord/kernel';
+import { wgslFunction } from '../arithmetic/wgsl-function.ts';
+import type { StorageBinding, UniformType } from '../kernel.ts';
+import { halfBitsOfFour } from '../wgsl/half.wgsl.ts';
+import { isSet } from '../wgsl/is-set.wgsl.ts';
+import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgsl.ts';
+
+/**
+ * What calls a kernel is for. `plain`: packed float32, each head its own keys, causal from the first key on or not at all.
+ * `f32` and `f16`, by storage: any call.
+ */
+export type Form = 'plain' | 'f32' | 'f16';
+
+/** Every form. */
+export const FORMS: readonly Form[] = ['plain', 'f32', 'f16'];
+
+/** Behind the name of a kernel. */
+export const formName = (form: Form): string => (form === 'plain' ? '' : ` any ${form}`);
+
+/** Bytes of an element of Q, K, V and O. */
+export const elementBytes = (form: Form): number => (form === 'f16' ? 2 : 4);
+
+/**
+ * Those of any call. Heads of all batches are numbered as one; `group` neighbours share keys. Starts and distances are in
+ * elements of their operand, queries and keys counted from the window's first.
+ */
+const anyUniforms: Readonly<Record<string, UniformType>> = {
+  heads: 'u32',
+  queries: 'u32',
+  keys: 'u32',
+  head_dim: 'u32',
+  batch_heads: 'u32',
+  group: 'u32',
+  causal: 'u32',
+  scale: 'f32',
+  q_at: 'u32',
+  q_batch: 'u32',
+  q_head: 'u32',
+  q_row: 'u32',
+  k_at: 'u32',
+  k_batch: 'u32',
+  k_head: 'u32',
+  k_row: 'u32',
+  v_at: 'u32',
+  v_batch: 'u32',
+  v_head: 'u32',
+  v_row: 'u32',
+  o_at: 'u32',
+  o_batch: 'u32',
+  o_head: 'u32',
+  /** From a row, or record, of the output to the next. */
+  o_row: 'u32',
+  /** Query i sees the keys from i + see_begin to before i + see_end. */
+  see_begin: 'i32',
+  see_end: 'i32',
+  /** The queries from the first to before the second see a key, as far as causal and window say. */
+  seeing_begin: 'u32',
+  seeing_end: 'u32',
+  capped: 'u32',
+  softcap: 'f32',
+  softcap_inverse: 'f32',
+  masked: 'u32',
+  mask_at: 'u32',
+  mask_batch: 'u32',
+  mask_head: 'u32',
+  mask_query: 'u32',
+  mask_key: 'u32',
+};
+
+/** Uniforms of the kernels that attend. */
+export const uniformsOf = (form: Form): Readonly<Record<string, UniformType>> =>
+  form === 'plain' ? attentionUniforms : anyUniforms;
+
+/** Uniforms by which `finished_total` knows the queries without a key. */
+export const BLIND_UNIFORMS: Readonly<Record<string, UniformType>> = {
+  seeing_begin: 'u32',
+  seeing_end: 'u32',
+  masked: 'u32',
+};
+
+/** WGSL type of Q, K or V; `wide` counts in vectors of four. */
+function inputType(form: Form, wide: boolean): string {
+  if (form === 'f16') return wide ? 'array<vec2u>' : 'array<u32>';
+  return wide ? 'array<vec4f>' : 'array<f32>';
+}
+
+/** The bindings that are read. Without a mask, `mask` is bound to something that is not read. */
+export function inputs(form: Form, wide: boolean): Readonly<Record<string, StorageBinding>> {
+  const type = inputType(form, wide);
+  return {
+    q: { access: 'read', type },
+    k: { access: 'read', type },
+    v: { access: 'read', type },
+    ...(form === 'plain' ? {} : { mask: { access: 'read', type: 'array<f32>' } }),
+  };
+}
+
+/** WGSL type of the rows of O, or of records. f16 rows of no multiple of four go through records. */
+export function outputType(form: Form, wide: boolean): string {
+  if (!wide) return 'array<f32>';
+  return form === 'f16' ? 'array<vec2u>' : 'array<vec4f>';
+}
+
+/** WGSL: element `at` of an input that is not wide. */
+export function elementAt(form: Form, name: string, at: string): string {
+  if (form !== 'f16') return `${name}[${at}]`;
+  return `unpack2x16float(${name}[(${at}) >> 1u] >> (16u * ((${at}) & 1u))).x`;
+}
+
+/** WGSL: vector `at` of a wide input. */
+export function vectorAt(form: Form, name: string, at: string): string {
+  if (form !== 'f16') return `${name}[${at}]`;
+  return `vec4f(unpack2x16float(${name}[${at}].x), unpack2x16float(${name}[${at}].y))`;
+}
+
+/** WGSL: elements from one row of an input to the next. */
+export const rowOf = (form: Form, name: 'q' | 'k' | 'v'): string => (form === 'plain' ? 'u.head_dim' : `u.${name}_row`);
+
+/** WGSL: where a head of an input begins. */
+export function headOf(form: Form, name: 'q' | 'k' | 'v'): string {
+  if (form !== 'plain') return `${name}_start(head)`;
+  return name === 'q' ? 'u.q_at + head * u.queries * u.head_dim' : `u.${name}_at + head * u.kv_head`;
+}
+
+/** WGSL: the expression of a wide value as O stores it. */
+export const storedVector = (form: Form, value: string): string =>
+  form === 'f16' ? `halves_of_four(${value})` : value;
+
+/** WGSL: the sum of weights that `quotient` is given for a query. */
+export const totalOf = (form: Form, total: string, query: string): string =>
+  form === 'plain' ? total : `finished_total(${total}, ${query})`;
+
+/** WGSL: what every kernel that attends is made of. */
+export function attentionFunctions(form: Form): string {
+  if (form === 'plain') return `${softmaxFunctions}\n${maskFunction}`;
+  const start = (name: string, head: string): string => `
+fn ${name}_start(head: u32) -> u32 {
+  let batch = head / u.batch_heads;
+  return u.${name}_at + batch * u.${name}_batch + ${head} * u.${name}_head;
+}`;
+  return /* wgsl */ `
+${anySoftmaxFunctions(form)}
+${wgslFunction('hyperbolic_tangent', tanh)}
+${isSet}
+// How many of the window's keys a query could see if none were hidden in front.
+fn visible_keys(query: u32) -> u32 { return u32(clamp(i32(query) + u.see_end, 0, i32(u.keys))); }
+
+// The first of the window's keys that a query sees.
+fn first_visible(query: u32) -> u32 { return u32(clamp(i32(query) + u.see_begin, 0, i32(u.keys))); }
+${start('q', 'head % u.batch_heads')}
+${start('o', 'head % u.batch_heads')}
+${start('k', '(head % u.batch_heads / u.group)')}
+${start('v', '(head % u.batch_heads / u.group)')}
+
+// Where the row of the mask of a query begins; of one beyond the last query it is the last.
+fn mask_row(head: u32, query: u32) -> u32 {
+  let in_batch = head / u.batch_heads * u.mask_batch + head % u.batch_heads * u.mask_head;
+  return u.mask_at + in_batch + min(query, u.queries - 1u) * u.mask_query;
+}
+
+// A scaled score by softcap and mask.
+fn finish_score(scaled: f32, row: u32, key: u32) -> f32 {
+  var score = scaled;
+  if (is_set(u.capped, key)) {
+    score = u.softcap * hyperbolic_tangent(score * u.softcap_inverse);
+  }
+  if (is_set(u.masked, key)) { score += mask[row + min(key, u.keys - 1u) * u.mask_key]; }
+  return score;
+}`;
+}
+
+/** WGSL: the softmax where a query may see no key and so gives 0; for {@link BLIND_UNIFORMS} too. */
+export function anySoftmaxFunctions(form: Exclude<Form, 'plain'>): string {
+  return /* wgsl */ `
+${softmaxFunctions.slice(0, softmaxFunctions.indexOf('// The end of the softmax.'))}
+const BLIND = 0xbf800000u;
+
+// The sum of the weights, or -1 for a query that sees no key: with a mask, one that has hidden them all.
+fn finished_total(total: f32, query: u32) -> f32 {
+  let is_blind = (u.masked != 0u) | (query < u.seeing_begin) | (query >= u.seeing_end);
+  return select(total, -1.0, is_blind & (total == 0.0));
+}
+
+// The end of the softmax. Without any weight it is NaN, or 0 where no key is seen.
+fn quotient(sum: f32, total: f32) -> f32 {
+  let bits = select(bitcast<u32>(sum / total), NAN, total == 0.0);
+  return bitcast<f32>(select(bits, 0u, bitcast<u32>(total) == BLIND));
+}
+${
+  form === 'f16'
+    ? `${halfBitsOfFour}
+fn halves_of_four(value: vec4f) -> vec2u {
+  let bits = half_bits_of_four(value);
+  return bits.xz | (bits.yw << vec2u(16u));
+}`
+    : ''
+}`;
+}

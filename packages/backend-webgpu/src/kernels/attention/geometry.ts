@@ -1,0 +1,124 @@
+import type { CheckedAttention } from '@concord/backend-core/implement';
+import type { Form } from './form.wgsl.ts';
+
+/** Elements from one batch, head and row of an operand to the next. */
+export type RowStrides = readonly [batch: number, head: number, row: number];
+
+/** An attention as it is planned: heads of all batches as heads of one where the strides allow. */
+export interface Geometry {
+  readonly batch: number;
+  readonly heads: number;
+  /** Heads of Q that share keys. */
+  readonly group: number;
+  readonly seqQ: number;
+  readonly seqKv: number;
+  readonly headDim: number;
+  readonly q: RowStrides;
+  readonly k: RowStrides;
+  readonly v: RowStrides;
+  readonly o: RowStrides;
+  /** Of `[batch, head, query, key]`. */
+  readonly mask: readonly [number, number, number, number] | undefined;
+  readonly form: Form;
+  /** Query i sees the keys from i + first to before i + end. */
+  readonly sight: { readonly first: number; readonly end: number };
+}
+
+/** Some heads of some batches, and some of their queries. */
+export interface QueryWindow {
+  readonly batch: number;
+  readonly batches: number;
+  /** More than one head only in whole groups. */
+  readonly head: number;
+  readonly heads: number;
+  readonly query: number;
+  readonly queries: number;
+}
+
+/** And some of their keys. */
+export interface Window extends QueryWindow {
+  readonly key: number;
+  readonly keys: number;
+}
+
+/** A piece of an operand: its first element, and how many there are to its last. */
+export interface Hull {
+  readonly first: number;
+  readonly elements: number;
+}
+
+/** What a checked call comes to. */
+export function geometryOf(call: CheckedAttention): Geometry {
+  const { batch, heads, kvHeads, seqQ, seqKv, headDim, causal, causalOffset, window, softcap, dtype } = call;
+  const group = heads / kvHeads;
+  const operands = [
+    { count: heads, rows: seqQ, strides: call.qStrides },
+    { count: kvHeads, rows: seqKv, strides: call.kStrides },
+    { count: kvHeads, rows: seqKv, strides: call.vStrides },
+    { count: heads, rows: seqQ, strides: call.oStrides },
+  ];
+  const [maskBatch = 0, maskHead = 0, maskQuery = 0, maskKey = 0] = call.maskStrides ?? [];
+  // An axis of one index has any stride.
+  const isOne =
+    operands.every(({ count, strides }) => batch === 1 || strides[0] === count * strides[1]) &&
+    (batch === 1 || maskBatch === heads * maskHead);
+  const [q, k, v, o] = operands.map(({ count, rows, strides }): RowStrides => {
+    const row = rows === 1 ? headDim : strides[2];
+    const head = count === 1 && batch === 1 ? rows * row : strides[1];
+    return [isOne ? 0 : strides[0], head, row];
+  }) as [RowStrides, RowStrides, RowStrides, RowStrides];
+  const isPacked = (strides: RowStrides, rows: number): boolean =>
+    isOne && strides[1] === rows * headDim && strides[2] === headDim;
+  const isPlain =
+    dtype === 'f32' &&
+    group === 1 &&
+    softcap === 0 &&
+    causalOffset === 0 &&
+    window === Infinity &&
+    call.maskStrides === undefined &&
+    isPacked(q, seqQ) &&
+    isPacked(k, seqKv) &&
+    isPacked(v, seqKv) &&
+    isPacked(o, seqQ);
+  // Beyond these it makes no difference, and they fit 32 bits.
+  const offset = Math.max(-seqQ, Math.min(seqKv, causalOffset));
+  const first = Math.max(-seqQ, Math.min(seqKv, causalOffset - window + 1));
+  return {
+    ...{ batch: isOne ? 1 : batch, heads: isOne ? batch * heads : heads, group, seqQ, seqKv, headDim, q, k, v, o },
+    mask: call.maskStrides === undefined ? undefined : [isOne ? 0 : maskBatch, maskHead, maskQuery, maskKey],
+    form: isPlain ? 'plain' : dtype,
+    sight: { first, end: causal ? offset + 1 : seqKv },
+  };
+}
+
+/** The keys that some query of a window may see; one at least, to bind. */
+export function keysOf({ sight, seqKv }: Geometry, { query, queries }: QueryWindow): { key: number; keys: number } {
+  const key = Math.min(seqKv - 1, Math.max(0, query + sight.first));
+  const end = Math.max(key + 1, Math.min(seqKv, query + queries - 1 + sight.end));
+  return { key, keys: end - key };
+}
+
+/** Rows of O, and of Q, of a window. */
+export function queryHull(strides: RowStrides, headDim: number, window: QueryWindow): Hull {
+  const { batch, batches, head, heads, query, queries } = window;
+  return hull(strides, headDim, [batch, head, query], [batches, heads, queries]);
+}
+
+/** Rows of K or V of a window. */
+export function keyHull(strides: RowStrides, { headDim, group }: Geometry, window: Window): Hull {
+  const { batch, batches, head, heads, key, keys } = window;
+  return hull(strides, headDim, [batch, Math.floor(head / group), key], [batches, Math.ceil(heads / group), keys]);
+}
+
+/** The mask of a window. */
+export function maskHull([b, h, q, k]: readonly [number, number, number, number], window: Window): Hull {
+  const { batch, batches, head, heads, query, queries, key, keys } = window;
+  const rows = hull([b, h, q], 1, [batch, head, query], [batches, heads, queries]);
+  return { first: rows.first + key * k, elements: rows.elements + (keys - 1) * k };
+}
+
+function hull(strides: RowStrides, width: number, from: readonly number[], counts: readonly number[]): Hull {
+  const sum = (numbers: readonly number[]): number =>
+    numbers.reduce((total, number, axis) => total + number * (strides[axis] as number), 0);
+  return { first: sum(from), elements: sum(counts.map((count) => count - 1)) + width };
+}

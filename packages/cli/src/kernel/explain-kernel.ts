@@ -1,0 +1,43 @@
+import { type BackendProvider, type ExplainedPass, isBackendError, selectBackend } from '@concord/backend-core';
+import type { Kernel, RunShape } from '@concord/backend-core/kernel';
+
+/** What one backend says of a call of a kernel. */
+export type KernelExplanation =
+  | { readonly backend: string; readonly status: 'unavailable'; readonly reason: string; readonly hint: string | null }
+  | { readonly backend: string; readonly device: string; readonly status: 'unsupported'; readonly reason: string }
+  | { readonly backend: string; readonly device: string; readonly status: 'supported'; readonly passes: null }
+  | {
+      readonly backend: string;
+      readonly device: string;
+      readonly status: 'supported';
+      readonly passes: readonly ExplainedPass[];
+    };
+
+/**
+ * Asks a backend whether it takes a call of a kernel, and if it can tell, how it would compute it.
+ *
+ * @returns `passes` is null where the backend does not explain
+ */
+export async function explainKernel(
+  provider: BackendProvider,
+  kernel: Kernel,
+  call: Omit<RunShape, 'kernel'>,
+): Promise<KernelExplanation> {
+  const { name } = provider;
+  try {
+    const { backend } = await selectBackend([provider], { prefer: [name] });
+    try {
+      const about = { backend: name, device: backend.device.name };
+      const support = backend.supports('run', { kernel, ...call });
+      if (!support.ok) return { ...about, status: 'unsupported', reason: support.reason };
+      const passes = backend.explain?.(kernel, call).passes ?? null;
+      return { ...about, status: 'supported', passes };
+    } finally {
+      await backend.dispose().catch(() => undefined);
+    }
+  } catch (error) {
+    if (!isBackendError(error, 'BACKEND_UNAVAILABLE')) throw error;
+    const { message = error.detail, hint = null } = error.attempts?.[0] ?? {};
+    return { backend: name, status: 'unavailable', reason: message, hint: hint ?? null };
+  }
+}

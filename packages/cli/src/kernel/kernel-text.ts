@@ -1,0 +1,68 @@
+import { type Kernel, type KernelInput, type KernelNode, operandsOf } from '@concord/backend-core/kernel';
+import type { Colors } from '../output/colors.ts';
+import { plural } from '../output/format.ts';
+import { plainTable } from '../output/table.ts';
+import { kernelFacts } from './kernel-facts.ts';
+import type { LoadedKernel } from './load-kernels.ts';
+
+/** A kernel for people: its declarations, what it folds, and each node of its graph. */
+export function kernelText({ export: own, kernel }: LoadedKernel, colors: Colors): string {
+  const { name, inputs, params, outputs, nodes } = kernel;
+  const { folds, stages } = kernelFacts(kernel);
+  const lines = [
+    `${colors.bold(name)}${own === null || own === name ? '' : `  (export ${own})`}`,
+    ...(inputs.length === 0 ? ['inputs   none'] : [`inputs   ${inputs.map(inputText).join(', ')}`]),
+    ...(params.length === 0 ? [] : [`params   ${params.map((each) => `${each.name}: ${each.type}`).join(', ')}`]),
+    `outputs  ${outputs.map((each) => `${each.name}: ${each.type} of each ${each.level}, node ${each.node}`).join(', ')}`,
+    `folds    ${folds === 0 ? foldsNothing(kernel) : `${plural(folds, 'fold')} in ${plural(stages, 'stage')}; a call says which axes: folded`}`,
+  ];
+  const rows = nodes.map((node, index) => [
+    `${index}`,
+    nodeText(node),
+    node.type,
+    node.level,
+    operandsOf(node).join(' '),
+    kernel.labels[index] ?? '',
+  ]);
+  const table = plainTable(['node', 'op', 'type', 'level', 'operands', 'label'], rows, colors, { right: [0] });
+  return `${lines.join('\n')}\n\n${table}`;
+}
+
+function foldsNothing({ hasRows }: Kernel): string {
+  return hasRows ? 'none, but it has values of rows; a call says which axes: folded' : 'none';
+}
+
+function inputText({ name, type, access, rank }: KernelInput): string {
+  if (access === 'gather') return `${name}: ${type}, gathered from ${plural(rank, 'axis', 'axes')}`;
+  return `${name}: ${type} of each ${access}`;
+}
+
+/** A node in a few words, without its operands. */
+function nodeText(node: KernelNode): string {
+  switch (node.kind) {
+    case 'constant':
+      return `constant ${constantText(node.type, node.bits)}`;
+    case 'parameter':
+    case 'input':
+    case 'gather':
+      return `${node.kind} ${node.name}`;
+    case 'index':
+    case 'rowIndex':
+    case 'extent':
+      return `${node.kind} ${node.axis}`;
+    case 'fold':
+      return `fold ${node.op}`;
+    case 'arithmetic':
+      return node.op;
+    case 'spread':
+      return 'spread';
+  }
+}
+
+function constantText(type: KernelNode['type'], bits: number): string {
+  if (type === 'bool') return String(bits === 1);
+  if (type === 'i32') return String(bits | 0);
+  if (type === 'u32') return String(bits);
+  const [value] = new Float32Array(Uint32Array.of(bits).buffer);
+  return Object.is(value, -0) ? '-0' : String(value);
+}

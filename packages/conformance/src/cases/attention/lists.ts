@@ -1,0 +1,225 @@
+import type { AttentionParams } from './params.ts';
+
+/** Name of a check, and the parameters that differ from the defaults. */
+export type Entry = readonly [string, Partial<AttentionParams>];
+
+/** seqQ, seqKv, headDim */
+const SIZES: readonly (readonly [number, number, number])[] = [
+  [1, 1, 1],
+  [1, 33, 8],
+  [5, 3, 4],
+  [3, 5, 7],
+  [16, 16, 16],
+  [17, 31, 33],
+  [64, 65, 64],
+  [33, 129, 40],
+  [65, 17, 128],
+  [2, 3, 256],
+];
+
+/** Cases with whole heads of packed float32: name of a check, and what differs from the defaults. */
+export const PLAIN_CASES: readonly Entry[] = [
+  ...SIZES.flatMap(([seqQ, seqKv, headDim]): Entry[] => [
+    ['bounded', { seqQ, seqKv, headDim }],
+    ['bounded', { seqQ, seqKv, headDim, causal: true }],
+  ]),
+  ...SIZES.slice(3, 8).map(([seqQ, seqKv, headDim]): Entry => ['rows', { seqQ, seqKv, headDim, range: 3 }]),
+  ['bounded', { batch: 2, heads: 3, seqQ: 7, seqKv: 9, headDim: 5 }],
+  ['bounded', { batch: 3, heads: 2, seqQ: 9, seqKv: 7, headDim: 5, causal: true }],
+  ['bounded', { batch: 2, heads: 2, seqQ: 20, seqKv: 20, headDim: 24, offset: 4 }],
+  ['bounded', { batch: 2, heads: 2, seqQ: 20, seqKv: 20, headDim: 24, offset: 4, together: true }],
+  ['bounded', { seqQ: 4, seqKv: 1500, headDim: 16 }],
+  ['bounded', { seqQ: 3, seqKv: 2501, headDim: 4 }],
+  ['bounded', { seqQ: 2, seqKv: 20_001, headDim: 8 }],
+  ['bounded', { seqQ: 501, seqKv: 9, headDim: 4 }],
+  ['bounded', { seqQ: 501, seqKv: 501, headDim: 3, causal: true }],
+  ['bounded', { seqQ: 300, seqKv: 300, headDim: 16, causal: true }],
+  ['bounded', { seqQ: 8, seqKv: 40, headDim: 16, range: 30 }],
+  ['bounded', { seqQ: 8, seqKv: 40, headDim: 16, range: 30, causal: true }],
+  ['bounded', { seqQ: 4, seqKv: 20, headDim: 4, range: 100, scale: 1 }],
+  ['bounded', { seqQ: 8, seqKv: 8, headDim: 8, scale: 2.5 }],
+  ['bounded', { seqQ: 8, seqKv: 8, headDim: 8, scale: 1e-30 }],
+  ['bounded', { batch: 660, heads: 100, seqQ: 1, seqKv: 2, headDim: 2 }],
+  ['rows', { seqQ: 70, seqKv: 70, headDim: 8, causal: true, range: 3 }],
+  ['rows', { seqQ: 3, seqKv: 700, headDim: 8, range: 6 }],
+  ['one-key', { batch: 2, heads: 2, seqQ: 5, seqKv: 1, headDim: 64 }],
+  // Large scores of both signs: with a maximum that starts at 0 the weights of the negative ones vanish.
+  ['one-key', { batch: 2, heads: 3, seqQ: 5, seqKv: 1, headDim: 64, range: 50 }],
+  ['one-key', { seqQ: 1, seqKv: 40, headDim: 33, causal: true, range: 5 }],
+  ['one-key', { seqQ: 3, seqKv: 1, headDim: 100, causal: true, range: 50 }],
+  ['hidden', { heads: 2, seqQ: 5, seqKv: 40, headDim: 8, causal: true }],
+  ['hidden', { seqQ: 40, seqKv: 70, headDim: 64, causal: true }],
+  ['specials', { heads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
+  ['specials', { heads: 2, seqQ: 12, seqKv: 12, headDim: 8, causal: true }],
+  ['infinite', { heads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
+  ['infinite', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, causal: true }],
+  ['infinite', { seqQ: 5, seqKv: 300, headDim: 16 }],
+  ['infinite', { seqQ: 70, seqKv: 70, headDim: 33, causal: true }],
+  ['bad-key', { heads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
+  ['bad-key', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, causal: true }],
+  ['bad-key', { heads: 2, seqQ: 5, seqKv: 200, headDim: 8 }],
+  ['overflow', { scale: 2 ** -10 }],
+  ['overflow', { heads: 2, seqQ: 9, seqKv: 12, headDim: 8, scale: 2 ** -10 }],
+  ['overflow', { heads: 2, seqQ: 20, seqKv: 20, headDim: 8, scale: 2 ** -10, causal: true }],
+  ['overflow', { seqQ: 5, seqKv: 300, headDim: 16, scale: 2 ** -10 }],
+  ['overflow', { seqQ: 70, seqKv: 70, headDim: 33, scale: 2 ** -10, causal: true }],
+  ['overflow', { seqQ: 130, seqKv: 200, headDim: 64, scale: 2 ** -10 }],
+  ['repeat', { heads: 2, seqQ: 33, seqKv: 65, headDim: 32 }],
+  ['repeat', { heads: 2, seqQ: 65, seqKv: 65, headDim: 32, causal: true }],
+];
+
+/** One token behind a cache. */
+const CACHE: Partial<AttentionParams> = { seqQ: 1, seqKv: 77, headDim: 64, causal: true, causalOffset: 76 };
+const LONG: Partial<AttentionParams> = { seqQ: 3, seqKv: 1300, headDim: 16, heads: 2 };
+const SQUARE: Partial<AttentionParams> = { heads: 2, seqQ: 70, seqKv: 70, headDim: 24 };
+/** Crosses tiles of keys and of queries. */
+const TILES: Partial<AttentionParams> = { seqQ: 150, seqKv: 200, headDim: 16 };
+
+const MASK_AXES = ['bhqk', 'hqk', 'bqk', 'bhk', 'bhq', 'qk', 'hk', 'bk', 'bh', 'k', 'q', 'h', 'b', 'one'];
+
+const offsets: readonly Entry[] = [
+  ['bounded', { ...CACHE }],
+  ['bounded', { ...CACHE, batch: 2, heads: 3, headDim: 33 }],
+  ['bounded', { ...CACHE, seqQ: 4, causalOffset: 73 }],
+  ['bounded', { ...LONG, causal: true, causalOffset: 1297 }],
+  ['bounded', { ...LONG, causal: true, causalOffset: 600 }],
+  // Query 0 sees nothing, and 0 is what it gives; then all of them.
+  ['bounded', { seqQ: 9, seqKv: 5, headDim: 8, causal: true, causalOffset: -1 }],
+  ['bounded', { ...TILES, heads: 2, causal: true, causalOffset: -70 }],
+  ['bounded', { seqQ: 6, seqKv: 5, headDim: 8, causal: true, causalOffset: -6 }],
+  ['bounded', { seqQ: 6, seqKv: 5, headDim: 8, causal: true, causalOffset: -(2 ** 40) }],
+  ['bounded', { seqQ: 6, seqKv: 5, headDim: 8, causal: true, causalOffset: 2 ** 40 }],
+  // Without causal an offset matters to windows only.
+  ['bounded', { seqQ: 6, seqKv: 5, headDim: 8, causalOffset: 3 }],
+  ['hidden', { ...CACHE, seqKv: 100, heads: 2 }],
+  ['hidden', { seqQ: 20, seqKv: 90, headDim: 16, causal: true, causalOffset: 31 }],
+  ['infinite', { ...SQUARE, causal: true, causalOffset: 5 }],
+  ['bad-key', { ...SQUARE, causal: true, causalOffset: -3 }],
+  ['specials', { ...SQUARE, causal: true, causalOffset: 7 }],
+];
+
+const windows: readonly Entry[] = [
+  ...[1, 2, 17, 63, 64, 65, 150, 1000].flatMap((window): Entry[] => [
+    ['bounded', { ...TILES, window, causal: true }],
+    ['bounded', { ...TILES, window }],
+  ]),
+  ['bounded', { ...TILES, window: 40, causal: true, causalOffset: 50 }],
+  ['bounded', { ...TILES, heads: 2, window: 5, causalOffset: 100 }],
+  // Behind the last key there is nothing to see.
+  ['bounded', { seqQ: 9, seqKv: 5, headDim: 8, window: 2, causal: true }],
+  ['bounded', { ...CACHE, window: 20 }],
+  ['bounded', { ...LONG, window: 300, causal: true, causalOffset: 1200 }],
+  ['hidden', { seqQ: 6, seqKv: 200, headDim: 16, window: 30, causal: true, causalOffset: 120 }],
+  ['hidden', { ...LONG, window: 300, causal: true, causalOffset: 900 }],
+  ['hidden', { ...CACHE, window: 3, mask: 'k' }],
+  ['infinite', { ...SQUARE, window: 9, causal: true }],
+  ['infinite', { ...SQUARE, headDim: 64, window: 33 }],
+  ['bad-key', { ...SQUARE, window: 9, causal: true }],
+  ['specials', { ...SQUARE, window: 9 }],
+  ['rows', { ...SQUARE, window: 9, causal: true, range: 3 }],
+  ['overflow', { seqQ: 70, seqKv: 70, headDim: 33, scale: 2 ** -10, causal: true, window: 20 }],
+];
+
+const masks: readonly Entry[] = [
+  ...MASK_AXES.map((mask): Entry => ['bounded', { batch: 2, heads: 3, seqQ: 7, seqKv: 9, headDim: 8, mask }]),
+  ['bounded', { ...TILES, heads: 2, mask: 'qk' }],
+  ['bounded', { ...TILES, mask: 'k', causal: true }],
+  ['bounded', { ...SQUARE, headDim: 64, mask: 'hqk', offset: 4 }],
+  ['bounded', { ...SQUARE, mask: 'bhqk', together: true }],
+  ['bounded', { ...SQUARE, headDim: 160, mask: 'qk' }],
+  ['bounded', { ...LONG, mask: 'hqk' }],
+  ['bounded', { ...CACHE, mask: 'k', heads: 4 }],
+  ['rows', { ...SQUARE, mask: 'qk', range: 3 }],
+  ['unseen', { seqQ: 7, seqKv: 9, headDim: 8, mask: 'qk' }],
+  ['unseen', { heads: 2, seqQ: 70, seqKv: 130, headDim: 64, mask: 'hqk' }],
+  ['unseen', { seqQ: 5, seqKv: 600, headDim: 16, mask: 'q' }],
+  ['unseen', { seqQ: 1, seqKv: 900, headDim: 64, mask: 'one' }],
+  ['unseen', { seqQ: 40, seqKv: 40, headDim: 33, mask: 'qk', causal: true }],
+  ['masked-nan', { seqQ: 5, seqKv: 70, headDim: 8, mask: 'k', heads: 2 }],
+  ['masked-nan', { seqQ: 1, seqKv: 300, headDim: 64, mask: 'one' }],
+  ['masked-nan', { seqQ: 40, seqKv: 40, headDim: 16, mask: 'qk', causal: true }],
+];
+
+const softcaps: readonly Entry[] = [
+  ['bounded', { ...SQUARE, softcap: 2, range: 4 }],
+  ['bounded', { ...SQUARE, softcap: 50, range: 20, scale: 1 }],
+  ['bounded', { seqQ: 20, seqKv: 30, headDim: 64, softcap: 0.5, causal: true }],
+  ['bounded', { ...SQUARE, softcap: 1e30 }],
+  ['bounded', { ...SQUARE, headDim: 160, softcap: 3, range: 4 }],
+  ['bounded', { ...CACHE, softcap: 5, range: 8 }],
+  ['bounded', { ...SQUARE, softcap: 3, range: 4, mask: 'qk', window: 20, causal: true, causalOffset: 2 }],
+  ['rows', { ...SQUARE, softcap: 3, range: 4 }],
+  // A softcap makes a score finite that is beyond float32.
+  ['overflow', { ...SQUARE, softcap: 3, scale: 2 ** -10 }],
+  ['bad-key', { ...SQUARE, softcap: 3 }],
+  ['specials', { ...SQUARE, softcap: 3, causal: true }],
+];
+
+const groups: readonly Entry[] = [
+  ['bounded', { batch: 2, heads: 8, kvHeads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
+  ['bounded', { batch: 2, heads: 8, kvHeads: 1, seqQ: 9, seqKv: 12, headDim: 64, causal: true }],
+  ['bounded', { heads: 6, kvHeads: 3, seqQ: 70, seqKv: 70, headDim: 32 }],
+  ['bounded', { ...CACHE, heads: 8, kvHeads: 2, batch: 2 }],
+  ['bounded', { ...CACHE, heads: 16, kvHeads: 2, headDim: 128 }],
+  ['bounded', { ...CACHE, heads: 12, kvHeads: 1, seqQ: 2, causalOffset: 75, headDim: 40 }],
+  ['bounded', { ...LONG, heads: 8, kvHeads: 2 }],
+  ['bounded', { ...CACHE, heads: 8, kvHeads: 2, mask: 'hk', softcap: 5, window: 50 }],
+  ['specials', { batch: 2, heads: 4, kvHeads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
+];
+
+const layouts: readonly Entry[] = (['interleaved', 'padded', 'joined'] as const).flatMap((layout): Entry[] => [
+  ['bounded', { batch: 2, heads: 3, seqQ: 17, seqKv: 17, headDim: 8, layout }],
+  ['bounded', { batch: 2, heads: 3, seqQ: 17, seqKv: 17, headDim: 5, layout, causal: true }],
+  ['bounded', { batch: 2, heads: 4, kvHeads: 2, seqQ: 65, seqKv: 65, headDim: 64, layout, causal: true }],
+  ['bounded', { batch: 2, heads: 2, seqQ: 33, seqKv: 33, headDim: 40, layout, offset: 4, together: true }],
+  ['bounded', { heads: 2, seqQ: 20, seqKv: 20, headDim: 160, layout, mask: 'qk' }],
+  ['bounded', { heads: 3, seqQ: 1, seqKv: 1, headDim: 64, layout }],
+  ['infinite', { ...SQUARE, causal: true, layout }],
+  ...(layout === 'joined'
+    ? []
+    : ([
+        ['bounded', { ...CACHE, batch: 2, heads: 4, kvHeads: 2, layout }],
+        ['bounded', { ...LONG, layout, window: 300 }],
+        ['bounded', { batch: 2, heads: 2, seqQ: 9, seqKv: 30, headDim: 33, layout }],
+      ] as const)),
+]);
+
+const HALF: Partial<AttentionParams> = { dtype: 'f16' };
+const halves: readonly Entry[] = [
+  ...SIZES.flatMap(([seqQ, seqKv, headDim]): Entry[] => [
+    ['bounded', { ...HALF, seqQ, seqKv, headDim, heads: 2 }],
+    ['bounded', { ...HALF, seqQ, seqKv, headDim, causal: true, offset: 2 }],
+  ]),
+  ['bounded', { ...HALF, seqQ: 70, seqKv: 130, headDim: 64, offset: 8, heads: 2 }],
+  ['bounded', { ...HALF, ...SQUARE, headDim: 33, together: true }],
+  ['bounded', { ...HALF, ...SQUARE, headDim: 33, offset: 2, layout: 'padded' }],
+  ['bounded', { ...HALF, ...SQUARE, headDim: 32, layout: 'interleaved', batch: 2 }],
+  ['bounded', { ...HALF, ...SQUARE, headDim: 7, layout: 'joined', batch: 2, offset: 2 }],
+  ['bounded', { ...HALF, ...CACHE, heads: 8, kvHeads: 2 }],
+  ['bounded', { ...HALF, ...CACHE, heads: 3, headDim: 15, offset: 2 }],
+  ['bounded', { ...HALF, ...LONG, window: 400, mask: 'qk', softcap: 10 }],
+  ['bounded', { ...HALF, ...SQUARE, mask: 'hqk', offset: 4 }],
+  ['bounded', { ...HALF, seqQ: 8, seqKv: 40, headDim: 16, range: 30 }],
+  ['rows', { ...HALF, ...SQUARE, range: 3 }],
+  ['unseen', { ...HALF, seqQ: 7, seqKv: 9, headDim: 9, mask: 'qk' }],
+  ['hidden', { ...HALF, seqQ: 20, seqKv: 90, headDim: 16, causal: true, causalOffset: 31 }],
+  ['infinite', { ...HALF, ...SQUARE, causal: true }],
+  ['bad-key', { ...HALF, heads: 2, seqQ: 20, seqKv: 20, headDim: 8, causal: true }],
+  ['specials', { ...HALF, ...SQUARE }],
+  ['repeat', { ...HALF, ...SQUARE, causal: true }],
+  ['rounding', { ...HALF, heads: 2, seqQ: 3, seqKv: 4, headDim: 64 }],
+  ['rounding', { ...HALF, seqQ: 40, seqKv: 4, headDim: 37, offset: 2 }],
+];
+
+/** Cases of the fields that a call may leave out, alone and together. */
+export const FIELD_CASES: readonly Entry[] = [
+  ...offsets,
+  ...windows,
+  ...masks,
+  ...softcaps,
+  ...groups,
+  ...layouts,
+  ...halves,
+  ['repeat', { ...SQUARE, kvHeads: 1, mask: 'hqk', softcap: 4, window: 30, causal: true, layout: 'interleaved' }],
+  ['repeat', { ...CACHE, heads: 8, kvHeads: 2, mask: 'k' }],
+];

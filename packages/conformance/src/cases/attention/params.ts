@@ -1,0 +1,92 @@
+import type { AttentionShape, FloatDType } from '@concord/backend-core';
+
+/** How Q, K, V and O lie in memory: see `placement.ts`. */
+export type AttentionLayout = 'packed' | 'interleaved' | 'padded' | 'joined';
+
+/** Parameters of attention. */
+export type AttentionParams = {
+  readonly batch: number;
+  readonly heads: number;
+  /** 0: as many as heads. */
+  readonly kvHeads: number;
+  readonly seqQ: number;
+  readonly seqKv: number;
+  readonly headDim: number;
+  /** 0: 1 / sqrt(headDim). */
+  readonly scale: number;
+  /** 0: none. */
+  readonly softcap: number;
+  readonly causal: boolean;
+  readonly causalOffset: number;
+  /** 0: none. */
+  readonly window: number;
+  /** The axes along which the mask varies, of `bhqk`; the others have stride 0. `none`: no mask. `one`: of one number. */
+  readonly mask: string;
+  readonly dtype: FloatDType;
+  readonly layout: AttentionLayout;
+  /** Entries of Q and K are in [-range, range]. */
+  readonly range: number;
+  readonly offset: number;
+  readonly together: boolean;
+  readonly seed: number;
+};
+
+/** What an id leaves out. */
+export const ATTENTION_DEFAULTS: AttentionParams = {
+  batch: 1,
+  heads: 1,
+  kvHeads: 0,
+  seqQ: 1,
+  seqKv: 1,
+  headDim: 1,
+  scale: 0,
+  softcap: 0,
+  causal: false,
+  causalOffset: 0,
+  window: 0,
+  mask: 'none',
+  dtype: 'f32',
+  layout: 'packed',
+  range: 1,
+  offset: 0,
+  together: false,
+  seed: 0,
+};
+
+/** The heads of K and V. */
+export const kvHeadsOf = ({ heads, kvHeads }: AttentionParams): number => (kvHeads === 0 ? heads : kvHeads);
+
+/** The shape without what says how operands lie. */
+export function shapeOf(params: AttentionParams): AttentionShape {
+  const { batch, heads, kvHeads, seqQ, seqKv, headDim, softcap, causal, causalOffset, window, dtype } = params;
+  return {
+    ...{ batch, heads, seqQ, seqKv, headDim, causal },
+    scale: params.scale === 0 ? 1 / Math.sqrt(headDim) : params.scale,
+    ...(kvHeads === 0 ? {} : { kvHeads }),
+    ...(softcap === 0 ? {} : { softcap }),
+    ...(causalOffset === 0 ? {} : { causalOffset }),
+    ...(window === 0 ? {} : { window }),
+    ...(dtype === 'f32' ? {} : { dtype }),
+  };
+}
+
+/** The keys from the first to before the second are what `causal` and `window` leave to a query. */
+export function visibleKeys(params: AttentionParams, query: number): readonly [first: number, end: number] {
+  const { seqKv, causal, causalOffset, window } = params;
+  const place = query + causalOffset;
+  const first = window === 0 ? 0 : Math.min(seqKv, Math.max(0, place - window + 1));
+  return [first, Math.max(first, causal ? Math.min(seqKv, place + 1) : seqKv)];
+}
+
+/** Strides of a packed mask over the axes of `mask`, 0 along the others. */
+export function maskStridesOf({ mask, batch, heads, seqQ, seqKv }: AttentionParams): [number, number, number, number] {
+  const sizes = { b: batch, h: heads, q: seqQ, k: seqKv };
+  let stride = 1;
+  const strides = (['k', 'q', 'h', 'b'] as const).map((axis) => {
+    if (!mask.includes(axis) || mask === 'one') return 0;
+    const own = stride;
+    stride *= sizes[axis];
+    return own;
+  });
+  return strides.reverse() as [number, number, number, number];
+}

@@ -1,0 +1,131 @@
+import { type AttentionCall, type DevicePtr, type HeadStrides, offsetPtr } from '@concord/backend-core';
+import { CaseFailure } from '../../harness/case.ts';
+import type { Slot, Workspace } from '../../harness/workspace.ts';
+import { type AttentionParams, kvHeadsOf, maskStridesOf } from './params.ts';
+
+/** What a case computes attention of: packed, also where the case lays them out otherwise. */
+export interface AttentionOperands {
+  readonly q: Float32Array;
+  readonly k: Float32Array;
+  readonly v: Float32Array;
+  /** With the strides of `maskStridesOf`. */
+  readonly mask: Float32Array | undefined;
+}
+
+type PlacedMask = NonNullable<AttentionCall['mask']>;
+
+/** The operands in a workspace. Pointers are valid while the op runs. */
+export interface PlacedAttention {
+  readonly strides: { readonly [Name in 'q' | 'k' | 'v' | 'o']?: HeadStrides };
+  pointers(): { q: DevicePtr; k: DevicePtr; v: DevicePtr; o: DevicePtr; mask?: PlacedMask };
+  /** O after the op, packed. */
+  output(): Float32Array;
+}
+
+/** Elements behind each row, head and batch of `padded`; in the inputs they are NaN. */
+const GAPS = { row: { q: 3, k: 3, v: 4, o: 7 }, head: 5, batch: 2 };
+
+/**
+ * Puts the operands into a workspace. `packed`: as the defaults have it. `interleaved`: `[batch, seq, heads, dim]`.
+ * `padded`: with gaps behind each row, head and batch. `joined`: Q, K and V in one operand, `[batch, seq, heads of all
+ * three, dim]`, which needs as many queries as keys.
+ */
+export function placeAttention(
+  workspace: Workspace,
+  params: AttentionParams,
+  operands: AttentionOperands,
+): PlacedAttention {
+  const { batch, heads, seqQ, seqKv, headDim, dtype, layout } = params;
+  const kvHeads = kvHeadsOf(params);
+  const queries: Extent = [batch, heads, seqQ, headDim];
+  const keys: Extent = [batch, kvHeads, seqKv, headDim];
+  const mask = operands.mask === undefined ? undefined : workspace.input(operands.mask);
+  const maskField = (): { mask?: PlacedMask } =>
+    mask === undefined ? {} : { mask: { ptr: mask.ptr, strides: maskStridesOf(params) } };
+  const outputStrides = stridesOf(queries, layout, 'o');
+  const outputAt = (): Slot => workspace.output(lengthOf(queries, outputStrides), dtype);
+
+  if (layout === 'joined') {
+    const row = (heads + 2 * kvHeads) * headDim;
+    const strides: HeadStrides = [seqQ * row, headDim, row];
+    const all = new Float32Array(batch * seqQ * row).fill(Number.NaN);
+    const starts = { q: 0, k: heads * headDim, v: (heads + kvHeads) * headDim };
+    spread(all.subarray(starts.q), operands.q, queries, strides);
+    spread(all.subarray(starts.k), operands.k, keys, strides);
+    spread(all.subarray(starts.v), operands.v, keys, strides);
+    const slot = workspace.input(all, dtype);
+    const o = outputAt();
+    const bytes = dtype === 'f16' ? 2 : 4;
+    const at = (start: number): DevicePtr => offsetPtr(slot.ptr, bytes * start);
+    return {
+      strides: { q: strides, k: strides, v: strides, o: outputStrides },
+      pointers: () => ({ q: at(starts.q), k: at(starts.k), v: at(starts.v), o: o.ptr, ...maskField() }),
+      output: () => gather(o, queries, outputStrides),
+    };
+  }
+  const slots = (['q', 'k', 'v'] as const).map((name) => {
+    const extent = name === 'q' ? queries : keys;
+    const strides = stridesOf(extent, layout, name);
+    const all = new Float32Array(lengthOf(extent, strides)).fill(Number.NaN);
+    spread(all, operands[name], extent, strides);
+    return { slot: workspace.input(all, dtype), strides };
+  });
+  const [q, k, v] = slots as [(typeof slots)[0], (typeof slots)[0], (typeof slots)[0]];
+  const o = outputAt();
+  return {
+    strides: layout === 'packed' ? {} : { q: q.strides, k: k.strides, v: v.strides, o: outputStrides },
+    pointers: () => ({ q: q.slot.ptr, k: k.slot.ptr, v: v.slot.ptr, o: o.ptr, ...maskField() }),
+    output: () => gather(o, queries, outputStrides),
+  };
+}
+
+type Extent = readonly [batch: number, heads: number, rows: number, headDim: number];
+
+function stridesOf(
+  [, heads, rows, headDim]: Extent,
+  layout: AttentionParams['layout'],
+  name: keyof (typeof GAPS)['row'],
+): HeadStrides {
+  if (layout === 'packed') return [heads * rows * headDim, rows * headDim, headDim];
+  if (layout !== 'padded') return [rows * heads * headDim, headDim, heads * headDim];
+  const row = headDim + GAPS.row[name];
+  const head = rows * row + GAPS.head;
+  return [heads * head + GAPS.batch, head, row];
+}
+
+function lengthOf([batch, heads, rows, headDim]: Extent, strides: HeadStrides): number {
+  return (batch - 1) * strides[0] + (heads - 1) * strides[1] + (rows - 1) * strides[2] + headDim;
+}
+
+/** Where each row begins, in the order of a packed operand. */
+function startsOf([batch, heads, rows]: Extent, strides: HeadStrides): number[] {
+  return Array.from({ length: batch * heads * rows }, (_, index) => {
+    const row = index % rows;
+    const head = Math.floor(index / rows) % heads;
+    return Math.floor(index / rows / heads) * strides[0] + head * strides[1] + row * strides[2];
+  });
+}
+
+function spread(to: Float32Array, packed: Float32Array, extent: Extent, strides: HeadStrides): void {
+  const headDim = extent[3];
+  for (const [index, start] of startsOf(extent, strides).entries()) {
+    to.set(packed.subarray(index * headDim, (index + 1) * headDim), start);
+  }
+}
+
+/** The rows of an output, packed. @throws {CaseFailure} when a byte between them has changed */
+function gather(slot: Slot, extent: Extent, strides: HeadStrides): Float32Array {
+  const headDim = extent[3];
+  const all = slot.values();
+  const starts = startsOf(extent, strides);
+  const packed = new Float32Array(starts.length * headDim);
+  const isGap = new Uint8Array(all.length).fill(1);
+  for (const [index, start] of starts.entries()) {
+    packed.set(all.subarray(start, start + headDim), index * headDim);
+    isGap.fill(0, start, start + headDim);
+  }
+  const size = slot.dtype === 'f16' ? 2 : 4;
+  const bad = slot.after.findIndex((byte, i) => isGap[Math.floor(i / size)] === 1 && byte !== slot.before[i]);
+  if (bad >= 0) throw new CaseFailure(`o: element ${Math.floor(bad / size)}, in a gap between rows, was written`);
+  return packed;
+}

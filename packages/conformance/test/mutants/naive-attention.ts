@@ -1,0 +1,146 @@
+import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import type { BackendKernels, ResolvedAttention } from '@concord/backend-core/implement';
+import { floats, type Mutant, storage } from './mutant.ts';
+
+/** A checked attention as the CPU backend's kernel gets it. */
+export type Call = ResolvedAttention<ArrayBuffer>;
+/** Puts a bug around a backend. */
+export type Wrap = Mutant['wrap'];
+
+/** Replaceable parts of attention by rows. */
+export interface Parts {
+  /** Query i sees the keys from the first to before the second. */
+  readonly visible?: (i: number, call: Call) => readonly [first: number, end: number];
+  /** Which head of K and V belongs to head `head` of Q, both of `batch`. */
+  readonly keyHead?: (head: number, batch: number, call: Call) => readonly [head: number, batch: number];
+  readonly score?: (dot: number, call: Call) => number;
+  /** The mask for a score. */
+  readonly mask?: (at: MaskPlace, call: Call) => number;
+  /** A score after `mask` was added to it. */
+  readonly finish?: (score: number, added: number, call: Call) => number;
+  /** What is subtracted from the scores. */
+  readonly largest?: (scores: readonly number[]) => number;
+  readonly weight?: (weight: number) => number;
+  readonly total?: (total: number) => number;
+  readonly element?: (x: number) => number;
+  readonly valueElement?: (x: number) => number;
+  /** Terms of Q K^T that are added. */
+  readonly depth?: (headDim: number) => number;
+  /** Adds to the output the keys that the mask hides, with weight 0. */
+  readonly touchesHidden?: boolean;
+  /** A row without a key. */
+  readonly blind?: number;
+  /** Rounds an element of an f16 output. */
+  readonly toHalf?: (value: number) => number;
+}
+
+/** Of a score. */
+export interface MaskPlace {
+  readonly batch: number;
+  readonly head: number;
+  readonly query: number;
+  readonly key: number;
+}
+
+const same = (x: number): number => x;
+/** The keys that a query sees. */
+export const maskOf = (i: number, { causal, causalOffset, window, seqKv }: Call): [number, number] => {
+  const first = Math.min(seqKv, Math.max(0, i + causalOffset - window + 1));
+  return [first, Math.max(first, causal ? Math.min(i + causalOffset + 1, seqKv) : seqKv)];
+};
+/** The largest score. */
+export const maximum = (scores: readonly number[]): number => scores.reduce((x, y) => Math.max(x, y), -Infinity);
+/** A score by `softcap`. */
+export const capped = (x: number, { softcap }: Call): number => (softcap > 0 ? softcap * Math.tanh(x / softcap) : x);
+/** A dot product by scale and `softcap`. */
+export const scoreOf = (dot: number, call: Call): number => capped(Math.fround(dot) * call.scale, call);
+/** The head of K and V that belongs to one of Q. */
+export const ownKeys = (head: number, batch: number, { heads, kvHeads }: Call): [number, number] => [
+  Math.floor((head * kvHeads) / heads),
+  batch,
+];
+
+/** The mask for a score; 0 without one. */
+export function maskAt({ batch, head, query, key }: MaskPlace, { mask, maskStrides }: Call): number {
+  if (mask === undefined) return 0;
+  const [b = 0, h = 0, q = 0, k = 0] = maskStrides ?? [];
+  return floats(mask)[batch * b + head * h + query * q + key * k] as number;
+}
+
+function naiveAttention(call: Call, parts: Parts): void {
+  const {
+    visible = maskOf,
+    keyHead = ownKeys,
+    score = scoreOf,
+    largest = maximum,
+    mask = maskAt,
+    finish = same,
+  } = parts;
+  const { weight = same, total = same, element = same, valueElement = same, depth = same, blind = 0 } = parts;
+  const { batch, heads, seqQ, seqKv, headDim, qStrides, kStrides, vStrides, oStrides, dtype } = call;
+  const read = (name: 'q' | 'k' | 'v') => {
+    const elements = storage(call[name], dtype);
+    return (at: number): number => (dtype === 'f16' ? f16BitsToF32(elements[at] as number) : (elements[at] as number));
+  };
+  const [q, k, v, o] = [read('q'), read('k'), read('v'), storage(call.o, dtype)];
+  const { toHalf = f32ToF16Bits } = parts;
+  for (let row = 0; row < batch * heads * seqQ; row++) {
+    const query = row % seqQ;
+    const head = Math.floor(row / seqQ) % heads;
+    const b = Math.floor(row / seqQ / heads);
+    const [kvHead, kvBatch] = keyHead(head, b, call);
+    const at = ([x, y, z]: Call['qStrides'], which: number, h: number, i: number): number => which * x + h * y + i * z;
+    const [first, end] = visible(query, call);
+    const scores = Array.from({ length: end - first }, (_, n) => {
+      let dot = 0;
+      const [from, to] = [at(qStrides, b, head, query), at(kStrides, kvBatch, kvHead, first + n)];
+      for (let d = 0; d < depth(headDim); d++) dot += element(q(from + d)) * element(k(to + d));
+      const added = mask({ batch: b, head, query, key: first + n }, call);
+      return finish(score(dot, call) + added, added, call);
+    });
+    const top = largest(scores);
+    const weights = scores.map((x) => weight(Math.exp(x - top)));
+    const sum = total(weights.reduce((x, y) => x + y, 0));
+    const isBlind = end <= first || (call.mask !== undefined && maximum(scores) === -Infinity);
+    const touched = parts.touchesHidden === true ? [0, seqKv] : [first, end];
+    for (let d = 0; d < headDim; d++) {
+      let value = 0;
+      for (let j = touched[0] as number; j < (touched[1] as number); j++) {
+        value += (weights[j - first] ?? 0) * valueElement(v(at(vStrides, kvBatch, kvHead, j) + d));
+      }
+      const result = isBlind ? blind : value / sum;
+      o[at(oStrides, b, head, query) + d] = dtype === 'f16' ? toHalf(result) : result;
+    }
+  }
+}
+
+/** Replaces the kernel, behind the checks. `run` is the right one. */
+export function inAttention(bug: (call: Call, run: (call: Call) => void) => void): Wrap {
+  return (backend) => {
+    const { kernels } = backend as unknown as { kernels: BackendKernels<ArrayBuffer> };
+    const attention = kernels.attention as { run: (call: Call) => void };
+    const run = attention.run.bind(attention);
+    attention.run = (call) => bug(call, run);
+    return backend;
+  };
+}
+
+/** Attention by rows, some part of it wrong. */
+export const rows = (parts: Parts): Wrap => inAttention((call) => naiveAttention(call, parts));
+/** The right kernel, called wrongly. */
+export const called = (change: (call: Call) => Partial<Call>): Wrap =>
+  inAttention((call, run) => run({ ...call, ...change(call) }));
+/** The right kernel, and something done behind it. */
+export const followed = (tamper: (call: Call, before: Float32Array) => void): Wrap =>
+  inAttention((call, run) => {
+    const before = call.dtype === 'f32' ? floats(call.o).slice() : new Float32Array();
+    run(call);
+    tamper(call, before);
+  });
+/** The first keys of a range, up to a number of the head's. */
+export const firstOf = (most: number, [first, end]: readonly [number, number]): [number, number] => [
+  first,
+  Math.max(first, Math.min(most, end)),
+];
+/** Whether O is packed float32. */
+export const isPlain = ({ dtype, oStrides, headDim }: Call): boolean => dtype === 'f32' && oStrides[2] === headDim;

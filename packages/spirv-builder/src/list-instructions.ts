@@ -1,0 +1,137 @@
+import { OpenCl } from './generated/open-cl.ts';
+import { Op } from './generated/opcodes.ts';
+
+const HEADER_WORDS = 5;
+
+const namesOf = (table: Readonly<Record<string, number>>): ReadonlyMap<number, string> =>
+  new Map(Object.entries(table).map(([name, value]) => [value, name]));
+const OPERATIONS = namesOf(Op);
+const FUNCTIONS = namesOf(OpenCl);
+
+/** Of the instructions that the builder writes, those without a result; the ids among their operands are numbers here. */
+const NO_RESULT: ReadonlySet<number> = new Set<number>([
+  ...[Op.Capability, Op.Extension, Op.MemoryModel, Op.EntryPoint, Op.ExecutionMode, Op.Name, Op.Decorate],
+  ...[Op.Store, Op.ControlBarrier, Op.MemoryBarrier, Op.LoopMerge, Op.SelectionMerge, Op.Branch],
+  ...[Op.BranchConditional, Op.Switch, Op.Return, Op.ReturnValue, Op.Unreachable, Op.FunctionEnd],
+  Op.SubgroupBlockWriteINTEL,
+]);
+
+/** Instructions whose operands from a place on are a string. */
+const STRINGS: ReadonlyMap<number, number> = new Map<number, number>([
+  [Op.Extension, 0],
+  [Op.ExtInstImport, 1],
+  [Op.Name, 1],
+  [Op.EntryPoint, 2],
+]);
+
+/**
+ * A module for people, an instruction a line: `%12 = FAdd f32 %10 %11` with names where the module has some. Literals are
+ * numbers, as enumerations are; no assembler reads it.
+ */
+export function listInstructions(words: Uint32Array): string {
+  const instructions = [...instructionsOf(words)];
+  const names = new Map<number, string>();
+  for (const { op, operands } of instructions) {
+    if (op === Op.Name) names.set(operands[0] as number, stringAt(operands, 1).text);
+  }
+  const types = new Map<number, string>();
+  const lines: string[] = [];
+  for (const { op, operands } of instructions) {
+    const name = OPERATIONS.get(op) ?? `Op${op}`;
+    const id = (value: number): string => `%${names.get(value) ?? value}`;
+    if (name.startsWith('Type')) {
+      const [result, ...rest] = operands as [number, ...number[]];
+      types.set(result, typeName(op, rest, types));
+      continue;
+    }
+    if (op === Op.Name || op === Op.Decorate) continue;
+    if (NO_RESULT.has(op)) {
+      lines.push(`${name} ${operandsText(op, operands, op < Op.Function ? String : id)}`.trimEnd());
+    } else if (op === Op.Label || op === Op.ExtInstImport) {
+      lines.push(`${id(operands[0] as number)} = ${name} ${operandsText(op, operands, String, 1)}`.trimEnd());
+    } else {
+      const [type, result, ...rest] = operands as [number, number, ...number[]];
+      const text = op === Op.ExtInst ? functionText(rest, id) : rest.map(isLiteral(op) ? String : id).join(' ');
+      const constant = op === Op.Constant ? constantText(types.get(type) ?? '', rest) : text;
+      lines.push(`${id(result)} = ${name} ${types.get(type) ?? id(type)} ${constant}`.trimEnd());
+    }
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+interface Instruction {
+  readonly op: number;
+  readonly operands: readonly number[];
+}
+
+function* instructionsOf(words: Uint32Array): Generator<Instruction> {
+  for (let at = HEADER_WORDS; at < words.length;) {
+    const word = words[at] as number;
+    const count = Math.max(1, word >>> 16);
+    yield { op: word & 0xffff, operands: [...words.subarray(at + 1, at + count)] };
+    at += count;
+  }
+}
+
+/** Whether the operands behind the result are numbers and not ids. */
+function isLiteral(op: number): boolean {
+  return op === Op.Constant || op === Op.SpecConstant || op === Op.Function || op === Op.Variable;
+}
+
+function functionText([, number, ...operands]: readonly number[], id: (value: number) => string): string {
+  return [FUNCTIONS.get(number as number) ?? String(number), ...operands.map(id)].join(' ');
+}
+
+function operandsText(op: number, operands: readonly number[], text: (value: number) => string, from = 0): string {
+  const place = STRINGS.get(op);
+  if (place === undefined) return operands.slice(from).map(text).join(' ');
+  const { text: string, end } = stringAt(operands, place);
+  return [...operands.slice(from, place).map(text), `"${string}"`, ...operands.slice(end).map(text)].join(' ');
+}
+
+/** The string that begins at an operand, and the operand behind it. */
+function stringAt(operands: readonly number[], from: number): { readonly text: string; readonly end: number } {
+  let text = '';
+  for (let at = from; at < operands.length; at++) {
+    for (let byte = 0; byte < 4; byte++) {
+      const code = ((operands[at] as number) >>> (8 * byte)) & 0xff;
+      if (code === 0) return { text, end: at + 1 };
+      text += String.fromCharCode(code);
+    }
+  }
+  return { text, end: operands.length };
+}
+
+function typeName(op: number, operands: readonly number[], types: ReadonlyMap<number, string>): string {
+  const of = (index: number): string => types.get(operands[index] as number) ?? '?';
+  switch (op) {
+    case Op.TypeInt:
+      return `u${operands[0]}`;
+    case Op.TypeFloat:
+      return `f${operands[0]}`;
+    case Op.TypeBool:
+      return 'bool';
+    case Op.TypeVoid:
+      return 'void';
+    case Op.TypeVector:
+      return `${of(0)}x${operands[1]}`;
+    case Op.TypePointer:
+      return `${of(1)}*`;
+    case Op.TypeArray:
+      return `${of(0)}[]`;
+    case Op.TypeFunction:
+      return 'function';
+    default:
+      return 'type';
+  }
+}
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+function constantText(type: string, [low = 0, high = 0]: readonly number[]): string {
+  scratch.setUint32(0, low, true);
+  scratch.setUint32(4, high, true);
+  if (type === 'f32') return String(scratch.getFloat32(0, true));
+  if (type === 'f64') return String(scratch.getFloat64(0, true));
+  return type === 'u64' ? String(scratch.getBigUint64(0, true)) : String(low);
+}
