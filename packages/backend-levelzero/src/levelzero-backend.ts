@@ -42,8 +42,8 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   readonly name = 'level-zero';
   readonly native: LevelZeroNative;
   protected readonly kernels: BackendKernels<DeviceMemory> = {
-    gemm: this.#kernel('gemm', FLOATS),
-    conv2dForward: this.#kernel('conv2dForward', F32),
+    gemm: { ...this.#kernel('gemm', FLOATS), hasEpilogues: true },
+    conv2dForward: { ...this.#kernel('conv2dForward', FLOATS), hasEpilogues: true },
     attention: this.#kernel('attention', FLOATS),
     topK: this.#kernel('topK', F32),
     run: this.#kernel('run', DTYPES),

@@ -10,6 +10,12 @@ import type { DeviceMemory, Span } from './kernels/recorder.ts';
 
 const NO_NUMBERS: readonly number[] = [];
 
+/** The parameters of a call, or of its epilogue. */
+function numbersOf({ kernel, call }: ResolvedCall<DeviceMemory>): readonly number[] {
+  if (kernel === 'run') return call.params;
+  return kernel === 'gemm' || kernel === 'conv2dForward' ? (call.epilogue?.params ?? NO_NUMBERS) : NO_NUMBERS;
+}
+
 /**
  * Runs ops by their plans. All kernels of a plan are built before any of it is recorded: where one does not build, its
  * variant is left out on this device, and the op is planned again.
@@ -41,7 +47,7 @@ export class OpRunner {
   run(opName: string, op: ResolvedCall<DeviceMemory>): void {
     const operands = operandsOf(op);
     const hasLargeBuffers = operands.some(isInLargeBuffer);
-    const numbers = op.kernel === 'run' ? op.call.params : NO_NUMBERS;
+    const numbers = numbersOf(op);
     this.#client.run(opName, this.#builtPlan(op, operands, hasLargeBuffers), { operands, numbers, hasLargeBuffers });
   }
 

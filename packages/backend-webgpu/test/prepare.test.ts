@@ -1,5 +1,6 @@
 import type { OpPlan } from '@concord/backend-core';
 import { type DefinedOp, OPS } from '@concord/backend-core/implement';
+import { defineKernel } from '@concord/backend-core/kernel';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { WebGpuBackend } from '../src/index.ts';
 import { softmax } from './support/run-kernels.ts';
@@ -8,6 +9,8 @@ const backend = new WebGpuBackend();
 
 beforeAll(() => backend.init());
 afterAll(() => backend.dispose());
+
+const halved = defineKernel('halved', { inputs: { acc: 'f32' } }, ({ acc }, k) => ({ y: k.mul(acc, 0.5) }));
 
 const PLANS: readonly OpPlan[] = [
   { op: 'gemm', call: { m: 100, n: 120, k: 140, transA: 'T' } },
@@ -22,6 +25,19 @@ const PLANS: readonly OpPlan[] = [
       outputShape: [1, 4, 7, 7],
       stride: [1, 1],
       padding: [0, 0],
+    },
+  },
+  { op: 'gemm', call: { m: 40, n: 44, k: 48, epilogue: { kernel: halved } } },
+  { op: 'gemmF16', call: { m: 40, n: 1, k: 48, beta: 1, epilogue: { kernel: halved } } },
+  {
+    op: 'conv2dForward',
+    call: {
+      inputShape: [1, 4, 9, 9],
+      filterShape: [4, 4, 3, 3],
+      outputShape: [1, 4, 8, 7],
+      padding: [0, 0, 1, 0],
+      dtype: 'f16',
+      epilogue: { kernel: halved },
     },
   },
   { op: 'attention', call: { batch: 1, heads: 2, seqQ: 16, seqKv: 16, headDim: 32, scale: 1 } },

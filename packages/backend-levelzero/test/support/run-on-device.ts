@@ -32,7 +32,7 @@ const FILLER = 0x5a;
 export async function runOnDevice(
   client: LevelZeroClient,
   geometry: CheckedRun,
-  data: Required<Pick<RunData, 'inputs' | 'params'>>,
+  data: Required<Omit<RunData, 'intervals'>>,
   traits: Partial<DeviceTraits>,
 ): Promise<readonly string[]> {
   const inputs = geometry.inputs.map((layout) =>

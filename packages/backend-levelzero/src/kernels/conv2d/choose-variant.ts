@@ -121,8 +121,8 @@ function fitsIn32Bits({ inputShape, filterShape, outputShape, padding, dilation,
     (channels / groups) * height * width,
     (channels / groups) * filterHeight * filterWidth,
     outputShape[2] * outputShape[3],
-    height + 2 * padding[0] + filterHeight * dilation[0],
-    width + 2 * padding[1] + filterWidth * dilation[1],
+    height + padding[0] + padding[2] + filterHeight * dilation[0],
+    width + padding[1] + padding[3] + filterWidth * dilation[1],
   ];
   return sizes.every((size) => size < 2 ** 31);
 }

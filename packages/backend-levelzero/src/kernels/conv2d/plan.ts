@@ -1,6 +1,7 @@
 import type { ResolvedConv2d } from '@concord/backend-core/implement';
 import { type NamedVariant, pickVariant } from '@concord/variants';
 import { cuts } from '../cuts.ts';
+import { packedStrides, planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
 import { secondsFor } from '../estimate.ts';
 import { floatsFrom } from '../floats-from.ts';
 import { gridOf } from '../grid.ts';
@@ -18,17 +19,36 @@ import { wide } from './wide.spv.ts';
 export { VARIANT_IDS } from './choose-variant.ts';
 
 type Call = ResolvedConv2d<DeviceMemory>;
+type ChooseVariant = (call: Call, recorder: Recorder) => Conv2dVariant;
 
 /**
  * conv2dForward: `output[n, k, p, q] = sum over c, r, s of input * filter`, by the kernel that suits shape and device.
  *
  * @param choose - how the kernel is chosen, for tests of one
  */
-export function planConv2d(
-  call: Call,
-  recorder: Recorder,
-  choose: (call: Call, recorder: Recorder) => Conv2dVariant = chooseVariant,
-): void {
+export function planConv2d(call: Call, recorder: Recorder, choose: ChooseVariant = chooseVariant): void {
+  const { outputShape, dtype, epilogue } = call;
+  if (dtype === 'f16') {
+    planHalves(call, recorder, choose);
+    return;
+  }
+  planFloats(call, recorder, choose);
+  if (epilogue === undefined) return;
+  const strides = packedStrides(outputShape);
+  planEpilogue(call, outputShape, { strides, dtype }, call.output, { span: call.output, strides }, recorder);
+}
+
+/** By float32 copies of the operands, and one rounding at the end. */
+function planHalves(call: Call, recorder: Recorder, choose: ChooseVariant): void {
+  const { inputShape, filterShape, outputShape, dtype } = call;
+  const input = widened(call.input, inputShape, packedStrides(inputShape), recorder).span;
+  const filter = widened(call.filter, filterShape, packedStrides(filterShape), recorder).span;
+  const results = resultsOf(outputShape, recorder);
+  planFloats({ ...call, dtype: 'f32', input, filter, output: results.span }, recorder, choose);
+  planEpilogue(call, outputShape, { strides: results.strides, dtype }, call.output, results, recorder);
+}
+
+function planFloats(call: Call, recorder: Recorder, choose: ChooseVariant): void {
   const variant = choose(call, recorder);
   if (variant.kind === 'wide') {
     planWide(call, variant, recorder);

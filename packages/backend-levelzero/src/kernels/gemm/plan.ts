@@ -1,6 +1,7 @@
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { pickVariant } from '@concord/variants';
 import type { DeviceMemory, DeviceTraits, Recorder } from '../recorder.ts';
+import { planEpilogue, resultsOf, widened } from '../epilogue/plan-epilogue.ts';
 import { secondsFor } from '../estimate.ts';
 import { type Variant, variantsFor } from './choose-variant.ts';
 import { launchEntries } from './entries.ts';
@@ -18,6 +19,8 @@ import { type SubgroupTile, subgroupTile } from './subgroup.spv.ts';
 export { allKernels } from './all-kernels.ts';
 export { VARIANT_IDS } from './choose-variant.ts';
 
+type ChooseVariant = (product: Product, recorder: Recorder) => Variant;
+
 /** Rows of the largest tile of any kernel. */
 const ROWS_MULTIPLE = 128;
 /** Ranges of k begin at multiples of this: a whole number of turns of each kernel. */
@@ -32,9 +35,30 @@ const DEPTH_MULTIPLE = 64;
 export function planGemm(
   call: ResolvedGemm<DeviceMemory>,
   recorder: Recorder,
-  choose: (product: Product, recorder: Recorder) => Variant = chooseVariant,
+  choose: ChooseVariant = chooseVariant,
 ): void {
+  if (call.epilogue === undefined) planProduct(productOf(call), recorder, choose);
+  else planWithEpilogue(call, recorder, choose);
+}
+
+/** A product, and a kernel behind it that makes C of its results: C itself in float32, else scratch memory. */
+function planWithEpilogue(call: ResolvedGemm<DeviceMemory>, recorder: Recorder, choose: ChooseVariant): void {
+  const { m, n, batchCount, beta, dtype } = call;
+  const domain = [batchCount, m, n];
+  const strides = [call.strideC, call.ldc, 1];
   const product = productOf(call);
+  if (dtype === 'f32') {
+    planProduct(product, recorder, choose);
+    planEpilogue(call, domain, { strides, dtype }, call.c, { span: call.c, strides }, recorder);
+    return;
+  }
+  const results = beta === 0 ? resultsOf(domain, recorder) : widened(call.c, domain, strides, recorder);
+  const stride = batchCount === 1 ? 0 : m * n;
+  planProduct({ ...product, c: { span: results.span, dtype: 'f32', ld: n, stride } }, recorder, choose);
+  planEpilogue(call, domain, { strides, dtype }, call.c, results, recorder);
+}
+
+function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant): void {
   const variant = choose(product, recorder);
   if (variant.kind === 'wide') {
     launchWide(product, variant, recorder);

@@ -20,14 +20,17 @@ export interface BoundEpilogue {
   readonly uniforms: Readonly<Record<string, number>>;
 }
 
-/** The epilogue of a call whose inputs can be bound beside the output; undefined where one cannot. */
+/** More nodes than this are not repeated at each place where a kernel stores. */
+const MOST_NODES = 32;
+
+/** The epilogue of a call, if it is short and its inputs can be bound beside the output; else undefined. */
 export function fusedEpilogue(
   call: { readonly epilogue?: CheckedEpilogue | undefined },
   output: Span,
   recorder: Recorder,
 ): FusedEpilogue | undefined {
   const { epilogue } = call;
-  if (epilogue === undefined) return undefined;
+  if (epilogue === undefined || epilogue.kernel.nodes.length > MOST_NODES) return undefined;
   const { maxBindingBytes, storageAlignment } = recorder.traits;
   const operands = call as unknown as Readonly<Record<string, Span | undefined>>;
   const inputs = epilogue.kernel.inputs.map(({ name }) => operands[`epilogue.${name}`]);

@@ -61,8 +61,8 @@ function shapeClassOf({ m, n, k, batchCount, transA, transB, a }: Product, offer
 }
 
 /** Whether a variant's kernel applies the epilogue of a product. */
-export function appliesEpilogues({ id }: Variant): boolean {
-  return FAMILY_OF.get(id)?.appliesEpilogues === true;
+export function appliesEpilogues(variant: Variant): boolean {
+  return FAMILY_OF.get(variant.id)?.appliesEpilogues?.(variant) === true;
 }
 
 /** Launches a variant's kernel; see {@link ProductFamily}. */

@@ -19,8 +19,8 @@ export interface ProductFamily extends KernelFamily {
    * @param depth - terms that are worked on at a time
    */
   candidates(product: Product, depth: number, traits: DeviceTraits): Candidates | undefined;
-  /** Whether its kernels apply the epilogue of a product that has one. */
-  readonly appliesEpilogues?: boolean;
+  /** Whether the kernel of a variant applies the epilogue of a product that has one. Default: it does not. */
+  readonly appliesEpilogues?: (variant: Variant) => boolean;
   /** Launches the kernel of a product whose operands fit into bindings and whose C is stored as it can be written. */
   launch(product: Product, variant: Variant, splits: Splits, recorder: Recorder): void;
 }

@@ -55,7 +55,7 @@ export const matrixUnitsFamily: ProductFamily = {
       condition: 'by eights',
     };
   },
-  appliesEpilogues: true,
+  appliesEpilogues: () => true,
   launch: (product, variant, splits, recorder) => {
     const tile = shapeOf(TILES, variant);
     const { m, n, k, transA, transB, c } = product;

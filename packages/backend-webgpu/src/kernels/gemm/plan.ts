@@ -97,7 +97,9 @@ function multiply(product: Product, variant: Variant, depth: number, sums: SumsM
   }
 
   const span = sums(splits * entries * SUM_BYTES);
-  const c: Matrix = { span, dtype: 'f32', ld: n, stride: batchCount === 1 ? 0 : m * n };
+  const whole: Entries = { m, n, batchCount, c: product.c };
+  const own = isInterleaved(whole) ? turned(whole) : whole;
+  const c: Matrix = { span, dtype: 'f32', ...packed(own, whole) };
   for (const [start, length] of cuts(k, depth)) {
     const terms = { batch: 0, row: 0, column: 0, depth: start, batchCount, m, n, k: length };
     const panel = length === k ? product : partOf(product, terms);
@@ -106,7 +108,27 @@ function multiply(product: Product, variant: Variant, depth: number, sums: SumsM
   }
   const { alpha, beta } = product;
   const uniforms = { splits, split_stride: entries, alpha, beta };
-  finish.launch({ m, n, batchCount, c: product.c, beta, storage: { sums: span }, uniforms }, recorder);
+  finish.launch({ ...own, beta, storage: { sums: span }, uniforms }, recorder);
+}
+
+/** A batch of C. */
+type Entries = Pick<Product, 'm' | 'n' | 'batchCount' | 'c'>;
+
+/** Whether a row of each C comes before the second of any. */
+function isInterleaved({ m, batchCount, c }: Entries): boolean {
+  return batchCount > 1 && m > 1 && c.stride < c.ld;
+}
+
+/** The same entries with batches for rows: the finishing kernel expects neighbours in memory to follow each other. */
+function turned({ m, n, batchCount, c }: Entries): Entries {
+  return { m: batchCount, n, batchCount: m, c: { ...c, ld: c.stride, stride: c.ld } };
+}
+
+/** Where sums lie that are packed in the order of `entries`, as `whole` counts rows and batches. */
+function packed(entries: Entries, whole: Entries): Pick<Matrix, 'ld' | 'stride'> {
+  const { m, n, batchCount } = entries;
+  if (entries !== whole) return { ld: m * n, stride: n };
+  return { ld: n, stride: batchCount === 1 ? 0 : m * n };
 }
 
 function isWhole(product: Product, part: Part): boolean {

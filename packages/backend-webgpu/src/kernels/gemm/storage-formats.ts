@@ -4,7 +4,7 @@ import type { DeviceTraits } from '../recorder.ts';
 import { halfBits, halfBitsOfFour } from '../wgsl/half.wgsl.ts';
 import { isSet } from '../wgsl/is-set.wgsl.ts';
 import { epilogueCode } from '../epilogue/epilogue-code.ts';
-import { type RunSpec, accessFunctions } from '../run/run-spec.ts';
+import type { RunSpec } from '../run/run-spec.ts';
 
 /**
  * How the elements of an output are stored: as `f32`, as `f16` where the device has that type, or as binary16 in pairs
@@ -97,7 +97,7 @@ function storeWithEpilogue(output: Exclude<OutputFormat, 'half-words'>, wide: bo
     f16: wide ? 'bits.xz | (bits.yw << vec2u(16u))' : 'f16(unpack2x16float(bits).x)',
   }[output];
   return /* wgsl */ `
-${accessFunctions(epilogue).join('\n')}
+${output === 'f16' ? halfBitsOfFour : ''}
 ${isSet}
 fn store_c(at: u32, batch: u32, row: u32, column: u32, sum: ${type}) {
   var value = u.alpha * sum;

@@ -25,7 +25,7 @@ export const tiledFamily: ProductFamily = {
     const preferred = others.reduce((best, each) => (each.total < best.total ? each : best), first);
     return { variants: [first, ...others], preferred };
   },
-  appliesEpilogues: true,
+  appliesEpilogues: () => true,
   launch: (product, variant, splits, recorder) => {
     const tile = shapeOf(TILE_OF, variant);
     const { m, n, k, transA, transB, a, c } = product;
