@@ -120,7 +120,7 @@ const list: Entry[] = [
   ['rounding', { m: 1 }],
   ['rounding', { m: 60 }],
   ['every-value', {}],
-  ...epilogueEntries(ODD),
+  ...epilogueEntries({ ...ODD, dtype: 'f16' }),
 ];
 
 /** `gemmF16`, and `gemm` with dtype f16. */

@@ -111,6 +111,7 @@ export function epilogueEntries(odd: Partial<ProductParams>): Entry[] {
     ['epilogue', { ...odd, epilogue: 'bias', view: 'scalar', beta: 2, trans: 'TT' }],
     ['epilogue', { ...odd, epilogue: 'bias gelu', view: 'axis 2', padC: 1, offset: 4 }],
     ['epilogue', { ...odd, epilogue: 'low bits', beta: -1 }],
+    ['epilogue', { ...odd, epilogue: 'bias', view: 'axis 2', offset: odd.dtype === 'f16' ? 2 : 12, together: true }],
     ['epilogue', { ...odd, epilogue: 'three inputs', view: 'permuted' }],
     ['epilogue', { ...odd, epilogue: 'three inputs', view: 'repeated', together: true, alpha: -0.5 }],
     ['epilogue', { ...odd, epilogue: 'parameters', trans: 'TN' }],

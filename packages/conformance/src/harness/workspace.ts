@@ -8,7 +8,7 @@ import {
   toF16Array,
 } from '@concord/backend-core';
 import { compareBytes } from '../checks/compare.ts';
-import { decodeElement, storedElements } from '../run/storage.ts';
+import { bytesOf, decodeElement, storedElements } from '../run/storage.ts';
 import { CaseFailure } from './case.ts';
 
 /**
@@ -178,6 +178,8 @@ export class Workspace {
   #place(slots: readonly Slot[]): { image: Uint8Array; base: DevicePtr; slots: readonly Slot[] } {
     let size = GUARD_BYTES + (this.#layout.offsetBytes ?? 0);
     const offsets = slots.map((slot) => {
+      // An offset that is right for binary16 need not be for the float32 inputs of an epilogue.
+      size = Math.ceil(size / bytesOf(slot.dtype)) * bytesOf(slot.dtype);
       const at = size;
       // Kept a multiple of 4, so that float32 operands behind an odd number of binary16 ones stay aligned.
       size += Math.ceil(slot.before.length / 4) * 4 + GAP_BYTES;
