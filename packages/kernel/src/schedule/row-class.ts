@@ -46,7 +46,7 @@ const BY_VECTORS: readonly Class[] = [
 const BY_ELEMENTS: readonly Class[] = [
   [32, 32, 4, 1],
   [512, 64, 1, 8],
-  [2048, 256, 1, 8],
+  [1024, 128, 1, 8],
   [8192, 512, 1, 16],
   [32768, 1024, 1, 32],
 ];
