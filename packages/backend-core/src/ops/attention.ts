@@ -191,8 +191,27 @@ function check(shape: AttentionShape & MaskField): CheckedAttention | null {
   if (!areDistinct(queries, [...oStrides, 1])) {
     throw invalid(`strides.o [${oStrides.join(', ')}] may let rows of o coincide: [${queries.join(', ')}]`);
   }
-  const sizes = { batch, heads, kvHeads, seqQ, seqKv, headDim, scale, softcap, causal, causalOffset, window };
-  return { ...sizes, maskStrides, qStrides, kStrides, vStrides, oStrides, dtype, operands };
+  // One literal: an object that is put together from parts gets slow when its operands are added.
+  return {
+    batch,
+    heads,
+    kvHeads,
+    seqQ,
+    seqKv,
+    headDim,
+    scale,
+    softcap,
+    causal,
+    causalOffset,
+    window,
+    maskStrides,
+    qStrides,
+    kStrides,
+    vStrides,
+    oStrides,
+    dtype,
+    operands,
+  };
 }
 
 type GivenStrides = { readonly [Name in 'q' | 'k' | 'v' | 'o']?: HeadStrides };
