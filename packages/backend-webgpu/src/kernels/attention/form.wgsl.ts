@@ -3,7 +3,7 @@ import { wgslFunction } from '../arithmetic/wgsl-function.ts';
 import type { StorageBinding, UniformType } from '../kernel.ts';
 import { halfBitsOfFour } from '../wgsl/half.wgsl.ts';
 import { isSet } from '../wgsl/is-set.wgsl.ts';
-import { attentionUniforms, maskFunction, softmaxFunctions } from './softmax.wgsl.ts';
+import { attentionUniforms, maskFunction, softmaxFunctions, weightFunctions } from './softmax.wgsl.ts';
 
 /**
  * What calls a kernel is for. `plain`: packed float32, each head its own keys, causal from the first key on or not at all.
@@ -172,7 +172,7 @@ fn finish_score(scaled: f32, row: u32, key: u32) -> f32 {
 /** WGSL: the softmax where a query may see no key and so gives 0; for {@link BLIND_UNIFORMS} too. */
 export function anySoftmaxFunctions(form: Exclude<Form, 'plain'>): string {
   return /* wgsl */ `
-${softmaxFunctions.slice(0, softmaxFunctions.indexOf('// The end of the softmax.'))}
+${weightFunctions}
 const BLIND = 0xbf800000u;
 
 // The sum of the weights, or -1 for a query that sees no key: with a mask, one that has hidden them all.

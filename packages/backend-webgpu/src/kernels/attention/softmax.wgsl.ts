@@ -39,7 +39,7 @@ export const attentionUniforms: Readonly<Record<string, UniformType>> = {
  * The largest score starts at the lowest finite number. So scores of -Infinity never meet -Infinity - -Infinity; where
  * there are no others, the weights and their sum are 0.
  */
-export const softmaxFunctions: string = /* wgsl */ `
+export const weightFunctions: string = /* wgsl */ `
 ${floatBits}
 ${ln2}
 ${exp}
@@ -49,7 +49,10 @@ fn exponential(x: f32) -> f32 { return bitcast<f32>(exp_bits(bitcast<u32>(x) ^ u
 
 // A NaN never is the larger: it shows in its exponential. max might drop the number beside it.
 fn larger(a: f32, b: f32) -> f32 { return select(a, b, b > a); }
+`;
 
+/** WGSL: {@link weightFunctions} and the end of the softmax of calls in which each query sees a key. */
+export const softmaxFunctions: string = /* wgsl */ `${weightFunctions}
 // The end of the softmax. Without any weight it is NaN.
 fn quotient(sum: f32, total: f32) -> f32 {
   return bitcast<f32>(select(bitcast<u32>(sum / total), NAN, total == 0.0));
