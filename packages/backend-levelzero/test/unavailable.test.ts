@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -8,6 +17,9 @@ import { afterEach, expect, it } from 'vitest';
 // The built package in an application of its own.
 
 const PACKAGE = join(import.meta.dirname, '..');
+const MANIFEST = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+};
 const made: string[] = [];
 
 afterEach(() => {
@@ -23,8 +35,9 @@ function application(koffi: string | undefined): string {
   for (const part of ['dist', 'package.json']) {
     cpSync(join(PACKAGE, part), join(scope, 'backend-levelzero', part), { recursive: true });
   }
-  for (const name of ['backend-core', 'spirv-builder', 'variants']) {
-    symlinkSync(realpathSync(join(PACKAGE, 'node_modules/@concord', name)), join(scope, name));
+  for (const name of Object.keys(MANIFEST.dependencies)) {
+    if (name !== 'koffi')
+      symlinkSync(realpathSync(join(PACKAGE, 'node_modules', name)), join(app, 'node_modules', name));
   }
   if (koffi !== undefined) {
     const folder = join(app, 'node_modules/koffi');

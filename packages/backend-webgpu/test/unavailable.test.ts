@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProbeResult } from '@concord/backend-core';
@@ -8,6 +17,9 @@ import { afterEach, expect, it } from 'vitest';
 // The built package in an application of its own, beside a `webgpu` package that is missing or broken in some way.
 
 const PACKAGE = join(import.meta.dirname, '..');
+const MANIFEST = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+};
 const made: string[] = [];
 
 afterEach(() => {
@@ -23,8 +35,8 @@ function probeBeside(source: string | undefined, prelude = ''): ProbeResult {
   for (const part of ['dist', 'package.json']) {
     cpSync(join(PACKAGE, part), join(scope, 'backend-webgpu', part), { recursive: true });
   }
-  for (const name of ['backend-core', 'variants']) {
-    symlinkSync(realpathSync(join(PACKAGE, 'node_modules/@concord', name)), join(scope, name));
+  for (const name of Object.keys(MANIFEST.dependencies)) {
+    symlinkSync(realpathSync(join(PACKAGE, 'node_modules', name)), join(app, 'node_modules', name));
   }
   if (source !== undefined) {
     const folder = join(app, 'node_modules/webgpu');

@@ -38,7 +38,7 @@ function numbers(length: number, seed: number): Float32Array {
 }
 
 async function check(variant: AttentionVariant, { lead = 0, ...given }: Shape): Promise<void> {
-  const shape = { batch: 1, ...given, scale: 0.3 };
+  const shape = { batch: 1, ...given, scale: 1 / Math.sqrt(given.headDim) };
   const checked = OPS.attention.check(shape, false) as CheckedAttention;
   const { batch, heads, kvHeads, seqQ, seqKv, headDim, causal, causalOffset, dtype } = checked;
   const lengthOf = (name: string): number => checked.operands.find((each) => each.name === name)?.elements ?? 0;
