@@ -87,6 +87,8 @@ export default defineConfig({
   },
   test: {
     testTimeout: 30_000,
+    // The default leaves one core to the main process, which is half of a machine with two.
+    maxWorkers: '100%',
     // What a shell sets for a run of all tests is meant for the conformance of the backends, not for tests of programs.
     env: { CONCORD_BACKEND: '', CONCORD_REQUIRE: '' },
     projects: [
