@@ -36,6 +36,8 @@ def name_of(case):
         return "b{batch}h{heads}q{seqQ}k{seqKv}d{headDim}".format(**case) + ("c" if case["causal"] else "")
     if op.startswith("reduce_"):
         return "x".join(map(str, case["shape"])) + f"@{case['axis']}"
+    if "columns" in case:
+        return f"{case['rows']}x{case['columns']}"
     return str(case["n"])
 
 
@@ -80,6 +82,15 @@ def bind(case, torch):
         x, axis = noise(*case["shape"]), case["axis"]
         fold = torch.sum if op == "reduce_sum" else torch.amax
         return (lambda: fold(x, dim=axis)), None, 4 * x.numel()
+    if "columns" in case:
+        x, a, b = noise(case["rows"], case["columns"]), noise(case["columns"]), noise(case["columns"])
+        functional = torch.nn.functional
+        calls = {
+            "softmax": lambda: functional.softmax(x, dim=1),
+            "layer_norm": lambda: functional.layer_norm(x, (case["columns"],), a, b),
+            "bias_gelu": lambda: functional.gelu(x + a),
+        }
+        return calls[op], None, 8 * x.numel()
     x, out = noise(case["n"]), torch.empty(case["n"], device="cuda")
     if op == "binary_add":
         y = noise(case["n"])

@@ -1,4 +1,5 @@
 import type { ComputeBackend, OpName, OpPlan } from '@concord/backend-core';
+import type { Kernel, RunCall } from '@concord/backend-core/kernel';
 import type { LimitCase } from './limits/limit-case.ts';
 import { row } from './table.ts';
 
@@ -90,6 +91,7 @@ function planOf(limitCase: LimitCase): OpPlan {
     reduce: note('reduce'),
     unary: note('unary'),
     binary: note('binary'),
+    run: (kernel: Kernel, call: RunCall) => note('run')({ ...call, kernel }),
   };
   limitCase.call(listener as unknown as ComputeBackend, [0, 0, 0] as never, 0 as never);
   if (plan === undefined) throw new Error(`${limitCase.op} ${limitCase.name} calls nothing`);

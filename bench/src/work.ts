@@ -63,7 +63,25 @@ export interface UnaryWork {
   readonly n: number;
 }
 
-export type Work = GemmWork | BatchedGemmWork | Conv2dWork | AttentionWork | ReduceWork | BinaryWork | UnaryWork;
+/**
+ * Rows: their softmax, their layer norm (scaled and shifted by a number for each column), or the gelu of each element
+ * plus its column's bias. Kernels of `run`, which others have as ops or compose of some.
+ */
+export interface RowsWork {
+  readonly op: 'softmax' | 'layer_norm' | 'bias_gelu';
+  readonly rows: number;
+  readonly columns: number;
+}
+
+export type Work =
+  | GemmWork
+  | BatchedGemmWork
+  | Conv2dWork
+  | AttentionWork
+  | ReduceWork
+  | BinaryWork
+  | UnaryWork
+  | RowsWork;
 
 /** Rows and columns of the images that a convolution writes. */
 export function outputSize({ hw, f, stride, padding }: Conv2dWork): number {

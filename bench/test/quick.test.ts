@@ -48,7 +48,10 @@ it('cpu: every peer runs and is right', async () => {
   expect({ idle, failed, code }).toEqual({ idle: [], failed: [], code: 0 });
   expect(stdout).toContain('| attention | b2h2q5k6d4 |');
   expect(readdirSync(join(out, 'cpu')).sort()).toEqual(
-    ['attention', 'batched_gemm', 'conv2d', 'elementwise', 'gemm', 'gemm_f16', 'reduce']
+    [
+      ...['attention', 'batched_gemm', 'bias_gelu', 'conv2d', 'elementwise'],
+      ...['gemm', 'gemm_f16', 'layer_norm', 'reduce', 'softmax'],
+    ]
       .map((op) => `${op}.svg`)
       .concat('results.json', 'table.md')
       .sort(),

@@ -7,6 +7,7 @@ import { add, unary } from './elementwise.ts';
 import { batchedGemm, gemm } from './gemm.ts';
 import type { LimitCase } from './limit-case.ts';
 import { reduce } from './reduce.ts';
+import { rows } from './rows.ts';
 
 /** Sets of `limits/cases.json`, which `limits/torch_limits.py` reads too. */
 export type CaseSet = 'gpu' | 'software' | 'cpu' | 'levelZero' | 'quick';
@@ -70,5 +71,9 @@ function caseOf(work: Work): LimitCase {
     case 'unary_tanh':
     case 'unary_relu':
       return unary(work);
+    case 'softmax':
+    case 'layer_norm':
+    case 'bias_gelu':
+      return rows(work);
   }
 }

@@ -44,6 +44,23 @@ export function graphOf(work: Work): Graph {
         constants: { axes: BigInt64Array.of(BigInt(axis)) },
       };
     }
+    case 'softmax':
+      return one('Softmax', { x0: [work.rows, work.columns] }, [work.rows, work.columns], { axis: 1 });
+    case 'layer_norm': {
+      const { rows, columns } = work;
+      return one('LayerNormalization', { x0: [rows, columns], x1: [columns], x2: [columns] }, [rows, columns]);
+    }
+    case 'bias_gelu': {
+      const { rows, columns } = work;
+      return {
+        nodes: [
+          { operator: 'Add', inputs: ['x0', 'x1'], output: 'sum' },
+          { operator: 'Gelu', inputs: ['sum'], output: 'y' },
+        ],
+        inputs: { x0: [rows, columns], x1: [columns] },
+        output: ['y', [rows, columns]],
+      };
+    }
     case 'binary_add':
       return one('Add', { x0: [work.n], x1: [work.n] }, [work.n]);
     case 'unary_exp':
@@ -57,8 +74,14 @@ export function graphOf(work: Work): Graph {
   }
 }
 
-function one(operator: string, inputs: Graph['inputs'], shape: readonly number[]): Graph {
-  return { nodes: [{ operator, inputs: Object.keys(inputs), output: 'y' }], inputs, output: ['y', shape] };
+function one(
+  operator: string,
+  inputs: Graph['inputs'],
+  shape: readonly number[],
+  attributes: Readonly<Record<string, number>> = {},
+): Graph {
+  const node = { operator, inputs: Object.keys(inputs), output: 'y', attributes };
+  return { nodes: [node], inputs, output: ['y', shape] };
 }
 
 function attention(work: AttentionWork): Graph {

@@ -31,7 +31,7 @@ const INT = 2;
 const INTS = 7;
 /** ONNX 1.15. */
 const IR_VERSION = 9;
-const OPSET = 18;
+const OPSET = 20;
 
 /** The bytes of a `.onnx` file. */
 export function encodeModel({ nodes, inputs, output, constants = {} }: Graph): Uint8Array {

@@ -3,7 +3,7 @@ import type { LimitCase } from '../limits/limit-case.ts';
 import { materialize } from '../limits/noise-array.ts';
 import { packageVersion } from '../machine.ts';
 import { notOffered, type Peer, pick } from '../peer.ts';
-import type { AttentionWork, Work } from '../work.ts';
+import type { AttentionWork, RowsWork, Work } from '../work.ts';
 
 const { lax, nn, numpy: np } = jax;
 
@@ -90,6 +90,10 @@ function bind(work: Work): Bound {
       const { op, shape, axis } = work;
       return { shapes: [shape], compute: (x) => (op === 'reduce_sum' ? np.sum(x, axis) : np.max(x, axis)) };
     }
+    case 'softmax':
+    case 'layer_norm':
+    case 'bias_gelu':
+      return rows(work);
     case 'binary_add':
       return { shapes: [[work.n], [work.n]], compute: (a, b) => np.add(a, b) };
     case 'unary_exp':
@@ -111,5 +115,17 @@ function attention(work: AttentionWork): Bound {
   return {
     shapes: [seqQ, seqKv, seqKv].map((seq) => [batch * heads, seq, headDim]),
     compute: (q, k, v) => np.matmul(nn.softmax(np.matmul(q, np.matrixTranspose(k)).mul(scale)), v),
+  };
+}
+
+function rows({ op, rows: count, columns }: RowsWork): Bound {
+  const matrix = [count, columns];
+  if (op === 'softmax') return { shapes: [matrix], compute: (x) => nn.softmax(x, 1) };
+  if (op === 'bias_gelu') {
+    return { shapes: [matrix, [columns]], compute: (x, b) => nn.gelu(np.add(x, b), { approximate: false }) };
+  }
+  return {
+    shapes: [matrix, [columns], [columns]],
+    compute: (x, scale, shift) => nn.standardize(x, 1).mul(scale).add(shift),
   };
 }

@@ -2,7 +2,8 @@ import * as tf from '@tensorflow/tfjs-core';
 import type { LimitCase } from '../limits/limit-case.ts';
 import { materialize } from '../limits/noise-array.ts';
 import { notOffered, type Peer, pick } from '../peer.ts';
-import type { AttentionWork, BatchedGemmWork, Conv2dWork, GemmWork, ReduceWork } from '../work.ts';
+import { EPS } from '../limits/rows.ts';
+import type { AttentionWork, BatchedGemmWork, Conv2dWork, GemmWork, ReduceWork, RowsWork } from '../work.ts';
 
 /** What one of the backends of TensorFlow.js needs. */
 export interface TfjsBackend {
@@ -84,6 +85,10 @@ function bind(limitCase: LimitCase): Bound {
     case 'reduce_sum':
     case 'reduce_max':
       return reduce(work, place);
+    case 'softmax':
+    case 'layer_norm':
+    case 'bias_gelu':
+      return rows(work, place);
     case 'binary_add': {
       const [a, b] = [place(0, [work.n]), place(1, [work.n])];
       return { inputs: [a, b], compute: () => tf.add(a, b) };
@@ -143,4 +148,23 @@ function attention(work: AttentionWork, place: Place): Bound {
 function reduce({ op, shape, axis }: ReduceWork, place: Place): Bound {
   const x = place(0, [...shape] as [number]);
   return { inputs: [x], compute: () => (op === 'reduce_sum' ? tf.sum(x, axis) : tf.max(x, axis)) };
+}
+
+function rows({ op, rows: count, columns }: RowsWork, place: Place): Bound {
+  const x = place<tf.Rank.R2>(0, [count, columns]);
+  if (op === 'softmax') return { inputs: [x], compute: () => tf.softmax(x) };
+  const a = place<tf.Rank.R1>(1, [columns]);
+  if (op === 'bias_gelu') {
+    const compute = (): tf.Tensor => {
+      const sum = tf.add(x, a);
+      return tf.mul(tf.mul(sum, 0.5), tf.add(tf.erf(tf.mul(sum, Math.SQRT1_2)), 1));
+    };
+    return { inputs: [x, a], compute };
+  }
+  const b = place<tf.Rank.R1>(2, [columns]);
+  const compute = (): tf.Tensor => {
+    const { mean, variance } = tf.moments(x, 1, true);
+    return tf.add(tf.mul(tf.mul(tf.sub(x, mean), tf.rsqrt(tf.add(variance, EPS))), a), b);
+  };
+  return { inputs: [x, a, b], compute };
 }
