@@ -24,8 +24,8 @@ interface Step {
   readonly inside: string | undefined;
 }
 
-/** Steps that a loop takes at once, so that their loads overlap and sums have short chains. */
-const UNROLL = 4;
+/** Steps that a loop takes at once, so that their loads overlap and sums have short chains: of vectors, and of elements. */
+const UNROLL = { 4: 4, 1: 8 };
 /** Graphs with more nodes are written once in a loop. */
 const MAX_UNROLLED_NODES = 24;
 
@@ -256,18 +256,18 @@ export class RowsCode {
   /** Runs over the lane's share of the row: some steps at once, then one by one. */
   #loop(body: (block: WgslBlock, steps: readonly Step[]) => void): void {
     const block = this.#block;
-    const { graph, team } = this.#spec;
-    const stride = team.team;
+    const { graph, team, width } = this.#spec;
+    const [stride, unroll] = [team.team, UNROLL[width]];
     const at = block.fresh();
     block.add(`var ${at} = begin + mate;`);
     if (graph.nodes.length <= MAX_UNROLLED_NODES) {
       const inner = block.inner();
-      const steps = Array.from({ length: UNROLL }, (_, k) =>
+      const steps = Array.from({ length: unroll }, (_, k) =>
         this.#step(inner, inner.define(`${at} + ${k * stride}u`), undefined),
       );
       for (const { scope } of steps) scope.preload();
       body(inner, steps);
-      block.enclose(`for (; ${at} + ${(UNROLL - 1) * stride}u < end; ${at} += ${UNROLL * stride}u)`, inner);
+      block.enclose(`for (; ${at} + ${(unroll - 1) * stride}u < end; ${at} += ${unroll * stride}u)`, inner);
     }
     const rest = block.inner();
     body(rest, [this.#step(rest, rest.define(at), undefined)]);
