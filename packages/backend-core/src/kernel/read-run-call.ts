@@ -1,10 +1,10 @@
 import { checkCallObject, checkPointerType, describe } from '../contract/checks.ts';
 import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
+import type { AskedRun } from './asked-run.ts';
 import type { Kernel, KernelInput } from './graph.ts';
 import { INTEGER_RANGES } from './node-ops.ts';
 import type { GatherView, RunView } from './run-call.ts';
-import type { AskedRun } from './same-run.ts';
 
 /** A call of a kernel, each of its fields read once. */
 export interface ReadRun {
