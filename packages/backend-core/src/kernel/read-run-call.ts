@@ -73,8 +73,9 @@ export function readViews(
     const value = record[name];
     if (typeof value === 'object' && value !== null) {
       checkFields(`${what}.${name}`, value, access === 'gather' ? GATHER_FIELDS : VIEW_FIELDS);
-      const { ptr, ...view } = value as { ptr?: unknown } & GatherView;
-      views[name] = view;
+      // By name: what a class gives by getters counts as what an object owns.
+      const { ptr, strides, dtype, shape } = value as { ptr?: unknown } & GatherView;
+      views[name] = { strides, dtype, shape } as RunView;
       if (ptr !== undefined) checkPointerType(`${what}.${name}.ptr`, ptr);
       return ptr as number | undefined;
     }
