@@ -56,6 +56,14 @@ describe('defineKernel', () => {
     expect(labels).toEqual({});
   });
 
+  it('refuses a name that would be a prototype', () => {
+    const detail = 'kernel k: no input, parameter or output may be named __proto__';
+    const named = { ['__proto__']: 'f32' };
+    expectInvalid(() => define({ x: 'f32', ...named }, ({ x }) => ({ y: x })), detail);
+    expectInvalid(() => define({ x: 'f32' }, ({ x }) => ({ y: x }), named), detail);
+    expectInvalid(() => define({ x: 'f32' }, ({ x }) => ({ ['__proto__']: x })), detail);
+  });
+
   it('has one key for every NaN', () => {
     const nans = [0x7ff8000000000000n, 0xfff8000000000000n, 0x7ffc000000000001n].map(
       (bits) => new Float64Array(BigUint64Array.of(bits).buffer)[0] as number,

@@ -70,6 +70,11 @@ export class GraphBuilder {
     );
   }
 
+  /** A name that stands in a record by name: this one would be the record's prototype. */
+  checkName(name: string): void {
+    if (name === '__proto__') throw this.invalid('no input, parameter or output may be named __proto__');
+  }
+
   /** An error that says which kernel it is about. */
   invalid(detail: string): Error {
     return invalid(`kernel ${this.#kernel}: ${detail}`);
