@@ -5,10 +5,11 @@ import { invalid } from '../errors/invalid.ts';
 import { areDistinct } from '../kernel/check-run.ts';
 import {
   type CheckedEpilogue,
-  checkEpilogue,
   type Epilogue,
   type EpilogueField,
   epilogueOperands,
+  placeEpilogue,
+  readEpilogue,
 } from './epilogue.ts';
 import type { CheckedCall, FieldKind, OpCost, OpDefinition } from './op-definition.ts';
 import { BYTES_OF } from '../contract/capabilities.ts';
@@ -175,6 +176,7 @@ function checkBatch(
   checkSize('lda', lda);
   checkSize('ldb', ldb);
   checkSize('ldc', ldc);
+  const given = readEpilogue(shape.epilogue);
 
   if (m === 0 || n === 0 || batchCount === 0) return null;
   if (k === 0 && outputIsNull) return null;
@@ -187,7 +189,7 @@ function checkBatch(
   if (!areDistinct(domain, stridesC)) {
     throw invalid(`strideC must keep the C of two batches apart, got ${strideC}: ldc is ${ldc}, one C ${m} x ${n}`);
   }
-  const epilogue = checkEpilogue(shape.epilogue, domain, stridesC, dtype);
+  const epilogue = placeEpilogue(given, domain, stridesC, dtype);
   const batched = (name: string, extent: number, stride: number): number =>
     extent === 0 ? 0 : checkedExtent(name, (batchCount - 1) * stride + extent);
   const operands = [
