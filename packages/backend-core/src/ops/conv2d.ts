@@ -68,6 +68,8 @@ export interface CheckedConv2d extends CheckedCall {
   readonly epilogue?: CheckedEpilogue | undefined;
 }
 
+const DOMAIN = [0, 1, 2, 3].map((axis) => `outputShape[${axis}]`);
+
 /** `conv2dForward`. */
 export const conv2dForward: OpDefinition<Conv2dShape & EpilogueField, CheckedConv2d> = {
   kernel: 'conv2dForward',
@@ -142,12 +144,15 @@ function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): Check
   if (expected.some((size, index) => size !== outputShape[index])) {
     throw invalid(`outputShape must be [${expected.join(', ')}], got [${outputShape.join(', ')}]`);
   }
-  const epilogue = placeEpilogue(given, outputShape, undefined, dtype);
+  const inputElements = packedExtent('input', inputShape);
+  const filterElements = packedExtent('filter', filterShape);
+  const outputElements = packedExtent('output', outputShape);
+  const epilogue = placeEpilogue(given, DOMAIN, outputShape, undefined, dtype);
   const operands = [
-    { name: 'input', dtype, elements: packedExtent('input', inputShape) },
-    { name: 'filter', dtype, elements: packedExtent('filter', filterShape) },
+    { name: 'input', dtype, elements: inputElements },
+    { name: 'filter', dtype, elements: filterElements },
     ...epilogueOperands(epilogue),
-    { name: 'output', dtype, elements: packedExtent('output', outputShape), output: true },
+    { name: 'output', dtype, elements: outputElements, output: true },
   ];
   return { inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype, epilogue, operands };
 }

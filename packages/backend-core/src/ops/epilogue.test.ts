@@ -6,7 +6,8 @@ import { epilogueOperands, placeEpilogue, readEpilogue } from './epilogue.ts';
 type Values = Record<string, Value<'f32'>>;
 const kernelOf = (inputs: object, compute: (s: Values, k: KernelBuilder) => object, params: object = {}): Kernel =>
   defineKernel<InputSpecs>('e', { inputs, params } as never, compute as never);
-const check = (epilogue: unknown) => placeEpilogue(readEpilogue(epilogue as never), [2, 3, 4], [12, 4, 1], 'f16');
+const check = (epilogue: unknown) =>
+  placeEpilogue(readEpilogue(epilogue as never), ['b', 'm', 'n'], [2, 3, 4], [12, 4, 1], 'f16');
 
 const plain = kernelOf({ acc: 'f32', bias: 'f32' }, ({ acc, bias }, k) => ({ c: k.add(acc!, bias!) }));
 

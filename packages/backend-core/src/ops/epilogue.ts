@@ -8,6 +8,7 @@ import type { Kernel } from '../kernel/graph.ts';
 import { checkKernel } from '../kernel/check-kernel.ts';
 import { readParams, readViews } from '../kernel/read-run-call.ts';
 import type { RunOperand, RunView } from '../kernel/run-call.ts';
+import { assertRunSize } from '../kernel/run-size.ts';
 import { checkedRun } from '../kernel/same-run.ts';
 import { STORAGE_DTYPES } from '../kernel/value-types.ts';
 import type { OperandSpec } from './op-definition.ts';
@@ -81,20 +82,23 @@ export function readEpilogue(epilogue: EpilogueShape | Epilogue | undefined): Gi
 }
 
 /**
- * The rules of an epilogue's layouts.
+ * The rules of an epilogue's layouts, behind all others of the op.
  *
- * @param domain - sizes of the op's output
+ * @param names - what the op calls the sizes of its output
+ * @param domain - those sizes, each below 2^32
  * @param strides - those of its axes, in elements; undefined: dense
- * @throws {BackendError} INVALID_ARGUMENT
+ * @throws {BackendError} INVALID_ARGUMENT, or UNSUPPORTED for a size of 2^32 or more
  */
 export function placeEpilogue(
   given: GivenEpilogue | undefined,
+  names: readonly string[],
   domain: readonly number[],
   strides: readonly number[] | undefined,
   dtype: FloatDType,
 ): CheckedEpilogue | undefined {
   if (given === undefined) return undefined;
   const { kernel, views, pointers, params } = given;
+  for (const [axis, size] of domain.entries()) assertRunSize(`${names[axis]} with an epilogue`, size);
   const output = kernel.outputs[0]?.name as string;
   const geometry = checkedRun(kernel, {
     shape: domain,

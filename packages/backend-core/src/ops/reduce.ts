@@ -3,12 +3,14 @@ import type { DevicePtr } from '../contract/device-ptr.ts';
 import { REDUCE_OPS, type ReduceOp } from '../contract/function-names.ts';
 import { invalid } from '../errors/invalid.ts';
 import { reduceKernel } from '../kernel/built-ins.ts';
+import { assertRunSize } from '../kernel/run-size.ts';
 import { checkedRun } from '../kernel/same-run.ts';
 import type { CheckedCall, DerivedDefinition } from './op-definition.ts';
 
 /**
  * Shape of a reduction along one axis of a packed row-major tensor. The output is the shape without that axis. An
- * empty axis writes 0 (sum), -Infinity (max), +Infinity (min), NaN (mean).
+ * empty axis writes 0 (sum), -Infinity (max), +Infinity (min), NaN (mean). The axis, and the products of the sizes before
+ * and behind it, are below 2^32; larger ones are UNSUPPORTED.
  */
 export interface ReduceShape {
   readonly op: ReduceOp;
@@ -86,5 +88,8 @@ function check(call: ReduceShape, outputIsNull: boolean): CheckedReduce | null {
     { name: 'input', dtype, elements: packedExtent('input', shape) },
     { name: 'output', dtype, elements: packedExtent('output', [outer, inner]), output: true },
   ];
+  assertRunSize('the product of the sizes of shape before axis', outer);
+  assertRunSize(`shape[${axis}]`, axisLength);
+  assertRunSize('the product of the sizes of shape behind axis', inner);
   return { op, outer, axisLength, inner, dtype, operands };
 }
