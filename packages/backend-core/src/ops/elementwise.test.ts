@@ -74,7 +74,8 @@ describe('reduce', () => {
     expectInvalid(() => reduce({ shape: [2, -1] }), 'shape[1] must be a non-negative safe integer, got -1');
     expectInvalid(() => reduce({ axis: 0.5 }), 'axis must be a safe integer, got 0.5');
     expectInvalid(() => reduce({ axis: Number.NaN }), 'axis must be a safe integer, got NaN');
-    expectInvalid(() => reduce({ axis: '1' }), 'axis must be a safe integer, got 1');
+    expectInvalid(() => reduce({ axis: '1' }), 'axis must be a safe integer, got "1"');
+    expectInvalid(() => reduce({ axis: Object.create(null) as object }), 'axis must be a safe integer, got an object');
     expectInvalid(() => reduce({ dtype: 'f64' }), 'dtype must be one of f32, f16, got "f64"');
   });
 

@@ -1,4 +1,4 @@
-import { checkDType, checkOneOf, checkSizes, packedExtent } from '../contract/checks.ts';
+import { checkDType, checkOneOf, checkSizes, describe, packedExtent } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { REDUCE_OPS, type ReduceOp } from '../contract/function-names.ts';
 import { invalid } from '../errors/invalid.ts';
@@ -70,7 +70,7 @@ function check(call: ReduceShape, outputIsNull: boolean): CheckedReduce | null {
   const op = checkOneOf('op', call.op, REDUCE_OPS);
   const shape = checkSizes('shape', call.shape);
   const { axis } = call;
-  if (!Number.isSafeInteger(axis)) throw invalid(`axis must be a safe integer, got ${String(axis)}`);
+  if (!Number.isSafeInteger(axis)) throw invalid(`axis must be a safe integer, got ${describe(axis)}`);
   const dtype = checkDType(call.dtype);
 
   if (shape.length === 0) throw invalid('shape must not be empty');
