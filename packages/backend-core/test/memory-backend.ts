@@ -35,6 +35,8 @@ export interface MemoryBackendOptions extends BaseBackendOptions {
   readonly f16?: boolean;
   /** Errors with this detail end the wait alone. */
   readonly passing?: string;
+  /** What its `run` takes, where that is not what its other kernels take. */
+  readonly runDtypes?: readonly DType[];
   /** Kernels that it has. Default: all. */
   readonly has?: readonly KernelName[];
   /** Whether its products and convolutions apply epilogues. */
@@ -159,7 +161,7 @@ export class MemoryBackend extends BaseBackend<Uint8Array> {
     const { f16 = true, hasEpilogues = false, covers = 'all' } = this.options;
     const dtypes: readonly DType[] = f16 ? ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'] : ['f32'];
     return {
-      dtypes,
+      dtypes: kernel === 'run' ? (this.options.runDtypes ?? dtypes) : dtypes,
       ...(kernel === 'run' ? { covers } : { hasEpilogues }),
       refuse: (call: never) => {
         const refusal = this.refusals.get(kernel);

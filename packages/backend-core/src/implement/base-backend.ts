@@ -14,7 +14,7 @@ import { checkedRun } from '../kernel/same-run.ts';
 import type { AttentionCall } from '../ops/attention.ts';
 import type { BinaryCall } from '../ops/binary.ts';
 import type { Conv2dCall } from '../ops/conv2d.ts';
-import type { CheckedEpilogue } from '../ops/epilogue.ts';
+import { type CheckedEpilogue, type Epilogue, readEpilogue } from '../ops/epilogue.ts';
 import type { BatchedGemmCall, GemmCall } from '../ops/gemm.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
 import type { CheckedCall } from '../ops/op-definition.ts';
@@ -156,13 +156,21 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
       const own = readFields(op, call);
       for (const name of definition.operands) checkPointerType(name, own[name]);
       const checked = definition.check(own as never, own[definition.output] === 0);
-      if (checked === null) return;
+      if (checked === null) {
+        pointersOf(own, readEpilogue(own['epilogue'] as Epilogue | undefined));
+        return;
+      }
       const steps = lowerCall(op, checked, this.kernels);
       assertSupported(this.#supportSource(), op, steps, checked.dtype);
       // What the rules gave is nobody else's: a copy would cost as much as all of the checks.
       const resolved = checked as CheckedCall & Fields;
       resolved['opName'] = op;
-      resolveOperands(this.allocations, checked.operands, pointersOf(own, checked), resolved);
+      resolveOperands(
+        this.allocations,
+        checked.operands,
+        pointersOf(own, (checked as { epilogue?: CheckedEpilogue }).epilogue),
+        resolved,
+      );
       for (const step of steps) this.#step(step, resolved);
     });
   }
@@ -224,18 +232,29 @@ function readFields(op: DefinedOp, call: object): Fields {
 
 const FIELD_NAMES: { [Op in DefinedOp]?: readonly string[] } = {};
 
-/** The address of each operand of a checked call, by its name. */
-function pointersOf(own: Fields, checked: CheckedCall): Readonly<Record<string, number>> {
-  const { epilogue } = checked as { epilogue?: CheckedEpilogue };
-  for (const [index, { name }] of epilogue?.kernel.inputs.entries() ?? []) {
-    const address = epilogue?.pointers[index];
-    if (name !== 'acc') own[`epilogue.${name}`] = address;
+/**
+ * The address of each operand of a call, by its name.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for those of a mask or an epilogue that are missing, or parameters that are
+ */
+function pointersOf(
+  own: Fields,
+  epilogue: Pick<CheckedEpilogue, 'kernel' | 'pointers' | 'params'> | undefined,
+): Readonly<Record<string, number>> {
+  if (epilogue !== undefined) {
+    const { kernel, pointers, params } = epilogue;
+    for (let index = 0; index < pointers.length; index++) {
+      const name = kernel.inputs[index]?.name;
+      if (name === 'acc') continue;
+      checkPointerType(`epilogue.${name}`, pointers[index]);
+      own[`epilogue.${name}`] = pointers[index];
+    }
+    if (params.length < kernel.params.length) throw invalid('epilogue.params must be given');
   }
-  if (epilogue !== undefined && epilogue.params.length < epilogue.kernel.params.length) {
-    throw invalid('epilogue.params must be given');
+  if (own['mask'] !== undefined) {
+    own['mask'] = (own['mask'] as { ptr?: unknown }).ptr;
+    checkPointerType('mask', own['mask']);
   }
-  if (own['mask'] !== undefined) own['mask'] = (own['mask'] as { ptr?: unknown }).ptr;
-  for (const { name } of checked.operands) checkPointerType(name, own[name]);
   return own as Readonly<Record<string, number>>;
 }
 

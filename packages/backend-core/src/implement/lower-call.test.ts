@@ -85,7 +85,36 @@ describe('a product with k = 0 or alpha = 0', () => {
     expect(ran()).toMatchObject([{ hook: 'gemm', call: { k: 0, alpha: 0, beta: 2 } }]);
   });
 
-  it('is UNSUPPORTED where run takes all kernels but not that dtype, or not that size', async () => {
+  it('is a product without terms where run does not take that dtype', async () => {
+    const { backend, base, epilogue, ran } = await opened({ runDtypes: ['f32'], hasEpilogues: true });
+    const call = { ...base, k: 0, dtype: 'f16' as const, beta: 2 };
+    backend.gemm(call);
+    backend.gemm({ ...call, epilogue });
+    backend.gemm({ ...call, dtype: 'f32' });
+    expect(ran()).toMatchObject([
+      { hook: 'gemm', call: { k: 0, alpha: 0, beta: 2, dtype: 'f16', epilogue: undefined } },
+      { hook: 'gemm', call: { k: 0, alpha: 0, beta: 2, dtype: 'f16', epilogue: { kernel: { name: 'bias' } } } },
+      { hook: 'run' },
+    ]);
+    expect(backend.supports('gemm', { m: 2, n: 3, k: 0, dtype: 'f16' })).toEqual({ ok: true });
+  });
+
+  it('is a product without terms where C is larger than a run may be', async () => {
+    const { backend } = await opened();
+    const large = { m: 2 ** 32, n: 1, k: 0, beta: 2 };
+    expect(backend.supports('gemm', large)).toEqual({ ok: true });
+    await backend.prepare([{ op: 'gemm', call: large }]);
+    expect(backend.calls.at(-1)).toMatchObject(['gemm', { m: 2 ** 32, k: 0, alpha: 0 }]);
+    const withBias = { ...large, epilogue: { kernel: bias, inputs: { bias: { strides: [0, 0, 1] } } } };
+    const reason = 'm with an epilogue must be below 2^32, got 4294967296';
+    expect(backend.supports('gemm', withBias)).toEqual({ ok: false, reason });
+    await expect(backend.prepare([{ op: 'gemm', call: withBias }])).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      detail: reason,
+    });
+  });
+
+  it('is UNSUPPORTED where run takes all kernels but not that size', async () => {
     const { backend, base } = await opened();
     backend.refusals.set('run', 'too long');
     expectError(() => backend.gemm({ ...base, k: 0 }), 'UNSUPPORTED', 'too long');

@@ -1,5 +1,6 @@
 import type { OpName } from '../contract/capabilities.ts';
-import type { CheckedRun } from '../kernel/checked-run.ts';
+import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
+import { MAX_SIZE } from '../kernel/run-size.ts';
 import { checkedRun } from '../kernel/same-run.ts';
 import { scaledKernel } from '../kernel/scaled-kernel.ts';
 import type { CheckedEpilogue } from '../ops/epilogue.ts';
@@ -33,15 +34,19 @@ export function lowerCall(op: DefinedOp, checked: CheckedCall, kernels: BackendK
   const { kernel, output } = definition;
   const step = { kernel, call: checked } as unknown as PrimitiveStep;
   if (step.kernel !== 'gemm' || !isScale(step.call)) return withEpilogue(step, output, kernels);
-  const steps = scaleSteps(step.call);
-  if (steps.every(({ call }) => runs(kernels, call))) return steps;
-  // Loops over k do nothing for k = 0: where `run` is missing or knows other kernels only, the product does it.
+  const steps = isDomain(step.call) ? scaleSteps(step.call) : undefined;
+  if (steps?.every(({ call }) => runs(kernels, call)) === true) return steps;
+  // Loops over k do nothing for k = 0: where `run` is missing, or knows other kernels, dtypes or sizes
+  // only, the product does it.
   return withEpilogue({ kernel: 'gemm', call: { ...step.call, k: 0, alpha: 0 } }, output, kernels);
 }
 
-/** Whether a backend has a kernel, if not the memory for it. */
+/** Whether a backend has a kernel for these dtypes, if not the memory for it. */
 function runs({ run }: BackendKernels<never>, call: CheckedRun): boolean {
-  return run !== undefined && (run.covers !== 'some' || run.refuse?.(call) === undefined);
+  if (run === undefined) return false;
+  const isStored = ({ dtype }: RunLayout): boolean => run.dtypes.includes(dtype);
+  if (!call.inputs.every(isStored) || !call.outputs.every(isStored)) return false;
+  return run.covers !== 'some' || run.refuse?.(call) === undefined;
 }
 
 /** A primitive, and a `run` behind it for an epilogue that its kernel does not apply itself. */
@@ -69,6 +74,11 @@ function derivedStep(op: OpName, checked: CheckedCall): RunStep {
 /** Whether a product is `C = beta C` alone. */
 function isScale({ k, alpha }: CheckedGemm): boolean {
   return k === 0 || alpha === 0;
+}
+
+/** Whether the sizes of C may be those of a `run`. */
+function isDomain({ m, n, batchCount }: CheckedGemm): boolean {
+  return Math.max(m, n, batchCount) <= MAX_SIZE;
 }
 
 function scaleSteps({ m, n, ldc, strideC, batchCount, beta, dtype, epilogue }: CheckedGemm): readonly RunStep[] {

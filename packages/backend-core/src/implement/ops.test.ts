@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { expectError, expectInvalid } from '../../test/expect-error.ts';
 import { MemoryBackend } from '../../test/memory-backend.ts';
 import { type ComputeBackend, type DevicePtr, NULL_PTR, offsetPtr } from '../index.ts';
+import { defineKernel } from '../kernel/index.ts';
 import { type DefinedOp, OPS as DEFINITIONS } from './index.ts';
 
 /** A valid call of each op without its pointers. */
@@ -191,6 +192,44 @@ describe('no-ops', () => {
     const backend = await MemoryBackend.open();
     const nulls = Object.fromEntries(DEFINITIONS[op].operands.map((name) => [name, 0]));
     run(backend, op, { ...SHAPES[op], ...sizes, ...nulls });
+    expect(backend.hooks).toEqual([]);
+  });
+
+  const add = defineKernel('add', { inputs: { acc: 'f32', bias: 'f32' }, params: { low: 'f32' } }, (s, k) => ({
+    c: k.max(k.add(s.acc, s.bias), s.low),
+  }));
+  const params = { low: 0 };
+  const epilogues: Array<[string, unknown]> = [
+    ['epilogue must be { kernel, inputs?, params? }, got 42', 42],
+    ['a kernel must be an object, got undefined', {}],
+    ['epilogue.inputs must be an object, got 5', { kernel: add, inputs: 5, params }],
+    ['strides of input bias must be an array of integers, got 1', { kernel: add, inputs: { bias: { strides: 1 } } }],
+    ['dtype of input bias must be one of f32, f16, bf16, got "i8"', { kernel: add, inputs: { bias: { dtype: 'i8' } } }],
+    ['epilogue.bias must be a DevicePtr, got undefined', { kernel: add, params }],
+    ['epilogue.params must be given', { kernel: add, inputs: { bias: 0 } }],
+    ['params.low must be a number, got "0"', { kernel: add, inputs: { bias: 0 }, params: { low: '0' } }],
+  ];
+  const products = nothing.filter(([op]) => 'epilogue' in DEFINITIONS[op].fields);
+  it.each(epilogues)('but not with wrong types: %s', async (detail, epilogue) => {
+    const backend = await MemoryBackend.open();
+    for (const [op, sizes] of products) {
+      const nulls = Object.fromEntries(DEFINITIONS[op].operands.map((name) => [name, 0]));
+      expectInvalid(() => run(backend, op, { ...SHAPES[op], ...sizes, ...nulls, epilogue }), detail);
+      run(backend, op, {
+        ...SHAPES[op],
+        ...sizes,
+        ...nulls,
+        epilogue: { kernel: add, inputs: { bias: { ptr: 0, strides: [7] } }, params },
+      });
+    }
+    expect(backend.hooks).toEqual([]);
+  });
+
+  it('but not with a mask without a pointer', async () => {
+    const backend = await MemoryBackend.open();
+    const call = { ...SHAPES.attention, batch: 0, q: 0, k: 0, v: 0, o: 0 };
+    expectInvalid(() => run(backend, 'attention', { ...call, mask: {} }), 'mask must be a DevicePtr, got undefined');
+    run(backend, 'attention', { ...call, mask: { ptr: 0 } });
     expect(backend.hooks).toEqual([]);
   });
 });

@@ -3,11 +3,10 @@ import { invalid } from '../errors/invalid.ts';
 import type { CheckedRun, RunLayout } from './checked-run.ts';
 import type { Kernel, KernelInput, KernelNode, KernelOutput } from './graph.ts';
 import type { RunShape, RunView, GatherView } from './run-call.ts';
+import { MAX_SIZE } from './run-size.ts';
 import { STORAGE_DTYPES } from './value-types.ts';
 
 const MAX_RANK = 8;
-/** Sizes are u32 in every kernel's arguments. */
-const MAX_SIZE = 2 ** 32 - 1;
 
 let lastId = 0;
 

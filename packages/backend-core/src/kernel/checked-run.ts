@@ -21,7 +21,8 @@ export interface RunLayout {
 
 /**
  * The checked geometry of a `run`: all but addresses and parameters. Calls that agree in it share the object, so that a
- * backend can keep a plan by it (in a WeakMap).
+ * backend can keep a plan by it (in a WeakMap); a call whose like came last before some hundred others of the kernel may
+ * get a new one.
  */
 export interface CheckedRun {
   /** Not that of any other geometry in this process. */

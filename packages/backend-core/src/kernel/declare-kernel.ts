@@ -21,6 +21,7 @@ export function declareKernel(name: unknown, inputs: InputSpecs = {}, params: Pa
   const graph = new GraphBuilder(name);
   const symbols: Record<string, unknown> = {};
   const declaredInputs = Object.entries(inputs).map(([own, spec]) => {
+    graph.checkName(own);
     const input = checkInput(graph, own, spec);
     const { type, access, rank } = input;
     symbols[own] =
@@ -30,6 +31,7 @@ export function declareKernel(name: unknown, inputs: InputSpecs = {}, params: Pa
     return input;
   });
   const declaredParams = Object.entries(params).map(([own, type]) => {
+    graph.checkName(own);
     checkType(graph, own, type);
     if (Object.hasOwn(symbols, own)) throw graph.invalid(`${own} is an input and a parameter`);
     symbols[own] = graph.add({ kind: 'parameter', name: own, type, level: 'call' });

@@ -56,6 +56,23 @@ describe('defineKernel', () => {
     expect(labels).toEqual({});
   });
 
+  it('refuses a name that would be a prototype', () => {
+    const detail = 'kernel k: no input, parameter or output may be named __proto__';
+    const named = { ['__proto__']: 'f32' };
+    expectInvalid(() => define({ x: 'f32', ...named }, ({ x }) => ({ y: x })), detail);
+    expectInvalid(() => define({ x: 'f32' }, ({ x }) => ({ y: x }), named), detail);
+    expectInvalid(() => define({ x: 'f32' }, ({ x }) => ({ ['__proto__']: x })), detail);
+  });
+
+  it('has one key for every NaN', () => {
+    const nans = [0x7ff8000000000000n, 0xfff8000000000000n, 0x7ffc000000000001n].map(
+      (bits) => new Float64Array(BigUint64Array.of(bits).buffer)[0] as number,
+    );
+    const kernels = nans.map((nan) => define({ x: 'f32' }, ({ x }, k) => ({ y: k.add(x!, nan) })));
+    expect(new Set(kernels.map(({ key }) => key)).size).toBe(1);
+    expect(kernels[0]?.nodes[1]).toMatchObject({ kind: 'constant', bits: 0x7fc00000 });
+  });
+
   it('has one key for equal graphs, whatever their names and the order of their making', () => {
     const one = define({ x: 'f32', z: 'f32' }, ({ x, z }, k) => ({ y: k.add(k.exp(x!), k.log(z!)) }));
     const other = defineKernel('other', { inputs: { x: 'f32', z: 'f32' } }, ({ x, z }, k) => {

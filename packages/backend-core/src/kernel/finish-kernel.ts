@@ -21,6 +21,7 @@ export function finishKernel(
   }
   const order = new Map<number, number>();
   const kept = Object.entries(outputs).map(([output, value]) => {
+    graph.checkName(output);
     const { type, level, node } = graph.value(`output ${output}`, value);
     if (type === 'bool') throw graph.invalid(`output ${output} is a bool, which cannot be stored`);
     if (level === 'call') throw graph.invalid(`output ${output} is one value a call; k.spread makes it one an element`);

@@ -13,6 +13,9 @@ export interface NodeValue extends Value {
 
 const LEVELS: readonly Level[] = ['call', 'row', 'element'];
 
+/** An engine may keep the bits with which a NaN was made; equal graphs must not differ in them. */
+const NAN_BITS = 0x7fc00000;
+
 /** The nodes of a kernel in the making: equal ones are one, each stands behind its operands. */
 export class GraphBuilder {
   readonly nodes: KernelNode[] = [];
@@ -67,6 +70,11 @@ export class GraphBuilder {
     );
   }
 
+  /** A name that stands in a record by name: this one would be the record's prototype. */
+  checkName(name: string): void {
+    if (name === '__proto__') throw this.invalid('no input, parameter or output may be named __proto__');
+  }
+
   /** An error that says which kernel it is about. */
   invalid(detail: string): Error {
     return invalid(`kernel ${this.#kernel}: ${detail}`);
@@ -78,7 +86,7 @@ export class GraphBuilder {
       return value ? 1 : 0;
     }
     if (typeof value !== 'number') throw this.invalid(`an ${type} must be a number, got ${describe(value)}`);
-    if (type === 'f32') return new Uint32Array(new Float32Array([value]).buffer)[0] as number;
+    if (type === 'f32') return Number.isNaN(value) ? NAN_BITS : bitsOf(value);
     const [min, max] = INTEGER_RANGES[type];
     if (!Number.isInteger(value) || value < min || value > max) {
       throw this.invalid(`an ${type} must be an integer from ${min} to ${max}, got ${describe(value)}`);
@@ -95,6 +103,10 @@ export function finest(values: readonly { readonly level: Level }[]): Level {
 /** A node as text, equal for equal nodes. */
 export function nodeText(node: KernelNode): string {
   return JSON.stringify(node, Object.keys(node).sort());
+}
+
+function bitsOf(value: number): number {
+  return new Uint32Array(new Float32Array([value]).buffer)[0] as number;
 }
 
 function isNodeValue(value: unknown): value is NodeValue {

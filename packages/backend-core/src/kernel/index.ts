@@ -1,3 +1,4 @@
+export type { AskedRun } from './asked-run.ts';
 export {
   type BinaryKernel,
   binaryKernel,
@@ -36,4 +37,4 @@ export { type Level, type NumberType, STORAGE_DTYPES, type ValueType } from './v
 export { areDistinct } from './check-run.ts';
 export type { CheckedRun, ResolvedRun, RunLayout } from './checked-run.ts';
 export type { GatherOperand, GatherView, RunCall, RunDomain, RunOperand, RunShape, RunView } from './run-call.ts';
-export { type AskedRun, checkedRun } from './same-run.ts';
+export { checkedRun } from './same-run.ts';

@@ -58,6 +58,8 @@ describe('kernelFromJson', () => {
   it.each<[string, (json: Json) => void]>([
     ["a kernel's name must be a string, got undefined", (json) => delete json['name']],
     ['a kernel must hold a list, got undefined', (json) => delete (json as Record<string, unknown>)['nodes']],
+    ["a kernel's labels must be an object, got null", (json) => (json.labels = null as never)],
+    ['a kernel\'s labels must be an object, got "x"', (json) => (json.labels = 'x' as never)],
     ["a kernel's nodes must be objects, got 5", (json) => json.nodes.push(5 as never)],
     [
       'a kernel\'s inputs must have names of their own, got "x"',

@@ -132,6 +132,10 @@ function parts(value: unknown): Parts {
     }
   }
   for (const field of ['inputs', 'params', 'outputs'] as const) checkNames(field, kernel[field]);
+  const { labels = {} } = kernel as { labels?: unknown };
+  if (typeof labels !== 'object' || labels === null) {
+    throw invalid(`a kernel's labels must be an object, got ${describe(labels)}`);
+  }
   return kernel;
 }
 

@@ -74,4 +74,26 @@ describe('readRun', () => {
     const inherits = Object.create({ x: 256 }) as object;
     expect(read({ shape: [4], inputs: inherits }).inputs).toEqual([undefined, undefined]);
   });
+
+  it('reads the fields of a view once each, also those of a class', () => {
+    const fields: string[] = [];
+    class View {
+      get ptr() {
+        fields.push('ptr');
+        return 256;
+      }
+      get strides() {
+        fields.push('strides');
+        return [2];
+      }
+      get dtype() {
+        fields.push('dtype');
+        return 'f16';
+      }
+    }
+    const { asked, inputs } = read({ shape: [4], inputs: { x: new View() } });
+    expect(asked.inputs['x']).toEqual({ strides: [2], dtype: 'f16' });
+    expect(inputs[0]).toBe(256);
+    expect(fields.sort()).toEqual(['dtype', 'ptr', 'strides']);
+  });
 });

@@ -1,10 +1,10 @@
 import { checkCallObject, checkPointerType, describe } from '../contract/checks.ts';
 import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
+import type { AskedRun } from './asked-run.ts';
 import type { Kernel, KernelInput } from './graph.ts';
 import { INTEGER_RANGES } from './node-ops.ts';
 import type { GatherView, RunView } from './run-call.ts';
-import type { AskedRun } from './same-run.ts';
 
 /** A call of a kernel, each of its fields read once. */
 export interface ReadRun {
@@ -73,8 +73,9 @@ export function readViews(
     const value = record[name];
     if (typeof value === 'object' && value !== null) {
       checkFields(`${what}.${name}`, value, access === 'gather' ? GATHER_FIELDS : VIEW_FIELDS);
-      const { ptr, ...view } = value as { ptr?: unknown } & GatherView;
-      views[name] = view;
+      // By name: what a class gives by getters counts as what an object owns.
+      const { ptr, strides, dtype, shape } = value as { ptr?: unknown } & GatherView;
+      views[name] = { strides, dtype, shape } as RunView;
       if (ptr !== undefined) checkPointerType(`${what}.${name}.ptr`, ptr);
       return ptr as number | undefined;
     }

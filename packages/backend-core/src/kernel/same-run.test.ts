@@ -59,17 +59,33 @@ describe('checkedRun', () => {
     expect(checkedRun(kernel, call)).not.toBe(first);
   });
 
-  it('forgets the one that was asked for longest ago, past 64', () => {
+  it('has the same ids in every round of more geometries than a few', () => {
     const kernel = copy();
-    const first = checkedRun(kernel, asked(1000));
-    for (let n = 1; n < 64; n++) checkedRun(kernel, asked(n));
-    expect(checkedRun(kernel, asked(1000))).toBe(first);
-    for (let n = 1; n < 64; n++) checkedRun(kernel, asked(n));
-    expect(checkedRun(kernel, asked(1000))).toBe(first);
-    for (let n = 1; n < 65; n++) checkedRun(kernel, asked(n));
-    const again = checkedRun(kernel, asked(1000));
+    const round = () => Array.from({ length: 400 }, (_, n) => checkedRun(kernel, asked(n + 1)).id);
+    const first = round();
+    expect(new Set(first).size).toBe(400);
+    expect(round()).toEqual(first);
+    expect(round()).toEqual(first);
+  });
+
+  it('keeps what is asked for again, in whatever words, while thousands pass', () => {
+    const kernel = copy();
+    const plain = { shape: [5000], inputs: { x: {}, t: { shape: [5000] } }, outputs: {} };
+    const first = checkedRun(kernel, plain);
+    for (let n = 1; n < 3000; n++) {
+      checkedRun(kernel, asked(n));
+      if (n % 100 === 0) expect(checkedRun(kernel, n % 200 === 0 ? plain : asked(5000))).toBe(first);
+    }
+  });
+
+  it('forgets what nobody asks for any more', () => {
+    const kernel = copy();
+    const first = checkedRun(kernel, asked(5000));
+    for (let n = 1; n < 2000; n++) checkedRun(kernel, asked(n));
+    const again = checkedRun(kernel, asked(5000));
     expect(again).not.toBe(first);
     expect(again.id).not.toBe(first.id);
+    expect(again).toEqual({ ...first, id: again.id });
   });
 
   it('says the same of what is no list, before and after the kernel has run', () => {

@@ -1,10 +1,13 @@
+import { type AskedRun, copyOf, hashOf, inFull, isSame } from './asked-run.ts';
 import { checkRun } from './check-run.ts';
 import type { CheckedRun } from './checked-run.ts';
 import type { Kernel } from './graph.ts';
-import type { GatherView, RunShape, RunView } from './run-call.ts';
 
-/** A program repeats few geometries; one that does not should not fill the memory with them. */
-const MAX_KEPT = 64;
+/**
+ * Of each of two generations: a program that makes ever new calls does not drive out what others make again. A geometry
+ * has an entry for the words in which it was asked for, and one for it in full.
+ */
+const MAX_KEPT = 1024;
 
 /** A geometry as somebody asked for it, and what the rules made of it. */
 interface Known {
@@ -12,91 +15,80 @@ interface Known {
   readonly checked: CheckedRun;
 }
 
-/** A call without pointers and parameters, its lists copied: nobody can change them after they were checked. */
-export interface AskedRun extends Omit<RunShape, 'kernel' | 'inputs' | 'outputs'> {
-  readonly inputs: Readonly<Record<string, RunView | GatherView>>;
-  readonly outputs: Readonly<Record<string, RunView>>;
+/** By the hash of what was asked for. */
+type Generation = Map<number, Known[]>;
+
+/** The geometries that one kernel was asked for. */
+class KnownRuns {
+  readonly #kernel: Kernel;
+  #young: Generation = new Map();
+  #older: Generation = new Map();
+  #size = 0;
+  #last: Known | undefined;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  of(asked: AskedRun): CheckedRun {
+    // Programs mostly ask for what they asked for last: a comparison costs less than a hash.
+    const last = this.#last;
+    if (last !== undefined && isSame(this.#kernel, last.asked, asked)) return last.checked;
+    const hash = hashOf(this.#kernel, asked);
+    const found = this.#find(this.#young, hash, asked) ?? this.#renew(hash, asked);
+    this.#last = found;
+    return found.checked;
+  }
+
+  /** Adds what the young generation does not have, also in full: other words for it are to find the same object. */
+  #renew(hash: number, asked: AskedRun): Known {
+    const older = this.#find(this.#older, hash, asked);
+    const own = older?.asked ?? copyOf(asked);
+    const checked = older?.checked ?? checkRun(this.#kernel, own);
+    this.#makeRoom();
+    const full = inFull(checked);
+    const fullHash = hashOf(this.#kernel, full);
+    const plain =
+      this.#find(this.#young, fullHash, full) ??
+      this.#add(fullHash, this.#find(this.#older, fullHash, full) ?? { asked: full, checked });
+    return this.#add(hash, { asked: own, checked: plain.checked });
+  }
+
+  #find(generation: Generation, hash: number, asked: AskedRun): Known | undefined {
+    const bucket = generation.get(hash);
+    if (bucket === undefined) return undefined;
+    for (const known of bucket) if (isSame(this.#kernel, known.asked, asked)) return known;
+    return undefined;
+  }
+
+  #makeRoom(): void {
+    if (this.#size < MAX_KEPT) return;
+    this.#older = this.#young;
+    this.#young = new Map();
+    this.#size = 0;
+  }
+
+  #add(hash: number, known: Known): Known {
+    const bucket = this.#young.get(hash);
+    if (bucket === undefined) this.#young.set(hash, [known]);
+    else bucket.push(known);
+    this.#size++;
+    return known;
+  }
 }
 
-const known = new WeakMap<Kernel, Known[]>();
+const runsOf = new WeakMap<Kernel, KnownRuns>();
 
 /**
- * The checked geometry of a call; the same object for the same geometry.
+ * The checked geometry of a call; the same object for the same geometry, unless some hundred others were asked for since.
  *
  * @throws {BackendError} INVALID_ARGUMENT
  */
 export function checkedRun(kernel: Kernel, asked: AskedRun): CheckedRun {
-  let list = known.get(kernel);
-  if (list === undefined) {
-    list = [];
-    known.set(kernel, list);
+  let runs = runsOf.get(kernel);
+  if (runs === undefined) {
+    runs = new KnownRuns(kernel);
+    runsOf.set(kernel, runs);
   }
-  const index = list.findIndex((entry) => isSame(kernel, entry.asked, asked));
-  const found = list[index];
-  if (index === 0 && found !== undefined) return found.checked;
-  const entry = found ?? knownOf(kernel, copyOf(asked), list);
-  if (found !== undefined) list.splice(index, 1);
-  else if (list.length === MAX_KEPT) list.pop();
-  list.unshift(entry);
-  return entry.checked;
-}
-
-/** What was asked for in other words, such as with the strides that are the default, is the same object too. */
-function knownOf(kernel: Kernel, asked: AskedRun, list: readonly Known[]): Known {
-  const checked = checkRun(kernel, asked);
-  const same = list.find((entry) => isSameGeometry(entry.checked, checked));
-  return { asked, checked: same?.checked ?? checked };
-}
-
-function isSameGeometry(a: CheckedRun, b: CheckedRun): boolean {
-  return (
-    a.folded === b.folded &&
-    isSameList(a.shape, b.shape) &&
-    a.inputs.every((input, index) => isSameView(input, b.inputs[index])) &&
-    a.outputs.every((output, index) => isSameView(output, b.outputs[index]))
-  );
-}
-
-function copyOf({ shape, folded, inputs, outputs }: AskedRun): AskedRun {
-  return { shape: copyOfList(shape), folded, inputs: copyOfViews(inputs), outputs: copyOfViews(outputs) } as AskedRun;
-}
-
-function copyOfViews(views: Readonly<Record<string, RunView | GatherView>>): Record<string, RunView> {
-  return Object.fromEntries(
-    Object.entries(views).map(([name, { strides, dtype, shape }]: [string, Partial<GatherView>]) => [
-      name,
-      { strides: copyOfList(strides), dtype, shape: copyOfList(shape) } as RunView,
-    ]),
-  );
-}
-
-function copyOfList<T>(value: T): T {
-  return Array.isArray(value) ? (Array.from(value as unknown[]) as T) : value;
-}
-
-function isSame(kernel: Kernel, a: AskedRun, b: AskedRun): boolean {
-  return (
-    a.folded === b.folded &&
-    isSameList(a.shape, b.shape) &&
-    kernel.inputs.every(({ name }) => isSameView(a.inputs[name], b.inputs[name])) &&
-    kernel.outputs.every(({ name }) => isSameView(a.outputs[name], b.outputs[name]))
-  );
-}
-
-function isSameView(a: RunView | GatherView | undefined, b: RunView | GatherView | undefined): boolean {
-  if (a === b) return true;
-  if (a === undefined || b === undefined) return false;
-  return (
-    a.dtype === b.dtype &&
-    isSameList(a.strides, b.strides) &&
-    isSameList((a as GatherView).shape, (b as GatherView).shape)
-  );
-}
-
-function isSameList(a: readonly number[] | undefined, b: readonly number[] | undefined): boolean {
-  if (a === b) return true;
-  // What is no list is left for the rules to refuse.
-  if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;
-  return true;
+  return runs.of(asked);
 }

@@ -40,6 +40,22 @@ describe('scaledKernel', () => {
     expect(writing.nodes.some((node) => 'name' in node && node.name === 'acc')).toBe(false);
   });
 
+  it('has a factor apart from whatever an epilogue has', () => {
+    const inputs = { acc: 'f32', "beta of C'": 'f32' } as const;
+    const params = { 'beta of C': 'f32' } as const;
+    const same = defineKernel('same', { inputs, params }, ({ acc, ...rest }, k) => ({
+      c: k.add(k.add(acc, rest["beta of C'"]), rest['beta of C']),
+    }));
+    const { inputs: read, params: given, nodes } = scaledKernel(same, true);
+    expect([names(read), names(given)]).toEqual([
+      ['acc', "beta of C'"],
+      ['beta of C', "beta of C''"],
+    ]);
+    const product = nodes.find((node) => 'op' in node && node.op === 'mul');
+    expect(operandsOf(product!).map((at) => nodes[at])).toMatchObject([{ name: "beta of C''" }, { name: 'acc' }]);
+    expect(names(scaledKernel(same, false).params)).toEqual(['beta of C']);
+  });
+
   it('is made once', () => {
     for (const reads of [true, false]) {
       expect(scaledKernel(undefined, reads)).toBe(scaledKernel(undefined, reads));

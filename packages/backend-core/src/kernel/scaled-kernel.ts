@@ -8,9 +8,9 @@ import { arithmeticNode, spreadNode } from './symbolic-builder.ts';
 /** Names of the input that holds C, of the factor and, without an epilogue, of the output. */
 const NAMES = { c: 'acc', factor: 'beta of C', output: 'c' };
 
-const made = new WeakMap<object, Kernel>();
-const WITHOUT_EPILOGUE = { reading: {}, writing: {} };
-const keys = new WeakMap<Kernel, typeof WITHOUT_EPILOGUE>();
+/** Stands for no epilogue. */
+const WITHOUT_EPILOGUE = {};
+const made = new WeakMap<object, { reading?: Kernel; writing?: Kernel }>();
 
 /**
  * What is left of a product with k = 0 or alpha = 0: each element is `epilogue(beta C)`.
@@ -19,17 +19,13 @@ const keys = new WeakMap<Kernel, typeof WITHOUT_EPILOGUE>();
  * @param readsC - false: beta is 0, and C is not read
  */
 export function scaledKernel(epilogue: Kernel | undefined, readsC: boolean): Kernel {
-  let pair = WITHOUT_EPILOGUE;
-  if (epilogue !== undefined) {
-    pair = keys.get(epilogue) ?? { reading: {}, writing: {} };
-    keys.set(epilogue, pair);
+  const key = epilogue ?? WITHOUT_EPILOGUE;
+  let pair = made.get(key);
+  if (pair === undefined) {
+    pair = {};
+    made.set(key, pair);
   }
-  const key = readsC ? pair.reading : pair.writing;
-  const known = made.get(key);
-  if (known !== undefined) return known;
-  const kernel = make(epilogue, readsC);
-  made.set(key, kernel);
-  return kernel;
+  return (pair[readsC ? 'reading' : 'writing'] ??= make(epilogue, readsC));
 }
 
 function make(epilogue: Kernel | undefined, readsC: boolean): Kernel {
@@ -39,14 +35,15 @@ function make(epilogue: Kernel | undefined, readsC: boolean): Kernel {
     ...others.map(({ name, type }) => [name, type] as const),
   ];
   const params = (epilogue?.params ?? []).map(({ name, type }) => [name, type] as const);
+  const factor = freeName([...declared, ...params]);
   const kernel = declareKernel(
     epilogue?.name ?? 'scale',
     Object.fromEntries(declared) satisfies Record<string, InputSpec>,
-    Object.fromEntries(readsC ? [...params, [NAMES.factor, 'f32'] as const] : params),
+    Object.fromEntries(readsC ? [...params, [factor, 'f32'] as const] : params),
   );
   const { graph, symbols } = kernel;
   const scaled = readsC
-    ? arithmeticNode(graph, 'mul', [symbols[NAMES.factor], symbols[NAMES.c]])
+    ? arithmeticNode(graph, 'mul', [symbols[factor], symbols[NAMES.c]])
     : spreadNode(graph, graph.constant('f32', 0));
   const { nodes = [], labels = {}, outputs = [] } = epilogue ?? {};
   const values = replay(graph, { ...symbols, [NAMES.c]: scaled }, nodes, labels);
@@ -55,4 +52,11 @@ function make(epilogue: Kernel | undefined, readsC: boolean): Kernel {
   return finishKernel(epilogue?.name ?? 'scale', graph, kernel.inputs, kernel.params, {
     [output?.name ?? NAMES.output]: stored,
   });
+}
+
+/** The factor's name, which must be nothing else's. */
+function freeName(taken: readonly (readonly [name: string, type: unknown])[]): string {
+  let name = NAMES.factor;
+  while (taken.some(([other]) => other === name)) name += "'";
+  return name;
 }

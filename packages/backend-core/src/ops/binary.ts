@@ -2,12 +2,14 @@ import { checkDType, checkedExtent, checkOneOf, checkSize } from '../contract/ch
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { BINARY_OPS, type BinaryOp } from '../contract/function-names.ts';
 import { binaryKernel } from '../kernel/built-ins.ts';
+import { assertRunSize } from '../kernel/run-size.ts';
 import { checkedRun } from '../kernel/same-run.ts';
 import type { CheckedCall, DerivedDefinition } from './op-definition.ts';
 
 /** Shape of an element-wise function of two arguments: `output[i] = op(a[i], b[i])` for i in 0..n-1. */
 export interface BinaryShape {
   readonly op: BinaryOp;
+  /** Below 2^32; a larger one is UNSUPPORTED. */
   readonly n: number;
   readonly dtype?: 'f32';
 }
@@ -42,6 +44,7 @@ export const binary: DerivedDefinition<BinaryShape, CheckedBinary> = {
     const dtype = checkDType(shape.dtype);
     if (n === 0) return null;
     const elements = checkedExtent('a', n);
+    assertRunSize('n', n);
     const operands = [
       { name: 'a', dtype, elements },
       { name: 'b', dtype, elements },

@@ -4,10 +4,11 @@ import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
 import {
   type CheckedEpilogue,
-  checkEpilogue,
   type Epilogue,
   type EpilogueField,
   epilogueOperands,
+  placeEpilogue,
+  readEpilogue,
 } from './epilogue.ts';
 import type { CheckedCall, OpDefinition } from './op-definition.ts';
 
@@ -67,6 +68,8 @@ export interface CheckedConv2d extends CheckedCall {
   readonly epilogue?: CheckedEpilogue | undefined;
 }
 
+const DOMAIN = [0, 1, 2, 3].map((axis) => `outputShape[${axis}]`);
+
 /** `conv2dForward`. */
 export const conv2dForward: OpDefinition<Conv2dShape & EpilogueField, CheckedConv2d> = {
   kernel: 'conv2dForward',
@@ -108,6 +111,7 @@ function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): Check
   const groups = shape.groups ?? 1;
   checkPositive('groups', groups);
   const dtype = checkDType(shape.dtype);
+  const given = readEpilogue(shape.epilogue);
 
   const inputShape = tuple<ImageShape>('inputShape', inputSizes, '4 elements [n, c, h, w]', 4);
   const filterShape = tuple<FilterShape>('filterShape', filterSizes, '4 elements [k, c / groups, r, s]', 4);
@@ -140,12 +144,15 @@ function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): Check
   if (expected.some((size, index) => size !== outputShape[index])) {
     throw invalid(`outputShape must be [${expected.join(', ')}], got [${outputShape.join(', ')}]`);
   }
-  const epilogue = checkEpilogue(shape.epilogue, outputShape, packedStrides(outputShape), dtype);
+  const inputElements = packedExtent('input', inputShape);
+  const filterElements = packedExtent('filter', filterShape);
+  const outputElements = packedExtent('output', outputShape);
+  const epilogue = placeEpilogue(given, DOMAIN, outputShape, undefined, dtype);
   const operands = [
-    { name: 'input', dtype, elements: packedExtent('input', inputShape) },
-    { name: 'filter', dtype, elements: packedExtent('filter', filterShape) },
+    { name: 'input', dtype, elements: inputElements },
+    { name: 'filter', dtype, elements: filterElements },
     ...epilogueOperands(epilogue),
-    { name: 'output', dtype, elements: packedExtent('output', outputShape), output: true },
+    { name: 'output', dtype, elements: outputElements, output: true },
   ];
   return { inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype, epilogue, operands };
 }
@@ -177,10 +184,6 @@ function outputLength(
   if (!Number.isSafeInteger(padded) || !Number.isSafeInteger(reach)) throw invalid(`${name} overflows 2^53`);
   if (reach > padded) throw invalid(`the dilated filter's ${name} ${reach} exceeds the padded input's ${padded}`);
   return Math.floor((padded - reach) / stride) + 1;
-}
-
-function packedStrides([, k, p, q]: ImageShape): readonly number[] {
-  return [k * p * q, p * q, q, 1];
 }
 
 function product(sizes: readonly number[]): number {

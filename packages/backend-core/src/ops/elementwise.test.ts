@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectInvalid } from '../../test/expect-error.ts';
+import { expectError, expectInvalid } from '../../test/expect-error.ts';
 import { BINARY_OPS, REDUCE_OPS, UNARY_OPS } from '../contract/function-names.ts';
 import { binaryKernel, reduceKernel, unaryKernel } from '../kernel/index.ts';
 import { binary as binaryDefinition } from './binary.ts';
@@ -74,7 +74,8 @@ describe('reduce', () => {
     expectInvalid(() => reduce({ shape: [2, -1] }), 'shape[1] must be a non-negative safe integer, got -1');
     expectInvalid(() => reduce({ axis: 0.5 }), 'axis must be a safe integer, got 0.5');
     expectInvalid(() => reduce({ axis: Number.NaN }), 'axis must be a safe integer, got NaN');
-    expectInvalid(() => reduce({ axis: '1' }), 'axis must be a safe integer, got 1');
+    expectInvalid(() => reduce({ axis: '1' }), 'axis must be a safe integer, got "1"');
+    expectInvalid(() => reduce({ axis: Object.create(null) as object }), 'axis must be a safe integer, got an object');
     expectInvalid(() => reduce({ dtype: 'f64' }), 'dtype must be one of f32, f16, got "f64"');
   });
 
@@ -141,8 +142,16 @@ describe('as calls of a kernel', () => {
     });
   });
 
-  it('sizes of an axis are below 2^32', () => {
-    const n = 2 ** 32;
-    expectInvalid(() => unaryDefinition.asRun(unary({ n }) as never), `shape[0] must be below 2^32, got ${n}`);
+  it('sizes that become an axis of a run are below 2^32, by the names that the caller gave them', () => {
+    const size = 2 ** 32;
+    const refused = (call: () => unknown, name: string) =>
+      expectError(call, 'UNSUPPORTED', `${name} must be below 2^32, got ${size}`);
+    refused(() => unary({ n: size }), 'n');
+    refused(() => binary({ n: size }), 'n');
+    refused(() => reduce({ shape: [2, size], axis: 1 }), 'shape[1]');
+    refused(() => reduce({ shape: [2, 2 ** 31, 3], axis: 2 }), 'the product of the sizes of shape before axis');
+    refused(() => reduce({ shape: [3, 2 ** 16, 2 ** 16], axis: 0 }), 'the product of the sizes of shape behind axis');
+    expect(unaryDefinition.asRun(unary({ n: size - 1 }) as never).shape).toEqual([size - 1]);
+    expectInvalid(() => unary({ n: 2 ** 51 }), 'input spans more than 2^53 bytes');
   });
 });

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { expectInvalid } from '../../test/expect-error.ts';
 import { defineKernel, type InputSpecs, type Kernel, type KernelBuilder, type Value } from '../kernel/index.ts';
-import { checkEpilogue, epilogueOperands } from './epilogue.ts';
+import { epilogueOperands, placeEpilogue, readEpilogue } from './epilogue.ts';
 
 type Values = Record<string, Value<'f32'>>;
 const kernelOf = (inputs: object, compute: (s: Values, k: KernelBuilder) => object, params: object = {}): Kernel =>
   defineKernel<InputSpecs>('e', { inputs, params } as never, compute as never);
-const check = (epilogue: unknown) => checkEpilogue(epilogue as never, [2, 3, 4], [12, 4, 1], 'f16');
+const check = (epilogue: unknown) =>
+  placeEpilogue(readEpilogue(epilogue as never), ['b', 'm', 'n'], [2, 3, 4], [12, 4, 1], 'f16');
 
 const plain = kernelOf({ acc: 'f32', bias: 'f32' }, ({ acc, bias }, k) => ({ c: k.add(acc!, bias!) }));
 
-describe('checkEpilogue', () => {
+describe('an epilogue', () => {
   it('is over the domain of the output, in its layout and dtype', () => {
     expect(check({ kernel: plain, inputs: { bias: { ptr: 512, strides: [0, 0, 1], dtype: 'bf16' } } })).toMatchObject({
       geometry: {

@@ -1,6 +1,6 @@
 import type { FloatDType } from '../contract/capabilities.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
-import { describe } from '../contract/checks.ts';
+import { checkOneOf, checkSizes, describe } from '../contract/checks.ts';
 import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { CheckedRun } from '../kernel/checked-run.ts';
@@ -8,7 +8,9 @@ import type { Kernel } from '../kernel/graph.ts';
 import { checkKernel } from '../kernel/check-kernel.ts';
 import { readParams, readViews } from '../kernel/read-run-call.ts';
 import type { RunOperand, RunView } from '../kernel/run-call.ts';
+import { assertRunSize } from '../kernel/run-size.ts';
 import { checkedRun } from '../kernel/same-run.ts';
+import { STORAGE_DTYPES } from '../kernel/value-types.ts';
 import type { OperandSpec } from './op-definition.ts';
 
 /** An {@link Epilogue} without its pointers. */
@@ -52,19 +54,17 @@ const MAX_INPUTS = 3;
 const MAX_PARAMETERS = 15;
 const MAX_NODES = 254;
 
+/** An epilogue whose own form is checked; its layouts are not yet held against the op's output. */
+export interface GivenEpilogue extends Omit<CheckedEpilogue, 'geometry'> {
+  readonly views: Readonly<Record<string, RunView>>;
+}
+
 /**
- * The rules of an epilogue.
+ * The rules of an epilogue that hold whatever the sizes of the call.
  *
- * @param domain - sizes of the op's output
- * @param strides - those of its axes, in elements
  * @throws {BackendError} INVALID_ARGUMENT
  */
-export function checkEpilogue(
-  epilogue: EpilogueShape | Epilogue | undefined,
-  domain: readonly number[],
-  strides: readonly number[],
-  dtype: FloatDType,
-): CheckedEpilogue | undefined {
+export function readEpilogue(epilogue: EpilogueShape | Epilogue | undefined): GivenEpilogue | undefined {
   if (epilogue === undefined) return undefined;
   if (typeof epilogue !== 'object' || epilogue === null) {
     throw invalid(`epilogue must be { kernel, inputs?, params? }, got ${describe(epilogue)}`);
@@ -73,13 +73,39 @@ export function checkEpilogue(
   const kernel = checkKernel(epilogue.kernel);
   checkForm(kernel);
   const { views, pointers } = readViews('epilogue.inputs', kernel.inputs, epilogue.inputs, ACCUMULATOR);
+  for (const { name, type } of kernel.inputs) {
+    const { strides, dtype } = views[name] ?? {};
+    if (strides !== undefined) checkSizes(`strides of input ${name}`, strides);
+    if (dtype !== undefined) checkOneOf(`dtype of input ${name}`, dtype, STORAGE_DTYPES[type]);
+  }
+  return { kernel, views, pointers, params: readParams(kernel, (epilogue as Epilogue).params) };
+}
+
+/**
+ * The rules of an epilogue's layouts, behind all others of the op.
+ *
+ * @param names - what the op calls the sizes of its output
+ * @param domain - those sizes, each below 2^32
+ * @param strides - those of its axes, in elements; undefined: dense
+ * @throws {BackendError} INVALID_ARGUMENT, or UNSUPPORTED for a size of 2^32 or more
+ */
+export function placeEpilogue(
+  given: GivenEpilogue | undefined,
+  names: readonly string[],
+  domain: readonly number[],
+  strides: readonly number[] | undefined,
+  dtype: FloatDType,
+): CheckedEpilogue | undefined {
+  if (given === undefined) return undefined;
+  const { kernel, views, pointers, params } = given;
+  for (const [axis, size] of domain.entries()) assertRunSize(`${names[axis]} with an epilogue`, size);
   const output = kernel.outputs[0]?.name as string;
   const geometry = checkedRun(kernel, {
     shape: domain,
-    inputs: { ...views, [ACCUMULATOR]: { strides } },
-    outputs: { [output]: { strides, dtype } },
+    inputs: { ...views, [ACCUMULATOR]: { strides } as RunView },
+    outputs: { [output]: { strides, dtype } as RunView },
   });
-  return { kernel, geometry, pointers, params: readParams(kernel, (epilogue as Epilogue).params) };
+  return { kernel, geometry, pointers, params };
 }
 
 /** What an epilogue reads besides the product. */

@@ -5,10 +5,11 @@ import { invalid } from '../errors/invalid.ts';
 import { areDistinct } from '../kernel/check-run.ts';
 import {
   type CheckedEpilogue,
-  checkEpilogue,
   type Epilogue,
   type EpilogueField,
   epilogueOperands,
+  placeEpilogue,
+  readEpilogue,
 } from './epilogue.ts';
 import type { CheckedCall, FieldKind, OpCost, OpDefinition } from './op-definition.ts';
 import { BYTES_OF } from '../contract/capabilities.ts';
@@ -92,6 +93,7 @@ const TRANSPOSES: readonly Transpose[] = ['N', 'T', 'C'];
 /** The batch of a plain gemm. */
 const SINGLE = { strideA: 0, strideB: 0, strideC: 0, batchCount: 1 };
 const OPERANDS = ['a', 'b', 'c'];
+const DOMAIN = ['batchCount', 'm', 'n'];
 const FIELDS: Readonly<Record<keyof GemmShape | 'epilogue', FieldKind>> = {
   m: 'size',
   n: 'size',
@@ -175,6 +177,7 @@ function checkBatch(
   checkSize('lda', lda);
   checkSize('ldb', ldb);
   checkSize('ldc', ldc);
+  const given = readEpilogue(shape.epilogue);
 
   if (m === 0 || n === 0 || batchCount === 0) return null;
   if (k === 0 && outputIsNull) return null;
@@ -187,14 +190,17 @@ function checkBatch(
   if (!areDistinct(domain, stridesC)) {
     throw invalid(`strideC must keep the C of two batches apart, got ${strideC}: ldc is ${ldc}, one C ${m} x ${n}`);
   }
-  const epilogue = checkEpilogue(shape.epilogue, domain, stridesC, dtype);
   const batched = (name: string, extent: number, stride: number): number =>
     extent === 0 ? 0 : checkedExtent(name, (batchCount - 1) * stride + extent);
+  const elementsA = batched('a', matrixExtent('a', rowsA, columnsA, lda), strideA);
+  const elementsB = batched('b', matrixExtent('b', rowsB, columnsB, ldb), strideB);
+  const elementsC = batched('c', matrixExtent('c', m, n, ldc), strideC);
+  const epilogue = placeEpilogue(given, DOMAIN, domain, stridesC, dtype);
   const operands = [
-    { name: 'a', dtype, elements: batched('a', matrixExtent('a', rowsA, columnsA, lda), strideA) },
-    { name: 'b', dtype, elements: batched('b', matrixExtent('b', rowsB, columnsB, ldb), strideB) },
+    { name: 'a', dtype, elements: elementsA },
+    { name: 'b', dtype, elements: elementsB },
     ...epilogueOperands(epilogue),
-    { name: 'c', dtype, elements: batched('c', matrixExtent('c', m, n, ldc), strideC), output: true },
+    { name: 'c', dtype, elements: elementsC, output: true },
   ];
   return {
     m,

@@ -1,14 +1,16 @@
-import { checkDType, checkOneOf, checkSizes, packedExtent } from '../contract/checks.ts';
+import { checkDType, checkOneOf, checkSizes, describe, packedExtent } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { REDUCE_OPS, type ReduceOp } from '../contract/function-names.ts';
 import { invalid } from '../errors/invalid.ts';
 import { reduceKernel } from '../kernel/built-ins.ts';
+import { assertRunSize } from '../kernel/run-size.ts';
 import { checkedRun } from '../kernel/same-run.ts';
 import type { CheckedCall, DerivedDefinition } from './op-definition.ts';
 
 /**
  * Shape of a reduction along one axis of a packed row-major tensor. The output is the shape without that axis. An
- * empty axis writes 0 (sum), -Infinity (max), +Infinity (min), NaN (mean).
+ * empty axis writes 0 (sum), -Infinity (max), +Infinity (min), NaN (mean). The axis, and the products of the sizes before
+ * and behind it, are below 2^32; larger ones are UNSUPPORTED.
  */
 export interface ReduceShape {
   readonly op: ReduceOp;
@@ -68,7 +70,7 @@ function check(call: ReduceShape, outputIsNull: boolean): CheckedReduce | null {
   const op = checkOneOf('op', call.op, REDUCE_OPS);
   const shape = checkSizes('shape', call.shape);
   const { axis } = call;
-  if (!Number.isSafeInteger(axis)) throw invalid(`axis must be a safe integer, got ${String(axis)}`);
+  if (!Number.isSafeInteger(axis)) throw invalid(`axis must be a safe integer, got ${describe(axis)}`);
   const dtype = checkDType(call.dtype);
 
   if (shape.length === 0) throw invalid('shape must not be empty');
@@ -86,5 +88,8 @@ function check(call: ReduceShape, outputIsNull: boolean): CheckedReduce | null {
     { name: 'input', dtype, elements: packedExtent('input', shape) },
     { name: 'output', dtype, elements: packedExtent('output', [outer, inner]), output: true },
   ];
+  assertRunSize('the product of the sizes of shape before axis', outer);
+  assertRunSize(`shape[${axis}]`, axisLength);
+  assertRunSize('the product of the sizes of shape behind axis', inner);
   return { op, outer, axisLength, inner, dtype, operands };
 }

@@ -2,12 +2,14 @@ import { checkDType, checkedExtent, checkOneOf, checkSize } from '../contract/ch
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { UNARY_OPS, type UnaryOp } from '../contract/function-names.ts';
 import { unaryKernel } from '../kernel/built-ins.ts';
+import { assertRunSize } from '../kernel/run-size.ts';
 import { checkedRun } from '../kernel/same-run.ts';
 import type { CheckedCall, DerivedDefinition } from './op-definition.ts';
 
 /** Shape of an element-wise function: `output[i] = op(input[i])` for i in 0..n-1. */
 export interface UnaryShape {
   readonly op: UnaryOp;
+  /** Below 2^32; a larger one is UNSUPPORTED. */
   readonly n: number;
   readonly dtype?: 'f32';
 }
@@ -41,6 +43,7 @@ export const unary: DerivedDefinition<UnaryShape, CheckedUnary> = {
     const dtype = checkDType(shape.dtype);
     if (n === 0) return null;
     const elements = checkedExtent('input', n);
+    assertRunSize('n', n);
     const operands = [
       { name: 'input', dtype, elements },
       { name: 'output', dtype, elements, output: true, mayAlias: IN_PLACE_OF },
