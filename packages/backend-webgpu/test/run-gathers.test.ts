@@ -1,4 +1,4 @@
-import { defineKernel, type RunShape } from '@concord/backend-core/kernel';
+import { defineKernel, type GatherView } from '@concord/backend-core/kernel';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebGpuClient } from '../src/client/webgpu-client.ts';
 import { integers } from './support/device-values.ts';
@@ -23,7 +23,7 @@ const weighted = defineKernel('weighted', { inputs: { x: 'f32', t: table } }, ({
 }));
 
 /** A table, the last elements of which no index along an axis of `length` need reach. */
-const tableOf = (length: number): RunShape['inputs'] => ({ t: { shape: [length] } });
+const tableOf = (length: number): { readonly t: GatherView } => ({ t: { shape: [length] } });
 
 it.each([
   ['a transposed output', [8, 16], 16, [1, 8]],

@@ -19,7 +19,7 @@ export async function runOnDevice(
   kernel: Kernel,
   { data, params = [], traits = {}, ...asked }: RunOnDevice,
 ): Promise<number[][]> {
-  const geometry = checkedRun(kernel, { inputs: {}, outputs: {}, ...asked } as Parameters<typeof checkedRun>[1]);
+  const geometry = checkedRun(kernel, { inputs: {}, outputs: {}, ...asked });
   const inputs = data.map((values) => upload(client, values));
   const outputs = geometry.outputs.map(({ extent }) => upload(client, new Float32Array(Math.max(1, extent))));
   const inPlace = geometry.outputs.map(() => false);
