@@ -89,3 +89,37 @@ it('no element of a sum goes through more additions than the bound allows', () =
     ),
   );
 });
+
+const several = defineKernel('several', { inputs: { x: 'f32' } }, ({ x }, k) => ({
+  sum: k.fold('sum', x),
+  most: k.fold('max', x),
+  least: k.fold('min', x),
+  at: k.fold('argmax', x),
+  mean: k.fold('mean', x),
+}));
+const chain = defineKernel('chain', { inputs: { x: 'f32' } }, ({ x }, k) => {
+  let value = x;
+  for (let phase = 0; phase < 20; phase++) value = k.sub(value, k.fold('max', k.mul(value, value)));
+  return { y: value };
+});
+
+it.each(['none', ...VARIANT_IDS])('the values of teams fit the memory of a workgroup, %s', (forced) => {
+  for (const own of Object.values(TEST_DEVICES)) {
+    const preferences = { forced: [forced], tuned: NOTHING_TUNED };
+    const traits = { ...own, subgroupSize: 0, maxBindingBytes: 2 ** 30, maxWorkgroupBytes: 16_384, preferences };
+    for (const kernel of [several, chain]) {
+      for (const strides of [
+        [1, 4096],
+        [1000, 1],
+      ]) {
+        const asked = { shape: [4096, 1000], folded: 1, inputs: { x: { strides } } };
+        expect(() => plannedRun(kernel, asked, traits)).not.toThrow();
+      }
+    }
+  }
+});
+
+it('teams use the memory of the phase before last again', () => {
+  const { launches } = plannedRun(chain, { shape: [9, 5000], folded: 1 }, TEST_DEVICES.defaults);
+  expect(launches[0]?.kernel.code.match(/var<workgroup>/g)).toHaveLength(2);
+});

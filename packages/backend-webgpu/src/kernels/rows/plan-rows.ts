@@ -8,11 +8,12 @@ import type { BoundWindow } from '../run/cut.ts';
 import { kernelOfGraph } from '../run/kernels-of-graph.ts';
 import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
 import type { Piece } from '../run/piece.ts';
+import { stateTypes } from './open-fold.ts';
 import { unrollOf } from './rows-code.ts';
 import { rowsKernel } from './rows.wgsl.ts';
 import { FIRST_PLACE, placeName, type RowsSpec } from './rows-spec.ts';
 import { planesBefore } from './scratch-code.ts';
-import type { TeamSpec } from './team.ts';
+import { teamBytes, type TeamSpec } from './team.ts';
 
 /** How rows are spread over lanes, and in how many parts. */
 type Way = NamedVariant & RowClass & { readonly isAcross: boolean; readonly chunk: number };
@@ -119,7 +120,7 @@ function product(sizes: readonly number[]): number {
   return sizes.reduce((all, size) => all * size, 1);
 }
 
-function teamOf({ team, rows, isAcross }: Way, { hasSubgroups, subgroupSize }: DeviceTraits): TeamSpec {
+function teamOf({ team, rows, isAcross }: TeamWay, { hasSubgroups, subgroupSize }: DeviceTraits): TeamSpec {
   return { team, rows, isAcross, subgroup: hasSubgroups && !isAcross && team > 1 ? subgroupSize : 0 };
 }
 
@@ -154,22 +155,30 @@ function rowWays(piece: Piece, question: Question, traits: DeviceTraits): readon
     maxLanes: traits.maxInvocations,
     prefersLanes: traits.isSoftware,
   });
-  return classes.map((rowClass): Way => {
+  const fits = ({ team, rows: together }: RowClass): boolean =>
+    fitsMemory(kernel, { team, rows: together, isAcross: false }, width, traits);
+  return classes.filter(fits).map((rowClass): Way => {
     const own = rowClass.team === 1 ? 'rows/lane' : rowClass.vectors === 0 ? 'rows/again' : 'rows/registers';
     const { chunk, isBounded } = chunkOf(kernel, question, rowClass.team, traits);
     if (chunk >= steps && windows === 1) return { ...rowClass, id: own, isAcross: false, chunk: steps };
     if (rowClass.team === 1 && isBounded) return { ...rowClass, id: 'stages/rows', isAcross: false, chunk };
     // In parts, rows are read by as many lanes as there are.
-    const team = Math.min(256, traits.maxInvocations);
+    const team = fitting(
+      kernel,
+      { team: Math.min(256, traits.maxInvocations), rows: 1, isAcross: false },
+      width,
+      traits,
+    );
     const parts = chunkOf(kernel, question, team, traits);
     return { team, rows: 1, vectors: 0, id: 'stages/rows', isAcross: false, chunk: parts.chunk };
   });
 }
 
 function columnWays(piece: Piece, question: Question, traits: DeviceTraits): readonly Way[] {
-  const { rows, steps, windows } = question;
+  const { rows, steps, width, windows } = question;
   const across = powerUpTo(Math.min(COLUMNS.wide, rows));
-  const lanes = Math.min(powerUpTo(traits.maxInvocations) / across, Math.max(COLUMNS.team, 256 / across));
+  const most = Math.min(powerUpTo(traits.maxInvocations) / across, Math.max(COLUMNS.team, 256 / across));
+  const lanes = fitting(piece.geometry.kernel, { team: most, rows: across, isAcross: true }, width, traits);
   const way = (team: number, columns: number, id: string): Way & { readonly isBounded: boolean } => {
     const { chunk, isBounded } = chunkOf(piece.geometry.kernel, question, team, traits);
     const kind = { team, rows: columns, vectors: 0, isAcross: true } as const;
@@ -181,6 +190,21 @@ function columnWays(piece: Piece, question: Question, traits: DeviceTraits): rea
   if (!lone.isBounded) return [together];
   if (traits.isSoftware || steps < 2 * lanes) return [lone];
   return rows >= BUSY.gpu ? [lone, together] : [together, lone];
+}
+
+type TeamWay = Pick<Way, 'team' | 'rows' | 'isAcross'>;
+
+/** Whether a team's values fit the memory of a workgroup. */
+function fitsMemory(kernel: Kernel, way: TeamWay, width: 1 | 4, traits: DeviceTraits): boolean {
+  const phases = phasesOf(kernel).folds.map((folds) => folds.flatMap((fold) => stateTypes(kernel, fold)));
+  return teamBytes(teamOf(way, traits), phases, way.isAcross ? width : 1) <= traits.maxWorkgroupBytes;
+}
+
+/** The most lanes of a team, up to those wanted, whose values fit the memory of a workgroup. */
+function fitting(kernel: Kernel, wanted: TeamWay, width: 1 | 4, traits: DeviceTraits): number {
+  let { team } = wanted;
+  while (!fitsMemory(kernel, { ...wanted, team }, width, traits)) team /= 2;
+  return team;
 }
 
 /** How often a row is read or written. */
