@@ -38,6 +38,8 @@ export class PlanRecorder implements Recorder {
     if (!Number.isInteger(groups) || groups < 0 || groups >= 2 ** 32) refuse(`${groups} groups`);
     checkBindings(launch, refuse);
     checkUniforms(launch, refuse);
+    const bytes = workgroupBytes(kernel);
+    if (bytes > this.traits.maxWorkgroupBytes) refuse(`${bytes} bytes of workgroup memory`);
     for (const { name } of kernel.storage) {
       const span = launch.storage[name] as Span;
       this.#checkSpan(name, span, refuse);
@@ -93,6 +95,15 @@ function elementBytes({ code }: Kernel, name: string): number {
   const type = new RegExp(`var<storage, \\w+> ${name}: array<(.+)>;`).exec(code)?.[1] ?? '';
   if (!type.startsWith('vec')) return 4;
   return Number(type[3]) * (/f16|h$|<h>/.test(type) ? 2 : 4);
+}
+
+/** Bytes of workgroup memory in arrays of numbers and vectors; those of arrays are not counted. */
+function workgroupBytes({ code }: Kernel): number {
+  let bytes = 0;
+  for (const [, count = 1, length] of code.matchAll(/var<workgroup> \w+: array<(?:vec(\d)\w?)?<?\w*>?, (\d+)>;/g)) {
+    bytes += 4 * Number(count) * Number(length);
+  }
+  return bytes;
 }
 
 function checkBindings({ kernel, storage }: Launch, refuse: (why: string) => never): void {

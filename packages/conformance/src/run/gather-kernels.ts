@@ -90,5 +90,21 @@ export const GATHER_KERNELS: Readonly<Record<string, () => Kernel>> = {
     ),
 };
 
-/** Sizes of a gather input in a case that says none: small, so that drawn indices are inside and outside. */
-export const GATHER_SIZES: readonly number[] = [9, 5, 4, 3];
+/** Kernels that read a table at the index along the last axis, which neighbours in memory may not lie along. */
+export const LAST_INDEX_KERNELS: Readonly<Record<string, () => Kernel>> = {
+  'at the last index': () =>
+    defineKernel('at the last index', { inputs: { t: { type: 'f32', access: 'gather', rank: 1 } } }, ({ t }, k) => ({
+      y: k.gather(t, [k.index(-1)], -7),
+    })),
+  'weighted by the last index': () =>
+    defineKernel(
+      'weighted by the last index',
+      { inputs: { x: 'f32', t: { type: 'f32', access: 'gather', rank: 1 } } },
+      ({ x, t }, k) => ({ y: k.fold('sum', k.mul(x, k.gather(t, [k.index(-1)], 3))) }),
+    ),
+};
+
+/** Sizes of a gather input: small, so that indices are inside and outside; tables of whole vectors for the last index. */
+export function gatherSizes({ name }: Kernel, rank: number): readonly number[] {
+  return Object.hasOwn(LAST_INDEX_KERNELS, name) ? [12] : [9, 5, 4, 3].slice(0, rank);
+}

@@ -42,10 +42,15 @@ export function permuteAxes({ sizes, strides }: Axes, order: readonly number[]):
 /** Ranks that code is generated for. */
 export const RANK_CLASSES = [1, 2, 3, 4, 8] as const;
 
-/** The axes with enough of size 1 in front of them to make a rank that code is generated for, at least `least`. */
-export function padAxes({ sizes, strides }: Axes, least = 1): Axes {
-  const rank = RANK_CLASSES.find((candidate) => candidate >= Math.max(sizes.length, least)) as number;
-  const missing = rank - sizes.length;
+/**
+ * The axes with enough of size 1 in front of them to make a rank that code is generated for.
+ *
+ * @param most - no axes are added where there would be more than these
+ */
+export function padAxes({ sizes, strides }: Axes, most = 8): Axes {
+  const least = Math.max(1, sizes.length);
+  const wanted = RANK_CLASSES.find((candidate) => candidate >= least) as number;
+  const missing = (wanted <= most ? wanted : least) - sizes.length;
   const pad = (list: readonly number[], filler: number): number[] => [
     ...Array.from({ length: missing }, () => filler),
     ...list,

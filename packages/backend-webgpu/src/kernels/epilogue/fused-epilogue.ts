@@ -71,10 +71,10 @@ export function bindEpilogue(
       uniforms[strideName(index, at)] = at === axis ? stride : stride / unit;
     return { type, dtype, level: 'element', access, binding };
   });
-  for (const own of extentAxes(graph)) uniforms[extentName(own)] = shape.at(own) as number;
+  const rank = shape.length;
+  for (const own of extentAxes({ graph, rank })) uniforms[extentName(own)] = shape[own] as number;
   // Shapes are planned without parameters; those of the call come with the call.
   for (const index of graph.params.keys()) uniforms[parameterName(index)] = params[index] ?? 0;
-  const rank = shape.length;
   const places = Object.fromEntries(shape.map((_, at) => [at, at]));
   const ranks = { rank, unfolded: rank, rowRank: rank, foldRank: 0 };
   return { spec: { graph, ...ranks, width, vectorAxis: axis, operands, bindings, places }, storage, uniforms };
@@ -82,7 +82,7 @@ export function bindEpilogue(
 
 /** The uniforms of a {@link BoundEpilogue} but its parameters. */
 export function epilogueUniforms({ graph, operands, rank }: RunSpec): Record<string, UniformType> {
-  const names = extentAxes(graph).map(extentName);
+  const names = extentAxes({ graph, rank }).map(extentName);
   for (const [index, { binding }] of operands.entries()) {
     if (binding < 0) continue;
     names.push(offsetName(index), ...Array.from({ length: rank }, (_, axis) => strideName(index, axis)));

@@ -1,5 +1,5 @@
-import type { FoldNode, ValueType } from '@concord/backend-core/kernel';
-import { type Folding, foldingOf, type MeanFactors } from '@concord/kernel';
+import type { FoldNode, Kernel, KernelNode, ValueType } from '@concord/backend-core/kernel';
+import { foldAt, type Folding, foldingOf, type MeanFactors } from '@concord/kernel';
 import type { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { type WgslValue, widened } from '../arithmetic/wgsl-value.ts';
 import type { State } from './team.ts';
@@ -9,6 +9,12 @@ const MEAN: MeanFactors<WgslValue> = {
   scale: { text: 'u.scale', type: 'f32', width: 1 },
   divisor: { text: 'u.divisor', type: 'f32', width: 1 },
 };
+
+/** Types of the values that a fold of a graph keeps. */
+export function stateTypes(graph: Kernel, fold: number): readonly ValueType[] {
+  const { op, operands } = foldAt(graph, fold);
+  return foldingOf(op, (graph.nodes[operands[0]] as KernelNode).type).state;
+}
 
 /** A fold of a graph in generated code. */
 export class OpenFold {

@@ -1,3 +1,4 @@
+import type { Kernel } from '@concord/backend-core/kernel';
 import { phasesOf, type RowClass, rowClasses } from '@concord/kernel';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import { maxLoopIterations } from '../loop-iterations.ts';
@@ -7,10 +8,12 @@ import type { BoundWindow } from '../run/cut.ts';
 import { kernelOfGraph } from '../run/kernels-of-graph.ts';
 import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
 import type { Piece } from '../run/piece.ts';
+import { stateTypes } from './open-fold.ts';
+import { unrollOf } from './rows-code.ts';
 import { rowsKernel } from './rows.wgsl.ts';
 import { FIRST_PLACE, placeName, type RowsSpec } from './rows-spec.ts';
 import { planesBefore } from './scratch-code.ts';
-import type { TeamSpec } from './team.ts';
+import { teamBytes, type TeamSpec } from './team.ts';
 
 /** How rows are spread over lanes, and in how many parts. */
 type Way = NamedVariant & RowClass & { readonly isAcross: boolean; readonly chunk: number };
@@ -30,8 +33,11 @@ export const VARIANT_IDS: readonly string[] = [
 const BUSY = { software: 4096, gpu: 2 ** 18 };
 /** Fewer elements than this are not worth a second launch. */
 const LEAST_PARTED = 2 ** 16;
-/** Most steps that a lane joins one after the other, four at a time. */
-const MOST_STEPS = 4096;
+/**
+ * The longest chain of additions that documented error bounds leave to loops: of a lane's steps, or of those and of the
+ * parts that are joined after. The rest of it, twice the logarithm, is for trees.
+ */
+const CHAIN = { alone: 1024, steps: 512, parts: 480 };
 /** Neighbouring columns of a workgroup, and the lanes that share each. */
 const COLUMNS = { alone: 64, wide: 32, team: 8 };
 
@@ -53,9 +59,9 @@ export function launchRows(
   const rowElements = product(sizes.slice(0, rowRank));
   const rows = isAcross ? rowElements / vectors.width : rowElements;
   const stepsOf = (window: Piece): number => product(window.sizes.slice(rowRank)) / (isAcross ? 1 : vectors.width);
-  const steps = Math.max(...windows.map((window) => stepsOf(window.piece)));
-  const isWindowed = windows.length > 1;
-  const way = chooseWay(piece, { rows, steps, isAcross, width: vectors.width, isWindowed }, recorder);
+  const steps = windows.reduce((sum, window) => sum + stepsOf(window.piece), 0);
+  const question = { rows, steps, isAcross, width: vectors.width, windows: windows.length };
+  const way = chooseWay(piece, question, recorder);
   const groups = Math.ceil(rows / way.rows);
   const launch = (
     window: BoundWindow,
@@ -114,90 +120,126 @@ function product(sizes: readonly number[]): number {
   return sizes.reduce((all, size) => all * size, 1);
 }
 
-function teamOf({ team, rows, isAcross }: Way, { hasSubgroups, subgroupSize }: DeviceTraits): TeamSpec {
+function teamOf({ team, rows, isAcross }: TeamWay, { hasSubgroups, subgroupSize }: DeviceTraits): TeamSpec {
   return { team, rows, isAcross, subgroup: hasSubgroups && !isAcross && team > 1 ? subgroupSize : 0 };
 }
 
 interface Question {
   readonly rows: number;
+  /** Of a row, in all windows. */
   readonly steps: number;
   readonly isAcross: boolean;
   readonly width: 1 | 4;
-  /** The steps are those of the largest of several windows. */
-  readonly isWindowed: boolean;
+  readonly windows: number;
 }
 
 function chooseWay(piece: Piece, question: Question, recorder: Recorder): Way {
   const { rows, steps, isAcross, width } = question;
-  const candidates = isAcross ? columnWays(question, recorder.traits) : rowWays(piece, question, recorder.traits);
+  const ways = isAcross ? columnWays : rowWays;
+  const candidates = ways(piece, question, recorder.traits);
   const shapeClass = (): string =>
     `${isAcross ? 'columns' : 'rows'} x${width} ${piece.geometry.kernel.name} ${[rows, steps].map(sizeStep).join(' ')}`;
   return pickVariant(recorder, { shapeClass, candidates, preferred: candidates[0] as Way });
 }
 
-function rowWays(piece: Piece, { rows, steps, width, isWindowed }: Question, traits: DeviceTraits): readonly Way[] {
+function rowWays(piece: Piece, question: Question, traits: DeviceTraits): readonly Way[] {
+  const { rows, steps, width, windows } = question;
   const { kernel } = piece.geometry;
-  const { folds } = phasesOf(kernel);
-  const hasElements = kernel.outputs.some(({ level }) => level === 'element');
   // Nothing to read: rows from identities.
   if (steps === 0) return [{ id: 'rows/lane', team: 1, rows: 64, vectors: 0, isAcross: false, chunk: 0 }];
   const classes = rowClasses({
     length: steps * width,
     width,
     count: rows,
-    passes: folds.length + (hasElements ? 1 : 0),
+    passes: passesOf(kernel),
     maxLanes: traits.maxInvocations,
     prefersLanes: traits.isSoftware,
   });
-  return classes.map((rowClass): Way => {
+  const fits = ({ team, rows: together }: RowClass): boolean =>
+    fitsMemory(kernel, { team, rows: together, isAcross: false }, width, traits);
+  return classes.filter(fits).map((rowClass): Way => {
     const own = rowClass.team === 1 ? 'rows/lane' : rowClass.vectors === 0 ? 'rows/again' : 'rows/registers';
-    const chunk = chunkOf({ rows, steps, width, team: rowClass.team }, traits);
-    if (chunk >= steps && !isWindowed) return { ...rowClass, id: own, isAcross: false, chunk: steps };
+    const { chunk, isBounded } = chunkOf(kernel, question, rowClass.team, traits);
+    if (chunk >= steps && windows === 1) return { ...rowClass, id: own, isAcross: false, chunk: steps };
+    if (rowClass.team === 1 && isBounded) return { ...rowClass, id: 'stages/rows', isAcross: false, chunk };
     // In parts, rows are read by as many lanes as there are.
-    const team =
-      rowClass.team === 1 ? rowClass : { team: Math.min(256, traits.maxInvocations), rows: 1, vectors: 0 as const };
-    return {
-      ...team,
-      id: 'stages/rows',
-      isAcross: false,
-      chunk: chunkOf({ rows, steps, width, team: team.team }, traits),
-    };
+    const team = fitting(
+      kernel,
+      { team: Math.min(256, traits.maxInvocations), rows: 1, isAcross: false },
+      width,
+      traits,
+    );
+    const parts = chunkOf(kernel, question, team, traits);
+    return { team, rows: 1, vectors: 0, id: 'stages/rows', isAcross: false, chunk: parts.chunk };
   });
 }
 
-function columnWays({ rows, steps, width, isWindowed }: Question, traits: DeviceTraits): readonly Way[] {
-  const alone = { team: 1, rows: COLUMNS.alone, vectors: 0 as const, isAcross: true };
+function columnWays(piece: Piece, question: Question, traits: DeviceTraits): readonly Way[] {
+  const { rows, steps, width, windows } = question;
   const across = powerUpTo(Math.min(COLUMNS.wide, rows));
-  const team = {
-    team: Math.min(powerUpTo(traits.maxInvocations) / across, Math.max(COLUMNS.team, 256 / across)),
-    rows: across,
-    vectors: 0 as const,
-    isAcross: true,
+  const most = Math.min(powerUpTo(traits.maxInvocations) / across, Math.max(COLUMNS.team, 256 / across));
+  const lanes = fitting(piece.geometry.kernel, { team: most, rows: across, isAcross: true }, width, traits);
+  const way = (team: number, columns: number, id: string): Way & { readonly isBounded: boolean } => {
+    const { chunk, isBounded } = chunkOf(piece.geometry.kernel, question, team, traits);
+    const kind = { team, rows: columns, vectors: 0, isAcross: true } as const;
+    if (chunk >= steps && windows === 1) return { ...kind, isBounded, id, chunk: steps };
+    return { ...kind, isBounded, id: 'stages/columns', chunk };
   };
-  const way = (kind: typeof alone, id: string): Way => {
-    const chunk = chunkOf({ rows, steps, width, team: kind.team }, traits);
-    if (chunk >= steps && !isWindowed) return { ...kind, id, chunk: steps };
-    return { ...kind, id: 'stages/columns', chunk };
-  };
-  const lone = way(alone, 'columns/lane');
-  if (traits.isSoftware || steps < 2 * team.team) return [lone];
-  const together = way(team, 'columns/team');
+  const lone = way(1, COLUMNS.alone, 'columns/lane');
+  const together = way(lanes, across, 'columns/team');
+  if (!lone.isBounded) return [together];
+  if (traits.isSoftware || steps < 2 * lanes) return [lone];
   return rows >= BUSY.gpu ? [lone, together] : [together, lone];
 }
 
-/** Steps of a part: all, where there are rows enough to keep the device busy. */
+type TeamWay = Pick<Way, 'team' | 'rows' | 'isAcross'>;
+
+/** Whether a team's values fit the memory of a workgroup. */
+function fitsMemory(kernel: Kernel, way: TeamWay, width: 1 | 4, traits: DeviceTraits): boolean {
+  const phases = phasesOf(kernel).folds.map((folds) => folds.flatMap((fold) => stateTypes(kernel, fold)));
+  return teamBytes(teamOf(way, traits), phases, way.isAcross ? width : 1) <= traits.maxWorkgroupBytes;
+}
+
+/** The most lanes of a team, up to those wanted, whose values fit the memory of a workgroup. */
+function fitting(kernel: Kernel, wanted: TeamWay, width: 1 | 4, traits: DeviceTraits): number {
+  let { team } = wanted;
+  while (!fitsMemory(kernel, { ...wanted, team }, width, traits)) team /= 2;
+  return team;
+}
+
+/** How often a row is read or written. */
+function passesOf(kernel: Kernel): number {
+  const hasElements = kernel.outputs.some(({ level }) => level === 'element');
+  return phasesOf(kernel).folds.length + (hasElements ? 1 : 0);
+}
+
+/**
+ * Steps of a part: all, where there are rows enough to keep the device busy.
+ *
+ * @returns also whether chains of additions are as short as error bounds have them
+ */
 function chunkOf(
-  { rows, steps, width, team }: { rows: number; steps: number; width: number; team: number },
+  kernel: Kernel,
+  { rows, steps, width, windows }: Question,
+  team: number,
   traits: DeviceTraits,
-): number {
+): { readonly chunk: number; readonly isBounded: boolean } {
   const { isSoftware } = traits;
   const busy = isSoftware ? BUSY.software : BUSY.gpu;
   const wanted = steps * width * rows < LEAST_PARTED ? 1 : Math.floor(busy / (rows * team));
   const share = isSoftware ? 512 : 16;
   const parts = Math.min(wanted, Math.floor(steps / (team * share)));
-  const most = Math.min(MOST_STEPS, Math.floor(maxLoopIterations(traits) / 4)) * team;
-  const needed = Math.max(1, parts, Math.ceil(steps / most));
-  return needed === 1 ? Math.max(1, steps) : Math.ceil(steps / needed / team) * team;
+  // A loop has some iterations more: those that take one step, and those that end it.
+  const iterations = Math.floor(maxLoopIterations(traits) / (passesOf(kernel) + 1)) - 8;
+  const atOnce = unrollOf(kernel) * team;
+  if (parts <= 1 && windows === 1 && steps <= Math.min(CHAIN.alone, iterations) * atOnce) {
+    return { chunk: Math.max(1, steps), isBounded: true };
+  }
+  const least = Math.ceil(steps / (Math.min(CHAIN.steps, iterations) * atOnce));
+  // Each window may end with a part that is shorter.
+  const most = Math.min(CHAIN.parts, iterations) * team - windows;
+  const count = Math.max(1, least, Math.min(parts, most));
+  return { chunk: Math.ceil(steps / count / team) * team, isBounded: least <= most };
 }
 
 function rowUniforms(piece: Piece, rows: number, steps: number): Record<string, number> {

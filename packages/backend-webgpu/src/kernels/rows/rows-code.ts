@@ -1,4 +1,4 @@
-import type { FoldNode, KernelNode } from '@concord/backend-core/kernel';
+import type { FoldNode, Kernel, KernelNode } from '@concord/backend-core/kernel';
 import { foldAt, phasesOf } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import type { WgslBlock } from '../arithmetic/wgsl-block.ts';
@@ -28,6 +28,11 @@ interface Step {
 const UNROLL = { 4: 4, 1: 8 };
 /** Graphs with more nodes are written once in a loop. */
 const MAX_UNROLLED_NODES = 24;
+
+/** Steps that the loops of a graph take at once. */
+export function unrollOf({ nodes }: Kernel): number {
+  return nodes.length <= MAX_UNROLLED_NODES ? UNROLL : 1;
+}
 
 /** Writes the body of a kernel that computes rows. */
 export class RowsCode {
@@ -260,7 +265,7 @@ export class RowsCode {
     const [stride, unroll] = [team.team, UNROLL[width]];
     const at = block.fresh();
     block.add(`var ${at} = begin + mate;`);
-    if (graph.nodes.length <= MAX_UNROLLED_NODES) {
+    if (unrollOf(graph) > 1) {
       const inner = block.inner();
       const steps = Array.from({ length: unroll }, (_, k) =>
         this.#step(inner, inner.define(`${at} + ${k * stride}u`), undefined),

@@ -1,10 +1,10 @@
-import { foldingOf, phasesOf } from '@concord/kernel';
+import { phasesOf } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import type { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import { type WgslValue, widened, wgslType } from '../arithmetic/wgsl-value.ts';
 import { components } from '../run/encode.ts';
 import type { RowsSpec } from './rows-spec.ts';
-import type { OpenFold } from './open-fold.ts';
+import { type OpenFold, stateTypes } from './open-fold.ts';
 import type { State } from './team.ts';
 
 /**
@@ -85,11 +85,5 @@ export function planesBefore(spec: Pick<RowsSpec, 'graph'>, phase: number): numb
   return folds
     .slice(0, phase)
     .flat()
-    .reduce((sum, node) => sum + planesOf(spec, node), 0);
-}
-
-function planesOf({ graph }: Pick<RowsSpec, 'graph'>, node: number): number {
-  const fold = graph.nodes[node];
-  if (fold?.kind !== 'fold') return 0;
-  return foldingOf(fold.op, graph.nodes[fold.operands[0]]?.type ?? 'f32').state.length;
+    .reduce((sum, node) => sum + stateTypes(spec.graph, node).length, 0);
 }

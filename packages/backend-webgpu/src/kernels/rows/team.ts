@@ -1,5 +1,6 @@
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import type { WgslBlock } from '../arithmetic/wgsl-block.ts';
+import type { ValueType } from '@concord/backend-core/kernel';
 import { type WgslValue, wgslType } from '../arithmetic/wgsl-value.ts';
 
 /** The lanes of a workgroup: `rows` teams of `team` lanes each. */
@@ -23,10 +24,42 @@ export function lanesOf({ team, rows }: TeamSpec): number {
   return team * rows;
 }
 
+/**
+ * Bytes of workgroup memory that a team's code declares.
+ *
+ * @param phases - types of the values that it brings together, phase by phase
+ * @param width - components of each
+ */
+export function teamBytes(spec: TeamSpec, phases: readonly (readonly ValueType[])[], width: 1 | 4): number {
+  let values = 0;
+  for (const turn of [0, 1]) {
+    const own = phases.filter((_, phase) => phase % 2 === turn);
+    for (const type of new Set(own.flat())) {
+      values += Math.max(...own.map((types) => types.filter((each) => each === type).length));
+    }
+  }
+  return 4 * width * values * memoryLength(spec);
+}
+
+/** Elements of each array that a team needs. */
+function memoryLength({ team, rows, subgroup }: TeamSpec): number {
+  if (team === 1 || (subgroup > 0 && team <= subgroup)) return 0;
+  return meetsInSubgroups({ team, subgroup }) ? (team / subgroup) * rows : team * rows;
+}
+
+/** Whether what sub-groups leave fits one of them. */
+function meetsInSubgroups({ team, subgroup }: Pick<TeamSpec, 'team' | 'subgroup'>): boolean {
+  return subgroup > 0 && team <= subgroup * subgroup;
+}
+
 /** Code that brings the states of a team's lanes together, and declares the workgroup memory that it needs. */
 export class TeamCode {
   readonly declarations: string[] = [];
   readonly #spec: TeamSpec;
+  /** Of the calls of `reduce` with an even number, then of the others: the arrays of each type. */
+  readonly #arrays: readonly Map<string, string[]>[] = [new Map(), new Map()];
+  readonly #used: Map<string, number> = new Map();
+  #calls = 0;
 
   constructor(spec: TeamSpec) {
     this.#spec = spec;
@@ -46,8 +79,9 @@ export class TeamCode {
   reduce(block: WgslBlock, states: readonly State[], joins: readonly Join[]): readonly State[] {
     const { team, subgroup } = this.#spec;
     if (team === 1) return states;
-    // What sub-groups leave must fit one of them.
-    if (subgroup === 0 || team > subgroup * subgroup) return this.#tree(block, states, joins);
+    this.#calls++;
+    this.#used.clear();
+    if (!meetsInSubgroups(this.#spec)) return this.#tree(block, states, joins);
     const first = this.#shuffle(block, states, joins, Math.min(team, subgroup));
     return team <= subgroup ? first : this.#meet(block, first, joins, team / subgroup);
   }
@@ -70,8 +104,8 @@ export class TeamCode {
 
   /** Sub-groups leave what they have in workgroup memory; each lane takes one, and they are shuffled again. */
   #meet(block: WgslBlock, states: readonly State[], joins: readonly Join[], groups: number): readonly State[] {
-    const { rows, subgroup } = this.#spec;
-    const memory = states.map((state) => state.map((part) => this.#declare(part, groups * rows)));
+    const { subgroup } = this.#spec;
+    const memory = states.map((state) => state.map((part) => this.#declare(part)));
     const leave = block.inner();
     for (const [index, state] of states.entries()) {
       for (const [at, part] of state.entries()) {
@@ -92,7 +126,7 @@ export class TeamCode {
   /** A tree in workgroup memory. */
   #tree(block: WgslBlock, states: readonly State[], joins: readonly Join[]): readonly State[] {
     const { team, rows, isAcross } = this.#spec;
-    const memory = states.map((state) => state.map((part) => this.#declare(part, team * rows)));
+    const memory = states.map((state) => state.map((part) => this.#declare(part)));
     const stride = isAcross ? rows : 1;
     const read = (target: WgslBlock, at: string): readonly State[] =>
       states.map((state, index) =>
@@ -119,9 +153,18 @@ export class TeamCode {
     return read(block, isAcross ? 'slot' : `slot * ${team}u`);
   }
 
-  #declare({ type, width }: WgslValue, length: number): string {
-    const name = `team${this.declarations.length}`;
-    this.declarations.push(`var<workgroup> ${name}: array<${wgslType(type, width)}, ${length}>;`);
-    return name;
+  /** An array that the call before does not use: what the one before that left in it, all have read at a barrier since. */
+  #declare({ type, width }: WgslValue): string {
+    const element = wgslType(type, width);
+    const own = this.#arrays[this.#calls % 2] as Map<string, string[]>;
+    const arrays = own.get(element) ?? [];
+    own.set(element, arrays);
+    const place = this.#used.get(element) ?? 0;
+    this.#used.set(element, place + 1);
+    if (place === arrays.length) {
+      arrays.push(`team${this.declarations.length}`);
+      this.declarations.push(`var<workgroup> ${arrays[place]}: array<${element}, ${memoryLength(this.#spec)}>;`);
+    }
+    return arrays[place] as string;
   }
 }

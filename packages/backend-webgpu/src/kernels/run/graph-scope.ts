@@ -1,5 +1,5 @@
 import type { Kernel, Level } from '@concord/backend-core/kernel';
-import { NodeLowering } from '@concord/kernel';
+import { axisOf, NodeLowering } from '@concord/kernel';
 import { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import type { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import type { WgslValue } from '../arithmetic/wgsl-value.ts';
@@ -88,9 +88,9 @@ export class GraphScope {
         return decode(this.block, dtype, type, this.raw(index));
       },
       axis: (node) => {
-        if (node.kind === 'extent') return { text: `u.${extentName(node.axis)}`, type: 'u32', width: 1 };
+        if (node.kind === 'extent') return { text: `u.${extentName(axisOf(node.axis, rank))}`, type: 'u32', width: 1 };
         const count = node.kind === 'index' ? rank : unfolded;
-        const place = places[node.axis < 0 ? node.axis + count : node.axis];
+        const place = places[axisOf(node.axis, count)];
         return place === undefined ? { text: '0u', type: 'u32', width: 1 } : this.#source.coordinate(place);
       },
       gather: ({ name }, outside, indices) => gatherCode(this.block, this.#spec, input(name), [outside, ...indices]),

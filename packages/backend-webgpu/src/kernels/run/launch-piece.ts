@@ -45,9 +45,7 @@ export function uniformValues(
     values[sizeName(axis)] = axis === spec.vectorAxis ? size / spec.width : size;
   }
   for (const place of Object.values(piece.places)) values[startName(place)] = starts[place] as number;
-  for (const axis of extentAxes(geometry.kernel)) {
-    values[extentName(axis)] = geometry.shape.at(axis) as number;
-  }
+  for (const axis of extentAxes(spec)) values[extentName(axis)] = geometry.shape[axis] as number;
   for (const [index, { layout, strides }] of operands.entries()) {
     const isGather = layout.access === 'gather';
     const { access, axis: vectorAxis = spec.vectorAxis } = bound.operands[index] as OperandSpec;

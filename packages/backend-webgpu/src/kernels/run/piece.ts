@@ -18,6 +18,9 @@ export interface Piece {
   readonly places: Readonly<Record<number, number>>;
 }
 
+/** Most axes of a call: the uniforms of as many fit, whichever of them are folded. */
+const MAX_AXES = 8;
+
 /** An operand with its strides along all axes of the piece; a gather input has those of its own axes. */
 export interface PieceOperand {
   readonly layout: RunLayout;
@@ -27,8 +30,10 @@ export interface PieceOperand {
 
 /** The whole domain as a piece. */
 export function wholePiece(geometry: CheckedRun, axes: RunAxes): Piece {
-  const rows = padAxes(axes.rows);
-  const folded = geometry.kernel.hasRows ? padAxes(axes.folded) : { sizes: [], strides: axes.folded.strides };
+  const rows = padAxes(axes.rows, MAX_AXES - axes.folded.sizes.length);
+  const folded = geometry.kernel.hasRows
+    ? padAxes(axes.folded, MAX_AXES - rows.sizes.length)
+    : { sizes: [], strides: axes.folded.strides };
   const shift = rows.sizes.length - axes.rows.sizes.length;
   const foldShift = shift + folded.sizes.length - axes.folded.sizes.length;
   const layouts = [...geometry.inputs, ...geometry.outputs];

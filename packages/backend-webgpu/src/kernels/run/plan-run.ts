@@ -1,5 +1,5 @@
 import type { ResolvedRun } from '@concord/backend-core/kernel';
-import { runAxes } from '@concord/kernel';
+import { axisOf, runAxes } from '@concord/kernel';
 import { launchMap } from '../map/plan-map.ts';
 import { TILE_BYTES } from '../map/tile.wgsl.ts';
 import type { DeviceTraits, Recorder, Span, StorageBuffer } from '../recorder.ts';
@@ -47,7 +47,8 @@ function pointsOf({ sizes }: Piece): number {
 }
 
 /** Along which axis vectors lie, and whether there are any. */
-function vectorLayout({ geometry, sizes, rowRank, foldRank, operands }: Piece, traits: DeviceTraits): VectorLayout {
+function vectorLayout(piece: Piece, traits: DeviceTraits): VectorLayout {
+  const { sizes, rowRank, foldRank, operands } = piece;
   const last = rowRank - 1;
   const lastFolded = rowRank + foldRank - 1;
   const dense = (axis: number): number =>
@@ -55,7 +56,7 @@ function vectorLayout({ geometry, sizes, rowRank, foldRank, operands }: Piece, t
   const isAcross = foldRank > 0 && dense(last) > dense(lastFolded) && (sizes[last] as number) > 1;
   const axis = foldRank === 0 || isAcross ? last : lastFolded;
   const isWhole = (sizes[axis] as number) % 4 === 0 && (sizes[axis] as number) > 0;
-  const gathersVectors = new Set(isWhole ? vectorGathers(geometry.kernel, geometry.shape.length) : []);
+  const gathersVectors = new Set(isWhole ? vectorGathers(piece, axis) : []);
   const width = isWhole && (dense(axis) > 0 || gathersVectors.size > 0) ? 4 : 1;
   const layout = { width, axis, gathersVectors } as const;
   // Barriers are dear where lanes share a core, and caches are large.
@@ -89,14 +90,19 @@ function turnedAround(
   return { ...layout, width, turned: { axis, inputs } };
 }
 
-/** Gather inputs whose last index is the index along the last axis, wherever they are read. */
-function vectorGathers({ nodes, inputs }: Piece['geometry']['kernel'], rank: number): readonly number[] {
-  return inputs.flatMap(({ name, access }, index) => {
+/**
+ * Gather inputs whose last index is, wherever they are read, the index along the axis of the vectors: those begin at
+ * multiples of four of it only where the piece does.
+ */
+function vectorGathers({ geometry, places, starts }: Piece, axis: number): readonly number[] {
+  const { kernel, shape } = geometry;
+  if ((starts[axis] as number) % 4 !== 0) return [];
+  return kernel.inputs.flatMap(({ name, access }, index) => {
     if (access !== 'gather') return [];
-    const isAlong = nodes.every((node) => {
+    const isAlong = kernel.nodes.every((node) => {
       if (node.kind !== 'gather' || node.name !== name) return true;
-      const last = nodes[node.operands.at(-1) as number];
-      return last?.kind === 'index' && (last.axis === -1 || last.axis === rank - 1);
+      const last = kernel.nodes[node.operands.at(-1) as number];
+      return last?.kind === 'index' && places[axisOf(last.axis, shape.length)] === axis;
     });
     return isAlong ? [index] : [];
   });

@@ -1,4 +1,5 @@
 import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
+import { axisOf } from '@concord/kernel';
 import type { UniformType } from '../kernel.ts';
 import { bindingName, bindingType, type BindingSpec, DTYPE_BYTES, type OperandSpec } from './operand-spec.ts';
 import { farLoad, narrowStores } from './operand-access.ts';
@@ -37,7 +38,7 @@ export const sizeName = (axis: number): string => `n${axis}`;
 /** The name of the uniform of where the points of a launch begin along an axis. */
 export const startName = (axis: number): string => `s${axis}`;
 /** The name of the uniform of the size of an axis of the call's domain. */
-export const extentName = (axis: number): string => `x${axis < 0 ? `m${-axis}` : axis}`;
+export const extentName = (axis: number): string => `x${axis}`;
 /** The name of the uniform of a parameter. */
 export const parameterName = (parameter: number): string => `p${parameter}`;
 
@@ -52,12 +53,13 @@ export function storageOf({ bindings }: RunSpec): Record<string, StorageBinding>
 }
 
 /** Uniforms that every generated kernel has. */
-export function uniformsOf({ graph, operands, rowRank, foldRank, places }: RunSpec): Record<string, UniformType> {
+export function uniformsOf(spec: RunSpec): Record<string, UniformType> {
+  const { graph, operands, rowRank, foldRank, places, unfolded } = spec;
   const names: [string, UniformType][] = [];
   const rank = rowRank + foldRank;
   for (let axis = 0; axis < rank; axis++) names.push([sizeName(axis), 'u32']);
   for (const place of new Set(Object.values(places))) names.push([startName(place), 'u32']);
-  for (const axis of extentAxes(graph)) names.push([extentName(axis), 'u32']);
+  for (const axis of extentAxes(spec)) names.push([extentName(axis), 'u32']);
   for (const [index, { level }] of operands.entries()) {
     names.push([offsetName(index), 'u32']);
     if (level === 'gather') {
@@ -67,7 +69,7 @@ export function uniformsOf({ graph, operands, rowRank, foldRank, places }: RunSp
       continue;
     }
     const axes = level === 'row' ? rowRank : rank;
-    for (let axis = 0; axis < axes; axis++) names.push([strideName(index, axis), 'u32']);
+    for (let axis = unfolded === 0 ? rowRank : 0; axis < axes; axis++) names.push([strideName(index, axis), 'u32']);
   }
   return Object.fromEntries(names);
 }
@@ -77,9 +79,9 @@ export function paramUniforms({ graph }: RunSpec): Record<string, UniformType> {
   return Object.fromEntries(graph.params.map(({ type }, index) => [parameterName(index), type]));
 }
 
-/** The axes whose sizes nodes ask for, as they name them. */
-export function extentAxes({ nodes }: KernelGraph): readonly number[] {
-  const axes = nodes.flatMap((node) => (node.kind === 'extent' ? [node.axis] : []));
+/** The axes of a call's domain whose sizes nodes ask for, counted from the first. */
+export function extentAxes({ graph, rank }: Pick<RunSpec, 'graph' | 'rank'>): readonly number[] {
+  const axes = graph.nodes.flatMap((node) => (node.kind === 'extent' ? [axisOf(node.axis, rank)] : []));
   return [...new Set(axes)];
 }
 

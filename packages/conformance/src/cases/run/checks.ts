@@ -12,7 +12,7 @@ import type { Check } from '../../harness/suite.ts';
 import { checkPlan, runPlan } from '../../run/check-plan.ts';
 import { type DataKind, specialsOf } from '../../run/data.ts';
 import { drawnPlan } from '../../run/drawn.ts';
-import { GATHER_KERNELS, GATHER_SIZES } from '../../run/gather-kernels.ts';
+import { GATHER_KERNELS, gatherSizes, LAST_INDEX_KERNELS } from '../../run/gather-kernels.ts';
 import { handKernel, remembered } from '../../run/hand-kernels.ts';
 import { expectedOf, judge, looseness } from '../../run/judge.ts';
 import { makePlan, type PlanRequest } from '../../run/make-plan.ts';
@@ -41,7 +41,7 @@ export function planned(kernel: Kernel, params: RunParams, seed: string, more: P
     dataOf: ({ name, type, access }) => dataOf(params.data as DataKind, name, type, access),
     dtypeOf,
     viewOf: ({ name }) => (name === 't' && params.views === 'scalar' ? 'dense' : (params.views as ViewKind)),
-    gatherShapeOf: ({ rank }) => GATHER_SIZES.slice(0, rank),
+    gatherShapeOf: ({ rank }) => gatherSizes(kernel, rank),
     ...more,
   });
 }
@@ -72,7 +72,8 @@ export const KERNEL_OF: Readonly<Record<string, (params: RunParams) => Kernel>> 
     remembered(`fold ${kernel} ${type}`, () => foldKernel(kernel as FoldOp, type as ValueType)),
   kernel: ({ kernel }) => handKernel(kernel),
   gather: ({ kernel }) => {
-    const define = Object.hasOwn(GATHER_KERNELS, kernel) ? GATHER_KERNELS[kernel] : undefined;
+    const all = { ...GATHER_KERNELS, ...LAST_INDEX_KERNELS };
+    const define = Object.hasOwn(all, kernel) ? all[kernel] : undefined;
     if (define === undefined) throw new RangeError(`no kernel is called "${kernel}"`);
     return remembered(kernel, define);
   },

@@ -208,6 +208,13 @@ const gathers: readonly RunEntry[] = [
   ['gather', { kernel: 'gather 1 by i32', shape: [1025], data: 'indices', dtype: 'i8', offset: 1 }],
   ['gather', { kernel: 'gather 3 by u32', shape: [40, 9], data: 'indices', dtype: 'u8', offset: 3 }],
   ['gather', { kernel: 'gather 1 by i32', shape: [257], data: 'indices', place: 'packed', dtype: 'bf16' }],
+  ...(['dense', 'transposed'] as const).flatMap((views): RunEntry[] => [
+    ['gather', { kernel: 'at the last index', shape: [8, 16], views }],
+    ['gather', { kernel: 'weighted by the last index', shape: [96, 100], folded: 1, views }],
+  ]),
+  ['gather', { kernel: 'at the last index', shape: [8, 1] }],
+  ['gather', { kernel: 'at the last index', shape: [3, 8, 4], views: 'permuted', dtype: 'f16' }],
+  ['gather', { kernel: 'weighted by the last index', shape: [12, 8, 20], folded: 2, views: 'permuted' }],
 ];
 
 const zeros: readonly RunEntry[] = [
