@@ -41,7 +41,7 @@ function product(side: number): CheckedGemm {
 /** A call with each operand in an allocation of its own. */
 function withMemory(call: CheckedGemm): ResolvedGemm<DeviceMemory> {
   const spans = call.operands.map(({ name, elements, dtype }) => [name, fakeSpan(elements * BYTES_OF[dtype])]);
-  return { ...call, ...(Object.fromEntries(spans) as Record<'a' | 'b' | 'c', Span>) };
+  return { ...call, opName: 'gemmF16', ...(Object.fromEntries(spans) as Record<'a' | 'b' | 'c', Span>) };
 }
 
 function runnerOn(client: NotingClient): OpRunner {
