@@ -1,7 +1,7 @@
 import { isBackendError, type VariantReport } from '@concord/backend-core';
 import type { KernelCall, ResolvedCall } from '@concord/backend-core/implement';
 import { operandsOf } from '@concord/variants';
-import { isInLargeBuffer } from './device/large-buffers.ts';
+import { hasLargeScratch, isInLargeBuffer } from './device/large-buffers.ts';
 import type { LevelZeroClient } from './device/level-zero-client.ts';
 import type { Kernel } from './kernels/kernel.ts';
 import { kernelsOf, type OpPlan } from './kernels/op-plan.ts';
@@ -46,9 +46,10 @@ export class OpRunner {
   /** Records an op with its operands. @throws {BackendError} as planning and building */
   run(opName: string, op: ResolvedCall<DeviceMemory>): void {
     const operands = operandsOf(op);
-    const hasLargeBuffers = operands.some(isInLargeBuffer);
-    const numbers = numbersOf(op);
-    this.#client.run(opName, this.#builtPlan(op, operands, hasLargeBuffers), { operands, numbers, hasLargeBuffers });
+    const isLarge = operands.some(isInLargeBuffer);
+    const plan = this.#builtPlan(op, operands, isLarge);
+    const hasLargeBuffers = isLarge || hasLargeScratch(plan);
+    this.#client.run(opName, plan, { operands, numbers: numbersOf(op), hasLargeBuffers });
   }
 
   /** The plan of a call without operands. Nothing is built. @throws {BackendError} as planning */
@@ -56,26 +57,31 @@ export class OpRunner {
     return this.#plans.ofShape(op);
   }
 
-  /** Builds what a call needs, on other threads. @throws {BackendError} as planning and building */
+  /** Builds what a call needs whose operands are small, on other threads. @throws {BackendError} as planning and building */
   async prepare(op: KernelCall): Promise<void> {
     for (;;) {
       const plan = this.#plans.ofShape(op);
       const kernels = [...kernelsOf(plan)];
-      const builds = await Promise.allSettled(kernels.map((kernel) => this.#client.compile(kernel)));
+      const isLarge = hasLargeScratch(plan);
+      const builds = await Promise.allSettled(kernels.map((kernel) => this.#client.compile(kernel, isLarge)));
       const failed = builds.findIndex(({ status }) => status === 'rejected');
       if (failed < 0) {
-        this.#built.add(plan);
+        this.#builtFor(isLarge).add(plan);
         return;
       }
       this.#leaveOut(plan, kernels[failed] as Kernel, (builds[failed] as PromiseRejectedResult).reason);
     }
   }
 
-  #builtPlan(op: ResolvedCall<DeviceMemory>, operands: readonly Span[], hasLargeBuffers: boolean): OpPlan {
-    const built = hasLargeBuffers ? this.#builtForLarge : this.#built;
+  #builtFor(hasLargeBuffers: boolean): WeakSet<OpPlan> {
+    return hasLargeBuffers ? this.#builtForLarge : this.#built;
+  }
+
+  #builtPlan(op: ResolvedCall<DeviceMemory>, operands: readonly Span[], isLarge: boolean): OpPlan {
     for (;;) {
       const plan = this.#plans.of(op, operands);
-      if (built.has(plan) || this.#build(plan, hasLargeBuffers)) return plan;
+      const hasLargeBuffers = isLarge || hasLargeScratch(plan);
+      if (this.#builtFor(hasLargeBuffers).has(plan) || this.#build(plan, hasLargeBuffers)) return plan;
     }
   }
 
@@ -89,7 +95,7 @@ export class OpRunner {
         return false;
       }
     }
-    (hasLargeBuffers ? this.#builtForLarge : this.#built).add(plan);
+    this.#builtFor(hasLargeBuffers).add(plan);
     return true;
   }
 

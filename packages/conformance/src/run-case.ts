@@ -1,7 +1,6 @@
 import { type ComputeBackend, isBackendError } from '@concord/backend-core';
-import type { DefinedOp } from '@concord/backend-core/implement';
 import { CaseFailure, type ConformanceCase, type Mismatch, type Tally, UnsupportedCall } from './harness/case.ts';
-import { callOp, sampleOf, withNullPointers } from './harness/sample-calls.ts';
+import { callOp, callToRefuse, sampleOf } from './harness/sample-calls.ts';
 import { Random } from './harness/random.ts';
 import { expectUnsupported } from './run/check-plan.ts';
 
@@ -68,23 +67,18 @@ export async function runCase(
 /** @throws {CaseFailure} when the backend declares a lack and then does not stand by it */
 function unsupportedReason({ needs }: ConformanceCase, backend: ComputeBackend): string | undefined {
   if (needs === undefined) return undefined;
-  const { op, dtype, shape = {}, call } = needs;
-  const support = backend.supports(op, op === 'run' ? shape : { dtype, ...shape });
+  const { op, dtype, shape, call } = needs;
+  const support = backend.supports(op, op === 'run' ? (shape ?? {}) : { dtype, ...shape });
   if (support.ok) return undefined;
   try {
     expectUnsupported(op, support.reason, () => {
       if (call !== undefined) call(backend);
-      else if (op !== 'run') callOp(backend, op, { ...withNullPointers(sampleOf(op)), dtype, ...wordsOf(op, shape) });
+      else if (op !== 'run') callOp(backend, op, callToRefuse(op, { dtype, ...(shape ?? sampleOf(op).shape) }));
     });
   } catch (error) {
     if (error instanceof UnsupportedCall) return error.message;
     throw error;
   }
-}
-
-/** Of a call's fields those that are words: its sizes may leave nothing to do, which is never refused. */
-function wordsOf(op: DefinedOp, shape: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(sampleOf(op).words.flatMap((name) => (name in shape ? [[name, shape[name]]] : [])));
 }
 
 /** A case that wants a larger allocation than the device declares is beyond it, as long as `alloc` says so. */

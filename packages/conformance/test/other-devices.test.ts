@@ -3,7 +3,7 @@ import type { ComputeBackend, Support } from '@concord/backend-core';
 import type { BackendKernels, InitResult, Operand, ResolvedRun } from '@concord/backend-core/implement';
 import { binaryKernel, type Kernel, reduceKernel, unaryKernel } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
-import { type ConformanceReport, runConformance } from '../src/index.ts';
+import { type ConformanceCase, type ConformanceReport, findCase, runCase, runConformance } from '../src/index.ts';
 
 type Kernels = BackendKernels<ArrayBuffer>;
 
@@ -81,10 +81,29 @@ function fixedFunctions(): CpuBackend {
   }));
 }
 
+const MOST = 1024;
+
+/** A device that has no room for long rows, nor for large maps. */
+function refusingBySize(): CpuBackend {
+  return withKernels(new CpuBackend(), ({ run, ...rest }) => ({
+    ...rest,
+    ...(run === undefined
+      ? {}
+      : {
+          run: {
+            ...run,
+            refuse: ({ rowCount, rowLength }) =>
+              rowLength > MOST ? 'row too long' : rowCount > MOST ? 'too many rows' : undefined,
+          },
+        }),
+  }));
+}
+
 const failures = (report: ConformanceReport): unknown[] => report.cases.filter(({ status }) => status === 'failed');
 
 describe('devices that differ from the CPU and are right', () => {
   it('one op is enough to pass', async () => {
+    // It has the whole of run, whose 1,500 cases are the CPU backend's own: they say nothing of what is left out.
     const report = await runConformance(onlyRun, { filter: '!run/**' });
     expect(failures(report)).toEqual([]);
     expect(report.ok).toBe(true);
@@ -120,6 +139,26 @@ describe('devices that differ from the CPU and are right', () => {
     const products = await runConformance(withoutRun, { filter: 'gemm/exact-wide/*' });
     expect(failures(products)).toEqual([]);
     expect(products.passed).toBeGreaterThan(5);
+  });
+});
+
+describe('a backend that refuses by size', () => {
+  it.each(['unary', 'binary', 'reduce'])('is held to it by the whole call of %s', async (filter) => {
+    const report = await runConformance(refusingBySize, { filter });
+    expect(failures(report)).toEqual([]);
+    expect(report.passed).toBeGreaterThan(20);
+    expect(report.cases.filter(({ detail }) => detail === 'row too long' || detail === 'too many rows').length).toBe(
+      report.unsupported,
+    );
+    expect(report.unsupported).toBeGreaterThan(2);
+  });
+
+  it('a call that does nothing is not held to a refusal', async () => {
+    const create = (): CpuBackend => withKernels(new CpuBackend(), ({ gemm }) => (gemm === undefined ? {} : { gemm }));
+    await using backend = create();
+    await backend.init();
+    const empty = findCase('reduce/exact/fn=max,shape=0x3,axis=1') as ConformanceCase;
+    expect(await runCase(empty, backend, create)).toMatchObject({ status: 'unsupported' });
   });
 });
 

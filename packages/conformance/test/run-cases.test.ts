@@ -1,7 +1,7 @@
 import { FOLD_OPS, type FoldOp, NODE_OPS, type NodeOp } from '@concord/backend-core/kernel';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isTight } from '../src/cases/run/suite.ts';
-import { allCases, type CaseResult, findCase, runCase } from '../src/index.ts';
+import { allCases, type CaseResult, type ConformanceCase, findCase, runCase } from '../src/index.ts';
 import { drawnPlan, drawRunParams } from '../src/run/drawn.ts';
 import { PLACE_KINDS } from '../src/run/placement.ts';
 import { NaiveBackend } from './naive/naive-backend.ts';
@@ -11,6 +11,36 @@ const CASES = allCases().filter(({ id, op }) => op === 'run' && !id.startsWith('
 const DRAWN = CASES.filter(({ id }) => id.startsWith('run/drawn/')).map(({ params }) =>
   drawRunParams(Number(params['seed'])),
 );
+
+/** Of a case's elements, those that may be left to chance. */
+const MOST_LOOSE = 0.05;
+
+/** Cases that leave more to chance, as their subject does. */
+const LOOSE_CASES: readonly string[] = [
+  // Products of so many factors that their bounds reach beyond the range.
+  'run/fold/kernel=product,shape=14x1024,folded=1,data=spike',
+  'run/fold/kernel=product,shape=1x50257,folded=1,data=factors',
+  'run/fold/kernel=product,shape=3x50257,folded=1,data=spike',
+  // Means of terms of both signs, and differences from a mean: they may be 0.
+  'run/fold/kernel=mean,shape=1x50257,folded=1',
+  'run/fold/kernel=mean,shape=3x50257,folded=1,data=spike',
+  'run/kernel/kernel=layerNorm,shape=6x96,folded=1,data=moderate,views=scalar',
+  'run/kernel/kernel=layerNorm,shape=6x96,folded=1,data=moderate,views=repeated',
+  'run/kernel/kernel=log softmax,shape=5x1,folded=1,data=moderate',
+  'run/kernel/kernel=variance,shape=5x1,folded=1,data=moderate',
+  'run/kernel/kernel=variance,shape=5x5000,folded=1,data=moderate',
+  'run/kernel/kernel=variance,shape=1x50257,folded=1,data=moderate',
+  'run/repeat/kernel=variance,shape=3x3001,folded=1,data=moderate',
+  // Angles and operands of any size, for which little is promised.
+  'run/node/kernel=cos,shape=509x,data=any',
+  'run/node/kernel=sin,shape=509x,data=any',
+  'run/node/kernel=cos,shape=16x75,data=specials',
+  'run/node/kernel=sin,shape=16x75,data=specials',
+  'run/node/kernel=rsqrt,shape=16x75,data=specials',
+  // One operand is infinite.
+  'run/constant/kernel=add,shape=75x,data=specials,seed=1',
+  'run/constant/kernel=sub,shape=75x,data=specials,seed=1',
+];
 
 describe('the cases of run', () => {
   const create = (): NaiveBackend => new NaiveBackend();
@@ -33,14 +63,30 @@ describe('the cases of run', () => {
     expect(results).toHaveLength(CASES.length);
   });
 
-  it('leave less than 3 % of all elements to chance', () => {
+  it('leave less than 1 % of all elements to chance', () => {
     let [elements, loose] = [0, 0];
     for (const { intervals } of results) {
       elements += intervals?.elements ?? 0;
       loose += intervals?.loose ?? 0;
     }
     expect(elements).toBeGreaterThan(1_000_000);
-    expect(loose / elements).toBeLessThan(0.03);
+    expect(loose / elements).toBeLessThan(0.01);
+  });
+
+  it('leave less than 5 % of their own to chance, but for those that are about such', () => {
+    const loose = results.filter(
+      ({ intervals: known }) => known !== undefined && known.loose > MOST_LOOSE * known.elements,
+    );
+    expect(loose.map(({ id }) => id).sort()).toEqual([...LOOSE_CASES].sort());
+  });
+
+  it('count what is left to chance of long operands too', async () => {
+    await using backend = create();
+    await backend.init();
+    const long = findCase('run/long/kernel=add,shape=2047x,data=specials') as ConformanceCase;
+    const { status, intervals } = await runCase(long, backend, create);
+    expect(status).toBe('passed');
+    expect(intervals?.loose).toBeGreaterThan(0);
   });
 
   it('are found again by their ids', () => {

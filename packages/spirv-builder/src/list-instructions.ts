@@ -24,6 +24,21 @@ const STRINGS: ReadonlyMap<number, number> = new Map<number, number>([
   [Op.EntryPoint, 2],
 ]);
 
+/** The place from which the operands of an instruction are literals: behind the result, where it has one. */
+const LITERALS_FROM: ReadonlyMap<number, number> = new Map<number, number>([
+  ...[Op.Constant, Op.SpecConstant, Op.Function].map((op) => [op, 0] as const),
+  ...[Op.Load, Op.CompositeExtract, Op.SelectionMerge].map((op) => [op, 1] as const),
+  ...[Op.Store, Op.CompositeInsert, Op.VectorShuffle, Op.LoopMerge].map((op) => [op, 2] as const),
+]);
+
+/** Instructions with one literal among ids, and its place behind the result. */
+const LITERAL_AT: ReadonlyMap<number, number> = new Map<number, number>([
+  [Op.SpecConstantOp, 0],
+  [Op.Variable, 0],
+  ...[Op.GroupIAdd, Op.GroupFAdd, Op.GroupFMin, Op.GroupUMin, Op.GroupSMin].map((op) => [op, 1] as const),
+  ...[Op.GroupFMax, Op.GroupUMax, Op.GroupSMax].map((op) => [op, 1] as const),
+]);
+
 /**
  * A module for people, an instruction a line: `%12 = FAdd f32 %10 %11` with names where the module has some. Literals are
  * numbers, as enumerations are; no assembler reads it.
@@ -35,10 +50,14 @@ export function listInstructions(words: Uint32Array): string {
     if (op === Op.Name) names.set(operands[0] as number, stringAt(operands, 1).text);
   }
   const types = new Map<number, string>();
+  const typeOf = new Map<number, string | undefined>();
   const lines: string[] = [];
   for (const { op, operands } of instructions) {
     const name = OPERATIONS.get(op) ?? `Op${op}`;
     const id = (value: number): string => `%${names.get(value) ?? value}`;
+    const hasWideCases = op === Op.Switch && typeOf.get(operands[0] as number) === 'u64';
+    const operand = (value: number, place: number): string =>
+      isLiteral(op, place, hasWideCases ? 2 : 1) ? String(value) : id(value);
     if (name.startsWith('Type')) {
       const [result, ...rest] = operands as [number, ...number[]];
       types.set(result, typeName(op, rest, types));
@@ -46,12 +65,13 @@ export function listInstructions(words: Uint32Array): string {
     }
     if (op === Op.Name || op === Op.Decorate) continue;
     if (NO_RESULT.has(op)) {
-      lines.push(`${name} ${operandsText(op, operands, op < Op.Function ? String : id)}`.trimEnd());
+      lines.push(`${name} ${operandsText(op, operands, op < Op.Function ? String : operand)}`.trimEnd());
     } else if (op === Op.Label || op === Op.ExtInstImport) {
       lines.push(`${id(operands[0] as number)} = ${name} ${operandsText(op, operands, String, 1)}`.trimEnd());
     } else {
       const [type, result, ...rest] = operands as [number, number, ...number[]];
-      const text = op === Op.ExtInst ? functionText(rest, id) : rest.map(isLiteral(op) ? String : id).join(' ');
+      typeOf.set(result, types.get(type));
+      const text = op === Op.ExtInst ? functionText(rest, id) : rest.map(operand).join(' ');
       const constant = op === Op.Constant ? constantText(types.get(type) ?? '', rest) : text;
       lines.push(`${id(result)} = ${name} ${types.get(type) ?? id(type)} ${constant}`.trimEnd());
     }
@@ -73,16 +93,23 @@ function* instructionsOf(words: Uint32Array): Generator<Instruction> {
   }
 }
 
-/** Whether the operands behind the result are numbers and not ids. */
-function isLiteral(op: number): boolean {
-  return op === Op.Constant || op === Op.SpecConstant || op === Op.Function || op === Op.Variable;
+/** Whether an operand is a number and not an id; `caseWords` is how many words the number of a `Switch`'s case has. */
+function isLiteral(op: number, place: number, caseWords: number): boolean {
+  // The selector, the label for all else, and then each case with its label.
+  if (op === Op.Switch) return place >= 2 && (place - 2) % (caseWords + 1) < caseWords;
+  return place >= (LITERALS_FROM.get(op) ?? Infinity) || place === LITERAL_AT.get(op);
 }
 
 function functionText([, number, ...operands]: readonly number[], id: (value: number) => string): string {
   return [FUNCTIONS.get(number as number) ?? String(number), ...operands.map(id)].join(' ');
 }
 
-function operandsText(op: number, operands: readonly number[], text: (value: number) => string, from = 0): string {
+function operandsText(
+  op: number,
+  operands: readonly number[],
+  text: (value: number, place: number) => string,
+  from = 0,
+): string {
   const place = STRINGS.get(op);
   if (place === undefined) return operands.slice(from).map(text).join(' ');
   const { text: string, end } = stringAt(operands, place);

@@ -26,11 +26,11 @@ export interface CommandStreamOptions {
 
 /** What a call brings to its plan. */
 export interface PlannedCall {
-  /** In the order of the call; scratch memory behind. */
+  /** In the order of the call; to its launches, scratch memory behind. */
   readonly operands: readonly Span[];
   /** What the plan asks for by place. */
   readonly numbers: readonly number[];
-  /** Whether any of its memory is in an allocation beyond 4 GiB, for which kernels are built otherwise. */
+  /** Whether an operand or a piece of scratch memory is in an allocation beyond 4 GiB: kernels are built otherwise then. */
   readonly hasLargeBuffers: boolean;
 }
 

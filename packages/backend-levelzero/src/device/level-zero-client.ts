@@ -219,9 +219,9 @@ export class LevelZeroClient {
    *
    * @throws {BackendError} DEVICE_ERROR with the build log
    */
-  async compile(kernel: Kernel): Promise<void> {
+  async compile(kernel: Kernel, hasLargeBuffers = false): Promise<void> {
     this.#assertUsable('prepare');
-    await this.#modules.compile(kernel);
+    await this.#modules.compile(kernel, hasLargeBuffers);
   }
 
   /** @internal What the driver's compiler made of a kernel, for tools that look into it. */

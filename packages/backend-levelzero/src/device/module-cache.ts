@@ -56,7 +56,7 @@ export class ModuleCache {
    * @throws {BackendError} DEVICE_ERROR with the build log; OUT_OF_MEMORY; DEVICE_LOST
    */
   kernel(kernel: Kernel, hasLargeBuffers = false): LoadedKernel {
-    const kernels = hasLargeBuffers ? this.#largeKernels : this.#kernels;
+    const kernels = this.#kernelsFor(hasLargeBuffers);
     return kernels.get(kernel) ?? this.#keep(kernel, this.module(sourceOf(kernel, hasLargeBuffers)), kernels);
   }
 
@@ -67,8 +67,8 @@ export class ModuleCache {
   }
 
   /** As {@link kernel}, but built on another thread; requests for the same source share one build. */
-  async compile(kernel: Kernel): Promise<LoadedKernel> {
-    const source = sourceOf(kernel);
+  async compile(kernel: Kernel, hasLargeBuffers = false): Promise<LoadedKernel> {
+    const source = sourceOf(kernel, hasLargeBuffers);
     const key = keyOf(source);
     let module = this.#modules.get(key) ?? this.#building.get(key);
     if (module === undefined) {
@@ -79,7 +79,8 @@ export class ModuleCache {
       building.then(forget, forget);
     }
     const loaded = await module;
-    return this.#kernels.get(kernel) ?? this.#keep(kernel, loaded, this.#kernels);
+    const kernels = this.#kernelsFor(hasLargeBuffers);
+    return kernels.get(kernel) ?? this.#keep(kernel, loaded, kernels);
   }
 
   /** What the driver's compiler made of a kernel that was built; undefined where the driver does not give it away. */
@@ -98,6 +99,10 @@ export class ModuleCache {
     this.#modules.clear();
     this.#kernels.clear();
     this.#largeKernels.clear();
+  }
+
+  #kernelsFor(hasLargeBuffers: boolean): Map<Kernel, LoadedKernel> {
+    return hasLargeBuffers ? this.#largeKernels : this.#kernels;
   }
 
   /** From the binary of a former process, which the driver may not take. */

@@ -28,23 +28,29 @@ const FILLER = 0x5a;
 /**
  * Runs a kernel as a device with these traits would, and says what is wrong: elements that no right device gives, and
  * bytes beside and between those of an output that have changed.
+ *
+ * @param inPlaceOf - for each output the input of the same layout whose memory it is; -1 or left out: memory of its own
  */
 export async function runOnDevice(
   client: LevelZeroClient,
   geometry: CheckedRun,
   data: Required<Omit<RunData, 'intervals'>>,
   traits: Partial<DeviceTraits>,
+  inPlaceOf: readonly number[] = [],
 ): Promise<readonly string[]> {
   const inputs = geometry.inputs.map((layout) =>
     layout.extent === 0 ? undefined : place(client, data.inputs[layout.name] as StoredElements),
   );
-  const outputs = geometry.outputs.map((layout) => (layout.extent === 0 ? undefined : place(client, filled(layout))));
+  const outputs = geometry.outputs.map((layout, index) => {
+    if (layout.extent === 0) return undefined;
+    return inputs[inPlaceOf[index] ?? -1] ?? place(client, filled(layout));
+  });
   const call: ResolvedRun<DeviceMemory> = {
     geometry,
     inputs,
     outputs,
     params: geometry.kernel.params.map(({ name }) => data.params[name] as number),
-    inPlace: outputs.map(() => false),
+    inPlace: outputs.map((_, index) => (inPlaceOf[index] ?? -1) >= 0),
   };
   const operands = [...inputs, ...outputs].filter((span): span is Span => span !== undefined);
   const plan = planOp({ kernel: 'run', call }, operands, { ...client.traits, ...traits });

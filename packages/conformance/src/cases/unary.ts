@@ -55,6 +55,12 @@ async function checkLong({ backend, random }: CaseContext, params: ElementwisePa
   compareAll(`${op} of ${n} values`, output.values(), tile(unaryReference(op, pattern), n), { bound: () => 0 });
 }
 
+/** How many values a check calls the op with. */
+function lengthOf(check: string, { n }: ElementwiseParams): number {
+  if (check === 'specials') return Math.max(SPECIAL_VALUES.length, n);
+  return check === 'subnormals' ? Math.max(SUBNORMALS.length, n) : n;
+}
+
 type Entry = readonly [string, Partial<ElementwiseParams>];
 
 const list: Entry[] = [
@@ -92,14 +98,12 @@ export const unarySuite: Suite = defineSuite<ElementwiseParams>({
         Float32Array.from({ length: params.n }, () => drawAnyMagnitude(context.random)),
       ),
     long: checkLong,
-    specials: (context, params) =>
-      checkValues(context, params, tile(SPECIAL_VALUES, Math.max(SPECIAL_VALUES.length, params.n))),
-    subnormals: (context, params) =>
-      checkValues(context, params, tile(SUBNORMALS, Math.max(SUBNORMALS.length, params.n))),
+    specials: (context, params) => checkValues(context, params, tile(SPECIAL_VALUES, lengthOf('specials', params))),
+    subnormals: (context, params) => checkValues(context, params, tile(SUBNORMALS, lengthOf('subnormals', params))),
   },
   texts: elementwiseTexts(unaryFormula),
   list,
-  needs: ({ fn, n }) => ({ dtype: 'f32', shape: { op: fn, n } }),
+  needs: (params, check) => ({ dtype: 'f32', shape: { op: params.fn, n: lengthOf(check, params) } }),
   draw: (random) => drawElementwise(random, UNARY_OPS, ['input']),
   shrink: shrinkElementwise,
 });

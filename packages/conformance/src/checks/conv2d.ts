@@ -2,6 +2,7 @@ import { type DevicePtr, type FloatDType, f16BitsToF32, f32ToF16Bits } from '@co
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import { PlannedEpilogue } from '../epilogue/planned-epilogue.ts';
 import type { CaseContext, Needs } from '../harness/case.ts';
+import { SOME_POINTER } from '../harness/sample-calls.ts';
 import type { Check } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
 import { denseStrides, sizeOf } from '../run/view.ts';
@@ -125,9 +126,6 @@ function plannedOf(params: Conv2dParams): PlannedEpilogue {
   const { outputShape } = conv2dShape(params);
   return new PlannedEpilogue({ shape: outputShape, strides: denseStrides(outputShape), dtype: params.dtype }, params);
 }
-
-/** No call gets as far as looking at it. */
-const SOME_POINTER = 256 as DevicePtr;
 
 /** What a case needs of a backend. */
 export function conv2dNeeds(params: Conv2dParams): Omit<Needs, 'op'> {

@@ -3,14 +3,11 @@ import type { DefinedOp } from '@concord/backend-core/implement';
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { PlannedEpilogue } from '../epilogue/planned-epilogue.ts';
 import type { CaseContext, Needs } from '../harness/case.ts';
-import { callOp } from '../harness/sample-calls.ts';
+import { callOp, SOME_POINTER } from '../harness/sample-calls.ts';
 import type { Check } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
 import { type Multiply, productTolerance, roundTo, smallIntegers } from './product.ts';
 import { type Draw, isZero, makeData, type ProductData, type ProductParams, productShape } from './product-data.ts';
-
-/** No call gets as far as looking at it. */
-const SOME_POINTER = 256 as DevicePtr;
 
 function plannedOf(params: ProductParams): PlannedEpilogue {
   const { m, n, ldc = n, strideC, batchCount } = productShape(params);

@@ -10,8 +10,9 @@ import {
 import { CaseFailure, type CaseContext } from '../harness/case.ts';
 import { Random } from '../harness/random.ts';
 import type { Slot, Workspace } from '../harness/workspace.ts';
+import { note } from '../run/judge.ts';
 import { bytesOf, encodeElement, storedElements, writeBits } from '../run/storage.ts';
-import { drawStrides, eachElement, extentOf, sizeOf, type ViewKind } from '../run/view.ts';
+import { drawStrides, eachElement, extentOf, type ViewKind } from '../run/view.ts';
 import { epilogueKernel, epilogueParams } from './kernels.ts';
 
 /** The output of an op that has an epilogue. */
@@ -111,8 +112,7 @@ export class PlannedEpilogue {
     const data = { inputs: Object.fromEntries(memory), params: this.#params(), intervals: { acc } };
     const [expected] = runReference(this.#geometry(), data, { subnormals });
     if (expected === undefined) throw new Error('an epilogue has one output');
-    context.tally.elements += sizeOf(this.#domain.shape);
-    context.tally.loose += expected.uselessShare * sizeOf(this.#domain.shape);
+    note(context, [expected]);
     const mismatch = compareStored(expected, storedElements(this.#domain.dtype, output.after.slice()));
     if (mismatch === undefined) return;
     const { wrong, total, index, got, want } = mismatch;

@@ -12,7 +12,7 @@ export interface Needs {
   readonly dtype: DType;
   /** The whole call without its pointers, where the case makes one call of the op: it is what `supports` is asked. */
   readonly shape?: Readonly<Record<string, unknown>>;
-  /** A call that must be refused where `supports` says no. Default: the op's sample call with that dtype and shape. */
+  /** A call that must be refused where `supports` says no. Default: `shape`, or the op's sample, with that dtype. */
   readonly call?: (backend: ComputeBackend) => void;
 }
 

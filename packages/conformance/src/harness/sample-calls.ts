@@ -56,6 +56,22 @@ export function withNullPointers({ shape, operands }: SampleCall): Record<string
   return { ...shape, ...Object.fromEntries(operands.map(([name]) => [name, NULL_PTR])) };
 }
 
+/** Stands for an operand of a call that is refused: none gets as far as looking at it. */
+export const SOME_POINTER: DevicePtr = 256 as DevicePtr;
+
+/**
+ * A call that is to be refused for its shape.
+ *
+ * @param shape - all of the call without its pointers; where that leaves nothing to do, which is never refused, the sample
+ *   call takes its place
+ */
+export function callToRefuse(op: DefinedOp, shape: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const definition = OPS[op];
+  const doesNothing = definition.check(shape as never, false) === null;
+  const whole = doesNothing ? { ...definition.sample.shape, dtype: shape['dtype'] } : shape;
+  return { ...whole, ...Object.fromEntries(definition.operands.map((name) => [name, SOME_POINTER])) };
+}
+
 /** Allocates the operands of a sample call, runs `use` with the complete call, and frees them. */
 export async function withOperands(
   backend: ComputeBackend,

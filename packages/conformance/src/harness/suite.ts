@@ -18,7 +18,7 @@ export interface SuiteDefinition<P extends Params> {
   /** The fixed list: name of a check and the parameters that differ from the defaults. */
   readonly list: readonly (readonly [check: string, params: Partial<P>])[];
   /** What the case needs of a backend, beyond the op; left out where each of its calls asks for itself. */
-  needs?(params: P): Omit<Needs, 'op'>;
+  needs?(params: P, check: string): Omit<Needs, 'op'>;
   /** Random parameters, and a check that suits them. */
   draw(random: Random): readonly [check: string, params: P];
   /** Smaller parameters that might fail too, the boldest first. */
@@ -47,7 +47,7 @@ export function defineSuite<P extends Params>(definition: SuiteDefinition<P>): S
     id: `${op}/${name}/${formatParams(params, defaults)}`,
     op,
     params,
-    ...(definition.needs === undefined || op === 'run' ? {} : { needs: { op, ...definition.needs(params) } }),
+    ...(definition.needs === undefined || op === 'run' ? {} : { needs: { op, ...definition.needs(params, name) } }),
     about: () => textOf(name)(params),
     run: (context) => check(context, params),
   });

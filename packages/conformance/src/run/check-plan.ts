@@ -1,7 +1,7 @@
 import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import { CaseFailure, type CaseContext, UnsupportedCall } from '../harness/case.ts';
 import { callOf, shapeOf } from './call.ts';
-import { expectedOf, judge, looseness } from './judge.ts';
+import { expectedOf, judge, note } from './judge.ts';
 import { RunMemory, type RunResult } from './memory.ts';
 import type { RunPlan } from './plan.ts';
 
@@ -15,9 +15,7 @@ export async function checkPlan(context: CaseContext, plan: RunPlan, when = ''):
   const { backend } = context;
   const result = await runPlan(backend, plan);
   const expected = expectedOf(plan, backend.capabilities.numerics.f32Subnormals);
-  const { elements, loose } = looseness(expected);
-  context.tally.elements += elements;
-  context.tally.loose += loose;
+  note(context, expected);
   judge(plan, expected, result, when);
   return result;
 }

@@ -7,7 +7,7 @@ import {
   type StoredElements,
   type StoredMismatch,
 } from '@concord/backend-cpu/reference';
-import { CaseFailure } from '../harness/case.ts';
+import { type CaseContext, CaseFailure } from '../harness/case.ts';
 import { shapeOf } from './call.ts';
 import type { RunResult } from './memory.ts';
 import type { PlannedOperand, RunPlan } from './plan.ts';
@@ -40,6 +40,13 @@ export function looseness(expected: readonly OutputIntervals[]): { readonly elem
     loose += uselessShare * size;
   }
   return { elements, loose };
+}
+
+/** Counts what is known of outputs that are about to be compared. */
+export function note({ tally }: Pick<CaseContext, 'tally'>, expected: readonly OutputIntervals[]): void {
+  const { elements, loose } = looseness(expected);
+  tally.elements += elements;
+  tally.loose += loose;
 }
 
 /** @throws {CaseFailure} where an output leaves what it may hold */

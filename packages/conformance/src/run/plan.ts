@@ -20,7 +20,7 @@ export interface PlannedOperand {
   readonly isOutput: boolean;
   /** Whether it is a gather input, whose call says the shape. */
   readonly isGather: boolean;
-  /** The element at each distance from the first, as bits; poison in gaps. Undefined for an output. */
+  /** The element at each distance from the first, as bits; those in gaps mean nothing. Undefined for an output. */
   readonly bits?: Uint32Array;
 }
 

@@ -1,5 +1,4 @@
-import type { FoldNode } from '@concord/backend-core/kernel';
-import { foldingOf, meanScale, phasesOf } from '@concord/kernel';
+import { meanScale, phasesOf } from '@concord/kernel';
 import { pickVariant, sizeStep } from '@concord/variants';
 import type { Recorder, Span } from '../recorder.ts';
 import { formOf, indexType, type PlanAxes, type RunArguments, type RunToPlan } from '../run/call-geometry.ts';
@@ -8,6 +7,7 @@ import { launchInPieces } from '../run/launch-in-pieces.ts';
 import { workOf } from '../run/work.ts';
 import { combine } from '../stages/combine.ts';
 import { leftName, type Stage, statesName } from '../stages/stage.ts';
+import { phaseFolds } from './phase-folds.ts';
 import { hasMean, rowsKernel } from './rows.spv.ts';
 import { type RowsVariant, rowsVariants } from './variant.ts';
 
@@ -17,7 +17,6 @@ const kernelOf = kernelsByKey(rowsKernel);
 export function planRows(call: RunToPlan, axes: PlanAxes, recorder: Recorder): void {
   const { traits } = recorder;
   const { kernel, rowCount, rowLength } = call.geometry;
-  const phases = phasesOf(kernel).folds;
   const candidates = rowsVariants(call, axes, traits);
   const shapeClass = (): string => `rows ${kernel.name} ${sizeStep(rowCount)} ${sizeStep(rowLength)}`;
   const variant = pickVariant(recorder, { shapeClass, candidates, preferred: candidates[0] as RowsVariant });
@@ -28,15 +27,11 @@ export function planRows(call: RunToPlan, axes: PlanAxes, recorder: Recorder): v
     return;
   }
   const states: Record<string, Span | number> = {};
-  phases.forEach((folds, phase) => {
-    const types = folds.map((index) => {
-      const node = kernel.nodes[index] as FoldNode;
-      return { op: node.op, type: kernel.nodes[node.operands[0]]?.type ?? node.type };
-    });
-    const values = types.reduce((sum, { op, type }) => sum + foldingOf(op, type).state.length, 0);
-    const own = recorder.scratch(4 * values * parts * rowCount);
+  const phases = phaseFolds(kernel);
+  phases.forEach(({ folds, words }, phase) => {
+    const own = recorder.scratch(4 * words * parts * rowCount);
     launch({ phase, of: phases.length }, parts, { ...states, [statesName(phase)]: own });
-    const joined = combine({ folds: types, values, rows: rowCount, parts, states: own }, recorder);
+    const joined = combine({ folds, values: words, rows: rowCount, parts, states: own }, recorder);
     states[statesName(phase)] = joined.states;
     states[leftName(phase)] = joined.parts;
   });

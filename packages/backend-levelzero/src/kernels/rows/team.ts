@@ -28,6 +28,8 @@ export interface TeamParams {
   readonly subgroupSize: number | undefined;
 }
 
+const WORD_BYTES = 4;
+
 /**
  * The team that this work-item is in. With sub-groups, work-items are numbered by sub-group and place in it, since how these
  * lie in a group is the device's affair.
@@ -50,6 +52,12 @@ export function teamOf(code: KernelCode, { kind, groupSize, subgroupSize }: Team
   }
   const mate = k.add(k.mul(subgroup, subgroupSize), place);
   return { kind, mates: groupSize, mate, subgroupSize, number: zero, perGroup: 1 };
+}
+
+/** Bytes of workgroup memory in which a team joins states of so many words, for one phase. */
+export function teamLocalBytes({ kind, groupSize, subgroupSize = 1 }: TeamParams, words: number): number {
+  const sharing = groupSize / subgroupSize;
+  return kind === 'group' && sharing > 1 ? WORD_BYTES * words * sharing : 0;
 }
 
 /** The states of a row from those of its team, given to all of them. Every work-item of the group has to come by. */

@@ -5,8 +5,9 @@ import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import type { PlanAxes, RunToPlan } from '../run/call-geometry.ts';
 import type { RunForm } from '../run/form.ts';
+import { phaseFolds } from './phase-folds.ts';
 import { rowBlock } from './rows.spv.ts';
-import type { TeamKind } from './team.ts';
+import { type TeamKind, teamLocalBytes } from './team.ts';
 import { waysOf } from './unrolling.ts';
 
 /** How rows are worked on. */
@@ -61,7 +62,16 @@ export const VARIANT_IDS: readonly string[] = [
 /** How the rows of a call can be worked on, the best first. */
 export function rowsVariants(call: RunToPlan, axes: PlanAxes, traits: DeviceTraits): readonly RowsVariant[] {
   const along = alongOf(call, axes);
-  return traits.isCpuLike ? [runs(call, axes, along, traits)] : teams(call, axes, along, traits);
+  if (traits.isCpuLike) return [runs(call, axes, along, traits)];
+  const { kernel } = call.geometry;
+  return teams(call, axes, along, traits).filter((each) => localBytes(kernel, each) <= traits.maxLocalBytes);
+}
+
+/** Bytes of workgroup memory of a kernel: each pass has its own, and where rows are cut in parts a kernel of its own. */
+function localBytes(kernel: Kernel, { kind, groupSize, subgroupSize, parts }: RowsVariant): number {
+  if (kind === 'runs') return 0;
+  const bytes = phaseFolds(kernel).map(({ words }) => teamLocalBytes({ kind, groupSize, subgroupSize }, words));
+  return parts > 1 ? Math.max(0, ...bytes) : bytes.reduce((sum, own) => sum + own, 0);
 }
 
 /** The size of sub-groups that kernels ask for; undefined where there are none to use. */

@@ -75,7 +75,10 @@ function stridesBy(shape: readonly number[], order: readonly number[], gap = 0):
 
 const columns = (shape: readonly number[]): readonly number[] => stridesBy(shape, [1, 0]);
 
-const CASES: readonly (readonly [Kernel, string, Call])[] = [
+/** A call, and for each output the input that it is in the place of. */
+type Case = readonly [Kernel, string, Call, inPlaceOf?: readonly number[]];
+
+const CASES: readonly Case[] = [
   ...(
     [
       [3, 5],
@@ -112,6 +115,13 @@ const CASES: readonly (readonly [Kernel, string, Call])[] = [
       },
     ],
   ]),
+  ...[40, 1000, 70_001].map((length): Case => [
+    normalize,
+    'rows in place',
+    { shape: [2, length], folded: 1, inputs: { weight: { strides: [0, 1] } } },
+    [0],
+  ]),
+  [points, 'flat in place', { shape: [5003] }, [1, 0]],
   [normalize, 'two folded axes', { shape: [6, 5, 37], folded: 2, inputs: { x: { strides: [37, 222, 1] } } }],
   [places, 'two folded axes', { shape: [6, 9, 33], folded: 2, inputs: { x: { strides: [33, 198, 1] } } }],
   [places, 'an empty row', { shape: [5, 0], folded: 1 }],
@@ -156,15 +166,17 @@ function data(dtype: RunLayout['dtype'], length: number, seed: number): StoredEl
 }
 
 describe.each(DEVICES)('as on %s', (_, traits) => {
-  it.each(CASES.map(([kernel, how, call]) => [kernel.name, how, call.shape.join('x'), kernel, call] as const))(
-    '%s by %s, %s',
-    async (_name, _how, _shape, kernel, { inputs = {}, outputs = {}, ...domain }) => {
-      const geometry = checkedRun(kernel, { ...domain, inputs, outputs });
-      const values = geometry.inputs.map(
-        ({ name, dtype, extent }, index) => [name, data(dtype, extent, 7 * index + 1)] as const,
-      );
-      const params = Object.fromEntries(kernel.params.map(({ name }) => [name, Math.fround(1e-3)]));
-      expect(await runOnDevice(client, geometry, { inputs: Object.fromEntries(values), params }, traits)).toEqual([]);
-    },
-  );
+  it.each(
+    CASES.map(
+      ([kernel, how, call, inPlaceOf]) => [kernel.name, how, call.shape.join('x'), kernel, call, inPlaceOf] as const,
+    ),
+  )('%s by %s, %s', async (_name, _how, _shape, kernel, { inputs = {}, outputs = {}, ...domain }, inPlaceOf) => {
+    const geometry = checkedRun(kernel, { ...domain, inputs, outputs });
+    const values = geometry.inputs.map(
+      ({ name, dtype, extent }, index) => [name, data(dtype, extent, 7 * index + 1)] as const,
+    );
+    const params = Object.fromEntries(kernel.params.map(({ name }) => [name, Math.fround(1e-3)]));
+    const given = { inputs: Object.fromEntries(values), params };
+    expect(await runOnDevice(client, geometry, given, traits, inPlaceOf)).toEqual([]);
+  });
 });

@@ -14,7 +14,7 @@ import { type DataKind, specialsOf } from '../../run/data.ts';
 import { drawnPlan } from '../../run/drawn.ts';
 import { GATHER_KERNELS, gatherSizes, LAST_INDEX_KERNELS } from '../../run/gather-kernels.ts';
 import { handKernel, remembered } from '../../run/hand-kernels.ts';
-import { expectedOf, judge, looseness } from '../../run/judge.ts';
+import { expectedOf, judge, note } from '../../run/judge.ts';
 import { makePlan, type PlanRequest } from '../../run/make-plan.ts';
 import { maximalMap, maximalRows } from '../../run/maximal-kernels.ts';
 import { constantKernel, foldKernel, nodeKernel } from '../../run/node-kernels.ts';
@@ -109,7 +109,8 @@ async function checkRepeat(context: CaseContext, params: RunParams): Promise<voi
 const PERIOD = 1021;
 
 /** More elements than one dimension of workgroups holds; the oracle works out one period of them. */
-async function checkLong({ backend, random, tally }: CaseContext, params: RunParams): Promise<void> {
+async function checkLong(context: CaseContext, params: RunParams): Promise<void> {
+  const { backend, random } = context;
   const [length = 0] = params.shape;
   const short = planned(handKernel(params.kernel), { ...params, shape: [PERIOD] }, String(random.uint32()));
   const plan = {
@@ -122,7 +123,7 @@ async function checkLong({ backend, random, tally }: CaseContext, params: RunPar
   };
   const result = await runPlan(backend, plan);
   const expected = expectedOf(short, backend.capabilities.numerics.f32Subnormals);
-  tally.elements += looseness(expected).elements;
+  note(context, expected);
   for (let at = 0; at + PERIOD <= length; at += PERIOD) {
     const period = result.map((stored) => stored.subarray(at, at + PERIOD));
     judge(short, expected, period, `, repeated over [${length}], from ${at} on`);

@@ -1,12 +1,11 @@
 import { defineKernel, type Kernel, kernelFromJson, type NodeOp, type NumberType } from '@concord/backend-core/kernel';
-import type { OutputIntervals } from '@concord/backend-cpu/reference';
 import type { CaseContext, ConformanceCase } from '../../harness/case.ts';
 import { type CaseText, UNTOUCHED } from '../../harness/case-text.ts';
 import { shapeOf } from '../../run/call.ts';
 import { callRun, checkPlan } from '../../run/check-plan.ts';
 import { specialsOf } from '../../run/data.ts';
 import { handKernel, remembered } from '../../run/hand-kernels.ts';
-import { expectedOf, judge, looseness } from '../../run/judge.ts';
+import { expectedOf, judge, note } from '../../run/judge.ts';
 import type { PlanRequest } from '../../run/make-plan.ts';
 import { RunMemory } from '../../run/memory.ts';
 import { parameterKernel } from '../../run/node-kernels.ts';
@@ -40,12 +39,6 @@ async function checkQueued(context: CaseContext, plans: readonly RunPlan[]): Pro
   } finally {
     for (const memory of memories) memory.free();
   }
-}
-
-function note({ tally }: CaseContext, expected: readonly OutputIntervals[]): void {
-  const { elements, loose } = looseness(expected);
-  tally.elements += elements;
-  tally.loose += loose;
 }
 
 const PARAMETER_OPS: readonly (readonly [NumberType, readonly NodeOp[]])[] = [
