@@ -231,7 +231,7 @@ function chunkOf(
   const parts = Math.min(wanted, Math.floor(steps / (team * share)));
   // A loop has some iterations more: those that take one step, and those that end it.
   const iterations = Math.floor(maxLoopIterations(traits) / (passesOf(kernel) + 1)) - 8;
-  const atOnce = unrollOf(kernel) * team;
+  const atOnce = unrollOf(kernel, width) * team;
   if (parts <= 1 && windows === 1 && steps <= Math.min(CHAIN.alone, iterations) * atOnce) {
     return { chunk: Math.max(1, steps), isBounded: true };
   }

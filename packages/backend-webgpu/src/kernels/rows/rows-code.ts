@@ -30,8 +30,8 @@ const UNROLL = { 4: 4, 1: 8 };
 const MAX_UNROLLED_NODES = 24;
 
 /** Steps that the loops of a graph take at once. */
-export function unrollOf({ nodes }: Kernel): number {
-  return nodes.length <= MAX_UNROLLED_NODES ? UNROLL : 1;
+export function unrollOf({ nodes }: Kernel, width: 1 | 4): number {
+  return nodes.length <= MAX_UNROLLED_NODES ? UNROLL[width] : 1;
 }
 
 /** Writes the body of a kernel that computes rows. */
@@ -262,10 +262,10 @@ export class RowsCode {
   #loop(body: (block: WgslBlock, steps: readonly Step[]) => void): void {
     const block = this.#block;
     const { graph, team, width } = this.#spec;
-    const [stride, unroll] = [team.team, UNROLL[width]];
+    const [stride, unroll] = [team.team, unrollOf(graph, width)];
     const at = block.fresh();
     block.add(`var ${at} = begin + mate;`);
-    if (unrollOf(graph) > 1) {
+    if (unroll > 1) {
       const inner = block.inner();
       const steps = Array.from({ length: unroll }, (_, k) =>
         this.#step(inner, inner.define(`${at} + ${k * stride}u`), undefined),
