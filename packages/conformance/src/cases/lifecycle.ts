@@ -4,6 +4,7 @@ import { type CaseContext, CaseFailure, type ConformanceCase, expectThat } from 
 import { expectRejects, expectThrows } from '../harness/expect-error.ts';
 import { callOp, SAMPLE_CALLS, withNullPointers } from '../harness/sample-calls.ts';
 import { behaviour } from '../harness/case-text.ts';
+import { checkWait } from './check-wait.ts';
 
 const aboutLifecycle = (id: string): NonNullable<ConformanceCase['about']> =>
   behaviour(
@@ -143,6 +144,7 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     },
     'unary',
   ),
+  lifecycleCase('a wait ends when the work is done', checkWait, 'gemm'),
   lifecycleCase('an aborted wait rejects with the reason of the signal', async ({ backend }) => {
     const reason = new Error('enough');
     const wait = backend.synchronize({ signal: AbortSignal.abort(reason) });

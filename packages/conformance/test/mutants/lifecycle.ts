@@ -147,6 +147,25 @@ const BUGS: Readonly<Record<string, Wrap>> = {
       unary: (call) => backend.unary({ ...call, input: full(call.input), output: full(call.output) }),
     };
   }),
+  'synchronize does not wait': (backend) => {
+    const queued: (() => void)[] = [];
+    const finish = (): void => queued.splice(0).forEach((work) => work());
+    return inFront(() => ({
+      gemm: (call) => queued.push(() => backend.gemm(call)),
+      synchronize: async (options) => {
+        // An abort and a timeout are as they should be.
+        if (options !== undefined) await backend.synchronize(options);
+      },
+      copyDtoh: async (...args) => {
+        finish();
+        await backend.copyDtoh(...args);
+      },
+      free: (ptr) => {
+        finish();
+        backend.free(ptr);
+      },
+    }))(backend);
+  },
   'a timeout is sticky': (backend) => {
     let sticky = false;
     const timeout = (): BackendError => new BackendError('DEVICE_ERROR', 'synchronize did not finish within 0 ms');

@@ -1,0 +1,70 @@
+import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
+import { type CaseContext, CaseFailure } from '../harness/case.ts';
+
+/** Milliseconds of one product that are enough to tell a wait from none, and the largest product that is tried. */
+const ENOUGH_MS = 10;
+const MAX_SIZE = 2048;
+/** Products behind each other at most, where one of the largest takes less. */
+const MAX_CALLS = 256;
+/** A machine that is busy with something else may stop a read for a moment, but not each time. */
+const TRIES = 3;
+
+interface Times {
+  /** Until `synchronize` resolved. */
+  readonly waited: number;
+  /** Of a read of four bytes of the result behind it. */
+  readonly read: number;
+}
+
+/**
+ * When `synchronize` has resolved, the work is done: reading its result takes no longer than a copy. Where the read
+ * takes more time than the work and its wait did, it is the read that waited.
+ */
+export async function checkWait({ backend }: CaseContext): Promise<void> {
+  const words = MAX_SIZE ** 2;
+  const [a, c] = [backend.alloc(4 * words), backend.alloc(4 * words)];
+  try {
+    backend.fill(a, 0, 4 * words);
+    let [size, calls] = [128, 1];
+    const once = (): Promise<Times> => time(backend, { size, calls, a, c });
+    // The first call of each size builds kernels.
+    for (;;) {
+      await once();
+      const { waited, read } = await once();
+      if (waited + read >= ENOUGH_MS) break;
+      if (size < MAX_SIZE) size *= 2;
+      else if (calls < MAX_CALLS) calls *= 2;
+      else break;
+    }
+    let times: Times = { waited: 0, read: 0 };
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      times = await once();
+      if (times.read <= times.waited) return;
+    }
+    const ms = (value: number): string => `${value.toFixed(1)} ms`;
+    throw new CaseFailure(
+      `synchronize resolved before the work was done: ${calls} products of ${size}x${size} and the wait took ${ms(times.waited)}, ` +
+        `and a read of 4 bytes behind it ${ms(times.read)}`,
+    );
+  } finally {
+    backend.free(a);
+    backend.free(c);
+  }
+}
+
+interface Work {
+  readonly size: number;
+  readonly calls: number;
+  readonly a: DevicePtr;
+  readonly c: DevicePtr;
+}
+
+async function time(backend: ComputeBackend, { size, calls, a, c }: Work): Promise<Times> {
+  const word = new Float32Array(1);
+  const start = performance.now();
+  for (let call = 0; call < calls; call++) backend.gemm({ m: size, n: size, k: size, a, b: a, c });
+  await backend.synchronize();
+  const synced = performance.now();
+  await backend.copyDtoh(word, c);
+  return { waited: synced - start, read: performance.now() - synced };
+}
