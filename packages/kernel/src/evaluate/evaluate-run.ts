@@ -33,15 +33,18 @@ export function evaluateRun({ geometry, inputs, outputs, params }: HostRun): voi
     plans.set(geometry, plan);
   }
   const { program, tiling } = plan;
-  attachAll(program.memories.inputs, geometry.inputs, inputs);
-  attachAll(program.memories.outputs, geometry.outputs, outputs);
-  for (const [index, slot, type] of program.parameters) {
-    (type === 'f32' ? slot.f : type === 'u32' ? slot.u : slot.i)[0] = params[index] as number;
+  try {
+    attachAll(program.memories.inputs, geometry.inputs, inputs);
+    attachAll(program.memories.outputs, geometry.outputs, outputs);
+    for (const [index, slot, type] of program.parameters) {
+      (type === 'f32' ? slot.f : type === 'u32' ? slot.u : slot.i)[0] = params[index] as number;
+    }
+    walkRows(plan, program, tiling);
+  } finally {
+    // Nobody's memory is to be kept alive by a plan, nor by one whose memory was too small or detached.
+    detach(program.memories.inputs);
+    detach(program.memories.outputs);
   }
-  walkRows(plan, program, tiling);
-  // Nobody's memory is to be kept alive by a plan.
-  detach(program.memories.inputs);
-  detach(program.memories.outputs);
 }
 
 function planOf(geometry: CheckedRun): Plan {
