@@ -20,9 +20,9 @@ export type HostRun = Pick<ResolvedRun<ArrayBufferLike>, 'geometry' | 'inputs' |
 const plans = new WeakMap<CheckedRun, Plan>();
 
 /**
- * Computes a kernel over memory of the host: node after node for about a thousand points at a time, each by a loop over typed
- * arrays. What the nodes of float32 give is rounded to float32; folds are float64 inside. No code is generated. An output
- * may be in the place of element inputs.
+ * Computes a kernel over memory of the host: node after node for a tile of points at a time, from about a thousand to all of
+ * them, each by a loop over typed arrays. What the nodes of float32 give is rounded to float32; folds are float64 inside. No
+ * code is generated. An output may be in the place of element inputs.
  *
  * What a geometry needs is worked out once and kept as long as the geometry is.
  */

@@ -16,8 +16,7 @@ describe("the evaluator's plan of a geometry", () => {
     const geometry = checkedRun(kernel, { shape: [256], inputs: {}, outputs: {} });
     const call = (): WeakRef<ArrayBuffer> => {
       const x = new Float32Array(256);
-      const run = () =>
-        evaluateRun({ geometry, inputs: [x as never], outputs: [new Float32Array(elements) as never], params: [] });
+      const run = () => evaluateRun({ geometry, inputs: [x], outputs: [new Float32Array(elements)], params: [] });
       if (elements < 256) expect(run).toThrow(RangeError);
       else run();
       return new WeakRef(x.buffer);
