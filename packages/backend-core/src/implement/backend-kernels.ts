@@ -16,9 +16,9 @@ export type WithOperands<Checked, Names extends string, Buffer> = Checked & {
 };
 
 /**
- * A checked product with k > 0 and alpha != 0; with both 0, and without `a` and `b`, only where the backend's `run` is
- * missing or refuses `beta C`. The inputs of an epilogue are operands too, under the names that
- * `operands` gives them, such as `epilogue.bias`.
+ * A checked product with k > 0 and alpha != 0; with both 0 only where the backend's `run` is missing or does not take
+ * `beta C`. `a` and `b` are not read then: they are there where the call's own k is above 0. The inputs of an epilogue are
+ * operands too, under the names that `operands` gives them, such as `epilogue.bias`.
  */
 export type ResolvedGemm<Buffer> = WithOperands<CheckedGemm, 'a' | 'b' | 'c', Buffer>;
 /** A checked `conv2dForward`; an epilogue's inputs as {@link ResolvedGemm}'s. */

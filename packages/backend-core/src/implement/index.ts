@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export { BYTES_OF, DTYPES } from '../contract/capabilities.ts';
-export { annotate, toBackendError } from '../errors/backend-error.ts';
+export { annotate } from '../errors/backend-error.ts';
 export type { CheckedRun, ResolvedRun, RunLayout } from '../kernel/checked-run.ts';
 export type { CheckedAttention, HeadStrides } from '../ops/attention.ts';
 export type { CheckedBinary } from '../ops/binary.ts';
@@ -40,5 +40,5 @@ export type {
 } from './backend-kernels.ts';
 export { BaseBackend } from './base-backend.ts';
 export { BackendLifecycle, type InitResult } from './lifecycle.ts';
-export { type BaseBackendOptions, MemoryMethods } from './memory-methods.ts';
+export type { BaseBackendOptions, MemoryMethods } from './memory-methods.ts';
 export type { Operand } from './operand.ts';

@@ -1,5 +1,6 @@
 import type { LostInfo, WaitOptions } from '../contract/backend.ts';
 import type { Capabilities, DeviceInfo, Limits, Numerics } from '../contract/capabilities.ts';
+import { deepFreeze } from '../contract/deep-freeze.ts';
 import { checkWaitOptions } from '../contract/memory.validate.ts';
 import { annotate, BackendError, toBackendError } from '../errors/backend-error.ts';
 
@@ -265,11 +266,4 @@ async function withinDisposeTimeout(work: Promise<void>): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-function deepFreeze<T extends object>(value: T): T {
-  for (const child of Object.values(value)) {
-    if (typeof child === 'object' && child !== null) deepFreeze(child as object);
-  }
-  return Object.freeze(value);
 }

@@ -1,3 +1,4 @@
+import { isDeeplyFrozen } from '../contract/deep-freeze.ts';
 import type { Kernel } from './graph.ts';
 import { kernelFromJson } from './kernel-json.ts';
 import { knownKernel, noteKernel } from './known-kernels.ts';
@@ -12,7 +13,7 @@ export function checkKernel(value: unknown): Kernel {
   const found = typeof value === 'object' && value !== null ? knownKernel(value) : undefined;
   if (found !== undefined) return found;
   const checked = kernelFromJson(value);
-  // Another copy's is deeply frozen too; of anything else only nobody's later change may be trusted.
-  if (Object.isFrozen(value) && Object.isFrozen((value as Kernel).nodes)) noteKernel(value as object, checked);
+  // What can still change is checked each time. Another copy's kernels are frozen too.
+  if (isDeeplyFrozen(value as object)) noteKernel(value as object, checked);
   return checked;
 }

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expectInvalid } from '../../test/expect-error.ts';
 import { checkRun } from './check-run.ts';
-import { areDistinct, defineKernel, type RunDomain } from './index.ts';
+import { areDistinct } from './check-run.ts';
+import { defineKernel, type RunDomain } from './index.ts';
 
 const negate = defineKernel('negate', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.neg(x) }));
 const sums = defineKernel('sums', { inputs: { x: 'f32', w: { type: 'f32', level: 'row' } } }, ({ x, w }, k) => ({

@@ -1,4 +1,5 @@
 import { describe } from '../contract/checks.ts';
+import { deepFreeze } from '../contract/deep-freeze.ts';
 import type { Kernel, KernelInput, KernelNode, KernelOutput, KernelParameter } from './graph.ts';
 import { type GraphBuilder, nodeText } from './graph-builder.ts';
 import { noteKernel } from './known-kernels.ts';
@@ -98,11 +99,4 @@ function checkUsed(graph: GraphBuilder, nodes: readonly KernelNode[], declared: 
   for (const { name } of declared) {
     if (!used.has(name)) throw graph.invalid(`${name} is declared but no output depends on it`);
   }
-}
-
-function deepFreeze<T extends object>(value: T): T {
-  for (const part of Object.values(value)) {
-    if (typeof part === 'object' && part !== null && !Object.isFrozen(part)) deepFreeze(part);
-  }
-  return Object.freeze(value);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expectInvalid } from '../../test/expect-error.ts';
+import { deepFreeze } from '../contract/deep-freeze.ts';
 import { checkKernel, defineKernel, kernelFromJson } from './index.ts';
 
 const everything = defineKernel(
@@ -121,6 +122,11 @@ describe('checkKernel', () => {
     expect(checkKernel(data)).not.toBe(checkKernel(data));
     Object.freeze(data.nodes);
     Object.freeze(data);
-    expect(checkKernel(data)).toBe(checkKernel(data));
+    const before = checkKernel(data).key;
+    const constant = data.nodes.find((node) => node['kind'] === 'constant' && node['bits'] === 7) as { bits: number };
+    constant.bits = 8;
+    expect(checkKernel(data).key).not.toBe(before);
+    const frozen = deepFreeze(JSON.parse(JSON.stringify(everything)) as object);
+    expect(checkKernel(frozen)).toBe(checkKernel(frozen));
   });
 });

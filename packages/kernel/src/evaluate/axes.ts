@@ -34,7 +34,7 @@ function joined(axes: readonly Axis[]): readonly Axis[] {
   return result;
 }
 
-/** Walks all but one axis: gives each operand's offset for each combination of their indices. */
+/** Walks some axes of a domain: gives each operand's offset for each combination of their indices. */
 export class Walk {
   readonly count: number;
   readonly #axes: readonly Axis[];

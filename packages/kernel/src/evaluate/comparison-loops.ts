@@ -84,20 +84,10 @@ export const I32_COMPARISONS: Comparisons = {
   },
 };
 
-/** Comparisons of u32. */
+/** Comparisons of u32; equal bits are equal numbers. */
 export const U32_COMPARISONS: Comparisons = {
-  eq: (n, to, first, second) => {
-    const z = ints(to);
-    const x = words(first);
-    const y = words(second);
-    for (let i = 0; i < n; i++) z[i] = x[i]! === y[i]! ? 1 : 0;
-  },
-  ne: (n, to, first, second) => {
-    const z = ints(to);
-    const x = words(first);
-    const y = words(second);
-    for (let i = 0; i < n; i++) z[i] = x[i]! !== y[i]! ? 1 : 0;
-  },
+  eq: I32_COMPARISONS.eq,
+  ne: I32_COMPARISONS.ne,
   lt: (n, to, first, second) => {
     const z = ints(to);
     const x = words(first);

@@ -20,9 +20,9 @@ export type HostRun = Pick<ResolvedRun<ArrayBufferLike>, 'geometry' | 'inputs' |
 const plans = new WeakMap<CheckedRun, Plan>();
 
 /**
- * Computes a kernel over memory of the host: node after node for about a thousand points at a time, each by a loop over typed
- * arrays. What the nodes of float32 give is rounded to float32; folds are float64 inside. No code is generated. An output
- * may be in the place of element inputs.
+ * Computes a kernel over memory of the host: node after node for a tile of points at a time, from about a thousand to all of
+ * them, each by a loop over typed arrays. What the nodes of float32 give is rounded to float32; folds are float64 inside. No
+ * code is generated. An output may be in the place of element inputs.
  *
  * What a geometry needs is worked out once and kept as long as the geometry is.
  */
@@ -33,15 +33,18 @@ export function evaluateRun({ geometry, inputs, outputs, params }: HostRun): voi
     plans.set(geometry, plan);
   }
   const { program, tiling } = plan;
-  attachAll(program.memories.inputs, geometry.inputs, inputs);
-  attachAll(program.memories.outputs, geometry.outputs, outputs);
-  for (const [index, slot, type] of program.parameters) {
-    (type === 'f32' ? slot.f : type === 'u32' ? slot.u : slot.i)[0] = params[index] as number;
+  try {
+    attachAll(program.memories.inputs, geometry.inputs, inputs);
+    attachAll(program.memories.outputs, geometry.outputs, outputs);
+    for (const [index, slot, type] of program.parameters) {
+      (type === 'f32' ? slot.f : type === 'u32' ? slot.u : slot.i)[0] = params[index] as number;
+    }
+    walkRows(plan, program, tiling);
+  } finally {
+    // Nobody's memory is to be kept alive by a plan, nor by one whose memory was too small or detached.
+    detach(program.memories.inputs);
+    detach(program.memories.outputs);
   }
-  walkRows(plan, program, tiling);
-  // Nobody's memory is to be kept alive by a plan.
-  detach(program.memories.inputs);
-  detach(program.memories.outputs);
 }
 
 function planOf(geometry: CheckedRun): Plan {

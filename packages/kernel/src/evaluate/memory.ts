@@ -5,13 +5,6 @@ import type { Slot } from './slot.ts';
 /** Elements in memory, by their bits; i8 and u8 as numbers. */
 export type Elements = Int32Array | Uint16Array | Int8Array | Uint8Array;
 
-/** A plane of values: `rows` by `elements`, with strides. */
-export interface Plane {
-  readonly at: number;
-  readonly rowStride: number;
-  readonly elementStride: number;
-}
-
 let halves: Int32Array | undefined;
 
 /** The bits of the float32 for each binary16. */

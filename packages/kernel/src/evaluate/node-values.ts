@@ -10,7 +10,8 @@ import {
 import { maxWithZero } from './float-loops.ts';
 import type { Loop } from './loop.ts';
 import { isView, loopOf } from './node-loops.ts';
-import { COUNTS, keyOf, memoryOf, NOWHERE, stagesOf } from './plan-facts.ts';
+import { phasesOf } from '../schedule/phases.ts';
+import { COUNTS, keyOf, memoryOf, NOWHERE } from './plan-facts.ts';
 import { attach, BLOCK, emptySlot, register, type Slot } from './slot.ts';
 import {
   gatherStep,
@@ -53,7 +54,7 @@ export class NodeValues {
     this.#geometry = geometry;
     this.#tiling = tiling;
     this.#nodes = geometry.kernel.nodes;
-    this.stages = stagesOf(this.#nodes);
+    this.stages = phasesOf(geometry.kernel).depths;
     this.places = tiling.views.map((_, view) => ({
       start: 0,
       rowStride: tiling.rowAxis.strides[view] as number,

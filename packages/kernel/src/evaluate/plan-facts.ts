@@ -1,4 +1,4 @@
-import { type KernelNode, type Level, operandsOf, type RunLayout } from '@concord/backend-core/kernel';
+import type { KernelNode, Level, RunLayout } from '@concord/backend-core/kernel';
 import type { Elements } from './memory.ts';
 import { emptySlot } from './slot.ts';
 import type { Memory, Place } from './steps.ts';
@@ -33,14 +33,4 @@ export function isStep(node: KernelNode): boolean {
 /** Names the values of a node at a level. */
 export function keyOf(index: number, level: Level): string {
   return `${index} ${level}`;
-}
-
-/** Behind how many folds, one needing the other, each node comes. */
-export function stagesOf(nodes: readonly KernelNode[]): readonly number[] {
-  const stages: number[] = [];
-  for (const node of nodes) {
-    const stage = Math.max(0, ...operandsOf(node).map((operand) => stages[operand] as number));
-    stages.push(node.kind === 'fold' ? stage + 1 : stage);
-  }
-  return stages;
 }

@@ -75,7 +75,7 @@ function sides(length: number, hasRows: boolean, isTurned: boolean): readonly [n
   return rows * length <= 2 * LONGEST_KEPT ? [rows, length] : [256, 4];
 }
 
-/** The axis along which the output is dense, or the last. */
+/** The last axis along which any view goes by ones; where there is none, the last. */
 function elementRank({ strides }: Axis, place: number): number {
   return (strides.some((stride) => stride === 1) ? 1000 : 0) + place;
 }

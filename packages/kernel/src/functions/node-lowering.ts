@@ -6,7 +6,6 @@ import type {
   InputNode,
   Kernel,
   KernelNode,
-  Level,
   NodeOp,
   ParameterNode,
   ValueType,
@@ -180,24 +179,6 @@ export class NodeLowering<V> {
     }
     return false;
   }
-}
-
-/** The nodes of a level, but for folds, whose values some nodes need at the same point, themselves among them. */
-export function nodesAtLevel(
-  { nodes }: Pick<Kernel, 'nodes'>,
-  roots: readonly number[],
-  level: Level,
-): readonly number[] {
-  const seen = new Set<number>();
-  const stack = [...roots];
-  while (stack.length > 0) {
-    const index = stack.pop() as number;
-    if (seen.has(index)) continue;
-    seen.add(index);
-    const node = nodes[index] as KernelNode;
-    if (node.kind !== 'fold') stack.push(...operandsOf(node));
-  }
-  return [...seen].filter((index) => nodes[index]?.level === level).sort((x, y) => x - y);
 }
 
 function isComputed(node: KernelNode): boolean {

@@ -1,7 +1,7 @@
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
 import { BITS, Terms } from './terms.ts';
 
-/** Where either is NaN that one's bits, else the result's. */
+/** Where either is NaN the canonical one, else the result. */
 function nanOfEither<V>(k: Terms<V>, x: V, y: V, result: V): V {
   const hasNan = k.either(k.isNan(k.bits(x)), k.isNan(k.bits(y)));
   return k.float(k.choose(hasNan, k.u(BITS.nan), k.bits(result)));

@@ -1,5 +1,3 @@
-import type { DType } from '@concord/backend-core';
-import type { NumberType } from '@concord/backend-core/kernel';
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
 import { BITS, Terms } from './terms.ts';
 
@@ -73,40 +71,4 @@ function nanBits<V>(k: Terms<V>, magnitude: V, bits: number, infinity: number, q
   const kept = a.shiftRight('u32', k.and(magnitude, BITS.fraction), k.u(bits));
   const payload = k.choose(a.equal('u32', kept, k.u(0)), k.u(quiet), kept);
   return k.or(payload, k.u(infinity));
-}
-
-/** An element in memory, its bits in the lower ones of a u32 (those above are not looked at), as a value of a kernel. */
-export function fromStorage<V>(a: Arithmetic<V>, type: NumberType, dtype: DType, bits: V): V {
-  const k = new Terms(a);
-  switch (dtype) {
-    case 'f16':
-      return fromF16(a, bits);
-    case 'bf16':
-      return fromBf16(a, bits);
-    case 'u8':
-      return k.and(bits, 0xff);
-    case 'i8':
-      return a.shiftRight('i32', a.bitcast('u32', 'i32', a.shiftLeft('u32', bits, k.u(24))), k.u(24));
-    default:
-      return type === 'u32' ? bits : a.bitcast('u32', type, bits);
-  }
-}
-
-/** A value of a kernel as it lies in memory: its bits, in the lower ones of a u32, the others 0. i8 and u8 saturate. */
-export function toStorage<V>(a: Arithmetic<V>, type: NumberType, dtype: DType, value: V): V {
-  const k = new Terms(a);
-  switch (dtype) {
-    case 'f16':
-      return toF16(a, value);
-    case 'bf16':
-      return toBf16(a, value);
-    case 'u8':
-      return a.min('u32', value, k.u(0xff));
-    case 'i8': {
-      const limited = a.max('i32', a.min('i32', value, k.i(127)), k.i(-128));
-      return k.and(a.bitcast('i32', 'u32', limited), 0xff);
-    }
-    default:
-      return type === 'u32' ? value : a.bitcast(type, 'u32', value);
-  }
 }

@@ -82,7 +82,7 @@ function divByZero(a: Interval, b: Interval, nan: boolean): Interval {
 }
 
 /** Whether it is a zero that was read, so that its sign is known. */
-export function isSignedZero({ lo, hi, copy }: Interval): boolean {
+function isSignedZero({ lo, hi, copy }: Interval): boolean {
   return lo === 0 && hi === 0 && copy !== undefined;
 }
 

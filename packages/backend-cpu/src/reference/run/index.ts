@@ -1,4 +1,3 @@
-export { elementOffsets } from './element-offsets.ts';
 export { compareStored, type StoredMismatch } from './compare-stored.ts';
 export { type Interval, NOT_A_NUMBER } from './interval.ts';
 export { NAN, type OutputIntervals } from './output-intervals.ts';
