@@ -226,7 +226,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
 
   #refuse(call: KernelCall): string | undefined {
     const { traits } = this.#client;
-    // Only operands that need more than one binding, runs and conv2d's extremes are ever refused.
+    // Beside these, only what needs more than one binding for an operand is ever refused.
     if (isPlain(call) && fitBindings(call.call, traits)) return undefined;
     if (this.#accepted.has(call.call)) return undefined;
     try {
@@ -279,13 +279,12 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   }
 }
 
-/** Whether one binding covers each operand, wherever in its buffer it lies. */
 /** Whether a call can only be refused for its operands' sizes. */
-function isPlain(call: KernelCall): call is Exclude<KernelCall, { kernel: 'run' | 'conv2dForward' }> {
-  if (call.kernel === 'gemm') return call.call.epilogue === undefined;
-  return call.kernel !== 'conv2dForward' && call.kernel !== 'run';
+function isPlain(call: KernelCall): call is Extract<KernelCall, { kernel: 'gemm' | 'topK' }> {
+  return call.kernel === 'topK' || (call.kernel === 'gemm' && call.call.epilogue === undefined);
 }
 
+/** Whether one binding covers each operand, wherever in its buffer it lies. */
 function fitBindings({ operands }: CheckedCall, { maxBindingBytes, storageAlignment }: DeviceTraits): boolean {
   const limit = maxBindingBytes - bindingSlack(storageAlignment);
   return operands.every(({ elements, dtype }) => elements * BYTES_OF[dtype] <= limit);

@@ -1,10 +1,11 @@
-import { upload } from '@concord/backend-core';
+import { type DevicePtr, upload } from '@concord/backend-core';
+import { defineKernel } from '@concord/backend-core/kernel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebGpuClient } from '../src/client/webgpu-client.ts';
 import { WebGpuBackend } from '../src/index.ts';
 import { VARIANT_IDS as MAPS } from '../src/kernels/map/plan-map.ts';
 import { VARIANT_IDS as ROWS } from '../src/kernels/rows/plan-rows.ts';
-import { double, sums } from './support/run-kernels.ts';
+import { double, places, softmax, sums } from './support/run-kernels.ts';
 
 // Which variant runs depends on the device and on the shape. Here each runs on the device at hand, as if it was a GPU.
 
@@ -98,5 +99,82 @@ describe.each(ROWS)('%s', (id) => {
       return sum;
     });
     expect(got).toEqual(wanted);
+  });
+});
+
+/** Rows weighted by a table. */
+const byPlace = defineKernel(
+  'byPlace',
+  { inputs: { x: 'f32', t: { type: 'f32', access: 'gather', rank: 1 } } },
+  ({ x, t }, k) => ({ y: k.fold('sum', k.mul(x, k.gather(t, [k.index(-1)], 2))) }),
+);
+
+/** What a call leaves in float32 outputs of some sizes. */
+async function outputsOf(
+  sizes: Readonly<Record<string, number>>,
+  call: (outputs: Record<string, DevicePtr>) => void,
+): Promise<number[][]> {
+  const outputs = Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, backend.alloc(4 * size)]));
+  call(outputs);
+  return Promise.all(
+    Object.entries(sizes).map(async ([name, size]) => {
+      const got = new Float32Array(size);
+      await backend.copyDtoh(got, outputs[name] as DevicePtr);
+      backend.free(outputs[name] as DevicePtr);
+      return [...got];
+    }),
+  );
+}
+
+describe.each(ROWS)('%s of more than sums', (id) => {
+  const [rows, columns] = id.startsWith('stages') ? [4, 40_000] : [8, 520];
+  const isAcross = id.endsWith('columns') || id.startsWith('columns');
+  const strides = isAcross ? ([1, rows] as const) : ([columns, 1] as const);
+  const data = values(rows * columns);
+  const row = (number: number): number[] =>
+    Array.from({ length: columns }, (_, column) => at(strides, number, column, data));
+  const all = Array.from({ length: rows }, (_, number) => row(number));
+
+  it.each([['f32'], ['f16']] as const)('of %s', async (dtype) => {
+    backend.native.tuning.force([id]);
+    const before = runsOf(id);
+    const x = upload(backend, [...data], { dtype });
+    const weights = values(columns);
+    const t = upload(backend, weights);
+    const domain = { shape: [rows, columns], folded: 1 };
+    const view = { ptr: x, strides, dtype };
+    const [weighted] = await outputsOf({ y: rows }, ({ y }) =>
+      backend.run(byPlace, {
+        ...domain,
+        inputs: { x: view, t: { ptr: t, shape: [columns] } },
+        outputs: { y: y as DevicePtr },
+      }),
+    );
+    expect(weighted).toEqual(
+      all.map((own) => own.reduce((sum, v, column) => sum + v * (weights[column] as number), 0)),
+    );
+    const most = backend.alloc(4 * rows);
+    const [means] = await outputsOf({ mean: rows }, ({ mean }) =>
+      backend.run(places, { ...domain, inputs: { x: view }, outputs: { most, mean: mean as DevicePtr } }),
+    );
+    const found = new Uint32Array(rows);
+    await backend.copyDtoh(found, most);
+    expect([...found]).toEqual(all.map((own) => own.indexOf(Math.max(...own))));
+    for (const [number, mean] of (means as number[]).entries()) {
+      expect(mean).toBeCloseTo((all[number] as number[]).reduce((sum, v) => sum + v, 0) / columns, 5);
+    }
+    const [y] = await outputsOf({ y: rows * columns }, ({ y: out }) =>
+      backend.run(softmax, { ...domain, inputs: { x: view }, outputs: { y: out as DevicePtr } }),
+    );
+    for (const [number, own] of all.entries()) {
+      const exps = own.map((v) => Math.exp(v - 4));
+      const sum = exps.reduce((total, v) => total + v, 0);
+      const worst = Math.max(
+        ...exps.map((v, c) => Math.abs((((y as number[])[number * columns + c] as number) * sum) / v - 1)),
+      );
+      expect(worst).toBeLessThan(1e-5);
+    }
+    expect(runsOf(id)).toBeGreaterThan(before);
+    for (const ptr of [x, t, most]) backend.free(ptr);
   });
 });

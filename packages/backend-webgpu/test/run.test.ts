@@ -1,10 +1,9 @@
-import { defineKernel, type Kernel, type ResolvedRun } from '@concord/backend-core/kernel';
-import { checkedRun } from '@concord/backend-core/kernel';
+import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebGpuClient } from '../src/client/webgpu-client.ts';
-import { planRun } from '../src/kernels/run/plan-run.ts';
-import type { DeviceTraits, StorageBuffer } from '../src/kernels/recorder.ts';
-import { download, pretending, upload } from './support/device-values.ts';
+import type { DeviceTraits } from '../src/kernels/recorder.ts';
+import { integers } from './support/device-values.ts';
+import { runOnDevice } from './support/run-on-device.ts';
 
 let client: WebGpuClient;
 beforeAll(async () => {
@@ -19,36 +18,18 @@ function noise(length: number, seed = 1): Float32Array {
 }
 
 /** Runs a kernel on packed float32 inputs. */
-async function run(
+function run(
   kernel: Kernel,
   shape: readonly number[],
   folded: number,
-  inputs: readonly Float32Array[],
+  data: readonly Float32Array[],
   strides: readonly (readonly number[] | undefined)[] = [],
   traits: Partial<DeviceTraits> = {},
   params: readonly number[] = [],
 ): Promise<number[][]> {
-  const geometry = checkedRun(kernel, {
-    shape,
-    ...(folded > 0 ? { folded } : {}),
-    inputs: Object.fromEntries(
-      kernel.inputs.map(({ name }, i) => [name, strides[i] === undefined ? {} : { strides: strides[i] as number[] }]),
-    ),
-    outputs: {},
-  });
-  const spans = inputs.map((data) => upload(client, data));
-  const outputs = geometry.outputs.map(({ extent }) => upload(client, new Float32Array(Math.max(1, extent))));
-  const call: ResolvedRun<StorageBuffer> = {
-    geometry,
-    inputs: spans,
-    outputs,
-    params,
-    inPlace: geometry.outputs.map(() => false),
-  };
-  client.record('run', (recorder) => planRun(call, pretending(recorder, traits)));
-  const results = await Promise.all(outputs.map((span) => download(client, span)));
-  for (const { buffer } of [...spans, ...outputs]) client.deallocate(buffer.id);
-  return results;
+  const views = kernel.inputs.map(({ name }, i) => [name, strides[i] === undefined ? {} : { strides: strides[i] }]);
+  const domain = { shape, ...(folded > 0 ? { folded } : {}), inputs: Object.fromEntries(views) };
+  return runOnDevice(client, kernel, { ...domain, data, params, traits });
 }
 
 function expectClose(got: readonly number[], wanted: readonly number[], tolerance = 1e-5): void {
@@ -155,13 +136,12 @@ describe.each([
     [1, 1 << 20],
     [300, 2048],
   ])('sum of %d rows of %d', async (rows, columns) => {
-    const x = noise(rows * columns);
+    const x = Float32Array.from(integers(rows * columns, 1));
     const [y] = await run(sumKernel, [rows, columns], 1, [x], [], traits);
     const wanted = Array.from({ length: rows }, (__, r) =>
       x.subarray(r * columns, (r + 1) * columns).reduce((sum, v) => sum + v, 0),
     );
-    for (const [r, value] of wanted.entries())
-      expect(Math.abs((y?.[r] as number) - value)).toBeLessThan(columns * 2e-5);
+    expect(y).toEqual(wanted);
   });
 
   it.each([
@@ -170,11 +150,11 @@ describe.each([
     [40000, 20],
     [50, 7],
   ])('sum down %d of %d columns', async (rows, columns) => {
-    const x = noise(rows * columns);
+    const x = Float32Array.from(integers(rows * columns, 1));
     const [y] = await run(sumKernel, [columns, rows], 1, [x], [[1, columns]], traits);
     const wanted = Array.from({ length: columns }, () => 0);
     for (let i = 0; i < x.length; i++) wanted[i % columns] = (wanted[i % columns] as number) + (x[i] as number);
-    for (const [r, value] of wanted.entries()) expect(Math.abs((y?.[r] as number) - value)).toBeLessThan(rows * 2e-5);
+    expect(y).toEqual(wanted);
   });
 
   it.each([

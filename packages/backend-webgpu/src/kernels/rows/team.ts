@@ -86,7 +86,10 @@ export class TeamCode {
     return team <= subgroup ? first : this.#meet(block, first, joins, team / subgroup);
   }
 
-  /** Neighbours exchange what they have, twice as far each time: all end with the same. */
+  /**
+   * Neighbours exchange what they have, twice as far each time: all end with the same. Sub-groups are taken to be runs of
+   * local indices, which WGSL does not promise: docs/decisions/0012-kernels.md.
+   */
   #shuffle(block: WgslBlock, states: readonly State[], joins: readonly Join[], lanes: number): readonly State[] {
     const math = new WgslArithmetic(block);
     let now = states;

@@ -1,11 +1,15 @@
 import { accessOf, type Access } from '@concord/kernel';
-import { bindable, slice, toScratch } from '../operands.ts';
-import type { Recorder, Span } from '../recorder.ts';
+import { bindable, slice } from '../operands.ts';
+import type { DeviceTraits, Span } from '../recorder.ts';
 import { type BindingSpec, DTYPE_BYTES, elementFor, type OperandSpec } from './operand-spec.ts';
 import { type Piece, type PieceOperand, reachOf } from './piece.ts';
+import type { PlanScratch } from './plan-scratch.ts';
 
 /** Storage bindings that every device has. */
 const MAX_BINDINGS = 8;
+
+/** Elements that addresses of 32 bits reach. */
+const MOST_ADDRESSES = 2 ** 32;
 
 /** The operands of a piece as they are bound. */
 export interface BoundPiece {
@@ -37,6 +41,8 @@ interface Placed {
 interface Group {
   readonly members: readonly Placed[];
   readonly isWritten: boolean;
+  /** What has to be copied for it; its member is placed in the copy. */
+  readonly copied?: Span;
 }
 
 /**
@@ -49,28 +55,30 @@ export function bindPiece(
   piece: Piece,
   memory: readonly (Span | undefined)[],
   layout: VectorLayout,
-  recorder: Recorder,
+  traits: DeviceTraits,
+  scratch: PlanScratch,
 ): BoundPiece | undefined {
   const placed = piece.operands.map((operand, index): Placed => {
     const bytes = DTYPE_BYTES[operand.layout.dtype];
     const { first, extent } = reachOf(piece, operand);
     const whole = memory[index];
-    const span = whole === undefined ? recorder.scratch(16) : slice(whole, first * bytes, extent * bytes);
+    const span = whole === undefined ? scratch.nothing : slice(whole, first * bytes, extent * bytes);
     return { index, operand, span };
   });
-  const groups = groupsOf(placed, recorder);
+  const groups = groupsOf(placed, traits);
   if (groups === undefined) return undefined;
 
   const bindings: BindingSpec[] = [];
-  const spans: Span[] = [];
+  const spans: (() => Span)[] = [];
   const operands: OperandSpec[] = [];
   const offsets: number[] = [];
   let free = MAX_BINDINGS - groups.length - (piece.geometry.kernel.hasRows ? 1 : 0);
-  for (const { members, isWritten } of groups) {
-    const { span, byteOffset } = bindable(hullOf(members), recorder.traits.storageAlignment);
-    const windows = windowsOf(span, recorder.traits);
+  for (const { members, isWritten, copied } of groups) {
+    const { span, byteOffset } = bindable(hullOf(members), traits.storageAlignment);
+    const windows = windowsOf(span, traits);
     const isFar = windows.length > 1;
     if (isFar && !isFarGather(members)) return undefined;
+    if (members.some(({ operand }) => operand.layout.extent > MOST_ADDRESSES && isFar)) return undefined;
     free -= windows.length - 1;
     if (free < 0) return undefined;
     const start = members.reduce((least, member) => Math.min(least, member.span.byteOffset), Infinity) - byteOffset;
@@ -89,7 +97,7 @@ export function bindPiece(
       const access = accesses[at] === 'vector' && !agree ? 'dense' : (accesses[at] as Access);
       const { turned } = layout;
       const axis = turned?.inputs.has(index) === true ? { axis: turned.axis } : {};
-      const far = isFar ? { far: { count: windows.length, words: windowBytes(recorder.traits) / 4 } } : {};
+      const far = isFar ? { far: { count: windows.length, words: windowBytes(traits) / 4 } } : {};
       operands[index] = { type, dtype, level, access, binding: bindings.length, ...axis, ...far };
     }
     const own = members.map(({ index, operand }) =>
@@ -98,10 +106,16 @@ export function bindPiece(
     const element = own.includes('atomic') ? 'atomic' : (own[0] as BindingSpec['element']);
     for (const window of windows) {
       bindings.push({ element, isWritten });
-      spans.push(window);
+      spans.push(() => (copied === undefined ? window : inCopyOf(copied, window, scratch)));
     }
   }
-  return { bindings, spans, operands, offsets };
+  // Nothing is copied for a piece that does not fit.
+  return { bindings, spans: spans.map((span) => span()), operands, offsets };
+}
+
+function inCopyOf(source: Span, { byteOffset, byteLength }: Span, scratch: PlanScratch): Span {
+  const copy = scratch.copyOf(source);
+  return { buffer: copy.buffer, byteOffset: copy.byteOffset - (source.byteOffset % 4) + byteOffset, byteLength };
 }
 
 /** Only what is read at any place may take several bindings: a piece of the others can be made smaller. */
@@ -109,12 +123,12 @@ function isFarGather(members: readonly Placed[]): boolean {
   return members.length === 1 && members[0]?.operand.layout.access === 'gather' && !members[0].operand.isOutput;
 }
 
-function windowBytes({ maxBindingBytes, storageAlignment }: Recorder['traits']): number {
+function windowBytes({ maxBindingBytes, storageAlignment }: DeviceTraits): number {
   return Math.floor(maxBindingBytes / storageAlignment) * storageAlignment;
 }
 
 /** The memory in as many pieces as it takes for each to fit a binding. */
-function windowsOf(span: Span, traits: Recorder['traits']): readonly Span[] {
+function windowsOf(span: Span, traits: DeviceTraits): readonly Span[] {
   if (span.byteLength <= traits.maxBindingBytes) return [span];
   const most = windowBytes(traits);
   return Array.from({ length: Math.ceil(span.byteLength / most) }, (_, k) => ({
@@ -140,8 +154,8 @@ function accessIn(
   return accessOf({ strides: operand.strides, axis: own, width, offset });
 }
 
-function groupsOf(placed: readonly Placed[], recorder: Recorder): readonly Group[] | undefined {
-  const { maxBindingBytes, storageAlignment } = recorder.traits;
+function groupsOf(placed: readonly Placed[], traits: DeviceTraits): readonly Group[] | undefined {
+  const { maxBindingBytes, storageAlignment } = traits;
   const groups: Group[] = [];
   const outputs = placed.filter(({ operand }) => operand.isOutput);
   const buffers = new Set(outputs.map(({ span }) => span.buffer));
@@ -165,7 +179,8 @@ function groupsOf(placed: readonly Placed[], recorder: Recorder): readonly Group
       if (member.operand.isOutput || own.some(({ span }) => isSame(span, member.span))) continue;
       const isFar = bindable(member.span, storageAlignment).span.byteLength > maxBindingBytes;
       if (isFar && !isFarGather([member])) return undefined;
-      groups.push({ members: [{ ...member, span: toScratch(member.span, recorder) }], isWritten: false });
+      const inCopy = { ...member.span, byteOffset: member.span.byteOffset % 4 };
+      groups.push({ members: [{ ...member, span: inCopy }], isWritten: false, copied: member.span });
     }
   }
   return groups;

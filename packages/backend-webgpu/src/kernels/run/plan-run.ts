@@ -7,6 +7,7 @@ import { launchRows } from '../rows/plan-rows.ts';
 import { bindPiece, type VectorLayout } from './bind.ts';
 import { bindWindows, cutRows, tooLarge } from './cut.ts';
 import { narrowed, type Piece, wholePiece } from './piece.ts';
+import { PlanScratch } from './plan-scratch.ts';
 
 /** Points of a piece are numbered in 32 bits. */
 const MAX_POINTS = 2 ** 32 - 2 ** 16;
@@ -25,11 +26,12 @@ export function planRun(call: ResolvedRun<StorageBuffer>, recorder: Recorder): v
   if (!geometry.kernel.hasRows && geometry.shape.includes(0)) return;
   const memory: readonly (Span | undefined)[] = [...call.inputs, ...call.outputs];
   const pieces = splitTail(wholePiece(geometry, runAxes(geometry)));
+  const scratch = new PlanScratch(recorder);
   let launched = 0;
   for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
     const vectors = vectorLayout(piece, recorder.traits);
     const windows = bindWindows(piece, vectors, (window) =>
-      pointsOf(window) > MAX_POINTS ? undefined : bindPiece(window, memory, vectors, recorder),
+      pointsOf(window) > MAX_POINTS ? undefined : bindPiece(window, memory, vectors, recorder.traits, scratch),
     );
     const launch = geometry.kernel.hasRows ? launchRows : launchMap;
     if (windows === undefined || !launch(windows, vectors, params, recorder)) {
