@@ -4,6 +4,7 @@ import { coordinatesOf } from '../run/decode.ts';
 import { names } from '../run/form.ts';
 import type { KernelCode } from '../run/kernel-code.ts';
 import type { ElementScope, RowScope } from '../run/scopes.ts';
+import { foldWays, setsOf } from './fold-ways.ts';
 import type { States } from './states.ts';
 
 /** Elements of a row that are visited at once. */
@@ -66,26 +67,18 @@ export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, wid
   /** Carries the states of all ways, then those of single elements. */
   const foldLine = (line: readonly Value[], given: readonly Value[], visitor: Visitor): readonly Value[] => {
     const count = visitor.identity(width).length;
-    const vectors = given.slice(0, ways * count);
     const at = (place: Value, components: Width): Place => ({ coordinates: [...line, place], width: components });
-    const many = k.forLoop({ from: start, to: whole, step: width * ways }, vectors, (place, carried) =>
-      Array.from({ length: ways }, (_, way) => {
-        const here = way === 0 ? place : k.add(place, way * width);
-        return visitor.take(carried.slice(way * count, (way + 1) * count), at(here, width));
-      }).flat(),
+    const vectors = foldWays(
+      k,
+      { from: start, whole, to: tail, step: width, ways },
+      given.slice(0, ways * count),
+      (states, place) => visitor.take(states, at(place, width)),
     );
-    const first = many.slice(0, count);
-    const rest =
-      ways === 1
-        ? first
-        : k.forLoop({ from: whole, to: tail, step: width }, first, (place, carried) => [
-            ...visitor.take(carried, at(place, width)),
-          ]);
-    if (width === 1) return [...rest, ...many.slice(count)];
+    if (width === 1) return vectors;
     const singles = k.forLoop({ from: tail, to: end }, given.slice(ways * count), (place, carried) => [
       ...visitor.take(carried, at(place, 1)),
     ]);
-    return [...rest, ...many.slice(count), ...singles];
+    return [...vectors, ...singles];
   };
 
   return {
@@ -97,7 +90,7 @@ export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, wid
         : k.forLoop({ from: firstLine, to: endLine }, begin, (line, carried) => [
             ...foldLine(coordinatesOf(k, line, sizes), carried, visitor),
           ]);
-      const sets = Array.from({ length: ways }, (_, way) => all.slice(way * one.length, (way + 1) * one.length));
+      const sets = setsOf(all.slice(0, ways * one.length), ways);
       const folded: Folded[] = sets.map((states) => ({ states, width }));
       return width === 1 ? folded : [...folded, { states: all.slice(ways * one.length), width: 1 }];
     },
@@ -144,31 +137,14 @@ export function stridedWalk(code: KernelCode, { first, end, mates, width }: Shar
   const share = k.udiv(k.add(room, k.sub(stride, 1)), stride);
   // Behind the last from which all ways are there.
   const whole = k.add(first, k.mul(k.and(share, -ways), stride));
-  const leap = k.mul(stride, ways);
   const at = (unit: Value): Place => ({ coordinates: unitAt(code, unit, width), width });
   return {
     fold(visitor) {
       const one = visitor.identity(width);
       const begin = Array.from({ length: ways }, () => one).flat();
-      const many = k.forLoop({ from: first, to: whole, step: leap }, begin, (unit, carried) =>
-        Array.from({ length: ways }, (_, way) =>
-          visitor.take(
-            carried.slice(way * one.length, (way + 1) * one.length),
-            at(way === 0 ? unit : k.add(unit, k.mul(stride, way))),
-          ),
-        ).flat(),
-      );
-      const rest =
-        ways === 1
-          ? many
-          : k.forLoop({ from: whole, to: end, step: stride }, many.slice(0, one.length), (unit, carried) => [
-              ...visitor.take(carried, at(unit)),
-            ]);
-      const all = [...rest.slice(0, one.length), ...many.slice(one.length)];
-      return Array.from({ length: ways }, (_, way) => ({
-        states: all.slice(way * one.length, (way + 1) * one.length),
-        width,
-      }));
+      const places = { from: first, whole, to: end, step: stride, ways };
+      const all = foldWays(k, places, begin, (states, unit) => visitor.take(states, at(unit)));
+      return setsOf(all, ways).map((states) => ({ states, width }));
     },
     each(visit) {
       k.forLoop({ from: first, to: end, step: stride }, [], (unit) => visit(at(unit)));
