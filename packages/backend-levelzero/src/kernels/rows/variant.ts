@@ -156,14 +156,14 @@ function teams(
   const inner = folded?.sizes.at(-1) ?? 1;
   const lines = inner === 0 ? 0 : rowLength / inner;
   const size = subgroupSizeOf(traits);
-  const make = (kind: TeamKind, width: Width, groupSize: number, mates: number): RowsVariant => {
+  const make = (kind: TeamKind, width: Width, groupSize: number, lanes: number): RowsVariant => {
     const units = along === 'folded' ? inner / width : inner;
     const blocks = along === 'rows' ? Math.ceil(last / width) : 1;
     const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
     const all = lines * units;
-    const wanted = Math.min(busy / (items * mates), all / (mates * LEAST_SHARE));
-    const { parts, part } = cut(all, wanted, 1 / (mates * waysOf(kernel)), mates);
-    const share = Math.ceil(all / mates);
+    const wanted = Math.min(busy / (items * lanes), all / (lanes * LEAST_SHARE));
+    const { parts, part } = cut(all, wanted, 1 / (lanes * waysOf(kernel)), lanes);
+    const share = Math.ceil(all / lanes);
     const keeps =
       isReadAgain(kernel) && along === 'folded' && kind !== 'alone' && share > 0 && share * width <= MOST_KEPT;
     return {
@@ -180,7 +180,7 @@ function teams(
       hasWholeBlocks: false,
       items,
       elements: rowLength * (along === 'rows' ? width : 1),
-      perGroup: groupSize / mates,
+      perGroup: groupSize / lanes,
       parts,
       part,
     };

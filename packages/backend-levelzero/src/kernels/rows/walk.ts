@@ -108,13 +108,13 @@ export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, wid
   };
 }
 
-/** Vectors of a row by number, of which a work-item takes each `mates`-th. */
+/** Vectors of a row by number, of which a work-item takes each `lanes`-th. */
 export interface Share {
   /** The work-item's own first one, and the end of all. */
   readonly first: Value;
   readonly end: Value;
   /** Work-items that share the row, or parts that each have every so many-th. */
-  readonly mates: number | Value;
+  readonly lanes: number | Value;
   readonly width: Width;
 }
 
@@ -129,10 +129,10 @@ function unitAt(code: KernelCode, unit: Value, width: Width): readonly Value[] {
   return [...line, width === 1 ? place : k.mul(place, width)];
 }
 
-/** Each `mates`-th vector, read anew in each pass; several at a time. For GPUs. */
-export function stridedWalk(code: KernelCode, { first, end, mates, width }: Share, ways: number): Walk {
+/** Each `lanes`-th vector, read anew in each pass; several at a time. For GPUs. */
+export function stridedWalk(code: KernelCode, { first, end, lanes, width }: Share, ways: number): Walk {
   const { k } = code;
-  const stride = typeof mates === 'number' ? k.constant(end.type, mates) : mates;
+  const stride = typeof lanes === 'number' ? k.constant(end.type, lanes) : lanes;
   const room = k.select(k.ult(first, end), k.sub(end, first), k.constant(end.type, 0));
   const share = k.udiv(k.add(room, k.sub(stride, 1)), stride);
   // Behind the last from which all ways are there.
@@ -153,18 +153,18 @@ export function stridedWalk(code: KernelCode, { first, end, mates, width }: Shar
 }
 
 /**
- * Each `mates`-th vector of a row that fits: `kept` of them, read once and kept in registers. One behind the end is the
+ * Each `lanes`-th vector of a row that fits: `kept` of them, read once and kept in registers. One behind the end is the
  * last one again, of which nothing comes.
  */
 export function keptWalk(
   code: KernelCode,
   row: RowScope,
-  { first, end, mates, width }: Share & { readonly mates: number },
+  { first, end, lanes, width }: Share & { readonly lanes: number },
   kept: number,
 ): Walk {
   const { k } = code;
   const places = Array.from({ length: kept }, (_, slot): Required<Place> => {
-    const unit = slot === 0 ? first : k.add(first, slot * mates);
+    const unit = slot === 0 ? first : k.add(first, slot * lanes);
     const coordinates = unitAt(code, k.math('u_min', unit, k.sub(end, 1)), width);
     return { coordinates, width, scope: code.element(row, coordinates, width), isThere: k.ult(unit, end) };
   });
