@@ -1,44 +1,37 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { ParameterType } from '../kernel.ts';
 
+/** `index` is what a kernel counts in; `first_head` is, of the heads of all batches, the first of a launch. */
+const TYPES = {
+  mask: 'f32*',
+  group: 'index',
+  begin_plus: 'index',
+  begin_minus: 'index',
+  end_plus: 'index',
+  end_minus: 'index',
+  seeing_begin: 'index',
+  seeing_end: 'index',
+  masked: 'u32',
+  softcap: 'f32',
+  first_head: 'u64',
+  batch_heads: 'u64',
+  mask_batch: 'u64',
+  mask_head: 'u64',
+  mask_query: 'u64',
+  mask_key: 'u64',
+} as const;
+
+type AnyName = keyof typeof TYPES;
+
 /**
  * What kernels are told of calls that are not plain: grouped heads, softcap, mask, and what `causal` and `window` leave. Query i
  * sees the keys from i + begin_plus - begin_minus to before i + end_plus - end_minus. Queries before `seeing_begin` and from
  * `seeing_end` on see none.
  */
 export function anyParameters(type: 'u32' | 'u64'): Readonly<Record<AnyName, ParameterType>> {
-  return {
-    ...{ mask: 'f32*', group: type, begin_plus: type, begin_minus: type, end_plus: type, end_minus: type },
-    ...{ seeing_begin: type, seeing_end: type, masked: 'u32', softcap: 'f32' },
-    ...{
-      first_head: 'u64',
-      batch_heads: 'u64',
-      mask_batch: 'u64',
-      mask_head: 'u64',
-      mask_query: 'u64',
-      mask_key: 'u64',
-    },
-  };
+  const own = Object.entries(TYPES).map(([name, each]) => [name, each === 'index' ? type : each]);
+  return Object.fromEntries(own) as Record<AnyName, ParameterType>;
 }
-
-/** `first_head` is, of the heads of all batches, the first of a launch. */
-type AnyName =
-  | 'mask'
-  | 'group'
-  | 'begin_plus'
-  | 'begin_minus'
-  | 'end_plus'
-  | 'end_minus'
-  | 'seeing_begin'
-  | 'seeing_end'
-  | 'masked'
-  | 'softcap'
-  | 'first_head'
-  | 'batch_heads'
-  | 'mask_batch'
-  | 'mask_head'
-  | 'mask_query'
-  | 'mask_key';
 
 /** Arguments of a kernel by name. */
 export type AnyArgs = Readonly<Record<AnyName, Value>>;
@@ -114,10 +107,5 @@ export function isBlind(
 export function unlessBlind(k: FunctionBuilder, blind: Value | undefined, quotient: () => Value): Value {
   if (blind === undefined) return quotient();
   const value = quotient();
-  const [result] = k.ifElse(
-    blind,
-    () => [k.constant(value.type, 0)],
-    () => [value],
-  );
-  return result as Value;
+  return k.select(blind, k.constant(value.type, 0), value);
 }

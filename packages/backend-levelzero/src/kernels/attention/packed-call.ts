@@ -24,7 +24,6 @@ export function blindArgs(call: CheckedAttention): Readonly<Record<string, numbe
   const { first, end } = sightOf(call);
   const clamp = (query: number): number => Math.max(0, Math.min(call.seqQ, query));
   return {
-    queries: call.seqQ,
     seeing_begin: clamp(1 - end),
     seeing_end: clamp(call.seqKv - first),
     masked: call.maskStrides === undefined ? 0 : 1,
@@ -95,7 +94,7 @@ function isPacked({ batch, headDim, dtype }: CheckedAttention, { heads, rows, st
   return (
     dtype === 'f32' &&
     (batch === 1 || strides[0] === heads * rows * headDim) &&
-    (batch * heads === 1 || heads === 1 || strides[1] === rows * headDim) &&
+    (heads === 1 || strides[1] === rows * headDim) &&
     (rows === 1 || strides[2] === headDim)
   );
 }

@@ -230,7 +230,14 @@ function attend(
   if (records === undefined) return;
   recorder.launch({
     kernel: combine({ any: any !== undefined }),
-    args: { records, o, splits, rows, head_dim: headDim, ...(any === undefined ? {} : blindArgs(call)) },
+    args: {
+      records,
+      o,
+      splits,
+      rows,
+      head_dim: headDim,
+      ...(any === undefined ? {} : { queries: call.seqQ, ...blindArgs(call) }),
+    },
     groups: gridOf(Math.ceil((rows * headDim) / COMBINE_LANES), recorder.traits),
   });
 }

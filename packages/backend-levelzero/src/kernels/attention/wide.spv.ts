@@ -1,9 +1,10 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { acrossLanes } from '../arithmetic/across-lanes.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, type ParameterType, variants } from '../kernel.ts';
 import { type AnyArgs, anyParameters, finishScores, isBlind, maskRow, sightOf, unlessBlind } from './any-call.ts';
 import { PANEL_KEYS } from './pack-keys.spv.ts';
-import { acrossLanes, exponential, larger, LOWEST } from './softmax.ts';
+import { exponential, larger, LOWEST } from './softmax.ts';
 
 /** What tells the `wide` kernels apart. */
 export interface WideParams {

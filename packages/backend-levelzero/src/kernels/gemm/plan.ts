@@ -23,7 +23,7 @@ type ChooseVariant = (product: Product, recorder: Recorder) => Variant;
 
 /** Rows of the largest tile of any kernel. */
 const ROWS_MULTIPLE = 128;
-/** Ranges of k begin at multiples of this: a whole number of turns of each kernel. */
+/** Ranges of k begin at multiples of this: a whole number of iterations of each kernel. */
 const DEPTH_MULTIPLE = 64;
 
 /**

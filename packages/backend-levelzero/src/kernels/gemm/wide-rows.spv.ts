@@ -21,7 +21,7 @@ export const WIDE_ROWS = 4;
  * `vector_ld` after the one before. Nothing is packed: M is read from memory once.
  *
  * A work-item, which is a group of its own, has four rows, and takes `each` vectors at a time through them, 16 terms in
- * a turn. Rows and vectors beyond the last are the last one again, and not written.
+ * an iteration. Rows and vectors beyond the last are the last one again, and not written.
  */
 export const wideRows: (params: WideRowsParams) => Kernel = variants((params: WideRowsParams) => {
   const { each, matrix: matrixType, vector: vectorType, output } = params;

@@ -1,7 +1,7 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
-
+import { LEAST_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
 import type { Recorder } from '../recorder.ts';
 import { formOf, indexType, type PlanAxes, type RunToPlan } from '../run/call-geometry.ts';
 import { workOf } from '../run/work.ts';
@@ -9,10 +9,6 @@ import { kernelsByKey } from '../run/kernels-by-key.ts';
 import { launchInPieces } from '../run/launch-in-pieces.ts';
 import { MAP_GROUP, mapKernel, type MapParams } from './map.spv.ts';
 
-/** Points that are not worth sharing out: a few microseconds of work. */
-const LEAST_RUN = 8192;
-/** Runs for each thread of a CPU, so that they end at about the same time. */
-const RUNS_PER_THREAD = 8;
 /** Bytes of a GPU's vector where it is written. */
 const VECTOR_BYTES = 16;
 

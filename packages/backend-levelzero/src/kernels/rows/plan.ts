@@ -1,5 +1,6 @@
 import { meanScale, phasesOf } from '@concord/kernel';
 import { pickVariant, sizeStep } from '@concord/variants';
+import { itemsPerRun } from '../cpu-work.ts';
 import type { Recorder, Span } from '../recorder.ts';
 import { formOf, indexType, type PlanAxes, type RunArguments, type RunToPlan } from '../run/call-geometry.ts';
 import { kernelsByKey } from '../run/kernels-by-key.ts';
@@ -45,7 +46,7 @@ function launcher(call: RunToPlan, axes: PlanAxes, variant: RowsVariant, recorde
   const { traits } = recorder;
   const { kernel, rowCount, rowLength } = call.geometry;
   const { kind, along, width, groupSize, subgroupSize, hasWholeBlocks } = variant;
-  const { kept, units, lines, blocks, perGroup, part } = variant;
+  const { kept, units, lines, blocks, elements, perGroup, part } = variant;
   const one = { sizes: [1], strides: axes.rows.strides.map(() => [0]) };
   const over = { ...axes, folded: axes.folded ?? one };
   const { form, args } = formOf(call, over, { along, width, index: indexType(call, traits.isCpuLike) });
@@ -69,7 +70,7 @@ function launcher(call: RunToPlan, axes: PlanAxes, variant: RowsVariant, recorde
       stage,
     });
     const items = variant.items * parts;
-    const run = perGroup(items);
+    const run = kind === 'runs' ? itemsPerRun(items, elements / parts, traits) : perGroup;
     // With one part of each row the whole of it.
     const own = parts === 1 ? Math.max(units, lines, rowLength) : part;
     launchInPieces(

@@ -193,10 +193,10 @@ function writeTeams(k: FunctionBuilder, code: KernelCode, params: RowsParams, ki
   const program = new RowProgram(code);
   const units = k.mul(code.arg('lines'), code.arg('units'));
   const width = form.along === 'folded' ? form.width : 1;
-  const share = { first: team.mate, end: units, mates: team.mates, width };
+  const share = { first: team.lane, end: units, lanes: team.lanes, width };
   const own = item.part === undefined ? share : partOf(code, item.part, share);
   const walk = kept === 0 ? stridedWalk(code, own, waysOf(form.kernel)) : keptWalk(code, row, share, kept);
-  const leads = team.mates === 1 ? works : k.and(works, k.eq(team.mate, 0));
+  const leads = team.lanes === 1 ? works : k.and(works, k.eq(team.lane, 0));
   const join = (phase: number, states: readonly Value[]): readonly Value[] =>
     joinTeam(code, team, program.phases[phase] as RowProgram['phases'][number], states);
   passes({ code, program, rows: [row], walk, stage, part: item.part, works, leads, join });
@@ -209,12 +209,12 @@ function rowOf(code: KernelCode, { coordinates, block }: Item): RowScope {
 }
 
 /**
- * The vectors of a part that are a mate's. Where vectors lie along rows, parts are worked on by neighbours, for which the
+ * The vectors of a part that are a lane's. Where vectors lie along rows, parts are worked on by neighbours, for which the
  * elements of a part lie as far apart as there are parts: what they read together is contiguous.
  */
 function partOf(code: KernelCode, part: Value, share: Share): Share {
   const { k, form } = code;
-  if (form.along === 'rows') return { ...share, first: part, mates: code.arg('parts') };
+  if (form.along === 'rows') return { ...share, first: part, lanes: code.arg('parts') };
   const from = k.mul(part, code.arg('part'));
   const end = k.math('u_min', share.end, k.add(from, code.arg('part')));
   return { ...share, first: k.add(from, share.first), end };

@@ -10,9 +10,9 @@ export type TeamKind = 'alone' | 'subgroup' | 'group';
 export interface Team {
   readonly kind: TeamKind;
   /** How many they are. */
-  readonly mates: number;
+  readonly lanes: number;
   /** This one's number, of the type of places. */
-  readonly mate: Value;
+  readonly lane: Value;
   /** Work-items of a sub-group; undefined where there are none to use. */
   readonly subgroupSize: number | undefined;
   /** The team's number in its group. */
@@ -39,19 +39,19 @@ export function teamOf(code: KernelCode, { kind, groupSize, subgroupSize }: Team
   const zero = k.constant(index, 0);
   if (kind === 'alone') {
     const number = groupSize === 1 ? zero : k.uconvert(k.localId(0), index);
-    return { kind, mates: 1, mate: zero, subgroupSize, number, perGroup: groupSize };
+    return { kind, lanes: 1, lane: zero, subgroupSize, number, perGroup: groupSize };
   }
   if (subgroupSize === undefined) {
-    return { kind, mates: groupSize, mate: k.uconvert(k.localId(0), index), subgroupSize, number: zero, perGroup: 1 };
+    return { kind, lanes: groupSize, lane: k.uconvert(k.localId(0), index), subgroupSize, number: zero, perGroup: 1 };
   }
   const place = k.uconvert(k.subgroupLocalId(), index);
   const subgroup = k.uconvert(k.subgroupId(), index);
   if (kind === 'subgroup') {
     const perGroup = groupSize / subgroupSize;
-    return { kind, mates: subgroupSize, mate: place, subgroupSize, number: subgroup, perGroup };
+    return { kind, lanes: subgroupSize, lane: place, subgroupSize, number: subgroup, perGroup };
   }
-  const mate = k.add(k.mul(subgroup, subgroupSize), place);
-  return { kind, mates: groupSize, mate, subgroupSize, number: zero, perGroup: 1 };
+  const lane = k.add(k.mul(subgroup, subgroupSize), place);
+  return { kind, lanes: groupSize, lane, subgroupSize, number: zero, perGroup: 1 };
 }
 
 /** Bytes of workgroup memory in which a team joins states of so many words, for one phase. */
@@ -68,7 +68,7 @@ export function joinTeam(code: KernelCode, team: Team, folds: StateCode, own: St
   if (team.kind === 'subgroup') return joined;
   const { k, index } = code;
   return joinFew(code, folds, joined, {
-    count: team.mates / team.subgroupSize,
+    count: team.lanes / team.subgroupSize,
     place: k.uconvert(k.subgroupId(), index),
     writes: k.eq(k.subgroupLocalId(), 0),
   });
@@ -105,9 +105,9 @@ function joinSubgroup(code: KernelCode, size: number, folds: StateCode, own: Sta
   const lane = k.subgroupLocalId();
   let states = own;
   for (let distance = size / 2; distance >= 1; distance /= 2) {
-    const mate = k.xor(lane, distance);
+    const partner = k.xor(lane, distance);
     const theirs = states.map((value, index) => {
-      return folds.fromWord(k.subgroupShuffle(folds.toWord(value), mate), folds.types[index] as NumberType);
+      return folds.fromWord(k.subgroupShuffle(folds.toWord(value), partner), folds.types[index] as NumberType);
     });
     // The same way round for both, so that all get the same bits.
     const isLower = k.eq(k.and(lane, distance), 0);
@@ -142,21 +142,21 @@ function joinFew(code: KernelCode, folds: StateCode, own: States, { count, place
 }
 
 /** A tree in workgroup memory (M. Harris, "Optimizing Parallel Reduction in CUDA", 2007), for devices without sub-groups. */
-function joinInMemory(code: KernelCode, { mates, mate }: Team, folds: StateCode, own: States): States {
+function joinInMemory(code: KernelCode, { lanes, lane }: Team, folds: StateCode, own: States): States {
   const { k } = code;
   const word = k.types.int(32);
-  const shared = folds.types.map(() => k.localArray(word, mates));
+  const shared = folds.types.map(() => k.localArray(word, lanes));
   const write = (states: States): void => {
     shared.forEach((words, index) => {
-      k.store(k.at(words, mate), folds.toWord(states[index] as Value));
+      k.store(k.at(words, lane), folds.toWord(states[index] as Value));
     });
   };
   const read = (from: Value | number): States =>
     folds.types.map((type, index) => folds.fromWord(k.load(k.at(shared[index] as Value, from)), type));
   write(own);
-  for (let half = mates / 2; half >= 1; half /= 2) {
+  for (let half = lanes / 2; half >= 1; half /= 2) {
     k.barrier();
-    k.when(k.ult(mate, k.constant(mate.type, half)), () => write(folds.join(read(mate), read(k.add(mate, half)), 1)));
+    k.when(k.ult(lane, k.constant(lane.type, half)), () => write(folds.join(read(lane), read(k.add(lane, half)), 1)));
   }
   k.barrier();
   return read(0);

@@ -2,6 +2,7 @@ import type { Kernel } from '@concord/backend-core/kernel';
 import { phasesOf } from '@concord/kernel';
 import type { NamedVariant } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
+import { LEAST_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import type { PlanAxes, RunToPlan } from '../run/call-geometry.ts';
 import type { RunForm } from '../run/form.ts';
@@ -26,17 +27,15 @@ export interface RowsVariant extends NamedVariant {
   readonly hasWholeBlocks: boolean;
   /** Rows or blocks. */
   readonly items: number;
-  /** Items of a group, or of a CPU's work-item. */
-  readonly perGroup: (items: number) => number;
+  /** Elements of an item. */
+  readonly elements: number;
+  /** Items of a group; a CPU's work-item takes several, one after the other. */
+  readonly perGroup: number;
   /** Parts of a row that are worked on each by itself, and the size of one: lines, or of one line elements or vectors. */
   readonly parts: number;
   readonly part: number;
 }
 
-/** Pieces of work for each thread of a CPU, so that they end at about the same time. */
-const RUNS_PER_THREAD = 8;
-/** Elements that are not worth sharing out among threads. */
-const LEAST_RUN = 8192;
 /** Additions one after the other, at most: docs/numerics.md counts on it. */
 const MOST_CHAIN = 1024;
 
@@ -123,11 +122,8 @@ function runs(
     blocks,
     hasWholeBlocks: along === 'rows' && width > 1 && last >= block,
     items,
-    perGroup: (all) =>
-      Math.max(
-        Math.ceil(LEAST_RUN / Math.max(1, (rowLength * size * items) / all)),
-        Math.ceil(all / (computeUnits * RUNS_PER_THREAD)),
-      ),
+    elements: rowLength * size,
+    perGroup: 1,
     parts,
     part,
   };
@@ -160,14 +156,14 @@ function teams(
   const inner = folded?.sizes.at(-1) ?? 1;
   const lines = inner === 0 ? 0 : rowLength / inner;
   const size = subgroupSizeOf(traits);
-  const make = (kind: TeamKind, width: Width, groupSize: number, mates: number): RowsVariant => {
+  const make = (kind: TeamKind, width: Width, groupSize: number, lanes: number): RowsVariant => {
     const units = along === 'folded' ? inner / width : inner;
     const blocks = along === 'rows' ? Math.ceil(last / width) : 1;
     const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
     const all = lines * units;
-    const wanted = Math.min(busy / (items * mates), all / (mates * LEAST_SHARE));
-    const { parts, part } = cut(all, wanted, 1 / (mates * waysOf(kernel)), mates);
-    const share = Math.ceil(all / mates);
+    const wanted = Math.min(busy / (items * lanes), all / (lanes * LEAST_SHARE));
+    const { parts, part } = cut(all, wanted, 1 / (lanes * waysOf(kernel)), lanes);
+    const share = Math.ceil(all / lanes);
     const keeps =
       isReadAgain(kernel) && along === 'folded' && kind !== 'alone' && share > 0 && share * width <= MOST_KEPT;
     return {
@@ -183,7 +179,8 @@ function teams(
       blocks,
       hasWholeBlocks: false,
       items,
-      perGroup: () => groupSize / mates,
+      elements: rowLength * (along === 'rows' ? width : 1),
+      perGroup: groupSize / lanes,
       parts,
       part,
     };

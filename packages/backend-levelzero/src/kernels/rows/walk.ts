@@ -4,6 +4,7 @@ import { coordinatesOf } from '../run/decode.ts';
 import { names } from '../run/form.ts';
 import type { KernelCode } from '../run/kernel-code.ts';
 import type { ElementScope, RowScope } from '../run/scopes.ts';
+import { foldWays, setsOf } from './fold-ways.ts';
 import type { States } from './states.ts';
 
 /** Elements of a row that are visited at once. */
@@ -66,26 +67,18 @@ export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, wid
   /** Carries the states of all ways, then those of single elements. */
   const foldLine = (line: readonly Value[], given: readonly Value[], visitor: Visitor): readonly Value[] => {
     const count = visitor.identity(width).length;
-    const vectors = given.slice(0, ways * count);
     const at = (place: Value, components: Width): Place => ({ coordinates: [...line, place], width: components });
-    const many = k.forLoop({ from: start, to: whole, step: width * ways }, vectors, (place, carried) =>
-      Array.from({ length: ways }, (_, way) => {
-        const here = way === 0 ? place : k.add(place, way * width);
-        return visitor.take(carried.slice(way * count, (way + 1) * count), at(here, width));
-      }).flat(),
+    const vectors = foldWays(
+      k,
+      { from: start, whole, to: tail, step: width, ways },
+      given.slice(0, ways * count),
+      (states, place) => visitor.take(states, at(place, width)),
     );
-    const first = many.slice(0, count);
-    const rest =
-      ways === 1
-        ? first
-        : k.forLoop({ from: whole, to: tail, step: width }, first, (place, carried) => [
-            ...visitor.take(carried, at(place, width)),
-          ]);
-    if (width === 1) return [...rest, ...many.slice(count)];
+    if (width === 1) return vectors;
     const singles = k.forLoop({ from: tail, to: end }, given.slice(ways * count), (place, carried) => [
       ...visitor.take(carried, at(place, 1)),
     ]);
-    return [...rest, ...many.slice(count), ...singles];
+    return [...vectors, ...singles];
   };
 
   return {
@@ -97,7 +90,7 @@ export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, wid
         : k.forLoop({ from: firstLine, to: endLine }, begin, (line, carried) => [
             ...foldLine(coordinatesOf(k, line, sizes), carried, visitor),
           ]);
-      const sets = Array.from({ length: ways }, (_, way) => all.slice(way * one.length, (way + 1) * one.length));
+      const sets = setsOf(all.slice(0, ways * one.length), ways);
       const folded: Folded[] = sets.map((states) => ({ states, width }));
       return width === 1 ? folded : [...folded, { states: all.slice(ways * one.length), width: 1 }];
     },
@@ -115,13 +108,13 @@ export function lineWalk(code: KernelCode, { firstLine, endLine, start, end, wid
   };
 }
 
-/** Vectors of a row by number, of which a work-item takes each `mates`-th. */
+/** Vectors of a row by number, of which a work-item takes each `lanes`-th. */
 export interface Share {
   /** The work-item's own first one, and the end of all. */
   readonly first: Value;
   readonly end: Value;
   /** Work-items that share the row, or parts that each have every so many-th. */
-  readonly mates: number | Value;
+  readonly lanes: number | Value;
   readonly width: Width;
 }
 
@@ -136,39 +129,22 @@ function unitAt(code: KernelCode, unit: Value, width: Width): readonly Value[] {
   return [...line, width === 1 ? place : k.mul(place, width)];
 }
 
-/** Each `mates`-th vector, read anew in each pass; several at a time. For GPUs. */
-export function stridedWalk(code: KernelCode, { first, end, mates, width }: Share, ways: number): Walk {
+/** Each `lanes`-th vector, read anew in each pass; several at a time. For GPUs. */
+export function stridedWalk(code: KernelCode, { first, end, lanes, width }: Share, ways: number): Walk {
   const { k } = code;
-  const stride = typeof mates === 'number' ? k.constant(end.type, mates) : mates;
+  const stride = typeof lanes === 'number' ? k.constant(end.type, lanes) : lanes;
   const room = k.select(k.ult(first, end), k.sub(end, first), k.constant(end.type, 0));
   const share = k.udiv(k.add(room, k.sub(stride, 1)), stride);
   // Behind the last from which all ways are there.
   const whole = k.add(first, k.mul(k.and(share, -ways), stride));
-  const leap = k.mul(stride, ways);
   const at = (unit: Value): Place => ({ coordinates: unitAt(code, unit, width), width });
   return {
     fold(visitor) {
       const one = visitor.identity(width);
       const begin = Array.from({ length: ways }, () => one).flat();
-      const many = k.forLoop({ from: first, to: whole, step: leap }, begin, (unit, carried) =>
-        Array.from({ length: ways }, (_, way) =>
-          visitor.take(
-            carried.slice(way * one.length, (way + 1) * one.length),
-            at(way === 0 ? unit : k.add(unit, k.mul(stride, way))),
-          ),
-        ).flat(),
-      );
-      const rest =
-        ways === 1
-          ? many
-          : k.forLoop({ from: whole, to: end, step: stride }, many.slice(0, one.length), (unit, carried) => [
-              ...visitor.take(carried, at(unit)),
-            ]);
-      const all = [...rest.slice(0, one.length), ...many.slice(one.length)];
-      return Array.from({ length: ways }, (_, way) => ({
-        states: all.slice(way * one.length, (way + 1) * one.length),
-        width,
-      }));
+      const places = { from: first, whole, to: end, step: stride, ways };
+      const all = foldWays(k, places, begin, (states, unit) => visitor.take(states, at(unit)));
+      return setsOf(all, ways).map((states) => ({ states, width }));
     },
     each(visit) {
       k.forLoop({ from: first, to: end, step: stride }, [], (unit) => visit(at(unit)));
@@ -177,18 +153,18 @@ export function stridedWalk(code: KernelCode, { first, end, mates, width }: Shar
 }
 
 /**
- * Each `mates`-th vector of a row that fits: `kept` of them, read once and kept in registers. One behind the end is the
+ * Each `lanes`-th vector of a row that fits: `kept` of them, read once and kept in registers. One behind the end is the
  * last one again, of which nothing comes.
  */
 export function keptWalk(
   code: KernelCode,
   row: RowScope,
-  { first, end, mates, width }: Share & { readonly mates: number },
+  { first, end, lanes, width }: Share & { readonly lanes: number },
   kept: number,
 ): Walk {
   const { k } = code;
   const places = Array.from({ length: kept }, (_, slot): Required<Place> => {
-    const unit = slot === 0 ? first : k.add(first, slot * mates);
+    const unit = slot === 0 ? first : k.add(first, slot * lanes);
     const coordinates = unitAt(code, k.math('u_min', unit, k.sub(end, 1)), width);
     return { coordinates, width, scope: code.element(row, coordinates, width), isThere: k.ult(unit, end) };
   });

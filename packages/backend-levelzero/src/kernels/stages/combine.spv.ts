@@ -3,6 +3,7 @@ import { foldingOf } from '@concord/kernel';
 import type { Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { foldWays, setsOf } from '../rows/fold-ways.ts';
 import { type PhaseFold, StateCode, type States } from '../rows/states.ts';
 
 /** What tells the kernels that join parts apart. */
@@ -47,24 +48,11 @@ export const combineKernel: (params: CombineParams) => Kernel = variants(({ fold
         const to = k.math('u_min', k.add(from, fan), parts);
         const whole = k.add(from, k.and(k.sub(to, from), -WAYS));
         const one = code.identity(1);
-        const many = k.forLoop(
-          { from, to: whole, step: WAYS },
-          Array.from({ length: WAYS }, () => one).flat(),
-          (part, carried) =>
-            Array.from({ length: WAYS }, (_, way) =>
-              code.join(
-                carried.slice(way * one.length, (way + 1) * one.length),
-                load(way === 0 ? part : k.add(part, way)),
-                1,
-              ),
-            ).flat(),
+        const begin = Array.from({ length: WAYS }, () => one).flat();
+        const all = foldWays(k, { from, whole, to, step: 1, ways: WAYS }, begin, (states, part) =>
+          code.join(states, load(part), 1),
         );
-        const first = k.forLoop({ from: whole, to }, many.slice(0, one.length), (part, carried) => [
-          ...code.join(carried, load(part), 1),
-        ]);
-        const all = [...first, ...many.slice(one.length)];
-        const sets = Array.from({ length: WAYS }, (_, way) => all.slice(way * one.length, (way + 1) * one.length));
-        code.joinAll(sets, 1).forEach((value, index) => {
+        code.joinAll(setsOf(all, WAYS), 1).forEach((value, index) => {
           const block = k.add(k.mul(left, index), result);
           k.store(k.at(output, k.add(k.mul(block, rows), row)), code.toWord(value));
         });

@@ -34,12 +34,12 @@ export function stageParameters(index: 'u32' | 'u64', { phase, of }: Stage): Rea
  * @param parts - how many parts of each row there are
  */
 function placeOf(code: KernelCode, row: RowScope, value: number, part: Value, parts: Value): Value {
-  const { k, form } = code;
+  const { k } = code;
   const number = row.coordinates.reduce((sum, coordinate, axis) =>
     k.add(k.mul(sum, code.arg(names.size(axis))), coordinate),
   );
   const block = k.add(k.mul(parts, k.constant(parts.type, value)), part);
-  return k.add(k.mul(block, code.arg('rows')), form.rowRank === 0 ? k.constant(block.type, 0) : number);
+  return k.add(k.mul(block, code.arg('rows')), number);
 }
 
 /** Writes the states of a part of a row, or of neighbouring rows. */

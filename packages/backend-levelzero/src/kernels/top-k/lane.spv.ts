@@ -1,4 +1,5 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
+import { acrossLanes } from '../arithmetic/across-lanes.ts';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { elementOf, entryOf, keyOf, keyOfEntry, type Part, partOf, passParameters, type Source } from './pass.spv.ts';
@@ -29,7 +30,7 @@ export const lane: (params: { source: Source }) => Kernel = variants(({ source }
         const none = k.constant(u32, 0);
         const [before] = k.forLoop({ to: whole, step: WIDTH }, [none], (start, [worst]) => {
           const bits = k.loadVector(k.at(part.input, k.uconvert(start, u64)), WIDTH);
-          const best = greatest(k, keyOf(k, bits, kept.flip));
+          const best = acrossLanes(k, keyOf(k, bits, kept.flip), (_, a, b) => k.math('u_max', a, b));
           return k.ifElse(
             k.ugt(best, worst as Value),
             () => keepBetter(k, part, kept, start, k.add(start, WIDTH), worst as Value),
@@ -101,16 +102,4 @@ function replaceWorst(k: FunctionBuilder, heap: Value, entry: Value, size: Value
     },
   );
   k.store(placeOf(end as Value), entry);
-}
-
-/** The greatest component. */
-function greatest(k: FunctionBuilder, vector: Value): Value {
-  let best = vector;
-  while (best.type.kind === 'vector' && best.type.count > 2) {
-    const half = best.type.count / 2;
-    const lower = Array.from({ length: half }, (_, index) => index);
-    const upper = lower.map((index) => index + half);
-    best = k.math('u_max', k.shuffle(best, best, lower), k.shuffle(best, best, upper));
-  }
-  return k.math('u_max', k.extract(best, 0), k.extract(best, 1));
 }

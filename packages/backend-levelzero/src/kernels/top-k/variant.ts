@@ -1,4 +1,5 @@
 import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
+import { LEAST_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { SELECT_SIZES } from './select.spv.ts';
 import { SORT_ENTRIES } from './sort.spv.ts';
@@ -24,8 +25,6 @@ export const VARIANT_IDS: readonly string[] = ['top-k/lane', 'top-k/sort', 'top-
 
 /** Elements of a part are counted in 32 bits, with a sign where they are indices. */
 const MOST_CHUNK = 2 ** 30;
-/** Pieces of work for each thread of a CPU, and elements that are not worth sharing out among threads. */
-const CPU = { perUnit: 8, least: 8192 };
 /** Groups that keep a core of a GPU busy, rows that are one group's, and parts that are not worth another pass. */
 const GPU = { perUnit: 8, whole: 16_384, least: 4096, step: 2048 };
 
@@ -43,8 +42,8 @@ export function selectSize(k: number): number {
 }
 
 function laneVariant({ rows, length, k }: Lists, { computeUnits }: DeviceTraits): Variant {
-  const wanted = Math.ceil((rows * length) / (computeUnits * CPU.perUnit));
-  const chunk = Math.min(length, MOST_CHUNK, Math.max(wanted, CPU.least, 2 * k));
+  const wanted = Math.ceil((rows * length) / (computeUnits * RUNS_PER_THREAD));
+  const chunk = Math.min(length, MOST_CHUNK, Math.max(wanted, LEAST_RUN, 2 * k));
   return { id: 'top-k/lane', kind: 'lane', chunk };
 }
 
