@@ -130,12 +130,12 @@ function chooseWay(spec: RunSpec, sizes: readonly number[], recorder: Recorder):
   return pickVariant(recorder, { shapeClass, candidates, preferred: preferred as Way });
 }
 
-/** Copies gain nothing from a second vector, unless they change the width of elements; what computes does. */
-function unrollOf({ graph, operands }: RunSpec): 1 | 2 {
+/** Plain copies gain nothing from a second vector; what computes, casts or moves axes does. */
+function unrollOf({ graph, operands, rowRank }: RunSpec): 1 | 2 {
   const bytes = (operand: OperandSpec | undefined): number => (operand === undefined ? 4 : DTYPE_BYTES[operand.dtype]);
   const isCopy = graph.nodes.every(({ kind }) => kind === 'input' || kind === 'spread');
   const isCast = bytes(operands.at(-1)) !== bytes(operands[0]);
-  return (isCopy && !isCast) || graph.nodes.length > MOST_NODES_TWICE ? 1 : 2;
+  return (isCopy && !isCast && rowRank === 1) || graph.nodes.length > MOST_NODES_TWICE ? 1 : 2;
 }
 
 function gridOf(sizes: readonly number[], unroll: number, most: number): readonly [number, number, number] {
