@@ -1,9 +1,11 @@
 import { BINARY_OPS, type DevicePtr, isBackendError, offsetPtr, REDUCE_OPS, UNARY_OPS } from '@concord/backend-core';
+import type { Kernel } from '@concord/backend-core/kernel';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { allKernels } from '../src/kernels/all-kernels.ts';
 import { shapeOf } from './support/conv2d-shape.ts';
 import { PlanningBackend } from './support/planning-backend.ts';
+import { double, lookUp, softmax, sums } from './support/run-kernels.ts';
 import { TEST_DEVICES } from './support/traits.ts';
 
 // Random calls of every op, planned for devices of all kinds: no launch breaks a rule of WebGPU (the recorder throws),
@@ -11,12 +13,16 @@ import { TEST_DEVICES } from './support/traits.ts';
 
 /** A call without its pointers, and the names of those. */
 interface Drawn {
-  readonly op: 'gemm' | 'batchedGemm' | 'conv2dForward' | 'attention' | 'topK' | 'reduce' | 'unary' | 'binary';
+  readonly op: 'gemm' | 'batchedGemm' | 'conv2dForward' | 'attention' | 'topK' | 'reduce' | 'unary' | 'binary' | 'run';
+  /** Of a `run`; its operands are an input `x`, and perhaps a table, and an output `y`. */
+  readonly kernel?: Kernel;
   readonly operands: readonly string[];
   readonly call: Readonly<Record<string, unknown>>;
   /** Which place each operand goes to. Default: the first to the first, and so on. */
   readonly places?: readonly number[];
 }
+
+const FLOATS = fc.constantFrom('f32' as const, 'f16' as const);
 
 /** Sizes up to `most`, the small ones and the multiples of a tile as often as the others. */
 function size(most: number): fc.Arbitrary<number> {
@@ -40,7 +46,7 @@ function drawProduct(most: number): fc.Arbitrary<Drawn> {
       transB: words,
       alpha: fc.constantFrom(1, 1, 1, 0, 2),
       beta: scalar,
-      dtype: fc.constantFrom('f32', 'f16'),
+      dtype: FLOATS,
       batchCount: fc.constantFrom(0, 0, 1, 3, 40),
       pads: fc.tuple(pad, pad, pad),
     })
@@ -72,14 +78,15 @@ function drawConv2d(most: number): fc.Arbitrary<Drawn> {
       stride: fc.tuple(few, few),
       padding: fc.tuple(fc.nat(2), fc.nat(2)),
       dilation: fc.tuple(few, few),
+      dtype: FLOATS,
     })
-    .map(({ n, channels, filters, height, width, r, s, groups, stride, padding, dilation }) => {
+    .map(({ n, dtype, channels, filters, height, width, r, s, groups, stride, padding, dilation }) => {
       const call = shapeOf({
         input: [n, channels * groups, height, width],
         filter: [filters * groups, r, s],
         ...{ stride, padding, dilation, groups },
       });
-      return { op: 'conv2dForward' as const, operands: ['input', 'filter', 'output'], call };
+      return { op: 'conv2dForward' as const, operands: ['input', 'filter', 'output'], call: { ...call, dtype } };
     })
     .filter(({ call }) => call.outputShape.every((extent) => extent > 0));
 }
@@ -97,6 +104,7 @@ function drawAttention(most: number): fc.Arbitrary<Drawn> {
       ),
       scale: fc.constant(0.125),
       causal: fc.boolean(),
+      dtype: FLOATS,
     })
     .map((call) => ({ op: 'attention', operands: ['q', 'k', 'v', 'o'], call }));
 }
@@ -113,8 +121,7 @@ function drawTopK(most: number): fc.Arbitrary<Drawn> {
 }
 
 function drawReduce(most: number): fc.Arbitrary<Drawn> {
-  // In small windows a long axis makes thousands of launches.
-  const extent = fc.oneof(size(most), fc.constant(0), size(most < 100 ? 4 * most : 40 * most));
+  const extent = fc.oneof(size(most), fc.constant(0), size(40 * most));
   return fc
     .record({ op: fc.constantFrom(...REDUCE_OPS), shape: fc.tuple(size(30), extent, size(most)), axis: fc.nat(2) })
     .map((call) => ({ op: 'reduce', operands: ['input', 'output'], call }));
@@ -134,6 +141,19 @@ function drawElementwise(most: number): fc.Arbitrary<Drawn> {
       .tuple(binary, fc.tuple(place, place, place))
       .map(([call, places]): Drawn => ({ op: 'binary', operands: ['a', 'b', 'output'], call, places })),
   );
+}
+
+/** Graphs of rows, of points and of tables, packed and transposed. */
+function drawRun(most: number): fc.Arbitrary<Drawn> {
+  const kernel = fc.constantFrom(softmax, sums, double, lookUp);
+  return fc.record({ kernel, rows: size(most), columns: size(10 * most), isAcross: fc.boolean() }).map((drawn) => {
+    const { rows, columns, isAcross } = drawn;
+    const call = { shape: [rows, columns], ...(drawn.kernel.hasRows ? { folded: 1 } : {}) };
+    const strides = isAcross ? [1, rows] : [columns, 1];
+    const views =
+      drawn.kernel === lookUp ? { at: { strides: [1, 0] }, table: { shape: [50, columns] } } : { x: { strides } };
+    return { op: 'run', kernel: drawn.kernel, operands: [...Object.keys(views), 'y'], call: { ...call, views } };
+  });
 }
 
 /** Bytes from one operand to the next. */
@@ -164,9 +184,23 @@ function makeCall(backend: PlanningBackend, drawn: Drawn, places: readonly Devic
     const number = drawn.places?.[index] ?? index;
     return [name, offsetPtr(places[number] as DevicePtr, number * offset * elementBytes)];
   });
-  const method = backend[op].bind(backend) as (args: unknown) => void;
   try {
-    method({ ...call, ...Object.fromEntries(pointers) });
+    if (drawn.kernel === undefined) {
+      const method = backend[op].bind(backend) as (args: unknown) => void;
+      method({ ...call, ...Object.fromEntries(pointers) });
+    } else {
+      const { views, ...domain } = call as {
+        readonly views: Readonly<Record<string, object>>;
+        readonly shape: number[];
+      };
+      const operand = ([name, ptr]: readonly unknown[]): [string, object] => [
+        name as string,
+        { ptr, ...views[name as string] },
+      ];
+      const inputs = Object.fromEntries(pointers.slice(0, -1).map(operand));
+      const outputs = Object.fromEntries(pointers.slice(-1).map(operand));
+      backend.run(drawn.kernel, { ...domain, inputs, outputs } as Parameters<typeof backend.run>[1]);
+    }
     return true;
   } catch (error) {
     if (isBackendError(error, 'UNSUPPORTED')) return false;
@@ -186,7 +220,7 @@ it.each(cases)('plans for $name', async ({ traits, most }) => {
   await backend.init();
   const places = makePlaces(backend);
   const compiled = new Set(allKernels(traits).map(({ code }) => code));
-  const calls = [drawProduct, drawConv2d, drawAttention, drawTopK, drawReduce, drawElementwise].map((draw) =>
+  const calls = [drawProduct, drawConv2d, drawAttention, drawTopK, drawReduce, drawElementwise, drawRun].map((draw) =>
     draw(most),
   );
   let refused = 0;
@@ -204,7 +238,8 @@ it.each(cases)('plans for $name', async ({ traits, most }) => {
         }
       },
     ),
-    { numRuns: most < 100 ? 100 : 300 },
+    // In small windows a long axis makes thousands of launches.
+    { numRuns: most < 100 ? 100 : most < 700 ? 300 : 1000 },
   );
   if (most === 700) expect(refused).toBe(0);
   await backend.dispose();

@@ -68,6 +68,7 @@ it('every kernel compiles on every device that it is for', async () => {
   expect(compiled.size).toBeGreaterThan(50);
 });
 
+// Kernels of graphs have the names that people gave the graphs, of which two may be the same; `explain` shows the code.
 it('a name stands for one source', () => {
   const byName = new Map<string, string>();
   for (const { name, code } of DEVICES.flatMap((device) => allKernels(TEST_DEVICES[device]))) {

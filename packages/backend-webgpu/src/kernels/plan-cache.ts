@@ -1,8 +1,7 @@
-import type { CheckedRun, KernelCall, ResolvedCall } from '@concord/backend-core/implement';
+import { BYTES_OF, type CheckedRun, type KernelCall, type ResolvedCall } from '@concord/backend-core/implement';
 import { operandsOf, PlanCache as CacheByCall } from '@concord/variants';
 import { fakeSpan, type LaunchPlan, planOp } from './launch-plan.ts';
 import type { DeviceTraits, Span, StorageBuffer } from './recorder.ts';
-import { DTYPE_BYTES } from './run/operand-spec.ts';
 
 /** Plans look at where an operand begins only to see how it is aligned, and no binding wants more than this. */
 const MAX_ALIGNMENT = 256;
@@ -29,7 +28,7 @@ export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
 /** A call whose outputs are in the places of inputs that lie as they do; undefined where none does. */
 function inPlace(geometry: CheckedRun): ResolvedCall<StorageBuffer> | undefined {
   const spanOf = ({ extent, dtype }: CheckedRun['inputs'][number]): Span | undefined =>
-    extent === 0 ? undefined : fakeSpan(extent * DTYPE_BYTES[dtype]);
+    extent === 0 ? undefined : fakeSpan(extent * BYTES_OF[dtype]);
   const inputs = geometry.inputs.map(spanOf);
   const mates = geometry.outputs.map(({ access, dtype, strides }) =>
     geometry.inputs.findIndex(

@@ -1,7 +1,7 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import { checkedRun, type Kernel, type ResolvedRun, type RunShape } from '@concord/backend-core/kernel';
 import { planRun } from '../../src/kernels/run/plan-run.ts';
 import type { DeviceTraits, Span, StorageBuffer } from '../../src/kernels/recorder.ts';
-import { DTYPE_BYTES } from '../../src/kernels/run/operand-spec.ts';
 import { fakeSpan, PlanRecorder } from './plan-recorder.ts';
 
 /** A geometry, and where its operands lie. */
@@ -16,7 +16,7 @@ export interface PlannedRun extends Omit<RunShape, 'kernel' | 'inputs' | 'output
 export function fakeRun(kernel: Kernel, { memory, ...asked }: PlannedRun): ResolvedRun<StorageBuffer> {
   const geometry = checkedRun(kernel, { inputs: {}, outputs: {}, ...asked } as Parameters<typeof checkedRun>[1]);
   const spans = [...geometry.inputs, ...geometry.outputs].map(
-    ({ extent, dtype }, index) => memory?.[index] ?? fakeSpan(Math.max(1, extent * DTYPE_BYTES[dtype])),
+    ({ extent, dtype }, index) => memory?.[index] ?? fakeSpan(Math.max(1, extent * BYTES_OF[dtype])),
   );
   return {
     geometry,

@@ -17,8 +17,8 @@ export class PlanningBackend extends BaseBackend<StorageBuffer> {
   recorder: PlanRecorder;
   protected readonly kernels: BackendKernels<StorageBuffer> = {
     gemm: { dtypes: FLOATS, run: (call) => this.#plan({ kernel: 'gemm', call }) },
-    conv2dForward: { dtypes: ['f32'], run: (call) => this.#plan({ kernel: 'conv2dForward', call }) },
-    attention: { dtypes: ['f32'], run: (call) => this.#plan({ kernel: 'attention', call }) },
+    conv2dForward: { dtypes: FLOATS, run: (call) => this.#plan({ kernel: 'conv2dForward', call }) },
+    attention: { dtypes: FLOATS, run: (call) => this.#plan({ kernel: 'attention', call }) },
     topK: { dtypes: ['f32'], run: (call) => this.#plan({ kernel: 'topK', call }) },
     run: { dtypes: DTYPES, run: (call) => this.#plan({ kernel: 'run', call }) },
   };

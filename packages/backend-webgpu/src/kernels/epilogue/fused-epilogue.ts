@@ -1,9 +1,9 @@
-import type { CheckedEpilogue } from '@concord/backend-core/implement';
+import { BYTES_OF, type CheckedEpilogue } from '@concord/backend-core/implement';
 import { accessOf } from '@concord/kernel';
 import type { UniformType } from '../kernel.ts';
 import { apartFrom, bindable } from '../operands.ts';
 import type { Recorder, Span } from '../recorder.ts';
-import { bindingName, type BindingSpec, DTYPE_BYTES, elementFor, type OperandSpec } from '../run/operand-spec.ts';
+import { bindingName, type BindingSpec, elementFor, type OperandSpec } from '../run/operand-spec.ts';
 import { extentAxes, extentName, offsetName, parameterName, type RunSpec, strideName } from '../run/run-spec.ts';
 
 /** An epilogue that the kernel of a product applies itself, with the memory of its inputs; `acc` has none. */
@@ -60,7 +60,7 @@ export function bindEpilogue(
     const memory = inputs[index];
     if (memory === undefined) return { type, dtype, level: 'element', access: 'vector', binding: -1 };
     const { span, byteOffset } = bindable(memory, storageAlignment);
-    const offset = byteOffset / DTYPE_BYTES[dtype];
+    const offset = byteOffset / BYTES_OF[dtype];
     const access = accessOf({ strides, axis, width, offset });
     const binding = bindings.length;
     bindings.push({ element: elementFor(dtype, access, false), isWritten: false });

@@ -1,10 +1,11 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import { pickVariant, sizeStep, type NamedVariant } from '@concord/variants';
 import type { Recorder } from '../recorder.ts';
 import type { BoundPiece, VectorLayout } from '../run/bind.ts';
 import type { BoundWindow } from '../run/cut.ts';
 import { kernelOfGraph } from '../run/kernels-of-graph.ts';
 import { launchPiece, specOf, uniformValues } from '../run/launch-piece.ts';
-import { DTYPE_BYTES, type OperandSpec } from '../run/operand-spec.ts';
+import type { OperandSpec } from '../run/operand-spec.ts';
 import type { Piece } from '../run/piece.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import { MAP_LANES, type MapLayout, mapKernel } from './map.wgsl.ts';
@@ -132,7 +133,7 @@ function chooseWay(spec: RunSpec, sizes: readonly number[], recorder: Recorder):
 
 /** Plain copies gain nothing from a second vector; what computes, casts or moves axes does. */
 function unrollOf({ graph, operands, rowRank }: RunSpec): 1 | 2 {
-  const bytes = (operand: OperandSpec | undefined): number => (operand === undefined ? 4 : DTYPE_BYTES[operand.dtype]);
+  const bytes = (operand: OperandSpec | undefined): number => (operand === undefined ? 4 : BYTES_OF[operand.dtype]);
   const isCopy = graph.nodes.every(({ kind }) => kind === 'input' || kind === 'spread');
   const isCast = bytes(operands.at(-1)) !== bytes(operands[0]);
   return (isCopy && !isCast && rowRank === 1) || graph.nodes.length > MOST_NODES_TWICE ? 1 : 2;

@@ -1,5 +1,5 @@
 import type { Kernel } from '@concord/backend-core/kernel';
-import { phasesOf, type RowClass, rowClasses } from '@concord/kernel';
+import { meanScale, phasesOf, type RowClass, rowClasses } from '@concord/kernel';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits, Recorder, Span } from '../recorder.ts';
@@ -252,9 +252,7 @@ function rowUniforms(piece: Piece, rows: number, steps: number): Record<string, 
     values[FIRST_PLACE] = (values[FIRST_PLACE] as number) + (starts[rowRank + axis] as number) * counts;
     counts *= full[axis] as number;
   }
-  // The mean of n elements: scaled by a power of two so that their sum stays finite, then divided by n over it.
-  const whole = 2 ** Math.ceil(Math.log2(Math.max(1, geometry.rowLength)));
-  return { ...values, scale: 1 / whole, divisor: geometry.rowLength / whole };
+  return { ...values, ...meanScale(geometry.rowLength) };
 }
 
 function powerUpTo(value: number): number {

@@ -1,7 +1,8 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import { accessOf, type Access } from '@concord/kernel';
 import { bindable, slice } from '../operands.ts';
 import type { DeviceTraits, Span } from '../recorder.ts';
-import { type BindingSpec, DTYPE_BYTES, elementFor, type OperandSpec } from './operand-spec.ts';
+import { type BindingSpec, elementFor, type OperandSpec } from './operand-spec.ts';
 import { type Piece, type PieceOperand, reachOf } from './piece.ts';
 import type { PlanScratch } from './plan-scratch.ts';
 
@@ -59,7 +60,7 @@ export function bindPiece(
   scratch: PlanScratch,
 ): BoundPiece | undefined {
   const placed = piece.operands.map((operand, index): Placed => {
-    const bytes = DTYPE_BYTES[operand.layout.dtype];
+    const bytes = BYTES_OF[operand.layout.dtype];
     const { first, extent } = reachOf(piece, operand);
     const whole = memory[index];
     const span = whole === undefined ? scratch.nothing : slice(whole, first * bytes, extent * bytes);
@@ -84,7 +85,7 @@ export function bindPiece(
     const start = members.reduce((least, member) => Math.min(least, member.span.byteOffset), Infinity) - byteOffset;
     const accesses = members.map((member) => {
       const { dtype } = member.operand.layout;
-      const offset = (member.span.byteOffset - start) / DTYPE_BYTES[dtype];
+      const offset = (member.span.byteOffset - start) / BYTES_OF[dtype];
       offsets[member.index] = offset;
       return isFar ? 'strided' : accessIn(member, offset, layout);
     });

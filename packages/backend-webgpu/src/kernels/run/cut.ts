@@ -1,6 +1,6 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import { BackendError } from '@concord/backend-core';
 import type { BoundPiece, VectorLayout } from './bind.ts';
-import { DTYPE_BYTES } from './operand-spec.ts';
 import { halves, type Piece, reachOf } from './piece.ts';
 
 /** A part of the folded axes of a piece, as it is bound. Of most pieces there is one, which is all of it. */
@@ -59,7 +59,7 @@ export function tooLarge({ geometry }: Piece, why: string): BackendError {
 /** Of the axes from one up to another, the one along which the longest operand reaches farthest; -1 where none can be cut. */
 function farthestAxis(piece: Piece, vectors: VectorLayout, from: number, to: number): number {
   const byPoint = piece.operands.filter(({ layout }) => layout.access !== 'gather');
-  const spans = byPoint.map((operand) => reachOf(piece, operand).extent * DTYPE_BYTES[operand.layout.dtype]);
+  const spans = byPoint.map((operand) => reachOf(piece, operand).extent * BYTES_OF[operand.layout.dtype]);
   const longest = byPoint[spans.indexOf(Math.max(...spans))];
   let best = -1;
   let farthest = 0;

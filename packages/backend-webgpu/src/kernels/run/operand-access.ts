@@ -1,7 +1,8 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import type { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import { widened } from '../arithmetic/wgsl-value.ts';
 import { components, type RawValue } from './encode.ts';
-import { type BindingSpec, bindingName, DTYPE_BYTES, type OperandSpec } from './operand-spec.ts';
+import { type BindingSpec, bindingName, type OperandSpec } from './operand-spec.ts';
 
 /**
  * Loads the elements of an operand from `index` on, the place of the first one in units of the operand's access: vectors,
@@ -33,7 +34,7 @@ export function loadRaw(
 }
 
 function loadVector(block: WgslBlock, { dtype }: OperandSpec, source: string): RawValue {
-  const bytes = DTYPE_BYTES[dtype];
+  const bytes = BYTES_OF[dtype];
   if (bytes === 4) return { text: block.define(source), type: 'u32', width: 4 };
   const text = block.define(source);
   const parts =
@@ -50,7 +51,7 @@ function wordOf({ element }: BindingSpec, load: (at: string) => string, at: stri
 }
 
 function elementOf({ dtype }: OperandSpec, word: (at: string) => string, at: string): string {
-  const bytes = DTYPE_BYTES[dtype];
+  const bytes = BYTES_OF[dtype];
   if (bytes === 4) return word(at);
   if (bytes === 2) return `(${word(`(${at}) >> 1u`)} >> (((${at}) & 1u) << 4u)) & 0xffffu`;
   return `(${word(`(${at}) >> 2u`)} >> (((${at}) & 3u) << 3u)) & 0xffu`;
@@ -88,7 +89,7 @@ export function storeRaw(
 ): void {
   const { dtype, access } = operand;
   const name = bindingName(operand.binding);
-  const bytes = DTYPE_BYTES[dtype];
+  const bytes = BYTES_OF[dtype];
   const raw: RawValue = { ...value, text: widened(value, width), width };
   if (access === 'vector') {
     const v = block.define(raw.text);

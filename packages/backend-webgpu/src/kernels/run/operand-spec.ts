@@ -1,3 +1,4 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import type { DType } from '@concord/backend-core';
 import type { NumberType } from '@concord/backend-core/kernel';
 import type { Access } from '@concord/kernel';
@@ -26,20 +27,9 @@ export interface OperandSpec {
   readonly axis?: number;
 }
 
-/** Bytes of an element in memory. */
-export const DTYPE_BYTES: Readonly<Record<DType, 1 | 2 | 4>> = {
-  f32: 4,
-  i32: 4,
-  u32: 4,
-  f16: 2,
-  bf16: 2,
-  i8: 1,
-  u8: 1,
-};
-
 /** The element that a binding needs for one operand in it. */
 export function elementFor(dtype: DType, access: Access, isWritten: boolean): BindingElement {
-  const bytes = DTYPE_BYTES[dtype];
+  const bytes = BYTES_OF[dtype];
   if (access === 'vector') return bytes === 4 ? 'vec4' : bytes === 2 ? 'vec2' : 'word';
   return isWritten && bytes < 4 ? 'atomic' : 'word';
 }

@@ -1,7 +1,8 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
 import type { Kernel as KernelGraph } from '@concord/backend-core/kernel';
 import { axisOf } from '@concord/kernel';
 import type { UniformType } from '../kernel.ts';
-import { bindingName, bindingType, type BindingSpec, DTYPE_BYTES, type OperandSpec } from './operand-spec.ts';
+import { bindingName, bindingType, type BindingSpec, type OperandSpec } from './operand-spec.ts';
 import { farLoad, narrowStores } from './operand-access.ts';
 import { halfBitsOfFour } from '../wgsl/half.wgsl.ts';
 import { bfloatBits } from '../wgsl/bfloat.wgsl.ts';
@@ -90,7 +91,7 @@ export function accessFunctions({ graph, operands, bindings }: RunSpec): readonl
   const outputs = operands.slice(graph.inputs.length);
   const narrow = new Set(
     outputs.flatMap(({ dtype, access, binding }) => {
-      const bytes = DTYPE_BYTES[dtype];
+      const bytes = BYTES_OF[dtype];
       if (bytes === 4 || access === 'vector') return [];
       return bindings[binding]?.element === 'atomic' ? [narrowStores(binding, bytes)] : [];
     }),

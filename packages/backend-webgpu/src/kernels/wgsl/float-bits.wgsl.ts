@@ -16,7 +16,6 @@ export const floatBits: string = /* wgsl */ `
 const SIGN = 0x80000000u;
 const MAGNITUDE = 0x7fffffffu;
 const MIN_NORMAL = 0x00800000u;
-const ONE = 0x3f800000u;
 const INFINITY = 0x7f800000u;
 const NAN = 0x7fc00000u;
 
@@ -30,7 +29,4 @@ fn scale_by_power(value: f32, k: i32) -> u32 {
   let magnitude = select(0u, u32(min(scaled, i32(INFINITY))), scaled >= i32(MIN_NORMAL));
   return (bits & SIGN) | magnitude;
 }
-
-// The 12 leading bits of the significand. The product of two such numbers is exact.
-fn leading_bits(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) & 0xfffff000u); }
 `;
