@@ -227,7 +227,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   #refuse(call: KernelCall): string | undefined {
     const { traits } = this.#client;
     // Beside these, only what needs more than one binding for an operand is ever refused.
-    if (isPlain(call) && fitBindings(call.call, traits)) return undefined;
+    if (isPlain(call, traits) && fitBindings(call.call, traits)) return undefined;
     if (this.#accepted.has(call.call)) return undefined;
     try {
       this.#plans.ofShape(call);
@@ -279,8 +279,15 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   }
 }
 
-/** Whether a call can only be refused for its operands' sizes. */
-function isPlain(call: KernelCall): call is Extract<KernelCall, { kernel: 'gemm' | 'topK' }> {
+/** Bytes that a binding and a buffer have on every device, unless an option or a test wants fewer. */
+const USUAL_BYTES = 2 ** 27;
+
+/** Whether a call can only be refused for its operands' sizes. What attention writes in between is a few megabytes. */
+function isPlain(
+  call: KernelCall,
+  { maxBindingBytes, maxBufferBytes }: DeviceTraits,
+): call is Extract<KernelCall, { kernel: 'gemm' | 'topK' | 'attention' }> {
+  if (call.kernel === 'attention') return Math.min(maxBindingBytes, maxBufferBytes) >= USUAL_BYTES;
   return call.kernel === 'topK' || (call.kernel === 'gemm' && call.call.epilogue === undefined);
 }
 
