@@ -3,8 +3,8 @@ import { BITS, Terms } from './terms.ts';
 
 /** Beyond it x Q(x) is 0, also where subnormal numbers are kept. */
 const MOST = 15;
-/** The bits of 2^-125. */
-const TINY = 0x0100_0000;
+/** The bits of 2^-125 and 8 ulp: half of it is a normal number, whatever of its last bits is lost. */
+const TINY = 0x0100_0008;
 /** t e^(t^2/2) Q(t) / v in v = t / (7t/8 + 31/16). */
 const TAIL: readonly number[] = [
   0.96874994, -0.6499296, -0.060887866, 0.1087929, 0.05532035, -0.008085427, 0.0127017, -0.051797412, 0.022437803,
@@ -38,9 +38,9 @@ export function gelu<V>(a: Arithmetic<V>, x: V): V {
   const v = a.divide(t, denominator(k, t));
   const lower = k.mul(k.mul(v, k.polynomial(v, TAIL)), a.exp(k.mul(k.times(t, -0.5), t)));
   const value = k.bits(k.sub(k.atLeast(x, 0), lower));
-  // Below 2^-125 the product may be flushed, which would leave x: 0 there. NaN is above all, counted from there.
+  // Below that the product may be flushed, which would leave x: 0 there. NaN is above all, counted from there.
   const magnitude = k.magnitude(k.bits(x));
-  const special = a.sub('u32', k.u(0), a.shiftRight('u32', magnitude, k.u(24)));
+  const special = a.sub('u32', k.u(0), a.shiftRight('u32', magnitude, k.u(25)));
   const isSpecial = k.above(a.sub('u32', magnitude, k.u(TINY)), BITS.infinity - TINY);
   return k.float(k.choose(isSpecial, special, value));
 }

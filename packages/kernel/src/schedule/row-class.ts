@@ -63,7 +63,7 @@ export function rowClasses(question: RowQuestion): readonly RowClass[] {
   const { length, width, passes, maxLanes, prefersLanes } = question;
   const vectors = Math.ceil(length / width);
   const alone: RowClass = { team: 1, rows: Math.min(ALONE, maxLanes), vectors: 0 };
-  const again: RowClass = { team: againTeam(vectors, width, maxLanes), rows: 1, vectors: 0 };
+  const again: RowClass = { team: againTeam(vectors, question), rows: 1, vectors: 0 };
   const classes = width === 1 ? BY_ELEMENTS : BY_VECTORS;
   const kept = classes.find(([most, team]) => vectors <= most && team <= maxLanes) ?? widest(vectors, width, maxLanes);
   const inRegisters = kept === undefined ? [] : [{ team: kept[1], rows: kept[2], vectors: kept[3] }];
@@ -79,9 +79,9 @@ function widest(vectors: number, width: number, maxLanes: number): Class | undef
   return wanted === undefined ? undefined : [vectors, team, 1, wanted];
 }
 
-function againTeam(vectors: number, width: number, maxLanes: number): number {
-  // Elements that are no vectors are so many loads that half as many lanes have enough of them.
-  const most = width === 1 ? 512 : 1024;
+function againTeam(vectors: number, { width, passes, maxLanes }: RowQuestion): number {
+  // Elements that are no vectors are so many loads that half as many lanes keep the memory busy; not so a cache.
+  const most = width === 1 && passes === 1 ? 512 : 1024;
   const wanted = vectors >= 4096 ? most : vectors >= 1024 ? 256 : 128;
   return Math.min(wanted, floorPower(maxLanes));
 }

@@ -24,14 +24,19 @@ interface Step {
   readonly inside: string | undefined;
 }
 
-/** Steps that a loop takes at once, so that their loads overlap and sums have short chains: of vectors, and of elements. */
-const UNROLL = { 4: 4, 1: 8 };
+/**
+ * Steps that a loop takes at once, so that their loads overlap and sums have short chains: of vectors; of elements that
+ * are read once; and of those that are read again, from a cache.
+ */
+const UNROLL = { vectors: 4, elements: 8, again: 16 };
 /** Graphs with more nodes are written once in a loop. */
 const MAX_UNROLLED_NODES = 24;
 
 /** Steps that the loops of a graph take at once. */
-export function unrollOf({ nodes }: Kernel, width: 1 | 4): number {
-  return nodes.length <= MAX_UNROLLED_NODES ? UNROLL[width] : 1;
+export function unrollOf(graph: Kernel, width: 1 | 4): number {
+  if (graph.nodes.length > MAX_UNROLLED_NODES) return 1;
+  if (width === 4) return UNROLL.vectors;
+  return phasesOf(graph).folds.length > 1 ? UNROLL.again : UNROLL.elements;
 }
 
 /** Writes the body of a kernel that computes rows. */
