@@ -121,7 +121,8 @@ async function checkAny(
   isFirst: boolean,
 ): Promise<void> {
   for (const call of calls.slice(isFirst ? 0 : COMBINED)) await check(ofSplits(1), call);
-  for (const call of calls.slice(COMBINED)) await check(ofSplits(2), call);
+  const split = calls.slice(COMBINED);
+  for (const call of isFirst ? split : split.slice(0, 1)) await check(ofSplits(2), call);
 }
 
 describe.each(FLASH_TILES.map((tile) => ({ name: `${tile.queries}x${tile.keys}x${tile.columns}`, tile })))(
@@ -190,12 +191,17 @@ const DECODE_TILES = DECODE_ROWS.map((rows, i) => ({ rows, columns: DECODE_COLUM
 describe.each(DECODE_TILES)('decode $rows x $columns', (tile) => {
   const decode = (splits: number): AttentionVariant => ({ id: 'decode', kind: 'decode', tile, splits });
 
+  const isFirst = tile === DECODE_TILES[0];
+
   it.each([1, 3])('%i queries', async (seqQ) => {
-    for (const splits of [1, 3]) {
+    // There is one kernel for calls of all kinds: other tiles only differ in what they compile.
+    for (const splits of isFirst ? [1, 3] : [3]) {
       await check(decode(splits), { heads: 3, seqQ, seqKv: 300, headDim: tile.columns });
       await check(decode(splits), { heads: 3, seqQ, seqKv: 70, headDim: tile.columns - 3, lead: 1 });
     }
-    await checkAny(decode, anyCalls(tile.columns, seqQ, 290), tile === DECODE_TILES[0]);
+    const calls = anyCalls(tile.columns, seqQ, 290);
+    if (isFirst) await checkAny(decode, calls, isFirst);
+    else for (const call of calls.slice(COMBINED)) await check(decode(1), call);
   });
 
   it('nothing but keys of weight 0 in a split', async () => {
