@@ -16,7 +16,7 @@ const environmentOf = (/** @type {Uint32Array} */ module) => (usesFloat16(module
 
 /** @typedef {{ name: string, words(): Uint32Array }} Kernel */
 /** Of the cases, as on each kind of device; of kinds that share most kernels with another, fewer. */
-const [SAMPLE, SMALL_SAMPLE] = [0.3, 0.05];
+const [SAMPLE, SMALL_SAMPLE] = [0.12, 0.03];
 /** Cases that are drawn and planned for each kind of device. */
 const DRAWS = 30_000;
 

@@ -7,8 +7,8 @@ import { type DenoMode, type DenoRun, runInDeno } from '../support/in-deno.ts';
 const deno = setUpDeno();
 /** Shares of the suite, which is run whole in Node: all of it takes five minutes here (`CONCORD_DENO_SAMPLE=1`). */
 const SAMPLES: readonly (readonly [DenoMode, number])[] = [
-  ['own', Number(process.env['CONCORD_DENO_SAMPLE'] ?? 0.3)],
-  ['default', 0.1],
+  ['own', Number(process.env['CONCORD_DENO_SAMPLE'] ?? 0.15)],
+  ['default', 0.05],
 ];
 const TIMEOUT_MS = 400_000;
 
