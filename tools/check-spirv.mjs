@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { drawCase, seeded } from './lib/draw-cases.mjs';
+import { drawCase, MOST_WORK, seeded } from './lib/draw-cases.mjs';
 import { root } from './lib/paths.mjs';
 import { softwareLevelZero } from './lib/software-level-zero.mjs';
 
@@ -17,8 +17,9 @@ const environmentOf = (/** @type {Uint32Array} */ module) => (usesFloat16(module
 /** @typedef {{ name: string, words(): Uint32Array }} Kernel */
 /** Of the cases, as on each kind of device; of kinds that share most kernels with another, fewer. */
 const [SAMPLE, SMALL_SAMPLE] = [0.12, 0.03];
-/** Cases that are drawn and planned for each kind of device. */
+/** Cases that are drawn and planned for each kind of device, with this much work at most: small ones first. */
 const DRAWS = 30_000;
+const WORK = [MOST_WORK / 50, MOST_WORK / 10, MOST_WORK];
 
 /** @typedef {{ kind: string, change: Record<string, unknown>, sample: number }} Device */
 
@@ -28,7 +29,7 @@ const DEVICES = [
   { kind: 'a GPU', change: { isCpuLike: false }, sample: SAMPLE },
   {
     kind: 'a GPU without sub-groups',
-    change: { isCpuLike: false, subgroupSizes: [] },
+    change: { isCpuLike: false, subgroupSizes: [], computeUnits: 32 },
     sample: SMALL_SAMPLE,
   },
   {
@@ -165,7 +166,8 @@ async function findCases() {
   const ids = [];
   const random = seeded(2026);
   for (let draw = 0; draw < DRAWS && wanted.size > 0; draw++) {
-    const drawn = drawCase(random);
+    const rooms = [...new Set([...wanted].map((name) => name.split('/')[0] ?? ''))];
+    const drawn = drawCase(random, rooms, WORK[Math.floor((draw * WORK.length) / DRAWS)] ?? MOST_WORK);
     if (drawn === undefined) continue;
     planned = [];
     await backend.prepare([{ op: drawn.op, call: drawn.call }]);

@@ -1,6 +1,13 @@
 // @ts-check
 // Conformance cases with shapes of all sizes, drawn to find those for which a rarely chosen kernel is chosen.
 
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { root } from './paths.mjs';
+
+const core = join(root, 'packages/backend-core/dist/kernel/index.js');
+const { defineKernel } = await import(pathToFileURL(core).href);
+
 /**
  * @typedef {object} DrawnCase
  * @property {string} id of a conformance case: an exact id need not be among the listed cases
@@ -20,12 +27,31 @@ export function seeded(seed) {
 }
 
 /** The oracle checks so many multiplications in a fraction of a second. */
-const MOST_WORK = 1.5e8;
+export const MOST_WORK = 1.5e8;
 
-/** One case of a random op, or undefined where it would take long. @param {() => number} random @returns {DrawnCase | undefined} */
-export function drawCase(random) {
-  const draw = [drawProduct, drawProduct, drawProduct, drawAttention, drawConv2d, drawTopK, drawReduce, drawUnary];
-  return draw[Math.floor(random() * draw.length)]?.(random);
+/** @typedef {(random: () => number, mostWork: number) => DrawnCase | undefined} Draw */
+
+const COPY = defineKernel('copy', { inputs: { acc: 'f32' } }, ({ acc }) => ({ y: acc }));
+
+/** What draws cases, by the rooms of kernels that their plans are made of. @type {Record<string, Draw[]>} */
+const DRAWS = {
+  gemm: [drawProduct],
+  attention: [drawAttention],
+  conv2d: [drawConv2d],
+  'top-k': [drawTopK],
+  run: [drawReduce, drawUnary],
+};
+
+/**
+ * One case, or undefined where it would take more multiplications than that: for a kernel of one of these rooms, the first parts of their names, if that
+ * is among those that cases are drawn for; else of any op.
+ *
+ * @param {() => number} random @param {readonly string[]} rooms @param {number} mostWork @returns {DrawnCase | undefined}
+ */
+export function drawCase(random, rooms, mostWork) {
+  const known = rooms.filter((room) => room in DRAWS);
+  const draws = (known.length === 0 ? Object.keys(DRAWS) : known).flatMap((room) => DRAWS[room] ?? []);
+  return oneOf(random, draws)(random, mostWork);
 }
 
 /** A size up to `most`, small ones as likely as large ones. @param {() => number} random @param {number} most */
@@ -34,11 +60,11 @@ const size = (random, most) => Math.max(1, Math.round(most ** random()));
 /** @template T @param {() => number} random @param {readonly T[]} values @returns {T} */
 const oneOf = (random, values) => /** @type {T} */ (values[Math.floor(random() * values.length)]);
 
-/** @param {() => number} random @returns {DrawnCase | undefined} */
-function drawProduct(random) {
+/** @type {Draw} */
+function drawProduct(random, mostWork) {
   const [m, n, k] = [size(random, 2000), size(random, 2000), size(random, 20_000)];
   const batch = random() < 0.3 ? size(random, 40) : 0;
-  if (m * n * k * Math.max(1, batch) > MOST_WORK) return undefined;
+  if (m * n * k * Math.max(1, batch) > mostWork) return undefined;
   const trans = oneOf(random, ['NN', 'NT', 'TN', 'TT']);
   const [transA = 'N', transB = 'N'] = trans;
   const isHalf = random() < 0.5;
@@ -52,6 +78,11 @@ function drawProduct(random) {
     const [rowsA, rowsB] = [transA === 'N' ? m : k, transB === 'N' ? k : n];
     const strides = { strideA: lda * rowsA, strideB: ldb * rowsB, strideC: m * n, batchCount: batch };
     const dtype = isHalf ? 'f16' : 'f32';
+    if (isHalf && random() < 0.5) {
+      // The product is in float32 first.
+      const id = `batchedGemm/epilogue/${text},dtype=f16,batch=${batch},epilogue=copy`;
+      return { id, op: 'batchedGemm', call: { ...call, ...strides, dtype, epilogue: { kernel: COPY } } };
+    }
     const id = `batchedGemm/bounded/${text}${isHalf ? ',dtype=f16' : ''},batch=${batch}`;
     return { id, op: 'batchedGemm', call: { ...call, ...strides, dtype } };
   }
@@ -60,23 +91,26 @@ function drawProduct(random) {
     : { id: `gemm/bounded/${text}`, op: 'gemm', call };
 }
 
-/** @param {() => number} random @returns {DrawnCase | undefined} */
-function drawAttention(random) {
+/** @type {Draw} */
+function drawAttention(random, mostWork) {
   const [batch, heads, seqQ, seqKv] = [1, size(random, 8), size(random, 600), size(random, 6000)];
   const headDim = oneOf(random, [8, 32, 64, 100, 128, 200, 256]);
-  if (batch * heads * seqQ * seqKv * headDim > MOST_WORK) return undefined;
+  if (batch * heads * seqQ * seqKv * headDim > mostWork) return undefined;
   const causal = random() < 0.3;
-  const sizes = `heads=${heads},seqQ=${seqQ},seqKv=${seqKv},headDim=${headDim}${causal ? ',causal' : ''}`;
-  const call = { batch, heads, seqQ, seqKv, headDim, scale: 1 / Math.sqrt(headDim), causal };
+  // Any field beyond the plain ones takes the kernels for any call.
+  const capped = random() < 0.5 ? { softcap: 3 } : {};
+  const fields = `${'softcap' in capped ? ',softcap=3' : ''}${causal ? ',causal' : ''}`;
+  const sizes = `heads=${heads},seqQ=${seqQ},seqKv=${seqKv},headDim=${headDim}${fields}`;
+  const call = { batch, heads, seqQ, seqKv, headDim, scale: 1 / Math.sqrt(headDim), causal, ...capped };
   return { id: `attention/bounded/${sizes}`, op: 'attention', call };
 }
 
-/** @param {() => number} random @returns {DrawnCase | undefined} */
-function drawConv2d(random) {
+/** @type {Draw} */
+function drawConv2d(random, mostWork) {
   const [n, c, h, w] = [size(random, 3), size(random, 200), size(random, 60), size(random, 60)];
   const [filters, r] = [size(random, 200), oneOf(random, [1, 3])];
   const [p, q] = [h - r + 1, w - r + 1];
-  if (p < 1 || q < 1 || n * c * filters * p * q * r * r > MOST_WORK) return undefined;
+  if (p < 1 || q < 1 || n * c * filters * p * q * r * r > mostWork) return undefined;
   const call = {
     inputShape: [n, c, h, w],
     filterShape: [filters, c, r, r],
@@ -91,18 +125,18 @@ function drawConv2d(random) {
   };
 }
 
-/** @param {() => number} random @returns {DrawnCase | undefined} */
-function drawTopK(random) {
+/** @type {Draw} */
+function drawTopK(random, mostWork) {
   const [rows, columns] = [size(random, 3000), size(random, 1_000_000)];
   const k = Math.min(columns, size(random, 256));
-  if (rows * columns > MOST_WORK / 50) return undefined;
+  if (rows * columns > mostWork / 50) return undefined;
   return { id: `topK/exact/rows=${rows},columns=${columns},k=${k}`, op: 'topK', call: { rows, columns, k } };
 }
 
-/** @param {() => number} random @returns {DrawnCase | undefined} */
-function drawReduce(random) {
+/** @type {Draw} */
+function drawReduce(random, mostWork) {
   const shape = [size(random, 300), size(random, 100_000), oneOf(random, [1, 2, 4, 8, 16, 100])];
-  if (shape.reduce((product, each) => product * each) > MOST_WORK) return undefined;
+  if (shape.reduce((product, each) => product * each) > mostWork) return undefined;
   const op = oneOf(random, ['sum', 'max', 'min', 'mean']);
   const fn = op === 'sum' ? '' : `fn=${op},`;
   return { id: `reduce/bounded/${fn}shape=${shape.join('x')},axis=1`, op: 'reduce', call: { op, shape, axis: 1 } };

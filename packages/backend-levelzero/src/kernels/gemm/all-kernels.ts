@@ -65,18 +65,14 @@ function kernelsForGpus(traits: DeviceTraits): Kernel[] {
   const lanes = lanesToAskFor(traits);
   const ofFormats = FORMATS.flatMap((formats) => {
     const { input, output } = formats;
-    // k is split, with sums in float32, only where not even the smallest tile makes groups enough.
-    const isPartial = input !== output;
-    const tiled = tiles
-      .slice(isPartial ? -1 : 0)
-      .flatMap((tile) =>
-        BOTH.flatMap((transA) => BOTH.map((transB) => local({ ...formats, transA, transB, tile, lanes }))),
-      );
+    const tiled = tiles.flatMap((tile) =>
+      BOTH.flatMap((transA) => BOTH.map((transB) => local({ ...formats, transA, transB, tile, lanes }))),
+    );
     const subgroups =
       input === 'f16' && !traits.hasF16
         ? []
         : possibleSubgroupTiles(traits).flatMap((tile) =>
-            BOTH.filter((transA) => !(transA && isPartial)).map((transA) => subgroup({ ...formats, ...tile, transA })),
+            BOTH.map((transA) => subgroup({ ...formats, ...tile, transA })),
           );
     const vectors = { matrix: input, vector: input, output };
     return [...tiled, ...subgroups, teamRows(vectors), teamColumns(vectors)];
