@@ -31,7 +31,7 @@ export const MOST_WORK = 1.5e8;
 
 /** @typedef {(random: () => number, mostWork: number) => DrawnCase | undefined} Draw */
 
-const COPY = defineKernel('copy', { inputs: { acc: 'f32' } }, ({ acc }) => ({ y: acc }));
+const COPY = defineKernel('copy', { inputs: { acc: 'f32' } }, (/** @type {any} */ { acc }) => ({ y: acc }));
 
 /** What draws cases, by the rooms of kernels that their plans are made of. @type {Record<string, Draw[]>} */
 const DRAWS = {
