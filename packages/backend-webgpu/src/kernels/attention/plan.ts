@@ -243,7 +243,7 @@ class AttentionPlan {
           }
         : anyUniforms(geometry, window, {
             softcap: this.#call.softcap,
-            maskAt: masking.byteOffset / 4,
+            maskAt: mask === undefined ? 0 : masking.byteOffset / 4,
             ...(partial ? { record: this.#record } : {}),
           });
     this.#recorder.launch({
