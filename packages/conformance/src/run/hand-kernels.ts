@@ -93,6 +93,16 @@ export const HAND_KERNELS: Readonly<Record<string, () => Kernel>> = {
       y: k.spread(k.mul(p, 7)),
       constant: k.spread(k.f32(-0.75)),
     })),
+  'functions of parameters': () =>
+    defineKernel(
+      'functions of parameters',
+      { inputs: { x: 'f32' }, params: { p: 'f32', q: 'f32' } },
+      ({ x, p, q }, k) => {
+        const decay = (power: Float): Float => k.pow(k.exp(k.neg(k.abs(p))), k.add(k.abs(power), 1));
+        const factor = k.log1p(k.div(k.sqrt(k.sub(1.25, decay(q))), k.sub(1.5, decay(k.sin(q)))));
+        return { y: k.mul(factor, x), factor: k.spread(factor) };
+      },
+    ),
   extents: () =>
     defineKernel('extents', { inputs: { x: 'u32' } }, ({ x }, k) => ({
       y: k.add(k.add(x, k.mul(k.index(0), 10_000)), k.index(-1)),

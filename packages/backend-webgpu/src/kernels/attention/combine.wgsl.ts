@@ -175,8 +175,8 @@ ${ROW_START}
     { sum: 'high_sum', column: 'high_at' },
   ])}
   let finished = finished_total(total, query);
-  let low_bits = half_bits(quotient(low_sum, finished));
-  let high_bits = half_bits(quotient(high_sum, finished)) << 16u;
+  let low_bits = half_bits(quotient(low_sum, finished), u.zero);
+  let high_bits = half_bits(quotient(high_sum, finished), u.zero) << 16u;
   if (has_low & has_high) {
     atomicStore(&o[word], low_bits | high_bits);
   } else if (has_low) {

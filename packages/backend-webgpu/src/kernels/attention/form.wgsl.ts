@@ -190,7 +190,7 @@ ${
   form === 'f16'
     ? `${halfBitsOfFour}
 fn halves_of_four(value: vec4f) -> vec2u {
-  let bits = half_bits_of_four(value);
+  let bits = half_bits_of_four(value, u.zero);
   return bits.xz | (bits.yw << vec2u(16u));
 }`
     : ''

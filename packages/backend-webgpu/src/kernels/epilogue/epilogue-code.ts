@@ -55,7 +55,7 @@ export function epilogueCode(
     },
   });
   scope.preload();
-  const { text, width: own } = storedBits(spec, 0, scope);
+  const { text, width: own } = storedBits(spec, 0, scope, place.at(-1) as string);
   const bits = own === width ? text : `vec4u(${text})`;
   return { lines: block.text(), bits };
 }

@@ -62,7 +62,7 @@ export function outputType(output: OutputFormat, wide: boolean): string {
  */
 export function storedValue(output: OutputFormat, wide: boolean, value: string): string {
   if (output === 'f32') return value;
-  if (output === 'half-words') return `half_bits(${value})`;
+  if (output === 'half-words') return `half_bits(${value}, u.zero)`;
   return wide ? `halves_of_four(${value})` : `to_f16(${value})`;
 }
 
@@ -114,12 +114,12 @@ ${lines}
  */
 export const TO_F16: string = /* wgsl */ `
 ${halfBits}
-fn to_f16(value: f32) -> f16 { return f16(unpack2x16float(half_bits(value)).x); }`;
+fn to_f16(value: f32) -> f16 { return f16(unpack2x16float(half_bits(value, u.zero)).x); }`;
 
 /** WGSL: `halves_of_four`, four numbers correctly rounded to binary16, in two words. */
 const HALVES_OF_FOUR = /* wgsl */ `
 ${halfBitsOfFour}
 fn halves_of_four(value: vec4f) -> vec2u {
-  let bits = half_bits_of_four(value);
+  let bits = half_bits_of_four(value, u.zero);
   return bits.xz | (bits.yw << vec2u(16u));
 }`;

@@ -38,7 +38,9 @@ export function mapKernel(name: string, spec: RunSpec, { layout, unroll }: MapLa
   });
   for (const { scope } of points) scope.preload();
   // What gathers loads too: all of a lane's values are there before the first is stored.
-  const raws = points.map(({ scope }) => spec.graph.outputs.map((_, output) => storedBits(spec, output, scope)));
+  const raws = points.map(({ scope }) =>
+    spec.graph.outputs.map((_, output) => storedBits(spec, output, scope, 'lane')),
+  );
   for (const [point, { coordinates, inside }] of points.entries()) {
     const stores = block.inner();
     for (const [output, raw] of (raws[point] as readonly RawValue[]).entries()) {

@@ -78,7 +78,7 @@ export function tileKernel(name: string, spec: RunSpec, { across, deep, wide }: 
         ? fromTile(block, input, width, (k) => `(${w} * ${width}u + ${k}u) * ${line}u + ${d}`)
         : source.load(input);
     const scope = new GraphScope(spec, block, { ...source, load }, call);
-    const raws = spec.graph.outputs.map((_, output) => storedBits(spec, output, scope));
+    const raws = spec.graph.outputs.map((_, output) => storedBits(spec, output, scope, 'lane'));
     const stores = block.inner();
     for (const [output, raw] of raws.entries()) {
       const index = spec.graph.inputs.length + output;

@@ -299,7 +299,7 @@ export class RowsCode {
     if (graph.outputs.every(({ level }) => level === 'row')) return;
     const store = (block: WgslBlock, { scope, coordinates, inside }: Step): void => {
       const outputs = graph.outputs.flatMap(({ level }, output) => (level === 'element' ? [output] : []));
-      const raws = outputs.map((output) => storedBits(this.#spec, output, scope));
+      const raws = outputs.map((output) => storedBits(this.#spec, output, scope, 'lane'));
       const stores = block.inner();
       for (const [index, raw] of raws.entries()) this.#store(stores, outputs[index] as number, raw, coordinates);
       block.enclose(`if (is_row${inside === undefined ? '' : ` && ${inside}`})`, stores);
@@ -313,7 +313,7 @@ export class RowsCode {
     const outputs = graph.outputs.flatMap(({ level }, output) => (level === 'row' ? [output] : []));
     if (outputs.length === 0) return;
     const block = this.#block;
-    const raws = outputs.map((output) => storedBits(this.#spec, output, this.#row));
+    const raws = outputs.map((output) => storedBits(this.#spec, output, this.#row, 'lane'));
     const stores = block.inner();
     for (const [index, raw] of raws.entries()) this.#store(stores, outputs[index] as number, raw, []);
     const isFirst = stage === undefined ? '' : ' && part + u.first_part == 0u';

@@ -2,6 +2,7 @@ import type { DType } from '@concord/backend-core';
 import type { WgslBlock } from '../arithmetic/wgsl-block.ts';
 import { type WgslValue, wgslType } from '../arithmetic/wgsl-value.ts';
 import { type NumberType } from '@concord/backend-core/kernel';
+import { varyingZero } from '../wgsl/half.wgsl.ts';
 
 /** Components of a vector of four. */
 const COMPONENTS = ['x', 'y', 'z', 'w'] as const;
@@ -37,14 +38,18 @@ export function decode(block: WgslBlock, dtype: DType, type: NumberType, raw: Ra
   }
 }
 
-/** The raw elements that hold a number: rounded, or saturated, to the dtype. */
-export function encode(block: WgslBlock, dtype: DType, value: WgslValue): RawValue {
+/**
+ * The raw elements that hold a number: rounded, or saturated, to the dtype.
+ *
+ * @param varying - as `varyingZero` takes it
+ */
+export function encode(block: WgslBlock, dtype: DType, value: WgslValue, varying: string): RawValue {
   const { text, width } = value;
   const words = wgslType('u32', width);
   const raw = (expression: string): RawValue => ({ text: block.define(expression), type: 'u32', width });
   switch (dtype) {
     case 'f16':
-      return raw(width === 1 ? `half_bits(${text})` : `half_bits_of_four(${text})`);
+      return raw(`${width === 1 ? 'half_bits' : 'half_bits_of_four'}(${text}, ${varyingZero(varying)})`);
     case 'bf16':
       return raw(width === 1 ? `bfloat_bits(${text})` : `bfloat_bits_of_four(${text})`);
     case 'i8': {

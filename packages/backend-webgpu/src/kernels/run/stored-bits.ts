@@ -7,20 +7,22 @@ import type { RunSpec } from './run-spec.ts';
 /**
  * What is stored of an output: the bits as they were loaded, where nothing but `select` and `spread` lies between an input
  * of the output's dtype and it.
+ *
+ * @param varying - a u32 of the lane or of its point
  */
-export function storedBits(spec: RunSpec, output: number, scope: GraphScope): RawValue {
+export function storedBits(spec: RunSpec, output: number, scope: GraphScope, varying: string): RawValue {
   const { graph, operands } = spec;
   const { dtype } = operands[graph.inputs.length + output] as RunSpec['operands'][number];
-  return bitsOf(spec, (graph.outputs[output] as { readonly node: number }).node, dtype, scope);
+  return bitsOf(spec, (graph.outputs[output] as { readonly node: number }).node, dtype, scope, varying);
 }
 
-function bitsOf(spec: RunSpec, node: number, dtype: DType, scope: GraphScope): RawValue {
+function bitsOf(spec: RunSpec, node: number, dtype: DType, scope: GraphScope, varying: string): RawValue {
   const data = spec.graph.nodes[node] as KernelNode;
-  if (!isCopy(spec, node, dtype)) return encode(scope.block, dtype, scope.value(node));
+  if (!isCopy(spec, node, dtype)) return encode(scope.block, dtype, scope.value(node), varying);
   if (data.kind === 'input') return scope.raw(inputOf(spec, data.name));
-  if (data.kind === 'spread') return bitsOf(spec, data.operands[0], dtype, scope);
+  if (data.kind === 'spread') return bitsOf(spec, data.operands[0], dtype, scope, varying);
   const [condition, a, b] = (data as { readonly operands: readonly number[] }).operands as [number, number, number];
-  const [x, y] = [bitsOf(spec, a, dtype, scope), bitsOf(spec, b, dtype, scope)];
+  const [x, y] = [a, b].map((each) => bitsOf(spec, each, dtype, scope, varying)) as [RawValue, RawValue];
   return scope.math.select('u32', scope.value(condition), x, y) as RawValue;
 }
 

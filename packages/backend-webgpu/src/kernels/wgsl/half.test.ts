@@ -20,7 +20,7 @@ ${halfBitsOfFour}
 fn main(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) grid: vec3u) {
   let i = group_index(id, grid);
   if (i >= u.group_count) { return; }
-  y[i] = half_bits_of_four(x[i]);
+  y[i] = half_bits_of_four(x[i], u.zero);
 }`,
 });
 

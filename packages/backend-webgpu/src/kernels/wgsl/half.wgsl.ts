@@ -1,14 +1,16 @@
 /**
- * WGSL: `half_bits(value: f32) -> u32` rounds to binary16, to nearest even. From 65520 on the result is infinite,
+ * WGSL: `half_bits(value: f32, zero: u32) -> u32` rounds to binary16, to nearest even. From 65520 on the result is infinite,
  * subnormals are kept, NaN stays NaN.
  *
  * By bits, because the built-in ways are not to be relied on: `pack2x16float` of a number that is too large is
  * indeterminate, and how it and `f16()` round is up to the implementation. The other direction, `unpack2x16float`, is
- * exact. With `u.zero` of every kernel (see `float-bits.wgsl.ts`): the number was computed.
+ * exact.
+ *
+ * `zero` is 0 and no constant: `u.zero` (see `float-bits.wgsl.ts`), as the number was computed, or `varyingZero`.
  */
 export const halfBits: string = /* wgsl */ `
-fn half_bits(value: f32) -> u32 {
-  let bits = bitcast<u32>(value) ^ u.zero;
+fn half_bits(value: f32, zero: u32) -> u32 {
+  let bits = zero ^ bitcast<u32>(value);
   let sign = (bits >> 16u) & 0x8000u;
   let magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) { return sign | 0x7e00u; }
@@ -30,19 +32,34 @@ fn half_bits(value: f32) -> u32 {
 `;
 
 /**
- * WGSL: `half_bits_of_four(value: vec4f) -> vec4u`, the same of four numbers: at once if all are normal in binary16, which they
+ * WGSL: `half_bits_of_four(value: vec4f, zero: u32) -> vec4u`, the same of four numbers: at once if all are normal in binary16, which they
  * mostly are.
  */
 export const halfBitsOfFour: string = /* wgsl */ `
 ${halfBits}
-fn half_bits_of_four(value: vec4f) -> vec4u {
-  let bits = bitcast<vec4u>(value) ^ vec4u(u.zero);
+fn half_bits_of_four(value: vec4f, zero: u32) -> vec4u {
+  let bits = vec4u(zero) ^ bitcast<vec4u>(value);
   let magnitude = bits & vec4u(0x7fffffffu);
   if (all(magnitude - 0x38800000u < vec4u(0x477ff000u - 0x38800000u))) {
     let sign = (bits >> vec4u(16u)) & vec4u(0x8000u);
     let is_odd = (magnitude >> vec4u(13u)) & vec4u(1u);
     return sign | ((magnitude + 0xfffu + is_odd - 0x38000000u) >> vec4u(13u));
   }
-  return vec4u(half_bits(value.x), half_bits(value.y), half_bits(value.z), half_bits(value.w));
+  return vec4u(
+    half_bits(value.x, zero), half_bits(value.y, zero), half_bits(value.z, zero), half_bits(value.w, zero),
+  );
 }
 `;
+
+/**
+ * WGSL: a 0 that differs between lanes as far as a compiler knows.
+ *
+ * For values that may be computed from uniforms alone. Lavapipe (Mesa 22.3) follows the condition of every branch back to
+ * the uniforms that it comes from, a value that is used twice twice: a chain of a few functions of a parameter takes it
+ * longer than anybody waits. It gives up where it meets what is no uniform.
+ *
+ * @param varying - a u32 of the lane or of its point
+ */
+export function varyingZero(varying: string): string {
+  return `min(${varying}, u.zero)`;
+}

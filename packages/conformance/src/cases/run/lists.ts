@@ -106,6 +106,9 @@ const dtypes: readonly RunEntry[] = NARROW.flatMap((dtype): RunEntry[] => {
       ? [
           ['kernel', { kernel: 'cast', dtype, shape: [65_536], data: 'bits' }] as const,
           ['kernel', { kernel: 'cast', dtype, shape: [4096], data: 'any', offset: 1 }] as const,
+          // What is stored by branches, of values whose making compilers follow far back.
+          ['kernel', { kernel: 'functions of parameters', dtype, shape: [6, 64], data: 'moderate' }] as const,
+          ['kernel', { kernel: 'functions of parameters', dtype, shape: [7, 9], data: 'moderate' }] as const,
           ['kernel', { kernel: 'softmax', dtype, shape: [9, 77], folded: 1, data: 'moderate', offset: 1 }] as const,
           [
             'kernel',
