@@ -257,7 +257,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       },
       bufferOf: (ptr) => {
         const { buffer, byteOffset, byteLength } = this.operandAt(ptr);
-        return { buffer: buffer.gpu, offset: byteOffset, size: Math.ceil(byteLength / 4) * 4 };
+        return { buffer: client().bufferOf(buffer), offset: byteOffset, size: Math.ceil(byteLength / 4) * 4 };
       },
       encode: (callback) => client().encode(callback),
       // Also after a failure: then the counters matter most.

@@ -92,9 +92,9 @@ it('shares a layout between kernels of equal bindings, and not where elements di
 
 it('bounds a wait, and says so', async () => {
   const client = await open();
-  const buffer = client.allocate(64 * 2 ** 20);
+  const buffer = client.bufferOf(client.allocate(64 * 2 ** 20));
   const clear = (encoder: GPUCommandEncoder): void => {
-    for (let i = 0; i < 20; i++) encoder.clearBuffer(buffer.gpu);
+    for (let i = 0; i < 20; i++) encoder.clearBuffer(buffer);
   };
   await expect(client.submitAndWait('clearing', clear, { timeoutMs: 0 })).rejects.toMatchObject({
     code: 'DEVICE_ERROR',

@@ -1,6 +1,7 @@
 import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import type { Span } from '../kernels/recorder.ts';
 import { ListMap } from '@concord/variants';
+import { homeOf } from './buffer-pool.ts';
 import { inScopes, type Scoped } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { BindingLayout } from './pipeline-cache.ts';
@@ -30,7 +31,10 @@ export class BindGroupCache {
     onCheck: (caught: Scoped<unknown>['caught']) => void,
   ): GPUBindGroup {
     const key = [layout.id];
-    for (const { buffer, byteOffset, byteLength } of spans) key.push(this.#idOf(buffer.gpu), byteOffset, byteLength);
+    for (const { buffer, byteOffset, byteLength } of spans) {
+      const { gpu, start } = homeOf(buffer);
+      key.push(this.#idOf(gpu), start + byteOffset, byteLength);
+    }
     let group = this.#groups.get(key);
     if (group === undefined) {
       const made = inScopes(this.#context, () => this.#create(layout, spans));
@@ -45,7 +49,10 @@ export class BindGroupCache {
   /** Where a plan keeps the bind groups of its steps with this memory: spares it to ask for each of them. */
   ofPlan({ id }: LaunchPlan, memory: readonly Span[]): (GPUBindGroup | undefined)[] {
     const key = [id];
-    for (const { buffer, byteOffset } of memory) key.push(this.#idOf(buffer.gpu), byteOffset);
+    for (const { buffer, byteOffset } of memory) {
+      const { gpu, start } = homeOf(buffer);
+      key.push(this.#idOf(gpu), start + byteOffset);
+    }
     let groups = this.#groupsOfPlans.get(key);
     if (groups === undefined) {
       groups = [];
@@ -74,10 +81,10 @@ export class BindGroupCache {
     return this.#context.device.createBindGroup({
       layout: layout.group,
       entries: [
-        ...spans.map(({ buffer, byteOffset, byteLength }, binding) => ({
-          binding,
-          resource: { buffer: buffer.gpu, offset: byteOffset, size: byteLength },
-        })),
+        ...spans.map(({ buffer, byteOffset, byteLength }, binding) => {
+          const { gpu, start } = homeOf(buffer);
+          return { binding, resource: { buffer: gpu, offset: start + byteOffset, size: byteLength } };
+        }),
         { binding: spans.length, resource: { buffer: this.#uniforms.gpu, size: MAX_UNIFORM_BYTES } },
       ],
     });

@@ -1,8 +1,9 @@
 import { BackendError } from '@concord/backend-core';
-import type { StorageBuffer } from '../kernels/recorder.ts';
+import type { Home, StorageBuffer } from '../kernels/recorder.ts';
 import { inScopes, toCodedError } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
 import { USAGE } from './gpu-constants.ts';
+import { MAX_PIECE, SLAB_BYTES, Slabs } from './slabs.ts';
 
 /** Counters of a pool, in bytes of device memory. */
 export interface PoolCounters {
@@ -48,6 +49,10 @@ export class BufferPool {
   readonly #maxBufferSize: number;
   readonly #sizes = new WeakMap<GPUBuffer, number>();
   readonly #free = new Map<number, GPUBuffer[]>();
+  readonly #slabs = new Slabs(
+    () => this.#reuse(SLAB_BYTES) ?? this.#create(SLAB_BYTES, SLAB_BYTES, 'small allocations'),
+    (gpu) => this.#keep(gpu),
+  );
   /** Removed from the pool, but perhaps in use by commands that are not submitted yet. */
   #condemned: GPUBuffer[] = [];
   #allocatedBytes = 0;
@@ -72,7 +77,8 @@ export class BufferPool {
   }
 
   /**
-   * Memory of `bytes`, rounded up to a multiple of 4; its contents are unspecified.
+   * Memory of `bytes`, rounded up to a multiple of 4; its contents are unspecified. Small memory has no place yet: what it
+   * is used for first decides, see {@link settle}.
    *
    * @throws {BackendError} OUT_OF_MEMORY beyond the device's largest buffer; a later refusal goes to `onError`
    */
@@ -84,15 +90,39 @@ export class BufferPool {
         limitBytes: maxBufferSize,
       });
     }
-    const size = Math.min(sizeClass(bytes), maxBufferSize - (maxBufferSize % 4));
+    const home = bytes > MAX_PIECE ? this.#own(bytes, label) : undefined;
     this.#live++;
-    return { id: ++lastId, gpu: this.#reuse(size) ?? this.#create(size, bytes, label), size: Math.ceil(bytes / 4) * 4 };
+    return { id: ++lastId, size: Math.ceil(bytes / 4) * 4, label, home };
   }
 
-  /** Gives a buffer back. Work queued so far may still use it. */
-  release({ gpu }: StorageBuffer): void {
+  /**
+   * Gives memory that has not been used yet its place.
+   *
+   * @param canShare - whether other allocations may lie in the same GPU buffer, which no op could write beside them
+   */
+  settle(buffer: StorageBuffer, canShare: boolean): Home {
+    buffer.home ??= canShare ? this.#slabs.take(buffer.size) : this.#own(buffer.size, buffer.label);
+    return buffer.home;
+  }
+
+  /** Gives memory a GPU buffer of its own; the caller copies what was in the place that is returned. */
+  resettle(buffer: StorageBuffer): Home | undefined {
+    const { home } = buffer;
+    if (home !== undefined && home.slab === undefined) return undefined;
+    buffer.home = this.#own(buffer.size, buffer.label);
+    return home;
+  }
+
+  /** Gives memory back. Work queued so far may still use it. */
+  release({ home }: StorageBuffer): void {
     this.#live--;
-    if (this.#sizeOf(gpu) > LARGEST_POOLED) this.#condemn(gpu);
+    if (home !== undefined) this.leave(home);
+  }
+
+  /** Gives a place back. Work queued so far may still use it. */
+  leave({ gpu, start, slab }: Home): void {
+    if (slab !== undefined) this.#slabs.release(start, slab);
+    else if (this.#sizeOf(gpu) > LARGEST_POOLED) this.#condemn(gpu);
     else this.#keep(gpu);
     if (this.#leavingBytes > MAX_LEAVING_BYTES) this.#options.flush();
   }
@@ -129,6 +159,11 @@ export class BufferPool {
   clear(): void {
     this.trim(0);
     this.destroyCondemned();
+  }
+
+  #own(bytes: number, label: string): Home {
+    const size = Math.min(sizeClass(bytes), this.#maxBufferSize - (this.#maxBufferSize % 4));
+    return { gpu: this.#reuse(size) ?? this.#create(size, bytes, label), start: 0 };
   }
 
   #keep(gpu: GPUBuffer): void {
@@ -186,6 +221,11 @@ export class BufferPool {
     onCheck(check());
     return gpu;
   }
+}
+
+/** The place of memory that is in use. */
+export function homeOf({ home }: StorageBuffer): Home {
+  return home as Home;
 }
 
 /** Sizes are rounded up to one of eight steps per power of two: at most 12.5 % is wasted. */

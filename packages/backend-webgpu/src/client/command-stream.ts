@@ -7,7 +7,7 @@ import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import { withParams } from '../kernels/run/params.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
-import type { BufferPool } from './buffer-pool.ts';
+import { type BufferPool, homeOf } from './buffer-pool.ts';
 import { inScopes, type Scoped, toCodedError } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
@@ -92,6 +92,7 @@ export class CommandStream implements Recorder {
    */
   run(op: string, plan: LaunchPlan, operands: readonly Span[], params?: Uint32Array): void {
     this.record(op, () => {
+      this.#place(operands, plan.written);
       const memory = plan.scratch.length === 0 ? operands : [...operands, ...plan.scratch.map((n) => this.scratch(n))];
       const groups = this.#bindGroups.ofPlan(plan, memory);
       let index = 0;
@@ -110,6 +111,11 @@ export class CommandStream implements Recorder {
 
   launch(launch: Launch): void {
     for (const dispatch of dispatchesOf(launch, this.traits.maxWorkgroupsPerDimension)) {
+      const { storage } = dispatch.kernel;
+      this.#place(
+        dispatch.spans,
+        storage.flatMap(({ access }, index) => (access === 'read_write' ? [index] : [])),
+      );
       const ready = this.#options.pipelines.now(dispatch.kernel);
       this.#dispatch(dispatch, ready, this.#bindGroup(dispatch.kernel, ready, dispatch.spans));
     }
@@ -117,24 +123,23 @@ export class CommandStream implements Recorder {
 
   scratch(bytes: number): Span {
     const buffer = this.#options.pool.take(bytes, `scratch of ${this.#op}`);
+    this.#options.pool.settle(buffer, false);
     this.#scratch.push(buffer);
     return { buffer, byteOffset: 0, byteLength: bytes };
   }
 
   copy(dst: Span, src: Span): void {
+    this.#place([dst, src], [0]);
+    const [from, to] = [homeOf(src.buffer), homeOf(dst.buffer)];
     const bytes = Math.min(src.byteLength, dst.byteLength);
-    this.#outsidePass(this.#op).copyBufferToBuffer(
-      src.buffer.gpu,
-      src.byteOffset,
-      dst.buffer.gpu,
-      dst.byteOffset,
-      bytes,
-    );
+    const encoder = this.#outsidePass(this.#op);
+    encoder.copyBufferToBuffer(from.gpu, from.start + src.byteOffset, to.gpu, to.start + dst.byteOffset, bytes);
   }
 
   /** Sets `span` to zeros; offset and length are multiples of 4. */
   clear({ buffer, byteOffset, byteLength }: Span): void {
-    this.#outsidePass('fill').clearBuffer(buffer.gpu, byteOffset, byteLength);
+    const { gpu, start } = this.#options.pool.settle(buffer, true);
+    this.#outsidePass('fill').clearBuffer(gpu, start + byteOffset, byteLength);
   }
 
   /** Writes host memory; offset and length are multiples of 4. The bytes may be changed when this returns. */
@@ -144,14 +149,32 @@ export class CommandStream implements Recorder {
     this.flush();
     // Of a shared buffer, it would crash Dawn.
     const source = bytes.buffer instanceof ArrayBuffer ? (bytes as Uint8Array<ArrayBuffer>) : bytes.slice();
-    const { context } = this.#options;
-    const { caught } = inScopes(context, () => context.device.queue.writeBuffer(buffer.gpu, byteOffset, source));
+    const { context, pool } = this.#options;
+    const { gpu, start } = pool.settle(buffer, true);
+    const { caught } = inScopes(context, () => context.device.queue.writeBuffer(gpu, start + byteOffset, source));
     this.#check(caught, 'copyHtod');
   }
 
   /** Copies into a buffer that is no storage memory, such as staging memory. */
   copyOut(dst: GPUBuffer, { buffer, byteOffset, byteLength }: Span): void {
-    this.#outsidePass('copyDtoh').copyBufferToBuffer(buffer.gpu, byteOffset, dst, 0, byteLength);
+    const { gpu, start } = this.#options.pool.settle(buffer, true);
+    this.#outsidePass('copyDtoh').copyBufferToBuffer(gpu, start + byteOffset, dst, 0, byteLength);
+  }
+
+  /** The GPU buffer of memory, which is from now on its own and stays. */
+  bufferOf(buffer: StorageBuffer): GPUBuffer {
+    const { context, pool } = this.#options;
+    const old = pool.resettle(buffer);
+    const { gpu } = homeOf(buffer);
+    if (old !== undefined) {
+      // At once: commands that a caller is adding come behind it.
+      if (!this.#isEncoding) this.flush();
+      const encoder = context.device.createCommandEncoder();
+      encoder.copyBufferToBuffer(old.gpu, old.start, gpu, 0, buffer.size);
+      context.device.queue.submit([encoder.finish()]);
+      pool.leave(old);
+    }
+    return gpu;
   }
 
   /**
@@ -252,6 +275,24 @@ export class CommandStream implements Recorder {
     pass.dispatchWorkgroups(grid[0], grid[1], grid[2]);
     this.#commands++;
     this.#ops.add(this.#op);
+  }
+
+  /**
+   * Gives operands that have no place yet one, and what is written a GPU buffer that no other of them lies in: WebGPU
+   * refuses one that is both read and written, and copies within one.
+   */
+  #place(operands: readonly Span[], written: readonly number[]): void {
+    const { pool } = this.#options;
+    for (const { buffer } of operands) if (buffer.home === undefined) pool.settle(buffer, operands.length === 1);
+    for (const index of written) {
+      const { buffer } = operands[index] as Span;
+      const { gpu, start, slab } = homeOf(buffer);
+      if (slab === undefined) continue;
+      if (operands.every((other) => other.buffer === buffer || homeOf(other.buffer).gpu !== gpu)) continue;
+      pool.resettle(buffer);
+      this.#outsidePass(this.#op).copyBufferToBuffer(gpu, start, homeOf(buffer).gpu, 0, buffer.size);
+      pool.leave({ gpu, start, slab });
+    }
   }
 
   #endPass(): void {

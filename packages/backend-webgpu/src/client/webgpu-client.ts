@@ -176,6 +176,12 @@ export class WebGpuClient {
     return true;
   }
 
+  /** The GPU buffer of an allocation: the same until `deallocate`, and no other allocation lies in it. */
+  bufferOf(buffer: StorageBuffer): GPUBuffer {
+    this.#assertUsable('bufferOf');
+    return this.#stream.bufferOf(buffer);
+  }
+
   /**
    * Writes host memory in call order.
    *

@@ -9,6 +9,8 @@ export interface LaunchPlan {
   /** Not that of any other plan in this process. */
   readonly id: number;
   readonly steps: readonly Step[];
+  /** The operands that are written. */
+  readonly written: readonly number[];
   /** Bytes of each piece of scratch memory. */
   readonly scratch: readonly number[];
   /** The choices between variants, one for each panel or window. */
@@ -37,7 +39,8 @@ export function planOp(op: ResolvedCall<StorageBuffer>, operands: readonly Span[
   const recorder = new OpRecorder(traits, operands);
   planCall(op, recorder);
   const { steps, memory, picks } = recorder;
-  return { id: ++lastId, steps, scratch: memory.scratchBytes, picks };
+  const written = [...recorder.written].filter((index) => index < operands.length);
+  return { id: ++lastId, steps, written, scratch: memory.scratchBytes, picks };
 }
 
 /** Notes what a plan launches and copies. */
@@ -45,6 +48,8 @@ class OpRecorder implements Recorder {
   readonly traits: DeviceTraits;
   readonly steps: Step[] = [];
   readonly picks: VariantPick[] = [];
+  /** Which memory is written. */
+  readonly written: Set<number> = new Set();
   readonly memory: PlanMemory<StorageBuffer>;
 
   constructor(traits: DeviceTraits, operands: readonly Span[]) {
@@ -58,12 +63,18 @@ class OpRecorder implements Recorder {
 
   launch(launch: Launch): void {
     for (const { spans, ...dispatch } of dispatchesOf(launch, this.traits.maxWorkgroupsPerDimension)) {
-      this.steps.push({ ...dispatch, places: spans.map((span) => this.memory.placeOf(span)) });
+      const places = spans.map((span) => this.memory.placeOf(span));
+      for (const [index, { access }] of dispatch.kernel.storage.entries()) {
+        if (access === 'read_write') this.written.add((places[index] as Place).memory);
+      }
+      this.steps.push({ ...dispatch, places });
     }
   }
 
   copy(dst: Span, src: Span): void {
-    this.steps.push({ dst: this.memory.placeOf(dst), src: this.memory.placeOf(src) });
+    const place = this.memory.placeOf(dst);
+    this.written.add(place.memory);
+    this.steps.push({ dst: place, src: this.memory.placeOf(src) });
   }
 
   scratch(bytes: number): Span {
@@ -71,11 +82,9 @@ class OpRecorder implements Recorder {
   }
 }
 
-/** Plans pass buffers on and never look into them. */
-const NO_BUFFER = Object.freeze({}) as GPUBuffer;
-
 /** A span that stands for an allocation of its own. */
 export function fakeSpan(byteLength: number): Span {
-  const buffer: StorageBuffer = { id: ++lastId, gpu: NO_BUFFER, size: Math.ceil(byteLength / 4) * 4 };
+  const size = Math.ceil(byteLength / 4) * 4;
+  const buffer: StorageBuffer = { id: ++lastId, size, label: 'planned', home: undefined };
   return { buffer, byteOffset: 0, byteLength };
 }

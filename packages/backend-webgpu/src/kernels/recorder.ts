@@ -1,14 +1,27 @@
 import type { Operand } from '@concord/backend-core/implement';
+import type { Slab } from '../client/slabs.ts';
 import type { Kernel } from './kernel.ts';
 import type { VariantChooser, VariantPreferences } from '@concord/variants';
 
-/** Device memory: a GPU buffer for storage and copies. */
+/** Where memory lies. */
+export interface Home {
+  readonly gpu: GPUBuffer;
+  /** Bytes from the start of the buffer, a multiple of 256. */
+  readonly start: number;
+  /** What the buffer is cut into, where other allocations lie in it too. */
+  readonly slab?: Slab;
+}
+
+/** Device memory for storage and copies. */
 export interface StorageBuffer {
   /** Of this allocation: not 0, and never used again in this process. */
   readonly id: number;
-  readonly gpu: GPUBuffer;
-  /** Size in bytes, a multiple of 4. The GPU buffer may be larger. */
+  /** Size in bytes, a multiple of 4. */
   readonly size: number;
+  /** For messages. */
+  readonly label: string;
+  /** Small memory gets it with its first use, and may move: only the pool sets it. */
+  home: Home | undefined;
 }
 
 /** A piece of device memory. */

@@ -6,7 +6,7 @@ let lastId = 0;
 
 /** A buffer that plans can bind but nothing can run on. */
 export function fakeBuffer(size: number): StorageBuffer {
-  return { id: ++lastId, gpu: {} as GPUBuffer, size: Math.ceil(size / 4) * 4 };
+  return { id: ++lastId, size: Math.ceil(size / 4) * 4, label: 'fake', home: undefined };
 }
 
 /** A span of a fake buffer of its own, `byteOffset` bytes into it. */
