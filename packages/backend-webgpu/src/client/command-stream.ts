@@ -12,6 +12,7 @@ import { inScopes, type Scoped, toCodedError } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
 import { UniformRing } from './uniform-ring.ts';
+import { MAX_UPLOAD_BYTES, UploadRing } from './upload-ring.ts';
 
 /** What a {@link CommandStream} works with. */
 export interface CommandStreamOptions {
@@ -40,6 +41,7 @@ export const FIRST_COMMANDS = 16;
 export class CommandStream implements Recorder {
   readonly #options: CommandStreamOptions;
   readonly #uniforms: UniformRing;
+  readonly #uploads: UploadRing;
   readonly #bindGroups: BindGroupCache;
   #encoder: GPUCommandEncoder | undefined;
   #pass: GPUComputePassEncoder | undefined;
@@ -64,6 +66,7 @@ export class CommandStream implements Recorder {
   constructor(options: CommandStreamOptions) {
     this.#options = options;
     this.#uniforms = new UniformRing(options.context.device);
+    this.#uploads = new UploadRing(options.context.device);
     this.#bindGroups = new BindGroupCache(options.context, this.#uniforms);
   }
 
@@ -143,15 +146,20 @@ export class CommandStream implements Recorder {
   }
 
   /** Writes host memory; offset and length are multiples of 4. The bytes may be changed when this returns. */
-  write({ buffer, byteOffset }: Span, bytes: Uint8Array): void {
+  write(span: Span, bytes: Uint8Array): void {
     this.#assertNotEncoding();
+    if (bytes.byteLength <= MAX_UPLOAD_BYTES) {
+      this.#writeSmall(span, bytes);
+      return;
+    }
     // `writeBuffer` overtakes what is recorded but not submitted.
     this.flush();
     // Of a shared buffer, it would crash Dawn.
     const source = bytes.buffer instanceof ArrayBuffer ? (bytes as Uint8Array<ArrayBuffer>) : bytes.slice();
     const { context, pool } = this.#options;
-    const { gpu, start } = pool.settle(buffer, true);
-    const { caught } = inScopes(context, () => context.device.queue.writeBuffer(gpu, start + byteOffset, source));
+    const { gpu, start } = pool.settle(span.buffer, true);
+    const offset = start + span.byteOffset;
+    const { caught } = inScopes(context, () => context.device.queue.writeBuffer(gpu, offset, source));
     this.#check(caught, 'copyHtod');
   }
 
@@ -207,6 +215,7 @@ export class CommandStream implements Recorder {
       const { context } = this.#options;
       const { caught } = inScopes(context, () => {
         this.#uniforms.upload();
+        this.#uploads.upload();
         context.device.queue.submit([encoder.finish()]);
       });
       this.#check(caught, ops, this.#judging);
@@ -221,6 +230,14 @@ export class CommandStream implements Recorder {
 
   destroy(): void {
     this.#uniforms.destroy();
+    this.#uploads.destroy();
+  }
+
+  #writeSmall({ buffer, byteOffset }: Span, bytes: Uint8Array): void {
+    const { gpu, start } = this.#options.pool.settle(buffer, true);
+    if (this.#uploads.isFull) this.#submitBatch();
+    const encoder = this.#outsidePass('copyHtod');
+    encoder.copyBufferToBuffer(this.#uploads.gpu, this.#uploads.add(bytes), gpu, start + byteOffset, bytes.byteLength);
   }
 
   #assertNotEncoding(): void {
