@@ -36,6 +36,12 @@ interface Entry {
   ready: Promise<CompiledKernel>;
 }
 
+/**
+ * Pipelines of each of two generations. A program that makes ever new kernels would keep them all: one is a megabyte where
+ * shaders run on the CPU.
+ */
+const MAX_PIPELINES = 128;
+
 type PipelineEntry = Entry & { compiled: ReadyKernel };
 
 /**
@@ -44,8 +50,10 @@ type PipelineEntry = Entry & { compiled: ReadyKernel };
  */
 export class PipelineCache {
   readonly #context: GpuContext;
-  readonly #byKernel = new WeakMap<Kernel, Entry>();
-  readonly #bySource = new Map<string, Entry>();
+  #byKernel = new WeakMap<Kernel, Entry>();
+  /** By source: the young generation, and the one before it. */
+  #young = new Map<string, Entry>();
+  #old = new Map<string, Entry>();
   readonly #layouts = new Map<string, BindingLayout>();
   #layoutCount = 0;
 
@@ -55,7 +63,7 @@ export class PipelineCache {
 
   /** Number of pipelines that are compiled, being compiled or refused. */
   get size(): number {
-    return this.#bySource.size;
+    return new Set([...this.#young.values(), ...this.#old.values()]).size;
   }
 
   /**
@@ -65,7 +73,7 @@ export class PipelineCache {
    */
   compile(kernel: Kernel): Promise<CompiledKernel> {
     const key = sourceKey(kernel);
-    const known = this.#bySource.get(key);
+    const known = this.#find(key);
     if (known !== undefined && known.refusal === undefined) return known.ready;
     const entry: Entry = { ready: this.#compileInBackground(kernel, this.#module(kernel)) };
     this.#remember(key, entry);
@@ -81,7 +89,7 @@ export class PipelineCache {
     const quick = this.#byKernel.get(kernel)?.compiled;
     if (quick !== undefined) return quick;
     const key = sourceKey(kernel);
-    const known = this.#bySource.get(key);
+    const known = this.#find(key);
     // One of its own for each op: it will bear the op's name.
     if (known?.refusal !== undefined)
       throw new BackendError('DEVICE_ERROR', known.refusal.detail, { cause: known.refusal });
@@ -125,7 +133,7 @@ export class PipelineCache {
   }
 
   #remember(key: string, entry: Entry): void {
-    this.#bySource.set(key, entry);
+    this.#add(key, entry);
     entry.ready.then(
       (compiled) => {
         entry.compiled = compiled;
@@ -135,6 +143,24 @@ export class PipelineCache {
         entry.refusal = refusal;
       },
     );
+  }
+
+  #find(key: string): Entry | undefined {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) this.#add(key, old);
+    return old;
+  }
+
+  #add(key: string, entry: Entry): void {
+    if (this.#young.size >= MAX_PIPELINES) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      // What is still in use is found again by its source, and so stays.
+      this.#byKernel = new WeakMap();
+    }
+    this.#young.set(key, entry);
   }
 
   /** The module and the layout, whose errors are the kernel's. */
