@@ -62,7 +62,9 @@ export class Slot {
     const size = this.dtype === 'f16' ? 2 : 4;
     const bad = this.after.findIndex((byte, i) => inGap[Math.floor(i / size)] === 1 && byte !== this.before[i]);
     if (bad >= 0)
-      throw new CaseFailure(`output: element ${Math.floor(bad / size)}, in a gap between rows, was written`);
+      throw new CaseFailure(
+        `output: element ${Math.floor(bad / size)}, in a gap between rows, was written; it held ${this.isInput ? 'NaN' : 'poison, a NaN'}`,
+      );
     return packed;
   }
 }
