@@ -10,6 +10,7 @@ import { epilogueRefusalCases } from './cases/epilogue-refusals.ts';
 import { gemmF16Suite } from './cases/gemm-f16.ts';
 import { gemmSuite } from './cases/gemm.ts';
 import { lifecycleCases } from './cases/lifecycle.ts';
+import { lifetimeCases } from './cases/lifetimes.ts';
 import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
 import { reduceSuite } from './cases/reduce.ts';
@@ -22,6 +23,7 @@ import { unarySuite } from './cases/unary.ts';
 import { uncheckedOperandsCases } from './cases/unchecked-operands.ts';
 import { zeroSizeCases } from './cases/zero-sizes.ts';
 import type { ConformanceCase } from './harness/case.ts';
+import { callSequenceCases } from './sequences/call-sequences.ts';
 import type { Suite } from './harness/suite.ts';
 
 /** The suites of the ops. */
@@ -66,6 +68,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...fixedNumberCases,
       ...lifecycleCases,
       ...memoryCases,
+      ...lifetimeCases,
       ...refusalCases,
       ...epilogueRefusalCases,
       ...orderOfChecksCases,
@@ -73,6 +76,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...zeroSizeCases,
       ...runRefusalCases,
       ...runSequenceCases,
+      ...callSequenceCases,
       ...SUITES.flatMap((suite) => suite.cases()),
     ].map((testCase) => [testCase.id, testCase]),
   );

@@ -27,14 +27,16 @@ export interface FuzzFailure {
   readonly shrunkFrom: string;
 }
 
+/** Why a fuzz run ended: its time or its count was over, enough had failed, the signal, or the backend has none of the ops. */
+export type FuzzStop = 'time' | 'count' | 'too-many-failures' | 'aborted' | 'nothing-to-do';
+
 /** The outcome of a fuzz run. */
 export interface FuzzReport {
   readonly backend: string;
   readonly seed: number;
   readonly tried: number;
   readonly failures: readonly FuzzFailure[];
-  /** Why the run ended: it was over, enough had failed, the signal, or the backend has none of the ops. */
-  readonly stopped: 'done' | 'too-many-failures' | 'aborted' | 'nothing-to-do';
+  readonly stopped: FuzzStop;
 }
 
 /** A run that keeps failing has told enough. */
@@ -58,25 +60,23 @@ export async function runFuzz(create: BackendFactory, options: FuzzOptions = {})
     await backend.init();
     const suites = SUITES.filter(({ op }) => ops?.includes(op) ?? backend.supports(op).ok);
     const random = new Random(`fuzz ${seed}`);
+    const stopOf = (elapsedMs: number): FuzzStop | undefined => {
+      if (signal?.aborted === true) return 'aborted';
+      if (suites.length === 0) return 'nothing-to-do';
+      if (failures.length >= MAX_FAILURES) return 'too-many-failures';
+      if (tried >= count) return 'count';
+      return elapsedMs >= limitMs ? 'time' : undefined;
+    };
     for (;;) {
       const elapsedMs = performance.now() - start;
-      const isOver = tried >= count || elapsedMs >= limitMs || failures.length >= MAX_FAILURES;
-      if (isOver || suites.length === 0 || signal?.aborted === true) break;
+      const stopped = stopOf(elapsedMs);
+      if (stopped !== undefined) return { backend: backend.name, seed, tried, failures, stopped };
       const drawn = random.pick(suites).draw(random);
       const result = await runDrawn(drawn, backend, create);
       tried++;
       if (result.status === 'failed') failures.push(await shrink(drawn, result, backend, create));
       onProgress?.({ tried, failures: failures.length, elapsedMs });
     }
-    const stopped =
-      signal?.aborted === true
-        ? 'aborted'
-        : suites.length === 0
-          ? 'nothing-to-do'
-          : failures.length >= MAX_FAILURES
-            ? 'too-many-failures'
-            : 'done';
-    return { backend: backend.name, seed, tried, failures, stopped };
   } finally {
     await backend.dispose().catch(() => undefined);
   }

@@ -22,6 +22,8 @@ describe('compareAll', () => {
     refuses(1, Number.NaN, Infinity);
     refuses(Infinity, Number.NaN, Infinity);
     refuses(Number.NaN, 1, Infinity);
+    expect(() => check(Number.NaN, 1)).toThrow(/; NaN is what an output holds before the call, and what lies in gaps/);
+    expect(() => check(2, 1)).toThrow(/off by [\d.e+]+ ulp$/);
     refuses(Number.NaN, Infinity, Infinity);
   });
 
@@ -64,7 +66,7 @@ describe('compareAll', () => {
       'c: 2 of 4 wrong; first at [2]: got 4, want 3, bound 0.250, off by 4.19e+6 ulp',
     );
     expect(() => compareAll('c', [4], [3], { bound: () => 0, format: 'f16' })).toThrow(/off by 512 ulp$/);
-    expect(() => compareAll('c', [Number.NaN], [3], { bound: () => 0 })).toThrow(/got NaN, want 3, exactly$/);
+    expect(() => compareAll('c', [Number.NaN], [3], { bound: () => 0 })).toThrow(/got NaN, want 3, exactly; NaN is what/);
     expect(() => compareAll('c', [1], [1, 2], { bound: () => 0 })).toThrow('c: 1 entries in place of 2');
   });
 

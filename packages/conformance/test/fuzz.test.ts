@@ -73,9 +73,17 @@ describe('runFuzz', () => {
       signal: controller.signal,
       onProgress: ({ tried }) => tried === 5 && controller.abort(),
     });
-    expect(aborted.tried).toBe(5);
-    const start = performance.now();
-    await runFuzz(() => new CpuBackend(), { seconds: 0.2, seed: 1, ops: ['unary'] });
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(aborted).toMatchObject({ tried: 5, stopped: 'aborted' });
+    const timed = await runFuzz(() => new CpuBackend(), { seconds: 0.2, seed: 1, ops: ['unary'] });
+    expect(timed.stopped).toBe('time');
+  });
+
+  it('says why it ended', async () => {
+    const counted = await runFuzz(() => new CpuBackend(), { count: 2, seed: 1, ops: ['unary'] });
+    expect(counted).toMatchObject({ tried: 2, stopped: 'count' });
+    expect(await runFuzz(() => new CpuBackend(), { ops: [] })).toMatchObject({ tried: 0, stopped: 'nothing-to-do' });
+    const failing = await runFuzz(mutant('reduce: mean divided twice'), { count: 1000, seed: 3, ops: ['reduce'] });
+    expect(failing).toMatchObject({ stopped: 'too-many-failures' });
+    expect(failing.failures).toHaveLength(20);
   });
 });

@@ -13,7 +13,7 @@ const COSTLY = new Set(['m', 'n', 'k', 'batch', 'heads', 'seqQ', 'seqKv', 'headD
 
 /** About as many steps as a case takes: what is cheap is tried first. */
 function cost({ id, params }: ConformanceCase): number {
-  if (id.startsWith('run/sequence/')) return 20_000;
+  if (/\/sequence\/|^memory\/in flight/.test(id)) return 20_000;
   return Object.entries(params)
     .filter(([name]) => COSTLY.has(name))
     .flatMap(([, value]) => value)

@@ -71,6 +71,28 @@ test.each([
   expect(outcome?.status === 'measured' && outcome.roundSeconds).toHaveLength(rounds);
 });
 
+/** Computes behind the caller's back, and says at once that it is done: only a read waits. */
+class HastyBackend extends CpuBackend {
+  #queued = 0;
+
+  override binary(call: BinaryCall): void {
+    super.binary(call);
+    this.#queued++;
+  }
+
+  override async copyDtoh(...args: Parameters<CpuBackend['copyDtoh']>): Promise<void> {
+    clockMs += 0.5 * this.#queued;
+    this.#queued = 0;
+    await super.copyDtoh(...args);
+  }
+}
+
+test('a backend whose synchronize does not wait looks no faster than it is', async () => {
+  const outcome = await measureCase(work(), await open(new HastyBackend()), schedule());
+  expect(outcome).toMatchObject({ status: 'measured', firstCallMs: 0.5, callsPerRound: 48 });
+  expect(outcome?.status === 'measured' && outcome.roundSeconds[0]).toBeCloseTo(0.0005);
+});
+
 test('measures once what would take far more than its time', async () => {
   const backend = await open(new SlowBackend(2000));
   const outcome = await measureCase(work(), backend, schedule());

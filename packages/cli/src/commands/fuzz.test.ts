@@ -7,7 +7,7 @@ const idle = working('idle', {}, IdleBackend);
 
 test('prints the seed first and the verdict last', async () => {
   const { code, stdout } = await run(['fuzz', '--count', '5', '--op', 'unary,bin*'], [cpu]);
-  expect(stdout).toMatch(/^cpu, seed \d+\n5 calls tried: no wrong answer\n$/);
+  expect(stdout).toMatch(/^cpu, seed \d+\n5 calls tried: no wrong answer; stopped as its count is reached\n$/);
   expect(code).toBe(0);
 });
 
@@ -23,6 +23,14 @@ test('draws the same calls from the same seed', async () => {
   expect(first.stderr).toContain(`again: concord conformance --backend idle --filter '${failure?.id}'`);
   const replay = await run(['conformance', '--backend', 'idle', '--filter', failure?.id ?? ''], [idle]);
   expect(replay.code).toBe(1);
+});
+
+test.each([
+  [['unary', '--seconds', '0.05'], cpu, /no wrong answer; stopped as its time is over\n$/],
+  [['reduce', '--count', '1000'], idle, /20 failures; stopped as so many failures tell enough\n$/],
+])('says why it stops: %j', async (args, provider, why) => {
+  const { stdout } = await run(['fuzz', '--op', ...args], [provider]);
+  expect(stdout).toMatch(why);
 });
 
 test('a missing device is not run', async () => {
@@ -44,5 +52,5 @@ test.each([
 test('stops when it is interrupted', async () => {
   const { code, stdout } = await run(['fuzz', '--seconds', '60'], [cpu], { signal: AbortSignal.abort() });
   expect(code).toBe(130);
-  expect(stdout).toContain('Interrupted after 0 calls');
+  expect(stdout).toContain('Interrupted by Ctrl-C after 0 calls');
 });

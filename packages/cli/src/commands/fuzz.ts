@@ -1,5 +1,5 @@
 import { OP_NAMES, type OpName } from '@concord/backend-core';
-import { type FuzzReport, runFuzz } from '@concord/conformance';
+import { type FuzzReport, type FuzzStop, runFuzz } from '@concord/conformance';
 import { type Command, InvalidArgumentError } from 'commander';
 import { matchingOps } from '../bench/select-cases.ts';
 import { chooseProvider } from '../choose-backend.ts';
@@ -28,6 +28,15 @@ interface Options extends ModuleOptions {
 }
 
 const DEFAULT_SECONDS = 10;
+
+/** Why a run stopped, in words. */
+const STOPS: Readonly<Record<FuzzStop, string>> = {
+  time: 'stopped as its time is over',
+  count: 'stopped as its count is reached',
+  'too-many-failures': 'stopped as so many failures tell enough',
+  aborted: 'stopped by Ctrl-C',
+  'nothing-to-do': 'stopped as the backend has none of these ops',
+};
 
 const HELP = `
 Examples:
@@ -86,13 +95,13 @@ async function fuzz(given: CommandContext, options: Options): Promise<number> {
   for (const failure of report.failures)
     printFailure(failure, `${provider.name}${provider === loaded ? moduleArguments(options) : ''}`, text);
   if (signal.aborted) {
-    text.write(`${colors.yellow('Interrupted')} after ${plural(report.tried, 'call')}\n`);
+    text.write(`${colors.yellow('Interrupted')} by Ctrl-C after ${plural(report.tried, 'call')}\n`);
     return EXIT.interrupted;
   }
   if (options.json !== undefined) await writeJson(options.json, report satisfies FuzzJson, stdout);
   const found = report.failures.length;
   const verdict = found === 0 ? colors.green('no wrong answer') : colors.red(plural(found, 'failure'));
-  text.write(`${plural(report.tried, 'call')} tried: ${verdict}\n`);
+  text.write(`${plural(report.tried, 'call')} tried: ${verdict}; ${STOPS[report.stopped]}\n`);
   return found === 0 ? EXIT.ok : EXIT.failed;
 }
 

@@ -1,5 +1,6 @@
 import type { CaseResult } from '@concord/conformance';
 import type { Output } from '../context.ts';
+import { commonGround } from './common-ground.ts';
 import { failureText, summarize, summaryLine, summaryTable } from './case-summary.ts';
 import { colorsFor } from './colors.ts';
 import { formatDuration, plural } from './format.ts';
@@ -24,6 +25,19 @@ export interface CasePrinterOptions {
   readonly ops: readonly string[];
 }
 
+/** Failures of an op that are shown one by one; of the others a count says as much. */
+const MOST_FAILURES = 20;
+
+/** The failed cases behind the first ones by their check, such as `12 of exact, 3 of bounded`. */
+function groupsOf(cases: readonly CaseResult[]): string {
+  const counts = new Map<string, number>();
+  for (const { id } of cases.filter(({ status }) => status === 'failed').slice(MOST_FAILURES)) {
+    const check = id.split('/')[1] ?? id;
+    counts.set(check, (counts.get(check) ?? 0) + 1);
+  }
+  return [...counts].map(([check, count]) => `${count} of ${check}`).join(', ');
+}
+
 /** Makes a printer for one run. */
 export function createCasePrinter({ text, terminal, backend, forced, ops }: CasePrinterOptions): CasePrinter {
   const cases: CaseResult[] = [];
@@ -33,13 +47,26 @@ export function createCasePrinter({ text, terminal, backend, forced, ops }: Case
   const left = new Map<string, number>();
   for (const op of ops) left.set(op, (left.get(op) ?? 0) + 1);
 
+  const shown = new Map<string, number>();
   const showFailure = (result: CaseResult): void => {
-    if (result.status === 'failed') text.write(`${failureText(result, { backend, forced, colors })}\n`);
+    if (result.status !== 'failed') return;
+    const count = (shown.get(result.op) ?? 0) + 1;
+    shown.set(result.op, count);
+    if (count <= MOST_FAILURES) text.write(`${failureText(result, { backend, forced, colors })}\n`);
+  };
+  /** What is left to say of the failures of an op when all of its cases have run. */
+  const showRest = (op: string): void => {
+    const ofOp = cases.filter((each) => each.op === op);
+    const hidden = (shown.get(op) ?? 0) - MOST_FAILURES;
+    if (hidden > 0) text.write(`${colors.red('FAILED')} ${plural(hidden, 'more case')} of ${op}, ${groupsOf(ofOp)}\n`);
+    const common = commonGround(ofOp);
+    if (common !== undefined) text.write(`${op}: ${common}\n`);
   };
   const showOpIfDone = (op: string): void => {
     const remaining = (left.get(op) ?? 1) - 1;
     left.set(op, remaining);
     if (remaining > 0) return;
+    showRest(op);
     for (const summary of summarize(cases.filter((each) => each.op === op))) text.write(`${summaryLine(summary)}\n`);
   };
 
@@ -55,7 +82,10 @@ export function createCasePrinter({ text, terminal, backend, forced, ops }: Case
     },
     finish(verdict) {
       progress.stop();
-      if (progress.visible) cases.forEach(showFailure);
+      if (progress.visible) {
+        cases.forEach(showFailure);
+        for (const op of left.keys()) showRest(op);
+      }
       if (cases.length > 0) text.write(`\n${summaryTable(cases, colors)}\n\n`);
       text.write(`${verdict} (${plural(cases.length, 'case')}, ${formatDuration(performance.now() - started)})\n`);
     },

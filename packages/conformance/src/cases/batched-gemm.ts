@@ -9,7 +9,9 @@ import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
 import { LOOPED_TEXTS, PRODUCT_TEXTS } from '../texts/product.ts';
 
-const multiply: Multiply = (backend, shape, a, b, c) => backend.batchedGemm({ ...shape, a: a.ptr, b: b.ptr, c: c.ptr });
+/** How the op is called. */
+export const multiply: Multiply = (backend, shape, a, b, c) =>
+  backend.batchedGemm({ ...shape, a: a.ptr, b: b.ptr, c: c.ptr });
 
 /** One batched call equals a loop of plain ones within twice the bound. */
 async function checkLooped({ backend, random }: CaseContext, params: ProductParams): Promise<void> {
@@ -106,7 +108,7 @@ export const batchedGemmSuite: Suite = defineSuite<ProductParams>({
   op: 'batchedGemm',
   defaults: PRODUCT_DEFAULTS,
   checks: {
-    ...productChecks(multiply),
+    ...productChecks('batchedGemm', multiply),
     ...productEpilogueChecks(multiply),
     looped: checkLooped,
   },

@@ -18,41 +18,60 @@ import {
 } from '../checks/elementwise.ts';
 import { binaryFormula, binaryUlps } from '../checks/function-accuracy.ts';
 import type { CaseContext } from '../harness/case.ts';
+import { checkPlanned, type PlanCall, type PlannedCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
+import { nameSlots, type Slots } from '../harness/slot.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
 import { elementwiseTexts } from '../texts/elementwise.ts';
 
 type Pairs = readonly (readonly [number, number])[];
 
-async function checkPairs(context: CaseContext, params: ElementwiseParams, pairs: Pairs): Promise<void> {
+/** The function of given pairs. */
+function planPairs(slots: Slots, context: CaseContext, params: ElementwiseParams, pairs: Pairs): PlannedCall {
   const { backend } = context;
-  const { inPlace, offset: offsetBytes, together } = params;
+  const { inPlace } = params;
   const op = params.fn as BinaryOp;
+  const n = pairs.length;
   const x = Float32Array.from(pairs, ([first]) => first);
   const y = Float32Array.from(pairs, ([, second]) => second);
-  const workspace = new Workspace(backend, { offsetBytes, together });
-  const a = inPlace === 'a' ? workspace.inOut(x) : workspace.input(x);
-  const b = inPlace === 'b' ? workspace.inOut(y) : workspace.input(y);
-  const output = inPlace === 'a' ? a : inPlace === 'b' ? b : workspace.output(x.length);
-  await workspace.run(() => backend.binary({ op, n: x.length, a: a.ptr, b: b.ptr, output: output.ptr }));
-
-  const want = binaryReference(op, x, y);
-  const at = (i: number): [number, number] => [x[i] as number, y[i] as number];
-  const tolerance = ulpTolerance(
-    context,
-    want,
-    (i) => binaryUlps(op, ...at(i)),
-    (i) => {
-      const [first, second] = at(i);
-      return flushed(first).flatMap((u) => flushed(second).map((v) => binaryFunction(op)(u, v)));
-    },
-  );
-  compareAll(`${op} of ${x.length} pairs`, output.values(), want, {
-    ...tolerance,
-    inputs: (i) => `${op}(${at(i).join(', ')})`,
-  });
+  const a = inPlace === 'a' ? slots.inOut(x) : slots.input(x);
+  const b = inPlace === 'b' ? slots.inOut(y) : slots.input(y);
+  const output = inPlace === 'a' ? a : inPlace === 'b' ? b : slots.output(n);
+  nameSlots({ a, b, output });
+  const judge = (): void => {
+    const want = binaryReference(op, x, y);
+    const at = (i: number): [number, number] => [x[i] as number, y[i] as number];
+    const tolerance = ulpTolerance(
+      context,
+      want,
+      (i) => binaryUlps(op, ...at(i)),
+      (i) => {
+        const [first, second] = at(i);
+        return flushed(first).flatMap((u) => flushed(second).map((v) => binaryFunction(op)(u, v)));
+      },
+    );
+    compareAll(`${op} of ${n} pairs`, output.values(), want, {
+      ...tolerance,
+      inputs: (i) => `${op}(${at(i).join(', ')})`,
+    });
+  };
+  const call = (): void => backend.binary({ op, n, a: a.ptr, b: b.ptr, output: output.ptr });
+  return { op: 'binary', shape: { op, n }, call, judge };
 }
+
+const checkPairs = (pairsOf: (context: CaseContext, params: ElementwiseParams) => Pairs) =>
+  checkPlanned<ElementwiseParams>((slots, context, params) =>
+    planPairs(slots, context, params, pairsOf(context, params)),
+  );
+
+/** Pairs of moderate magnitude. */
+export const planBinary: PlanCall<ElementwiseParams> = (slots, context, params) => {
+  const { random } = context;
+  const draw = (): readonly [number, number] =>
+    params.fn === 'pow' ? drawPower(random) : [drawModerate(random), drawModerate(random)];
+  return planPairs(slots, context, params, drawPairs(params.n, draw));
+};
 
 const drawPairs = (n: number, draw: () => readonly [number, number]): Pairs => Array.from({ length: n }, draw);
 
@@ -117,21 +136,11 @@ export const binarySuite: Suite = defineSuite<ElementwiseParams>({
   op: 'binary',
   defaults: ELEMENTWISE_DEFAULTS,
   checks: {
-    accuracy: (context, params) => {
-      const { random } = context;
-      const draw = (): readonly [number, number] =>
-        params.fn === 'pow' ? drawPower(random) : [drawModerate(random), drawModerate(random)];
-      return checkPairs(context, params, drawPairs(params.n, draw));
-    },
-    range: (context, params) =>
-      checkPairs(
-        context,
-        params,
-        drawPairs(params.n, () => [drawAnyMagnitude(context.random), drawAnyMagnitude(context.random)]),
-      ),
+    accuracy: checkPlanned(planBinary),
+    range: checkPairs(({ random }, { n }) => drawPairs(n, () => [drawAnyMagnitude(random), drawAnyMagnitude(random)])),
     long: checkLong,
-    specials: (context, params) => checkPairs(context, params, ALL_SPECIAL_PAIRS),
-    subnormals: (context, params) => checkPairs(context, params, ALL_SUBNORMAL_PAIRS),
+    specials: checkPairs(() => ALL_SPECIAL_PAIRS),
+    subnormals: checkPairs(() => ALL_SUBNORMAL_PAIRS),
   },
   texts: elementwiseTexts(binaryFormula),
   list,

@@ -9,7 +9,7 @@ import { Workspace } from '../harness/workspace.ts';
 import { F16_TEXTS, PRODUCT_TEXTS } from '../texts/product.ts';
 
 /** Every second call goes through `gemm` with a dtype, which must be the same op. */
-const multiply: Multiply = (backend, shape, a, b, c) => {
+export const multiply: Multiply = (backend, shape, a, b, c) => {
   const { strideA: _a, strideB: _b, strideC: _c, batchCount: _n, dtype: _d, ...plain } = shape;
   const call = { ...plain, a: a.ptr, b: b.ptr, c: c.ptr };
   if (shape.m % 2 === 0) backend.gemm({ ...call, dtype: 'f16' });
@@ -128,7 +128,7 @@ export const gemmF16Suite: Suite = defineSuite<ProductParams>({
   op: 'gemmF16',
   defaults: { ...PRODUCT_DEFAULTS, dtype: 'f16' },
   checks: {
-    ...productChecks(multiply),
+    ...productChecks('gemmF16', multiply),
     ...productEpilogueChecks(multiply),
     rounding: checkRounding,
     'every-value': checkEveryValue,

@@ -4,7 +4,8 @@ import { epilogueEntries, productEpilogueChecks, productNeeds } from '../checks/
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { PRODUCT_TEXTS } from '../texts/product.ts';
 
-const multiply: Multiply = (backend, shape, a, b, c) => {
+/** How the op is called. */
+export const multiply: Multiply = (backend, shape, a, b, c) => {
   const { strideA: _a, strideB: _b, strideC: _c, batchCount: _n, ...plain } = shape;
   backend.gemm({ ...plain, a: a.ptr, b: b.ptr, c: c.ptr });
 };
@@ -111,7 +112,7 @@ const list: Entry[] = [
 export const gemmSuite: Suite = defineSuite<ProductParams>({
   op: 'gemm',
   defaults: PRODUCT_DEFAULTS,
-  checks: { ...productChecks(multiply), ...productEpilogueChecks(multiply) },
+  checks: { ...productChecks('gemm', multiply), ...productEpilogueChecks(multiply) },
   texts: PRODUCT_TEXTS,
   list,
   needs: productNeeds('gemm'),

@@ -3,7 +3,9 @@ import { reduceReference } from '@concord/backend-cpu/reference';
 import { reduceBound } from '../checks/bounds.ts';
 import { compareAll, compareBytes } from '../checks/compare.ts';
 import type { CaseContext } from '../harness/case.ts';
+import { checkPlanned, type PlanCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
+import { nameSlots } from '../harness/slot.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
 import { REDUCE_TEXTS } from '../texts/reduce.ts';
@@ -18,19 +20,25 @@ export type ReduceParams = {
   readonly seed: number;
 };
 
+/** What an id leaves out. */
+export const REDUCE_DEFAULTS: ReduceParams = { fn: 'sum', shape: [1], axis: 0, offset: 0, together: false, seed: 0 };
+
 async function reduceOnDevice(
   { backend }: CaseContext,
   params: ReduceParams,
   values: Float32Array,
 ): Promise<Float32Array> {
   const { shape, axis, offset: offsetBytes, together } = params;
-  const outputs = shape.reduce((product, size, index) => (index === axis ? product : product * size), 1);
   const workspace = new Workspace(backend, { offsetBytes, together });
   const input = workspace.input(values);
-  const output = workspace.output(outputs);
+  const output = workspace.output(outputsOf(params));
   const op = params.fn as ReduceOp;
   await workspace.run(() => backend.reduce({ op, shape, axis, input: input.ptr, output: output.ptr }));
   return output.values();
+}
+
+function outputsOf({ shape, axis }: ReduceParams): number {
+  return shape.reduce((product, size, index) => (index === axis ? product : product * size), 1);
 }
 
 function drawValues({ shape }: ReduceParams, draw: () => number): Float32Array {
@@ -43,8 +51,11 @@ async function compareWithOracle(
   values: Float32Array,
   isExact: boolean,
 ): Promise<void> {
+  compareReduced(params, await reduceOnDevice(context, params, values), values, isExact);
+}
+
+function compareReduced(params: ReduceParams, got: Float32Array, values: Float32Array, isExact: boolean): void {
   const { fn, shape, axis } = params;
-  const got = await reduceOnDevice(context, params, values);
   const { value, magnitude } = reduceReference({ op: fn as ReduceOp, shape, axis }, values);
   const length = shape[axis] as number;
   const isSum = fn === 'sum' || fn === 'mean';
@@ -54,10 +65,19 @@ async function compareWithOracle(
 }
 
 /** Small integers: sums are exact in any order. The mean is divided, and so bounded. */
-async function checkExact(context: CaseContext, params: ReduceParams): Promise<void> {
-  const values = drawValues(params, () => context.random.integer(-8, 8));
-  await compareWithOracle(context, params, values, params.fn !== 'mean');
-}
+export const planReduce: PlanCall<ReduceParams> = (slots, { backend, random }, params) => {
+  const { shape, axis, fn } = params;
+  const values = drawValues(params, () => random.integer(-8, 8));
+  const [input, output] = [slots.input(values), slots.output(outputsOf(params))];
+  nameSlots({ input, output });
+  const op = fn as ReduceOp;
+  return {
+    op: 'reduce',
+    shape: { op, shape, axis },
+    call: () => backend.reduce({ op, shape, axis, input: input.ptr, output: output.ptr }),
+    judge: () => compareReduced(params, output.values(), values, fn !== 'mean'),
+  };
+};
 
 async function checkBounded(context: CaseContext, params: ReduceParams): Promise<void> {
   const { random } = context;
@@ -183,9 +203,9 @@ function shrink(params: ReduceParams): Partial<ReduceParams>[] {
 /** `reduce`. */
 export const reduceSuite: Suite = defineSuite<ReduceParams>({
   op: 'reduce',
-  defaults: { fn: 'sum', shape: [1], axis: 0, offset: 0, together: false, seed: 0 },
+  defaults: REDUCE_DEFAULTS,
   checks: {
-    exact: checkExact,
+    exact: checkPlanned(planReduce),
     bounded: checkBounded,
     positive: checkPositive,
     equal: checkEqual,

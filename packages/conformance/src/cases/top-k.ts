@@ -1,9 +1,11 @@
-import type { TopKShape } from '@concord/backend-core';
+import type { ComputeBackend, TopKShape } from '@concord/backend-core';
 import { topKReference } from '@concord/backend-cpu/reference';
 import { compareAll, compareBytes } from '../checks/compare.ts';
 import { type CaseContext, expectThat } from '../harness/case.ts';
 import { type ExpectedError, expectThrows } from '../harness/expect-error.ts';
+import type { PlanCall, PlannedCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
+import { nameSlots, type Slot, type Slots } from '../harness/slot.ts';
 import { sampleOf, withNullPointers } from '../harness/sample-calls.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
@@ -21,6 +23,17 @@ export type TopKParams = {
   readonly seed: number;
 };
 
+/** What an id leaves out. */
+export const TOP_K_DEFAULTS: TopKParams = {
+  rows: 1,
+  columns: 1,
+  k: 1,
+  least: false,
+  offset: 0,
+  together: false,
+  seed: 0,
+};
+
 /** Neighbours of these are where kernels cut rows. */
 const STEPS = [8, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 65_536];
 /** NaN of both signs, quiet and signalling, and with more in it than that. */
@@ -31,34 +44,56 @@ function shapeOf({ rows, columns, k, least }: TopKParams): TopKShape {
   return { rows, columns, k, largest: !least };
 }
 
-/** The selection, as the device wrote it, in words of 32 bits. */
-async function select(
-  { backend }: CaseContext,
-  params: TopKParams,
-  elements: Float32Array,
-): Promise<{ readonly values: Uint32Array; readonly indices: Uint32Array }> {
-  const { rows, k, offset: offsetBytes, together } = params;
-  const workspace = new Workspace(backend, { offsetBytes, together });
-  const input = workspace.input(elements);
-  const values = workspace.output(rows * k);
-  const indices = workspace.output(rows * k);
-  const shape = shapeOf(params);
-  await workspace.run(() => backend.topK({ ...shape, input: input.ptr, values: values.ptr, indices: indices.ptr }));
-  return { values: words(values.after), indices: words(indices.after) };
-}
-
 const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
 
-/** Indices as the oracle has them, and each value with the bits that the input has there. */
-async function compareWithOracle(context: CaseContext, params: TopKParams, elements: Float32Array): Promise<void> {
-  const { columns, k } = params;
-  const { values, indices } = await select(context, params, elements);
-  const want = topKReference(shapeOf(params), elements);
-  compareAll('indices', indices, want, { bound: () => 0 });
-  const bits = new Uint32Array(elements.buffer);
-  const copied = want.map((place, i) => bits[Math.floor(i / k) * columns + place] as number);
-  compareBytes('values', new Uint8Array(values.buffer), new Uint8Array(copied.buffer));
+interface PlannedTopK extends PlannedCall {
+  readonly values: Slot;
+  readonly indices: Slot;
 }
+
+/** Indices as the oracle has them, and each value with the bits that the input has there. */
+function planSelection(slots: Slots, backend: ComputeBackend, params: TopKParams, elements: Float32Array): PlannedTopK {
+  const { rows, columns, k } = params;
+  const shape = shapeOf(params);
+  const input = slots.input(elements);
+  const [values, indices] = [slots.output(rows * k), slots.output(rows * k)];
+  nameSlots({ input, values, indices });
+  return {
+    op: 'topK',
+    shape: { ...shape },
+    values,
+    indices,
+    call: () => backend.topK({ ...shape, input: input.ptr, values: values.ptr, indices: indices.ptr }),
+    judge: () => {
+      const want = topKReference(shape, elements);
+      compareAll('indices', words(indices.after), want, { bound: () => 0 });
+      const bits = new Uint32Array(elements.buffer);
+      const copied = want.map((place, i) => bits[Math.floor(i / k) * columns + place] as number);
+      compareBytes('values', values.after, new Uint8Array(copied.buffer));
+    },
+  };
+}
+
+async function select({ backend }: CaseContext, params: TopKParams, elements: Float32Array): Promise<PlannedTopK> {
+  const { offset: offsetBytes, together } = params;
+  const workspace = new Workspace(backend, { offsetBytes, together });
+  const planned = planSelection(workspace, backend, params, elements);
+  await workspace.run(() => planned.call());
+  return planned;
+}
+
+async function compareWithOracle(context: CaseContext, params: TopKParams, elements: Float32Array): Promise<void> {
+  (await select(context, params, elements)).judge();
+}
+
+/** Few different numbers, so that places count. */
+export const planTopK: PlanCall<TopKParams> = (slots, { backend, random }, params) =>
+  planSelection(
+    slots,
+    backend,
+    params,
+    drawElements(params, () => random.integer(-9, 9)),
+  );
 
 function drawElements({ rows, columns }: TopKParams, draw: (column: number) => number): Float32Array {
   return Float32Array.from({ length: rows * columns }, (_, i) => draw(i % columns));
@@ -151,8 +186,7 @@ async function checkRepeat(context: CaseContext, params: TopKParams): Promise<vo
   const first = await select(context, params, elements);
   const second = await select(context, params, elements);
   for (const name of ['values', 'indices'] as const) {
-    const bytes = (of: typeof first): Uint8Array => new Uint8Array(of[name].buffer);
-    compareBytes(`${name} of the second of two equal calls`, bytes(second), bytes(first));
+    compareBytes(`${name} of the second of two equal calls`, second[name].after, first[name].after);
   }
 }
 
@@ -270,7 +304,7 @@ function shrink(params: TopKParams): Partial<TopKParams>[] {
 /** `topK`. */
 export const topKSuite: Suite = defineSuite<TopKParams>({
   op: 'topK',
-  defaults: { rows: 1, columns: 1, k: 1, least: false, offset: 0, together: false, seed: 0 },
+  defaults: TOP_K_DEFAULTS,
   checks: {
     exact: checkExact,
     ties: checkTies,

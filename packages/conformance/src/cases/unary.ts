@@ -17,31 +17,49 @@ import {
 } from '../checks/elementwise.ts';
 import { unaryFormula, unaryUlps } from '../checks/function-accuracy.ts';
 import type { CaseContext } from '../harness/case.ts';
+import { checkPlanned, type PlanCall, type PlannedCall } from '../harness/planned-call.ts';
+import { nameSlots, type Slots } from '../harness/slot.ts';
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
 import { elementwiseTexts } from '../texts/elementwise.ts';
 
-async function checkValues(context: CaseContext, params: ElementwiseParams, values: Float32Array): Promise<void> {
+/** The function of given values. */
+function planValues(slots: Slots, context: CaseContext, params: ElementwiseParams, values: Float32Array): PlannedCall {
   const { backend } = context;
-  const { inPlace, offset: offsetBytes, together } = params;
   const op = params.fn as UnaryOp;
-  const workspace = new Workspace(backend, { offsetBytes, together });
-  const input = inPlace === 'none' ? workspace.input(values) : workspace.inOut(values);
-  const output = inPlace === 'none' ? workspace.output(values.length) : input;
-  await workspace.run(() => backend.unary({ op, n: values.length, input: input.ptr, output: output.ptr }));
-
-  const want = unaryReference(op, values);
-  const tolerance = ulpTolerance(
-    context,
-    want,
-    (i) => unaryUlps(op, values[i] as number),
-    (i) => flushed(values[i] as number).map(unaryFunction(op)),
-  );
-  compareAll(`${op} of ${values.length} values`, output.values(), want, {
-    ...tolerance,
-    inputs: (i) => `${op}(${values[i]})`,
-  });
+  const n = values.length;
+  const input = params.inPlace === 'none' ? slots.input(values) : slots.inOut(values);
+  const output = params.inPlace === 'none' ? slots.output(n) : input;
+  nameSlots({ input, output });
+  return {
+    op: 'unary',
+    shape: { op, n },
+    call: () => backend.unary({ op, n, input: input.ptr, output: output.ptr }),
+    judge: () => {
+      const want = unaryReference(op, values);
+      const tolerance = ulpTolerance(
+        context,
+        want,
+        (i) => unaryUlps(op, values[i] as number),
+        (i) => flushed(values[i] as number).map(unaryFunction(op)),
+      );
+      compareAll(`${op} of ${n} values`, output.values(), want, { ...tolerance, inputs: (i) => `${op}(${values[i]})` });
+    },
+  };
 }
+
+/** Values of moderate magnitude. */
+export const planUnary: PlanCall<ElementwiseParams> = (slots, context, params) => {
+  const { random } = context;
+  const positive = params.fn === 'log' || params.fn === 'sqrt';
+  const draw = (): number => (positive ? Math.abs(drawModerate(random)) : drawModerate(random));
+  return planValues(slots, context, params, Float32Array.from({ length: params.n }, draw));
+};
+
+const checkValues = (valuesOf: (context: CaseContext, params: ElementwiseParams) => Float32Array) =>
+  checkPlanned<ElementwiseParams>((slots, context, params) =>
+    planValues(slots, context, params, valuesOf(context, params)),
+  );
 
 /** More elements than one grid dimension of workgroups holds; the oracle works out one period of the values. */
 async function checkLong({ backend, random }: CaseContext, params: ElementwiseParams): Promise<void> {
@@ -85,21 +103,11 @@ export const unarySuite: Suite = defineSuite<ElementwiseParams>({
   op: 'unary',
   defaults: ELEMENTWISE_DEFAULTS,
   checks: {
-    accuracy: (context, params) => {
-      const { random } = context;
-      const positive = params.fn === 'log' || params.fn === 'sqrt';
-      const draw = (): number => (positive ? Math.abs(drawModerate(random)) : drawModerate(random));
-      return checkValues(context, params, Float32Array.from({ length: params.n }, draw));
-    },
-    range: (context, params) =>
-      checkValues(
-        context,
-        params,
-        Float32Array.from({ length: params.n }, () => drawAnyMagnitude(context.random)),
-      ),
+    accuracy: checkPlanned(planUnary),
+    range: checkValues(({ random }, { n }) => Float32Array.from({ length: n }, () => drawAnyMagnitude(random))),
     long: checkLong,
-    specials: (context, params) => checkValues(context, params, tile(SPECIAL_VALUES, lengthOf('specials', params))),
-    subnormals: (context, params) => checkValues(context, params, tile(SUBNORMALS, lengthOf('subnormals', params))),
+    specials: checkValues((_, params) => tile(SPECIAL_VALUES, lengthOf('specials', params))),
+    subnormals: checkValues((_, params) => tile(SUBNORMALS, lengthOf('subnormals', params))),
   },
   texts: elementwiseTexts(unaryFormula),
   list,

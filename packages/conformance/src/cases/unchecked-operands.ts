@@ -19,7 +19,8 @@ import { attentionBound } from '../checks/bounds.ts';
 import { compareAll } from '../checks/compare.ts';
 import type { ConformanceCase } from '../harness/case.ts';
 import { callOp, needsOf, sampleOf } from '../harness/sample-calls.ts';
-import { type Slot, Workspace } from '../harness/workspace.ts';
+import type { Slot } from '../harness/slot.ts';
+import { Workspace } from '../harness/workspace.ts';
 import { behaviour } from '../harness/case-text.ts';
 
 const PRODUCTS = ['gemm', 'batchedGemm', 'gemmF16'] as const;

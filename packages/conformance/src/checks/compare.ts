@@ -52,13 +52,17 @@ export function compareAll(
   });
 }
 
+/** Where a NaN that nobody computed comes from. */
+const NAN_BEFORE = '; NaN is what an output holds before the call, and what lies in gaps and guards around operands';
+
 function mismatchOf(mismatch: Mismatch): CaseFailure {
   const { what, wrong, total, index, got, want, bound, ulp, inputs } = mismatch;
   return new CaseFailure(
     `${what}: ${wrong} of ${total} wrong; first at [${index}]: got ${got}, want ${want}` +
       `${inputs === undefined ? '' : ` = ${inputs}`}, ` +
       `${bound === 0 ? 'exactly' : `bound ${bound.toPrecision(3)}`}` +
-      `${ulp === undefined ? '' : `, off by ${ulp.toPrecision(3)} ulp`}`,
+      `${ulp === undefined ? '' : `, off by ${ulp.toPrecision(3)} ulp`}` +
+      `${Number.isNaN(got) && !Number.isNaN(want) ? NAN_BEFORE : ''}`,
     mismatch,
   );
 }

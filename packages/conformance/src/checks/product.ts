@@ -9,9 +9,11 @@ import {
 import { batchedGemmReference } from '@concord/backend-cpu/reference';
 import { drawEpilogue, shrinkEpilogue } from '../epilogue/draw-epilogue.ts';
 import type { CaseContext } from '../harness/case.ts';
+import { checkPlanned, type PlanCall } from '../harness/planned-call.ts';
 import type { Random } from '../harness/random.ts';
+import { nameSlots, type Slot, type Slots } from '../harness/slot.ts';
 import type { Check } from '../harness/suite.ts';
-import { type Slot, Workspace } from '../harness/workspace.ts';
+import { Workspace } from '../harness/workspace.ts';
 import { productBound, ulpF16 } from './bounds.ts';
 import { compareAll, compareBytes, type Tolerance } from './compare.ts';
 
@@ -26,20 +28,30 @@ export type Multiply = (
   c: Slot,
 ) => void;
 
+/** The ops that a product may be. */
+export type ProductOp = 'gemm' | 'gemmF16' | 'batchedGemm';
+
+function placeProduct(slots: Slots, { dtype, beta }: ProductParams, data: ProductData): Record<'a' | 'b' | 'c', Slot> {
+  const [a, b] = [slots.input(data.a, dtype), slots.input(data.b, dtype)];
+  // beta 0 must not read C, which the poison of an output, NaN, would show. -0 and what float32 rounds to 0 are 0.
+  const c = isZero(beta) ? slots.output(data.c.length, dtype) : slots.inOut(data.c, dtype);
+  return { a, b, c };
+}
+
+const matricesOf = (c: Slot, { batchCount, strideC, m, n, ldc = n }: BatchedGemmShape): Float32Array =>
+  c.matrices(batchCount, strideC, m, n, ldc);
+
 async function multiplyOnDevice(
   context: CaseContext,
   params: ProductParams,
   multiply: Multiply,
-  { shape, a, b, c }: ProductData,
+  data: ProductData,
 ): Promise<Float32Array> {
-  const { offset: offsetBytes, together, dtype } = params;
+  const { offset: offsetBytes, together } = params;
   const workspace = new Workspace(context.backend, { offsetBytes, together });
-  const slotA = workspace.input(a, dtype);
-  const slotB = workspace.input(b, dtype);
-  // beta 0 must not read C, which the poison of an output, NaN, would show. -0 and what float32 rounds to 0 are 0.
-  const slotC = isZero(params.beta) ? workspace.output(c.length, dtype) : workspace.inOut(c, dtype);
-  await workspace.run(() => multiply(context.backend, shape, slotA, slotB, slotC));
-  return slotC.matrices(shape.batchCount, shape.strideC, shape.m, shape.n, shape.ldc ?? shape.n);
+  const { a, b, c } = placeProduct(workspace, params, data);
+  await workspace.run(() => multiply(context.backend, data.shape, a, b, c));
+  return matricesOf(c, data.shape);
 }
 
 /** The tolerance of entry i, given the oracle's answer. */
@@ -70,7 +82,10 @@ async function compareWithOracle(
   data: ProductData,
   isExact: boolean,
 ): Promise<void> {
-  const got = await multiplyOnDevice(context, params, multiply, data);
+  compareProduct(params, data, await multiplyOnDevice(context, params, multiply, data), isExact);
+}
+
+function compareProduct(params: ProductParams, data: ProductData, got: Float32Array, isExact: boolean): void {
   const { value, magnitude } = batchedGemmReference(data.shape, data.a, data.b, data.c);
   if (isExact) {
     const round = params.dtype === 'f16' ? (x: number) => f16BitsToF32(f32ToF16Bits(x)) : Math.fround;
@@ -92,14 +107,26 @@ export const roundTo =
   (row, column) =>
     dtype === 'f16' ? f16BitsToF32(f32ToF16Bits(draw(row, column))) : Math.fround(draw(row, column));
 
-/** Small integers: every order of summation gives the same bits, so the tolerance is zero. */
-async function checkExact(context: CaseContext, params: ProductParams, multiply: Multiply): Promise<void> {
-  const { random } = context;
-  // In f16, sums must stay below 2^11 to be exact; in f32 below 2^24.
-  const largest = params.dtype === 'f16' ? (params.k > 200 ? 1 : 3) : 8;
-  const draw = smallIntegers(random, largest);
-  await compareWithOracle(context, params, multiply, makeData(params, draw, draw, draw), true);
-}
+/** A product of small integers: every order of summation gives the same bits, so the tolerance is zero. */
+export const planProduct =
+  (op: ProductOp, multiply: Multiply): PlanCall<ProductParams> =>
+  (slots, { backend, random }, params) => {
+    const { dtype } = params;
+    // In f16, sums must stay below 2^11 to be exact; in f32 below 2^24.
+    const draw = smallIntegers(random, dtype === 'f16' ? (params.k > 200 ? 1 : 3) : 8);
+    const data = makeData(params, draw, draw, draw);
+    const { shape } = data;
+    const operands = placeProduct(slots, params, data);
+    nameSlots(operands);
+    const { a, b, c } = operands;
+    const { strideA: _a, strideB: _b, strideC: _c, batchCount: _n, ...plain } = shape;
+    return {
+      op,
+      shape: op === 'batchedGemm' ? { ...shape } : plain,
+      call: () => multiply(backend, shape, a, b, c),
+      judge: () => compareProduct(params, data, matricesOf(c, shape), true),
+    };
+  };
 
 /**
  * One operand has full mantissas, the other at most one power of two per sum, so that the product moves mantissas
@@ -260,9 +287,8 @@ export function shrinkProduct(params: ProductParams): Partial<ProductParams>[] {
 }
 
 /** The checks that gemm, gemmF16 and batchedGemm share, for one way of calling the op. */
-export function productChecks(multiply: Multiply): Readonly<Record<string, Check<ProductParams>>> {
+export function productChecks(op: ProductOp, multiply: Multiply): Readonly<Record<string, Check<ProductParams>>> {
   const checks = {
-    exact: checkExact,
     'exact-wide': checkExactWide,
     bounded: checkBounded,
     specials: checkSpecials,
@@ -272,7 +298,9 @@ export function productChecks(multiply: Multiply): Readonly<Record<string, Check
     repeat: checkRepeat,
     transposed: checkTransposed,
   };
-  return Object.fromEntries(
-    Object.entries(checks).map(([name, check]) => [name, (context, params) => check(context, params, multiply)]),
-  );
+  const bound = Object.entries(checks).map(([name, check]): [string, Check<ProductParams>] => [
+    name,
+    (context, params) => check(context, params, multiply),
+  ]);
+  return { exact: checkPlanned(planProduct(op, multiply)), ...Object.fromEntries(bound) };
 }

@@ -9,7 +9,7 @@ import {
 } from '@concord/backend-cpu/reference';
 import { CaseFailure, type CaseContext } from '../harness/case.ts';
 import { Random } from '../harness/random.ts';
-import type { Slot, Workspace } from '../harness/workspace.ts';
+import type { Slot, Slots } from '../harness/slot.ts';
 import { note } from '../run/judge.ts';
 import { bytesOf, encodeElement, storedElements, writeBits } from '../run/storage.ts';
 import { drawStrides, eachElement, extentOf, type ViewKind } from '../run/view.ts';
@@ -75,7 +75,7 @@ export class PlannedEpilogue {
   }
 
   /** Puts inputs into a workspace: small integers, or numbers in [-1, 1). */
-  inputs(workspace: Workspace, random: Random, isExact: boolean): Readonly<Record<string, Slot>> {
+  inputs(workspace: Slots, random: Random, isExact: boolean): Readonly<Record<string, Slot>> {
     return Object.fromEntries(
       this.#inputs.map(({ name, type, shape, view: { strides, dtype } }) => {
         const bytes = new Uint8Array(extentOf(shape, strides) * bytesOf(dtype));

@@ -16,6 +16,7 @@ import { runGatherMutants } from './run/gathers.ts';
 import { runNodeMutants } from './run/nodes.ts';
 import { runStorageMutants } from './run/storage.ts';
 import { runViewMutants } from './run/views.ts';
+import { sequenceMutants } from './sequences.ts';
 import { topKMutants } from './top-k.ts';
 
 export type { Mutant } from './mutant.ts';
@@ -35,6 +36,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...orderMutants,
   ...orderOfChecksMutants,
   ...lifecycleMutants,
+  ...sequenceMutants,
   ...runViewMutants,
   ...runStorageMutants,
   ...runNodeMutants,

@@ -3,6 +3,7 @@ import { type AttentionReference, attentionReference } from '@concord/backend-cp
 import { attentionBound, ulpF16, ulpF32 } from '../../checks/bounds.ts';
 import { compareAll, compareBytes } from '../../checks/compare.ts';
 import type { CaseContext } from '../../harness/case.ts';
+import { checkPlanned, type PlanCall } from '../../harness/planned-call.ts';
 import type { Check } from '../../harness/suite.ts';
 import { Workspace } from '../../harness/workspace.ts';
 import { type AttentionParams, kvHeadsOf, maskStridesOf, shapeOf, visibleKeys } from './params.ts';
@@ -70,10 +71,19 @@ function compareWithOracle(params: AttentionParams, got: Float32Array, operands:
   });
 }
 
-async function checkBounded(context: CaseContext, params: AttentionParams): Promise<void> {
+/** Uniform values, judged by the error bound. */
+export const planAttention: PlanCall<AttentionParams> = (slots, context, params) => {
+  const { backend } = context;
   const operands = drawOperands(context, params);
-  compareWithOracle(params, await attend(context, params, operands), operands);
-}
+  const placed = placeAttention(slots, params, operands);
+  const shape = { ...shapeOf(params), ...(params.layout === 'packed' ? {} : { strides: placed.strides }) };
+  return {
+    op: 'attention',
+    shape: params.mask === 'none' ? shape : { ...shape, mask: { strides: maskStridesOf(params) } },
+    call: () => backend.attention({ ...shape, ...placed.pointers() }),
+    judge: () => compareWithOracle(params, placed.output(), operands),
+  };
+};
 
 /** With one key the softmax is 1, and O is V. */
 async function checkOneKey(context: CaseContext, params: AttentionParams): Promise<void> {
@@ -217,7 +227,7 @@ async function checkRounding(context: CaseContext, params: AttentionParams): Pro
 
 /** The checks of attention by name. */
 export const ATTENTION_CHECKS: Readonly<Record<string, Check<AttentionParams>>> = {
-  bounded: checkBounded,
+  bounded: checkPlanned(planAttention),
   'one-key': checkOneKey,
   rows: checkRows,
   hidden: checkHidden,

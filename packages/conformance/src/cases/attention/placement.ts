@@ -1,6 +1,6 @@
 import { type AttentionCall, type DevicePtr, type HeadStrides, offsetPtr } from '@concord/backend-core';
 import { CaseFailure } from '../../harness/case.ts';
-import type { Slot, Workspace } from '../../harness/workspace.ts';
+import type { Slot, Slots } from '../../harness/slot.ts';
 import { type AttentionParams, kvHeadsOf, maskStridesOf } from './params.ts';
 
 /** What a case computes attention of: packed, also where the case lays them out otherwise. */
@@ -31,7 +31,7 @@ const GAPS = { row: { q: 3, k: 3, v: 4, o: 7 }, head: 5, batch: 2 };
  * three, dim]`, which needs as many queries as keys.
  */
 export function placeAttention(
-  workspace: Workspace,
+  workspace: Slots,
   params: AttentionParams,
   operands: AttentionOperands,
 ): PlacedAttention {

@@ -1,0 +1,193 @@
+import { type ComputeBackend, type DevicePtr, download } from '@concord/backend-core';
+import { compareBytes } from '../checks/compare.ts';
+import type { CaseContext, ConformanceCase } from '../harness/case.ts';
+import { behaviour } from '../harness/case-text.ts';
+import type { Random } from '../harness/random.ts';
+
+/** So many turns keep more submits in flight than any queue is deep. */
+const TURNS = 300;
+/** Sizes that land in one class of a pool, in neighbouring ones, and in one of large allocations. */
+const SIZES = [4, 252, 256, 260, 1000, 1024, 4096, 5000, 70_000];
+
+function lifetimeCase(
+  what: string,
+  does: string,
+  run: (context: CaseContext) => Promise<void>,
+  op?: 'unary',
+): ConformanceCase {
+  const common = {
+    ...({ id: `memory/in flight: ${what}`, op: 'memory', params: {}, run } as const),
+    about: behaviour(
+      does,
+      "All bytes are what the calls in their order make of them; no memory is anyone else's too early.",
+    ),
+  };
+  return op === undefined ? common : { ...common, needs: { op, dtype: 'f32' } };
+}
+
+/** Floats that tell one turn from every other. */
+const numbers = (turn: number, bytes: number): Float32Array =>
+  Float32Array.from({ length: Math.ceil(bytes / 4) }, (_, i) => turn * 1000 + (i % 997));
+
+const negated = (values: Float32Array): Float32Array => values.map((x) => -x);
+
+const bytesOf = (values: Float32Array): Uint8Array => new Uint8Array(values.buffer);
+
+/** Results that come later, each with what it has to be. */
+class Expected {
+  readonly #pending: { readonly what: string; readonly read: Promise<Float32Array>; readonly want: Float32Array }[] =
+    [];
+
+  /** Begins to read; nothing waits for it. */
+  read(backend: ComputeBackend, what: string, ptr: DevicePtr, want: Float32Array): void {
+    const read = download(backend, ptr, want.length);
+    // Heard of in `check`; until then it must not count as unheard.
+    read.catch(() => undefined);
+    this.#pending.push({ what, read, want });
+  }
+
+  async check(): Promise<void> {
+    for (const { what, read, want } of this.#pending) compareBytes(what, bytesOf(await read), bytesOf(want));
+  }
+}
+
+/** Some turns submit what is queued, as a program that keeps its device busy does. */
+function sometimesFlush(backend: ComputeBackend, random: Random): void {
+  if (random.chance(0.3)) backend.flush();
+}
+
+/** Memory, copies and staging while much work is under way. */
+export const lifetimeCases: readonly ConformanceCase[] = [
+  lifetimeCase(
+    'allocate, compute, read and free',
+    `Allocates two operands, computes, begins to read the result and frees both, ${TURNS} times without a wait; sizes alternate, so that memory is used again.`,
+    async ({ backend, random }) => {
+      const expected = new Expected();
+      for (let turn = 0; turn < TURNS; turn++) {
+        const values = numbers(turn, random.pick(SIZES));
+        const [input, output] = [backend.alloc(values.byteLength), backend.alloc(values.byteLength)];
+        backend.copyHtod(input, values);
+        backend.unary({ op: 'neg', n: values.length, input, output });
+        backend.free(input);
+        sometimesFlush(backend, random);
+        expected.read(backend, `result of turn ${turn} (${values.byteLength} bytes)`, output, negated(values));
+        backend.free(output);
+      }
+      await expected.check();
+    },
+    'unary',
+  ),
+  lifetimeCase(
+    'results kept while their inputs are freed and reused',
+    `Computes ${TURNS} results from operands that are freed at once and whose memory the next operand gets, submits now and then, and reads all results at the end.`,
+    async ({ backend, random }) => {
+      const [expected, outputs] = [new Expected(), [] as DevicePtr[]];
+      for (let turn = 0; turn < TURNS; turn++) {
+        const values = numbers(turn, 1024);
+        const input = backend.alloc(1024);
+        const output = backend.alloc(1024);
+        outputs.push(output);
+        backend.copyHtod(input, values);
+        backend.unary({ op: 'neg', n: 256, input, output });
+        backend.free(input);
+        // Whoever gets the memory next writes to it at once.
+        const next = backend.alloc(1024);
+        backend.fill(next, 0xee, 1024);
+        backend.free(next);
+        sometimesFlush(backend, random);
+      }
+      for (const [turn, output] of outputs.entries()) {
+        expected.read(backend, `result of turn ${turn}`, output, negated(numbers(turn, 1024)));
+      }
+      await expected.check();
+      for (const output of outputs) backend.free(output);
+    },
+    'unary',
+  ),
+  lifetimeCase(
+    'live allocations stay apart',
+    `Allocates, fills and frees at random ${3 * TURNS} times without a wait; at the end each allocation that lives holds what was put there.`,
+    async ({ backend, random }) => {
+      const live: { readonly ptr: DevicePtr; readonly turn: number; readonly values: Float32Array }[] = [];
+      for (let turn = 0; turn < 3 * TURNS; turn++) {
+        if (live.length > 40 || (live.length > 0 && random.chance(0.4))) {
+          const [freed] = live.splice(random.integer(0, live.length - 1), 1);
+          if (freed !== undefined) backend.free(freed.ptr);
+        } else {
+          const values = numbers(turn, random.pick(SIZES));
+          const ptr = backend.alloc(values.byteLength);
+          backend.copyHtod(ptr, values);
+          live.push({ ptr, turn, values });
+        }
+        sometimesFlush(backend, random);
+      }
+      const expected = new Expected();
+      for (const { ptr, turn, values } of live) {
+        expected.read(backend, `allocation of turn ${turn} (${values.byteLength} bytes)`, ptr, values);
+      }
+      await expected.check();
+      for (const { ptr } of live) backend.free(ptr);
+    },
+  ),
+  lifetimeCase(
+    'writes one behind the other through one source',
+    `Copies from one array to the device ${TURNS} times and overwrites the array each time; each copy is copied on before the next.`,
+    async ({ backend, random }) => {
+      const bytes = 4096;
+      const [source, target] = [new Float32Array(bytes / 4), backend.alloc(bytes)];
+      const kept = Array.from({ length: TURNS }, () => backend.alloc(bytes));
+      const expected = new Expected();
+      for (const [turn, ptr] of kept.entries()) {
+        source.set(numbers(turn, bytes));
+        backend.copyHtod(target, source);
+        source.fill(-1);
+        backend.copyDtod(ptr, target, bytes);
+        sometimesFlush(backend, random);
+      }
+      for (const [turn, ptr] of kept.entries()) {
+        expected.read(backend, `copy of turn ${turn}`, ptr, numbers(turn, bytes));
+      }
+      await expected.check();
+      for (const ptr of [target, ...kept]) backend.free(ptr);
+    },
+  ),
+  lifetimeCase(
+    'reads of one place while it changes',
+    `Writes to one place and begins to read it ${TURNS} times, in many sizes, without a wait: each read gives what was there when it was asked for.`,
+    async ({ backend, random }) => {
+      const target = backend.alloc(Math.max(...SIZES));
+      const expected = new Expected();
+      for (let turn = 0; turn < TURNS; turn++) {
+        const values = numbers(turn, random.pick(SIZES));
+        backend.copyHtod(target, values);
+        expected.read(backend, `read of turn ${turn} (${values.byteLength} bytes)`, target, values);
+      }
+      await expected.check();
+      backend.free(target);
+    },
+  ),
+  lifetimeCase(
+    'reads and waits by turns',
+    `Computes, reads and waits by turns, ${TURNS} times, with up to 20 reads under way at once.`,
+    async ({ backend, random }) => {
+      const bytes = 1024;
+      const [input, output] = [backend.alloc(bytes), backend.alloc(bytes)];
+      let expected = new Expected();
+      for (let turn = 0; turn < TURNS; turn++) {
+        const values = numbers(turn, bytes);
+        backend.copyHtod(input, values);
+        backend.unary({ op: 'neg', n: values.length, input, output });
+        expected.read(backend, `result of turn ${turn}`, output, negated(values));
+        if (turn % 20 === 19) {
+          if (random.chance(0.5)) await backend.synchronize();
+          await expected.check();
+          expected = new Expected();
+        }
+      }
+      await expected.check();
+      backend.free(input);
+      backend.free(output);
+    },
+    'unary',
+  ),
+];
