@@ -47,7 +47,7 @@ describe('runFuzz', () => {
       expect(replay.cases).toMatchObject([{ id, status: 'failed', detail }]);
       expect((await runConformance(() => new CpuBackend(), { filter: id })).ok).toBe(true);
     }
-  }, 120_000);
+  });
 
   it('draws the same cases from the same seed', async () => {
     const create = mutant('reduce: mean divided twice');
@@ -74,8 +74,9 @@ describe('runFuzz', () => {
       onProgress: ({ tried }) => tried === 5 && controller.abort(),
     });
     expect(aborted.tried).toBe(5);
-    const start = performance.now();
+    // Of CPU time, which is this process's own however busy the machine is.
+    const start = process.cpuUsage();
     await runFuzz(() => new CpuBackend(), { seconds: 0.2, seed: 1, ops: ['unary'] });
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(process.cpuUsage(start).user / 1000).toBeLessThan(5000);
   });
 });
