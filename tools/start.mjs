@@ -1,6 +1,7 @@
 // @ts-check
 // `npm start`: the devices of this machine, then one search over real files, checked against the oracle.
 // `npm start -- "another question" --top 3` replaces the question and its options.
+import { withoutDriverNoise } from './lib/driver-noise.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
 import { softwareLevelZero } from './lib/software-level-zero.mjs';
@@ -18,7 +19,21 @@ await runMain(async () => {
     ...softwareLevelZero({ isWanted: /\blevel-zero\b/.test(wanted) }),
   };
   return (
-    (await run(process.execPath, ['packages/cli/bin/concord.js', 'devices'], { env })) ||
-    (await run(process.execPath, ['examples/search/dist/main.js', ...search], { env }))
+    (await runQuietly(['packages/cli/bin/concord.js', 'devices'], env)) ||
+    (await runQuietly(['examples/search/dist/main.js', ...search], env))
   );
 });
+
+/**
+ * Runs a program of this repository without what drivers print on stderr; `--verbose` keeps it.
+ *
+ * @param {readonly string[]} args
+ * @param {Record<string, string>} env
+ */
+async function runQuietly(args, env) {
+  if (search.includes('--verbose')) return run(process.execPath, args, { env });
+  const filter = withoutDriverNoise((text) => process.stderr.write(text));
+  const code = await run(process.execPath, args, { env, onStderr: (text) => filter.add(text) });
+  filter.end();
+  return code;
+}

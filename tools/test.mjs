@@ -1,7 +1,9 @@
 // @ts-check
-// `npm test`: every test of every package. The last line is the plain count `N passed, N failed`.
+// `npm test`: tests of every package on every device, in minutes. `npm run test:all` runs all there are, and with `--rest`
+// those alone that `npm test` leaves out. Named tests run whole: `npm test -- --project backend-cpu`.
+// The last line is the plain count `N passed, N failed, N skipped`.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setUpChromium } from '../software-devices/chromium/setup.mjs';
 import { setUpBun } from '../software-devices/bun/setup.mjs';
@@ -11,7 +13,12 @@ import { setUp as setUpLevelZero } from '../software-devices/level-zero-cpu/setu
 import { setUp as setUpVulkan } from '../software-devices/vulkan/setup.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
+import { CPU_MINUTES } from './lib/test-parts.mjs';
 import { countTests, formatCounts } from './lib/test-report.mjs';
+
+const given = process.argv.slice(2);
+const args = given.filter((arg) => arg !== '--all' && arg !== '--rest');
+const part = given.includes('--rest') ? 'rest' : given.includes('--all') || args.length > 0 ? 'all' : 'share';
 
 await runMain(async () => {
   const prepared = await prepare();
@@ -27,8 +34,11 @@ await runMain(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'concord-test-'));
   try {
     const file = join(folder, 'report.json');
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-    const code = await run('vitest', ['run', ...reporters, ...process.argv.slice(2)]);
+    const progress = join(import.meta.dirname, 'lib', 'progress-reporter.mjs');
+    const reporters = ['default', progress, 'json'].map((name) => `--reporter=${name}`);
+    if (args.length === 0) console.log(expectation());
+    const env = { CONCORD_TEST_PART: part };
+    const code = await run('vitest', ['run', ...reporters, `--outputFile.json=${file}`, ...args], { env });
     if (code > 128) return code;
     const counts = countTests(readReport(file), code);
     console.log(formatCounts(counts));
@@ -37,6 +47,15 @@ await runMain(async () => {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+/** How long it takes, and what else there is. */
+function expectation() {
+  const cores = availableParallelism();
+  const minutes = Math.ceil(CPU_MINUTES[part] / cores);
+  const which = { share: 'a share of the tests', rest: 'the tests that npm test leaves out', all: 'all tests' }[part];
+  const others = part === 'share' ? '; npm run test:all runs all of them' : '';
+  return `Running ${which}: about ${minutes} min on ${cores} cores that are idle${others}`;
+}
 
 /** @param {string} file */
 function readReport(file) {

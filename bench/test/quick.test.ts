@@ -60,7 +60,7 @@ it('cpu: every peer runs and is right', async () => {
   rmSync(join(out, 'cpu/table.md'));
   expect(await bench('report', out)).toMatchObject({ code: 0 });
   expect(stdout).toContain(readFileSync(join(out, 'cpu/table.md'), 'utf8').trim());
-}, 60_000);
+});
 
 it('explains itself, and refuses what it does not know', async () => {
   expect(await bench('--help')).toMatchObject({
@@ -93,7 +93,7 @@ it('explains itself, and refuses what it does not know', async () => {
     code: 1,
     stderr: expect.stringMatching(/no such file or directory.*nowhere\.jsonl/) as string,
   });
-}, 60_000);
+});
 
 it('README.md has what the committed results say', async () => {
   expect(await bench('report', '--check')).toMatchObject({ code: 0, stderr: '' });
@@ -103,7 +103,7 @@ it('soak: on the CPU backend', async () => {
   const { code, stdout } = await bench('soak', '--backend', 'cpu', '--ops', '100');
   expect(stdout).toMatch(/\n100 ops in \d+ s; too few to judge memory by\n/);
   expect(code).toBe(0);
-}, 60_000);
+});
 
 // On a machine that has neither a software device nor a GPU there is nothing to run on.
 const hasDevice = DEVICE === 'none' || readyDevice(DEVICE as Device) !== undefined;

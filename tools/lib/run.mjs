@@ -19,15 +19,22 @@ export function toolEnvironment() {
  *
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: Record<string, string> }} [options] - `env`: what to add to the environment
+ * @param {object} [options]
+ * @param {string} [options.cwd]
+ * @param {Record<string, string>} [options.env] what to add to the environment
+ * @param {(text: string) => void} [options.onStderr] takes what it writes there, in place of this terminal
  * @returns {Promise<number>} its exit code; 128 + signal where a signal ended it
  */
-export function run(command, args, { cwd = root, env = {} } = {}) {
+export function run(command, args, { cwd = root, env = {}, onStderr } = {}) {
   return new Promise((resolve, reject) => {
     // Programs in node_modules/.bin are .cmd files on Windows, which only a shell starts.
     const shell = isWindows && command !== process.execPath;
     const quoted = shell ? args.map((arg) => `"${arg}"`) : args;
-    const child = spawn(command, quoted, { cwd, env: { ...toolEnvironment(), ...env }, shell, stdio: 'inherit' });
+    const child = spawn(command, quoted, {
+      ...{ cwd, env: { ...toolEnvironment(), ...env }, shell },
+      stdio: ['inherit', 'inherit', onStderr ? 'pipe' : 'inherit'],
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text) => onStderr?.(text));
     // On a terminal Ctrl-C reaches the child by itself, and twice would mean "at once" to some programs. Either way this
     // process stays until the child has left, and ends as it did.
     const forward = (/** @type {NodeJS.Signals} */ signal) => {
@@ -43,7 +50,8 @@ export function run(command, args, { cwd = root, env = {} } = {}) {
       done();
       reject(new Error(`cannot run ${command}: ${error.message}`));
     });
-    child.once('exit', (code, signal) => {
+    // With its streams at their end.
+    child.once('close', (code, signal) => {
       done();
       resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
     });

@@ -1,21 +1,35 @@
 // @ts-check
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { folderOf, readyDevice } from '../../software-devices/vulkan/lib/cache.mjs';
 import { setUp } from '../../software-devices/vulkan/setup.mjs';
+import { root } from './paths.mjs';
 
 /** Where a loader lies that the system has installed. */
 const LOADERS = ['/usr/lib', '/usr/lib64', '/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/local/lib'];
 
+const hasSystemLoader = () => LOADERS.some((folder) => existsSync(join(folder, 'libvulkan.so.1')));
+
+/** Whether WebGPU works with what the system has: a loader may be there without a driver, or with one that Dawn refuses. */
+function systemWorks() {
+  const env = { ...process.env, CONCORD_BACKEND: 'webgpu', CONCORD_VARIANT: '' };
+  const command = [join(root, 'packages/cli/bin/concord.js'), 'devices', '--json'];
+  return spawnSync(process.execPath, command, { env, stdio: 'ignore' }).status === 0;
+}
+
 /**
  * What to add to a program's environment so that Dawn finds a software device, on a machine that has no Vulkan of its
- * own. Nothing, where the machine has one or the device is not there.
+ * own, or one that does not work. Nothing, where the machine's works or the device is not there.
  *
- * @param {{ isWanted: boolean }} options - `isWanted`: make the device if need be
+ * @param {object} options
+ * @param {boolean} options.isWanted the program will use WebGPU: try what the machine has, and make the device if need be
+ * @param {() => boolean} [options.hasLoader] whether the system has a Vulkan loader
+ * @param {() => boolean} [options.works] whether WebGPU works with it
  * @returns {Record<string, string>}
  */
-export function softwareVulkan({ isWanted }) {
-  if (LOADERS.some((folder) => existsSync(join(folder, 'libvulkan.so.1')))) return {};
+export function softwareVulkan({ isWanted, hasLoader = hasSystemLoader, works = systemWorks }) {
+  if (hasLoader() && (!isWanted || works())) return {};
   if (isWanted) setUp(['lavapipe']);
   if (readyDevice('lavapipe') === undefined) return {};
   const given = process.env['LD_LIBRARY_PATH'];

@@ -23,5 +23,5 @@ export function countTests(report, exitCode) {
 
 /** @param {ReturnType<typeof countTests>} counts */
 export function formatCounts({ passed, failed, skipped }) {
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }

@@ -13,15 +13,19 @@ test('passed, failed and skipped tests are counted over all files', () => {
   expect(formatCounts(countTests(report, 1))).toBe('2 passed, 1 failed, 2 skipped');
 });
 
-test('nothing skipped is not mentioned', () => {
-  expect(formatCounts(countTests({ testResults: [file('passed', 'passed')] }, 0))).toBe('1 passed, 0 failed');
+test('nothing skipped is said too', () => {
+  expect(formatCounts(countTests({ testResults: [file('passed', 'passed')] }, 0))).toBe(
+    '1 passed, 0 failed, 0 skipped',
+  );
 });
 
 test('a file that did not load counts as failed', () => {
   const report = { testResults: [file('passed', 'passed'), file('failed')] };
-  expect(formatCounts(countTests(report, 1))).toBe('1 passed, 1 failed');
+  expect(formatCounts(countTests(report, 1))).toBe('1 passed, 1 failed, 0 skipped');
 });
 
 test('an error outside every test counts as failed', () => {
-  expect(formatCounts(countTests({ testResults: [file('passed', 'passed')] }, 1))).toBe('1 passed, 1 failed');
+  expect(formatCounts(countTests({ testResults: [file('passed', 'passed')] }, 1))).toBe(
+    '1 passed, 1 failed, 0 skipped',
+  );
 });

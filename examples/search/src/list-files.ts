@@ -4,7 +4,7 @@ import { type GlobOptions, glob } from 'tinyglobby';
 
 /** What {@link listFiles} found. */
 export interface FileList {
-  /** Relative to the folder, with `/`, sorted. */
+  /** Relative to the folder, with `/`: the folder's own, sorted, then those of installed packages, sorted. */
   readonly paths: readonly string[];
   readonly unreadableFolders: number;
 }
@@ -33,7 +33,12 @@ export async function listFiles(folder: string, signal: AbortSignal): Promise<Fi
   const own = await glob(`**/*.{${TEXT}}`, { ...options, ignore: [...LEFT_OUT, '**/node_modules/**'] });
   const installed = await glob('**/node_modules/**/readme*', { ...options, dot: true, ignore: ['**/.git/**'] });
   const readmes = installed.filter((path) => README.test(basename(path)));
-  return { paths: [...new Set([...own, ...readmes])].sort(), unreadableFolders: unreadable.size };
+  return { paths: [...new Set([...own.sort(), ...readmes.sort()])], unreadableFolders: unreadable.size };
+}
+
+/** Whether a path of {@link listFiles} is that of an installed package. */
+export function isInstalled(path: string): boolean {
+  return path.split('/').includes('node_modules');
 }
 
 type ReadDirectory = NonNullable<NonNullable<GlobOptions['fs']>['readdir']>;

@@ -21,13 +21,14 @@ async function pathsRead(): Promise<string[]> {
   return (await readDocuments(folder, { signal })).documents.map(({ path }) => path);
 }
 
-test('reads text and Markdown files, and of installed packages only the READMEs', async () => {
-  const wanted = ['UPPER.MD', 'a.txt', 'b/c.rst', 'node_modules/.pnpm/p@1/node_modules/p/readme.markdown'];
-  wanted.push('node_modules/q/README', 'node_modules/q/README.zh-CN.md', 'node_modules/q/deep/Readme.md');
+test('reads text and Markdown files, and after them of installed packages the READMEs', async () => {
+  const own = ['UPPER.MD', 'a.txt', 'b/c.rst', 'packages/p/z.md'];
+  const installed = ['node_modules/.pnpm/p@1/node_modules/p/readme.markdown', 'node_modules/q/README'];
+  installed.push('node_modules/q/README.zh-CN.md', 'node_modules/q/deep/Readme.md');
   const others = ['code.ts', '.git/x.md', 'dist/x.md', 'pkg/dist/x.md', 'node_modules/q/CHANGELOG.md'];
   others.push('node_modules/q/readme.js', 'node_modules/q/readme-generator/index.txt', '.cache/x.md');
-  await Promise.all([...wanted, ...others].map((path) => put(path)));
-  expect(await pathsRead()).toEqual(wanted.sort());
+  await Promise.all([...own, ...installed, ...others].map((path) => put(path)));
+  expect(await pathsRead()).toEqual([...own, ...installed]);
 });
 
 test('takes a folder with special characters by its name', async () => {

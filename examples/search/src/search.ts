@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Attempt, type ComputeBackend, type DeviceInfo, selectBackend } from '@concord/backend-core';
 import { type CheckResult, checkScores } from './check.ts';
+import { isInstalled } from './list-files.ts';
 import { type Scores, PassageMatrix, rowsPerBlock } from './passage-matrix.ts';
 import { cutPassages, type Passage } from './passages.ts';
 import { createProgress } from './progress.ts';
@@ -202,7 +203,10 @@ async function buildMatrix(
   }
 }
 
-/** The best passages that have at least one of the words; others score by words that hash alike. */
+/**
+ * The best passages that have at least one of the words; others score by words that hash alike. Those of the folder's own
+ * documents come before those of installed packages.
+ */
 function rank(
   scores: Scores,
   top: number,
@@ -213,9 +217,14 @@ function rank(
   const wanted = new Set(idsOf(vocabulary.count(words)));
   const hasWord = (row: number): boolean =>
     idsOf(texts[passageOfRow[row] as number] as TermCounts).some((id) => wanted.has(id));
-  return topRows(scores.values, top, hasWord)
+  const passageOf = (row: number): Passage => passages[passageOfRow[row] as number] as Passage;
+  return [false, true]
+    .flatMap((installed) =>
+      topRows(scores.values, top, (row) => isInstalled(passageOf(row).file) === installed && hasWord(row)),
+    )
     .filter(({ score }) => score > 0)
-    .map(({ row, score }) => ({ ...(passages[passageOfRow[row] as number] as Passage), score }));
+    .slice(0, top)
+    .map(({ row, score }) => ({ ...passageOf(row), score }));
 }
 
 function idsOf(counts: TermCounts): number[] {

@@ -27,8 +27,8 @@ it.each([
 ])('a process that uses the backend %s ends by itself', async (_, ending) => {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program(ending)], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Well below the 60 s of a wait, whose timer must not keep the process alive.
-    timeout: 20_000,
+    // Below the 60 s of a wait, whose timer must not keep the process alive.
+    timeout: 50_000,
   });
   let output = '';
   child.stdout.on('data', (text: Buffer) => (output += text.toString()));

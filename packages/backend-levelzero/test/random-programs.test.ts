@@ -33,7 +33,7 @@ it(`agrees with the interpreter on ${PROGRAMS} random programs`, async () => {
     }),
     { numRuns: PROGRAMS, seed: 2026 },
   );
-}, 120_000);
+});
 
 async function onDevice(program: readonly Statement[], before: Uint32Array): Promise<Uint32Array> {
   const states = backend.alloc(before.byteLength);

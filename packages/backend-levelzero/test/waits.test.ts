@@ -11,20 +11,17 @@ beforeAll(async () => {
 });
 afterAll(() => client.dispose());
 
-/** The longest time between two turns of the event loop until `work` is done, in milliseconds. */
-async function worstGap(work: Promise<unknown>): Promise<number> {
-  let worst = 0;
-  let last = performance.now();
+/** How often the event loop turns until `work` is done, each millisecond at most. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
   let isDone = false;
   const settled = work.finally(() => (isDone = true));
   while (!isDone) {
     await new Promise((resolve) => setTimeout(resolve, 1));
-    const now = performance.now();
-    worst = Math.max(worst, now - last);
-    last = now;
+    turns++;
   }
   await settled;
-  return worst;
+  return turns;
 }
 
 it('the event loop keeps turning during a kernel of one second', async () => {
@@ -33,11 +30,13 @@ it('the event loop keeps turning during a kernel of one second', async () => {
   switches.delayNext(1e9);
   launchAffine(client, x, 1, 1);
   const start = performance.now();
-  const gap = await worstGap(client.finish());
+  const turns = await turnsDuring(client.finish());
   const took = performance.now() - start;
-  console.log(`worst gap ${gap.toFixed(1)} ms in ${took.toFixed(0)} ms`);
+  // What the loop does on this machine, as busy as it is, while nobody waits for a kernel.
+  const idle = await turnsDuring(new Promise((resolve) => setTimeout(resolve, took)));
   expect(took).toBeGreaterThan(900);
-  expect(gap).toBeLessThan(100);
+  // A wait that blocks for 20 ms at a time would leave a twentieth.
+  expect(turns).toBeGreaterThan(idle / 10);
   expect(await readFloats(client, x)).toEqual([2]);
 });
 
@@ -46,11 +45,10 @@ it('a wait that nobody wants any more ends, and a later one succeeds', async () 
   await client.finish();
   switches.delayNext(1.5e9);
   launchAffine(client, x, 3, 0);
-  let isWanted = true;
-  setTimeout(() => (isWanted = false), 50);
-  const start = performance.now();
-  await client.finish(() => isWanted);
-  expect(performance.now() - start).toBeLessThan(1200);
+  let asked = 0;
+  await client.finish(() => ++asked < 3);
+  // At the first no: while the kernel runs it would be asked on and on.
+  expect(asked).toBe(3);
   expect(await readFloats(client, x)).toEqual([3]);
 });
 

@@ -2,6 +2,7 @@ import { type BackendProvider, selectBackend } from '@concord/backend-core';
 import { requiredBackends as namesRequired } from '@concord/conformance';
 import { CommandError } from './command-error.ts';
 import { EXIT } from './exit-codes.ts';
+import { nearIds } from './near-ids.ts';
 
 /**
  * The provider to run on: the one named, or else one of those that `CONCORD_REQUIRE` lists, or else the one that an
@@ -59,9 +60,15 @@ function providerNamed(
 ): BackendProvider {
   const provider = providers.find((candidate) => candidate.name === name);
   if (provider !== undefined) return provider;
+  const near = nearIds(
+    name,
+    providers.map((known) => known.name),
+    1,
+  );
+  const suggestion = near.map((known) => `did you mean ${known}? `).join('');
   throw new CommandError(`no backend "${name}"; there are: ${providers.map((known) => known.name).join(', ')}`, {
     code: 'INVALID_ARGUMENT',
     exitCode,
-    hint: `check ${origin}; concord devices lists what works here`,
+    hint: `${suggestion}check ${origin}; concord devices lists what works here`,
   });
 }

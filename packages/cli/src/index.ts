@@ -20,7 +20,7 @@ export type { KernelJson } from './commands/kernel.ts';
 export type { KernelExplanation } from './kernel/explain-kernel.ts';
 export type { KernelFacts } from './kernel/kernel-facts.ts';
 export type { LoadedKernel } from './kernel/load-kernels.ts';
-export type { CommandContext, Finish, Output } from './context.ts';
+export type { Finish, Output, ProgramContext } from './context.ts';
 export { EXIT } from './exit-codes.ts';
 export type { BackendReport, DevicesReport } from './inspect-devices.ts';
 export type { VariantTrial } from './try-variants.ts';

@@ -2,18 +2,10 @@ import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BackendProvider } from '@concord/backend-core';
-import type { Command } from 'commander';
 import { CommandError } from './command-error.ts';
 import { EXIT } from './exit-codes.ts';
 import { isBackendClass, isProvider, providerOf } from './module-export.ts';
-
-/** A module of somebody else's that brings a backend. */
-export interface ModuleOptions {
-  /** The path of a JavaScript file, from the working directory, or the name of a package that is installed there. */
-  readonly module?: string;
-  /** Which of its exports; needed where several could be meant. */
-  readonly export?: string;
-}
+import type { ModuleOptions } from './module-options.ts';
 
 /**
  * The provider that a module exports, or one around the backend class or the function that it exports.
@@ -39,13 +31,6 @@ export async function loadProvider(module: string, exportName: string | undefine
 export function moduleArguments({ module, export: exportName }: ModuleOptions): string {
   if (module === undefined) return '';
   return ` --module '${module}'${exportName === undefined ? '' : ` --export ${exportName}`}`;
-}
-
-/** Adds `--module` and `--export` to a command that runs a backend. */
-export function addModuleOptions(command: Command): Command {
-  return command
-    .option('--module <file>', 'run the backend that a module exports: a path from here, or an installed package')
-    .option('--export <name>', 'which export of --module (default: the only one that can be meant)');
 }
 
 /** Puts the module's provider before the others, in the place of one that has its name. */

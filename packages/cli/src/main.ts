@@ -1,6 +1,5 @@
 import { constants } from 'node:os';
 import { runProgram } from './program.ts';
-import { knownProviders } from './providers.ts';
 
 const interrupt = new AbortController();
 // Once: a second Ctrl-C ends the process at once, should the first one hang in a driver.
@@ -15,7 +14,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 process.exitCode = await runProgram(process.argv.slice(2), {
-  providers: knownProviders(),
+  loadProviders: async () => (await import('./providers.ts')).knownProviders(),
   stdout: process.stdout,
   stderr: process.stderr,
   signal: interrupt.signal,

@@ -1,20 +1,24 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { run, working } from '../test/fakes.ts';
 
 const providers = [working('cpu')];
 
-test.each([[[]], [['devices']], [['conformance']], [['fuzz']], [['info']], [['completion']]])(
-  '%j has help with examples',
-  async (command) => {
-    const { code, stdout } = await run([...command, '--help'], providers);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^Usage: concord .*Examples:/s);
-    expect(stdout).toMatch(/Exit codes:|exit codes of each command/);
-  },
-);
+const COMMANDS = ['devices', 'conformance', 'fuzz', 'info', 'kernel', 'bench', 'tune', 'completion'];
 
-test('prints its version', async () => {
-  expect((await run(['--version'], providers)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+test.each([[[]], ...COMMANDS.map((name) => [[name]])])('%j has help with examples', async (command) => {
+  const { code, stdout } = await run([...command, '--help'], providers);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Usage: concord .*Examples:/s);
+  expect(stdout).toMatch(/Exit codes:|exit codes of a command/);
+  expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+});
+
+test('prints the version of its package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  expect((await run(['--version'], providers)).stdout).toBe(`${version}\n`);
 });
 
 test('shows the help where no command is given', async () => {
@@ -24,8 +28,16 @@ test('shows the help where no command is given', async () => {
 });
 
 test.each([
-  [['devcies'], "error: unknown command 'devcies' (USAGE)\nhint: Did you mean devices?\n"],
-  [['devices', '--jsn'], "error: unknown option '--jsn' (USAGE)\nhint: Did you mean --json?\n"],
+  [
+    ['devcies'],
+    "error: unknown command 'devcies' (USAGE)\nhint: Did you mean devices? concord --help lists the commands\n",
+  ],
+  [
+    ['devices', '--jsn'],
+    "error: unknown option '--jsn' (USAGE)\nhint: Did you mean --json? concord devices --help lists its options\n",
+  ],
+  [['info'], "error: missing required argument 'case-id' (USAGE)\nhint: concord info --help lists its options\n"],
+  [['--nothing'], "error: unknown option '--nothing' (USAGE)\nhint: concord --help lists the commands\n"],
 ])('%j is wrong', async (args, stderr) => {
   expect(await run(args, providers)).toEqual({ code: 2, stdout: '', stderr });
 });

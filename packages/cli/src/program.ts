@@ -1,18 +1,15 @@
-import { levelZeroVariants } from '@concord/backend-levelzero';
-import { webgpuVariants } from '@concord/backend-webgpu';
-import { checkTuningEnvironment } from '@concord/variants';
 import { Command, CommanderError } from 'commander';
-import { addBenchCommand } from './commands/bench.ts';
-import { addCompletionCommand } from './commands/completion.ts';
-import { addConformanceCommand } from './commands/conformance.ts';
-import { addDevicesCommand } from './commands/devices.ts';
-import { addFuzzCommand } from './commands/fuzz.ts';
-import { addInfoCommand } from './commands/info.ts';
-import { addKernelCommand } from './commands/kernel.ts';
-import { addTuneCommand } from './commands/tune.ts';
-import type { CommandContext, Finish } from './context.ts';
+import { addBenchCommand } from './definitions/bench.ts';
+import { addCompletionCommand } from './definitions/completion.ts';
+import { addConformanceCommand } from './definitions/conformance.ts';
+import { addDevicesCommand } from './definitions/devices.ts';
+import { addFuzzCommand } from './definitions/fuzz.ts';
+import { addInfoCommand } from './definitions/info.ts';
+import { addKernelCommand } from './definitions/kernel.ts';
+import { addTuneCommand } from './definitions/tune.ts';
+import type { Finish, ProgramContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
-import type { ModuleOptions } from './load-module.ts';
+import type { ModuleOptions } from './module-options.ts';
 import { colorsFor } from './output/colors.ts';
 import { packageVersion } from './package-version.ts';
 import { reportError } from './output/report-error.ts';
@@ -21,8 +18,8 @@ const HELP = `
 Environment:
   CONCORD_BACKEND=a,b   use only these backends, in this order
   CONCORD_REQUIRE=a,b   conformance fails where one of these cannot be used
-  CONCORD_VARIANT=a,b   force kernel variants, by ids or globs such as 'conv2d/*'; 'webgpu:conv2d/*'
-                        means those of one backend
+  CONCORD_VARIANT=a,b   force kernel variants, by ids or globs such as
+                        'conv2d/*'; 'webgpu:conv2d/*' means those of one backend
   CONCORD_TUNING=ignore go without the profile that concord tune wrote
   NO_COLOR=1            no colours
 
@@ -36,10 +33,10 @@ Examples:
   concord kernel ./dist/softmax.js --shape 64,1024 --folded 1
   eval "$(concord completion bash)"
 
-concord <command> --help has the options, examples and exit codes of each command.`;
+concord <command> --help has the options, examples and exit codes of a command.`;
 
 /** The whole command line. `finish` gets the exit code of the subcommand that ran. */
-export function buildProgram(context: CommandContext, finish: Finish): Command {
+export function buildProgram(context: ProgramContext, finish: Finish): Command {
   const { stdout, stderr } = context;
   const program = new Command('concord')
     .description('Which compute devices work on this machine, and do they give the right answers?')
@@ -58,11 +55,11 @@ export function buildProgram(context: CommandContext, finish: Finish): Command {
       outputError: () => undefined,
     })
     .configureHelp({ styleTitle: (title) => colorsFor(stdout).bold(title), showGlobalOptions: true });
-  program.hook('preAction', (_, command) => {
+  program.hook('preAction', async (_, command) => {
     // A backend of one's own may have variants that ours does not know.
-    if (command.opts<ModuleOptions>().module === undefined) {
-      checkTuningEnvironment([webgpuVariants, levelZeroVariants]);
-    }
+    if (command.opts<ModuleOptions>().module !== undefined || !isTuningSet(process.env)) return;
+    const { checkEnvironment } = await import('./check-environment.ts');
+    checkEnvironment();
   });
   addDevicesCommand(program, context, finish);
   addConformanceCommand(program, context, finish);
@@ -82,7 +79,7 @@ export function buildProgram(context: CommandContext, finish: Finish): Command {
  * @param args - without the names of the interpreter and the script
  * @returns the exit code
  */
-export async function runProgram(args: readonly string[], context: CommandContext): Promise<number> {
+export async function runProgram(args: readonly string[], context: ProgramContext): Promise<number> {
   let exitCode: number = EXIT.ok;
   const program = buildProgram(context, (code) => (exitCode = code));
   try {
@@ -91,7 +88,8 @@ export async function runProgram(args: readonly string[], context: CommandContex
   } catch (error) {
     if (context.signal.aborted) return EXIT.interrupted;
     if (error instanceof CommanderError && isHelp(error)) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    return reportError(error, context.stderr, program.opts<{ verbose?: true }>().verbose === true);
+    const isVerbose = program.opts<{ verbose?: true }>().verbose === true;
+    return reportError(error, context.stderr, { isVerbose, command: commandIn(args, program) });
   }
 }
 
@@ -100,6 +98,17 @@ function isHelp({ code }: CommanderError): boolean {
   return ['commander.help', 'commander.helpDisplayed', 'commander.version'].includes(code);
 }
 
-function helpWidth(columns = 100): number {
-  return Math.min(100, columns);
+/** The subcommand that was meant, if it is one: the options before it take no values. */
+function commandIn(args: readonly string[], program: Command): string | undefined {
+  const word = args.find((arg) => !arg.startsWith('-'));
+  return program.commands.find((command) => command.name() === word)?.name();
+}
+
+function isTuningSet(env: NodeJS.ProcessEnv): boolean {
+  return Boolean(env['CONCORD_VARIANT']) || Boolean(env['CONCORD_TUNING']);
+}
+
+/** What every terminal has, and no more than the texts that are not wrapped. */
+function helpWidth(columns = 80): number {
+  return Math.min(80, columns);
 }

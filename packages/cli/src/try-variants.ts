@@ -1,5 +1,5 @@
 import type { LeftOutVariant } from '@concord/backend-core';
-import { BENCH_OPS } from './bench/select-cases.ts';
+import { BENCH_OPS } from './bench/bench-ops.ts';
 import { tuneCases } from './tune/tune-cases.ts';
 import type { TunableBackend } from './tune/tune-run.ts';
 

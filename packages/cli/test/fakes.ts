@@ -20,7 +20,7 @@ export async function run(
   let stdout = '';
   let stderr = '';
   const code = await runProgram(args, {
-    providers,
+    loadProviders: () => Promise.resolve(providers),
     stdout: { write: (text) => (stdout += text), isTTY },
     stderr: { write: (text) => (stderr += text) },
     signal,

@@ -16,20 +16,27 @@ export interface CaseSelection {
    * case that is named by its id are always taken. Default: 1.
    */
   readonly sample?: number | undefined;
+  /** Leaves out the cases that a sample of this fraction takes, `fixed/` cases included. Default: 0, which leaves out none. */
+  readonly after?: number | undefined;
 }
 
 /**
  * The cases of a selection, in the order of a report. A text is a filter.
  *
- * @throws {RangeError} for a sample that is no fraction
+ * @throws {RangeError} for a `sample` or `after` that is no fraction
  */
 export function selectCases(selection: string | CaseSelection = {}): ConformanceCase[] {
-  const { filter = '', sample = 1 } = typeof selection === 'string' ? { filter: selection } : selection;
+  const { filter = '', sample = 1, after = 0 } = typeof selection === 'string' ? { filter: selection } : selection;
   if (!(sample > 0 && sample <= 1)) throw new RangeError(`sample must be above 0 and up to 1, got ${sample}`);
+  if (!(after >= 0 && after < 1)) throw new RangeError(`after must be 0 or more and below 1, got ${after}`);
   // First: ids hold commas and brackets that a glob would read in its own way.
   const exact = filter === '' ? undefined : findCase(filter);
   if (exact !== undefined) return [exact];
-  return matching(filter).filter(({ id }) => id.startsWith('fixed/') || placeOf(id) < sample);
+  return matching(filter).filter(({ id }) => isInSample(id, sample) && (after === 0 || !isInSample(id, after)));
+}
+
+function isInSample(id: string, fraction: number): boolean {
+  return id.startsWith('fixed/') || placeOf(id) < fraction;
 }
 
 function matching(filter: string): ConformanceCase[] {

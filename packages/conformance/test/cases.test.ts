@@ -118,7 +118,18 @@ describe('a sample', () => {
     for (const { id } of CASES.slice(-5)) expect(ids(0.001, id)).toEqual([id]);
   });
 
+  it('and what comes after it are all cases, each once', () => {
+    const after = (sample?: number): string[] => selectCases({ sample, after: 0.1 }).map(({ id }) => id);
+    const tenth = new Set(ids(0.1));
+    expect([...tenth, ...after()].sort()).toEqual(ids(1).sort());
+    expect(after(0.3)).toEqual(ids(0.3).filter((id) => !tenth.has(id)));
+  });
+
   it.each([0, -0.1, 1.01, NaN])('of %d is refused', (sample) => {
     expect(() => selectCases({ sample })).toThrow(RangeError);
+  });
+
+  it.each([1, -0.1, NaN])('after %d is refused', (after) => {
+    expect(() => selectCases({ after })).toThrow(RangeError);
   });
 });

@@ -32,14 +32,14 @@ async function runFixture(required: string): Promise<ReadonlyMap<string, Outcome
   return new Map(report.testResults.flatMap((file) => file.assertionResults.map((test) => [test.fullName, test])));
 }
 
-describe('describeConformance', { timeout: 60_000 }, () => {
+describe('describeConformance', () => {
   let outcomes: ReadonlyMap<string, Outcome>;
   const statusOf = (name: string): string | undefined => outcomes.get(name)?.status;
   const messageOf = (name: string): string => outcomes.get(name)?.failureMessages.join('\n') ?? '';
 
   beforeAll(async () => {
     outcomes = await runFixture('');
-  }, 60_000);
+  });
 
   it('has one passing test per case, by its id', () => {
     expect(statusOf('conformance of cpu attention/refuses/bad heads')).toBe('passed');

@@ -18,7 +18,7 @@ function run(...args) {
   return { status, stdout, stderr };
 }
 
-beforeAll(() => void setUp(), 300_000);
+beforeAll(() => void setUp());
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each([

@@ -47,7 +47,7 @@ test.skipIf(unsupported() !== undefined).each([
 });
 
 // Minutes, for a machine that has downloaded nothing yet.
-beforeAll(() => void setUp(), 300_000);
+beforeAll(() => void setUp());
 afterAll(() => rmSync(cache, { recursive: true, force: true }));
 
 test('the driver is ready, or this system cannot have it', () => {
@@ -68,7 +68,7 @@ describe.skipIf(unobtainable() !== undefined)('in a cache of its own', () => {
     expect(codes).toEqual([0, 0]);
     expect([count('unpacking'), count('waiting for it'), count('is ready')]).toEqual([1, 1, 2]);
     expect([existsSync(join(cache, 'work')), existsSync(file('half'))]).toEqual([false, false]);
-  }, 120_000);
+  });
 
   test('a second run does nothing', () => {
     const before = statSync(file('ready.json')).mtimeMs;
@@ -101,7 +101,7 @@ describe.skipIf(unobtainable() !== undefined)('in a cache of its own', () => {
     expect(result.stdout).not.toContain('fetching');
     expect(statSync(library('libigc.so.1')).size).toBe(size);
     expect(isReady()).toBe(true);
-  }, 120_000);
+  });
 });
 
 /** @param {string} key */

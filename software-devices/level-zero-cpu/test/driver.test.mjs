@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeAll(() => {
   expect(setUp()).toBe(true);
   kernels = assembleKernels(folder);
-}, 300_000);
+});
 
 const done = { status: 0, stdout: '', stderr: '' };
 const MIB = 2 ** 20;
@@ -90,7 +90,7 @@ describe('with sanitizers', () => {
     const kept = ['libpocl', 'libLLVM', 'libclang', 'libhwloc'].map((name) => `leak:${name}\n`);
     writeFileSync(suppressions, kept.join(''));
     buildDriver(checked, [...sanitizers, '-g']);
-  }, 120_000);
+  });
 
   test.each(cases)('$title', ({ name, args, env, expected = done }) => {
     const program = buildProgram(sanitized, name, sanitizers);

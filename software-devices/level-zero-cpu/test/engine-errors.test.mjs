@@ -17,7 +17,7 @@ let goodFile = '';
 beforeAll(() => {
   program = compileEngine(folder);
   goodFile = assemble(folder, 'good', good);
-}, 120_000);
+});
 afterAll(done);
 
 const store = 'OpStore %p0 #i32:1 Aligned 4';

@@ -10,7 +10,7 @@ let state;
 
 beforeAll(async () => {
   state = await runHalves(compileEngine(folder), folder, cases);
-}, 240_000);
+});
 afterAll(done);
 
 test('the processes live until the end', () => {

@@ -29,7 +29,7 @@ beforeAll(() => {
   ]);
   ran = runScript(program, script, { LEVEL_ZERO_CPU_THREADS: '2' });
   parts = ran.output.split(/^module /m).slice(1);
-}, 120_000);
+});
 afterAll(done);
 
 test('all modules are built and launched', () => {

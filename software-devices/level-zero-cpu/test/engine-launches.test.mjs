@@ -8,7 +8,7 @@ const { folder, done } = temporaryFolder('launches');
 let program = '';
 beforeAll(() => {
   program = compileEngine(folder);
-}, 120_000);
+});
 afterAll(done);
 
 const store = 'OpStore %p0 #i32:1 Aligned 4';

@@ -21,7 +21,7 @@ const module = () => assemble(folder, 'addition', addition);
 let program = '';
 beforeAll(() => {
   program = compileEngine(folder);
-}, 120_000);
+});
 afterAll(done);
 
 const arguments8 = ['buffer 0 0100000002000000', 'buffer 1 0000000000000000'];
@@ -58,14 +58,14 @@ test('100 modules built, launched and released leave next to nothing behind', ()
   expect(output.match(/^cycle 0x0/gm)).toHaveLength(2);
   // PoCL keeps less than a kilobyte of each module.
   expect(growth(output)).toBeLessThan(512);
-}, 120_000);
+});
 
 test('threads with stacks of 128 KiB build and launch at the same time, and share a kernel', () => {
   const threads = compileEngine(folder, ['-O1'], 'engine-threads');
   const text = addition.replace('OpConstant %i32 100', 'OpConstant %i32 1');
   const output = execFileSync(threads, [assemble(folder, 'plus one', text)], { encoding: 'utf8' });
   expect(output).toBe('right 120 of 120\n');
-}, 120_000);
+});
 
 describe('under AddressSanitizer and UndefinedBehaviorSanitizer', () => {
   const flags = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all', '-fno-omit-frame-pointer'];
@@ -77,14 +77,14 @@ describe('under AddressSanitizer and UndefinedBehaviorSanitizer', () => {
   let watched = '';
   beforeAll(() => {
     watched = compileEngine(folder, flags);
-  }, 240_000);
+  });
 
   test('a sixth of the features', () => {
     const some = cases.filter((_, at) => at % 6 === 0);
     const { answers, errors, signal } = runCases(watched, folder, some, env);
     expect({ errors, signal }).toEqual({ errors: '', signal: null });
     expect(some.flatMap((one, at) => differences(one, answers[at]))).toEqual([]);
-  }, 240_000);
+  });
 
   test('damaged modules', () => {
     const some = cases.filter((_, at) => at % 16 === 5);
@@ -95,5 +95,5 @@ describe('under AddressSanitizer and UndefinedBehaviorSanitizer', () => {
     );
     expect({ errors, signal }).toEqual({ errors: '', signal: null });
     expect(output.match(/^fuzz /gm)).toHaveLength(some.length);
-  }, 240_000);
+  });
 });

@@ -46,7 +46,7 @@ function note(change) {
   writeFileSync(file('ready.json'), JSON.stringify({ ...noted, ...change }));
 }
 
-beforeAll(() => expect(setUp()).toBe(true), 300_000);
+beforeAll(() => expect(setUp()).toBe(true));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('two runs at once: one waits for the other, and what a stopped run left is cleared away', async () => {
@@ -56,7 +56,7 @@ test('two runs at once: one waits for the other, and what a stopped run left is 
   expect(codes).toEqual([0, 0]);
   expect([count('building the driver'), count('waiting for it'), count('is ready')]).toEqual([1, 1, 2]);
   expect(existsSync(file('work'))).toBe(false);
-}, 120_000);
+});
 
 test('a second run does nothing', () => {
   const before = statSync(file('ready.json')).mtimeMs;
@@ -88,7 +88,7 @@ test('a damaged driver is mended', () => {
   expect(node([script])).toEqual(success);
   expect(statSync(file('libze_concord_cpu.so')).size).toBe(size);
   expect(isReady()).toBe(true);
-}, 120_000);
+});
 
 const deviceName = `
   import koffi from 'koffi';

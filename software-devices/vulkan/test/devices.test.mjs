@@ -36,7 +36,7 @@ const identity = {
 };
 
 // Minutes, for a machine that has downloaded nothing yet.
-beforeAll(() => void setUp(), 300_000);
+beforeAll(() => void setUp());
 
 test.each(devices)('%s is ready, or its system has no package of it', (device) => {
   expect(readyDevice(device) === undefined).toBe(unobtainable(device) !== undefined);

@@ -49,7 +49,7 @@ beforeAll(() => {
   setUp();
   for (const folder of ['packages', 'lists'])
     if (existsSync(join(realCache, folder))) cpSync(join(realCache, folder), join(cache, folder), { recursive: true });
-}, 300_000);
+});
 
 afterAll(() => rmSync(cache, { recursive: true, force: true }));
 
@@ -70,11 +70,12 @@ test('a second run does nothing', () => {
   expect(statSync(file('ready.json')).mtimeMs).toBe(before);
 });
 
-test('to ask what is ready takes under 50 ms', () => {
+test('to ask what is ready takes under 50 ms of CPU time', () => {
   const times = Array.from({ length: 5 }, () => {
-    const start = performance.now();
+    const start = process.cpuUsage();
     setUp(devices.filter((candidate) => !unobtainable(candidate)));
-    return performance.now() - start;
+    const { user, system } = process.cpuUsage(start);
+    return (user + system) / 1000;
   });
   expect(Math.min(...times)).toBeLessThan(50);
 });

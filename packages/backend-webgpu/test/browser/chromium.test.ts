@@ -35,7 +35,7 @@ await describeInChromium('the package in Chromium', () => {
     page = await browser.newPage();
     complaints = complaintsOf(page);
     await page.goto(served.url);
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await served?.close();
@@ -56,7 +56,7 @@ await describeInChromium('the package in Chromium', () => {
       console.log(`${report.cases.length} cases in Chromium ${browser.version()} on ${describeDevice(report.device)}`);
       expect(report.notRun).toBeUndefined();
       results = new Map(report.cases.map((result) => [result.id, result]));
-    }, 90_000);
+    });
 
     it('runs exactly the cases that Node selects', () => {
       expect([...results.keys()]).toEqual(cases.map(({ id }) => id));

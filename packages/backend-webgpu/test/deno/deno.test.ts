@@ -6,10 +6,15 @@ import { type DenoMode, type DenoRun, runInDeno } from '../support/in-deno.ts';
 
 const deno = setUpDeno();
 /** Shares of the suite, which is run whole in Node: all of it takes five minutes here (`CONCORD_DENO_SAMPLE=1`). */
-const SAMPLES: readonly (readonly [DenoMode, number])[] = [
+const ALL_SAMPLES: readonly (readonly [DenoMode, number])[] = [
   ['own', Number(process.env['CONCORD_DENO_SAMPLE'] ?? 0.15)],
   ['default', 0.05],
 ];
+// `npm test` runs the second, `npm run test:all` the first.
+const part = process.env['CONCORD_TEST_PART'];
+const SAMPLES = ALL_SAMPLES.filter(([mode]) =>
+  part === 'share' ? mode === 'default' : part !== 'rest' || mode === 'own',
+);
 const TIMEOUT_MS = 400_000;
 
 /** WebGPU's, which every device has. */

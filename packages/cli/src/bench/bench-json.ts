@@ -6,7 +6,7 @@ import { type BenchRow, type BenchRun, type Peaks, peaksOf, ratioOf } from './be
 import { CHECKED_ENTRIES } from './find-wrong-entry.ts';
 import { MAX_CALLS, MAX_ROUNDS, MIN_ROUNDS, ROUND_MS } from './measure-case.ts';
 import { type BenchOutcome, speedOf } from './outcome.ts';
-import type { BenchSize } from './select-cases.ts';
+import type { BenchSize } from './bench-ops.ts';
 import { spreadOf } from './statistics.ts';
 
 /** What `concord bench --json` writes. */

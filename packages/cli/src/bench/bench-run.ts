@@ -3,7 +3,7 @@ import type { ProfileState } from '@concord/variants';
 import type { NotRun } from '../try-backend.ts';
 import type { BenchCase } from './bench-case.ts';
 import { type BenchOutcome, isFailure, speedOf } from './outcome.ts';
-import type { BenchSize } from './select-cases.ts';
+import type { BenchSize } from './bench-ops.ts';
 
 /** A backend that was asked for. */
 export interface BenchBackend {

@@ -1,28 +1,7 @@
-import { OP_NAMES } from '@concord/backend-core';
-import { commaList } from '../comma-list.ts';
 import type { BenchCase, BenchOp } from './bench-case.ts';
+import { BENCH_OPS, type BenchSize } from './bench-ops.ts';
 import { realCases } from './cases/real-cases.ts';
 import { smallCases } from './cases/small-cases.ts';
-
-/** Values of `--size`. */
-export const BENCH_SIZES = ['small', 'real'] as const;
-
-/** One of {@link BENCH_SIZES}. */
-export type BenchSize = (typeof BENCH_SIZES)[number];
-
-/** What `--op` chooses from. */
-export const BENCH_OPS: readonly BenchOp[] = [...OP_NAMES, 'memory'];
-
-/** The ops that one of some globs matches; a comma separates the globs. */
-export function matchingOps(globs: string): readonly BenchOp[] {
-  const patterns = commaList(globs).map((glob) => new RegExp(`^${glob.replace(/\W/g, spellGlob)}$`));
-  return BENCH_OPS.filter((op) => patterns.some((pattern) => pattern.test(op)));
-}
-
-function spellGlob(sign: string): string {
-  if (sign === '*') return '.*';
-  return sign === '?' ? '.' : `\\${sign}`;
-}
 
 /** The cases of a size, and of some ops. */
 export function selectBenchCases(size: BenchSize, ops: readonly BenchOp[] = BENCH_OPS): readonly BenchCase[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatCallTime, formatRatio, formatSpeed } from './format-speed.ts';
-import { matchingOps } from './select-cases.ts';
+import { matchingOps } from './bench-ops.ts';
 import { spreadOf } from './statistics.ts';
 
 test.each([

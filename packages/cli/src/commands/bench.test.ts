@@ -130,7 +130,7 @@ test('draws a bar with the time that is left on a terminal', async () => {
   };
   await runProgram([...quick, '--op', 'binary'], {
     ...{
-      providers: [working('cpu')],
+      loadProviders: () => Promise.resolve([working('cpu')]),
       stdout: { write: () => undefined },
       stderr: Object.assign(terminal, { on: () => terminal }),
     },

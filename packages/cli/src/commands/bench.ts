@@ -1,25 +1,26 @@
 import type { BackendProvider } from '@concord/backend-core';
-import { type Command, Option } from 'commander';
 import type { BenchOp } from '../bench/bench-case.ts';
 import { toBenchJson } from '../bench/bench-json.ts';
+import { BENCH_OPS, type BenchSize, matchingOps } from '../bench/bench-ops.ts';
 import { benchTables, createBenchPrinter } from '../bench/bench-printer.ts';
 import { type BenchRun, hasFailure } from '../bench/bench-run.ts';
 import { openBackends, type OpenedBackend } from '../bench/open-backends.ts';
 import { benchPage } from '../bench/page/bench-page.ts';
 import { runCases } from '../bench/run-cases.ts';
-import { BENCH_OPS, BENCH_SIZES, type BenchSize, matchingOps, selectBenchCases } from '../bench/select-cases.ts';
+import { selectBenchCases } from '../bench/select-cases.ts';
 import { chooseProviders, requiredBackends } from '../choose-backend.ts';
-import type { CommandContext, Finish, Output } from '../context.ts';
+import type { CommandContext, Output } from '../context.ts';
 import { EXIT, worstExit } from '../exit-codes.ts';
-import { addModuleOptions, type ModuleOptions, withModule } from '../load-module.ts';
-import { positive, timedOps } from '../option-values.ts';
+import { withModule } from '../load-module.ts';
+import type { ModuleOptions } from '../module-options.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
 import { formatDuration, plural } from '../output/format.ts';
 import { checkReportFiles, STDOUT, writeJson, writeText } from '../output/output-file.ts';
 import { environmentOf } from '../report-environment.ts';
 import { reportNotRun } from '../try-backend.ts';
 
-interface Options extends ModuleOptions {
+/** Options of `concord bench`. */
+export interface BenchOptions extends ModuleOptions {
   readonly backend?: string;
   readonly op?: string;
   readonly size: BenchSize;
@@ -30,46 +31,8 @@ interface Options extends ModuleOptions {
 
 const DEFAULT_SECONDS: Readonly<Record<BenchSize, number>> = { small: 0.2, real: 1 };
 
-const HELP = `
-Sizes:
-  small   one or two small shapes of every op: some seconds, to see that all of it runs
-  real    shapes of ResNet-50, BERT-base and GPT-2, vectors of millions: about a minute a backend
-
-A speed is the median of rounds, each of as many calls as take 20 ms, with the 10th and 90th
-percentile beside it. The first call is timed apart. Results are compared with the float64 oracle
-before and after. What would take a backend too long is measured once or left out, and says so.
-Ctrl-C ends the run; what was measured is printed and written.
-
-Examples:
-  concord bench
-  concord bench --backend webgpu,cpu             the ratios are to the first
-  concord bench --op 'gemm*,attention' --seconds 5
-  concord bench --size small --json - | jq '.cases[] | { id, speed: [.results[].speed.median] }'
-  concord bench --html bench.html                bars for every op, and a roofline for every backend
-
-Exit codes:
-  0    everything that could be measured is right
-  1    a result is wrong, an op failed, a required backend is missing, or an unforeseen error
-  2    wrong arguments
-  3    no backend can be used, or one that --backend names cannot
-  130  interrupted with Ctrl-C`;
-
-/** Adds `concord bench`: how fast the backends are on this machine. */
-export function addBenchCommand(program: Command, context: CommandContext, finish: Finish): void {
-  addModuleOptions(program.command('bench'))
-    .summary('measure how fast the backends are')
-    .description('Measures the ops on every backend that works here, side by side, in GFLOP/s and GB/s.')
-    .option('--backend <names>', 'only these, with commas between several (default: all that can be used)')
-    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", timedOps)
-    .addOption(new Option('--size <size>', 'what to measure').choices(BENCH_SIZES).default('real'))
-    .option('--seconds <n>', 'how long to measure each case on each backend (default: 1, or 0.2 for small)', positive)
-    .option('--html <file>', 'write a page with plots; - writes to stdout and all else to stderr')
-    .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
-    .addHelpText('after', HELP)
-    .action(async (options: Options) => finish(await bench(context, options)));
-}
-
-async function bench(given: CommandContext, options: Options): Promise<number> {
+/** Runs `concord bench`: how fast the backends are on this machine. */
+export async function bench(given: CommandContext, options: BenchOptions): Promise<number> {
   const { stdout, stderr } = given;
   const { json, html } = options;
   await checkReportFiles(json, html);
@@ -106,7 +69,7 @@ async function providersToMeasure(
 /** @returns undefined where no backend can be used */
 async function measureAll(
   backends: readonly OpenedBackend[],
-  { size, op, seconds = DEFAULT_SECONDS[size] }: Options,
+  { size, op, seconds = DEFAULT_SECONDS[size] }: BenchOptions,
   { stderr, signal }: CommandContext,
   text: Output,
 ): Promise<BenchRun | undefined> {
@@ -149,7 +112,7 @@ function verdictOf(run: BenchRun, colors: Colors): string {
  *
  * @returns the exit code that belongs to it
  */
-function notRunExit(backends: readonly OpenedBackend[], { backend }: Options, context: CommandContext): number {
+function notRunExit(backends: readonly OpenedBackend[], { backend }: BenchOptions, context: CommandContext): number {
   const codes = backends.flatMap(({ notRun }) => (notRun === undefined ? [] : [reportNotRun(notRun, context)]));
   const isNamed = backend !== undefined || codes.length === backends.length;
   return worstExit(codes.filter((code) => isNamed || code !== EXIT.unavailable));

@@ -74,6 +74,58 @@ test.each([
   expect(ended.stderr).toMatch(new RegExp(`^error: [^\\n]+ \\(${code}\\)\\nhint: [^\\n]+\\n$`));
 });
 
+test.each([
+  ['redcue', "'reduce'"],
+  ['gem/exact/**', "'gemm/exact/**'"],
+  ['gemm/exact/m=17,n=33,k=65,TNN', "'gemm/exact/m=17,n=33,k=65,TN'"],
+])('--filter %s may have meant %s', async (filter, meant) => {
+  const { code, stderr } = await run(['conformance', '--filter', filter], [cpu]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`hint: did you mean ${meant}`);
+});
+
+test('--backend may have meant one that there is', async () => {
+  const { stderr } = await run(['conformance', '--backend', 'webgqu'], [working('webgpu'), cpu]);
+  expect(stderr).toContain('hint: did you mean webgpu? check the option --backend');
+});
+
+describe('--list', () => {
+  test('prints the ids of the cases and opens no backend', async () => {
+    const { code, stdout } = await run(['conformance', '--list', '--filter', 'reduce', '--sample', '0.1'], []);
+    const { stdout: json } = await run(['conformance', '--filter', 'reduce', '--sample', '0.1', '--json', '-'], [cpu]);
+    const { cases } = JSON.parse(json) as ConformanceJson;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: cases.map(({ id }) => `${id}\n`).join('') });
+  });
+
+  test('goes with no report', async () => {
+    expect((await run(['conformance', '--list', '--json', '-'], [cpu])).code).toBe(2);
+  });
+});
+
+describe('--bail', () => {
+  const args = ['conformance', '--filter', 'reduce', '--bail'];
+
+  test('ends at the first case that fails, with several backends too', async () => {
+    const { code, stdout } = await run([...args, '--backend', 'idle,cpu', '--json', '-'], [cpu, idle]);
+    expect(code).toBe(1);
+    const [first, ...others] = [JSON.parse(stdout) as ConformanceJson].flat();
+    expect(others).toEqual([]);
+    expect(first?.cases.filter(({ status }) => status === 'failed')).toHaveLength(1);
+    expect(first?.cases.at(-1)?.status).toBe('failed');
+  });
+
+  test('says so', async () => {
+    const { stdout } = await run([...args, '--backend', 'idle'], [cpu, idle]);
+    expect(stdout).toMatch(/^Ended at the first case that failed \(\d+ cases?, /m);
+  });
+
+  test('changes nothing where all pass', async () => {
+    const { code, stdout } = await run(args, [cpu]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Everything passed/m);
+  });
+});
+
 test('says how far it came when it is interrupted', async () => {
   const { code, stdout } = await run(['conformance', '--filter', 'reduce'], [cpu], { signal: AbortSignal.abort() });
   expect(code).toBe(130);

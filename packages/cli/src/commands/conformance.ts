@@ -1,65 +1,39 @@
-import { type CaseSelection, selectCases } from '@concord/conformance';
-import { type Command, InvalidArgumentError } from 'commander';
+import { allCases, type CaseSelection, type ConformanceCase, selectCases } from '@concord/conformance';
 import { chooseProviders } from '../choose-backend.ts';
 import { CommandError } from '../command-error.ts';
 import type { BackendRun } from '../conformance/backend-run.ts';
 import { toConformanceJson } from '../conformance/conformance-json.ts';
 import { runBackend } from '../conformance/run-backend.ts';
 import { runEachVariant } from '../conformance/run-each-variant.ts';
-import type { CommandContext, Finish } from '../context.ts';
-import { EXIT, EXIT_CODE_HELP, worstExit } from '../exit-codes.ts';
+import type { CommandContext, Output } from '../context.ts';
+import { EXIT, worstExit } from '../exit-codes.ts';
 import { conformancePage } from '../html/conformance-page.ts';
-import { addModuleOptions, moduleArguments, type ModuleOptions, withModule } from '../load-module.ts';
+import { moduleArguments, withModule } from '../load-module.ts';
+import type { ModuleOptions } from '../module-options.ts';
+import { nearFilters } from '../near-filters.ts';
 import { backendsTable } from '../output/backends-table.ts';
 import { colorsFor } from '../output/colors.ts';
 import { checkReportFiles, STDOUT, writeJson, writeText } from '../output/output-file.ts';
 import { environmentOf } from '../report-environment.ts';
 
-interface Options extends ModuleOptions {
+/** Options of `concord conformance`. */
+export interface ConformanceOptions extends ModuleOptions {
   readonly backend?: string;
   readonly filter?: string;
   readonly sample?: number;
+  readonly list?: true;
+  readonly bail?: true;
   readonly eachVariant?: true;
   readonly json?: string;
   readonly html?: string;
 }
 
-const HELP = `
-Examples:
-  concord conformance
-  concord conformance --backend cpu --filter 'gemm/**'
-  concord conformance --backend webgpu,cpu       both, and a table of the two
-  concord conformance --sample 0.1               a tenth of the cases, always the same
-  concord conformance --html report.html         a page to read and to pass on
-  concord conformance --module ./dist/index.js   a backend of your own
-  concord conformance --backend level-zero --each-variant
-  concord conformance --json report.json
-  concord conformance --json - | jq '.cases[] | select(.status == "failed")'
-  CONCORD_REQUIRE=webgpu concord conformance     a missing WebGPU device is a failure
-${EXIT_CODE_HELP}
-With several backends it is the worst of theirs: 1 before 3 before 0.`;
-
-/** Adds `concord conformance`: do backends give the right answers on this machine. */
-export function addConformanceCommand(program: Command, context: CommandContext, finish: Finish): void {
-  addModuleOptions(program.command('conformance'))
-    .summary('check that a backend gives the right answers')
-    .description('Runs the conformance suite on a backend, or several, and compares with the float64 oracle.')
-    .option('--backend <names>', 'what to run, with commas between several (default: what an application would get)')
-    .option('--filter <glob>', "only the cases whose id matches: an op, a glob such as 'gemm/exact/**', or one id")
-    .option('--sample <fraction>', 'only that fraction of them, always the same ones, and every fixed/ case', fraction)
-    .option('--each-variant', 'then run them again with each kernel variant that they could take forced in turn')
-    .option('--html <file>', 'write a page to read in a browser; - writes to stdout and all else to stderr')
-    .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
-    .addHelpText('after', HELP)
-    .action(async (options: Options) => finish(await conformance(context, options)));
-}
-
-async function conformance(given: CommandContext, options: Options): Promise<number> {
+/** Runs `concord conformance`: do backends give the right answers on this machine. */
+export async function conformance(given: CommandContext, options: ConformanceOptions): Promise<number> {
   const { stdout, stderr, signal } = given;
-  const { filter, sample, json, html } = options;
+  const { filter, sample, json, html, bail = false } = options;
   const selection: CaseSelection = { filter, sample };
-  const selected = selectCases(selection);
-  if (selected.length === 0) throw nothingMatches(filter ?? '');
+  const selected = casesOf(selection);
   await checkReportFiles(json, html);
   const { loaded, providers: known } = await withModule(given.providers, options);
   const context = { ...given, providers: known };
@@ -73,30 +47,44 @@ async function conformance(given: CommandContext, options: Options): Promise<num
     if (isList) text.write(`${backends.length === 0 ? '' : '\n'}${colors.bold(`--- ${provider.name}`)}\n`);
     const origin = provider === loaded ? moduleArguments(options) : '';
     const ops = selected.map(({ op }) => op);
-    const run = { selection, ops, text, origin };
+    const run = { selection, ops, text, origin, bail };
     const first = await runBackend(provider, context, run);
     backends.push(options.eachVariant === true ? await runEachVariant(first, provider, context, run) : first);
-    if (signal.aborted) break;
+    if (signal.aborted || (bail && backends.at(-1)?.exitCode === EXIT.failed)) break;
   }
   if (isList) text.write(`\n${backendsTable(backends, colors)}\n`);
   const exitCode = worstExit(backends.map((run) => run.exitCode));
-  if (backends.length < providers.length || exitCode === EXIT.interrupted) return EXIT.interrupted;
+  if (exitCode === EXIT.interrupted || (signal.aborted && backends.length < providers.length)) return EXIT.interrupted;
   const run = { backends, selected: selected.length, filter, sample };
   if (json !== undefined) await writeJson(json, toConformanceJson(run), stdout);
   if (html !== undefined) await writeText(html, conformancePage(run, environmentOf()), stdout);
   return exitCode;
 }
 
+/** Prints the ids of the cases that the options select, one a line. */
+export function listCases(stdout: Output, { filter, sample }: ConformanceOptions): number {
+  stdout.write(
+    casesOf({ filter, sample })
+      .map(({ id }) => `${id}\n`)
+      .join(''),
+  );
+  return EXIT.ok;
+}
+
+/** @throws {CommandError} NO_SUCH_CASE when there are none */
+function casesOf(selection: CaseSelection): ConformanceCase[] {
+  const selected = selectCases(selection);
+  if (selected.length === 0) throw nothingMatches(selection.filter ?? '');
+  return selected;
+}
+
 function nothingMatches(filter: string): CommandError {
+  const near = nearFilters(filter, allCases());
+  const forms = "an op such as gemmF16, a glob such as 'gemm/exact/**', or an id such as gemm/exact/m=17,n=33,k=65,TN";
+  const hint = near.length === 0 ? forms : `did you mean ${near.map((each) => `'${each}'`).join(' or ')}?`;
   return new CommandError(`no case matches "${filter}"`, {
     code: 'NO_SUCH_CASE',
     exitCode: EXIT.usage,
-    hint: "an op such as gemmF16, a glob such as 'gemm/exact/**', or an id such as gemm/exact/m=17,n=33,k=65,TN",
+    hint: `${hint}; concord conformance --list prints all ids`,
   });
-}
-
-function fraction(value: string): number {
-  const number = Number(value);
-  if (!(number > 0 && number <= 1)) throw new InvalidArgumentError('It must be above 0 and up to 1, such as 0.1.');
-  return number;
 }

@@ -49,6 +49,16 @@ test.each([
   expect(stderr).toMatch(/^error: [^\n]+\nhint: [^\n]+\n$/);
 });
 
+test.each([
+  ['gemn', 'gemm'],
+  ['unary,atention', 'attention'],
+])('--op %s may have meant %s', async (op, meant) => {
+  const { code, stderr } = await run(['fuzz', '--op', op], [cpu]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/There are: gemm, .* \(USAGE\)\n/);
+  expect(stderr).toContain(`hint: Did you mean ${meant}? concord fuzz --help`);
+});
+
 test('stops when it is interrupted', async () => {
   const { code, stdout } = await run(['fuzz', '--seconds', '60'], [cpu], { signal: AbortSignal.abort() });
   expect(code).toBe(130);

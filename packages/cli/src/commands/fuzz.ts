@@ -1,24 +1,24 @@
-import { OP_NAMES, type OpName } from '@concord/backend-core';
+import type { OpName } from '@concord/backend-core';
 import { type FuzzReport, type FuzzStop, runFuzz } from '@concord/conformance';
-import { type Command, InvalidArgumentError } from 'commander';
-import { matchingOps } from '../bench/select-cases.ts';
 import { chooseProvider } from '../choose-backend.ts';
 import { forcedVariants } from '../conformance/each-variant.ts';
-import type { CommandContext, Finish, Output } from '../context.ts';
-import { EXIT, EXIT_CODE_HELP } from '../exit-codes.ts';
-import { computedOps, positive } from '../option-values.ts';
+import type { CommandContext, Output } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
 import { replayCommand } from '../output/case-summary.ts';
 import { colorsFor } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
 import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
 import { createProgress } from '../output/progress.ts';
-import { addModuleOptions, moduleArguments, type ModuleOptions, withModule } from '../load-module.ts';
+import { moduleArguments, withModule } from '../load-module.ts';
+import type { ModuleOptions } from '../module-options.ts';
+import { DEFAULT_FUZZ_SECONDS } from '../option-values.ts';
 import { reportNotRun, tryBackend } from '../try-backend.ts';
 
 /** What `--json` writes. */
 export type FuzzJson = FuzzReport;
 
-interface Options extends ModuleOptions {
+/** Options of `concord fuzz`. */
+export interface FuzzOptions extends ModuleOptions {
   readonly backend?: string;
   readonly seconds?: number;
   readonly count?: number;
@@ -26,8 +26,6 @@ interface Options extends ModuleOptions {
   readonly op?: readonly OpName[];
   readonly json?: string;
 }
-
-const DEFAULT_SECONDS = 10;
 
 /** Why a run stopped, in words. */
 const STOPS: Readonly<Record<FuzzStop, string>> = {
@@ -38,33 +36,8 @@ const STOPS: Readonly<Record<FuzzStop, string>> = {
   'nothing-to-do': 'stopped as the backend has none of these ops',
 };
 
-const HELP = `
-Examples:
-  concord fuzz
-  concord fuzz --backend cpu --seconds 60
-  concord fuzz --op 'gemm*' --count 500
-  concord fuzz --seed 12345 --count 500          the same calls again
-${EXIT_CODE_HELP}`;
-
-/** Adds `concord fuzz`: random calls, compared with the oracle. */
-export function addFuzzCommand(program: Command, context: CommandContext, finish: Finish): void {
-  addModuleOptions(program.command('fuzz'))
-    .summary('look for wrong answers with random calls')
-    .description(
-      'Draws shapes, strides, offsets and values at random, compares the results with the float64 oracle, and reduces ' +
-        'what fails to a small case with an id that can be run again.',
-    )
-    .option('--backend <name>', 'the backend to run (default: the one an application would get)')
-    .option('--seconds <n>', `how long (default: ${DEFAULT_SECONDS}, or no limit with --count)`, positive)
-    .option('--count <n>', 'how many calls', positiveInteger)
-    .option('--seed <n>', 'where the random numbers start (default: a new seed, which is printed)', seed)
-    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", ops)
-    .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
-    .addHelpText('after', HELP)
-    .action(async (options: Options) => finish(await fuzz(context, options)));
-}
-
-async function fuzz(given: CommandContext, options: Options): Promise<number> {
+/** Runs `concord fuzz`: random calls, compared with the oracle. */
+export async function fuzz(given: CommandContext, options: FuzzOptions): Promise<number> {
   const { stdout, stderr, signal } = given;
   if (options.json !== undefined) await checkWritable(options.json);
   const { loaded, providers } = await withModule(given.providers, options);
@@ -75,7 +48,7 @@ async function fuzz(given: CommandContext, options: Options): Promise<number> {
   const start = options.seed ?? Math.floor(Math.random() * 2 ** 32);
   // First of all: should the driver bring the process down, this is what is needed to see it again.
   text.write(`${provider.name}, seed ${start}\n`);
-  const seconds = options.seconds ?? (options.count === undefined ? DEFAULT_SECONDS : undefined);
+  const seconds = options.seconds ?? (options.count === undefined ? DEFAULT_FUZZ_SECONDS : undefined);
   const progress = createProgress(stderr);
   const onProgress = ({ tried, elapsedMs }: { tried: number; elapsedMs: number }): void => {
     const shares = [tried / (options.count ?? Infinity), elapsedMs / 1000 / (seconds ?? Infinity)];
@@ -111,23 +84,4 @@ function printFailure(failure: FuzzReport['failures'][number], backend: string, 
   for (const line of failure.detail.split('\n')) text.write(`    ${line}\n`);
   text.write(colors.dim(`    reduced from: ${failure.shrunkFrom}\n`));
   text.write(`    again: ${replayCommand(failure.id, backend, forcedVariants())}\n`);
-}
-
-function positiveInteger(value: string): number {
-  const number = Number(value);
-  if (!Number.isSafeInteger(number) || number < 1) throw new InvalidArgumentError('It must be an integer above 0.');
-  return number;
-}
-
-function seed(value: string): number {
-  const number = Number(value);
-  if (!Number.isInteger(number) || number < 0 || number >= 2 ** 32 || value.trim() === '') {
-    throw new InvalidArgumentError('It must be an integer from 0 to 4294967295.');
-  }
-  return number;
-}
-
-function ops(value: string): OpName[] {
-  const matching = matchingOps(computedOps(value));
-  return OP_NAMES.filter((op) => matching.includes(op));
 }

@@ -1,8 +1,7 @@
 import { allCases, findCase, selectCases } from '@concord/conformance';
 import { type CaseDescription, describeCase } from '@concord/conformance/describe';
-import type { Command } from 'commander';
 import { CommandError } from '../command-error.ts';
-import type { CommandContext, Finish } from '../context.ts';
+import type { Output } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { nearIds } from '../near-ids.ts';
 import { caseText } from '../output/case-description.ts';
@@ -13,29 +12,8 @@ import { toJsonText } from '../output/output-file.ts';
 /** What `--json` prints. */
 export type InfoJson = CaseDescription;
 
-const HELP = `
-Examples:
-  concord info gemm/exact/m=17,n=33,k=65,TN
-  concord info 'fixed/number/gemm k 0'
-  concord info --json unary/range/fn=exp,n=4096
-
-Exit codes:
-  0    the case was described
-  2    wrong arguments, or there is no such case`;
-
-/** Adds `concord info`: what a conformance case does. */
-export function addInfoCommand(program: Command, context: CommandContext, finish: Finish): void {
-  program
-    .command('info')
-    .summary('say what a conformance case does')
-    .description('Says what a case does, with which inputs, and what bound it holds a backend to. Runs it on the CPU.')
-    .argument('<case-id>', 'as fuzz and failed cases print it; concord conformance --json - lists all')
-    .option('--json', 'print one JSON object in place of the text')
-    .addHelpText('after', HELP)
-    .action(async (id: string, options: { json?: true }) => finish(await info(context, id, options.json === true)));
-}
-
-async function info({ stdout }: CommandContext, id: string, asJson: boolean): Promise<number> {
+/** Runs `concord info`: what a conformance case does. */
+export async function info(stdout: Output, id: string, asJson: boolean): Promise<number> {
   const found = findCase(id);
   if (found === undefined) throw noSuchCase(id);
   const description = await describeCase(found).catch((error: unknown) => {
@@ -59,6 +37,6 @@ function hintFor(id: string): string {
     id,
     allCases().map((each) => each.id),
   );
-  if (near.length === 0) return 'ids look like gemm/exact/m=17,n=33,k=65,TN; concord conformance --json - lists them';
+  if (near.length === 0) return 'ids look like gemm/exact/m=17,n=33,k=65,TN; concord conformance --list prints them';
   return `did you mean ${near.map((each) => `'${each}'`).join(' or ')}?`;
 }

@@ -1,9 +1,8 @@
 import type { BackendProvider } from '@concord/backend-core';
 import type { GatherView, Kernel, RunShape } from '@concord/backend-core/kernel';
-import { type Command, InvalidArgumentError } from 'commander';
 import { chooseProviders } from '../choose-backend.ts';
 import { CommandError } from '../command-error.ts';
-import type { CommandContext, Finish } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { explainKernel, type KernelExplanation } from '../kernel/explain-kernel.ts';
 import { explanationText } from '../kernel/explanation-text.ts';
@@ -22,7 +21,8 @@ export interface KernelJson {
     })[];
 }
 
-interface Options {
+/** Options of `concord kernel`. */
+export interface KernelOptions {
   readonly export?: string;
   readonly shape?: readonly number[];
   readonly folded?: number;
@@ -31,41 +31,8 @@ interface Options {
   readonly json?: true;
 }
 
-const HELP = `
-A kernel is what defineKernel gives: a computation as data. With --shape it is also asked of each backend whether
-it runs such a call and, where the backend can tell, how: passes, variants and generated code. Inputs and outputs
-are dense then, in their declared types.
-
-Examples:
-  concord kernel ./dist/softmax.js
-  concord kernel ./dist/kernels.js --export layerNorm --shape 8,12,1024 --folded 1
-  concord kernel kernel.json --shape 1000 --backend webgpu
-  concord kernel ./dist/lookup.js --shape 100 --gather table=50000,64
-
-Exit codes:
-  0    the kernels were shown
-  1    an unforeseen error
-  2    wrong arguments, or the file has no such kernel
-  3    none of the backends can be used here`;
-
-/** Adds `concord kernel`: what a kernel computes, and how backends do it. */
-export function addKernelCommand(program: Command, context: CommandContext, finish: Finish): void {
-  program
-    .command('kernel')
-    .summary('show what a kernel computes, and how backends run it')
-    .description('Shows the graphs of the kernels that a module exports or a JSON file holds.')
-    .argument('<file>', 'a JavaScript module that exports kernels, or a kernel as .json')
-    .option('--export <name>', 'only this export (default: the default one, else all that are kernels)')
-    .option('--shape <sizes>', 'explain a call over this domain, such as 8,12,64', sizes)
-    .option('--folded <n>', 'how many of its last axes make a row', size)
-    .option('--gather <name=sizes>', 'the shape of a gather input; may be repeated', gathered)
-    .option('--backend <names>', 'ask these backends, with commas between them (default: all that work here)')
-    .option('--json', 'print one JSON object in place of the text')
-    .addHelpText('after', HELP)
-    .action(async (file: string, options: Options) => finish(await kernel(context, file, options)));
-}
-
-async function kernel(context: CommandContext, file: string, options: Options): Promise<number> {
+/** Runs `concord kernel`: what a kernel computes, and how backends do it. */
+export async function kernel(context: CommandContext, file: string, options: KernelOptions): Promise<number> {
   const { stdout } = context;
   const colors = colorsFor(stdout);
   const call = callOf(options);
@@ -100,7 +67,7 @@ async function explainAll(
   return explanations;
 }
 
-function callOf({ shape, folded, gather, backend }: Options): Omit<RunShape, 'kernel'> | undefined {
+function callOf({ shape, folded, gather, backend }: KernelOptions): Omit<RunShape, 'kernel'> | undefined {
   if (shape !== undefined) {
     return { shape, ...(folded === undefined ? {} : { folded }), ...(gather === undefined ? {} : { inputs: gather }) };
   }
@@ -117,27 +84,9 @@ function callOf({ shape, folded, gather, backend }: Options): Omit<RunShape, 'ke
 
 async function providersOf(
   { providers }: CommandContext,
-  { backend }: Options,
+  { backend }: KernelOptions,
   call: object | undefined,
 ): Promise<readonly BackendProvider[]> {
   if (call === undefined) return [];
   return backend === undefined ? providers : chooseProviders(providers, backend);
-}
-
-function size(value: string): number {
-  const number = Number(value);
-  if (!Number.isSafeInteger(number) || number < 0 || value.trim() === '') {
-    throw new InvalidArgumentError('It must be an integer from 0 on.');
-  }
-  return number;
-}
-
-function sizes(value: string): readonly number[] {
-  return value.trim() === '' ? [] : value.split(',').map(size);
-}
-
-function gathered(value: string, before: Options['gather'] = {}): Options['gather'] {
-  const [, name, shape] = /^([^=]+)=(.*)$/.exec(value) ?? [];
-  if (name === undefined || shape === undefined) throw new InvalidArgumentError('It looks like table=50000,64.');
-  return { ...before, [name]: { shape: sizes(shape) } };
 }

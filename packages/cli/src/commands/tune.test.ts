@@ -1,6 +1,6 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import type { VariantPick } from '@concord/variants';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { missing, run, working } from '../../test/fakes.ts';
 
 interface Saved {
@@ -8,7 +8,12 @@ interface Saved {
   readonly measured: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-/** A backend with two or three ways to reduce; the wrong one computes nothing, the slow one waits. */
+// A clock of its own: how long a call takes may not hang on what else the machine does.
+let clock = 0;
+beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => (clock += 0.001)));
+afterEach(() => vi.restoreAllMocks());
+
+/** A backend with two or three ways to reduce; the wrong one computes nothing. */
 class TunableBackend extends CpuBackend {
   static candidates: readonly string[] = [];
   static saved: Saved | undefined;
@@ -49,9 +54,8 @@ class TunableBackend extends CpuBackend {
   override reduce(call: Parameters<CpuBackend['reduce']>[0]): void {
     if (this.#forced === 'reduce/wrong') return;
     if (this.#forced === 'reduce/broken') throw new Error('it fell apart');
-    const until = performance.now() + (this.#forced === 'reduce/slow' ? 2 : 0);
     super.reduce(call);
-    while (performance.now() < until);
+    clock += this.#forced === 'reduce/slow' ? 2 : 0.1;
   }
 }
 

@@ -26,24 +26,30 @@ export interface RunBackendOptions {
   readonly origin: string;
   /** Those that another forced variant kept from running come again, so that this is no failure yet. */
   readonly isRound?: boolean;
+  /** Ends the run at the first case that fails. */
+  readonly bail: boolean;
 }
 
 /** Runs the cases on one backend and prints them as they come; ends early when the signal is aborted. */
 export async function runBackend(
   provider: BackendProvider,
   context: CommandContext,
-  { selection, ops, text, origin, isRound = false }: RunBackendOptions,
+  { selection, ops, text, origin, bail, isRound = false }: RunBackendOptions,
 ): Promise<BackendRun> {
   const { stderr, signal } = context;
   const colors = colorsFor(text);
   const started = performance.now();
   const forced = forcedVariants();
   const printer = createCasePrinter({ text, terminal: stderr, backend: `${provider.name}${origin}`, forced, ops });
+  const stop = new AbortController();
   const { report, notRun } = await tryBackend(provider, context, () =>
     runConformance(() => provider.create(), {
       ...selection,
-      signal,
-      onCase: (result, done, total) => printer.onCase(result, done, total),
+      signal: AbortSignal.any([signal, stop.signal]),
+      onCase: (result, done, total) => {
+        printer.onCase(result, done, total);
+        if (bail && result.status === 'failed') stop.abort();
+      },
     }),
   );
   const ms = performance.now() - started;
@@ -55,6 +61,7 @@ export async function runBackend(
   // Aborted after the last case, the run is whole.
   const isPart = signal.aborted && cases.length < ops.length;
   if (isPart) printer.finish(colors.yellow('Interrupted: only a part was run'));
+  else if (stop.signal.aborted) printer.finish(colors.red('Ended at the first case that failed'));
   else finishRun(report, printer, { colors, isRound });
   const exitCode = isPart ? EXIT.interrupted : report.ok ? EXIT.ok : EXIT.failed;
   if (variants === undefined && forced.length > 0) text.write(`${backend} has no kernel variants to force\n`);

@@ -21,8 +21,8 @@ export async function runEachVariant(
   options: RunBackendOptions,
 ): Promise<BackendRun> {
   const { variants, notRun } = first;
-  const { text } = options;
-  if (notRun !== undefined || first.exitCode === EXIT.interrupted) return first;
+  const { text, bail } = options;
+  if (notRun !== undefined || first.exitCode === EXIT.interrupted || (bail && hasFailure(first))) return first;
   if (variants === undefined || variants.candidates.length === 0) {
     text.write(`${first.backend}: no kernel variants to force\n`);
     return { ...first, variantFailures: [] };
@@ -42,10 +42,12 @@ export async function runEachVariant(
     if (waiting) alone.push(...(run.variants?.neverRan ?? []));
     // That others were taken first is no failure.
     runs.push(waiting ? { ...run, exitCode: EXIT.ok } : run);
+    if (bail && hasFailure(run)) return merge(first, variants, runs);
   }
   for (const [index, id] of alone.entries()) {
     runs.push(await runRound([id], `forced by itself, ${index + 1} of ${alone.length}`));
     if (context.signal.aborted) return { ...first, exitCode: EXIT.interrupted };
+    if (bail && hasFailure(runs.at(-1) as BackendRun)) break;
   }
   const merged = merge(first, variants, runs);
   const count = plural(variants.candidates.length, 'variant');
@@ -55,8 +57,12 @@ export async function runEachVariant(
 }
 
 /** Nothing failed but that forced variants never ran. */
-function isOnlyNeverRan({ cases, variants }: BackendRun): boolean {
-  return (variants?.neverRan ?? []).length > 0 && cases.every(({ status }) => status !== 'failed');
+function isOnlyNeverRan(run: BackendRun): boolean {
+  return (run.variants?.neverRan ?? []).length > 0 && !hasFailure(run);
+}
+
+function hasFailure({ cases }: BackendRun): boolean {
+  return cases.some(({ status }) => status === 'failed');
 }
 
 function merge(first: BackendRun, variants: VariantRuns, runs: readonly BackendRun[]): BackendRun {

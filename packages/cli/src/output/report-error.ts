@@ -12,28 +12,36 @@ interface Description {
   readonly exitCode: number;
 }
 
+/** How {@link reportError} prints an error. */
+export interface ReportErrorOptions {
+  /** With its stack. */
+  readonly isVerbose: boolean;
+  /** The subcommand in which it happened. */
+  readonly command: string | undefined;
+}
+
 /**
- * Prints an error as `error: message (CODE)` and, where there is one, `hint: ...`; the stack only if `verbose`.
+ * Prints an error as `error: message (CODE)` and, where there is one, `hint: ...`; the stack only if verbose.
  *
  * @returns the exit code that belongs to it
  */
-export function reportError(error: unknown, stderr: Output, verbose: boolean): number {
-  const { message, code, hint, exitCode } = describeError(error);
+export function reportError(error: unknown, stderr: Output, { isVerbose, command }: ReportErrorOptions): number {
+  const { message, code, hint, exitCode } = describeError(error, command);
   const colors = colorsFor(stderr);
   stderr.write(`${colors.red('error:')} ${message} (${code})\n`);
   if (hint !== undefined) stderr.write(`${colors.cyan('hint:')} ${hint}\n`);
-  if (verbose && error instanceof Error) stderr.write(`${colors.dim(stackOf(error))}\n`);
+  if (isVerbose && error instanceof Error) stderr.write(`${colors.dim(stackOf(error))}\n`);
   return exitCode;
 }
 
-function describeError(error: unknown): Description {
+function describeError(error: unknown, command: string | undefined): Description {
   if (error instanceof CommandError) return error;
   if (isBackendError(error)) {
     const { code, hint } = error;
     // The code says what the prefix of the message says.
     return { message: error.detail || error.message, code, hint, exitCode: EXIT_CODE_OF[code] ?? EXIT.failed };
   }
-  if (error instanceof CommanderError) return describeUsageError(error);
+  if (error instanceof CommanderError) return describeUsageError(error, command);
   const message = oneLine(error instanceof Error ? error.message : String(error));
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   const hint = 'run it again with --verbose for the stack';
@@ -46,11 +54,11 @@ const EXIT_CODE_OF: Readonly<Record<string, number>> = {
 };
 
 /** Commander's message is `error: what is wrong`, with `(Did you mean x?)` on a second line. */
-function describeUsageError(error: CommanderError): Description {
+function describeUsageError(error: CommanderError, command: string | undefined): Description {
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
-  const hint =
-    suggestion?.replace(/^\(|\)$/g, '') ??
-    'concord --help lists the commands, concord <command> --help the options of one';
+  const help =
+    command === undefined ? 'concord --help lists the commands' : `concord ${command} --help lists its options`;
+  const hint = suggestion === undefined ? help : `${suggestion.replace(/^\(|\)$/g, '')} ${help}`;
   return { message: first, code: 'USAGE', hint, exitCode: EXIT.usage };
 }
 

@@ -3,7 +3,8 @@ import { attentionCase } from '../bench/cases/attention.ts';
 import { conv2dCase } from '../bench/cases/conv2d.ts';
 import { binaryCase, reduceCase, unaryCase } from '../bench/cases/elementwise.ts';
 import { batchedGemmCase, gemmCase, gemmF16Case } from '../bench/cases/gemm.ts';
-import { type BenchSize, selectBenchCases } from '../bench/select-cases.ts';
+import type { BenchSize } from '../bench/bench-ops.ts';
+import { selectBenchCases } from '../bench/select-cases.ts';
 
 /**
  * The calls that stand for their shape classes: those of `concord bench`, and with `real` a walk through the sizes of

@@ -1,0 +1,88 @@
+// @ts-check
+// Which tests `npm test` runs, and which only `npm run test:all`.
+
+/** @typedef {'share' | 'rest' | 'all'} TestPart `share` and `rest` are all, with nothing run in both */
+
+/** What of the conformance suite the share has, on each backend. */
+export const CONFORMANCE_SHARE = 0.1;
+
+/** Files of which both parts run something: they read `CONCORD_SAMPLE`, `CONCORD_SAMPLE_AFTER` or `CONCORD_TEST_PART`. */
+export const DIVIDED = [
+  'packages/backend-cpu/test/conformance.test.ts',
+  'packages/backend-levelzero/test/conformance.test.ts',
+  'packages/backend-webgpu/test/conformance.test.ts',
+  'packages/backend-webgpu/test/deno/deno.test.ts',
+];
+
+/** Files that take long, with the seconds of CPU time that were measured: the rest. */
+export const LONG = {
+  'packages/conformance/test/mutants.test.ts': 179,
+  'packages/backend-webgpu/test/tiny-windows.test.ts': 57,
+  'packages/backend-webgpu/src/kernels/attention/variants.test.ts': 46,
+  'packages/backend-webgpu/test/gpu-variants.test.ts': 43,
+  'packages/conformance/test/run-cases.test.ts': 43,
+  'software-devices/level-zero-cpu/test/driver.test.mjs': 32,
+  'examples/minimal-backend/test/conformance.test.ts': 31,
+  'packages/backend-levelzero/src/kernels/run/variants.test.ts': 30,
+  'packages/backend-levelzero/src/kernels/attention/variants.test.ts': 27,
+  'packages/backend-levelzero/test/intel-driver.test.ts': 25,
+  'packages/backend-webgpu/test/fast-math.test.ts': 22,
+  'bench/test/quick.test.ts': 20,
+  'packages/kernel/test/functions.test.ts': 19,
+  'software-devices/level-zero-cpu/test/engine-through-loader.test.mjs': 19,
+  'software-devices/level-zero-cpu/test/engine-limits.test.mjs': 17,
+  'packages/backend-webgpu/test/every-plan.test.ts': 14,
+  'packages/backend-levelzero/test/gpu-variants.test.ts': 25,
+  'packages/backend-levelzero/src/kernels/run/nodes.test.ts': 18,
+  'packages/conformance/test/other-devices.test.ts': 14,
+  'software-devices/level-zero-cpu/test/setup.test.mjs': 13,
+  'packages/backend-webgpu/test/kernels-compile.test.ts': 11,
+  'software-devices/level-zero-cpu/test/engine-features.test.mjs': 11,
+  'packages/backend-webgpu/src/kernels/conv2d/variants.test.ts': 10,
+  'examples/attention/test/example.test.ts': 10,
+  'software-devices/intel-driver/test/setup.test.mjs': 10,
+  'software-devices/vulkan/test/setup.test.mjs': 10,
+};
+
+/** CPU minutes that each part takes, measured: what is said before a run. @type {Record<TestPart, number>} */
+export const CPU_MINUTES = { share: 9, rest: 24, all: 32 };
+
+/**
+ * What of a workspace's tests belongs to a part.
+ *
+ * @param {TestPart} part
+ * @param {string} folder
+ * @returns {{ include: readonly string[] | undefined, exclude: readonly string[] }} patterns in the folder; no `include` is
+ *   all that is not left out
+ */
+export function testsOf(part, folder) {
+  const inFolder = (/** @type {readonly string[]} */ files) =>
+    files.filter((file) => file.startsWith(`${folder}/`)).map((file) => file.slice(folder.length + 1));
+  const long = inFolder(Object.keys(LONG));
+  if (part === 'share') return { include: undefined, exclude: long };
+  if (part === 'rest') return { include: [...inFolder(DIVIDED), ...long], exclude: [] };
+  return { include: undefined, exclude: [] };
+}
+
+/**
+ * The environment of conformance tests in a part.
+ *
+ * @param {TestPart} part
+ * @returns {Record<string, string>}
+ */
+export function environmentOf(part) {
+  if (part === 'share') return { CONCORD_TEST_PART: part, CONCORD_SAMPLE: String(CONFORMANCE_SHARE) };
+  return part === 'rest' ? { CONCORD_TEST_PART: part, CONCORD_SAMPLE_AFTER: String(CONFORMANCE_SHARE) } : {};
+}
+
+/**
+ * The part that the environment asks for; all tests without.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {TestPart}
+ */
+export function partOf(env) {
+  const part = env['CONCORD_TEST_PART'] || 'all';
+  if (part === 'share' || part === 'rest' || part === 'all') return part;
+  throw new Error(`CONCORD_TEST_PART must be share, rest or all, got ${part}`);
+}

@@ -1,0 +1,48 @@
+// @ts-check
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { root } from '../lib/paths.mjs';
+import { Progress } from '../lib/progress-reporter.mjs';
+import { DIVIDED, environmentOf, LONG, partOf, testsOf } from '../lib/test-parts.mjs';
+
+test('every file that is named is there, in one list only', () => {
+  const files = [...DIVIDED, ...Object.keys(LONG)];
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  expect(new Set(files).size).toBe(files.length);
+});
+
+test('what the share leaves out is what the rest runs, beside the files that are divided', () => {
+  for (const folder of ['packages/backend-webgpu', 'packages/conformance', 'packages/backend-core']) {
+    const divided = DIVIDED.filter((file) => file.startsWith(`${folder}/`)).map((file) =>
+      file.slice(folder.length + 1),
+    );
+    expect(testsOf('rest', folder).include).toEqual([...divided, ...testsOf('share', folder).exclude]);
+  }
+  expect(testsOf('share', 'packages/conformance').exclude).toContain('test/mutants.test.ts');
+  expect(testsOf('rest', 'packages/backend-core').include).toEqual([]);
+  expect(testsOf('all', 'packages/conformance')).toEqual({ include: undefined, exclude: [] });
+});
+
+test('a share of conformance ends where the rest begins', () => {
+  expect(environmentOf('share')['CONCORD_SAMPLE']).toBe(environmentOf('rest')['CONCORD_SAMPLE_AFTER']);
+  expect(environmentOf('all')).toEqual({});
+});
+
+test('the part is one of three', () => {
+  expect([{}, { CONCORD_TEST_PART: 'rest' }].map(partOf)).toEqual(['all', 'rest']);
+  expect(() => partOf({ CONCORD_TEST_PART: 'some' })).toThrow('must be share, rest or all, got some');
+});
+
+test('progress goes by the time that files take, not by their number', () => {
+  let now = 0;
+  const progress = new Progress(() => now);
+  const [long = '', seconds = 0] = Object.entries(LONG)[0] ?? [];
+  const short = Array.from({ length: seconds }, (_, i) => `/x/short-${i}.test.ts`);
+  progress.start([`/x/${long}`, ...short]);
+  expect(progress.line()).toBe(`0 s: 0 of ${seconds + 1} files, 0 tests, 0 failed`);
+  now = 90_000;
+  for (const file of short) progress.end(file, 10, 0);
+  progress.end('/x/none.test.ts', 5, 2);
+  expect(progress.line()).toMatch(/^1 min 30 s: \d+ of \d+ files, [\d,]+ tests, 2 failed; about 2 min to go$/);
+});
