@@ -1,4 +1,5 @@
 import type { Attempt } from '../registry/provider.ts';
+import { messageOf } from './message-of.ts';
 
 /** Every code that a {@link BackendError} can carry. `docs/errors.md` has the cause and the cure of each. */
 export const ERROR_CODES = [
@@ -111,19 +112,25 @@ export function isBackendError<Code extends ErrorCode = ErrorCode>(
   error: unknown,
   code?: Code,
 ): error is BackendError & { readonly code: Code } {
-  if (typeof error !== 'object' || error === null || !(MARKER in error)) return false;
-  return code === undefined || (error as unknown as BackendError).code === code;
+  if (typeof error !== 'object' || error === null) return false;
+  try {
+    return MARKER in error && (code === undefined || (error as unknown as BackendError).code === code);
+  } catch {
+    // A proxy that throws: what a hostile program threw is none of ours.
+    return false;
+  }
 }
 
 /** `error` if it is a {@link BackendError} already, otherwise a new one with it as the cause. */
 export function toBackendError(error: unknown, code: ErrorCode, fields: BackendErrorFields = {}): BackendError {
   if (isBackendError(error)) return error;
-  const detail = error instanceof Error ? error.message : String(error);
-  return new BackendError(code, detail, { ...fields, cause: error });
+  return new BackendError(code, messageOf(error), { ...fields, cause: error });
 }
 
 /** Adds what an error does not say yet, such as where it comes from; returns the same error. */
 export function annotate(error: BackendError, fields: BackendErrorFields): BackendError {
+  // Somebody may have frozen it: what it says counts more than what could be added.
+  if (!Object.isExtensible(error)) return error;
   for (const [key, value] of Object.entries(fields)) {
     if (value !== undefined && error[key as keyof BackendErrorFields] === undefined) {
       Object.defineProperty(error, key, { value, enumerable: true, configurable: true });

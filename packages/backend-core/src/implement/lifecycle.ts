@@ -3,6 +3,7 @@ import type { Capabilities, DeviceInfo, Limits, Numerics } from '../contract/cap
 import { deepFreeze } from '../contract/deep-freeze.ts';
 import { checkWaitOptions } from '../contract/memory.validate.ts';
 import { annotate, BackendError, toBackendError } from '../errors/backend-error.ts';
+import { reading } from './reading.ts';
 
 /** What `doInit` finds. */
 export interface InitResult {
@@ -189,7 +190,7 @@ export abstract class BackendLifecycle {
     return new Promise((resolve, reject) => {
       this.assertUsable(op);
       const { timeoutMs, signal } = this.#checkedOptions(op, options);
-      if (signal?.aborted) {
+      if (signal?.aborted === true) {
         reject(signal.reason);
         return;
       }
@@ -231,7 +232,7 @@ export abstract class BackendLifecycle {
 
   #checkedOptions(op: string, options: WaitOptions | undefined): ReturnType<typeof checkWaitOptions> {
     try {
-      return checkWaitOptions(options);
+      return reading('options', () => checkWaitOptions(options));
     } catch (error) {
       throw annotate(toBackendError(error, 'INVALID_ARGUMENT'), { backend: this.name, op });
     }
