@@ -65,8 +65,7 @@ export abstract class BackendLifecycle {
       await backend.init();
       return backend;
     } catch (error) {
-      // The reason why it cannot be used matters more than one why it cannot be closed either.
-      await backend.dispose().catch(() => undefined);
+      await withoutError(() => backend.dispose());
       throw error;
     }
   }
@@ -112,13 +111,18 @@ export abstract class BackendLifecycle {
   }
 
   async #initialize(): Promise<void> {
+    let isOpen = false;
     try {
+      this.beforeInit();
       const result = await this.doInit();
+      isOpen = true;
       this.#ready = deepFreeze({
         device: { ...result.device },
         capabilities: structuredClone(this.capabilitiesOf(result)),
       });
     } catch (error) {
+      if (isOpen) await withoutError(() => this.doDispose());
+      this.afterClose();
       this.#initializing = undefined;
       throw annotate(toBackendError(error, 'BACKEND_UNAVAILABLE', { reason: 'failed' }), { backend: this.name });
     }
@@ -136,7 +140,7 @@ export abstract class BackendLifecycle {
     } catch (error) {
       throw annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op: 'dispose' });
     } finally {
-      this.afterDispose();
+      this.afterClose();
       this.#resolveLost({ reason: 'disposed', message: 'backend disposed' });
     }
   }
@@ -147,8 +151,11 @@ export abstract class BackendLifecycle {
     if (this.#ready !== undefined) await this.doDispose();
   }
 
-  /** Called when the object is disposed, whatever `doDispose` gave. */
-  protected afterDispose(): void {}
+  /** Called when the device is about to be opened; what it takes, `afterClose` gives back. */
+  protected beforeInit(): void {}
+
+  /** Called when the object is disposed, whatever `doDispose` gave, and when `init` has failed: perhaps both. */
+  protected afterClose(): void {}
 
   /** Whether `free` has nothing left to free: after loss, failure or dispose. */
   protected get isDead(): boolean {
@@ -254,6 +261,15 @@ export abstract class BackendLifecycle {
       DEVICE_LOST: 'make a new backend object',
     }[code];
     return new BackendError(code, detail, { backend: this.name, hint, cause });
+  }
+}
+
+/** Closes what failed: why it cannot be used matters more than why it cannot be closed either. */
+async function withoutError(close: () => Promise<void>): Promise<void> {
+  try {
+    await close();
+  } catch {
+    // See above.
   }
 }
 

@@ -58,9 +58,8 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     return 0;
   }
 
-  readonly #slot: number;
-  /** The live allocations. */
-  protected readonly allocations: AllocationTable<Buffer>;
+  #slot: number | undefined;
+  #allocations: AllocationTable<Buffer> | undefined;
   readonly #memoryLimitBytes: number | undefined;
 
   constructor(options: BaseBackendOptions = {}) {
@@ -71,8 +70,17 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       throw invalid(`memoryLimitBytes must be a positive number, got ${describe(memoryLimitBytes)}`);
     }
     this.#memoryLimitBytes = memoryLimitBytes;
-    this.#slot = takeSlot();
-    this.allocations = new AllocationTable(this.#slot * SLOT_BYTES, SLOT_BYTES);
+  }
+
+  /** The live allocations; there are none before `init`. */
+  protected get allocations(): AllocationTable<Buffer> {
+    if (this.#allocations === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    return this.#allocations;
+  }
+
+  protected override beforeInit(): void {
+    this.#slot = takeSlot(this);
+    this.#allocations = new AllocationTable(this.#slot * SLOT_BYTES, SLOT_BYTES);
   }
 
   alloc(bytes: number, options: AllocOptions = {}): DevicePtr {
@@ -177,8 +185,9 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     return limitBytes === undefined ? info : { ...info, limitBytes };
   }
 
-  protected override afterDispose(): void {
-    releaseSlot(this.#slot);
+  protected override afterClose(): void {
+    if (this.#slot !== undefined) releaseSlot(this, this.#slot);
+    this.#slot = undefined;
   }
 
   /** The native memory that is live now, for `doDispose` and for device tools. */
