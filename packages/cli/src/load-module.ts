@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { CommandError } from './command-error.ts';
 import { EXIT } from './exit-codes.ts';
 import { isBackendClass, isProvider, providerOf } from './module-export.ts';
+import { shellQuote, shellWord } from './output/shell-quote.ts';
 
 /** A module of somebody else's that brings a backend. */
 export interface ModuleOptions {
@@ -38,7 +39,7 @@ export async function loadProvider(module: string, exportName: string | undefine
 /** The options as they are typed, for the command that runs a case again; empty without a module. */
 export function moduleArguments({ module, export: exportName }: ModuleOptions): string {
   if (module === undefined) return '';
-  return ` --module '${module}'${exportName === undefined ? '' : ` --export ${exportName}`}`;
+  return ` --module ${shellQuote(module)}${exportName === undefined ? '' : ` --export ${shellWord(exportName)}`}`;
 }
 
 /** Adds `--module` and `--export` to a command that runs a backend. */

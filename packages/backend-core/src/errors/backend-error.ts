@@ -1,5 +1,6 @@
 import type { Attempt } from '../registry/provider.ts';
 import { messageOf } from './message-of.ts';
+import { printable } from './printable.ts';
 
 /** Every code that a {@link BackendError} can carry. `docs/errors.md` has the cause and the cure of each. */
 export const ERROR_CODES = [
@@ -67,7 +68,7 @@ const MARKER = Symbol.for('concord.BackendError');
 
 /**
  * The one error class of Concord. Programs branch on `code`; people read `message`, which is the code's fixed prefix
- * followed by `detail`, and `hint`.
+ * followed by `detail`, and `hint`; none of these has control characters, see {@link printable}.
  */
 export class BackendError extends Error {
   override readonly name = 'BackendError';
@@ -85,10 +86,13 @@ export class BackendError extends Error {
   declare readonly status?: number | undefined;
 
   constructor(code: ErrorCode, detail = '', fields: BackendErrorFields = {}) {
-    const { cause, ...own } = fields;
-    super(formatMessage(code, detail), cause === undefined ? undefined : { cause });
+    const { cause, hint, ...own } = fields;
+    // Much of it is of drivers, names of files and labels, and most of it ends in a terminal.
+    const shown = printable(detail);
+    super(formatMessage(code, shown), cause === undefined ? undefined : { cause });
     this.code = code;
-    this.detail = detail;
+    this.detail = shown;
+    if (hint !== undefined) Object.defineProperty(this, 'hint', { value: printable(hint), enumerable: true });
     for (const [key, value] of Object.entries(own)) {
       if (value !== undefined) Object.defineProperty(this, key, { value, enumerable: true });
     }

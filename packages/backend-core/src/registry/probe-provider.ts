@@ -2,6 +2,7 @@ import type { DeviceInfo, DeviceType } from '../contract/capabilities.ts';
 import { describe } from '../contract/checks.ts';
 import { BackendError, isBackendError } from '../errors/backend-error.ts';
 import { messageOf } from '../errors/message-of.ts';
+import { printable } from '../errors/printable.ts';
 import type { BackendProvider, ProbeResult } from './provider.ts';
 import { readProbe } from './read-probe.ts';
 import { within } from './within.ts';
@@ -48,7 +49,7 @@ export function failureOf(error: unknown): Omit<ProbeResult & { available: false
     const message = error.code === 'BACKEND_UNAVAILABLE' ? error.detail : error.message;
     return { reason: error.reason ?? 'failed', message, hint: error.hint };
   }
-  return { reason: 'failed', message: messageOf(error) };
+  return { reason: 'failed', message: printable(messageOf(error)) };
 }
 
 /** The device of a probe that ranks first, if there is one. */

@@ -1,6 +1,8 @@
 import type { DeviceInfo } from '../contract/capabilities.ts';
 import { describe } from '../contract/checks.ts';
+import { printableDevice } from '../contract/printable-device.ts';
 import { BackendError, type UnavailableReason } from '../errors/backend-error.ts';
+import { printable } from '../errors/printable.ts';
 import type { ProbeResult } from './provider.ts';
 
 const REASONS: readonly UnavailableReason[] = [
@@ -32,8 +34,8 @@ export function readProbe(answer: unknown): ProbeResult {
   return {
     available,
     reason: REASONS.find((known) => known === reason) ?? 'failed',
-    message: typeof message === 'string' ? message : `probe gave message ${describe(message)}`,
-    hint: typeof hint === 'string' ? hint : undefined,
+    message: typeof message === 'string' ? printable(message) : `probe gave message ${describe(message)}`,
+    hint: typeof hint === 'string' ? printable(hint) : undefined,
   };
 }
 
@@ -43,7 +45,7 @@ function readDevice(device: unknown): DeviceInfo {
   for (const [field, value] of Object.entries({ vendor, name, type, driver })) {
     if (typeof value !== 'string') throw garbage(`a device whose ${field} is ${describe(value)}`);
   }
-  return { vendor, name, type, driver } as DeviceInfo;
+  return printableDevice({ ...fields, vendor, name, type, driver } as DeviceInfo);
 }
 
 function garbage(what: string): BackendError {

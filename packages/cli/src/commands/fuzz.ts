@@ -1,4 +1,4 @@
-import { OP_NAMES, type OpName } from '@concord/backend-core';
+import { OP_NAMES, type OpName, printable } from '@concord/backend-core';
 import { type FuzzReport, runFuzz } from '@concord/conformance';
 import { type Command, InvalidArgumentError } from 'commander';
 import { matchingOps } from '../bench/select-cases.ts';
@@ -14,6 +14,7 @@ import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
 import { createProgress } from '../output/progress.ts';
 import { addModuleOptions, moduleArguments, type ModuleOptions, withModule } from '../load-module.ts';
 import { reportNotRun, tryBackend } from '../try-backend.ts';
+import { shellWord } from '../output/shell-quote.ts';
 
 /** What `--json` writes. */
 export type FuzzJson = FuzzReport;
@@ -84,7 +85,7 @@ async function fuzz(given: CommandContext, options: Options): Promise<number> {
   ).finally(() => progress.stop());
   if (notRun !== undefined) return reportNotRun(notRun, context);
   for (const failure of report.failures)
-    printFailure(failure, `${provider.name}${provider === loaded ? moduleArguments(options) : ''}`, text);
+    printFailure(failure, `${shellWord(provider.name)}${provider === loaded ? moduleArguments(options) : ''}`, text);
   if (signal.aborted) {
     text.write(`${colors.yellow('Interrupted')} after ${plural(report.tried, 'call')}\n`);
     return EXIT.interrupted;
@@ -99,7 +100,7 @@ async function fuzz(given: CommandContext, options: Options): Promise<number> {
 function printFailure(failure: FuzzReport['failures'][number], backend: string, text: Output): void {
   const colors = colorsFor(text);
   text.write(`${colors.red('FAILED')} ${colors.bold(failure.id)}\n`);
-  for (const line of failure.detail.split('\n')) text.write(`    ${line}\n`);
+  for (const line of printable(failure.detail).split('\n')) text.write(`    ${line}\n`);
   text.write(colors.dim(`    reduced from: ${failure.shrunkFrom}\n`));
   text.write(`    again: ${replayCommand(failure.id, backend, forcedVariants())}\n`);
 }
