@@ -2,7 +2,7 @@ import type { LostInfo, WaitOptions } from '../contract/backend.ts';
 import type { Capabilities, DeviceInfo, Limits, Numerics } from '../contract/capabilities.ts';
 import { deepFreeze } from '../contract/deep-freeze.ts';
 import { checkWaitOptions } from '../contract/memory.validate.ts';
-import { printableDevice } from '../contract/printable-device.ts';
+import { printableInfo } from '../contract/printable-info.ts';
 import { annotate, BackendError, toBackendError } from '../errors/backend-error.ts';
 import { reading } from './reading.ts';
 
@@ -118,7 +118,7 @@ export abstract class BackendLifecycle {
       const result = await this.doInit();
       isOpen = true;
       this.#ready = deepFreeze({
-        device: printableDevice(result.device),
+        device: printableInfo(result.device),
         capabilities: structuredClone(this.capabilitiesOf(result)),
       });
     } catch (error) {

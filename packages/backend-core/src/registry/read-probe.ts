@@ -1,6 +1,6 @@
 import type { DeviceInfo } from '../contract/capabilities.ts';
 import { describe } from '../contract/checks.ts';
-import { printableDevice } from '../contract/printable-device.ts';
+import { printableInfo } from '../contract/printable-info.ts';
 import { BackendError, type UnavailableReason } from '../errors/backend-error.ts';
 import { printable } from '../errors/printable.ts';
 import type { ProbeResult } from './provider.ts';
@@ -45,7 +45,7 @@ function readDevice(device: unknown): DeviceInfo {
   for (const [field, value] of Object.entries({ vendor, name, type, driver })) {
     if (typeof value !== 'string') throw garbage(`a device whose ${field} is ${describe(value)}`);
   }
-  return printableDevice({ ...fields, vendor, name, type, driver } as DeviceInfo);
+  return printableInfo({ ...fields, vendor, name, type, driver } as DeviceInfo);
 }
 
 function garbage(what: string): BackendError {
