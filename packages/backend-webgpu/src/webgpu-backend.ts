@@ -61,7 +61,7 @@ export interface WebGpuNative {
    * Submits commands of the caller's own between the ops before and the ops behind this call. When `callback` throws, they
    * are dropped.
    *
-   * @throws {BackendError} INVALID_ARGUMENT when `callback` calls an op
+   * @throws {BackendError} INVALID_ARGUMENT when `callback` calls an op, or returns a promise: it may not be async
    */
   encode(callback: (encoder: GPUCommandEncoder) => void): void;
   /** Counters of the device memory of this backend, that of pooled and scratch buffers included. */

@@ -186,6 +186,23 @@ describe("commands of the caller's own", () => {
     expect(await read()).toEqual([1, 2, 3, 4]);
   });
 
+  it('are dropped when the callback is async', async () => {
+    const backend = await open();
+    const { copy, read } = copyOf(backend);
+    const z = backend.native.bufferOf(backend.alloc(16));
+    const late = async (encoder: GPUCommandEncoder): Promise<void> => {
+      encoder.clearBuffer(z.buffer, z.offset, 16);
+      await Promise.resolve();
+      throw new Error('nobody hears of this');
+    };
+    expect(thrown(() => backend.native.encode(late as (encoder: GPUCommandEncoder) => void))).toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      detail: 'the callback of encode must not return a promise',
+    });
+    backend.native.encode(copy);
+    expect(await read()).toEqual([1, 2, 3, 4]);
+  });
+
   it('may not call ops', async () => {
     const backend = await open();
     const { copy, read } = copyOf(backend);

@@ -6,6 +6,7 @@ import {
   type DeviceInfo,
   isBackendError,
   type Limits,
+  printable,
   selectBackend,
   type UnavailableReason,
 } from '@concord/backend-core';
@@ -122,7 +123,11 @@ async function describeAndDispose(backend: ComputeBackend, inspection: Inspectio
 }
 
 async function describe(backend: ComputeBackend, { signal, triesVariants }: Inspection): Promise<BackendReport> {
-  const { name, device, capabilities } = backend;
+  const { name, capabilities } = backend;
+  const { vendor, name: called, driver } = backend.device;
+  // Of a backend that does not stand on ours, nobody has looked at them.
+  const texts = { vendor: printable(vendor), name: printable(called), driver: printable(driver) };
+  const device = { ...backend.device, ...texts };
   const { limits, dtypes, run, numerics } = capabilities;
   const common = { name, available: true, device, limits, dtypes, numerics } as const;
   const report = run === undefined ? common : { ...common, run };

@@ -6,6 +6,7 @@ import { CommandError } from './command-error.ts';
 import { EXIT } from './exit-codes.ts';
 import { isBackendClass, isProvider, providerOf } from './module-export.ts';
 import type { ModuleOptions } from './module-options.ts';
+import { shellQuote, shellWord } from './output/shell-quote.ts';
 
 /**
  * The provider that a module exports, or one around the backend class or the function that it exports.
@@ -30,7 +31,7 @@ export async function loadProvider(module: string, exportName: string | undefine
 /** The options as they are typed, for the command that runs a case again; empty without a module. */
 export function moduleArguments({ module, export: exportName }: ModuleOptions): string {
   if (module === undefined) return '';
-  return ` --module '${module}'${exportName === undefined ? '' : ` --export ${exportName}`}`;
+  return ` --module ${shellQuote(module)}${exportName === undefined ? '' : ` --export ${shellWord(exportName)}`}`;
 }
 
 /** Puts the module's provider before the others, in the place of one that has its name. */

@@ -1,4 +1,4 @@
-import { type BackendProvider, isBackendError } from '@concord/backend-core';
+import { type BackendProvider, isBackendError, printable } from '@concord/backend-core';
 import { requiredBackends } from './choose-backend.ts';
 import type { CommandContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -29,7 +29,13 @@ export async function tryBackend<T extends object & { readonly notRun?: string; 
   const backend = provider.name;
   const isRequired = requiredBackends(providers).includes(backend);
   const notRun = (message: string, hint: string | undefined, isBroken = false): Tried<T> => ({
-    notRun: { backend, message, hint: hint ?? null, isRequired, isFailure: isRequired || isBroken },
+    notRun: {
+      backend,
+      message: printable(message),
+      hint: hint === undefined ? null : printable(hint),
+      isRequired,
+      isFailure: isRequired || isBroken,
+    },
   });
   // A probe that throws is for `concord devices` to judge; here it counts only what the backend does when it is made.
   const probe = await provider.probe().catch(() => undefined);

@@ -66,7 +66,9 @@ describe('compareAll', () => {
       'c: 2 of 4 wrong; first at [2]: got 4, want 3, bound 0.250, off by 4.19e+6 ulp',
     );
     expect(() => compareAll('c', [4], [3], { bound: () => 0, format: 'f16' })).toThrow(/off by 512 ulp$/);
-    expect(() => compareAll('c', [Number.NaN], [3], { bound: () => 0 })).toThrow(/got NaN, want 3, exactly; NaN is what/);
+    expect(() => compareAll('c', [Number.NaN], [3], { bound: () => 0 })).toThrow(
+      /got NaN, want 3, exactly; NaN is what/,
+    );
     expect(() => compareAll('c', [1], [1, 2], { bound: () => 0 })).toThrow('c: 1 entries in place of 2');
   });
 

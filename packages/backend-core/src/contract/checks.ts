@@ -40,9 +40,29 @@ export function checkSizes(
   check: (name: string, value: unknown) => void = checkSize,
 ): readonly number[] {
   if (!Array.isArray(value)) throw invalid(`${name} must be an array of integers, got ${describe(value)}`);
-  const copy = Array.from(value as unknown[]);
+  const copy = copyList(name, value);
   for (let index = 0; index < copy.length; index++) check(`${name}[${index}]`, copy[index]);
   return copy as number[];
+}
+
+/** Far more axes than anything has: a list that claims more would keep the program busy for ever. */
+const MAX_LIST = 1024;
+
+/**
+ * A list, its length and each element read once. What is no list is given back as it is, for the rules to refuse.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT when it is longer than any list of sizes
+ */
+export function copyList<T>(name: string, value: T): T;
+export function copyList(name: string, value: readonly unknown[]): unknown[];
+export function copyList(name: string, value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  const length: unknown = value.length;
+  checkSize(`the length of ${name}`, length);
+  if (length > MAX_LIST) throw invalid(`${name} must have at most ${MAX_LIST} elements, got ${length}`);
+  const copy: unknown[] = [];
+  for (let index = 0; index < length; index++) copy.push(value[index]);
+  return copy;
 }
 
 /** One of a fixed list of strings. */
@@ -93,16 +113,28 @@ export function packedExtent(name: string, shape: readonly number[]): number {
   return checkedExtent(name, shape.includes(0) ? 0 : shape.reduce((product, size) => product * size, 1));
 }
 
-/** A value as it should appear in an error message. */
+/** A value as it should appear in an error message. Never throws, whatever the value. */
 export function describe(value: unknown): string {
+  try {
+    return shown(value);
+  } catch {
+    // A getter or proxy that throws.
+    return 'an object';
+  }
+}
+
+function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value);
   if (typeof value === 'bigint') return `${value}n`;
   if (Array.isArray(value)) {
     // One level only: an array may hold itself, or objects that String() chokes on.
-    const shown = value.slice(0, 8).map((element) => (Array.isArray(element) ? 'an array' : describe(element)));
-    return `[${shown.join(', ')}${value.length > 8 ? ', ...' : ''}]`;
+    const first = value.slice(0, 8).map((element) => (Array.isArray(element) ? 'an array' : describe(element)));
+    return `[${first.join(', ')}${value.length > 8 ? ', ...' : ''}]`;
   }
-  if (typeof value === 'object' && value !== null) return value.constructor?.name ?? 'an object';
+  if (typeof value === 'object' && value !== null) {
+    const name: unknown = value.constructor?.name;
+    return typeof name === 'string' && name !== '' ? name.slice(0, 40) : 'an object';
+  }
   if (typeof value === 'function') return 'a function';
   return String(value);
 }

@@ -1,4 +1,5 @@
 import { invalid } from '../errors/invalid.ts';
+import { describe } from './checks.ts';
 
 /**
  * An address in a backend's virtual address space: a branded number. `0` is never valid; a pointer means nothing in
@@ -18,9 +19,10 @@ export const NULL_PTR: DevicePtr = 0 as DevicePtr;
  * @throws {BackendError} INVALID_ARGUMENT when the result is not a non-negative safe integer
  */
 export function offsetPtr(ptr: DevicePtr, bytes: number): DevicePtr {
-  const address = ptr + bytes;
-  if (!Number.isSafeInteger(bytes) || !Number.isSafeInteger(address) || address < 0) {
-    throw invalid(`cannot offset pointer ${String(ptr)} by ${String(bytes)} bytes`);
+  // Not added before they are numbers: a BigInt or a symbol would throw.
+  const address = typeof ptr === 'number' && Number.isSafeInteger(bytes) ? ptr + bytes : Number.NaN;
+  if (!Number.isSafeInteger(address) || address < 0) {
+    throw invalid(`cannot offset pointer ${describe(ptr)} by ${describe(bytes)} bytes`);
   }
   return address as DevicePtr;
 }

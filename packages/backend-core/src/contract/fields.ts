@@ -1,5 +1,8 @@
 import { invalid } from '../errors/invalid.ts';
 
+/** Letters of an unknown name that are looked at. */
+const MAX_NAME = 40;
+
 /**
  * A misspelt field would silently mean its default.
  *
@@ -8,9 +11,11 @@ import { invalid } from '../errors/invalid.ts';
 export function checkFields(what: string, value: object, names: readonly string[]): void {
   for (const name of Object.keys(value)) {
     if (names.includes(name) || (value as Record<string, unknown>)[name] === undefined) continue;
-    const near = nearest(name, names);
+    // Nobody misspells a name of four words; to compare one of a megabyte would take minutes.
+    const near = name.length > MAX_NAME ? undefined : nearest(name, names);
     const hint = near === undefined ? `it has ${names.join(', ') || 'none'}` : `did you mean ${near}?`;
-    throw invalid(`${what} has no field ${name}; ${hint}`);
+    const shown = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}...` : name;
+    throw invalid(`${what} has no field ${shown}; ${hint}`);
   }
 }
 

@@ -81,6 +81,23 @@ describe('toBackendError and annotate', () => {
     expect(toBackendError('text', 'DEVICE_LOST')).toMatchObject({ code: 'DEVICE_LOST', detail: 'text', cause: 'text' });
   });
 
+  it('take whatever may be thrown', () => {
+    const throwing = (): never => {
+      throw new Error('trap');
+    };
+    const proxy: object = new Proxy({}, { get: throwing, has: throwing, getPrototypeOf: throwing });
+    const unreadable = Object.defineProperty(new Error('x'), 'message', { get: throwing });
+    const odd = Object.assign(new Error('x'), { message: 5 });
+    for (const thrown of [Object.create(null), proxy, unreadable, odd, { toString: () => 5 }]) {
+      const error = toBackendError(thrown, 'DEVICE_ERROR');
+      expect(error.code).toBe('DEVICE_ERROR');
+      expect(error.cause).toBe(thrown);
+      expect(isBackendError(thrown)).toBe(false);
+    }
+    expect(toBackendError(Symbol('s'), 'DEVICE_ERROR').detail).toBe('Symbol(s)');
+    expect(annotate(Object.freeze(new BackendError('DISPOSED')), { op: 'gemm' }).op).toBeUndefined();
+  });
+
   it('add where an error comes from, but do not contradict it', () => {
     const error = annotate(new BackendError('DEVICE_ERROR', 'x', { op: 'gemm' }), { backend: 'b', op: 'alloc' });
     expect(error).toMatchObject({ op: 'gemm', backend: 'b' });
@@ -105,9 +122,18 @@ describe('values in messages', () => {
     [[1, 'a', [2], null], '[1, "a", an array, null]'],
     [[Object.create(null)], '[an object]'],
     [[1, 2, 3, 4, 5, 6, 7, 8, 9], '[1, 2, 3, 4, 5, 6, 7, 8, ...]'],
+    [{ constructor: { name: Object.create(null) } }, 'an object'],
+    [Proxy.revocable({}, {}), 'Object'],
   ])('case %#', (value, shown) => {
     expect(show(value)).toBe(shown);
   });
+});
+
+it('values that throw whatever is asked of them are objects in messages', () => {
+  const { proxy, revoke } = Proxy.revocable([], {});
+  revoke();
+  expect(show(proxy)).toBe('an object');
+  expect(show([proxy])).toBe('an object');
 });
 
 describe('offsetPtr', () => {
@@ -125,7 +151,13 @@ describe('offsetPtr', () => {
     [4096, Number.MAX_SAFE_INTEGER],
     [Number.NaN, 1],
     [4096, '8'],
-  ])('of %s by %s is refused', (base, bytes) => {
-    expectInvalid(() => offsetPtr(ptr(base), bytes as number), `cannot offset pointer ${base} by ${bytes} bytes`);
+    [4096n, 8],
+    [4096, 8n],
+    [Symbol('p'), 8],
+    [4096, Object.create(null)],
+    [{ valueOf: (): number => 4096 }, 8],
+  ])('case %# is refused', (base, bytes) => {
+    const detail = `cannot offset pointer ${show(base)} by ${show(bytes)} bytes`;
+    expectInvalid(() => offsetPtr(ptr(base), bytes as number), detail);
   });
 });

@@ -1,4 +1,6 @@
 import type { Attempt } from '../registry/provider.ts';
+import { messageOf } from './message-of.ts';
+import { printable } from './printable.ts';
 
 /** Every code that a {@link BackendError} can carry. `docs/errors.md` has the cause and the cure of each. */
 export const ERROR_CODES = [
@@ -66,7 +68,7 @@ const MARKER = Symbol.for('concord.BackendError');
 
 /**
  * The one error class of Concord. Programs branch on `code`; people read `message`, which is the code's fixed prefix
- * followed by `detail`, and `hint`.
+ * followed by `detail`, and `hint`; none of these has control characters, see {@link printable}.
  */
 export class BackendError extends Error {
   override readonly name = 'BackendError';
@@ -84,10 +86,13 @@ export class BackendError extends Error {
   declare readonly status?: number | undefined;
 
   constructor(code: ErrorCode, detail = '', fields: BackendErrorFields = {}) {
-    const { cause, ...own } = fields;
-    super(formatMessage(code, detail), cause === undefined ? undefined : { cause });
+    const { cause, hint, ...own } = fields;
+    // Much of it is of drivers, names of files and labels, and most of it ends in a terminal.
+    const shown = printable(detail);
+    super(formatMessage(code, shown), cause === undefined ? undefined : { cause });
     this.code = code;
-    this.detail = detail;
+    this.detail = shown;
+    if (hint !== undefined) Object.defineProperty(this, 'hint', { value: printable(hint), enumerable: true });
     for (const [key, value] of Object.entries(own)) {
       if (value !== undefined) Object.defineProperty(this, key, { value, enumerable: true });
     }
@@ -111,19 +116,25 @@ export function isBackendError<Code extends ErrorCode = ErrorCode>(
   error: unknown,
   code?: Code,
 ): error is BackendError & { readonly code: Code } {
-  if (typeof error !== 'object' || error === null || !(MARKER in error)) return false;
-  return code === undefined || (error as unknown as BackendError).code === code;
+  if (typeof error !== 'object' || error === null) return false;
+  try {
+    return MARKER in error && (code === undefined || (error as unknown as BackendError).code === code);
+  } catch {
+    // A proxy that throws: what a hostile program threw is none of ours.
+    return false;
+  }
 }
 
 /** `error` if it is a {@link BackendError} already, otherwise a new one with it as the cause. */
 export function toBackendError(error: unknown, code: ErrorCode, fields: BackendErrorFields = {}): BackendError {
   if (isBackendError(error)) return error;
-  const detail = error instanceof Error ? error.message : String(error);
-  return new BackendError(code, detail, { ...fields, cause: error });
+  return new BackendError(code, messageOf(error), { ...fields, cause: error });
 }
 
 /** Adds what an error does not say yet, such as where it comes from; returns the same error. */
 export function annotate(error: BackendError, fields: BackendErrorFields): BackendError {
+  // Somebody may have frozen it: what it says counts more than what could be added.
+  if (!Object.isExtensible(error)) return error;
   for (const [key, value] of Object.entries(fields)) {
     if (value !== undefined && error[key as keyof BackendErrorFields] === undefined) {
       Object.defineProperty(error, key, { value, enumerable: true, configurable: true });

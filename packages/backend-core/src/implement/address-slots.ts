@@ -20,24 +20,29 @@ function slotState(): SlotState {
   return realm[KEY];
 }
 
+/** Slots of objects that nobody disposed and nobody can reach any more. */
+const forgotten = new FinalizationRegistry<number>((slot) => slotState().released.push(slot));
+
 /**
- * Takes the next slot: one never used while there is one, then the one released longest ago.
+ * Takes the next slot: one never used while there is one, then the one released longest ago. It is released when `owner`
+ * is collected, at the latest.
  *
  * @throws {BackendError} OUT_OF_MEMORY when 2,047 backend objects are alive
  */
-export function takeSlot(): number {
+export function takeSlot(owner: object): number {
   const state = slotState();
-  if (state.next < SLOT_COUNT) return state.next++;
-  const slot = state.released.shift();
+  const slot = state.next < SLOT_COUNT ? state.next++ : state.released.shift();
   if (slot === undefined) {
     throw new BackendError('OUT_OF_MEMORY', `${SLOT_COUNT - 1} backend objects are alive`, {
       hint: 'dispose backend objects that are no longer used',
     });
   }
+  forgotten.register(owner, slot, owner);
   return slot;
 }
 
-/** Gives a slot back, once. */
-export function releaseSlot(slot: number): void {
+/** Gives the slot of `owner` back, once. */
+export function releaseSlot(owner: object, slot: number): void {
+  forgotten.unregister(owner);
   slotState().released.push(slot);
 }

@@ -182,9 +182,10 @@ describe('address slots', () => {
 
   it('go round, those released longest ago first, and run out with a clear error', () => {
     const taken: number[] = [];
+    const owner = {};
     const error = expectError(
       () => {
-        for (;;) taken.push(takeSlot());
+        for (;;) taken.push(takeSlot(owner));
       },
       'OUT_OF_MEMORY',
       '2047 backend objects are alive',
@@ -194,8 +195,8 @@ describe('address slots', () => {
     expect(Number.isSafeInteger((Math.max(...taken) + 1) * SLOT_BYTES - 1)).toBe(true);
     expect(taken).not.toContain(0);
     const [a, b, c] = taken as [number, number, number];
-    for (const slot of [b, a, c]) releaseSlot(slot);
-    expect([takeSlot(), takeSlot(), takeSlot()]).toEqual([b, a, c]);
-    for (const slot of taken) releaseSlot(slot);
+    for (const slot of [b, a, c]) releaseSlot(owner, slot);
+    expect([takeSlot(owner), takeSlot(owner), takeSlot(owner)]).toEqual([b, a, c]);
+    for (const slot of taken) releaseSlot(owner, slot);
   });
 });

@@ -1,7 +1,6 @@
 import type { ComputeBackend, OpPlan, OpShape, PrepareOptions } from '../contract/backend.ts';
 import { type Capabilities, type DType, OP_NAMES, type OpName, type Support } from '../contract/capabilities.ts';
-import { checkCallObject, checkOneOf, checkPointerType, describe } from '../contract/checks.ts';
-import { checkFields } from '../contract/fields.ts';
+import { checkCallObject, checkOneOf, describe } from '../contract/checks.ts';
 import { checkPrepareOptions } from '../contract/memory.validate.ts';
 import { isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
@@ -14,7 +13,6 @@ import { checkedRun } from '../kernel/same-run.ts';
 import type { AttentionCall } from '../ops/attention.ts';
 import type { BinaryCall } from '../ops/binary.ts';
 import type { Conv2dCall } from '../ops/conv2d.ts';
-import { type CheckedEpilogue, type Epilogue, readEpilogue } from '../ops/epilogue.ts';
 import type { BatchedGemmCall, GemmCall } from '../ops/gemm.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
 import type { CheckedCall } from '../ops/op-definition.ts';
@@ -28,6 +26,8 @@ import type { InitResult } from './lifecycle.ts';
 import { lowerCall, type LoweredStep, type RunStep } from './lower-call.ts';
 import { MemoryMethods } from './memory-methods.ts';
 import type { Operand } from './operand.ts';
+import { readCall, readFields } from './read-call.ts';
+import { reading } from './reading.ts';
 import { resolveOperands } from './resolve-operands.ts';
 import { checkGiven, resolveRun } from './resolve-run.ts';
 
@@ -86,9 +86,9 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
     call: RunCall<Inputs, Parameters, Outputs>,
   ): void {
     this.guard('run', () => {
-      const own = checkKernel(kernel);
+      const own = reading('the kernel', () => checkKernel(kernel));
       inKernel(own, () => {
-        const { asked, inputs, outputs, params } = readRun(own, call);
+        const { asked, inputs, outputs, params } = reading('the call', () => readRun(own, call));
         checkGiven('inputs', own.inputs, inputs);
         checkGiven('outputs', own.outputs, outputs);
         if (params.length < own.params.length) throw invalid('params must be given');
@@ -104,9 +104,12 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
 
   supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | { readonly dtype?: DType }): Support {
     this.assertUsable('supports');
-    if (!this.capabilities.ops.includes(op)) return { ok: false, reason: `${this.name} does not implement ${op}` };
+    if (!this.capabilities.ops.includes(op)) {
+      const named = typeof op === 'string' ? op : describe(op);
+      return { ok: false, reason: `${this.name} does not implement ${named}` };
+    }
     try {
-      if (shape !== undefined) this.#checkSupported(op, shape);
+      if (shape !== undefined) reading('the shape', () => this.#checkSupported(op, shape));
       return { ok: true };
     } catch (error) {
       if (isBackendError(error)) return { ok: false, reason: error.detail };
@@ -115,9 +118,9 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
   }
 
   async prepare(plans: readonly OpPlan[], options: PrepareOptions = {}): Promise<void> {
-    const { signal, onProgress } = this.guard('prepare', () => checkPrepareOptions(options));
+    const { signal, onProgress } = this.guard('prepare', () => reading('options', () => checkPrepareOptions(options)));
     // All are checked before the first is compiled: a mistake in the last should not cost the time of the others.
-    const lowered = this.guard('prepare', () => checkPlans(plans)).map(({ op, call }) => ({
+    const lowered = this.guard('prepare', () => reading('plans', () => readPlans(plans))).map(({ op, call }) => ({
       op,
       steps: this.loweredShape(op, call),
     }));
@@ -142,7 +145,7 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
    * @throws {BackendError} INVALID_ARGUMENT or UNSUPPORTED, as the call itself
    */
   protected loweredShape(op: OpName, shape: object): readonly KernelCall[] {
-    return this.guard(op, () => this.#loweredShape(op, shape));
+    return this.guard(op, () => reading('the shape', () => this.#loweredShape(op, shape)));
   }
 
   protected override capabilitiesOf({ limits, numerics }: InitResult): Capabilities {
@@ -152,25 +155,15 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
   /** Every op's way but that of `run`: state, the op's rules, support, operands, then the kernels. */
   #op(op: DefinedOp, call: object): void {
     this.guard(op, () => {
-      const definition = OPS[op];
-      const own = readFields(op, call);
-      for (const name of definition.operands) checkPointerType(name, own[name]);
-      const checked = definition.check(own as never, own[definition.output] === 0);
-      if (checked === null) {
-        pointersOf(own, readEpilogue(own['epilogue'] as Epilogue | undefined));
-        return;
-      }
+      const read = reading('the call', () => readCall(op, call));
+      if (read === null) return;
+      const { checked, pointers } = read;
       const steps = lowerCall(op, checked, this.kernels);
       assertSupported(this.#supportSource(), op, steps, checked.dtype);
       // What the rules gave is nobody else's: a copy would cost as much as all of the checks.
       const resolved = checked as CheckedCall & Fields;
       resolved['opName'] = op;
-      resolveOperands(
-        this.allocations,
-        checked.operands,
-        pointersOf(own, (checked as { epilogue?: CheckedEpilogue }).epilogue),
-        resolved,
-      );
+      resolveOperands(this.allocations, checked.operands, pointers, resolved);
       for (const step of steps) this.#step(step, resolved);
     });
   }
@@ -209,53 +202,15 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
   /** For `supports`, whose shape may be as little as a dtype. */
   #checkSupported(op: OpName, shape: object): void {
     checkCallObject(op, shape);
-    const { dtype, ...rest } = shape as { dtype?: DType };
-    if (Object.keys(rest).length > 0) this.#loweredShape(op, shape);
+    const own = { ...shape };
+    const { dtype } = own as { dtype?: DType };
+    if (Object.keys(own).some((name) => name !== 'dtype')) this.#loweredShape(op, own);
     else if (dtype !== undefined) assertDType(this.#supportSource(), op, dtype);
   }
 
   #supportSource(): SupportSource {
     return { name: this.name, capabilities: this.capabilities, kernels: this.kernels };
   }
-}
-
-/** The fields of a call, each read once: what is checked is what is used. */
-function readFields(op: DefinedOp, call: object): Fields {
-  checkCallObject(op, call);
-  const { fields, operands } = OPS[op];
-  const names = FIELD_NAMES[op] ?? (FIELD_NAMES[op] = [...operands, ...Object.keys(fields)]);
-  checkFields(op, call, names);
-  const own: Fields = {};
-  for (const name of names) own[name] = (call as Fields)[name];
-  return own;
-}
-
-const FIELD_NAMES: { [Op in DefinedOp]?: readonly string[] } = {};
-
-/**
- * The address of each operand of a call, by its name.
- *
- * @throws {BackendError} INVALID_ARGUMENT for those of a mask or an epilogue that are missing, or parameters that are
- */
-function pointersOf(
-  own: Fields,
-  epilogue: Pick<CheckedEpilogue, 'kernel' | 'pointers' | 'params'> | undefined,
-): Readonly<Record<string, number>> {
-  if (epilogue !== undefined) {
-    const { kernel, pointers, params } = epilogue;
-    for (let index = 0; index < pointers.length; index++) {
-      const name = kernel.inputs[index]?.name;
-      if (name === 'acc') continue;
-      checkPointerType(`epilogue.${name}`, pointers[index]);
-      own[`epilogue.${name}`] = pointers[index];
-    }
-    if (params.length < kernel.params.length) throw invalid('epilogue.params must be given');
-  }
-  if (own['mask'] !== undefined) {
-    own['mask'] = (own['mask'] as { ptr?: unknown }).ptr;
-    checkPointerType('mask', own['mask']);
-  }
-  return own as Readonly<Record<string, number>>;
 }
 
 function resolvedStep<Buffer>(step: RunStep, resolved: Fields): ResolvedRun<Buffer> {
@@ -284,13 +239,13 @@ function inKernel<T>(kernel: Kernel, action: () => T): T {
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT unless every plan is an object and names an op */
-function checkPlans(plans: readonly OpPlan[]): readonly OpPlan[] {
+function readPlans(plans: readonly OpPlan[]): readonly OpPlan[] {
   if (!Array.isArray(plans)) throw invalid(`prepare takes an array of plans, got ${describe(plans)}`);
-  for (const [index, plan] of (plans as unknown[]).entries()) {
+  return Array.from(plans as unknown[], (plan, index) => {
     if (typeof plan !== 'object' || plan === null) {
       throw invalid(`plans[${index}] must be { op, call }, got ${describe(plan)}`);
     }
-    checkOneOf(`plans[${index}].op`, (plan as { op?: unknown }).op, OP_NAMES);
-  }
-  return plans;
+    const { op, call } = plan as OpPlan;
+    return { op: checkOneOf(`plans[${index}].op`, op, OP_NAMES), call } as OpPlan;
+  });
 }

@@ -2,7 +2,9 @@ import type { LostInfo, WaitOptions } from '../contract/backend.ts';
 import type { Capabilities, DeviceInfo, Limits, Numerics } from '../contract/capabilities.ts';
 import { deepFreeze } from '../contract/deep-freeze.ts';
 import { checkWaitOptions } from '../contract/memory.validate.ts';
+import { printableInfo } from '../contract/printable-info.ts';
 import { annotate, BackendError, toBackendError } from '../errors/backend-error.ts';
+import { reading } from './reading.ts';
 
 /** What `doInit` finds. */
 export interface InitResult {
@@ -64,8 +66,7 @@ export abstract class BackendLifecycle {
       await backend.init();
       return backend;
     } catch (error) {
-      // The reason why it cannot be used matters more than one why it cannot be closed either.
-      await backend.dispose().catch(() => undefined);
+      await withoutError(() => backend.dispose());
       throw error;
     }
   }
@@ -111,13 +112,18 @@ export abstract class BackendLifecycle {
   }
 
   async #initialize(): Promise<void> {
+    let isOpen = false;
     try {
+      this.beforeInit();
       const result = await this.doInit();
+      isOpen = true;
       this.#ready = deepFreeze({
-        device: { ...result.device },
+        device: printableInfo(result.device),
         capabilities: structuredClone(this.capabilitiesOf(result)),
       });
     } catch (error) {
+      if (isOpen) await withoutError(() => this.doDispose());
+      this.afterClose();
       this.#initializing = undefined;
       throw annotate(toBackendError(error, 'BACKEND_UNAVAILABLE', { reason: 'failed' }), { backend: this.name });
     }
@@ -135,7 +141,7 @@ export abstract class BackendLifecycle {
     } catch (error) {
       throw annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op: 'dispose' });
     } finally {
-      this.afterDispose();
+      this.afterClose();
       this.#resolveLost({ reason: 'disposed', message: 'backend disposed' });
     }
   }
@@ -146,8 +152,11 @@ export abstract class BackendLifecycle {
     if (this.#ready !== undefined) await this.doDispose();
   }
 
-  /** Called when the object is disposed, whatever `doDispose` gave. */
-  protected afterDispose(): void {}
+  /** Called when the device is about to be opened; what it takes, `afterClose` gives back. */
+  protected beforeInit(): void {}
+
+  /** Called when the object is disposed, whatever `doDispose` gave, and when `init` has failed: perhaps both. */
+  protected afterClose(): void {}
 
   /** Whether `free` has nothing left to free: after loss, failure or dispose. */
   protected get isDead(): boolean {
@@ -189,7 +198,7 @@ export abstract class BackendLifecycle {
     return new Promise((resolve, reject) => {
       this.assertUsable(op);
       const { timeoutMs, signal } = this.#checkedOptions(op, options);
-      if (signal?.aborted) {
+      if (signal?.aborted === true) {
         reject(signal.reason);
         return;
       }
@@ -231,7 +240,7 @@ export abstract class BackendLifecycle {
 
   #checkedOptions(op: string, options: WaitOptions | undefined): ReturnType<typeof checkWaitOptions> {
     try {
-      return checkWaitOptions(options);
+      return reading('options', () => checkWaitOptions(options));
     } catch (error) {
       throw annotate(toBackendError(error, 'INVALID_ARGUMENT'), { backend: this.name, op });
     }
@@ -253,6 +262,15 @@ export abstract class BackendLifecycle {
       DEVICE_LOST: 'make a new backend object',
     }[code];
     return new BackendError(code, detail, { backend: this.name, hint, cause });
+  }
+}
+
+/** Closes what failed: why it cannot be used matters more than why it cannot be closed either. */
+async function withoutError(close: () => Promise<void>): Promise<void> {
+  try {
+    await close();
+  } catch {
+    // See above.
   }
 }
 

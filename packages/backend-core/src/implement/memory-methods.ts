@@ -1,5 +1,5 @@
 import type { AllocOptions, MemoryInfo, WaitOptions } from '../contract/backend.ts';
-import { checkPointerType } from '../contract/checks.ts';
+import { checkOptions, checkPointerType, describe } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { checkAlloc, checkCopyDtod, checkFill, viewBytes } from '../contract/memory.validate.ts';
 import {
@@ -14,6 +14,7 @@ import { releaseSlot, SLOT_BYTES, takeSlot } from './address-slots.ts';
 import { AllocationTable } from './allocation-table.ts';
 import { BackendLifecycle } from './lifecycle.ts';
 import type { Operand } from './operand.ts';
+import { reading } from './reading.ts';
 
 /** Options that every backend takes. */
 export interface BaseBackendOptions {
@@ -57,25 +58,34 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     return 0;
   }
 
-  readonly #slot: number;
-  /** The live allocations. */
-  protected readonly allocations: AllocationTable<Buffer>;
+  #slot: number | undefined;
+  #allocations: AllocationTable<Buffer> | undefined;
   readonly #memoryLimitBytes: number | undefined;
 
   constructor(options: BaseBackendOptions = {}) {
     super();
+    checkOptions(options);
     const { memoryLimitBytes } = options;
     if (memoryLimitBytes !== undefined && !(typeof memoryLimitBytes === 'number' && memoryLimitBytes > 0)) {
-      throw invalid(`memoryLimitBytes must be a positive number, got ${String(memoryLimitBytes)}`);
+      throw invalid(`memoryLimitBytes must be a positive number, got ${describe(memoryLimitBytes)}`);
     }
     this.#memoryLimitBytes = memoryLimitBytes;
-    this.#slot = takeSlot();
-    this.allocations = new AllocationTable(this.#slot * SLOT_BYTES, SLOT_BYTES);
+  }
+
+  /** The live allocations; there are none before `init`. */
+  protected get allocations(): AllocationTable<Buffer> {
+    if (this.#allocations === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    return this.#allocations;
+  }
+
+  protected override beforeInit(): void {
+    this.#slot = takeSlot(this);
+    this.#allocations = new AllocationTable(this.#slot * SLOT_BYTES, SLOT_BYTES);
   }
 
   alloc(bytes: number, options: AllocOptions = {}): DevicePtr {
     return this.guard('alloc', () => {
-      checkAlloc(bytes, options);
+      const label = reading('alloc', () => checkAlloc(bytes, options));
       const inUseBytes = this.allocations.inUseBytes;
       const { maxAllocationBytes } = this.capabilities.limits;
       const fields = { requestedBytes: bytes, inUseBytes, backend: this.name };
@@ -92,9 +102,9 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
           limitBytes,
         });
       }
-      const buffer = this.#nativeAlloc(bytes, options.label, fields);
+      const buffer = this.#nativeAlloc(bytes, label, fields);
       try {
-        return this.allocations.add(bytes, buffer, options.label);
+        return this.allocations.add(bytes, buffer, label);
       } catch (error) {
         this.doFree(buffer);
         throw error;
@@ -175,8 +185,9 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     return limitBytes === undefined ? info : { ...info, limitBytes };
   }
 
-  protected override afterDispose(): void {
-    releaseSlot(this.#slot);
+  protected override afterClose(): void {
+    if (this.#slot !== undefined) releaseSlot(this, this.#slot);
+    this.#slot = undefined;
   }
 
   /** The native memory that is live now, for `doDispose` and for device tools. */

@@ -70,9 +70,16 @@ describe('alloc', () => {
     backend.alloc(60);
   });
 
-  it.each([0, -1, Number.NaN, '5'])('memoryLimitBytes %s', (memoryLimitBytes) => {
-    const { detail } = expectInvalid(() => new MemoryBackend({ memoryLimitBytes } as never));
-    expect(detail).toBe(`memoryLimitBytes must be a positive number, got ${memoryLimitBytes}`);
+  it.each([
+    [0, '0'],
+    [-1, '-1'],
+    [Number.NaN, 'NaN'],
+    ['5', '"5"'],
+    [5n, '5n'],
+    [Object.create(null), 'an object'],
+  ])('memoryLimitBytes: case %#', (memoryLimitBytes, shown) => {
+    const { detail } = expectInvalid(() => new MemoryBackend({ memoryLimitBytes }));
+    expect(detail).toBe(`memoryLimitBytes must be a positive number, got ${shown}`);
   });
 
   it('leaves nothing behind when the device refuses', async () => {

@@ -2,15 +2,10 @@ import type { CheckedRun, RunLayout } from './checked-run.ts';
 import type { Kernel } from './graph.ts';
 import type { GatherView, RunShape, RunView } from './run-call.ts';
 
-/** A call without pointers and parameters. */
+/** A call without pointers and parameters. Nobody changes its lists: those of a caller are copied when they are read. */
 export interface AskedRun extends Omit<RunShape, 'kernel' | 'inputs' | 'outputs'> {
   readonly inputs: Readonly<Record<string, RunView | GatherView>>;
   readonly outputs: Readonly<Record<string, RunView>>;
-}
-
-/** What was asked for, its lists copied: nobody can change them after they were checked. */
-export function copyOf({ shape, folded, inputs, outputs }: AskedRun): AskedRun {
-  return { shape: copyOfList(shape), folded, inputs: copyOfViews(inputs), outputs: copyOfViews(outputs) } as AskedRun;
 }
 
 /** A checked geometry as somebody would ask for it who leaves out nothing: the same of all words for one geometry. */
@@ -36,19 +31,6 @@ export function isSame({ inputs, outputs }: Kernel, a: AskedRun, b: AskedRun): b
 
 function byName(layouts: readonly RunLayout[]): Record<string, RunLayout> {
   return Object.fromEntries(layouts.map((layout) => [layout.name, layout]));
-}
-
-function copyOfViews(views: Readonly<Record<string, RunView | GatherView>>): Record<string, RunView> {
-  return Object.fromEntries(
-    Object.entries(views).map(([name, { strides, dtype, shape }]: [string, Partial<GatherView>]) => [
-      name,
-      { strides: copyOfList(strides), dtype, shape: copyOfList(shape) } as RunView,
-    ]),
-  );
-}
-
-function copyOfList<T>(value: T): T {
-  return Array.isArray(value) ? (Array.from(value as unknown[]) as T) : value;
 }
 
 function hashOfView(hash: number, view: RunView | GatherView | undefined): number {

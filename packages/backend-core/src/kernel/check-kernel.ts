@@ -12,7 +12,8 @@ import { knownKernel, noteKernel } from './known-kernels.ts';
 export function checkKernel(value: unknown): Kernel {
   const found = typeof value === 'object' && value !== null ? knownKernel(value) : undefined;
   if (found !== undefined) return found;
-  const checked = kernelFromJson(value);
+  // Read once: what is checked is what is used, whatever the value says the next time.
+  const checked = kernelFromJson(typeof value === 'object' ? (JSON.parse(JSON.stringify(value)) as unknown) : value);
   // What can still change is checked each time. Another copy's kernels are frozen too.
   if (isDeeplyFrozen(value as object)) noteKernel(value as object, checked);
   return checked;

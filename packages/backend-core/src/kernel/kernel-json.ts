@@ -101,7 +101,7 @@ function checkClaim(
 
 /** A constant by its bits: as a number, NaN would lose its own and -0 its sign. */
 function constantNode(graph: GraphBuilder, { type, bits }: ConstantNode): NodeValue {
-  const last = MAX_BITS[type];
+  const last = Object.hasOwn(MAX_BITS, type) ? MAX_BITS[type] : undefined;
   if (last === undefined) throw graph.invalid(`a constant must be f32, i32, u32 or bool, got ${describe(type)}`);
   if (!Number.isInteger(bits) || bits < 0 || bits > last) {
     throw graph.invalid(`the bits of a constant ${type} must be an integer from 0 to ${last}, got ${describe(bits)}`);

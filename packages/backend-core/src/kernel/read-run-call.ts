@@ -1,4 +1,4 @@
-import { checkCallObject, checkPointerType, describe } from '../contract/checks.ts';
+import { checkCallObject, checkPointerType, copyList, describe } from '../contract/checks.ts';
 import { checkFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { AskedRun } from './asked-run.ts';
@@ -34,7 +34,7 @@ export function readRun(kernel: Kernel, call: unknown): ReadRun {
   const written = readViews('outputs', kernel.outputs, outputs);
   return {
     asked: {
-      shape: shape as readonly number[],
+      shape: copyList('shape', shape as readonly number[]),
       folded: folded as number,
       inputs: read.views,
       outputs: written.views,
@@ -75,7 +75,11 @@ export function readViews(
       checkFields(`${what}.${name}`, value, access === 'gather' ? GATHER_FIELDS : VIEW_FIELDS);
       // By name: what a class gives by getters counts as what an object owns.
       const { ptr, strides, dtype, shape } = value as { ptr?: unknown } & GatherView;
-      views[name] = { strides, dtype, shape } as RunView;
+      views[name] = {
+        strides: copyList(`strides of ${name}`, strides),
+        dtype,
+        shape: copyList(`the shape of ${name}`, shape),
+      } as RunView;
       if (ptr !== undefined) checkPointerType(`${what}.${name}.ptr`, ptr);
       return ptr as number | undefined;
     }

@@ -1,4 +1,4 @@
-import { type AskedRun, copyOf, hashOf, inFull, isSame } from './asked-run.ts';
+import { type AskedRun, hashOf, inFull, isSame } from './asked-run.ts';
 import { checkRun } from './check-run.ts';
 import type { CheckedRun } from './checked-run.ts';
 import type { Kernel } from './graph.ts';
@@ -43,7 +43,7 @@ class KnownRuns {
   /** Adds what the young generation does not have, also in full: other words for it are to find the same object. */
   #renew(hash: number, asked: AskedRun): Known {
     const older = this.#find(this.#older, hash, asked);
-    const own = older?.asked ?? copyOf(asked);
+    const own = older?.asked ?? asked;
     const checked = older?.checked ?? checkRun(this.#kernel, own);
     this.#makeRoom();
     const full = inFull(checked);

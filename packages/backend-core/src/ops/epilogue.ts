@@ -59,13 +59,30 @@ export interface GivenEpilogue extends Omit<CheckedEpilogue, 'geometry'> {
   readonly views: Readonly<Record<string, RunView>>;
 }
 
+/** A call's epilogue, which is read once however often it is asked for. */
+export class EpilogueOnce {
+  readonly #source: EpilogueShape | Epilogue;
+  #given: GivenEpilogue | undefined;
+
+  constructor(source: EpilogueShape | Epilogue) {
+    this.#source = source;
+  }
+
+  /** @throws {BackendError} INVALID_ARGUMENT as {@link readEpilogue} */
+  read(): GivenEpilogue | undefined {
+    this.#given ??= readEpilogue(this.#source);
+    return this.#given;
+  }
+}
+
 /**
  * The rules of an epilogue that hold whatever the sizes of the call.
  *
  * @throws {BackendError} INVALID_ARGUMENT
  */
-export function readEpilogue(epilogue: EpilogueShape | Epilogue | undefined): GivenEpilogue | undefined {
+export function readEpilogue(epilogue: EpilogueShape | Epilogue | EpilogueOnce | undefined): GivenEpilogue | undefined {
   if (epilogue === undefined) return undefined;
+  if (epilogue instanceof EpilogueOnce) return epilogue.read();
   if (typeof epilogue !== 'object' || epilogue === null) {
     throw invalid(`epilogue must be { kernel, inputs?, params? }, got ${describe(epilogue)}`);
   }

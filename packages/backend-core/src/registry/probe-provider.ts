@@ -1,6 +1,11 @@
 import type { DeviceInfo, DeviceType } from '../contract/capabilities.ts';
-import { isBackendError } from '../errors/backend-error.ts';
+import { describe } from '../contract/checks.ts';
+import { BackendError, isBackendError } from '../errors/backend-error.ts';
+import { messageOf } from '../errors/message-of.ts';
+import { printable } from '../errors/printable.ts';
 import type { BackendProvider, ProbeResult } from './provider.ts';
+import { readProbe } from './read-probe.ts';
+import { within } from './within.ts';
 
 /** Version 2 has `run`, `topK` and epilogues; a backend of version 1 has none of them. */
 const CONTRACT_VERSION = 2;
@@ -18,25 +23,24 @@ export interface ProbedProvider {
 
 /** Asks a provider for its devices; a probe that rejects or hangs is an answer too. */
 export async function probeProvider(provider: BackendProvider): Promise<ProbedProvider> {
-  if (provider.contractVersion !== CONTRACT_VERSION) {
-    const message = `speaks contract version ${provider.contractVersion}, this registry speaks ${CONTRACT_VERSION}`;
-    const hint = 'install versions of the backend and of @concord/backend-core that belong together';
-    return { provider, probe: { available: false, reason: 'library-incompatible', message, hint } };
-  }
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const deadline = new Promise<ProbeResult>((resolve) => {
-    const message = `probe did not end within ${PROBE_TIMEOUT_MS / 1000} s`;
-    timer = setTimeout(() => resolve({ available: false, reason: 'failed', message }), PROBE_TIMEOUT_MS);
-  });
   try {
-    const probe = await Promise.race([provider.probe(), deadline]);
-    const empty = probe.available && probe.devices.length === 0;
-    return { provider, probe: empty ? { available: false, reason: 'no-device', message: 'no device found' } : probe };
+    assertContractVersion(provider);
+    return { provider, probe: readProbe(await within('probe', PROBE_TIMEOUT_MS, () => provider.probe())) };
   } catch (error) {
     return { provider, probe: { available: false, ...failureOf(error) } };
-  } finally {
-    clearTimeout(timer);
   }
+}
+
+/**
+ * Whether a provider, or a backend that it made, is of this version of the contract.
+ *
+ * @throws {BackendError} BACKEND_UNAVAILABLE
+ */
+export function assertContractVersion({ contractVersion }: { readonly contractVersion: number }): void {
+  if (contractVersion === CONTRACT_VERSION) return;
+  const message = `speaks contract version ${describe(contractVersion)}, this registry speaks ${CONTRACT_VERSION}`;
+  const hint = 'install versions of the backend and of @concord/backend-core that belong together';
+  throw new BackendError('BACKEND_UNAVAILABLE', message, { reason: 'library-incompatible', hint });
 }
 
 /** Why something failed, as the fields of an attempt. */
@@ -45,7 +49,7 @@ export function failureOf(error: unknown): Omit<ProbeResult & { available: false
     const message = error.code === 'BACKEND_UNAVAILABLE' ? error.detail : error.message;
     return { reason: error.reason ?? 'failed', message, hint: error.hint };
   }
-  return { reason: 'failed', message: error instanceof Error ? error.message : String(error) };
+  return { reason: 'failed', message: printable(messageOf(error)) };
 }
 
 /** The device of a probe that ranks first, if there is one. */

@@ -3,9 +3,9 @@ import { type DType, DTYPES, OP_NAMES, type OpName } from '../contract/capabilit
 import { checkOneOf, checkOptions, describe } from '../contract/checks.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
+import { openUsable } from './open-usable.ts';
 import { bestDevice, byRank, failureOf, type ProbedProvider, probeProvider } from './probe-provider.ts';
 import type { Attempt, BackendProvider, CreateOptions } from './provider.ts';
-import { selfTest } from './self-test.ts';
 
 /** Something that the chosen backend must be able to do. */
 export interface Requirement {
@@ -22,6 +22,11 @@ export interface SelectOptions {
   readonly prefer?: readonly string[];
   /** Handed to the provider that makes the backend. */
   readonly create?: CreateOptions;
+  /**
+   * Milliseconds after which a provider's `create()`, a backend's `init()` and its self test are given up, each, for the
+   * next provider. What comes later is disposed. Default 30,000; Infinity waits for ever.
+   */
+  readonly timeoutMs?: number;
 }
 
 /** Result of {@link selectBackend}. */
@@ -63,9 +68,10 @@ export async function selectBackend(
       attempts.push({ ...common, outcome: 'not-tried', message: `available, ranks after ${backend.name}` });
     } else {
       try {
-        backend = await createUsable(provider, options);
+        const usable = await openUsable(provider, options);
+        backend = usable.backend;
         const message = 'works, and ranks first of those that do';
-        attempts.push({ ...common, device: backend.device, outcome: 'selected', message });
+        attempts.push({ ...common, device: usable.device, outcome: 'selected', message });
       } catch (error) {
         attempts.push({ ...common, outcome: 'unavailable', ...failureOf(error) });
       }
@@ -119,27 +125,13 @@ function preferenceFromEnvironment(): readonly string[] | undefined {
   return names.length === 0 ? undefined : names;
 }
 
-async function createUsable(provider: BackendProvider, options: SelectOptions): Promise<ComputeBackend> {
-  const backend = await provider.create(options.create ?? {});
-  try {
-    await backend.init();
-    for (const { op, dtype = op === 'gemmF16' ? 'f16' : 'f32' } of options.require ?? []) {
-      const support = backend.supports(op, { dtype });
-      if (!support.ok) throw new BackendError('UNSUPPORTED', support.reason);
-    }
-    await selfTest(backend);
-    return backend;
-  } catch (error) {
-    // The reason why it cannot be used matters more than one why it cannot be closed either.
-    await backend.dispose().catch(() => undefined);
-    throw error;
-  }
-}
-
 /** Mistakes in the call are the caller's, not a backend that is unavailable. */
 function checkArguments(providers: unknown, options: unknown): void {
   checkOptions(options);
-  const { require = [], prefer = [] } = options as SelectOptions;
+  const { require = [], prefer = [], timeoutMs = 0 } = options as SelectOptions;
+  if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0)) {
+    throw invalid(`timeoutMs must be a number >= 0, got ${describe(timeoutMs)}`);
+  }
   if (!Array.isArray(providers)) throw invalid(`providers must be an array, got ${describe(providers)}`);
   for (const [index, provider] of (providers as unknown[]).entries()) {
     const { name, probe, create } = (provider ?? {}) as Partial<BackendProvider>;

@@ -189,7 +189,7 @@ export class CommandStream implements Recorder {
    * Submits commands of the caller's own, behind what is collected; `op` names them in messages. They are apart from
    * ours, so that what is wrong with them fails nothing else. When `callback` throws, they are dropped.
    *
-   * @throws {BackendError} INVALID_ARGUMENT when `callback` does anything else with this stream
+   * @throws {BackendError} INVALID_ARGUMENT when `callback` does anything else with this stream, or returns a promise
    */
   encode(op: string, callback: (encoder: GPUCommandEncoder) => void): void {
     this.flush();
@@ -197,7 +197,7 @@ export class CommandStream implements Recorder {
     const encoder = context.device.createCommandEncoder({ label: op });
     this.#isEncoding = true;
     try {
-      callback(encoder);
+      refusePromise(callback(encoder));
     } finally {
       this.#isEncoding = false;
     }
@@ -365,6 +365,16 @@ async function isRefused(judging: Promise<unknown> | undefined): Promise<boolean
   } catch {
     return true;
   }
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its commands would come too late */
+function refusePromise(returned: unknown): void {
+  if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
+  // Nobody else waits for it.
+  Promise.resolve(returned).catch(() => undefined);
+  throw new BackendError('INVALID_ARGUMENT', 'the callback of encode must not return a promise', {
+    hint: 'await what you need before encode, and add all commands before the callback returns',
+  });
 }
 
 function spansAt(memory: readonly Span[], places: readonly Place[]): Span[] {

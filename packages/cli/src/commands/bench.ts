@@ -1,4 +1,4 @@
-import type { BackendProvider } from '@concord/backend-core';
+import { type BackendProvider, printable } from '@concord/backend-core';
 import type { BenchOp } from '../bench/bench-case.ts';
 import { toBenchJson } from '../bench/bench-json.ts';
 import { BENCH_OPS, type BenchSize, matchingOps } from '../bench/bench-ops.ts';
@@ -78,7 +78,9 @@ async function measureAll(
   const ops: readonly BenchOp[] = op === undefined ? BENCH_OPS : matchingOps(op);
   const cases = selectBenchCases(size, ops);
   const total = cases.length * usable.length;
-  const where = usable.map(({ backend, device }) => `${backend} on ${device?.name}`).join(', ');
+  const where = usable
+    .map(({ backend, device }) => `${backend} on ${printable(device?.name ?? 'no device')}`)
+    .join(', ');
   text.write(`${plural(cases.length, 'case')}: ${where}\n`);
   for (const { backend, forced, tuning } of usable) {
     if (forced !== undefined) text.write(`${backend}: variants forced: ${forced.join(', ')}\n`);

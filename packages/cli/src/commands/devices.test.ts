@@ -104,3 +104,18 @@ test('colours terminals, unless NO_COLOR says otherwise', async () => {
   vi.stubEnv('NO_COLOR', '1');
   expect((await run(['devices'], [cpu], { isTTY: true })).stdout).not.toContain('\u001b[');
 });
+
+test('no control characters of a driver or a provider reach the terminal', async () => {
+  const hostile = '\u001B]0;gone\u0007\u001B[2J\rAcme\u009B1m';
+  const device = working('webgpu', { name: `${hostile} 9000`, driver: hostile, vendor: hostile });
+  const broken = {
+    ...missing('level-zero'),
+    probe: async () => ({ available: false, reason: 'failed', message: hostile, hint: hostile }) as const,
+  };
+  const thrower = { ...missing('cpu'), probe: () => Promise.reject(new Error(hostile)) };
+  for (const args of [['devices'], ['devices', '--verbose'], ['conformance', '--backend', 'level-zero']]) {
+    const { stdout, stderr } = await run(args, [device, broken, thrower]);
+    expect(stdout + stderr).not.toMatch(/(?!\n)\p{Cc}/u);
+    expect(stdout + stderr).toContain(String.raw`\u001b[2J`);
+  }
+});

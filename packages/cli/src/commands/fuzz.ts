@@ -1,4 +1,4 @@
-import type { OpName } from '@concord/backend-core';
+import { type OpName, printable } from '@concord/backend-core';
 import { type FuzzReport, type FuzzStop, runFuzz } from '@concord/conformance';
 import { chooseProvider } from '../choose-backend.ts';
 import { forcedVariants } from '../conformance/each-variant.ts';
@@ -13,6 +13,7 @@ import { moduleArguments, withModule } from '../load-module.ts';
 import type { ModuleOptions } from '../module-options.ts';
 import { DEFAULT_FUZZ_SECONDS } from '../option-values.ts';
 import { reportNotRun, tryBackend } from '../try-backend.ts';
+import { shellWord } from '../output/shell-quote.ts';
 
 /** What `--json` writes. */
 export type FuzzJson = FuzzReport;
@@ -66,7 +67,7 @@ export async function fuzz(given: CommandContext, options: FuzzOptions): Promise
   ).finally(() => progress.stop());
   if (notRun !== undefined) return reportNotRun(notRun, context);
   for (const failure of report.failures)
-    printFailure(failure, `${provider.name}${provider === loaded ? moduleArguments(options) : ''}`, text);
+    printFailure(failure, `${shellWord(provider.name)}${provider === loaded ? moduleArguments(options) : ''}`, text);
   if (signal.aborted) {
     text.write(`${colors.yellow('Interrupted')} by Ctrl-C after ${plural(report.tried, 'call')}\n`);
     return EXIT.interrupted;
@@ -81,7 +82,7 @@ export async function fuzz(given: CommandContext, options: FuzzOptions): Promise
 function printFailure(failure: FuzzReport['failures'][number], backend: string, text: Output): void {
   const colors = colorsFor(text);
   text.write(`${colors.red('FAILED')} ${colors.bold(failure.id)}\n`);
-  for (const line of failure.detail.split('\n')) text.write(`    ${line}\n`);
+  for (const line of printable(failure.detail).split('\n')) text.write(`    ${line}\n`);
   text.write(colors.dim(`    reduced from: ${failure.shrunkFrom}\n`));
   text.write(`    again: ${replayCommand(failure.id, backend, forcedVariants())}\n`);
 }

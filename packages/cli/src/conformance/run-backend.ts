@@ -1,4 +1,4 @@
-import type { BackendProvider } from '@concord/backend-core';
+import { type BackendProvider, printable } from '@concord/backend-core';
 import {
   type CaseSelection,
   type ConformanceReport,
@@ -15,6 +15,7 @@ import { variantsTable } from '../output/variants-table.ts';
 import { reportNotRun, tryBackend } from '../try-backend.ts';
 import type { BackendRun } from './backend-run.ts';
 import { forcedVariants } from './each-variant.ts';
+import { shellWord } from '../output/shell-quote.ts';
 
 /** What {@link runBackend} runs, and where it prints. */
 export interface RunBackendOptions {
@@ -40,7 +41,8 @@ export async function runBackend(
   const colors = colorsFor(text);
   const started = performance.now();
   const forced = forcedVariants();
-  const printer = createCasePrinter({ text, terminal: stderr, backend: `${provider.name}${origin}`, forced, ops });
+  const typed = `${shellWord(provider.name)}${origin}`;
+  const printer = createCasePrinter({ text, terminal: stderr, backend: typed, forced, ops });
   const stop = new AbortController();
   const { report, notRun } = await tryBackend(provider, context, () =>
     runConformance(() => provider.create(), {
@@ -85,7 +87,7 @@ function finishRun(
   { colors, isRound }: { readonly colors: Colors; readonly isRound: boolean },
 ): void {
   const { backend, passed, failed, unsupported, device, variants } = report;
-  const where = device === null ? backend : `${backend} on ${device.name}`;
+  const where = device === null ? backend : `${backend} on ${printable(device.name)}`;
   if (report.ok) {
     const rest = unsupported === 0 ? 'none unsupported' : `${unsupported} unsupported`;
     printer.finish(`${colors.green('Everything passed')}, ${rest}: ${where}`);

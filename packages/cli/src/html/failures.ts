@@ -4,6 +4,7 @@ import { replayCommand } from '../output/case-summary.ts';
 import { plural } from '../output/format.ts';
 import { type Html, html } from './html.ts';
 import { failuresAnchor } from './matrix.ts';
+import { shellWord } from '../output/shell-quote.ts';
 
 /** More failures of one op than this are folded: one of them has mostly told what is wrong. */
 const MAX_OPEN = 10;
@@ -17,7 +18,9 @@ export function failures({ backend, cases, variants, variantFailures = [], origi
     ([op, failed]) =>
       html`<details ${failed.length <= MAX_OPEN && 'open'}>
         <summary><span class="fail">✗</span> ${op} on ${backend}: ${plural(failed.length, 'failing case')}</summary>
-        <div id="${failuresAnchor(backend, op)}">${failed.map((result) => failure(result, `${backend}${origin}`))}</div>
+        <div id="${failuresAnchor(backend, op)}">
+          ${failed.map((result) => failure(result, `${shellWord(backend)}${origin}`))}
+        </div>
       </details> `,
   )}`;
 }

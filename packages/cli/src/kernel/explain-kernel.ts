@@ -1,4 +1,10 @@
-import { type BackendProvider, type ExplainedPass, isBackendError, selectBackend } from '@concord/backend-core';
+import {
+  type BackendProvider,
+  type ExplainedPass,
+  isBackendError,
+  printable,
+  selectBackend,
+} from '@concord/backend-core';
 import type { Kernel, RunShape } from '@concord/backend-core/kernel';
 
 /** What one backend says of a call of a kernel. */
@@ -27,7 +33,7 @@ export async function explainKernel(
   try {
     const { backend } = await selectBackend([provider], { prefer: [name] });
     try {
-      const about = { backend: name, device: backend.device.name };
+      const about = { backend: name, device: printable(backend.device.name) };
       const support = backend.supports('run', { kernel, ...call });
       if (!support.ok) return { ...about, status: 'unsupported', reason: support.reason };
       const passes = backend.explain?.(kernel, call).passes ?? null;

@@ -1,7 +1,9 @@
+import { printable } from '@concord/backend-core';
 import type { CaseResult } from '@concord/conformance';
 import type { Colors } from './colors.ts';
 import { formatDuration } from './format.ts';
 import { plainTable } from './table.ts';
+import { shellQuote } from './shell-quote.ts';
 
 /** How many cases of one op ended how. */
 export interface OpSummary {
@@ -63,7 +65,9 @@ export interface FailureContext {
 
 /** One failure in full, with the command that runs it again. */
 export function failureText({ id, detail }: CaseResult, { backend, forced, colors }: FailureContext): string {
-  const body = (detail ?? 'no detail').split('\n').map((line) => `    ${line}`);
+  const body = printable(detail ?? 'no detail')
+    .split('\n')
+    .map((line) => `    ${line}`);
   return [
     `${colors.red('FAILED')} ${colors.bold(id)}`,
     ...body,
@@ -71,8 +75,12 @@ export function failureText({ id, detail }: CaseResult, { backend, forced, color
   ].join('\n');
 }
 
-/** The command line that runs one case. */
+/**
+ * The command line that runs one case.
+ *
+ * @param backend - the backend as it is typed, with the options that say where it is from
+ */
 export function replayCommand(id: string, backend: string, forced: readonly string[] = []): string {
-  const variables = forced.length === 0 ? '' : `CONCORD_VARIANT='${forced.join(',')}' `;
-  return `${variables}concord conformance --backend ${backend} --filter '${id}'`;
+  const variables = forced.length === 0 ? '' : `CONCORD_VARIANT=${shellQuote(forced.join(','))} `;
+  return `${variables}concord conformance --backend ${backend} --filter ${shellQuote(id)}`;
 }

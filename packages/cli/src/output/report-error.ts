@@ -1,4 +1,4 @@
-import { isBackendError } from '@concord/backend-core';
+import { isBackendError, printable } from '@concord/backend-core';
 import { CommanderError } from 'commander';
 import { CommandError } from '../command-error.ts';
 import type { Output } from '../context.ts';
@@ -27,10 +27,11 @@ export interface ReportErrorOptions {
  */
 export function reportError(error: unknown, stderr: Output, { isVerbose, command }: ReportErrorOptions): number {
   const { message, code, hint, exitCode } = describeError(error, command);
+  const line = printable(`${message} (${code})`);
   const colors = colorsFor(stderr);
-  stderr.write(`${colors.red('error:')} ${message} (${code})\n`);
-  if (hint !== undefined) stderr.write(`${colors.cyan('hint:')} ${hint}\n`);
-  if (isVerbose && error instanceof Error) stderr.write(`${colors.dim(stackOf(error))}\n`);
+  stderr.write(`${colors.red('error:')} ${line}\n`);
+  if (hint !== undefined) stderr.write(`${colors.cyan('hint:')} ${printable(hint)}\n`);
+  if (isVerbose && error instanceof Error) stderr.write(`${colors.dim(printable(stackOf(error)))}\n`);
   return exitCode;
 }
 

@@ -1,0 +1,17 @@
+import { isBackendError } from '../errors/backend-error.ts';
+import { invalid } from '../errors/invalid.ts';
+import { messageOf } from '../errors/message-of.ts';
+
+/**
+ * Runs what reads a caller's objects: what their getters throw is the caller's mistake, not the device's.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT
+ */
+export function reading<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (isBackendError(error)) throw error;
+    throw invalid(`${what} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
