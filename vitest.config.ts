@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { FAULT_VARIABLE, faultPlugins } from './tools/mutate/fault-plugin.mjs';
 
 interface Manifest {
   name: string;
@@ -82,11 +83,13 @@ const sources = workspaces.flatMap(({ folder, manifest }) => {
 });
 
 export default defineConfig({
+  plugins: faultPlugins(),
   resolve: {
     alias: sources.map(({ find, replacement }) => ({ find: new RegExp(`^${find}$`), replacement })),
   },
   test: {
-    testTimeout: 30_000,
+    // `npm run mutate` has limits of its own, which a busy machine does not reach.
+    testTimeout: process.env[FAULT_VARIABLE] === undefined ? 30_000 : 0,
     // The default leaves one core to the main process, which is half of a machine with two.
     maxWorkers: '100%',
     // What a shell sets for a run of all tests is meant for the conformance of the backends, not for tests of programs.
