@@ -57,13 +57,7 @@ export function stagesOf(file) {
             conformance(name, '(?!.*/long/)', '0.05'),
           ];
     case 'kernel':
-      return file.includes('/evaluate/')
-        ? [unit(name, ['packages/kernel/test/evaluate']), conformance('backend-cpu', 'run|unary|binary|reduce', '0.08')]
-        : [
-            unit(name, ['packages/kernel/test/', `${source}/`], ['**/evaluate/**', '**/fast-math.test.ts']),
-            unit('backend-webgpu', ['packages/backend-webgpu/src/kernels/r'], VARIANTS),
-            conformance('backend-webgpu', 'run|unary|binary|reduce', '0.1'),
-          ];
+      return sharedKernelStages(folder);
     case 'variants':
       return [
         unit('backend-webgpu', ['packages/backend-webgpu/src/kernels/plan-cache']),
@@ -77,6 +71,28 @@ export function stagesOf(file) {
     default:
       return folder === 'kernels' ? kernelStages(name, below) : levelZeroDriver();
   }
+}
+
+/** @param {string} folder */
+function sharedKernelStages(folder) {
+  const tests = 'packages/kernel/test/';
+  if (folder === 'evaluate') {
+    return [unit('kernel', [`${tests}evaluate`]), conformance('backend-cpu', 'run|unary|binary|reduce', '0.06')];
+  }
+  const onDevice = conformance('backend-webgpu', 'run|unary|binary|reduce', '0.1');
+  return folder === 'schedule'
+    ? [
+        unit('kernel', ['packages/kernel/src/schedule/']),
+        unit('backend-webgpu', ['packages/backend-webgpu/src/kernels/r'], VARIANTS),
+        onDevice,
+      ]
+    : [
+        unit(
+          'kernel',
+          ['exact-nodes', 'folds', 'node-lowering'].map((each) => tests + each),
+        ),
+        onDevice,
+      ];
 }
 
 const VARIANTS = ['**/variants.test.ts', '**/epilogue.test.ts'];
@@ -97,26 +113,12 @@ function kernelStages(name, below) {
     conformance(name, pattern, own ? '0.25' : '0.12'),
     ...(own || below === 'epilogue'
       ? [unit(name, [`${kernels}${below === 'epilogue' ? 'gemm' : below}/`])]
-      : [unit(name, [`packages/${name}/test/`, `${kernels}${below.endsWith('.ts') ? 'grid' : folder}`], DEVICE_HEAVY)]),
+      : [unit(name, ON_DEVICE.map((each) => `packages/${name}/test/${each}`).concat(`${kernels}grid`))]),
   ];
 }
 
-/** Tests on the device that need minutes, programs or built files. */
-const DEVICE_HEAVY = [
-  '**/conformance.test.ts',
-  '**/browser/**',
-  '**/deno/**',
-  '**/process.test.ts',
-  '**/unavailable.test.ts',
-  '**/steady-memory.test.ts',
-  '**/fast-math.test.ts',
-  '**/kernels-compile.test.ts',
-  '**/intel-driver.test.ts',
-  '**/random-programs.test.ts',
-  '**/every-plan.test.ts',
-  '**/gpu-variants.test.ts',
-  '**/tuning.test.ts',
-];
+/** Tests on the device that need seconds, as far as a backend has them. */
+const ON_DEVICE = ['run.test', 'run-gathers', 'tiny-windows', 'on-device', 'client', 'driver-rules'];
 
 function webgpuDriver() {
   const tests = 'packages/backend-webgpu/test/';

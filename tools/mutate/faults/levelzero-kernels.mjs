@@ -112,8 +112,8 @@ export const levelZeroKernelFaults = [
   {
     file: kernelsAttentionPlan,
     find: 'const first = (head * call.kvHeads) / call.heads;',
-    replace: 'const first = head * 0 * call.heads;',
-    breaks: 'With grouped heads the keys of the first ones serve all.',
+    replace: 'const first = head;',
+    breaks: 'With grouped heads a later piece takes the keys of other heads.',
   },
   {
     file: kernelsAttentionPlan,

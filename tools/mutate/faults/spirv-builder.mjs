@@ -93,7 +93,7 @@ export const spirvBuilderFaults = [
   {
     file: opsMemory,
     find: 'return [MemoryAccess.Aligned | volatile,',
-    replace: 'return [MemoryAccess.Aligned | (volatile & 0),',
+    replace: 'return [MemoryAccess.Aligned,',
     breaks: 'A volatile access may be merged with others.',
   },
   {
@@ -105,7 +105,7 @@ export const spirvBuilderFaults = [
   {
     file: opsLoops,
     find: '(isSigned ? slt : ult)',
-    replace: '(isSigned ? ult : ult)',
+    replace: 'ult',
     breaks: 'A loop with a sign runs as one without.',
   },
 ];

@@ -18,13 +18,13 @@ export const webgpuRunFaults = [
   {
     file: kernelsRunCut,
     find: '    open.push(second, first);',
-    replace: '    open.push(second.sizes[axis] === 0 ? second : first);',
+    replace: '    open.push(first);',
     breaks: 'Half of a run that exceeds a binding is not computed.',
   },
   {
     file: kernelsRunCut,
     find: '  return axis === own || axis === turned?.axis ? width : 1;',
-    replace: '  return axis === own || axis === turned?.axis ? 1 : width;',
+    replace: '  return 1;',
     breaks: 'Pieces of a run that exceeds a binding begin within a vector.',
   },
   {
@@ -60,8 +60,7 @@ export const webgpuRunFaults = [
   {
     file: kernelsRunBind,
     find: 'const offset = (member.span.byteOffset - start) / BYTES_OF[dtype];',
-    replace:
-      'const offset = (members[0] as Placed).span.byteOffset === member.span.byteOffset ? (member.span.byteOffset - start) / BYTES_OF[dtype] : 0;',
+    replace: 'const offset = ((members[0] as Placed).span.byteOffset - start) / BYTES_OF[dtype];',
     breaks: "An operand that shares its buffer with an output reads at the output's place.",
   },
   {
@@ -163,7 +162,7 @@ export const webgpuRunFaults = [
   {
     file: kernelsRunAddress,
     find: 'const stride = `u.${strideName(operand, axis)}`;',
-    replace: 'const stride = `u.${strideName(operand, axis === 0 ? axis : vectorAxis)}`;',
+    replace: 'const stride = `u.${strideName(operand, vectorAxis)}`;',
     breaks: "A run over several axes walks each of them with the stride of the vectors' axis.",
   },
 ];

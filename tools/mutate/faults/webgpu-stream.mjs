@@ -227,7 +227,7 @@ export const webgpuStreamFaults = [
   {
     file: clientPipelineCache,
     find: '`${access} ${minBytes}`',
-    replace: `\`\${minBytes} \${access.length > 20 ? access : ''}\``,
+    replace: '`${minBytes}`',
     breaks: 'Kernels that write share a layout with kernels that read.',
   },
   {
