@@ -207,12 +207,6 @@ export const webgpuStreamFaults = [
     breaks: 'The device stays open after the last backend was disposed.',
   },
   {
-    file: clientWebgpuClient,
-    find: '    if (this.#isDisposed) return;',
-    replace: '',
-    breaks: 'Disposing one backend twice closes the device of another one.',
-  },
-  {
     file: clientRefusals,
     find: 'const first = this.#isNews ? this.#count - 1 : this.#count;',
     replace: 'const first = this.#count;',
