@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { runMain } from './lib/run.mjs';
 import { allFaults, sampleOf, shuffled } from './mutate/faults.mjs';
 import { Judge } from './mutate/judge.mjs';
+import { record, recordedKills } from './mutate/record.mjs';
 import { formatReport, LEAST_SCORE, percent, scoreByPackage, scoreOf } from './mutate/report.mjs';
 import { runAll } from './mutate/run-all.mjs';
 
@@ -14,10 +15,11 @@ Plants faults in the sources, one at a time, and runs the tests that speak for
 each. Exits with 1 when less than ${100 * LEAST_SCORE} % of them make a test fail.
 
   --filter TEXT  only faults whose name holds TEXT, such as webgpu/client
-  --sample N     only N of them, another choice each day
+  --sample N     only N of those that were killed before, others each day
   --day DAY      the day of the sample, such as 2026-07-31; default: today
   --jobs N       so many at a time; default: 2
   --json FILE    what became of each, as JSON
+  --record       note which were killed, for samples
   --list         the names of the faults and what they break, and nothing else`;
 
 await runMain(async () => {
@@ -28,6 +30,7 @@ await runMain(async () => {
       day: { type: 'string', default: new Date().toISOString().slice(0, 10) },
       jobs: { type: 'string', default: '2' },
       json: { type: 'string' },
+      record: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -38,7 +41,9 @@ await runMain(async () => {
   }
   const matching = allFaults().filter(({ id }) => id.includes(values.filter));
   const faults =
-    values.sample === undefined ? matching : sampleOf(matching, positive('--sample', values.sample), values.day);
+    values.sample === undefined
+      ? matching
+      : sampleOf(matching, recordedKills(), positive('--sample', values.sample), values.day);
   if (values.list) {
     for (const { id, breaks } of faults) console.log(`${id}\n  ${breaks}`);
     console.log(`${faults.length} faults`);
@@ -59,6 +64,7 @@ await runMain(async () => {
     const report = { packages: scoreByPackage(verdicts), verdicts };
     writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
   }
+  if (values.record) record(allFaults(), verdicts);
   if (error !== undefined) throw error;
   const all = /** @type {import('./mutate/report.mjs').Row} */ (scoreByPackage(verdicts).at(-1));
   console.log(`\n${all.killed} killed, ${all.survived} survived: ${percent(scoreOf(all))}`);

@@ -50,14 +50,15 @@ export function shuffled(faults, day) {
 }
 
 /**
- * The faults of a day: so many of those that are known to be seen, another choice each day and the same all day long.
+ * The faults of a day: so many of those that a recorded run killed, another choice each day and the same all day long.
  *
  * @param {readonly import('./plant.mjs').NamedFault[]} faults
+ * @param {ReadonlySet<string>} kills - names
  * @param {number} count
  * @param {string} day - such as 2026-07-31
  * @returns {import('./plant.mjs').NamedFault[]}
  */
-export function sampleOf(faults, count, day) {
-  const seen = faults.filter(({ survives }) => survives === undefined);
-  return shuffled(seen, day).slice(0, count);
+export function sampleOf(faults, kills, count, day) {
+  const killed = faults.filter(({ id }) => kills.has(id));
+  return shuffled(killed, day).slice(0, count);
 }

@@ -9,6 +9,7 @@ import { isNoProgram } from '../mutate/judge.mjs';
 import { idOf, plant } from '../mutate/plant.mjs';
 import { usageOfGroup } from '../mutate/processes.mjs';
 import { formatReport, scoreByPackage, scoreOf } from '../mutate/report.mjs';
+import { recordedKills, withVerdicts } from '../mutate/record.mjs';
 import { runAll } from '../mutate/run-all.mjs';
 import { stagesOf } from '../mutate/stages.mjs';
 
@@ -71,14 +72,30 @@ describe('a fault', () => {
 });
 
 describe('the sample of a day', () => {
-  it('is the same all day, another one the next, and holds no explained survivor', () => {
-    const some = sampleOf(faults, 8, '2026-07-31');
+  it('is of faults that were killed before, the same all day, and others the next', () => {
+    const all = new Set(faults.map(({ id }) => id));
+    const some = sampleOf(faults, all, 8, '2026-07-31');
     expect(some).toHaveLength(8);
-    expect(sampleOf([...faults].reverse(), 8, '2026-07-31')).toEqual(some);
-    expect(sampleOf(faults, 8, '2026-08-01')).not.toEqual(some);
-    const survivor = { .../** @type {typeof faults[number]} */ (faults[0]), survives: 'For a reason.' };
-    expect(sampleOf([survivor], 8, '2026-07-31')).toEqual([]);
+    expect(sampleOf([...faults].reverse(), all, 8, '2026-07-31')).toEqual(some);
+    expect(sampleOf(faults, all, 8, '2026-08-01')).not.toEqual(some);
+    expect(
+      sampleOf(faults, new Set([idOf(/** @type {typeof faults[number]} */ (faults[5]))]), 8, '2026-07-31'),
+    ).toEqual([faults[5]]);
   });
+
+  it('has faults to be of, which are in the list', () => {
+    const kills = recordedKills();
+    expect(kills.size).toBeGreaterThan(8);
+    const known = new Set(faults.map(({ id }) => id));
+    expect([...kills].filter((id) => !known.has(id))).toEqual([]);
+  });
+});
+
+it('a record takes what a run killed, and gives up what survived or is no longer listed', () => {
+  const [killed, survivor] = [verdict('one', 'killed'), verdict('two', 'survived')];
+  const listed = [killed.fault, survivor.fault, verdict('three', 'killed').fault];
+  const after = withVerdicts(new Set(['two/a', 'three/a', 'gone/a']), listed, [killed, survivor]);
+  expect([...after].sort()).toEqual(['one/a', 'three/a']);
 });
 
 /**

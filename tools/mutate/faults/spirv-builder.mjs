@@ -26,12 +26,6 @@ export const spirvBuilderFaults = [
   },
   {
     file: constantTable,
-    find: `\`\${type.id} of \${ids.join(' ')}\``,
-    replace: `\`of \${ids.join(' ')}\``,
-    breaks: 'Vectors of the same parts and another type become one constant.',
-  },
-  {
-    file: constantTable,
     find: "if (type.kind === 'float' && type.width === 16) this",
     replace: "if (type.kind === 'float' && type.width === 64) this",
     breaks: 'Halves are used without the capability for them.',
