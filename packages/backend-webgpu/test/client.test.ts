@@ -40,6 +40,16 @@ it('shares one device among equal requests until the last is disposed', async ()
   await next.finish();
 });
 
+it('gives back pooled and live memory when it is disposed, also where its device stays open', async () => {
+  const [one] = await Promise.all([open(), open()]);
+  const pooled = one.allocate(1024);
+  one.allocate(4096);
+  one.deallocate(pooled.id);
+  expect(one.memory().pooledBytes).toBeGreaterThan(0);
+  one.dispose();
+  expect(one.memory()).toMatchObject({ allocatedBytes: 0, pooledBytes: 0, leavingBytes: 0, live: 0 });
+});
+
 it('keeps allocations by id', async () => {
   const client = await open();
   const buffer = client.allocate(13);

@@ -1,0 +1,86 @@
+// @ts-check
+// `npm run mutate`: plants faults in real source, one at a time, and tells which of them the tests do not notice.
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { runMain } from './lib/run.mjs';
+import { allFaults, sampleOf, shuffled } from './mutate/faults.mjs';
+import { Judge } from './mutate/judge.mjs';
+import { record, recordedKills } from './mutate/record.mjs';
+import { formatReport, LEAST_SCORE, percent, scoreByPackage, scoreOf } from './mutate/report.mjs';
+import { runAll } from './mutate/run-all.mjs';
+
+const HELP = `usage: npm run mutate -- [options]
+
+Plants faults in the sources, one at a time, and runs the tests that speak for
+each. Exits with 1 when less than ${100 * LEAST_SCORE} % of them make a test fail.
+
+  --filter TEXT  only faults whose name holds TEXT, such as webgpu/client
+  --sample N     only N of those that were killed before, others each day
+  --day DAY      the day of the sample, such as 2026-07-31; default: today
+  --jobs N       so many at a time; default: 2
+  --json FILE    what became of each, as JSON
+  --record       note which were killed, for samples
+  --list         the names of the faults and what they break, and nothing else`;
+
+await runMain(async () => {
+  const { values } = parseArgs({
+    options: {
+      filter: { type: 'string', default: '' },
+      sample: { type: 'string' },
+      day: { type: 'string', default: new Date().toISOString().slice(0, 10) },
+      jobs: { type: 'string', default: '2' },
+      json: { type: 'string' },
+      record: { type: 'boolean', default: false },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const matching = allFaults().filter(({ id }) => id.includes(values.filter));
+  const faults =
+    values.sample === undefined
+      ? matching
+      : sampleOf(matching, recordedKills(), positive('--sample', values.sample), values.day);
+  if (values.list) {
+    for (const { id, breaks } of faults) console.log(`${id}\n  ${breaks}`);
+    console.log(`${faults.length} faults`);
+    return 0;
+  }
+  if (faults.length === 0) throw new Error(`no fault whose name holds ${JSON.stringify(values.filter)}; see --list`);
+  if (process.platform !== 'linux') throw new Error('mutate reads /proc and runs on software devices: Linux only');
+
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  const judge = new Judge(stop.signal);
+  const jobs = positive('--jobs', values.jobs);
+  const { verdicts, error } = await runAll(shuffled(faults, values.day), (fault) => judge.judge(fault), { jobs, stop });
+  console.log(formatReport(verdicts));
+  if (values.json !== undefined) {
+    const report = { packages: scoreByPackage(verdicts), verdicts };
+    writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
+  }
+  if (values.record) record(allFaults(), verdicts);
+  if (error !== undefined) throw error;
+  const all = /** @type {import('./mutate/report.mjs').Row} */ (scoreByPackage(verdicts).at(-1));
+  console.log(`\n${all.killed} killed, ${all.survived} survived: ${percent(scoreOf(all))}`);
+  if (verdicts.length < faults.length) {
+    console.log(`stopped: ${faults.length - verdicts.length} of ${faults.length} were not judged`);
+    return 130;
+  }
+  return scoreOf(all) < LEAST_SCORE || verdicts.some(({ end }) => end === 'invalid') ? 1 : 0;
+});
+
+/**
+ * @param {string} option
+ * @param {string} text
+ */
+function positive(option, text) {
+  const value = Number(text);
+  if (!(Number.isSafeInteger(value) && value > 0)) throw new Error(`${option} must be a positive integer, got ${text}`);
+  return value;
+}

@@ -1,0 +1,185 @@
+// @ts-check
+
+const opsConv2d = 'packages/backend-core/src/ops/conv2d.ts';
+const opsAttention = 'packages/backend-core/src/ops/attention.ts';
+const opsGemm = 'packages/backend-core/src/ops/gemm.ts';
+const opsTopK = 'packages/backend-core/src/ops/top-k.ts';
+const opsEpilogue = 'packages/backend-core/src/ops/epilogue.ts';
+const kernelCheckRun = 'packages/backend-core/src/kernel/check-run.ts';
+const kernelSameRun = 'packages/backend-core/src/kernel/same-run.ts';
+const planCache = 'packages/variants/src/plan-cache.ts';
+
+/** Faults of the core: the checks of calls, and the keys of plans that backends share.
+ *
+ * @type {import('../plant.mjs').Fault[]}
+ */
+export const coreCallFaults = [
+  {
+    file: opsConv2d,
+    find: '  if (reach > padded) throw',
+    replace: '  if (reach > padded + 1) throw',
+    breaks: 'A filter that is one larger than the padded input is accepted.',
+  },
+  {
+    file: opsConv2d,
+    find: 'const reach = dilation * (filter - 1) + 1;',
+    replace: 'const reach = filter;',
+    breaks: 'Dilation does not make a filter larger.',
+  },
+  {
+    file: opsConv2d,
+    find: "outputLength('height', height, top + bottom,",
+    replace: "outputLength('height', height, top + top,",
+    breaks: 'Padding with four sides takes the top for the bottom.',
+  },
+  {
+    file: opsConv2d,
+    find: 'channels % groups !== 0 || filters % groups !== 0',
+    replace: 'channels % groups !== 0',
+    breaks: 'Filters that groups do not divide are accepted.',
+  },
+  {
+    file: opsAttention,
+    find: 'if (kvHeads === 0 || heads % kvHeads !== 0) throw',
+    replace: 'if (kvHeads === 0) throw',
+    breaks: 'Heads that the heads of K do not divide are accepted.',
+  },
+  {
+    file: opsAttention,
+    find: '  if (!areDistinct(queries, [...oStrides, 1])) {',
+    replace: '  if (!areDistinct(queries.slice(1), [...oStrides, 1].slice(1))) {',
+    breaks: 'Strides of o that let rows coincide are accepted.',
+  },
+  {
+    file: opsAttention,
+    find: 'given.v ?? packed(kvHeads, seqKv),',
+    replace: 'given.v ?? packed(heads, seqKv),',
+    breaks: 'Packed values are walked with the heads of Q.',
+  },
+  {
+    file: opsAttention,
+    find: 'return [heads * seqQ * seqKv, seqQ * seqKv, seqKv, 1];',
+    replace: 'return [seqQ * seqKv, seqQ * seqKv, seqKv, 1];',
+    breaks: 'A mask of several heads is walked as if there were one.',
+  },
+  {
+    file: opsAttention,
+    find: "if (shape.window !== undefined) checkPositive('window', window);",
+    replace: "if (shape.window !== undefined) checkSize('window', window);",
+    breaks: 'A window of 0 is accepted.',
+  },
+  {
+    file: opsGemm,
+    find: '  const columnsA = transA ? m : k;',
+    replace: '  const columnsA = k;',
+    breaks: 'The least row length of a transposed A is that of A itself.',
+  },
+  {
+    file: opsGemm,
+    find: 'const stridesC = [strideC, ldc, 1];',
+    replace: 'const stridesC = [Math.max(strideC, m * ldc), ldc, 1];',
+    breaks: 'Batches of C that overlap are accepted.',
+  },
+  {
+    file: opsGemm,
+    find: "const alpha = checkFloat32('alpha', shape.alpha ?? 1);",
+    replace: "const alpha = (checkFloat32('alpha', shape.alpha ?? 1), shape.alpha ?? 1);",
+    breaks: 'Alpha is not rounded to float32.',
+  },
+  {
+    file: opsGemm,
+    find: 'checkedExtent(name, (batchCount - 1) * stride + extent);',
+    replace: 'checkedExtent(name, batchCount > 2 ? (batchCount - 2) * stride + extent : extent);',
+    breaks: 'The last batch of B may lie beyond its allocation.',
+  },
+  {
+    file: opsTopK,
+    find: 'if (k > columns) throw',
+    replace: 'if (k > columns + 1) throw',
+    breaks: 'More elements are asked for than there are columns.',
+  },
+  {
+    file: opsEpilogue,
+    find: 'elements: extent }));',
+    replace: 'elements: Math.min(extent, 1) }));',
+    breaks: "An epilogue that reads beyond its input's allocation is accepted.",
+  },
+  {
+    file: opsEpilogue,
+    find: '  if (kernel.hasRows) throw',
+    replace: '  if (kernel.hasRows && kernel.nodes.length > 64) throw',
+    breaks: 'An epilogue that folds is accepted.',
+  },
+  {
+    file: kernelCheckRun,
+    find: '    id: ++lastId,',
+    replace: '    id: lastId,',
+    breaks: 'Two runs have one identity: the plan of one is used for the other.',
+  },
+  {
+    file: kernelCheckRun,
+    find: '    if (stride <= reach) return false;',
+    replace: '    if (stride < reach) return false;',
+    breaks: 'Outputs whose elements coincide are accepted.',
+  },
+  {
+    file: kernelCheckRun,
+    find: 'checkedExtent(what, last + 1);',
+    replace: 'checkedExtent(what, Math.max(1, last));',
+    breaks: 'The extent of a strided operand is one element short.',
+  },
+  {
+    file: kernelCheckRun,
+    find: '    if (size > 1) strides[axis] = elements;',
+    replace: '    if (size > 1) strides[axis] = elements === 1 ? 1 : shape[axis + 1] as number;',
+    breaks: 'Dense strides are those of the last axis first.',
+  },
+  {
+    file: kernelSameRun,
+    find: 'if (last !== undefined && isSame(this.#kernel, last.asked, asked)) return last.checked;',
+    replace: 'if (last !== undefined && last.asked.shape.join() === asked.shape.join()) return last.checked;',
+    breaks: 'A call that differs from the last one in its layout gets the plan of that.',
+  },
+  {
+    file: kernelSameRun,
+    find: 'for (const known of bucket) if (isSame(this.#kernel, known.asked, asked)) return known;',
+    replace: 'for (const known of bucket) return known;',
+    breaks: 'A call that shares its hash with another gets the plan of that.',
+  },
+  {
+    file: planCache,
+    find: "key.push('with', first, byteOffset - (operands[first] as Operand<Buffer>).byteOffset);",
+    replace: "key.push('with', first);",
+    breaks: 'A call whose operands lie otherwise in one buffer runs with the plan of the call before.',
+  },
+  {
+    file: planCache,
+    find: 'if (first === index) key.push(byteOffset % alignment);',
+    replace: 'if (first === index) key.push(0);',
+    breaks: 'A call with another alignment runs with the plan of the call before.',
+  },
+  {
+    file: planCache,
+    find: '      for (const item of value as number[]) key.push(item);',
+    replace: '      key.push(value[0] as number);',
+    breaks: 'A call with other strides or padding runs with the plan of the call before.',
+  },
+  {
+    file: planCache,
+    find: "if ('epilogue' in call && call.epilogue !== undefined) key.push(call.epilogue.geometry.id);",
+    replace: '',
+    breaks: 'A gemm with another epilogue runs with the one of the call before.',
+  },
+  {
+    file: planCache,
+    find: "    } else if (typeof value !== 'object' && name !== 'opName') {",
+    replace: "    } else if (typeof value !== 'object' && typeof value !== 'boolean' && name !== 'opName') {",
+    breaks: 'A call that differs in one number runs with the plan of the call before.',
+  },
+  {
+    file: planCache,
+    find: '      preferences?.forced === known?.forced &&',
+    replace: '',
+    breaks: 'A variant that is forced after the first call is not used.',
+  },
+];

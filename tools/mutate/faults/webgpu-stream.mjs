@@ -1,0 +1,245 @@
+// @ts-check
+
+const clientCommandStream = 'packages/backend-webgpu/src/client/command-stream.ts';
+const clientErrorScopes = 'packages/backend-webgpu/src/client/error-scopes.ts';
+const clientWebgpuClient = 'packages/backend-webgpu/src/client/webgpu-client.ts';
+const clientRefusals = 'packages/backend-webgpu/src/client/refusals.ts';
+const clientPipelineCache = 'packages/backend-webgpu/src/client/pipeline-cache.ts';
+
+/** Faults of the order of commands of the WebGPU backend, and of its errors.
+ *
+ * @type {import('../plant.mjs').Fault[]}
+ */
+export const webgpuStreamFaults = [
+  {
+    file: clientCommandStream,
+    find: 'while (this.#scratch.length > held) this.#options.pool.release(this.#scratch.pop() as StorageBuffer);',
+    replace: 'this.#scratch.length = held;',
+    breaks: 'Scratch memory of each op is lost: the memory of a program grows with each call.',
+  },
+  {
+    file: clientCommandStream,
+    find: 'const group = groups[index] ??',
+    replace: 'const group = groups[0] ??',
+    breaks: 'The second launch of an op gets the operands of the first.',
+  },
+  {
+    file: clientCommandStream,
+    find: 'this.#dispatch(params === undefined ? step : withParams(step, params), ready, group);',
+    replace: 'this.#dispatch(step, ready, group);',
+    breaks: 'Parameters of a call are those of the call before.',
+  },
+  {
+    file: clientCommandStream,
+    find: `    // \`writeBuffer\` overtakes what is recorded but not submitted.
+    this.flush();`,
+    replace: '',
+    breaks: 'A write overtakes the ops that were called before it.',
+  },
+  {
+    file: clientCommandStream,
+    find: `  encode(op: string, callback: (encoder: GPUCommandEncoder) => void): void {
+    this.flush();`,
+    replace: '  encode(op: string, callback: (encoder: GPUCommandEncoder) => void): void {',
+    breaks: "Commands of the caller's own run before the ops that were called before them.",
+  },
+  {
+    file: clientCommandStream,
+    find: '    this.#isEncoding = true;',
+    replace: '    this.#isEncoding = false;',
+    breaks: 'An op that is called within the callback of encode runs at another place than it was called at.',
+  },
+  {
+    file: clientCommandStream,
+    find: '    this.#check(caught, op);',
+    replace: '    void caught;',
+    breaks: "A refused submit of the caller's own commands is not reported.",
+  },
+  {
+    file: clientCommandStream,
+    find: '      this.#check(caught, ops, this.#judging);',
+    replace: '      void caught;',
+    breaks: 'A refused submit is not reported: results are garbage, and waits resolve.',
+  },
+  {
+    file: clientCommandStream,
+    find: `        this.#uniforms.upload();
+        context.device.queue.submit([encoder.finish()]);`,
+    replace: `        context.device.queue.submit([encoder.finish()]);
+        this.#uniforms.upload();`,
+    breaks: 'Kernels run with the uniforms of the batch before.',
+  },
+  {
+    file: clientCommandStream,
+    find: `    this.#assertNotEncoding();
+    const encoder = this.#encoder;`,
+    replace: `    this.#assertNotEncoding();
+    this.#options.pool.destroyCondemned();
+    const encoder = this.#encoder;`,
+    breaks: 'Buffers are destroyed one submit too early.',
+  },
+  {
+    file: clientCommandStream,
+    find: `    this.#enough = FIRST_COMMANDS;
+    this.#options.pool.destroyCondemned();`,
+    replace: '    this.#enough = FIRST_COMMANDS;',
+    breaks: 'Freed memory never goes back to the device.',
+  },
+  {
+    file: clientCommandStream,
+    find: '    if (judging !== undefined) this.#watchJudgement(judging);',
+    replace: '',
+    breaks: 'A kernel that the device refuses is not reported.',
+  },
+  {
+    file: clientCommandStream,
+    find: '    if (this.#judging !== judging) this.#beginBatch(judging);',
+    replace: '',
+    breaks: 'A kernel that the device refuses fails the ops that are submitted with it.',
+  },
+  {
+    file: clientCommandStream,
+    find: 'if (this.#group !== group || this.#offset !== offset) {',
+    replace: 'if (this.#group !== group) {',
+    breaks: 'A second call on the same operands runs with the uniforms of the first.',
+  },
+  {
+    file: clientCommandStream,
+    find: '    this.#group = undefined;',
+    replace: '',
+    breaks: 'After a copy an op runs without its operands.',
+  },
+  {
+    file: clientCommandStream,
+    find: '    if (this.#judging !== undefined) this.#beginBatch();',
+    replace: '',
+    breaks: 'A copy behind a kernel that the device refuses is dropped with it.',
+  },
+  {
+    file: clientCommandStream,
+    find: `    this.#endPass();
+    this.#encoder ??=`,
+    replace: '    this.#encoder ??=',
+    breaks: 'A copy is recorded while a pass is open: the device refuses the batch.',
+  },
+  {
+    file: clientCommandStream,
+    find: 'if (error === undefined || (await isRefused(judging))) return;',
+    replace: 'if (error === undefined || judging !== undefined) return;',
+    breaks: 'What fails in the first batch of a new kernel is not reported.',
+  },
+  {
+    file: clientCommandStream,
+    find: 'annotate(error as BackendError, { op })',
+    replace: 'annotate(error as BackendError, {})',
+    breaks: 'The error of a kernel that the device refuses does not name the op.',
+  },
+  {
+    file: clientCommandStream,
+    find: 'const next = Math.min(2 * this.#enough, MAX_COMMANDS);',
+    replace: 'const next = 1000 * MAX_COMMANDS;',
+    breaks: 'Launches are never submitted in batches: the device idles until somebody waits.',
+  },
+  {
+    file: clientErrorScopes,
+    find: 'results.find((result) => result !== undefined)',
+    replace: 'results[0]',
+    breaks: "All errors but the device's internal ones are swallowed.",
+  },
+  {
+    file: clientErrorScopes,
+    find: "filter === 'out-of-memory' ? 'OUT_OF_MEMORY' : 'DEVICE_ERROR'",
+    replace: "filter === 'internal' ? 'OUT_OF_MEMORY' : 'DEVICE_ERROR'",
+    breaks: 'A device that is out of memory is reported as broken.',
+  },
+  {
+    file: clientWebgpuClient,
+    find: `    }
+    await this.#settled();
+    if (this.failure`,
+    replace: `    }
+    if (this.failure`,
+    breaks: 'A read resolves although the work before it failed.',
+  },
+  {
+    file: clientWebgpuClient,
+    find: `    await this.idle();
+    await this.#settled();`,
+    replace: '    await this.idle();',
+    breaks: 'A call of synchronize resolves although the work before it failed.',
+  },
+  {
+    file: clientWebgpuClient,
+    find: '    await this.idle();',
+    replace: '',
+    breaks: 'A call of synchronize does not wait for the device.',
+  },
+  {
+    file: clientWebgpuClient,
+    find: '    this.failure ??= error;',
+    replace: '    this.failure = error;',
+    breaks: 'Waits report the last failure in place of the first.',
+  },
+  {
+    file: clientWebgpuClient,
+    find: `    this.#allocations.delete(id);
+    this.#pool.release(buffer);`,
+    replace: '    this.#pool.release(buffer);',
+    breaks: 'Memory that is freed twice is given to two allocations.',
+  },
+  {
+    file: clientWebgpuClient,
+    find: '    for (const buffer of this.#allocations.values()) this.#pool.release(buffer);',
+    replace: '',
+    breaks: 'Memory that was not freed outlives its backend.',
+  },
+  {
+    file: clientWebgpuClient,
+    find: '    this.#pool.clear();',
+    replace: '',
+    breaks: 'Pooled memory outlives its backend.',
+  },
+  {
+    file: clientWebgpuClient,
+    find: `    this.#pool.clear();
+    this.#shared.release();`,
+    replace: '    this.#pool.clear();',
+    breaks: 'The device stays open after the last backend was disposed.',
+  },
+  {
+    file: clientRefusals,
+    find: 'const first = this.#isNews ? this.#count - 1 : this.#count;',
+    replace: 'const first = this.#count;',
+    breaks: 'A kernel that was refused before a wait began is not reported.',
+  },
+  {
+    file: clientRefusals,
+    find: '      this.#isNews = false;',
+    replace: '',
+    breaks: 'Every wait after a refused kernel rejects.',
+  },
+  {
+    file: clientPipelineCache,
+    find: '`${access} ${minBytes}`',
+    replace: '`${minBytes}`',
+    breaks: 'Kernels that write share a layout with kernels that read.',
+  },
+  {
+    file: clientPipelineCache,
+    find: '        entry.refusal = refusal;',
+    replace: '        void refusal;',
+    breaks: 'A kernel that the device refused is tried again with each op.',
+  },
+  {
+    file: clientPipelineCache,
+    find: 'const error = (await caught) ?? (await creation.caught);',
+    replace: 'const error = await caught;',
+    breaks: 'A pipeline that the device refuses is taken for good.',
+  },
+  {
+    file: clientPipelineCache,
+    find: 'if (known !== undefined && known.refusal === undefined) return known.ready;',
+    replace: 'if (known !== undefined) return known.ready;',
+    breaks: 'A refused kernel stays refused, also for who compiles it again.',
+  },
+];

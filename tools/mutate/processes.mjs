@@ -1,0 +1,65 @@
+// @ts-check
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Ticks of /proc in a second: USER_HZ, 100 on every architecture that Node runs on. */
+const TICKS = 100;
+
+/**
+ * What a group of processes has used, and whether one of them wants to go on.
+ *
+ * @typedef {object} Usage
+ * @property {number} cpuSeconds - of all of them, those that have ended included
+ * @property {boolean} isWaiting - none is running, ready to run, or waiting for a disk
+ */
+
+/**
+ * The usage of a process group, from /proc.
+ *
+ * @param {number} group - its number: the process id of its first process
+ * @returns {Usage}
+ */
+export function usageOfGroup(group) {
+  let ticks = 0;
+  let isWaiting = true;
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const stat = statOf(name);
+    if (stat === undefined || stat.group !== group) continue;
+    ticks += stat.ticks;
+    if (statesOfThreads(name).some((state) => state === 'R' || state === 'D')) isWaiting = false;
+  }
+  return { cpuSeconds: ticks / TICKS, isWaiting };
+}
+
+/** @param {string} pid */
+function statOf(pid) {
+  const fields = statFields(`/proc/${pid}/stat`);
+  if (fields === undefined) return undefined;
+  // utime, stime, cutime, cstime: a child that has ended counts for whoever has waited for it.
+  const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0);
+  return { group: Number(fields[2]), ticks };
+}
+
+/** @param {string} pid */
+function statesOfThreads(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((task) => statFields(`/proc/${pid}/task/${task}/stat`)?.[0]);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * The fields behind the name, which may hold spaces and brackets: state, parent, group, ...
+ *
+ * @param {string} file
+ */
+function statFields(file) {
+  try {
+    const text = readFileSync(file, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    // It has ended.
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+// @ts-check
+import { packageOf } from './plant.mjs';
+
+/** The least share of faults that the tests must notice. */
+export const LEAST_SCORE = 0.95;
+
+/**
+ * @typedef {import('./judge.mjs').Verdict} Verdict
+ * @typedef {{ package: string, killed: number, byTime: number, survived: number, explained: number }} Row
+ */
+
+/**
+ * The counts of each package, and those of all of them at the end.
+ *
+ * @param {readonly Verdict[]} verdicts
+ * @returns {Row[]}
+ */
+export function scoreByPackage(verdicts) {
+  const names = [...new Set(verdicts.map(({ fault }) => packageOf(fault)))].sort();
+  return [
+    ...names.map((name) =>
+      rowOf(
+        name,
+        verdicts.filter(({ fault }) => packageOf(fault) === name),
+      ),
+    ),
+    rowOf('all', verdicts),
+  ];
+}
+
+/**
+ * @param {string} name
+ * @param {readonly Verdict[]} verdicts
+ * @returns {Row}
+ */
+function rowOf(name, verdicts) {
+  const count = (/** @type {(verdict: Verdict) => boolean} */ test) => verdicts.filter(test).length;
+  return {
+    package: name,
+    killed: count(({ end }) => end === 'killed' || end === 'killed by time'),
+    byTime: count(({ end }) => end === 'killed by time'),
+    survived: count(({ end }) => end === 'survived'),
+    explained: count(({ end, fault }) => end === 'survived' && fault.survives !== undefined),
+  };
+}
+
+/**
+ * The share of the judged faults that was killed; 1 where none was judged.
+ *
+ * @param {Pick<Row, 'killed' | 'survived'>} row
+ */
+export function scoreOf({ killed, survived }) {
+  return killed + survived === 0 ? 1 : killed / (killed + survived);
+}
+
+/**
+ * The report for people.
+ *
+ * @param {readonly Verdict[]} verdicts
+ * @returns {string}
+ */
+export function formatReport(verdicts) {
+  const lines = ['', 'package             killed  by time  survived   score'];
+  for (const row of scoreByPackage(verdicts)) {
+    const numbers = [String(row.killed).padStart(6), String(row.byTime).padStart(7), String(row.survived).padStart(8)];
+    lines.push(`${row.package.padEnd(18)}  ${numbers.join('  ')}  ${percent(scoreOf(row)).padStart(6)}`);
+  }
+  for (const { fault, by } of verdicts.filter(({ end }) => end === 'survived')) {
+    lines.push('', `survived  ${fault.id}${by === '' ? '' : ` (${by})`}`, `  breaks: ${fault.breaks}`);
+    if (fault.survives !== undefined) lines.push(`  why:    ${fault.survives}`);
+    else lines.push(`  - ${oneLine(fault.find)}`, `  + ${oneLine(fault.replace)}`);
+  }
+  for (const { fault, by } of verdicts.filter(({ end }) => end === 'invalid')) {
+    lines.push('', `invalid   ${fault.id}: ${by}`);
+  }
+  for (const { fault } of verdicts.filter(({ end, fault }) => end === 'killed' && fault.survives !== undefined)) {
+    lines.push('', `killed, though the list says why it survives: ${fault.id}`);
+  }
+  return lines.join('\n');
+}
+
+/** @param {number} share */
+export function percent(share) {
+  return `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
+}
+
+/** @param {string} text */
+function oneLine(text) {
+  return text.trim().replace(/\s*\n\s*/g, ' ');
+}
