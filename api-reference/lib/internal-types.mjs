@@ -15,6 +15,7 @@ export const INTERNAL_TYPES = {
   '@concord/backend-cpu': ['Copied'],
   // What its client is made of.
   '@concord/backend-levelzero': ['Block', 'CallParameter', 'KernelObject', 'LevelZeroLibrary', 'OpenDevice'],
+  '@concord/backend-webgpu': ['Home'],
   '@concord/kernel': ['KeptVectors'],
   // What its signatures are made of, and a generated table.
   '@concord/spirv-builder': ['Arguments', 'OpenCl', 'Parameters', 'Region', 'Values'],

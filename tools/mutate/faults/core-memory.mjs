@@ -80,8 +80,8 @@ export const coreMemoryFaults = [
   },
   {
     file: implementAddressSlots,
-    find: 'return state.next++;',
-    replace: 'return state.next;',
+    find: 'state.next++ :',
+    replace: 'state.next :',
     breaks: 'Two backends own the same addresses.',
   },
   {
@@ -161,7 +161,7 @@ export const coreMemoryFaults = [
   },
   {
     file: implementLifecycle,
-    find: '      await backend.dispose().catch(() => undefined);',
+    find: '      await withoutError(() => backend.dispose());',
     replace: '',
     breaks: 'A failed create leaves its device open.',
   },
@@ -192,13 +192,13 @@ export const coreMemoryFaults = [
   },
   {
     file: implementMemoryMethods,
-    find: '    releaseSlot(this.#slot);',
+    find: '    if (this.#slot !== undefined) releaseSlot(this, this.#slot);',
     replace: '',
     breaks: 'The slot of a disposed backend is lost.',
   },
   {
     file: contractChecks,
-    find: '  const copy = Array.from(value as unknown[]);',
+    find: '  const copy = copyList(name, value);',
     replace: '  const copy = value as unknown[];',
     breaks: 'Sizes that change between their check and their use pass.',
   },
@@ -210,8 +210,8 @@ export const coreMemoryFaults = [
   },
   {
     file: contractMemoryValidate,
-    find: 'return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);',
-    replace: 'return new Uint8Array(view.buffer, 0, view.byteLength);',
+    find: 'return new Uint8Array(buffer(view), byteOffset(view), byteLength(view));',
+    replace: 'return new Uint8Array(buffer(view), 0, byteLength(view));',
     breaks: "Only the beginning of a view's buffer is copied.",
   },
   {

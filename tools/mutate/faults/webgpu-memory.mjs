@@ -3,6 +3,8 @@
 const clientBufferPool = 'packages/backend-webgpu/src/client/buffer-pool.ts';
 const clientBindGroupCache = 'packages/backend-webgpu/src/client/bind-group-cache.ts';
 const clientUniformRing = 'packages/backend-webgpu/src/client/uniform-ring.ts';
+const clientSlabs = 'packages/backend-webgpu/src/client/slabs.ts';
+const clientUploadRing = 'packages/backend-webgpu/src/client/upload-ring.ts';
 const clientReadback = 'packages/backend-webgpu/src/client/readback.ts';
 
 /** Faults of the WebGPU backend's memory: pools, staging, uniforms, what is bound.
@@ -10,6 +12,36 @@ const clientReadback = 'packages/backend-webgpu/src/client/readback.ts';
  * @type {import('../plant.mjs').Fault[]}
  */
 export const webgpuMemoryFaults = [
+  {
+    file: clientSlabs,
+    find: 'const start = slab.free.pop() as number;',
+    replace: 'const start = slab.free.at(-1) as number;',
+    breaks: 'Small allocations lie in one another.',
+  },
+  {
+    file: clientSlabs,
+    find: 'if (slab.free.length === 0) open.delete(slab);',
+    replace: 'open.delete(slab);',
+    breaks: 'Each small allocation takes a buffer.',
+  },
+  {
+    file: clientSlabs,
+    find: 'this.#give(slab.gpu);',
+    replace: '',
+    breaks: 'Memory of small allocations never comes back.',
+  },
+  {
+    file: clientUploadRing,
+    find: 'this.#used += bytes.byteLength;',
+    replace: '',
+    breaks: 'Of the small uploads of a batch all places get the last.',
+  },
+  {
+    file: clientBufferPool,
+    find: 'if (home !== undefined) this.leave(home);',
+    replace: 'if (home !== undefined && home.slab === undefined) this.leave(home);',
+    breaks: 'Memory of small allocations is never used again.',
+  },
   {
     file: clientBufferPool,
     find: 'if (this.#sizeOf(gpu) > LARGEST_POOLED) this.#condemn(gpu);',
@@ -82,20 +114,20 @@ export const webgpuMemoryFaults = [
   },
   {
     file: clientBindGroupCache,
-    find: 'key.push(this.#idOf(buffer.gpu), byteOffset, byteLength);',
-    replace: 'key.push(this.#idOf(buffer.gpu), byteLength);',
+    find: 'key.push(this.#idOf(gpu), start + byteOffset, byteLength);',
+    replace: 'key.push(this.#idOf(gpu), byteLength);',
     breaks: 'Two calls on one buffer at different offsets work on the same place.',
   },
   {
     file: clientBindGroupCache,
-    find: 'key.push(this.#idOf(buffer.gpu), byteOffset, byteLength);',
-    replace: 'key.push(this.#idOf(buffer.gpu), byteOffset);',
+    find: 'key.push(this.#idOf(gpu), start + byteOffset, byteLength);',
+    replace: 'key.push(this.#idOf(gpu), start + byteOffset);',
     breaks: 'Two calls at the same place with different lengths reach equally far.',
   },
   {
     file: clientBindGroupCache,
-    find: 'key.push(this.#idOf(buffer.gpu), byteOffset);',
-    replace: 'key.push(this.#idOf(buffer.gpu));',
+    find: 'key.push(this.#idOf(gpu), start + byteOffset);',
+    replace: 'key.push(this.#idOf(gpu));',
     breaks: 'A planned call at another offset works on the place of the call before.',
   },
   {

@@ -64,10 +64,38 @@ export const webgpuStreamFaults = [
   {
     file: clientCommandStream,
     find: `        this.#uniforms.upload();
+        this.#uploads.upload();
         context.device.queue.submit([encoder.finish()]);`,
-    replace: `        context.device.queue.submit([encoder.finish()]);
+    replace: `        this.#uploads.upload();
+        context.device.queue.submit([encoder.finish()]);
         this.#uniforms.upload();`,
     breaks: 'Kernels run with the uniforms of the batch before.',
+  },
+  {
+    file: clientCommandStream,
+    find: `        this.#uploads.upload();
+        context.device.queue.submit([encoder.finish()]);`,
+    replace: `        context.device.queue.submit([encoder.finish()]);
+        this.#uploads.upload();`,
+    breaks: 'Small uploads arrive a batch late.',
+  },
+  {
+    file: clientCommandStream,
+    find: '      if (slab === undefined) continue;',
+    replace: '      continue;',
+    breaks: 'An op on two small allocations of a slab fails: WebGPU refuses a buffer that is read and written.',
+  },
+  {
+    file: clientCommandStream,
+    find: '      this.#outsidePass(this.#op).copyBufferToBuffer(gpu, start, homeOf(buffer).gpu, 0, buffer.size);',
+    replace: '',
+    breaks: 'What a small allocation held is gone when an op writes into a part of it.',
+  },
+  {
+    file: clientCommandStream,
+    find: '    if (this.#uploads.isFull) this.#submitBatch();',
+    replace: '',
+    breaks: 'More than 64 kB of small uploads in a batch fail.',
   },
   {
     file: clientCommandStream,
