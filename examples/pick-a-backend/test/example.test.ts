@@ -19,7 +19,7 @@ test('takes the best backend, says what became of each, and multiplies', () => {
   for (const name of ['level-zero', 'webgpu', 'cpu']) {
     expect(rows.filter((row) => row.slice(3).startsWith(`${name} `))).toHaveLength(1);
   }
-  expect(rows.filter((row) => /^\*  \S+ +selected /.test(row))).toHaveLength(1);
+  expect(rows.filter((row) => /^\*  \S+ +selected$/.test(row))).toHaveLength(1);
   expect(stdout.endsWith(PRODUCT)).toBe(true);
   expect(status).toBe(0);
 });
@@ -41,7 +41,7 @@ test('takes cpu when CONCORD_BACKEND asks for it', () => {
 
 function expectSelected(name: string, args: readonly string[]): void {
   const { status, stdout } = run(args, name);
-  expect(stdout).toMatch(new RegExp(`^\\*  ${name} +selected `));
+  expect(stdout).toMatch(new RegExp(`^\\*  ${name} +selected\n`));
   expect(stdout.endsWith(PRODUCT)).toBe(true);
   expect(status).toBe(0);
 }

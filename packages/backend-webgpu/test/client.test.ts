@@ -42,7 +42,7 @@ it('shares one device among equal requests until the last is disposed', async ()
 
 it('gives back pooled and live memory when it is disposed, also where its device stays open', async () => {
   const [one] = await Promise.all([open(), open()]);
-  const pooled = one.allocate(1024);
+  const pooled = one.allocate(8192);
   one.allocate(4096);
   one.deallocate(pooled.id);
   expect(one.memory().pooledBytes).toBeGreaterThan(0);

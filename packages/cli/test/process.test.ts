@@ -21,7 +21,7 @@ function start(...args: readonly string[]): Running {
 }
 
 test.each([
-  ['fuzz', ['--backend', 'cpu', '--seconds', '25'], /^Interrupted after/m],
+  ['fuzz', ['--backend', 'cpu', '--seconds', '25'], /^Interrupted by Ctrl-C after/m],
   ['conformance', ['--backend', 'cpu'], /^Interrupted: only a part was run/m],
 ])('Ctrl-C ends %s with what was done so far', async (command, args, message) => {
   const { child, output, code } = start(command, ...args);

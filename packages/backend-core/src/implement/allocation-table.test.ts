@@ -24,6 +24,15 @@ describe('AllocationTable', () => {
     expectInvalid(() => t.resolve('a', base + 100, 1), `unknown handle ${base + 100}`);
   });
 
+  it('gives no address out again while there are others, so that a stale pointer names nothing', () => {
+    const t = table();
+    const first = t.add(100, 'x');
+    t.remove(first);
+    const second = t.add(100, 'y');
+    expect(second).not.toBe(first);
+    expectInvalid(() => t.resolve('a', first, 1), `unknown handle ${first}, already freed`);
+  });
+
   it('says what became of a pointer, with the label of the allocation', () => {
     const t = table();
     const [first, second] = [t.add(100, 'x', 'weights'), t.add(100, 'y')];

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { expectError, expectInvalid, expectRejection } from '../../test/expect-error.ts';
 import { MemoryBackend } from '../../test/memory-backend.ts';
 import { type DevicePtr, NULL_PTR, offsetPtr } from '../index.ts';
+import { SLOT_BYTES } from './address-slots.ts';
 
 const ptr = (value: unknown): DevicePtr => value as DevicePtr;
 
@@ -88,6 +89,19 @@ describe('alloc', () => {
     expectError(() => backend.alloc(8), 'DEVICE_ERROR', 'no');
     expect(backend.memory()).toMatchObject({ inUseBytes: 0, liveAllocations: 0 });
   });
+});
+
+it('native memory is given back when no addresses are left for it', async () => {
+  class Boundless extends MemoryBackend {
+    protected override doAlloc(_bytes: number, label: string | undefined): Uint8Array {
+      return super.doAlloc(1, label);
+    }
+  }
+  const backend = new Boundless({ maxAllocationBytes: SLOT_BYTES });
+  await backend.init();
+  expectError(() => backend.alloc(SLOT_BYTES), 'OUT_OF_MEMORY');
+  expect(backend.hooks).toEqual(['init', 'alloc', 'free']);
+  expect(backend.memory()).toMatchObject({ inUseBytes: 0, liveAllocations: 0 });
 });
 
 describe('memory counters', () => {

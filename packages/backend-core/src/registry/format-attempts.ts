@@ -3,6 +3,7 @@ import { printable } from '../errors/printable.ts';
 import type { Attempt } from './provider.ts';
 
 const WIDTH = 80;
+const NO_DEVICE = '-';
 const INDENT = '     ';
 /** Of a provider. */
 const MAX_NAME = 40;
@@ -35,7 +36,9 @@ export function formatAttempts(attempts: readonly Attempt[]): string {
   const isTable = rows.every((row) => whole(row).length <= WIDTH);
   return rows
     .flatMap((row) => [
-      ...(isTable ? [whole(row).trimEnd()] : [head(row), ...wrapped(row.device), ...wrapped(row.message)]),
+      ...(isTable
+        ? [whole(row).trimEnd()]
+        : [head(row), ...(row.device === NO_DEVICE ? [] : wrapped(row.device)), ...wrapped(row.message)]),
       ...(row.hint === undefined ? [] : wrapped(`hint: ${row.hint}`)),
     ])
     .join('\n');
@@ -57,12 +60,12 @@ function rowOf(attempt: unknown): Row {
       mark: outcome === 'selected' ? '*' : ' ',
       provider: line(provider).slice(0, MAX_NAME),
       outcome: shown.slice(0, WIDTH - MAX_NAME - INDENT.length),
-      device: device === undefined ? '-' : `${line(device.name)} [${line(device.type)}]`,
+      device: device === undefined ? NO_DEVICE : `${line(device.name)} [${line(device.type)}]`,
       message: line(message),
       hint: hint === undefined ? undefined : line(hint),
     };
   } catch {
-    const unknown = { mark: ' ', provider: '?', outcome: 'unavailable (failed)', device: '-', hint: undefined };
+    const unknown = { mark: ' ', provider: '?', outcome: 'unavailable (failed)', device: NO_DEVICE, hint: undefined };
     return { ...unknown, message: `what was tried is ${describe(attempt)}` };
   }
 }
