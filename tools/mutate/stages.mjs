@@ -30,6 +30,9 @@ const CASES_OF = {
 /** What speaks for the rest of a backend: memory, order and life of it. */
 const DRIVER_CASES = 'fixed|memory|lifecycle|run/(sequence|repeat|refuses)|gemm';
 
+/** Calls that differ in one field, operands at every offset, every edge: of every op. */
+const SEQUENCES = String.raw`\w+/sequence`;
+
 /**
  * The tests that speak for a source file, the cheapest first; a fault in it is looked for in each until one fails.
  *
@@ -114,6 +117,8 @@ function kernelStages(name, below) {
     ...(own || below === 'epilogue'
       ? [unit(name, [`${kernels}${below === 'epilogue' ? 'gemm' : below}/`])]
       : [unit(name, ON_DEVICE.map((each) => `packages/${name}/test/${each}`).concat(`${kernels}grid`))]),
+    // For what nothing before has noticed.
+    conformance(name, `${pattern}|${SEQUENCES}`, '1'),
   ];
 }
 
@@ -130,10 +135,12 @@ function webgpuDriver() {
       ['client', 'batching', 'faults', 'pipelines', 'prepare', 'run.test', 'on-device'].map((each) => tests + each),
     ),
     unit('backend-webgpu', [
+      `${tests}small-allocations`,
       `${tests}steady-memory`,
       `${tests}supports`,
       'packages/backend-webgpu/src/kernels/plan-cache',
     ]),
+    conformance('backend-webgpu', `${DRIVER_CASES}|${SEQUENCES}`, '1'),
   ];
 }
 
@@ -148,6 +155,7 @@ function levelZeroDriver() {
         (each) => `${folder}test/${each}`,
       ),
     ),
+    conformance('backend-levelzero', `${DRIVER_CASES}|${SEQUENCES}`, '1'),
   ];
 }
 

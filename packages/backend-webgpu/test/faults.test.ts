@@ -1,4 +1,4 @@
-import { type BackendError, type DevicePtr, isBackendError } from '@concord/backend-core';
+import { type BackendError, type DevicePtr, isBackendError, offsetPtr } from '@concord/backend-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { webgpu, WebGpuBackend, type WebGpuBackendOptions } from '../src/index.ts';
 
@@ -151,13 +151,14 @@ describe("commands of the caller's own", () => {
     backend: WebGpuBackend,
   ): { copy: (encoder: GPUCommandEncoder) => void; read: () => Promise<number[]> } => {
     const [x, y] = [backend.alloc(16), backend.alloc(16)];
+    // Before the ops: what comes later submits them.
+    const [from, to] = [backend.native.bufferOf(x), backend.native.bufferOf(y)];
     backend.copyHtod(x, Float32Array.of(1, 2, 3, 4));
     backend.unary({ op: 'neg', n: 4, input: x, output: x });
-    const [from, to] = [backend.native.bufferOf(x), backend.native.bufferOf(y)];
     return {
       copy: (encoder) => encoder.copyBufferToBuffer(from.buffer, from.offset, to.buffer, to.offset, 16),
       read: async () => {
-        backend.unary({ op: 'abs', n: 4, input: y, output: y });
+        backend.unary({ op: 'neg', n: 4, input: y, output: y });
         const got = new Float32Array(4);
         await backend.copyDtoh(got, y);
         return [...got];
@@ -248,6 +249,19 @@ describe('out of memory', () => {
 });
 
 describe('memory', () => {
+  it('of scratch comes back when an op has returned', async () => {
+    const backend = await open();
+    const [a, b, c] = [backend.alloc(2 ** 16), backend.alloc(2 ** 16), backend.alloc(2 ** 16)];
+    // The copy of an input that lies in the memory of the output.
+    const op = () => backend.gemm({ m: 64, n: 64, k: 64, a, b: c, c: offsetPtr(c, 32_768) });
+    for (const ptr of [a, b, c]) backend.fill(ptr, 0, 2 ** 16);
+    op();
+    const { allocatedBytes } = backend.native.memory();
+    for (let i = 0; i < 100; i++) op();
+    expect(backend.native.memory().allocatedBytes).toBe(allocatedBytes);
+    await backend.synchronize();
+  });
+
   it('comes back: freed buffers are reused, and the pool is capped', async () => {
     const backend = await open({ maxPooledBytes: 2 ** 20 });
     for (let i = 0; i < 300; i++) {

@@ -79,6 +79,12 @@ const list: Entry[] = [
   ...SHAPES.slice(2, 14).map((params): Entry => ['bounded', params]),
   ...SHAPES.slice(2, 8).map((params): Entry => ['exact-wide', params]),
   ['exact', { input: [1, 64, 8, 8], filter: [65, 3, 3], pad: [1, 1] }],
+  // Zeros on one side alone, where a kernel for large ones that expects none would read on.
+  ...[
+    [0, 1],
+    [0, 0, 1, 0],
+    [0, 0, 0, 1],
+  ].map((pad): Entry => ['exact', { input: [1, 64, 8, 8], filter: [65, 3, 3], pad }]),
   ['exact', { input: [1, 3, 33, 35], filter: [8, 7, 7], stride: [2, 2], pad: [3, 3] }],
   ['exact', { input: [66_000, 1, 1, 2], filter: [1, 1, 2] }],
   ['exact', { input: [1, 3, 2, 2], filter: [1030, 1, 1] }],
