@@ -179,7 +179,8 @@ export class CommandStream implements Recorder {
       if (!this.#isEncoding) this.flush();
       const encoder = context.device.createCommandEncoder();
       encoder.copyBufferToBuffer(old.gpu, old.start, gpu, 0, buffer.size);
-      context.device.queue.submit([encoder.finish()]);
+      const { caught } = inScopes(context, () => context.device.queue.submit([encoder.finish()]));
+      this.#check(caught, 'bufferOf');
       pool.leave(old);
     }
     return gpu;
