@@ -17,6 +17,7 @@ const part = partOf(process.env);
 const SETUP: Record<string, string[]> = {
   'packages/backend-webgpu': ['test/support/software-device.ts'],
   'packages/backend-levelzero': ['test/support/software-device.ts'],
+  'packages/ops': ['test/support/software-devices.ts'],
 };
 
 const REQUIRED = { CONCORD_REQUIRE: process.env['CONCORD_REQUIRE'] ?? '' };

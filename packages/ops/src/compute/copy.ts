@@ -1,0 +1,25 @@
+import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
+import { defineKernel, type Kernel, type NumberType } from '@concord/backend-core/kernel';
+import type { Layout } from '../tensor/layout.ts';
+import { TYPE_OF } from './value-type.ts';
+
+type CopyKernel = Kernel<{ x: NumberType }, {}, 'y'>;
+
+const kernels = new Map<NumberType, CopyKernel>();
+
+function copyKernel(type: NumberType): CopyKernel {
+  let kernel = kernels.get(type);
+  if (kernel === undefined) {
+    kernel = defineKernel('copy', { inputs: { x: type } }, ({ x }) => ({ y: x }));
+    kernels.set(type, kernel);
+  }
+  return kernel;
+}
+
+/** Where a copy reads or writes: strides in elements. */
+export type Place = Pick<Layout, 'strides' | 'dtype'> & { readonly ptr: DevicePtr };
+
+/** Copies elements from one layout to another of the same shape; also between element types of one value type. */
+export function copyElements(backend: ComputeBackend, shape: readonly number[], from: Place, to: Place): void {
+  backend.run(copyKernel(TYPE_OF[from.dtype]), { shape, inputs: { x: from }, outputs: { y: to } });
+}

@@ -1,0 +1,135 @@
+import type { DType } from '@concord/backend-core';
+import {
+  defineKernel,
+  type Kernel,
+  type KernelBuilder,
+  type NumberType,
+  type Value,
+} from '@concord/backend-core/kernel';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { broadcastShapes, broadcastStrides } from '../tensor/shape.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import type { Place } from './copy.ts';
+import { checkSameBackend, type OutOption, produce } from './produce.ts';
+import { TYPE_OF } from './value-type.ts';
+
+/** An operand of a function that works element by element: a number stands for a tensor of that number. */
+export type TensorLike = Tensor | number;
+
+/** A function of elements. */
+export interface ElementFunction {
+  readonly name: string;
+  /** What the operands may be; all of one. Default: `['f32']`. */
+  readonly types?: readonly NumberType[];
+  /** The result from the operands, whose types are those of the call. */
+  readonly compute: (k: KernelBuilder, ...operands: Value<'f32'>[]) => Value<NumberType>;
+}
+
+/** Every kind of number. */
+export const NUMBERS: readonly NumberType[] = ['f32', 'i32', 'u32'];
+/** The kinds of integers. */
+export const INTEGERS: readonly NumberType[] = ['i32', 'u32'];
+
+/** A truth as it is stored: 1 or 0. */
+export function truth(k: KernelBuilder, x: Value<'bool'>): Value<'u32'> {
+  return k.select(x, k.u32(1), 0);
+}
+
+const NAMES = ['a', 'b', 'c', 'd', 'e'];
+const FLOATS: readonly NumberType[] = ['f32'];
+
+/** What was defined for a function so far, by the type of the operands and by which of them are numbers. */
+const defined = new WeakMap<ElementFunction, Map<string, Kernel>>();
+
+/**
+ * Computes a function of elements over the shape that its operands broadcast to. Numbers become parameters: another one
+ * compiles nothing.
+ *
+ * @param dtype - of the result; default: what the operands have in common
+ * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, kinds of numbers that differ, a wrong `out`
+ */
+export function elementwise(
+  op: ElementFunction,
+  operands: readonly TensorLike[],
+  options: OutOption = {},
+  dtype?: DType,
+): Tensor {
+  const tensors = operands.filter((each) => each instanceof Tensor);
+  const [first] = tensors;
+  if (first === undefined || operands.some((each) => typeof each !== 'number' && !(each instanceof Tensor))) {
+    throw refuse(op.name, `takes tensors and numbers, at least one tensor, got ${operands.map(String).join(', ')}`);
+  }
+  checkSameBackend(op.name, first.backend, tensors);
+  const kernel = kernelOf(op, commonType(op, tensors), operands);
+  const shape = commonShape(op.name, tensors);
+  return produce(op.name, first.backend, shape, dtype ?? commonDType(tensors), options, (result) => {
+    const inputs: Record<string, Place> = {};
+    const params: Record<string, number> = {};
+    for (const [index, operand] of operands.entries()) {
+      const name = NAMES[index] as string;
+      if (operand instanceof Tensor) inputs[name] = placeOver(operand, shape);
+      else params[name] = operand;
+    }
+    launch(op.name, tensors, () => {
+      first.backend.run(kernel, { shape, inputs, params, outputs: { y: placeOver(result, shape) } });
+    });
+  });
+}
+
+/** Where a tensor is read or written for each point of a shape that it broadcasts to. */
+export function placeOver(tensor: Tensor, shape: readonly number[]): Place {
+  const { ptr, dtype } = tensor;
+  return { ptr, dtype, strides: broadcastStrides(tensor.shape, tensor.strides, shape) };
+}
+
+/** The element type of a result: that of all operands, or where they differ the one that they compute in. */
+export function commonDType(tensors: readonly Tensor[]): DType {
+  const { dtype } = tensors[0] as Tensor;
+  return tensors.every((each) => each.dtype === dtype) ? dtype : TYPE_OF[dtype];
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast */
+export function commonShape(op: string, tensors: readonly Tensor[]): readonly number[] {
+  let shape: readonly number[] = [];
+  for (const tensor of tensors) {
+    const both = broadcastShapes(shape, tensor.shape);
+    if (both === undefined) {
+      const shapes = tensors.map((each) => shapeText(each.shape)).join(' with ');
+      throw refuse(op, `cannot broadcast ${shapes}: sizes must be equal or 1, from the last axis on`);
+    }
+    shape = both;
+  }
+  return shape;
+}
+
+function commonType(op: ElementFunction, tensors: readonly Tensor[]): NumberType {
+  const type = TYPE_OF[(tensors[0] as Tensor).dtype];
+  const shown = (): string => tensors.map((each) => `${each.dtype}${shapeText(each.shape)}`).join(', ');
+  if (tensors.some((each) => TYPE_OF[each.dtype] !== type)) {
+    throw refuse(op.name, `takes operands of one kind of number, got ${shown()}`, { hint: `cast(x, '${type}')` });
+  }
+  const types = op.types ?? FLOATS;
+  if (types.includes(type)) return type;
+  throw refuse(op.name, `takes ${types.join(', ')}, got ${shown()}`, { hint: `cast(x, '${types[0] as string}')` });
+}
+
+function kernelOf(op: ElementFunction, type: NumberType, operands: readonly TensorLike[]): Kernel {
+  let kernels = defined.get(op);
+  if (kernels === undefined) defined.set(op, (kernels = new Map()));
+  const key = operands.reduce<string>((text, each) => text + (typeof each === 'number' ? 'n' : 't'), type);
+  let kernel = kernels.get(key);
+  if (kernel === undefined) {
+    kernel = defineFor(op, type, operands);
+    kernels.set(key, kernel);
+  }
+  return kernel;
+}
+
+function defineFor(op: ElementFunction, type: NumberType, operands: readonly TensorLike[]): Kernel {
+  const names = operands.map((_, index) => NAMES[index] as string);
+  const ofKind = (kind: 'number' | 'object'): Record<string, NumberType> =>
+    Object.fromEntries(names.filter((_, index) => typeof operands[index] === kind).map((name) => [name, type]));
+  return defineKernel(op.name, { inputs: ofKind('object'), params: ofKind('number') }, (symbols, k) => ({
+    y: op.compute(k, ...names.map((name) => symbols[name] as Value<'f32'>)),
+  })) as Kernel;
+}

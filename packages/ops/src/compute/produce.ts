@@ -1,0 +1,52 @@
+import type { ComputeBackend, DType } from '@concord/backend-core';
+import { allocate } from '../tensor/allocate.ts';
+import { refuse, shapeText } from '../tensor/errors.ts';
+import { sameShape } from '../tensor/shape.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { TYPE_OF } from './value-type.ts';
+
+/** Options of every function that gives one tensor. */
+export interface OutOption {
+  /** Filled and returned instead of a new tensor. Of the result's shape and kind of number; it may be an operand. */
+  readonly out?: Tensor | undefined;
+}
+
+/**
+ * The result of a function: `out` where it is given, else a new tensor, which does not outlive an error.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for an `out` of another shape, kind of number or backend
+ */
+export function produce(
+  op: string,
+  backend: ComputeBackend,
+  shape: readonly number[],
+  dtype: DType,
+  { out }: OutOption,
+  fill: (result: Tensor) => void,
+): Tensor {
+  if (out !== undefined) {
+    if (!sameShape(out.shape, shape) || TYPE_OF[out.dtype] !== TYPE_OF[dtype]) {
+      const wanted = `${dtype}${shapeText(shape)}`;
+      throw refuse(op, `out is ${out.dtype}${shapeText(out.shape)}, the result ${wanted}`);
+    }
+    checkSameBackend(op, backend, [out]);
+  }
+  const result = out ?? allocate(op, backend, shape, dtype);
+  try {
+    fill(result);
+  } catch (error) {
+    if (out === undefined) result.dispose();
+    throw error;
+  }
+  return result;
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT when a tensor belongs to another backend object */
+export function checkSameBackend(op: string, backend: ComputeBackend, tensors: readonly Tensor[]): void {
+  for (const tensor of tensors) {
+    if (tensor.backend === backend) continue;
+    throw refuse(op, `${String(tensor)} is not on the backend of the first operand, ${backend.name}`, {
+      hint: 'read it with toArray() and make a tensor on the other backend',
+    });
+  }
+}

@@ -1,0 +1,151 @@
+import type { DType } from '@concord/backend-core';
+import {
+  defineKernel,
+  type Kernel,
+  type KernelBuilder,
+  type NumberType,
+  type Value,
+} from '@concord/backend-core/kernel';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { broadcastStrides } from '../tensor/shape.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import type { Place } from './copy.ts';
+import { type OutOption, produce } from './produce.ts';
+import { TYPE_OF } from './value-type.ts';
+
+/** Along which axes a fold goes: one, several, or all where it is left out. Negative ones count from the end. */
+export type Axes = number | readonly number[];
+
+/** A shape with the axes that a kernel folds brought to its end. */
+export interface RowDomain {
+  readonly shape: readonly number[];
+  readonly folded: number;
+  /** The axes of the original shape in the order of `shape`. */
+  readonly order: readonly number[];
+  /** The shape before. */
+  readonly original: readonly number[];
+}
+
+/**
+ * The domain of a kernel that folds those axes.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, or that is named twice
+ */
+export function rowDomain(op: string, original: readonly number[], axes: Axes | undefined): RowDomain {
+  // One number is a row of one.
+  if (original.length === 0 && (axes === undefined || (Array.isArray(axes) && axes.length === 0))) {
+    return { shape: [1], folded: 1, order: [0], original: [1] };
+  }
+  const folded = axes === undefined ? original.map((_, axis) => axis) : checkAxes(op, original, axes);
+  if (folded.length === 0) throw refuse(op, `folds no axis of ${shapeText(original)}`);
+  const order = [...original.keys()].filter((axis) => !folded.includes(axis)).concat(folded);
+  return { shape: order.map((axis) => original[axis] as number), folded: folded.length, order, original };
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, or that is named twice */
+export function checkAxes(op: string, shape: readonly number[], axes: Axes): number[] {
+  const list = (typeof axes === 'number' ? [axes] : [...axes]).map((axis) => checkAxis(op, shape, axis));
+  if (new Set(list).size < list.length) throw refuse(op, `axes ${shapeText(list)} name one twice`);
+  return list.sort((a, b) => a - b);
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT for an axis that there is not */
+export function checkAxis(op: string, shape: readonly number[], axis: number): number {
+  const own = axis < 0 ? axis + shape.length : axis;
+  if (Number.isInteger(own) && own >= 0 && own < shape.length) return own;
+  throw refuse(op, `${shapeText(shape)} has no axis ${String(axis)}`);
+}
+
+/** The shape of a fold's result. */
+export function foldedShape({ original, order, folded }: RowDomain, keepDims: boolean): number[] {
+  const gone = order.slice(order.length - folded);
+  if (keepDims) return original.map((length, axis) => (gone.includes(axis) ? 1 : length));
+  return original.filter((_, axis) => !gone.includes(axis));
+}
+
+/** Where a tensor that broadcasts to the original shape is read or written, in the order of the domain. */
+export function elementsOf(tensor: Tensor, { original, order }: RowDomain): Place {
+  const strides = broadcastStrides(tensor.shape, tensor.strides, original);
+  return { ptr: tensor.ptr, dtype: tensor.dtype, strides: order.map((axis) => strides[axis] as number) };
+}
+
+/** Where a tensor of a fold's result (or one that broadcasts to that, with `keepDims`) is read or written, row by row. */
+export function rowsOf(tensor: Tensor, domain: RowDomain): Place {
+  const { ptr, dtype, shape, strides } = tensor;
+  const rows = domain.order.slice(0, domain.order.length - domain.folded);
+  if (shape.length === domain.original.length)
+    return { ptr, dtype, strides: rows.map((axis) => strides[axis] as number) };
+  return { ptr, dtype, strides: strides.slice(0, rows.length) };
+}
+
+/** Options of the functions that fold axes. */
+export interface FoldOptions extends OutOption {
+  /** Default: all. Negative ones count from the end. */
+  readonly axis?: Axes | undefined;
+  /** Whether the result keeps the folded axes, as size 1. Default false. */
+  readonly keepDims?: boolean;
+}
+
+/** A function of a row. */
+export interface RowFunction {
+  readonly name: string;
+  /** What the operand may be. Default: `['f32']`. */
+  readonly types?: readonly NumberType[];
+  readonly compute: (k: KernelBuilder, x: Value<'f32'>) => Value<NumberType>;
+}
+
+const defined = new WeakMap<RowFunction, Map<NumberType, Kernel>>();
+
+/**
+ * Folds axes of a tensor.
+ *
+ * @param dtype - of the result; default: that of the operand
+ * @throws {BackendError} INVALID_ARGUMENT
+ */
+export function fold(op: RowFunction, x: Tensor, options: FoldOptions, dtype?: DType): Tensor {
+  const domain = rowDomain(op.name, x.shape, options.axis);
+  const shape = x.rank === 0 ? [] : foldedShape(domain, options.keepDims ?? false);
+  const kernel = kernelOf(op, x);
+  return produce(op.name, x.backend, shape, dtype ?? x.dtype, options, (result) => {
+    const outputs = { y: rowsOf(result, domain) };
+    launch(op.name, [x], () =>
+      x.backend.run(kernel, { ...domainOf(domain), inputs: { x: elementsOf(x, domain) }, outputs }),
+    );
+  });
+}
+
+/** Computes a function of rows that gives as many elements as it gets, such as softmax. */
+export function mapRows(op: RowFunction, x: Tensor, axes: Axes, options: OutOption): Tensor {
+  const domain = rowDomain(op.name, x.shape, axes);
+  const kernel = kernelOf(op, x);
+  return produce(op.name, x.backend, x.shape, x.dtype, options, (result) => {
+    const outputs = { y: elementsOf(result, domain) };
+    launch(op.name, [x], () =>
+      x.backend.run(kernel, { ...domainOf(domain), inputs: { x: elementsOf(x, domain) }, outputs }),
+    );
+  });
+}
+
+/** What `run` is told of a domain. */
+export function domainOf({ shape, folded }: RowDomain): { shape: readonly number[]; folded: number } {
+  return { shape, folded };
+}
+
+function kernelOf(op: RowFunction, x: Tensor): Kernel {
+  const type = TYPE_OF[x.dtype];
+  const types = op.types ?? ['f32'];
+  if (!types.includes(type)) {
+    const detail = `takes ${types.join(', ')}, got ${x.dtype}${shapeText(x.shape)}`;
+    throw refuse(op.name, detail, { hint: `cast(x, '${types[0] as string}')` });
+  }
+  let kernels = defined.get(op);
+  if (kernels === undefined) defined.set(op, (kernels = new Map()));
+  let kernel = kernels.get(type);
+  if (kernel === undefined) {
+    kernel = defineKernel(op.name, { inputs: { x: type } }, ({ x: value }, k) => ({
+      y: op.compute(k, value as Value<'f32'>),
+    })) as Kernel;
+    kernels.set(type, kernel);
+  }
+  return kernel;
+}

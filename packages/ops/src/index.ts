@@ -1,0 +1,50 @@
+/**
+ * Tensors and the functions that applications write, on every backend.
+ *
+ * @packageDocumentation
+ */
+export type { TensorLike } from './compute/elementwise.ts';
+export type { OutOption } from './compute/produce.ts';
+export type { Axes, FoldOptions } from './compute/rows.ts';
+export {
+  elu,
+  type EluOptions,
+  gelu,
+  type GeluOptions,
+  leakyRelu,
+  type LeakyReluOptions,
+  relu,
+  sigmoid,
+  silu,
+  softplus,
+  tanh,
+} from './elementwise/activations.ts';
+export { add, div, maximum, minimum, mul, pow, rem, sub } from './elementwise/arithmetic.ts';
+export { equal, greater, greaterEqual, less, lessEqual, notEqual } from './elementwise/comparisons.ts';
+export {
+  cos,
+  erf,
+  exp,
+  exp2,
+  expm1,
+  log,
+  log1p,
+  log2,
+  reciprocal,
+  rsqrt,
+  sin,
+  sqrt,
+  square,
+} from './elementwise/exponentials.ts';
+export { isFinite, isNan, logicalAnd, logicalNot, logicalOr, logicalXor } from './elementwise/logic.ts';
+export { all, any, argmax, argmin, countNonzero, max, mean, min, prod, sum } from './folds/folds.ts';
+export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
+export { type CreateOptions, empty, type Nested, tensor, wrap, zeros } from './tensor/create.ts';
+export { tidy } from './tensor/scope.ts';
+export { memory, type TensorMemory } from './tensor/storage.ts';
+export { Tensor } from './tensor/tensor.ts';
+export { expand, squeeze, unsqueeze } from './views/expand.ts';
+export { copy, pack } from './views/pack.ts';
+export { permute, transpose } from './views/permute.ts';
+export { flatten, reshape } from './views/reshape.ts';
+export { type Range, slice, split } from './views/slice.ts';

@@ -1,0 +1,29 @@
+import { BackendError, type BackendErrorFields, isBackendError } from '@concord/backend-core';
+import type { Tensor } from './tensor.ts';
+
+/** `[2, 3]`. */
+export function shapeText(shape: readonly number[]): string {
+  return `[${shape.join(', ')}]`;
+}
+
+/** `INVALID_ARGUMENT` of a function: `add: cannot broadcast [2] with [3]`. */
+export function refuse(op: string, detail: string, fields: BackendErrorFields = {}): BackendError {
+  return new BackendError('INVALID_ARGUMENT', `${op}: ${detail}`, { op, ...fields });
+}
+
+/**
+ * Runs what a function asks of the backend; an error of the backend gets the name of the function and the shapes.
+ *
+ * @throws {BackendError} as `work`
+ */
+export function launch<T>(op: string, operands: readonly Tensor[], work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (!isBackendError(cause)) throw cause;
+    const { code, detail, backend, hint, reason, requestedBytes, inUseBytes, limitBytes, status } = cause;
+    const shapes = operands.map(({ dtype, shape }) => `${dtype}${shapeText(shape)}`).join(', ');
+    const fields = { op, backend, hint, reason, requestedBytes, inUseBytes, limitBytes, status, cause };
+    throw new BackendError(code, `${op}(${shapes}): ${detail}`, fields);
+  }
+}

@@ -1,0 +1,70 @@
+import { refuse } from './errors.ts';
+import { watch } from './storage.ts';
+import { Tensor } from './tensor.ts';
+
+/** The tensors of each `tidy` that runs, the innermost last. */
+const scopes: Tensor[][] = [];
+
+/** Leaves a new tensor to the innermost `tidy`; without one the collector watches over it. */
+export function adopt(tensor: Tensor): void {
+  const scope = scopes.at(-1);
+  if (scope === undefined) watch(tensor, tensor.storage);
+  else scope.push(tensor);
+}
+
+/**
+ * Runs a function and disposes every tensor that was made in it, but for those in what it returns: a tensor, or arrays
+ * and plain objects of them. Disposes all of them when it throws. May be nested: what the inner one returns belongs to
+ * the outer one.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT when the function returns a promise: tensors made after its first `await` would
+ *   be missed
+ * @example
+ * ```ts
+ * using y = tidy(() => {
+ *   const x = tensor(backend, [1, 2, 3]);
+ *   return mul(add(x, 1), 2);
+ * });
+ * await y.toArray(); // [4, 6, 8]
+ * ```
+ */
+export function tidy<Result>(work: () => Result): Result {
+  const scope: Tensor[] = [];
+  scopes.push(scope);
+  const kept = new Set<Tensor>();
+  try {
+    const result = work();
+    if (isPromise(result)) {
+      // Whatever it still does is not to end in an unhandled rejection besides.
+      result.then(undefined, () => undefined);
+      throw refuse('tidy', 'takes a function that returns at once, got one that returns a promise', {
+        hint: 'make the tensors in a plain function, and await what it returns outside of tidy',
+      });
+    }
+    collectTensors(result, kept);
+    return result;
+  } catch (error) {
+    kept.clear();
+    throw error;
+  } finally {
+    scopes.pop();
+    for (const tensor of scope) {
+      if (!kept.has(tensor)) tensor.dispose();
+      else if (!tensor.isDisposed) adopt(tensor);
+    }
+  }
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
+}
+
+function collectTensors(value: unknown, found: Set<Tensor>): void {
+  if (value instanceof Tensor) {
+    found.add(value);
+  } else if (Array.isArray(value)) {
+    for (const each of value as unknown[]) collectTensors(each, found);
+  } else if (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
+    for (const each of Object.values(value)) collectTensors(each, found);
+  }
+}

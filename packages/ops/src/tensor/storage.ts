@@ -1,0 +1,86 @@
+import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
+
+/** An allocation that several tensors may share; the last one that lets go frees it. */
+export class Storage {
+  readonly backend: ComputeBackend;
+  readonly ptr: DevicePtr;
+  readonly bytes: number;
+  readonly #owned: boolean;
+  #users = 0;
+
+  /** @param owned - whether to free it; memory that somebody else allocated is left alone */
+  constructor(backend: ComputeBackend, ptr: DevicePtr, bytes: number, owned: boolean) {
+    this.backend = backend;
+    this.ptr = ptr;
+    this.bytes = bytes;
+    this.#owned = owned;
+  }
+
+  retain(): void {
+    if (this.#users === 0 && this.#owned) counts.bytes += this.bytes;
+    this.#users++;
+    counts.tensors++;
+  }
+
+  release(): void {
+    counts.tensors--;
+    this.#users--;
+    if (this.#users > 0 || !this.#owned) return;
+    counts.bytes -= this.bytes;
+    if (this.bytes > 0) this.backend.free(this.ptr);
+  }
+}
+
+/** What all tensors of the program hold. */
+export interface TensorMemory {
+  /** Tensors that live, views included. */
+  readonly tensors: number;
+  /** Bytes of device memory that they hold, shared storage counted once. */
+  readonly bytes: number;
+  /** Tensors that were never disposed and whose memory was given back when they were collected. */
+  readonly collected: number;
+}
+
+const counts = { tensors: 0, bytes: 0, collected: 0 };
+let warned = false;
+
+/** What every runtime has, whatever types a program knows. */
+interface Host {
+  readonly console?: { warn(text: string): void };
+}
+
+/** Gives back what forgotten tensors hold. */
+const forgotten = new FinalizationRegistry<Storage>((storage) => {
+  counts.collected++;
+  storage.release();
+  if (warned) return;
+  warned = true;
+  (globalThis as Host).console?.warn(
+    'concord: a tensor was collected that was never disposed. Its memory is free again, but only now: ' +
+      'use `using`, `tidy` or `dispose()`. memory().collected counts them.',
+  );
+});
+
+/** Watches over a tensor that no `tidy` will dispose. */
+export function watch(tensor: object, storage: Storage): void {
+  forgotten.register(tensor, storage, tensor);
+}
+
+/** Ends {@link watch}. */
+export function unwatch(tensor: object): void {
+  forgotten.unregister(tensor);
+}
+
+/**
+ * What all tensors of the program hold.
+ *
+ * @example
+ * ```ts
+ * const before = memory().tensors;
+ * using x = zeros(backend, [4]);
+ * memory().tensors - before; // 1
+ * ```
+ */
+export function memory(): TensorMemory {
+  return { ...counts };
+}

@@ -1,0 +1,121 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import {
+  type ComputeBackend,
+  type DevicePtr,
+  type DType,
+  download,
+  type HostArray,
+  type WaitOptions,
+} from '@concord/backend-core';
+import { copyElements } from '../compute/copy.ts';
+import { refuse, shapeText } from './errors.ts';
+import { BYTES_OF, type Layout } from './layout.ts';
+import { denseStrides, isDense, sizeOf } from './shape.ts';
+import { type Storage, unwatch } from './storage.ts';
+
+/**
+ * Numbers in a device's memory: a shape, strides, an element type and storage that views share. Made by `tensor`,
+ * `zeros`, ... and by every function; disposed by `using`, by {@link tidy} or by `dispose`, after which each use of it
+ * throws.
+ */
+export class Tensor implements Disposable, Layout {
+  readonly storage: Storage;
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly dtype: DType;
+  readonly offset: number;
+  #disposed = false;
+
+  /** @internal */
+  constructor(storage: Storage, layout: Layout) {
+    this.storage = storage;
+    this.shape = layout.shape;
+    this.strides = layout.strides;
+    this.dtype = layout.dtype;
+    this.offset = layout.offset;
+    storage.retain();
+  }
+
+  get backend(): ComputeBackend {
+    return this.storage.backend;
+  }
+
+  /**
+   * Address of the first element.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT after `dispose`
+   */
+  get ptr(): DevicePtr {
+    if (this.#disposed) {
+      throw refuse('tensor', `${this.dtype}${shapeText(this.shape)} was disposed`, {
+        hint: 'tidy disposes all that is made in it but what its function returns',
+      });
+    }
+    return (this.storage.ptr + this.offset * BYTES_OF[this.dtype]) as DevicePtr;
+  }
+
+  /** Number of axes. */
+  get rank(): number {
+    return this.shape.length;
+  }
+
+  /** Number of elements. */
+  get size(): number {
+    return sizeOf(this.shape);
+  }
+
+  /** Whether the elements lie row-major without gaps. */
+  get isDense(): boolean {
+    return isDense(this.shape, this.strides);
+  }
+
+  get isDisposed(): boolean {
+    return this.#disposed;
+  }
+
+  /**
+   * The elements, row-major, after the work queued so far: a Float32Array of f32, f16 and bf16, the typed array of the
+   * same name of integers.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT after `dispose`
+   * @throws {BackendError} DEVICE_ERROR on timeout
+   */
+  async toArray(wait: WaitOptions = {}): Promise<HostArray> {
+    const { backend, ptr, shape, strides, dtype, size } = this;
+    if (this.isDense) return download(backend, ptr, size, { ...wait, dtype });
+    const packed = backend.alloc(size * BYTES_OF[dtype]);
+    try {
+      copyElements(backend, shape, { ptr, strides, dtype }, { ptr: packed, strides: denseStrides(shape), dtype });
+      return await download(backend, packed, size, { ...wait, dtype });
+    } finally {
+      backend.free(packed);
+    }
+  }
+
+  /**
+   * The only element, after the work queued so far.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for a tensor of more or fewer than one element, and after `dispose`
+   * @throws {BackendError} DEVICE_ERROR on timeout
+   */
+  async item(wait: WaitOptions = {}): Promise<number> {
+    if (this.size !== 1) throw refuse('item', `${shapeText(this.shape)} has ${this.size} elements, not one`);
+    return (await this.toArray(wait))[0] as number;
+  }
+
+  /** Gives the storage back when no other view holds it. Idempotent. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    unwatch(this);
+    this.storage.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  toString(): string {
+    return `Tensor ${this.dtype}${shapeText(this.shape)} on ${this.backend.name}`;
+  }
+}

@@ -1,0 +1,47 @@
+import { checkAxis } from '../compute/rows.ts';
+import { viewOf } from '../tensor/allocate.ts';
+import { refuse, shapeText } from '../tensor/errors.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+
+/**
+ * A view with its axes in another order.
+ *
+ * @param axes - for each axis of the result, which of `x` it is
+ * @throws {BackendError} INVALID_ARGUMENT unless each axis is named once
+ * @example
+ * ```ts
+ * using x = zeros(backend, [2, 3, 4]);
+ * permute(x, [0, 2, 1]).shape; // [2, 4, 3]
+ * ```
+ */
+export function permute(x: Tensor, axes: readonly number[]): Tensor {
+  const order = axes.map((axis) => checkAxis('permute', x.shape, axis));
+  if (order.length !== x.rank || new Set(order).size !== x.rank) {
+    throw refuse('permute', `axes ${shapeText(axes)} are not those of ${shapeText(x.shape)}, each once`);
+  }
+  return viewOf(x, {
+    shape: order.map((axis) => x.shape[axis] as number),
+    strides: order.map((axis) => x.strides[axis] as number),
+  });
+}
+
+/**
+ * A view with two axes exchanged: of a matrix, its transpose.
+ *
+ * @param axis0 - default -2
+ * @param axis1 - default -1
+ * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
+ * @example
+ * ```ts
+ * using x = tensor(backend, [[1, 2, 3], [4, 5, 6]]);
+ * await transpose(x).toArray(); // [1, 4, 2, 5, 3, 6]
+ * ```
+ */
+export function transpose(x: Tensor, axis0: number = -2, axis1: number = -1): Tensor {
+  const a = checkAxis('transpose', x.shape, axis0);
+  const b = checkAxis('transpose', x.shape, axis1);
+  return permute(
+    x,
+    x.shape.map((_, axis) => (axis === a ? b : axis === b ? a : axis)),
+  );
+}

@@ -1,0 +1,93 @@
+import { checkAxis } from '../compute/rows.ts';
+import { viewOf } from '../tensor/allocate.ts';
+import { refuse, shapeText } from '../tensor/errors.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+
+/** What is taken of an axis: all (null), one index, which removes the axis, or from `start` to before `stop`. */
+export type Range = null | number | readonly [start: number | null, stop?: number | null, step?: number];
+
+/**
+ * A view of a part, as `x[i, a:b:c, ...]` of NumPy: a range for each axis from the first on, the others whole. Negative
+ * places count from the end, places beyond it are cut; steps are positive.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for an index outside its axis, a step below 1, more ranges than axes
+ * @example
+ * ```ts
+ * using x = tensor(backend, [[1, 2, 3], [4, 5, 6]]);
+ * await slice(x, [null, [0, 2]]).toArray(); // [1, 2, 4, 5]
+ * await slice(x, [-1]).toArray(); // [4, 5, 6]
+ * await slice(x, [0, [null, null, 2]]).toArray(); // [1, 3]
+ * ```
+ */
+export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
+  if (ranges.length > x.rank) throw refuse('slice', `${ranges.length} ranges for the axes of ${shapeText(x.shape)}`);
+  const shape: number[] = [];
+  const strides: number[] = [];
+  let { offset } = x;
+  for (const [axis, length] of x.shape.entries()) {
+    const stride = x.strides[axis] as number;
+    const range = ranges[axis] ?? null;
+    if (typeof range === 'number') {
+      const index = range < 0 ? range + length : range;
+      if (!Number.isInteger(index) || index < 0 || index >= length) {
+        throw refuse('slice', `index ${range} is outside axis ${axis} of ${shapeText(x.shape)}`);
+      }
+      offset += index * stride;
+      continue;
+    }
+    const { start, count, step } = placesOf(x, axis, range ?? [null]);
+    // Where nothing is left there is no first element to point at.
+    if (count > 0) offset += start * stride;
+    shape.push(count);
+    strides.push(stride * step);
+  }
+  return viewOf(x, { shape, strides, offset });
+}
+
+/**
+ * Views of consecutive parts along an axis.
+ *
+ * @param parts - how many equal ones, or the size of each
+ * @param axis - default 0
+ * @throws {BackendError} INVALID_ARGUMENT for sizes that do not add up to the axis
+ * @example
+ * ```ts
+ * using qkv = tensor(backend, [[1, 2, 3], [4, 5, 6]]);
+ * const [q, k, v] = split(qkv, 3, 1);
+ * await k.toArray(); // [2, 5]
+ * ```
+ */
+export function split(x: Tensor, parts: number | readonly number[], axis: number = 0): Tensor[] {
+  const own = checkAxis('split', x.shape, axis);
+  const length = x.shape[own] as number;
+  const sizes = typeof parts === 'number' ? Array.from({ length: parts }, () => length / parts) : [...parts];
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (sizes.length === 0 || total !== length || !sizes.every((size) => Number.isInteger(size) && size >= 0)) {
+    throw refuse('split', `axis ${own} of ${shapeText(x.shape)} is not ${shapeText(sizes)} together`);
+  }
+  let start = 0;
+  return sizes.map((size) => {
+    const ranges: Range[] = x.shape.map((_, each) => (each === own ? [start, start + size] : null));
+    start += size;
+    return slice(x, ranges);
+  });
+}
+
+function placesOf(x: Tensor, axis: number, [from, to, by]: Exclude<Range, null | number>): Places {
+  const length = x.shape[axis] as number;
+  const step = by ?? 1;
+  if (!Number.isInteger(step) || step < 1) throw refuse('slice', `step ${String(by)} of axis ${axis}: at least 1`);
+  const placed = (place: number | null | undefined, otherwise: number): number => {
+    if (place === null || place === undefined) return otherwise;
+    if (!Number.isInteger(place)) throw refuse('slice', `place ${String(place)} of axis ${axis} is no integer`);
+    return Math.min(length, Math.max(0, place < 0 ? place + length : place));
+  };
+  const start = placed(from, 0);
+  return { start, count: Math.max(0, Math.ceil((placed(to, length) - start) / step)), step };
+}
+
+interface Places {
+  readonly start: number;
+  readonly count: number;
+  readonly step: number;
+}

@@ -1,0 +1,57 @@
+import type { ComputeBackend } from '@concord/backend-core';
+import { memory, type Tensor, tidy } from '../../src/index.ts';
+import { expect } from 'vitest';
+
+/** One call of a function, and what must come out: worked out on the host, in float64. */
+export interface OpCase {
+  readonly name: string;
+  readonly run: (backend: ComputeBackend) => Tensor | readonly Tensor[];
+  /** Row-major, of each tensor. */
+  readonly want: ArrayLike<number> | readonly ArrayLike<number>[];
+  /** Of the first tensor. */
+  readonly shape?: readonly number[];
+  /** Largest difference, relative to the largest number of `want`. Default 1e-5. */
+  readonly tolerance?: number;
+}
+
+/** Runs a case; nothing may remain of it but what it returns. */
+export async function checkCase(
+  { run, want, shape, tolerance = 1e-5 }: OpCase,
+  backend: ComputeBackend,
+): Promise<void> {
+  const before = memory();
+  const results = tidy(() => {
+    const result = run(backend);
+    return Array.isArray(result) ? [...(result as Tensor[])] : [result as Tensor];
+  });
+  try {
+    if (shape !== undefined) expect(results[0]?.shape).toEqual(shape);
+    const wanted = isList(want) ? want : [want];
+    expect(results.length).toBe(wanted.length);
+    for (const [index, result] of results.entries()) {
+      expectClose(await result.toArray(), wanted[index] as ArrayLike<number>, tolerance);
+    }
+  } finally {
+    for (const result of results) result.dispose();
+  }
+  expect(memory()).toEqual(before);
+}
+
+function isList(want: OpCase['want']): want is readonly ArrayLike<number>[] {
+  return Array.isArray(want) && typeof want[0] === 'object';
+}
+
+function expectClose(got: ArrayLike<number>, want: ArrayLike<number>, tolerance: number): void {
+  expect(got.length).toBe(want.length);
+  const finite = Array.from(want).filter(Number.isFinite);
+  const scale = Math.max(1e-30, ...finite.map(Math.abs));
+  for (let i = 0; i < want.length; i++) {
+    const [a, b] = [got[i] as number, want[i] as number];
+    const equal = Object.is(a, b) || a === b || Math.abs(a - b) <= tolerance * scale;
+    if (!equal) expect.fail(`element ${i}: ${a}, wanted ${b}\n got ${list(got)}\nwant ${list(want)}`);
+  }
+}
+
+function list(numbers: ArrayLike<number>): string {
+  return Array.from(numbers).slice(0, 24).join(', ');
+}

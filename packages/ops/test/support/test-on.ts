@@ -1,0 +1,20 @@
+import type { ComputeBackend } from '@concord/backend-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALL_CASES } from '../cases/index.ts';
+import { checkCase } from './op-case.ts';
+
+/** Runs the cases of all functions on one backend. */
+export function testOn(backend: ComputeBackend): void {
+  beforeAll(() => backend.init());
+  afterAll(() => backend.dispose());
+
+  for (const [name, cases] of Object.entries(ALL_CASES)) {
+    describe(name, () => {
+      for (const each of cases) test(each.name, () => checkCase(each, backend));
+    });
+  }
+
+  test('nothing remains allocated', () => {
+    expect(backend.memory().liveAllocations).toBe(0);
+  });
+}
