@@ -7,6 +7,7 @@ export { attention, type AttentionOptions } from './attention/attention.ts';
 export type { TensorLike } from './compute/elementwise.ts';
 export type { OutOption } from './compute/produce.ts';
 export type { Axes, FoldOptions } from './compute/rows.ts';
+export { run, type RunOptions } from './compute/run.ts';
 export {
   elu,
   type EluOptions,

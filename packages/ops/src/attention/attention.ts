@@ -1,10 +1,12 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { type OutOption, produceRows } from '../compute/produce.ts';
 import { checkProduct } from '../products/matmul.ts';
+import { allocate } from '../tensor/allocate.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, sameShape } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { permute } from '../views/permute.ts';
 import { pack } from '../views/pack.ts';
 
 /** Options of {@link attention}. */
@@ -27,6 +29,9 @@ export interface AttentionOptions extends OutOption {
  * `softmax(scale Q K^T + mask) V` for each head: q is `[batch, heads, queries, headDim]`, k and v `[batch, kvHeads, keys,
  * headDim]`, the result like q. `kvHeads` divides `heads`: each serves as many consecutive ones. Views with dense rows,
  * such as parts of one product or of a cache, are not copied. f32 or f16. A query that sees no key gives 0.
+ *
+ * The result lies in memory as `[batch, queries, heads, headDim]`, so that `reshape(permute(o, [0, 2, 1, 3]), [batch,
+ * queries, heads * headDim])` puts the heads side by side without a copy.
  *
  * Vaswani et al., Attention is all you need, 2017; Ainslie et al., GQA, 2023; PyTorch's scaled_dot_product_attention, but
  * for `causal` with fewer queries than keys: here the queries are the last ones.
@@ -51,9 +56,11 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
   }
   const { scale = 1 / Math.sqrt(Math.max(1, headDim)), causal = false, offset = seqKv - seqQ, mask } = options;
   const scores = [batch, heads, seqQ, seqKv];
-  return produceRows('attention', q.backend, q.shape, dtype, options, (result) => {
-    if (result.size === 0) return;
-    tidy(() => {
+  return tidy(() => {
+    const merged =
+      options.out ?? permute(allocate('attention', q.backend, [batch, seqQ, heads, headDim], dtype), [0, 2, 1, 3]);
+    return produceRows('attention', q.backend, q.shape, dtype, { out: merged }, (result) => {
+      if (result.size === 0) return;
       const operands = [q, k, v].map((each) => (each.strides[3] === 1 || headDim === 1 ? each : pack(each)));
       const [inQ, inK, inV] = operands as [Tensor, Tensor, Tensor];
       const call: Parameters<ComputeBackend['attention']>[0] = {
