@@ -3,9 +3,11 @@
  *
  * @packageDocumentation
  */
+export { attention, type AttentionOptions } from './attention/attention.ts';
 export type { TensorLike } from './compute/elementwise.ts';
 export type { OutOption } from './compute/produce.ts';
 export type { Axes, FoldOptions } from './compute/rows.ts';
+export { run, type RunOptions } from './compute/run.ts';
 export {
   elu,
   type EluOptions,
@@ -39,6 +41,11 @@ export {
 export { isFinite, isNan, logicalAnd, logicalNot, logicalOr, logicalXor } from './elementwise/logic.ts';
 export { all, any, argmax, argmin, countNonzero, max, mean, min, prod, sum } from './folds/folds.ts';
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
+export { embedding, gather, type GatherOptions } from './indexing/gather.ts';
+export { layerNorm, type LayerNormOptions, rmsNorm, type RmsNormOptions } from './norms/layer-norm.ts';
+export type { Activation } from './products/activation.ts';
+export { linear, type LinearOptions } from './products/linear.ts';
+export { matmul } from './products/matmul.ts';
 export { type CreateOptions, empty, type Nested, tensor, wrap, zeros } from './tensor/create.ts';
 export { tidy } from './tensor/scope.ts';
 export { memory, type TensorMemory } from './tensor/storage.ts';

@@ -3,6 +3,7 @@ import { allocate } from '../tensor/allocate.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { sameShape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { copyElements } from './copy.ts';
 import { TYPE_OF } from './value-type.ts';
 
 /** Options of every function that gives one tensor. */
@@ -49,4 +50,25 @@ export function checkSameBackend(op: string, backend: ComputeBackend, tensors: r
       hint: 'read it with toArray() and make a tensor on the other backend',
     });
   }
+}
+
+/** As {@link produce}, for what the backend stores in dense rows: another `out` gets a copy. */
+export function produceRows(
+  op: string,
+  backend: ComputeBackend,
+  shape: readonly number[],
+  dtype: DType,
+  options: OutOption,
+  fill: (result: Tensor) => void,
+): Tensor {
+  return produce(op, backend, shape, dtype, options, (result) => {
+    if (result.dtype === dtype && (result.strides.at(-1) === 1 || (result.shape.at(-1) ?? 1) === 1))
+      return fill(result);
+    const own = produce(op, backend, shape, dtype, {}, fill);
+    try {
+      copyElements(backend, shape, own, result);
+    } finally {
+      own.dispose();
+    }
+  });
 }

@@ -69,13 +69,15 @@ export function elementsOf(tensor: Tensor, { original, order }: RowDomain): Plac
   return { ptr: tensor.ptr, dtype: tensor.dtype, strides: order.map((axis) => strides[axis] as number) };
 }
 
-/** Where a tensor of a fold's result (or one that broadcasts to that, with `keepDims`) is read or written, row by row. */
+/** Where a tensor of a fold's result, with the folded axes as size 1 or without them, is read or written, row by row. */
 export function rowsOf(tensor: Tensor, domain: RowDomain): Place {
   const { ptr, dtype, shape, strides } = tensor;
   const rows = domain.order.slice(0, domain.order.length - domain.folded);
-  if (shape.length === domain.original.length)
-    return { ptr, dtype, strides: rows.map((axis) => strides[axis] as number) };
-  return { ptr, dtype, strides: strides.slice(0, rows.length) };
+  const keepsDims = shape.length === domain.original.length;
+  const own = keepsDims
+    ? rows.map((axis) => strides[axis] as number)
+    : broadcastStrides(shape, strides, domain.shape.slice(0, rows.length));
+  return { ptr, dtype, strides: own };
 }
 
 /** Options of the functions that fold axes. */

@@ -1,7 +1,15 @@
 import type { OpCase } from '../support/op-case.ts';
+import { attentionCases } from './attention.ts';
 import { foldCases } from './folds.ts';
+import { gatherCases } from './gather.ts';
+import { layerNormCases } from './layer-norm.ts';
+import { productCases } from './products.ts';
 
 /** The cases of all functions; each backend runs them. */
 export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
+  attention: attentionCases,
   folds: foldCases,
+  gather: gatherCases,
+  layerNorm: layerNormCases,
+  products: productCases,
 };

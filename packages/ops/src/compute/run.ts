@@ -1,0 +1,109 @@
+import type { DType } from '@concord/backend-core';
+import type { GatherOperand, InputSpecs, Kernel, ParameterSpecs, RunOperand } from '@concord/backend-core/kernel';
+import { allocate } from '../tensor/allocate.ts';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { broadcastShapes, sameShape } from '../tensor/shape.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { checkSameBackend } from './produce.ts';
+import { type Axes, elementsOf, foldedShape, type RowDomain, rowDomain, rowsOf } from './rows.ts';
+import { commonShape } from './elementwise.ts';
+
+/** What a kernel is run on, besides its inputs. */
+export interface RunOptions<Outputs extends string = string> {
+  /** Sizes of the domain. Default: what the element inputs broadcast to. */
+  readonly shape?: readonly number[];
+  /** The axes that a kernel with rows folds. Default for such a kernel: -1. */
+  readonly axis?: Axes;
+  readonly params?: Readonly<Record<string, number>>;
+  /** Outputs that are filled instead of new tensors: an element output may be exactly one element input. */
+  readonly out?: Readonly<Partial<Record<Outputs, Tensor>>>;
+  /** Element types of new outputs that are not stored in their declared type, such as f16. */
+  readonly dtypes?: Readonly<Partial<Record<Outputs, DType>>>;
+}
+
+/**
+ * Runs a kernel of one's own (`defineKernel` of `@concord/backend-core/kernel`) on tensors, in one launch. Element inputs
+ * broadcast to the domain, row inputs to its axes that are not folded, gather inputs are given as they are.
+ *
+ * @returns the outputs by name; rows have the domain's axes but the folded ones
+ * @throws {BackendError} INVALID_ARGUMENT for inputs that do not fit, and what the backend's `run` refuses
+ * @throws {BackendError} OUT_OF_MEMORY
+ * @example
+ * ```ts
+ * const x = tensor(backend, [[3, 4], [6, 8]]);
+ * const kernel = defineKernel('length', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.sqrt(k.fold('sum', k.mul(x, x))) }));
+ * await run(kernel, { x }).y.toArray(); // [5, 10]
+ * ```
+ */
+export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs, Outputs extends string>(
+  kernel: Kernel<Inputs, Parameters, Outputs>,
+  inputs: { readonly [Name in keyof Inputs]: Tensor },
+  options: RunOptions<Outputs> = {},
+): { [Name in Outputs]: Tensor } {
+  const { name: op } = kernel;
+  const given = inputs as Readonly<Record<string, Tensor>>;
+  for (const { name } of kernel.inputs) if (given[name] === undefined) throw refuse(op, `input ${name} is missing`);
+  const tensors = Object.values(given);
+  const [first] = tensors;
+  if (first === undefined) throw refuse(op, 'takes at least one tensor, to know the backend');
+  checkSameBackend(op, first.backend, [...tensors, ...(Object.values(options.out ?? {}) as Tensor[])]);
+  const elements = kernel.inputs.filter(({ access }) => access === 'element').map(({ name }) => given[name] as Tensor);
+  const shape = options.shape ?? commonShape(op, elements);
+  const domain = kernel.hasRows
+    ? rowDomain(op, shape, options.axis ?? -1)
+    : { shape, folded: 0, order: shape.map((_, axis) => axis), original: shape };
+  const rows = foldedShape(domain, false);
+  const places: Record<string, RunOperand | GatherOperand> = {};
+  for (const { name, access } of kernel.inputs)
+    places[name] = placeOf(op, name, given[name] as Tensor, access, domain, rows);
+
+  const outputs: Record<string, Tensor> = {};
+  const made: Tensor[] = [];
+  try {
+    for (const { name, type, level } of kernel.outputs) {
+      const own = options.out?.[name as Outputs];
+      const wanted = level === 'row' ? rows : shape;
+      if (own !== undefined && !sameShape(own.shape, wanted)) {
+        throw refuse(op, `out.${name} is ${shapeText(own.shape)}, the result ${shapeText(wanted)}`);
+      }
+      const output = own ?? allocate(op, first.backend, wanted, options.dtypes?.[name as Outputs] ?? type);
+      if (own === undefined) made.push(output);
+      outputs[name] = output;
+    }
+    launch(op, tensors, () => {
+      const stored = kernel.outputs.map(({ name, level }) => {
+        const output = outputs[name] as Tensor;
+        return [name, level === 'row' ? rowsOf(output, domain) : elementsOf(output, domain)];
+      });
+      first.backend.run(kernel as unknown as Kernel, {
+        shape: domain.shape,
+        ...(kernel.hasRows ? { folded: domain.folded } : {}),
+        inputs: places,
+        params: options.params ?? {},
+        outputs: Object.fromEntries(stored) as Record<string, RunOperand>,
+      });
+    });
+  } catch (error) {
+    for (const each of made) each.dispose();
+    throw error;
+  }
+  return outputs as { [Name in Outputs]: Tensor };
+}
+
+function placeOf(
+  op: string,
+  name: string,
+  tensor: Tensor,
+  access: 'element' | 'row' | 'gather',
+  domain: RowDomain,
+  rows: readonly number[],
+): RunOperand | GatherOperand {
+  const { ptr, dtype, shape, strides } = tensor;
+  if (access === 'gather') return { ptr, dtype, shape, strides };
+  const over = access === 'row' ? rows : domain.original;
+  const both = broadcastShapes(shape, over);
+  if (both === undefined || !sameShape(both, over)) {
+    throw refuse(op, `input ${name} ${shapeText(shape)} does not broadcast to ${shapeText(over)}`);
+  }
+  return access === 'row' ? rowsOf(tensor, domain) : elementsOf(tensor, domain);
+}

@@ -1,0 +1,119 @@
+import {
+  defineKernel,
+  type GatherInput,
+  type GatherOperand,
+  type Kernel,
+  type NumberType,
+  type RunOperand,
+} from '@concord/backend-core/kernel';
+import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
+import { checkAxis } from '../compute/rows.ts';
+import { TYPE_OF } from '../compute/value-type.ts';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { sizeOf } from '../tensor/shape.ts';
+import { tidy } from '../tensor/scope.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { reshape } from '../views/reshape.ts';
+
+/** Options of {@link gather}. */
+export interface GatherOptions extends OutOption {
+  /** The axis that is indexed. Default 0. */
+  readonly axis?: number;
+}
+
+/**
+ * Parts of a tensor by index along an axis, as `take` of NumPy and Gather of ONNX: the axis becomes the axes of
+ * `indices`, i32 or u32. Negative indices count from the end; what is outside reads as 0.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, and indices of another type
+ * @throws {BackendError} OUT_OF_MEMORY
+ * @example
+ * ```ts
+ * const x = tensor(backend, [[1, 2], [3, 4], [5, 6]]);
+ * const indices = tensor(backend, [2, 0], [2], { dtype: 'i32' });
+ * await gather(x, indices).toArray(); // [5, 6, 1, 2]
+ * ```
+ */
+export function gather(x: Tensor, indices: Tensor, options: GatherOptions = {}): Tensor {
+  return take('gather', x, indices, checkAxis('gather', x.shape, options.axis ?? 0), options);
+}
+
+/**
+ * Rows of a table by index: `gather` along axis 0, as PyTorch's embedding.
+ *
+ * @param indices - i32 or u32, of any shape
+ * @param table - `[rows, columns]`
+ * @throws {BackendError} INVALID_ARGUMENT for a table that is no matrix, and indices of another type
+ * @throws {BackendError} OUT_OF_MEMORY
+ * @example
+ * ```ts
+ * const table = tensor(backend, [[1, 2], [3, 4]]);
+ * await embedding(tensor(backend, new Uint32Array([1, 1])), table).toArray(); // [3, 4, 3, 4]
+ * ```
+ */
+export function embedding(indices: Tensor, table: Tensor, options: OutOption = {}): Tensor {
+  if (table.rank !== 2) throw refuse('embedding', `table must be [rows, columns], got ${shapeText(table.shape)}`);
+  return take('embedding', table, indices, 0, options);
+}
+
+function take(op: string, x: Tensor, indices: Tensor, axis: number, options: OutOption): Tensor {
+  checkSameBackend(op, x.backend, [indices]);
+  const type = TYPE_OF[indices.dtype];
+  if (type === 'f32') {
+    throw refuse(op, `indices must be i32 or u32, got ${indices.dtype}${shapeText(indices.shape)}`, {
+      hint: "cast(indices, 'i32')",
+    });
+  }
+  const before = x.shape.slice(0, axis);
+  const after = x.shape.slice(axis + 1);
+  const shape = [...before, ...indices.shape, ...after];
+  if (shape.length > 8) throw refuse(op, `${shapeText(x.shape)} by ${shapeText(indices.shape)} has more than 8 axes`);
+  return produce(op, x.backend, shape, x.dtype, options, (result) => {
+    if (!result.isDense) throw refuse(op, `out ${shapeText(result.shape)} must be dense`, { hint: 'pack(out)' });
+    tidy(() => {
+      // A gather input has at most 4 axes: those before and after are taken together.
+      const source = reshape(x, [sizeOf(before), x.shape[axis] as number, sizeOf(after)]);
+      const list = reshape(indices, [sizeOf(indices.shape)]);
+      const { ptr, strides, dtype } = source;
+      launch(op, [x, indices], () => {
+        const inputs: Record<string, RunOperand | GatherOperand> = {
+          x: { ptr, strides, dtype, shape: source.shape },
+          indices: { ptr: list.ptr, dtype: list.dtype, strides: [0, list.strides[0] as number, 0] },
+        };
+        x.backend.run(kernelOf(TYPE_OF[x.dtype], type), {
+          shape: [sizeOf(before), list.size, sizeOf(after)],
+          inputs,
+          params: type === 'i32' ? { length: x.shape[axis] as number } : {},
+          outputs: { y: { ptr: result.ptr, dtype: result.dtype } },
+        });
+      });
+    });
+  });
+}
+
+const kernels = new Map<string, Kernel>();
+
+function kernelOf(of: NumberType, by: 'i32' | 'u32'): Kernel {
+  const key = `${of} ${by}`;
+  let kernel = kernels.get(key);
+  if (kernel === undefined) {
+    kernel = by === 'u32' ? byPlace(of) : fromTheEndToo(of);
+    kernels.set(key, kernel);
+  }
+  return kernel;
+}
+
+function byPlace(of: NumberType): Kernel {
+  const inputs = { x: { type: of, access: 'gather', rank: 3 }, indices: 'u32' } as const;
+  return defineKernel('gather', { inputs }, ({ x, indices }, k) => ({
+    y: k.gather(x as GatherInput<'f32'>, [k.index(0), indices, k.index(2)], 0),
+  }));
+}
+
+function fromTheEndToo(of: NumberType): Kernel {
+  const inputs = { x: { type: of, access: 'gather', rank: 3 }, indices: 'i32' } as const;
+  return defineKernel('gather', { inputs, params: { length: 'i32' } }, ({ x, indices, length }, k) => {
+    const place = k.select(k.lt(indices, 0), k.add(indices, length), indices);
+    return { y: k.gather(x as GatherInput<'f32'>, [k.index(0), place, k.index(2)], 0) };
+  });
+}

@@ -1,0 +1,125 @@
+import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
+import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
+import { checkAxis, domainOf, elementsOf, rowDomain } from '../compute/rows.ts';
+import { TYPE_OF } from '../compute/value-type.ts';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { broadcastShapes, sameShape } from '../tensor/shape.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+
+type Float = Value<'f32'>;
+
+/** Options of {@link rmsNorm}. */
+export interface RmsNormOptions extends OutOption {
+  /** Factor of each element; broadcasts to the normalized axes. */
+  readonly weight?: Tensor | undefined;
+  /** The first axis that is normalized; all after it are too. Default -1. */
+  readonly axis?: number;
+  /** Added to the variance. Default 1e-5. */
+  readonly eps?: number;
+}
+
+/** Options of {@link layerNorm}. */
+export interface LayerNormOptions extends RmsNormOptions {
+  /** Added to each element at the end; broadcasts to the normalized axes. */
+  readonly bias?: Tensor | undefined;
+}
+
+/**
+ * `(x - mean) / sqrt(variance + eps) weight + bias` over the axes from `axis` on, the variance without correction. One
+ * launch. f32, f16, bf16.
+ *
+ * Ba, Kiros, Hinton, Layer normalization, 2016; ONNX LayerNormalization.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for integers, an axis that there is not, a weight or bias that does not fit
+ * @example
+ * ```ts
+ * const x = tensor(backend, [[1, 2, 3], [0, 0, 6]]);
+ * await layerNorm(x).toArray(); // [-1.2247, 0, 1.2247, -0.7071, -0.7071, 1.4142]
+ * ```
+ */
+export function layerNorm(x: Tensor, options: LayerNormOptions = {}): Tensor {
+  return normalize('layerNorm', x, options, (k, value, eps) => {
+    const centred = k.sub(value, k.fold('mean', value));
+    const variance = k.fold('mean', k.mul(centred, centred));
+    return k.mul(centred, k.rsqrt(k.add(variance, eps)));
+  });
+}
+
+/**
+ * `x / sqrt(mean(x^2) + eps) weight` over the axes from `axis` on. One launch. f32, f16, bf16.
+ *
+ * Zhang, Sennrich, Root mean square layer normalization, 2019; ONNX RMSNormalization.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for integers, an axis that there is not, a weight that does not fit
+ * @example
+ * ```ts
+ * await rmsNorm(tensor(backend, [3, 4])).toArray(); // [0.8485, 1.1314]
+ * ```
+ */
+export function rmsNorm(x: Tensor, options: RmsNormOptions = {}): Tensor {
+  return normalize('rmsNorm', x, options, (k, value, eps) => {
+    return k.mul(value, k.rsqrt(k.add(k.fold('mean', k.mul(value, value)), eps)));
+  });
+}
+
+const kernels = new Map<string, Kernel>();
+
+function normalize(
+  op: string,
+  x: Tensor,
+  options: LayerNormOptions,
+  normal: (k: KernelBuilder, x: Float, eps: Float) => Float,
+): Tensor {
+  const { weight, bias, axis = -1, eps = 1e-5 } = options;
+  const first = checkAxis(op, x.shape, axis);
+  const domain = rowDomain(op, x.shape, x.shape.map((_, each) => each).slice(first));
+  const given = [x, weight, bias].filter((each) => each !== undefined);
+  checkSameBackend(op, x.backend, given);
+  for (const each of given) checkOperand(op, each, x.shape, first);
+  const kernel = kernelOf(op, weight !== undefined, bias !== undefined, normal);
+  return produce(op, x.backend, x.shape, x.dtype, options, (result) => {
+    launch(op, given, () => {
+      const inputs: Record<string, ReturnType<typeof elementsOf>> = { x: elementsOf(x, domain) };
+      if (weight !== undefined) inputs['weight'] = elementsOf(weight, domain);
+      if (bias !== undefined) inputs['bias'] = elementsOf(bias, domain);
+      x.backend.run(kernel, {
+        ...domainOf(domain),
+        inputs,
+        params: { eps },
+        outputs: { y: elementsOf(result, domain) },
+      });
+    });
+  });
+}
+
+function checkOperand(op: string, each: Tensor, shape: readonly number[], first: number): void {
+  if (TYPE_OF[each.dtype] !== 'f32') {
+    throw refuse(op, `takes f32, f16 and bf16, got ${each.dtype}${shapeText(each.shape)}`, { hint: "cast(x, 'f32')" });
+  }
+  const normalized = shape.slice(first);
+  const both = each.shape === shape ? normalized : broadcastShapes(each.shape, normalized);
+  if (both !== undefined && sameShape(both, normalized)) return;
+  throw refuse(op, `${shapeText(each.shape)} does not broadcast to ${shapeText(normalized)} of ${shapeText(shape)}`);
+}
+
+function kernelOf(
+  op: string,
+  hasWeight: boolean,
+  hasBias: boolean,
+  normal: (k: KernelBuilder, x: Float, eps: Float) => Float,
+): Kernel {
+  const key = `${op} ${hasWeight} ${hasBias}`;
+  let kernel = kernels.get(key);
+  if (kernel === undefined) {
+    const inputs: Record<string, 'f32'> = { x: 'f32' };
+    if (hasWeight) inputs['weight'] = 'f32';
+    if (hasBias) inputs['bias'] = 'f32';
+    kernel = defineKernel(op, { inputs, params: { eps: 'f32' } }, ({ x, weight, bias, eps }, k) => {
+      const normalized = normal(k, x as Float, eps);
+      const scaled = weight === undefined ? normalized : k.mul(normalized, weight);
+      return { y: bias === undefined ? scaled : k.add(scaled, bias) };
+    }) as Kernel;
+    kernels.set(key, kernel);
+  }
+  return kernel;
+}

@@ -1,0 +1,53 @@
+import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
+import { refuse } from '../tensor/errors.ts';
+
+type Float = Value<'f32'>;
+
+/** A function that a product or convolution applies before it stores. `geluTanh` is `gelu` with `approximate: 'tanh'`. */
+export type Activation = 'relu' | 'gelu' | 'geluTanh' | 'silu' | 'sigmoid' | 'tanh';
+
+const ACTIVATIONS: Readonly<Record<Activation, (k: KernelBuilder, x: Float) => Float>> = {
+  relu: (k, x) => k.max(x, 0),
+  gelu: (k, x) => k.gelu(x),
+  geluTanh: (k, x) => k.geluTanh(x),
+  silu: (k, x) => k.silu(x),
+  sigmoid: (k, x) => k.sigmoid(x),
+  tanh: (k, x) => k.tanh(x),
+};
+
+const kernels = new Map<string, Kernel>();
+
+/**
+ * `activation(acc + bias) + residual` as the epilogue of a product; undefined where there is nothing of it.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for an unknown activation
+ */
+export function epilogueKernel(
+  op: string,
+  hasBias: boolean,
+  activation: Activation | undefined,
+  hasResidual: boolean,
+): Kernel | undefined {
+  if (!hasBias && activation === undefined && !hasResidual) return undefined;
+  if (activation !== undefined && !Object.hasOwn(ACTIVATIONS, activation)) {
+    throw refuse(op, `activation must be one of ${Object.keys(ACTIVATIONS).join(', ')}, got ${String(activation)}`);
+  }
+  const key = `${hasBias} ${activation ?? ''} ${hasResidual}`;
+  let kernel = kernels.get(key);
+  if (kernel === undefined) {
+    kernel = define(hasBias, activation, hasResidual);
+    kernels.set(key, kernel);
+  }
+  return kernel;
+}
+
+function define(hasBias: boolean, activation: Activation | undefined, hasResidual: boolean): Kernel {
+  const inputs: Record<string, 'f32'> = { acc: 'f32' };
+  if (hasBias) inputs['bias'] = 'f32';
+  if (hasResidual) inputs['residual'] = 'f32';
+  return defineKernel('epilogue', { inputs }, ({ acc, bias, residual }, k) => {
+    const sum = bias === undefined ? (acc as Float) : k.add(acc as Float, bias);
+    const activated = activation === undefined ? sum : ACTIVATIONS[activation](k, sum);
+    return { y: residual === undefined ? activated : k.add(activated, residual) };
+  }) as Kernel;
+}

@@ -1,0 +1,158 @@
+import {
+  type ComputeBackend,
+  type DevicePtr,
+  type Epilogue,
+  type FloatDType,
+  isBackendError,
+} from '@concord/backend-core';
+import type { Kernel, RunOperand } from '@concord/backend-core/kernel';
+import { BYTES_OF } from '../tensor/layout.ts';
+
+/** A matrix of each batch: addresses and strides in elements. */
+export interface Matrices {
+  readonly ptr: DevicePtr;
+  /** Of each batch axis. */
+  readonly batch: readonly number[];
+  readonly row: number;
+  readonly column: number;
+}
+
+/** What is added to a product, and how: `kernel` over the result, with operands laid out as its matrices. */
+export interface ProductEpilogue {
+  readonly kernel: Kernel;
+  readonly inputs: Readonly<Record<string, Matrices>>;
+}
+
+/** `C = A B` for every index of the batch axes, then the epilogue. */
+export interface Product {
+  readonly batch: readonly number[];
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  readonly a: Matrices;
+  readonly b: Matrices;
+  readonly c: Matrices;
+  readonly dtype: FloatDType;
+  readonly epilogue?: ProductEpilogue | undefined;
+}
+
+/** A matrix as a product takes it: as stored, or transposed, with the distance of its stored rows. */
+interface Stored {
+  readonly trans: 'N' | 'T';
+  readonly ld: number;
+}
+
+/**
+ * How a product reads a matrix without a copy: its rows or its columns are dense, and do not overlap.
+ *
+ * @returns undefined where it needs a copy
+ */
+export function storedAs(rows: number, columns: number, row: number, column: number): Stored | undefined {
+  if ((column === 1 || columns === 1) && (row >= columns || rows === 1))
+    return { trans: 'N', ld: Math.max(row, columns) };
+  if ((row === 1 || rows === 1) && (column >= rows || columns === 1)) return { trans: 'T', ld: Math.max(column, rows) };
+  return undefined;
+}
+
+/** Computes a product, in one call where the batch axes lie evenly, else in one for each index of the outer ones. */
+export function multiply(backend: ComputeBackend, product: Product): void {
+  const [outer, inner] = evenly(product);
+  for (const offsets of outer) launchBatch(backend, product, inner, offsets);
+}
+
+interface BatchAxis {
+  readonly length: number;
+  /** Of a, b, c and the inputs of the epilogue. */
+  readonly strides: readonly number[];
+}
+
+/** The batch axes taken together as far as they lie evenly: places of the outer ones, and the innermost. */
+function evenly({ batch, a, b, c, epilogue }: Product): [readonly (readonly number[])[], BatchAxis] {
+  const operands = [a, b, c, ...Object.values(epilogue?.inputs ?? {})];
+  const axes: BatchAxis[] = [];
+  for (const [axis, length] of batch.entries()) {
+    if (length === 1) continue;
+    const strides = operands.map((each) => each.batch[axis] as number);
+    const last = axes.at(-1);
+    const joins = last?.strides.every((stride, index) => stride === (strides[index] as number) * length) ?? false;
+    if (last !== undefined && joins) axes[axes.length - 1] = { length: last.length * length, strides };
+    else axes.push({ length, strides });
+  }
+  const inner = axes.pop() ?? { length: 1, strides: operands.map(() => 0) };
+  let places: readonly (readonly number[])[] = [operands.map(() => 0)];
+  for (const { length, strides } of axes) {
+    places = places.flatMap((place) =>
+      Array.from({ length }, (_, index) => place.map((offset, each) => offset + index * (strides[each] as number))),
+    );
+  }
+  return [places, inner];
+}
+
+function launchBatch(backend: ComputeBackend, product: Product, inner: BatchAxis, offsets: readonly number[]): void {
+  const { m, n, k, dtype } = product;
+  const at = (matrices: Matrices, index: number): DevicePtr =>
+    (matrices.ptr + (offsets[index] as number) * BYTES_OF[dtype]) as DevicePtr;
+  const a = storedAs(m, k, product.a.row, product.a.column) as Stored;
+  const b = storedAs(k, n, product.b.row, product.b.column) as Stored;
+  const call = {
+    ...{ m, n, k, dtype, transA: a.trans, transB: b.trans, lda: a.ld, ldb: b.ld, ldc: rowOf(product) },
+    ...{ a: at(product.a, 0), b: at(product.b, 1), c: at(product.c, 2) },
+  };
+  const epilogue = epilogueOf(product, inner, at);
+  const run = (fused: Epilogue | undefined): void => {
+    const own = fused === undefined ? {} : { epilogue: fused };
+    if (inner.length === 1) return backend.gemm({ ...call, ...own });
+    const [strideA = 0, strideB = 0, strideC = 0] = inner.strides;
+    backend.batchedGemm({ ...call, ...own, strideA, strideB, strideC, batchCount: inner.length });
+  };
+  if (epilogue === undefined) return run(undefined);
+  if (!unfused.get(backend)?.has(dtype)) {
+    try {
+      return run(epilogue);
+    } catch (error) {
+      // A backend need not fuse where an unfused epilogue would round twice. A function of tensors may round twice.
+      if (!isBackendError(error, 'UNSUPPORTED') || dtype === 'f32') throw error;
+      unfused.set(backend, new Set(unfused.get(backend)).add(dtype));
+    }
+  }
+  run(undefined);
+  afterwards(backend, product, inner, epilogue, call.c);
+}
+
+/** The distance of the rows of C; where there is one row it may be anything. */
+function rowOf({ m, n, c }: Product): number {
+  return m === 1 ? Math.max(c.row, n) : c.row;
+}
+
+/** The backends that refused to fuse an epilogue, with the element types. */
+const unfused = new WeakMap<ComputeBackend, Set<FloatDType>>();
+
+function epilogueOf(
+  { epilogue, dtype }: Product,
+  inner: BatchAxis,
+  at: (matrices: Matrices, index: number) => DevicePtr,
+): Epilogue | undefined {
+  if (epilogue === undefined) return undefined;
+  const inputs: Record<string, RunOperand> = {};
+  for (const [index, [name, matrices]] of Object.entries(epilogue.inputs).entries()) {
+    const strides = [inner.strides[3 + index] as number, matrices.row, matrices.column];
+    inputs[name] = { ptr: at(matrices, 3 + index), strides, dtype };
+  }
+  return { kernel: epilogue.kernel, inputs };
+}
+
+function afterwards(
+  backend: ComputeBackend,
+  { m, n, c, dtype }: Product,
+  inner: BatchAxis,
+  { kernel, inputs = {} }: Epilogue,
+  ptr: DevicePtr,
+): void {
+  const place = { ptr, dtype, strides: [inner.strides[2] as number, c.row, 1] };
+  const [output] = kernel.outputs;
+  backend.run(kernel, {
+    shape: [inner.length, m, n],
+    inputs: { ...(inputs as Record<string, RunOperand>), acc: place },
+    outputs: { [(output as { name: string }).name]: place },
+  });
+}

@@ -1,0 +1,75 @@
+import { attention, permute, slice, tensor } from '../../src/index.ts';
+import { numbers } from '../support/numbers.ts';
+import type { OpCase } from '../support/op-case.ts';
+
+const HEADS = 2;
+const DIM = 4;
+const KEYS = 5;
+/** Rows of queries, keys and values side by side, as one product gives them: `[KEYS, 3, HEADS, DIM]`. */
+const QKV = numbers(KEYS * 3 * HEADS * DIM, 7);
+const at = (row: number, part: number, head: number, d: number): number =>
+  QKV[((row * 3 + part) * HEADS + head) * DIM + d] as number;
+
+/** The last `queries` rows attend to all rows that they see. `[HEADS, queries, DIM]`. */
+function byDefinition(
+  queries: number,
+  sees: (query: number, key: number) => boolean,
+  kvHead = (head: number) => head,
+): number[] {
+  const result: number[] = [];
+  for (let head = 0; head < HEADS; head++) {
+    for (let query = KEYS - queries; query < KEYS; query++) {
+      const weights = Array.from({ length: KEYS }, (_, key) => {
+        let score = 0;
+        for (let d = 0; d < DIM; d++) score += at(query, 0, head, d) * at(key, 1, kvHead(head), d);
+        return sees(query, key) ? Math.exp(score / Math.sqrt(DIM)) : 0;
+      });
+      const total = weights.reduce((sum, weight) => sum + weight, 0);
+      for (let d = 0; d < DIM; d++) {
+        result.push(weights.reduce((sum, weight, key) => sum + (weight / total) * at(key, 2, kvHead(head), d), 0));
+      }
+    }
+  }
+  return result;
+}
+
+const MASK = [0, -Infinity, 0, 0, -Infinity];
+
+/** Attention on views of one product: no copies. */
+export const attentionCases: readonly OpCase[] = [
+  {
+    name: 'all queries, causal, from views',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      return attention(q, k, v, { causal: true });
+    },
+    want: byDefinition(KEYS, (query, key) => key <= query),
+    shape: [1, HEADS, KEYS, DIM],
+  },
+  {
+    name: 'the last query sees the cache before it',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      return attention(slice(q, [null, null, [KEYS - 1]]), k, v, { causal: true });
+    },
+    want: byDefinition(1, () => true),
+  },
+  {
+    name: 'a mask and one head of keys for all',
+    run: (backend) => {
+      const [q, k, v] = parts(tensor(backend, QKV, [KEYS, 3, HEADS, DIM]));
+      const one = (x: typeof k): typeof k => slice(x, [null, [0, 1]]);
+      return attention(q, one(k), one(v), { mask: tensor(backend, MASK) });
+    },
+    want: byDefinition(
+      KEYS,
+      (_, key) => MASK[key] === 0,
+      () => 0,
+    ),
+  },
+];
+
+function parts(qkv: ReturnType<typeof tensor>): [typeof qkv, typeof qkv, typeof qkv] {
+  const heads = (part: number): typeof qkv => permute(slice(qkv, [null, [part, part + 1]]), [1, 2, 0, 3]);
+  return [heads(0), heads(1), heads(2)];
+}

@@ -1,0 +1,137 @@
+import { linear, matmul, permute, slice, tensor, transpose, zeros } from '../../src/index.ts';
+import { numbers } from '../support/numbers.ts';
+import type { OpCase } from '../support/op-case.ts';
+
+type Entry = (i: number, j: number) => number;
+
+const A = numbers(2 * 3 * 5, 3);
+const B = numbers(2 * 5 * 4, 4);
+const at = (list: readonly number[], index: number): number => list[index] as number;
+
+function product(m: number, n: number, k: number, a: Entry, b: Entry): number[] {
+  return Array.from({ length: m * n }, (_, index) => {
+    let sum = 0;
+    for (let each = 0; each < k; each++) sum += a(Math.floor(index / n), each) * b(each, index % n);
+    return sum;
+  });
+}
+
+const first = product(
+  3,
+  4,
+  5,
+  (i, j) => at(A, i * 5 + j),
+  (i, j) => at(B, i * 4 + j),
+);
+const second = product(
+  3,
+  4,
+  5,
+  (i, j) => at(A, 15 + i * 5 + j),
+  (i, j) => at(B, 20 + i * 4 + j),
+);
+const secondByFirst = product(
+  3,
+  4,
+  5,
+  (i, j) => at(A, 15 + i * 5 + j),
+  (i, j) => at(B, i * 4 + j),
+);
+const bias = numbers(4, 5);
+const residual = numbers(12, 6);
+const gelu = (x: number): number => (x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)))) / 2;
+
+/** Products of matrices, vectors, batches, views. */
+export const productCases: readonly OpCase[] = [
+  {
+    name: 'matmul of batches',
+    run: (b) => matmul(tensor(b, A, [2, 3, 5]), tensor(b, B, [2, 5, 4])),
+    want: [...first, ...second],
+    shape: [2, 3, 4],
+  },
+  {
+    name: 'matmul of a batch with one matrix, transposed',
+    run: (b) => matmul(tensor(b, A, [2, 3, 5]), transpose(permute(tensor(b, B.slice(0, 20), [5, 4]), [1, 0]))),
+    want: [...first, ...secondByFirst],
+  },
+  {
+    name: 'matmul over batch axes that do not lie evenly',
+    run: (b) => matmul(tensor(b, A, [2, 1, 3, 5]), tensor(b, B, [1, 2, 5, 4])),
+    want: [
+      ...first,
+      ...product(
+        3,
+        4,
+        5,
+        (i, j) => at(A, i * 5 + j),
+        (i, j) => at(B, 20 + i * 4 + j),
+      ),
+      ...secondByFirst,
+      ...second,
+    ],
+    shape: [2, 2, 3, 4],
+  },
+  { name: 'matmul of vectors', run: (b) => matmul(tensor(b, [1, 2, 3]), tensor(b, [4, 5, 6])), want: [32], shape: [] },
+  {
+    name: 'matmul of every second column, which is copied',
+    run: (b) =>
+      matmul(
+        slice(
+          tensor(b, [
+            [1, 9, 2],
+            [3, 9, 4],
+          ]),
+          [null, [null, null, 2]],
+        ),
+        tensor(b, [1, 10]),
+      ),
+    want: [21, 43],
+    shape: [2],
+  },
+  { name: 'matmul of no columns', run: (b) => matmul(zeros(b, [2, 0]), zeros(b, [0, 3])), want: [0, 0, 0, 0, 0, 0] },
+  {
+    name: 'linear with bias, activation, residual',
+    run: (b) =>
+      linear(tensor(b, A.slice(0, 15), [3, 5]), transpose(tensor(b, B.slice(0, 20), [5, 4])), {
+        bias: tensor(b, bias),
+        activation: 'geluTanh',
+        residual: tensor(b, residual, [3, 4]),
+      }),
+    want: first.map((sum, index) => gelu(sum + at(bias, index % 4)) + at(residual, index)),
+  },
+  {
+    name: 'linear into rows of a wider tensor, batch by batch',
+    run: (b) => {
+      const wide = zeros(b, [2, 4, 4]);
+      const out = slice(wide, [null, [1, 4]]);
+      linear(tensor(b, A, [2, 3, 5]), transpose(tensor(b, B.slice(0, 20), [5, 4])), { bias: tensor(b, bias), out });
+      return wide;
+    },
+    want: [
+      0,
+      0,
+      0,
+      0,
+      ...first.map((sum, i) => sum + at(bias, i % 4)),
+      0,
+      0,
+      0,
+      0,
+      ...secondByFirst.map((sum, i) => sum + at(bias, i % 4)),
+    ],
+  },
+  {
+    name: 'linear of f16 with an epilogue',
+    run: (b) =>
+      linear(
+        tensor(b, Float32Array.from(A), [6, 5], { dtype: 'f16' }),
+        transpose(tensor(b, Float32Array.from(B.slice(0, 20)), [5, 4], { dtype: 'f16' })),
+        {
+          bias: tensor(b, Float32Array.from(bias), [4], { dtype: 'f16' }),
+          activation: 'relu',
+        },
+      ),
+    want: [...first, ...secondByFirst].map((sum, index) => Math.max(0, sum + at(bias, index % 4))),
+    tolerance: 3e-3,
+  },
+];
