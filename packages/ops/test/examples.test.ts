@@ -1,21 +1,28 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { defineKernel } from '@concord/backend-core/kernel';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as ops from '../src/index.ts';
+import * as files from '../src/node.ts';
 
 // The examples of the doc comments are run as they stand: each line that ends in a comment must give what that says.
-const functions: Readonly<Record<string, unknown>> = { ...ops, defineKernel };
+const functions: Readonly<Record<string, unknown>> = { ...ops, ...files, defineKernel };
 const source = join(import.meta.dirname, '../src');
 const backend = new CpuBackend();
+/** For the examples that write files. */
+const folder = mkdtempSync(join(tmpdir(), 'concord-ops-'));
 beforeAll(() => backend.init());
-afterAll(() => backend.dispose());
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await backend.dispose();
+});
 
-const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
+const sources = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
   /(?<!\.test)\.ts$/.test(file),
 );
-const documented = files
+const documented = sources
   .filter((file) => statSync(join(source, file)).isFile())
   .flatMap((file) => examplesIn(readFileSync(join(source, file), 'utf8')));
 
@@ -23,13 +30,13 @@ describe('examples', () => {
   test.each(documented)('$name', async ({ code }) => {
     const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
     const names = Object.keys(functions);
-    const run = new AsyncFunction('backend', 'check', ...names, code);
+    const run = new AsyncFunction('backend', 'folder', 'check', ...names, code);
     let checked = 0;
     const check = (got: unknown, want: unknown): void => {
       checked++;
       expectLike(got, want);
     };
-    await run(backend, check, ...Object.values(functions));
+    await run(backend, folder, check, ...Object.values(functions));
     expect(checked).toBeGreaterThan(0);
   });
 });

@@ -1,6 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ALL_CASES } from '../cases/index.ts';
+import { checkWeights } from './check-weights.ts';
 import { checkCase } from './op-case.ts';
 
 /** Runs the cases of all functions on one backend. */
@@ -13,6 +14,8 @@ export function testOn(backend: ComputeBackend): void {
       for (const each of cases) test(each.name, () => checkCase(each, backend));
     });
   }
+
+  test('weights go to a file and come back, also as another type', () => checkWeights(backend));
 
   test('nothing remains allocated', () => {
     expect(backend.memory().liveAllocations).toBe(0);
