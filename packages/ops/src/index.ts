@@ -20,6 +20,8 @@ export {
   tanh,
 } from './elementwise/activations.ts';
 export { add, div, maximum, minimum, mul, pow, rem, sub } from './elementwise/arithmetic.ts';
+export { cast } from './elementwise/cast.ts';
+export { clamp, type ClampOptions } from './elementwise/clamp.ts';
 export { equal, greater, greaterEqual, less, lessEqual, notEqual } from './elementwise/comparisons.ts';
 export {
   cos,
@@ -37,6 +39,7 @@ export {
   square,
 } from './elementwise/exponentials.ts';
 export { isFinite, isNan, logicalAnd, logicalNot, logicalOr, logicalXor } from './elementwise/logic.ts';
+export { where } from './elementwise/where.ts';
 export { all, any, argmax, argmin, countNonzero, max, mean, min, prod, sum } from './folds/folds.ts';
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
 export { type CreateOptions, empty, type Nested, tensor, wrap, zeros } from './tensor/create.ts';
