@@ -6,6 +6,8 @@
 export type { TensorLike } from './compute/elementwise.ts';
 export type { OutOption } from './compute/produce.ts';
 export type { Axes, FoldOptions } from './compute/rows.ts';
+export { arange } from './create/arange.ts';
+export { full, ones } from './create/full.ts';
 export {
   elu,
   type EluOptions,
@@ -41,6 +43,9 @@ export {
 export { isFinite, isNan, logicalAnd, logicalNot, logicalOr, logicalXor } from './elementwise/logic.ts';
 export { where } from './elementwise/where.ts';
 export { all, any, argmax, argmin, countNonzero, max, mean, min, prod, sum } from './folds/folds.ts';
+export { oneHot, type OneHotOptions } from './indexing/one-hot.ts';
+export { dropout, type DropoutOptions } from './random/dropout.ts';
+export { randomNormal, type RandomNormalOptions, randomUniform, type RandomUniformOptions } from './random/random.ts';
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
 export { type CreateOptions, empty, type Nested, tensor, wrap, zeros } from './tensor/create.ts';
 export { tidy } from './tensor/scope.ts';
