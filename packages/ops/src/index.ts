@@ -8,6 +8,8 @@ export type { TensorLike } from './compute/elementwise.ts';
 export type { OutOption } from './compute/produce.ts';
 export type { Axes, FoldOptions } from './compute/rows.ts';
 export { run, type RunOptions } from './compute/run.ts';
+export { arange } from './create/arange.ts';
+export { full, ones } from './create/full.ts';
 export {
   elu,
   type EluOptions,
@@ -22,6 +24,8 @@ export {
   tanh,
 } from './elementwise/activations.ts';
 export { add, div, maximum, minimum, mul, pow, rem, sub } from './elementwise/arithmetic.ts';
+export { cast } from './elementwise/cast.ts';
+export { clamp, type ClampOptions } from './elementwise/clamp.ts';
 export { equal, greater, greaterEqual, less, lessEqual, notEqual } from './elementwise/comparisons.ts';
 export {
   cos,
@@ -39,7 +43,13 @@ export {
   square,
 } from './elementwise/exponentials.ts';
 export { isFinite, isNan, logicalAnd, logicalNot, logicalOr, logicalXor } from './elementwise/logic.ts';
+export { where } from './elementwise/where.ts';
 export { all, any, argmax, argmin, countNonzero, max, mean, min, prod, sum } from './folds/folds.ts';
+export { logSoftmax, logSumExp, softmax, type SoftmaxOptions } from './folds/softmax.ts';
+export { oneHot, type OneHotOptions } from './indexing/one-hot.ts';
+export { crossEntropy, type CrossEntropyOptions } from './losses/cross-entropy.ts';
+export { dropout, type DropoutOptions } from './random/dropout.ts';
+export { randomNormal, type RandomNormalOptions, randomUniform, type RandomUniformOptions } from './random/random.ts';
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
 export { embedding, gather, type GatherOptions } from './indexing/gather.ts';
 export { layerNorm, type LayerNormOptions, rmsNorm, type RmsNormOptions } from './norms/layer-norm.ts';
