@@ -1,23 +1,31 @@
 import type { OpCase } from '../support/op-case.ts';
+import { batchNormCases } from './batch-norm.ts';
 import { castCases } from './cast.ts';
 import { clampCases } from './clamp.ts';
 import { createCases } from './create.ts';
 import { crossEntropyCases } from './cross-entropy.ts';
 import { foldCases } from './folds.ts';
+import { groupNormCases } from './group-norm.ts';
+import { normCases } from './norm.ts';
 import { oneHotCases } from './one-hot.ts';
 import { randomCases } from './random.ts';
 import { softmaxCases } from './softmax.ts';
+import { varianceCases } from './variance.ts';
 import { whereCases } from './where.ts';
 
 /** The cases of all functions; each backend runs them. */
 export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
+  batchNorm: batchNormCases,
   cast: castCases,
   clamp: clampCases,
   create: createCases,
   crossEntropy: crossEntropyCases,
   folds: foldCases,
+  groupNorm: groupNormCases,
+  norm: normCases,
   oneHot: oneHotCases,
   random: randomCases,
   softmax: softmaxCases,
+  variance: varianceCases,
   where: whereCases,
 };
