@@ -4,12 +4,15 @@ import { castCases } from './cast.ts';
 import { clampCases } from './clamp.ts';
 import { createCases } from './create.ts';
 import { crossEntropyCases } from './cross-entropy.ts';
+import { dequantizeCases } from './dequantize.ts';
 import { foldCases } from './folds.ts';
 import { groupNormCases } from './group-norm.ts';
 import { normCases } from './norm.ts';
 import { oneHotCases } from './one-hot.ts';
 import { randomCases } from './random.ts';
 import { softmaxCases } from './softmax.ts';
+import { takeAlongAxisCases } from './take-along-axis.ts';
+import { topKCases } from './top-k.ts';
 import { varianceCases } from './variance.ts';
 import { whereCases } from './where.ts';
 
@@ -20,12 +23,15 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   clamp: clampCases,
   create: createCases,
   crossEntropy: crossEntropyCases,
+  dequantize: dequantizeCases,
   folds: foldCases,
   groupNorm: groupNormCases,
   norm: normCases,
   oneHot: oneHotCases,
   random: randomCases,
   softmax: softmaxCases,
+  takeAlongAxis: takeAlongAxisCases,
+  topK: topKCases,
   variance: varianceCases,
   where: whereCases,
 };
