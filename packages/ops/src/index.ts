@@ -45,9 +45,16 @@ export {
 export { isFinite, isNan, logicalAnd, logicalNot, logicalOr, logicalXor } from './elementwise/logic.ts';
 export { where } from './elementwise/where.ts';
 export { all, any, argmax, argmin, countNonzero, max, mean, min, prod, sum } from './folds/folds.ts';
+export { l2Normalize, type L2NormalizeOptions, norm, type NormOptions } from './folds/norm.ts';
 export { logSoftmax, logSumExp, softmax, type SoftmaxOptions } from './folds/softmax.ts';
+export { std, variance, type VarianceOptions } from './folds/variance.ts';
 export { oneHot, type OneHotOptions } from './indexing/one-hot.ts';
+export { takeAlongAxis } from './indexing/take-along-axis.ts';
+export { topK, type TopK, type TopKOptions } from './indexing/top-k.ts';
 export { crossEntropy, type CrossEntropyOptions } from './losses/cross-entropy.ts';
+export { batchNorm, type BatchNormOptions } from './norms/batch-norm.ts';
+export { groupNorm, type GroupNormOptions, instanceNorm } from './norms/group-norm.ts';
+export { dequantize, type DequantizeOptions } from './quantized/dequantize.ts';
 export { dropout, type DropoutOptions } from './random/dropout.ts';
 export { randomNormal, type RandomNormalOptions, randomUniform, type RandomUniformOptions } from './random/random.ts';
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';

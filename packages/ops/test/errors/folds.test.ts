@@ -2,7 +2,22 @@ import { CpuBackend } from '@concord/backend-cpu';
 import type { DType } from '@concord/backend-core';
 import { afterAll, beforeAll, test } from 'vitest';
 import { expectInvalid } from '../../../backend-core/test/expect-error.ts';
-import { crossEntropy, empty, logSumExp, softmax, sum, type Tensor, tidy, zeros } from '../../src/index.ts';
+import {
+  batchNorm,
+  crossEntropy,
+  empty,
+  groupNorm,
+  instanceNorm,
+  logSumExp,
+  norm,
+  softmax,
+  std,
+  sum,
+  type Tensor,
+  tidy,
+  variance,
+  zeros,
+} from '../../src/index.ts';
 
 const backend = new CpuBackend();
 beforeAll(() => backend.init());
@@ -39,6 +54,39 @@ test.each<[string, () => unknown, string]>([
     'crossEntropy: ignoreIndex of u32',
     () => crossEntropy(of([2, 3]), of([2], 'u32'), { ignoreIndex: -1 }),
     'crossEntropy(f32[2, 3], u32[2]): kernel crossEntropy: params.ignore must be an integer from 0 to 4294967295, got -1',
+  ],
+  [
+    'variance: correction',
+    () => variance(of([2, 3]), { correction: NaN }),
+    'variance: correction of [2, 3] must be finite, got NaN',
+  ],
+  ['std: integers', () => std(of([2, 3], 'i8')), 'std: takes f32, got i8[2, 3]'],
+  ['norm: ord', () => norm(of([2, 3]), { ord: 3 }), 'norm: ord of [2, 3] must be 1, 2 or Infinity, got 3'],
+  [
+    'batchNorm: axes',
+    () => batchNorm(of([3]), { mean: of([3]), variance: of([3]) }),
+    'batchNorm: takes floats [n, c, ...], got f32[3]',
+  ],
+  [
+    'batchNorm: channels',
+    () => batchNorm(of([2, 3, 4]), { mean: of([3]), variance: of([4]) }),
+    'batchNorm: variance is f32[4], the channels of f32[2, 3, 4] take floats [3]',
+  ],
+  [
+    'groupNorm: groups',
+    () => groupNorm(of([2, 3, 4]), 2),
+    'groupNorm: 2 groups do not part the 3 channels of [2, 3, 4]',
+  ],
+  ['groupNorm: no group', () => groupNorm(of([2, 3]), 0), 'groupNorm: 0 groups do not part the 3 channels of [2, 3]'],
+  [
+    'instanceNorm: axes',
+    () => instanceNorm(of([1, 1, 1, 1, 1, 1, 1, 1])),
+    'instanceNorm: takes at most 7 axes, got [1, 1, 1, 1, 1, 1, 1, 1]',
+  ],
+  [
+    'instanceNorm: kinds',
+    () => instanceNorm(of([2, 3, 4]), { weight: of([3], 'i32') }),
+    'instanceNorm: weight is i32[3], the channels of f32[2, 3, 4] take floats [3]',
   ],
 ])('%s', (_, action, message) => {
   tidy(() => {
