@@ -46,6 +46,10 @@ export { layerNorm, type LayerNormOptions, rmsNorm, type RmsNormOptions } from '
 export type { Activation } from './products/activation.ts';
 export { linear, type LinearOptions } from './products/linear.ts';
 export { matmul } from './products/matmul.ts';
+export { concat, type ConcatOptions, stack } from './shaping/concat.ts';
+export { flip, type FlipOptions } from './shaping/flip.ts';
+export { pad, type PadOptions } from './shaping/pad.ts';
+export { tile } from './shaping/tile.ts';
 export { type CreateOptions, empty, type Nested, tensor, wrap, zeros } from './tensor/create.ts';
 export { tidy } from './tensor/scope.ts';
 export { memory, type TensorMemory } from './tensor/storage.ts';

@@ -4,6 +4,7 @@ import { foldCases } from './folds.ts';
 import { gatherCases } from './gather.ts';
 import { layerNormCases } from './layer-norm.ts';
 import { productCases } from './products.ts';
+import { shapingCases } from './shaping.ts';
 
 /** The cases of all functions; each backend runs them. */
 export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
@@ -12,4 +13,5 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   gather: gatherCases,
   layerNorm: layerNormCases,
   products: productCases,
+  shaping: shapingCases,
 };
