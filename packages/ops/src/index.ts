@@ -39,6 +39,9 @@ export {
   square,
 } from './elementwise/exponentials.ts';
 export { isFinite, isNan, logicalAnd, logicalNot, logicalOr, logicalXor } from './elementwise/logic.ts';
+export { conv1d, type Conv1dOptions } from './convolution/conv1d.ts';
+export { conv2d, type Conv2dOptions, type ConvOptions } from './convolution/conv2d.ts';
+export type { Pair, Sides } from './convolution/window.ts';
 export { all, any, argmax, argmin, countNonzero, max, mean, min, prod, sum } from './folds/folds.ts';
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
 export { embedding, gather, type GatherOptions } from './indexing/gather.ts';

@@ -1,5 +1,6 @@
 import type { OpCase } from '../support/op-case.ts';
 import { attentionCases } from './attention.ts';
+import { convolutionCases } from './convolution.ts';
 import { foldCases } from './folds.ts';
 import { gatherCases } from './gather.ts';
 import { layerNormCases } from './layer-norm.ts';
@@ -9,6 +10,7 @@ import { shapingCases } from './shaping.ts';
 /** The cases of all functions; each backend runs them. */
 export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   attention: attentionCases,
+  convolution: convolutionCases,
   folds: foldCases,
   gather: gatherCases,
   layerNorm: layerNormCases,
