@@ -44,6 +44,9 @@ export {
 } from './elementwise/exponentials.ts';
 export { isFinite, isNan, logicalAnd, logicalNot, logicalOr, logicalXor } from './elementwise/logic.ts';
 export { where } from './elementwise/where.ts';
+export { conv1d, type Conv1dOptions } from './convolution/conv1d.ts';
+export { conv2d, type Conv2dOptions, type ConvOptions } from './convolution/conv2d.ts';
+export type { Pair, Sides } from './convolution/window.ts';
 export { all, any, argmax, argmin, countNonzero, max, mean, min, prod, sum } from './folds/folds.ts';
 export { l2Normalize, type L2NormalizeOptions, norm, type NormOptions } from './folds/norm.ts';
 export { logSoftmax, logSumExp, softmax, type SoftmaxOptions } from './folds/softmax.ts';
@@ -63,6 +66,10 @@ export { layerNorm, type LayerNormOptions, rmsNorm, type RmsNormOptions } from '
 export type { Activation } from './products/activation.ts';
 export { linear, type LinearOptions } from './products/linear.ts';
 export { matmul } from './products/matmul.ts';
+export { concat, type ConcatOptions, stack } from './shaping/concat.ts';
+export { flip, type FlipOptions } from './shaping/flip.ts';
+export { pad, type PadOptions } from './shaping/pad.ts';
+export { tile } from './shaping/tile.ts';
 export { type CreateOptions, empty, type Nested, tensor, wrap, zeros } from './tensor/create.ts';
 export { tidy } from './tensor/scope.ts';
 export { memory, type TensorMemory } from './tensor/storage.ts';

@@ -21,5 +21,11 @@ export type Place = Pick<Layout, 'strides' | 'dtype'> & { readonly ptr: DevicePt
 
 /** Copies elements from one layout to another of the same shape; also between element types of one value type. */
 export function copyElements(backend: ComputeBackend, shape: readonly number[], from: Place, to: Place): void {
-  backend.run(copyKernel(TYPE_OF[from.dtype]), { shape, inputs: { x: from }, outputs: { y: to } });
+  const inputs = { x: placeOf(from) };
+  backend.run(copyKernel(TYPE_OF[from.dtype]), { shape, inputs, outputs: { y: placeOf(to) } });
+}
+
+/** Of a tensor, too, which has more than a call may. */
+function placeOf({ ptr, strides, dtype }: Place): Place {
+  return { ptr, strides, dtype };
 }

@@ -103,14 +103,27 @@ export function commonShape(op: string, tensors: readonly Tensor[]): readonly nu
 }
 
 function commonType(op: ElementFunction, tensors: readonly Tensor[]): NumberType {
-  const type = TYPE_OF[(tensors[0] as Tensor).dtype];
-  const shown = (): string => tensors.map((each) => `${each.dtype}${shapeText(each.shape)}`).join(', ');
-  if (tensors.some((each) => TYPE_OF[each.dtype] !== type)) {
-    throw refuse(op.name, `takes operands of one kind of number, got ${shown()}`, { hint: `cast(x, '${type}')` });
-  }
+  const type = oneKind(op.name, tensors);
   const types = op.types ?? FLOATS;
   if (types.includes(type)) return type;
-  throw refuse(op.name, `takes ${types.join(', ')}, got ${shown()}`, { hint: `cast(x, '${types[0] as string}')` });
+  const hint = `cast(x, '${types[0] as string}')`;
+  throw refuse(op.name, `takes ${types.join(', ')}, got ${shown(tensors)}`, { hint });
+}
+
+/**
+ * What all operands compute in.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT where that differs
+ */
+export function oneKind(op: string, tensors: readonly Tensor[]): NumberType {
+  const type = TYPE_OF[(tensors[0] as Tensor).dtype];
+  if (tensors.every((each) => TYPE_OF[each.dtype] === type)) return type;
+  const hint = `cast(x, '${type}')`;
+  throw refuse(op, `takes operands of one kind of number, got ${shown(tensors)}`, { hint });
+}
+
+function shown(tensors: readonly Tensor[]): string {
+  return tensors.map((each) => `${each.dtype}${shapeText(each.shape)}`).join(', ');
 }
 
 function kernelOf(op: ElementFunction, type: NumberType, operands: readonly TensorLike[]): Kernel {

@@ -61,9 +61,23 @@ export function produceRows(
   options: OutOption,
   fill: (result: Tensor) => void,
 ): Tensor {
+  const fits = (out: Tensor): boolean =>
+    out.dtype === dtype && (out.strides.at(-1) === 1 || (out.shape.at(-1) ?? 1) === 1);
+  return produceFitting(op, backend, shape, dtype, options, fits, fill);
+}
+
+/** As {@link produce}, for what stores in some layouts only: an `out` of another one gets a copy. */
+export function produceFitting(
+  op: string,
+  backend: ComputeBackend,
+  shape: readonly number[],
+  dtype: DType,
+  options: OutOption,
+  fits: (out: Tensor) => boolean,
+  fill: (result: Tensor) => void,
+): Tensor {
   return produce(op, backend, shape, dtype, options, (result) => {
-    if (result.dtype === dtype && (result.strides.at(-1) === 1 || (result.shape.at(-1) ?? 1) === 1))
-      return fill(result);
+    if (fits(result)) return fill(result);
     const own = produce(op, backend, shape, dtype, {}, fill);
     try {
       copyElements(backend, shape, own, result);

@@ -1,12 +1,7 @@
-import {
-  type ComputeBackend,
-  type DevicePtr,
-  type Epilogue,
-  type FloatDType,
-  isBackendError,
-} from '@concord/backend-core';
+import type { ComputeBackend, DevicePtr, Epilogue, FloatDType } from '@concord/backend-core';
 import type { Kernel, RunOperand } from '@concord/backend-core/kernel';
 import { BYTES_OF } from '../tensor/layout.ts';
+import { runFused } from './run-fused.ts';
 
 /** A matrix of each batch: addresses and strides in elements. */
 export interface Matrices {
@@ -105,27 +100,14 @@ function launchBatch(backend: ComputeBackend, product: Product, inner: BatchAxis
     const [strideA = 0, strideB = 0, strideC = 0] = inner.strides;
     backend.batchedGemm({ ...call, ...own, strideA, strideB, strideC, batchCount: inner.length });
   };
-  if (epilogue === undefined) return run(undefined);
-  if (!unfused.get(backend)?.has(dtype)) {
-    try {
-      return run(epilogue);
-    } catch (error) {
-      // A backend need not fuse where an unfused epilogue would round twice. A function of tensors may round twice.
-      if (!isBackendError(error, 'UNSUPPORTED') || dtype === 'f32') throw error;
-      unfused.set(backend, new Set(unfused.get(backend)).add(dtype));
-    }
-  }
-  run(undefined);
-  afterwards(backend, product, inner, epilogue, call.c);
+  const place = { ptr: call.c, dtype, strides: [inner.strides[2] as number, rowOf(product), 1] };
+  runFused(backend, run, epilogue, { shape: [inner.length, m, n], place });
 }
 
 /** The distance of the rows of C; where there is one row it may be anything. */
 function rowOf({ m, n, c }: Product): number {
   return m === 1 ? Math.max(c.row, n) : c.row;
 }
-
-/** The backends that refused to fuse an epilogue, with the element types. */
-const unfused = new WeakMap<ComputeBackend, Set<FloatDType>>();
 
 function epilogueOf(
   { epilogue, dtype }: Product,
@@ -139,20 +121,4 @@ function epilogueOf(
     inputs[name] = { ptr: at(matrices, 3 + index), strides, dtype };
   }
   return { kernel: epilogue.kernel, inputs };
-}
-
-function afterwards(
-  backend: ComputeBackend,
-  { m, n, c, dtype }: Product,
-  inner: BatchAxis,
-  { kernel, inputs = {} }: Epilogue,
-  ptr: DevicePtr,
-): void {
-  const place = { ptr, dtype, strides: [inner.strides[2] as number, c.row, 1] };
-  const [output] = kernel.outputs;
-  backend.run(kernel, {
-    shape: [inner.length, m, n],
-    inputs: { ...(inputs as Record<string, RunOperand>), acc: place },
-    outputs: { [(output as { name: string }).name]: place },
-  });
 }

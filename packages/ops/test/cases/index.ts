@@ -3,6 +3,7 @@ import { attentionCases } from './attention.ts';
 import { batchNormCases } from './batch-norm.ts';
 import { castCases } from './cast.ts';
 import { clampCases } from './clamp.ts';
+import { convolutionCases } from './convolution.ts';
 import { createCases } from './create.ts';
 import { crossEntropyCases } from './cross-entropy.ts';
 import { dequantizeCases } from './dequantize.ts';
@@ -14,6 +15,7 @@ import { normCases } from './norm.ts';
 import { oneHotCases } from './one-hot.ts';
 import { productCases } from './products.ts';
 import { randomCases } from './random.ts';
+import { shapingCases } from './shaping.ts';
 import { softmaxCases } from './softmax.ts';
 import { takeAlongAxisCases } from './take-along-axis.ts';
 import { topKCases } from './top-k.ts';
@@ -26,6 +28,7 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   batchNorm: batchNormCases,
   cast: castCases,
   clamp: clampCases,
+  convolution: convolutionCases,
   create: createCases,
   crossEntropy: crossEntropyCases,
   dequantize: dequantizeCases,
@@ -37,6 +40,7 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   oneHot: oneHotCases,
   products: productCases,
   random: randomCases,
+  shaping: shapingCases,
   softmax: softmaxCases,
   takeAlongAxis: takeAlongAxisCases,
   topK: topKCases,

@@ -1,0 +1,145 @@
+import type { Epilogue, FloatDType } from '@concord/backend-core';
+import type { RunOperand } from '@concord/backend-core/kernel';
+import { type OutOption, produceFitting } from '../compute/produce.ts';
+import { type Activation, epilogueKernel } from '../products/activation.ts';
+import { checkProduct } from '../products/matmul.ts';
+import { runFused } from '../products/run-fused.ts';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { broadcastShapes, broadcastStrides, denseStrides, sameShape } from '../tensor/shape.ts';
+import { tidy } from '../tensor/scope.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { pack } from '../views/pack.ts';
+import { type Pair, placesAlong, type Sides, type Window, windowOf } from './window.ts';
+
+/** What a convolution does besides; the same for each number of axes. */
+export interface ConvOptions extends OutOption {
+  /** `[k]`, added to each image of the result. */
+  readonly bias?: Tensor | undefined;
+  /** What the sum goes through. Default: nothing. */
+  readonly activation?: Activation | undefined;
+  /** Of the result's shape, or one that broadcasts to it; added at the end. */
+  readonly residual?: Tensor | undefined;
+  /** Divides `c` and `k`; `c` of them is a depthwise convolution. Default 1. */
+  readonly groups?: number;
+}
+
+/** Options of {@link conv2d}. */
+export interface Conv2dOptions extends ConvOptions {
+  /** Default 1. */
+  readonly stride?: Pair;
+  /** Zeros around each image. Default 0. */
+  readonly padding?: Sides;
+  /** Distance of the elements that a filter takes. Default 1. */
+  readonly dilation?: Pair;
+}
+
+/**
+ * `activation(x * w + bias) + residual` in one launch, where `*` is cross-correlation, as conv2d of PyTorch and Conv of
+ * ONNX: `x` is `[n, c, h, w]`, `w` `[k, c / groups, r, s]`, the result `[n, k, p, q]` with `p = floor((h + top + bottom -
+ * dilation (r - 1) - 1) / stride) + 1`. f32, or f16 with sums in float32. Views of `x` and `w` that are not dense are
+ * copied.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for sizes that do not fit, and element types that differ
+ * @throws {BackendError} OUT_OF_MEMORY
+ * @example
+ * ```ts
+ * const x = tensor(backend, [[[[1, 2, 3], [4, 5, 6], [7, 8, 9]]]]);
+ * const w = tensor(backend, [[[[1, 0], [0, -1]]]]);
+ * await conv2d(x, w).toArray(); // [-4, -4, -4, -4]
+ * const y = conv2d(x, w, { bias: tensor(backend, [5]), activation: 'relu', stride: 2, padding: 'same' });
+ * await y.toArray(); // [1, 8, 12, 14]
+ * ```
+ */
+export function conv2d(x: Tensor, w: Tensor, options: Conv2dOptions = {}): Tensor {
+  return convolve('conv2d', x, w, options);
+}
+
+/** {@link conv2d} for a function of that name. */
+export function convolve(op: string, x: Tensor, w: Tensor, options: Conv2dOptions): Tensor {
+  const { bias, activation, residual, groups = 1 } = options;
+  const operands = [x, w, bias, residual].filter((each) => each !== undefined);
+  const dtype = checkProduct(op, operands);
+  checkSizes(op, x, w, groups);
+  const [n = 0, , height = 0, width = 0] = x.shape;
+  const [k = 0, , r = 0, s = 0] = w.shape;
+  const window = windowOf(op, [height, width], [r, s], options);
+  const shape = [n, k, placesAlong(0, height, window), placesAlong(1, width, window)] as const;
+  checkAddends(op, shape, bias, residual);
+  const kernel = epilogueKernel(op, bias !== undefined, activation, residual !== undefined);
+  // What it reads, its residual too, must not change under its hands.
+  const fits = (out: Tensor): boolean =>
+    out.dtype === dtype && out.isDense && operands.every(({ storage }) => storage !== out.storage);
+  return produceFitting(op, x.backend, shape, dtype, options, fits, (result) => {
+    if (result.size === 0) return;
+    const inputs: Record<string, RunOperand> = {};
+    if (bias !== undefined) inputs['bias'] = { ptr: bias.ptr, dtype, strides: [0, bias.strides[0] as number, 0, 0] };
+    if (residual !== undefined) {
+      const strides = broadcastStrides(residual.shape, residual.strides, shape);
+      inputs['residual'] = { ptr: residual.ptr, dtype, strides };
+    }
+    const epilogue = kernel === undefined ? undefined : { kernel, inputs };
+    tidy(() => {
+      const [input, filter] = [pack(x), pack(w)];
+      launch(op, operands, () => convolveDense({ input, filter, result, window, groups, dtype, epilogue }));
+    });
+  });
+}
+
+interface DenseConvolution {
+  readonly input: Tensor;
+  readonly filter: Tensor;
+  readonly result: Tensor;
+  readonly window: Window;
+  readonly groups: number;
+  readonly dtype: FloatDType;
+  readonly epilogue: Epilogue | undefined;
+}
+
+function convolveDense({ input, filter, result, window, groups, dtype, epilogue }: DenseConvolution): void {
+  const { backend } = input;
+  const { stride, padding, dilation } = window;
+  const call = {
+    inputShape: input.shape as Shape4,
+    filterShape: filter.shape as Shape4,
+    outputShape: result.shape as Shape4,
+    ...{ stride, padding, dilation, groups, dtype },
+    ...{ input: input.ptr, filter: filter.ptr, output: result.ptr },
+  };
+  const run = (fused: Epilogue | undefined): void =>
+    backend.conv2dForward(fused === undefined ? call : { ...call, epilogue: fused });
+  const place = { ptr: result.ptr, dtype, strides: denseStrides(result.shape) };
+  runFused(backend, run, epilogue, { shape: result.shape, place });
+}
+
+type Shape4 = readonly [number, number, number, number];
+
+function checkSizes(op: string, x: Tensor, w: Tensor, groups: number): void {
+  const channels = x.shape[1] as number;
+  const fits =
+    x.rank === 4 &&
+    w.rank === 4 &&
+    Number.isSafeInteger(groups) &&
+    groups > 0 &&
+    channels === (w.shape[1] as number) * groups &&
+    (w.shape[0] as number) % groups === 0;
+  if (fits) return;
+  const form = 'x is [n, c, ...size], w [k, c / groups, ...size]';
+  throw refuse(op, `x ${shapeText(x.shape)} does not fit w ${shapeText(w.shape)} with ${groups} groups: ${form}`);
+}
+
+function checkAddends(
+  op: string,
+  shape: readonly number[],
+  bias: Tensor | undefined,
+  residual: Tensor | undefined,
+): void {
+  if (shape[2] === 0 || shape[3] === 0)
+    throw refuse(op, `w is larger than the padded x: the result is ${shapeText(shape)}`);
+  if (bias !== undefined && !sameShape(bias.shape, [shape[1] as number])) {
+    throw refuse(op, `bias must be [${shape[1]}], got ${shapeText(bias.shape)}`);
+  }
+  const both = residual === undefined ? shape : broadcastShapes(residual.shape, shape);
+  if (both === undefined || !sameShape(both, shape)) {
+    throw refuse(op, `residual ${shapeText(residual?.shape ?? [])} does not broadcast to ${shapeText(shape)}`);
+  }
+}

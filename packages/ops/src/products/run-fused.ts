@@ -1,0 +1,44 @@
+import { type ComputeBackend, type DType, type Epilogue, isBackendError } from '@concord/backend-core';
+import type { RunOperand } from '@concord/backend-core/kernel';
+import type { Place } from '../compute/copy.ts';
+
+/** Where a product or convolution stores its result. */
+export interface FusedResult {
+  readonly shape: readonly number[];
+  readonly place: Place;
+}
+
+/** The backends that refused to fuse an epilogue, with the element types. */
+const unfused = new WeakMap<ComputeBackend, Set<DType>>();
+
+/**
+ * Computes a product or convolution with an epilogue, in a launch of its own where the backend does not fuse one.
+ *
+ * @param run - the product, with the epilogue or without
+ */
+export function runFused(
+  backend: ComputeBackend,
+  run: (epilogue: Epilogue | undefined) => void,
+  epilogue: Epilogue | undefined,
+  { shape, place }: FusedResult,
+): void {
+  if (epilogue === undefined) return run(undefined);
+  const { dtype } = place;
+  if (!unfused.get(backend)?.has(dtype)) {
+    try {
+      return run(epilogue);
+    } catch (error) {
+      // A backend need not fuse where an unfused epilogue would round twice. A function of tensors may round twice.
+      if (!isBackendError(error, 'UNSUPPORTED') || dtype === 'f32') throw error;
+      unfused.set(backend, new Set(unfused.get(backend)).add(dtype));
+    }
+  }
+  run(undefined);
+  const { kernel, inputs = {} } = epilogue;
+  const [output] = kernel.outputs;
+  backend.run(kernel, {
+    shape,
+    inputs: { ...(inputs as Record<string, RunOperand>), acc: place },
+    outputs: { [(output as { name: string }).name]: place },
+  });
+}

@@ -1,0 +1,49 @@
+import type { OutOption } from '../compute/produce.ts';
+import { refuse, shapeText } from '../tensor/errors.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { remap } from './remap.ts';
+
+/** Options of {@link pad}. */
+export interface PadOptions extends OutOption {
+  /**
+   * What stands around `x`: `'constant'` is `value`, `'edge'` the outermost elements, `'reflect'` `x` mirrored at them.
+   * Default `'constant'`.
+   */
+  readonly mode?: 'constant' | 'reflect' | 'edge';
+  /** Default 0. */
+  readonly value?: number;
+}
+
+const MODES: readonly unknown[] = ['constant', 'reflect', 'edge'];
+
+/**
+ * `x` with elements before and behind it along each axis, as NumPy's pad and Pad of ONNX. In one launch, if the axes with
+ * pads and those between them are at most 4.
+ *
+ * @param pads - `[before, after]` of each axis
+ * @throws {BackendError} INVALID_ARGUMENT for pads that are not two of each axis, and for an edge where there is none
+ * @throws {BackendError} OUT_OF_MEMORY
+ * @example
+ * ```ts
+ * const x = tensor(backend, [1, 2, 3]);
+ * await pad(x, [[1, 2]]).toArray(); // [0, 1, 2, 3, 0, 0]
+ * await pad(x, [[2, 1]], { mode: 'reflect' }).toArray(); // [3, 2, 1, 2, 3, 2]
+ * await pad(x, [[2, 1]], { mode: 'edge' }).toArray(); // [1, 1, 1, 2, 3, 3]
+ * ```
+ */
+export function pad(x: Tensor, pads: readonly (readonly [number, number])[], options: PadOptions = {}): Tensor {
+  const { mode = 'constant', value = 0 } = options;
+  if (!MODES.includes(mode)) throw refuse('pad', `mode must be ${MODES.join(', ')}, got ${String(mode)}`);
+  const own = pads.map(([before, after]) => [before, after] as const);
+  if (own.length !== x.rank || !own.flat().every((size) => Number.isSafeInteger(size) && size >= 0)) {
+    const shown = own.map(shapeText).join(', ');
+    throw refuse('pad', `pads must be [before, after] of each axis of ${shapeText(x.shape)}, got [${shown}]`);
+  }
+  const shape = x.shape.map((length, axis) => length + (own[axis]?.[0] ?? 0) + (own[axis]?.[1] ?? 0));
+  const changes = own.map(([before, after]) => before + after > 0);
+  const bare = changes.findIndex((changed, axis) => changed && x.shape[axis] === 0);
+  if (mode !== 'constant' && bare >= 0) {
+    throw refuse('pad', `axis ${bare} of ${shapeText(x.shape)} has no edge for mode ${mode}`);
+  }
+  return remap('pad', x, { mode, shape, changes, value, before: own.map(([before]) => before) }, options);
+}

@@ -1,0 +1,171 @@
+import { concat, empty, flip, matmul, pad, permute, slice, stack, tensor, tile } from '../../src/index.ts';
+import { numbers } from '../support/numbers.ts';
+import type { OpCase } from '../support/op-case.ts';
+
+const X = numbers(2 * 3 * 4, 21);
+const at = (i: number, j: number, k: number): number => X[(i * 3 + j) * 4 + k] as number;
+const over = <T>(length: number, each: (index: number) => T): T[] => Array.from({ length }, (_, index) => each(index));
+
+/** Places of NumPy's pad along an axis: -1 where it is the constant. */
+const reflected = (length: number, before: number, after: number): number[] => {
+  const wave = [...over(length, (i) => i), ...over(Math.max(0, length - 2), (i) => length - 2 - i)];
+  return over(length + before + after, (i) => wave.at((i - before) % wave.length) as number);
+};
+const clamped = (length: number, before: number, after: number): number[] =>
+  over(length + before + after, (i) => Math.min(length - 1, Math.max(0, i - before)));
+
+const F16 = { dtype: 'f16' } as const;
+
+/** concat, stack, pad, tile and flip by their places. */
+export const shapingCases: readonly OpCase[] = [
+  {
+    name: 'concat along an inner axis, of views, with an empty one',
+    run: (b) => {
+      const x = tensor(b, X, [2, 3, 4]);
+      return concat([slice(x, [null, [1, null]]), tensor(b, [], [2, 0, 4]), x], { axis: 1 });
+    },
+    want: over(2, (i) => [1, 2, 0, 1, 2].map((j) => over(4, (k) => at(i, j, k)))).flat(2),
+    shape: [2, 5, 4],
+  },
+  {
+    name: 'concat of half precision, of odd sizes',
+    run: (b) =>
+      concat(over(3, (i) => tensor(b, Float32Array.of(i, i + 0.5, i + 0.25).slice(0, i + 1), undefined, F16))),
+    want: [0, 1, 1.5, 2, 2.5, 2.25],
+    shape: [6],
+  },
+  {
+    name: 'concat of f32 and f16 is f32',
+    run: (b) => concat([tensor(b, [1]), tensor(b, Float32Array.of(0.5), [1], F16)], { axis: -1 }),
+    want: [1, 0.5],
+  },
+  {
+    name: 'stack at the end of permuted integers',
+    run: (b) => {
+      const x = permute(tensor(b, Int32Array.of(1, 2, 3, 4), [2, 2]), [1, 0]);
+      return stack([x, x], { axis: -1 });
+    },
+    want: [1, 1, 3, 3, 2, 2, 4, 4],
+    shape: [2, 2, 2],
+  },
+  {
+    name: 'stack of numbers',
+    run: (b) => stack([tensor(b, 1), tensor(b, 2)]),
+    want: [1, 2],
+    shape: [2],
+  },
+  {
+    name: 'pad by nothing is a copy, and matrix columns are stored as an f16 out is laid out',
+    run: (b) => {
+      const x = tensor(b, [
+        [1, 2],
+        [3, 4],
+      ]);
+      const out = permute(empty(b, [2, 2], F16), [1, 0]);
+      return [
+        pad(x, [
+          [0, 0],
+          [0, 0],
+        ]),
+        matmul(x, x, { out }),
+      ];
+    },
+    want: [
+      [1, 2, 3, 4],
+      [7, 10, 15, 22],
+    ],
+  },
+  {
+    name: 'pad with a constant, of a permuted view',
+    run: (b) =>
+      pad(
+        permute(tensor(b, X, [2, 3, 4]), [2, 0, 1]),
+        [
+          [0, 0],
+          [1, 0],
+          [0, 2],
+        ],
+        { value: 7 },
+      ),
+    want: over(4, (k) => [-1, 0, 1].map((i) => over(5, (j) => (i < 0 || j > 2 ? 7 : at(i, j, k))))).flat(2),
+    shape: [4, 3, 5],
+  },
+  {
+    name: 'pad by reflection beyond the length, and where it is 1',
+    run: (b) => [
+      pad(
+        tensor(b, X, [2, 3, 4]),
+        [
+          [0, 0],
+          [5, 7],
+          [3, 4],
+        ],
+        { mode: 'reflect' },
+      ),
+      pad(tensor(b, [3]), [[2, 1]], { mode: 'reflect' }),
+    ],
+    want: [
+      over(2, (i) => reflected(3, 5, 7).map((j) => reflected(4, 3, 4).map((k) => at(i, j, k)))).flat(2),
+      [3, 3, 3, 3],
+    ],
+    shape: [2, 15, 11],
+  },
+  {
+    name: 'pad by the edge, of bytes',
+    run: (b) =>
+      pad(
+        tensor(b, Int8Array.of(-1, 2, 3, 4, 5, -6), [2, 3]),
+        [
+          [1, 0],
+          [2, 3],
+        ],
+        { mode: 'edge' },
+      ),
+    want: clamped(2, 1, 0).flatMap((i) => clamped(3, 2, 3).map((j) => [-1, 2, 3, 4, 5, -6][i * 3 + j] as number)),
+    shape: [3, 8],
+  },
+  {
+    name: 'pad of more axes than a launch takes, into a view',
+    run: (b) => {
+      const out = permute(empty(b, [3, 4, 2, 2, 4]), [4, 1, 2, 3, 0]);
+      const x = tensor(b, X, [3, 2, 2, 2, 1]);
+      return pad(
+        x,
+        [
+          [1, 0],
+          [0, 2],
+          [0, 0],
+          [0, 0],
+          [1, 1],
+        ],
+        { mode: 'edge', out },
+      );
+    },
+    want: clamped(3, 1, 0).flatMap((i) =>
+      clamped(2, 0, 2).flatMap((j) => over(4, (k) => over(3, () => X[(i * 2 + j) * 4 + k] as number)).flat()),
+    ),
+    shape: [4, 4, 2, 2, 3],
+  },
+  {
+    name: 'tile along new and old axes, of a view',
+    run: (b) => tile(permute(tensor(b, X, [6, 4]), [1, 0]), [2, 1, 3]),
+    want: over(2, () => over(4, (k) => over(18, (j) => X[(j % 6) * 4 + k] as number))).flat(2),
+    shape: [2, 4, 18],
+  },
+  {
+    name: 'tile of nothing, and by nothing',
+    run: (b) => [tile(tensor(b, 5), [3]), tile(tensor(b, [1, 2]), [0])],
+    want: [[5, 5, 5], []],
+    shape: [3],
+  },
+  {
+    name: 'flip of outer and inner axes',
+    run: (b) => [
+      flip(tensor(b, X, [2, 3, 4]), { axis: [0, -1] }),
+      flip(tensor(b, Uint8Array.of(1, 2, 3))),
+      flip(tensor(b, 4)),
+    ],
+    want: [over(2, (i) => over(3, (j) => over(4, (k) => at(1 - i, j, 3 - k)))).flat(2), [3, 2, 1], [4]],
+    shape: [2, 3, 4],
+  },
+];

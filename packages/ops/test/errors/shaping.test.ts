@@ -1,0 +1,44 @@
+import { CpuBackend } from '@concord/backend-cpu';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { concat, flip, memory, pad, stack, type Tensor, tensor, tidy, tile, zeros } from '../../src/index.ts';
+
+const backend = new CpuBackend();
+beforeAll(() => backend.init());
+afterAll(() => backend.dispose());
+
+const x = (...shape: number[]): Tensor => zeros(backend, shape);
+
+test.each<[string, () => unknown, RegExp]>([
+  ['concat of nothing', () => concat([]), /concat: takes at least one tensor/],
+  ['concat of other sizes', () => concat([x(2, 3), x(2, 4)]), /but for axis 0, got \[2, 3\], \[2, 4\]/],
+  ['concat of other ranks', () => concat([x(2, 3), x(2)]), /got \[2, 3\], \[2\]/],
+  ['concat of numbers without axes', () => concat([tensor(backend, 1)]), /\[\] has no axis 0/],
+  ['concat of kinds', () => concat([x(2), tensor(backend, Int32Array.of(1))]), /f32\[2\], i32\[1\]/],
+  ['concat along no axis', () => concat([x(2)], { axis: 1 }), /\[2\] has no axis 1/],
+  ['stack of shapes', () => stack([x(2), x(3)]), /stack: shapes must be the same .* got \[1, 2\], \[1, 3\]/],
+  ['stack of ranks', () => stack([x(2), tensor(backend, 1)]), /stack: shapes must be the same/],
+  ['pads of too few axes', () => pad(x(2, 3), [[1, 1]]), /of each axis of \[2, 3\], got \[\[1, 1\]\]/],
+  ['negative pads', () => pad(x(2), [[-1, 1]]), /got \[\[-1, 1\]\]/],
+  ['an unknown mode', () => pad(x(2), [[1, 1]], { mode: 'wrap' as 'edge' }), /constant, reflect, edge, got wrap/],
+  [
+    'an edge of nothing',
+    () =>
+      pad(
+        x(2, 0),
+        [
+          [0, 0],
+          [1, 0],
+        ],
+        { mode: 'edge' },
+      ),
+    /axis 1 of \[2, 0\] has no edge/,
+  ],
+  ['negative repeats', () => tile(x(2), [-1]), /tile: shape \[-1\] has -1/],
+  ['too many repeats', () => tile(x(2, 2, 2, 2, 2), [2, 2, 2, 2, 2]), /tile: \[2, 2, 2, 2, 2\] by .* more than 8/],
+  ['flip of no axis', () => flip(x(2), { axis: 1 }), /\[2\] has no axis 1/],
+  ['an out of another shape', () => pad(x(2), [[1, 1]], { out: x(3) }), /out is f32\[3\], the result f32\[4\]/],
+])('%s is refused, with the shapes', (_, call, message) => {
+  const before = memory();
+  expect(() => tidy(call)).toThrow(message);
+  expect(memory()).toEqual(before);
+});
