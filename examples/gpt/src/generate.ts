@@ -54,7 +54,13 @@ export async function* generate(
 }
 
 /** One step: the tokens go into the cache, which is as long as all of them then. */
-function nextToken(model: Gpt2, ids: Tensor, cache: ReturnType<Gpt2['cache']>, sampling: Sampling, step: number): Tensor {
+function nextToken(
+  model: Gpt2,
+  ids: Tensor,
+  cache: ReturnType<Gpt2['cache']>,
+  sampling: Sampling,
+  step: number,
+): Tensor {
   using before = ids;
   using logits = model.forward(before, cache);
   return sample(logits, sampling, step);

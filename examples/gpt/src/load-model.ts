@@ -57,8 +57,8 @@ export async function loadTokenizer(folder: string): Promise<Tokenizer> {
   const text = await readText(folder, 'tokenizer.json');
   const settings = join(folder, 'tokenizer_config.json');
   try {
-    const config: unknown = existsSync(settings) ? JSON.parse(await readFile(settings, 'utf8')) : {};
-    return new Tokenizer(JSON.parse(text) as object, config as object);
+    const config = existsSync(settings) ? (JSON.parse(await readFile(settings, 'utf8')) as object) : {};
+    return new Tokenizer(JSON.parse(text) as object, config);
   } catch (error) {
     throw new UserError('BAD_MODEL', `${join(folder, 'tokenizer.json')}: ${(error as Error).message}`);
   }

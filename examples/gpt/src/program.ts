@@ -71,7 +71,9 @@ function gptCommand(context: CommandContext): Command {
     .addOption(new Option('--temperature <t>', '0: always the most likely token').argParser(temperatureOf).default(0.8))
     .addOption(new Option('--top-k <k>', 'choose among the k most likely tokens').argParser(sizeOf))
     .addOption(new Option('--seed <n>', 'of the random choices').argParser(seedOf).default(1))
-    .addOption(new Option('--dtype <type>', 'of weights and cache on the device').choices(['f32', 'f16']).default('f32'))
+    .addOption(
+      new Option('--dtype <type>', 'of weights and cache on the device').choices(['f32', 'f16']).default('f32'),
+    )
     .addOption(backendOption())
     .option('--json', 'one JSON object at the end instead of text as it comes')
     .addOption(verboseOption());
@@ -81,7 +83,8 @@ async function run(prompt: string, options: Options, { stdout, stderr, signal }:
   checkBackendNames(options.backend);
   const tokenizer = await loadTokenizer(options.model);
   const ids = tokenizer.encode(prompt, { add_special_tokens: false }).ids;
-  if (ids.length === 0) throw new UserError('NO_PROMPT', 'the prompt is empty', { hint: 'give the text at least a word' });
+  if (ids.length === 0)
+    throw new UserError('NO_PROMPT', 'the prompt is empty', { hint: 'give the text at least a word' });
 
   const { backend } = await selectBackend(providers(), {
     require: [{ op: 'gemm', dtype: options.dtype }, { op: 'attention', dtype: options.dtype }, { op: 'run' }],
@@ -90,7 +93,11 @@ async function run(prompt: string, options: Options, { stdout, stderr, signal }:
   try {
     const progress = progressOn(stderr);
     const { dtype } = options;
-    using model = await loadModel(backend, options.model, { dtype, signal, onProgress: progress.update });
+    using model = await loadModel(backend, options.model, {
+      dtype,
+      signal,
+      onProgress: (done, total) => progress.update(done, total),
+    });
     progress.clear();
     const { n_positions: context } = model.config;
     if (ids.length >= context) {
@@ -98,7 +105,8 @@ async function run(prompt: string, options: Options, { stdout, stderr, signal }:
         hint: 'use a shorter one',
       });
     }
-    const text = new TokenText(tokenizer, ids);
+    const pieces = new TokenText(tokenizer);
+    let text = prompt;
     const started = performance.now();
     let prefilled = started;
     const generated: number[] = [];
@@ -108,9 +116,11 @@ async function run(prompt: string, options: Options, { stdout, stderr, signal }:
     };
     for await (const token of generate(model, ids, { ...options, signal, onPrefill })) {
       generated.push(token);
-      const piece = text.add(token);
+      const piece = pieces.add(token);
+      text += piece;
       if (options.json !== true) stdout.write(piece);
     }
+    text += pieces.end();
     const seconds = (performance.now() - prefilled) / 1000;
     const rate = (generated.length - 1) / seconds;
     const figures = {
@@ -123,7 +133,7 @@ async function run(prompt: string, options: Options, { stdout, stderr, signal }:
       tokensPerSecond: generated.length > 1 ? round(rate) : null,
     };
     if (options.json === true) {
-      stdout.write(`${JSON.stringify({ prompt, text: prompt + text.all, ...figures })}\n`);
+      stdout.write(`${JSON.stringify({ prompt, text, ...figures })}\n`);
     } else {
       const speed = generated.length > 1 ? `${round(rate)} tokens/s` : 'too short to time';
       const line = `${generated.length} tokens, ${speed}, prompt of ${ids.length} in ${figures.promptMs} ms`;
@@ -145,7 +155,8 @@ function progressOn(stderr: CommandContext['stderr']): { update(done: number, to
     shown = text;
   };
   return {
-    update: (done, total) => show(`weights ${Math.round((100 * done) / Math.max(1, total))}% of ${round(total / 1e6)} MB`),
+    update: (done, total) =>
+      show(`weights ${Math.round((100 * done) / Math.max(1, total))}% of ${round(total / 1e6)} MB`),
     clear: () => {
       if (shown !== '') stderr.write(`\r${' '.repeat(shown.length)}\r`);
     },
@@ -164,7 +175,8 @@ function sizeOf(text: string): number {
 
 function temperatureOf(text: string): number {
   const value = Number(text);
-  if (text.trim() === '' || !(value >= 0 && value < Infinity)) throw new InvalidArgumentError('It must be a number from 0 on.');
+  if (text.trim() === '' || !(value >= 0 && value < Infinity))
+    throw new InvalidArgumentError('It must be a number from 0 on.');
   return value;
 }
 

@@ -1,35 +1,28 @@
 import type { Tokenizer } from '@huggingface/tokenizers';
 
+/** Bytes of the longest character of UTF-8. */
+const LONGEST = 4;
+
 /** The text of tokens that come one by one. A character may be several tokens: it is given when it is whole. */
 export class TokenText {
   readonly #tokenizer: Tokenizer;
-  readonly #ids: number[];
-  readonly #prompt: string;
-  #given: string;
+  #waiting: number[] = [];
 
-  constructor(tokenizer: Tokenizer, prompt: readonly number[]) {
+  constructor(tokenizer: Tokenizer) {
     this.#tokenizer = tokenizer;
-    this.#ids = [...prompt];
-    this.#prompt = this.#decode();
-    this.#given = this.#prompt;
-  }
-
-  /** All text but the prompt. */
-  get all(): string {
-    return this.#decode().slice(this.#prompt.length);
   }
 
   /** What a token adds to the text: nothing while its last character is not whole. */
   add(token: number): string {
-    this.#ids.push(token);
-    const text = this.#decode();
-    if (text.endsWith('\ufffd')) return '';
-    const piece = text.slice(this.#given.length);
-    this.#given = text;
-    return piece;
+    this.#waiting.push(token);
+    const text = this.#tokenizer.decode(this.#waiting, { clean_up_tokenization_spaces: false });
+    if (text.endsWith('\ufffd') && this.#waiting.length < LONGEST) return '';
+    this.#waiting = [];
+    return text;
   }
 
-  #decode(): string {
-    return this.#tokenizer.decode(this.#ids, { skip_special_tokens: true, clean_up_tokenization_spaces: false });
+  /** What is left of a character that never became whole. */
+  end(): string {
+    return this.#waiting.length === 0 ? '' : '\ufffd';
   }
 }

@@ -41,6 +41,7 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
   options: RunOptions<Outputs> = {},
 ): { [Name in Outputs]: Tensor } {
   const { name: op } = kernel;
+  const own: Kernel = kernel;
   const given = inputs as Readonly<Record<string, Tensor>>;
   for (const { name } of kernel.inputs) if (given[name] === undefined) throw refuse(op, `input ${name} is missing`);
   const tensors = Object.values(given);
@@ -75,7 +76,7 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
         const output = outputs[name] as Tensor;
         return [name, level === 'row' ? rowsOf(output, domain) : elementsOf(output, domain)];
       });
-      first.backend.run(kernel as Kernel, {
+      first.backend.run(own, {
         shape: domain.shape,
         ...(kernel.hasRows ? { folded: domain.folded } : {}),
         inputs: places,

@@ -1,0 +1,72 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCaptured } from '@concord/example-command/testing';
+import { expect, test } from 'vitest';
+import { runProgram } from './program.ts';
+
+const OWN_TOKENIZER = readFileSync(join(import.meta.dirname, '../model/tokenizer.json'));
+const run = (...args: string[]): ReturnType<typeof runCaptured> =>
+  runCaptured(runProgram, ['--backend', 'cpu', ...args]);
+
+test('goes on with a text, and says how fast and on what', async () => {
+  const { code, stdout, stderr } = await run('--tokens', '5', '--temperature', '0', 'A backend is');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^A backend is \S[^]*\n\n5 tokens, [\d.]+ tokens\/s, prompt of 3 in [\d.]+ ms; cpu: CPU/);
+});
+
+test('the same seed gives the same text, as JSON too', async () => {
+  const args = ['--tokens', '6', '--top-k', '20', '--seed', '5', '--json', 'The driver'];
+  const [one, two] = [await run(...args), await run(...args)];
+  const { text, tokens, backend } = JSON.parse(one.stdout) as Record<string, unknown>;
+  expect({ tokens, backend }).toEqual({ tokens: 6, backend: 'cpu' });
+  expect(text).toBe((JSON.parse(two.stdout) as Record<string, unknown>)['text']);
+});
+
+test('a token is one character or a part of one', async () => {
+  const { stdout } = await run('--tokens', '1', '--json', 'naïve → 数 🙂');
+  expect((JSON.parse(stdout) as { prompt: string }).prompt).toBe('naïve → 数 🙂');
+});
+
+test.each([
+  [['--tokens', '0', 'x'], /must be a positive integer/],
+  [['--temperature', '-1', 'x'], /must be a number from 0 on/],
+  [['--seed', '1.5', 'x'], /must be an integer from 0/],
+  [['--dtype', 'i8', 'x'], /Allowed choices are f32, f16/],
+  [[''], /the prompt is empty \(NO_PROMPT\)/],
+  [['word '.repeat(300)], /the prompt has \d+ tokens, the model takes 255 \(TOO_LONG\)/],
+  [['--model', '/nowhere', 'x'], /\/nowhere has no tokenizer.json \(NO_MODEL\)\nhint: give the folder of a GPT-2/],
+])('%j is refused', async (args, message) => {
+  const { code, stdout, stderr } = await run(...args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(message);
+});
+
+test.each([
+  ['{', /config.json: is not JSON/],
+  ['{"model_type": "llama"}', /is of the kind "llama"/],
+  ['{"n_embd": 12}', /vocab_size must be a size, got undefined/],
+  [
+    '{"vocab_size": 9, "n_positions": 9, "n_embd": 12, "n_layer": 1, "n_head": 5}',
+    /n_head 5 does not divide n_embd 12/,
+  ],
+  ['{"vocab_size": 9, "n_positions": 9, "n_embd": 12, "n_layer": 1, "n_head": 3}', /has no model.safetensors/],
+])('a config of %s is refused', async (config, message) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gpt-'));
+  try {
+    writeFileSync(join(folder, 'tokenizer.json'), OWN_TOKENIZER);
+    writeFileSync(join(folder, 'config.json'), config);
+    const { code, stderr } = await run('--model', folder, 'x');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('Ctrl-C ends it', async () => {
+  const interrupt = new AbortController();
+  const stdout = { write: () => interrupt.abort() };
+  const args = ['--backend', 'cpu', '--tokens', '200', 'A backend'];
+  expect(await runProgram(args, { stdout, stderr: stdout, signal: interrupt.signal })).toBe(130);
+});
