@@ -1,6 +1,6 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
-import { empty, layerNorm, linear, run, slice, type Tensor, tidy, unsqueeze } from '@concord/ops';
+import { empty, layerNorm, linear, run, slice, type Tensor, tidy, transpose, unsqueeze } from '@concord/ops';
 import { UserError } from '@concord/example-command';
 import type { Config } from './config.ts';
 import { type Block, type Norm, type Projection, transformerBlock } from './transformer.ts';
@@ -40,6 +40,7 @@ export interface Cache {
 export class Gpt2 implements Disposable {
   readonly config: Config;
   readonly #weights: Readonly<Record<string, Tensor>>;
+  readonly #views: Tensor[] = [];
   readonly #blocks: readonly Block[];
   readonly #tokens: Tensor;
   readonly #positions: Tensor;
@@ -59,7 +60,10 @@ export class Gpt2 implements Disposable {
       bias: take(`${name}.bias`, [width]),
     });
     const product = (name: string, from: number, to: number): Projection => {
-      return { weight: take(`${name}.weight`, [from, to]), bias: take(`${name}.bias`, [to]) };
+      // Stored [in, out].
+      const weight = transpose(take(`${name}.weight`, [from, to]));
+      this.#views.push(weight);
+      return { weight, bias: take(`${name}.bias`, [to]) };
     };
     this.#tokens = take('wte.weight', [vocabulary, width]);
     this.#positions = take('wpe.weight', [context, width]);
@@ -112,7 +116,7 @@ export class Gpt2 implements Disposable {
   }
 
   dispose(): void {
-    for (const weight of Object.values(this.#weights)) weight.dispose();
+    for (const each of [...this.#views, ...Object.values(this.#weights)]) each.dispose();
   }
 
   [Symbol.dispose](): void {

@@ -1,4 +1,4 @@
-import { attention, layerNorm, linear, permute, reshape, slice, type Tensor, tidy, transpose } from '@concord/ops';
+import { attention, layerNorm, linear, permute, reshape, slice, type Tensor, tidy } from '@concord/ops';
 
 /** A layer norm's factors and what it adds, `[width]` each. */
 export interface Norm {
@@ -6,7 +6,7 @@ export interface Norm {
   readonly bias: Tensor;
 }
 
-/** A product's weights, `[in, out]` as GPT-2's files have them, and what it adds. */
+/** A product's weights, `[out, in]`, and what it adds. */
 export interface Projection {
   readonly weight: Tensor;
   readonly bias: Tensor;
@@ -15,7 +15,7 @@ export interface Projection {
 /** One block's weights. */
 export interface Block {
   readonly norm1: Norm;
-  /** Queries, keys and values of all heads side by side: `[width, 3 width]`. */
+  /** Queries, keys and values of all heads side by side: `[3 width, width]`. */
   readonly qkv: Projection;
   readonly merge: Projection;
   readonly norm2: Norm;
@@ -43,22 +43,20 @@ export function transformerBlock(
   at: number,
   { heads, eps }: BlockSizes,
 ): Tensor {
+  const { norm1, qkv, merge, norm2, up, down } = block;
   const [batch = 1, length = 1, width = 1] = x.shape;
   const end = at + length;
   return tidy(() => {
-    project(layerNorm(x, { ...block.norm1, eps }), block.qkv, { out: slice(cache, [null, [at, end]]) });
+    const out = slice(cache, [null, [at, end]]);
+    linear(layerNorm(x, { ...norm1, eps }), qkv.weight, { bias: qkv.bias, out });
     const rows = reshape(cache, [batch, cache.shape[1] as number, 3, heads, width / heads]);
     const part = (which: number, from: number): Tensor =>
       permute(slice(rows, [null, [from, end], which]), [0, 2, 1, 3]);
     const attended = attention(part(0, at), part(1, 0), part(2, 0), { causal: true });
     const merged = reshape(permute(attended, [0, 2, 1, 3]), [batch, length, width]);
 
-    const h = project(merged, block.merge, { residual: x });
-    const hidden = project(layerNorm(h, { ...block.norm2, eps }), block.up, { activation: 'geluTanh' });
-    return project(hidden, block.down, { residual: h });
+    const h = linear(merged, merge.weight, { bias: merge.bias, residual: x });
+    const hidden = linear(layerNorm(h, { ...norm2, eps }), up.weight, { bias: up.bias, activation: 'geluTanh' });
+    return linear(hidden, down.weight, { bias: down.bias, residual: h });
   });
-}
-
-function project(x: Tensor, { weight, bias }: Projection, options: Parameters<typeof linear>[2]): Tensor {
-  return linear(x, transpose(weight), { bias, ...options });
 }

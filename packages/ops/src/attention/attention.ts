@@ -1,4 +1,4 @@
-import type { ComputeBackend } from '@concord/backend-core';
+import type { AttentionCall } from '@concord/backend-core';
 import { type OutOption, produceRows } from '../compute/produce.ts';
 import { checkProduct } from '../products/matmul.ts';
 import { allocate } from '../tensor/allocate.ts';
@@ -54,26 +54,44 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
     const shapes = [q, k, v].map((each) => shapeText(each.shape)).join(', ');
     throw refuse('attention', `q, k, v must be [batch, heads, length, headDim], k and v alike, got ${shapes}`);
   }
-  const { scale = 1 / Math.sqrt(Math.max(1, headDim)), causal = false, offset = seqKv - seqQ, mask } = options;
+  const { scale = 1 / Math.sqrt(Math.max(1, headDim)), causal = false, offset = seqKv - seqQ } = options;
+  const { mask, window, softcap } = options;
   const scores = [batch, heads, seqQ, seqKv];
   return tidy(() => {
     const merged =
       options.out ?? permute(allocate('attention', q.backend, [batch, seqQ, heads, headDim], dtype), [0, 2, 1, 3]);
     return produceRows('attention', q.backend, q.shape, dtype, { out: merged }, (result) => {
       if (result.size === 0) return;
-      const operands = [q, k, v].map((each) => (each.strides[3] === 1 || headDim === 1 ? each : pack(each)));
-      const [inQ, inK, inV] = operands as [Tensor, Tensor, Tensor];
-      const call: Parameters<ComputeBackend['attention']>[0] = {
-        ...{ batch, heads, kvHeads, seqQ, seqKv, headDim, scale, causal, causalOffset: offset, dtype },
-        ...{ q: inQ.ptr, k: inK.ptr, v: inV.ptr, o: result.ptr },
+      const inQ = withDenseRows(q);
+      const inK = withDenseRows(k);
+      const inV = withDenseRows(v);
+      const call: AttentionCall = {
+        batch,
+        heads,
+        kvHeads,
+        seqQ,
+        seqKv,
+        headDim,
+        scale,
+        causal,
+        causalOffset: offset,
+        dtype,
+        q: inQ.ptr,
+        k: inK.ptr,
+        v: inV.ptr,
+        o: result.ptr,
         strides: { q: rowsOf(inQ), k: rowsOf(inK), v: rowsOf(inV), o: rowsOf(result) },
         ...(mask === undefined ? {} : { mask: maskOf(mask, scores) }),
-        ...(options.window === undefined ? {} : { window: options.window }),
-        ...(options.softcap === undefined ? {} : { softcap: options.softcap }),
+        ...(window === undefined ? {} : { window }),
+        ...(softcap === undefined ? {} : { softcap }),
       };
       launch('attention', [q, k, v], () => q.backend.attention(call));
     });
   });
+}
+
+function withDenseRows(x: Tensor): Tensor {
+  return x.strides[3] === 1 || x.shape[3] === 1 ? x : pack(x);
 }
 
 function rowsOf({ strides }: Tensor): readonly [number, number, number] {
@@ -81,10 +99,7 @@ function rowsOf({ strides }: Tensor): readonly [number, number, number] {
   return [batch, head, row];
 }
 
-function maskOf(
-  mask: Tensor,
-  scores: readonly number[],
-): NonNullable<Parameters<ComputeBackend['attention']>[0]['mask']> {
+function maskOf(mask: Tensor, scores: readonly number[]): NonNullable<AttentionCall['mask']> {
   const both = broadcastShapes(mask.shape, scores);
   if (mask.dtype !== 'f32' || both === undefined || !sameShape(both, scores)) {
     const wanted = `f32 and broadcast to [batch, heads, queries, keys], ${shapeText(scores)}`;

@@ -1,3 +1,5 @@
+import type { FloatDType } from '@concord/backend-core';
+import type { Kernel } from '@concord/backend-core/kernel';
 import { type OutOption, produceRows } from '../compute/produce.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, reshapedStrides, sameShape, sizeOf } from '../tensor/shape.ts';
@@ -6,7 +8,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
 import { type Activation, epilogueKernel } from './activation.ts';
 import { checkProduct, readable } from './matmul.ts';
-import { type Matrices, multiply } from './product.ts';
+import { type Matrices, multiply, type Product, storedAs } from './product.ts';
 
 /** Options of {@link linear}. */
 export interface LinearOptions extends OutOption {
@@ -34,33 +36,20 @@ export interface LinearOptions extends OutOption {
  */
 export function linear(x: Tensor, weight: Tensor, options: LinearOptions = {}): Tensor {
   const { bias, activation, residual } = options;
-  const [n = 0, k = 0] = weight.shape;
-  const leading = x.shape.slice(0, -1);
-  const shape = [...leading, n];
-  const operands = [x, weight, bias, residual].filter((each) => each !== undefined);
+  const shape = [...x.shape];
+  shape[x.rank - 1] = weight.shape[0] ?? 0;
+  const operands = [x, weight];
+  if (bias !== undefined) operands.push(bias);
+  if (residual !== undefined) operands.push(residual);
   const dtype = checkProduct('linear', operands);
   checkSizes(x, weight, bias, residual, shape);
   const kernel = epilogueKernel('linear', bias !== undefined, activation, residual !== undefined);
   return produceRows('linear', x.backend, shape, dtype, options, (result) => {
     if (result.size === 0) return;
-    tidy(() => {
-      const own = readable(weight);
-      const [row = 0, column = 0] = own.strides;
-      const rows = rowsOf(x, result, residual);
-      const inputs: Record<string, Matrices> = {};
-      if (bias !== undefined)
-        inputs['bias'] = { ptr: bias.ptr, batch: rows.repeated, row: 0, column: bias.strides[0] ?? 1 };
-      if (residual !== undefined) inputs['residual'] = rows.matrices(residual, shape);
-      launch('linear', operands, () => {
-        multiply(x.backend, {
-          ...{ batch: rows.batch, m: rows.m, n, k, dtype },
-          a: rows.matrices(rows.x, x.shape),
-          b: { ptr: own.ptr, batch: rows.repeated, row: column, column: row },
-          c: rows.matrices(result, shape),
-          epilogue: kernel === undefined ? undefined : { kernel, inputs },
-        });
-      });
-    });
+    const given: Given = { x, weight, bias, residual, result, dtype, kernel };
+    const product = oneMatrix(given);
+    if (product !== undefined) launch('linear', operands, () => multiply(x.backend, product));
+    else tidy(() => launch('linear', operands, () => multiply(x.backend, matrixByMatrix(given))));
   });
 }
 
@@ -87,37 +76,71 @@ function checkSizes(
   }
 }
 
-/** The rows of the operands: all in one matrix where they lie evenly in each of them, else with batch axes. */
-interface Rows {
-  readonly m: number;
-  readonly batch: readonly number[];
-  /** The strides of what is the same in each batch. */
-  readonly repeated: readonly number[];
+interface Given {
   readonly x: Tensor;
-  readonly matrices: (tensor: Tensor, shape: readonly number[]) => Matrices;
+  readonly weight: Tensor;
+  readonly bias: Tensor | undefined;
+  readonly residual: Tensor | undefined;
+  readonly result: Tensor;
+  readonly dtype: FloatDType;
+  readonly kernel: Kernel | undefined;
 }
 
-function rowsOf(x: Tensor, result: Tensor, residual: Tensor | undefined): Rows {
-  const leading = x.shape.slice(0, -1);
-  const m = sizeOf(leading);
-  // A row of x must be dense, as a product reads it, unless its columns are.
-  const own = x.strides.at(-1) === 1 || x.shape.at(-1) === 1 ? x : pack(x);
-  const flat = (tensor: Tensor): number | undefined => {
-    const strides = broadcastStrides(tensor.shape, tensor.strides, [...leading, tensor.shape.at(-1) as number]);
-    return reshapedStrides(leading, strides.slice(0, -1), [m])?.[0];
-  };
-  const together = [own, result, residual].every((each) => each === undefined || flat(each) !== undefined);
-  if (together) {
-    const matrices = (tensor: Tensor): Matrices => {
-      return { ptr: tensor.ptr, batch: [], row: flat(tensor) as number, column: tensor.strides.at(-1) as number };
-    };
-    return { m, batch: [], repeated: [], x: own, matrices };
+const NO_BATCH: readonly number[] = [];
+
+/** The product of all rows as one matrix, where they lie evenly in each operand and nothing needs a copy. */
+function oneMatrix({ x, weight, bias, residual, result, dtype, kernel }: Given): Product | undefined {
+  const [n = 0, k = 0] = weight.shape;
+  const [row = 0, column = 0] = weight.strides;
+  const a = rowsOf(x, x.shape);
+  const c = rowsOf(result, result.shape);
+  const added = residual === undefined ? undefined : rowsOf(residual, result.shape);
+  const fits = storedAs(n, k, row, column) !== undefined && (a?.column === 1 || k === 1);
+  if (a === undefined || c === undefined || !fits || (residual !== undefined && added === undefined)) return undefined;
+  const inputs: Record<string, Matrices> = {};
+  if (bias !== undefined) inputs['bias'] = vector(bias, NO_BATCH);
+  if (added !== undefined) inputs['residual'] = added;
+  const b = { ptr: weight.ptr, batch: NO_BATCH, row: column, column: row };
+  const epilogue = kernel === undefined ? undefined : { kernel, inputs };
+  return { batch: NO_BATCH, m: result.size / n, n, k, a, b, c, dtype, epilogue };
+}
+
+/** The rows of a tensor that broadcasts to a shape, as one matrix; undefined where they do not lie evenly. */
+function rowsOf(tensor: Tensor, over: readonly number[]): Matrices | undefined {
+  const { shape, strides, ptr } = tensor;
+  const last = shape.length - 1;
+  if (tensor.isDense && shape.length === over.length) {
+    return { ptr, batch: NO_BATCH, row: shape[last] as number, column: 1 };
   }
-  const batch = leading.slice(0, -1);
-  const matrices = (tensor: Tensor, shape: readonly number[]): Matrices => {
-    const strides = broadcastStrides(tensor.shape, tensor.strides, shape);
-    const [row = 0, column = 0] = strides.slice(-2);
-    return { ptr: tensor.ptr, batch: strides.slice(0, -2), row, column };
+  const own = broadcastStrides(shape, strides, over);
+  const leading = over.slice(0, -1);
+  const row = reshapedStrides(leading, own.slice(0, -1), [sizeOf(leading)])?.[0];
+  return row === undefined ? undefined : { ptr, batch: NO_BATCH, row, column: own.at(-1) as number };
+}
+
+/** The same with the axes before the last two as batches; what a product cannot read is copied. */
+function matrixByMatrix({ x, weight, bias, residual, result, dtype, kernel }: Given): Product {
+  const [n = 0, k = 0] = weight.shape;
+  const own = readable(weight);
+  const rows = x.strides.at(-1) === 1 ? x : pack(x);
+  const batch = result.shape.slice(0, -2);
+  const repeated = batch.map(() => 0);
+  const matrices = (tensor: Tensor, over: readonly number[]): Matrices => {
+    const strides = broadcastStrides(tensor.shape, tensor.strides, over);
+    return { ptr: tensor.ptr, batch: strides.slice(0, -2), row: strides.at(-2) ?? 0, column: strides.at(-1) as number };
   };
-  return { m: leading.at(-1) as number, batch, repeated: batch.map(() => 0), x: own, matrices };
+  const inputs: Record<string, Matrices> = {};
+  if (bias !== undefined) inputs['bias'] = vector(bias, repeated);
+  if (residual !== undefined) inputs['residual'] = matrices(residual, result.shape);
+  return {
+    ...{ batch, m: result.shape.at(-2) ?? 1, n, k, dtype },
+    a: matrices(rows, x.shape),
+    b: { ptr: own.ptr, batch: repeated, row: own.strides[1] as number, column: own.strides[0] as number },
+    c: matrices(result, result.shape),
+    epilogue: kernel === undefined ? undefined : { kernel, inputs },
+  };
+}
+
+function vector({ ptr, strides }: Tensor, batch: readonly number[]): Matrices {
+  return { ptr, batch, row: 0, column: strides[0] ?? 1 };
 }

@@ -1,5 +1,4 @@
 import { refuse } from './errors.ts';
-import { watch } from './storage.ts';
 import { Tensor } from './tensor.ts';
 
 /** The tensors of each `tidy` that runs, the innermost last. */
@@ -8,7 +7,7 @@ const scopes: Tensor[][] = [];
 /** Leaves a new tensor to the innermost `tidy`; without one the collector watches over it. */
 export function adopt(tensor: Tensor): void {
   const scope = scopes.at(-1);
-  if (scope === undefined) watch(tensor, tensor.storage);
+  if (scope === undefined) tensor.watch();
   else scope.push(tensor);
 }
 

@@ -11,7 +11,7 @@ import { copyElements } from '../compute/copy.ts';
 import { refuse, shapeText } from './errors.ts';
 import { BYTES_OF, type Layout } from './layout.ts';
 import { denseStrides, isDense, sizeOf } from './shape.ts';
-import { type Storage, unwatch } from './storage.ts';
+import { type Storage, unwatch, watch } from './storage.ts';
 
 /**
  * Numbers in a device's memory: a shape, strides, an element type and storage that views share. Made by `tensor`,
@@ -25,6 +25,7 @@ export class Tensor implements Disposable, Layout {
   readonly dtype: DType;
   readonly offset: number;
   #disposed = false;
+  #isWatched = false;
 
   /** @internal */
   constructor(storage: Storage, layout: Layout) {
@@ -107,8 +108,14 @@ export class Tensor implements Disposable, Layout {
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    unwatch(this);
+    if (this.#isWatched) unwatch(this);
     this.storage.release();
+  }
+
+  /** @internal Leaves it to the collector to give the storage back, if nobody else does. */
+  watch(): void {
+    this.#isWatched = true;
+    watch(this, this.storage);
   }
 
   [Symbol.dispose](): void {
