@@ -134,6 +134,19 @@ test('tidy that throws disposes all, also what an inner one has returned', () =>
   expect(x.isDisposed).toBe(false);
 });
 
+test('tidy disposes all when what is returned cannot be read', () => {
+  const result = (): unknown => [
+    zeros(backend, [2]),
+    {
+      get broken(): never {
+        throw new Error('in a getter');
+      },
+    },
+  ];
+  expect(() => tidy(result)).toThrow('in a getter');
+  expectNothing();
+});
+
 test('tidy refuses a function that returns a promise, and disposes what it made', () => {
   expectInvalid(
     () =>
