@@ -5,6 +5,7 @@ import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts
 import { TYPE_OF } from '../compute/value-type.ts';
 import { logSumExpOf } from '../folds/softmax.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** Options of {@link crossEntropy}. */
@@ -53,18 +54,20 @@ export function crossEntropy(logits: Tensor, targets: Tensor, options: CrossEntr
   };
   if (reduction === 'none') return produce('crossEntropy', backend, targets.shape, dtype, { out }, lossesInto);
   return produce('crossEntropy', backend, [], dtype, { out }, (result) => {
-    // The losses stay float32, whatever the logits are.
-    using losses = produce('crossEntropy', backend, targets.shape, 'f32', {}, lossesInto);
-    const isCounted = reduction === 'mean' && hasIgnored;
-    const loss = placeOver(losses, losses.shape);
-    const call = {
-      shape: targets.shape,
-      folded: 1,
-      inputs: isCounted ? { loss, target } : { loss },
-      params: isCounted ? params : {},
-      outputs: { y: { ptr: result.ptr, dtype: result.dtype } },
-    };
-    launch('crossEntropy', [logits, targets], () => backend.run(totalKernel(reduction, type, isCounted), call));
+    tidy(() => {
+      // The losses stay float32, whatever the logits are.
+      const losses = produce('crossEntropy', backend, targets.shape, 'f32', {}, lossesInto);
+      const isCounted = reduction === 'mean' && hasIgnored;
+      const loss = placeOver(losses, losses.shape);
+      const call = {
+        shape: targets.shape,
+        folded: 1,
+        inputs: isCounted ? { loss, target } : { loss },
+        params: isCounted ? params : {},
+        outputs: { y: { ptr: result.ptr, dtype: result.dtype } },
+      };
+      launch('crossEntropy', [logits, targets], () => backend.run(totalKernel(reduction, type, isCounted), call));
+    });
   });
 }
 

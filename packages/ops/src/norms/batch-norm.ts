@@ -2,7 +2,7 @@ import { defineKernel, type Kernel, type Value } from '@concord/backend-core/ker
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
-import { launch } from '../tensor/errors.ts';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { channelPlaces, checkPerChannel } from './per-channel.ts';
 
@@ -26,7 +26,7 @@ const kernels = new Kernels();
  *
  * Ioffe, Szegedy, Batch normalization, 2015; ONNX BatchNormalization in inference.
  *
- * @throws {BackendError} INVALID_ARGUMENT for integers, fewer than two axes, what is not `[c]`
+ * @throws {BackendError} INVALID_ARGUMENT for integers, fewer than two axes, what is not `[c]`, no mean or variance
  * @example
  * ```ts
  * const x = tensor(backend, [[1, 5], [3, 7]]);
@@ -36,6 +36,9 @@ const kernels = new Kernels();
  */
 export function batchNorm(x: Tensor, options: BatchNormOptions): Tensor {
   const { mean, variance, weight, bias, eps = 1e-5 } = options;
+  if (mean === undefined || variance === undefined) {
+    throw refuse('batchNorm', `takes the mean and the variance of the channels of ${shapeText(x.shape)}`);
+  }
   const given = checkPerChannel('batchNorm', x, { mean, variance, weight, bias });
   const { shape, backend } = x;
   return produce('batchNorm', backend, shape, x.dtype, options, (result) => {

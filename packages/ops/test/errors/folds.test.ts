@@ -4,6 +4,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { expectInvalid } from '../../../backend-core/test/expect-error.ts';
 import {
   batchNorm,
+  type BatchNormOptions,
   crossEntropy,
   empty,
   groupNorm,
@@ -66,6 +67,11 @@ test.each<[string, () => unknown, string]>([
     'batchNorm: axes',
     () => batchNorm(of([3]), { mean: of([3]), variance: of([3]) }),
     'batchNorm: takes floats [n, c, ...], got f32[3]',
+  ],
+  [
+    'batchNorm: no mean',
+    () => batchNorm(of([2, 3]), {} as BatchNormOptions),
+    'batchNorm: takes the mean and the variance of the channels of [2, 3]',
   ],
   [
     'batchNorm: channels',

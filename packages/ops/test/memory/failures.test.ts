@@ -1,0 +1,130 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expectError } from '../../../backend-core/test/expect-error.ts';
+import {
+  cast,
+  copy,
+  crossEntropy,
+  dequantize,
+  dropout,
+  groupNorm,
+  memory,
+  oneHot,
+  permute,
+  randomNormal,
+  reshape,
+  softmax,
+  takeAlongAxis,
+  tensor,
+  type Tensor,
+  tidy,
+  topK,
+  transpose,
+  where,
+  zeros,
+} from '../../src/index.ts';
+import { FailingBackend } from '../support/failing-backend.ts';
+
+const backend = new FailingBackend();
+beforeAll(() => backend.init());
+afterAll(() => backend.dispose());
+afterEach(() => backend.failAfter(Infinity));
+
+const ofI32 = (shape: readonly number[]): Tensor => zeros(backend, shape, { dtype: 'i32' });
+
+/** Calls on a `[3, 4]` matrix, with how many allocations and launches each is; views are made before. */
+const calls: readonly (readonly [name: string, asks: number, prepare: (x: Tensor) => () => unknown])[] = [
+  ['tensor', 1, () => () => tensor(backend, [1, 2, 3])],
+  ['randomNormal', 2, () => () => randomNormal(backend, [4], { seed: 1 })],
+  ['copy', 2, (x) => () => copy(x)],
+  [
+    'reshape of a transposed matrix',
+    2,
+    (x) => {
+      const view = transpose(x);
+      return () => reshape(view, [12]);
+    },
+  ],
+  ['where', 2, (x) => () => where(x, x, 0)],
+  ['cast', 2, (x) => () => cast(x, 'u8')],
+  ['dropout', 2, (x) => () => dropout(x, 0.5, { seed: 1 })],
+  ['dropout of all', 2, (x) => () => dropout(x, 1, { seed: 1 })],
+  ['softmax', 2, (x) => () => softmax(x)],
+  ['groupNorm', 2, (x) => () => groupNorm(x, 2)],
+  [
+    'oneHot',
+    2,
+    () => {
+      const indices = ofI32([3]);
+      return () => oneHot(indices, 3);
+    },
+  ],
+  [
+    'dequantize',
+    2,
+    (x) => {
+      const bytes = cast(x, 'u8');
+      return () => dequantize(bytes, 0.5, { bits: 4 });
+    },
+  ],
+  [
+    'crossEntropy',
+    4,
+    (x) => {
+      const targets = ofI32([3]);
+      return () => crossEntropy(x, targets);
+    },
+  ],
+  ['topK of dense rows', 3, (x) => () => topK(x, 2)],
+  ['topK of columns', 5, (x) => () => topK(x, 2, { axis: 0 })],
+  [
+    'topK of f16',
+    7,
+    (x) => {
+      const halves = cast(x, 'f16');
+      return () => topK(halves, 2);
+    },
+  ],
+  [
+    'takeAlongAxis of many axes that lie apart',
+    4,
+    (x) => {
+      const many = permute(reshape(x, [3, 1, 1, 2, 2]), [4, 3, 0, 1, 2]);
+      const indices = ofI32([2, 2, 1, 1, 1]);
+      return () => takeAlongAxis(many, indices, 2);
+    },
+  ],
+];
+
+test.each(calls)('%s: whatever fails in it, nothing remains', (_, asks, prepare) => {
+  tidy(() => {
+    const x = tensor(
+      backend,
+      Array.from({ length: 12 }, (__, place) => place),
+      [3, 4],
+    );
+    const call = prepare(x);
+    const held = (): unknown => ({ program: memory(), bytes: backend.memory().inUseBytes });
+    const before = held();
+    for (let succeeding = 0; succeeding < asks; succeeding++) {
+      backend.failAfter(succeeding);
+      expectError(call, 'OUT_OF_MEMORY');
+      expect(held(), `after ${succeeding}`).toEqual(before);
+    }
+    backend.failAfter(asks);
+    call();
+  });
+  expect(backend.memory().liveAllocations).toBe(0);
+});
+
+test('reading a view frees its packed copy when that fails', async () => {
+  using x = tensor(backend, [1, 2, 3, 4], [2, 2]);
+  using view = transpose(x);
+  const before = backend.memory().inUseBytes;
+  for (const succeeding of [0, 1]) {
+    backend.failAfter(succeeding);
+    await expect(view.toArray()).rejects.toThrow('as asked');
+    expect(backend.memory().inUseBytes).toBe(before);
+  }
+  backend.failAfter(Infinity);
+  expect(Array.from(await view.toArray())).toEqual([1, 3, 2, 4]);
+});

@@ -1,0 +1,110 @@
+import { CpuBackend } from '@concord/backend-cpu';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { argmin, max, pack, sum, tensor, type Tensor, tidy } from '../../src/index.ts';
+import { at, indicesOf, type Model } from '../support/model.ts';
+import { chains, stepOf } from '../support/view-steps.ts';
+
+const backend = new CpuBackend();
+beforeAll(() => backend.init());
+afterAll(() => backend.dispose());
+
+// Sizes of 0 make all that follows empty, so there are few.
+const sizes = fc.oneof(
+  { weight: 15, arbitrary: fc.integer({ min: 1, max: 4 }) },
+  { weight: 1, arbitrary: fc.constant(0) },
+);
+const shapes = fc.array(sizes, { maxLength: 4 });
+const counted = (shape: readonly number[]): Model => ({
+  shape,
+  values: indicesOf(shape).map((_, place) => (place * 3) % 41),
+});
+
+/** The tensor and the model at the end of a chain; what was done is in the message of a failure. */
+function chained(shape: readonly number[], chain: readonly number[][]): { x: Tensor; model: Model; shown: string } {
+  let model = counted(shape);
+  let x = tensor(backend, [...model.values], shape);
+  const shown = [`[${shape.join()}]`];
+  for (const drawn of chain) {
+    const step = stepOf(model, drawn);
+    shown.push(step.shown);
+    x = step.tensor(x);
+    ({ model } = step);
+  }
+  return { x, model, shown: shown.join(', ') };
+}
+
+test('chains of views are what a plain loop makes of them, read and packed', async () => {
+  await fc.assert(
+    fc.asyncProperty(shapes, chains, async (shape, chain) => {
+      const { x, packed, model, shown } = tidy(() => {
+        const end = chained(shape, chain);
+        return { ...end, packed: pack(end.x) };
+      });
+      using own = x;
+      using copied = packed;
+      expect(own.shape, shown).toEqual(model.shape);
+      expect(Array.from(await own.toArray()), shown).toEqual(model.values);
+      expect(copied.isDense).toBe(true);
+      expect(Array.from(await copied.toArray()), shown).toEqual(model.values);
+    }),
+    { numRuns: 300 },
+  );
+  expect(backend.memory().liveAllocations).toBe(0);
+});
+
+test('folds over any axes of any view are what a plain loop makes of them', async () => {
+  const folds = fc.record({
+    axes: fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
+    keepDims: fc.boolean(),
+    isAll: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(shapes, chains, folds, async (shape, chain, { axes, keepDims, isAll }) => {
+      const result = tidy(() => {
+        const { x, model, shown } = chained(shape, chain);
+        const { rank } = x;
+        const axis = isAll || rank === 0 ? undefined : [...new Set(axes.map((each) => each % rank))];
+        const given = axis?.map((each, place) => (place % 2 === 0 ? each : each - rank));
+        const options = { axis: given, keepDims };
+        const folded = [sum(x, options), max(x, options), argmin(x, options)] as const;
+        return {
+          model,
+          folded,
+          axis: axis ?? x.shape.map((_, each) => each),
+          message: `${shown}; over ${String(given)}`,
+        };
+      });
+      const { model, folded, axis, message } = result;
+      const want = foldedLoop(model, axis, keepDims);
+      for (const [place, each] of folded.entries()) {
+        using own = each;
+        expect(own.shape, message).toEqual(want.shape);
+        expect(Array.from(await own.toArray()), message).toEqual(want.rows.map((row) => FOLDS[place]?.(row)));
+      }
+    }),
+    { numRuns: 200 },
+  );
+  expect(backend.memory().liveAllocations).toBe(0);
+});
+
+const FOLDS = [
+  (row: readonly number[]) => row.reduce((total, each) => total + each, 0),
+  (row: readonly number[]) => Math.max(...row),
+  (row: readonly number[]) => Math.max(0, row.indexOf(Math.min(...row))),
+];
+
+/** The rows that a fold makes one element each of, row-major. */
+function foldedLoop(model: Model, axes: readonly number[], keepDims: boolean): { shape: number[]; rows: number[][] } {
+  const kept = model.shape.map((length, axis) => (axes.includes(axis) ? 1 : length));
+  const within = model.shape.map((length, axis) => (axes.includes(axis) ? length : 1));
+  const rows = indicesOf(kept).map((outer) =>
+    indicesOf(within).map((inner) =>
+      at(
+        model,
+        outer.map((place, axis) => place + (inner[axis] as number)),
+      ),
+    ),
+  );
+  return { shape: keepDims ? kept : kept.filter((_, axis) => !axes.includes(axis)), rows };
+}

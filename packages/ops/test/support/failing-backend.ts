@@ -1,0 +1,31 @@
+import { type AllocOptions, BackendError, type DevicePtr } from '@concord/backend-core';
+import { CpuBackend } from '@concord/backend-cpu';
+
+/** A backend that works until it is told to fail. */
+export class FailingBackend extends CpuBackend {
+  #left = Infinity;
+
+  /** Lets so many allocations and launches succeed; those after them fail. */
+  failAfter(calls: number): void {
+    this.#left = calls;
+  }
+
+  override alloc(bytes: number, options: AllocOptions = {}): DevicePtr {
+    this.#count();
+    return super.alloc(bytes, options);
+  }
+
+  override run(...args: Parameters<CpuBackend['run']>): void {
+    this.#count();
+    super.run(...args);
+  }
+
+  override topK(...args: Parameters<CpuBackend['topK']>): void {
+    this.#count();
+    super.topK(...args);
+  }
+
+  #count(): void {
+    if (this.#left-- <= 0) throw new BackendError('OUT_OF_MEMORY', 'as asked', {});
+  }
+}
