@@ -71,7 +71,11 @@ describe('the arithmetic', () => {
   test('AdamW takes the steps of its paper', async () => {
     const [w, g] = tidy(() => [tensor(backend, [1, -2]), tensor(backend, [0.5, -0.1])] as const);
     using optimizer = new AdamW([w], { learningRate: 0.1, weightDecay: 0.1 });
-    const [value, m, v] = [[1, -2], [0, 0], [0, 0]];
+    const [value, m, v] = [
+      [1, -2],
+      [0, 0],
+      [0, 0],
+    ];
     for (let t = 1; t <= 3; t++) {
       optimizer.step([g]);
       for (const [i, slope] of [0.5, -0.1].entries()) {
@@ -91,7 +95,9 @@ describe('the arithmetic', () => {
 test('the program draws the loss, and says what was learnt', async () => {
   const { code, stdout, stderr } = await runCaptured(runProgram, ['--backend', 'cpu', '--steps', '40']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/┤[^]*\n\nLoss {6}1\.\d+ to 0\.\d+ in 40 steps, \d+ a second\nAccuracy {2}[\d.]+% of the points/);
+  expect(stdout).toMatch(
+    /┤[^]*\n\nLoss {6}1\.\d+ to 0\.\d+ in 40 steps, \d+ a second\nAccuracy {2}[\d.]+% of the points/,
+  );
 });
 
 test('as JSON, the loss of each step; wrong arguments are refused; Ctrl-C ends it', async () => {
