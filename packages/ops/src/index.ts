@@ -46,6 +46,9 @@ export { all, any, argmax, argmin, countNonzero, max, mean, min, prod, sum } fro
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
 export { embedding, gather, type GatherOptions } from './indexing/gather.ts';
 export { layerNorm, type LayerNormOptions, rmsNorm, type RmsNormOptions } from './norms/layer-norm.ts';
+export type { PoolOptions } from './pooling/pool.ts';
+export { avgPool, type AvgPoolOptions, globalAveragePool, maxPool } from './pooling/pooling.ts';
+export { resize, type ResizeOptions } from './pooling/resize.ts';
 export type { Activation } from './products/activation.ts';
 export { linear, type LinearOptions } from './products/linear.ts';
 export { matmul } from './products/matmul.ts';

@@ -4,6 +4,7 @@ import { convolutionCases } from './convolution.ts';
 import { foldCases } from './folds.ts';
 import { gatherCases } from './gather.ts';
 import { layerNormCases } from './layer-norm.ts';
+import { poolingCases } from './pooling.ts';
 import { productCases } from './products.ts';
 import { shapingCases } from './shaping.ts';
 
@@ -14,6 +15,7 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   folds: foldCases,
   gather: gatherCases,
   layerNorm: layerNormCases,
+  pooling: poolingCases,
   products: productCases,
   shaping: shapingCases,
 };
