@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export { attention, type AttentionOptions } from './attention/attention.ts';
+export { rope, type RopeOptions } from './attention/rope.ts';
 export type { TensorLike } from './compute/elementwise.ts';
 export type { OutOption } from './compute/produce.ts';
 export type { Axes, FoldOptions } from './compute/rows.ts';

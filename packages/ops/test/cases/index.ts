@@ -6,6 +6,7 @@ import { gatherCases } from './gather.ts';
 import { layerNormCases } from './layer-norm.ts';
 import { poolingCases } from './pooling.ts';
 import { productCases } from './products.ts';
+import { ropeCases } from './rope.ts';
 import { shapingCases } from './shaping.ts';
 
 /** The cases of all functions; each backend runs them. */
@@ -17,5 +18,6 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   layerNorm: layerNormCases,
   pooling: poolingCases,
   products: productCases,
+  rope: ropeCases,
   shaping: shapingCases,
 };
