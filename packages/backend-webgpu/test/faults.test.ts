@@ -279,8 +279,15 @@ describe('memory', () => {
     expect(allocatedBytes).toBe(pooledBytes);
   });
 
-  it('is really destroyed, and before it piles up, though nobody waits', async () => {
+  it('of a large temporary is reused, whole', async () => {
     const backend = await open();
+    const bytes = 128 * 2 ** 20;
+    for (let i = 0; i < 5; i++) backend.free(backend.alloc(bytes));
+    expect(backend.native.memory()).toMatchObject({ live: 0, allocatedBytes: bytes, pooledBytes: bytes });
+  });
+
+  it('of more than half of the pool is really destroyed, and before it piles up, though nobody waits', async () => {
+    const backend = await open({ maxPooledBytes: 2 ** 20 });
     const destroy = vi.spyOn(
       Object.getPrototypeOf(backend.native.bufferOf(backend.alloc(4)).buffer) as GPUBuffer,
       'destroy',

@@ -9,6 +9,8 @@ export type { TensorLike } from './compute/elementwise.ts';
 export type { OutOption } from './compute/produce.ts';
 export type { Axes, FoldOptions } from './compute/rows.ts';
 export { run, type RunOptions } from './compute/run.ts';
+export { arange } from './create/arange.ts';
+export { full, ones } from './create/full.ts';
 export {
   elu,
   type EluOptions,
@@ -23,6 +25,8 @@ export {
   tanh,
 } from './elementwise/activations.ts';
 export { add, div, maximum, minimum, mul, pow, rem, sub } from './elementwise/arithmetic.ts';
+export { cast } from './elementwise/cast.ts';
+export { clamp, type ClampOptions } from './elementwise/clamp.ts';
 export { equal, greater, greaterEqual, less, lessEqual, notEqual } from './elementwise/comparisons.ts';
 export {
   cos,
@@ -40,10 +44,23 @@ export {
   square,
 } from './elementwise/exponentials.ts';
 export { isFinite, isNan, logicalAnd, logicalNot, logicalOr, logicalXor } from './elementwise/logic.ts';
+export { where } from './elementwise/where.ts';
 export { conv1d, type Conv1dOptions } from './convolution/conv1d.ts';
 export { conv2d, type Conv2dOptions, type ConvOptions } from './convolution/conv2d.ts';
 export type { Pair, Sides } from './convolution/window.ts';
 export { all, any, argmax, argmin, countNonzero, max, mean, min, prod, sum } from './folds/folds.ts';
+export { l2Normalize, type L2NormalizeOptions, norm, type NormOptions } from './folds/norm.ts';
+export { logSoftmax, logSumExp, softmax, type SoftmaxOptions } from './folds/softmax.ts';
+export { std, variance, type VarianceOptions } from './folds/variance.ts';
+export { oneHot, type OneHotOptions } from './indexing/one-hot.ts';
+export { takeAlongAxis } from './indexing/take-along-axis.ts';
+export { topK, type TopK, type TopKOptions } from './indexing/top-k.ts';
+export { crossEntropy, type CrossEntropyOptions } from './losses/cross-entropy.ts';
+export { batchNorm, type BatchNormOptions } from './norms/batch-norm.ts';
+export { groupNorm, type GroupNormOptions, instanceNorm } from './norms/group-norm.ts';
+export { dequantize, type DequantizeOptions } from './quantized/dequantize.ts';
+export { dropout, type DropoutOptions } from './random/dropout.ts';
+export { randomNormal, type RandomNormalOptions, randomUniform, type RandomUniformOptions } from './random/random.ts';
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
 export { embedding, gather, type GatherOptions } from './indexing/gather.ts';
 export { layerNorm, type LayerNormOptions, rmsNorm, type RmsNormOptions } from './norms/layer-norm.ts';

@@ -31,8 +31,8 @@ export interface PoolOptions {
   readonly flush: () => void;
 }
 
-/** Larger buffers than this are rare enough, and large enough, to be created and destroyed one by one. */
-const LARGEST_POOLED = 64 * 2 ** 20;
+/** Larger buffers than this are kept at their own size: an eighth of them would be too much to waste. */
+const LARGEST_ROUNDED = 64 * 2 ** 20;
 const SMALLEST_CLASS = 256;
 /** Memory that may wait for a submit; more of it asks for one. */
 const MAX_LEAVING_BYTES = 256 * 2 ** 20;
@@ -122,7 +122,7 @@ export class BufferPool {
   /** Gives a place back. Work queued so far may still use it. */
   leave({ gpu, start, slab }: Home): void {
     if (slab !== undefined) this.#slabs.release(start, slab);
-    else if (this.#sizeOf(gpu) > LARGEST_POOLED) this.#condemn(gpu);
+    else if (this.#sizeOf(gpu) > this.#options.maxPooledBytes / 2) this.#condemn(gpu);
     else this.#keep(gpu);
     if (this.#leavingBytes > MAX_LEAVING_BYTES) this.#options.flush();
   }
@@ -192,7 +192,7 @@ export class BufferPool {
 
   #create(size: number, requestedBytes: number, label: string): GPUBuffer {
     // Memory that nobody uses must not be what makes this allocation fail.
-    if (size > LARGEST_POOLED && this.#pooledBytes + this.#leavingBytes > 0) {
+    if (size > LARGEST_ROUNDED && this.#pooledBytes + this.#leavingBytes > 0) {
       this.trim(0);
       this.#options.flush();
     }
@@ -231,7 +231,7 @@ export function homeOf({ home }: StorageBuffer): Home {
 /** Sizes are rounded up to one of eight steps per power of two: at most 12.5 % is wasted. */
 export function sizeClass(bytes: number): number {
   if (bytes <= SMALLEST_CLASS) return SMALLEST_CLASS;
-  if (bytes > LARGEST_POOLED) return Math.ceil(bytes / 4) * 4;
+  if (bytes > LARGEST_ROUNDED) return Math.ceil(bytes / 4) * 4;
   const step = 2 ** (Math.ceil(Math.log2(bytes)) - 4);
   return Math.max(SMALLEST_CLASS, Math.ceil(bytes / step) * step);
 }

@@ -19,7 +19,7 @@ import { acquireDevice, type SharedDevice } from './shared-device.ts';
 import type { WebGpuOptions } from './webgpu-options.ts';
 import { within } from './within.ts';
 
-const DEFAULT_POOLED_BYTES = 256 * 2 ** 20;
+const DEFAULT_POOLED_BYTES = 512 * 2 ** 20;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /**

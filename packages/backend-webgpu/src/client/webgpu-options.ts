@@ -14,6 +14,6 @@ export interface WebGpuOptions extends AdapterChoice, TuningOptions {
   readonly maxBindingBytes?: number | undefined;
   /** Most workgroups in a dimension of a dispatch. Default: the device's limit. */
   readonly maxWorkgroupsPerDimension?: number | undefined;
-  /** Most bytes of freed memory that are kept for reuse. Default: 256 MiB. */
+  /** Most bytes of freed memory that are kept for reuse. Default: 512 MiB. */
   readonly maxPooledBytes?: number | undefined;
 }

@@ -22,7 +22,7 @@ export function produce(
   backend: ComputeBackend,
   shape: readonly number[],
   dtype: DType,
-  { out }: OutOption,
+  { out, label }: OutOption & { readonly label?: string | undefined },
   fill: (result: Tensor) => void,
 ): Tensor {
   if (out !== undefined) {
@@ -32,7 +32,7 @@ export function produce(
     }
     checkSameBackend(op, backend, [out]);
   }
-  const result = out ?? allocate(op, backend, shape, dtype);
+  const result = out ?? allocate(op, backend, shape, dtype, label);
   try {
     fill(result);
   } catch (error) {

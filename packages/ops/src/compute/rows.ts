@@ -93,7 +93,9 @@ export interface RowFunction {
   readonly name: string;
   /** What the operand may be. Default: `['f32']`. */
   readonly types?: readonly NumberType[];
-  readonly compute: (k: KernelBuilder, x: Value<'f32'>) => Value<NumberType>;
+  /** Names of the float32 parameters, in the order in which `compute` gets them. */
+  readonly params?: readonly string[];
+  readonly compute: (k: KernelBuilder, x: Value<'f32'>, ...params: Value<'f32'>[]) => Value<NumberType>;
 }
 
 const defined = new WeakMap<RowFunction, Map<NumberType, Kernel>>();
@@ -104,26 +106,38 @@ const defined = new WeakMap<RowFunction, Map<NumberType, Kernel>>();
  * @param dtype - of the result; default: that of the operand
  * @throws {BackendError} INVALID_ARGUMENT
  */
-export function fold(op: RowFunction, x: Tensor, options: FoldOptions, dtype?: DType): Tensor {
+export function fold(
+  op: RowFunction,
+  x: Tensor,
+  options: FoldOptions,
+  dtype?: DType,
+  params: Readonly<Record<string, number>> = {},
+): Tensor {
   const domain = rowDomain(op.name, x.shape, options.axis);
   const shape = x.rank === 0 ? [] : foldedShape(domain, options.keepDims ?? false);
   const kernel = kernelOf(op, x);
   return produce(op.name, x.backend, shape, dtype ?? x.dtype, options, (result) => {
     const outputs = { y: rowsOf(result, domain) };
     launch(op.name, [x], () =>
-      x.backend.run(kernel, { ...domainOf(domain), inputs: { x: elementsOf(x, domain) }, outputs }),
+      x.backend.run(kernel, { ...domainOf(domain), inputs: { x: elementsOf(x, domain) }, params, outputs }),
     );
   });
 }
 
 /** Computes a function of rows that gives as many elements as it gets, such as softmax. */
-export function mapRows(op: RowFunction, x: Tensor, axes: Axes, options: OutOption): Tensor {
+export function mapRows(
+  op: RowFunction,
+  x: Tensor,
+  axes: Axes,
+  options: OutOption,
+  params: Readonly<Record<string, number>> = {},
+): Tensor {
   const domain = rowDomain(op.name, x.shape, axes);
   const kernel = kernelOf(op, x);
   return produce(op.name, x.backend, x.shape, x.dtype, options, (result) => {
     const outputs = { y: elementsOf(result, domain) };
     launch(op.name, [x], () =>
-      x.backend.run(kernel, { ...domainOf(domain), inputs: { x: elementsOf(x, domain) }, outputs }),
+      x.backend.run(kernel, { ...domainOf(domain), inputs: { x: elementsOf(x, domain) }, params, outputs }),
     );
   });
 }
@@ -144,8 +158,10 @@ function kernelOf(op: RowFunction, x: Tensor): Kernel {
   if (kernels === undefined) defined.set(op, (kernels = new Map()));
   let kernel = kernels.get(type);
   if (kernel === undefined) {
-    kernel = defineKernel(op.name, { inputs: { x: type } }, ({ x: value }, k) => ({
-      y: op.compute(k, value as Value<'f32'>),
+    const names = op.params ?? [];
+    const params = Object.fromEntries(names.map((name) => [name, 'f32' as const]));
+    kernel = defineKernel(op.name, { inputs: { x: type }, params }, (symbols, k) => ({
+      y: op.compute(k, symbols['x'] as Value<'f32'>, ...names.map((name) => symbols[name] as Value<'f32'>)),
     })) as Kernel;
     kernels.set(type, kernel);
   }

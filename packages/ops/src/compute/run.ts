@@ -75,7 +75,7 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
         const output = outputs[name] as Tensor;
         return [name, level === 'row' ? rowsOf(output, domain) : elementsOf(output, domain)];
       });
-      first.backend.run(kernel as unknown as Kernel, {
+      first.backend.run(kernel as Kernel, {
         shape: domain.shape,
         ...(kernel.hasRows ? { folded: domain.folded } : {}),
         inputs: places,

@@ -142,7 +142,8 @@ export function checkDType(op: string, dtype: DType): DType {
   return dtype;
 }
 
-function checkBackendFirst(op: string, backend: ComputeBackend): void {
+/** @throws {BackendError} INVALID_ARGUMENT unless it is a backend */
+export function checkBackendFirst(op: string, backend: ComputeBackend): void {
   if (typeof (backend as ComputeBackend | undefined)?.copyHtod === 'function') return;
   throw refuse(op, 'takes a backend first', { hint: 'const { backend } = await selectBackend(...)' });
 }

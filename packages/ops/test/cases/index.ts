@@ -1,23 +1,53 @@
 import type { OpCase } from '../support/op-case.ts';
 import { attentionCases } from './attention.ts';
+import { batchNormCases } from './batch-norm.ts';
+import { castCases } from './cast.ts';
+import { clampCases } from './clamp.ts';
 import { convolutionCases } from './convolution.ts';
+import { createCases } from './create.ts';
+import { crossEntropyCases } from './cross-entropy.ts';
+import { dequantizeCases } from './dequantize.ts';
 import { foldCases } from './folds.ts';
 import { gatherCases } from './gather.ts';
+import { groupNormCases } from './group-norm.ts';
 import { layerNormCases } from './layer-norm.ts';
+import { normCases } from './norm.ts';
+import { oneHotCases } from './one-hot.ts';
 import { poolingCases } from './pooling.ts';
 import { productCases } from './products.ts';
+import { randomCases } from './random.ts';
 import { ropeCases } from './rope.ts';
 import { shapingCases } from './shaping.ts';
+import { softmaxCases } from './softmax.ts';
+import { takeAlongAxisCases } from './take-along-axis.ts';
+import { topKCases } from './top-k.ts';
+import { varianceCases } from './variance.ts';
+import { whereCases } from './where.ts';
 
 /** The cases of all functions; each backend runs them. */
 export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   attention: attentionCases,
+  batchNorm: batchNormCases,
+  cast: castCases,
+  clamp: clampCases,
   convolution: convolutionCases,
+  create: createCases,
+  crossEntropy: crossEntropyCases,
+  dequantize: dequantizeCases,
   folds: foldCases,
   gather: gatherCases,
+  groupNorm: groupNormCases,
   layerNorm: layerNormCases,
+  norm: normCases,
+  oneHot: oneHotCases,
   pooling: poolingCases,
   products: productCases,
+  random: randomCases,
   rope: ropeCases,
   shaping: shapingCases,
+  softmax: softmaxCases,
+  takeAlongAxis: takeAlongAxisCases,
+  topK: topKCases,
+  variance: varianceCases,
+  where: whereCases,
 };

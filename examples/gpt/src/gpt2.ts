@@ -1,0 +1,131 @@
+import type { ComputeBackend } from '@concord/backend-core';
+import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { empty, layerNorm, linear, run, slice, type Tensor, tidy, unsqueeze } from '@concord/ops';
+import { UserError } from '@concord/example-command';
+import type { Config } from './config.ts';
+import { type Block, type Norm, type Projection, transformerBlock } from './transformer.ts';
+
+/** Token and position of each place, added: one launch. */
+const embed: Kernel<
+  {
+    readonly ids: 'u32';
+    readonly tokens: { readonly type: 'f32'; readonly access: 'gather'; readonly rank: 2 };
+    readonly positions: { readonly type: 'f32'; readonly access: 'gather'; readonly rank: 2 };
+  },
+  { readonly at: 'u32' },
+  'x'
+> = defineKernel(
+  'embed',
+  {
+    inputs: {
+      ids: 'u32',
+      tokens: { type: 'f32', access: 'gather', rank: 2 },
+      positions: { type: 'f32', access: 'gather', rank: 2 },
+    },
+    params: { at: 'u32' },
+  },
+  ({ ids, tokens, positions, at }, k) => ({
+    x: k.add(k.gather(tokens, [ids, k.index(-1)], 0), k.gather(positions, [k.add(k.index(-2), at), k.index(-1)], 0)),
+  }),
+);
+
+/** What a text has left on the device: for each layer queries, keys and values of its tokens. */
+export interface Cache {
+  readonly layers: readonly Tensor[];
+  /** Tokens so far. */
+  length: number;
+}
+
+/** A GPT-2 whose weights are on a device. */
+export class Gpt2 implements Disposable {
+  readonly config: Config;
+  readonly #weights: Readonly<Record<string, Tensor>>;
+  readonly #blocks: readonly Block[];
+  readonly #tokens: Tensor;
+  readonly #positions: Tensor;
+  readonly #norm: Norm;
+
+  /**
+   * @param weights - by the names of GPT-2's files, which it owns from now on
+   * @throws {UserError} BAD_MODEL for a weight that is missing or of another shape
+   */
+  constructor(config: Config, weights: Readonly<Record<string, Tensor>>) {
+    this.config = config;
+    this.#weights = weights;
+    const { n_embd: width, vocab_size: vocabulary, n_positions: context } = config;
+    const take = (name: string, shape: readonly number[]): Tensor => checkedWeight(weights, name, shape);
+    const norm = (name: string): Norm => ({
+      weight: take(`${name}.weight`, [width]),
+      bias: take(`${name}.bias`, [width]),
+    });
+    const product = (name: string, from: number, to: number): Projection => {
+      return { weight: take(`${name}.weight`, [from, to]), bias: take(`${name}.bias`, [to]) };
+    };
+    this.#tokens = take('wte.weight', [vocabulary, width]);
+    this.#positions = take('wpe.weight', [context, width]);
+    this.#blocks = Array.from({ length: config.n_layer }, (_, layer) => ({
+      norm1: norm(`h.${layer}.ln_1`),
+      qkv: product(`h.${layer}.attn.c_attn`, width, 3 * width),
+      merge: product(`h.${layer}.attn.c_proj`, width, width),
+      norm2: norm(`h.${layer}.ln_2`),
+      up: product(`h.${layer}.mlp.c_fc`, width, 4 * width),
+      down: product(`h.${layer}.mlp.c_proj`, 4 * width, width),
+    }));
+    this.#norm = norm('ln_f');
+  }
+
+  get backend(): ComputeBackend {
+    return this.#tokens.backend;
+  }
+
+  /** Room for the tokens of a batch of texts, `context` each; default all that the model knows. */
+  cache(batch = 1, context: number = this.config.n_positions): Cache {
+    const shape = [batch, context, 3 * this.config.n_embd];
+    const { dtype } = this.#tokens;
+    return {
+      layers: tidy(() => this.#blocks.map(() => empty(this.backend, shape, { dtype, label: 'cache' }))),
+      length: 0,
+    };
+  }
+
+  /**
+   * The logits of what follows the last token, `[batch, vocabulary]`.
+   *
+   * @param ids - u32 `[batch, length]`: the tokens after those in the cache, which it adds to it
+   */
+  forward(ids: Tensor, cache: Cache): Tensor {
+    const { n_embd: width, n_head: heads, layer_norm_epsilon: eps } = this.config;
+    const at = cache.length;
+    const [batch = 1, length = 1] = ids.shape;
+    const logits = tidy(() => {
+      const shape = [batch, length, width];
+      const inputs = { ids: unsqueeze(ids, -1), tokens: this.#tokens, positions: this.#positions };
+      let { x } = run(embed, inputs, { shape, params: { at }, dtypes: { x: this.#tokens.dtype } });
+      for (const [layer, block] of this.#blocks.entries()) {
+        x = transformerBlock(x, block, cache.layers[layer] as Tensor, at, { heads, eps });
+      }
+      const last = slice(x, [null, -1]);
+      return linear(layerNorm(last, { ...this.#norm, eps }), this.#tokens);
+    });
+    cache.length += length;
+    return logits;
+  }
+
+  dispose(): void {
+    for (const weight of Object.values(this.#weights)) weight.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+function checkedWeight(weights: Readonly<Record<string, Tensor>>, name: string, shape: readonly number[]): Tensor {
+  const weight = weights[name] ?? weights[`transformer.${name}`];
+  const shown = (sizes: readonly number[]): string => `[${sizes.join(', ')}]`;
+  if (weight === undefined) {
+    throw new UserError('BAD_MODEL', `the weights have no ${name}`, { hint: 'are these the files of a GPT-2?' });
+  }
+  if (shown(weight.shape) === shown(shape)) return weight;
+  throw new UserError('BAD_MODEL', `${name} is ${shown(weight.shape)}, the config says ${shown(shape)}`);
+}

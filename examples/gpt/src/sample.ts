@@ -1,0 +1,56 @@
+import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { argmax, cast, full, reshape, run, slice, type Tensor, tidy, topK } from '@concord/ops';
+
+/** How the next token is chosen. */
+export interface Sampling {
+  /** 0: the most likely one. */
+  readonly temperature: number;
+  /** Choose among so many of the most likely ones; undefined: all. */
+  readonly topK?: number | undefined;
+  readonly seed: number;
+}
+
+/**
+ * The largest of `logit / temperature + g`, g from the standard Gumbel distribution, is distributed as the softmax of the
+ * logits over the temperature (Gumbel 1954): one fold, and the choice never leaves the device.
+ */
+const draw: Kernel<
+  { readonly logits: 'f32'; readonly least: { readonly type: 'f32'; readonly level: 'row' } },
+  { readonly coldness: 'f32'; readonly seed: 'u32'; readonly step: 'u32' },
+  'token'
+> = defineKernel(
+  'draw',
+  {
+    inputs: { logits: 'f32', least: { type: 'f32', level: 'row' } },
+    params: { coldness: 'f32', seed: 'u32', step: 'u32' },
+  },
+  ({ logits, least, coldness, seed, step }, k) => {
+    const bits = k.shr(k.random(seed, k.index(-1), step), 8);
+    const uniform = k.mul(k.add(k.toF32(bits), 0.5), 2 ** -24);
+    const gumbel = k.neg(k.log(k.neg(k.log(uniform))));
+    const score = k.add(k.mul(logits, coldness), gumbel);
+    return { token: k.fold('argmax', k.select(k.ge(logits, least), score, -Infinity)) };
+  },
+);
+
+/**
+ * The token that follows, `[batch, 1]` u32, chosen on the device.
+ *
+ * @param logits - `[batch, vocabulary]`
+ * @param step - which choice of the text this is, so that each gets random numbers of its own
+ */
+export function sample(logits: Tensor, { temperature, topK: k, seed }: Sampling, step: number): Tensor {
+  const [batch = 1] = logits.shape;
+  return tidy(() => {
+    if (temperature === 0) return reshape(argmax(logits, { axis: -1 }), [batch, 1]);
+    const least = k === undefined ? full(logits.backend, [batch], -Infinity) : leastOf(logits, k);
+    const { token } = run(draw, { logits, least }, { params: { coldness: 1 / temperature, seed, step } });
+    return reshape(token, [batch, 1]);
+  });
+}
+
+/** The k-th largest of each row. */
+function leastOf(logits: Tensor, k: number): Tensor {
+  const { values } = topK(cast(logits, 'f32'), Math.min(k, logits.shape.at(-1) as number));
+  return slice(values, [null, -1]);
+}

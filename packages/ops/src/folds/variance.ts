@@ -1,0 +1,60 @@
+import type { KernelBuilder, Value } from '@concord/backend-core/kernel';
+import { fold, type FoldOptions, rowDomain, type RowFunction } from '../compute/rows.ts';
+import { refuse, shapeText } from '../tensor/errors.ts';
+import { sizeOf } from '../tensor/shape.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+
+/** Options of {@link variance} and {@link std}. */
+export interface VarianceOptions extends FoldOptions {
+  /** What is subtracted from the number of elements: 1 for a sample, 0 for a whole population. Default 1. */
+  readonly correction?: number;
+}
+
+const VARIANCE: RowFunction = { name: 'variance', params: ['divisor'], compute: varianceOf };
+const STD: RowFunction = {
+  name: 'std',
+  params: ['divisor'],
+  compute: (k, x, divisor) => k.sqrt(varianceOf(k, x, divisor)),
+};
+
+/** By two folds, the second of differences to the mean: nothing cancels. */
+function varianceOf(k: KernelBuilder, x: Value<'f32'>, divisor: Value<'f32'> | undefined): Value<'f32'> {
+  const difference = k.sub(x, k.fold('mean', x));
+  return k.div(k.fold('sum', k.mul(difference, difference)), divisor as Value<'f32'>);
+}
+
+/**
+ * `sum((x - mean(x))^2) / (n - correction)` along axes; where n - correction is 0 or less NaN, or Infinity. One launch.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for integers, an axis that there is not, a correction that is not finite
+ * @example
+ * ```ts
+ * const x = tensor(backend, [[1, 3], [2, 8]]);
+ * await variance(x, { axis: 1 }).toArray(); // [2, 18]
+ * await variance(x, { axis: 1, correction: 0 }).toArray(); // [1, 9]
+ * ```
+ */
+export function variance(x: Tensor, options: VarianceOptions = {}): Tensor {
+  return fold(VARIANCE, x, options, undefined, { divisor: divisorOf('variance', x, options) });
+}
+
+/**
+ * Standard deviation: `sqrt(sum((x - mean(x))^2) / (n - correction))` along axes. One launch.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for integers, an axis that there is not, a correction that is not finite
+ * @example
+ * ```ts
+ * await std(tensor(backend, [2, 8]), { correction: 0 }).toArray(); // [3]
+ * ```
+ */
+export function std(x: Tensor, options: VarianceOptions = {}): Tensor {
+  return fold(STD, x, options, undefined, { divisor: divisorOf('std', x, options) });
+}
+
+function divisorOf(op: string, x: Tensor, { axis, correction = 1 }: VarianceOptions): number {
+  if (!Number.isFinite(correction)) {
+    throw refuse(op, `correction of ${shapeText(x.shape)} must be finite, got ${String(correction)}`);
+  }
+  const { shape, folded } = rowDomain(op, x.shape, axis);
+  return Math.max(0, sizeOf(shape.slice(shape.length - folded)) - correction);
+}

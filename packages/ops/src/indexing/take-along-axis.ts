@@ -1,0 +1,118 @@
+import {
+  defineKernel,
+  type Kernel,
+  type KernelBuilder,
+  type NumberType,
+  type Value,
+} from '@concord/backend-core/kernel';
+import { placeOver } from '../compute/elementwise.ts';
+import { Kernels } from '../compute/kernels.ts';
+import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
+import { checkAxis } from '../compute/rows.ts';
+import { TYPE_OF } from '../compute/value-type.ts';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { tidy } from '../tensor/scope.ts';
+import { broadcastShapes, sizeOf } from '../tensor/shape.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { expand } from '../views/expand.ts';
+import { reshape } from '../views/reshape.ts';
+
+/** Axes of a gather input, at most. */
+const MOST_AXES = 4;
+
+/**
+ * `y[i, j, k] = x[i, indices[i, j, k], k]` with `axis` 1, and so for any other: what `argmax` and `topK` name, or
+ * PyTorch's gather. Negative indices count from the end; outside of the axis floats give NaN and integers 0.
+ *
+ * `x` and `indices` have equally many axes and broadcast, but for `axis`. One launch, and a copy of an `x` of more than four
+ * axes of which those before or after `axis` do not lie as one.
+ *
+ * NumPy's take_along_axis; ONNX GatherElements.
+ *
+ * @param axis - default -1
+ * @throws {BackendError} INVALID_ARGUMENT for indices that are no integers, shapes that do not fit, an axis that there is
+ *   not
+ * @throws {BackendError} OUT_OF_MEMORY
+ * @example
+ * ```ts
+ * const x = tensor(backend, [[1, 9, 5], [7, 2, 8]]);
+ * const best = argmax(x, { axis: 1, keepDims: true });
+ * await takeAlongAxis(x, best, 1).toArray(); // [9, 8]
+ * ```
+ */
+export function takeAlongAxis(x: Tensor, indices: Tensor, axis: number = -1, options: OutOption = {}): Tensor {
+  const op = 'takeAlongAxis';
+  const own = checkAxis(op, x.shape, axis);
+  const from = TYPE_OF[indices.dtype];
+  if (from === 'f32') throw refuse(op, `takes integers as indices, got ${indices.dtype}${shapeText(indices.shape)}`);
+  checkSameBackend(op, x.backend, [indices]);
+  const shape = resultShape(x, indices, own);
+  const length = x.shape[own] as number;
+  const groups = groupsOf(x.rank, own);
+  return produce(op, x.backend, shape, x.dtype, options, (result) => {
+    tidy(() => {
+      const whole = expand(
+        x,
+        shape.map((each, place) => (place === own ? length : each)),
+      );
+      const source = reshape(
+        whole,
+        groups.map((group) => sizeOf(group.map((place) => whole.shape[place] as number))),
+      );
+      const { ptr, dtype, strides } = source;
+      const inputs = { x: { ptr, dtype, shape: source.shape, strides }, index: placeOver(indices, shape) };
+      const params = from === 'i32' ? { length } : {};
+      const call = { shape, inputs, params, outputs: { y: placeOver(result, shape) } };
+      launch(op, [x, indices], () => x.backend.run(kernelOf(TYPE_OF[x.dtype], from, x.rank, own), call));
+    });
+  });
+}
+
+function resultShape(x: Tensor, indices: Tensor, axis: number): readonly number[] {
+  const length = indices.shape[axis] as number;
+  const others = x.shape.map((each, place) => (place === axis ? length : each));
+  const shape = x.rank === indices.rank ? broadcastShapes(others, indices.shape) : undefined;
+  if (shape !== undefined) return shape;
+  throw refuse(
+    'takeAlongAxis',
+    `indices ${shapeText(indices.shape)} do not fit ${shapeText(x.shape)}: but for axis ${axis} sizes must be equal or 1`,
+  );
+}
+
+/** Which axes of `x` are one axis of the gather input: each, or where these are too many, those around `axis`. */
+function groupsOf(rank: number, axis: number): readonly (readonly number[])[] {
+  const places = Array.from({ length: rank }, (_, place) => place);
+  if (rank <= MOST_AXES) return places.map((place) => [place]);
+  return [places.slice(0, axis), [axis], places.slice(axis + 1)];
+}
+
+const kernels = new Kernels();
+
+function kernelOf(type: NumberType, from: 'i32' | 'u32', rank: number, axis: number): Kernel {
+  return kernels.of(`${type} ${from} ${rank} ${axis}`, () => {
+    const groups = groupsOf(rank, axis);
+    const inputs = { x: { type, access: 'gather', rank: groups.length as 1 | 2 | 3 | 4 }, index: from } as const;
+    const params = (from === 'i32' ? { length: 'u32' } : {}) as { length: 'u32' };
+    return defineKernel('takeAlongAxis', { inputs, params }, ({ x, index, length }, k) => {
+      const own = from === 'i32' ? wrapped(k, index as Value<'i32'>, length) : (index as Value<'u32'>);
+      const places = groups.map((group) => (group[0] === axis ? own : placeOf(k, group)));
+      return { y: k.gather<NumberType>(x, places, type === 'f32' ? NaN : 0) };
+    }) as Kernel;
+  });
+}
+
+/** A negative index from the end on; one that is negative then too is by its bits beyond every axis. */
+function wrapped(k: KernelBuilder, index: Value<'i32'>, length: Value<'u32'>): Value<'u32'> {
+  const bits = k.toU32(index);
+  return k.select(k.lt(index, 0), k.add(bits, length), bits);
+}
+
+/** The place of a point in some of its axes, row-major. */
+function placeOf(k: KernelBuilder, axes: readonly number[]): Value<'u32'> {
+  let place: Value<'u32'> | undefined;
+  for (const axis of axes) {
+    const own = k.index(axis);
+    place = place === undefined ? own : k.add(k.mul(place, k.extent(axis)), own);
+  }
+  return place ?? k.u32(0);
+}

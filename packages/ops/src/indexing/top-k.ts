@@ -1,0 +1,66 @@
+import { allocate } from '../tensor/allocate.ts';
+import { checkAxis } from '../compute/rows.ts';
+import { TYPE_OF } from '../compute/value-type.ts';
+import { cast } from '../elementwise/cast.ts';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { tidy } from '../tensor/scope.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { pack } from '../views/pack.ts';
+import { transpose } from '../views/permute.ts';
+
+/** Options of {@link topK}. */
+export interface TopKOptions {
+  /** Default -1. */
+  readonly axis?: number;
+  /** False: the least ones. Default true. */
+  readonly largest?: boolean;
+}
+
+/** What {@link topK} gives, both with `k` in place of the axis. */
+export interface TopK {
+  /** Of the element type of the operand. */
+  readonly values: Tensor;
+  /** Places along the axis, u32. */
+  readonly indices: Tensor;
+}
+
+/**
+ * The k greatest (or least) elements along an axis and where they are, sorted, the best first; of equals the lower index is
+ * first. NaN ranks above Infinity. f32, f16, bf16. One launch; one more for what does not lie in dense float32 rows, and
+ * for values of f16 and bf16.
+ *
+ * ONNX TopK-11; PyTorch's topk.
+ *
+ * @param k - at most the size of the axis and `backend.capabilities.limits.maxTopK`
+ * @throws {BackendError} INVALID_ARGUMENT for integers, an axis that there is not, a `k` beyond the axis
+ * @throws {BackendError} UNSUPPORTED for a `k` beyond `maxTopK`
+ * @throws {BackendError} OUT_OF_MEMORY
+ * @example
+ * ```ts
+ * const { values, indices } = topK(tensor(backend, [[1, 9, 5], [7, 2, 8]]), 2);
+ * await values.toArray(); // [9, 5, 8, 7]
+ * await indices.toArray(); // [1, 2, 2, 0]
+ * ```
+ */
+export function topK(x: Tensor, k: number, options: TopKOptions = {}): TopK {
+  const { largest = true } = options;
+  const shown = `${x.dtype}${shapeText(x.shape)}`;
+  const axis = checkAxis('topK', x.shape, options.axis ?? -1);
+  const columns = x.shape[axis] as number;
+  if (TYPE_OF[x.dtype] !== 'f32') throw refuse('topK', `takes f32, got ${shown}`, { hint: "cast(x, 'f32')" });
+  if (!Number.isInteger(k) || k < 0 || k > columns) {
+    throw refuse('topK', `k must be an integer from 0 to ${columns}, axis ${axis} of ${shown}, got ${String(k)}`);
+  }
+  const { backend } = x;
+  return tidy(() => {
+    const inRows = transpose(x, axis, -1);
+    const input = pack(cast(inRows, 'f32'));
+    const shape = [...inRows.shape.slice(0, -1), k];
+    const values = allocate('topK', backend, shape, 'f32');
+    const indices = allocate('topK', backend, shape, 'u32');
+    const rows = columns === 0 ? 0 : input.size / columns;
+    const call = { rows, columns, k, largest, input: input.ptr, values: values.ptr, indices: indices.ptr };
+    launch('topK', [x], () => backend.topK(call));
+    return { values: transpose(cast(values, x.dtype), axis, -1), indices: transpose(indices, axis, -1) };
+  });
+}

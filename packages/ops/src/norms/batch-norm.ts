@@ -1,0 +1,58 @@
+import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
+import { placeOver } from '../compute/elementwise.ts';
+import { Kernels } from '../compute/kernels.ts';
+import { type OutOption, produce } from '../compute/produce.ts';
+import { launch } from '../tensor/errors.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { channelPlaces, checkPerChannel } from './per-channel.ts';
+
+/** Options of {@link batchNorm}: what is known of each channel, `[c]`. */
+export interface BatchNormOptions extends OutOption {
+  readonly mean: Tensor;
+  readonly variance: Tensor;
+  /** Factor of each channel. Default 1. */
+  readonly weight?: Tensor | undefined;
+  /** Added to each channel at the end. Default 0. */
+  readonly bias?: Tensor | undefined;
+  /** Added to the variance. Default 1e-5. */
+  readonly eps?: number;
+}
+
+const kernels = new Kernels();
+
+/**
+ * `(x - mean) / sqrt(variance + eps) weight + bias` of `[n, c, ...]`, with numbers of each channel that training found. One
+ * launch.
+ *
+ * Ioffe, Szegedy, Batch normalization, 2015; ONNX BatchNormalization in inference.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for integers, fewer than two axes, what is not `[c]`
+ * @example
+ * ```ts
+ * const x = tensor(backend, [[1, 5], [3, 7]]);
+ * const known = { mean: tensor(backend, [2, 5]), variance: tensor(backend, [1, 4]) };
+ * await batchNorm(x, { ...known, eps: 0 }).toArray(); // [-1, 0, 1, 1]
+ * ```
+ */
+export function batchNorm(x: Tensor, options: BatchNormOptions): Tensor {
+  const { mean, variance, weight, bias, eps = 1e-5 } = options;
+  const given = checkPerChannel('batchNorm', x, { mean, variance, weight, bias });
+  const { shape, backend } = x;
+  return produce('batchNorm', backend, shape, x.dtype, options, (result) => {
+    const inputs = { x: placeOver(x, shape), ...channelPlaces(given, shape.length, (stride) => [stride]) };
+    const call = { shape, inputs, params: { eps }, outputs: { y: placeOver(result, shape) } };
+    launch('batchNorm', [x, ...Object.values(given)], () => backend.run(kernelOf(Object.keys(given)), call));
+  });
+}
+
+function kernelOf(names: readonly string[]): Kernel {
+  return kernels.of(names.join(), () => {
+    const inputs = Object.fromEntries(['x', ...names].map((name) => [name, 'f32' as const]));
+    return defineKernel('batchNorm', { inputs, params: { eps: 'f32' } }, (symbols, k) => {
+      const of = (name: string): Value<'f32'> => symbols[name] as Value<'f32'>;
+      const normal = k.mul(k.sub(of('x'), of('mean')), k.rsqrt(k.add(of('variance'), symbols.eps)));
+      const scaled = names.includes('weight') ? k.mul(normal, of('weight')) : normal;
+      return { y: names.includes('bias') ? k.add(scaled, of('bias')) : scaled };
+    }) as Kernel;
+  });
+}

@@ -1,0 +1,90 @@
+import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
+import { Kernels } from '../compute/kernels.ts';
+import { type OutOption, produce } from '../compute/produce.ts';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+import { channelPlaces, checkPerChannel } from './per-channel.ts';
+
+/** Options of {@link groupNorm} and {@link instanceNorm}. */
+export interface GroupNormOptions extends OutOption {
+  /** Factor of each channel, `[c]`. Default 1. */
+  readonly weight?: Tensor | undefined;
+  /** Added to each channel at the end, `[c]`. Default 0. */
+  readonly bias?: Tensor | undefined;
+  /** Added to the variance. Default 1e-5. */
+  readonly eps?: number;
+}
+
+/**
+ * `(x - mean) / sqrt(variance + eps) weight + bias` of `[n, c, ...]`, the mean and the variance (without correction) over
+ * each of the groups that consecutive channels of one n are parted into. One launch.
+ *
+ * Wu, He, Group normalization, 2018; ONNX GroupNormalization-21.
+ *
+ * @param groups - a divisor of c
+ * @throws {BackendError} INVALID_ARGUMENT for integers, fewer than two or more than seven axes, groups that do not divide
+ *   the channels, a weight or bias that is not `[c]`
+ * @example
+ * ```ts
+ * const x = tensor(backend, [[1, 3, 0, 8]]);
+ * await groupNorm(x, 2, { eps: 0 }).toArray(); // [-1, 1, -1, 1]
+ * ```
+ */
+export function groupNorm(x: Tensor, groups: number, options: GroupNormOptions = {}): Tensor {
+  return normalizeGroups('groupNorm', x, groups, options);
+}
+
+/**
+ * `(x - mean) / sqrt(variance + eps) weight + bias` of `[n, c, ...]`, the mean and the variance (without correction) over
+ * the axes after the channels: {@link groupNorm} with a group for each channel. One launch.
+ *
+ * Ulyanov, Vedaldi, Lempitsky, Instance normalization, 2016; ONNX InstanceNormalization.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for integers, fewer than two or more than seven axes, a weight or bias that is
+ *   not `[c]`
+ * @example
+ * ```ts
+ * const x = tensor(backend, [[[1, 3], [0, 8]]]);
+ * await instanceNorm(x, { eps: 0, bias: tensor(backend, [0, 10]) }).toArray(); // [-1, 1, 9, 11]
+ * ```
+ */
+export function instanceNorm(x: Tensor, options: GroupNormOptions = {}): Tensor {
+  return normalizeGroups('instanceNorm', x, x.shape[1] ?? 0, options);
+}
+
+const kernels = new Kernels();
+
+function normalizeGroups(op: string, x: Tensor, groups: number, options: GroupNormOptions): Tensor {
+  const { weight, bias, eps = 1e-5 } = options;
+  const given = checkPerChannel(op, x, { weight, bias });
+  const [n, channels, ...spatial] = x.shape as [number, number, ...number[]];
+  const inGroup = groups === channels ? 1 : channels / groups;
+  if (!Number.isInteger(groups) || groups < 0 || !Number.isInteger(inGroup)) {
+    throw refuse(op, `${String(groups)} groups do not part the ${channels} channels of ${shapeText(x.shape)}`);
+  }
+  if (x.rank > 7) throw refuse(op, `takes at most 7 axes, got ${shapeText(x.shape)}`);
+  const shape = [n, groups, inGroup, ...spatial];
+  return produce(op, x.backend, x.shape, x.dtype, options, (result) => {
+    const parted = ({ ptr, dtype, strides: [ofN, ofChannel, ...others] }: Tensor) => {
+      return { ptr, dtype, strides: [ofN as number, (ofChannel as number) * inGroup, ofChannel as number, ...others] };
+    };
+    const ofChannels = channelPlaces(given, shape.length, (stride) => [stride * inGroup, stride]);
+    const inputs = { x: parted(x), ...ofChannels };
+    const call = { shape, folded: shape.length - 2, inputs, params: { eps }, outputs: { y: parted(result) } };
+    launch(op, [x, ...Object.values(given)], () => x.backend.run(kernelOf(Object.keys(given)), call));
+  });
+}
+
+function kernelOf(names: readonly string[]): Kernel {
+  return kernels.of(names.join(), () => {
+    const inputs = Object.fromEntries(['x', ...names].map((name) => [name, 'f32' as const]));
+    return defineKernel('groupNorm', { inputs, params: { eps: 'f32' } }, (symbols, k) => {
+      const of = (name: string): Value<'f32'> => symbols[name] as Value<'f32'>;
+      const x = of('x');
+      const centred = k.sub(x, k.fold('mean', x));
+      const normal = k.mul(centred, k.rsqrt(k.add(k.fold('mean', k.mul(centred, centred)), symbols.eps)));
+      const scaled = names.includes('weight') ? k.mul(normal, of('weight')) : normal;
+      return { y: names.includes('bias') ? k.add(scaled, of('bias')) : scaled };
+    }) as Kernel;
+  });
+}

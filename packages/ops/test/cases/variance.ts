@@ -1,0 +1,57 @@
+import { permute, std, tensor, variance } from '../../src/index.ts';
+import { numbers } from '../support/numbers.ts';
+import type { OpCase } from '../support/op-case.ts';
+
+const X = numbers(3 * 4 * 5);
+const over = <T>(length: number, each: (index: number) => T): T[] => Array.from({ length }, (_, index) => each(index));
+const at = (i: number, j: number, k: number): number => X[(i * 4 + j) * 5 + k] as number;
+const varianceOf = (row: readonly number[], correction = 1): number => {
+  const mean = row.reduce((sum, x) => sum + x, 0) / row.length;
+  return row.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (row.length - correction);
+};
+
+/** Each kind of axes, each correction, what would cancel, too few elements. */
+export const varianceCases: readonly OpCase[] = [
+  {
+    name: 'of the last axis, of two of a permuted view, of all',
+    run: (backend) => {
+      const x = tensor(backend, X, [3, 4, 5]);
+      return [
+        variance(x, { axis: -1, keepDims: true }),
+        variance(permute(x, [2, 0, 1]), { axis: [0, 2], correction: 0 }),
+        std(x),
+        std(x, { axis: 0, correction: 0.5 }),
+      ];
+    },
+    want: [
+      over(12, (row) => varianceOf(X.slice(row * 5, row * 5 + 5))),
+      over(3, (i) => varianceOf(X.slice(i * 20, i * 20 + 20), 0)),
+      [Math.sqrt(varianceOf(X))],
+      over(20, (place) =>
+        Math.sqrt(
+          varianceOf(
+            over(3, (i) => at(i, Math.floor(place / 5), place % 5)),
+            0.5,
+          ),
+        ),
+      ),
+    ],
+    shape: [3, 4, 1],
+  },
+  {
+    // The difference of the mean of the squares and the square of the mean would be 0, or negative.
+    name: 'numbers that are far from 0',
+    run: (backend) => variance(tensor(backend, [10000, 10001, 10002, 10003])),
+    want: [5 / 3],
+  },
+  {
+    name: 'of one element, of a number, of nothing; of f16',
+    run: (backend) => [
+      variance(tensor(backend, [[2], [3]]), { axis: 1 }),
+      variance(tensor(backend, 4), { correction: 0 }),
+      std(tensor(backend, [], [2, 0]), { axis: 1 }),
+      std(tensor(backend, [0, 1000], [2], { dtype: 'f16' }), { correction: 0 }),
+    ],
+    want: [[NaN, NaN], [0], [NaN, NaN], [500]],
+  },
+];
