@@ -27,8 +27,8 @@ describe('a run that exceeds a binding', () => {
     ];
     // The recorder refuses bindings that overlap.
     expect(plannedRun(twice, { shape: [bytes / 4], memory }, traits).launches.length).toBeGreaterThan(3);
-    // One that is shorter than a binding, and begins within the last 256 bytes of the one before.
-    const near = BINDING - 100;
+    // Each fits a binding, both together do not, and the second begins within the last 256 bytes of the first.
+    const near = 7000;
     const close = [
       { buffer: fakeBuffer(near), byteOffset: 0, byteLength: near },
       { buffer, byteOffset: 0, byteLength: near },
