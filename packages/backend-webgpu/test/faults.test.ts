@@ -313,7 +313,7 @@ describe('memory', () => {
 it.each([
   [{ maxBindingBytes: 1000 }, 'maxBindingBytes must be an integer of at least 1024, got 1000'],
   [{ maxWorkgroupsPerDimension: 0.5 }, 'maxWorkgroupsPerDimension must be an integer of at least 1, got 0.5'],
-  [{ maxPoolBytes: 1 } as object, 'options has no field maxPoolBytes; did you mean maxPooledBytes?'],
+  [{ maxPooledBytes: 0, maxPoolBytes: 1 }, 'options has no field maxPoolBytes; did you mean maxPooledBytes?'],
   [
     { dawn: { robust: true } as object },
     'dawn has no field robust; it has enable, disable, backend, adapter, robustness, matrixUnits',
