@@ -315,7 +315,7 @@ it.each([
   [{ maxWorkgroupsPerDimension: 0.5 }, 'maxWorkgroupsPerDimension must be an integer of at least 1, got 0.5'],
   [{ maxPooledBytes: 0, maxPoolBytes: 1 }, 'options has no field maxPoolBytes; did you mean maxPooledBytes?'],
   [
-    { dawn: { robust: true } as object },
+    { dawn: { enable: [], robust: true } },
     'dawn has no field robust; it has enable, disable, backend, adapter, robustness, matrixUnits',
   ],
   [{ software: 'never' as 'allow' }, 'software must be allow or refuse, got never'],
