@@ -101,7 +101,7 @@ export class CommandStream implements Recorder {
       let index = 0;
       for (const step of plan.steps) {
         if ('dst' in step) {
-          this.copy(spanAt(memory, step.dst), spanAt(memory, step.src));
+          this.copy(spanAt(memory, step.dst), withinBuffer(spanAt(memory, step.src)));
           continue;
         }
         const ready = this.#options.pipelines.now(step.kernel);
@@ -379,5 +379,10 @@ function refusePromise(returned: unknown): void {
 }
 
 function spansAt(memory: readonly Span[], places: readonly Place[]): Span[] {
-  return places.map((place) => spanAt(memory, place));
+  return places.map((place) => withinBuffer(spanAt(memory, place)));
+}
+
+/** Plans may be for some more of an input than there is: what they do not read. */
+function withinBuffer({ buffer, byteOffset, byteLength }: Span): Span {
+  return { buffer, byteOffset, byteLength: Math.min(byteLength, buffer.size - byteOffset) };
 }

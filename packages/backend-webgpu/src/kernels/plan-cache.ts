@@ -1,13 +1,23 @@
 import { BYTES_OF, type CheckedRun, type KernelCall, type ResolvedCall } from '@concord/backend-core/implement';
 import { operandsOf, PlanCache as CacheByCall } from '@concord/variants';
+import { growing } from './attention/growing.ts';
 import { fakeSpan, type LaunchPlan, planOp } from './launch-plan.ts';
 import type { DeviceTraits, Span, StorageBuffer } from './recorder.ts';
+import { paramWordsOf } from './run/params.ts';
 
 /** Plans look at where an operand begins only to see how it is aligned, and no binding wants more than this. */
 const MAX_ALIGNMENT = 256;
 
+/** A plan, and the words of the parameters that a call gives it, if it has any. */
+interface PlanWithParams {
+  readonly plan: LaunchPlan;
+  readonly params: Uint32Array | undefined;
+}
+
 /** The plans of one device, by call. */
 export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
+  readonly #traits: DeviceTraits;
+
   constructor(traits: DeviceTraits) {
     super({
       traits,
@@ -15,6 +25,19 @@ export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
       plan: (op, operands) => planOp(op, operands, traits),
       fakeOperand: fakeSpan,
     });
+    this.#traits = traits;
+  }
+
+  /** Calls over a cache that grows share their plan, which `params` belong to. */
+  withParams(op: ResolvedCall<StorageBuffer>, operands: readonly Span[]): PlanWithParams {
+    const grown = op.kernel === 'attention' ? growing(op.call, this.#traits) : undefined;
+    if (grown === undefined) return { plan: this.of(op, operands), params: paramWordsOf(op) };
+    return { plan: this.of({ kernel: 'attention', call: grown.call }, operands), params: grown.params };
+  }
+
+  override ofShape(op: KernelCall): LaunchPlan {
+    const grown = op.kernel === 'attention' ? growing(op.call, this.#traits) : undefined;
+    return super.ofShape(grown === undefined ? op : { kernel: 'attention', call: grown.call });
   }
 
   /** The plans of a call without operands: for operands in allocations of their own, and in place where that may be. */

@@ -22,12 +22,27 @@ export function paramWordsOf({ kernel, call }: ResolvedCall<StorageBuffer>): Uin
   return epilogue === undefined ? undefined : paramWords(epilogue.kernel.params, epilogue.params);
 }
 
+/** The words of each dispatch with the parameters that it had last: calls of many layers follow each other with the same. */
+const lastWords = new WeakMap<PlannedDispatch, Uint32Array>();
+
 /** A dispatch of a plan with the parameters of a call in place of those that it was planned with. */
-export function withParams(step: PlannedDispatch, params: Uint32Array): PlannedDispatch {
+export function withParams(
+  step: PlannedDispatch,
+  params: Uint32Array,
+): Pick<PlannedDispatch, 'words' | 'grid' | 'variant'> {
   const { paramsAt } = step.kernel;
-  if (paramsAt === undefined || params.every((word, index) => step.words[paramsAt + index] === word)) return step;
-  // Not in place: the words of the calls before are told by their array until they are uploaded.
-  const words = step.words.slice();
-  words.set(params, paramsAt);
-  return { ...step, words };
+  if (paramsAt === undefined) return step;
+  let words = lastWords.get(step) ?? step.words;
+  if (!isAt(words, paramsAt, params)) {
+    // Not in place: the words of the calls before are told by their array until they are uploaded.
+    words = step.words.slice();
+    words.set(params, paramsAt);
+    lastWords.set(step, words);
+  }
+  return { words, grid: step.grid, variant: step.variant };
+}
+
+function isAt(words: Uint32Array, at: number, params: Uint32Array): boolean {
+  for (let index = 0; index < params.length; index++) if (words[at + index] !== params[index]) return false;
+  return true;
 }
