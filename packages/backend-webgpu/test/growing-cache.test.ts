@@ -100,3 +100,36 @@ it('a token more makes no plan and no bind group', async () => {
   expect(made.mock.calls.length).toBeLessThanOrEqual(2);
   made.mockRestore();
 });
+
+it('queries, keys and values of all tokens in one memory, written by a product', async () => {
+  const width = HEADS * HEAD_DIM;
+  const row = 3 * width;
+  const weights = numbers(width * row, 5);
+  const [x, w, cache, o] = [4 * width, weights.byteLength, 4 * CAPACITY * row, 4 * width].map((bytes) =>
+    backend.alloc(bytes),
+  ) as [DevicePtr, DevicePtr, DevicePtr, DevicePtr];
+  backend.copyHtod(w, weights);
+  const along = [CAPACITY * row, HEAD_DIM, row] as const;
+  const made = vi.spyOn(backend.native.device, 'createBindGroup');
+  let groups = 0;
+  for (let at = 0; at < 5; at++) {
+    backend.copyHtod(x, numbers(width, 10 * at));
+    backend.gemm({ m: 1, n: row, k: width, a: x, b: w, c: (cache + 4 * at * row) as DevicePtr });
+    const shape = { batch: 1, heads: HEADS, seqQ: 1, seqKv: at + 1, headDim: HEAD_DIM, scale: 0.5 };
+    const call = { ...shape, strides: { q: along, k: along, v: along } };
+    const [q, k, v] = [4 * at * row, 4 * width, 8 * width].map((bytes) => (cache + bytes) as DevicePtr) as [
+      ...[DevicePtr, DevicePtr, DevicePtr],
+    ];
+    backend.attention({ ...call, q, k, v, o });
+    const all = new Float32Array(CAPACITY * row);
+    await backend.copyDtoh(all, cache);
+    const got = new Float32Array(width);
+    await backend.copyDtoh(got, o);
+    const { value } = attentionReference(call, all.subarray(at * row), all.subarray(width), all.subarray(2 * width));
+    for (const [i, y] of got.entries()) expect(y).toBeCloseTo(value[i] as number, 4);
+    if (at === 0) groups = made.mock.calls.length;
+  }
+  expect(made.mock.calls.length).toBe(groups);
+  made.mockRestore();
+  for (const ptr of [x, w, cache, o]) backend.free(ptr);
+});

@@ -32,7 +32,11 @@ export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
   withParams(op: ResolvedCall<StorageBuffer>, operands: readonly Span[]): PlanWithParams {
     const grown = op.kernel === 'attention' ? growing(op.call, this.#traits) : undefined;
     if (grown === undefined) return { plan: this.of(op, operands), params: paramWordsOf(op) };
-    return { plan: this.of({ kernel: 'attention', call: grown.call }, operands), params: grown.params };
+    const { call, params } = grown;
+    const apart = inputsApart(operands);
+    if (apart === operands) return { plan: this.of({ kernel: 'attention', call }, operands), params };
+    const own = Object.fromEntries(call.operands.map(({ name }, index) => [name, apart[index]]));
+    return { plan: this.of({ kernel: 'attention', call: Object.assign(call, own) }, apart), params };
   }
 
   override ofShape(op: KernelCall): LaunchPlan {
@@ -46,6 +50,25 @@ export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
     const call = op.kernel === 'run' ? inPlace(op.call) : undefined;
     return call === undefined ? [apart] : [apart, this.of(call, operandsOf(call))];
   }
+}
+
+/** Memory that stands for that of inputs. */
+const STAND_INS: readonly StorageBuffer[] = [0, 1, 2, 3].map(() => fakeSpan(4).buffer);
+
+/**
+ * Operands, the output last, as for a plan that does not ask where inputs lie to each other: those that share memory with each
+ * other, and not with the output, are read only. So queries may move along a cache that they lie in.
+ */
+function inputsApart(operands: readonly Span[]): readonly Span[] {
+  const buffers = operands.map(({ buffer }) => buffer);
+  const shares = new Set(buffers).size < buffers.length;
+  const last = operands.length - 1;
+  if (!shares || buffers.indexOf(buffers[last] as StorageBuffer) < last) return operands;
+  return operands.map((operand, index) => {
+    const buffer = STAND_INS[index];
+    if (index === last || buffer === undefined) return operand;
+    return { ...operand, buffer, byteOffset: operand.byteOffset % MAX_ALIGNMENT };
+  });
 }
 
 /** A call whose outputs are in the places of inputs that lie as they do; undefined where none does. */

@@ -116,7 +116,7 @@ class AttentionPlan {
     chooser: Chooser,
   ) {
     const [q, k, v] = [call.q, call.k, call.v].map((input) => apartFrom(call.o, input, recorder)) as [Span, Span, Span];
-    this.#inputs = { q, k, v, mask: call.mask === undefined ? q : apartFrom(call.o, call.mask, recorder) };
+    this.#inputs = { q, k, v, mask: call.mask === undefined ? k : apartFrom(call.o, call.mask, recorder) };
     this.#room = room;
     this.#call = call;
     this.#geometry = geometry;
@@ -218,7 +218,7 @@ class AttentionPlan {
     const k = bind(this.#piece(this.#inputs.k, keyHull(geometry.k, geometry, window), bytes));
     const v = bind(this.#piece(this.#inputs.v, keyHull(geometry.v, geometry, window), bytes));
     const o = bind(output);
-    const masking = mask === undefined ? q : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), 4));
+    const masking = mask === undefined ? k : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), 4));
     const group = groupOf(this.#geometry, window);
     const sizes = sizesOf(window);
     const launch = launchOf(
@@ -252,6 +252,7 @@ class AttentionPlan {
       storage: { q: q.span, k: k.span, v: v.span, ...(form === 'plain' ? {} : { mask: masking.span }), o: o.span },
       groups: launch.groups,
       ...(launch.grid && { grid: launch.grid }),
+      moving: { q: ['q_at', bytes] },
       variant: variant.id,
       uniforms: { ...common, ...own, ...rest },
     });

@@ -5,7 +5,7 @@ import { type ProductFamily, shapeOf, type Splits, type Variant } from './family
 import { matvecColumns, type MatvecColumnsParams, matvecColumnsWith } from './matvec-columns.wgsl.ts';
 import { MATVEC_EACH, type MatvecEpilogue, type MatvecGroup } from './matvec-kernel.ts';
 import { matvecRows, matvecRowsWith } from './matvec-rows.wgsl.ts';
-import { areFours, bindMatrix, isVector, type Matrix, type Product } from './product.ts';
+import { areFours, bindMatrix, elementBytes, isVector, type Matrix, type Product } from './product.ts';
 import { storagesOn } from './product-kernel.ts';
 import { tilesOn } from './tile-table.ts';
 
@@ -168,6 +168,7 @@ function launchMatvec(product: Product, variant: Variant, splits: Splits, record
   recorder.launch({
     kernel: kernelOf(params, alongRows, bound && { spec: bound.spec, isRow }),
     storage: { a: a.span, b: b.span, c: result.span, ...bound?.storage },
+    moving: { c: ['c_start', elementBytes(c.dtype)] },
     uniforms: {
       rows,
       k,
