@@ -75,6 +75,7 @@ export { flip, type FlipOptions } from './shaping/flip.ts';
 export { pad, type PadOptions } from './shaping/pad.ts';
 export { tile } from './shaping/tile.ts';
 export { type CreateOptions, empty, type Nested, tensor, wrap, zeros } from './tensor/create.ts';
+export type { Layout } from './tensor/layout.ts';
 export { tidy } from './tensor/scope.ts';
 export { memory, type TensorMemory } from './tensor/storage.ts';
 export { Tensor } from './tensor/tensor.ts';
