@@ -1,9 +1,8 @@
 import type { ResolvedCall } from '@concord/backend-core/implement';
 import type { KernelParameter } from '@concord/backend-core/kernel';
 import { expect, it } from 'vitest';
-import type { PlannedDispatch } from '../launch-plan.ts';
 import type { StorageBuffer } from '../recorder.ts';
-import { paramWords, paramWordsOf, withParams } from './params.ts';
+import { paramWords, paramWordsOf } from './params.ts';
 
 const PARAMS = [
   { name: 'scale', type: 'f32' },
@@ -25,15 +24,4 @@ it('are those of a run, and of the epilogue of every op that takes one', () => {
   expect(of({ kernel: 'conv2dForward', call: { epilogue } })).toEqual(words);
   expect(of({ kernel: 'gemm', call: {} })).toBeUndefined();
   expect(of({ kernel: 'topK', call: {} })).toBeUndefined();
-});
-
-it('take the place of those of the plan where one of them differs, and leave the plan as it is', () => {
-  const step = { kernel: { paramsAt: 2 }, words: Uint32Array.of(1, 2, 3, 4, 5) } as unknown as PlannedDispatch;
-  expect(withParams(step, Uint32Array.of(3, 4))).toBe(step);
-  for (const params of [Uint32Array.of(3, 9), Uint32Array.of(9, 4), Uint32Array.of(8, 9)]) {
-    expect([...withParams(step, params).words]).toEqual([1, 2, ...params, 5]);
-    expect([...step.words]).toEqual([1, 2, 3, 4, 5]);
-  }
-  const without = { ...step, kernel: {} } as PlannedDispatch;
-  expect(withParams(without, Uint32Array.of(8, 9))).toBe(without);
 });
