@@ -287,7 +287,10 @@ function isPlain(
   { maxBindingBytes, maxBufferBytes }: DeviceTraits,
 ): call is Extract<KernelCall, { kernel: 'gemm' | 'topK' | 'attention' }> {
   if (call.kernel === 'attention') return Math.min(maxBindingBytes, maxBufferBytes) >= USUAL_BYTES;
-  return call.kernel === 'topK' || (call.kernel === 'gemm' && call.call.epilogue === undefined);
+  if (call.kernel !== 'gemm') return call.kernel === 'topK';
+  // With an epilogue C may be held in float32 in between.
+  const { batchCount, m, n, epilogue } = call.call;
+  return epilogue === undefined || 4 * batchCount * m * n <= Math.min(maxBindingBytes, maxBufferBytes) / 2;
 }
 
 /** Whether one binding covers each operand, wherever in its buffer it lies. */
