@@ -2,15 +2,13 @@ import type { LimitCase } from './limits/limit-case.ts';
 import { callsPerRound, type Schedule } from './limits/median-ms.ts';
 import { findError, sampleIndices } from './limits/sample.ts';
 import { NotOffered, type Peer, type Prepared } from './peer.ts';
+import { within } from './within.ts';
 
 /** What became of a contestant in a case: its times, or why there are none. */
 export type Outcome =
   | { readonly peer: Peer; readonly rounds: readonly number[] }
   | { readonly peer: Peer; readonly failed: string }
   | { readonly peer: Peer; readonly lacks: string };
-
-/** A device that is lost may never answer. */
-const PATIENCE_MS = 120_000;
 
 interface Contestant {
   readonly peer: Peer;
@@ -103,16 +101,4 @@ function checkOf(limitCase: LimitCase): (prepared: Prepared) => Promise<void> {
       if (error !== undefined) throw new Error(error);
     }
   };
-}
-
-async function within(action: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
-  });
-  try {
-    await Promise.race([action, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -3,6 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { loadTargets } from './arena.ts';
 import { NotHere } from './exit.ts';
+import { GPT_FILES } from './gpt/files.ts';
+import { formatGpt } from './gpt/table.ts';
 import { fillMarkers } from './markers.ts';
 import { drawResults } from './plots/draw.ts';
 import { plotsOf } from './plots/series.ts';
@@ -15,7 +17,7 @@ const README = new URL('../README.md', import.meta.url);
 const KERNELS = new URL('webgpu-nvidia-h200/kernels.md', RESULTS);
 
 /**
- * `[--check] [FOLDER]`: writes table.md and plots beside every results.json in the folder. Of the committed results, the
+ * `[--check] [FOLDER]`: writes tables and plots beside every results.json and gpt.json in the folder. Of the committed results, the
  * parts of README.md between markers too, so that nobody types a number. `--check` writes nothing.
  *
  * @returns whether README.md has what the committed results say, if that was the question
@@ -28,11 +30,17 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
   });
   const [path] = positionals;
   const parent = path === undefined ? RESULTS : pathToFileURL(`${path}/`);
-  const all = loadAll(parent);
+  const all = loadAll(parent, 'results.json');
+  const models = loadAll(parent, GPT_FILES.results);
+  if (all.length + models.length === 0)
+    throw new NotHere(`no folder in ${parent.pathname} has a results.json or ${GPT_FILES.results}`);
   if (!values.check) {
     for (const { folder, results } of all) {
       saveText(new URL('table.md', folder), `${formatResults(results, loadTargets())}\n`);
       await drawResults(folder, results);
+    }
+    for (const { folder, results } of models) {
+      saveText(new URL(GPT_FILES.table, folder), `${formatGpt(results, loadTargets())}\n`);
     }
   }
   if (path !== undefined) return true;
@@ -41,6 +49,7 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
     before,
     all.map(({ results }) => results),
     readFileSync(KERNELS, 'utf8').trim(),
+    models.map(({ results }) => results),
   );
   if (!values.check) writeFileSync(README, after);
   else if (after !== before) console.error('README.md is not what the results say: run `pnpm bench report`');
@@ -48,13 +57,19 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
 }
 
 /** The text of README.md with the tables and plots of these results. */
-export function fillReadme(readme: string, all: readonly Results[], kernels: string): string {
+export function fillReadme(
+  readme: string,
+  all: readonly Results[],
+  kernels: string,
+  models: readonly Results[],
+): string {
   const targets = loadTargets();
   const parts = all.map((results): [string, string] => [
     results.arena,
     `${formatResults(results, targets)}\n\n${plotLinks(results)}`,
   ]);
-  return fillMarkers(readme, new Map([...parts, ['summary', formatSummary(all)], ['kernels', kernels]]));
+  const gpt = models.map((results) => formatGpt(results, targets)).join('\n\n');
+  return fillMarkers(readme, new Map([...parts, ['summary', formatSummary(all)], ['kernels', kernels], ['gpt', gpt]]));
 }
 
 /** The first plot, and links to the others. */
@@ -64,14 +79,13 @@ function plotLinks(results: Results): string {
   return [`!${first}`, ...(others.length === 0 ? [] : [`Also ${others.join(', ')}.`])].join('\n\n');
 }
 
-/** In an order that does not depend on the file system. */
-function loadAll(parent: URL): { folder: URL; results: Results }[] {
+/** The runs with that file name, in an order that does not depend on the file system. */
+function loadAll(parent: URL, name: string): { folder: URL; results: Results }[] {
   if (!existsSync(parent)) throw new NotHere(`there is no folder ${parent.pathname}`);
   const found = readdirSync(parent, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .sort((x, y) => (x.name < y.name ? -1 : 1))
     .map(({ name }) => new URL(`${name}/`, parent))
-    .filter((folder) => existsSync(new URL('results.json', folder)));
-  if (found.length === 0) throw new NotHere(`no folder in ${parent.pathname} has a results.json`);
-  return found.map((folder) => ({ folder, results: loadResults(folder) }));
+    .filter((folder) => existsSync(new URL(name, folder)));
+  return found.map((folder) => ({ folder, results: loadResults(folder, name) }));
 }

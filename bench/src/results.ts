@@ -27,6 +27,8 @@ export interface Entry {
   readonly name: string;
   readonly ms?: number;
   readonly rounds?: readonly number[];
+  /** Of `ms`, what JavaScript takes to hand the work over, where that was measured. */
+  readonly hostMs?: number;
   readonly failed?: string;
   readonly lacks?: string;
 }
@@ -100,18 +102,18 @@ function entryOf(outcome: Outcome): Entry {
   return { name, ms: Number(median(outcome.rounds).toPrecision(4)), rounds };
 }
 
-/** Writes `results.json` into a folder. */
-export function saveResults(folder: URL, results: Results): void {
+/** Writes a run into a folder. */
+export function saveResults(folder: URL, results: Results, name = 'results.json'): void {
   // One line per list of rounds, as a reader and the formatter want it.
   const text = JSON.stringify(results, undefined, 2).replaceAll(/\[[-\s\d.,e+]+\]/g, (list) =>
     list.replaceAll(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']'),
   );
-  saveText(new URL('results.json', folder), `${text}\n`);
+  saveText(new URL(name, folder), `${text}\n`);
 }
 
-/** Reads the `results.json` of a folder. @throws {Error} where it is not one */
-export function loadResults(folder: URL): Results {
-  const file = new URL('results.json', folder);
+/** Reads a run from a folder. @throws {Error} where it is not one */
+export function loadResults(folder: URL, name = 'results.json'): Results {
+  const file = new URL(name, folder);
   return parseResults(readFileSync(file, 'utf8'), fileURLToPath(file));
 }
 

@@ -74,13 +74,15 @@ export function perSecond({ flops, bytes = 0 }: CaseResult, ms: number): number 
   return ((flops ?? bytes) / ms) * 1000;
 }
 
-function formatConditions({ device, driver, machine, date, schedule }: Results): string {
+/** What a run was taken on, and how. */
+export function formatConditions({ device, driver, machine, date, schedule }: Results): string {
   const names = new Set([device, driver, machine['cpu'], `${machine['cores']} cores`].filter(Boolean));
   const how = `medians of ${schedule.rounds} rounds of ${schedule.roundMs} ms or more`;
   return `${[...names].join(', ')}; ${machine['platform']}, Node ${machine['node']}; ${date}; ${how}.`;
 }
 
-function formatContestants({ contestants, cases, ceilings }: Results): string {
+/** Who took part, why others did not, and what failed. */
+export function formatContestants({ contestants, cases, ceilings }: Results): string {
   const lines = contestants.map(({ name, role, version, remark, absent }: ContestantResult) => {
     if (absent !== undefined) return `- ${name}: not run, ${absent}`;
     const about = [version, ...(role === 'limit' ? ['a limit'] : []), ...(remark === undefined ? [] : [remark])];
@@ -105,7 +107,8 @@ function formatFailures(cases: readonly CaseResult[]): string[] {
   return [...failures].map(([key, names]) => `- failed at ${names.join(', ')}: ${key}`);
 }
 
-function formatVerdict({ target, found, isMet }: Verdict): string {
+/** What is wanted of a case, and whether it was met. */
+export function formatVerdict({ target, found, isMet }: Verdict): string {
   const { against: side, of, atLeast } = target;
   const other = typeof side === 'object' ? `of ${side.case}` : { peers: 'over the peers', limit: 'of the limit' }[side];
   const whose = of === undefined ? '' : `${of}: `;

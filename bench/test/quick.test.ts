@@ -78,6 +78,8 @@ it('explains itself, and refuses what it does not know', async () => {
     ['--only', 'gem'],
     ['--device', 'lavapipe,toaster'],
     ['webgpu', '--device', 'toaster'],
+    ['gpt', '--size', 'huge'],
+    ['gpt', '--dtype', 'f64'],
   ]) {
     expect(await bench(...args)).toMatchObject({
       code: 2,
@@ -152,6 +154,29 @@ it.skipIf(!hasDevice)(
       ...['softmax', 'layer_norm', 'bias_gelu'],
     ]);
     expect(code).toBe(0);
+  },
+  120_000,
+);
+
+it.skipIf(!hasDevice)(
+  'gpt: a tiny model, right on ours and on the peers',
+  async () => {
+    const out = folder();
+    const { code, stdout } = await bench('gpt', '--size', 'tiny', '--out', out, ...device);
+    const [arena = ''] = readdirSync(out);
+    const { contestants, cases } = loadResults(pathToFileURL(`${out}/${arena}/`), 'gpt.json');
+    const failed = cases.flatMap(({ entries }) => entries.filter((entry) => entry.failed !== undefined));
+    expect({ failed, code }).toEqual({ failed: [], code: 0 });
+    expect(contestants[0]).not.toHaveProperty('remark'); // compared with the reference
+    expect(cases).toHaveLength(10);
+    // A peer lacks what only ours can, and nothing else.
+    const peers = contestants.filter(({ role, absent }) => role === 'peer' && absent === undefined);
+    expect(peers.map(({ name }) => name)).toEqual(['onnxruntime webgpu']);
+    for (const { case: name, entries } of cases) {
+      const lacking = entries.filter(({ ms }) => ms === undefined);
+      expect([name, lacking.length]).toEqual([name, / from /.test(name) ? 1 : 0]);
+    }
+    expect(stdout).toContain(readFileSync(join(out, arena, 'gpt.md'), 'utf8').trim());
   },
   120_000,
 );

@@ -6,7 +6,8 @@ import type { Ceilings } from '../results.ts';
 import type { CaseSet } from './cases.ts';
 import type { TheirLine } from './report.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../limits/torch_limits.py', import.meta.url));
+/** The Python scripts. */
+const SCRIPTS = new URL('../../limits/', import.meta.url);
 
 /** What `torch_limits.py` found. */
 export interface TorchLimits {
@@ -17,21 +18,32 @@ export interface TorchLimits {
 }
 
 /**
- * Runs the script on the GPU of this machine, with all cases of a set, or those of these ops and this name.
+ * Runs `torch_limits.py` on the GPU of this machine, with all cases of a set, or those of these ops and this name.
  *
  * @throws {Error} with the reason why it cannot run, such as that there is no PyTorch
  */
-export async function runTorch(set: CaseSet, only?: string, name?: string): Promise<TorchLimits> {
-  const args = [SCRIPT, '--set', set];
+export function runTorch(set: CaseSet, only?: string, name?: string): Promise<TorchLimits> {
+  const args = ['--set', set];
   if (only !== undefined) args.push('--only', only);
   if (name !== undefined) args.push('--case', name);
-  const child = spawn('python3', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  return runTorchScript('torch_limits.py', args);
+}
+
+/**
+ * Runs one of the scripts of `limits/`.
+ *
+ * @throws {Error} with the reason why it cannot run, such as that there is no PyTorch
+ */
+export async function runTorchScript(script: string, args: readonly string[]): Promise<TorchLimits> {
+  const child = spawn('python3', [fileURLToPath(new URL(script, SCRIPTS)), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let [output, errors] = ['', ''];
   child.stdout.on('data', (text: Buffer) => (output += text.toString()));
   child.stderr.on('data', (text: Buffer) => (errors += text.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(errors.trim().split('\n').at(-1) ?? `python3 ended with ${code}`);
-  return parseTorch(output, 'torch_limits.py');
+  return parseTorch(output, script);
 }
 
 /** Reads what the script printed earlier. @throws {Error} where the file is not there, or is something else */

@@ -1,5 +1,5 @@
 /**
- * ONNX models of a few nodes, with fixed shapes and float32 inputs and outputs. The numbers of the fields are those of
+ * ONNX models of nodes with fixed shapes, and no weights in them: these are inputs. The numbers of the fields are those of
  * https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
  */
 import { integer, message } from './protobuf.ts';
@@ -8,10 +8,14 @@ import { integer, message } from './protobuf.ts';
 export interface Node {
   readonly operator: string;
   readonly inputs: readonly string[];
-  readonly output: string;
-  /** An attribute is an integer or a list of them. */
-  readonly attributes?: Readonly<Record<string, number | readonly number[]>>;
+  /** What it writes: a name, or several. */
+  readonly output: string | readonly string[];
+  /** An attribute is an integer, a list of them, or a text. */
+  readonly attributes?: Readonly<Record<string, number | readonly number[] | string>>;
 }
+
+/** What a value consists of. */
+export type ElementType = 'f32' | 'f16' | 'i32';
 
 /** A computation. */
 export interface Graph {
@@ -19,6 +23,8 @@ export interface Graph {
   /** Shapes of the inputs and of the output by their names. */
   readonly inputs: Readonly<Record<string, readonly number[]>>;
   readonly output: readonly [name: string, shape: readonly number[]];
+  /** Types of inputs and of the output by their names. Default: f32. */
+  readonly types?: Readonly<Record<string, ElementType>>;
   /** Constants of one dimension. */
   readonly constants?: Readonly<Record<string, Float32Array | BigInt64Array>>;
 }
@@ -26,21 +32,24 @@ export interface Graph {
 /** TensorProto.DataType. */
 const FLOAT = 1;
 const INT64 = 7;
+const TYPES: Readonly<Record<ElementType, number>> = { f32: FLOAT, f16: 10, i32: 6 };
 /** AttributeProto.AttributeType. */
 const INT = 2;
+const STRING = 3;
 const INTS = 7;
 /** ONNX 1.15. */
 const IR_VERSION = 9;
 const OPSET = 20;
 
 /** The bytes of a `.onnx` file. */
-export function encodeModel({ nodes, inputs, output, constants = {} }: Graph): Uint8Array {
+export function encodeModel({ nodes, inputs, output, constants = {}, types = {} }: Graph): Uint8Array {
+  const value = (name: string, shape: readonly number[]): number[] => encodeValue(name, shape, types[name] ?? 'f32');
   const graph = [
     ...nodes.flatMap((node) => message(1, encodeNode(node))),
     ...message(2, 'bench'),
     ...Object.entries(constants).flatMap(([name, values]) => message(5, encodeConstant(name, values))),
-    ...Object.entries(inputs).flatMap(([name, shape]) => message(11, encodeValue(name, shape))),
-    ...message(12, encodeValue(...output)),
+    ...Object.entries(inputs).flatMap(([name, shape]) => message(11, value(name, shape))),
+    ...message(12, value(...output)),
   ];
   return Uint8Array.from([...integer(1, IR_VERSION), ...message(7, graph), ...message(8, integer(2, OPSET))]);
 }
@@ -48,18 +57,20 @@ export function encodeModel({ nodes, inputs, output, constants = {} }: Graph): U
 function encodeNode({ operator, inputs, output, attributes = {} }: Node): number[] {
   return [
     ...inputs.flatMap((name) => message(1, name)),
-    ...message(2, output),
+    ...(typeof output === 'string' ? [output] : output).flatMap((name) => message(2, name)),
     ...message(4, operator),
     ...Object.entries(attributes).flatMap(([name, value]) => message(5, encodeAttribute(name, value))),
   ];
 }
 
-function encodeAttribute(name: string, value: number | readonly number[]): number[] {
-  const content =
-    typeof value === 'number'
-      ? [...integer(3, value), ...integer(20, INT)]
-      : [...value.flatMap((each) => integer(8, each)), ...integer(20, INTS)];
-  return [...message(1, name), ...content];
+function encodeAttribute(name: string, value: number | readonly number[] | string): number[] {
+  return [...message(1, name), ...encodeAttributeValue(value)];
+}
+
+function encodeAttributeValue(value: number | readonly number[] | string): number[] {
+  if (typeof value === 'number') return [...integer(3, value), ...integer(20, INT)];
+  if (typeof value === 'string') return [...message(4, value), ...integer(20, STRING)];
+  return [...value.flatMap((each) => integer(8, each)), ...integer(20, INTS)];
 }
 
 function encodeConstant(name: string, values: Float32Array | BigInt64Array): number[] {
@@ -69,8 +80,8 @@ function encodeConstant(name: string, values: Float32Array | BigInt64Array): num
 }
 
 /** A ValueInfoProto of a TypeProto of a tensor. */
-function encodeValue(name: string, shape: readonly number[]): number[] {
+function encodeValue(name: string, shape: readonly number[], type: ElementType): number[] {
   const dimensions = shape.flatMap((size) => message(1, integer(1, size)));
-  const tensor = [...integer(1, FLOAT), ...message(2, dimensions)];
+  const tensor = [...integer(1, TYPES[type]), ...message(2, dimensions)];
   return [...message(1, name), ...message(2, message(1, tensor))];
 }

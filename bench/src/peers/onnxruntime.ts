@@ -1,21 +1,23 @@
-import { availableParallelism } from 'node:os';
-import { setImmediate as nodeSetImmediate } from 'node:timers';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import type { LimitCase } from '../limits/limit-case.ts';
 import { materialize } from '../limits/noise-array.ts';
 import { packageVersion } from '../machine.ts';
 import { graphOf } from '../onnx/graphs.ts';
-import { encodeModel, type Graph } from '../onnx/model.ts';
-import { type Peer, pick, type Prepared } from '../peer.ts';
+import type { Graph } from '../onnx/model.ts';
+import {
+  firstEntry,
+  identity,
+  ON_CPU,
+  ON_DEVICE,
+  openSession,
+  queue,
+  RESIDENT,
+  THREADS,
+  withOwnSetImmediate,
+} from '../onnx/sessions.ts';
+import { type Peer, pick } from '../peer.ts';
 
 const VERSION = packageVersion('onnxruntime-node');
-const THREADS = availableParallelism();
-
-/** What the device cannot do fails, in place of being done on the CPU. */
-const ON_DEVICE = { session: { disable_cpu_ep_fallback: '1' } };
-
-/** Threads that wait for more work by spinning would take the cores from whose turn is next. */
-const NO_SPINNING = { session: { force_spinning_stop: '1' } };
 
 /** ONNX Runtime on the CPU: native code, on all cores. */
 export const onnxruntimeCpu: Peer = {
@@ -25,11 +27,7 @@ export const onnxruntimeCpu: Peer = {
   remark: `native code, ${THREADS} threads`,
   async prepare(limitCase) {
     const graph = graphOf(limitCase.work);
-    const session = await open(graph, {
-      executionProviders: ['cpu'],
-      intraOpNumThreads: THREADS,
-      extra: NO_SPINNING,
-    });
+    const session = await openSession(graph, ON_CPU);
     const feeds = feedsOf(graph, limitCase);
     const { wait, run, last } = queue(session, feeds);
     return {
@@ -51,23 +49,21 @@ export const onnxruntimeWebgpu: Peer = {
   version: VERSION,
   async prepare(limitCase) {
     const graph = graphOf(limitCase.work);
-    const options: InferenceSession.SessionOptions = { executionProviders: ['webgpu'], extra: ON_DEVICE };
-    const resident = { ...options, preferredOutputLocation: 'gpu-buffer' } as const;
     const sessions: InferenceSession[] = [];
     const start = async (which: Graph, how: InferenceSession.SessionOptions): Promise<InferenceSession> => {
-      const session = await open(which, how);
+      const session = await openSession(which, how);
       sessions.push(session);
       return session;
     };
     const feeds: Record<string, Tensor> = {};
     for (const [name, tensor] of Object.entries(feedsOf(graph, limitCase))) {
-      const upload = await start(identity(tensor.dims), resident);
+      const upload = await start(identity(tensor.dims), RESIDENT);
       feeds[name] = (await upload.run({ x0: tensor }))['y'] as Tensor;
     }
-    const { run, wait, last } = queue(await start(graph, resident), feeds);
+    const { run, wait, last } = queue(await start(graph, RESIDENT), feeds);
     const shape = graph.output[1];
-    const download = await start(identity(shape), options);
-    const sync = await start(firstEntry(shape), options);
+    const download = await start(identity(shape), ON_DEVICE);
+    const sync = await start(firstEntry(shape), ON_DEVICE);
     return {
       run: () => withOwnSetImmediate(run),
       wait: async () => {
@@ -86,10 +82,6 @@ export const onnxruntimeWebgpu: Peer = {
   },
 };
 
-function open(graph: Graph, options: InferenceSession.SessionOptions): Promise<InferenceSession> {
-  return InferenceSession.create(encodeModel(graph), { ...options, logSeverityLevel: 3 });
-}
-
 function feedsOf(graph: Graph, limitCase: LimitCase): Record<string, Tensor> {
   const operands = limitCase.operands();
   return Object.fromEntries(
@@ -98,63 +90,4 @@ function feedsOf(graph: Graph, limitCase: LimitCase): Record<string, Tensor> {
       new Tensor('float32', materialize(operands[i] as (typeof operands)[0]), shape),
     ]),
   );
-}
-
-/** Runs that follow each other, of whose results the last one is kept. */
-function queue(
-  session: InferenceSession,
-  feeds: Readonly<Record<string, Tensor>>,
-): Required<Pick<Prepared, 'run' | 'wait'>> & { readonly last: () => Tensor } {
-  let pending: Promise<void>[] = [];
-  let latest: Tensor | undefined;
-  return {
-    run: () => {
-      const keep = session.run(feeds).then(({ y }) => {
-        latest?.dispose();
-        latest = y as Tensor;
-      });
-      pending.push(keep);
-    },
-    wait: async () => {
-      const all = pending;
-      pending = [];
-      await Promise.all(all);
-    },
-    last: () => latest as Tensor,
-  };
-}
-
-function identity(shape: readonly number[]): Graph {
-  return {
-    nodes: [{ operator: 'Identity', inputs: ['x0'], output: 'y' }],
-    inputs: { x0: shape },
-    output: ['y', shape],
-  };
-}
-
-/** A result that is small, and there when everything before it is done. */
-function firstEntry(shape: readonly number[]): Graph {
-  if (shape.length === 0) return identity(shape);
-  const begin = BigInt64Array.from(shape, () => 0n);
-  const end = BigInt64Array.from(shape, () => 1n);
-  return {
-    nodes: [{ operator: 'Slice', inputs: ['x0', 'begin', 'end'], output: 'y' }],
-    inputs: { x0: shape },
-    output: ['y', shape.map(() => 1)],
-    constants: { begin, end },
-  };
-}
-
-/**
- * The package starts each run by `setImmediate`, which pauses where other peers wait (see dawn.ts). Calls `start` with
- * the one that Node has.
- */
-function withOwnSetImmediate<T>(start: () => T): T {
-  const paused = globalThis.setImmediate;
-  globalThis.setImmediate = nodeSetImmediate;
-  try {
-    return start();
-  } finally {
-    globalThis.setImmediate = paused;
-  }
 }

@@ -1,0 +1,95 @@
+import { callsPerRound, type Schedule } from '../limits/median-ms.ts';
+import { NotOffered } from '../peer.ts';
+import type { Entry } from '../results.ts';
+import { median } from '../table.ts';
+import { within } from '../within.ts';
+import type { GptCase } from './cases.ts';
+import type { GptModel, PreparedGpt } from './contestant.ts';
+
+/** Share of the largest logit that one may be off: sums of f16 are rounded on the way from layer to layer. */
+const TOLERANCE = { f32: 1e-3, f16: 3e-2 } as const;
+
+interface Running {
+  readonly prepared: PreparedGpt;
+  readonly calls: number;
+  readonly rounds: number[];
+  readonly hostMs: number[];
+}
+
+/**
+ * Times everybody's model on one case. Each is compared with the reference first; then come rounds in which they take
+ * turns, each starting with another one.
+ *
+ * @param models - by the names of the contestants
+ * @param reference - logits `[batch, vocabulary]`, where there are any
+ */
+export async function measureGpt(
+  gptCase: GptCase,
+  models: ReadonlyMap<string, GptModel>,
+  reference: Float32Array | undefined,
+  { rounds = 7, roundMs = 50, warmMs = 0 }: Schedule,
+): Promise<Entry[]> {
+  const entries = new Map<string, Entry>();
+  const running = new Map<string, Running>();
+  const open: PreparedGpt[] = [];
+  const attempt = async (name: string, action: () => Promise<void>): Promise<void> => {
+    try {
+      await within(action());
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      entries.set(name, { name, ...(error instanceof NotOffered ? { lacks: message } : { failed: message }) });
+      running.delete(name);
+    }
+  };
+  for (const [name, model] of models) {
+    await attempt(name, async () => {
+      const prepared = await model.prepare(gptCase);
+      open.push(prepared);
+      if (reference !== undefined) checkLogits(await prepared.logits(), reference, gptCase);
+      const calls = await callsPerRound(async (count) => (await timed(prepared, count)).ms, roundMs);
+      for (let warm = 0; warm < warmMs;) warm += (await timed(prepared, calls)).ms;
+      running.set(name, { prepared, calls, rounds: [], hostMs: [] });
+    });
+  }
+  for (let round = 0; round < rounds; round++) {
+    const turn = [...running];
+    for (let i = 0; i < turn.length; i++) {
+      const [name, own] = turn[(i + round) % turn.length] as [string, Running];
+      await attempt(name, async () => {
+        const { ms, hostMs } = await timed(own.prepared, own.calls);
+        own.rounds.push(ms / own.calls);
+        if (hostMs !== undefined) own.hostMs.push(hostMs / own.calls);
+      });
+    }
+  }
+  for (const [name, own] of running) entries.set(name, entryOf(name, own));
+  // What has failed may fail again at its end; its outcome is known.
+  for (const prepared of open) await prepared.close().catch(() => undefined);
+  return [...models.keys()].map((name) => entries.get(name) as Entry);
+}
+
+/** @throws {Error} where the logits are not those of the reference */
+export function checkLogits(got: Float32Array, reference: Float32Array, { dtype }: Pick<GptCase, 'dtype'>): void {
+  if (got.length !== reference.length) throw new Error(`${got.length} logits in place of ${reference.length}`);
+  const allowed = TOLERANCE[dtype] * reference.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  for (const [i, want] of reference.entries()) {
+    // Not a number is not right either.
+    if (!(Math.abs((got[i] as number) - want) <= allowed)) throw new Error(`logit ${i} is ${got[i]}, not ${want}`);
+  }
+}
+
+async function timed(prepared: PreparedGpt, count: number): Promise<{ ms: number; hostMs: number | undefined }> {
+  const start = performance.now();
+  const hostMs = await prepared.calls(count);
+  return { ms: performance.now() - start, hostMs };
+}
+
+function entryOf(name: string, { rounds, hostMs }: Running): Entry {
+  const short = (ms: number): number => Number(ms.toPrecision(4));
+  return {
+    name,
+    ms: short(median(rounds)),
+    rounds: rounds.map(short),
+    ...(hostMs.length > 0 && { hostMs: short(median(hostMs)) }),
+  };
+}

@@ -1,0 +1,137 @@
+import { fromF16Array, toF16Array } from '@concord/backend-core';
+import { type InferenceSession, Tensor } from 'onnxruntime-node';
+import { packageVersion } from '../machine.ts';
+import { gpt2Graph } from '../onnx/gpt2.ts';
+import { gpt2Inputs } from '../onnx/gpt2-inputs.ts';
+import type { ElementType } from '../onnx/model.ts';
+import {
+  firstEntry,
+  identity,
+  ON_CPU,
+  ON_DEVICE,
+  openSession,
+  queue,
+  RESIDENT,
+  withOwnSetImmediate,
+} from '../onnx/sessions.ts';
+import { NotOffered } from '../peer.ts';
+import type { GptCase } from './cases.ts';
+import type { GptContestant, PreparedGpt } from './contestant.ts';
+import { gptWeights } from './weights.ts';
+
+type Feeds = Record<string, Tensor>;
+
+/** GPT-2 in ONNX' operators on ONNX Runtime's WebGPU provider. Weights, caches and logits stay on the device. */
+export const onnxruntimeGpt: GptContestant = {
+  name: 'onnxruntime webgpu',
+  role: 'peer',
+  version: packageVersion('onnxruntime-node'),
+  remark: "the graph in ONNX' standard operators, weights and caches as inputs on the device",
+  async load(config, dtype) {
+    const weights = new Uploads();
+    for (const { name, shape, values } of gptWeights(config)) await weights.add(name, values(dtype), shape, dtype);
+    return {
+      prepare: (gptCase) => prepare(gptCase, weights.tensors),
+      close: () => weights.close(),
+    };
+  },
+};
+
+/**
+ * The logits of a case by ONNX Runtime on the CPU in float32, with weights that the case's type can hold: what everybody's
+ * are compared with.
+ */
+export async function referenceLogits(gptCase: GptCase): Promise<Float32Array> {
+  const graph = gpt2Graph({ ...gptCase, dtype: 'f32' });
+  const feeds: Feeds = {};
+  for (const { name, shape, values } of gptWeights(gptCase.config)) {
+    feeds[name] = hostTensor(values(gptCase.dtype), shape, 'f32');
+  }
+  for (const [name, values] of Object.entries(gpt2Inputs(gptCase))) {
+    feeds[name] = hostTensor(values, graph.inputs[name] as readonly number[], graph.types?.[name]);
+  }
+  const session = await openSession(graph, ON_CPU);
+  const { y } = await session.run(feeds);
+  await session.release();
+  return (y as Tensor).data as Float32Array;
+}
+
+async function prepare(gptCase: GptCase, weights: Feeds): Promise<PreparedGpt> {
+  const { mode, dtype } = gptCase;
+  if (mode === 'growing') throw new NotOffered('has graphs of fixed shapes only here');
+  const graph = gpt2Graph(gptCase);
+  const own = new Uploads();
+  for (const [name, values] of Object.entries(gpt2Inputs(gptCase))) {
+    await own.add(name, values, graph.inputs[name] as readonly number[], graph.types?.[name] ?? 'f32');
+  }
+  const [, shape] = graph.output;
+  const session = await openSession(graph, RESIDENT);
+  const sync = await openSession(firstEntry(shape, dtype), ON_DEVICE);
+  const download = await openSession(identity(shape, dtype), ON_DEVICE);
+  const { run, wait, last } = queue(session, { ...weights, ...own.tensors });
+  const finish = async (): Promise<void> => {
+    await wait();
+    await withOwnSetImmediate(() => sync.run({ x0: last() }));
+  };
+  return {
+    async calls(count) {
+      for (let call = 0; call < count; call++) {
+        withOwnSetImmediate(run);
+        if (mode === 'read each') await finish();
+      }
+      if (mode !== 'read each') await finish();
+      return undefined;
+    },
+    async logits() {
+      withOwnSetImmediate(run);
+      await wait();
+      const { y } = await withOwnSetImmediate(() => download.run({ x0: last() }));
+      return floatsOf(y as Tensor);
+    },
+    async close() {
+      last()?.dispose();
+      for (const each of [session, sync, download]) await each.release();
+      await own.close();
+    },
+  };
+}
+
+/** Tensors on the device. */
+class Uploads {
+  readonly tensors: Feeds = {};
+  readonly #sessions = new Map<string, InferenceSession>();
+
+  /** By one session for each shape. */
+  async add(
+    name: string,
+    values: Float32Array | Int32Array,
+    shape: readonly number[],
+    type: ElementType,
+  ): Promise<void> {
+    const key = `${type} ${shape.join('x')}`;
+    const session = this.#sessions.get(key) ?? (await openSession(identity(shape, type), RESIDENT));
+    this.#sessions.set(key, session);
+    const feeds = { x0: hostTensor(values, shape, type) };
+    this.tensors[name] = (await withOwnSetImmediate(() => session.run(feeds)))['y'] as Tensor;
+  }
+
+  /** A session that is collected before what it made ends the process. */
+  async close(): Promise<void> {
+    for (const tensor of Object.values(this.tensors)) tensor.dispose();
+    for (const session of this.#sessions.values()) await session.release();
+  }
+}
+
+function hostTensor(values: Float32Array | Int32Array, shape: readonly number[], type: ElementType = 'f32'): Tensor {
+  if (values instanceof Int32Array) return new Tensor('int32', values, shape);
+  return type === 'f16' ? new Tensor('float16', toF16Array(values), shape) : new Tensor('float32', values, shape);
+}
+
+function floatsOf({ data }: Tensor): Float32Array {
+  return data instanceof Float32Array ? data : fromF16Array(bitsOf(data as Uint16Array));
+}
+
+/** Engines that have a Float16Array get one. */
+function bitsOf(data: ArrayBufferView & { readonly length: number }): Uint16Array {
+  return new Uint16Array(data.buffer, data.byteOffset, data.length);
+}

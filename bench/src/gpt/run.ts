@@ -1,0 +1,113 @@
+import type { FloatDType } from '@concord/backend-core';
+import type { Schedule } from '../limits/median-ms.ts';
+import type { TorchLimits } from '../limits/torch.ts';
+import { NotOffered } from '../peer.ts';
+import { reasonOf } from '../reason.ts';
+import type { CaseResult, ContestantResult, Entry } from '../results.ts';
+import { type GptCase, gptCases, type GptSize } from './cases.ts';
+import { concordGpt } from './concord.ts';
+import type { GptContestant, GptModel } from './contestant.ts';
+import { measureGpt } from './measure.ts';
+import { torchContestants, torchEntries } from './torch.ts';
+import { gptWeights, sizeOf } from './weights.ts';
+
+/** What is run, and what PyTorch took for it. */
+export interface GptRun {
+  readonly size: GptSize;
+  readonly dtypes: readonly FloatDType[];
+  readonly schedule: Schedule;
+  readonly torch: TorchLimits | { readonly absent: string };
+  /** Told of each case when it is there. */
+  readonly onCase: (result: CaseResult) => void;
+}
+
+/** Who may take part, loaded when the peers' GPU is there. */
+const PEERS: readonly { readonly name: string; readonly load: () => Promise<GptContestant> }[] = [
+  { name: 'onnxruntime webgpu', load: async () => (await import('./onnxruntime.ts')).onnxruntimeGpt },
+];
+
+type Reference = (gptCase: GptCase) => Promise<Float32Array>;
+
+/** Times ours and the peers that are there. */
+export async function runGpt(
+  run: GptRun,
+): Promise<{ readonly contestants: ContestantResult[]; readonly cases: CaseResult[] }> {
+  const { contestants, absent } = await loadPeers();
+  const reference = await loadReference();
+  const cases: CaseResult[] = [];
+  for (const dtype of run.dtypes) cases.push(...(await runType(run, dtype, [concordGpt, ...contestants], reference)));
+  const { load: _, ...ours } = concordGpt;
+  const unchecked =
+    reference === undefined ? { remark: 'results not compared: onnxruntime-node is not installed' } : {};
+  return {
+    contestants: [
+      { ...ours, ...unchecked },
+      ...contestants.map(({ load: __, ...peer }) => peer),
+      ...absent,
+      ...torchContestants(run.torch),
+    ],
+    cases,
+  };
+}
+
+async function runType(
+  { size, schedule, torch, onCase }: GptRun,
+  dtype: FloatDType,
+  contestants: readonly GptContestant[],
+  reference: Reference | undefined,
+): Promise<CaseResult[]> {
+  const models = new Map<string, GptModel>();
+  const others: Entry[] = [];
+  for (const { name, load } of contestants) {
+    try {
+      models.set(name, await load(size.config, dtype));
+    } catch (error) {
+      others.push({ name, [error instanceof NotOffered ? 'lacks' : 'failed']: reasonOf(error) });
+    }
+  }
+  const results: CaseResult[] = [];
+  const known = new Map<string, Float32Array>();
+  for (const gptCase of gptCases(size, [dtype])) {
+    const { op, name, limitName } = gptCase;
+    const logits = known.get(limitName) ?? (await reference?.(gptCase));
+    if (logits !== undefined) known.set(limitName, logits);
+    const entries = await measureGpt(gptCase, models, logits, schedule);
+    const result = {
+      op,
+      case: name,
+      traffic: trafficOf(gptCase),
+      entries: [...torchEntries(gptCase, torch), ...entries, ...others],
+    };
+    onCase(result);
+    results.push(result);
+  }
+  for (const model of models.values()) await model.close();
+  return results;
+}
+
+/** Bytes of the weights, each once, and of what is cached. */
+function trafficOf({ config, dtype, batch, cached }: GptCase): number {
+  const weights = gptWeights(config).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+  return (weights + 2 * config.n_layer * batch * cached * config.n_embd) * (dtype === 'f16' ? 2 : 4);
+}
+
+async function loadPeers(): Promise<{ contestants: GptContestant[]; absent: ContestantResult[] }> {
+  const contestants: GptContestant[] = [];
+  const absent: ContestantResult[] = [];
+  for (const { name, load } of PEERS) {
+    try {
+      contestants.push(await load());
+    } catch (error) {
+      absent.push({ name, role: 'peer', absent: reasonOf(error) });
+    }
+  }
+  return { contestants, absent };
+}
+
+async function loadReference(): Promise<Reference | undefined> {
+  try {
+    return (await import('./onnxruntime.ts')).referenceLogits;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { judge, standingsOf, type Target, targetsOf } from '../ratios.ts';
+import type { CaseResult, Entry, Results } from '../results.ts';
+import { formatConditions, formatContestants, formatVerdict, row } from '../table.ts';
+
+/** A run of the model in Markdown: what it ran on, a table with ratios, who took part and why others did not. */
+export function formatGpt(results: Results, targets: readonly Target[]): string {
+  const { cases, contestants, arena } = results;
+  const standings = standingsOf(results);
+  const others = contestants.filter(
+    ({ role, name }) => role !== 'ours' && cases.some(({ entries }) => entryOf(entries, name) !== undefined),
+  );
+  const wanted = standings.map((standing) =>
+    targetsOf(arena, standing.result, targets)
+      .map((target) => formatVerdict(judge(standing, target, standings)))
+      .join('; '),
+  );
+  const hasWanted = wanted.some((text) => text !== '');
+  const head = [
+    ...['work', 'case', 'ms', 'least', 'noise', 'of it JavaScript'],
+    ...others.map(({ name }) => `against ${name}`),
+    ...(hasWanted ? ['wanted'] : []),
+  ];
+  const rows = standings.map(({ result }, i) => {
+    const ours = entryOf(result.entries, 'concord');
+    return row(
+      ...[result.op.replace('gpt_', ''), result.case, ms(ours?.ms), ms(least(ours)), noiseOf(ours), ms(ours?.hostMs)],
+      ...others.map(({ name }) => against(result, name, ours)),
+      ...(hasWanted ? [wanted[i] as string] : []),
+    );
+  });
+  return [
+    formatConditions(results),
+    [row(...head), `|${'---|'.repeat(head.length)}`, ...rows].join('\n'),
+    formatContestants(results),
+  ].join('\n\n');
+}
+
+/** How far the slowest round is from the fastest, of the median. */
+function noiseOf(entry: Entry | undefined): string {
+  if (entry?.ms === undefined || entry.rounds === undefined) return '–';
+  return `${Math.round((100 * (Math.max(...entry.rounds) - Math.min(...entry.rounds))) / entry.ms)} %`;
+}
+
+/** Their milliseconds, and how many times as fast ours is. */
+function against({ entries }: CaseResult, name: string, ours: Entry | undefined): string {
+  const theirs = entryOf(entries, name);
+  if (theirs?.failed !== undefined) return 'failed';
+  if (theirs?.ms === undefined) return '–';
+  return ours?.ms === undefined ? ms(theirs.ms) : `${ms(theirs.ms)}, ${(theirs.ms / ours.ms).toFixed(2)}x`;
+}
+
+const entryOf = (entries: readonly Entry[], name: string): Entry | undefined => {
+  return entries.find((entry) => entry.name === name);
+};
+
+const least = (entry: Entry | undefined): number | undefined => {
+  return entry?.rounds === undefined ? undefined : Math.min(...entry.rounds);
+};
+
+function ms(value: number | undefined): string {
+  return value === undefined ? '–' : value.toFixed(value < 10 ? 3 : 1);
+}
