@@ -1,6 +1,8 @@
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
+import type { Place } from '../compute/copy.ts';
+import { placeOver } from '../compute/elementwise.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
-import { checkAxis, domainOf, elementsOf, rowDomain } from '../compute/rows.ts';
+import { checkAxis } from '../compute/rows.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, sameShape } from '../tensor/shape.ts';
@@ -72,22 +74,20 @@ function normalize(
 ): Tensor {
   const { weight, bias, axis = -1, eps = 1e-5 } = options;
   const first = checkAxis(op, x.shape, axis);
-  const domain = rowDomain(op, x.shape, x.shape.map((_, each) => each).slice(first));
-  const given = [x, weight, bias].filter((each) => each !== undefined);
+  const shape = x.shape;
+  const folded = x.rank - first;
+  const given = [x];
+  if (weight !== undefined) given.push(weight);
+  if (bias !== undefined) given.push(bias);
   checkSameBackend(op, x.backend, given);
   for (const each of given) checkOperand(op, each, x.shape, first);
   const kernel = kernelOf(op, weight !== undefined, bias !== undefined, normal);
   return produce(op, x.backend, x.shape, x.dtype, options, (result) => {
     launch(op, given, () => {
-      const inputs: Record<string, ReturnType<typeof elementsOf>> = { x: elementsOf(x, domain) };
-      if (weight !== undefined) inputs['weight'] = elementsOf(weight, domain);
-      if (bias !== undefined) inputs['bias'] = elementsOf(bias, domain);
-      x.backend.run(kernel, {
-        ...domainOf(domain),
-        inputs,
-        params: { eps },
-        outputs: { y: elementsOf(result, domain) },
-      });
+      const inputs: Record<string, Place> = { x: placeOver(x, shape) };
+      if (weight !== undefined) inputs['weight'] = placeOver(weight, shape);
+      if (bias !== undefined) inputs['bias'] = placeOver(bias, shape);
+      x.backend.run(kernel, { shape, folded, inputs, params: { eps }, outputs: { y: placeOver(result, shape) } });
     });
   });
 }

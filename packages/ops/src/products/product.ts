@@ -1,4 +1,4 @@
-import type { ComputeBackend, DevicePtr, Epilogue, FloatDType } from '@concord/backend-core';
+import type { ComputeBackend, DevicePtr, Epilogue, FloatDType, GemmCall } from '@concord/backend-core';
 import type { Kernel, RunOperand } from '@concord/backend-core/kernel';
 import { BYTES_OF } from '../tensor/layout.ts';
 import { runFused } from './run-fused.ts';
@@ -51,6 +51,7 @@ export function storedAs(rows: number, columns: number, row: number, column: num
 
 /** Computes a product, in one call where the batch axes lie evenly, else in one for each index of the outer ones. */
 export function multiply(backend: ComputeBackend, product: Product): void {
+  if (product.batch.length === 0) return launchBatch(backend, product, SINGLE, NOWHERE);
   const [outer, inner] = evenly(product);
   for (const offsets of outer) launchBatch(backend, product, inner, offsets);
 }
@@ -60,6 +61,10 @@ interface BatchAxis {
   /** Of a, b, c and the inputs of the epilogue. */
   readonly strides: readonly number[];
 }
+
+/** No batch axes: three operands and as many inputs as an epilogue may have. */
+const NOWHERE: readonly number[] = [0, 0, 0, 0, 0, 0];
+const SINGLE: BatchAxis = { length: 1, strides: NOWHERE };
 
 /** The batch axes taken together as far as they lie evenly: places of the outer ones, and the innermost. */
 function evenly({ batch, a, b, c, epilogue }: Product): [readonly (readonly number[])[], BatchAxis] {
@@ -85,23 +90,38 @@ function evenly({ batch, a, b, c, epilogue }: Product): [readonly (readonly numb
 
 function launchBatch(backend: ComputeBackend, product: Product, inner: BatchAxis, offsets: readonly number[]): void {
   const { m, n, k, dtype } = product;
-  const at = (matrices: Matrices, index: number): DevicePtr =>
-    (matrices.ptr + (offsets[index] as number) * BYTES_OF[dtype]) as DevicePtr;
   const a = storedAs(m, k, product.a.row, product.a.column) as Stored;
   const b = storedAs(k, n, product.b.row, product.b.column) as Stored;
-  const call = {
-    ...{ m, n, k, dtype, transA: a.trans, transB: b.trans, lda: a.ld, ldb: b.ld, ldc: rowOf(product) },
-    ...{ a: at(product.a, 0), b: at(product.b, 1), c: at(product.c, 2) },
+  const call: GemmCall = {
+    m,
+    n,
+    k,
+    dtype,
+    transA: a.trans,
+    transB: b.trans,
+    lda: a.ld,
+    ldb: b.ld,
+    ldc: rowOf(product),
+    a: placeOf(product.a, 0, offsets, dtype),
+    b: placeOf(product.b, 1, offsets, dtype),
+    c: placeOf(product.c, 2, offsets, dtype),
   };
-  const epilogue = epilogueOf(product, inner, at);
-  const run = (fused: Epilogue | undefined): void => {
-    const own = fused === undefined ? {} : { epilogue: fused };
-    if (inner.length === 1) return backend.gemm({ ...call, ...own });
-    const [strideA = 0, strideB = 0, strideC = 0] = inner.strides;
-    backend.batchedGemm({ ...call, ...own, strideA, strideB, strideC, batchCount: inner.length });
-  };
+  const epilogue = epilogueOf(product, inner, offsets);
+  if (epilogue === undefined) return launchOne(backend, call, inner);
   const place = { ptr: call.c, dtype, strides: [inner.strides[2] as number, rowOf(product), 1] };
+  const run = (fused: Epilogue | undefined): void =>
+    launchOne(backend, fused === undefined ? call : { ...call, epilogue: fused }, inner);
   runFused(backend, run, epilogue, { shape: [inner.length, m, n], place });
+}
+
+function launchOne(backend: ComputeBackend, call: GemmCall, { length, strides }: BatchAxis): void {
+  if (length === 1) return backend.gemm(call);
+  const [strideA = 0, strideB = 0, strideC = 0] = strides;
+  backend.batchedGemm({ ...call, strideA, strideB, strideC, batchCount: length });
+}
+
+function placeOf({ ptr }: Matrices, operand: number, offsets: readonly number[], dtype: FloatDType): DevicePtr {
+  return (ptr + (offsets[operand] as number) * BYTES_OF[dtype]) as DevicePtr;
 }
 
 /** The distance of the rows of C; where there is one row it may be anything. */
@@ -109,16 +129,15 @@ function rowOf({ m, n, c }: Product): number {
   return m === 1 ? Math.max(c.row, n) : c.row;
 }
 
-function epilogueOf(
-  { epilogue, dtype }: Product,
-  inner: BatchAxis,
-  at: (matrices: Matrices, index: number) => DevicePtr,
-): Epilogue | undefined {
+function epilogueOf({ epilogue, dtype }: Product, inner: BatchAxis, offsets: readonly number[]): Epilogue | undefined {
   if (epilogue === undefined) return undefined;
   const inputs: Record<string, RunOperand> = {};
-  for (const [index, [name, matrices]] of Object.entries(epilogue.inputs).entries()) {
-    const strides = [inner.strides[3 + index] as number, matrices.row, matrices.column];
-    inputs[name] = { ptr: at(matrices, 3 + index), strides, dtype };
+  let operand = 3;
+  for (const name of Object.keys(epilogue.inputs)) {
+    const matrices = epilogue.inputs[name] as Matrices;
+    const strides = [inner.strides[operand] as number, matrices.row, matrices.column];
+    inputs[name] = { ptr: placeOf(matrices, operand, offsets, dtype), strides, dtype };
+    operand++;
   }
   return { kernel: epilogue.kernel, inputs };
 }

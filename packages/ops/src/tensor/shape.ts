@@ -52,6 +52,8 @@ export function broadcastStrides(
   strides: readonly number[],
   over: readonly number[],
 ): readonly number[] {
+  // The most frequent case: nothing is repeated.
+  if (shape === over) return strides;
   const missing = over.length - shape.length;
   return over.map((_, axis) => {
     const own = axis - missing;
