@@ -22,8 +22,8 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   limits      our times of the cases that PyTorch is timed with, as JSON lines; --torch compares with its lines
   kernels     our times of fused kernels through run, by the device's clock, as JSON lines; --torch: beside those that
               limits/torch_kernels.py printed
-  gpt         GPT-2 with random weights on WebGPU beside ONNX Runtime: one token at 512 cached, and prefill; --torch runs
-              limits/torch_gpt.py first, --limit takes what it printed; --size tiny for a software device
+  gpt         GPT-2 with random weights on WebGPU beside TensorFlow.js and ONNX Runtime: one token at 512 cached, and prefill;
+              --torch runs limits/torch_gpt.py first, --limit takes what it printed; --size tiny for a software device
   soak        many random ops with their allocations, to see that nothing grows
 
   --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this

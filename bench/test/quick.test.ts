@@ -169,12 +169,14 @@ it.skipIf(!hasDevice)(
     expect({ failed, code }).toEqual({ failed: [], code: 0 });
     expect(contestants[0]).not.toHaveProperty('remark'); // compared with the reference
     expect(cases).toHaveLength(10);
-    // A peer lacks what only ours can, and nothing else.
     const peers = contestants.filter(({ role, absent }) => role === 'peer' && absent === undefined);
-    expect(peers.map(({ name }) => name)).toEqual(['onnxruntime webgpu']);
+    expect(peers.map(({ name }) => name)).toEqual(['tfjs webgpu', 'onnxruntime webgpu']);
+    // A peer lacks what only ours can, and tfjs f16, and nothing else.
     for (const { case: name, entries } of cases) {
-      const lacking = entries.filter(({ ms }) => ms === undefined);
-      expect([name, lacking.length]).toEqual([name, / from /.test(name) ? 1 : 0]);
+      const lacking = entries.filter(({ lacks }) => lacks !== undefined).map((entry) => entry.name);
+      const isGrowing = name.includes(' from ');
+      const expected = peers.filter((peer) => isGrowing || (peer.name === 'tfjs webgpu' && name.startsWith('f16')));
+      expect([name, lacking.sort()]).toEqual([name, expected.map((peer) => peer.name).sort()]);
     }
     expect(stdout).toContain(readFileSync(join(out, arena, 'gpt.md'), 'utf8').trim());
   },

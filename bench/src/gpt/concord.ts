@@ -1,7 +1,7 @@
-import { type FloatDType, toF16Array } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { type Cache, type Config, Gpt2 } from '@concord/example-gpt';
-import { argmax, reshape, tensor, type Tensor, tidy } from '@concord/ops';
+import { argmax, empty, reshape, tensor, type Tensor, tidy } from '@concord/ops';
 import { type GptCase, tokensOf } from './cases.ts';
 import type { GptContestant, GptModel, PreparedGpt } from './contestant.ts';
 import { cachedRows, gptWeights } from './weights.ts';
@@ -15,8 +15,10 @@ export const concordGpt: GptContestant = {
     const backend = new WebGpuBackend({ dawn: {} });
     await backend.init();
     const weights: Record<string, Tensor> = {};
-    for (const { name, shape, values } of gptWeights(config)) {
-      weights[name] = tensor(backend, values(dtype), shape, { dtype });
+    for (const { name, shape, elements } of gptWeights(config)) {
+      const weight = empty(backend, shape, { dtype });
+      backend.copyHtod(weight.ptr, elements(dtype).stored);
+      weights[name] = weight;
       // Else all of them wait on the host.
       await backend.synchronize();
     }
@@ -75,7 +77,6 @@ function prepare(backend: WebGpuBackend, model: Gpt2, gptCase: GptCase): Prepare
 
 function fillCache(backend: WebGpuBackend, cache: Cache, config: Config, cached: number, dtype: FloatDType): void {
   for (const [layer, { ptr }] of cache.layers.entries()) {
-    const rows = cachedRows(config, layer, cached, dtype);
-    backend.copyHtod(ptr, dtype === 'f16' ? toF16Array(rows) : rows);
+    backend.copyHtod(ptr, cachedRows(config, layer, cached, dtype).stored);
   }
 }

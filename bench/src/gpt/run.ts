@@ -23,6 +23,7 @@ export interface GptRun {
 
 /** Who may take part, loaded when the peers' GPU is there. */
 const PEERS: readonly { readonly name: string; readonly load: () => Promise<GptContestant> }[] = [
+  { name: 'tfjs webgpu', load: async () => (await import('./tfjs.ts')).tfjsGpt },
   { name: 'onnxruntime webgpu', load: async () => (await import('./onnxruntime.ts')).onnxruntimeGpt },
 ];
 
