@@ -14,7 +14,8 @@ const HELP = `usage: npm run mutate -- [options]
 Plants faults in the sources, one at a time, and runs the tests that speak for
 each. Exits with 1 when less than ${100 * LEAST_SCORE} % of them make a test fail.
 
-  --filter TEXT  only faults whose name holds TEXT, such as webgpu/client
+  --filter TEXT  only faults whose name holds TEXT, such as webgpu/client;
+                 may be given again for more
   --sample N     only N of those that were killed before, others each day
   --day DAY      the day of the sample, such as 2026-07-31; default: today
   --jobs N       so many at a time; default: 2
@@ -25,7 +26,7 @@ each. Exits with 1 when less than ${100 * LEAST_SCORE} % of them make a test fai
 await runMain(async () => {
   const { values } = parseArgs({
     options: {
-      filter: { type: 'string', default: '' },
+      filter: { type: 'string', multiple: true, default: [''] },
       sample: { type: 'string' },
       day: { type: 'string', default: new Date().toISOString().slice(0, 10) },
       jobs: { type: 'string', default: '2' },
@@ -39,7 +40,7 @@ await runMain(async () => {
     console.log(HELP);
     return 0;
   }
-  const matching = allFaults().filter(({ id }) => id.includes(values.filter));
+  const matching = allFaults().filter(({ id }) => values.filter.some((text) => id.includes(text)));
   const faults =
     values.sample === undefined
       ? matching
@@ -49,7 +50,10 @@ await runMain(async () => {
     console.log(`${faults.length} faults`);
     return 0;
   }
-  if (faults.length === 0) throw new Error(`no fault whose name holds ${JSON.stringify(values.filter)}; see --list`);
+  if (faults.length === 0)
+    throw new Error(
+      `no fault whose name holds ${values.filter.map((text) => JSON.stringify(text)).join(' or ')}; see --list`,
+    );
   if (process.platform !== 'linux') throw new Error('mutate reads /proc and runs on software devices: Linux only');
 
   const stop = new AbortController();

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
  * @property {string} find - occurs exactly once in the file
  * @property {string} replace
  * @property {string} breaks - one sentence: what a user would see
- * @property {string} [survives] - why no test can see it; without it a survivor is a hole in the tests
+ * @property {string} [equivalent] - why no program can see it; a survivor without it is a hole in the tests
  */
 
 /**

@@ -12,6 +12,27 @@ const TICKS = 100;
  * @property {boolean} isWaiting - none is running, ready to run, or waiting for a disk
  */
 
+/** The looks by which {@link isHung} judges. */
+export const LOOKS_OF_A_HANG = 120;
+/** Of these looks: what waits for ever may look now and then whether it has ended. */
+const LEAST_WAITING = 0.9;
+/** A share of the time between them, half a second each. */
+const MOST_CPU_SECONDS = 0.05 * 0.5 * LOOKS_OF_A_HANG;
+
+/**
+ * Whether processes wait for ever: nearly all of a minute's looks saw none that wants to run, and they used next to no time.
+ * On a busy machine they want to and cannot, which is no waiting.
+ *
+ * @param {readonly Usage[]} looks - the last ones, half a second apart
+ * @returns {boolean}
+ */
+export function isHung(looks) {
+  const [first, last] = [looks.at(-LOOKS_OF_A_HANG), looks.at(-1)];
+  if (first === undefined || last === undefined) return false;
+  const waiting = looks.slice(-LOOKS_OF_A_HANG).filter(({ isWaiting }) => isWaiting).length;
+  return waiting >= LEAST_WAITING * LOOKS_OF_A_HANG && last.cpuSeconds - first.cpuSeconds < MOST_CPU_SECONDS;
+}
+
 /**
  * The usage of a process group, from /proc.
  *

@@ -39,13 +39,13 @@ function rowOf(name, verdicts) {
     package: name,
     killed: count(({ end }) => end === 'killed' || end === 'killed by time'),
     byTime: count(({ end }) => end === 'killed by time'),
-    survived: count(({ end }) => end === 'survived'),
-    explained: count(({ end, fault }) => end === 'survived' && fault.survives !== undefined),
+    survived: count(({ end, fault }) => end === 'survived' && fault.equivalent === undefined),
+    explained: count(({ end, fault }) => end === 'survived' && fault.equivalent !== undefined),
   };
 }
 
 /**
- * The share of the judged faults that was killed; 1 where none was judged.
+ * The share of the faults that was killed, of those that a program can see; 1 where none was judged.
  *
  * @param {Pick<Row, 'killed' | 'survived'>} row
  */
@@ -60,23 +60,32 @@ export function scoreOf({ killed, survived }) {
  * @returns {string}
  */
 export function formatReport(verdicts) {
-  const lines = ['', 'package             killed  by time  survived   score'];
+  const lines = ['', 'package             killed  by time  survived  equivalent   score'];
   for (const row of scoreByPackage(verdicts)) {
-    const numbers = [String(row.killed).padStart(6), String(row.byTime).padStart(7), String(row.survived).padStart(8)];
+    const { killed, byTime, survived, explained } = row;
+    const numbers = [pad(killed, 6), pad(byTime, 7), pad(survived, 8), pad(explained, 10)];
     lines.push(`${row.package.padEnd(18)}  ${numbers.join('  ')}  ${percent(scoreOf(row)).padStart(6)}`);
   }
   for (const { fault, by } of verdicts.filter(({ end }) => end === 'survived')) {
     lines.push('', `survived  ${fault.id}${by === '' ? '' : ` (${by})`}`, `  breaks: ${fault.breaks}`);
-    if (fault.survives !== undefined) lines.push(`  why:    ${fault.survives}`);
+    if (fault.equivalent !== undefined) lines.push(`  equivalent: ${fault.equivalent}`);
     else lines.push(`  - ${oneLine(fault.find)}`, `  + ${oneLine(fault.replace)}`);
   }
   for (const { fault, by } of verdicts.filter(({ end }) => end === 'invalid')) {
     lines.push('', `invalid   ${fault.id}: ${by}`);
   }
-  for (const { fault } of verdicts.filter(({ end, fault }) => end === 'killed' && fault.survives !== undefined)) {
-    lines.push('', `killed, though the list says why it survives: ${fault.id}`);
+  for (const { fault } of verdicts.filter(({ end, fault }) => end === 'killed' && fault.equivalent !== undefined)) {
+    lines.push('', `killed, though the list says that no program can see it: ${fault.id}`);
   }
   return lines.join('\n');
+}
+
+/**
+ * @param {number} value
+ * @param {number} width
+ */
+function pad(value, width) {
+  return String(value).padStart(width);
 }
 
 /** @param {number} share */

@@ -6,11 +6,9 @@ import { join } from 'node:path';
 import { root } from '../lib/paths.mjs';
 import { toolEnvironment } from '../lib/run.mjs';
 import { FAULT_VARIABLE, LOADED_VARIABLE } from './fault-plugin.mjs';
-import { usageOfGroup } from './processes.mjs';
+import { isHung, LOOKS_OF_A_HANG, usageOfGroup } from './processes.mjs';
 
 const LOOK_EVERY_MS = 500;
-/** So many looks in a row at processes that all wait, without having run in between: nothing will ever wake them. */
-const LOOKS_OF_A_HANG = 120;
 
 /**
  * How a run of tests ended. `stopped`: by the signal of the caller.
@@ -25,7 +23,7 @@ const LOOKS_OF_A_HANG = 120;
 
 /**
  * Runs tests with a fault in place, or without one, in processes of their own. They end with the first test that fails;
- * after more than `maxCpuSeconds` of processor time; or when all of them wait and none has run for a minute. None of
+ * after more than `maxCpuSeconds` of processor time; or when they have only waited for a minute. None of
  * these limits is one that a busy machine reaches sooner.
  *
  * @param {import('./stages.mjs').Stage} stage
@@ -98,17 +96,19 @@ function watch([command, args], env, { maxCpuSeconds, signal }) {
     /** @type {'cpu' | 'hung' | 'stopped' | undefined} */
     let end;
     let cpuSeconds = 0;
-    let looksAtRest = 0;
+    /** @type {import('./processes.mjs').Usage[]} */
+    const looks = [];
     const stop = (/** @type {'cpu' | 'hung' | 'stopped'} */ why) => {
       end ??= why;
       killGroup(group);
     };
     const timer = setInterval(() => {
       const usage = usageOfGroup(group);
-      looksAtRest = usage.isWaiting && usage.cpuSeconds <= cpuSeconds + 0.05 ? looksAtRest + 1 : 0;
+      looks.push(usage);
+      if (looks.length > LOOKS_OF_A_HANG) looks.shift();
       cpuSeconds = Math.max(cpuSeconds, usage.cpuSeconds);
       if (cpuSeconds > maxCpuSeconds) stop('cpu');
-      else if (looksAtRest >= LOOKS_OF_A_HANG) stop('hung');
+      else if (isHung(looks)) stop('hung');
     }, LOOK_EVERY_MS);
     const onAbort = () => stop('stopped');
     signal.addEventListener('abort', onAbort);

@@ -13,18 +13,13 @@ export function embedWords(
   passages: readonly (readonly string[])[],
 ): Map<string, Float32Array> {
   const vocabulary = new Vocabulary();
-  const counts = passages.map((tokens) => vocabulary.learn(tokens));
+  for (const [index, tokens] of passages.entries()) vocabulary.learn(index, tokens);
   const everything = new Direction();
   const directions = new Map(words.map((word) => [word, new Direction()]));
-  const row = new Float32Array(DIMENSIONS);
-  for (const [index, tokens] of passages.entries()) {
-    if (!vocabulary.addVector(counts[index] as Uint32Array, row.fill(0))) continue;
-    everything.add(row);
+  for (const tokens of passages.filter(({ length }) => length > 0)) {
+    everything.add(vocabulary.vectorOf(tokens));
     for (const word of new Set(tokens)) {
-      const direction = directions.get(word);
-      if (direction === undefined) continue;
-      const others = vocabulary.count(tokens.filter((token) => token !== word));
-      direction.add(vocabulary.addVector(others, row.fill(0)) ? row : undefined);
+      directions.get(word)?.add(vocabulary.vectorOf(tokens.filter((token) => token !== word)));
     }
   }
   return new Map(
@@ -34,17 +29,14 @@ export function embedWords(
   );
 }
 
-/** The mean of vectors that are each brought to length 1. */
+/** The mean of vectors of length 1, or 0: a passage may have no other word. */
 class Direction {
   count = 0;
   readonly #sum = new Float64Array(DIMENSIONS);
 
-  /** Nothing to add counts as well: a passage may have no other word. */
-  add(row: Float32Array | undefined): void {
+  add(vector: Float32Array): void {
     this.count++;
-    if (row === undefined) return;
-    const length = lengthOf(row);
-    for (let i = 0; i < DIMENSIONS; i++) this.#sum[i] = (this.#sum[i] as number) + (row[i] as number) / length;
+    for (let i = 0; i < DIMENSIONS; i++) this.#sum[i] = (this.#sum[i] as number) + (vector[i] as number);
   }
 
   awayFrom(other: Direction): Float32Array {
@@ -55,7 +47,7 @@ class Direction {
   }
 }
 
-function lengthOf(vector: Float32Array | Float64Array): number {
+function lengthOf(vector: Float64Array): number {
   let squares = 0;
   for (const value of vector) squares += value * value;
   return Math.sqrt(squares);

@@ -11,7 +11,7 @@ import {
   UserError,
   verboseOption,
 } from '@concord/example-command';
-import { checkFolder, cutPassages, DIMENSIONS, readDocuments, tokenize } from '@concord/example-search';
+import { cutPassages, DIMENSIONS, readDocuments, tokenize } from '@concord/example-search';
 import { type Command, Option } from 'commander';
 import { type BlockInput, runBlock } from './attention-block.ts';
 import { attentionTable } from './attention-table.ts';
@@ -114,10 +114,11 @@ async function learnWords(
   folder: string,
   signal: AbortSignal,
 ): Promise<{ readonly vectors: Float32Array; readonly passages: number; readonly files: number }> {
-  await checkFolder(folder);
-  const { documents } = await readDocuments(folder, { signal });
+  const documents = await readDocuments(folder, signal);
   signal.throwIfAborted();
-  const passages = documents.flatMap(cutPassages).map(({ text }) => tokenize(text));
+  const passages = [...documents.values()]
+    .flatMap(({ path, text = '' }) => cutPassages(path, text))
+    .map(({ text }) => tokenize(text));
   const vectorOf = embedWords(words, passages);
   const unknown = words.filter((word) => !vectorOf.has(word));
   if (unknown.length > 0) {
@@ -127,7 +128,7 @@ async function learnWords(
   }
   const vectors = new Float32Array(words.length * DIMENSIONS);
   for (const [row, word] of words.entries()) vectors.set(vectorOf.get(word) as Float32Array, row * DIMENSIONS);
-  return { vectors, passages: passages.length, files: documents.length };
+  return { vectors, passages: passages.length, files: documents.size };
 }
 
 function counted(count: number, thing: string): string {

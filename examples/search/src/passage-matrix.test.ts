@@ -1,15 +1,16 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PassageMatrix, rowsPerBlock } from './passage-matrix.ts';
-import { DIMENSIONS } from './vocabulary.ts';
+import { PassageMatrix } from './passage-matrix.ts';
+import { DIMENSIONS } from './unit-vector.ts';
 
-const { signal } = new AbortController();
 let backend: ComputeBackend;
+let matrix: PassageMatrix;
 
 beforeEach(async () => {
   backend = new CpuBackend();
   await backend.init();
+  matrix = new PassageMatrix(backend);
 });
 afterEach(() => backend.dispose());
 
@@ -20,36 +21,53 @@ function rows(...heads: readonly (readonly [number, number])[]): Float32Array {
   return values;
 }
 
-test('scores by cosine, over blocks of different sizes', async () => {
-  const matrix = new PassageMatrix(backend);
-  matrix.append({ values: rows([3, 4], [5, 0]), passages: [0, 1] });
-  matrix.append({ values: rows([0, -2]), passages: [2] });
-  matrix.computeNorms();
-  const { values, best, average } = await matrix.score(rows([2, 0]), signal);
-  expect([...values]).toEqual([0.6, 1, 0].map(Math.fround));
-  expect(best).toBe(1);
-  expect(average).toBeCloseTo(1.6 / 3, 6);
-  expect(matrix.rows).toBe(3);
-  expect(matrix.bytes).toBe(3 * DIMENSIONS * 4);
+test('finds the best of each list, also in rows far apart, the first of equals first', async () => {
+  for (const [row, x] of [0.5, 0.25, 0.75].entries()) matrix.put(row, rows([x, 1 - x]));
+  matrix.put(5000, rows([0.625, 0.375]));
+  matrix.put(3000, rows([0.75, 0.25]));
+  const lists = [
+    [0, 1, 5000],
+    [3000, 2, 1, 0],
+  ];
+  const best = await matrix.best(rows([1, 0], [0, 1]), lists, 3, {});
+  expect(best).toEqual([
+    [
+      [2, 0.625],
+      [0, 0.5],
+      [1, 0.25],
+    ],
+    [
+      [2, 0.75],
+      [3, 0.5],
+      [0, 0.25],
+    ],
+  ]);
 });
 
-test('answers several questions, and gives all memory back', async () => {
-  const matrix = new PassageMatrix(backend);
-  matrix.append({ values: rows([1, 1], [1, 0]), passages: [0, 1] });
-  matrix.computeNorms();
-  const before = backend.memory().inUseBytes;
-  expect((await matrix.score(rows([0, 1]), signal)).values[1]).toBe(0);
-  expect((await matrix.score(rows([1, 0]), signal)).values[1]).toBe(1);
-  expect(backend.memory().inUseBytes).toBe(before);
-  matrix.free();
-  matrix.free();
-  expect(backend.memory().liveAllocations).toBe(0);
+test('says by the score where a list has ended', async () => {
+  matrix.put(0, rows([-1, 0]));
+  expect(await matrix.best(rows([1, 0], [1, 0]), [[0], []], 2, {})).toEqual([
+    [
+      [0, -1],
+      [1, -2],
+    ],
+    [
+      [0, -2],
+      [1, -2],
+    ],
+  ]);
 });
 
-test('keeps blocks within what the device allocates at once', () => {
-  const withLimit = (maxAllocationBytes: number): ComputeBackend =>
-    ({ capabilities: { limits: { maxAllocationBytes } } }) as unknown as ComputeBackend;
-  expect(rowsPerBlock(withLimit(2 ** 40))).toBe(2048);
-  expect(rowsPerBlock(withLimit(40_000))).toBe(9);
-  expect(rowsPerBlock(withLimit(1))).toBe(1);
+test('finds nothing in an empty matrix', async () => {
+  expect(await matrix.best(rows([1, 0]), [[]], 1, {})).toEqual([[[0, -2]]]);
+});
+
+test('a search sees the rows as they were when it began, and gives all memory back', async () => {
+  matrix.put(0, rows([0.5, 0]));
+  const before = backend.memory();
+  const search = matrix.best(rows([1, 0]), [[0]], 1, {});
+  matrix.put(0, rows([0.25, 0]));
+  expect(await search).toEqual([[[0, 0.5]]]);
+  expect(await matrix.best(rows([1, 0]), [[0]], 1, {})).toEqual([[[0, 0.25]]]);
+  expect(backend.memory()).toMatchObject({ inUseBytes: before.inUseBytes, liveAllocations: before.liveAllocations });
 });

@@ -1,134 +1,68 @@
-import { type ComputeBackend, type DevicePtr, offsetPtr } from '@concord/backend-core';
-import { DIMENSIONS } from './vocabulary.ts';
-import type { VectorBlock } from './vectorise.ts';
+import { type ComputeBackend, type DevicePtr, offsetPtr, type WaitOptions } from '@concord/backend-core';
+import { defineKernel } from '@concord/backend-core/kernel';
+import { DIMENSIONS } from './unit-vector.ts';
 
 const FLOAT_BYTES = 4;
 const ROW_BYTES = DIMENSIONS * FLOAT_BYTES;
+/** Rows allocated at once: 8 MiB. */
+const BLOCK_ROWS = 2048;
 
-/** Rows of a block on a device with room: 8 MiB, small enough for a lively progress bar. */
-const PREFERRED_ROWS = 2048;
+/** The scores of listed rows; less than any score where a list names no row. */
+const pick = defineKernel(
+  'pick',
+  { inputs: { scores: { type: 'f32', access: 'gather', rank: 2 }, rows: 'u32' } },
+  ({ scores, rows }, k) => ({ picked: k.gather(scores, [k.index(0), rows], k.f32(-2)) }),
+);
 
-interface DeviceBlock {
-  readonly values: DevicePtr;
-  readonly rows: number;
-  /** Number of rows in the blocks before. */
-  readonly firstRow: number;
-}
-
-/** Rows that one block of a matrix on this backend has at most: no allocation may be larger than the device admits. */
-export function rowsPerBlock({ capabilities }: ComputeBackend): number {
-  return Math.max(1, Math.min(PREFERRED_ROWS, Math.floor(capabilities.limits.maxAllocationBytes / ROW_BYTES)));
-}
-
-/** What {@link PassageMatrix.score} gives. */
-export interface Scores {
-  /** Cosine of each row with the query. */
-  readonly values: Float32Array;
-  readonly best: number;
-  readonly average: number;
-}
-
-/** The vectors of all passages in device memory, with their lengths. Everything is computed there. */
+/** The vectors of all passages in device memory. */
 export class PassageMatrix {
   readonly #backend: ComputeBackend;
-  readonly #blocks: DeviceBlock[] = [];
-  readonly #owned: DevicePtr[] = [];
-  #norms: DevicePtr | undefined;
+  readonly #blocks: DevicePtr[] = [];
   #rows = 0;
 
   constructor(backend: ComputeBackend) {
     this.#backend = backend;
   }
 
-  get rows(): number {
-    return this.#rows;
-  }
-
-  /** Bytes of the vectors. */
-  get bytes(): number {
-    return this.#rows * ROW_BYTES;
-  }
-
-  /** Uploads a block; its values may be overwritten afterwards. */
-  append({ values, passages }: VectorBlock): void {
-    const ptr = this.#alloc(passages.length * DIMENSIONS, 'passages');
-    this.#backend.copyHtod(ptr, values);
-    this.#blocks.push({ values: ptr, rows: passages.length, firstRow: this.#rows });
-    this.#rows += passages.length;
-  }
-
-  /** Computes the Euclidean length of every row: multiply by itself, sum along the row, square root. */
-  computeNorms(): void {
-    const norms = this.#alloc(this.#rows, 'norms');
-    const largest = Math.max(...this.#blocks.map(({ rows }) => rows));
-    const squares = this.#alloc(largest * DIMENSIONS, 'squares');
-    for (const { values, rows, firstRow } of this.#blocks) {
-      this.#sumOfSquares(values, rows, squares, offsetPtr(norms, firstRow * FLOAT_BYTES));
-    }
-    this.#free(squares);
-    this.#backend.unary({ op: 'sqrt', input: norms, output: norms, n: this.#rows });
-    this.#norms = norms;
+  /** Replaces a row. Searches that were begun before do not see it. */
+  put(row: number, vector: Float32Array): void {
+    const block = Math.floor(row / BLOCK_ROWS);
+    this.#rows = Math.max(this.#rows, row + 1);
+    while (this.#blocks.length <= block) this.#blocks.push(this.#backend.alloc(BLOCK_ROWS * ROW_BYTES));
+    this.#backend.copyHtod(offsetPtr(this.#blocks[block] as DevicePtr, (row % BLOCK_ROWS) * ROW_BYTES), vector);
   }
 
   /**
-   * The cosine of every row with `query`: products with the query, divided by both lengths, and the largest and the mean
-   * of them.
+   * For each question, a row of `[m, DIMENSIONS]`, places and scores of the `k` best of a list of rows by their products with
+   * it; behind the end of the list scores are -2. One product, one choice and one readback for all.
    */
-  async score(query: Float32Array, signal: AbortSignal): Promise<Scores> {
+  async best(questions: Float32Array, lists: number[][], k: number, wait: WaitOptions): Promise<[number, number][][]> {
     const backend = this.#backend;
-    const n = this.#rows;
-    const norms = this.#norms;
-    if (norms === undefined) throw new Error('computeNorms() comes first');
-    const vector = this.#alloc(DIMENSIONS, 'query');
-    const scratch = this.#alloc(DIMENSIONS, 'query squares');
-    const queryNorm = this.#alloc(1, 'query norm');
-    const scores = this.#alloc(n, 'scores');
-    const lengths = this.#alloc(n, 'lengths');
-    const statistics = this.#alloc(2, 'best and average');
-
-    backend.copyHtod(vector, query);
-    for (const { values, rows, firstRow } of this.#blocks) {
-      const c = offsetPtr(scores, firstRow * FLOAT_BYTES);
-      backend.gemm({ m: rows, n: 1, k: DIMENSIONS, a: values, b: vector, c });
+    const m = lists.length;
+    const columns = Math.max(k, ...lists.map(({ length }) => length));
+    const rows = new Uint32Array(m * columns).fill(this.#rows);
+    for (const [index, list] of lists.entries()) rows.set(list, index * columns);
+    const found = new Float32Array(2 * m * k);
+    const sizes = [questions.length, Math.max(1, m * this.#rows), rows.length, rows.length, found.length];
+    const owned: DevicePtr[] = [];
+    try {
+      for (const size of sizes) owned.push(backend.alloc(size * FLOAT_BYTES));
+      const [a, scores, chosen, picked, values] = owned as [DevicePtr, DevicePtr, DevicePtr, DevicePtr, DevicePtr];
+      backend.copyHtod(a, questions);
+      backend.copyHtod(chosen, rows);
+      for (const [index, b] of this.#blocks.entries()) {
+        const c = offsetPtr(scores, index * BLOCK_ROWS * FLOAT_BYTES);
+        const n = Math.min(BLOCK_ROWS, this.#rows - index * BLOCK_ROWS);
+        backend.gemm({ m, n, k: DIMENSIONS, transB: 'T', ldc: this.#rows, a, b, c });
+      }
+      const inputs = { scores: { ptr: scores, shape: [m, this.#rows] }, rows: chosen };
+      backend.run(pick, { shape: [m, columns], inputs, outputs: { picked } });
+      backend.topK({ input: picked, values, indices: offsetPtr(values, found.byteLength / 2), rows: m, columns, k });
+      await backend.copyDtoh(found, values, wait);
+    } finally {
+      for (const ptr of owned) backend.free(ptr);
     }
-    this.#sumOfSquares(vector, 1, scratch, queryNorm);
-    backend.unary({ op: 'sqrt', input: queryNorm, output: queryNorm, n: 1 });
-    // A column times a single number: how the contract multiplies by a scalar that never leaves the device.
-    backend.gemm({ m: n, n: 1, k: 1, a: norms, b: queryNorm, c: lengths });
-    backend.binary({ op: 'div', a: scores, b: lengths, output: scores, n });
-    const average = offsetPtr(statistics, FLOAT_BYTES);
-    backend.reduce({ op: 'max', input: scores, output: statistics, shape: [n], axis: 0 });
-    backend.reduce({ op: 'mean', input: scores, output: average, shape: [n], axis: 0 });
-
-    const values = new Float32Array(n);
-    const summary = new Float32Array(2);
-    await backend.copyDtoh(values, scores, { signal });
-    await backend.copyDtoh(summary, statistics, { signal });
-    for (const ptr of [vector, scratch, queryNorm, scores, lengths, statistics]) this.#free(ptr);
-    return { values, best: summary[0] as number, average: summary[1] as number };
-  }
-
-  /** Frees everything that is still on the device. Idempotent. */
-  free(): void {
-    for (const ptr of [...this.#owned]) this.#free(ptr);
-    this.#blocks.length = 0;
-    this.#norms = undefined;
-    this.#rows = 0;
-  }
-
-  #sumOfSquares(input: DevicePtr, rows: number, squares: DevicePtr, output: DevicePtr): void {
-    this.#backend.binary({ op: 'mul', a: input, b: input, output: squares, n: rows * DIMENSIONS });
-    this.#backend.reduce({ op: 'sum', input: squares, output, shape: [rows, DIMENSIONS], axis: 1 });
-  }
-
-  #alloc(elements: number, label: string): DevicePtr {
-    const ptr = this.#backend.alloc(elements * FLOAT_BYTES, { label });
-    this.#owned.push(ptr);
-    return ptr;
-  }
-
-  #free(ptr: DevicePtr): void {
-    this.#owned.splice(this.#owned.indexOf(ptr), 1);
-    this.#backend.free(ptr);
+    const places = [...new Uint32Array(found.buffer, found.byteLength / 2)];
+    return lists.map((_, i) => places.slice(i * k, (i + 1) * k).map((place, n) => [place, found[i * k + n] as number]));
   }
 }

@@ -3,18 +3,15 @@ import { cutPassages } from './passages.ts';
 
 const words = (count: number, word = 'word'): string => Array.from({ length: count }, () => word).join(' ');
 const cut = (text: string): { line: number; words: number }[] =>
-  cutPassages({ path: 'a.md', text }).map((passage) => ({
-    line: passage.line,
-    words: passage.text.split(/\s+/).length,
-  }));
+  cutPassages('a.md', text).map((passage) => ({ line: passage.line, words: passage.text.split(' ').length }));
 
-test('joins paragraphs up to 120 words, and names file and first line', () => {
+test('joins paragraphs until there are 80 words, and names file and first line', () => {
   const text = `\n\n${words(50)}\n\n${words(60)}\n\n${words(30)}\n`;
   expect(cut(text)).toEqual([
     { line: 3, words: 110 },
     { line: 7, words: 30 },
   ]);
-  expect(cutPassages({ path: 'docs/a.md', text })[0]?.file).toBe('docs/a.md');
+  expect(cutPassages('docs/a.md', text)[0]?.file).toBe('docs/a.md');
 });
 
 test('cuts a long paragraph, each piece with the line it starts on', () => {
@@ -28,9 +25,9 @@ test('cuts a long paragraph, each piece with the line it starts on', () => {
 
 test('a heading starts a passage and stays with what follows', () => {
   const text = `# Title\n${words(30)}\n\n## Next\n\n${words(5)}`;
-  expect(cutPassages({ path: 'a.md', text }).map((passage) => passage.text)).toEqual([
-    `# Title\n${words(30)}`,
-    `## Next\n${words(5)}`,
+  expect(cutPassages('a.md', text).map((passage) => passage.text)).toEqual([
+    `# Title ${words(30)}`,
+    `## Next ${words(5)}`,
   ]);
 });
 
@@ -39,7 +36,7 @@ test('a heading after a fragment does not leave the fragment alone', () => {
 });
 
 test('counts lines by any line end, and gives nothing for an empty file', () => {
-  expect(cut(`a\r\n\r\n\r\n${words(120)}`)[1]).toEqual({ line: 4, words: 120 });
+  expect(cut(`${words(80)}\r\n\r\n\r\n${words(120)}`)[1]).toEqual({ line: 4, words: 120 });
   expect(cut('')).toEqual([]);
   expect(cut(' \n\t\n')).toEqual([]);
 });

@@ -1,27 +1,8 @@
-const HTML_TAG =
-  /<\/?(?:a|b|br|center|code|details|div|em|h[1-6]|hr|i|img|kbd|li|ol|p|picture|pre|samp|section|source|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|ul)\b[^<>]*>/gi;
+/** What nobody searches for: comments, HTML tags, badges, link definitions, the marks around code, lines under headings. */
+const NOISE =
+  /<!--.*?-->|<\/?(?:a|b|br|center|code|details|div|em|h[1-6]|hr|i|img|kbd|li|ol|p|picture|pre|source|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|ul)\b[^<>]*>|!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])|^ {0,3}\[[^\]]+\]:[ \t]*\S+.*$|^[ \t]*(?:```|~~~).*$|^[ \t=*_~|:+-]+$/gi;
 
-/**
- * Markdown without what nobody searches for: badges, link targets, HTML tags and comments, the marks
- * around code and the lines under headings. Lines stay where they are,
- * so that a position in the result is one in the file.
- */
-export function plainText(markdown: string): string {
-  return markdown
-    .replace(/<!--[\s\S]*?-->/g, keepLines)
-    .replace(HTML_TAG, keepLines)
-    .replace(/!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])/g, keepLines)
-    .replace(/\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])/g, (link: string, text: string) => text + linesOf(link, text))
-    .replace(/^ {0,3}\[[^\]]+\]:[ \t]*\S+.*$/gm, '')
-    .replace(/^[ \t]*(?:```|~~~).*$/gm, '')
-    .replace(/^[ \t=*_~|:+-]+$/gm, '');
-}
-
-function keepLines(removed: string): string {
-  return removed.replace(/[^\n]+/g, '');
-}
-
-/** The line breaks of `link` that `text` lacks. */
-function linesOf(link: string, text: string): string {
-  return '\n'.repeat(link.split('\n').length - text.split('\n').length);
+/** A line of Markdown without noise and the targets of links. */
+export function plainText(line: string): string {
+  return line.replace(NOISE, '').replace(/\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])/g, '$1');
 }

@@ -1,30 +1,22 @@
 import { expect, test } from 'vitest';
-import { DIMENSIONS, fnv1a, Vocabulary } from './vocabulary.ts';
+import { unitVector } from './unit-vector.ts';
+import { Vocabulary } from './vocabulary.ts';
 
-test('FNV-1a of the two bytes of each code unit', () => {
-  expect(fnv1a('')).toBe(0x811c9dc5);
-  // By hand: ((offset ^ 0x61) * prime, then ^ 0) * prime, modulo 2^32.
-  const prime = 0x01000193n;
-  const expected = (((0x811c9dc5n ^ 0x61n) * prime) % 2n ** 32n) * prime;
-  expect(fnv1a('a')).toBe(Number(expected % 2n ** 32n));
+test('knows which passages have a term, and how rare that makes it', () => {
+  const vocabulary = new Vocabulary();
+  vocabulary.learn(7, ['rare', 'common', 'common']);
+  vocabulary.learn(9, ['common']);
+  expect([...vocabulary.passagesWith('common')]).toEqual([7, 9]);
+  expect(vocabulary.passagesWith('unknown').size).toBe(0);
+  const weights: Record<string, number> = { rare: 1 + Math.log(3 / 2), common: 1 };
+  expect(vocabulary.vectorOf(['rare', 'common'])).toEqual(unitVector(['rare', 'common'], (term) => weights[term] ?? 0));
 });
 
-test('weighs a term by how often it is in the text and how rare elsewhere', () => {
-  const vocabulary = new Vocabulary();
-  const first = vocabulary.learn(['rare', 'common', 'common']);
-  vocabulary.learn(['common']);
-  const row = new Float32Array(DIMENSIONS);
-  expect(vocabulary.addVector(first, row)).toBe(true);
-  const weights = [...row].filter((value) => value !== 0).map(Math.abs);
-  const rare = 1 + Math.log(3 / 2);
-  const common = (1 + Math.log(2)) * 1;
-  expect(new Set(weights)).toEqual(new Set([rare, common].map(Math.fround)));
-  expect(vocabulary.size).toBe(2);
-});
-
-test('leaves out what no passage has', () => {
-  const vocabulary = new Vocabulary();
-  vocabulary.learn(['known']);
-  expect(vocabulary.count(['unknown'])).toHaveLength(0);
-  expect(vocabulary.addVector(vocabulary.count(['unknown']), new Float32Array(DIMENSIONS))).toBe(false);
+test('forgets a passage as if it had never been', () => {
+  const [vocabulary, other] = [new Vocabulary(), new Vocabulary()];
+  for (const each of [vocabulary, other]) each.learn(1, ['apple', 'pear']);
+  vocabulary.learn(2, ['apple', 'plum']);
+  vocabulary.forget(2, ['apple', 'plum']);
+  expect(vocabulary).toEqual(other);
+  expect(vocabulary.vectorOf(['apple', 'plum'])).toEqual(other.vectorOf(['apple', 'plum']));
 });

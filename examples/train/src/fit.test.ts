@@ -81,8 +81,8 @@ describe('the arithmetic', () => {
       for (const [i, slope] of [0.5, -0.1].entries()) {
         m[i] = 0.9 * (m[i] as number) + 0.1 * slope;
         v[i] = 0.999 * (v[i] as number) + 0.001 * slope ** 2;
-        const mean = (m[i] as number) / (1 - 0.9 ** t);
-        const deviation = Math.sqrt((v[i] as number) / (1 - 0.999 ** t)) + 1e-8;
+        const mean = (m[i] ?? 0) / (1 - 0.9 ** t);
+        const deviation = Math.sqrt((v[i] ?? 0) / (1 - 0.999 ** t)) + 1e-8;
         value[i] = (value[i] as number) * (1 - 0.1 * 0.1) - (0.1 * mean) / deviation;
       }
     }

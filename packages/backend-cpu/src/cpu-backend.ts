@@ -3,6 +3,7 @@ import {
   type BackendKernels,
   BaseBackend,
   type BaseBackendOptions,
+  checkFields,
   DTYPES,
   type InitResult,
   type Operand,
@@ -62,8 +63,10 @@ export class CpuBackend extends BaseBackend<ArrayBuffer> {
     run: { dtypes: DTYPES, run: evaluateRun },
   };
 
+  /** @throws {BackendError} INVALID_ARGUMENT for options that there are none of, or out of range */
   constructor(options: BaseBackendOptions = {}) {
     super(options);
+    checkFields('options', options, ['memoryLimitBytes']);
   }
 
   protected async doInit(): Promise<InitResult> {

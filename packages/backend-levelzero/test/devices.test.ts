@@ -39,6 +39,10 @@ it('each sub-device can be opened, and two at once', async () => {
   ]);
   for (const client of clients) await client.dispose();
   await expect(LevelZeroClient.open({ subDevice: 2 })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  await expect(LevelZeroClient.open({ subdevice: 0 } as object)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    detail: 'options has no field subdevice; did you mean subDevice?',
+  });
 });
 
 it('traits are as kernels need them', async () => {

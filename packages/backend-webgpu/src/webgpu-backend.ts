@@ -28,7 +28,6 @@ import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
 import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
 import { explainPlan } from './kernels/run/explain.ts';
-import { paramWordsOf } from './kernels/run/params.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
 import { MOST_K } from './kernels/top-k/plan.ts';
 import { f16Fault } from './f16-trial.ts';
@@ -211,8 +210,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       run: (call: ResolvedCall<StorageBuffer>['call']) => {
         const resolved = { kernel, call } as ResolvedCall<StorageBuffer>;
         const operands = operandsOf(resolved);
-        const params = paramWordsOf(resolved);
-        this.#client.run(call.opName ?? kernel, this.#plans.of(resolved, operands), operands, params);
+        const { plan, params } = this.#plans.withParams(resolved, operands);
+        this.#client.run(call.opName ?? kernel, plan, operands, params);
       },
     };
     return methods;
@@ -288,7 +287,10 @@ function isPlain(
   { maxBindingBytes, maxBufferBytes }: DeviceTraits,
 ): call is Extract<KernelCall, { kernel: 'gemm' | 'topK' | 'attention' }> {
   if (call.kernel === 'attention') return Math.min(maxBindingBytes, maxBufferBytes) >= USUAL_BYTES;
-  return call.kernel === 'topK' || (call.kernel === 'gemm' && call.call.epilogue === undefined);
+  if (call.kernel !== 'gemm') return call.kernel === 'topK';
+  // With an epilogue C may be held in float32 in between.
+  const { batchCount, m, n, epilogue } = call.call;
+  return epilogue === undefined || 4 * batchCount * m * n <= Math.min(maxBindingBytes, maxBufferBytes) / 2;
 }
 
 /** Whether one binding covers each operand, wherever in its buffer it lies. */

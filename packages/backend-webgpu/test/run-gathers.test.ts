@@ -31,6 +31,8 @@ it.each([
   ['rows', [8, 16], 12, [16, 1]],
   ['an axis of one', [8, 1], 4, [1, 1]],
   ['columns far apart', [5, 12], 12, [1, 40]],
+  ['a table that ends between vectors', [8, 16], 14, [16, 1]],
+  ['a transposed output, a table that ends between vectors', [8, 16], 15, [1, 8]],
 ] as const)('a table along the last axis, %s', async (_, shape, length, strides) => {
   const t = integers(length, 1);
   const [y] = await runOnDevice(client, spreadTable, {
@@ -55,6 +57,35 @@ it.each([[true], [false]])('columns weighted by a table, software: %s', async (i
     t.reduce((sum, weight, column) => sum + weight * (x[row + column * rows] as number), 0),
   );
   expect(y).toEqual(wanted);
+});
+
+it('rows of a table that differ from point to point', async () => {
+  const rowOfEach = defineKernel(
+    'rowOfEach',
+    { inputs: { t: { type: 'f32', access: 'gather', rank: 2 }, at: 'u32' } },
+    ({ t, at }, k) => ({ y: k.gather(t, [at, k.index(-1)], -9) }),
+  );
+  const [rows, columns] = [6, 16];
+  const t = integers(5 * columns, 1);
+  const at = Array.from({ length: rows * columns }, (_, i) => (7 * i) % 6);
+  const [y] = await runOnDevice(client, rowOfEach, {
+    ...{ shape: [rows, columns], inputs: { t: { shape: [5, columns] } } },
+    ...{ data: [t, new Float32Array(Uint32Array.from(at).buffer)], traits: { isSoftware: false } },
+  });
+  // The sixth row is beyond the table.
+  expect(y).toEqual(at.map((row, i) => t[row * columns + (i % columns)] ?? -9));
+});
+
+it('a table that takes several bindings, to its last element', async () => {
+  const length = 3 * 1024 + 7;
+  const t = integers(length, 1);
+  const reversed = defineKernel('reversed', { inputs: { t: table } }, ({ t: values }, k) => ({
+    y: k.gather(values, [k.sub(k.u32(length - 1), k.index(-1))], -9),
+  }));
+  const [y] = await runOnDevice(client, reversed, {
+    ...{ shape: [length], inputs: tableOf(length), data: [t], traits: { maxBindingBytes: 4096 } },
+  });
+  expect(y).toEqual([...t].reverse());
 });
 
 it('pieces that begin between vectors', async () => {

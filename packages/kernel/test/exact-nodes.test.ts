@@ -147,6 +147,20 @@ describe('element types', () => {
     }
   });
 
+  it.each([0x7f80_0001, 0xff80_1fff, 0x7f80_2000, 0xffff_ffff])('NaN of the bits %i stays NaN', (bits) => {
+    // A JavaScript number cannot carry the bits of a signaling NaN.
+    const carrying = {
+      ...a,
+      bitcast: (...[from, to, x]: Parameters<typeof a.bitcast>) =>
+        from === 'f32' && Number.isNaN(x) ? bits : a.bitcast(from, to, x),
+    };
+    const sign = (bits >>> 16) & 0x8000;
+    expect(toF16(carrying, NaN) & 0x8000).toBe(sign);
+    expect(toF16(carrying, NaN) & 0x7fff).toBeGreaterThan(0x7c00);
+    expect(toBf16(carrying, NaN) & 0x8000).toBe(sign);
+    expect(toBf16(carrying, NaN) & 0x7fff).toBeGreaterThan(0x7f80);
+  });
+
   it('bfloat16 is the nearest of the two around, ties to even', () => {
     for (const x of [...anyFloats(20_000), 1 + 2 ** -8, 1 + 3 * 2 ** -8, 3.4028235e38, 2 ** -149]) {
       const got = toBf16(a, x);

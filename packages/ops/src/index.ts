@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export { attention, type AttentionOptions } from './attention/attention.ts';
+export { rope, type RopeOptions } from './attention/rope.ts';
 export type { TensorLike } from './compute/elementwise.ts';
 export type { OutOption } from './compute/produce.ts';
 export type { Axes, FoldOptions } from './compute/rows.ts';
@@ -63,6 +64,9 @@ export { randomNormal, type RandomNormalOptions, randomUniform, type RandomUnifo
 export { abs, ceil, floor, neg, round, sign, trunc } from './elementwise/rounding.ts';
 export { embedding, gather, type GatherOptions } from './indexing/gather.ts';
 export { layerNorm, type LayerNormOptions, rmsNorm, type RmsNormOptions } from './norms/layer-norm.ts';
+export type { PoolOptions } from './pooling/pool.ts';
+export { avgPool, type AvgPoolOptions, globalAveragePool, maxPool } from './pooling/pooling.ts';
+export { resize, type ResizeOptions } from './pooling/resize.ts';
 export type { Activation } from './products/activation.ts';
 export { linear, type LinearOptions } from './products/linear.ts';
 export { matmul } from './products/matmul.ts';
@@ -71,6 +75,7 @@ export { flip, type FlipOptions } from './shaping/flip.ts';
 export { pad, type PadOptions } from './shaping/pad.ts';
 export { tile } from './shaping/tile.ts';
 export { type CreateOptions, empty, type Nested, tensor, wrap, zeros } from './tensor/create.ts';
+export type { Layout } from './tensor/layout.ts';
 export { tidy } from './tensor/scope.ts';
 export { memory, type TensorMemory } from './tensor/storage.ts';
 export { Tensor } from './tensor/tensor.ts';

@@ -3,7 +3,7 @@ import { defineKernel } from '@concord/backend-core/kernel';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import * as ops from '../src/index.ts';
 import * as files from '../src/node.ts';
 
@@ -13,6 +13,8 @@ const source = join(import.meta.dirname, '../src');
 const backend = new CpuBackend();
 /** For the examples that write files. */
 const folder = mkdtempSync(join(tmpdir(), 'concord-ops-'));
+// Examples leave tensors to the collector, which says so.
+vi.spyOn(console, 'warn').mockImplementation(() => undefined);
 beforeAll(() => backend.init());
 afterAll(async () => {
   rmSync(folder, { recursive: true });

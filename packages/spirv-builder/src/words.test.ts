@@ -48,6 +48,8 @@ describe('literalWords', () => {
     [1 + 2 ** -11, 0x3c00],
     [1 + 3 * 2 ** -11, 0x3c02],
     [2 - 2 ** -12, 0x4000],
+    [2 - 2 ** -52, 0x4000],
+    [2 ** -13 - 2 ** -66, 0x0800],
     [-Infinity, 0xfc00],
     [NaN, 0x7e00],
   ])('rounds %f to the nearest half, ties to even', (value, bits) => {

@@ -49,10 +49,9 @@ function halfBits(value: number): number {
   if (Number.isNaN(value)) return sign | 0x7e00;
   if (magnitude >= 65_520) return sign | 0x7c00;
   if (magnitude < 2 ** -14) return sign | roundToEven(magnitude * 2 ** 24);
+  // log2 rounds: just below a power of two it may give the power, to which the half is rounded as well.
   const exponent = Math.floor(Math.log2(magnitude));
-  // log2 rounds: just below a power of two it may give the power.
-  const exact = 2 ** exponent > magnitude ? exponent - 1 : exponent;
-  return sign | (((exact + 14) << 10) + roundToEven((magnitude / 2 ** exact) * 1024));
+  return sign | (((exponent + 14) << 10) + roundToEven((magnitude / 2 ** exponent) * 1024));
 }
 
 function roundToEven(value: number): number {

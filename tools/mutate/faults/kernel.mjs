@@ -54,8 +54,8 @@ export const kernelFaults = [
   },
   {
     file: scheduleRowClass,
-    find: 'classes.find(([most, team]) => vectors <= most && team <= maxLanes)',
-    replace: 'classes.find(([most, team]) => vectors <= most + 1 && team <= maxLanes)',
+    find: 'classes.find(([most, team, rows]) => vectors <= most && team * rows <= maxLanes)',
+    replace: 'classes.find(([most, team, rows]) => vectors <= most + 1 && team * rows <= maxLanes)',
     breaks: 'The last elements of a row are not kept, and so not folded.',
   },
   {

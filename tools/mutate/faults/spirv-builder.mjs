@@ -68,9 +68,9 @@ export const spirvBuilderFaults = [
   },
   {
     file: words,
-    find: 'const exact = 2 ** exponent > magnitude ? exponent - 1 : exponent;',
-    replace: 'const exact = exponent;',
-    breaks: 'A half constant just below a power of two has the wrong exponent.',
+    find: 'if (magnitude >= 65_520)',
+    replace: 'if (magnitude > 65_504)',
+    breaks: 'A half constant that rounds to the largest half becomes infinity.',
   },
   {
     file: literalString,

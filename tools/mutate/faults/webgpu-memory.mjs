@@ -126,8 +126,8 @@ export const webgpuMemoryFaults = [
   },
   {
     file: clientBindGroupCache,
-    find: 'key.push(this.#idOf(gpu), start + byteOffset);',
-    replace: 'key.push(this.#idOf(gpu));',
+    find: 'key.push(this.#idOf(gpu), isWhole ? start : start + span.byteOffset);',
+    replace: 'key.push(this.#idOf(gpu), start);',
     breaks: 'A planned call at another offset works on the place of the call before.',
   },
   {

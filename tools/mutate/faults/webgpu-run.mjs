@@ -7,6 +7,7 @@ const kernelsRunPlanScratch = 'packages/backend-webgpu/src/kernels/run/plan-scra
 const kernelsRunOperandAccess = 'packages/backend-webgpu/src/kernels/run/operand-access.ts';
 const kernelsRunGatherCode = 'packages/backend-webgpu/src/kernels/run/gather-code.ts';
 const kernelsRunStoredBits = 'packages/backend-webgpu/src/kernels/run/stored-bits.ts';
+const clientCallWords = 'packages/backend-webgpu/src/client/call-words.ts';
 const kernelsRunParams = 'packages/backend-webgpu/src/kernels/run/params.ts';
 const kernelsRunAddress = 'packages/backend-webgpu/src/kernels/run/address.ts';
 
@@ -136,16 +137,22 @@ export const webgpuRunFaults = [
     breaks: 'An input that is stored as another type keeps its bits.',
   },
   {
-    file: kernelsRunParams,
-    find: 'params.every((word, index) => step.words[paramsAt + index] === word)',
-    replace: 'params.some((word, index) => step.words[paramsAt + index] === word)',
-    breaks: 'A call that differs from the one before in one of two parameters runs with the old ones.',
+    file: clientCallWords,
+    find: 'index < params.length;',
+    replace: 'index < params.length - 1;',
+    breaks: 'A call that differs from the one before in the last of its parameters runs with the old one.',
   },
   {
-    file: kernelsRunParams,
-    find: '  const words = step.words.slice();',
-    replace: '  const words = step.words;',
+    file: clientCallWords,
+    find: 'if (!isOwn) words = words.slice();',
+    replace: '',
     breaks: 'Parameters of calls in one batch are those of the last of them.',
+  },
+  {
+    file: clientCallWords,
+    find: '(step.words[word] as number) + from',
+    replace: 'step.words[word] as number',
+    breaks: 'A call along a memory works on the place of the call that was planned.',
   },
   {
     file: kernelsRunParams,

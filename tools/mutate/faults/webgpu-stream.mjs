@@ -25,8 +25,8 @@ export const webgpuStreamFaults = [
   },
   {
     file: clientCommandStream,
-    find: 'this.#dispatch(params === undefined ? step : withParams(step, params), ready, group);',
-    replace: 'this.#dispatch(step, ready, group);',
+    find: 'this.#dispatch({ words: callWords(step, values), grid',
+    replace: 'this.#dispatch({ words: step.words, grid',
     breaks: 'Parameters of a call are those of the call before.',
   },
   {

@@ -2,6 +2,7 @@ import { invalid } from '../errors/invalid.ts';
 import type { PrepareOptions, WaitOptions } from './backend.ts';
 import { checkSignal } from './abort-signal.ts';
 import { checkOptions, checkPointerType, checkSize, describe } from './checks.ts';
+import { checkFields } from './fields.ts';
 
 /**
  * The label, if there is one.
@@ -11,6 +12,7 @@ import { checkOptions, checkPointerType, checkSize, describe } from './checks.ts
 export function checkAlloc(bytes: unknown, options: unknown): string | undefined {
   checkSize('bytes', bytes);
   checkOptions(options);
+  checkFields('options', options as object, ['label']);
   const { label } = options as { label?: unknown };
   if (label !== undefined && typeof label !== 'string') throw invalid(`label must be a string, got ${describe(label)}`);
   if (bytes === 0) throw invalid('cannot allocate 0 bytes');
@@ -20,6 +22,7 @@ export function checkAlloc(bytes: unknown, options: unknown): string | undefined
 /** @throws {BackendError} INVALID_ARGUMENT unless the options of `prepare` are of the right type */
 export function checkPrepareOptions(options: PrepareOptions): PrepareOptions {
   checkOptions(options);
+  checkFields('options', options, ['signal', 'onProgress']);
   const { signal, onProgress } = options;
   checkSignal(signal);
   if (onProgress !== undefined && typeof onProgress !== 'function') {
@@ -91,6 +94,7 @@ export function viewBytes(name: string, view: unknown): Uint8Array {
 /** `options` with the default filled in. */
 export function checkWaitOptions(options: WaitOptions = {}): { timeoutMs: number; signal: AbortSignal | undefined } {
   checkOptions(options);
+  checkFields('options', options, ['timeoutMs', 'signal']);
   const { timeoutMs = 60_000, signal } = options;
   if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0)) {
     throw invalid(`timeoutMs must be a number >= 0, got ${describe(timeoutMs)}`);

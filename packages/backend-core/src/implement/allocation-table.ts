@@ -116,6 +116,12 @@ export class AllocationTable<Buffer> {
     return allocation !== undefined && ptr < allocation.base + allocation.bytes ? allocation : undefined;
   }
 
+  /** For the end of a message: in which allocation an address lies, where that has a label. */
+  placeOf(ptr: number): string {
+    const label = this.find(ptr)?.label;
+    return label === undefined ? '' : `, in the allocation "${label}"`;
+  }
+
   /**
    * The native memory behind `byteLength` bytes from `ptr` on.
    *

@@ -65,6 +65,16 @@ describe('a product with k = 0 or alpha = 0', () => {
     expectError(() => backend.gemm({ ...base, alpha: 0, a: 0 as DevicePtr }), 'INVALID_ARGUMENT', 'unknown handle 0');
   });
 
+  it('is none that a backend without products takes, though it has the run: `supports` and the call agree', async () => {
+    const { backend, base } = await opened({ has: ['run'] });
+    expect(backend.capabilities.ops).not.toContain('gemm');
+    for (const shape of [{ k: 0 }, { alpha: 0 }, {}]) {
+      const { m, n, k, alpha } = { ...base, ...shape };
+      expect(backend.supports('gemm', { m, n, k, ...(alpha === undefined ? {} : { alpha }) }).ok).toBe(false);
+      expectError(() => backend.gemm({ ...base, ...shape }), 'UNSUPPORTED');
+    }
+  });
+
   it('scales every C of a batch, in the dtype of C', async () => {
     const { backend, base, ran } = await opened();
     backend.batchedGemm({ ...base, k: 0, beta: 2, dtype: 'f16', strideA: 0, strideB: 0, strideC: 6, batchCount: 4 });

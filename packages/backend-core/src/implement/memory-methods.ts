@@ -156,7 +156,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       if (bytes === 0) return;
       const to = this.allocations.resolve('dst', dst, bytes);
       const from = this.allocations.resolve('src', src, bytes);
-      if (Math.abs(dst - src) < bytes) throw invalid('dst overlaps src');
+      if (Math.abs(dst - src) < bytes) throw invalid(`dst overlaps src${this.allocations.placeOf(dst)}`);
       this.doCopyDtod(to, from);
     });
   }

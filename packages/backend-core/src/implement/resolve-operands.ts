@@ -20,24 +20,31 @@ export function resolveOperands<Buffer>(
 ): void {
   for (const { name, elements, dtype } of operands) {
     const address = pointers[name] as number;
-    if (elements > 0) checkAlignment(name, address, BYTES_OF[dtype]);
+    if (elements > 0) checkAlignment(table, name, address, BYTES_OF[dtype]);
   }
   const resolved = target as Record<string, Operand<Buffer>>;
   for (const { name, elements, dtype } of operands) {
     if (elements > 0) resolved[name] = table.resolve(name, pointers[name] as number, elements * BYTES_OF[dtype]);
   }
   for (const output of operands) {
-    if (output.output === true && output.elements > 0) checkOverlaps(output, operands, pointers);
+    if (output.output === true && output.elements > 0) checkOverlaps(table, output, operands, pointers);
   }
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT unless the address is a multiple of the element's bytes */
-export function checkAlignment(name: string, address: number, bytes: number): void {
-  if (address % bytes !== 0) throw invalid(`${name} must be aligned to ${bytes} bytes, got address ${address}`);
+export function checkAlignment(
+  table: Pick<AllocationTable<unknown>, 'placeOf'>,
+  name: string,
+  address: number,
+  bytes: number,
+): void {
+  if (address % bytes === 0) return;
+  throw invalid(`${name} must be aligned to ${bytes} bytes, got address ${address}${table.placeOf(address)}`);
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT when an operand overlaps `output` without being what it may alias */
 function checkOverlaps(
+  table: Pick<AllocationTable<unknown>, 'placeOf'>,
   output: OperandSpec,
   operands: readonly OperandSpec[],
   pointers: Readonly<Record<string, number>>,
@@ -49,7 +56,7 @@ function checkOverlaps(
     const address = pointers[other.name] as number;
     const overlaps = address < end && start < address + other.elements * BYTES_OF[other.dtype];
     if (overlaps && !(address === start && output.mayAlias?.includes(other.name) === true)) {
-      throw invalid(`${output.name} overlaps ${other.name}`);
+      throw invalid(`${output.name} overlaps ${other.name}${table.placeOf(start)}`);
     }
   }
 }

@@ -7,6 +7,7 @@ import type { Operand } from './operand.ts';
 import { checkAlignment } from './resolve-operands.ts';
 
 type Addresses = readonly (number | undefined)[];
+type Places = Pick<AllocationTable<unknown>, 'placeOf'>;
 
 /**
  * The last checks of a call of a kernel: alignment, pointers and extents, overlap. Operands of no elements are left out.
@@ -20,11 +21,11 @@ export function resolveRun<Buffer>(
   outputs: Addresses,
   params: readonly number[],
 ): ResolvedRun<Buffer> {
-  checkAlignments('inputs', geometry.inputs, inputs);
-  checkAlignments('outputs', geometry.outputs, outputs);
+  checkAlignments(table, 'inputs', geometry.inputs, inputs);
+  checkAlignments(table, 'outputs', geometry.outputs, outputs);
   const read = operandsOf(table, 'inputs', geometry.inputs, inputs);
   const written = operandsOf(table, 'outputs', geometry.outputs, outputs);
-  const inPlace = geometry.outputs.map((_, index) => checkOverlaps(geometry, inputs, outputs, index));
+  const inPlace = geometry.outputs.map((_, index) => checkOverlaps(table, geometry, { inputs, outputs }, index));
   return { geometry, inputs: read, outputs: written, params, inPlace };
 }
 
@@ -34,9 +35,9 @@ export function checkGiven(what: string, layouts: readonly { readonly name: stri
   if (missing !== undefined) throw invalid(`${what}.${missing.name} must be a DevicePtr, got undefined`);
 }
 
-function checkAlignments(what: string, layouts: readonly RunLayout[], addresses: Addresses): void {
+function checkAlignments(table: Places, what: string, layouts: readonly RunLayout[], addresses: Addresses): void {
   for (const [index, { name, dtype, extent }] of layouts.entries()) {
-    if (extent > 0) checkAlignment(`${what}.${name}`, addresses[index] as number, BYTES_OF[dtype]);
+    if (extent > 0) checkAlignment(table, `${what}.${name}`, addresses[index] as number, BYTES_OF[dtype]);
   }
 }
 
@@ -52,20 +53,26 @@ function operandsOf<Buffer>(
 }
 
 /** @returns whether the output is in the place of inputs @throws {BackendError} INVALID_ARGUMENT for any other overlap */
-function checkOverlaps(geometry: CheckedRun, inputs: Addresses, outputs: Addresses, index: number): boolean {
+function checkOverlaps(
+  table: Places,
+  geometry: CheckedRun,
+  { inputs, outputs }: { readonly inputs: Addresses; readonly outputs: Addresses },
+  index: number,
+): boolean {
   const output = geometry.outputs[index] as RunLayout;
   const address = outputs[index] as number;
+  const refuse = (other: string): never => {
+    throw invalid(`outputs.${output.name} overlaps ${other}${table.placeOf(address)}`);
+  };
   let isInPlace = false;
   for (const [at, input] of geometry.inputs.entries()) {
     const distance = (inputs[at] as number) - address;
     if (!overlaps(output, input, distance)) continue;
-    if (!isSamePlace(output, input, distance)) throw invalid(`outputs.${output.name} overlaps inputs.${input.name}`);
+    if (!isSamePlace(output, input, distance)) refuse(`inputs.${input.name}`);
     isInPlace = true;
   }
   for (const [at, other] of geometry.outputs.slice(0, index).entries()) {
-    if (overlaps(output, other, (outputs[at] as number) - address)) {
-      throw invalid(`outputs.${output.name} overlaps outputs.${other.name}`);
-    }
+    if (overlaps(output, other, (outputs[at] as number) - address)) refuse(`outputs.${other.name}`);
   }
   return isInPlace;
 }

@@ -123,6 +123,29 @@ describe('run', () => {
     );
   });
 
+  it('names the allocation of what is not aligned or overlaps, where it has a label', async () => {
+    const { backend, q, run } = await opened();
+    const p = backend.alloc(1024, { label: 'weights' });
+    const at = (a: DevicePtr, y: DevicePtr) => ({ shape: [2], inputs: { a, b: q }, outputs: { y } });
+    expectInvalid(
+      () => run(add, at(offsetPtr(p, 2), q)),
+      `kernel plus: inputs.a must be aligned to 4 bytes, got address ${p + 2}, in the allocation "weights"`,
+    );
+    expectInvalid(
+      () => run(add, at(p, offsetPtr(p, 4))),
+      'kernel plus: outputs.y overlaps inputs.a, in the allocation "weights"',
+    );
+    expectInvalid(
+      () => backend.gemm({ m: 1, n: 1, k: 2, a: offsetPtr(p, 1), b: q, c: q }),
+      `a must be aligned to 4 bytes, got address ${p + 1}, in the allocation "weights"`,
+    );
+    expectInvalid(
+      () => backend.gemm({ m: 1, n: 1, k: 2, a: p, b: q, c: offsetPtr(p, 4) }),
+      'c overlaps a, in the allocation "weights"',
+    );
+    expectInvalid(() => backend.copyDtod(p, offsetPtr(p, 4), 8), 'dst overlaps src, in the allocation "weights"');
+  });
+
   it('does nothing where nothing is stored, and looks at no pointer then', async () => {
     const { backend, run } = await opened();
     const hooks = backend.hooks.length;

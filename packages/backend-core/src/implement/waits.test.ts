@@ -147,6 +147,7 @@ describe.each(WAITS)('%s', (op, start) => {
     [{ signal: {} }, 'signal must be an AbortSignal, got Object'],
     [{ signal: null }, 'signal must be an AbortSignal, got null'],
     [{ signal: new EventTarget() }, 'signal must be an AbortSignal, got EventTarget'],
+    [{ timeoutMS: 1 }, 'options has no field timeoutMS; did you mean timeoutMs?'],
     [null, 'options must be an object, got null'],
     [5, 'options must be an object, got 5'],
   ])('options %j', async (options, detail) => {

@@ -191,4 +191,13 @@ describe('create and init', () => {
     const { detail } = await expectRejection(refused, 'INVALID_ARGUMENT');
     expect(detail).toMatch(/^timeoutMs must be a number >= 0, got /);
   });
+
+  it.each([
+    [{ timeoutMS: 1 }, 'options has no field timeoutMS; did you mean timeoutMs?'],
+    [{ create: { memoryLimitByte: 1 } }, 'create has no field memoryLimitByte; did you mean memoryLimitBytes?'],
+    [{ create: 5 }, 'options must be an object, got 5'],
+    [{ require: [{ op: 'gemm', type: 'f16' }] }, 'require[] has no field type; did you mean dtype?'],
+  ])('misspelt options are refused: %j', async (options, detail) => {
+    await expectRejection(selectBackend([good], options as object), 'INVALID_ARGUMENT', detail);
+  });
 });

@@ -1,6 +1,7 @@
 import type { ComputeBackend } from '../contract/backend.ts';
 import { type DType, DTYPES, OP_NAMES, type OpName } from '../contract/capabilities.ts';
 import { checkOneOf, checkOptions, describe } from '../contract/checks.ts';
+import { checkFields } from '../contract/fields.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import { openUsable } from './open-usable.ts';
@@ -43,7 +44,8 @@ export interface Selection {
  * requirements and passes a self test. `CONCORD_BACKEND=a,b` restricts the choice to those, in that order.
  *
  * @throws {BackendError} BACKEND_UNAVAILABLE with `attempts` when none can be used
- * @throws {BackendError} INVALID_ARGUMENT when `CONCORD_BACKEND` or `prefer` names a backend that is not among the providers
+ * @throws {BackendError} INVALID_ARGUMENT when `CONCORD_BACKEND` or `prefer` names a backend that is not among the providers,
+ *   and for options that there are none of
  */
 export async function selectBackend(
   providers: readonly BackendProvider[],
@@ -128,7 +130,10 @@ function preferenceFromEnvironment(): readonly string[] | undefined {
 /** Mistakes in the call are the caller's, not a backend that is unavailable. */
 function checkArguments(providers: unknown, options: unknown): void {
   checkOptions(options);
-  const { require = [], prefer = [], timeoutMs = 0 } = options as SelectOptions;
+  checkFields('options', options as object, ['require', 'prefer', 'create', 'timeoutMs']);
+  const { require = [], prefer = [], create = {}, timeoutMs = 0 } = options as SelectOptions;
+  checkOptions(create);
+  checkFields('create', create, ['memoryLimitBytes']);
   if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0)) {
     throw invalid(`timeoutMs must be a number >= 0, got ${describe(timeoutMs)}`);
   }
@@ -145,6 +150,7 @@ function checkArguments(providers: unknown, options: unknown): void {
   if (!Array.isArray(require)) throw invalid(`require must be an array, got ${describe(require)}`);
   for (const requirement of require) {
     checkOneOf('require[].op', requirement?.op, OP_NAMES);
+    checkFields('require[]', requirement, ['op', 'dtype']);
     if (requirement.dtype !== undefined) checkOneOf('require[].dtype', requirement.dtype, DTYPES);
   }
 }

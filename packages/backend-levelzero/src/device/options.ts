@@ -1,4 +1,5 @@
 import { BackendError } from '@concord/backend-core';
+import { type BaseBackendOptions, checkFields } from '@concord/backend-core/implement';
 import { type TuningOptions, tuningSettings } from '@concord/variants';
 import { levelZeroVariants } from '../kernels/all-variants.ts';
 
@@ -27,8 +28,15 @@ export interface LevelZeroOptions extends DeviceChoice, TuningOptions {
   readonly matrixEngines?: 'use' | 'off' | undefined;
 }
 
+/** Every option, of the client and of the backend. */
+const NAMES = Object.keys({
+  ...{ device: true, subDevice: true, software: true, library: true, maxPooledBytes: true, moduleCache: true },
+  ...{ matrixEngines: true, variants: true, tuning: true, memoryLimitBytes: true },
+} satisfies Record<keyof LevelZeroOptions | keyof BaseBackendOptions, true>);
+
 /** @throws {BackendError} INVALID_ARGUMENT */
 export function checkOptions(options: LevelZeroOptions): void {
+  checkFields('options', options, NAMES);
   const { device, subDevice, software, library, maxPooledBytes, moduleCache, matrixEngines } = options;
   tuningSettings(levelZeroVariants, options);
   check(

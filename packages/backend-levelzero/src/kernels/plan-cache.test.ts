@@ -50,6 +50,29 @@ it('one plan serves calls whose operands lie alike, wherever they begin', () => 
   expect(new Set([plan, ...others.map((call) => planOf(plans, call))]).size).toBe(4);
 });
 
+it('operands of 2 bytes that begin within four bytes have a plan of their own', () => {
+  const plans = new PlanCache(TEST_DEVICES.gpu);
+  const f16 = { dtype: 'f16' } as const;
+  const asked = { shape: [N], inputs: { a: f16, b: f16 }, outputs: { y: f16 } };
+  const geometry = checkedRun(binaryKernel('add'), asked);
+  const [p, q, r] = memories(3) as [DeviceMemory, DeviceMemory, DeviceMemory];
+  const at = (a: number, b: number, y: number): OpPlan => {
+    const [x, w, z] = (
+      [
+        [p, a],
+        [q, b],
+        [r, y],
+      ] as const
+    ).map(([buffer, byteOffset]) => whole(buffer, byteOffset));
+    const call = { geometry, inputs: [x, w], outputs: [z], params: [], inPlace: [false] };
+    return planOf(plans, { kernel: 'run', call });
+  };
+  const plan = at(0, 0, 0);
+  expect(at(4, 256, 8)).toBe(plan);
+  expect(new Set([plan, at(2, 0, 0), at(0, 2, 0), at(0, 0, 2), at(6, 2, 0)]).size).toBe(5);
+  expect(at(6, 4, 0)).toBe(at(2, 0, 0));
+});
+
 describe.each(['cpu', 'gpu', 'plainGpu'] as const)('as on %s', (device) => {
   const traits = TEST_DEVICES[device];
   const [p, q, r, s] = memories(4) as [DeviceMemory, DeviceMemory, DeviceMemory, DeviceMemory];

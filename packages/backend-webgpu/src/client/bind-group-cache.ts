@@ -2,6 +2,7 @@ import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import type { Span } from '../kernels/recorder.ts';
 import { ListMap } from '@concord/variants';
 import { homeOf } from './buffer-pool.ts';
+import { isBoundWhole } from './call-words.ts';
 import { inScopes, type Scoped } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { BindingLayout } from './pipeline-cache.ts';
@@ -47,11 +48,13 @@ export class BindGroupCache {
   }
 
   /** Where a plan keeps the bind groups of its steps with this memory: spares it to ask for each of them. */
-  ofPlan({ id }: LaunchPlan, memory: readonly Span[]): (GPUBindGroup | undefined)[] {
+  ofPlan({ id, moving }: LaunchPlan, memory: readonly Span[], maxBindingBytes: number): (GPUBindGroup | undefined)[] {
     const key = [id];
-    for (const { buffer, byteOffset } of memory) {
-      const { gpu, start } = homeOf(buffer);
-      key.push(this.#idOf(gpu), start + byteOffset);
+    for (let index = 0; index < memory.length; index++) {
+      const span = memory[index] as Span;
+      const { gpu, start } = homeOf(span.buffer);
+      const isWhole = moving.has(index) && isBoundWhole(span, maxBindingBytes);
+      key.push(this.#idOf(gpu), isWhole ? start : start + span.byteOffset);
     }
     let groups = this.#groupsOfPlans.get(key);
     if (groups === undefined) {

@@ -1,12 +1,33 @@
 import { BackendError } from '@concord/backend-core';
+import { type BaseBackendOptions, checkFields } from '@concord/backend-core/implement';
 import { tuningSettings } from '@concord/variants';
 import { webgpuVariants } from '../kernels/all-variants.ts';
+import type { DawnOptions } from './dawn-source.ts';
 import type { WebGpuOptions } from './webgpu-options.ts';
 
 const MIN_BINDING_BYTES = 1024;
 
+/** Every option, of the client and of the backend. */
+const NAMES = Object.keys({
+  ...{
+    adapter: true,
+    powerPreference: true,
+    software: true,
+    device: true,
+    gpu: true,
+    dawn: true,
+    memoryLimitBytes: true,
+  },
+  ...{ maxBindingBytes: true, maxWorkgroupsPerDimension: true, maxPooledBytes: true, variants: true, tuning: true },
+} satisfies Record<keyof WebGpuOptions | keyof BaseBackendOptions, true>);
+const DAWN_NAMES = Object.keys({
+  ...{ enable: true, disable: true, backend: true, adapter: true, robustness: true, matrixUnits: true },
+} satisfies Record<keyof DawnOptions, true>);
+
 /** @throws {BackendError} INVALID_ARGUMENT */
 export function checkOptions(options: WebGpuOptions): void {
+  checkFields('options', options, NAMES);
+  checkFields('dawn', options.dawn ?? {}, DAWN_NAMES);
   const { maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes, software, powerPreference, adapter } = options;
   tuningSettings(webgpuVariants, options);
   const least = { maxBindingBytes: MIN_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };

@@ -1,13 +1,13 @@
 import { BackendError } from '@concord/backend-core';
 import { annotate } from '@concord/backend-core/implement';
-import { type Place, spanAt } from '@concord/variants';
+import { spanAt } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
 import type { Kernel } from '../kernels/kernel.ts';
-import type { LaunchPlan } from '../kernels/launch-plan.ts';
-import { withParams } from '../kernels/run/params.ts';
+import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
 import { type BufferPool, homeOf } from './buffer-pool.ts';
+import { callWords, isBoundWhole } from './call-words.ts';
 import { inScopes, type Scoped, toCodedError } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
@@ -97,17 +97,19 @@ export class CommandStream implements Recorder {
     this.record(op, () => {
       this.#place(operands, plan.written);
       const memory = plan.scratch.length === 0 ? operands : [...operands, ...plan.scratch.map((n) => this.scratch(n))];
-      const groups = this.#bindGroups.ofPlan(plan, memory);
+      const { maxBindingBytes } = this.traits;
+      const groups = this.#bindGroups.ofPlan(plan, memory, maxBindingBytes);
+      const values = { params, memory, maxBindingBytes };
       let index = 0;
       for (const step of plan.steps) {
         if ('dst' in step) {
-          this.copy(spanAt(memory, step.dst), spanAt(memory, step.src));
+          this.copy(spanAt(memory, step.dst), withinBuffer(spanAt(memory, step.src)));
           continue;
         }
         const ready = this.#options.pipelines.now(step.kernel);
-        const group = groups[index] ?? this.#bindGroup(step.kernel, ready, spansAt(memory, step.places));
+        const group = groups[index] ?? this.#bindGroup(step.kernel, ready, spansOf(step, memory, maxBindingBytes));
         groups[index++] = group;
-        this.#dispatch(params === undefined ? step : withParams(step, params), ready, group);
+        this.#dispatch({ words: callWords(step, values), grid: step.grid, variant: step.variant }, ready, group);
       }
     });
   }
@@ -378,6 +380,17 @@ function refusePromise(returned: unknown): void {
   });
 }
 
-function spansAt(memory: readonly Span[], places: readonly Place[]): Span[] {
-  return places.map((place) => spanAt(memory, place));
+function spansOf({ places, moving }: PlannedDispatch, memory: readonly Span[], maxBindingBytes: number): Span[] {
+  const spans = places.map((place) => withinBuffer(spanAt(memory, place)));
+  for (const { index } of moving) {
+    const { buffer } = spans[index] as Span;
+    if (!isBoundWhole(spans[index] as Span, maxBindingBytes)) continue;
+    spans[index] = { buffer, byteOffset: 0, byteLength: buffer.size };
+  }
+  return spans;
+}
+
+/** Plans may be for some more of an input than there is: what they do not read. */
+function withinBuffer({ buffer, byteOffset, byteLength }: Span): Span {
+  return { buffer, byteOffset, byteLength: Math.min(byteLength, buffer.size - byteOffset) };
 }

@@ -1,7 +1,16 @@
 import { BackendError } from '@concord/backend-core';
 import { dispatches } from './grid.ts';
-import { type Kernel, uniformWords } from './kernel.ts';
+import { type Kernel, uniformWords, wordOf } from './kernel.ts';
 import type { Launch, Span } from './recorder.ts';
+
+/** A binding that may be elsewhere in the next call. */
+export interface Moving {
+  /** Which binding. */
+  readonly index: number;
+  /** The word that says where the operand begins, and the bytes that it counts. */
+  readonly word: number;
+  readonly bytes: number;
+}
 
 /** One dispatch of a launch, as the device gets it. */
 export interface Dispatch {
@@ -12,18 +21,23 @@ export interface Dispatch {
   readonly words: Uint32Array;
   readonly grid: readonly [x: number, y: number, z: number];
   readonly variant: string | undefined;
+  readonly moving: readonly Moving[];
 }
 
 /** The dispatches of a launch: one, unless it has more workgroups than fit a grid and none of its own. */
 export function dispatchesOf(
-  { kernel, storage, uniforms, groups, grid: own, variant }: Launch,
+  { kernel, storage, uniforms, groups, grid: own, variant, moving: given = {} }: Launch,
   most: number,
 ): Dispatch[] {
   const spans = kernel.storage.map(({ name }) => spanOf(kernel, storage, name));
+  const moving = kernel.storage.flatMap(({ name }, index): Moving[] => {
+    const [uniform, bytes] = given[name] ?? [];
+    return uniform === undefined || bytes === undefined ? [] : [{ index, word: wordOf(kernel, uniform), bytes }];
+  });
   if (own !== undefined)
-    return [{ kernel, spans, words: uniformWords(kernel, 0, groups, uniforms), grid: own, variant }];
+    return [{ kernel, spans, words: uniformWords(kernel, 0, groups, uniforms), grid: own, variant, moving }];
   return dispatches(groups, most).map(({ first, grid }) => {
-    return { kernel, spans, words: uniformWords(kernel, first, groups, uniforms), grid, variant };
+    return { kernel, spans, words: uniformWords(kernel, first, groups, uniforms), grid, variant, moving };
   });
 }
 

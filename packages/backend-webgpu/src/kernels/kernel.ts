@@ -58,6 +58,13 @@ export function uniformBytes(kernel: Kernel): number {
   return (LAUNCH_UNIFORMS.length + kernel.uniforms.length) * 4;
 }
 
+/** The word of a uniform of a kernel among those of a dispatch. */
+export function wordOf(kernel: Kernel, uniform: string): number {
+  const index = kernel.uniforms.findIndex(({ name }) => name === uniform);
+  if (index < 0) throw new TypeError(`${kernel.name}: there is no uniform ${uniform}`);
+  return LAUNCH_UNIFORMS.length + index;
+}
+
 /** The uniforms of one dispatch as the device reads them. */
 export function uniformWords(
   kernel: Kernel,

@@ -11,6 +11,8 @@ export interface LaunchPlan {
   readonly steps: readonly Step[];
   /** The operands that are written. */
   readonly written: readonly number[];
+  /** The memory that all of its bindings may be elsewhere in. */
+  readonly moving: ReadonlySet<number>;
   /** Bytes of each piece of scratch memory. */
   readonly scratch: readonly number[];
   /** The choices between variants, one for each panel or window. */
@@ -40,7 +42,19 @@ export function planOp(op: ResolvedCall<StorageBuffer>, operands: readonly Span[
   planCall(op, recorder);
   const { steps, memory, picks } = recorder;
   const written = [...recorder.written].filter((index) => index < operands.length);
-  return { id: ++lastId, steps, written, scratch: memory.scratchBytes, picks };
+  return { id: ++lastId, steps, written, moving: movingMemory(steps), scratch: memory.scratchBytes, picks };
+}
+
+function movingMemory(steps: readonly Step[]): ReadonlySet<number> {
+  const moving = new Set<number>();
+  const fixed = new Set<number>();
+  for (const step of steps) {
+    const places = 'dst' in step ? [step.dst, step.src] : step.places;
+    const moves = 'dst' in step ? [] : step.moving.map(({ index }) => index);
+    for (const [index, { memory }] of places.entries()) (moves.includes(index) ? moving : fixed).add(memory);
+  }
+  for (const memory of fixed) moving.delete(memory);
+  return moving;
 }
 
 /** Notes what a plan launches and copies. */

@@ -1,13 +1,23 @@
 import { BYTES_OF, type CheckedRun, type KernelCall, type ResolvedCall } from '@concord/backend-core/implement';
 import { operandsOf, PlanCache as CacheByCall } from '@concord/variants';
+import { growing } from './attention/growing.ts';
 import { fakeSpan, type LaunchPlan, planOp } from './launch-plan.ts';
 import type { DeviceTraits, Span, StorageBuffer } from './recorder.ts';
+import { paramWordsOf } from './run/params.ts';
 
 /** Plans look at where an operand begins only to see how it is aligned, and no binding wants more than this. */
 const MAX_ALIGNMENT = 256;
 
+/** A plan, and the words of the parameters that a call gives it, if it has any. */
+interface PlanWithParams {
+  readonly plan: LaunchPlan;
+  readonly params: Uint32Array | undefined;
+}
+
 /** The plans of one device, by call. */
 export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
+  readonly #traits: DeviceTraits;
+
   constructor(traits: DeviceTraits) {
     super({
       traits,
@@ -15,6 +25,23 @@ export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
       plan: (op, operands) => planOp(op, operands, traits),
       fakeOperand: fakeSpan,
     });
+    this.#traits = traits;
+  }
+
+  /** Calls over a cache that grows share their plan, which `params` belong to. */
+  withParams(op: ResolvedCall<StorageBuffer>, operands: readonly Span[]): PlanWithParams {
+    const grown = op.kernel === 'attention' ? growing(op.call, this.#traits) : undefined;
+    if (grown === undefined) return { plan: this.of(op, operands), params: paramWordsOf(op) };
+    const { call, params } = grown;
+    const apart = inputsApart(operands);
+    if (apart === operands) return { plan: this.of({ kernel: 'attention', call }, operands), params };
+    const own = Object.fromEntries(call.operands.map(({ name }, index) => [name, apart[index]]));
+    return { plan: this.of({ kernel: 'attention', call: Object.assign(call, own) }, apart), params };
+  }
+
+  override ofShape(op: KernelCall): LaunchPlan {
+    const grown = op.kernel === 'attention' ? growing(op.call, this.#traits) : undefined;
+    return super.ofShape(grown === undefined ? op : { kernel: 'attention', call: grown.call });
   }
 
   /** The plans of a call without operands: for operands in allocations of their own, and in place where that may be. */
@@ -23,6 +50,25 @@ export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
     const call = op.kernel === 'run' ? inPlace(op.call) : undefined;
     return call === undefined ? [apart] : [apart, this.of(call, operandsOf(call))];
   }
+}
+
+/** Memory that stands for that of inputs. */
+const STAND_INS: readonly StorageBuffer[] = [0, 1, 2, 3].map(() => fakeSpan(4).buffer);
+
+/**
+ * Operands, the output last, as for a plan that does not ask where inputs lie to each other: those that share memory with each
+ * other, and not with the output, are read only. So queries may move along a cache that they lie in.
+ */
+function inputsApart(operands: readonly Span[]): readonly Span[] {
+  const buffers = operands.map(({ buffer }) => buffer);
+  const shares = new Set(buffers).size < buffers.length;
+  const last = operands.length - 1;
+  if (!shares || buffers.indexOf(buffers[last] as StorageBuffer) < last) return operands;
+  return operands.map((operand, index) => {
+    const buffer = STAND_INS[index];
+    if (index === last || buffer === undefined) return operand;
+    return { ...operand, buffer, byteOffset: operand.byteOffset % MAX_ALIGNMENT };
+  });
 }
 
 /** A call whose outputs are in the places of inputs that lie as they do; undefined where none does. */

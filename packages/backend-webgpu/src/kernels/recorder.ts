@@ -74,6 +74,11 @@ export interface Launch {
    */
   readonly storage: Readonly<Record<string, Span>>;
   readonly uniforms: Readonly<Record<string, number>>;
+  /**
+   * Operands that the next call may have elsewhere in their memory, with the uniform that says where they begin in their binding,
+   * and the bytes that it counts. Where their memory fits a binding it is bound whole, so that bind groups stay as they are.
+   */
+  readonly moving?: Readonly<Record<string, readonly [uniform: string, bytes: number]>>;
   /** Number of workgroups, below 2^32; the recorder splits them into grids and dispatches. */
   readonly groups: number;
   /** The workgroups in each dimension, where the kernel looks at those; default: as the recorder likes. */

@@ -2,6 +2,9 @@ import { MAX_UNIFORM_BYTES } from '../../src/client/uniform-ring.ts';
 import { type Kernel, uniformBytes } from '../../src/kernels/kernel.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../../src/kernels/recorder.ts';
 
+/** Storage bindings that every device has. */
+const MAX_BINDINGS = 8;
+
 let lastId = 0;
 
 /** A buffer that plans can bind but nothing can run on. */
@@ -110,6 +113,7 @@ function checkBindings({ kernel, storage }: Launch, refuse: (why: string) => nev
   const names = Object.keys(storage);
   const isDeclared = kernel.storage.every(({ name }) => name in storage);
   if (!isDeclared || names.length !== kernel.storage.length) refuse(`bindings ${names.join()}`);
+  if (names.length > MAX_BINDINGS) refuse(`${names.length} storage bindings`);
 }
 
 function checkUniforms({ kernel, uniforms }: Launch, refuse: (why: string) => never): void {

@@ -29,13 +29,13 @@ test('shows what a device is made of, where its driver tells', async () => {
   expect(await parts({ computeUnits: 1024, subDevices: 2 })).toBe('parts:  1,024 compute units, 2 sub-devices');
 });
 
-test('keeps to 100 columns, however long the names are', async () => {
+test('keeps to 80 columns, however long the names are', async () => {
   const long = working('cpu', {
     name: 'A very long name of a device '.repeat(6),
     driver: 'and of a driver '.repeat(12),
   });
   const { stdout } = await run(['devices'], [long]);
-  for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+  for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 
 test('a probe that throws is an answer, and no device at all an exit code', async () => {

@@ -23,6 +23,6 @@ export async function listDevices(
 }
 
 /** What the terminal has, within what is pleasant to read. */
-function tableWidth(columns = 100): number {
-  return Math.min(100, Math.max(60, columns));
+function tableWidth(columns = 80): number {
+  return Math.min(80, Math.max(60, columns));
 }

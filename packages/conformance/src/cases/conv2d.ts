@@ -88,6 +88,8 @@ const list: Entry[] = [
   ['exact', { input: [1, 3, 33, 35], filter: [8, 7, 7], stride: [2, 2], pad: [3, 3] }],
   ['exact', { input: [66_000, 1, 1, 2], filter: [1, 1, 2] }],
   ['exact', { input: [1, 3, 2, 2], filter: [1030, 1, 1] }],
+  // One place an image, and one more than a block of them.
+  ...[33, 65, 129].map((n): Entry => ['exact', { input: [n, 2, 3, 3], filter: [3, 3, 3] }]),
   ['exact', { input: [1, 1, 150, 151], filter: [2, 3, 3], pad: [1, 1] }],
   ['exact', { input: [1, 9000, 3, 3], filter: [2, 3, 3], pad: [1, 1] }],
   ['exact', { ...SHAPES[2], offset: 4 }],

@@ -47,19 +47,35 @@ function roundingTo(dtype: FloatDType): (x: number) => number {
   return dtype === 'f16' ? (x) => f16BitsToF32(f32ToF16Bits(x)) : Math.fround;
 }
 
-/** A convolution of small integers: every order of summation gives the same bits. */
-export const planConv2d: PlanCall<Conv2dParams> = (slots, { backend, random }, params) => {
+/** A convolution of small integers, with its epilogue: every order of summation gives the same bits. */
+export const planConv2d: PlanCall<Conv2dParams> = (slots, context, params) => {
+  const { backend, random } = context;
   const [values, weights] = drawOperands(params, () => random.integer(-8, 8));
   const shape = conv2dShape(params);
   const { dtype } = params;
   const [input, filter] = [slots.input(values, dtype), slots.input(weights, dtype)];
   const output = slots.output(sizeOf(shape.outputShape), dtype);
   nameSlots({ input, filter, output });
+  if (params.epilogue === '') {
+    return {
+      op: 'conv2dForward',
+      shape: { ...shape },
+      call: () => backend.conv2dForward({ ...shape, input: input.ptr, filter: filter.ptr, output: output.ptr }),
+      judge: () => compareExactly(params, output.values(), values, weights),
+    };
+  }
+  const planned = plannedOf(params);
+  const inputs = planned.inputs(slots, random, true);
   return {
     op: 'conv2dForward',
-    shape: { ...shape },
-    call: () => backend.conv2dForward({ ...shape, input: input.ptr, filter: filter.ptr, output: output.ptr }),
-    judge: () => compareExactly(params, output.values(), values, weights),
+    shape: { ...shape, epilogue: planned.shape },
+    call: () =>
+      backend.conv2dForward({
+        ...shape,
+        ...{ input: input.ptr, filter: filter.ptr, output: output.ptr },
+        epilogue: planned.call((name) => inputs[name]?.ptr as DevicePtr),
+      }),
+    judge: () => planned.check(context, output, inputs, conv2dReference(shape, values, weights).value, () => 0),
   };
 };
 

@@ -32,6 +32,14 @@ const CHANGES: readonly Change[] = [
   { dtype: 'f16' },
 ];
 
+/** Parameters of another value, and other kernels and dtypes. */
+const WITH_EPILOGUE: Change = { input: [1, 3, 6, 9], filter: [5, 3, 3], epilogue: 'parameters' };
+const EPILOGUE_CHANGES: readonly Change[] = [
+  ...[1, 2, 3].map((seed): Change => ({ seed })),
+  ...['', 'copy', 'indices', 'low bits'].map((epilogue): Change => ({ epilogue })),
+  { dtype: 'f16' },
+];
+
 const STEPS = [1, 2, 3];
 const ZEROS = [0, 1, 2, 3];
 
@@ -107,6 +115,7 @@ const offsets = [['f32', 4] as const, ['f16', 2] as const].map(([dtype, size]) =
 /** Sequences of conv2dForward. */
 export const conv2dSequences: readonly ConformanceCase[] = [
   ...pairCases(CONV, 'plain', PLAIN, CHANGES),
+  ...pairCases(CONV, 'epilogue', WITH_EPILOGUE, EPILOGUE_CHANGES),
   ...edgeCases,
   ...offsets,
 ];

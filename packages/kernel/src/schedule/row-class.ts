@@ -65,7 +65,9 @@ export function rowClasses(question: RowQuestion): readonly RowClass[] {
   const alone: RowClass = { team: 1, rows: Math.min(ALONE, maxLanes), vectors: 0 };
   const again: RowClass = { team: againTeam(vectors, question), rows: 1, vectors: 0 };
   const classes = width === 1 ? BY_ELEMENTS : BY_VECTORS;
-  const kept = classes.find(([most, team]) => vectors <= most && team <= maxLanes) ?? widest(vectors, width, maxLanes);
+  const kept =
+    classes.find(([most, team, rows]) => vectors <= most && team * rows <= maxLanes) ??
+    widest(vectors, width, maxLanes);
   const inRegisters = kept === undefined ? [] : [{ team: kept[1], rows: kept[2], vectors: kept[3] }];
   const teams = passes > 1 || vectors <= 512 ? [...inRegisters, again] : [again, ...inRegisters];
   return prefersLanes || vectors <= SHORT ? [alone, ...teams] : [...teams, alone];

@@ -14,6 +14,9 @@ describe('accessOf', () => {
     ['vector', [8, 1], 4],
     ['dense', [8, 1], 2],
     ['dense', [7, 1], 0],
+    ['dense', [6, 1], 0],
+    ['dense', [6, 8, 1], 0],
+    ['dense', [8, 1], 1],
     ['constant', [8, 0], 1],
     ['strided', [1, 8], 0],
   ] as const)('%s of strides %j at %d', (access, strides, offset) => {
@@ -45,8 +48,8 @@ describe('rowClasses', () => {
 
   it('keep a whole row, or read it again', () => {
     for (const width of [1, 4]) {
-      for (const length of [1, 3, 17, 128, 1000, 1024, 8192, 50_257, 2 ** 20]) {
-        for (const maxLanes of [128, 256, 1024]) {
+      for (const length of [1, 3, 17, 33, 128, 513, 1000, 1024, 8192, 50_257, 2 ** 20]) {
+        for (const maxLanes of [96, 128, 256, 1000, 1024]) {
           for (const { team, rows, vectors } of rowClasses({ ...question, maxLanes, length, width })) {
             expect(team * rows).toBeLessThanOrEqual(maxLanes);
             expect(Math.log2(team) % 1).toBe(0);

@@ -60,7 +60,7 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
   return tidy(() => {
     const merged =
       options.out ?? permute(allocate('attention', q.backend, [batch, seqQ, heads, headDim], dtype), [0, 2, 1, 3]);
-    return produceRows('attention', q.backend, q.shape, dtype, { out: merged }, (result) => {
+    return produceRows('attention', [q, k, v], q.shape, dtype, { out: merged }, (result) => {
       if (result.size === 0) return;
       const inQ = withDenseRows(q);
       const inK = withDenseRows(k);

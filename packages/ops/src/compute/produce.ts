@@ -52,18 +52,24 @@ export function checkSameBackend(op: string, backend: ComputeBackend, tensors: r
   }
 }
 
-/** As {@link produce}, for what the backend stores in dense rows: another `out` gets a copy. */
+/**
+ * As {@link produce}, for what the backend stores in dense rows beside all that it reads: another `out` gets a copy.
+ *
+ * @param operands - what is read
+ */
 export function produceRows(
   op: string,
-  backend: ComputeBackend,
+  operands: readonly [Tensor, ...Tensor[]],
   shape: readonly number[],
   dtype: DType,
   options: OutOption,
   fill: (result: Tensor) => void,
 ): Tensor {
   const fits = (out: Tensor): boolean =>
-    out.dtype === dtype && (out.strides.at(-1) === 1 || (out.shape.at(-1) ?? 1) === 1);
-  return produceFitting(op, backend, shape, dtype, options, fits, fill);
+    out.dtype === dtype &&
+    (out.strides.at(-1) === 1 || (out.shape.at(-1) ?? 1) === 1) &&
+    (options.out === undefined || operands.every(({ storage }) => storage !== out.storage));
+  return produceFitting(op, operands[0].backend, shape, dtype, options, fits, fill);
 }
 
 /** As {@link produce}, for what stores in some layouts only: an `out` of another one gets a copy. */

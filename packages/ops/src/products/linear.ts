@@ -38,13 +38,13 @@ export function linear(x: Tensor, weight: Tensor, options: LinearOptions = {}): 
   const { bias, activation, residual } = options;
   const shape = [...x.shape];
   shape[x.rank - 1] = weight.shape[0] ?? 0;
-  const operands = [x, weight];
+  const operands: [Tensor, ...Tensor[]] = [x, weight];
   if (bias !== undefined) operands.push(bias);
   if (residual !== undefined) operands.push(residual);
   const dtype = checkProduct('linear', operands);
   checkSizes(x, weight, bias, residual, shape);
   const kernel = epilogueKernel('linear', bias !== undefined, activation, residual !== undefined);
-  return produceRows('linear', x.backend, shape, dtype, options, (result) => {
+  return produceRows('linear', operands, shape, dtype, options, (result) => {
     if (result.size === 0) return;
     const given: Given = { x, weight, bias, residual, result, dtype, kernel };
     const product = oneMatrix(given);

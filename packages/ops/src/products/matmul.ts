@@ -33,7 +33,7 @@ export function matmul(a: Tensor, b: Tensor, options: OutOption = {}): Tensor {
     throw refuse('matmul', `cannot multiply ${shapeText(a.shape)} by ${shapeText(b.shape)}`);
   }
   const shape = [...batch, ...(a.rank === 1 ? [] : [m]), ...(b.rank === 1 ? [] : [n])];
-  return produceRows('matmul', a.backend, shape, dtype, options, (result) => {
+  return produceRows('matmul', [a, b], shape, dtype, options, (result) => {
     if (result.size === 0) return;
     tidy(() => {
       const c = asMatrices(result, a.rank === 1, b.rank === 1);

@@ -19,6 +19,7 @@ import { type Storage, unwatch, watch } from './storage.ts';
  * throws.
  */
 export class Tensor implements Disposable, Layout {
+  /** @internal */
   readonly storage: Storage;
   readonly shape: readonly number[];
   readonly strides: readonly number[];

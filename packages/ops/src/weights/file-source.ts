@@ -7,7 +7,7 @@ import type { ByteSource, OpenBytes } from './byte-source.ts';
 const READ_BYTES = 2 ** 20;
 
 /**
- * A file, for {@link loadSafetensors} and {@link readSafetensors}: a `.safetensors`, or the `.safetensors.index.json` of
+ * A file, for `loadSafetensors` and `readSafetensors`: a `.safetensors`, or the `.safetensors.index.json` of
  * a model in several.
  *
  * @example

@@ -1,10 +1,25 @@
 import type { DType } from '@concord/backend-core';
 
-/** Element types of the safetensors format that a reader must know the size of. */
-export type SafetensorsDType = keyof typeof FORMAT_BYTES;
+/** Element types of the safetensors format. */
+export type SafetensorsDType =
+  | 'BOOL'
+  | 'U8'
+  | 'I8'
+  | 'F8_E5M2'
+  | 'F8_E4M3'
+  | 'I16'
+  | 'U16'
+  | 'F16'
+  | 'BF16'
+  | 'I32'
+  | 'U32'
+  | 'F32'
+  | 'I64'
+  | 'U64'
+  | 'F64';
 
 /** Bytes per element of each type of the format. */
-export const FORMAT_BYTES = {
+export const FORMAT_BYTES: Readonly<Record<SafetensorsDType, 1 | 2 | 4 | 8>> = {
   BOOL: 1,
   U8: 1,
   I8: 1,
@@ -20,7 +35,7 @@ export const FORMAT_BYTES = {
   I64: 8,
   U64: 8,
   F64: 8,
-} as const;
+};
 
 /** The types that a device holds, by their names in the format. */
 export const DTYPE_OF_FORMAT: Readonly<Partial<Record<SafetensorsDType, DType>>> = {

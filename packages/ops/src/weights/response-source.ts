@@ -6,12 +6,12 @@ export interface ResponseLike {
   readonly ok: boolean;
   readonly status: number;
   readonly url: string;
-  readonly body: { getReader(): ByteReader } | null;
-}
-
-interface ByteReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
+  readonly body: {
+    getReader(): {
+      read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+      cancel(): Promise<void>;
+    };
+  } | null;
 }
 
 /** What is used of a `URL`. */

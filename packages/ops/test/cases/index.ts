@@ -13,8 +13,10 @@ import { groupNormCases } from './group-norm.ts';
 import { layerNormCases } from './layer-norm.ts';
 import { normCases } from './norm.ts';
 import { oneHotCases } from './one-hot.ts';
+import { poolingCases } from './pooling.ts';
 import { productCases } from './products.ts';
 import { randomCases } from './random.ts';
+import { ropeCases } from './rope.ts';
 import { shapingCases } from './shaping.ts';
 import { softmaxCases } from './softmax.ts';
 import { takeAlongAxisCases } from './take-along-axis.ts';
@@ -38,8 +40,10 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   layerNorm: layerNormCases,
   norm: normCases,
   oneHot: oneHotCases,
+  pooling: poolingCases,
   products: productCases,
   random: randomCases,
+  rope: ropeCases,
   shaping: shapingCases,
   softmax: softmaxCases,
   takeAlongAxis: takeAlongAxisCases,

@@ -121,6 +121,15 @@ export const productCases: readonly OpCase[] = [
     ],
   },
   {
+    name: 'linear into its own residual',
+    run: (b) => {
+      const x = tensor(b, residual, [3, 4]);
+      const weight = transpose(tensor(b, B.slice(0, 20), [5, 4]));
+      return linear(tensor(b, A.slice(0, 15), [3, 5]), weight, { residual: x, out: x });
+    },
+    want: first.map((sum, index) => sum + at(residual, index)),
+  },
+  {
     name: 'linear of f16 with an epilogue',
     run: (b) =>
       linear(

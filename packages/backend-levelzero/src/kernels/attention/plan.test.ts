@@ -41,6 +41,20 @@ describe('on a CPU', () => {
     expect(kernels(planned(TEST_DEVICES.cpu, change))).toEqual(names);
   });
 
+  it('lays out the keys of each piece behind those of the one before, also where heads share them', () => {
+    for (const kvHeads of [16, 4]) {
+      const { launches } = planned(TEST_DEVICES.cpu, { batch: 64, kvHeads, headDim: 256 });
+      const packed = launches.filter(({ kernel }) => kernel.name === 'attention/pack-keys');
+      expect(packed.length).toBeGreaterThan(2);
+      let before = 0;
+      for (const { args } of packed) {
+        expect((args['k'] as Span).byteOffset).toBe(before * 4 * SHAPE.seqKv * 256);
+        before += args['heads'] as number;
+      }
+      expect(before).toBe(64 * kvHeads);
+    }
+  });
+
   it('lays out as many heads at a time as 64 MiB hold', () => {
     const recorder = planned(TEST_DEVICES.cpu, { batch: 64, headDim: 256 });
     const packed = recorder.launches.filter(({ kernel }) => kernel.name === 'attention/pack-keys');

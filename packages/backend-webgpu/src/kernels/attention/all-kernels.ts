@@ -4,6 +4,8 @@ import {
   type AttentionVariant,
   DECODE_COLUMNS,
   DECODE_ROWS,
+  decodeKernel,
+  type DecodeTile,
   DIRECT_QUERIES,
   fitsDevice,
   FLASH_TILES,
@@ -12,8 +14,7 @@ import {
   TILED_COLUMNS,
   writesRows,
 } from './choose-variant.ts';
-import { combine } from './combine.wgsl.ts';
-import { decode, type DecodeTile } from './decode.wgsl.ts';
+import { combine, slotsAtOnce } from './combine.wgsl.ts';
 import { direct } from './direct.wgsl.ts';
 import { flash } from './flash.wgsl.ts';
 import { type Form, FORMS } from './form.wgsl.ts';
@@ -23,8 +24,9 @@ import { tiled } from './tiled.wgsl.ts';
 export function attentionKernels(traits: DeviceTraits): readonly Kernel[] {
   const both = [false, true] as const;
   const merging = [
-    combine({ form: 'plain', partial: true }),
-    ...FORMS.map((form) => combine({ form, partial: false })),
+    combine({ form: 'plain', partial: true, atOnce: 16 }),
+    ...FORMS.map((form) => combine({ form, partial: false, atOnce: 16 })),
+    ...FORMS.map((form) => combine({ form, partial: false, atOnce: slotsAtOnce(form, 1) })),
   ];
   const ways = FORMS.flatMap((form) => both.map((partial) => ({ form, partial })));
   const isMade = (kind: AttentionVariant['kind'], { form, partial }: (typeof ways)[number], wide: boolean): boolean =>
@@ -66,6 +68,6 @@ function decodeKernels(
     .flatMap((tile) =>
       (['full', 'wide', 'any'] as const)
         .filter((fit) => partial || writesRows({ kind: 'decode' }, form, fit !== 'any'))
-        .map((fit) => decode({ tile, form, fit, partial })),
+        .map((fit) => decodeKernel(tile, { form, fit, partial })),
     );
 }

@@ -1,4 +1,4 @@
-import { type Geometry, groupOf, type QueryWindow, type RowStrides, type Window } from './geometry.ts';
+import { type Geometry, groupOf, type RowStrides, type Window } from './geometry.ts';
 
 /** What a launch adds to a call. */
 interface Launching {
@@ -31,7 +31,6 @@ export function anyUniforms(
     ...strides('o', o),
     ...(record === undefined ? {} : { o_row: record }),
     see_begin: fromFirstKey + sight.first,
-    see_end: fromFirstKey + sight.end,
     ...blindUniforms(geometry, window),
     capped: softcap > 0 ? 1 : 0,
     softcap,
@@ -45,13 +44,15 @@ export function anyUniforms(
   };
 }
 
-/** The queries of a window that see a key of the whole call, as far as causal and window say; whether there is a mask. */
+/** What all kernels of a window know of what it sees: its keys, which queries see one of the whole call, whether there is a mask. */
 export function blindUniforms(
   { sight, seqKv, mask }: Geometry,
-  { query, queries }: QueryWindow,
+  { query, queries, key, keys }: Window,
 ): Readonly<Record<string, number>> {
   const clamp = (value: number): number => Math.max(0, Math.min(queries, value - query));
   return {
+    keys,
+    see_end: query - key + sight.end,
     seeing_begin: clamp(1 - sight.end),
     seeing_end: clamp(seqKv - sight.first),
     masked: mask === undefined ? 0 : 1,

@@ -2,7 +2,8 @@ import type { Kernel } from '../kernel.ts';
 import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
-import { decode, decodeBytes, DECODE_LANES, type DecodeTile } from './decode.wgsl.ts';
+import { decode, decodeBytes, DECODE_LANES, type DecodeParams } from './decode.wgsl.ts';
+import { decodeRow, decodeRowBytes } from './decode-row.wgsl.ts';
 import { direct, DIRECT_LANES, directKeys, MAX_QUERIES } from './direct.wgsl.ts';
 import { type Fit, flashBytes, flashLanes, type FlashTile } from './flash-tile.ts';
 import { flash } from './flash.wgsl.ts';
@@ -19,6 +20,14 @@ export interface AttentionSizes {
   readonly form: Form;
   /** Heads of Q that share keys. */
   readonly group: number;
+}
+
+/** Shape of a workgroup's work where there are few queries. */
+export interface DecodeTile {
+  /** Rows of O that share their keys, at a time. */
+  readonly rows: 1 | 4 | 8;
+  /** Largest head dimension. */
+  readonly columns: 64 | 128 | 256;
 }
 
 /** A kernel family with its tile, and into how many parts the keys should be split. */
@@ -58,11 +67,15 @@ const FEW_QUERIES = 16;
 /** Fewest keys that are worth a split of their own. */
 const MIN_SPLIT_KEYS = 256;
 /** Queries that `decode` is for: it reads all keys for each few. */
-const DECODE_QUERIES = 4;
-/** Workgroups that keep a GPU reading. */
+export const DECODE_QUERIES = 4;
+/** Workgroups that keep a GPU reading: of some rows, and of one, which read more at once. */
 const ENOUGH_READERS = 192;
+const ENOUGH_ROW_READERS = 128;
 /** Keys of a split of `decode` are a multiple of this, and at least as many. */
 const DECODE_SPLIT_KEYS = 64;
+
+/** So many records are merged in one go: more splits than these have twice as many keys at least. */
+const FEW_SPLITS = 8;
 
 /** Every variant, of which each device and shape has some. */
 export const VARIANT_IDS: readonly string[] = [
@@ -130,6 +143,8 @@ export interface AttentionLaunch {
   readonly kernel: Kernel;
   /** Number of workgroups. */
   readonly groups: number;
+  /** The workgroups in each dimension, where the kernel looks at those. */
+  readonly grid?: readonly [x: number, y: number, z: number];
   /** Parts that the keys are split into, each `splitKeys` long; more than one only where records are written. */
   readonly splits: number;
   readonly splitKeys: number;
@@ -170,9 +185,10 @@ export function launchOf(
     const splitKeys = Math.ceil(keys / splits / DECODE_SPLIT_KEYS) * DECODE_SPLIT_KEYS;
     const used = Math.ceil(keys / splitKeys);
     const { tile } = way;
-    const kernel = decode({ tile, form: anyForm(form), fit: fitOf(tile.columns), partial });
+    const kernel = decodeKernel(tile, { form: anyForm(form), fit: fitOf(tile.columns), partial });
     const groups = (heads / group) * Math.ceil((group * queries) / tile.rows) * used;
-    return { kernel, groups, splits: used, splitKeys };
+    const own = { kernel, groups, splits: used, splitKeys };
+    return tile.rows === 1 ? { ...own, grid: [used, heads * queries, 1] } : own;
   }
   const tileKeys = way.kind === 'flash' ? way.tile.keys : TILE_KEYS;
   const splitKeys = Math.ceil(keys / splits / tileKeys) * tileKeys;
@@ -187,12 +203,21 @@ export function launchOf(
   return { kernel, groups: blocks * used, splits: used, splitKeys };
 }
 
+/** The kernel of a tile of `decode`. */
+export function decodeKernel({ rows, columns }: DecodeTile, params: Omit<DecodeParams, 'tile'>): Kernel {
+  return rows === 1 ? decodeRow({ columns, ...params }) : decode({ tile: { rows, columns }, ...params });
+}
+
 /** `decode` has kernels for any call only. */
 export const anyForm = (form: Form): Exclude<Form, 'plain'> => (form === 'plain' ? 'f32' : form);
 
 /** Whether a device has invocations and memory for a tile of `decode`. */
-export function hasRoomToDecode(tile: DecodeTile, { maxInvocations, maxWorkgroupBytes }: DeviceTraits): boolean {
-  return DECODE_LANES <= maxInvocations && decodeBytes(tile) <= maxWorkgroupBytes;
+export function hasRoomToDecode(
+  { rows, columns }: DecodeTile,
+  { maxInvocations, maxWorkgroupBytes }: DeviceTraits,
+): boolean {
+  const bytes = rows === 1 ? decodeRowBytes(columns) : decodeBytes({ rows, columns });
+  return DECODE_LANES <= maxInvocations && bytes <= maxWorkgroupBytes;
 }
 
 /** The `decode` kernels for a shape, those that waste no row first, and then those with most rows. */
@@ -201,13 +226,18 @@ function possibleDecode(sizes: AttentionSizes, traits: DeviceTraits): readonly A
   const columns = DECODE_COLUMNS.find((most) => most >= headDim);
   if (columns === undefined) return [];
   const shared = group * queries;
-  const tiles = DECODE_ROWS.map((rows): DecodeTile => ({ rows, columns })).filter((tile) =>
-    hasRoomToDecode(tile, traits),
+  const tiles = DECODE_ROWS.map((rows): DecodeTile => ({ rows, columns })).filter(
+    (tile) => hasRoomToDecode(tile, traits) && (tile.rows > 1 || heads * queries <= traits.maxWorkgroupsPerDimension),
   );
   const enough = tiles.filter(({ rows }) => rows >= shared);
   return [...enough, ...tiles.filter(({ rows }) => rows < shared).reverse()].map((tile) => {
     const groups = (heads / group) * Math.ceil(shared / tile.rows);
-    const splits = Math.min(Math.ceil(ENOUGH_READERS / groups), Math.ceil(keys / DECODE_SPLIT_KEYS));
+    const worthwhile = Math.max(
+      Math.min(FEW_SPLITS, Math.ceil(keys / DECODE_SPLIT_KEYS)),
+      Math.ceil(keys / (2 * DECODE_SPLIT_KEYS)),
+    );
+    const enough = tile.rows === 1 ? ENOUGH_ROW_READERS : ENOUGH_READERS;
+    const splits = Math.min(Math.ceil(enough / groups), worthwhile);
     return named({ kind: 'decode', tile }, splits);
   });
 }

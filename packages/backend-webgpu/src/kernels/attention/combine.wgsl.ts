@@ -1,7 +1,7 @@
 import { defineKernel, type Kernel, type UniformType, variants } from '../kernel.ts';
 import { halfBits } from '../wgsl/half.wgsl.ts';
 import { repeat } from '../wgsl/repeat.ts';
-import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, formName } from './form.wgsl.ts';
+import { anySoftmaxFunctions, BLIND_UNIFORMS, type Form, formName, paramsOf, partsOf } from './form.wgsl.ts';
 import { softmaxFunctions } from './softmax.wgsl.ts';
 
 /** Invocations in a workgroup. */
@@ -12,6 +12,8 @@ export interface CombineParams {
   readonly form: Form;
   /** Writes records again; `plain` only. */
   readonly partial: boolean;
+  /** Slots that are read at a time: what is on its way at once. 8 are all; always 16 for `plain`, which reads one after the other. */
+  readonly atOnce: 8 | 16;
 }
 
 const UNIFORMS: Readonly<Record<string, UniformType>> = {
@@ -28,6 +30,8 @@ const ANY_UNIFORMS: Readonly<Record<string, UniformType>> = {
   batch_heads: 'u32',
   o_batch: 'u32',
   o_head: 'u32',
+  // Workgroups of a row.
+  row_groups: 'u32',
   ...BLIND_UNIFORMS,
 };
 
@@ -40,20 +44,24 @@ const ANY_UNIFORMS: Readonly<Record<string, UniformType>> = {
  * sum; where O is f16 per word of a row, of which the first and the last may hold an element of another row, too, or what
  * is none of O's: of those only the own bits are written.
  */
-export const combine: (params: CombineParams) => Kernel = variants(({ form, partial }: CombineParams) =>
+export const combine: (params: CombineParams) => Kernel = variants(({ form, partial, atOnce }: CombineParams) =>
   defineKernel({
-    name: `attention/combine${formName(form)}${partial ? ' partial' : ''}`,
+    name: `attention/combine${formName(form)}${partial ? ' partial' : ''}${atOnce === 8 ? ' of few' : ''}`,
     storage: {
       records: { access: 'read', type: 'array<f32>' },
       o: { access: 'read_write', type: form === 'f16' ? 'array<atomic<u32>>' : 'array<f32>' },
     },
     uniforms: form === 'plain' ? UNIFORMS : ANY_UNIFORMS,
-    code: form === 'plain' ? plainCode(partial) : form === 'f32' ? codeOfElements : codeOfWords,
+    params: paramsOf(form),
+    code: form === 'plain' ? plainCode(partial) : form === 'f32' ? codeOfElements(atOnce) : codeOfWords(atOnce),
   }),
 );
 
-/** Slots that are read at a time: what is on its way at once. */
-const AT_ONCE = 16;
+/** So many slots are read all at once. */
+const FEW = 8;
+
+/** How many slots of so many `combine` reads at a time. */
+export const slotsAtOnce = (form: Form, slots: number): 8 | 16 => (form !== 'plain' && slots <= FEW ? FEW : 16);
 
 const START = /* wgsl */ `
 @compute @workgroup_size(${COMBINE_LANES})
@@ -62,7 +70,13 @@ fn main(
   @builtin(num_workgroups) grid: vec3u,
   @builtin(local_invocation_index) lane: u32,
 ) {
-  let index = group_index(id, grid) * ${COMBINE_LANES}u + lane;`;
+  let group = group_index(id, grid);`;
+
+/** WGSL: the row of a workgroup, and which of its numbers or words is the invocation's; the last ones may have none. */
+const PLACE_IN_ROW = /* wgsl */ `
+  let row = parts_of(group, u.row_groups);
+  let place = (group - row * u.row_groups) * ${COMBINE_LANES}u + lane;
+  if (row >= u.rows) { return; }`;
 
 const LARGEST = /* wgsl */ `
   var largest = LOWEST;
@@ -71,49 +85,54 @@ const LARGEST = /* wgsl */ `
   }`;
 
 /**
- * WGSL: `total` and the sums of some columns, each declared before, for rows of any call: {@link AT_ONCE} slots at a time, and
+ * WGSL: `total` and the sums of some columns, each declared before, for rows of any call: `atOnce` slots at a time, and
  * online as the softmax is. Beyond the last slot it is the last again, with weight 0.
  */
-function sumSlots(columns: readonly { readonly sum: string; readonly column: string }[]): string {
+function sumSlots(atOnce: number, columns: readonly { readonly sum: string; readonly column: string }[]): string {
   const sums = (line: (sum: string, column: string) => string): string =>
     columns.map(({ sum, column }) => line(sum, column)).join('\n');
-  return /* wgsl */ `
-  var largest = LOWEST;
-  var total = 0.0;
-  for (var slot = 0u; slot < u.slots; slot += ${AT_ONCE}u) {
-${repeat(
-  AT_ONCE,
-  (i) => `    let at${i} = u.records_at + (min(slot + ${i}u, u.slots - 1u) * u.rows + row) * record;
+  const all = atOnce === FEW;
+  const read = repeat(
+    atOnce,
+    (i) => `    let at${i} = u.records_at + (min(slot + ${i}u, u.slots - 1u) * u.rows + row) * record;
     let largest${i} = records[at${i} + u.head_dim];
     let total${i} = records[at${i} + u.head_dim + 1u];
 ${sums((sum, column) => `    let ${sum}${i} = records[at${i} + ${column}];`)}`,
-)}
-    var now = largest;
-${repeat(AT_ONCE, (i) => `    now = larger(now, largest${i});`)}
-    let factor = exponential(largest - now);
+  );
+  const rescale = `    let factor = exponential(largest - now);
     largest = now;
     total *= factor;
-${sums((sum) => `    ${sum} *= factor;`)}
+${sums((sum) => `    ${sum} *= factor;`)}`;
+  return /* wgsl */ `
+  var largest = LOWEST;
+  var total = 0.0;
+${all ? '  {\n    const slot = 0u;' : `  for (var slot = 0u; slot < u.slots; slot += ${atOnce}u) {`}
+${read}
+    var now = largest;
+${repeat(atOnce, (i) => `    now = larger(now, largest${i});`)}
+${all ? '' : rescale}
 ${repeat(
-  AT_ONCE,
-  (i) => `    if (slot + ${i}u < u.slots) {
-      let factor${i} = exponential(largest${i} - now);
-      total += factor${i} * total${i};
-${sums((sum) => `      ${sum} += factor${i} * ${sum}${i};`)}
-    }`,
+  atOnce,
+  // No branches: these exponentials are computed side by side.
+  (i) => `    let is_slot${i} = slot + ${i}u < u.slots;
+    let factor${i} = exponential(largest${i} - now);
+    total += select(0.0, factor${i} * total${i}, is_slot${i});
+${sums((sum) => `    ${sum} += select(0.0, factor${i} * ${sum}${i}, is_slot${i});`)}`,
 )}
   }`;
 }
 
 /** WGSL: where a row of O begins. */
 const ROW_START = /* wgsl */ `
-  let query = row % u.queries;
-  let head = row / u.queries;
-  let at = u.o_at + head / u.batch_heads * u.o_batch + head % u.batch_heads * u.o_head + query * u.o_row;`;
+  let head = parts_of(row, u.queries);
+  let query = row - head * u.queries;
+  let batch = parts_of(head, u.batch_heads);
+  let at = u.o_at + batch * u.o_batch + (head - batch * u.batch_heads) * u.o_head + query * u.o_row;`;
 
 const plainCode = (partial: boolean): string => /* wgsl */ `
 ${softmaxFunctions}
 ${START}
+  let index = group * ${COMBINE_LANES}u + lane;
   let row = index / u.head_dim;
   let d = index % u.head_dim;
   if (row >= u.rows) { return; }
@@ -140,28 +159,28 @@ ${LARGEST}
   }
 }`;
 
-const codeOfElements = /* wgsl */ `
+const codeOfElements = (atOnce: number): string => /* wgsl */ `
 ${anySoftmaxFunctions('f32')}
+${partsOf}
 ${START}
-  let row = index / u.head_dim;
-  let d = index % u.head_dim;
-  if (row >= u.rows) { return; }
+${PLACE_IN_ROW}
+  let d = place;
+  if (d >= u.head_dim) { return; }
   let record = u.head_dim + 2u;
-  var sum = 0.0;${sumSlots([{ sum: 'sum', column: 'd' }])}
+  var sum = 0.0;${sumSlots(atOnce, [{ sum: 'sum', column: 'd' }])}
 ${ROW_START}
   o[at + d] = quotient(sum, finished_total(total, query));
 }`;
 
-const codeOfWords = /* wgsl */ `
+const codeOfWords = (atOnce: number): string => /* wgsl */ `
 ${anySoftmaxFunctions('f32')}
 ${halfBits}
+${partsOf}
 ${START}
-  let words = u.head_dim / 2u + 1u;
-  let row = index / words;
-  if (row >= u.rows) { return; }
+${PLACE_IN_ROW}
   let record = u.head_dim + 2u;
 ${ROW_START}
-  let word = at / 2u + index % words;
+  let word = at / 2u + place;
   // Columns of the two halves; the first of a row may begin with the upper one.
   let low = i32(2u * word) - i32(at);
   let has_low = (low >= 0) & (low < i32(u.head_dim));
@@ -170,7 +189,7 @@ ${ROW_START}
   let low_at = select(0u, u32(low), has_low);
   let high_at = select(0u, u32(low + 1), has_high);
   var low_sum = 0.0;
-  var high_sum = 0.0;${sumSlots([
+  var high_sum = 0.0;${sumSlots(atOnce, [
     { sum: 'low_sum', column: 'low_at' },
     { sum: 'high_sum', column: 'high_at' },
   ])}

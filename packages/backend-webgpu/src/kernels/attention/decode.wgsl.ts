@@ -10,22 +10,23 @@ import {
   headOf,
   inputs,
   outputType,
+  paramsOf,
   storedVector,
   totalOf,
   uniformsOf,
 } from './form.wgsl.ts';
 
 /** Shape of a workgroup's work. */
-export interface DecodeTile {
+interface RowsTile {
   /** Rows of O that share their keys, at a time: queries of all heads of a group. */
-  readonly rows: 1 | 4 | 8;
+  readonly rows: 4 | 8;
   /** Largest head dimension. */
   readonly columns: 64 | 128 | 256;
 }
 
 /** What tells the `decode` kernels apart. */
 export interface DecodeParams {
-  readonly tile: DecodeTile;
+  readonly tile: RowsTile;
   readonly form: Exclude<Form, 'plain'>;
   readonly fit: Fit;
   /** Writes records for `combine` in place of rows of O. */
@@ -42,14 +43,14 @@ const AT_ONCE = 8;
 const SHARERS = 16;
 
 /** Keys of a tile: with one score of each row an invocation. */
-const keysOf = ({ rows }: DecodeTile): number => DECODE_LANES / rows;
+const keysOf = ({ rows }: RowsTile): number => DECODE_LANES / rows;
 
 /** Bytes of workgroup memory. */
-export const decodeBytes = ({ rows, columns }: DecodeTile): number =>
+export const decodeBytes = ({ rows, columns }: RowsTile): number =>
   4 * (DECODE_LANES * TEAM + DECODE_LANES + rows * (columns + SHARERS + 2));
 
 /**
- * softmax(scale * Q K^T) V for few queries, which read all of K and V for little arithmetic: one of each head, or the heads of
+ * softmax(scale * Q K^T) V for few queries, which read all of K and V for little arithmetic: some of each head, or the heads of
  * a group that share their keys. The keys are split over the device, so that all of it reads.
  *
  * Workgroups are numbered by heads of K, block of rows, and split of the keys, the last running fastest. Row x of a head of K is
@@ -65,41 +66,25 @@ export const decode: (params: DecodeParams) => Kernel = variants((params: Decode
   const { rows, columns } = tile;
   const keys = keysOf(tile);
   const vectors = columns / 4;
-  // Keys that are read at a time: rows of K by teams, and of V by vectors.
-  const teams = DECODE_LANES / TEAM;
-  const passes = Math.max(1, keys / teams);
+  // Rows of V that are read at a time.
   const across = DECODE_LANES / vectors;
   const atOnce = Math.min(AT_ONCE, keys / across);
   const isWide = isWideOutput({ fit, partial });
-  /** Parts of the scores of `count` rows of K for each team; those beyond the last key are copies, and not used. */
-  const readKeys = (count: number): string =>
-    [
-      repeat(count, (p) => `      let key${p} = min(tile + ${p * teams}u + lane / ${TEAM}u, end - 1u);`),
-      repeat(count, (p) => repeat(rows, (r) => `      var sum${p}_${r} = vec4f();`)),
-      repeat(vectors / TEAM, (c) =>
-        [
-          repeat(count, (p) => `      let k${c}_${p} = read_k(k_head, key${p}, member + ${c * TEAM}u);`),
-          repeat(rows, (r) => `      let q${c}_${r} = q_tile[${r * vectors}u + member + ${c * TEAM}u];`),
-          repeat(count, (p) => repeat(rows, (r) => `      sum${p}_${r} = fma(q${c}_${r}, k${c}_${p}, sum${p}_${r});`)),
-        ].join('\n'),
-      ),
-      repeat(count, (p) =>
-        repeat(rows, (r) => {
-          const place = `(${r * TEAM}u + member) * ${keys}u + ${p * teams}u + lane / ${TEAM}u`;
-          return `      numbers[${place}] = (sum${p}_${r}.x + sum${p}_${r}.y) + (sum${p}_${r}.z + sum${p}_${r}.w);`;
-        }),
-      ),
-    ].join('\n');
-  const partsOfScores =
-    passes > 1
-      ? `    if (tile + ${teams}u < end) {
-${readKeys(passes)}
-    } else {
-${readKeys(1)}
-    }`
-      : `    if (lane < ${TEAM * Math.min(keys, teams)}u) {
-${readKeys(1)}
-    }`;
+  // Parts of the scores of a row of K for each team.
+  const partsOfScores = [
+    repeat(rows, (r) => `      var sum${r} = vec4f();`),
+    repeat(vectors / TEAM, (c) =>
+      [
+        `      let k${c} = read_k(k_head, key, member + ${c * TEAM}u);`,
+        repeat(rows, (r) => `      let q${c}_${r} = q_tile[${r * vectors}u + member + ${c * TEAM}u];`),
+        repeat(rows, (r) => `      sum${r} = fma(q${c}_${r}, k${c}, sum${r});`),
+      ].join('\n'),
+    ),
+    repeat(rows, (r) => {
+      const at = `(${r * TEAM}u + member) * ${keys}u + lane / ${TEAM}u`;
+      return `      numbers[${at}] = (sum${r}.x + sum${r}.y) + (sum${r}.z + sum${r}.w);`;
+    }),
+  ].join('\n');
   const store = isWide
     ? `o[(at + 4u * four) / 4u] = ${storedVector(form, 'vec4f(quotient(value.x, last), quotient(value.y, last), quotient(value.z, last), quotient(value.w, last))')};`
     : repeat(
@@ -115,6 +100,7 @@ ${readKeys(1)}
       o: { access: 'read_write', type: outputType(form, isWide) },
     },
     uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
+    params: paramsOf(form),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 ${readFunctions(fit, form)}
@@ -178,7 +164,11 @@ ${repeat(rows, (r) => `  var o${r} = vec4f();`)}
     let count = min(${keys}u, end - tile);
     // What is read of V first is on its way together with K.
 ${repeat(atOnce, (i) => `    var entries${i} = read_v(v_head, tile + min(value_row + ${i * across}u, count - 1u), four);`)}
+    if (lane < ${TEAM * keys}u) {
+      // Beyond the last key it is read again, and not used.
+      let key = min(tile + lane / ${TEAM}u, end - 1u);
 ${partsOfScores}
+    }
     workgroupBarrier();
     let key = tile + place;
     let is_seen = (key >= first_seen) & (key < min(visible, end));

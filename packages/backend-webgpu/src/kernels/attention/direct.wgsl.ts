@@ -9,6 +9,7 @@ import {
   inputs,
   rowOf,
   totalOf,
+  paramsOf,
   uniformsOf,
 } from './form.wgsl.ts';
 
@@ -128,6 +129,7 @@ ${repeat(queries, (i) => `      let o${i} = select(o[o${i}_at + d] * factor${i},
       o: { access: 'read_write', type: 'array<f32>' },
     },
     uniforms: uniformsOf(form),
+    params: paramsOf(form),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 

@@ -3,7 +3,7 @@ import { repeat } from '../wgsl/repeat.ts';
 import { isWideOutput, quotients, storeOutput } from './flash-output.ts';
 import { byFours, visibility } from './flash-visible.ts';
 import { keyOfSlot, readFunctions, stageRows, stageTransposed } from './flash-stage.ts';
-import { attentionFunctions, formName, headOf, inputs, outputType, uniformsOf } from './form.wgsl.ts';
+import { attentionFunctions, formName, headOf, inputs, outputType, paramsOf, uniformsOf } from './form.wgsl.ts';
 import { COMPONENTS, flashLanes, type FlashParams, PAD, panelsOf, ROWS } from './flash-tile.ts';
 
 /**
@@ -103,6 +103,7 @@ ${eachRow((i, g) => {
       o: { access: 'read_write', type: outputType(form, isWideOutput({ fit, partial })) },
     },
     uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
+    params: paramsOf(form),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 ${readFunctions(fit, form)}

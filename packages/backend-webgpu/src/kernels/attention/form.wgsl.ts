@@ -27,7 +27,6 @@ export const elementBytes = (form: Form): number => (form === 'f16' ? 2 : 4);
 const anyUniforms: Readonly<Record<string, UniformType>> = {
   heads: 'u32',
   queries: 'u32',
-  keys: 'u32',
   head_dim: 'u32',
   batch_heads: 'u32',
   group: 'u32',
@@ -52,9 +51,7 @@ const anyUniforms: Readonly<Record<string, UniformType>> = {
   o_row: 'u32',
   /** Query i sees the keys from i + see_begin to before i + see_end. */
   see_begin: 'i32',
-  see_end: 'i32',
-  /** The queries from the first to before the second see a key, as far as causal and window say. */
-  seeing_begin: 'u32',
+  /** The queries from seeing_begin to before this one see a key, as far as causal and window say. */
   seeing_end: 'u32',
   capped: 'u32',
   softcap: 'f32',
@@ -71,12 +68,23 @@ const anyUniforms: Readonly<Record<string, UniformType>> = {
 export const uniformsOf = (form: Form): Readonly<Record<string, UniformType>> =>
   form === 'plain' ? attentionUniforms : anyUniforms;
 
-/** Uniforms by which `finished_total` knows the queries without a key. */
+/** Uniforms by which `finished_total` knows the queries without a key, beside {@link paramsOf}. */
 export const BLIND_UNIFORMS: Readonly<Record<string, UniformType>> = {
-  seeing_begin: 'u32',
   seeing_end: 'u32',
   masked: 'u32',
 };
+
+/** What grows with the keys, in this order: the rest of a plan serves calls over a cache until they are many more. */
+export const GROWING_PARAMS = ['keys', 'see_end', 'seeing_begin'] as const;
+
+const growing: Readonly<Record<(typeof GROWING_PARAMS)[number], UniformType>> = {
+  keys: 'u32',
+  see_end: 'i32',
+  seeing_begin: 'u32',
+};
+
+/** Uniforms of each kernel of an attention that each call may give anew. */
+export const paramsOf = (form: Form): Readonly<Record<string, UniformType>> => (form === 'plain' ? {} : growing);
 
 /** WGSL type of Q, K or V; `wide` counts in vectors of four. */
 function inputType(form: Form, wide: boolean): string {
@@ -135,7 +143,7 @@ export function attentionFunctions(form: Form): string {
   if (form === 'plain') return `${softmaxFunctions}\n${maskFunction}`;
   const start = (name: string, head: string): string => `
 fn ${name}_start(head: u32) -> u32 {
-  let batch = head / u.batch_heads;
+  let batch = parts_of(head, u.batch_heads);
   return u.${name}_at + batch * u.${name}_batch + ${head} * u.${name}_head;
 }`;
   return /* wgsl */ `
@@ -147,10 +155,11 @@ fn visible_keys(query: u32) -> u32 { return u32(clamp(i32(query) + u.see_end, 0,
 
 // The first of the window's keys that a query sees.
 fn first_visible(query: u32) -> u32 { return u32(clamp(i32(query) + u.see_begin, 0, i32(u.keys))); }
-${start('q', 'head % u.batch_heads')}
-${start('o', 'head % u.batch_heads')}
-${start('k', '(head % u.batch_heads / u.group)')}
-${start('v', '(head % u.batch_heads / u.group)')}
+${partsOf}
+${start('q', '(head - batch * u.batch_heads)')}
+${start('o', '(head - batch * u.batch_heads)')}
+${start('k', 'parts_of(head - batch * u.batch_heads, u.group)')}
+${start('v', 'parts_of(head - batch * u.batch_heads, u.group)')}
 
 // Where the row of the mask of a query begins; of one beyond the last query it is the last.
 fn mask_row(head: u32, query: u32) -> u32 {
@@ -158,16 +167,29 @@ fn mask_row(head: u32, query: u32) -> u32 {
   return u.mask_at + in_batch + min(query, u.queries - 1u) * u.mask_query;
 }
 
+fn capped_score(score: f32) -> f32 { return u.softcap * hyperbolic_tangent(score * u.softcap_inverse); }
+
+fn mask_of(row: u32, key: u32) -> f32 { return mask[row + min(key, u.keys - 1u) * u.mask_key]; }
+
 // A scaled score by softcap and mask.
 fn finish_score(scaled: f32, row: u32, key: u32) -> f32 {
   var score = scaled;
-  if (is_set(u.capped, key)) {
-    score = u.softcap * hyperbolic_tangent(score * u.softcap_inverse);
-  }
-  if (is_set(u.masked, key)) { score += mask[row + min(key, u.keys - 1u) * u.mask_key]; }
+  if (is_set(u.capped, key)) { score = capped_score(score); }
+  if (is_set(u.masked, key)) { score += mask_of(row, key); }
   return score;
 }`;
 }
+
+/**
+ * WGSL: `parts_of(a, b)` is a / b, without a division where there is nothing to divide: one takes as long as a read of memory. `a`
+ * is a number of the workgroup's or invocation's own, for the reason of {@link isSet}.
+ */
+export const partsOf: string = /* wgsl */ `
+fn parts_of(a: u32, b: u32) -> u32 {
+  if (b == select(1u, 0u, a == 0xffffffffu)) { return a; }
+  if (a < b) { return 0u; }
+  return a / b;
+}`;
 
 /** WGSL: the softmax where a query may see no key and so gives 0; for {@link BLIND_UNIFORMS} too. */
 export function anySoftmaxFunctions(form: Exclude<Form, 'plain'>): string {

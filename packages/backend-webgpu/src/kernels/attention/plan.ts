@@ -13,7 +13,7 @@ import {
   writesRows,
 } from './choose-variant.ts';
 import { anyUniforms, blindUniforms } from './any-uniforms.ts';
-import { combine, COMBINE_LANES } from './combine.wgsl.ts';
+import { combine, COMBINE_LANES, slotsAtOnce } from './combine.wgsl.ts';
 import { elementBytes, type Form } from './form.wgsl.ts';
 import {
   type Geometry,
@@ -116,7 +116,7 @@ class AttentionPlan {
     chooser: Chooser,
   ) {
     const [q, k, v] = [call.q, call.k, call.v].map((input) => apartFrom(call.o, input, recorder)) as [Span, Span, Span];
-    this.#inputs = { q, k, v, mask: call.mask === undefined ? q : apartFrom(call.o, call.mask, recorder) };
+    this.#inputs = { q, k, v, mask: call.mask === undefined ? k : apartFrom(call.o, call.mask, recorder) };
     this.#room = room;
     this.#call = call;
     this.#geometry = geometry;
@@ -179,8 +179,10 @@ class AttentionPlan {
   #choose(window: Window): AttentionVariant {
     const { headDim, form } = this.#geometry;
     const { causal } = this.#call;
-    const sizes = { heads: window.batches * window.heads, queries: window.queries, keys: window.keys };
-    return this.#chooser({ ...sizes, headDim, causal, form, group: groupOf(this.#geometry, window) }, this.#recorder);
+    return this.#chooser(
+      { ...sizesOf(window), headDim, causal, form, group: groupOf(this.#geometry, window) },
+      this.#recorder,
+    );
   }
 
   /** Whether each row begins and ends at a multiple of four elements. */
@@ -209,7 +211,6 @@ class AttentionPlan {
     const geometry = this.#geometry;
     const { headDim, mask } = geometry;
     const { causal, scale } = this.#call;
-    const { batches, queries, keys } = window;
     const form = variant.kind === 'decode' ? anyForm(geometry.form) : geometry.form;
     const bytes = elementBytes(form);
     const bind = (span: Span) => bindable(span, this.#recorder.traits.storageAlignment);
@@ -217,9 +218,9 @@ class AttentionPlan {
     const k = bind(this.#piece(this.#inputs.k, keyHull(geometry.k, geometry, window), bytes));
     const v = bind(this.#piece(this.#inputs.v, keyHull(geometry.v, geometry, window), bytes));
     const o = bind(output);
-    const masking = mask === undefined ? q : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), 4));
+    const masking = mask === undefined ? k : bind(this.#piece(this.#inputs.mask, maskHull(mask, window), 4));
     const group = groupOf(this.#geometry, window);
-    const sizes = { heads: batches * window.heads, queries, keys };
+    const sizes = sizesOf(window);
     const launch = launchOf(
       variant,
       { ...sizes, headDim, causal, form: geometry.form, group },
@@ -250,6 +251,8 @@ class AttentionPlan {
       kernel: launch.kernel,
       storage: { q: q.span, k: k.span, v: v.span, ...(form === 'plain' ? {} : { mask: masking.span }), o: o.span },
       groups: launch.groups,
+      ...(launch.grid && { grid: launch.grid }),
+      moving: { q: ['q_at', bytes] },
       variant: variant.id,
       uniforms: { ...common, ...own, ...rest },
     });
@@ -259,7 +262,7 @@ class AttentionPlan {
   #combine(
     records: Span,
     slots: number,
-    window: QueryWindow,
+    window: Window,
     output: Span,
     { partial, isPlain = true }: { readonly partial: boolean; readonly isPlain?: boolean },
   ): void {
@@ -271,7 +274,9 @@ class AttentionPlan {
     const from = bindable(slice(records, 0, 4 * slots * rows * this.#record), storageAlignment);
     const to = bindable(output, storageAlignment);
     const units = form === 'f16' ? Math.floor(headDim / 2) + 1 : headDim;
+    const rowGroups = Math.ceil(units / COMBINE_LANES);
     const any = {
+      row_groups: rowGroups,
       queries: window.queries,
       batch_heads: window.heads,
       o_batch: window.batches > 1 ? o[0] : 0,
@@ -279,9 +284,9 @@ class AttentionPlan {
       ...blindUniforms(this.#geometry, window),
     };
     this.#recorder.launch({
-      kernel: combine({ form, partial }),
+      kernel: combine({ form, partial, atOnce: slotsAtOnce(form, slots) }),
       storage: { records: from.span, o: to.span },
-      groups: Math.ceil((rows * units) / COMBINE_LANES),
+      groups: form === 'plain' ? Math.ceil((rows * units) / COMBINE_LANES) : rows * rowGroups,
       uniforms: {
         slots,
         rows,
@@ -295,4 +300,5 @@ class AttentionPlan {
   }
 }
 
+const sizesOf = ({ batches, heads, queries, keys }: Window) => ({ heads: batches * heads, queries, keys });
 const rowsOf = ({ batches, heads, queries }: QueryWindow): number => batches * heads * queries;

@@ -8,6 +8,7 @@ import {
   formName,
   headOf,
   inputs,
+  paramsOf,
   rowOf,
   totalOf,
   uniformsOf,
@@ -112,6 +113,7 @@ ${repeat(4, (i) => repeat(vectors, (j) => `        o${i}_${j} += ${term(i, j)};`
       o: { access: 'read_write', type: 'array<f32>' },
     },
     uniforms: { ...uniformsOf(form), splits: 'u32', split_keys: 'u32' },
+    params: paramsOf(form),
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 

@@ -42,6 +42,16 @@ describe('the variant', () => {
     ],
     ['depthwise', { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96 }, 'direct 1x4 sliding'],
     ['depthwise, stride 2', { input: [1, 96, 56, 56], filter: [96, 3, 3], groups: 96, stride: [2, 2] }, 'direct 1x4'],
+    [
+      'padding at the bottom alone',
+      { input: [16, 64, 57, 58], filter: [64, 3, 3], padding: [0, 0, 1, 0] },
+      'implicit-gemm 64x128x8 8x8 sets whole',
+    ],
+    [
+      'padding at the right alone',
+      { input: [16, 64, 58, 57], filter: [64, 3, 3], padding: [0, 0, 0, 1] },
+      'implicit-gemm 64x128x8 8x8 sets whole',
+    ],
     ['no padding', { input: [16, 64, 58, 58], filter: [64, 3, 3] }, 'implicit-gemm 64x128x8 8x8 none whole'],
     ['few filters per group', { input: [1, 96, 56, 56], filter: [192, 3, 3], groups: 48 }, 'direct 4x4 sliding'],
   ] as const)('of a GPU: %s', (_, conv, name) => {

@@ -22,17 +22,23 @@ export function withEpilogue(spec: RunSpec | undefined, source: KernelSource): K
   };
 }
 
+/** WGSL of an epilogue. */
+export interface EpilogueCode {
+  /** Lines that read the inputs: they may come before the result is known. */
+  readonly loads: string;
+  /** Lines that compute it, from `acc`. */
+  readonly lines: string;
+  /** The bits of what is to be stored, in the dtype of the output. */
+  readonly bits: string;
+}
+
 /**
- * WGSL: the lines that compute an epilogue, and the bits of what is to be stored, in the dtype of the output.
+ * WGSL: an epilogue.
  *
  * @param acc - the result that it starts from: `spec.width` neighbours
  * @param place - coordinates in the domain, the last one of the first neighbour
  */
-export function epilogueCode(
-  spec: RunSpec,
-  acc: string,
-  place: readonly string[],
-): { readonly lines: string; readonly bits: string } {
+export function epilogueCode(spec: RunSpec, acc: string, place: readonly string[]): EpilogueCode {
   const { width, vectorAxis } = spec;
   const block = new WgslBlock('e');
   const units = place.map((text, axis) => (axis === vectorAxis && width === 4 ? `(${text} / 4u)` : text));
@@ -40,7 +46,7 @@ export function epilogueCode(
     ...NOWHERE,
     load: (input): RawValue => {
       const operand = spec.operands[input] as OperandSpec;
-      if (operand.binding < 0) return opaqueBits(block, acc, width);
+      if (operand.binding < 0) return { text: ACC_BITS, type: 'u32', width };
       const { place: at, step } = addressOf(spec, input, units);
       return loadRaw(block, operand, spec.bindings[operand.binding] as BindingSpec, at, width, step);
     },
@@ -55,13 +61,17 @@ export function epilogueCode(
     },
   });
   scope.preload();
+  const loads = block.text();
+  block.lines.length = 0;
+  block.add(`let ${ACC_BITS} = ${opaqueBits(acc, width)};`);
   const { text, width: own } = storedBits(spec, 0, scope, place.at(-1) as string);
-  const bits = own === width ? text : `vec4u(${text})`;
-  return { lines: block.text(), bits };
+  return { loads, lines: block.text(), bits: own === width ? text : `vec4u(${text})` };
 }
 
+/** The name of {@link opaqueBits} of the result. */
+const ACC_BITS = 'acc_bits';
+
 /** A result that a compiler does not know the making of: it would regroup it with what comes behind. */
-function opaqueBits(block: WgslBlock, acc: string, width: 1 | 4): RawValue {
-  const text = width === 1 ? `bitcast<u32>(${acc}) ^ u.zero` : `bitcast<vec4u>(${acc}) ^ vec4u(u.zero)`;
-  return { text: block.define(text), type: 'u32', width };
+function opaqueBits(acc: string, width: 1 | 4): string {
+  return width === 1 ? `bitcast<u32>(${acc}) ^ u.zero` : `bitcast<vec4u>(${acc}) ^ vec4u(u.zero)`;
 }

@@ -3,7 +3,7 @@ import type { Kernel } from '../kernel.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import type { Recorder } from '../recorder.ts';
 import type { Splits } from './family.ts';
-import { areFours, bindMatrix, type Product } from './product.ts';
+import { areFours, bindMatrix, elementBytes, type Product } from './product.ts';
 
 /** A kernel with the uniforms of `product-kernel.ts`, and the tile of C that each of its workgroups computes. */
 export interface TileLaunch {
@@ -36,6 +36,7 @@ export function launchTiles(
   recorder.launch({
     kernel: kernel(isWide, bound?.spec),
     storage: { a: a.span, b: b.span, c: c.span, ...bound?.storage },
+    moving: { c: ['c_start', elementBytes(product.c.dtype)] },
     uniforms: {
       m,
       n,

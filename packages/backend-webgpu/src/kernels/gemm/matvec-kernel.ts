@@ -1,7 +1,9 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { UniformType } from '../kernel.ts';
+import type { RunSpec } from '../run/run-spec.ts';
+import { repeat } from '../wgsl/repeat.ts';
 import { storeC } from '../wgsl/store-c.ts';
-import type { OutputFormat } from './storage-formats.ts';
+import { type OutputFormat, storeFunction, type StoreInPlace, storeInPlace } from './storage-formats.ts';
 
 /** What the kernels of a product of a matrix and a vector differ in. */
 export interface MatvecParams {
@@ -11,7 +13,16 @@ export interface MatvecParams {
   readonly output: Exclude<OutputFormat, 'half-words'>;
   /** The matrix, and a vector that is read along its rows, are read by fours. */
   readonly wide: boolean;
+  /** The result is written by fours. */
+  readonly wideResult: boolean;
   readonly group: MatvecGroup;
+}
+
+/** An epilogue in a kernel of a product of a matrix and a vector. */
+export interface MatvecEpilogue {
+  readonly spec: RunSpec;
+  /** The result is a row of C, not a column. */
+  readonly isRow: boolean;
 }
 
 /** Shape of a workgroup: `lanes x team` invocations. */
@@ -56,9 +67,15 @@ export const MATVEC_UNIFORMS: Readonly<Record<string, UniformType>> = {
 export const MATVEC_PLACE: string = /* wgsl */ `
   let group = group_index(id, grid);
   if (group >= u.group_count) { return; }
-  let tile = group % u.tiles;
-  let batch = (group / u.tiles) % u.batches;
-  let split = group / u.tiles / u.batches;
+  var tile = group;
+  var batch = 0u;
+  var split = 0u;
+  // Divisions take as long as a read of memory: a single product does without.
+  if (group >= u.tiles) {
+    tile = group % u.tiles;
+    batch = (group / u.tiles) % u.batches;
+    split = group / u.tiles / u.batches;
+  }
   let begin = split * u.depth;
   let end = min(begin + u.depth, u.k);
   let a_first = u.a_start + batch * u.a_stride;
@@ -67,8 +84,10 @@ export const MATVEC_PLACE: string = /* wgsl */ `
 `;
 
 /** Parameters in a kernel's name. */
-export function matvecName({ input, output, wide, group }: MatvecParams): string {
-  return `${input === output ? input : `${input}-${output}`} ${group.lanes}x${group.team}${wide ? ' wide' : ''}`;
+export function matvecName({ input, output, wide, wideResult, group }: MatvecParams): string {
+  const formats = input === output ? input : `${input}-${output}`;
+  const fours = wide ? ' wide' : '';
+  return `${formats} ${group.lanes}x${group.team}${fours}${wideResult ? ' to fours' : ''}`;
 }
 
 /** WGSL: the workgroup memory of {@link combine}. */
@@ -76,29 +95,62 @@ export function combineMemory({ lanes, team }: MatvecGroup): string {
   return team > 1 ? `var<workgroup> partial: array<vec4f, ${lanes * team}>;` : '';
 }
 
+/** Sums that a member adds up in the first of two steps; the members that are left then are added up by one. */
+const FIRST_STEP = 8;
+
 /**
- * WGSL: adds up `sums` of a team in a tree and leaves the result with its first member.
+ * WGSL: adds up `sums` of a team and leaves the result with its first member. Two steps, because barriers take longer than sums:
+ * a member adds what it alone reads afterwards, so nothing has to wait between the reads and the write.
  *
  * @param apart - places in the workgroup between one member and the next
  */
 export function combine({ team }: MatvecGroup, apart: number): string {
   if (team === 1) return '';
+  const left = team / FIRST_STEP;
+  const total = (count: number, step: number): string =>
+    inPairs(Array.from({ length: count }, (_, i) => `partial[lane + ${i * step * apart}u]`));
   return /* wgsl */ `
-  for (var half = ${team / 2}u; half > 0u; half /= 2u) {
+  partial[lane] = sums;
+  workgroupBarrier();
+  if (member < ${left}u) {
+    sums = ${total(FIRST_STEP, left)};
     partial[lane] = sums;
-    workgroupBarrier();
-    if (member < half) { sums += partial[lane + half * ${apart}u]; }
-    workgroupBarrier();
-  }`;
+  }
+  workgroupBarrier();
+  if (member == 0u) { sums = ${total(left, 1)}; }`;
 }
 
-/** WGSL: the first member of each team stores its sums. */
-export const STORE_ENTRIES: string = /* wgsl */ `
-  for (var i = 0u; i < ${MATVEC_EACH}u; i++) {
-    ${storeC({
-      by: 'store_c',
-      at: 'c_first + (row + i) * u.c_step',
-      acc: 'sums[i]',
-      checks: ['member == 0u', 'row + i < u.rows'],
-    })}
-  }`;
+/** A sum of terms as a balanced tree. */
+function inPairs(terms: readonly string[]): string {
+  const half = terms.length / 2;
+  return terms.length === 1
+    ? (terms[0] as string)
+    : `(${inPairs(terms.slice(0, half))} + ${inPairs(terms.slice(half))})`;
+}
+
+/** WGSL: how the first member of each team stores its sums, for kernels that call their first entry `row`. */
+export function storeEntries({ output, wideResult }: MatvecParams, epilogue: MatvecEpilogue | undefined): StoreInPlace {
+  const checksOf = (entry: string): readonly string[] => ['member == 0u', `${entry} < u.rows`];
+  if (wideResult && epilogue !== undefined) {
+    const { functions, loads, store } = storeInPlace(output, true, epilogue.spec, ['batch', '0u', 'stored_row']);
+    return {
+      functions,
+      loads: `  let stored_row = min(row, u.rows - ${MATVEC_EACH}u);\n${loads}`,
+      store: `  if (${checksOf('row').join(' && ')}) {
+    let at = (c_first + row) / 4u;
+    let sum = sums;
+${store}
+  }`,
+    };
+  }
+  const placeOf = (entry: string): readonly string[] => {
+    if (epilogue === undefined) return [];
+    return epilogue.isRow ? ['batch', '0u', entry] : ['batch', entry, '0u'];
+  };
+  const storeAt = (entry: string, at: string, acc: string): string =>
+    `  ${storeC({ by: 'store_c', at, place: placeOf(entry), acc, checks: checksOf(entry) })}`;
+  const store = wideResult
+    ? storeAt('row', '(c_first + row) / 4u', 'sums')
+    : repeat(MATVEC_EACH, (i) => storeAt(`row + ${i}u`, `c_first + (row + ${i}u) * u.c_step`, `sums[${i}]`));
+  return { functions: storeFunction(output, wideResult, epilogue?.spec), loads: '', store };
+}

@@ -1,4 +1,6 @@
+import { withEpilogue } from '../epilogue/epilogue-code.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
+import { kernelOfGraph } from '../run/kernels-of-graph.ts';
 import { repeat } from '../wgsl/repeat.ts';
 import {
   combine,
@@ -6,14 +8,15 @@ import {
   MATVEC_EACH,
   MATVEC_PLACE,
   MATVEC_UNIFORMS,
+  type MatvecEpilogue,
   matvecName,
   type MatvecParams,
-  STORE_ENTRIES,
+  storeEntries,
 } from './matvec-kernel.ts';
-import { featuresFor, inputType, outputType, readFunction, storeFunction } from './storage-formats.ts';
+import { featuresFor, inputType, outputType, readFunction } from './storage-formats.ts';
 
-/** Vectors of each row per iteration of the loop. */
-const UNROLL = 2;
+/** Vectors of each row per iteration of the loop: those of binary16 are half as long. */
+const UNROLL = { f32: 2, f16: 4 };
 
 /**
  * `y = alpha M x + beta y` where the neighbours of a row of M are neighbours in memory: a gemm with n = 1, or with m = 1 and
@@ -23,9 +26,21 @@ const UNROLL = 2;
  * of four if `wide`, so that they read neighbouring memory. The sums of the team are then combined in workgroup memory, the
  * four rows as one vector. On a device where barriers are dear a team is a single invocation.
  */
-export const matvecRows: (params: MatvecParams) => Kernel = variants((params: MatvecParams) => {
-  const { input, output, wide, group } = params;
+export const matvecRows: (params: MatvecParams) => Kernel = variants((params: MatvecParams) =>
+  matvecRowsKernel(params),
+);
+
+/** {@link matvecRows} with an epilogue in it. */
+export function matvecRowsWith(params: MatvecParams, epilogue: MatvecEpilogue): Kernel {
+  const { spec, isRow } = epilogue;
+  return kernelOfGraph('gemm/matvec-rows', { ...spec, ...params, isRow }, () => matvecRowsKernel(params, epilogue));
+}
+
+function matvecRowsKernel(params: MatvecParams, epilogue?: MatvecEpilogue): Kernel {
+  const { input, output, wide, wideResult, group } = params;
   const { lanes, team } = group;
+  const { functions, loads, store } = storeEntries(params, epilogue);
+  const unroll = UNROLL[input];
   const type = wide ? 'vec4f' : 'f32';
   const perUnit = wide ? ' / 4u' : '';
   const add = (t: number): string => {
@@ -36,19 +51,20 @@ ${repeat(MATVEC_EACH, (i) => `      sum${i} += read_a(row${i} + ${at}) * x;`)}
     }`;
   };
   const total = (i: number): string => (wide ? `(sum${i}.x + sum${i}.y) + (sum${i}.z + sum${i}.w)` : `sum${i}`);
-  return defineKernel({
-    name: `gemm/matvec-rows ${matvecName(params)}`,
-    storage: {
-      a: { access: 'read', type: inputType(input, wide) },
-      b: { access: 'read', type: inputType(input, wide) },
-      c: { access: 'read_write', type: outputType(output, false) },
-    },
-    uniforms: MATVEC_UNIFORMS,
-    features: featuresFor(output, false),
-    code: /* wgsl */ `
+  return defineKernel(
+    withEpilogue(epilogue?.spec, {
+      name: `gemm/matvec-rows ${matvecName(params)}`,
+      storage: {
+        a: { access: 'read', type: inputType(input, wide) },
+        b: { access: 'read', type: inputType(input, wide) },
+        c: { access: 'read_write', type: outputType(output, wideResult) },
+      },
+      uniforms: MATVEC_UNIFORMS,
+      features: featuresFor(output, wideResult),
+      code: /* wgsl */ `
 ${readFunction('a', input, wide)}
 ${readFunction('b', input, wide)}
-${storeFunction(output, false)}
+${functions}
 ${combineMemory(group)}
 
 @compute @workgroup_size(${lanes * team})
@@ -62,18 +78,20 @@ ${MATVEC_PLACE}
   let row = (tile * ${lanes}u + lane / ${team}u) * ${MATVEC_EACH}u;
 ${repeat(MATVEC_EACH, (i) => `  let row${i} = (a_first + min(row + ${i}u, u.rows - 1u) * u.a_ld)${perUnit};`)}
 ${repeat(MATVEC_EACH, (i) => `  var sum${i} = ${type}();`)}
+${loads}
   let x_first = b_first${perUnit};
   let last = end${perUnit};
   var p = begin${perUnit} + member;
-  for (; p + ${(UNROLL - 1) * team}u < last; p += ${UNROLL * team}u) {
-${repeat(UNROLL, add)}
+  for (; p + ${(unroll - 1) * team}u < last; p += ${unroll * team}u) {
+${repeat(unroll, add)}
   }
   for (; p < last; p += ${team}u) {
 ${add(0)}
   }
   var sums = vec4f(${[0, 1, 2, 3].map(total).join(', ')});
 ${combine(group, 1)}
-${STORE_ENTRIES}
+${store}
 }`,
-  });
-});
+    }),
+  );
+}

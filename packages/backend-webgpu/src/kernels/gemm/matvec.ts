@@ -1,9 +1,11 @@
+import type { Kernel } from '../kernel.ts';
 import type { DeviceTraits, Recorder } from '../recorder.ts';
+import { bindEpilogue } from '../epilogue/fused-epilogue.ts';
 import { type ProductFamily, shapeOf, type Splits, type Variant } from './family.ts';
-import { matvecColumns } from './matvec-columns.wgsl.ts';
-import { MATVEC_EACH, type MatvecGroup, type MatvecParams } from './matvec-kernel.ts';
-import { matvecRows } from './matvec-rows.wgsl.ts';
-import { areFours, bindMatrix, isVector, type Matrix, type Product } from './product.ts';
+import { matvecColumns, type MatvecColumnsParams, matvecColumnsWith } from './matvec-columns.wgsl.ts';
+import { MATVEC_EACH, type MatvecEpilogue, type MatvecGroup } from './matvec-kernel.ts';
+import { matvecRows, matvecRowsWith } from './matvec-rows.wgsl.ts';
+import { areFours, bindMatrix, elementBytes, isVector, type Matrix, type Product } from './product.ts';
 import { storagesOn } from './product-kernel.ts';
 import { tilesOn } from './tile-table.ts';
 
@@ -19,6 +21,7 @@ const GPU_GROUPS: Groups = {
     { lanes: 8, team: 32 },
     { lanes: 8, team: 64 },
     { lanes: 8, team: 128 },
+    { lanes: 4, team: 128 },
   ],
 };
 /** And where barriers are dear. */
@@ -39,24 +42,41 @@ const MAX_INVOCATIONS = 196_608;
 const MIN_LANE_DEPTH = 4;
 const MIN_LANE_SPLIT = 64;
 
+/** Workgroups of the usual width that leave most of a large GPU idle. */
+const FEW_GROUPS = 48;
+/** Terms of a member of a team along columns that do not take long. */
+const SOON = 16;
+/** Terms of a row that are worth a team of so many. */
+const LONG_ROW = 768;
+const LONG_ROW_TEAM = 64;
+/** Numbers of terms that an invocation may ask for at once. */
+const COLUMNS_AT_ONCE = [4, 8, 12] as const;
+
 /** Products with a vector: with one row or one column. */
 export const matvecFamily: ProductFamily = {
   ids: [...GROUP_OF.keys()],
   kernelsFor: (traits) => {
     const { rows, columns } = groupsOn(traits);
     return storagesOn(traits).flatMap((storage) =>
-      [false, true].flatMap((wide) => [
-        ...rows.map((group) => matvecRows({ ...storage, wide, group })),
-        ...columns.map((group) => matvecColumns({ ...storage, wide, group })),
-      ]),
+      [false, true].flatMap((wide) =>
+        [false, true].flatMap((wideResult) => [
+          ...rows.map((group) => matvecRows({ ...storage, wide, wideResult, group })),
+          ...columns.flatMap((group) =>
+            COLUMNS_AT_ONCE.map((atOnce) => matvecColumns({ ...storage, wide, wideResult, group, atOnce })),
+          ),
+        ]),
+      ),
     );
   },
   candidates: (product, _depth, traits) => {
     if (!isVector(product)) return undefined;
-    const groups = groupsOn(traits)[matvecOf(product).alongRows ? 'rows' : 'columns'];
+    const { alongRows } = matvecOf(product);
+    const groups = groupsOn(traits)[alongRows ? 'rows' : 'columns'];
     const variants = groups.map((group) => variantOf(group, product));
-    return { variants, preferred: variantOf(best(product, groups), product) };
+    const preferred = alongRows ? bestOfRows(product, groups) : bestOfColumns(product, groups);
+    return { variants, preferred: variantOf(preferred, product) };
   },
+  appliesEpilogues: () => true,
   launch: launchMatvec,
 };
 
@@ -73,16 +93,39 @@ function variantOf(group: MatvecGroup, product: Product): Variant {
   return { id: idOf(group), splits: group.team === 1 ? 1 : Math.max(1, Math.min(lacking, worthwhile)) };
 }
 
-/** The largest team that each of its members has something to do in, and the device something to do with. */
-function best(product: Product, smallestFirst: readonly MatvecGroup[]): MatvecGroup {
-  const fitting = smallestFirst.filter(
-    (group) => group.team * MIN_LANE_DEPTH <= product.k && invocationsOf(group, product) <= MAX_INVOCATIONS,
-  );
-  return fitting.at(-1) ?? (smallestFirst[0] as MatvecGroup);
+/**
+ * The largest team that each of its members has something to do in, and the device something to do with. Where all are more than
+ * that, a large one for long rows.
+ */
+function bestOfRows(product: Product, smallestFirst: readonly MatvecGroup[]): MatvecGroup {
+  const [first] = smallestFirst as readonly [MatvecGroup];
+  const long = product.k >= LONG_ROW ? smallestFirst.find(({ team }) => team === LONG_ROW_TEAM) : undefined;
+  return possible(product, smallestFirst).at(-1) ?? long ?? first;
 }
 
-function invocationsOf({ lanes, team }: MatvecGroup, { m, n, batchCount }: Product): number {
-  return batchCount * Math.ceil(Math.max(m, n) / (lanes * MATVEC_EACH)) * lanes * team;
+/** The smallest team whose members soon are through; the narrowest workgroups where they would be few. */
+function bestOfColumns(product: Product, groups: readonly MatvecGroup[]): MatvecGroup {
+  const fitting = possible(product, groups);
+  const [first = groups[0] as MatvecGroup] = fitting;
+  const narrow = fitting.at(-1) ?? first;
+  if (groupsFor(first, product) < FEW_GROUPS) return narrow;
+  const usual = fitting.filter(({ lanes }) => lanes === first.lanes);
+  return usual.find(({ team }) => product.k <= SOON * team) ?? usual.at(-1) ?? first;
+}
+
+/** The groups in which each member has something to do, and the device something to do with. */
+function possible(product: Product, groups: readonly MatvecGroup[]): readonly MatvecGroup[] {
+  return groups.filter(
+    (group) => group.team * MIN_LANE_DEPTH <= product.k && invocationsOf(group, product) <= MAX_INVOCATIONS,
+  );
+}
+
+function groupsFor({ lanes }: MatvecGroup, { m, n, batchCount }: Product): number {
+  return batchCount * Math.ceil(Math.max(m, n) / (lanes * MATVEC_EACH));
+}
+
+function invocationsOf(group: MatvecGroup, product: Product): number {
+  return groupsFor(group, product) * group.lanes * group.team;
 }
 
 function idOf({ lanes, team }: MatvecGroup): string {
@@ -103,7 +146,7 @@ interface Matvec {
 /** With m = 1 the roles change: `C^T = op(B)^T op(A)^T`. */
 function launchMatvec(product: Product, variant: Variant, splits: Splits, recorder: Recorder): void {
   const group = shapeOf(GROUP_OF, variant);
-  const { k, batchCount, alpha, beta, c } = product;
+  const { m, k, batchCount, alpha, beta, c, epilogue } = product;
   const { rows, matrix, alongRows, vector, vectorStep, resultStep } = matvecOf(product);
   const { storageAlignment } = recorder.traits;
   const a = bindMatrix(matrix, storageAlignment);
@@ -112,11 +155,20 @@ function launchMatvec(product: Product, variant: Variant, splits: Splits, record
   const isVectorWide = vectorStep === 1 && areFours(b.start, vector.stride);
   // Along columns the vector is read one by one.
   const wide = areFours(a.start, matrix.ld, matrix.stride, alongRows ? k : rows) && (!alongRows || isVectorWide);
-  const params: MatvecParams = { input: matrix.dtype, output: c.dtype, wide, group };
+  const isRow = m === 1;
+  // Epilogues take neighbours of a row.
+  const wideResult =
+    resultStep === 1 && areFours(result.start, c.stride, rows, splits.stride) && (epilogue === undefined || isRow);
+  // All terms of an invocation, if they are few; where there are no teams, there is nothing to wait for.
+  const each = group.team === 1 ? 1 : Math.ceil(splits.depth / group.team);
+  const atOnce = COLUMNS_AT_ONCE.find((count) => each <= count) ?? 12;
+  const params = { input: matrix.dtype, output: c.dtype, wide, wideResult, group, atOnce };
+  const bound = epilogue === undefined ? undefined : bindEpilogue(epilogue, wideResult ? 4 : 1, storageAlignment);
   const tiles = Math.ceil(rows / (group.lanes * MATVEC_EACH));
   recorder.launch({
-    kernel: alongRows ? matvecRows(params) : matvecColumns(params),
-    storage: { a: a.span, b: b.span, c: result.span },
+    kernel: kernelOf(params, alongRows, bound && { spec: bound.spec, isRow }),
+    storage: { a: a.span, b: b.span, c: result.span, ...bound?.storage },
+    moving: { c: ['c_start', elementBytes(c.dtype)] },
     uniforms: {
       rows,
       k,
@@ -136,10 +188,21 @@ function launchMatvec(product: Product, variant: Variant, splits: Splits, record
       alpha,
       beta,
       reads_c: Number(beta !== 0),
+      ...bound?.uniforms,
     },
     groups: tiles * batchCount * splits.count,
     variant: variant.id,
   });
+}
+
+function kernelOf(
+  { atOnce, ...params }: MatvecColumnsParams,
+  alongRows: boolean,
+  epilogue: MatvecEpilogue | undefined,
+): Kernel {
+  if (alongRows) return epilogue === undefined ? matvecRows(params) : matvecRowsWith(params, epilogue);
+  const own = { ...params, atOnce };
+  return epilogue === undefined ? matvecColumns(own) : matvecColumnsWith(own, epilogue);
 }
 
 function matvecOf({ m, n, transA, transB, a, b, c }: Product): Matvec {

@@ -43,7 +43,7 @@ function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder,
   const { m, n, batchCount, beta, dtype } = call;
   const domain = [batchCount, m, n];
   const strides = [call.strideC, call.ldc, 1];
-  const product = productOf(call, recorder);
+  const product = { ...productOf(call, recorder), hasEpilogue: true };
   const sizes = panelSizes(product, recorder.traits);
   const isOnePanel = [...panels(product, sizes)].length === 1 && sizes.k >= product.k;
   const variant = isOnePanel ? choose(product, sizes.k, recorder) : undefined;

@@ -31,6 +31,8 @@ export interface Product {
   readonly a: Matrix;
   readonly b: Matrix;
   readonly c: Matrix;
+  /** Something is made of each value of C, by the kernel that stores it or behind it. */
+  readonly hasEpilogue?: boolean | undefined;
   /** What the kernel that stores C makes of each value of it. */
   readonly epilogue?: FusedEpilogue | undefined;
 }

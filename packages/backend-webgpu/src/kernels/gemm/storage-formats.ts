@@ -90,22 +90,44 @@ function oldValue(output: Exclude<OutputFormat, 'half-words'>, wide: boolean): s
 }
 
 function storeWithEpilogue(output: Exclude<OutputFormat, 'half-words'>, wide: boolean, epilogue: RunSpec): string {
-  const type = wide ? 'vec4f' : 'f32';
-  const { lines, bits } = epilogueCode(epilogue, 'value', ['batch', 'row', 'column']);
+  const { functions, loads, store } = storeInPlace(output, wide, epilogue, ['batch', 'row', 'column']);
+  return /* wgsl */ `
+${functions}
+fn store_c(at: u32, batch: u32, row: u32, column: u32, sum: ${wide ? 'vec4f' : 'f32'}) {
+${loads}
+${store}
+}`;
+}
+
+/** WGSL that stores with an epilogue, for kernels that do so in one place. */
+export interface StoreInPlace {
+  /** What it calls. */
+  readonly functions: string;
+  /** Reads what the epilogue reads: as soon as the place is known, to have it when the sum is. */
+  readonly loads: string;
+  /** Stores `sum` to vector or element `at`. */
+  readonly store: string;
+}
+
+/** WGSL: as {@link storeFunction} with an epilogue, but in place. `place` has batch, row and column. */
+export function storeInPlace(
+  output: Exclude<OutputFormat, 'half-words'>,
+  wide: boolean,
+  epilogue: RunSpec,
+  place: readonly [batch: string, row: string, column: string],
+): StoreInPlace {
+  const { loads, lines, bits } = epilogueCode(epilogue, 'value', place);
   const stored = {
-    f32: `bitcast<${type}>(bits)`,
+    f32: `bitcast<${wide ? 'vec4f' : 'f32'}>(bits)`,
     f16: wide ? 'bits.xz | (bits.yw << vec2u(16u))' : 'f16(unpack2x16float(bits).x)',
   }[output];
-  return /* wgsl */ `
-${output === 'f16' ? halfBitsOfFour : ''}
-${isSet}
-fn store_c(at: u32, batch: u32, row: u32, column: u32, sum: ${type}) {
-  var value = u.alpha * sum;
+  const functions = `${output === 'f16' ? halfBitsOfFour : ''}\n${isSet}`;
+  const store = /* wgsl */ `  var value = u.alpha * sum;
   if (is_set(u.reads_c, at)) { value += u.beta * ${oldValue(output, wide)}; }
 ${lines}
   let bits = ${bits};
-  c[at] = ${stored};
-}`;
+  c[at] = ${stored};`;
+  return { functions, loads, store };
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { ResolvedCall } from '@concord/backend-core/implement';
 import type { KernelParameter } from '@concord/backend-core/kernel';
 import type { StorageBuffer } from '../recorder.ts';
-import type { PlannedDispatch } from '../launch-plan.ts';
 
 /** The parameters of a call as the device reads them; undefined where the kernel has none. */
 export function paramWords(params: readonly KernelParameter[], values: readonly number[]): Uint32Array | undefined {
@@ -20,14 +19,4 @@ export function paramWordsOf({ kernel, call }: ResolvedCall<StorageBuffer>): Uin
   if (kernel !== 'gemm' && kernel !== 'conv2dForward') return undefined;
   const { epilogue } = call;
   return epilogue === undefined ? undefined : paramWords(epilogue.kernel.params, epilogue.params);
-}
-
-/** A dispatch of a plan with the parameters of a call in place of those that it was planned with. */
-export function withParams(step: PlannedDispatch, params: Uint32Array): PlannedDispatch {
-  const { paramsAt } = step.kernel;
-  if (paramsAt === undefined || params.every((word, index) => step.words[paramsAt + index] === word)) return step;
-  // Not in place: the words of the calls before are told by their array until they are uploaded.
-  const words = step.words.slice();
-  words.set(params, paramsAt);
-  return { ...step, words };
 }

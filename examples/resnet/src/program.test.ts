@@ -1,0 +1,40 @@
+import { runCaptured } from '@concord/example-command/testing';
+import { expect, test } from 'vitest';
+import { runProgram } from './program.ts';
+
+const SMALL = ['--batch', '2', '--size', '32', '--runs', '1', '--backend', 'cpu'];
+
+test('classifies, and its scores are those of the reference', async () => {
+  const { code, stdout, stderr } = await runCaptured(runProgram, SMALL);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(
+    /^class {2}of the first image\n(?: *\d+ {2}\d+\.\d\d%\n){5}\nNetwork {2}ResNet-18, 11\.7 million/,
+  );
+  expect(stdout).toContain('Images   2 of 3 x 32 x 32');
+  expect(stdout).toMatch(/^Time {5}\S+ ms, \S+ images a second; the first time \S+ ms$/m);
+  expect(stdout).toMatch(/^Check {4}passed: 1000 scores of 3 x 64 x 64, \S+ from the float64 reference\n$/m);
+});
+
+test.each([
+  ['a batch of nothing', ['--batch', '0'], 'It must be an integer from 1 to 1024.'],
+  ['images too small', ['--size', '31'], 'It must be an integer from 32 to 1024.'],
+  ['no runs', ['--runs', 'x'], 'It must be an integer from 1 to 1000.'],
+  ['an argument', ['cat.png'], 'too many arguments'],
+  ['an unknown backend', ['--backend', 'gpu'], 'no backend "gpu"; there are: level-zero, webgpu, cpu'],
+])('%s is an error in one line with a hint', async (_, args, message) => {
+  const { code, stdout, stderr } = await runCaptured(runProgram, args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^error: [^\n]+ \([A-Z_]+\)\nhint: [^\n]+\n$/);
+  expect(stderr).toContain(message);
+});
+
+test('ends without a word when it is interrupted', async () => {
+  const ended = await runCaptured(runProgram, SMALL, AbortSignal.abort());
+  expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
+});
+
+test('has help with examples and exit codes', async () => {
+  const { code, stdout } = await runCaptured(runProgram, ['--help']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/Usage: resnet .*Examples:.*Exit codes:/s);
+});

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { UserError } from '@concord/example-command';
+import { batched } from './batched.ts';
+import type { Question, SearchIndex } from './search-index.ts';
+
+type SearchServer = Readonly<{ url: string; close: () => Promise<unknown> }>;
+const MAX_BODY_LENGTH = 16_384;
+const MAX_BATCH = 64;
+/** What `limits.maxTopK` is at least. */
+export const MAX_TOP = 256;
+/** HTTP status by an error's code; that of other bad requests is 400. */
+const STATUS: Readonly<Record<string, number>> = { FORBIDDEN: 403, NOT_FOUND: 404, TIMEOUT: 408, TOO_LARGE: 413 };
+
+/**
+ * Answers `POST /search` with `{ "question", "top" }` on this machine only; errors are `{ "error": { "code", "message" } }`.
+ * A request has `timeoutMs` from its first line to its answer. `close` waits for the requests there are.
+ */
+export async function startServer(index: SearchIndex, port: number, timeoutMs = 10_000): Promise<SearchServer> {
+  const search = batched((questions: Question[]) => index.search(questions, { timeoutMs }), MAX_BATCH);
+  const server = createServer((request, response) => {
+    const send = (status: number, body: unknown): void => {
+      clearTimeout(timer);
+      if (response.headersSent) return;
+      // What is still to come of a late request is not waited for.
+      if (status === 408 || !server.listening) response.setHeader('connection', 'close');
+      response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
+    };
+    const fail = (error: Error & { code?: string }): void => {
+      const { code = 'UNEXPECTED', message } = error;
+      send(error instanceof UserError ? (STATUS[code] ?? 400) : 500, { error: { code, message } });
+    };
+    const timer = setTimeout(() => fail(new UserError('TIMEOUT', `no answer in ${timeoutMs} ms`)), timeoutMs);
+    const answer = async (): Promise<void> => send(200, await search(await questionOf(request)));
+    answer().catch(fail);
+  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  const close = (): Promise<unknown> => once(server.close(), 'close');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+async function questionOf(request: IncomingMessage): Promise<Question> {
+  const { method, url, headers } = request;
+  // A web page could ask by a name of its own that points here.
+  const isLocal = /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(headers.host ?? '');
+  if (!isLocal) throw new UserError('FORBIDDEN', 'ask by 127.0.0.1');
+  if (`${method} ${url}` !== 'POST /search') throw new UserError('NOT_FOUND', `only POST /search, no ${method} ${url}`);
+  let body = '';
+  // Read to its end, not kept: the connection can be used again.
+  for await (const chunk of request.setEncoding('utf8')) if (body.length <= MAX_BODY_LENGTH) body += chunk;
+  if (body.length > MAX_BODY_LENGTH) throw new UserError('TOO_LARGE', `the body is longer than ${MAX_BODY_LENGTH}`);
+  const given: unknown = await new Response(body).json().catch(() => undefined);
+  const { question, top = 5 } = (given ?? {}) as Partial<Question>;
+  if (typeof question === 'string' && Number.isInteger(top) && top > 0 && top <= MAX_TOP) return { question, top };
+  throw new UserError('BAD_REQUEST', 'the body must be JSON: { "question": text, "top": 1 to 256 }');
+}

@@ -1,0 +1,55 @@
+import { BYTES_OF, type CheckedAttention } from '@concord/backend-core/implement';
+import { bindingSlack } from '../operands.ts';
+import type { DeviceTraits } from '../recorder.ts';
+import { DECODE_QUERIES } from './choose-variant.ts';
+
+/** Keys of a plan are a multiple of this, as those of a split are. */
+const STEP_KEYS = 64;
+/** Of more keys, a plan is for at most so much more than there are: a fraction of them. */
+const MOST_MORE = 1 / 8;
+/** More records of a row than any plan writes. */
+const MOST_RECORDS = 256;
+
+/** A call as it is planned, and what its kernels are told beside that: words of `GROWING_PARAMS`. */
+export interface Growing<Call> {
+  readonly call: Call;
+  readonly params: Uint32Array;
+}
+
+/**
+ * Calls of few queries over a cache, which has a key more for each token, are planned for some more keys than they have, and
+ * seen to the last of those: one plan, and its bind groups, serve many tokens. Undefined for any other call, which is planned
+ * as it is.
+ */
+export function growing<Call extends CheckedAttention>(call: Call, traits: DeviceTraits): Growing<Call> | undefined {
+  const { seqQ, seqKv, causal, causalOffset, window } = call;
+  if (traits.isSoftware || seqQ > DECODE_QUERIES || window !== Infinity) return undefined;
+  // Those that the last query sees; one at least.
+  const keys = causal ? Math.max(1, Math.min(seqKv, seqQ + causalOffset)) : seqKv;
+  const step = Math.max(STEP_KEYS, 2 ** Math.floor(Math.log2(keys * MOST_MORE)));
+  const planned = Math.ceil(keys / step) * step;
+  if (!isOneLaunch(call, planned, traits)) return undefined;
+  const end = causal ? Math.max(-seqQ, Math.min(seqKv, causalOffset)) + 1 : seqKv;
+  const params = Uint32Array.of(keys, end, Math.max(0, Math.min(seqQ, 1 - end)));
+  // An offset, so that this is no plain call; all keys are before it.
+  return { call: { ...call, seqKv: planned, causalOffset: planned - seqQ }, params };
+}
+
+/** Whether bindings cover a call with so many keys. */
+function isOneLaunch(call: CheckedAttention, keys: number, traits: DeviceTraits): boolean {
+  const { batch, heads, kvHeads, seqQ, headDim, kStrides, vStrides, maskStrides, dtype, operands } = call;
+  const bytes = traits.maxBindingBytes - bindingSlack(traits.storageAlignment);
+  const most = bytes / BYTES_OF[dtype] - headDim;
+  const extent = (strides: readonly number[], count: number): number =>
+    (batch - 1) * (strides[0] as number) +
+    (count - 1) * (strides[1] as number) +
+    (keys - 1) * (strides.at(-1) as number);
+  if (extent(kStrides, kvHeads) > most || extent(vStrides, kvHeads) > most) return false;
+  for (const { elements } of operands) if (elements > most) return false;
+  const rows = (maskStrides?.[2] ?? 0) * (seqQ - 1);
+  const numbers = Math.max(
+    maskStrides === undefined ? 0 : extent(maskStrides, heads) + rows + 1,
+    MOST_RECORDS * batch * heads * seqQ * (headDim + 2),
+  );
+  return numbers * BYTES_OF.f32 <= bytes;
+}

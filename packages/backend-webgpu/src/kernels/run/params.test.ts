@@ -1,0 +1,27 @@
+import type { ResolvedCall } from '@concord/backend-core/implement';
+import type { KernelParameter } from '@concord/backend-core/kernel';
+import { expect, it } from 'vitest';
+import type { StorageBuffer } from '../recorder.ts';
+import { paramWords, paramWordsOf } from './params.ts';
+
+const PARAMS = [
+  { name: 'scale', type: 'f32' },
+  { name: 'count', type: 'u32' },
+] as readonly KernelParameter[];
+const values = [0.5, 7];
+const words = Uint32Array.of(0x3f00_0000, 7);
+
+it('parameters are words of their types', () => {
+  expect(paramWords(PARAMS, values)).toEqual(words);
+  expect(paramWords([], [])).toBeUndefined();
+});
+
+it('are those of a run, and of the epilogue of every op that takes one', () => {
+  const of = (call: object): Uint32Array | undefined => paramWordsOf(call as ResolvedCall<StorageBuffer>);
+  const epilogue = { kernel: { params: PARAMS }, params: values };
+  expect(of({ kernel: 'run', call: { geometry: { kernel: { params: PARAMS } }, params: values } })).toEqual(words);
+  expect(of({ kernel: 'gemm', call: { epilogue } })).toEqual(words);
+  expect(of({ kernel: 'conv2dForward', call: { epilogue } })).toEqual(words);
+  expect(of({ kernel: 'gemm', call: {} })).toBeUndefined();
+  expect(of({ kernel: 'topK', call: {} })).toBeUndefined();
+});

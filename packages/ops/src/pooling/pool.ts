@@ -1,0 +1,176 @@
+import {
+  defineKernel,
+  type GatherInput,
+  type GatherOperand,
+  type Kernel,
+  type KernelBuilder,
+  type NumberType,
+  type Value,
+} from '@concord/backend-core/kernel';
+import { type OutOption, produce } from '../compute/produce.ts';
+import { TYPE_OF } from '../compute/value-type.ts';
+import { placesAlong, type Pair, type Sides, type Window, windowOf } from '../convolution/window.ts';
+import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import type { Tensor } from '../tensor/tensor.ts';
+
+/** Options of the functions that pool. */
+export interface PoolOptions extends OutOption {
+  /** Default: the size of the window. */
+  readonly stride?: Pair;
+  /** What is added around each image, less than a window is wide. Default 0. */
+  readonly padding?: Sides;
+  /** Distance of the elements that a window takes. Default 1. */
+  readonly dilation?: Pair;
+  /** Whether windows may reach beyond the padded image, which gives more of them. Default false. */
+  readonly ceilMode?: boolean;
+}
+
+/** What is made of the elements of a window. */
+export type PoolKind = 'max' | 'mean';
+
+type Index = Value<'i32'>;
+type Float = Value<'f32'>;
+
+/** Up to that many elements a window is written out; a larger one is folded. */
+const UNROLLED = 25;
+
+/** Pools windows of images, in one launch. */
+export function pool(
+  op: string,
+  kind: PoolKind,
+  x: Tensor,
+  kernelSize: Pair,
+  options: PoolOptions,
+  countsPadding: boolean,
+): Tensor {
+  if (x.rank !== 4 || TYPE_OF[x.dtype] !== 'f32') {
+    throw refuse(op, `takes f32, f16 or bf16 [n, c, h, w], got ${x.dtype}${shapeText(x.shape)}`);
+  }
+  const [n, c, height, width] = x.shape as readonly [number, number, number, number];
+  const { stride = kernelSize, padding, dilation, ceilMode = false } = options;
+  const window = windowOf(op, [height, width], kernelSize, { stride, padding, dilation });
+  checkPadding(op, window);
+  const places = [placesAlong(0, height, window, ceilMode), placesAlong(1, width, window, ceilMode)] as const;
+  if (places.includes(0)) {
+    throw refuse(op, `the window ${shapeText(window.kernel)} is larger than the padded x ${shapeText(x.shape)}`);
+  }
+  const [r, s] = window.kernel;
+  const isFolded = r * s > UNROLLED;
+  return produce(op, x.backend, [n, c, ...places], x.dtype, options, (result) => {
+    const { ptr, dtype, shape, strides } = x;
+    const inputs: Record<string, GatherOperand> = { x: { ptr, dtype, shape, strides } };
+    const params = { ...paramsOf(window), ...(kind === 'mean' ? boundsOf(height, width, window, countsPadding) : {}) };
+    const outputs = { y: { ptr: result.ptr, dtype: result.dtype, strides: result.strides } };
+    const domain = isFolded ? { shape: [n, c, ...places, r, s], folded: 2 } : { shape: [n, c, ...places] };
+    const kernel = isFolded ? folded(kind) : unrolled(kind, r, s);
+    launch(op, [x], () => x.backend.run(kernel, { ...domain, inputs, params, outputs }));
+  });
+}
+
+/** A window in the padding alone would see nothing. */
+function checkPadding(op: string, { kernel, dilation, padding }: Window): void {
+  const isWider = padding.some((size, side) => {
+    const axis = side % 2;
+    return size > (dilation[axis] as number) * ((kernel[axis] as number) - 1);
+  });
+  if (isWider) throw refuse(op, `padding ${shapeText(padding)} is as wide as the window ${shapeText(kernel)}`);
+}
+
+function paramsOf({ stride, dilation, padding }: Window): Record<string, number> {
+  return {
+    ...{ rowStride: stride[0], rowStep: dilation[0], top: padding[0] },
+    ...{ columnStride: stride[1], columnStep: dilation[1], left: padding[1] },
+  };
+}
+
+/** Between which places an element counts in a mean: those of the image, or those of its padding too. */
+function boundsOf(height: number, width: number, { padding }: Window, countsPadding: boolean): Record<string, number> {
+  const [top, left, bottom, right] = countsPadding ? padding : [0, 0, 0, 0];
+  return { firstRow: -top, endRow: height + bottom, firstColumn: -left, endColumn: width + right };
+}
+
+const PARAMS = {
+  ...{ rowStride: 'i32', rowStep: 'i32', top: 'i32' },
+  ...{ columnStride: 'i32', columnStep: 'i32', left: 'i32' },
+} satisfies Record<string, NumberType>;
+const BOUNDS = { firstRow: 'i32', endRow: 'i32', firstColumn: 'i32', endColumn: 'i32' } satisfies Record<
+  string,
+  NumberType
+>;
+
+const kernels = new Map<string, Kernel>();
+
+function kept(key: string, define: () => Kernel): Kernel {
+  const kernel = kernels.get(key) ?? define();
+  kernels.set(key, kernel);
+  return kernel;
+}
+
+type Symbols = Readonly<Record<string, Index>>;
+
+/** What both kinds of kernels make of the elements at rows and columns. */
+interface Taps {
+  readonly values: readonly Float[];
+  readonly rows: readonly Index[];
+  readonly columns: readonly Index[];
+}
+
+function unrolled(kind: PoolKind, r: number, s: number): Kernel {
+  return kept(`${kind} ${r} ${s}`, () =>
+    define(kind, (symbols, k) => {
+      const { values, rows, columns } = tapsOf(kind, symbols, k, numbered(k, r), numbered(k, s));
+      if (kind === 'max') return values.reduce((most, value) => k.max(most, value));
+      const sum = values.reduce((total, value) => k.add(total, value));
+      const countOf = (places: readonly Index[], first: string, end: string): Float =>
+        places.map((place) => k.toF32(isBetween(symbols, k, place, first, end))).reduce((a, b) => k.add(a, b));
+      const count = k.mul(countOf(rows, 'firstRow', 'endRow'), countOf(columns, 'firstColumn', 'endColumn'));
+      return k.div(sum, count);
+    }),
+  );
+}
+
+function folded(kind: PoolKind): Kernel {
+  return kept(kind, () =>
+    define(kind, (symbols, k) => {
+      const [i, j] = [k.toI32(k.index(4)), k.toI32(k.index(5))];
+      const { values, rows, columns } = tapsOf(kind, symbols, k, [i], [j]);
+      const [value, row, column] = [values[0] as Float, rows[0] as Index, columns[0] as Index];
+      if (kind === 'max') return k.fold('max', value);
+      const counts = k.and(
+        isBetween(symbols, k, row, 'firstRow', 'endRow'),
+        isBetween(symbols, k, column, 'firstColumn', 'endColumn'),
+      );
+      return k.div(k.fold('sum', value), k.toF32(k.fold('count', counts)));
+    }),
+  );
+}
+
+function define(kind: PoolKind, compute: (symbols: Symbols, k: KernelBuilder) => Float): Kernel {
+  const inputs = { x: { type: 'f32', access: 'gather', rank: 4 } } as const;
+  const params = kind === 'mean' ? { ...PARAMS, ...BOUNDS } : PARAMS;
+  return defineKernel(`${kind}-pool`, { inputs, params }, (symbols, k) => ({
+    y: compute(symbols as unknown as Symbols, k),
+  })) as Kernel;
+}
+
+function numbered(k: KernelBuilder, length: number): readonly Index[] {
+  return Array.from({ length }, (_, index) => k.i32(index));
+}
+
+function tapsOf(kind: PoolKind, symbols: Symbols, k: KernelBuilder, i: readonly Index[], j: readonly Index[]): Taps {
+  const of = (name: string): Index => symbols[name] as Index;
+  const start = (axis: number, stride: string, before: string): Index =>
+    k.sub(k.mul(k.toI32(k.index(axis)), of(stride)), of(before));
+  const [firstRow, firstColumn] = [start(2, 'rowStride', 'top'), start(3, 'columnStride', 'left')];
+  const rows = i.map((index) => k.add(firstRow, k.mul(of('rowStep'), index)));
+  const columns = j.map((index) => k.add(firstColumn, k.mul(of('columnStep'), index)));
+  const x = symbols['x'] as unknown as GatherInput<'f32'>;
+  const outside = kind === 'max' ? -Infinity : 0;
+  const [image, channel] = [k.index(0), k.index(1)];
+  const values = rows.flatMap((row) => columns.map((column) => k.gather(x, [image, channel, row, column], outside)));
+  return { values, rows, columns };
+}
+
+function isBetween(symbols: Symbols, k: KernelBuilder, place: Index, first: string, end: string): Value<'bool'> {
+  return k.and(k.ge(place, symbols[first] as Index), k.lt(place, symbols[end] as Index));
+}
