@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -80,6 +80,7 @@ it('explains itself, and refuses what it does not know', async () => {
     ['webgpu', '--device', 'toaster'],
     ['gpt', '--size', 'huge'],
     ['gpt', '--dtype', 'f64'],
+    ['resnet', '--size', 'huge'],
   ]) {
     expect(await bench(...args)).toMatchObject({
       code: 2,
@@ -179,6 +180,20 @@ it.skipIf(!hasDevice)(
       expect([name, lacking.sort()]).toEqual([name, expected.map((peer) => peer.name).sort()]);
     }
     expect(stdout).toContain(readFileSync(join(out, arena, 'gpt.md'), 'utf8').trim());
+  },
+  120_000,
+);
+
+it.skipIf(!hasDevice)(
+  'resnet: a small image, right',
+  async () => {
+    const { code, stdout } = await bench('resnet', '--size', 'tiny', '--json', ...device);
+    expect(code).toBe(0);
+    const { op, case: name, entries } = JSON.parse(stdout) as Results['cases'][number];
+    expect([op, name, entries.map((entry) => entry.name)]).toEqual(['resnet18', 'f32 1x3x64x64', ['concord']]);
+    const script = join(import.meta.dirname, '../limits/torch_resnet.py');
+    const { stdout: theirs, error } = spawnSync('python3', [script, '--batch', '1', '--pixels', '64', '--list']);
+    if (error === undefined) expect(theirs.toString()).toBe(`${op} ${name}\n`);
   },
   120_000,
 );

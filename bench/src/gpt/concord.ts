@@ -3,7 +3,8 @@ import { WebGpuBackend } from '@concord/backend-webgpu';
 import { type Cache, type Config, Gpt2 } from '@concord/example-gpt';
 import { argmax, empty, reshape, tensor, type Tensor, tidy } from '@concord/ops';
 import { type GptCase, tokensOf } from './cases.ts';
-import type { GptContestant, GptModel, PreparedGpt } from './contestant.ts';
+import type { GptContestant, GptModel } from './contestant.ts';
+import type { PreparedModel } from '../models/prepared.ts';
 import { cachedRows, gptWeights } from './weights.ts';
 
 /** The GPT-2 of `examples/gpt` on the WebGPU backend, on a Dawn of its own. */
@@ -33,7 +34,7 @@ export const concordGpt: GptContestant = {
   },
 };
 
-function prepare(backend: WebGpuBackend, model: Gpt2, gptCase: GptCase): PreparedGpt {
+function prepare(backend: WebGpuBackend, model: Gpt2, gptCase: GptCase): PreparedModel {
   const { config, batch, length, cached, mode, dtype } = gptCase;
   const given = tensor(backend, tokensOf(gptCase), [batch, length]);
   const cache = model.cache(batch);
@@ -63,7 +64,7 @@ function prepare(backend: WebGpuBackend, model: Gpt2, gptCase: GptCase): Prepare
       if (ids !== given) ids.dispose();
       return hostMs;
     },
-    async logits() {
+    async outputs() {
       cache.length = cached;
       using logits = model.forward(given, cache);
       return Float32Array.from((await logits.toArray()) as Float32Array);

@@ -16,7 +16,8 @@ import {
 } from '../onnx/sessions.ts';
 import { NotOffered } from '../peer.ts';
 import type { GptCase } from './cases.ts';
-import type { GptContestant, PreparedGpt } from './contestant.ts';
+import type { GptContestant } from './contestant.ts';
+import type { PreparedModel } from '../models/prepared.ts';
 import { gptWeights } from './weights.ts';
 
 type Feeds = Record<string, Tensor>;
@@ -57,7 +58,7 @@ export async function referenceLogits(gptCase: GptCase): Promise<Float32Array> {
   return (y as Tensor).data as Float32Array;
 }
 
-async function prepare(gptCase: GptCase, weights: Feeds): Promise<PreparedGpt> {
+async function prepare(gptCase: GptCase, weights: Feeds): Promise<PreparedModel> {
   const { mode, dtype } = gptCase;
   if (mode === 'growing') throw new NotOffered('has graphs of fixed shapes only here');
   const graph = gpt2Graph(gptCase);
@@ -83,7 +84,7 @@ async function prepare(gptCase: GptCase, weights: Feeds): Promise<PreparedGpt> {
       if (mode !== 'read each') await finish();
       return undefined;
     },
-    async logits() {
+    async outputs() {
       withOwnSetImmediate(run);
       await wait();
       const { y } = await withOwnSetImmediate(() => download.run({ x0: last() }));

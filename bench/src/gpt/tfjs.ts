@@ -3,7 +3,8 @@ import { packageVersion } from '../machine.ts';
 import { causalMask, gpt2Inputs } from '../onnx/gpt2-inputs.ts';
 import { NotOffered } from '../peer.ts';
 import type { GptCase } from './cases.ts';
-import type { GptContestant, PreparedGpt } from './contestant.ts';
+import type { GptContestant } from './contestant.ts';
+import type { PreparedModel } from '../models/prepared.ts';
 import { gptWeights } from './weights.ts';
 
 const PACKAGE = '@tensorflow/tfjs-backend-webgpu';
@@ -34,7 +35,7 @@ export const tfjsGpt: GptContestant = {
   },
 };
 
-function prepare(gptCase: GptCase, weights: Weights): PreparedGpt {
+function prepare(gptCase: GptCase, weights: Weights): PreparedModel {
   const { mode, batch, length, cached, config } = gptCase;
   if (mode === 'growing') throw new NotOffered('is timed behind one cache only');
   const given = gpt2Inputs(gptCase, 'numbers');
@@ -70,7 +71,7 @@ function prepare(gptCase: GptCase, weights: Weights): PreparedGpt {
       logits?.dispose();
       return hostMs;
     },
-    async logits() {
+    async outputs() {
       const logits = forward();
       const data = await logits.data();
       logits.dispose();
