@@ -1,25 +1,16 @@
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { DeviceInfo, FloatDType } from '@concord/backend-core';
-import { WebGpuBackend } from '@concord/backend-webgpu';
-import { loadTargets } from './arena.ts';
-import { installNavigator } from './dawn.ts';
-import { slugOf, useDevice } from './device.ts';
+import type { FloatDType } from '@concord/backend-core';
 import { UsageError } from './exit.ts';
 import { GPT_SIZES, type GptSize } from './gpt/cases.ts';
-import { concordGpt } from './gpt/concord.ts';
-import { GPT_FILES } from './gpt/files.ts';
 import { runGpt } from './gpt/run.ts';
-import { formatGpt } from './gpt/table.ts';
-import { readTorch, runTorchScript, type TorchLimits } from './limits/torch.ts';
-import { machine } from './machine.ts';
-import { reasonOf } from './reason.ts';
-import { newResults, type Results, RESULTS, saveResults, saveText } from './results.ts';
+import { finishModel } from './models/finish.ts';
+import { startDevice } from './models/start.ts';
+import { QUICK, WHOLE } from './models/schedules.ts';
+import { torchTimes } from './models/torch.ts';
+import { RESULTS } from './results.ts';
 
 const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
-const QUICK = { rounds: 3, roundMs: 20 };
-/** See GPU_ROUNDS in webgpu.ts. */
-const WHOLE = { rounds: 7, roundMs: 100, warmMs: 300 };
 
 /**
  * `[--size small|tiny] [--dtype f32|f16] [--device D] [--torch] [--limit FILE] [--json] [--out FOLDER]`: times GPT-2 with
@@ -42,43 +33,27 @@ export async function benchGpt(args: readonly string[]): Promise<boolean> {
   });
   const size = sizeNamed(values.size);
   const dtypes = typesNamed(values.dtype);
-  const recorded = values.limit === undefined ? undefined : readTorch(values.limit);
   const isWhole = values.size === 'small';
+  const script = ['torch_gpt.py', '--size', values.size, '--dtype', dtypes.join(',')] as const;
   // By itself, before the others take the device.
-  const torch = recorded ?? (await tryTorch(values.torch, values.size, dtypes));
-  await useDevice(values.device);
-  const device = await describeDevice();
-  await installNavigator({ pauses: device.type === 'software' || device.type === 'cpu' });
+  const torch = await torchTimes(script, values.torch, values.limit);
+  const device = await startDevice(values.device);
   const schedule = isWhole ? WHOLE : QUICK;
-  const results = newResults({
-    arena: `webgpu-${slugOf(device.name)}`,
-    device: device.name,
-    ...(device.driver !== undefined && { driver: device.driver }),
-    machine: machine(),
-    date: new Date().toISOString().slice(0, 10),
+  const found = await runGpt({
+    size,
+    dtypes,
     schedule,
-    ...(await runGpt({
-      size,
-      dtypes,
-      schedule,
-      torch,
-      onCase: (result) => (values.json ? console.log(JSON.stringify(result)) : console.error(result.case)),
-    })),
+    torch,
+    onCase: (result) => (values.json ? console.log(JSON.stringify(result)) : console.error(result.case)),
   });
   const parent = values.out === undefined ? undefined : pathToFileURL(`${values.out}/`);
-  report(results, values.json, parent ?? (isWhole && values.dtype === undefined ? RESULTS : undefined));
-  return results.cases.every(({ entries }) =>
-    entries.some(({ name, ms }) => name === concordGpt.name && ms !== undefined),
-  );
-}
-
-function report(results: Results, isJson: boolean, parent: URL | undefined): void {
-  const text = formatGpt(results, loadTargets());
-  if (!isJson) console.log(text);
-  if (parent === undefined) return;
-  const folder = new URL(`${results.arena}/`, parent);
-  saveResults(folder, results, GPT_FILES.results);
-  saveText(new URL(GPT_FILES.table, folder), `${text}\n`);
+  return finishModel('gpt', {
+    device,
+    schedule,
+    ...found,
+    isPrinted: !values.json,
+    parent: parent ?? (isWhole && values.dtype === undefined ? RESULTS : undefined),
+  });
 }
 
 function sizeNamed(name: string): GptSize {
@@ -92,25 +67,4 @@ function typesNamed(name: string | undefined): readonly FloatDType[] {
   const found = DTYPES.filter((dtype) => dtype === name);
   if (found.length === 0) throw new UsageError(`--dtype takes ${DTYPES.join(' or ')}, not ${name}`);
   return found;
-}
-
-async function tryTorch(
-  isAsked: boolean,
-  size: string,
-  dtypes: readonly FloatDType[],
-): Promise<TorchLimits | { readonly absent: string }> {
-  if (!isAsked) return { absent: 'without --torch' };
-  try {
-    return await runTorchScript('torch_gpt.py', ['--size', size, '--dtype', dtypes.join(',')]);
-  } catch (error) {
-    return { absent: reasonOf(error) };
-  }
-}
-
-async function describeDevice(): Promise<DeviceInfo> {
-  const backend = new WebGpuBackend({ dawn: {} });
-  await backend.init();
-  const { device } = backend;
-  await backend.dispose();
-  return device;
 }

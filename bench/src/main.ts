@@ -10,6 +10,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench limits [--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]
        pnpm bench kernels [--quick] [--device D] [--only OP,...] [--case NAME] [--force ID,...] [--torch FILE]
        pnpm bench gpt [--size small|tiny] [--dtype f32|f16] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
+       pnpm bench resnet [--size whole|tiny] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench soak   [--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]
 
   (none)      everything that is there: cpu, level-zero, and webgpu on the GPU and on the software devices
@@ -22,8 +23,9 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   limits      our times of the cases that PyTorch is timed with, as JSON lines; --torch compares with its lines
   kernels     our times of fused kernels through run, by the device's clock, as JSON lines; --torch: beside those that
               limits/torch_kernels.py printed
-  gpt         GPT-2 with random weights on WebGPU beside ONNX Runtime: one token at 512 cached, and prefill; --torch runs
-              limits/torch_gpt.py first, --limit takes what it printed; --size tiny for a software device
+  gpt         GPT-2 with random weights on WebGPU beside TensorFlow.js and ONNX Runtime: one token at 512 cached, and prefill;
+              --torch runs limits/torch_gpt.py first, --limit takes what it printed; --size tiny for a software device
+  resnet      ResNet-18 over 16 images, beside eager PyTorch with --torch (limits/torch_resnet.py)
   soak        many random ops with their allocations, to see that nothing grows
 
   --device    WebGPU: lavapipe or swiftshader (software, set up when needed), or system (default): the GPU of this
@@ -48,6 +50,7 @@ const TARGETS: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   limits: async (args) => (await import('./limits.ts')).benchLimits(args),
   kernels: async (args) => (await import('./kernels.ts')).benchKernels(args),
   gpt: async (args) => (await import('./gpt.ts')).benchGpt(args),
+  resnet: async (args) => (await import('./resnet.ts')).benchResnet(args),
   soak: async (args) => (await import('./soak.ts')).benchSoak(args),
 };
 

@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { loadTargets } from './arena.ts';
 import { NotHere } from './exit.ts';
-import { GPT_FILES } from './gpt/files.ts';
-import { formatGpt } from './gpt/table.ts';
+import { MODEL_FILES } from './models/files.ts';
+import { formatModel } from './models/table.ts';
 import { fillMarkers } from './markers.ts';
 import { drawResults } from './plots/draw.ts';
 import { plotsOf } from './plots/series.ts';
@@ -17,7 +17,7 @@ const README = new URL('../README.md', import.meta.url);
 const KERNELS = new URL('webgpu-nvidia-h200/kernels.md', RESULTS);
 
 /**
- * `[--check] [FOLDER]`: writes tables and plots beside every results.json and gpt.json in the folder. Of the committed results, the
+ * `[--check] [FOLDER]`: writes tables and plots beside every result in the folder. Of the committed results, the
  * parts of README.md between markers too, so that nobody types a number. `--check` writes nothing.
  *
  * @returns whether README.md has what the committed results say, if that was the question
@@ -31,16 +31,17 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
   const [path] = positionals;
   const parent = path === undefined ? RESULTS : pathToFileURL(`${path}/`);
   const all = loadAll(parent, 'results.json');
-  const models = loadAll(parent, GPT_FILES.results);
-  if (all.length + models.length === 0)
-    throw new NotHere(`no folder in ${parent.pathname} has a results.json or ${GPT_FILES.results}`);
+  const models = Object.entries(MODEL_FILES).flatMap(([kind, { results: file, table }]) =>
+    loadAll(parent, file).map((found) => ({ kind, table, ...found })),
+  );
+  if (all.length + models.length === 0) throw new NotHere(`no folder in ${parent.pathname} has results`);
   if (!values.check) {
     for (const { folder, results } of all) {
       saveText(new URL('table.md', folder), `${formatResults(results, loadTargets())}\n`);
       await drawResults(folder, results);
     }
-    for (const { folder, results } of models) {
-      saveText(new URL(GPT_FILES.table, folder), `${formatGpt(results, loadTargets())}\n`);
+    for (const { folder, results, table } of models) {
+      saveText(new URL(table, folder), `${formatModel(results, loadTargets())}\n`);
     }
   }
   if (path !== undefined) return true;
@@ -49,7 +50,7 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
     before,
     all.map(({ results }) => results),
     readFileSync(KERNELS, 'utf8').trim(),
-    models.map(({ results }) => results),
+    models,
   );
   if (!values.check) writeFileSync(README, after);
   else if (after !== before) console.error('README.md is not what the results say: run `pnpm bench report`');
@@ -61,15 +62,20 @@ export function fillReadme(
   readme: string,
   all: readonly Results[],
   kernels: string,
-  models: readonly Results[],
+  models: readonly { readonly kind: string; readonly results: Results }[],
 ): string {
   const targets = loadTargets();
   const parts = all.map((results): [string, string] => [
     results.arena,
     `${formatResults(results, targets)}\n\n${plotLinks(results)}`,
   ]);
-  const gpt = models.map((results) => formatGpt(results, targets)).join('\n\n');
-  return fillMarkers(readme, new Map([...parts, ['summary', formatSummary(all)], ['kernels', kernels], ['gpt', gpt]]));
+  const tableOf = (kind: string): string =>
+    models
+      .filter((model) => model.kind === kind)
+      .map(({ results }) => formatModel(results, targets))
+      .join('\n\n');
+  const tables = Object.keys(MODEL_FILES).map((kind): [string, string] => [kind, tableOf(kind)]);
+  return fillMarkers(readme, new Map([...parts, ['summary', formatSummary(all)], ['kernels', kernels], ...tables]));
 }
 
 /** The first plot, and links to the others. */

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -80,6 +80,7 @@ it('explains itself, and refuses what it does not know', async () => {
     ['webgpu', '--device', 'toaster'],
     ['gpt', '--size', 'huge'],
     ['gpt', '--dtype', 'f64'],
+    ['resnet', '--size', 'huge'],
   ]) {
     expect(await bench(...args)).toMatchObject({
       code: 2,
@@ -169,14 +170,30 @@ it.skipIf(!hasDevice)(
     expect({ failed, code }).toEqual({ failed: [], code: 0 });
     expect(contestants[0]).not.toHaveProperty('remark'); // compared with the reference
     expect(cases).toHaveLength(10);
-    // A peer lacks what only ours can, and nothing else.
     const peers = contestants.filter(({ role, absent }) => role === 'peer' && absent === undefined);
-    expect(peers.map(({ name }) => name)).toEqual(['onnxruntime webgpu']);
+    expect(peers.map(({ name }) => name)).toEqual(['tfjs webgpu', 'onnxruntime webgpu']);
+    // A peer lacks what only ours can, and tfjs f16, and nothing else.
     for (const { case: name, entries } of cases) {
-      const lacking = entries.filter(({ ms }) => ms === undefined);
-      expect([name, lacking.length]).toEqual([name, / from /.test(name) ? 1 : 0]);
+      const lacking = entries.filter(({ lacks }) => lacks !== undefined).map((entry) => entry.name);
+      const isGrowing = name.includes(' from ');
+      const expected = peers.filter((peer) => isGrowing || (peer.name === 'tfjs webgpu' && name.startsWith('f16')));
+      expect([name, lacking.sort()]).toEqual([name, expected.map((peer) => peer.name).sort()]);
     }
     expect(stdout).toContain(readFileSync(join(out, arena, 'gpt.md'), 'utf8').trim());
+  },
+  120_000,
+);
+
+it.skipIf(!hasDevice)(
+  'resnet: a small image, right',
+  async () => {
+    const { code, stdout } = await bench('resnet', '--size', 'tiny', '--json', ...device);
+    expect(code).toBe(0);
+    const { op, case: name, entries } = JSON.parse(stdout) as Results['cases'][number];
+    expect([op, name, entries.map((entry) => entry.name)]).toEqual(['resnet18', 'f32 1x3x64x64', ['concord']]);
+    const script = join(import.meta.dirname, '../limits/torch_resnet.py');
+    const { stdout: theirs, error } = spawnSync('python3', [script, '--batch', '1', '--pixels', '64', '--list']);
+    if (error === undefined) expect(theirs.toString()).toBe(`${op} ${name}\n`);
   },
   120_000,
 );

@@ -1,9 +1,10 @@
-import { type FloatDType, toF16Array } from '@concord/backend-core';
+import type { FloatDType } from '@concord/backend-core';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { type Cache, type Config, Gpt2 } from '@concord/example-gpt';
-import { argmax, reshape, tensor, type Tensor, tidy } from '@concord/ops';
+import { argmax, empty, reshape, tensor, type Tensor, tidy } from '@concord/ops';
 import { type GptCase, tokensOf } from './cases.ts';
-import type { GptContestant, GptModel, PreparedGpt } from './contestant.ts';
+import type { GptContestant, GptModel } from './contestant.ts';
+import type { PreparedModel } from '../models/prepared.ts';
 import { cachedRows, gptWeights } from './weights.ts';
 
 /** The GPT-2 of `examples/gpt` on the WebGPU backend, on a Dawn of its own. */
@@ -15,8 +16,10 @@ export const concordGpt: GptContestant = {
     const backend = new WebGpuBackend({ dawn: {} });
     await backend.init();
     const weights: Record<string, Tensor> = {};
-    for (const { name, shape, values } of gptWeights(config)) {
-      weights[name] = tensor(backend, values(dtype), shape, { dtype });
+    for (const { name, shape, elements } of gptWeights(config)) {
+      const weight = empty(backend, shape, { dtype });
+      backend.copyHtod(weight.ptr, elements(dtype).stored);
+      weights[name] = weight;
       // Else all of them wait on the host.
       await backend.synchronize();
     }
@@ -31,7 +34,7 @@ export const concordGpt: GptContestant = {
   },
 };
 
-function prepare(backend: WebGpuBackend, model: Gpt2, gptCase: GptCase): PreparedGpt {
+function prepare(backend: WebGpuBackend, model: Gpt2, gptCase: GptCase): PreparedModel {
   const { config, batch, length, cached, mode, dtype } = gptCase;
   const given = tensor(backend, tokensOf(gptCase), [batch, length]);
   const cache = model.cache(batch);
@@ -61,7 +64,7 @@ function prepare(backend: WebGpuBackend, model: Gpt2, gptCase: GptCase): Prepare
       if (ids !== given) ids.dispose();
       return hostMs;
     },
-    async logits() {
+    async outputs() {
       cache.length = cached;
       using logits = model.forward(given, cache);
       return Float32Array.from((await logits.toArray()) as Float32Array);
@@ -75,7 +78,6 @@ function prepare(backend: WebGpuBackend, model: Gpt2, gptCase: GptCase): Prepare
 
 function fillCache(backend: WebGpuBackend, cache: Cache, config: Config, cached: number, dtype: FloatDType): void {
   for (const [layer, { ptr }] of cache.layers.entries()) {
-    const rows = cachedRows(config, layer, cached, dtype);
-    backend.copyHtod(ptr, dtype === 'f16' ? toF16Array(rows) : rows);
+    backend.copyHtod(ptr, cachedRows(config, layer, cached, dtype).stored);
   }
 }

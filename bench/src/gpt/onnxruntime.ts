@@ -1,4 +1,4 @@
-import { fromF16Array, toF16Array } from '@concord/backend-core';
+import { fromF16Array } from '@concord/backend-core';
 import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import { packageVersion } from '../machine.ts';
 import { gpt2Graph } from '../onnx/gpt2.ts';
@@ -16,10 +16,12 @@ import {
 } from '../onnx/sessions.ts';
 import { NotOffered } from '../peer.ts';
 import type { GptCase } from './cases.ts';
-import type { GptContestant, PreparedGpt } from './contestant.ts';
+import type { GptContestant } from './contestant.ts';
+import type { PreparedModel } from '../models/prepared.ts';
 import { gptWeights } from './weights.ts';
 
 type Feeds = Record<string, Tensor>;
+type Values = Float32Array | Uint16Array | Int32Array;
 
 /** GPT-2 in ONNX' operators on ONNX Runtime's WebGPU provider. Weights, caches and logits stay on the device. */
 export const onnxruntimeGpt: GptContestant = {
@@ -29,7 +31,7 @@ export const onnxruntimeGpt: GptContestant = {
   remark: "the graph in ONNX' standard operators, weights and caches as inputs on the device",
   async load(config, dtype) {
     const weights = new Uploads();
-    for (const { name, shape, values } of gptWeights(config)) await weights.add(name, values(dtype), shape, dtype);
+    for (const { name, shape, elements } of gptWeights(config)) await weights.add(name, elements(dtype).stored, shape);
     return {
       prepare: (gptCase) => prepare(gptCase, weights.tensors),
       close: () => weights.close(),
@@ -44,11 +46,11 @@ export const onnxruntimeGpt: GptContestant = {
 export async function referenceLogits(gptCase: GptCase): Promise<Float32Array> {
   const graph = gpt2Graph({ ...gptCase, dtype: 'f32' });
   const feeds: Feeds = {};
-  for (const { name, shape, values } of gptWeights(gptCase.config)) {
-    feeds[name] = hostTensor(values(gptCase.dtype), shape, 'f32');
+  for (const { name, shape, elements } of gptWeights(gptCase.config)) {
+    feeds[name] = hostTensor(elements(gptCase.dtype).numbers, shape);
   }
-  for (const [name, values] of Object.entries(gpt2Inputs(gptCase))) {
-    feeds[name] = hostTensor(values, graph.inputs[name] as readonly number[], graph.types?.[name]);
+  for (const [name, values] of Object.entries(gpt2Inputs(gptCase, 'numbers'))) {
+    feeds[name] = hostTensor(values, graph.inputs[name] as readonly number[]);
   }
   const session = await openSession(graph, ON_CPU);
   const { y } = await session.run(feeds);
@@ -56,13 +58,13 @@ export async function referenceLogits(gptCase: GptCase): Promise<Float32Array> {
   return (y as Tensor).data as Float32Array;
 }
 
-async function prepare(gptCase: GptCase, weights: Feeds): Promise<PreparedGpt> {
+async function prepare(gptCase: GptCase, weights: Feeds): Promise<PreparedModel> {
   const { mode, dtype } = gptCase;
   if (mode === 'growing') throw new NotOffered('has graphs of fixed shapes only here');
   const graph = gpt2Graph(gptCase);
   const own = new Uploads();
-  for (const [name, values] of Object.entries(gpt2Inputs(gptCase))) {
-    await own.add(name, values, graph.inputs[name] as readonly number[], graph.types?.[name] ?? 'f32');
+  for (const [name, values] of Object.entries(gpt2Inputs(gptCase, 'stored'))) {
+    await own.add(name, values, graph.inputs[name] as readonly number[]);
   }
   const [, shape] = graph.output;
   const session = await openSession(graph, RESIDENT);
@@ -82,7 +84,7 @@ async function prepare(gptCase: GptCase, weights: Feeds): Promise<PreparedGpt> {
       if (mode !== 'read each') await finish();
       return undefined;
     },
-    async logits() {
+    async outputs() {
       withOwnSetImmediate(run);
       await wait();
       const { y } = await withOwnSetImmediate(() => download.run({ x0: last() }));
@@ -102,17 +104,12 @@ class Uploads {
   readonly #sessions = new Map<string, InferenceSession>();
 
   /** By one session for each shape. */
-  async add(
-    name: string,
-    values: Float32Array | Int32Array,
-    shape: readonly number[],
-    type: ElementType,
-  ): Promise<void> {
-    const key = `${type} ${shape.join('x')}`;
-    const session = this.#sessions.get(key) ?? (await openSession(identity(shape, type), RESIDENT));
+  async add(name: string, values: Values, shape: readonly number[]): Promise<void> {
+    const tensor = hostTensor(values, shape);
+    const key = `${tensor.type} ${shape.join('x')}`;
+    const session = this.#sessions.get(key) ?? (await openSession(identity(shape, typeOf(values)), RESIDENT));
     this.#sessions.set(key, session);
-    const feeds = { x0: hostTensor(values, shape, type) };
-    this.tensors[name] = (await withOwnSetImmediate(() => session.run(feeds)))['y'] as Tensor;
+    this.tensors[name] = (await withOwnSetImmediate(() => session.run({ x0: tensor })))['y'] as Tensor;
   }
 
   /** A session that is collected before what it made ends the process. */
@@ -122,9 +119,15 @@ class Uploads {
   }
 }
 
-function hostTensor(values: Float32Array | Int32Array, shape: readonly number[], type: ElementType = 'f32'): Tensor {
+function hostTensor(values: Values, shape: readonly number[]): Tensor {
   if (values instanceof Int32Array) return new Tensor('int32', values, shape);
-  return type === 'f16' ? new Tensor('float16', toF16Array(values), shape) : new Tensor('float32', values, shape);
+  if (values instanceof Uint16Array) return new Tensor('float16', values, shape);
+  return new Tensor('float32', values, shape);
+}
+
+function typeOf(values: Values): ElementType {
+  if (values instanceof Int32Array) return 'i32';
+  return values instanceof Uint16Array ? 'f16' : 'f32';
 }
 
 function floatsOf({ data }: Tensor): Float32Array {

@@ -7,8 +7,8 @@ import type { CaseResult, ContestantResult, Entry } from '../results.ts';
 import { type GptCase, gptCases, type GptSize } from './cases.ts';
 import { concordGpt } from './concord.ts';
 import type { GptContestant, GptModel } from './contestant.ts';
-import { measureGpt } from './measure.ts';
-import { torchContestants, torchEntries } from './torch.ts';
+import { measureModel } from '../models/measure.ts';
+import { torchContestants, torchEntries } from '../models/torch.ts';
 import { gptWeights, sizeOf } from './weights.ts';
 
 /** What is run, and what PyTorch took for it. */
@@ -23,6 +23,7 @@ export interface GptRun {
 
 /** Who may take part, loaded when the peers' GPU is there. */
 const PEERS: readonly { readonly name: string; readonly load: () => Promise<GptContestant> }[] = [
+  { name: 'tfjs webgpu', load: async () => (await import('./tfjs.ts')).tfjsGpt },
   { name: 'onnxruntime webgpu', load: async () => (await import('./onnxruntime.ts')).onnxruntimeGpt },
 ];
 
@@ -71,7 +72,8 @@ async function runType(
     const { op, name, limitName } = gptCase;
     const logits = known.get(limitName) ?? (await reference?.(gptCase));
     if (logits !== undefined) known.set(limitName, logits);
-    const entries = await measureGpt(gptCase, models, logits, schedule);
+    const prepares = [...models].map(([who, model]) => [who, () => model.prepare(gptCase)] as const);
+    const entries = await measureModel(dtype, new Map(prepares), logits, schedule);
     const result = {
       op,
       case: name,

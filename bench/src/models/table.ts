@@ -3,7 +3,7 @@ import type { CaseResult, Entry, Results } from '../results.ts';
 import { formatConditions, formatContestants, formatVerdict, row } from '../table.ts';
 
 /** A run of the model in Markdown: what it ran on, a table with ratios, who took part and why others did not. */
-export function formatGpt(results: Results, targets: readonly Target[]): string {
+export function formatModel(results: Results, targets: readonly Target[]): string {
   const { cases, contestants, arena } = results;
   const standings = standingsOf(results);
   const others = contestants.filter(
@@ -23,7 +23,7 @@ export function formatGpt(results: Results, targets: readonly Target[]): string 
   const rows = standings.map(({ result }, i) => {
     const ours = entryOf(result.entries, 'concord');
     return row(
-      ...[result.op.replace('gpt_', ''), result.case, ms(ours?.ms), ms(least(ours)), noiseOf(ours), ms(ours?.hostMs)],
+      ...[result.op.replaceAll('_', ' '), result.case, ms(ours?.ms), ms(least(ours)), noiseOf(ours), ms(ours?.hostMs)],
       ...others.map(({ name }) => against(result, name, ours)),
       ...(hasWanted ? [wanted[i] as string] : []),
     );

@@ -1,9 +1,9 @@
 import type { TheirLine } from '../limits/report.ts';
-import type { TorchLimits } from '../limits/torch.ts';
+import { readTorch, runTorchScript, type TorchLimits } from '../limits/torch.ts';
+import { reasonOf } from '../reason.ts';
 import type { ContestantResult, Entry } from '../results.ts';
-import type { GptCase } from './cases.ts';
 
-/** A line of `limits/torch_gpt.py`. */
+/** A line of `limits/torch_gpt.py` or `limits/torch_resnet.py`. */
 type Line = TheirLine & {
   readonly rounds?: readonly number[];
   readonly eager_ms?: number;
@@ -11,20 +11,25 @@ type Line = TheirLine & {
 };
 
 const GRAPH = 'torch graph';
-const EAGER = 'torch eager';
+/** PyTorch as its users write it. */
+export const EAGER = 'torch eager';
 
-/** PyTorch in the two ways that it was timed in, or why it was not. */
-export function torchContestants(torch: TorchLimits | { readonly absent: string }): ContestantResult[] {
+/** PyTorch in the ways that it was timed in, or why it was not. */
+export function torchContestants(
+  torch: TorchLimits | { readonly absent: string },
+  ways: readonly string[] = [GRAPH, EAGER],
+): ContestantResult[] {
   const about = 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
-  return [
+  const all: ContestantResult[] = [
     { name: GRAPH, role: 'limit', ...about, remark: 'a CUDA graph of many calls, replayed' },
     { name: EAGER, role: 'limit', ...about, remark: 'launched from Python' },
   ];
+  return all.filter(({ name }) => ways.includes(name));
 }
 
 /** What PyTorch took for the work of a case. */
 export function torchEntries(
-  { op, limitName }: Pick<GptCase, 'op' | 'limitName'>,
+  { op, limitName }: { readonly op: string; readonly limitName: string },
   torch: TorchLimits | { readonly absent: string },
 ): Entry[] {
   const lines: readonly Line[] = 'absent' in torch ? [] : torch.lines;
@@ -36,4 +41,23 @@ export function torchEntries(
       ? []
       : [{ name: EAGER, ms: line.eager_ms, ...(line.eager_rounds && { rounds: line.eager_rounds }) }]),
   ];
+}
+
+/**
+ * What a script of `limits/` prints where it `isAsked` for, or printed into a file earlier.
+ *
+ * @throws {Error} where there is no such file, or it is something else
+ */
+export async function torchTimes(
+  [script, ...args]: readonly [string, ...string[]],
+  isAsked: boolean,
+  file: string | undefined,
+): Promise<TorchLimits | { readonly absent: string }> {
+  if (file !== undefined) return readTorch(file);
+  if (!isAsked) return { absent: 'without --torch' };
+  try {
+    return await runTorchScript(script, args);
+  } catch (error) {
+    return { absent: reasonOf(error) };
+  }
 }

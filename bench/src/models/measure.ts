@@ -1,37 +1,37 @@
+import type { FloatDType } from '@concord/backend-core';
 import { callsPerRound, type Schedule } from '../limits/median-ms.ts';
 import { NotOffered } from '../peer.ts';
 import type { Entry } from '../results.ts';
 import { median } from '../table.ts';
 import { within } from '../within.ts';
-import type { GptCase } from './cases.ts';
-import type { GptModel, PreparedGpt } from './contestant.ts';
+import type { PreparedModel } from './prepared.ts';
 
-/** Share of the largest logit that one may be off: sums of f16 are rounded on the way from layer to layer. */
-const TOLERANCE = { f32: 1e-3, f16: 3e-2 } as const;
+/** Share of the largest output that one may be off; f16 is rounded in each layer. */
+const TOLERANCE = { f32: 1e-4, f16: 5e-2 } as const;
 
 interface Running {
-  readonly prepared: PreparedGpt;
+  readonly prepared: PreparedModel;
   readonly calls: number;
   readonly rounds: number[];
   readonly hostMs: number[];
 }
 
 /**
- * Times everybody's model on one case. Each is compared with the reference first; then come rounds in which they take
+ * Times everybody on one work of a model. Each is compared with the reference first; then come rounds in which they take
  * turns, each starting with another one.
  *
- * @param models - by the names of the contestants
- * @param reference - logits `[batch, vocabulary]`, where there are any
+ * @param contestants - what makes the work ready, by their names
+ * @param reference - the right outputs, where they are known
  */
-export async function measureGpt(
-  gptCase: GptCase,
-  models: ReadonlyMap<string, GptModel>,
+export async function measureModel(
+  dtype: FloatDType,
+  contestants: ReadonlyMap<string, () => Promise<PreparedModel>>,
   reference: Float32Array | undefined,
   { rounds = 7, roundMs = 50, warmMs = 0 }: Schedule,
 ): Promise<Entry[]> {
   const entries = new Map<string, Entry>();
   const running = new Map<string, Running>();
-  const open: PreparedGpt[] = [];
+  const open: PreparedModel[] = [];
   const attempt = async (name: string, action: () => Promise<void>): Promise<void> => {
     try {
       await within(action());
@@ -41,11 +41,11 @@ export async function measureGpt(
       running.delete(name);
     }
   };
-  for (const [name, model] of models) {
+  for (const [name, prepare] of contestants) {
     await attempt(name, async () => {
-      const prepared = await model.prepare(gptCase);
+      const prepared = await prepare();
       open.push(prepared);
-      if (reference !== undefined) checkLogits(await prepared.logits(), reference, gptCase);
+      if (reference !== undefined) checkOutputs(await prepared.outputs(), reference, dtype);
       const calls = await callsPerRound(async (count) => (await timed(prepared, count)).ms, roundMs);
       for (let warm = 0; warm < warmMs;) warm += (await timed(prepared, calls)).ms;
       running.set(name, { prepared, calls, rounds: [], hostMs: [] });
@@ -65,20 +65,20 @@ export async function measureGpt(
   for (const [name, own] of running) entries.set(name, entryOf(name, own));
   // What has failed may fail again at its end; its outcome is known.
   for (const prepared of open) await prepared.close().catch(() => undefined);
-  return [...models.keys()].map((name) => entries.get(name) as Entry);
+  return [...contestants.keys()].map((name) => entries.get(name) as Entry);
 }
 
-/** @throws {Error} where the logits are not those of the reference */
-export function checkLogits(got: Float32Array, reference: Float32Array, { dtype }: Pick<GptCase, 'dtype'>): void {
-  if (got.length !== reference.length) throw new Error(`${got.length} logits in place of ${reference.length}`);
+/** @throws {Error} where the outputs are not those of the reference */
+export function checkOutputs(got: Float32Array, reference: Float32Array, dtype: FloatDType): void {
+  if (got.length !== reference.length) throw new Error(`${got.length} outputs in place of ${reference.length}`);
   const allowed = TOLERANCE[dtype] * reference.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   for (const [i, want] of reference.entries()) {
     // Not a number is not right either.
-    if (!(Math.abs((got[i] as number) - want) <= allowed)) throw new Error(`logit ${i} is ${got[i]}, not ${want}`);
+    if (!(Math.abs((got[i] as number) - want) <= allowed)) throw new Error(`output ${i} is ${got[i]}, not ${want}`);
   }
 }
 
-async function timed(prepared: PreparedGpt, count: number): Promise<{ ms: number; hostMs: number | undefined }> {
+async function timed(prepared: PreparedModel, count: number): Promise<{ ms: number; hostMs: number | undefined }> {
   const start = performance.now();
   const hostMs = await prepared.calls(count);
   return { ms: performance.now() - start, hostMs };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Target } from '../ratios.ts';
 import { newResults } from '../results.ts';
-import { formatGpt } from './table.ts';
+import { formatModel } from './table.ts';
 import { torchContestants } from './torch.ts';
 
 const results = newResults({
@@ -43,17 +43,17 @@ const results = newResults({
 const target: Target = { arenas: ['webgpu-example'], op: 'gpt_decode', against: 'limit', atLeast: 1.4 };
 
 it('has medians, the least, the noise and ratios, and says what failed', () => {
-  const lines = formatGpt(results, [target, { ...target, against: 'peers', atLeast: 2 }]).split('\n');
+  const lines = formatModel(results, [target, { ...target, against: 'peers', atLeast: 2 }]).split('\n');
   expect(lines.slice(2, 6)).toEqual([
     '| work | case | ms | least | noise | of it JavaScript | against peer | against torch graph | against torch eager | wanted |',
     '|---|---|---|---|---|---|---|---|---|---|',
-    '| decode | f32 at 512 | 1.000 | 0.950 | 10 % | 0.500 | 2.500, 2.50x | 1.300, 1.30x | 3.000, 3.00x | 1.4x of the limit: **missed**; 2x over the peers: met |',
-    '| prefill | f32 1x1024 | – | – | – | – | 20.0 | – | – |  |',
+    '| gpt decode | f32 at 512 | 1.000 | 0.950 | 10 % | 0.500 | 2.500, 2.50x | 1.300, 1.30x | 3.000, 3.00x | 1.4x of the limit: **missed**; 2x over the peers: met |',
+    '| gpt prefill | f32 1x1024 | – | – | – | – | 20.0 | – | – |  |',
   ]);
   expect(lines).toContain('- other: not run, other is not installed');
   expect(lines).toContain('- failed at gpt_prefill f32 1x1024: concord: logit 3 is NaN, not 1');
 });
 
 it('has no column for targets where there are none', () => {
-  expect(formatGpt(results, [])).not.toContain('wanted');
+  expect(formatModel(results, [])).not.toContain('wanted');
 });

@@ -1,0 +1,44 @@
+import type { DeviceInfo } from '@concord/backend-core';
+import { loadTargets } from '../arena.ts';
+import { slugOf } from '../device.ts';
+import { machine } from '../machine.ts';
+import { type CaseResult, type ContestantResult, newResults, type Results, saveResults, saveText } from '../results.ts';
+import { MODEL_FILES } from './files.ts';
+import { formatModel } from './table.ts';
+
+/** What a run of a model found. */
+export interface FoundModel {
+  readonly device: DeviceInfo;
+  readonly schedule: Results['schedule'];
+  readonly contestants: readonly ContestantResult[];
+  readonly cases: readonly CaseResult[];
+  readonly isPrinted: boolean;
+  /** Where the folder of the device is made, if anywhere. */
+  readonly parent: URL | undefined;
+}
+
+/** Prints and writes what was found. @returns whether all of our own results are there and right */
+export function finishModel(
+  kind: keyof typeof MODEL_FILES,
+  { device, schedule, contestants, cases, isPrinted, parent }: FoundModel,
+): boolean {
+  const results = newResults({
+    arena: `webgpu-${slugOf(device.name)}`,
+    device: device.name,
+    ...(device.driver !== undefined && { driver: device.driver }),
+    machine: machine(),
+    date: new Date().toISOString().slice(0, 10),
+    schedule,
+    contestants,
+    cases,
+  });
+  const text = formatModel(results, loadTargets());
+  if (isPrinted) console.log(text);
+  if (parent !== undefined) {
+    const folder = new URL(`${results.arena}/`, parent);
+    saveResults(folder, results, MODEL_FILES[kind].results);
+    saveText(new URL(MODEL_FILES[kind].table, folder), `${text}\n`);
+  }
+  const own = contestants.filter(({ role }) => role === 'ours').map(({ name }) => name);
+  return cases.every(({ entries }) => entries.some(({ name, ms }) => own.includes(name) && ms !== undefined));
+}
