@@ -301,8 +301,12 @@ describe('memory', () => {
     destroy.mockRestore();
   });
 
-  it.each([2 ** 20, 80 * 2 ** 20])('of %d bytes is not reused or destroyed while it is still in use', async (bytes) => {
-    const backend = await open();
+  it.each([
+    [2 ** 20, 'kept', {}],
+    [80 * 2 ** 20, 'kept', {}],
+    [2 ** 20, 'destroyed', { maxPooledBytes: 2 ** 20 }],
+  ])('of %d bytes is not %s while it is still in use', async (bytes, _, options) => {
+    const backend = await open(options);
     const x = backend.alloc(bytes);
     const y = backend.alloc(bytes);
     backend.fill(x, 1, bytes);
