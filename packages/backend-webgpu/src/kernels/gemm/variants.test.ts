@@ -99,7 +99,8 @@ describe.each(directFamily.ids)('%s', (id) => {
 describe.each(matvecFamily.ids)('%s', (id) => {
   const matvec: Variant = { id, splits: 2 };
 
-  it.each(['NN', 'NT', 'TN', 'TT'] as const)('%s', async (trans) => {
+  // A vector is the same transposed.
+  it.each(['NN', 'TT'] as const)('%s', async (trans) => {
     await check(matvec, { m: 300, n: 1, k: 1000, trans });
     await check(matvec, { m: 1, n: 301, k: 499, trans, dtype: 'f16', batchCount: 2 });
   });
