@@ -25,7 +25,7 @@ export function parseConfig(text: string, file: string): Config {
   };
   let fields: Record<string, unknown>;
   try {
-    fields = JSON.parse(text) as Record<string, unknown>;
+    fields = Object(JSON.parse(text)) as Record<string, unknown>;
   } catch (error) {
     throw refuse(`is not JSON: ${(error as Error).message}`);
   }

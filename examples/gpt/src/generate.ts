@@ -35,7 +35,10 @@ export async function* generate(
       if (step < count) {
         signal?.throwIfAborted();
         ids = nextToken(model, ids, cache, sampling, step);
-        waiting.push(readToken(ids, signal));
+        const read = readToken(ids, signal);
+        // Whoever awaits it hears of a failure; until then it is not unhandled.
+        read.catch(() => undefined);
+        waiting.push(read);
         if (step === 0) {
           await waiting[0];
           onPrefill?.();

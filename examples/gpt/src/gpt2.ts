@@ -40,7 +40,6 @@ export interface Cache {
 export class Gpt2 implements Disposable {
   readonly config: Config;
   readonly #weights: Readonly<Record<string, Tensor>>;
-  readonly #views: Tensor[] = [];
   readonly #blocks: readonly Block[];
   readonly #tokens: Tensor;
   readonly #positions: Tensor;
@@ -61,21 +60,21 @@ export class Gpt2 implements Disposable {
     });
     const product = (name: string, from: number, to: number): Projection => {
       // Stored [in, out].
-      const weight = transpose(take(`${name}.weight`, [from, to]));
-      this.#views.push(weight);
-      return { weight, bias: take(`${name}.bias`, [to]) };
+      return { weight: transpose(take(`${name}.weight`, [from, to])), bias: take(`${name}.bias`, [to]) };
     };
     this.#tokens = take('wte.weight', [vocabulary, width]);
     this.#positions = take('wpe.weight', [context, width]);
-    this.#blocks = Array.from({ length: config.n_layer }, (_, layer) => ({
+    this.#norm = norm('ln_f');
+    const block = (_: unknown, layer: number): Block => ({
       norm1: norm(`h.${layer}.ln_1`),
       qkv: product(`h.${layer}.attn.c_attn`, width, 3 * width),
       merge: product(`h.${layer}.attn.c_proj`, width, width),
       norm2: norm(`h.${layer}.ln_2`),
       up: product(`h.${layer}.mlp.c_fc`, width, 4 * width),
       down: product(`h.${layer}.mlp.c_proj`, 4 * width, width),
-    }));
-    this.#norm = norm('ln_f');
+    });
+    // Views of some weights do not outlive another one that is missing.
+    this.#blocks = tidy(() => Array.from({ length: config.n_layer }, block));
   }
 
   get backend(): ComputeBackend {
@@ -116,7 +115,10 @@ export class Gpt2 implements Disposable {
   }
 
   dispose(): void {
-    for (const each of [...this.#views, ...Object.values(this.#weights)]) each.dispose();
+    for (const { qkv, merge, up, down } of this.#blocks) {
+      for (const { weight } of [qkv, merge, up, down]) weight.dispose();
+    }
+    for (const each of Object.values(this.#weights)) each.dispose();
   }
 
   [Symbol.dispose](): void {

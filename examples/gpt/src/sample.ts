@@ -1,6 +1,9 @@
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { argmax, cast, full, reshape, run, slice, type Tensor, tidy, topK } from '@concord/ops';
 
+/** Below it logits over the temperature are beyond float32; there is one likely token anyway. */
+const LEAST_TEMPERATURE = 1e-6;
+
 /** How the next token is chosen. */
 export interface Sampling {
   /** 0: the most likely one. */
@@ -25,8 +28,9 @@ const draw: Kernel<
     params: { coldness: 'f32', seed: 'u32', step: 'u32' },
   },
   ({ logits, least, coldness, seed, step }, k) => {
-    const bits = k.shr(k.random(seed, k.index(-1), step), 8);
-    const uniform = k.mul(k.add(k.toF32(bits), 0.5), 2 ** -24);
+    const place = k.add(k.mul(k.rowIndex(0), k.extent(-1)), k.index(-1));
+    // 23 bits and a half are exact, so that no number is 0 or 1, whose noise would be infinite.
+    const uniform = k.mul(k.add(k.toF32(k.shr(k.random(seed, place, step), 9)), 0.5), 2 ** -23);
     const gumbel = k.neg(k.log(k.neg(k.log(uniform))));
     const score = k.add(k.mul(logits, coldness), gumbel);
     return { token: k.fold('argmax', k.select(k.ge(logits, least), score, -Infinity)) };
@@ -42,7 +46,7 @@ const draw: Kernel<
 export function sample(logits: Tensor, { temperature, topK: k, seed }: Sampling, step: number): Tensor {
   const [batch = 1] = logits.shape;
   return tidy(() => {
-    if (temperature === 0) return reshape(argmax(logits, { axis: -1 }), [batch, 1]);
+    if (temperature < LEAST_TEMPERATURE) return reshape(argmax(logits, { axis: -1 }), [batch, 1]);
     const least = k === undefined ? full(logits.backend, [batch], -Infinity) : leastOf(logits, k);
     const { token } = run(draw, { logits, least }, { params: { coldness: 1 / temperature, seed, step } });
     return reshape(token, [batch, 1]);

@@ -15,7 +15,7 @@ export class TokenText {
   /** What a token adds to the text: nothing while its last character is not whole. */
   add(token: number): string {
     this.#waiting.push(token);
-    const text = this.#tokenizer.decode(this.#waiting, { clean_up_tokenization_spaces: false });
+    const text = this.#decode();
     if (text.endsWith('\ufffd') && this.#waiting.length < LONGEST) return '';
     this.#waiting = [];
     return text;
@@ -23,6 +23,10 @@ export class TokenText {
 
   /** What is left of a character that never became whole. */
   end(): string {
-    return this.#waiting.length === 0 ? '' : '\ufffd';
+    return this.#waiting.length === 0 ? '' : this.#decode();
+  }
+
+  #decode(): string {
+    return this.#tokenizer.decode(this.#waiting, { clean_up_tokenization_spaces: false });
   }
 }

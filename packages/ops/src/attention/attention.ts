@@ -6,6 +6,7 @@ import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, sameShape } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { fillWith } from '../create/full.ts';
 import { permute } from '../views/permute.ts';
 import { pack } from '../views/pack.ts';
 
@@ -60,33 +61,42 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
   return tidy(() => {
     const merged =
       options.out ?? permute(allocate('attention', q.backend, [batch, seqQ, heads, headDim], dtype), [0, 2, 1, 3]);
-    return produceRows('attention', [q, k, v], q.shape, dtype, { out: merged }, (result) => {
-      if (result.size === 0) return;
-      const inQ = withDenseRows(q);
-      const inK = withDenseRows(k);
-      const inV = withDenseRows(v);
-      const call: AttentionCall = {
-        batch,
-        heads,
-        kvHeads,
-        seqQ,
-        seqKv,
-        headDim,
-        scale,
-        causal,
-        causalOffset: offset,
-        dtype,
-        q: inQ.ptr,
-        k: inK.ptr,
-        v: inV.ptr,
-        o: result.ptr,
-        strides: { q: rowsOf(inQ), k: rowsOf(inK), v: rowsOf(inV), o: rowsOf(result) },
-        ...(mask === undefined ? {} : { mask: maskOf(mask, scores) }),
-        ...(window === undefined ? {} : { window }),
-        ...(softcap === undefined ? {} : { softcap }),
-      };
-      launch('attention', [q, k, v], () => q.backend.attention(call));
-    });
+    return produceRows(
+      'attention',
+      mask === undefined ? [q, k, v] : [q, k, v, mask],
+      q.shape,
+      dtype,
+      { out: merged },
+      (result) => {
+        if (result.size === 0) return;
+        // No query sees a key.
+        if (seqKv === 0) return fillWith('attention', result, 0);
+        const inQ = withDenseRows(q);
+        const inK = withDenseRows(k);
+        const inV = withDenseRows(v);
+        const call: AttentionCall = {
+          batch,
+          heads,
+          kvHeads,
+          seqQ,
+          seqKv,
+          headDim,
+          scale,
+          causal,
+          causalOffset: offset,
+          dtype,
+          q: inQ.ptr,
+          k: inK.ptr,
+          v: inV.ptr,
+          o: result.ptr,
+          strides: { q: rowsOf(inQ), k: rowsOf(inK), v: rowsOf(inV), o: rowsOf(result) },
+          ...(mask === undefined ? {} : { mask: maskOf(mask, scores) }),
+          ...(window === undefined ? {} : { window }),
+          ...(softcap === undefined ? {} : { softcap }),
+        };
+        launch('attention', [q, k, v], () => q.backend.attention(call));
+      },
+    );
   });
 }
 

@@ -8,7 +8,10 @@ import { TYPE_OF } from './value-type.ts';
 
 /** Options of every function that gives one tensor. */
 export interface OutOption {
-  /** Filled and returned instead of a new tensor. Of the result's shape and kind of number; it may be an operand. */
+  /**
+   * Filled and returned instead of a new tensor, of the result's shape and kind of number. It may be an operand, element for
+   * element; products, convolution, attention, `concat` and `stack` copy where they must.
+   */
   readonly out?: Tensor | undefined;
 }
 
@@ -22,9 +25,13 @@ export function produce(
   backend: ComputeBackend,
   shape: readonly number[],
   dtype: DType,
-  { out, label }: OutOption & { readonly label?: string | undefined },
+  options: OutOption & { readonly label?: string | undefined },
   fill: (result: Tensor) => void,
 ): Tensor {
+  if (typeof options !== 'object' || options === null) {
+    throw refuse(op, `takes its options in one object, such as { axis: 0 }, got ${String(options)}`);
+  }
+  const { out, label } = options;
   if (out !== undefined) {
     if (!sameShape(out.shape, shape) || TYPE_OF[out.dtype] !== TYPE_OF[dtype]) {
       const wanted = `${dtype}${shapeText(shape)}`;

@@ -1,5 +1,6 @@
 import type { DType } from '@concord/backend-core';
 import type { GatherOperand, InputSpecs, Kernel, ParameterSpecs, RunOperand } from '@concord/backend-core/kernel';
+import { checkDType, checkShape } from '../tensor/create.ts';
 import { allocate } from '../tensor/allocate.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, sameShape } from '../tensor/shape.ts';
@@ -49,7 +50,7 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
   if (first === undefined) throw refuse(op, 'takes at least one tensor, to know the backend');
   checkSameBackend(op, first.backend, [...tensors, ...(Object.values(options.out ?? {}) as Tensor[])]);
   const elements = kernel.inputs.filter(({ access }) => access === 'element').map(({ name }) => given[name] as Tensor);
-  const shape = options.shape ?? commonShape(op, elements);
+  const shape = options.shape === undefined ? commonShape(op, elements) : checkShape(op, options.shape);
   const domain = kernel.hasRows
     ? rowDomain(op, shape, options.axis ?? -1)
     : { shape, folded: 0, order: shape.map((_, axis) => axis), original: shape };
@@ -67,7 +68,8 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
       if (own !== undefined && !sameShape(own.shape, wanted)) {
         throw refuse(op, `out.${name} is ${shapeText(own.shape)}, the result ${shapeText(wanted)}`);
       }
-      const output = own ?? allocate(op, first.backend, wanted, options.dtypes?.[name as Outputs] ?? type);
+      const output =
+        own ?? allocate(op, first.backend, wanted, checkDType(op, options.dtypes?.[name as Outputs] ?? type));
       if (own === undefined) made.push(output);
       outputs[name] = output;
     }

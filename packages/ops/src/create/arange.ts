@@ -1,5 +1,6 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { checkHolds } from './check-holds.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
@@ -44,10 +45,7 @@ export function arange(
   if (type !== 'f32' && ![start, step, last].every(Number.isInteger)) {
     throw refuse('arange', `takes integers for ${dtype}, got ${shown}`);
   }
-  const [low, high] = type === 'u32' ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1];
-  if (type !== 'f32' && [start, last].some((each) => each < low || each > high)) {
-    throw refuse('arange', `${shown} leaves the range of ${type}`);
-  }
+  for (const each of [start, last]) checkHolds('arange', dtype, each);
   return produce('arange', backend, [count], dtype, { label }, (result) => {
     // Integers wrap, so that one kernel of u32 goes up and down.
     const params = type === 'f32' ? { start, step } : { start: start >>> 0, step: step >>> 0 };

@@ -1,5 +1,6 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { checkHolds } from './check-holds.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
@@ -53,6 +54,7 @@ function filled(
 ): Tensor {
   checkBackendFirst(op, backend);
   const own = checkShape(op, shape);
+  checkHolds(op, checkDType(op, dtype), value);
   return produce(op, backend, own, checkDType(op, dtype), { label }, (result) => fillWith(op, result, value));
 }
 

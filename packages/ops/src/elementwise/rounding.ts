@@ -95,7 +95,7 @@ export function abs(x: Tensor, options: OutOption = {}): Tensor {
 const NEG: ElementFunction = { name: 'neg', types: NUMBERS, compute: (k, x) => k.neg(x) };
 
 /**
- * `-x`; integers wrap.
+ * `-x`; integers wrap at 32 bits, in i8 and u8 they saturate.
  *
  * @throws {BackendError} INVALID_ARGUMENT for a wrong `out`
  * @example

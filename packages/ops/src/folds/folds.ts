@@ -1,11 +1,18 @@
+import type { DType } from '@concord/backend-core';
 import { NUMBERS, truth } from '../compute/elementwise.ts';
 import { fold, type FoldOptions, type RowFunction } from '../compute/rows.ts';
+import { TYPE_OF } from '../compute/value-type.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+
+/** What sums of small integers are stored as: one of a thousand truths is no u8. */
+function wide({ dtype }: Tensor): DType {
+  return dtype === 'i8' || dtype === 'u8' ? TYPE_OF[dtype] : dtype;
+}
 
 const SUM: RowFunction = { name: 'sum', types: NUMBERS, compute: (k, x) => k.fold('sum', x) };
 
 /**
- * Sum along axes; of nothing 0. Integers wrap.
+ * Sum along axes; of nothing 0. Integers wrap at 32 bits; of i8 and u8 it is i32 and u32.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
  * @example
@@ -14,7 +21,7 @@ const SUM: RowFunction = { name: 'sum', types: NUMBERS, compute: (k, x) => k.fol
  * ```
  */
 export function sum(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(SUM, x, options);
+  return fold(SUM, x, options, wide(x));
 }
 
 const MEAN: RowFunction = { name: 'mean', compute: (k, x) => k.fold('mean', x) };
@@ -35,7 +42,7 @@ export function mean(x: Tensor, options: FoldOptions = {}): Tensor {
 const PROD: RowFunction = { name: 'prod', types: NUMBERS, compute: (k, x) => k.fold('product', x) };
 
 /**
- * Product along axes; of nothing 1. Integers wrap.
+ * Product along axes; of nothing 1. Integers wrap at 32 bits; of i8 and u8 it is i32 and u32.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
  * @example
@@ -44,7 +51,7 @@ const PROD: RowFunction = { name: 'prod', types: NUMBERS, compute: (k, x) => k.f
  * ```
  */
 export function prod(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(PROD, x, options);
+  return fold(PROD, x, options, wide(x));
 }
 
 const MAX: RowFunction = { name: 'max', types: NUMBERS, compute: (k, x) => k.fold('max', x) };

@@ -69,7 +69,7 @@ function take(op: string, x: Tensor, indices: Tensor, axis: number, options: Out
   const shape = [...before, ...indices.shape, ...after];
   if (shape.length > 8) throw refuse(op, `${shapeText(x.shape)} by ${shapeText(indices.shape)} has more than 8 axes`);
   return produce(op, x.backend, shape, x.dtype, options, (result) => {
-    if (!result.isDense) throw refuse(op, `out ${shapeText(result.shape)} must be dense`, { hint: 'pack(out)' });
+    if (!result.isDense) throw refuse(op, `out ${shapeText(result.shape)} must be dense`);
     tidy(() => {
       // A gather input has at most 4 axes: those before and after are taken together.
       const source = reshape(x, [sizeOf(before), x.shape[axis] as number, sizeOf(after)]);

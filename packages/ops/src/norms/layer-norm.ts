@@ -80,7 +80,9 @@ function normalize(
   if (weight !== undefined) given.push(weight);
   if (bias !== undefined) given.push(bias);
   checkSameBackend(op, x.backend, given);
-  for (const each of given) checkOperand(op, each, x.shape, first);
+  checkOperand(op, x, shape, shape);
+  const normalized = shape.slice(first);
+  for (const each of given.slice(1)) checkOperand(op, each, normalized, shape);
   const kernel = kernelOf(op, weight !== undefined, bias !== undefined, normal);
   return produce(op, x.backend, x.shape, x.dtype, options, (result) => {
     launch(op, given, () => {
@@ -92,14 +94,13 @@ function normalize(
   });
 }
 
-function checkOperand(op: string, each: Tensor, shape: readonly number[], first: number): void {
+function checkOperand(op: string, each: Tensor, over: readonly number[], shape: readonly number[]): void {
   if (TYPE_OF[each.dtype] !== 'f32') {
     throw refuse(op, `takes f32, f16 and bf16, got ${each.dtype}${shapeText(each.shape)}`, { hint: "cast(x, 'f32')" });
   }
-  const normalized = shape.slice(first);
-  const both = each.shape === shape ? normalized : broadcastShapes(each.shape, normalized);
-  if (both !== undefined && sameShape(both, normalized)) return;
-  throw refuse(op, `${shapeText(each.shape)} does not broadcast to ${shapeText(normalized)} of ${shapeText(shape)}`);
+  const both = broadcastShapes(each.shape, over);
+  if (both !== undefined && sameShape(both, over)) return;
+  throw refuse(op, `${shapeText(each.shape)} does not broadcast to ${shapeText(over)} of ${shapeText(shape)}`);
 }
 
 function kernelOf(

@@ -95,8 +95,9 @@ function oneMatrix({ x, weight, bias, residual, result, dtype, kernel }: Given):
   const a = rowsOf(x, x.shape);
   const c = rowsOf(result, result.shape);
   const added = residual === undefined ? undefined : rowsOf(residual, result.shape);
-  const fits = storedAs(n, k, row, column) !== undefined && (a?.column === 1 || k === 1);
-  if (a === undefined || c === undefined || !fits || (residual !== undefined && added === undefined)) return undefined;
+  if (a === undefined || c === undefined || storedAs(n, k, row, column) === undefined) return undefined;
+  if (storedAs(result.size / n, k, a.row, a.column) === undefined) return undefined;
+  if (residual !== undefined && added === undefined) return undefined;
   const inputs: Record<string, Matrices> = {};
   if (bias !== undefined) inputs['bias'] = vector(bias, NO_BATCH);
   if (added !== undefined) inputs['residual'] = added;
@@ -109,7 +110,7 @@ function oneMatrix({ x, weight, bias, residual, result, dtype, kernel }: Given):
 function rowsOf(tensor: Tensor, over: readonly number[]): Matrices | undefined {
   const { shape, strides, ptr } = tensor;
   const last = shape.length - 1;
-  if (tensor.isDense && shape.length === over.length) {
+  if (tensor.isDense && sameShape(shape, over)) {
     return { ptr, batch: NO_BATCH, row: shape[last] as number, column: 1 };
   }
   const own = broadcastStrides(shape, strides, over);
@@ -122,7 +123,7 @@ function rowsOf(tensor: Tensor, over: readonly number[]): Matrices | undefined {
 function matrixByMatrix({ x, weight, bias, residual, result, dtype, kernel }: Given): Product {
   const [n = 0, k = 0] = weight.shape;
   const own = readable(weight);
-  const rows = x.strides.at(-1) === 1 ? x : pack(x);
+  const rows = x.rank > 1 ? readable(x) : pack(x);
   const batch = result.shape.slice(0, -2);
   const repeated = batch.map(() => 0);
   const matrices = (tensor: Tensor, over: readonly number[]): Matrices => {

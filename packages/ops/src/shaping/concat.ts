@@ -1,6 +1,6 @@
 import { copyElements } from '../compute/copy.ts';
 import { commonDType, oneKind } from '../compute/elementwise.ts';
-import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
+import { checkSameBackend, type OutOption, produceFitting } from '../compute/produce.ts';
 import { checkAxis } from '../compute/rows.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { BYTES_OF } from '../tensor/layout.ts';
@@ -72,7 +72,9 @@ function joined(op: string, tensors: readonly Tensor[], axis: number, options: O
   const lengths = tensors.map(({ shape }) => shape[axis] as number);
   const total = lengths.reduce((sum, length) => sum + length, 0);
   const shape = first.shape.map((length, each) => (each === axis ? total : length));
-  return produce(op, first.backend, shape, commonDType(tensors), options, (result) => {
+  // A part that is still to be read must not be written over.
+  const fits = (out: Tensor): boolean => tensors.every(({ storage }) => storage !== out.storage);
+  return produceFitting(op, first.backend, shape, commonDType(tensors), options, fits, (result) => {
     const { dtype, strides, ptr } = result;
     let start = 0;
     for (const [index, part] of tensors.entries()) {

@@ -1,3 +1,4 @@
+import { checkHolds } from '../create/check-holds.ts';
 import type { OutOption } from '../compute/produce.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -33,6 +34,7 @@ const MODES: readonly unknown[] = ['constant', 'reflect', 'edge'];
  */
 export function pad(x: Tensor, pads: readonly (readonly [number, number])[], options: PadOptions = {}): Tensor {
   const { mode = 'constant', value = 0 } = options;
+  checkHolds('pad', x.dtype, value);
   if (!MODES.includes(mode)) throw refuse('pad', `mode must be ${MODES.join(', ')}, got ${String(mode)}`);
   const own = pads.map(([before, after]) => [before, after] as const);
   if (own.length !== x.rank || !own.flat().every((size) => Number.isSafeInteger(size) && size >= 0)) {

@@ -14,6 +14,9 @@ import { denseStrides, sizeOf } from './shape.ts';
 import { Storage } from './storage.ts';
 import { Tensor } from './tensor.ts';
 
+/** Axes that a kernel can have. */
+const MAX_RANK = 8;
+
 /** Lists of lists of numbers, all of one length at each depth. */
 export type Nested = number | readonly Nested[];
 
@@ -122,7 +125,12 @@ export function zeros(backend: ComputeBackend, shape: readonly number[], options
   checkBackendFirst('zeros', backend);
   const dtype = checkDType('zeros', options.dtype ?? 'f32');
   const result = allocate('zeros', backend, checkShape('zeros', shape), dtype, options.label);
-  if (result.size > 0) launch('zeros', [result], () => backend.fill(result.ptr, 0, result.size * BYTES_OF[dtype]));
+  try {
+    if (result.size > 0) launch('zeros', [result], () => backend.fill(result.ptr, 0, result.size * BYTES_OF[dtype]));
+  } catch (error) {
+    result.dispose();
+    throw error;
+  }
   return result;
 }
 
@@ -130,7 +138,7 @@ export function zeros(backend: ComputeBackend, shape: readonly number[], options
 export function checkShape(op: string, shape: readonly number[]): readonly number[] {
   if (!Array.isArray(shape)) throw refuse(op, `shape must be a list of sizes, got ${String(shape)}`);
   const own = [...shape] as number[];
-  if (own.length > 8) throw refuse(op, `${shapeText(own)} has more than 8 axes`);
+  if (own.length > MAX_RANK) throw refuse(op, `${shapeText(own)} has more than ${MAX_RANK} axes`);
   const bad = own.find((length) => !Number.isSafeInteger(length) || length < 0);
   if (bad !== undefined) throw refuse(op, `shape ${shapeText(own)} has ${String(bad)}, which is no size`);
   return own;
@@ -167,6 +175,7 @@ function elementsOf(data: Nested | HostArray): { elements: readonly number[] | H
   const shape: number[] = [];
   for (let inner: Nested | undefined = data; Array.isArray(inner); inner = (inner as readonly Nested[])[0]) {
     shape.push(inner.length);
+    if (shape.length > MAX_RANK) throw refuse('tensor', `lists nest deeper than ${MAX_RANK} axes`);
   }
   const elements: number[] = [];
   flatten(data, shape, 0, elements);

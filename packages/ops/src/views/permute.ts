@@ -15,14 +15,21 @@ import type { Tensor } from '../tensor/tensor.ts';
  * ```
  */
 export function permute(x: Tensor, axes: readonly number[]): Tensor {
-  const order = axes.map((axis) => checkAxis('permute', x.shape, axis));
-  if (order.length !== x.rank || new Set(order).size !== x.rank) {
+  if (!Array.isArray(axes))
+    throw refuse('permute', `takes a list of axes for ${shapeText(x.shape)}, got ${String(axes)}`);
+  const shape: number[] = [];
+  const strides: number[] = [];
+  let named = 0;
+  for (const each of axes as readonly number[]) {
+    const axis = checkAxis('permute', x.shape, each);
+    named |= 1 << axis;
+    shape.push(x.shape[axis] as number);
+    strides.push(x.strides[axis] as number);
+  }
+  if (shape.length !== x.rank || named !== (1 << x.rank) - 1) {
     throw refuse('permute', `axes ${shapeText(axes)} are not those of ${shapeText(x.shape)}, each once`);
   }
-  return viewOf(x, {
-    shape: order.map((axis) => x.shape[axis] as number),
-    strides: order.map((axis) => x.strides[axis] as number),
-  });
+  return viewOf(x, { shape, strides });
 }
 
 /**

@@ -20,6 +20,7 @@ export type Range = null | number | readonly [start: number | null, stop?: numbe
  * ```
  */
 export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
+  if (!Array.isArray(ranges)) throw refuse('slice', `takes a list of ranges, one an axis, got ${String(ranges)}`);
   if (ranges.length > x.rank) throw refuse('slice', `${ranges.length} ranges for the axes of ${shapeText(x.shape)}`);
   const shape: number[] = [];
   const strides: number[] = [];

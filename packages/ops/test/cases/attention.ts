@@ -1,4 +1,4 @@
-import { attention, permute, slice, tensor } from '../../src/index.ts';
+import { attention, permute, slice, tensor, zeros } from '../../src/index.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 
@@ -53,6 +53,13 @@ export const attentionCases: readonly OpCase[] = [
       return attention(slice(q, [null, null, [KEYS - 1]]), k, v, { causal: true });
     },
     want: byDefinition(1, () => true),
+  },
+  {
+    name: 'no keys',
+    run: (backend) =>
+      attention(tensor(backend, [1, 2], [1, 1, 1, 2]), zeros(backend, [1, 1, 0, 2]), zeros(backend, [1, 1, 0, 2])),
+    want: [0, 0],
+    shape: [1, 1, 1, 2],
   },
   {
     name: 'a mask and one head of keys for all',

@@ -34,6 +34,11 @@ export const foldCases: readonly OpCase[] = [
     shape: [],
   },
   {
+    name: 'sum of truths, which are no u8 together',
+    run: (backend) => sum(tensor(backend, new Uint8Array(1000).fill(1))),
+    want: [1000],
+  },
+  {
     name: 'prod of nothing, and of a number',
     run: (backend) => [prod(tensor(backend, [], [0, 3]), { axis: 0 }), sum(tensor(backend, 7))],
     want: [[1, 1, 1], [7]],

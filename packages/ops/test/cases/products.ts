@@ -1,4 +1,4 @@
-import { linear, matmul, permute, slice, tensor, transpose, zeros } from '../../src/index.ts';
+import { expand, linear, matmul, permute, slice, tensor, transpose, unsqueeze, zeros } from '../../src/index.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 
@@ -119,6 +119,27 @@ export const productCases: readonly OpCase[] = [
       0,
       ...secondByFirst.map((sum, i) => sum + at(bias, i % 4)),
     ],
+  },
+  {
+    name: 'linear with a residual that is the same for each batch, part of a table',
+    run: (b) => {
+      const table = tensor(b, [10, 20, 30, 40], [4, 1]);
+      const weight = tensor(b, [[1]]);
+      return linear(zeros(b, [2, 2, 1]), weight, { residual: unsqueeze(slice(table, [[0, 2]]), 0) });
+    },
+    want: [10, 20, 10, 20],
+  },
+  {
+    name: 'linear of the same row for each batch',
+    run: (b) => [
+      linear(expand(tensor(b, [1, 2]), [2, 1, 2]), tensor(b, [[1, 10]])),
+      linear(expand(tensor(b, [1, 2]), [3, 2]), tensor(b, [[1, 10]])),
+    ],
+    want: [
+      [21, 21],
+      [21, 21, 21],
+    ],
+    shape: [2, 1, 1],
   },
   {
     name: 'linear into its own residual',
