@@ -8,39 +8,15 @@ replayed. A case that fails has "failed" in place of its times.
 """
 
 import json
-import math
 import statistics
 import sys
 
-ROUNDS = 7
-ROUND_MS = 20.0
-MAX_CALLS_IN_A_GRAPH = 300
+from torch_rounds import graph_rounds
 
 
 def median_ms(torch, call):
     """Median milliseconds of one of many calls back to back."""
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call()
-    torch.cuda.synchronize()
-
-    def timed(run):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        run()
-        end.record()
-        torch.cuda.synchronize()
-        return start.elapsed_time(end)
-
-    once = max(min(timed(call) for _ in range(3)), 1e-3)
-    calls = int(min(max(math.ceil(ROUND_MS / once), 1), MAX_CALLS_IN_A_GRAPH))
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(calls):
-            call()
-    timed(graph.replay)
-    return statistics.median(timed(graph.replay) / calls for _ in range(ROUNDS))
+    return statistics.median(graph_rounds(torch, call))
 
 
 def cases(torch):

@@ -20,6 +20,7 @@ export type {
   WaitOptions,
 } from './contract/backend.ts';
 export {
+  BYTES_OF,
   type Capabilities,
   type DeviceInfo,
   type DeviceType,

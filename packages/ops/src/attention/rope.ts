@@ -1,3 +1,4 @@
+import { BYTES_OF } from '@concord/backend-core';
 import {
   defineKernel,
   type Kernel,
@@ -9,7 +10,6 @@ import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts
 import { TYPE_OF } from '../compute/value-type.ts';
 import { tensor } from '../tensor/create.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
-import { BYTES_OF } from '../tensor/layout.ts';
 import { broadcastShapes, broadcastStrides, sameShape } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';

@@ -1,19 +1,13 @@
 import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
 import { defineKernel, type Kernel, type NumberType } from '@concord/backend-core/kernel';
 import type { Layout } from '../tensor/layout.ts';
+import { Kernels } from './kernels.ts';
 import { TYPE_OF } from './value-type.ts';
 
-type CopyKernel = Kernel<{ x: NumberType }, {}, 'y'>;
+const kernels = new Kernels();
 
-const kernels = new Map<NumberType, CopyKernel>();
-
-function copyKernel(type: NumberType): CopyKernel {
-  let kernel = kernels.get(type);
-  if (kernel === undefined) {
-    kernel = defineKernel('copy', { inputs: { x: type } }, ({ x }) => ({ y: x }));
-    kernels.set(type, kernel);
-  }
-  return kernel;
+function copyKernel(type: NumberType): Kernel {
+  return kernels.of(type, () => defineKernel('copy', { inputs: { x: type } }, ({ x }) => ({ y: x })) as Kernel);
 }
 
 /** Where a copy reads or writes: strides in elements. */

@@ -6,6 +6,7 @@ import {
   type NumberType,
   type RunOperand,
 } from '@concord/backend-core/kernel';
+import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { checkAxis } from '../compute/rows.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
@@ -91,16 +92,11 @@ function take(op: string, x: Tensor, indices: Tensor, axis: number, options: Out
   });
 }
 
-const kernels = new Map<string, Kernel>();
+const kernels = new Kernels();
 
 function kernelOf(of: NumberType, by: 'i32' | 'u32'): Kernel {
   const key = `${of} ${by}`;
-  let kernel = kernels.get(key);
-  if (kernel === undefined) {
-    kernel = by === 'u32' ? byPlace(of) : fromTheEndToo(of);
-    kernels.set(key, kernel);
-  }
-  return kernel;
+  return kernels.of(key, () => (by === 'u32' ? byPlace(of) : fromTheEndToo(of)));
 }
 
 function byPlace(of: NumberType): Kernel {

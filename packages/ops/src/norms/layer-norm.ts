@@ -1,4 +1,5 @@
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
+import { Kernels } from '../compute/kernels.ts';
 import type { Place } from '../compute/copy.ts';
 import { placeOver } from '../compute/elementwise.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
@@ -64,7 +65,7 @@ export function rmsNorm(x: Tensor, options: RmsNormOptions = {}): Tensor {
   });
 }
 
-const kernels = new Map<string, Kernel>();
+const kernels = new Kernels();
 
 function normalize(
   op: string,
@@ -110,17 +111,14 @@ function kernelOf(
   normal: (k: KernelBuilder, x: Float, eps: Float) => Float,
 ): Kernel {
   const key = `${op} ${hasWeight} ${hasBias}`;
-  let kernel = kernels.get(key);
-  if (kernel === undefined) {
+  return kernels.of(key, () => {
     const inputs: Record<string, 'f32'> = { x: 'f32' };
     if (hasWeight) inputs['weight'] = 'f32';
     if (hasBias) inputs['bias'] = 'f32';
-    kernel = defineKernel(op, { inputs, params: { eps: 'f32' } }, ({ x, weight, bias, eps }, k) => {
+    return defineKernel(op, { inputs, params: { eps: 'f32' } }, ({ x, weight, bias, eps }, k) => {
       const normalized = normal(k, x as Float, eps);
       const scaled = weight === undefined ? normalized : k.mul(normalized, weight);
       return { y: bias === undefined ? scaled : k.add(scaled, bias) };
     }) as Kernel;
-    kernels.set(key, kernel);
-  }
-  return kernel;
+  });
 }

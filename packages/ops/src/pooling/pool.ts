@@ -7,6 +7,7 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
+import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
 import { placesAlong, type Pair, type Sides, type Window, windowOf } from '../convolution/window.ts';
@@ -98,13 +99,7 @@ const BOUNDS = { firstRow: 'i32', endRow: 'i32', firstColumn: 'i32', endColumn: 
   NumberType
 >;
 
-const kernels = new Map<string, Kernel>();
-
-function kept(key: string, define: () => Kernel): Kernel {
-  const kernel = kernels.get(key) ?? define();
-  kernels.set(key, kernel);
-  return kernel;
-}
+const kernels = new Kernels();
 
 type Symbols = Readonly<Record<string, Index>>;
 
@@ -116,7 +111,7 @@ interface Taps {
 }
 
 function unrolled(kind: PoolKind, r: number, s: number): Kernel {
-  return kept(`${kind} ${r} ${s}`, () =>
+  return kernels.of(`${kind} ${r} ${s}`, () =>
     define(kind, (symbols, k) => {
       const { values, rows, columns } = tapsOf(kind, symbols, k, numbered(k, r), numbered(k, s));
       if (kind === 'max') return values.reduce((most, value) => k.max(most, value));
@@ -130,7 +125,7 @@ function unrolled(kind: PoolKind, r: number, s: number): Kernel {
 }
 
 function folded(kind: PoolKind): Kernel {
-  return kept(kind, () =>
+  return kernels.of(kind, () =>
     define(kind, (symbols, k) => {
       const [i, j] = [k.toI32(k.index(4)), k.toI32(k.index(5))];
       const { values, rows, columns } = tapsOf(kind, symbols, k, [i], [j]);

@@ -1,4 +1,5 @@
 import { BackendError } from '@concord/backend-core';
+import { Kernels } from '../compute/kernels.ts';
 import {
   defineKernel,
   type GatherInput,
@@ -98,16 +99,11 @@ function named(axis: string, line: Line, mode: Mode): Record<string, number> {
   return Object.fromEntries(FIELDS[mode].map((field) => [`${axis}-${field}`, line[field]]));
 }
 
-const kernels = new Map<string, Kernel>();
+const kernels = new Kernels();
 
 function kernelOf(mode: Mode, type: NumberType): Kernel {
   const key = `${mode} ${type}`;
-  let kernel = kernels.get(key);
-  if (kernel === undefined) {
-    kernel = define(mode, type);
-    kernels.set(key, kernel);
-  }
-  return kernel;
+  return kernels.of(key, () => define(mode, type));
 }
 
 type Index = Value<'i32'>;

@@ -1,4 +1,5 @@
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
+import { Kernels } from '../compute/kernels.ts';
 import { refuse } from '../tensor/errors.ts';
 
 type Float = Value<'f32'>;
@@ -15,7 +16,7 @@ const ACTIVATIONS: Readonly<Record<Activation, (k: KernelBuilder, x: Float) => F
   tanh: (k, x) => k.tanh(x),
 };
 
-const kernels = new Map<string, Kernel>();
+const kernels = new Kernels();
 
 /**
  * `activation(acc + bias) + residual` as the epilogue of a product; undefined where there is nothing of it.
@@ -33,12 +34,7 @@ export function epilogueKernel(
     throw refuse(op, `activation must be one of ${Object.keys(ACTIVATIONS).join(', ')}, got ${String(activation)}`);
   }
   const key = `${hasBias} ${activation ?? ''} ${hasResidual}`;
-  let kernel = kernels.get(key);
-  if (kernel === undefined) {
-    kernel = define(hasBias, activation, hasResidual);
-    kernels.set(key, kernel);
-  }
-  return kernel;
+  return kernels.of(key, () => define(hasBias, activation, hasResidual));
 }
 
 function define(hasBias: boolean, activation: Activation | undefined, hasResidual: boolean): Kernel {

@@ -1,6 +1,12 @@
-import type { ComputeBackend, DevicePtr, Epilogue, FloatDType, GemmCall } from '@concord/backend-core';
+import {
+  BYTES_OF,
+  type ComputeBackend,
+  type DevicePtr,
+  type Epilogue,
+  type FloatDType,
+  type GemmCall,
+} from '@concord/backend-core';
 import type { Kernel, RunOperand } from '@concord/backend-core/kernel';
-import { BYTES_OF } from '../tensor/layout.ts';
 import { runFused } from './run-fused.ts';
 
 /** A matrix of each batch: addresses and strides in elements. */

@@ -1,9 +1,9 @@
+import { BYTES_OF } from '@concord/backend-core';
 import { copyElements } from '../compute/copy.ts';
 import { commonDType, oneKind } from '../compute/elementwise.ts';
 import { checkSameBackend, type OutOption, produceFitting } from '../compute/produce.ts';
 import { checkAxis } from '../compute/rows.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
-import { BYTES_OF } from '../tensor/layout.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { unsqueeze } from '../views/expand.ts';

@@ -7,6 +7,7 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
+import { Kernels } from '../compute/kernels.ts';
 import { copyElements } from '../compute/copy.ts';
 import { type OutOption, produce, produceFitting } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
@@ -122,16 +123,11 @@ function remapGroups(op: string, x: Tensor, spec: Remap, groups: readonly Group[
   });
 }
 
-const kernels = new Map<string, Kernel>();
+const kernels = new Kernels();
 
 function kernelOf(type: NumberType, mode: RemapMode, groups: readonly Group[]): Kernel {
   const key = `${type} ${mode} ${groups.map(({ changes }) => Number(changes)).join('')}`;
-  let kernel = kernels.get(key);
-  if (kernel === undefined) {
-    kernel = define(type, mode, groups);
-    kernels.set(key, kernel);
-  }
-  return kernel;
+  return kernels.of(key, () => define(type, mode, groups));
 }
 
 function define(type: NumberType, mode: RemapMode, groups: readonly Group[]): Kernel {

@@ -1,6 +1,13 @@
-import { BackendError, type ComputeBackend, type DevicePtr, type DType, NULL_PTR } from '@concord/backend-core';
+import {
+  BYTES_OF,
+  BackendError,
+  type ComputeBackend,
+  type DevicePtr,
+  type DType,
+  NULL_PTR,
+} from '@concord/backend-core';
 import { shapeText } from './errors.ts';
-import { BYTES_OF, type Layout } from './layout.ts';
+import type { Layout } from './layout.ts';
 import { adopt } from './scope.ts';
 import { denseStrides, sizeOf } from './shape.ts';
 import { Storage } from './storage.ts';

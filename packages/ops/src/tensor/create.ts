@@ -1,4 +1,5 @@
 import {
+  BYTES_OF,
   type ComputeBackend,
   type DevicePtr,
   type DType,
@@ -9,7 +10,6 @@ import {
 } from '@concord/backend-core';
 import { allocate, made, owning } from './allocate.ts';
 import { launch, refuse, shapeText } from './errors.ts';
-import { BYTES_OF } from './layout.ts';
 import { denseStrides, sizeOf } from './shape.ts';
 import { Storage } from './storage.ts';
 import { Tensor } from './tensor.ts';

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import {
+  BYTES_OF,
   type ComputeBackend,
   type DevicePtr,
   type DType,
@@ -9,7 +10,7 @@ import {
 } from '@concord/backend-core';
 import { copyElements } from '../compute/copy.ts';
 import { refuse, shapeText } from './errors.ts';
-import { BYTES_OF, type Layout } from './layout.ts';
+import type { Layout } from './layout.ts';
 import { denseStrides, isDense, sizeOf } from './shape.ts';
 import { type Storage, unwatch, watch } from './storage.ts';
 

@@ -1,6 +1,5 @@
-import type { ComputeBackend, DevicePtr, DType } from '@concord/backend-core';
+import { BYTES_OF, type ComputeBackend, type DevicePtr, type DType } from '@concord/backend-core';
 import { copyElements } from '../compute/copy.ts';
-import { BYTES_OF } from '../tensor/layout.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { OpenBytes } from './byte-source.ts';
 import type { PlacedEntry } from './format.ts';

@@ -1,8 +1,7 @@
-import { BackendError, type ComputeBackend, type DType, type WaitOptions } from '@concord/backend-core';
+import { BYTES_OF, BackendError, type ComputeBackend, type DType, type WaitOptions } from '@concord/backend-core';
 import { checkDType, checkShape } from '../tensor/create.ts';
 import { allocate } from '../tensor/allocate.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
-import { BYTES_OF } from '../tensor/layout.ts';
 import { sizeOf } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import type { ByteSource, OpenBytes } from './byte-source.ts';

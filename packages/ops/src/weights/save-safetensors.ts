@@ -1,5 +1,5 @@
+import { BYTES_OF } from '@concord/backend-core';
 import { open, rename, rm } from 'node:fs/promises';
-import { BYTES_OF } from '../tensor/layout.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { layOut, readStored, type WriteOptions } from './write-safetensors.ts';
 

@@ -1,6 +1,5 @@
-import type { WaitOptions } from '@concord/backend-core';
+import { BYTES_OF, type WaitOptions } from '@concord/backend-core';
 import { refuse } from '../tensor/errors.ts';
-import { BYTES_OF } from '../tensor/layout.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
 import { FORMAT_OF_DTYPE, LENGTH_BYTES } from './format.ts';
