@@ -1,6 +1,6 @@
-import { tensor, type Tensor } from '@concord/ops';
-import type { Gpt2 } from './gpt2.ts';
-import { sample, type Sampling } from './sample.ts';
+import { record, type Recorded, tensor, type Tensor } from '@concord/ops';
+import type { Cache, Gpt2 } from './gpt2.ts';
+import { isGreedy, sample, type Sampling } from './sample.ts';
 
 /** How a text goes on. */
 export interface GenerateOptions extends Sampling {
@@ -16,7 +16,7 @@ const AHEAD = 4;
 
 /**
  * The tokens that follow a prompt, as they come. Each is chosen on the device and fed to the next step there, so that
- * nothing waits for the host.
+ * nothing waits for the host. All steps but the first are one recording.
  *
  * @param prompt - at least one token, fewer than the model's context
  */
@@ -29,12 +29,17 @@ export async function* generate(
   const count = Math.min(tokens, context - prompt.length);
   const cache = model.cache(1, prompt.length + count);
   const waiting: Promise<number>[] = [];
-  let ids = tensor(model.backend, Uint32Array.from(prompt), [1, prompt.length]);
+  const text: Text = { cache, sampling, choices: 0 };
+  using given = tensor(model.backend, Uint32Array.from(prompt), [1, prompt.length]);
+  let ids: Tensor | undefined;
+  let next: Recorded<unknown> | undefined;
   try {
     for (let step = 0; step < count + AHEAD; step++) {
       if (step < count) {
         signal?.throwIfAborted();
-        ids = nextToken(model, ids, cache, sampling, step);
+        if (ids === undefined) ids = firstToken(model, given, text);
+        else if (next === undefined) next = recordStep(model, ids, text);
+        else next.replay();
         const read = readToken(ids, signal);
         // Whoever awaits it hears of a failure; until then it is not unhandled.
         read.catch(() => undefined);
@@ -50,23 +55,37 @@ export async function* generate(
       yield token;
     }
   } finally {
-    ids.dispose();
     await Promise.allSettled(waiting);
+    next?.dispose();
+    ids?.dispose();
     for (const layer of cache.layers) layer.dispose();
   }
 }
 
-/** One step: the tokens go into the cache, which is as long as all of them then. */
-function nextToken(
-  model: Gpt2,
-  ids: Tensor,
-  cache: ReturnType<Gpt2['cache']>,
-  sampling: Sampling,
-  step: number,
-): Tensor {
-  using before = ids;
-  using logits = model.forward(before, cache);
-  return sample(logits, sampling, step);
+/** A text on the device. */
+interface Text {
+  readonly cache: Cache;
+  readonly sampling: Sampling;
+  /** Tokens that were chosen so far. */
+  choices: number;
+}
+
+function firstToken(model: Gpt2, prompt: Tensor, { cache, sampling }: Text): Tensor {
+  using logits = model.forward(prompt, cache);
+  return sample(logits, sampling, 0);
+}
+
+/** Chooses the token behind the one in `ids`, in its place, and again in each replay. */
+function recordStep(model: Gpt2, ids: Tensor, text: Text): Recorded<unknown> {
+  const { cache, sampling } = text;
+  return record(model.backend, (anew) => {
+    const logits = model.forward(ids, cache, anew);
+    const choose = (): void => {
+      sample(logits, sampling, ++text.choices, ids);
+    };
+    if (isGreedy(sampling)) choose();
+    else anew(choose);
+  });
 }
 
 async function readToken(ids: Tensor, signal: AbortSignal | undefined): Promise<number> {

@@ -1,6 +1,6 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
-import { empty, layerNorm, linear, run, slice, type Tensor, tidy, transpose, unsqueeze } from '@concord/ops';
+import { type Anew, empty, layerNorm, linear, run, slice, type Tensor, tidy, transpose, unsqueeze } from '@concord/ops';
 import { UserError } from '@concord/example-command';
 import type { Config } from './config.ts';
 import { type Block, type Norm, type Projection, transformerBlock } from './transformer.ts';
@@ -95,23 +95,30 @@ export class Gpt2 implements Disposable {
    * The logits of what follows the last token, `[batch, vocabulary]`.
    *
    * @param ids - u32 `[batch, length]`: the tokens after those in the cache, which it adds to it
+   * @param anew - of a recording, each replay of which takes the next tokens; default: nothing is recorded
    */
-  forward(ids: Tensor, cache: Cache): Tensor {
+  forward(ids: Tensor, cache: Cache, anew: Anew = (work) => work()): Tensor {
     const { n_embd: width, n_head: heads, layer_norm_epsilon: eps } = this.config;
-    const at = cache.length;
     const [batch = 1, length = 1] = ids.shape;
-    const logits = tidy(() => {
+    return tidy(() => {
       const shape = [batch, length, width];
       const inputs = { ids: unsqueeze(ids, -1), tokens: this.#tokens, positions: this.#positions };
-      let { x } = run(embed, inputs, { shape, params: { at }, dtypes: { x: this.#tokens.dtype } });
+      let x = empty(this.backend, shape, { dtype: this.#tokens.dtype });
+      const embedded = x;
+      anew(() => {
+        run(embed, inputs, { shape, params: { at: cache.length }, out: { x: embedded } });
+      });
       for (const [layer, block] of this.#blocks.entries()) {
-        x = transformerBlock(x, block, cache.layers[layer] as Tensor, at, { heads, eps });
+        const rows = cache.layers[layer] as Tensor;
+        x = transformerBlock(x, block, { heads, eps }, rows, () => cache.length, anew);
       }
       const last = slice(x, [null, -1]);
-      return linear(layerNorm(last, { ...this.#norm, eps }), this.#tokens);
+      const logits = linear(layerNorm(last, { ...this.#norm, eps }), this.#tokens);
+      anew(() => {
+        cache.length += length;
+      });
+      return logits;
     });
-    cache.length += length;
-    return logits;
   }
 
   dispose(): void {

@@ -1,5 +1,5 @@
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
-import { argmax, cast, full, reshape, run, slice, type Tensor, tidy, topK } from '@concord/ops';
+import { argmax, cast, empty, full, reshape, run, slice, type Tensor, tidy, topK } from '@concord/ops';
 
 /** Below it logits over the temperature are beyond float32; there is one likely token anyway. */
 const LEAST_TEMPERATURE = 1e-6;
@@ -42,15 +42,27 @@ const draw: Kernel<
  *
  * @param logits - `[batch, vocabulary]`
  * @param step - which choice of the text this is, so that each gets random numbers of its own
+ * @param out - filled instead of a new tensor
  */
-export function sample(logits: Tensor, { temperature, topK: k, seed }: Sampling, step: number): Tensor {
+export function sample(logits: Tensor, sampling: Sampling, step: number, out?: Tensor): Tensor {
+  const { temperature, topK: k, seed } = sampling;
   const [batch = 1] = logits.shape;
   return tidy(() => {
-    if (temperature < LEAST_TEMPERATURE) return reshape(argmax(logits, { axis: -1 }), [batch, 1]);
+    const tokens = out ?? empty(logits.backend, [batch, 1], { dtype: 'u32' });
+    const token = reshape(tokens, [batch]);
+    if (isGreedy(sampling)) {
+      argmax(logits, { axis: -1, out: token });
+      return tokens;
+    }
     const least = k === undefined ? full(logits.backend, [batch], -Infinity) : leastOf(logits, k);
-    const { token } = run(draw, { logits, least }, { params: { coldness: 1 / temperature, seed, step } });
-    return reshape(token, [batch, 1]);
+    run(draw, { logits, least }, { params: { coldness: 1 / temperature, seed, step }, out: { token } });
+    return tokens;
   });
+}
+
+/** Whether the most likely token is always chosen. */
+export function isGreedy({ temperature }: Sampling): boolean {
+  return temperature < LEAST_TEMPERATURE;
 }
 
 /** The k-th largest of each row. */

@@ -1,4 +1,4 @@
-import { attention, layerNorm, linear, permute, reshape, slice, type Tensor, tidy } from '@concord/ops';
+import { type Anew, attention, empty, layerNorm, linear, permute, reshape, slice, type Tensor, tidy } from '@concord/ops';
 
 /** A layer norm's factors and what it adds, `[width]` each. */
 export interface Norm {
@@ -34,28 +34,32 @@ export interface BlockSizes {
  * `h = x + Attention(LayerNorm(x))`, then `h + MLP(LayerNorm(h))`, in seven launches.
  *
  * @param x - `[batch, length, width]`
- * @param cache - `[batch, context, 3 width]`: queries, keys and values of all tokens so far; those of `x` go to row `at`
+ * @param cache - `[batch, context, 3 width]`: queries, keys and values of all tokens so far; those of `x` go to the next rows
+ * @param tokens - how many there are so far
+ * @param anew - runs what depends on that, in a recording at each replay
  */
 export function transformerBlock(
   x: Tensor,
   block: Block,
-  cache: Tensor,
-  at: number,
   { heads, eps }: BlockSizes,
+  cache: Tensor,
+  tokens: () => number,
+  anew: Anew,
 ): Tensor {
   const { norm1, qkv, merge, norm2, up, down } = block;
   const [batch = 1, length = 1, width = 1] = x.shape;
-  const end = at + length;
   return tidy(() => {
-    const out = slice(cache, [null, [at, end]]);
-    linear(layerNorm(x, { ...norm1, eps }), qkv.weight, { bias: qkv.bias, out });
-    const rows = reshape(cache, [batch, cache.shape[1] as number, 3, heads, width / heads]);
-    const part = (which: number, from: number): Tensor =>
-      permute(slice(rows, [null, [from, end], which]), [0, 2, 1, 3]);
-    const attended = attention(part(0, at), part(1, 0), part(2, 0), { causal: true });
-    const merged = reshape(permute(attended, [0, 2, 1, 3]), [batch, length, width]);
-
-    const h = linear(merged, merge.weight, { bias: merge.bias, residual: x });
+    const normed = layerNorm(x, { ...norm1, eps });
+    const merged = empty(x.backend, [batch, length, heads, width / heads], { dtype: x.dtype });
+    anew(() => {
+      const [at, end] = [tokens(), tokens() + length];
+      linear(normed, qkv.weight, { bias: qkv.bias, out: slice(cache, [null, [at, end]]) });
+      const rows = reshape(cache, [batch, cache.shape[1] as number, 3, heads, width / heads]);
+      const part = (which: number, from: number): Tensor =>
+        permute(slice(rows, [null, [from, end], which]), [0, 2, 1, 3]);
+      attention(part(0, at), part(1, 0), part(2, 0), { causal: true, out: permute(merged, [0, 2, 1, 3]) });
+    });
+    const h = linear(reshape(merged, [batch, length, width]), merge.weight, { bias: merge.bias, residual: x });
     const hidden = linear(layerNorm(h, { ...norm2, eps }), up.weight, { bias: up.bias, activation: 'geluTanh' });
     return linear(hidden, down.weight, { bias: down.bias, residual: h });
   });

@@ -10,6 +10,7 @@ export type {
   Explanation,
   LeftOutVariant,
   LostInfo,
+  Recording,
   MemoryInfo,
   OpCalls,
   OpPlan,

@@ -1,6 +1,5 @@
 import { isBackendError, type VariantReport } from '@concord/backend-core';
-import type { KernelCall, ResolvedCall } from '@concord/backend-core/implement';
-import { operandsOf } from '@concord/variants';
+import { type KernelCall, operandsOf, type ResolvedCall } from '@concord/backend-core/implement';
 import { hasLargeScratch, isInLargeBuffer } from './device/large-buffers.ts';
 import type { LevelZeroClient } from './device/level-zero-client.ts';
 import type { Kernel } from './kernels/kernel.ts';

@@ -16,12 +16,15 @@ import {
   DTYPES,
   type InitResult,
   type KernelCall,
+  operandsOf,
   type OpKernel,
   type ResolvedCall,
+  type Sequence,
 } from '@concord/backend-core/implement';
 import type { Kernel, RunShape } from '@concord/backend-core/kernel';
-import { operandsOf, type VariantTuning, variantTuning } from '@concord/variants';
+import { type VariantTuning, variantTuning } from '@concord/variants';
 import type { PoolCounters } from './client/buffer-pool.ts';
+import type { PlannedCall } from './client/sequence.ts';
 import { WebGpuClient } from './client/webgpu-client.ts';
 import type { WebGpuOptions } from './client/webgpu-options.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
@@ -175,6 +178,10 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     return this.#client.finish();
   }
 
+  protected override doSequence(calls: readonly ResolvedCall<StorageBuffer>[]): Sequence {
+    return this.#client.sequence(calls.map((call) => this.#planned(call)));
+  }
+
   protected override isSticky(error: BackendError): boolean {
     return !this.#client.isRefusal(error);
   }
@@ -208,13 +215,16 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
       prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) =>
         this.#prepare({ kernel, call, ...(inPlaceOf === undefined ? {} : { inPlaceOf }) } as KernelCall),
       run: (call: ResolvedCall<StorageBuffer>['call']) => {
-        const resolved = { kernel, call } as ResolvedCall<StorageBuffer>;
-        const operands = operandsOf(resolved);
-        const { plan, params } = this.#plans.withParams(resolved, operands);
-        this.#client.run(call.opName ?? kernel, plan, operands, params);
+        const { op, plan, operands, params } = this.#planned({ kernel, call } as ResolvedCall<StorageBuffer>);
+        this.#client.run(op, plan, operands, params);
       },
     };
     return methods;
+  }
+
+  #planned(call: ResolvedCall<StorageBuffer>): PlannedCall {
+    const operands = operandsOf(call);
+    return { op: call.call.opName ?? call.kernel, operands, ...this.#plans.withParams(call, operands) };
   }
 
   async #prepare(call: KernelCall): Promise<void> {

@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export { type ListKey, ListMap } from './list-map.ts';
-export { extentsOf, operandsOf } from './operands.ts';
+export { extentsOf } from './operands.ts';
 export { type CacheablePlan, PlanCache, type PlanCacheOptions } from './plan-cache.ts';
 export { type Place, PlanMemory, spanAt } from './plan-memory.ts';
 export { cacheFolder } from '#profile-store';

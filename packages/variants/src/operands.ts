@@ -1,6 +1,5 @@
 import {
   BYTES_OF,
-  type CheckedCall,
   type KernelCall,
   type Operand,
   type ResolvedCall,
@@ -8,18 +7,7 @@ import {
   type RunLayout,
 } from '@concord/backend-core/implement';
 
-/** The operands of a call that has some, inputs before outputs. Those without elements have no memory. */
-export function operandsOf<Buffer>({ kernel, call }: ResolvedCall<Buffer>): Operand<Buffer>[] {
-  if (kernel === 'run') return [...call.inputs, ...call.outputs].filter((span) => span !== undefined);
-  const spans: Operand<Buffer>[] = [];
-  for (const { name } of (call as CheckedCall).operands) {
-    const span = (call as unknown as Readonly<Record<string, Operand<Buffer> | undefined>>)[name];
-    if (span !== undefined) spans.push(span);
-  }
-  return spans;
-}
-
-/** Elements from the first to the last of each operand of a call, in the order of {@link operandsOf}. */
+/** Elements from the first to the last of each operand of a call, in the order of `operandsOf`. */
 export function extentsOf({ kernel, call }: KernelCall): number[] {
   if (kernel === 'run') return [...call.inputs, ...call.outputs].map(({ extent }) => extent);
   return call.operands.map(({ elements }) => elements);

@@ -1,6 +1,6 @@
-import type { KernelCall, Operand, ResolvedCall } from '@concord/backend-core/implement';
+import { type KernelCall, type Operand, operandsOf, type ResolvedCall } from '@concord/backend-core/implement';
 import { ListMap } from './list-map.ts';
-import { extentsOf, operandsOf, withFakeOperands } from './operands.ts';
+import { extentsOf, withFakeOperands } from './operands.ts';
 import type { VariantPick, VariantPreferences } from './variant-choice.ts';
 
 /** What a {@link PlanCache} has to know of plans. */

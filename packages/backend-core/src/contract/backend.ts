@@ -77,6 +77,19 @@ export interface LostInfo {
   readonly message: string;
 }
 
+/** Queued work that can be queued again: see {@link ComputeBackend.record}. */
+export interface Recording {
+  /**
+   * Queues the recorded work again, as if its calls were made now.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT after `dispose`, and when memory that it uses was freed; and what work that is
+   *   run anew throws: what was recorded before it is queued then
+   */
+  replay(): void;
+  /** Gives back what the recording keeps, after the work queued so far. Idempotent. */
+  dispose(): void;
+}
+
 /** Memory counters of one backend object, in bytes. */
 export interface MemoryInfo {
   /** Sum of the sizes of the live allocations. */
@@ -244,6 +257,18 @@ export interface ComputeBackend extends AsyncDisposable {
   unary(call: UnaryCall): void;
   /** Element-wise function of two arguments, see {@link BinaryCall}. Errors as `gemm`. */
   binary(call: BinaryCall): void;
+
+  /**
+   * Runs `work`, whose calls take effect as ever, and takes them down: `replay` queues them again with the same operands and
+   * numbers, and checks and chooses nothing again. As a CUDA graph does, this spares most of what calls cost the host.
+   *
+   * What changes from one replay to the next is given to `anew`: it runs a function now and, in its place among the others,
+   * in each replay. Memory that is allocated and freed in `work` stays the recording's until it is disposed.
+   *
+   * @param work - what is recorded; it must not wait for anything
+   * @throws {BackendError} INVALID_ARGUMENT when `work` waits, prepares, records or returns a promise; and what `work` throws
+   */
+  record?(work: (anew: (work: () => void) => void) => void): Recording;
 
   /**
    * Whether the op, in that dtype or as a call of that whole shape if one is given, would be accepted. Never throws for a

@@ -20,16 +20,17 @@ import type { ReduceCall } from '../ops/reduce.ts';
 import type { TopKCall } from '../ops/top-k.ts';
 import type { UnaryCall } from '../ops/unary.ts';
 import { assertDType, assertSupported, type SupportSource } from './assert-supported.ts';
-import { type BackendKernels, kernelOf, type KernelCall } from './backend-kernels.ts';
+import { type BackendKernels, kernelOf, type KernelCall, type ResolvedCall } from './backend-kernels.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
 import type { InitResult } from './lifecycle.ts';
 import { lowerCall, type LoweredStep, type RunStep } from './lower-call.ts';
-import { MemoryMethods } from './memory-methods.ts';
 import type { Operand } from './operand.ts';
 import { readCall, readFields } from './read-call.ts';
 import { reading } from './reading.ts';
+import { RecordMethods } from './record-methods.ts';
 import { resolveOperands } from './resolve-operands.ts';
 import { checkGiven, resolveRun } from './resolve-run.ts';
+import type { Sequence } from './tape.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -39,7 +40,7 @@ type Fields = Record<string, unknown>;
  *
  * @typeParam Buffer - the backend's native memory object
  */
-export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implements ComputeBackend {
+export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implements ComputeBackend {
   readonly contractVersion = 2 as const;
   abstract readonly native: unknown;
   /** What this backend can do; looked at when the device is open. */
@@ -97,7 +98,7 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
         assertDType(this.#supportSource(), 'run', undefined);
         if (!storesAnything(geometry)) return;
         assertSupported(this.#supportSource(), 'run', [{ kernel: 'run', call: geometry }], undefined);
-        this.#runKernel(resolveRun(this.allocations, geometry, inputs, outputs, params));
+        this.#queue({ kernel: 'run', call: resolveRun(this.allocations, geometry, inputs, outputs, params) });
       });
     });
   }
@@ -118,7 +119,10 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
   }
 
   async prepare(plans: readonly OpPlan[], options: PrepareOptions = {}): Promise<void> {
-    const { signal, onProgress } = this.guard('prepare', () => reading('options', () => checkPrepareOptions(options)));
+    const { signal, onProgress } = this.guard('prepare', () => {
+      this.tape?.refuse('prepare');
+      return reading('options', () => checkPrepareOptions(options));
+    });
     // All are checked before the first is compiled: a mistake in the last should not cost the time of the others.
     const lowered = this.guard('prepare', () => reading('plans', () => readPlans(plans))).map(({ op, call }) => ({
       op,
@@ -169,15 +173,30 @@ export abstract class BaseBackend<Buffer> extends MemoryMethods<Buffer> implemen
   }
 
   #step(step: LoweredStep, resolved: CheckedCall & Fields): void {
-    if (step.kernel === 'run') this.#runKernel(resolvedStep(step, resolved));
-    else
-      kernelOf(this.kernels, step.kernel)?.run(
-        (step.call as object) === resolved ? resolved : { ...resolved, ...step.call },
-      );
+    if (step.kernel === 'run') {
+      this.#queue({ kernel: 'run', call: resolvedStep(step, resolved) });
+      return;
+    }
+    const call = (step.call as object) === resolved ? resolved : { ...resolved, ...step.call };
+    this.#queue({ kernel: step.kernel, call } as unknown as ResolvedCall<Buffer>);
   }
 
-  #runKernel(call: ResolvedRun<Buffer>): void {
-    this.kernels.run?.run(call);
+  #queue(call: ResolvedCall<Buffer>): void {
+    this.#runKernel(call);
+    this.tape?.call(call);
+  }
+
+  #runKernel({ kernel, call }: ResolvedCall<Buffer>): void {
+    kernelOf(this.kernels, kernel)?.run(call);
+  }
+
+  protected override doSequence(calls: readonly ResolvedCall<Buffer>[]): Sequence {
+    return {
+      run: () => {
+        for (const call of calls) this.#runKernel(call);
+      },
+      release: () => undefined,
+    };
   }
 
   #loweredShape(op: OpName, shape: object): readonly KernelCall[] {

@@ -40,6 +40,8 @@ export type {
   WithOperands,
 } from './backend-kernels.ts';
 export { BaseBackend } from './base-backend.ts';
+export { operandsOf } from './call-operands.ts';
 export { BackendLifecycle, type InitResult } from './lifecycle.ts';
 export type { BaseBackendOptions, MemoryMethods } from './memory-methods.ts';
 export type { Operand } from './operand.ts';
+export type { Sequence } from './tape.ts';

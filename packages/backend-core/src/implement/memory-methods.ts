@@ -15,6 +15,7 @@ import { AllocationTable } from './allocation-table.ts';
 import { BackendLifecycle } from './lifecycle.ts';
 import type { Operand } from './operand.ts';
 import { reading } from './reading.ts';
+import type { Tape } from './tape.ts';
 
 /** Options that every backend takes. */
 export interface BaseBackendOptions {
@@ -61,6 +62,10 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   #slot: number | undefined;
   #allocations: AllocationTable<Buffer> | undefined;
   readonly #memoryLimitBytes: number | undefined;
+  /** What is being recorded. */
+  protected tape: Tape<Buffer> | undefined;
+  /** What was recorded and is not disposed. */
+  protected readonly tapes: Set<Tape<Buffer>> = new Set();
 
   constructor(options: BaseBackendOptions = {}) {
     super();
@@ -102,7 +107,9 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
           limitBytes,
         });
       }
-      const buffer = this.#nativeAlloc(bytes, label, fields);
+      const tape = this.tape?.isRecording === true ? this.tape : undefined;
+      const buffer = tape?.reuse(bytes) ?? this.#nativeAlloc(bytes, label, fields);
+      tape?.allocated(buffer);
       try {
         return this.allocations.add(bytes, buffer, label);
       } catch (error) {
@@ -116,7 +123,10 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     if (this.isDead) return;
     this.guard('free', () => {
       checkPointerType('ptr', ptr);
-      this.doFree(this.allocations.remove(ptr).buffer);
+      const freed = this.allocations.remove(ptr);
+      let isKept = false;
+      for (const tape of this.tapes) if (tape.freed(freed)) isKept = true;
+      if (!isKept) this.doFree(freed.buffer);
     });
   }
 
@@ -124,12 +134,18 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     this.guard('copyHtod', () => {
       checkPointerType('dst', dst);
       const bytes = viewBytes('src', src);
-      if (bytes.byteLength > 0) this.doCopyHtod(this.allocations.resolve('dst', dst, bytes.byteLength), bytes);
+      if (bytes.byteLength === 0) return;
+      const to = this.allocations.resolve('dst', dst, bytes.byteLength);
+      this.doCopyHtod(to, bytes);
+      if (this.tape?.isRecording !== true) return;
+      const copy = bytes.slice();
+      this.tape.memory([to], () => this.doCopyHtod(to, copy));
     });
   }
 
   copyDtoh(dst: ArrayBufferView, src: DevicePtr, options?: WaitOptions): Promise<void> {
     return this.wait('copyDtoh', options, (isWanted) => {
+      this.tape?.refuse('copyDtoh');
       checkPointerType('src', src);
       const { byteLength } = viewBytes('dst', dst);
       if (byteLength === 0) return Promise.resolve();
@@ -158,13 +174,17 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       const from = this.allocations.resolve('src', src, bytes);
       if (Math.abs(dst - src) < bytes) throw invalid(`dst overlaps src${this.allocations.placeOf(dst)}`);
       this.doCopyDtod(to, from);
+      this.tape?.memory([to, from], () => this.doCopyDtod(to, from));
     });
   }
 
   fill(dst: DevicePtr, byte: number, bytes: number): void {
     this.guard('fill', () => {
       checkFill(dst, byte, bytes);
-      if (bytes > 0) this.doFill(this.allocations.resolve('dst', dst, bytes), byte);
+      if (bytes === 0) return;
+      const to = this.allocations.resolve('dst', dst, bytes);
+      this.doFill(to, byte);
+      this.tape?.memory([to], () => this.doFill(to, byte));
     });
   }
 
@@ -173,15 +193,20 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   }
 
   synchronize(options?: WaitOptions): Promise<void> {
-    return this.wait('synchronize', options, (isWanted) => this.#accepted('synchronize', this.doSynchronize(isWanted)));
+    return this.wait('synchronize', options, (isWanted) => {
+      this.tape?.refuse('synchronize');
+      return this.#accepted('synchronize', this.doSynchronize(isWanted));
+    });
   }
 
   memory(): MemoryInfo {
     // Not `assertUsable`: the counters matter most after a failure.
     if (!this.isInitialized) this.assertUsable('memory');
     const { inUseBytes, peakBytes, liveAllocations } = this.allocations;
+    let pooledBytes = this.pooledBytes();
+    for (const tape of this.tapes) pooledBytes += tape.spareBytes;
     const limitBytes = this.#memoryLimitBytes;
-    const info = { inUseBytes, pooledBytes: this.pooledBytes(), peakBytes, liveAllocations };
+    const info = { inUseBytes, pooledBytes, peakBytes, liveAllocations };
     return limitBytes === undefined ? info : { ...info, limitBytes };
   }
 
@@ -193,6 +218,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   /** The native memory that is live now, for `doDispose` and for device tools. */
   protected *liveBuffers(): Generator<Buffer> {
     for (const { buffer } of this.allocations.allocations()) yield buffer;
+    for (const tape of this.tapes) yield* tape.spareBuffers();
   }
 
   /** The native memory around a live pointer, for `native`. */

@@ -1,6 +1,6 @@
-import type { ResolvedCall } from '@concord/backend-core/implement';
+import { operandsOf, type ResolvedCall } from '@concord/backend-core/implement';
 import { binaryKernel, checkedRun } from '@concord/backend-core/kernel';
-import { operandsOf, spanAt } from '@concord/variants';
+import { spanAt } from '@concord/variants';
 import { describe, expect, it } from 'vitest';
 import { fakeMemory, PlanRecorder } from '../../test/support/plan-recorder.ts';
 import { TEST_DEVICES } from '../../test/support/traits.ts';

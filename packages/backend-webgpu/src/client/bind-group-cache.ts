@@ -14,14 +14,14 @@ const MAX_ENTRIES = 1024;
 /** Bind groups by layout and by what is bound: programs run the same ops on the same memory again and again. */
 export class BindGroupCache {
   readonly #context: GpuContext;
-  readonly #uniforms: UniformRing;
+  readonly #uniforms: Pick<UniformRing, 'gpu'>;
   readonly #groups = new ListMap<GPUBindGroup>();
   readonly #groupsOfPlans = new ListMap<(GPUBindGroup | undefined)[]>();
   /** Allocations come and go; the buffers behind them are reused. */
   readonly #bufferIds = new WeakMap<GPUBuffer, number>();
   #buffers = 0;
 
-  constructor(context: GpuContext, uniforms: UniformRing) {
+  constructor(context: GpuContext, uniforms: Pick<UniformRing, 'gpu'>) {
     this.#context = context;
     this.#uniforms = uniforms;
   }

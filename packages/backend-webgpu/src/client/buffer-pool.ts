@@ -57,6 +57,8 @@ export class BufferPool {
   #condemned: GPUBuffer[] = [];
   #allocatedBytes = 0;
   #pooledBytes = 0;
+  /** How often memory got another place: what was made for the old one is to be made again. */
+  moves = 0;
   #leavingBytes = 0;
   #peakBytes = 0;
   #live = 0;
@@ -109,6 +111,7 @@ export class BufferPool {
   resettle(buffer: StorageBuffer): Home | undefined {
     const { home } = buffer;
     if (home !== undefined && home.slab === undefined) return undefined;
+    this.moves++;
     buffer.home = this.#own(buffer.size, buffer.label);
     return home;
   }

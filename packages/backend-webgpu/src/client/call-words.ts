@@ -1,3 +1,4 @@
+import { spanAt } from '@concord/variants';
 import type { PlannedDispatch } from '../kernels/launch-plan.ts';
 import type { Span } from '../kernels/recorder.ts';
 
@@ -42,4 +43,20 @@ export function callWords(step: PlannedDispatch, { params, memory, maxBindingByt
 /** Whether a binding that may move is bound from the beginning of its memory to the end. */
 export function isBoundWhole({ buffer }: Span, maxBindingBytes: number): boolean {
   return buffer.size <= maxBindingBytes;
+}
+
+/** What a dispatch of a plan binds. */
+export function spansOf({ places, moving }: PlannedDispatch, memory: readonly Span[], maxBindingBytes: number): Span[] {
+  const spans = places.map((place) => withinBuffer(spanAt(memory, place)));
+  for (const { index } of moving) {
+    const { buffer } = spans[index] as Span;
+    if (!isBoundWhole(spans[index] as Span, maxBindingBytes)) continue;
+    spans[index] = { buffer, byteOffset: 0, byteLength: buffer.size };
+  }
+  return spans;
+}
+
+/** Plans may be for some more of an input than there is: what they do not read. */
+export function withinBuffer({ buffer, byteOffset, byteLength }: Span): Span {
+  return { buffer, byteOffset, byteLength: Math.min(byteLength, buffer.size - byteOffset) };
 }

@@ -3,14 +3,15 @@ import { annotate } from '@concord/backend-core/implement';
 import { spanAt } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from '../kernels/dispatch.ts';
 import type { Kernel } from '../kernels/kernel.ts';
-import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
+import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
 import { type BufferPool, homeOf } from './buffer-pool.ts';
-import { callWords, isBoundWhole } from './call-words.ts';
+import { callWords, spansOf, withinBuffer } from './call-words.ts';
 import { inScopes, type Scoped, toCodedError } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
+import { type PlannedCall, PlannedSequence, type ReadyCommand, type ReadyDispatch } from './sequence.ts';
 import { UniformRing } from './uniform-ring.ts';
 import { MAX_UPLOAD_BYTES, UploadRing } from './upload-ring.ts';
 
@@ -60,6 +61,7 @@ export class CommandStream implements Recorder {
   /** The judgement on the kernel whose launches the batch consists of, if the device has yet to judge it. */
   #judging: Promise<unknown> | undefined;
   readonly #scratch: StorageBuffer[] = [];
+  readonly #sequences = new Set<PlannedSequence>();
   /** How often each variant was launched. */
   readonly variantRuns: Map<string, number> = new Map();
 
@@ -110,6 +112,36 @@ export class CommandStream implements Recorder {
         const group = groups[index] ?? this.#bindGroup(step.kernel, ready, spansOf(step, memory, maxBindingBytes));
         groups[index++] = group;
         this.#dispatch({ words: callWords(step, values), grid: step.grid, variant: step.variant }, ready, group);
+      }
+    });
+  }
+
+  /** Calls that will be queued again and again. */
+  sequence(calls: readonly PlannedCall[]): PlannedSequence {
+    const { context, traits, pipelines, pool } = this.#options;
+    const sequence = new PlannedSequence(calls, {
+      context,
+      traits,
+      pipelines,
+      pool,
+      onCheck: (caught, what) => this.#check(caught, what),
+      run: ({ op, plan, operands, params }) => this.run(op, plan, operands, params),
+      replay: (op, commands) => this.#replay(op, commands),
+      flush: () => this.flush(),
+      onRelease: () => this.#sequences.delete(sequence),
+    });
+    this.#sequences.add(sequence);
+    return sequence;
+  }
+
+  #replay(op: string, commands: readonly ReadyCommand[]): void {
+    this.record(op, () => {
+      for (const command of commands) {
+        if ('dst' in command) this.copy(command.dst, command.src);
+        else {
+          this.#makeRoom(undefined);
+          this.#add(command);
+        }
       }
     });
   }
@@ -232,6 +264,9 @@ export class CommandStream implements Recorder {
   }
 
   destroy(): void {
+    // Of what was never submitted nothing is kept.
+    this.#encoder = undefined;
+    for (const sequence of this.#sequences) sequence.release();
     this.#uniforms.destroy();
     this.#uploads.destroy();
   }
@@ -278,10 +313,19 @@ export class CommandStream implements Recorder {
     { pipeline, judging }: ReadyKernel,
     group: GPUBindGroup,
   ): void {
-    if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
+    this.#makeRoom(judging);
+    // Their place is one of the batch that the dispatch belongs to.
+    const offset = this.#uniforms.write(words);
+    this.#add({ pipeline, group, offset, grid, variant });
+  }
+
+  #makeRoom(judging: Promise<unknown> | undefined): void {
     if (this.#commands >= this.#enough || this.#uniforms.isFull) this.#submitBatch();
     if (this.#judging !== judging) this.#beginBatch(judging);
-    const offset = this.#uniforms.write(words);
+  }
+
+  #add({ pipeline, group, offset, grid, variant }: ReadyDispatch): void {
+    if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
     const pass = this.#computePass();
     if (this.#pipeline !== pipeline) {
       pass.setPipeline(pipeline);
@@ -378,19 +422,4 @@ function refusePromise(returned: unknown): void {
   throw new BackendError('INVALID_ARGUMENT', 'the callback of encode must not return a promise', {
     hint: 'await what you need before encode, and add all commands before the callback returns',
   });
-}
-
-function spansOf({ places, moving }: PlannedDispatch, memory: readonly Span[], maxBindingBytes: number): Span[] {
-  const spans = places.map((place) => withinBuffer(spanAt(memory, place)));
-  for (const { index } of moving) {
-    const { buffer } = spans[index] as Span;
-    if (!isBoundWhole(spans[index] as Span, maxBindingBytes)) continue;
-    spans[index] = { buffer, byteOffset: 0, byteLength: buffer.size };
-  }
-  return spans;
-}
-
-/** Plans may be for some more of an input than there is: what they do not read. */
-function withinBuffer({ buffer, byteOffset, byteLength }: Span): Span {
-  return { buffer, byteOffset, byteLength: Math.min(byteLength, buffer.size - byteOffset) };
 }

@@ -1,4 +1,5 @@
 import { BackendError, type DeviceInfo } from '@concord/backend-core';
+import type { Sequence } from '@concord/backend-core/implement';
 import { DeviceTuning } from '@concord/variants';
 import { defaultSource } from '#gpu-source';
 import { webgpuVariants } from '../kernels/all-variants.ts';
@@ -16,6 +17,7 @@ import type { CompiledKernel } from './pipeline-cache.ts';
 import { Readback } from './readback.ts';
 import { Refusals } from './refusals.ts';
 import { acquireDevice, type SharedDevice } from './shared-device.ts';
+import type { PlannedCall } from './sequence.ts';
 import type { WebGpuOptions } from './webgpu-options.ts';
 import { within } from './within.ts';
 
@@ -230,6 +232,11 @@ export class WebGpuClient {
   run(op: string, plan: LaunchPlan, operands: readonly Span[], params?: Uint32Array): void {
     this.#assertUsable(op);
     this.#stream.run(op, plan, operands, params);
+  }
+
+  /** @internal What was planned for ops, to be queued again and again. */
+  sequence(calls: readonly PlannedCall[]): Sequence {
+    return this.#stream.sequence(calls);
   }
 
   /** Sets bytes to zero; offset and length are multiples of 4. */

@@ -1,4 +1,4 @@
-import type { ResolvedCall } from '@concord/backend-core/implement';
+import { operandsOf, type ResolvedCall } from '@concord/backend-core/implement';
 import { binaryKernel, reduceKernel, unaryKernel } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
 import { fakeBuffer, PlanRecorder } from '../../test/support/plan-recorder.ts';
@@ -9,7 +9,7 @@ import type { LaunchPlan } from './launch-plan.ts';
 import { PlanCache } from './plan-cache.ts';
 import { planCall } from './plans.ts';
 import type { Span, StorageBuffer } from './recorder.ts';
-import { NOTHING_TUNED, operandsOf, spanAt } from '@concord/variants';
+import { NOTHING_TUNED, spanAt } from '@concord/variants';
 
 const N = 1000;
 const traits = TEST_DEVICES.gpu;

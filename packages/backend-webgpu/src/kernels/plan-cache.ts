@@ -1,5 +1,11 @@
-import { BYTES_OF, type CheckedRun, type KernelCall, type ResolvedCall } from '@concord/backend-core/implement';
-import { operandsOf, PlanCache as CacheByCall } from '@concord/variants';
+import {
+  BYTES_OF,
+  type CheckedRun,
+  type KernelCall,
+  operandsOf,
+  type ResolvedCall,
+} from '@concord/backend-core/implement';
+import { PlanCache as CacheByCall } from '@concord/variants';
 import { growing } from './attention/growing.ts';
 import { fakeSpan, type LaunchPlan, planOp } from './launch-plan.ts';
 import type { DeviceTraits, Span, StorageBuffer } from './recorder.ts';

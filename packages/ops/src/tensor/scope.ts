@@ -3,6 +3,8 @@ import { Tensor } from './tensor.ts';
 
 /** The tensors of each `tidy` that runs, the innermost last. */
 const scopes: Tensor[][] = [];
+/** Where `tidy` leaves what it would dispose, in a recording. */
+let keeper: Tensor[] | undefined;
 
 /** Leaves a new tensor to the innermost `tidy`; without one the collector watches over it. */
 export function adopt(tensor: Tensor): void {
@@ -48,9 +50,42 @@ export function tidy<Result>(work: () => Result): Result {
   } finally {
     scopes.pop();
     for (const tensor of scope) {
-      if (!kept.has(tensor)) tensor.dispose();
+      if (!kept.has(tensor)) leave(tensor);
       else if (!tensor.isDisposed) adopt(tensor);
     }
+  }
+}
+
+function leave(tensor: Tensor): void {
+  if (keeper === undefined) tensor.dispose();
+  else keeper.push(tensor);
+}
+
+/** Runs a function of which every tensor, also those of a `tidy` in it, is added to `tensors` and left alone. */
+export function keepAll<Result>(tensors: Tensor[], work: () => Result): Result {
+  const outer = keeper;
+  keeper = tensors;
+  const scope: Tensor[] = [];
+  scopes.push(scope);
+  try {
+    return work();
+  } finally {
+    scopes.pop();
+    tensors.push(...scope);
+    keeper = outer;
+  }
+}
+
+/** Runs a function of which no tensor is kept, also in {@link keepAll}. */
+export function keepNone(work: () => void): void {
+  const outer = keeper;
+  keeper = undefined;
+  try {
+    tidy(() => {
+      work();
+    });
+  } finally {
+    keeper = outer;
   }
 }
 

@@ -1,0 +1,139 @@
+import type { Sequence } from '@concord/backend-core/implement';
+import { spanAt } from '@concord/variants';
+import type { LaunchPlan } from '../kernels/launch-plan.ts';
+import type { DeviceTraits, Span, StorageBuffer } from '../kernels/recorder.ts';
+import { BindGroupCache } from './bind-group-cache.ts';
+import type { BufferPool } from './buffer-pool.ts';
+import { callWords, spansOf, withinBuffer } from './call-words.ts';
+import { inScopes, type Scoped } from './error-scopes.ts';
+import { USAGE } from './gpu-constants.ts';
+import type { GpuContext } from './gpu-source.ts';
+import type { PipelineCache } from './pipeline-cache.ts';
+import { MAX_UNIFORM_BYTES } from './uniform-ring.ts';
+
+/** An op as it was planned, with its operands. */
+export interface PlannedCall {
+  readonly op: string;
+  readonly plan: LaunchPlan;
+  readonly operands: readonly Span[];
+  /** Words of the parameters of the call, if it has any. */
+  readonly params: Uint32Array | undefined;
+}
+
+/** A dispatch, ready but for the pass that it goes to. */
+export interface ReadyDispatch {
+  readonly pipeline: GPUComputePipeline;
+  readonly group: GPUBindGroup;
+  /** Of its uniforms. */
+  readonly offset: number;
+  readonly grid: readonly [x: number, y: number, z: number];
+  readonly variant: string | undefined;
+}
+
+/** What a sequence queues. */
+export type ReadyCommand = ReadyDispatch | { readonly dst: Span; readonly src: Span };
+
+/** What a {@link PlannedSequence} works with. */
+export interface SequenceOptions {
+  readonly context: GpuContext;
+  readonly traits: DeviceTraits;
+  readonly pipelines: PipelineCache;
+  readonly pool: BufferPool;
+  readonly onCheck: (caught: Scoped<unknown>['caught'], what: string) => void;
+  /** Queues a call as any other. */
+  readonly run: (call: PlannedCall) => void;
+  readonly replay: (op: string, commands: readonly ReadyCommand[]) => void;
+  /** Submits what is collected. */
+  readonly flush: () => void;
+  readonly onRelease: (sequence: PlannedSequence) => void;
+}
+
+/** Calls that are queued again and again: their bind groups are made once, their uniforms are written once. */
+export class PlannedSequence implements Sequence {
+  readonly #options: SequenceOptions;
+  readonly #calls: readonly PlannedCall[];
+  readonly #op: string;
+  #commands: readonly ReadyCommand[] | undefined;
+  #uniforms: GPUBuffer | undefined;
+  #scratch: StorageBuffer[] = [];
+  /** {@link BufferPool.moves} when the commands were made. */
+  #moves = 0;
+
+  constructor(calls: readonly PlannedCall[], options: SequenceOptions) {
+    this.#calls = calls;
+    this.#options = options;
+    this.#op = [...new Set(calls.map(({ op }) => op))].join(', ');
+  }
+
+  run(): void {
+    const { pool, replay, run } = this.#options;
+    if (this.#commands === undefined || this.#moves !== pool.moves) this.#prepare();
+    if (this.#commands !== undefined) replay(this.#op, this.#commands);
+    else for (const call of this.#calls) run(call);
+  }
+
+  release(): void {
+    this.#forget();
+    this.#options.onRelease(this);
+  }
+
+  /** Makes the commands, if the device has judged all of their pipelines. */
+  #prepare(): void {
+    const { context, pool, onCheck } = this.#options;
+    this.#forget();
+    this.#moves = pool.moves;
+    const dispatches = this.#calls.flatMap(({ plan }) => plan.steps.flatMap((step) => ('dst' in step ? [] : step)));
+    const ready = dispatches.map(({ kernel }) => this.#options.pipelines.now(kernel));
+    if (ready.some(({ judging }) => judging !== undefined)) return;
+
+    const stride = Math.max(MAX_UNIFORM_BYTES, context.device.limits.minUniformBufferOffsetAlignment);
+    const size = Math.max(1, dispatches.length) * stride;
+    const made = inScopes(context, () =>
+      context.device.createBuffer({ size, usage: USAGE.uniform | USAGE.copyDst, label: 'uniforms of a recording' }),
+    );
+    onCheck(made.caught, this.#op);
+    this.#uniforms = made.value;
+    const groups = new BindGroupCache(context, { gpu: made.value });
+    const words = new Uint32Array(size / 4);
+    let index = 0;
+    this.#commands = this.#calls.flatMap(({ plan, operands, params }) => {
+      const memory = [...operands, ...plan.scratch.map((bytes, which) => this.#scratchOf(bytes, which))];
+      const { maxBindingBytes } = this.#options.traits;
+      return plan.steps.map((step): ReadyCommand => {
+        if ('dst' in step) return { dst: spanAt(memory, step.dst), src: withinBuffer(spanAt(memory, step.src)) };
+        const { pipeline, layout } = ready[index] as (typeof ready)[number];
+        const spans = spansOf(step, memory, maxBindingBytes);
+        const group = groups.get(layout, spans, (caught) => onCheck(caught, step.kernel.name));
+        const offset = stride * index++;
+        words.set(callWords(step, { params, memory, maxBindingBytes }), offset / 4);
+        return { pipeline, group, offset, grid: step.grid, variant: step.variant };
+      });
+    });
+    const written = inScopes(context, () => context.device.queue.writeBuffer(made.value, 0, words));
+    onCheck(written.caught, this.#op);
+  }
+
+  /** Calls of one sequence use the same scratch memory, one after the other. */
+  #scratchOf(bytes: number, which: number): Span {
+    const { pool } = this.#options;
+    let buffer = this.#scratch[which];
+    if (buffer === undefined || buffer.size < bytes) {
+      if (buffer !== undefined) pool.release(buffer);
+      buffer = pool.take(bytes, `scratch of ${this.#op}`);
+      pool.settle(buffer, false);
+      this.#scratch[which] = buffer;
+    }
+    return { buffer, byteOffset: 0, byteLength: bytes };
+  }
+
+  #forget(): void {
+    for (const buffer of this.#scratch) this.#options.pool.release(buffer);
+    this.#scratch = [];
+    this.#commands = undefined;
+    if (this.#uniforms === undefined) return;
+    // Commands that are not submitted yet would fail without it.
+    this.#options.flush();
+    this.#uniforms.destroy();
+    this.#uniforms = undefined;
+  }
+}
