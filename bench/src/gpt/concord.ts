@@ -71,7 +71,10 @@ function prepare(backend: WebGpuBackend, model: Gpt2, gptCase: GptCase): Prepare
   };
 }
 
-/** The logits of the next token, which goes where the one before it was if the text grows. */
+/**
+ * The logits of the next token, which goes where the one before it was if the text grows. If not, a replay is the same
+ * token again to the last number, as that of PyTorch's graph is.
+ */
 function recordToken(
   backend: WebGpuBackend,
   model: Gpt2,
@@ -81,8 +84,9 @@ function recordToken(
 ): Recorded<Tensor> {
   cache.length = cached;
   return record(backend, (anew) => {
+    if (mode !== 'growing') return model.forward(given, cache);
     const logits = model.forward(given, cache, anew);
-    if (mode === 'growing') argmax(logits, { axis: -1, out: reshape(given, [batch]) });
+    argmax(logits, { axis: -1, out: reshape(given, [batch]) });
     return logits;
   });
 }

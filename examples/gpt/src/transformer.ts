@@ -1,4 +1,15 @@
-import { type Anew, attention, empty, layerNorm, linear, permute, reshape, slice, type Tensor, tidy } from '@concord/ops';
+import {
+  type Anew,
+  attention,
+  empty,
+  layerNorm,
+  linear,
+  permute,
+  reshape,
+  slice,
+  type Tensor,
+  tidy,
+} from '@concord/ops';
 
 /** A layer norm's factors and what it adds, `[width]` each. */
 export interface Norm {

@@ -13,6 +13,7 @@ import { lifecycleCases } from './cases/lifecycle.ts';
 import { lifetimeCases } from './cases/lifetimes.ts';
 import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
+import { recordingCases } from './cases/recordings.ts';
 import { reduceSuite } from './cases/reduce.ts';
 import { runRefusalCases } from './cases/run/refusals.ts';
 import { runSequenceCases } from './cases/run/sequences.ts';
@@ -69,6 +70,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...lifecycleCases,
       ...memoryCases,
       ...lifetimeCases,
+      ...recordingCases,
       ...refusalCases,
       ...epilogueRefusalCases,
       ...orderOfChecksCases,

@@ -20,14 +20,16 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
     if (this.tape !== undefined) throw this.#refusal('record must not be called while something is recorded');
     const tape = new Tape<Buffer>({
       sequence: (calls) => this.doSequence(calls),
-      free: (buffer) => {
-        if (!this.isDead) this.doFree(buffer);
-      },
       assertReplayable: () => {
         this.assertUsable('replay');
         if (this.tape !== undefined) throw this.#refusal('replay must not be called while something is recorded');
       },
-      onDispose: () => this.tapes.delete(tape),
+      onDispose: () => {
+        // What is closing frees all that is there.
+        if (this.isDead) return;
+        this.tapes.delete(tape);
+        for (const buffer of tape.spareBuffers()) this.doFree(buffer);
+      },
     });
     this.tape = tape;
     this.tapes.add(tape);

@@ -16,9 +16,9 @@ export interface Sequence {
 /** What a {@link Tape} needs of its backend. */
 export interface TapeOptions<Buffer> {
   readonly sequence: (calls: readonly ResolvedCall<Buffer>[]) => Sequence;
-  readonly free: (buffer: Buffer) => void;
   readonly assertReplayable: () => void;
-  readonly onDispose: (tape: Tape<Buffer>) => void;
+  /** Gives back {@link Tape.spareBuffers}. */
+  readonly onDispose: () => void;
 }
 
 type Step<Buffer> = ResolvedCall<Buffer> | (() => void);
@@ -149,10 +149,8 @@ export class Tape<Buffer> implements Recording {
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    this.#options.onDispose(this);
     for (const sequence of this.#sequences) sequence.release();
-    for (const buffers of this.#spare.values()) for (const buffer of buffers) this.#options.free(buffer);
-    this.#spare.clear();
     this.#replays = [];
+    this.#options.onDispose();
   }
 }

@@ -1,4 +1,5 @@
 import { BackendError, type ComputeBackend, type DevicePtr, isBackendError } from '@concord/backend-core';
+import type { CpuBackend } from '@concord/backend-cpu';
 import { inFront, type Mutant } from './mutant.ts';
 import { accepting, unless } from './refused.ts';
 
@@ -221,9 +222,53 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   }),
 };
 
+type Work = Parameters<NonNullable<ComputeBackend['record']>>[0];
+
+const recorded = (change: (backend: CpuBackend, work: Work) => ReturnType<CpuBackend['record']>): Wrap =>
+  inFront((backend) => ({ record: (work) => change(backend, work) }));
+
+/** Bugs of recordings. */
+const RECORDING_BUGS: Readonly<Record<string, Wrap>> = {
+  'a replay does nothing': recorded((backend, work) => ({
+    ...disposable(backend.record(work)),
+    replay: () => undefined,
+  })),
+  'what is run anew is run once': recorded((backend, work) => backend.record(() => work((each) => each()))),
+  'what is run anew comes last': recorded((backend, work) => {
+    return backend.record((anew) => {
+      const later: (() => void)[] = [];
+      work((each) => later.push(each));
+      for (const each of later) anew(each);
+    });
+  }),
+  'replays after dispose': recorded((backend, work) => {
+    const recording = backend.record(work);
+    return { replay: () => recording.replay(), dispose: () => undefined };
+  }),
+  'memory that was freed is replayed': recorded((backend, work) => {
+    const recording = backend.record(work);
+    return { ...disposable(recording), replay: () => accepting(() => recording.replay(), undefined) };
+  }),
+  'the work is called again': recorded((_backend, work) => {
+    const replay = (): void => work((each) => each());
+    replay();
+    return { replay, dispose: () => undefined };
+  }),
+};
+
+function disposable(recording: ReturnType<CpuBackend['record']>): { dispose: () => void } {
+  return { dispose: () => recording.dispose() };
+}
+
 /** Bugs of allocation, copies, fills and order. */
 export const memoryMutants: readonly Mutant[] = [
   ...Object.entries(BUGS).map(([name, wrap]): Mutant => ({ name: `memory: ${name}`, ops: ['memory'], wrap })),
+  ...Object.entries(RECORDING_BUGS).map(([name, wrap]): Mutant => ({
+    name: `recordings: ${name}`,
+    ops: ['memory'],
+    within: /recording/,
+    wrap,
+  })),
   // Two objects side by side are a matter of lifecycle.
   { name: 'memory: a foreign pointer accepted', ops: ['memory', 'lifecycle'], wrap: foreignPointers },
 ];

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { expectInvalid, expectRejection } from '../../test/expect-error.ts';
+import { gate, MemoryBackend } from '../../test/memory-backend.ts';
+import type { DevicePtr } from '../index.ts';
+
+const N = 4;
+const BYTES = 4 * N;
+
+async function opened() {
+  const backend = await MemoryBackend.open();
+  const [a, b, out] = [backend.alloc(BYTES), backend.alloc(BYTES), backend.alloc(BYTES)];
+  const add = (x: DevicePtr, y: DevicePtr, output: DevicePtr) =>
+    backend.binary({ op: 'add', n: N, a: x, b: y, output });
+  /** Hooks since the last time. */
+  const hooks = () => backend.hooks.splice(0);
+  hooks();
+  return { backend, a, b, out, add, hooks };
+}
+
+describe('record', () => {
+  it('runs the work, and replays its kernels, copies and fills in their order', async () => {
+    const { backend, a, b, out, add, hooks } = await opened();
+    const recording = backend.record(() => {
+      backend.fill(a, 0, BYTES);
+      backend.copyHtod(b, Float32Array.of(1, 2, 3, 4));
+      add(a, b, out);
+      backend.gemm({ m: 2, n: 2, k: 2, a, b, c: out });
+      backend.copyDtod(a, out, BYTES);
+    });
+    const queued = ['fill', 'copyHtod', 'run', 'gemm', 'copyDtod'];
+    expect(hooks()).toEqual(queued);
+    recording.replay();
+    recording.replay();
+    expect(hooks()).toEqual([...queued, ...queued]);
+  });
+
+  it('runs anew what is to be, in its place, and does not take it down', async () => {
+    const { backend, a, b, out, add, hooks } = await opened();
+    const seen: number[] = [];
+    let turn = 0;
+    const recording = backend.record((anew) => {
+      add(a, b, out);
+      anew(() => {
+        seen.push(turn);
+        backend.fill(out, turn, BYTES);
+        backend.free(backend.alloc(8));
+        void backend.synchronize();
+      });
+      add(a, b, out);
+    });
+    const queued = ['run', 'fill', 'alloc', 'free', 'synchronize', 'run'];
+    expect(hooks()).toEqual(queued);
+    turn = 7;
+    recording.replay();
+    expect(hooks()).toEqual(queued);
+    expect(seen).toEqual([0, 7]);
+  });
+
+  it('keeps memory that is freed in it, gives it to what it allocates next, and gives it back at the end', async () => {
+    const { backend, a, out, add, hooks } = await opened();
+    const recording = backend.record(() => {
+      for (let turn = 0; turn < 3; turn++) {
+        const own = backend.alloc(BYTES);
+        add(a, a, own);
+        add(own, own, out);
+        backend.free(own);
+      }
+    });
+    expect(hooks().filter((hook) => hook === 'alloc' || hook === 'free')).toEqual(['alloc']);
+    expect(backend.memory()).toMatchObject({ inUseBytes: 3 * BYTES, pooledBytes: BYTES, liveAllocations: 3 });
+    recording.dispose();
+    recording.dispose();
+    expect(hooks()).toEqual(['free']);
+    expect(backend.memory().pooledBytes).toBe(0);
+    expectInvalid(() => recording.replay(), 'the recording was disposed');
+  });
+
+  it('leaves memory that lives on to the caller, and says which of what it uses was freed', async () => {
+    const { backend, a, out, add, hooks } = await opened();
+    const weights = backend.alloc(BYTES, { label: 'weights' });
+    let made: DevicePtr | undefined;
+    const recording = backend.record(() => {
+      made = backend.alloc(BYTES);
+      add(weights, weights, made);
+      add(a, a, out);
+    });
+    recording.replay();
+    hooks();
+    backend.free(weights);
+    expect(hooks()).toEqual(['free']);
+    expectInvalid(() => recording.replay(), 'the recording uses memory that was freed: the allocation "weights"');
+    const other = backend.record(() => add(made as DevicePtr, a, out));
+    backend.free(made as DevicePtr);
+    expectInvalid(() => other.replay(), 'the recording uses memory that was freed: an allocation of 16 bytes');
+    expect(hooks()).toEqual(['run', 'free']);
+    // What it does not use may go.
+    const last = backend.record(() => add(a, a, out));
+    backend.free(backend.alloc(8));
+    last.replay();
+  });
+
+  it('refuses waits, recordings in recordings, and promises; afterwards all is as before', async () => {
+    const { backend, a, b, out, add, hooks } = await opened();
+    const waits: Promise<unknown>[] = [];
+    const refused = (wait: Promise<void>) => waits.push(expectRejection(wait, 'INVALID_ARGUMENT'));
+    const recording = backend.record((anew) => {
+      refused(backend.synchronize());
+      refused(backend.copyDtoh(new Uint8Array(4), a));
+      refused(backend.prepare([]));
+      expectInvalid(() => backend.record(() => undefined), 'record must not be called while something is recorded');
+      anew(() => {
+        expectInvalid(
+          () => anew(() => undefined),
+          'anew works directly in the function that record is given, while it runs',
+        );
+      });
+    });
+    await Promise.all(waits);
+    expectInvalid(
+      () => backend.record((anew) => anew(() => recording.replay())),
+      'replay must not be called while something is recorded',
+    );
+    const late: () => unknown = async () => undefined;
+    expectInvalid(
+      () => backend.record(late),
+      'record takes a function that returns at once, got one that returns a promise',
+    );
+    expectInvalid(() => backend.record(3 as never), 'record takes a function, got 3');
+    hooks();
+    const error = new Error('mine');
+    const leaky = () =>
+      backend.record(() => {
+        backend.free(backend.alloc(8));
+        throw error;
+      });
+    expect(leaky).toThrow(error);
+    expect(hooks()).toEqual(['alloc', 'free']);
+    add(a, b, out);
+    await backend.synchronize();
+    expect(backend.memory().pooledBytes).toBe(0);
+  });
+
+  it('passes on what work that is run anew throws; what is before it is queued', async () => {
+    const { backend, a, b, out, add, hooks } = await opened();
+    let fails = false;
+    const recording = backend.record((anew) => {
+      add(a, b, out);
+      anew(() => {
+        if (fails) throw new Error('mine');
+      });
+      add(a, b, out);
+    });
+    hooks();
+    fails = true;
+    expect(() => recording.replay()).toThrow('mine');
+    expect(hooks()).toEqual(['run']);
+    fails = false;
+    recording.replay();
+    expect(hooks()).toEqual(['run', 'run']);
+  });
+
+  it('gives the memory of recordings that nobody disposed to the backend that is disposed', async () => {
+    const { backend, a, out, add } = await opened();
+    const recording = backend.record(() => {
+      const own = backend.alloc(BYTES);
+      add(a, own, out);
+      backend.free(own);
+    });
+    const live = (backend as unknown as { liveBuffers(): Iterable<Uint8Array> }).liveBuffers();
+    expect([...live]).toHaveLength(4);
+    backend.closing = gate();
+    const closed = backend.dispose();
+    expect(() => recording.replay()).toThrow('backend disposed');
+    recording.dispose();
+    backend.closing.open();
+    await closed;
+    expect(backend.hooks.filter((hook) => hook === 'free')).toEqual([]);
+  });
+});

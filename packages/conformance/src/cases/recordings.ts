@@ -1,0 +1,256 @@
+import { type ComputeBackend, type DevicePtr, download, offsetPtr, upload } from '@concord/backend-core';
+import { compareBytes } from '../checks/compare.ts';
+import { type CaseContext, type ConformanceCase, expectThat, UnsupportedCall } from '../harness/case.ts';
+import { behaviour } from '../harness/case-text.ts';
+import { expectRejects, expectThrows } from '../harness/expect-error.ts';
+
+type Record = NonNullable<ComputeBackend['record']>;
+
+const INVALID = { code: 'INVALID_ARGUMENT' } as const;
+
+function recordingCase(
+  id: string,
+  does: string,
+  run: (context: CaseContext & { readonly record: Record }) => Promise<void>,
+): ConformanceCase {
+  return {
+    id: `memory/recording: ${id}`,
+    op: 'memory',
+    params: {},
+    needs: { op: 'binary', dtype: 'f32' },
+    about: behaviour(does, 'A replay is what the calls themselves would be, made at its place.'),
+    run: async (context) => {
+      const { backend } = context;
+      if (backend.record === undefined) throw new UnsupportedCall('the backend has no record');
+      await run({ ...context, record: (work) => (backend.record as Record)(work) });
+    },
+  };
+}
+
+const N = 96;
+const BYTES = 4 * N;
+
+const numbers = (of: (i: number) => number): Float32Array => Float32Array.from({ length: N }, (_, i) => of(i));
+
+/** Allocations of {@link BYTES} that are freed at the end. */
+async function withMemory(
+  backend: ComputeBackend,
+  count: number,
+  use: (pointers: readonly DevicePtr[]) => Promise<void>,
+): Promise<void> {
+  const pointers = Array.from({ length: count }, () => backend.alloc(BYTES));
+  try {
+    await use(pointers);
+  } finally {
+    for (const ptr of pointers) backend.free(ptr);
+  }
+}
+
+function expectSame(what: string, got: Float32Array, want: Float32Array): void {
+  compareBytes(what, new Uint8Array(got.buffer), new Uint8Array(want.buffer));
+}
+
+async function expectNumbers(what: string, backend: ComputeBackend, ptr: DevicePtr, want: Float32Array): Promise<void> {
+  expectSame(what, await download(backend, ptr, want.length), want);
+}
+
+/** Work that is recorded and replayed. */
+export const recordingCases: readonly ConformanceCase[] = [
+  recordingCase(
+    'a chain of ops, inputs written between replays',
+    'Records two sums with memory in between that is allocated and freed in the recording, and replays them 20 times with other inputs, some of them before the last result is read.',
+    async ({ backend, record }) => {
+      await withMemory(backend, 3, async ([a, b, out]) => {
+        const step = (): void => {
+          const between = backend.alloc(BYTES);
+          backend.binary({ op: 'add', n: N, a: a as DevicePtr, b: b as DevicePtr, output: between });
+          backend.binary({ op: 'mul', n: N, a: between, b: between, output: out as DevicePtr });
+          backend.free(between);
+        };
+        const write = (turn: number): void => {
+          backend.copyHtod(
+            a as DevicePtr,
+            numbers((i) => turn + i),
+          );
+          backend.copyHtod(
+            b as DevicePtr,
+            numbers((i) => 2 * turn - i),
+          );
+        };
+        write(0);
+        const recording = record(step);
+        const reads: Promise<Float32Array>[] = [];
+        for (let turn = 0; turn < 20; turn++) {
+          if (turn > 0) {
+            write(turn);
+            recording.replay();
+          }
+          reads.push(download(backend, out as DevicePtr, N));
+          if (turn % 3 === 0) await reads.at(-1);
+        }
+        for (const [turn, read] of reads.entries()) {
+          expectSame(
+            `result of replay ${turn}`,
+            await read,
+            numbers(() => (3 * turn) ** 2),
+          );
+        }
+        recording.dispose();
+      });
+    },
+  ),
+  recordingCase(
+    'what is run anew, in its place',
+    'Records a sum, a product of it that is run anew with another place and number each time, and a sum of that; replays it.',
+    async ({ backend, record }) => {
+      const rows = backend.alloc(5 * BYTES);
+      await withMemory(backend, 3, async ([a, b, last]) => {
+        const [x, y, z] = [a as DevicePtr, b as DevicePtr, last as DevicePtr];
+        backend.copyHtod(
+          x,
+          numbers(() => 1),
+        );
+        let turn = 0;
+        const recording = record((anew) => {
+          backend.binary({ op: 'add', n: N, a: x, b: x, output: y });
+          anew(() => {
+            const row = offsetPtr(rows, turn * BYTES);
+            backend.binary({ op: 'add', n: N, a: y, b: y, output: row });
+            backend.copyDtod(z, row, BYTES);
+            turn++;
+          });
+          backend.binary({ op: 'add', n: N, a: z, b: x, output: x });
+        });
+        for (let replay = 1; replay < 5; replay++) recording.replay();
+        recording.dispose();
+        // x is 1, then 4 x + x each time.
+        for (let row = 0; row < 5; row++) {
+          await expectNumbers(
+            `row ${row}`,
+            backend,
+            offsetPtr(rows, row * BYTES),
+            numbers(() => 4 * 5 ** row),
+          );
+        }
+        await expectNumbers(
+          'x',
+          backend,
+          x,
+          numbers(() => 5 ** 5),
+        );
+      });
+      backend.free(rows);
+    },
+  ),
+  recordingCase(
+    'copies and fills, with the bytes of their time',
+    'Records a fill, a copy to the device whose bytes the caller changes later, and a copy within it; overwrites all and replays.',
+    async ({ backend, record }) => {
+      await withMemory(backend, 3, async ([a, b, c]) => {
+        const [x, y, z] = [a as DevicePtr, b as DevicePtr, c as DevicePtr];
+        const bytes = numbers((i) => i);
+        const recording = record(() => {
+          backend.fill(x, 0, BYTES);
+          backend.copyHtod(y, bytes);
+          backend.copyDtod(z, y, BYTES);
+        });
+        bytes.fill(-1);
+        for (const ptr of [x, y, z]) backend.fill(ptr, 0x55, BYTES);
+        recording.replay();
+        recording.dispose();
+        await expectNumbers(
+          'x',
+          backend,
+          x,
+          numbers(() => 0),
+        );
+        await expectNumbers(
+          'z',
+          backend,
+          z,
+          numbers((i) => i),
+        );
+      });
+    },
+  ),
+  recordingCase(
+    'memory that is freed in it stays its own',
+    'Allocates and frees memory in a recording, then allocates as much outside, fills it, replays, and looks whether it was written.',
+    async ({ backend, record }) => {
+      await withMemory(backend, 2, async ([a, out]) => {
+        backend.copyHtod(
+          a as DevicePtr,
+          numbers(() => 3),
+        );
+        const before = backend.memory();
+        const recording = record(() => {
+          const own = backend.alloc(BYTES);
+          backend.binary({ op: 'add', n: N, a: a as DevicePtr, b: a as DevicePtr, output: own });
+          backend.binary({ op: 'add', n: N, a: own, b: own, output: out as DevicePtr });
+          backend.free(own);
+        });
+        const others = Array.from({ length: 8 }, () => backend.alloc(BYTES));
+        for (const other of others) backend.fill(other, 0, BYTES);
+        recording.replay();
+        await expectNumbers(
+          'out',
+          backend,
+          out as DevicePtr,
+          numbers(() => 12),
+        );
+        for (const [index, other] of others.entries()) {
+          await expectNumbers(
+            `allocation ${index} behind the recording`,
+            backend,
+            other,
+            numbers(() => 0),
+          );
+        }
+        for (const other of others) backend.free(other);
+        recording.dispose();
+        const { inUseBytes, liveAllocations } = backend.memory();
+        const isBack = inUseBytes === before.inUseBytes && liveAllocations === before.liveAllocations;
+        expectThat(isBack, `${inUseBytes} bytes are in use behind it, ${before.inUseBytes} were before`);
+      });
+    },
+  ),
+  recordingCase(
+    'what is refused',
+    'Waits, records and returns a promise in a recording; replays one that was disposed, or whose memory was freed; throws in one. Then all is as before.',
+    async ({ backend, record }) => {
+      const waits: Promise<void>[] = [];
+      const empty = record(() => undefined);
+      const done = record(() => {
+        waits.push(expectRejects('synchronize', INVALID, () => backend.synchronize()));
+        waits.push(expectRejects('prepare', INVALID, () => backend.prepare([])));
+        expectThrows('record in a recording', INVALID, () => record(() => undefined));
+        expectThrows('replay in a recording', INVALID, () => empty.replay());
+      });
+      await Promise.all(waits);
+      empty.dispose();
+      done.dispose();
+      done.dispose();
+      expectThrows('replay after dispose', INVALID, () => done.replay());
+      const late: () => unknown = async () => undefined;
+      expectThrows('a promise', INVALID, () => record(late));
+      expectThrows('no function', INVALID, () => record(undefined as never));
+      const [kept, freed] = [backend.alloc(BYTES), backend.alloc(BYTES)];
+      const stale = record(() => backend.binary({ op: 'add', n: N, a: freed, b: freed, output: kept }));
+      backend.free(freed);
+      expectThrows('replay of freed memory', INVALID, () => stale.replay());
+      stale.dispose();
+      const own = upload(
+        backend,
+        numbers(() => 7),
+      );
+      await expectNumbers(
+        'memory behind it',
+        backend,
+        own,
+        numbers(() => 7),
+      );
+      backend.free(own);
+      backend.free(kept);
+    },
+  ),
+];
