@@ -132,7 +132,9 @@ function webgpuDriver() {
     conformance('backend-webgpu', DRIVER_CASES, '0.1'),
     unit(
       'backend-webgpu',
-      ['client', 'batching', 'faults', 'pipelines', 'prepare', 'run.test', 'on-device'].map((each) => tests + each),
+      ['client', 'batching', 'faults', 'pipelines', 'prepare', 'record', 'run.test', 'on-device'].map(
+        (each) => tests + each,
+      ),
     ),
     unit('backend-webgpu', [
       `${tests}small-allocations`,

@@ -3,6 +3,7 @@
 const implementAllocationTable = 'packages/backend-core/src/implement/allocation-table.ts';
 const implementAddressSlots = 'packages/backend-core/src/implement/address-slots.ts';
 const implementLifecycle = 'packages/backend-core/src/implement/lifecycle.ts';
+const implementTape = 'packages/backend-core/src/implement/tape.ts';
 const implementMemoryMethods = 'packages/backend-core/src/implement/memory-methods.ts';
 const contractChecks = 'packages/backend-core/src/contract/checks.ts';
 const contractMemoryValidate = 'packages/backend-core/src/contract/memory.validate.ts';
@@ -12,6 +13,24 @@ const contractMemoryValidate = 'packages/backend-core/src/contract/memory.valida
  * @type {import('../plant.mjs').Fault[]}
  */
 export const coreMemoryFaults = [
+  {
+    file: implementTape,
+    find: '    for (const { buffer } of operandsOf(call)) this.#uses.add(buffer);',
+    replace: '',
+    breaks: 'A replay works on memory that was freed, and perhaps given to others.',
+  },
+  {
+    file: implementTape,
+    find: '    this.#isRunningAnew = true;',
+    replace: '',
+    breaks: 'What is run anew runs twice in a replay.',
+  },
+  {
+    file: implementMemoryMethods,
+    find: 'const copy = bytes.slice();',
+    replace: 'const copy = bytes;',
+    breaks: 'A replay copies what the caller has put into its array since.',
+  },
   {
     file: implementAllocationTable,
     find: 'ptr < allocation.base + allocation.bytes ? allocation',

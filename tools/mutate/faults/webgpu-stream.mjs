@@ -1,6 +1,8 @@
 // @ts-check
 
 const clientCommandStream = 'packages/backend-webgpu/src/client/command-stream.ts';
+const clientOpenEncoder = 'packages/backend-webgpu/src/client/open-encoder.ts';
+const clientSequence = 'packages/backend-webgpu/src/client/sequence.ts';
 const clientErrorScopes = 'packages/backend-webgpu/src/client/error-scopes.ts';
 const clientWebgpuClient = 'packages/backend-webgpu/src/client/webgpu-client.ts';
 const clientRefusals = 'packages/backend-webgpu/src/client/refusals.ts';
@@ -126,13 +128,13 @@ export const webgpuStreamFaults = [
     breaks: 'A kernel that the device refuses fails the ops that are submitted with it.',
   },
   {
-    file: clientCommandStream,
+    file: clientOpenEncoder,
     find: 'if (this.#group !== group || this.#offset !== offset) {',
     replace: 'if (this.#group !== group) {',
     breaks: 'A second call on the same operands runs with the uniforms of the first.',
   },
   {
-    file: clientCommandStream,
+    file: clientOpenEncoder,
     find: '    this.#group = undefined;',
     replace: '',
     breaks: 'After a copy an op runs without its operands.',
@@ -144,11 +146,36 @@ export const webgpuStreamFaults = [
     breaks: 'A copy behind a kernel that the device refuses is dropped with it.',
   },
   {
-    file: clientCommandStream,
-    find: `    this.#endPass();
-    this.#encoder ??=`,
-    replace: '    this.#encoder ??=',
+    file: clientOpenEncoder,
+    find: `  outsidePass(): GPUCommandEncoder {
+    this.#endPass();`,
+    replace: '  outsidePass(): GPUCommandEncoder {',
     breaks: 'A copy is recorded while a pass is open: the device refuses the batch.',
+  },
+  {
+    file: clientSequence,
+    find: ' || this.#moves !== pool.moves',
+    replace: '',
+    breaks: 'A replay works on memory that has moved since.',
+  },
+  {
+    file: clientSequence,
+    find: `    // Commands that are not submitted yet would fail without it.
+    this.#options.flush();`,
+    replace: '',
+    breaks: 'A recording that is disposed right behind a replay fails the batch.',
+  },
+  {
+    file: clientSequence,
+    find: 'offset / 4);',
+    replace: '0);',
+    breaks: 'All launches of a replay have the numbers of the last one.',
+  },
+  {
+    file: clientSequence,
+    find: '    for (const buffer of this.#scratch) this.#options.pool.release(buffer);',
+    replace: '',
+    breaks: 'Scratch memory of recordings never comes back.',
   },
   {
     file: clientCommandStream,

@@ -20,18 +20,24 @@ async function opened() {
 describe('record', () => {
   it('runs the work, and replays its kernels, copies and fills in their order', async () => {
     const { backend, a, b, out, add, hooks } = await opened();
+    const given = Float32Array.of(1, 2, 3, 4);
     const recording = backend.record(() => {
       backend.fill(a, 0, BYTES);
-      backend.copyHtod(b, Float32Array.of(1, 2, 3, 4));
+      backend.copyHtod(b, given);
       add(a, b, out);
       backend.gemm({ m: 2, n: 2, k: 2, a, b, c: out });
       backend.copyDtod(a, out, BYTES);
     });
     const queued = ['fill', 'copyHtod', 'run', 'gemm', 'copyDtod'];
     expect(hooks()).toEqual(queued);
+    given.fill(7);
+    backend.fill(b, 0, BYTES);
     recording.replay();
     recording.replay();
-    expect(hooks()).toEqual([...queued, ...queued]);
+    expect(hooks()).toEqual(['fill', ...queued, ...queued]);
+    const bytes = new Float32Array(N);
+    await backend.copyDtoh(bytes, b);
+    expect([...bytes]).toEqual([1, 2, 3, 4]);
   });
 
   it('runs anew what is to be, in its place, and does not take it down', async () => {

@@ -10,8 +10,9 @@ import { type BufferPool, homeOf } from './buffer-pool.ts';
 import { callWords, spansOf, withinBuffer } from './call-words.ts';
 import { inScopes, type Scoped, toCodedError } from './error-scopes.ts';
 import type { GpuContext } from './gpu-source.ts';
+import { OpenEncoder, type ReadyDispatch } from './open-encoder.ts';
 import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
-import { type PlannedCall, PlannedSequence, type ReadyCommand, type ReadyDispatch } from './sequence.ts';
+import { type PlannedCall, PlannedSequence, type ReadyCommand } from './sequence.ts';
 import { UniformRing } from './uniform-ring.ts';
 import { MAX_UPLOAD_BYTES, UploadRing } from './upload-ring.ts';
 
@@ -44,12 +45,7 @@ export class CommandStream implements Recorder {
   readonly #uniforms: UniformRing;
   readonly #uploads: UploadRing;
   readonly #bindGroups: BindGroupCache;
-  #encoder: GPUCommandEncoder | undefined;
-  #pass: GPUComputePassEncoder | undefined;
-  /** What is set in the pass. */
-  #pipeline: GPUComputePipeline | undefined;
-  #group: GPUBindGroup | undefined;
-  #offset = 0;
+  #encoder: OpenEncoder | undefined;
   #commands = 0;
   /** So many commands are a batch. */
   #enough = FIRST_COMMANDS;
@@ -246,7 +242,6 @@ export class CommandStream implements Recorder {
     const encoder = this.#encoder;
     if (encoder !== undefined) {
       const ops = [...this.#ops].join(', ');
-      this.#endPass();
       const { context } = this.#options;
       const { caught } = inScopes(context, () => {
         this.#uniforms.upload();
@@ -324,19 +319,11 @@ export class CommandStream implements Recorder {
     if (this.#judging !== judging) this.#beginBatch(judging);
   }
 
-  #add({ pipeline, group, offset, grid, variant }: ReadyDispatch): void {
+  #add(dispatch: ReadyDispatch): void {
+    const { variant } = dispatch;
     if (variant !== undefined) this.variantRuns.set(variant, (this.variantRuns.get(variant) ?? 0) + 1);
-    const pass = this.#computePass();
-    if (this.#pipeline !== pipeline) {
-      pass.setPipeline(pipeline);
-      this.#pipeline = pipeline;
-    }
-    if (this.#group !== group || this.#offset !== offset) {
-      pass.setBindGroup(0, group, [offset]);
-      this.#group = group;
-      this.#offset = offset;
-    }
-    pass.dispatchWorkgroups(grid[0], grid[1], grid[2]);
+    this.#encoder ??= new OpenEncoder(this.#options.context.device);
+    this.#encoder.dispatch(dispatch);
     this.#commands++;
     this.#ops.add(this.#op);
   }
@@ -359,27 +346,13 @@ export class CommandStream implements Recorder {
     }
   }
 
-  #endPass(): void {
-    this.#pass?.end();
-    this.#pass = undefined;
-    this.#pipeline = undefined;
-    this.#group = undefined;
-  }
-
   #outsidePass(op: string): GPUCommandEncoder {
     if (this.#commands >= this.#enough) this.#submitBatch();
     if (this.#judging !== undefined) this.#beginBatch();
     this.#commands++;
     this.#ops.add(op);
-    this.#endPass();
-    this.#encoder ??= this.#options.context.device.createCommandEncoder();
-    return this.#encoder;
-  }
-
-  #computePass(): GPUComputePassEncoder {
-    this.#encoder ??= this.#options.context.device.createCommandEncoder();
-    this.#pass ??= this.#encoder.beginComputePass();
-    return this.#pass;
+    this.#encoder ??= new OpenEncoder(this.#options.context.device);
+    return this.#encoder.outsidePass();
   }
 
   /** @param judging - the judgement on a kernel, whose refusal says more than the failure of what uses it */

@@ -8,6 +8,7 @@ import { callWords, spansOf, withinBuffer } from './call-words.ts';
 import { inScopes, type Scoped } from './error-scopes.ts';
 import { USAGE } from './gpu-constants.ts';
 import type { GpuContext } from './gpu-source.ts';
+import type { ReadyDispatch } from './open-encoder.ts';
 import type { PipelineCache } from './pipeline-cache.ts';
 import { MAX_UNIFORM_BYTES } from './uniform-ring.ts';
 
@@ -18,16 +19,6 @@ export interface PlannedCall {
   readonly operands: readonly Span[];
   /** Words of the parameters of the call, if it has any. */
   readonly params: Uint32Array | undefined;
-}
-
-/** A dispatch, ready but for the pass that it goes to. */
-export interface ReadyDispatch {
-  readonly pipeline: GPUComputePipeline;
-  readonly group: GPUBindGroup;
-  /** Of its uniforms. */
-  readonly offset: number;
-  readonly grid: readonly [x: number, y: number, z: number];
-  readonly variant: string | undefined;
 }
 
 /** What a sequence queues. */
