@@ -62,10 +62,10 @@ export function transformerBlock(
   return tidy(() => {
     const normed = layerNorm(x, { ...norm1, eps });
     const merged = empty(x.backend, [batch, length, heads, width / heads], { dtype: x.dtype });
+    const rows = reshape(cache, [batch, cache.shape[1] as number, 3, heads, width / heads]);
     anew(() => {
       const [at, end] = [tokens(), tokens() + length];
       linear(normed, qkv.weight, { bias: qkv.bias, out: slice(cache, [null, [at, end]]) });
-      const rows = reshape(cache, [batch, cache.shape[1] as number, 3, heads, width / heads]);
       const part = (which: number, from: number): Tensor =>
         permute(slice(rows, [null, [from, end], which]), [0, 2, 1, 3]);
       attention(part(0, at), part(1, 0), part(2, 0), { causal: true, out: permute(merged, [0, 2, 1, 3]) });

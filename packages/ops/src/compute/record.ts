@@ -4,7 +4,7 @@ import { keepAll, keepNone } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** Runs a function now, and again in each replay, in its place among what was recorded. */
-export type Anew = (work: () => void) => void;
+export type Anew = (work: () => unknown) => void;
 
 /** Work that was recorded, and what it gave. */
 export interface Recorded<Result> extends Disposable {

@@ -77,7 +77,7 @@ export function keepAll<Result>(tensors: Tensor[], work: () => Result): Result {
 }
 
 /** Runs a function of which no tensor is kept, also in {@link keepAll}. */
-export function keepNone(work: () => void): void {
+export function keepNone(work: () => unknown): void {
   const outer = keeper;
   keeper = undefined;
   try {
