@@ -333,3 +333,23 @@ export const f32x4: Named<typeof F32X4_BINARY, Binary<'v128', 'v128'>> &
   extractLane: extractLane('f32', 31),
   replaceLane: replaceLane('f32', 32),
 };
+
+const F64X2_BINARY = {
+  add: 240,
+  sub: 241,
+  mul: 242,
+  div: 243,
+} as const;
+const F64X2_UNARY = {
+  /** Two float32 in the lower components as float64. */
+  promoteLowF32x4: 95,
+  /** Two float64 as float32 in the lower components, 0 in the others. */
+  demoteZero: 94,
+} as const;
+
+/** Instructions on 2 float64. */
+export const f64x2: Named<typeof F64X2_BINARY, Binary<'v128', 'v128'>> &
+  Named<typeof F64X2_UNARY, Unary<'v128', 'v128'>> = {
+  ...named(F64X2_BINARY, vectorBinary),
+  ...named(F64X2_UNARY, vectorUnary),
+};
