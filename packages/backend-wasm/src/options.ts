@@ -1,5 +1,5 @@
 import { BackendError } from '@concord/backend-core';
-import { type BaseBackendOptions, checkFields } from '@concord/backend-core/implement';
+import { type BaseBackendOptions, checkFields, describe } from '@concord/backend-core/implement';
 import { LAYOUT } from './pool/layout.ts';
 import type { WasmMode } from './pool/machine.ts';
 
@@ -50,8 +50,5 @@ export function checkOptions(options: WasmBackendOptions): void {
 }
 
 function invalid(rule: string, got: unknown): BackendError {
-  return new BackendError(
-    'INVALID_ARGUMENT',
-    `${rule}, got ${typeof got === 'string' ? `"${got}"` : typeof got === 'object' ? 'an object' : String(got)}`,
-  );
+  return new BackendError('INVALID_ARGUMENT', `${rule}, got ${describe(got)}`);
 }

@@ -50,7 +50,6 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
     super(options);
     checkOptions(options);
     this.#options = { ...options };
-    // oxlint-disable-next-line typescript/no-this-alias -- the getter needs both
     const machine = (): Machine => this.#machine;
     const addressOf = (ptr: DevicePtr): number => addressAt(this.operandAt(ptr));
     this.native = {

@@ -70,10 +70,11 @@ async function openThreads(options: WasmOptions, hasFma: boolean, events: Machin
 async function openWorker(options: WasmOptions, hasFma: boolean, events: MachineEvents): Promise<Machine> {
   const bounds = { firstBytes: FIRST_BYTES, mostBytes: MOST_BYTES };
   const start = { kind: 'steps', ...bounds } as const;
-  let machine: StepsMachine | undefined;
-  const onAnswer = (answer: Answer): void => machine?.onAnswer(answer);
+  // It answers nothing before the machine asks.
+  const onAnswer = (answer: Answer): void => machine.onAnswer(answer);
   const [worker] = await startReady(1, options.workerUrl, events, () => start, onAnswer);
-  machine = new StepsMachine(worker as WorkerHandle, bounds, { hasFma, isShared: false, threads: 1 }, events);
+  const traits = { hasFma, isShared: false, threads: 1 };
+  const machine = new StepsMachine(worker as WorkerHandle, bounds, traits, events);
   return machine;
 }
 

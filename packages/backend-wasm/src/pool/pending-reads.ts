@@ -7,8 +7,9 @@ interface PendingRead {
   readonly deliver: (bytes: Uint8Array) => void;
   /** Where it reads from memory of its own. */
   ownsMemory: boolean;
+  /** Whether it has got its bytes, and what `deliver` threw. */
   isDelivered: boolean;
-  error: unknown;
+  failure: { readonly error: unknown } | undefined;
 }
 
 /** What reads need of the machine. */
@@ -43,7 +44,15 @@ export class PendingReads {
     until: (target: number) => Promise<void>,
   ): Promise<void> {
     const target = this.#source.queued();
-    const read = { address, length, target, deliver, ownsMemory: false, isDelivered: false, error: undefined };
+    const read: PendingRead = {
+      address,
+      length,
+      target,
+      deliver,
+      ownsMemory: false,
+      isDelivered: false,
+      failure: undefined,
+    };
     this.#reads.push(read);
     try {
       // It moves on when the source is copied first.
@@ -56,7 +65,7 @@ export class PendingReads {
       this.#reads = this.#reads.filter((other) => other !== read);
       if (read.ownsMemory) this.#source.give(read.address);
     }
-    if (read.error !== undefined) throw read.error;
+    if (read.failure !== undefined) throw read.failure.error;
   }
 
   /** Called before anything is queued or written. */
@@ -81,7 +90,7 @@ export class PendingReads {
     try {
       read.deliver(this.#source.bytesAt(read.address, read.length));
     } catch (error) {
-      read.error = error;
+      read.failure = { error };
     }
   }
 }

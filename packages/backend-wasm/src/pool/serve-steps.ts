@@ -33,7 +33,7 @@ export function serveSteps(
     } else if (step.kind === 'write') {
       new Uint8Array(memory.buffer, step.address).set(step.bytes);
     } else {
-      const bytes = new Uint8Array(memory.buffer, step.address, step.length).slice() as Uint8Array<ArrayBuffer>;
+      const bytes = new Uint8Array(memory.buffer, step.address, step.length).slice();
       answer({ kind: 'read', id: step.id, bytes }, [bytes.buffer]);
     }
   };
