@@ -15,7 +15,7 @@ const MODE_NAMES: Readonly<Record<WasmMode, (threads: number) => string>> = {
  * way of more.
  */
 export function wasmDevice(mode: WasmMode, { hasFma, threads }: WasmTraits, obstacles: readonly string[]): DeviceInfo {
-  const notes = [...obstacles, ...(hasFma ? [] : [`no FMA: ${fmaHint()}`])];
+  const notes = [...obstacles, ...(hasFma ? [] : [`no FMA (${fmaHint()})`])];
   const host = hostName();
   return {
     vendor: 'host',

@@ -29,11 +29,9 @@ export function chooseFma(isWanted: boolean | undefined): boolean {
   });
 }
 
-/** What gives multiply-adds that round once, where there are none. */
+/** Why multiply-adds do not round once, in a few words. */
 export function fmaHint(): string {
-  return nodeV8() === undefined
-    ? 'the engine has no relaxed SIMD'
-    : 'relaxed SIMD is off: the option relaxedSimd, or node --experimental-wasm-relaxed-simd, switches it on';
+  return nodeV8() === undefined ? 'no relaxed SIMD here' : 'the option relaxedSimd switches it on';
 }
 
 function hasRelaxed(): boolean {
