@@ -1,0 +1,39 @@
+import { f32, i32, type Operand, type Value } from '../../encoder/index.ts';
+
+/** Values of the words by their names. */
+export type Words<Required extends string, Optional extends string> = Readonly<Record<Required, number>> &
+  Readonly<Partial<Record<Optional, number>>>;
+
+/** The words of a command by their names: written by the caller, read by the code at the address of its first parameter. */
+export class Arguments<Required extends string, Optional extends string = never> {
+  readonly #names: readonly (Required | Optional)[];
+
+  /** @param optional - words that are 0 where they are not given */
+  constructor(required: readonly Required[], optional: readonly Optional[] = []) {
+    this.#names = [...required, ...optional];
+  }
+
+  /** The words in their order; integers count modulo 2^32, as addresses do. */
+  words(values: Words<Required, Optional>): Uint32Array {
+    return Uint32Array.from(this.#names, (name) => (values[name] ?? 0) % 2 ** 32);
+  }
+
+  /** Reads a word. */
+  word(args: Operand<'i32'>, name: Required | Optional): Value<'i32'> {
+    return i32.load(args, 4 * this.#names.indexOf(name));
+  }
+
+  /** Reads a word that holds the bits of a float32. */
+  float(args: Operand<'i32'>, name: Required | Optional): Value<'f32'> {
+    return f32.load(args, 4 * this.#names.indexOf(name));
+  }
+}
+
+const float = new Float32Array(1);
+const bits = new Uint32Array(float.buffer);
+
+/** The bits of a float32. */
+export function bitsOf(value: number): number {
+  float[0] = value;
+  return bits[0] as number;
+}

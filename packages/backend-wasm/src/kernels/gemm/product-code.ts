@@ -1,0 +1,262 @@
+import type { FloatDType } from '@concord/backend-core';
+import {
+  callStatement,
+  type FunctionBody,
+  i32,
+  type Local,
+  ModuleBuilder,
+  type Operand,
+  type Statement,
+  type Value,
+} from '../../encoder/index.ts';
+import { Arguments, type Words } from '../common/arguments.ts';
+import { STORAGE_SHIFT } from '../common/float-storage.ts';
+import { divided, lesser } from '../common/integers.ts';
+import type { WasmTraits } from '../kernel.ts';
+import { microKernel, TILE_COLUMNS, tileRows } from './micro-kernel.ts';
+import { packPanels } from './pack-panels.ts';
+import { storeTile } from './store-tile.ts';
+
+/** Depth of the panels that are multiplied at a time: those of a tile of A then fit the second level of cache. */
+export const BLOCK_DEPTH = 256;
+
+type ProductWord =
+  | 'a'
+  | 'c'
+  | 'm'
+  | 'n'
+  | 'k'
+  | 'rowStrideA'
+  | 'depthStrideA'
+  | 'strideA'
+  | 'periodA'
+  | 'rowStrideC'
+  | 'strideC'
+  | 'alpha'
+  | 'beta'
+  | 'tileM'
+  | 'tileN'
+  | 'tilesM'
+  | 'tilesN'
+  | 'packed'
+  | 'packedStride'
+  | 'firstBatch'
+  | 'sumsAt'
+  | 'panelsAt'
+  | 'b'
+  | 'strideB'
+  | 'columnStrideB'
+  | 'depthStrideB';
+type WindowWord =
+  | 'width'
+  | 'depthWidth'
+  | 'strideHeight'
+  | 'strideWidth'
+  | 'filterHeight'
+  | 'filterWidth'
+  | 'stepRow'
+  | 'stepColumn'
+  | 'stepPlane';
+
+/**
+ * What all codes of a product read: `batches` matrices C = alpha A B + beta C of m x n over a depth of k. Strides count
+ * elements; A's repeat after `periodA` batches. C is cut into tiles of `tileM` x `tileN`, `tilesM` x `tilesN` of them. B is
+ * packed beforehand, at `packed`, or where that is 0 by each tile for itself, at `panelsAt` of the thread's own memory, which
+ * holds the panels of A at 0 and the sums at `sumsAt`. A command computes the batches from `firstBatch` on, whose packed B are
+ * `packedStride` elements apart. The last words are for whoever packs B.
+ */
+export const PRODUCT: Arguments<ProductWord, WindowWord> = new Arguments(
+  [
+    'a',
+    'c',
+    'm',
+    'n',
+    'k',
+    'rowStrideA',
+    'depthStrideA',
+    'strideA',
+    'periodA',
+    'rowStrideC',
+    'strideC',
+    'alpha',
+    'beta',
+    'tileM',
+    'tileN',
+    'tilesM',
+    'tilesN',
+    'packed',
+    'packedStride',
+    'firstBatch',
+    'sumsAt',
+    'panelsAt',
+    'b',
+    'strideB',
+    'columnStrideB',
+    'depthStrideB',
+  ],
+  [
+    'width',
+    'depthWidth',
+    'strideHeight',
+    'strideWidth',
+    'filterHeight',
+    'filterWidth',
+    'stepRow',
+    'stepColumn',
+    'stepPlane',
+  ],
+);
+
+/** The words of {@link PRODUCT}. */
+export type ProductWords = Words<ProductWord, WindowWord>;
+/** Reads a word. */
+export type ReadWord = (name: ProductWord | WindowWord) => Operand<'i32'>;
+
+/** A block of B: `columns` from `column` on, over `depth` places from `first` on. */
+export interface ColumnBlock {
+  readonly to: Operand<'i32'>;
+  readonly batch: Local<'i32'>;
+  readonly column: Local<'i32'>;
+  readonly columns: Local<'i32'>;
+  readonly first: Local<'i32'>;
+  readonly depth: Local<'i32'>;
+}
+
+/** Adds to a module what packs blocks of B, as panels of 8 columns; gives the statement that packs one. */
+export type ColumnPacker = (module: ModuleBuilder) => (word: ReadWord, block: ColumnBlock) => Statement;
+
+/** B as a matrix in memory. */
+export function matrixColumns(dtype: FloatDType): ColumnPacker {
+  const shift = STORAGE_SHIFT[dtype];
+  return (module) => {
+    const pack = packPanels(module, TILE_COLUMNS, dtype);
+    return (word, { to, batch, column, columns, first, depth }) => {
+      const elements = i32.add(
+        i32.mul(batch, word('strideB')),
+        i32.add(i32.mul(column, word('columnStrideB')), i32.mul(first, word('depthStrideB'))),
+      );
+      const from = i32.add(word('b'), i32.shl(elements, shift));
+      const strides = [i32.shl(word('columnStrideB'), shift), i32.shl(word('depthStrideB'), shift)] as const;
+      return callStatement(pack, to, from, ...strides, columns, depth);
+    };
+  };
+}
+
+/** Code whose tiles each pack a block of B into `packed`: a block of the depth and `tileN` columns of one batch. */
+export function packColumnsCode(traits: WasmTraits, packer: ColumnPacker): Uint8Array {
+  const module = new ModuleBuilder({ shared: traits.isShared });
+  const packBlock = packer(module);
+  tileLoop(module, (body, word, tile) => {
+    const n = word('n');
+    const { quotient: rest, remainder: tileColumn } = divided(body, tile, word('tilesN'));
+    const blocks = body.let(i32.divU(i32.add(word('k'), BLOCK_DEPTH - 1), BLOCK_DEPTH));
+    const { quotient: index, remainder: block } = divided(body, rest, blocks);
+    const batch = body.let(i32.add(index, word('firstBatch')));
+    const column = body.let(i32.mul(tileColumn, word('tileN')));
+    const columns = body.let(lesser(word('tileN'), i32.sub(n, column)));
+    const first = body.let(i32.mul(block, BLOCK_DEPTH));
+    const depth = body.let(lesser(BLOCK_DEPTH, i32.sub(word('k'), first)));
+    const to = packedAddress(word, index, column, first, depth);
+    body.emit(packBlock(word, { to: body.let(to), batch, column, columns, first, depth }));
+  });
+  return module.toBytes();
+}
+
+/** Code whose tiles each compute one of C. */
+export function productCode(
+  traits: WasmTraits,
+  storageA: FloatDType,
+  storageC: FloatDType,
+  packer: ColumnPacker,
+): Uint8Array {
+  const module = new ModuleBuilder({ shared: traits.isShared });
+  const rowsOfTile = tileRows(traits);
+  const micro = microKernel(module, traits);
+  const packRows = packPanels(module, rowsOfTile, storageA);
+  const packBlock = packer(module);
+  const store = storeTile(module, storageC);
+  const [shiftA, shiftC] = [STORAGE_SHIFT[storageA], STORAGE_SHIFT[storageC]];
+
+  tileLoop(module, (body, word, tile, scratch, args) => {
+    const { quotient: rest, remainder: tileColumn } = divided(body, tile, word('tilesN'));
+    const { quotient: index, remainder: tileRow } = divided(body, rest, word('tilesM'));
+    const batch = body.let(i32.add(index, word('firstBatch')));
+    const row = body.let(i32.mul(tileRow, word('tileM')));
+    const rows = body.let(lesser(word('tileM'), i32.sub(word('m'), row)));
+    const column = body.let(i32.mul(tileColumn, word('tileN')));
+    const columns = body.let(lesser(word('tileN'), i32.sub(word('n'), column)));
+    const sums = body.let(i32.add(scratch, word('sumsAt')));
+    const rowBytes = body.let(i32.shl(word('tileN'), 2));
+    const startA = body.let(
+      i32.add(i32.mul(i32.remU(batch, word('periodA')), word('strideA')), i32.mul(row, word('rowStrideA'))),
+    );
+    const strideA = [i32.shl(word('rowStrideA'), shiftA), i32.shl(word('depthStrideA'), shiftA)] as const;
+
+    const first = body.let(i32.const(0));
+    body.loop((again) => {
+      const depth = body.let(lesser(BLOCK_DEPTH, i32.sub(word('k'), first)));
+      const fromA = i32.add(word('a'), i32.shl(i32.add(startA, i32.mul(first, word('depthStrideA'))), shiftA));
+      body.emit(callStatement(packRows, scratch, fromA, ...strideA, rows, depth));
+      const panels = body.local('i32');
+      body.if(
+        word('packed'),
+        () => body.set(panels, packedAddress(word, index, column, first, depth)),
+        () => {
+          body.set(panels, i32.add(scratch, word('panelsAt')));
+          body.emit(packBlock(word, { to: panels, batch, column, columns, first, depth }));
+        },
+      );
+      body.for(0, columns, TILE_COLUMNS, (j) => {
+        const panelA = body.let(scratch);
+        const tileSums = body.let(i32.add(sums, i32.shl(j, 2)));
+        body.for(0, rows, rowsOfTile, () => {
+          body.emit(callStatement(micro, panelA, panels, tileSums, rowBytes, depth, i32.eqz(first)));
+          body.increase(panelA, i32.mul(depth, 4 * rowsOfTile));
+          body.increase(tileSums, i32.mul(rowBytes, rowsOfTile));
+        });
+        body.increase(panels, i32.mul(depth, 4 * TILE_COLUMNS));
+      });
+      body.increase(first, BLOCK_DEPTH);
+      body.branchIf(again, i32.ltU(first, word('k')));
+    });
+    const startC = i32.add(i32.add(i32.mul(batch, word('strideC')), i32.mul(row, word('rowStrideC'))), column);
+    const to = i32.add(word('c'), i32.shl(startC, shiftC));
+    const [alpha, beta] = [PRODUCT.float(args, 'alpha'), PRODUCT.float(args, 'beta')];
+    body.emit(
+      callStatement(store, to, i32.shl(word('rowStrideC'), shiftC), sums, rowBytes, rows, columns, alpha, beta),
+    );
+  });
+  return module.toBytes();
+}
+
+/** Where the panels of a block begin: block after block of the depth, each with all columns. */
+function packedAddress(
+  word: ReadWord,
+  index: Local<'i32'>,
+  column: Local<'i32'>,
+  first: Local<'i32'>,
+  depth: Local<'i32'>,
+): Value<'i32'> {
+  const padded = i32.and(i32.add(word('n'), TILE_COLUMNS - 1), -TILE_COLUMNS);
+  const inBatch = i32.add(i32.mul(first, padded), i32.mul(column, depth));
+  return i32.add(word('packed'), i32.shl(i32.add(i32.mul(index, word('packedStride')), inBatch), 2));
+}
+
+/** The function that a command calls: statements for each of its tiles. */
+function tileLoop(
+  module: ModuleBuilder,
+  statements: (
+    body: FunctionBody,
+    word: ReadWord,
+    tile: Local<'i32'>,
+    scratch: Local<'i32'>,
+    args: Local<'i32'>,
+  ) => void,
+): void {
+  module.function(
+    { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
+    (body, args, first, end, scratch) => {
+      body.for(first, end, 1, (tile) => statements(body, (name) => PRODUCT.word(args, name), tile, scratch, args));
+    },
+  );
+}

@@ -1,0 +1,143 @@
+import type { FloatDType } from '@concord/backend-core';
+import {
+  callStatement,
+  f32,
+  type FunctionBody,
+  i32,
+  memory,
+  ModuleBuilder,
+  type Value,
+  v128,
+} from '../../encoder/index.ts';
+import { Arguments, type Words } from '../common/arguments.ts';
+import { floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
+import { divided, lesser } from '../common/integers.ts';
+import type { WasmTraits } from '../kernel.ts';
+import { storeTile } from './store-tile.ts';
+import { addDots, addScaledRows } from './vector-loops.ts';
+
+/** Elements of the vector that are multiplied at a time, as float32 in the thread's own memory. */
+export const VECTOR_BLOCK = 2048;
+
+type VectorWord =
+  | 'matrix'
+  | 'x'
+  | 'to'
+  | 'count'
+  | 'depth'
+  | 'countStride'
+  | 'depthStride'
+  | 'matrixStride'
+  | 'xStride'
+  | 'xBatchStride'
+  | 'toStride'
+  | 'toBatchStride'
+  | 'alpha'
+  | 'beta'
+  | 'tile'
+  | 'tiles';
+/** The words of {@link VECTOR}. */
+export type VectorWords = Words<VectorWord, never>;
+
+/**
+ * What {@link vectorCode} reads: `to = alpha M x + beta to` for `count` outputs over a depth, for each batch. Strides count
+ * elements; one of `countStride` and `depthStride`, which are M's, is 1. A tile is `tile` outputs of one batch.
+ */
+export const VECTOR: Arguments<VectorWord> = new Arguments([
+  'matrix',
+  'x',
+  'to',
+  'count',
+  'depth',
+  'countStride',
+  'depthStride',
+  'matrixStride',
+  'xStride',
+  'xBatchStride',
+  'toStride',
+  'toBatchStride',
+  'alpha',
+  'beta',
+  'tile',
+  'tiles',
+]);
+
+/** Bytes that a thread needs for itself. */
+export const vectorScratch = (tile: number): number => 4 * (VECTOR_BLOCK + tile);
+
+/** A matrix times a vector: memory is read once, and nothing packed but the vector. */
+export function vectorCode(traits: WasmTraits, dtype: FloatDType): Uint8Array {
+  const module = new ModuleBuilder({ shared: traits.isShared });
+  const shift = STORAGE_SHIFT[dtype];
+  const dots = addDots(module, traits, dtype);
+  const scaledRows = addScaledRows(module, traits, dtype);
+  const loadVector = vectorLoader(module, dtype);
+  const store = storeTile(module, dtype);
+  module.function(
+    { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
+    (body, args, firstTile, end, scratch) => {
+      const word = (name: VectorWord): Value<'i32'> => VECTOR.word(args, name);
+      const sums = body.let(i32.add(scratch, 4 * VECTOR_BLOCK));
+      body.for(firstTile, end, 1, (tile) => {
+        const { quotient: batch, remainder: part } = divided(body, tile, word('tiles'));
+        const output = body.let(i32.mul(part, word('tile')));
+        const count = body.let(lesser(word('tile'), i32.sub(word('count'), output)));
+        body.emit(memory.fill(sums, 0, i32.shl(count, 2)));
+        const start = body.let(i32.add(i32.mul(batch, word('matrixStride')), i32.mul(output, word('countStride'))));
+        body.for(0, word('depth'), VECTOR_BLOCK, (first) => {
+          const depth = body.let(lesser(VECTOR_BLOCK, i32.sub(word('depth'), first)));
+          const inX = i32.add(i32.mul(batch, word('xBatchStride')), i32.mul(first, word('xStride')));
+          const fromX = i32.add(word('x'), i32.shl(inX, shift));
+          body.emit(callStatement(loadVector, scratch, fromX, i32.shl(word('xStride'), shift), depth));
+          const inMatrix = i32.add(start, i32.mul(first, word('depthStride')));
+          const from = i32.add(word('matrix'), i32.shl(inMatrix, shift));
+          body.if(
+            i32.eq(word('depthStride'), 1),
+            () =>
+              body.emit(callStatement(dots, sums, from, i32.shl(word('countStride'), shift), scratch, count, depth)),
+            () =>
+              body.emit(
+                callStatement(scaledRows, sums, from, i32.shl(word('depthStride'), shift), scratch, count, depth),
+              ),
+          );
+        });
+        const inTo = i32.add(i32.mul(batch, word('toBatchStride')), i32.mul(output, word('toStride')));
+        const to = body.let(i32.add(word('to'), i32.shl(inTo, shift)));
+        const stride = body.let(i32.shl(word('toStride'), shift));
+        const [alpha, beta] = [VECTOR.float(args, 'alpha'), VECTOR.float(args, 'beta')];
+        body.if(
+          i32.eq(word('toStride'), 1),
+          () => body.emit(callStatement(store, to, stride, sums, 4, 1, count, alpha, beta)),
+          () => body.emit(callStatement(store, to, stride, sums, 4, count, 1, alpha, beta)),
+        );
+      });
+    },
+  );
+  return module.toBytes();
+}
+
+/** Adds `(to, from, stride, count)`: elements `stride` bytes apart as float32 side by side. */
+function vectorLoader(module: ModuleBuilder, dtype: FloatDType) {
+  return module.function({ params: ['i32', 'i32', 'i32', 'i32'], result: 'none' }, (body, to, from, stride, count) => {
+    const storage = floatStorage(dtype, body);
+    const copy = (start: Parameters<FunctionBody['for']>[0]): void =>
+      body.for(start, count, 1, () => {
+        body.emit(f32.store(to, storage.load1(from)));
+        body.increase(to, 4);
+        body.increase(from, stride);
+      });
+    body.if(
+      i32.eq(stride, 1 << storage.shift),
+      () => {
+        const fours = body.let(i32.and(count, -4));
+        body.for(0, fours, 4, () => {
+          body.emit(v128.store(to, storage.load4(from)));
+          body.increase(to, 16);
+          body.increase(from, 4 << storage.shift);
+        });
+        copy(fours);
+      },
+      () => copy(0),
+    );
+  });
+}

@@ -1,0 +1,27 @@
+import type { FloatDType } from '@concord/backend-core';
+import type { CodeCache } from '../common/code-cache.ts';
+import type { Launcher } from '../kernel.ts';
+import { VECTOR, vectorCode, vectorScratch, type VectorWords } from './vector-code.ts';
+
+/** Elements of the matrix below which a tile is too little work. */
+const MIN_TILE_ELEMENTS = 2 ** 14;
+/** The most outputs of a tile; 4 KB, so that its sums stay in the first level of cache. */
+const MAX_TILE = 1024;
+const TILES_PER_THREAD = 4;
+
+/** Queues `batches` products of a matrix and a vector. */
+export function launchVector(
+  launcher: Launcher,
+  codes: CodeCache,
+  dtype: FloatDType,
+  batches: number,
+  given: Omit<VectorWords, 'tile' | 'tiles'>,
+): void {
+  const { count, depth } = given;
+  const code = codes.get(`vector ${dtype}`, (traits) => vectorCode(traits, dtype));
+  const wanted = Math.ceil(count / Math.ceil((TILES_PER_THREAD * launcher.traits.threads) / batches));
+  const tile = Math.min(count, MAX_TILE, Math.ceil(Math.max(wanted, MIN_TILE_ELEMENTS / depth) / 8) * 8);
+  const tiles = Math.ceil(count / tile);
+  const words = VECTOR.words({ ...given, tile, tiles });
+  launcher.launch({ code, words, tiles: batches * tiles, scratchBytes: vectorScratch(tile) });
+}
