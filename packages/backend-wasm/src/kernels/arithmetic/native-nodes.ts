@@ -1,6 +1,7 @@
 import type { ArithmeticNode, NodeOp, ValueType } from '@concord/backend-core/kernel';
 import { f32x4, i32x4, v128 } from '../../encoder/index.ts';
 import { exp } from './exp.ts';
+import { exp2, gelu, log, log2, pow } from './subnormal-nodes.ts';
 import type { Vector, WasmArithmetic } from './wasm-arithmetic.ts';
 
 const ONE = 0x3f80_0000;
@@ -20,7 +21,10 @@ function extremum(op: 'min' | 'max'): Lowering {
   };
 }
 
-/** Nodes on float32 that one or two instructions compute as the contract wants them, special values and all. */
+/**
+ * Nodes on float32 that are not the kernel package's: one or two instructions compute them as the contract wants them, special
+ * values and all; or subnormal numbers are kept.
+ */
 const NATIVE: Partial<Record<NodeOp, Lowering>> = {
   div: (a, x, y) => a.divide(x, y),
   min: extremum('min'),
@@ -34,6 +38,11 @@ const NATIVE: Partial<Record<NodeOp, Lowering>> = {
   sqrt: (a, x) => a.sqrt(x),
   rsqrt: (a, x) => a.divide(a.constant('f32', ONE), a.sqrt(x)),
   exp: (a, x) => exp(a, x),
+  exp2: (a, x) => exp2(a, x),
+  log: (a, x) => log(a, x),
+  log2: (a, x) => log2(a, x),
+  gelu: (a, x) => gelu(a, x),
+  pow: (a, x, y) => pow(a, x, y),
   floor: (a, x) => a.floor(x),
   ceil: (a, x) => a.ceil(x),
   round: (a, x) => a.roundEven(x),
@@ -45,7 +54,7 @@ const NATIVE: Partial<Record<NodeOp, Lowering>> = {
 };
 
 /**
- * A node as WebAssembly's own instructions have it, where they do what the contract says; else undefined.
+ * A node that is computed here in another way than the kernel package has it; else undefined.
  *
  * @param type - of its operands
  */

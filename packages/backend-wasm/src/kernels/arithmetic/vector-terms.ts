@@ -1,0 +1,63 @@
+import { f32x4, v128 } from '../../encoder/index.ts';
+import type { Vector, WasmArithmetic } from './wasm-arithmetic.ts';
+
+export type { Vector } from './wasm-arithmetic.ts';
+
+const float = new Float32Array(1);
+const word = new Uint32Array(float.buffer);
+
+/** Short forms of float32 arithmetic for the bodies of functions. */
+export class VectorTerms {
+  readonly a: WasmArithmetic;
+
+  constructor(a: WasmArithmetic) {
+    this.a = a;
+  }
+
+  /** The bits of a number as a float32. */
+  bitsOf(value: number): number {
+    float[0] = value;
+    return word[0] as number;
+  }
+  /** A float32 constant. */
+  f(value: number): Vector {
+    return this.a.constant('f32', this.bitsOf(value));
+  }
+  /** A u32 constant. */
+  u(value: number): Vector {
+    return this.a.constant('u32', value);
+  }
+  add(x: Vector, y: Vector): Vector {
+    return this.a.add('f32', x, y);
+  }
+  sub(x: Vector, y: Vector): Vector {
+    return this.a.sub('f32', x, y);
+  }
+  mul(x: Vector, y: Vector): Vector {
+    return this.a.mul('f32', x, y);
+  }
+  /** `x` times a constant. */
+  times(x: Vector, factor: number): Vector {
+    return this.mul(x, this.f(factor));
+  }
+  /** `x` plus a constant. */
+  plus(x: Vector, summand: number): Vector {
+    return this.add(x, this.f(summand));
+  }
+  /** By Horner's rule, the constant coefficient first. */
+  polynomial(x: Vector, coefficients: readonly number[]): Vector {
+    const [last, ...others] = [...coefficients].reverse();
+    return others.reduce((sum, coefficient) => this.plus(this.mul(sum, x), coefficient), this.f(last as number));
+  }
+  /** Whether |x| is below a limit; not where it is NaN. */
+  isSmall(x: Vector, limit: number): Vector {
+    return this.a.keep(f32x4.lt(f32x4.abs(x), this.f(limit)));
+  }
+  select(condition: Vector, x: Vector, y: Vector): Vector {
+    return this.a.select('f32', condition, x, y);
+  }
+  /** `x` with the sign of another number besides. */
+  withSign(x: Vector, of: Vector): Vector {
+    return this.a.keep(v128.or(x, v128.and(of, this.u(0x8000_0000))));
+  }
+}
