@@ -4,7 +4,7 @@ import { bitsOf } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { operandAddress } from '../common/operand-address.ts';
 import type { Launcher } from '../kernel.ts';
-import { matrixColumns } from './product-code.ts';
+import { matrixColumns } from './column-packer.ts';
 import { launchProduct } from './product.ts';
 import { launchVector } from './vector.ts';
 

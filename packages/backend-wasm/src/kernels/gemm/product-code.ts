@@ -1,152 +1,21 @@
 import type { FloatDType } from '@concord/backend-core';
-import {
-  callStatement,
-  type FunctionBody,
-  i32,
-  type Local,
-  ModuleBuilder,
-  type Operand,
-  type Statement,
-  type Value,
-} from '../../encoder/index.ts';
-import { Arguments, type Words } from '../common/arguments.ts';
+import { callStatement, type FunctionBody, i32, type Local, ModuleBuilder, type Value } from '../../encoder/index.ts';
 import { STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser } from '../common/integers.ts';
 import type { WasmTraits } from '../kernel.ts';
+import type { ColumnPacker } from './column-packer.ts';
 import { microKernel, TILE_COLUMNS, tileRows } from './micro-kernel.ts';
 import { packPanels } from './pack-panels.ts';
+import { BLOCK_DEPTH, PRODUCT, type ProductWord } from './product-words.ts';
 import { storeTile } from './store-tile.ts';
 
-/** Depth of the panels that are multiplied at a time: those of a tile of A then fit the second level of cache. */
-export const BLOCK_DEPTH = 256;
-
-type ProductWord =
-  | 'a'
-  | 'c'
-  | 'm'
-  | 'n'
-  | 'k'
-  | 'rowStrideA'
-  | 'depthStrideA'
-  | 'strideA'
-  | 'periodA'
-  | 'rowStrideC'
-  | 'strideC'
-  | 'alpha'
-  | 'beta'
-  | 'tileM'
-  | 'tileN'
-  | 'tilesM'
-  | 'tilesN'
-  | 'packed'
-  | 'packedStride'
-  | 'firstBatch'
-  | 'sumsAt'
-  | 'panelsAt'
-  | 'b'
-  | 'strideB'
-  | 'columnStrideB'
-  | 'depthStrideB';
-type WindowWord =
-  | 'width'
-  | 'depthWidth'
-  | 'strideHeight'
-  | 'strideWidth'
-  | 'filterHeight'
-  | 'filterWidth'
-  | 'stepRow'
-  | 'stepColumn'
-  | 'stepPlane';
-
-/**
- * What all codes of a product read: `batches` matrices C = alpha A B + beta C of m x n over a depth of k. Strides count
- * elements; A's repeat after `periodA` batches. C is cut into tiles of `tileM` x `tileN`, `tilesM` x `tilesN` of them. B is
- * packed beforehand, at `packed`, or where that is 0 by each tile for itself, at `panelsAt` of the thread's own memory, which
- * holds the panels of A at 0 and the sums at `sumsAt`. A command computes the batches from `firstBatch` on, whose packed B are
- * `packedStride` elements apart. The last words are for whoever packs B.
- */
-export const PRODUCT: Arguments<ProductWord, WindowWord> = new Arguments(
-  [
-    'a',
-    'c',
-    'm',
-    'n',
-    'k',
-    'rowStrideA',
-    'depthStrideA',
-    'strideA',
-    'periodA',
-    'rowStrideC',
-    'strideC',
-    'alpha',
-    'beta',
-    'tileM',
-    'tileN',
-    'tilesM',
-    'tilesN',
-    'packed',
-    'packedStride',
-    'firstBatch',
-    'sumsAt',
-    'panelsAt',
-    'b',
-    'strideB',
-    'columnStrideB',
-    'depthStrideB',
-  ],
-  [
-    'width',
-    'depthWidth',
-    'strideHeight',
-    'strideWidth',
-    'filterHeight',
-    'filterWidth',
-    'stepRow',
-    'stepColumn',
-    'stepPlane',
-  ],
-);
-
-/** The words of {@link PRODUCT}. */
-export type ProductWords = Words<ProductWord, WindowWord>;
-/** Reads a word. */
-export type ReadWord = (name: ProductWord | WindowWord) => Operand<'i32'>;
-
-/** A block of B: `columns` from `column` on, over `depth` places from `first` on. */
-export interface ColumnBlock {
-  readonly to: Operand<'i32'>;
-  readonly batch: Local<'i32'>;
-  readonly column: Local<'i32'>;
-  readonly columns: Local<'i32'>;
-  readonly first: Local<'i32'>;
-  readonly depth: Local<'i32'>;
-}
-
-/** Adds to a module what packs blocks of B, as panels of 8 columns; gives the statement that packs one. */
-export type ColumnPacker = (module: ModuleBuilder) => (word: ReadWord, block: ColumnBlock) => Statement;
-
-/** B as a matrix in memory. */
-export function matrixColumns(dtype: FloatDType): ColumnPacker {
-  const shift = STORAGE_SHIFT[dtype];
-  return (module) => {
-    const pack = packPanels(module, TILE_COLUMNS, dtype);
-    return (word, { to, batch, column, columns, first, depth }) => {
-      const elements = i32.add(
-        i32.mul(batch, word('strideB')),
-        i32.add(i32.mul(column, word('columnStrideB')), i32.mul(first, word('depthStrideB'))),
-      );
-      const from = i32.add(word('b'), i32.shl(elements, shift));
-      const strides = [i32.shl(word('columnStrideB'), shift), i32.shl(word('depthStrideB'), shift)] as const;
-      return callStatement(pack, to, from, ...strides, columns, depth);
-    };
-  };
-}
+type ReadWord = (name: ProductWord) => Value<'i32'>;
 
 /** Code whose tiles each pack a block of B into `packed`: a block of the depth and `tileN` columns of one batch. */
 export function packColumnsCode(traits: WasmTraits, packer: ColumnPacker): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const packBlock = packer(module);
-  tileLoop(module, (body, word, tile) => {
+  tileLoop(module, (body, word, tile, _scratch, args) => {
     const n = word('n');
     const { quotient: rest, remainder: tileColumn } = divided(body, tile, word('tilesN'));
     const blocks = body.let(i32.divU(i32.add(word('k'), BLOCK_DEPTH - 1), BLOCK_DEPTH));
@@ -157,7 +26,7 @@ export function packColumnsCode(traits: WasmTraits, packer: ColumnPacker): Uint8
     const first = body.let(i32.mul(block, BLOCK_DEPTH));
     const depth = body.let(lesser(BLOCK_DEPTH, i32.sub(word('k'), first)));
     const to = packedAddress(word, index, column, first, depth);
-    body.emit(packBlock(word, { to: body.let(to), batch, column, columns, first, depth }));
+    body.emit(packBlock(args, { to: body.let(to), batch, column, columns, first, depth }));
   });
   return module.toBytes();
 }
@@ -203,7 +72,7 @@ export function productCode(
         () => body.set(panels, packedAddress(word, index, column, first, depth)),
         () => {
           body.set(panels, i32.add(scratch, word('panelsAt')));
-          body.emit(packBlock(word, { to: panels, batch, column, columns, first, depth }));
+          body.emit(packBlock(args, { to: panels, batch, column, columns, first, depth }));
         },
       );
       body.for(0, columns, TILE_COLUMNS, (j) => {

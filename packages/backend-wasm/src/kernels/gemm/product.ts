@@ -2,14 +2,9 @@ import type { FloatDType } from '@concord/backend-core';
 import type { CodeCache } from '../common/code-cache.ts';
 import type { Launcher } from '../kernel.ts';
 import { TILE_COLUMNS, tileRows } from './micro-kernel.ts';
-import {
-  BLOCK_DEPTH,
-  type ColumnPacker,
-  packColumnsCode,
-  PRODUCT,
-  productCode,
-  type ProductWords,
-} from './product-code.ts';
+import type { ColumnPacker } from './column-packer.ts';
+import { packColumnsCode, productCode } from './product-code.ts';
+import { BLOCK_DEPTH, PRODUCT, type ProductWords } from './product-words.ts';
 
 /** The most rows and columns of a tile of C: its panels of A fit the second level of cache, and its sums beside them. */
 const MAX_ROWS = 96;
