@@ -1,7 +1,8 @@
 import type { ArithmeticNode, NodeOp, ValueType } from '@concord/backend-core/kernel';
 import { f32x4, i32x4, v128 } from '../../encoder/index.ts';
 import { exp } from './exp.ts';
-import { exp2, gelu, log, log2, pow } from './subnormal-nodes.ts';
+import { gelu, geluTanh, sigmoid, silu, tanh } from './logistic.ts';
+import { exp2, log, log2, pow } from './subnormal-nodes.ts';
 import type { Vector, WasmArithmetic } from './wasm-arithmetic.ts';
 
 const ONE = 0x3f80_0000;
@@ -43,6 +44,10 @@ const NATIVE: Partial<Record<NodeOp, Lowering>> = {
   log2: (a, x) => log2(a, x),
   gelu: (a, x) => gelu(a, x),
   pow: (a, x, y) => pow(a, x, y),
+  sigmoid: (a, x) => sigmoid(a, x),
+  silu: (a, x) => silu(a, x),
+  geluTanh: (a, x) => geluTanh(a, x),
+  tanh: (a, x) => tanh(a, x),
   floor: (a, x) => a.floor(x),
   ceil: (a, x) => a.ceil(x),
   round: (a, x) => a.roundEven(x),
