@@ -11,6 +11,11 @@ import type { WorkerHandle } from './worker-handle.ts';
 /** Steps that are collected before they are sent: a message costs as much as several small kernels. */
 const MOST_STEPS = 64;
 
+interface Waiting {
+  readonly resolve: (bytes: Uint8Array) => void;
+  readonly reject: (error: BackendError) => void;
+}
+
 /** One worker that has its memory to itself, where memory cannot be shared. Everything goes by messages. */
 export class StepsMachine extends BaseMachine {
   readonly mode = 'worker';
@@ -30,7 +35,7 @@ export class StepsMachine extends BaseMachine {
   #transfer: ArrayBuffer[] = [];
   #isFlushing = false;
   #nextRead = 0;
-  readonly #reads = new Map<number, (bytes: Uint8Array) => void>();
+  readonly #reads = new Map<number, Waiting>();
   #failure: BackendError | undefined;
 
   /**
@@ -53,13 +58,14 @@ export class StepsMachine extends BaseMachine {
   /** Takes what the worker says. */
   onAnswer(answer: Answer): void {
     if (answer.kind === 'read') {
-      this.#reads.get(answer.id)?.(answer.bytes);
+      this.#reads.get(answer.id)?.resolve(answer.bytes);
       this.#reads.delete(answer.id);
       if (this.#reads.size === 0) this.#worker.unref();
     } else if (answer.kind === 'fault') {
       const code = answer.isMemory ? 'OUT_OF_MEMORY' : 'DEVICE_ERROR';
       this.#failure = new BackendError(code, `a kernel failed: ${answer.text}`);
       this.events.onFailure(this.#failure);
+      for (const { reject } of this.#reads.values()) reject(this.#failure);
       this.#reads.clear();
       this.#worker.unref();
     }
@@ -96,8 +102,8 @@ export class StepsMachine extends BaseMachine {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const id = this.#nextRead++;
     this.#worker.ref();
-    return new Promise((resolve) => {
-      this.#reads.set(id, resolve);
+    return new Promise((resolve, reject) => {
+      this.#reads.set(id, { resolve, reject });
       this.#add({ kind: 'read', id, address, length });
       this.#flush();
     });
