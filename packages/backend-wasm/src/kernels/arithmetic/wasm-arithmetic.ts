@@ -17,11 +17,11 @@ const LANES = [0, 1, 2, 3] as const;
 /** {@link Arithmetic} on WebAssembly's vectors of four: arithmetic is IEEE 754's, and no compiler regroups anything. */
 export class WasmArithmetic implements Arithmetic<Vector> {
   readonly #body: FunctionBody;
-  readonly #words: Words;
+  readonly #words: Pick<Words, 'vector'>;
   /** Whether a product and a sum may be one relaxed multiply-add. */
   readonly contracts: boolean;
 
-  constructor(body: FunctionBody, words: Words, contracts: boolean) {
+  constructor(body: FunctionBody, words: Pick<Words, 'vector'>, contracts: boolean) {
     this.#body = body;
     this.#words = words;
     this.contracts = contracts;
@@ -70,7 +70,8 @@ export class WasmArithmetic implements Arithmetic<Vector> {
     return this.keep(type === 'f32' ? f32x4.neg(a) : i32x4.neg(a));
   }
   abs(type: 'f32' | 'i32', a: Vector): Vector {
-    return this.keep(type === 'f32' ? f32x4.abs(a) : i32x4.abs(a));
+    // Engines build the mask of a float's in three instructions.
+    return this.keep(type === 'f32' ? v128.and(a, this.constant('u32', 0x7fff_ffff)) : i32x4.abs(a));
   }
   min(type: NumberType, a: Vector, b: Vector): Vector {
     if (type === 'f32') return this.keep(f32x4.pmin(a, b));

@@ -16,3 +16,8 @@ export function divided(
   const quotient = body.let(i32.divU(value, by));
   return { quotient, remainder: body.let(i32.sub(value, i32.mul(quotient, by))) };
 }
+
+/** The greater of two unsigned integers; both are computed twice. */
+export function greater(a: Operand<'i32'>, b: Operand<'i32'>): Value<'i32'> {
+  return select(i32.ltU(a, b), valueOf(b), valueOf(a));
+}

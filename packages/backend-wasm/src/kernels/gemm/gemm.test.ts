@@ -1,6 +1,8 @@
 import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
+import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { describe, expect, test } from 'vitest';
 import { KernelLauncher, TRAITS } from '../../../test/support/kernel-launcher.ts';
+import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { gemmKernel } from './gemm.ts';
 
 interface Shape {
@@ -30,10 +32,10 @@ const floatsOf = (stored: Stored): number[] =>
   stored instanceof Uint16Array ? Array.from(stored, (bits) => f16BitsToF32(bits)) : Array.from(stored);
 
 /** One column of one product each, in float16. */
-const COLUMN = {
-  ...{ n: 1, k: 1, transA: false, transB: false, alpha: 1, beta: 0, batchCount: 1, dtype: 'f16' },
-  ...{ lda: 1, ldb: 1, ldc: 1, strideA: 0, strideB: 0, strideC: 0, operands: [], opName: 'gemm' },
-} as const;
+const COLUMN: Omit<ResolvedGemm<WasmBuffer>, 'm' | 'a' | 'b' | 'c'> = {
+  ...{ n: 1, k: 1, transA: false, transB: false, alpha: 1, beta: 0, batchCount: 1, dtype: 'f16' as const },
+  ...{ lda: 1, ldb: 1, ldc: 1, strideA: 0, strideB: 0, strideC: 0, operands: [], opName: 'gemm' as const },
+};
 
 for (const traits of TRAITS) {
   const launcher = new KernelLauncher(traits, 64);
