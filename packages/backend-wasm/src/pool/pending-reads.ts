@@ -2,6 +2,8 @@
 interface PendingRead {
   address: number;
   readonly length: number;
+  /** How many commands were queued when it was asked for. */
+  readonly asked: number;
   /** How many commands have to be done. */
   target: number;
   readonly deliver: (bytes: Uint8Array) => void;
@@ -30,7 +32,10 @@ export interface ReadSource {
  */
 export class PendingReads {
   readonly #source: ReadSource;
-  #reads: PendingRead[] = [];
+  /** Those that have neither their bytes nor a copy of them, oldest first. */
+  #open: PendingRead[] = [];
+  /** Those whose copy was not yet made when last looked at, oldest first. */
+  readonly #copied: PendingRead[] = [];
 
   constructor(source: ReadSource) {
     this.#source = source;
@@ -43,17 +48,18 @@ export class PendingReads {
     deliver: (bytes: Uint8Array) => void,
     until: (target: number) => Promise<void>,
   ): Promise<void> {
-    const target = this.#source.queued();
+    const asked = this.#source.queued();
     const read: PendingRead = {
       address,
       length,
-      target,
+      asked,
+      target: asked,
       deliver,
       ownsMemory: false,
       isDelivered: false,
       failure: undefined,
     };
-    this.#reads.push(read);
+    this.#open.push(read);
     try {
       // It moves on when the source is copied first.
       for (let waited = -1; waited < read.target;) {
@@ -62,7 +68,7 @@ export class PendingReads {
       }
       this.#deliver(read);
     } finally {
-      this.#reads = this.#reads.filter((other) => other !== read);
+      this.#open = this.#open.filter((other) => other !== read);
       if (read.ownsMemory) this.#source.give(read.address);
     }
     if (read.failure !== undefined) throw read.failure.error;
@@ -70,8 +76,7 @@ export class PendingReads {
 
   /** Called before anything is queued or written. */
   beforeChange(): void {
-    for (const read of this.#reads) {
-      if (read.isDelivered || read.ownsMemory) continue;
+    for (let read = this.#open[0]; read !== undefined; read = this.#open[0]) {
       const copied = this.#source.done() >= read.target ? undefined : this.#source.copyOut(read.address, read.length);
       if (copied === undefined) {
         this.#source.waitFor(read.target);
@@ -80,8 +85,19 @@ export class PendingReads {
         read.ownsMemory = true;
         read.address = copied;
         read.target = this.#source.queued();
+        this.#copied.push(read);
       }
+      // Last: until then its source is not idle.
+      this.#open.shift();
     }
+  }
+
+  /** So many commands are done, and what was freed before the last of them is no source of a read that is still to be copied. */
+  idle(): number {
+    const done = this.#source.done();
+    while ((this.#copied[0]?.target ?? Infinity) <= done) this.#copied.shift();
+    const [first = this.#open[0]] = this.#copied;
+    return Math.min(done, (first?.asked ?? Infinity) - 1);
   }
 
   #deliver(read: PendingRead): void {

@@ -131,7 +131,7 @@ export class SharedMachine extends BaseMachine {
 
   /** Memory that nothing queued uses; undefined, and everything queued is done, where there is none. */
   #takeIdle(bytes: number): number | undefined {
-    const address = this.#ifThereIsMemory(() => this.heap.take(bytes, this.#ring.done));
+    const address = this.#ifThereIsMemory(() => this.heap.take(bytes, this.#reads.idle()));
     if (address === undefined) this.#ring.waitUntil(() => this.#isIdle());
     return address;
   }
