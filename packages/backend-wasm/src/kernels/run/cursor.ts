@@ -1,7 +1,7 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import { type FunctionBody, i32, i32x4, type Local, type Operand, select, type Value } from '../../encoder/index.ts';
 import type { Vector } from '../arithmetic/wasm-arithmetic.ts';
-import { names, type RunForm, vectorAxis } from './form.ts';
+import { names, type OperandForm, type RunForm, vectorAxis } from './form.ts';
 import type { Words } from './words.ts';
 
 /** Points of a vector. */
@@ -24,20 +24,30 @@ export class Cursor {
   readonly body: FunctionBody;
   readonly words: Words;
   readonly form: RunForm;
-  /** Of the inputs, then the outputs: where the first lane's element lies. Gather inputs do not move. */
+  /** Of the inputs, the outputs, and what is kept: where the first lane's element lies. Gather inputs do not move. */
   pointers: readonly Local<'i32'>[];
   /** Index of the first lane along each axis of the form, as far as loops are open. */
   coordinates: readonly (Local<'i32'> | undefined)[];
   lanes: Lanes;
   readonly #iota: Vector;
+  readonly #operands: readonly OperandForm[];
 
-  constructor(body: FunctionBody, words: Words, form: RunForm) {
+  /** @param scratch - where kept values may lie */
+  constructor(body: FunctionBody, words: Words, form: RunForm, scratch: Local<'i32'>) {
     this.body = body;
     this.words = words;
     this.form = form;
     this.pointers = [
       ...form.inputs.map((_, index) => words.number(names.input(index))),
       ...form.outputs.map((_, index) => words.number(names.output(index))),
+      ...form.kept.map((_, at) => words.hoist(i32.add(scratch, i32.mul(words.number(names.keptBytes), at)))),
+    ];
+    const last = form.rowRank + form.foldedRank - 1;
+    const moves = Array.from({ length: last + 1 }, (__, axis) => axis === last);
+    this.#operands = [
+      ...form.inputs,
+      ...form.outputs,
+      ...form.kept.map(() => ({ dtype: 'f32', moves, step: 'dense' }) as const),
     ];
     this.coordinates = [];
     this.#iota = words.hoist(i32x4.const(0, 1, 2, 3));
@@ -230,9 +240,8 @@ export class Cursor {
     return this.#operand(operand).moves[axis] === true;
   }
 
-  #operand(operand: number): RunForm['inputs'][number] {
-    const { inputs, outputs } = this.form;
-    return (inputs[operand] ?? outputs[operand - inputs.length]) as RunForm['inputs'][number];
+  #operand(operand: number): OperandForm {
+    return this.#operands[operand] as OperandForm;
   }
 }
 

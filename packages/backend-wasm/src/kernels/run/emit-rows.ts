@@ -206,6 +206,7 @@ class RowCode {
       }
       behindLine();
     });
+    code.endPass();
   }
 
   /** Where the states of a part lie. */

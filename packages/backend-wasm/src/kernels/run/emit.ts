@@ -19,7 +19,7 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
   let list: readonly string[] = [];
   module.function(
     { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
-    (body, args, firstTile, endTile) => {
+    (body, args, firstTile, endTile, scratch) => {
       const words = new Words(body, args);
       const arithmetic = new WasmArithmetic(body, words, hasFma && contracts(form));
       const perTile = words.number(names.perTile);
@@ -27,7 +27,7 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
       const first = body.let(i32.mul(firstTile, perTile));
       const behind = body.let(i32.mul(endTile, perTile));
       const end = body.let(select(i32.ltU(behind, items), behind, items));
-      const cursor = new Cursor(body, words, form);
+      const cursor = new Cursor(body, words, form, scratch);
       (form.kind === 'map' ? emitMap : emitRows)(arithmetic, cursor, { first, end });
       list = words.names;
     },

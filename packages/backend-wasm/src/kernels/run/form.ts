@@ -52,6 +52,11 @@ export interface RunForm {
   /** Whether rows are so long that their sums are collected in float64 between segments. */
   readonly isLong: boolean;
   readonly stage?: Stage;
+  /**
+   * Nodes whose values a thread keeps for a row, from the first pass that needs them on: those dear to compute that more than one
+   * pass needs. Rows are one line then, and vectors lie along it.
+   */
+  readonly kept: readonly number[];
 }
 
 /** The names of words. Strides are in bytes. */
@@ -78,6 +83,8 @@ export const names = {
   parts: 'parts',
   meanScale: 'meanScale',
   meanDivisor: 'meanDivisor',
+  /** Bytes that the kept values of a node take. */
+  keptBytes: 'keptBytes',
   /** Where the states of a phase lie. */
   states: (phase: number): string => `states${phase}`,
 } as const;

@@ -1,7 +1,7 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import { type ArithmeticNode, type GatherNode, type KernelNode, operandsOf } from '@concord/backend-core/kernel';
 import { arithmeticNode } from '@concord/kernel';
-import { i32, i32x4, type Local, type Value } from '../../encoder/index.ts';
+import { i32, i32x4, type Local, type Value, v128 } from '../../encoder/index.ts';
 import { nativeNode } from '../arithmetic/native-nodes.ts';
 import { decode, encode, loadDense, loadLanes, loadSplat, storeDense, storeLanes } from '../arithmetic/storage.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
@@ -28,9 +28,20 @@ export class NodeCode {
     this.#places = placesOfNodes(cursor.form.kernel, cursor.form);
   }
 
+  /** Kept nodes that were stored in a pass before, and those that are in this one. */
+  readonly #stored = new Set<number>();
+  readonly #storing = new Set<number>();
+
   /** A new turn of a scope's loop: what was known in it, and in those inside, is not any more. */
   enter(scope: Scope): void {
     for (let inner = scope as number; inner < this.#known.length; inner++) this.#known[inner]?.clear();
+    if (scope === 1) this.#stored.clear();
+  }
+
+  /** The end of a pass over a row: what was kept in it can be read from now on. */
+  endPass(): void {
+    for (const index of this.#storing) this.#stored.add(index);
+    this.#storing.clear();
   }
 
   /** Computes what some nodes need, themselves included, that belongs to this scope or one around it. */
@@ -40,7 +51,7 @@ export class NodeCode {
       const place = this.#places[index] as NodePlace;
       if (place.scope > scope || node.kind === 'fold') continue;
       const count = place.varies ? units : 1;
-      const values = Array.from({ length: count }, (_, unit) => this.#compute(node, index, unit));
+      const values = Array.from({ length: count }, (_, unit) => this.#computeOrKeep(node, index, unit));
       this.#known[place.scope]?.set(index, values);
     }
   }
@@ -95,13 +106,30 @@ export class NodeCode {
       if (missing.has(index) || this.#isKnown(index)) continue;
       missing.add(index);
       const node = this.#nodes[index] as KernelNode;
-      if (node.kind !== 'fold') stack.push(...operandsOf(node));
+      if (node.kind !== 'fold' && !this.#stored.has(index)) stack.push(...operandsOf(node));
     }
     return [...missing].sort((a, b) => a - b);
   }
 
   #isKnown(index: number): boolean {
     return this.#known[(this.#places[index] as NodePlace).scope]?.has(index) === true;
+  }
+
+  #computeOrKeep(node: KernelNode, index: number, unit: number): Vector {
+    const { a, form, cursor } = this;
+    const at = form.kept.indexOf(index);
+    if (at < 0) return this.#compute(node, index, unit);
+    const operand = form.inputs.length + form.outputs.length + at;
+    const pointer = this.#pointer(operand);
+    const offset = unit * LANES * 4;
+    if (this.#stored.has(index)) {
+      if (cursor.lanes.isWhole) return a.keep(v128.load(pointer, offset));
+      return a.keep(loadLanes('f32', this.#lanes(operand, pointer), a.constant('u32', 0)));
+    }
+    const value = this.#compute(node, index, unit);
+    cursor.body.emit(v128.store(pointer, value, offset));
+    this.#storing.add(index);
+    return value;
   }
 
   #compute(node: KernelNode, index: number, unit: number): Vector {
@@ -184,6 +212,10 @@ export class NodeCode {
     if (form.step === 'constant') return [pointer];
     const stride = cursor.stride(operand, vectorAxis(this.form));
     const first = unit === 0 ? pointer : cursor.body.let(i32.add(pointer, i32.mul(stride, unit * LANES)));
-    return [first, ...cursor.laneOffsets(operand).map((offset) => i32.add(first, offset))];
+    return this.#lanes(operand, first);
+  }
+
+  #lanes(operand: number, first: Local<'i32'>): readonly Value<'i32'>[] {
+    return [first, ...this.cursor.laneOffsets(operand).map((offset) => i32.add(first, offset))];
   }
 }

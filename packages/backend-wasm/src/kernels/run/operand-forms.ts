@@ -83,11 +83,20 @@ export function geometryWords(geometry: CheckedRun, { sizes, strides }: FormAxes
     });
     if (layout.access === 'gather') gatherWords(words, layout, operand);
   });
+  for (let kept = 0; kept < geometry.kernel.nodes.length; kept++) {
+    words.set(names.stride(strides.length + kept, sizes.length - 1), 4);
+  }
+  words.set(names.keptBytes, keptBytes(geometry.rowLength));
   geometry.shape.forEach((size, axis) => words.set(names.extent(axis), size));
   const { scale, divisor } = meanScale(geometry.rowLength);
   words.set(names.meanScale, floatBits(scale));
   words.set(names.meanDivisor, floatBits(divisor));
   return words;
+}
+
+/** Bytes of the kept values of a node for a row, with room for a vector that begins at the last one. */
+export function keptBytes(length: number): number {
+  return Math.ceil((4 * length + 12) / 64) * 64;
 }
 
 function gatherWords(words: Map<string, number>, { shape, strides, dtype }: RunLayout, input: number): void {

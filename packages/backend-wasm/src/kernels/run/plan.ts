@@ -1,5 +1,5 @@
-import type { CheckedRun, NodeOp } from '@concord/backend-core/kernel';
-import { phasesOf, type RunAxes, runAxes } from '@concord/kernel';
+import { type CheckedRun, type Kernel, type KernelNode, type NodeOp, operandsOf } from '@concord/backend-core/kernel';
+import { foldAt, phasesOf, type RunAxes, runAxes } from '@concord/kernel';
 import type { WasmTraits } from '../kernel.ts';
 import { LANES } from './cursor.ts';
 import { STATE_BYTES } from './fold-states.ts';
@@ -14,6 +14,8 @@ export interface PlannedCommand {
   /** Those that do not change from call to call; the others are 0. */
   readonly words: Uint32Array;
   readonly tiles: number;
+  /** Bytes that each thread needs for itself. */
+  readonly scratchBytes: number;
 }
 
 /** A planned `run`: its commands, and the memory that they share. */
@@ -36,6 +38,8 @@ const CHAIN = 512;
 /** Elements that are worth a part of a row of their own, and the most parts. */
 const LEAST_PART = 16_384;
 const MOST_PARTS = 64;
+/** Elements of a row whose dear values are kept between passes: more would not stay in a cache. */
+const LONGEST_KEPT = 32_768;
 /** Rows that are shorter are worked on several at a time, if there are several. */
 const SHORT_ROW = 8;
 /** Nodes of dozens of instructions, which leave a processor enough to do while a sum waits. */
@@ -96,6 +100,7 @@ export class RunPlanner {
       isSegmented,
       isFoldedSegmented: false,
       isLong: false,
+      kept: [],
     };
     const words = geometryWords(geometry, own);
     words.set(names.segment, SEGMENT);
@@ -147,6 +152,7 @@ export class RunPlanner {
       isSegmented,
       isFoldedSegmented,
       isLong,
+      kept: isAcross || isParted || lines !== 1 || rowLength > LONGEST_KEPT ? [] : keptNodes(kernel),
     };
     const words = geometryWords(geometry, own);
     for (const [name, value] of [
@@ -186,7 +192,8 @@ export class RunPlanner {
       emitted.words,
       new Map([...values, [names.items, items] as const, [names.perTile, perTile] as const]),
     );
-    return { emitted, words, tiles: Math.ceil(items / perTile) };
+    const scratchBytes = form.kept.length * (values.get(names.keptBytes) ?? 0);
+    return { emitted, words, tiles: Math.ceil(items / perTile), scratchBytes };
   }
 
   #emit(form: RunForm): EmittedRun {
@@ -198,6 +205,34 @@ export class RunPlanner {
     }
     return emitted;
   }
+}
+
+/** Nodes dear to compute, a value for each element, that more than one pass over a row needs. */
+function keptNodes(kernel: Kernel): readonly number[] {
+  const { nodes, outputs } = kernel;
+  const folds = phasesOf(kernel).folds;
+  const passes = [
+    ...folds.map((phase) => phase.flatMap((fold) => [...foldAt(kernel, fold).operands])),
+    outputs.flatMap(({ level, node }) => (level === 'element' ? [node] : [])),
+  ];
+  const uses = new Map<number, number>();
+  for (const roots of passes) {
+    const seen = new Set<number>();
+    const stack = [...roots];
+    while (stack.length > 0) {
+      const index = stack.pop() as number;
+      const node = nodes[index] as KernelNode;
+      if (seen.has(index) || node.kind === 'fold') continue;
+      seen.add(index);
+      stack.push(...operandsOf(node));
+    }
+    for (const index of seen) uses.set(index, (uses.get(index) ?? 0) + 1);
+  }
+  return [...uses].flatMap(([index, count]) => {
+    const node = nodes[index] as KernelNode;
+    const isDear = node.kind === 'arithmetic' && node.level === 'element' && HEAVY.has(node.op);
+    return isDear && count > 1 ? [index] : [];
+  });
 }
 
 /** Where vectors lie: along what more operands have side by side, and across rows that are short. */

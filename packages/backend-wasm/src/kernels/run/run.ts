@@ -52,9 +52,9 @@ export function runKernel(launcher: Launcher): RunKernel<WasmBuffer> {
 
 function launchPlan(launcher: Launcher, { plan, commands }: ReadyPlan, call: ResolvedRun<WasmBuffer>): void {
   const states = plan.temporaryBytes === 0 ? 0 : launcher.temporary(plan.temporaryBytes);
-  for (const { emitted, words, tiles, fills } of commands) {
+  for (const { emitted, words, tiles, scratchBytes, fills } of commands) {
     for (const { slot, kind, index } of fills) words[slot] = valueOf(call, kind, index, states);
-    launcher.launch({ code: emitted.code, words, tiles });
+    launcher.launch({ code: emitted.code, words, tiles, scratchBytes });
   }
 }
 
