@@ -1,7 +1,7 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { ModuleBuilder } from '../../encoder/index.ts';
 import { STORAGE_SHIFT } from '../common/float-storage.ts';
-import { type MicroKernel, microKernel, TILE_COLUMNS, tileRows } from '../gemm/micro-kernel.ts';
+import { type MicroKernel, microKernel, TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
 import { type PackPanels, packPanels } from '../gemm/pack-panels.ts';
 import { type StoreTile, storeTile } from '../gemm/store-tile.ts';
 import type { WasmTraits } from '../kernel.ts';
@@ -10,8 +10,6 @@ import { type AddVisible, addVisible, type HasNonFinite, hasNonFinite } from './
 
 /** The functions of a module that a tile of attention calls, and what they were made for. */
 export interface AttentionFunctions {
-  /** Rows of a tile of the micro-kernel. */
-  readonly rows: number;
   /** log2 of the bytes of an element. */
   readonly shift: 1 | 2;
   readonly form: ScoreForm;
@@ -32,16 +30,14 @@ export function attentionFunctions(
   dtype: FloatDType,
   form: ScoreForm,
 ): AttentionFunctions {
-  const rows = tileRows(traits);
-  const packQueries = packPanels(module, rows, dtype);
+  const packQueries = packPanels(module, TILE_ROWS, dtype);
   return {
-    rows,
     shift: STORAGE_SHIFT[dtype],
     form,
     multiply: microKernel(module, traits),
     packQueries,
     packColumns: packPanels(module, TILE_COLUMNS, dtype),
-    packWeights: dtype === 'f32' ? packQueries : packPanels(module, rows, 'f32'),
+    packWeights: dtype === 'f32' ? packQueries : packPanels(module, TILE_ROWS, 'f32'),
     softmaxRow: softmaxRow(module, traits, form),
     hasNonFinite: hasNonFinite(module),
     addVisible: addVisible(module, traits),

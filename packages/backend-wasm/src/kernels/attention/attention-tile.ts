@@ -11,7 +11,7 @@ import {
   type Value,
 } from '../../encoder/index.ts';
 import { divided, greater, lesser } from '../common/integers.ts';
-import { TILE_COLUMNS } from '../gemm/micro-kernel.ts';
+import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
 import type { AttentionFunctions } from './attention-functions.ts';
 import { ATTENTION, type AttentionWord, BLOCK_KEYS } from './attention-words.ts';
 
@@ -160,15 +160,15 @@ export class AttentionTile {
     depth: Local<'i32'>,
   ): void {
     const body = this.#body;
-    const { rows, multiply } = this.#functions;
+    const { multiply } = this.#functions;
     const panelB = body.let(b);
     body.for(0, columns, TILE_COLUMNS, (column) => {
       const panelA = body.let(a);
       const sums = body.let(i32.add(into.sums, i32.shl(column, 2)));
-      body.for(0, this.#queries, rows, () => {
+      body.for(0, this.#queries, TILE_ROWS, () => {
         body.emit(callStatement(multiply, panelA, panelB, sums, into.rowBytes, depth, into.isFirst));
-        body.increase(panelA, i32.mul(depth, 4 * rows));
-        body.increase(sums, i32.mul(into.rowBytes, rows));
+        body.increase(panelA, i32.mul(depth, 4 * TILE_ROWS));
+        body.increase(sums, i32.mul(into.rowBytes, TILE_ROWS));
       });
       body.increase(panelB, i32.mul(depth, 4 * TILE_COLUMNS));
     });

@@ -3,7 +3,7 @@ import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { operandAddress } from '../common/operand-address.ts';
-import { TILE_COLUMNS, tileRows } from '../gemm/micro-kernel.ts';
+import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
 import type { Launcher } from '../kernel.ts';
 import { attentionCode } from './attention-code.ts';
 import { ATTENTION, BLOCK_KEYS } from './attention-words.ts';
@@ -36,7 +36,7 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
 
   const wanted = Math.ceil((TILES_PER_THREAD * launcher.traits.threads) / (batch * heads));
   const tilesOfHead = Math.max(Math.ceil(seqQ / MAX_ROWS), Math.min(wanted, Math.ceil(seqQ / MIN_ROWS)));
-  const rows = roundUp(Math.ceil(seqQ / tilesOfHead), tileRows(launcher.traits));
+  const rows = roundUp(Math.ceil(seqQ / tilesOfHead), TILE_ROWS);
   const tiles = Math.ceil(seqQ / rows);
   const memory = layout(rows, Math.min(seqKv, BLOCK_KEYS), headDim);
   const words = ATTENTION.words({

@@ -13,6 +13,11 @@ export class Arguments<Required extends string, Optional extends string = never>
     this.#names = [...required, ...optional];
   }
 
+  /** Bytes of the words: where others begin that a command has besides. */
+  get bytes(): number {
+    return 4 * this.#names.length;
+  }
+
   /** The words in their order; integers count modulo 2^32, as addresses do. */
   words(values: Words<Required, Optional>): Uint32Array {
     return Uint32Array.from(this.#names, (name) => (values[name] ?? 0) % 2 ** 32);

@@ -19,8 +19,6 @@ export interface FloatStorage {
   /** log2 of the bytes of an element. */
   readonly shift: 1 | 2;
   load1(address: Address, offset?: number): Value<'f32'>;
-  /** Components 2 and 3 are anything. */
-  load2(address: Address, offset?: number): Value<'v128'>;
   load4(address: Address, offset?: number): Value<'v128'>;
   /** Rounds to nearest even; NaN stays NaN. */
   store1(address: Address, value: Value<'f32'>, offset?: number): void;
@@ -37,7 +35,6 @@ export function floatStorage(dtype: FloatDType, body: FunctionBody): FloatStorag
 class Singles implements FloatStorage {
   readonly shift = 2;
   readonly load1 = f32.load;
-  readonly load2 = v128.load64Zero;
   readonly load4 = v128.load;
   readonly #body: FunctionBody;
 
@@ -74,10 +71,6 @@ class Halves implements FloatStorage {
 
   load1(address: Address, offset = 0): Value<'f32'> {
     return f32x4.extractLane(this.#widen(v128.load16Splat(address, offset), true), 0);
-  }
-
-  load2(address: Address, offset = 0): Value<'v128'> {
-    return this.#widen(v128.load32Zero(address, offset), true);
   }
 
   load4(address: Address, offset = 0): Value<'v128'> {

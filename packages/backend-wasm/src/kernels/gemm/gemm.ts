@@ -3,6 +3,7 @@ import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { operandAddress } from '../common/operand-address.ts';
+import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
 import { matrixColumns } from './column-packer.ts';
 import { launchProduct } from './product.ts';
@@ -13,6 +14,7 @@ export function gemmKernel(launcher: Launcher): EpilogueKernel<CheckedGemm, Reso
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
+    hasEpilogues: true,
     run: (call) => {
       if (call.k > 0 && (call.n === 1 || call.m === 1)) multiplyVector(launcher, codes, call);
       else multiplyMatrices(launcher, codes, call);
@@ -28,7 +30,7 @@ function multiplyMatrices(launcher: Launcher, codes: CodeCache, call: ResolvedGe
   const { m, n, k, dtype, batchCount } = call;
   const [rowStrideA, depthStrideA] = strides(call.transA, call.lda);
   const [depthStrideB, columnStrideB] = strides(call.transB, call.ldb);
-  const form = { a: dtype, c: dtype, source: dtype, packer: matrixColumns(dtype) };
+  const form = { a: dtype, c: dtype, source: dtype, packer: matrixColumns(dtype), epilogue: tileEpilogue(call) };
   launchProduct(launcher, codes, form, batchCount, {
     a: operandAddress(call.a),
     b: operandAddress(call.b),
@@ -47,6 +49,7 @@ function multiplyMatrices(launcher: Launcher, codes: CodeCache, call: ResolvedGe
     strideC: call.strideC,
     alpha: bitsOf(call.alpha),
     beta: bitsOf(call.beta),
+    planeBatches: 1,
   });
 }
 
@@ -76,7 +79,7 @@ function multiplyVector(launcher: Launcher, codes: CodeCache, call: ResolvedGemm
           xBatchStride: call.strideA,
           xStride: columnA,
         };
-  launchVector(launcher, codes, dtype, batchCount, {
+  const given = {
     ...sides,
     count: n === 1 ? m : n,
     depth: k,
@@ -85,5 +88,6 @@ function multiplyVector(launcher: Launcher, codes: CodeCache, call: ResolvedGemm
     toBatchStride: strideC,
     alpha: bitsOf(call.alpha),
     beta: bitsOf(call.beta),
-  });
+  };
+  launchVector(launcher, codes, dtype, batchCount, given, tileEpilogue(call));
 }

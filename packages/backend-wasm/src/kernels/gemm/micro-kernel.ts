@@ -9,23 +9,22 @@ export type MicroKernel = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32', '
 export const TILE_COLUMNS = 8;
 
 /**
- * Rows of a tile. With multiply-add as one instruction 6 x 2 sums, a row of B and a factor fill 15 of the 16 vector registers of
- * x64; without it the product needs another, and engines spill from 5 rows on.
+ * Rows of a tile: 4 x 2 sums, a row of B, a factor and a product leave some of the 16 vector registers of x64 free. From 5 rows
+ * on V8 11.3 spills sums in the loop, with multiply-add too; with it newer engines gain nothing from 6.
  */
-export const tileRows = ({ hasFma }: WasmTraits): number => (hasFma ? 6 : 4);
+export const TILE_ROWS = 4;
 
 /**
- * Adds the function that does the work of all products: the sums of a tile of `tileRows` x 8, `sum += a[p][row] b[p][column]`
+ * Adds the function that does the work of all products: the sums of a tile of 4 x 8, `sum += a[p][row] b[p][column]`
  * over a depth. `a` and `b` are panels; a row of sums begins `rowBytes` behind the one before, and is overwritten
  * where `isFirst` is 1.
  */
 export function microKernel(module: ModuleBuilder, traits: WasmTraits): MicroKernel {
-  const rows = tileRows(traits);
   const madd = multiplyAdd(traits);
   return module.function(
     { params: ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], result: 'none' },
     (body, a, b, sums, rowBytes, depth, isFirst) => {
-      const tile = Array.from({ length: rows }, () => [body.local('v128'), body.local('v128')] as const);
+      const tile = Array.from({ length: TILE_ROWS }, () => [body.local('v128'), body.local('v128')] as const);
       const left = body.local('v128');
       const right = body.local('v128');
       const factor = body.local('v128');
@@ -38,7 +37,7 @@ export function microKernel(module: ModuleBuilder, traits: WasmTraits): MicroKer
           body.set(low, madd(factor, left, low));
           body.set(high, madd(factor, right, high));
         }
-        body.increase(a, 4 * rows);
+        body.increase(a, 4 * TILE_ROWS);
         body.increase(b, 4 * TILE_COLUMNS);
       });
       // A choice per store, in place of two arms, makes V8 spill the sums in the loop.

@@ -28,7 +28,7 @@ interface Panel {
  * of the depth there are the elements of its rows side by side, as float32. Rows that are missing in the last panel are 0.
  * One of the two distances has to be that of neighbouring elements.
  *
- * @param width - rows of a panel: 4, 6 or 8
+ * @param width - rows of a panel: 4 or 8
  */
 export function packPanels(module: ModuleBuilder, width: number, dtype: FloatDType): PackPanels {
   return module.function(
@@ -79,9 +79,7 @@ function copyRows(body: FunctionBody, storage: FloatStorage, panel: Panel, width
   const target = body.let(to);
   body.for(0, depth, 1, () => {
     for (let row = 0; row < width; row += 4) {
-      const offset = row << storage.shift;
-      if (width - row >= 4) body.emit(v128.store(target, storage.load4(source, offset), 4 * row));
-      else body.emit(v128.store64Lane(target, storage.load2(source, offset), 0, 4 * row));
+      body.emit(v128.store(target, storage.load4(source, row << storage.shift), 4 * row));
     }
     body.increase(source, depthStride);
     body.increase(target, 4 * width);
@@ -100,16 +98,6 @@ function transposeRows(body: FunctionBody, storage: FloatStorage, panel: Panel, 
       const square = sources.slice(row, row + 4).map((source) => body.let(storage.load4(source)));
       for (const [p, column] of transposed(body, square).entries()) {
         body.emit(v128.store(target, column, 4 * (p * width + row)));
-      }
-    }
-    if (width % 4 !== 0) {
-      const [x, y] = sources.slice(width - 2).map((source) => body.let(storage.load4(source))) as [
-        Local<'v128'>,
-        Local<'v128'>,
-      ];
-      const [low, high] = [body.let(lowPairs(x, y)), body.let(highPairs(x, y))];
-      for (let p = 0; p < 4; p++) {
-        body.emit(v128.store64Lane(target, p < 2 ? low : high, p % 2, 4 * (p * width + width - 2)));
       }
     }
     for (const source of sources) body.increase(source, 4 << storage.shift);

@@ -2,9 +2,10 @@ import type { FloatDType } from '@concord/backend-core';
 import { callStatement, type FunctionBody, i32, type Local, ModuleBuilder, type Value } from '../../encoder/index.ts';
 import { STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser } from '../common/integers.ts';
+import type { TileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { WasmTraits } from '../kernel.ts';
 import type { ColumnPacker } from './column-packer.ts';
-import { microKernel, TILE_COLUMNS, tileRows } from './micro-kernel.ts';
+import { microKernel, TILE_COLUMNS, TILE_ROWS } from './micro-kernel.ts';
 import { packPanels } from './pack-panels.ts';
 import { BLOCK_DEPTH, PRODUCT, type ProductWord } from './product-words.ts';
 import { storeTile } from './store-tile.ts';
@@ -39,11 +40,11 @@ export function productCode(
   packer: ColumnPacker,
 ): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
-  const rowsOfTile = tileRows(traits);
   const micro = microKernel(module, traits);
-  const packRows = packPanels(module, rowsOfTile, storageA);
+  const packRows = packPanels(module, TILE_ROWS, storageA);
   const packBlock = packer(module);
-  const store = storeTile(module, storageC);
+  const store = storeTile(module, storageC, epilogue === undefined ? 'to' : 'sums');
+  const finish = epilogue?.emit(module, traits);
   const [shiftA, shiftC] = [STORAGE_SHIFT[storageA], STORAGE_SHIFT[storageC]];
 
   tileLoop(module, (body, word, tile, scratch, args) => {
@@ -78,10 +79,10 @@ export function productCode(
       body.for(0, columns, TILE_COLUMNS, (j) => {
         const panelA = body.let(scratch);
         const tileSums = body.let(i32.add(sums, i32.shl(j, 2)));
-        body.for(0, rows, rowsOfTile, () => {
+        body.for(0, rows, TILE_ROWS, () => {
           body.emit(callStatement(micro, panelA, panels, tileSums, rowBytes, depth, i32.eqz(first)));
-          body.increase(panelA, i32.mul(depth, 4 * rowsOfTile));
-          body.increase(tileSums, i32.mul(rowBytes, rowsOfTile));
+          body.increase(panelA, i32.mul(depth, 4 * TILE_ROWS));
+          body.increase(tileSums, i32.mul(rowBytes, TILE_ROWS));
         });
         body.increase(panels, i32.mul(depth, 4 * TILE_COLUMNS));
       });
@@ -89,11 +90,15 @@ export function productCode(
       body.branchIf(again, i32.ltU(first, word('k')));
     });
     const startC = i32.add(i32.add(i32.mul(batch, word('strideC')), i32.mul(row, word('rowStrideC'))), column);
-    const to = i32.add(word('c'), i32.shl(startC, shiftC));
+    const to = body.let(i32.add(word('c'), i32.shl(startC, shiftC)));
+    const strideC = body.let(i32.shl(word('rowStrideC'), shiftC));
     const [alpha, beta] = [PRODUCT.float(args, 'alpha'), PRODUCT.float(args, 'beta')];
-    body.emit(
-      callStatement(store, to, i32.shl(word('rowStrideC'), shiftC), sums, rowBytes, rows, columns, alpha, beta),
-    );
+    body.emit(callStatement(store, to, strideC, sums, rowBytes, rows, columns, alpha, beta));
+    if (finish === undefined) return;
+    const { quotient: plane, remainder } = divided(body, batch, word('planeBatches'));
+    const inPlane = i32.add(i32.mul(remainder, word('m')), row);
+    const at = [i32.add(plane, word('firstPlane')), inPlane, column] as const;
+    body.emit(callStatement(finish, i32.add(args, PRODUCT.bytes), to, strideC, sums, rowBytes, rows, columns, ...at));
   });
   return module.toBytes();
 }

@@ -38,14 +38,17 @@ export type WindowWord =
   | 'filterWidth'
   | 'nextColumn'
   | 'nextRow'
-  | 'nextPlane';
+  | 'nextPlane'
+  | 'planeBatches'
+  | 'firstPlane';
 
 /**
  * What all codes of a product read: `batches` matrices C = alpha A B + beta C of m x n over a depth of k. Strides count
  * elements; A's repeat after `periodA` batches. C is cut into tiles of `tileM` x `tileN`, `tilesM` x `tilesN` of them. B is
  * packed beforehand, at `packed`, or where that is 0 by each tile for itself, at `panelsAt` of the thread's own memory, which
  * holds the panels of A at 0 and the sums at `sumsAt`. A command computes the batches from `firstBatch` on, whose packed B are
- * `packedStride` elements apart. The last words are for whoever packs B.
+ * `packedStride` elements apart. The last words are for whoever packs B, and for an epilogue: `planeBatches` batches are the rows of
+ * one plane of it, of which the first is `firstPlane`.
  */
 export const PRODUCT: Arguments<ProductWord, WindowWord> = new Arguments(
   [
@@ -76,7 +79,18 @@ export const PRODUCT: Arguments<ProductWord, WindowWord> = new Arguments(
     'columnStrideB',
     'depthStrideB',
   ],
-  ['outputWidth', 'rowStep', 'columnStep', 'filterHeight', 'filterWidth', 'nextColumn', 'nextRow', 'nextPlane'],
+  [
+    'outputWidth',
+    'rowStep',
+    'columnStep',
+    'filterHeight',
+    'filterWidth',
+    'nextColumn',
+    'nextRow',
+    'nextPlane',
+    'planeBatches',
+    'firstPlane',
+  ],
 );
 
 /** The words of {@link PRODUCT}. */

@@ -1,7 +1,8 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { CodeCache } from '../common/code-cache.ts';
+import { type TileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
-import { TILE_COLUMNS, tileRows } from './micro-kernel.ts';
+import { TILE_COLUMNS, TILE_ROWS } from './micro-kernel.ts';
 import type { ColumnPacker } from './column-packer.ts';
 import { packColumnsCode, productCode } from './product-code.ts';
 import { BLOCK_DEPTH, PRODUCT, type ProductWords } from './product-words.ts';
@@ -25,6 +26,7 @@ export interface ProductForm {
   /** Names the packer. */
   readonly source: string;
   readonly packer: ColumnPacker;
+  readonly epilogue?: TileEpilogue | undefined;
 }
 
 /** How C is cut, and where things are; {@link launchProduct} works them out. */
@@ -56,14 +58,16 @@ export function launchProduct(
   const sumsAt = aligned(tiling.tileM * panelBytes);
   const panelsAt = sumsAt + aligned(4 * tiling.tileM * tiling.tileN);
   const tilesOfBatch = tiling.tilesM * tiling.tilesN;
-  const code = codes.get(`product ${form.a} ${form.c} ${form.source}`, (traits) =>
-    productCode(traits, form.a, form.c, form.packer),
+  const { epilogue } = form;
+  const code = codes.get(`product ${form.a} ${form.c} ${form.source} ${epilogue?.key ?? ''}`, (traits) =>
+    productCode(traits, form.a, form.c, form.packer, epilogue),
   );
+  const wordsWith = (plan: ProductWords): Uint32Array => withEpilogueWords(PRODUCT.words(plan), epilogue);
   const plan = { ...given, ...tiling, packed: 0, packedStride: 0, firstBatch: 0, sumsAt, panelsAt };
   const packedBytes = 4 * k * roundUp(n, TILE_COLUMNS);
   if (tiling.tilesM === 1 || packedBytes === 0 || packedBytes > MAX_PACKED_BYTES) {
     const scratchBytes = panelsAt + tiling.tileN * panelBytes;
-    launcher.launch({ code, words: PRODUCT.words(plan), tiles: batches * tilesOfBatch, scratchBytes });
+    launcher.launch({ code, words: wordsWith(plan), tiles: batches * tilesOfBatch, scratchBytes });
     return;
   }
 
@@ -74,7 +78,7 @@ export function launchProduct(
   const tilesToPack = Math.ceil(k / BLOCK_DEPTH) * tiling.tilesN;
   for (let firstBatch = 0; firstBatch < batches; firstBatch += together) {
     const count = Math.min(together, batches - firstBatch);
-    const words = PRODUCT.words({ ...plan, packed, packedStride: isOneB ? 0 : packedBytes / 4, firstBatch });
+    const words = wordsWith({ ...plan, packed, packedStride: isOneB ? 0 : packedBytes / 4, firstBatch });
     launcher.launch({ code: packCode, words, tiles: (isOneB ? 1 : count) * tilesToPack });
     launcher.launch({ code, words, tiles: count * tilesOfBatch, scratchBytes: panelsAt });
   }
@@ -88,9 +92,8 @@ export function tilingOf(
   k: number,
   batches: number,
 ): Tiling {
-  const rows = tileRows(traits);
   const tilesM = Math.ceil(m / MAX_ROWS);
-  const tileM = roundUp(Math.ceil(m / tilesM), rows);
+  const tileM = roundUp(Math.ceil(m / tilesM), TILE_ROWS);
   let tilesN = Math.ceil(n / MAX_COLUMNS);
   const wanted = batches * m * n * k < SMALL_PRODUCT ? 1 : TILES_PER_THREAD * traits.threads;
   if (traits.threads > 1) {

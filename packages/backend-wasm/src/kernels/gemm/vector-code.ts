@@ -6,12 +6,14 @@ import {
   i32,
   memory,
   ModuleBuilder,
+  select,
   type Value,
   v128,
 } from '../../encoder/index.ts';
 import { Arguments, type Words } from '../common/arguments.ts';
 import { floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser } from '../common/integers.ts';
+import type { TileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { WasmTraits } from '../kernel.ts';
 import { storeTile } from './store-tile.ts';
 import { addDots, addScaledRows } from './vector-loops.ts';
@@ -66,13 +68,14 @@ export const VECTOR: Arguments<VectorWord> = new Arguments([
 export const vectorScratch = (tile: number): number => 4 * (VECTOR_BLOCK + tile);
 
 /** A matrix times a vector: memory is read once, and nothing packed but the vector. */
-export function vectorCode(traits: WasmTraits, dtype: FloatDType): Uint8Array {
+export function vectorCode(traits: WasmTraits, dtype: FloatDType, epilogue?: TileEpilogue): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const shift = STORAGE_SHIFT[dtype];
   const dots = addDots(module, traits, dtype);
   const scaledRows = addScaledRows(module, traits, dtype);
   const loadVector = vectorLoader(module, dtype);
-  const store = storeTile(module, dtype);
+  const store = storeTile(module, dtype, epilogue === undefined ? 'to' : 'sums');
+  const finish = epilogue?.emit(module, traits);
   module.function(
     { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
     (body, args, firstTile, end, scratch) => {
@@ -105,11 +108,15 @@ export function vectorCode(traits: WasmTraits, dtype: FloatDType): Uint8Array {
         const to = body.let(i32.add(word('to'), i32.shl(inTo, shift)));
         const stride = body.let(i32.shl(word('toStride'), shift));
         const [alpha, beta] = [VECTOR.float(args, 'alpha'), VECTOR.float(args, 'beta')];
-        body.if(
-          i32.eq(word('toStride'), 1),
-          () => body.emit(callStatement(store, to, stride, sums, 4, 1, count, alpha, beta)),
-          () => body.emit(callStatement(store, to, stride, sums, 4, count, 1, alpha, beta)),
-        );
+        const isRow = body.let(i32.eq(word('toStride'), 1));
+        const [rows, columns] = [
+          body.let(select(isRow, i32.const(1), count)),
+          body.let(select(isRow, count, i32.const(1))),
+        ];
+        body.emit(callStatement(store, to, stride, sums, 4, rows, columns, alpha, beta));
+        if (finish === undefined) return;
+        const at = [select(isRow, i32.const(0), output), select(isRow, output, i32.const(0))] as const;
+        body.emit(callStatement(finish, i32.add(args, VECTOR.bytes), to, stride, sums, 4, rows, columns, batch, ...at));
       });
     },
   );

@@ -1,5 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { CodeCache } from '../common/code-cache.ts';
+import { type TileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
 import { VECTOR, vectorCode, vectorScratch, type VectorWords } from './vector-code.ts';
 
@@ -16,12 +17,13 @@ export function launchVector(
   dtype: FloatDType,
   batches: number,
   given: Omit<VectorWords, 'tile' | 'tiles'>,
+  epilogue?: TileEpilogue,
 ): void {
   const { count, depth } = given;
-  const code = codes.get(`vector ${dtype}`, (traits) => vectorCode(traits, dtype));
+  const code = codes.get(`vector ${dtype} ${epilogue?.key ?? ''}`, (traits) => vectorCode(traits, dtype, epilogue));
   const wanted = Math.ceil(count / Math.ceil((TILES_PER_THREAD * launcher.traits.threads) / batches));
   const tile = Math.min(count, MAX_TILE, Math.ceil(Math.max(wanted, MIN_TILE_ELEMENTS / depth) / 8) * 8);
   const tiles = Math.ceil(count / tile);
-  const words = VECTOR.words({ ...given, tile, tiles });
+  const words = withEpilogueWords(VECTOR.words({ ...given, tile, tiles }), epilogue);
   launcher.launch({ code, words, tiles: batches * tiles, scratchBytes: vectorScratch(tile) });
 }
