@@ -52,7 +52,9 @@ for (const traits of TRAITS) {
         launcher.reset(() => kernel.run({ ...checked, ...operands, operands: [], opName: 'conv2dForward' }));
         const bytes = launcher.bytes(output).slice().buffer;
         const got =
-          dtype === 'f32' ? new Float32Array(bytes) : Float32Array.from(new Uint16Array(bytes), (half) => f16BitsToF32(half));
+          dtype === 'f32'
+            ? new Float32Array(bytes)
+            : Float32Array.from(new Uint16Array(bytes), (half) => f16BitsToF32(half));
         expect(got).toEqual(Float32Array.from(conv2dReference(checked, x, f).value));
       });
     }

@@ -5,6 +5,7 @@ import { CodeCache } from '../common/code-cache.ts';
 import { operandAddress } from '../common/operand-address.ts';
 import { matrixColumns } from '../gemm/column-packer.ts';
 import { launchProduct } from '../gemm/product.ts';
+import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
 import { PAD, padCode } from './pad-code.ts';
 import { windowColumns } from './window-columns.ts';
@@ -20,6 +21,7 @@ export function conv2dKernel(launcher: Launcher): EpilogueKernel<CheckedConv2d, 
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
+    hasEpilogues: true,
     run: (call) => (isPointwise(call) ? multiplyPoints(launcher, codes, call) : multiplyWindows(launcher, codes, call)),
   };
 }
@@ -42,14 +44,22 @@ function filtersAndOutput(call: ResolvedConv2d<WasmBuffer>) {
   const n = height * width;
   return {
     ...{ m, n, k, a: operandAddress(call.filter), c: operandAddress(call.output), rowStrideA: k, depthStrideA: 1 },
-    ...{ strideA: m * k, periodA: groups, rowStrideC: n, strideC: m * n, alpha: bitsOf(1), beta: 0 },
+    ...{
+      strideA: m * k,
+      periodA: groups,
+      planeBatches: groups,
+      rowStrideC: n,
+      strideC: m * n,
+      alpha: bitsOf(1),
+      beta: 0,
+    },
   };
 }
 
 function multiplyPoints(launcher: Launcher, codes: CodeCache, call: ResolvedConv2d<WasmBuffer>): void {
   const { inputShape, groups, dtype } = call;
   const given = filtersAndOutput(call);
-  const form = { a: dtype, c: dtype, source: dtype, packer: matrixColumns(dtype) };
+  const form = { a: dtype, c: dtype, source: dtype, packer: matrixColumns(dtype), epilogue: tileEpilogue(call) };
   const strideB = given.k * given.n;
   const matrix = { b: operandAddress(call.input), columnStrideB: 1, depthStrideB: given.n, strideB };
   launchProduct(launcher, codes, form, inputShape[0] * groups, { ...given, ...matrix });
@@ -74,7 +84,7 @@ function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedCon
     strideB: (channels / groups) * height * width,
   };
   const elementBytes = dtype === 'f16' ? 2 : 4;
-  const form = { a: dtype, c: dtype, source: 'window', packer: windowColumns };
+  const form = { a: dtype, c: dtype, source: 'window', packer: windowColumns, epilogue: tileEpilogue(call) };
   const multiply = (b: number, firstImage: number, count: number): void => {
     const c = given.c + elementBytes * firstImage * groups * given.strideC;
     launchProduct(launcher, codes, form, count * groups, {
@@ -82,6 +92,7 @@ function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedCon
       ...window,
       b,
       c,
+      firstPlane: firstImage,
       columnStrideB: 0,
       depthStrideB: 0,
     });

@@ -85,6 +85,7 @@ function multiplyVector(launcher: Launcher, codes: CodeCache, call: ResolvedGemm
     depth: k,
     to: operandAddress(call.c),
     toStride: n === 1 ? call.ldc : 1,
+    isRow: n === 1 ? 0 : 1,
     toBatchStride: strideC,
     alpha: bitsOf(call.alpha),
     beta: bitsOf(call.beta),

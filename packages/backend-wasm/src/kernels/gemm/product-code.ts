@@ -7,10 +7,10 @@ import type { WasmTraits } from '../kernel.ts';
 import type { ColumnPacker } from './column-packer.ts';
 import { microKernel, TILE_COLUMNS, TILE_ROWS } from './micro-kernel.ts';
 import { packPanels } from './pack-panels.ts';
-import { BLOCK_DEPTH, PRODUCT, type ProductWord } from './product-words.ts';
+import { BLOCK_DEPTH, PRODUCT, type ProductWord, type WindowWord } from './product-words.ts';
 import { storeTile } from './store-tile.ts';
 
-type ReadWord = (name: ProductWord) => Value<'i32'>;
+type ReadWord = (name: ProductWord | WindowWord) => Value<'i32'>;
 
 /** Code whose tiles each pack a block of B into `packed`: a block of the depth and `tileN` columns of one batch. */
 export function packColumnsCode(traits: WasmTraits, packer: ColumnPacker): Uint8Array {
@@ -38,6 +38,7 @@ export function productCode(
   storageA: FloatDType,
   storageC: FloatDType,
   packer: ColumnPacker,
+  epilogue?: TileEpilogue,
 ): Uint8Array {
   const module = new ModuleBuilder({ shared: traits.isShared });
   const micro = microKernel(module, traits);

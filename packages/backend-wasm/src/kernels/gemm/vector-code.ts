@@ -37,13 +37,15 @@ type VectorWord =
   | 'alpha'
   | 'beta'
   | 'tile'
-  | 'tiles';
+  | 'tiles'
+  | 'isRow';
 /** The words of {@link VECTOR}. */
 export type VectorWords = Words<VectorWord, never>;
 
 /**
  * What {@link vectorCode} reads: `to = alpha M x + beta to` for `count` outputs over a depth, for each batch. Strides count
  * elements; one of `countStride` and `depthStride`, which are M's, is 1. A tile is `tile` outputs of one batch.
+ * For an epilogue `isRow` is 1 where the outputs are a row of C, 0 for a column.
  */
 export const VECTOR: Arguments<VectorWord> = new Arguments([
   'matrix',
@@ -62,6 +64,7 @@ export const VECTOR: Arguments<VectorWord> = new Arguments([
   'beta',
   'tile',
   'tiles',
+  'isRow',
 ]);
 
 /** Bytes that a thread needs for itself. */
@@ -108,15 +111,16 @@ export function vectorCode(traits: WasmTraits, dtype: FloatDType, epilogue?: Til
         const to = body.let(i32.add(word('to'), i32.shl(inTo, shift)));
         const stride = body.let(i32.shl(word('toStride'), shift));
         const [alpha, beta] = [VECTOR.float(args, 'alpha'), VECTOR.float(args, 'beta')];
-        const isRow = body.let(i32.eq(word('toStride'), 1));
-        const [rows, columns] = [
-          body.let(select(isRow, i32.const(1), count)),
-          body.let(select(isRow, count, i32.const(1))),
-        ];
-        body.emit(callStatement(store, to, stride, sums, 4, rows, columns, alpha, beta));
+        const sides = (isRow: Value<'i32'>, along: Value<'i32'>, across: Value<'i32'>) =>
+          [select(isRow, across, along), select(isRow, along, across)] as const;
+        const one = i32.const(1);
+        const isDense = i32.eq(word('toStride'), 1);
+        body.emit(callStatement(store, to, stride, sums, 4, ...sides(isDense, count, one), alpha, beta));
         if (finish === undefined) return;
-        const at = [select(isRow, i32.const(0), output), select(isRow, output, i32.const(0))] as const;
-        body.emit(callStatement(finish, i32.add(args, VECTOR.bytes), to, stride, sums, 4, rows, columns, batch, ...at));
+        const isRow = word('isRow');
+        const tileSides = sides(isRow, count, one);
+        const at = sides(isRow, output, i32.const(0));
+        body.emit(callStatement(finish, i32.add(args, VECTOR.bytes), to, stride, sums, 4, ...tileSides, batch, ...at));
       });
     },
   );

@@ -137,6 +137,32 @@ export class Cursor {
   }
 
   /**
+   * Stands at one index of each of some axes.
+   *
+   * @param own - operands that lie where their pointers say
+   */
+  at(
+    axes: readonly number[],
+    indices: readonly Local<'i32'>[],
+    own: ReadonlyMap<number, Local<'i32'>>,
+    each: () => void,
+  ): void {
+    const outside = { pointers: this.pointers, coordinates: this.coordinates };
+    this.pointers = outside.pointers.map((pointer, operand) => {
+      const given = own.get(operand);
+      if (given !== undefined) return given;
+      const terms = axes.flatMap((axis, at) =>
+        this.#moves(operand, axis) ? [i32.mul(indices[at] as Local<'i32'>, this.stride(operand, axis))] : [],
+      );
+      if (terms.length === 0) return pointer;
+      return this.body.let(terms.reduce<Value<'i32'>>((sum, term) => i32.add(sum, term), pointer));
+    });
+    this.coordinates = withIndices(outside.coordinates, axes, indices);
+    each();
+    Object.assign(this, outside);
+  }
+
+  /**
    * Goes through `count` points of the axis of vectors, from index `start` on, in blocks of `units` vectors; what is left at
    * the end vector by vector.
    *

@@ -35,7 +35,7 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
   return { code: { bytes: module.toBytes() }, words: list };
 }
 
-/** Not where `pow` is, which finds what a product rounds off: that would be nothing. */
-function contracts({ kernel }: RunForm): boolean {
+/** Whether products and sums may be one instruction: not where `pow` is, which finds what a product rounds off: that would be nothing. */
+export function contracts({ kernel }: RunForm): boolean {
   return !kernel.nodes.some((node) => node.kind === 'arithmetic' && node.op === 'pow');
 }
