@@ -39,27 +39,29 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
   const rows = roundUp(Math.ceil(seqQ / tilesOfHead), TILE_ROWS);
   const tiles = Math.ceil(seqQ / rows);
   const memory = layout(rows, Math.min(seqKv, BLOCK_KEYS), headDim);
-  const words = ATTENTION.words({
-    q: operandAddress(call.q),
-    k: operandAddress(call.k),
-    v: operandAddress(call.v),
-    o: operandAddress(call.o),
-    mask: operandAddress(call.mask),
-    heads,
-    headsOfKv: heads / kvHeads,
-    seqQ,
-    seqKv,
-    headDim,
-    ...strides(call),
-    ...{ maskBatch, maskHead, maskRow, maskKey },
-    scale: bitsOf(call.scale),
-    softcap: bitsOf(softcap),
-    firstOffset: limited(causalOffset - window + 1),
-    endOffset: limited(causal ? causalOffset + 1 : Infinity),
-    rows,
-    tilesOfHead: tiles,
-    ...memory.words,
-  });
+  const words = ATTENTION.words(
+    {
+      q: operandAddress(call.q),
+      k: operandAddress(call.k),
+      v: operandAddress(call.v),
+      o: operandAddress(call.o),
+      mask: operandAddress(call.mask),
+      heads,
+      headsOfKv: heads / kvHeads,
+      seqQ,
+      seqKv,
+      headDim,
+      ...strides(call),
+      ...{ maskBatch, maskHead, maskRow, maskKey },
+      scale: bitsOf(call.scale),
+      softcap: bitsOf(softcap),
+      firstOffset: limited(causalOffset - window + 1),
+      endOffset: limited(causal ? causalOffset + 1 : Infinity),
+      rows,
+      tilesOfHead: tiles,
+    },
+    memory.words,
+  );
   launcher.launch({ code, words, tiles: batch * heads * tiles, scratchBytes: memory.bytes });
 }
 

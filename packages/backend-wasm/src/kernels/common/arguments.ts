@@ -18,9 +18,22 @@ export class Arguments<Required extends string, Optional extends string = never>
     return 4 * this.#names.length;
   }
 
-  /** The words in their order; integers count modulo 2^32, as addresses do. */
-  words(values: Words<Required, Optional>): Uint32Array {
-    return Uint32Array.from(this.#names, (name) => (values[name] ?? 0) % 2 ** 32);
+  /**
+   * The words in their order, as a command takes them: integers count modulo 2^32, as addresses do.
+   *
+   * @param planned - what `given` does not say
+   */
+  words<Given extends Partial<Words<Required, Optional>>>(
+    given: Given,
+    planned: Omit<Words<Required, Optional>, keyof Given>,
+  ): number[] {
+    const [first, second] = [given, planned] as Partial<Words<Required, Optional>>[];
+    return this.#names.map((name) => first?.[name] ?? second?.[name] ?? 0);
+  }
+
+  /** The names of the words in their order. */
+  get names(): readonly (Required | Optional)[] {
+    return this.#names;
   }
 
   /** Reads a word. */

@@ -3,8 +3,7 @@ import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { operandAddress } from '../common/operand-address.ts';
-import { matrixColumns } from '../gemm/column-packer.ts';
-import { launchProduct } from '../gemm/product.ts';
+import { launchProduct, MATRIX_FORMS } from '../gemm/product.ts';
 import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
 import { PAD, padCode } from './pad-code.ts';
@@ -59,10 +58,12 @@ function filtersAndOutput(call: ResolvedConv2d<WasmBuffer>) {
 function multiplyPoints(launcher: Launcher, codes: CodeCache, call: ResolvedConv2d<WasmBuffer>): void {
   const { inputShape, groups, dtype } = call;
   const given = filtersAndOutput(call);
-  const form = { a: dtype, c: dtype, source: dtype, packer: matrixColumns(dtype), epilogue: tileEpilogue(call) };
   const strideB = given.k * given.n;
   const matrix = { b: operandAddress(call.input), columnStrideB: 1, depthStrideB: given.n, strideB };
-  launchProduct(launcher, codes, form, inputShape[0] * groups, { ...given, ...matrix });
+  launchProduct(launcher, codes, MATRIX_FORMS[dtype], tileEpilogue(call), inputShape[0] * groups, {
+    ...given,
+    ...matrix,
+  });
 }
 
 function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedConv2d<WasmBuffer>): void {
@@ -84,10 +85,11 @@ function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedCon
     strideB: (channels / groups) * height * width,
   };
   const elementBytes = dtype === 'f16' ? 2 : 4;
-  const form = { a: dtype, c: dtype, source: 'window', packer: windowColumns, epilogue: tileEpilogue(call) };
+  const form = { a: dtype, c: dtype, source: 'window', packer: windowColumns };
+  const epilogue = tileEpilogue(call);
   const multiply = (b: number, firstImage: number, count: number): void => {
     const c = given.c + elementBytes * firstImage * groups * given.strideC;
-    launchProduct(launcher, codes, form, count * groups, {
+    launchProduct(launcher, codes, form, epilogue, count * groups, {
       ...given,
       ...window,
       b,
@@ -107,7 +109,7 @@ function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedCon
   for (let first = 0; first < images; first += together) {
     const count = Math.min(together, images - first);
     const from = input + elementBytes * first * channels * imageHeight * imageWidth;
-    const words = PAD.words({ from, to: padded, imageHeight, imageWidth, height, width, top, left });
+    const words = PAD.words({ from, to: padded, imageHeight, imageWidth, height, width, top, left }, {});
     launcher.launch({ code, words, tiles: count * channels });
     multiply(padded, first, count);
   }

@@ -62,8 +62,8 @@ export function tileEpilogue(call: CallWithEpilogue): TileEpilogue | undefined {
 }
 
 /** The words of a product, and those of its epilogue behind them. */
-export function withEpilogueWords(words: Uint32Array, epilogue: TileEpilogue | undefined): Uint32Array {
-  return epilogue === undefined ? words : Uint32Array.of(...words, ...epilogue.words());
+export function withEpilogueWords(words: readonly number[], epilogue: TileEpilogue | undefined): readonly number[] {
+  return epilogue === undefined ? words : [...words, ...epilogue.words()];
 }
 
 /** The words that change from call to call: where the inputs lie, and the parameters. */

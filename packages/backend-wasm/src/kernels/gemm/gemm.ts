@@ -5,8 +5,7 @@ import { CodeCache } from '../common/code-cache.ts';
 import { operandAddress } from '../common/operand-address.ts';
 import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
-import { matrixColumns } from './column-packer.ts';
-import { launchProduct } from './product.ts';
+import { launchProduct, MATRIX_FORMS } from './product.ts';
 import { launchVector } from './vector.ts';
 
 /** gemm, gemmF16 and batchedGemm: `C = alpha op(A) op(B) + beta C`, summed in float32 and rounded once. */
@@ -30,8 +29,7 @@ function multiplyMatrices(launcher: Launcher, codes: CodeCache, call: ResolvedGe
   const { m, n, k, dtype, batchCount } = call;
   const [rowStrideA, depthStrideA] = strides(call.transA, call.lda);
   const [depthStrideB, columnStrideB] = strides(call.transB, call.ldb);
-  const form = { a: dtype, c: dtype, source: dtype, packer: matrixColumns(dtype), epilogue: tileEpilogue(call) };
-  launchProduct(launcher, codes, form, batchCount, {
+  launchProduct(launcher, codes, MATRIX_FORMS[dtype], tileEpilogue(call), batchCount, {
     a: operandAddress(call.a),
     b: operandAddress(call.b),
     c: operandAddress(call.c),

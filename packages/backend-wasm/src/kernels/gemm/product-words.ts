@@ -95,3 +95,59 @@ export const PRODUCT: Arguments<ProductWord, WindowWord> = new Arguments(
 
 /** The words of {@link PRODUCT}. */
 export type ProductWords = Words<ProductWord, WindowWord>;
+
+/** How C is cut, and where things are. */
+export type PlannedWord =
+  | 'packedStride'
+  | 'firstBatch'
+  | 'tileM'
+  | 'tileN'
+  | 'tilesM'
+  | 'tilesN'
+  | 'packed'
+  | 'sumsAt'
+  | 'panelsAt';
+/** What a product is told from outside. */
+export type GivenWords = Omit<ProductWords, PlannedWord>;
+
+/** The words in the order of {@link PRODUCT}, written out: a loop over names takes longer than a small product. */
+export function productWords(given: GivenWords, plan: Pick<ProductWords, PlannedWord>): number[] {
+  return [
+    given.a,
+    given.c,
+    given.m,
+    given.n,
+    given.k,
+    given.rowStrideA,
+    given.depthStrideA,
+    given.strideA,
+    given.periodA,
+    given.rowStrideC,
+    given.strideC,
+    given.alpha,
+    given.beta,
+    plan.tileM,
+    plan.tileN,
+    plan.tilesM,
+    plan.tilesN,
+    plan.packed,
+    plan.packedStride,
+    plan.firstBatch,
+    plan.sumsAt,
+    plan.panelsAt,
+    given.b,
+    given.strideB,
+    given.columnStrideB,
+    given.depthStrideB,
+    given.outputWidth ?? 0,
+    given.rowStep ?? 0,
+    given.columnStep ?? 0,
+    given.filterHeight ?? 0,
+    given.filterWidth ?? 0,
+    given.nextColumn ?? 0,
+    given.nextRow ?? 0,
+    given.nextPlane ?? 0,
+    given.planeBatches ?? 0,
+    given.firstPlane ?? 0,
+  ];
+}

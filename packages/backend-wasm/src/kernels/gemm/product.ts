@@ -3,9 +3,9 @@ import type { CodeCache } from '../common/code-cache.ts';
 import { type TileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
 import { TILE_COLUMNS, TILE_ROWS } from './micro-kernel.ts';
-import type { ColumnPacker } from './column-packer.ts';
+import { type ColumnPacker, matrixColumns } from './column-packer.ts';
 import { packColumnsCode, productCode } from './product-code.ts';
-import { BLOCK_DEPTH, PRODUCT, type ProductWords } from './product-words.ts';
+import { BLOCK_DEPTH, type GivenWords, type ProductWords, productWords } from './product-words.ts';
 
 /** The most rows and columns of a tile of C: its panels of A fit the second level of cache, and its sums beside them. */
 const MAX_ROWS = 96;
@@ -26,20 +26,20 @@ export interface ProductForm {
   /** Names the packer. */
   readonly source: string;
   readonly packer: ColumnPacker;
-  readonly epilogue?: TileEpilogue | undefined;
 }
 
-/** How C is cut, and where things are; {@link launchProduct} works them out. */
-type Planned =
-  | 'packedStride'
-  | 'firstBatch'
-  | 'tileM'
-  | 'tileN'
-  | 'tilesM'
-  | 'tilesN'
-  | 'packed'
-  | 'sumsAt'
-  | 'panelsAt';
+const matrixForm = (dtype: FloatDType): ProductForm => ({
+  a: dtype,
+  c: dtype,
+  source: dtype,
+  packer: matrixColumns(dtype),
+});
+
+/** Products of matrices that are all stored in one type. */
+export const MATRIX_FORMS: Readonly<Record<FloatDType, ProductForm>> = {
+  f32: matrixForm('f32'),
+  f16: matrixForm('f16'),
+};
 
 /** The tiles that C is cut into. */
 export type Tiling = Pick<ProductWords, 'tileM' | 'tileN' | 'tilesM' | 'tilesN'>;
@@ -49,25 +49,24 @@ export function launchProduct(
   launcher: Launcher,
   codes: CodeCache,
   form: ProductForm,
+  epilogue: TileEpilogue | undefined,
   batches: number,
-  given: Omit<ProductWords, Planned>,
+  given: GivenWords,
 ): void {
   const { m, n, k } = given;
-  const tiling = tilingOf(launcher, m, n, k, batches);
+  const { tileM, tileN, tilesM, tilesN } = tilingOf(launcher, m, n, k, batches);
   const panelBytes = 4 * Math.min(k, BLOCK_DEPTH);
-  const sumsAt = aligned(tiling.tileM * panelBytes);
-  const panelsAt = sumsAt + aligned(4 * tiling.tileM * tiling.tileN);
-  const tilesOfBatch = tiling.tilesM * tiling.tilesN;
-  const { epilogue } = form;
-  const code = codes.get(`product ${form.a} ${form.c} ${form.source} ${epilogue?.key ?? ''}`, (traits) =>
-    productCode(traits, form.a, form.c, form.packer, epilogue),
-  );
-  const wordsWith = (plan: ProductWords): Uint32Array => withEpilogueWords(PRODUCT.words(plan), epilogue);
-  const plan = { ...given, ...tiling, packed: 0, packedStride: 0, firstBatch: 0, sumsAt, panelsAt };
+  const sumsAt = aligned(tileM * panelBytes);
+  const panelsAt = sumsAt + aligned(4 * tileM * tileN);
+  const tilesOfBatch = tilesM * tilesN;
+  const key = `product ${form.a} ${form.c} ${form.source} ${epilogue?.key ?? ''}`;
+  const code = codes.get(key, (traits) => productCode(traits, form.a, form.c, form.packer, epilogue));
+  const plan = { tileM, tileN, tilesM, tilesN, packed: 0, packedStride: 0, firstBatch: 0, sumsAt, panelsAt };
   const packedBytes = 4 * k * roundUp(n, TILE_COLUMNS);
-  if (tiling.tilesM === 1 || packedBytes === 0 || packedBytes > MAX_PACKED_BYTES) {
-    const scratchBytes = panelsAt + tiling.tileN * panelBytes;
-    launcher.launch({ code, words: wordsWith(plan), tiles: batches * tilesOfBatch, scratchBytes });
+  if (tilesM === 1 || packedBytes === 0 || packedBytes > MAX_PACKED_BYTES) {
+    const scratchBytes = panelsAt + tileN * panelBytes;
+    const words = withEpilogueWords(productWords(given, plan), epilogue);
+    launcher.launch({ code, words, tiles: batches * tilesOfBatch, scratchBytes });
     return;
   }
 
@@ -75,10 +74,11 @@ export function launchProduct(
   const isOneB = given.strideB === 0;
   const together = isOneB ? batches : Math.min(batches, Math.floor(MAX_PACKED_BYTES / packedBytes));
   const packed = launcher.temporary(isOneB ? packedBytes : together * packedBytes);
-  const tilesToPack = Math.ceil(k / BLOCK_DEPTH) * tiling.tilesN;
+  const tilesToPack = Math.ceil(k / BLOCK_DEPTH) * tilesN;
   for (let firstBatch = 0; firstBatch < batches; firstBatch += together) {
     const count = Math.min(together, batches - firstBatch);
-    const words = wordsWith({ ...plan, packed, packedStride: isOneB ? 0 : packedBytes / 4, firstBatch });
+    const packedPlan = { ...plan, packed, packedStride: isOneB ? 0 : packedBytes / 4, firstBatch };
+    const words = withEpilogueWords(productWords(given, packedPlan), epilogue);
     launcher.launch({ code: packCode, words, tiles: (isOneB ? 1 : count) * tilesToPack });
     launcher.launch({ code, words, tiles: count * tilesOfBatch, scratchBytes: panelsAt });
   }

@@ -10,62 +10,16 @@ import {
   type Value,
   v128,
 } from '../../encoder/index.ts';
-import { Arguments, type Words } from '../common/arguments.ts';
 import { floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser } from '../common/integers.ts';
 import type { TileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { WasmTraits } from '../kernel.ts';
 import { storeTile } from './store-tile.ts';
 import { addDots, addScaledRows } from './vector-loops.ts';
+import { VECTOR, type VectorWord } from './vector-words.ts';
 
 /** Elements of the vector that are multiplied at a time, as float32 in the thread's own memory. */
 export const VECTOR_BLOCK = 2048;
-
-type VectorWord =
-  | 'matrix'
-  | 'x'
-  | 'to'
-  | 'count'
-  | 'depth'
-  | 'countStride'
-  | 'depthStride'
-  | 'matrixStride'
-  | 'xStride'
-  | 'xBatchStride'
-  | 'toStride'
-  | 'toBatchStride'
-  | 'alpha'
-  | 'beta'
-  | 'tile'
-  | 'tiles'
-  | 'isRow';
-/** The words of {@link VECTOR}. */
-export type VectorWords = Words<VectorWord, never>;
-
-/**
- * What {@link vectorCode} reads: `to = alpha M x + beta to` for `count` outputs over a depth, for each batch. Strides count
- * elements; one of `countStride` and `depthStride`, which are M's, is 1. A tile is `tile` outputs of one batch.
- * For an epilogue `isRow` is 1 where the outputs are a row of C, 0 for a column.
- */
-export const VECTOR: Arguments<VectorWord> = new Arguments([
-  'matrix',
-  'x',
-  'to',
-  'count',
-  'depth',
-  'countStride',
-  'depthStride',
-  'matrixStride',
-  'xStride',
-  'xBatchStride',
-  'toStride',
-  'toBatchStride',
-  'alpha',
-  'beta',
-  'tile',
-  'tiles',
-  'isRow',
-]);
 
 /** Bytes that a thread needs for itself. */
 export const vectorScratch = (tile: number): number => 4 * (VECTOR_BLOCK + tile);

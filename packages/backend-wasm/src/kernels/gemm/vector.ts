@@ -2,7 +2,8 @@ import type { FloatDType } from '@concord/backend-core';
 import type { CodeCache } from '../common/code-cache.ts';
 import { type TileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
-import { VECTOR, vectorCode, vectorScratch, type VectorWords } from './vector-code.ts';
+import { vectorCode, vectorScratch } from './vector-code.ts';
+import { type GivenVectorWords, vectorWords } from './vector-words.ts';
 
 /** Elements of the matrix below which a tile is too little work. */
 const MIN_TILE_ELEMENTS = 2 ** 14;
@@ -16,7 +17,7 @@ export function launchVector(
   codes: CodeCache,
   dtype: FloatDType,
   batches: number,
-  given: Omit<VectorWords, 'tile' | 'tiles'>,
+  given: GivenVectorWords,
   epilogue?: TileEpilogue,
 ): void {
   const { count, depth } = given;
@@ -24,6 +25,6 @@ export function launchVector(
   const wanted = Math.ceil(count / Math.ceil((TILES_PER_THREAD * launcher.traits.threads) / batches));
   const tile = Math.min(count, MAX_TILE, Math.ceil(Math.max(wanted, MIN_TILE_ELEMENTS / depth) / 8) * 8);
   const tiles = Math.ceil(count / tile);
-  const words = withEpilogueWords(VECTOR.words({ ...given, tile, tiles }), epilogue);
+  const words = withEpilogueWords(vectorWords(given, { tile, tiles }), epilogue);
   launcher.launch({ code, words, tiles: batches * tiles, scratchBytes: vectorScratch(tile) });
 }

@@ -11,15 +11,18 @@ export function topKKernel(launcher: Launcher): OpKernel<CheckedTopK, ResolvedTo
   return {
     dtypes: ['f32'],
     run: ({ rows, columns, k, largest, input, values, indices }) => {
-      const words = TOP_K.words({
-        input: operandAddress(input),
-        values: operandAddress(values),
-        indices: operandAddress(indices),
-        columns,
-        k,
-        // All bits of a key turned around make the least one the greatest.
-        flip: largest ? 0 : -1,
-      });
+      const words = TOP_K.words(
+        {
+          input: operandAddress(input),
+          values: operandAddress(values),
+          indices: operandAddress(indices),
+          columns,
+          k,
+          // All bits of a key turned around make the least one the greatest.
+          flip: largest ? 0 : -1,
+        },
+        {},
+      );
       launcher.launch({ code: codes.get('', topKCode), words, tiles: rows, scratchBytes: 8 * k });
     },
   };
