@@ -1,7 +1,8 @@
 import type { DType } from '@concord/backend-core';
 import { BYTES_OF } from '@concord/backend-core/implement';
-import { fromBf16, fromF16, toBf16, toF16 } from '@concord/kernel';
+import { fromBf16 } from '@concord/kernel';
 import { i16x8, i32, i32x4, i8x16, type Local, type Statement, type Value, v128 } from '../../encoder/index.ts';
+import { floatToBfloat, floatToHalf, halfToFloat } from './half.ts';
 import type { Vector, WasmArithmetic } from './wasm-arithmetic.ts';
 
 /** Four elements side by side, each as the 32 bits of its integer or, of f16 and bf16, as its 16 bits. */
@@ -48,7 +49,7 @@ export function loadLanes(dtype: DType, addresses: readonly Value<'i32'>[], zero
 /** Elements as values. */
 export function decode(a: WasmArithmetic, dtype: DType, raw: Value<'v128'>): Vector {
   const kept = a.keep(raw);
-  if (dtype === 'f16') return fromF16(a, kept);
+  if (dtype === 'f16') return halfToFloat(a, kept);
   return dtype === 'bf16' ? fromBf16(a, kept) : kept;
 }
 
@@ -56,9 +57,9 @@ export function decode(a: WasmArithmetic, dtype: DType, raw: Value<'v128'>): Vec
 export function encode(a: WasmArithmetic, dtype: DType, value: Vector): Vector {
   switch (dtype) {
     case 'f16':
-      return toF16(a, value);
+      return floatToHalf(a, value);
     case 'bf16':
-      return toBf16(a, value);
+      return floatToBfloat(a, value);
     case 'i8':
       return a.min('i32', a.max('i32', value, a.constant('i32', -128)), a.constant('i32', 127));
     case 'u8':

@@ -25,7 +25,7 @@ export class VectorTerms {
   }
   /** A u32 constant. */
   u(value: number): Vector {
-    return this.a.constant('u32', value);
+    return this.a.constant('u32', value >>> 0);
   }
   add(x: Vector, y: Vector): Vector {
     return this.a.add('f32', x, y);

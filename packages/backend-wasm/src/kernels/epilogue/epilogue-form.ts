@@ -67,6 +67,7 @@ function makeForm(geometry: CheckedRun): EpilogueForm {
     hasWhole: true,
     hasRest: true,
     isSegmented: false,
+    isTurned: false,
     isFoldedSegmented: false,
     isLong: false,
     kept: [],

@@ -78,15 +78,21 @@ export class Cursor {
    * Goes through items, each a line of the axes or, with `inner`, one of so many pieces of a line.
    *
    * @param axes - the outer axes, which a line has one index each of
+   * @param range - `isTurned`: a piece has all indices of the last axis before the next one begins
    * @param each - gets the number of the line, and of the piece
    */
   items(
     axes: readonly number[],
-    range: { readonly first: Operand<'i32'>; readonly end: Operand<'i32'>; readonly inner?: Local<'i32'> },
+    range: {
+      readonly first: Operand<'i32'>;
+      readonly end: Operand<'i32'>;
+      readonly inner?: Local<'i32'>;
+      readonly isTurned?: boolean;
+    },
     each: (line: Local<'i32'>, piece: Local<'i32'> | undefined) => void,
   ): void {
     const { body } = this;
-    const { inner } = range;
+    const { inner, isTurned = false } = range;
     const outside = { pointers: this.pointers, coordinates: this.coordinates };
     const movers = this.#moversAlong(axes);
     const own = new Map(movers.map((operand) => [operand, body.local('i32')]));
@@ -96,11 +102,13 @@ export class Cursor {
     const line = inner === undefined ? item : body.local('i32');
     const piece = inner === undefined ? undefined : body.local('i32');
     const place = (): void => {
-      if (inner !== undefined) {
+      if (inner === undefined) this.#decode(line, axes, indices);
+      else if (isTurned) this.#decodeTurned(item, axes, indices, inner, piece as Local<'i32'>);
+      else {
         body.set(line, i32.divU(item, inner));
         body.set(piece as Local<'i32'>, i32.sub(item, i32.mul(line, inner)));
+        this.#decode(line, axes, indices);
       }
-      this.#decode(line, axes, indices);
       for (const [operand, pointer] of own) {
         const terms = axes.flatMap((axis, at) =>
           this.#moves(operand, axis) ? [i32.mul(indices[at] as Local<'i32'>, this.stride(operand, axis))] : [],
@@ -116,7 +124,7 @@ export class Cursor {
     body.while(i32.ltU(item, end), () => {
       place();
       const lastAxis = axes.at(-1);
-      if (inner !== undefined || lastAxis === undefined) {
+      if ((inner !== undefined && !isTurned) || lastAxis === undefined) {
         each(line, piece);
         body.increase(item, 1);
         return;
@@ -124,7 +132,7 @@ export class Cursor {
       // Along the last axis lines are neighbours, which saves the divisions.
       const index = indices.at(-1) as Local<'i32'>;
       body.loop((again) => {
-        each(line, undefined);
+        each(line, piece);
         body.increase(item, 1);
         body.increase(index, 1);
         for (const [operand, pointer] of own) {
@@ -244,6 +252,23 @@ export class Cursor {
       body.increase(index, 1);
     });
     Object.assign(this, outside);
+  }
+
+  /** The last index, then the piece, then the others. */
+  #decodeTurned(
+    item: Local<'i32'>,
+    axes: readonly number[],
+    indices: readonly Local<'i32'>[],
+    inner: Local<'i32'>,
+    piece: Local<'i32'>,
+  ): void {
+    const { body } = this;
+    const size = this.size(axes.at(-1) as number);
+    const above = body.let(i32.divU(item, size));
+    body.set(indices.at(-1) as Local<'i32'>, i32.sub(item, i32.mul(above, size)));
+    const rest = body.let(i32.divU(above, inner));
+    body.set(piece, i32.sub(above, i32.mul(rest, inner)));
+    this.#decode(rest, axes.slice(0, -1), indices.slice(0, -1));
   }
 
   #decode(line: Local<'i32'>, axes: readonly number[], indices: readonly Local<'i32'>[]): void {

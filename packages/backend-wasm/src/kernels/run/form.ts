@@ -49,6 +49,11 @@ export interface RunForm {
   /** Whether lines are worked on in segments: those of the axis of vectors, and where that is not folded, of the last folded one. */
   readonly isSegmented: boolean;
   readonly isFoldedSegmented: boolean;
+  /**
+   * Whether the items of a map go along the last outer axis before they go to the next segment: where neighbours along it are
+   * neighbours in an input, which are then still in a cache.
+   */
+  readonly isTurned: boolean;
   /** Whether rows are so long that their sums are collected in float64 between segments. */
   readonly isLong: boolean;
   readonly stage?: Stage;

@@ -178,7 +178,21 @@ export class NodeCode {
       indices: indices.map((index) => this.value(index, unit)),
       types: indices.map((index) => (this.#nodes[index] as KernelNode).type),
       varies: indices.some((index) => this.varies(index)),
+      run: this.#runOf(node, indices, unit),
     });
+  }
+
+  /** See {@link Gather}. */
+  #runOf({ name }: GatherNode, indices: readonly number[], unit: number): Local<'i32'> | undefined {
+    const { cursor, form } = this;
+    const operand = form.inputs[form.kernel.inputs.findIndex((input) => input.name === name)];
+    const last = this.#nodes[indices.at(-1) as number];
+    if (!cursor.lanes.isWhole || operand?.gather !== 'dense') return undefined;
+    if (last?.kind !== 'index' && last?.kind !== 'rowIndex') return undefined;
+    const axis = vectorAxis(form);
+    if (placeOf(form, last.axis, last.kind) !== axis) return undefined;
+    if (indices.slice(0, -1).some((index) => this.varies(index))) return undefined;
+    return cursor.body.let(i32.add(cursor.coordinates[axis] as Local<'i32'>, unit * LANES));
   }
 
   #index(axis: number, unit: number): Vector {

@@ -31,6 +31,16 @@ export function mapAxes(geometry: CheckedRun, { rows, folded, places }: RunAxes,
   };
 }
 
+/** The axes with one of the outer ones moved behind the others, before the last. */
+export function withOuterLast(axes: FormAxes, axis: number): FormAxes {
+  const { sizes, strides, form } = axes;
+  const last = sizes.length - 1;
+  const order = [...sizes.keys()].filter((at) => at !== axis && at !== last).concat(axis, last);
+  const pick = (list: readonly number[]): number[] => order.map((at) => list[at] as number);
+  const places = form.places.map(([named, place]) => [named, order.indexOf(place)] as const);
+  return { sizes: pick(sizes), strides: strides.map(pick), form: { ...form, places } };
+}
+
 /** The axes of a call that folds: at least one of rows, and one that is folded. */
 export function rowsAxes(geometry: CheckedRun, { rows, folded, places }: RunAxes, along: 'rows' | 'folded'): FormAxes {
   const count = rows.sizes.length;

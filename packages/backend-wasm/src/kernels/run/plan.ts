@@ -5,7 +5,7 @@ import { LANES } from './cursor.ts';
 import { STATE_BYTES } from './fold-states.ts';
 import { type EmittedRun, emitRun } from './emit.ts';
 import { formKey, names, type RunForm } from './form.ts';
-import { geometryWords, mapAxes, operandForms, rowsAxes } from './operand-forms.ts';
+import { type FormAxes, geometryWords, mapAxes, operandForms, rowsAxes, withOuterLast } from './operand-forms.ts';
 import { wordsOf } from './words.ts';
 
 /** One command of a planned `run`. */
@@ -28,6 +28,8 @@ export interface RunPlan {
 
 /** Points of a segment of a map's line. */
 const SEGMENT = 8192;
+/** The same where an input lies the other way: so many of its cache lines are read again for the neighbouring lines. */
+const TURNED_SEGMENT = 16;
 /** Points of a tile: fewer are not worth the sharing out, more leave threads idle at the end. */
 const LEAST_TILE = 8192;
 const MOST_TILE = 65_536;
@@ -82,12 +84,15 @@ export class RunPlanner {
 
   #planMap(geometry: CheckedRun, axes: RunAxes, level: 'row' | 'element'): readonly PlannedCommand[] {
     const stores = geometry.kernel.outputs.flatMap((output, index) => (output.level === level ? [index] : []));
-    const own = mapAxes(geometry, axes, level);
-    const points = product(own.sizes);
+    const given = mapAxes(geometry, axes, level);
+    const points = product(given.sizes);
     if (stores.length === 0 || points === 0) return [];
+    const turned = turnedAxis(geometry, given);
+    const own = turned === undefined ? given : withOuterLast(given, turned);
     const size = own.sizes.at(-1) as number;
-    const isSegmented = size > SEGMENT;
-    const segments = isSegmented ? Math.ceil(size / SEGMENT) : 1;
+    const segment = turned === undefined ? SEGMENT : TURNED_SEGMENT;
+    const isSegmented = size > segment;
+    const segments = isSegmented ? Math.ceil(size / segment) : 1;
     const items = (points / size) * segments;
     const form: RunForm = {
       kernel: geometry.kernel,
@@ -98,12 +103,13 @@ export class RunPlanner {
       hasWhole: size >= LANES,
       hasRest: size % LANES !== 0,
       isSegmented,
+      isTurned: turned !== undefined && isSegmented,
       isFoldedSegmented: false,
       isLong: false,
       kept: [],
     };
     const words = geometryWords(geometry, own);
-    words.set(names.segment, SEGMENT);
+    words.set(names.segment, segment);
     words.set(names.segments, segments);
     return [this.#command(form, words, items, points)];
   }
@@ -150,6 +156,7 @@ export class RunPlanner {
       hasWhole: vectorSize >= LANES,
       hasRest: vectorSize % LANES !== 0,
       isSegmented,
+      isTurned: false,
       isFoldedSegmented,
       isLong,
       kept: isAcross || isParted || lines !== 1 || rowLength > LONGEST_KEPT ? [] : keptNodes(kernel),
@@ -205,6 +212,18 @@ export class RunPlanner {
     }
     return emitted;
   }
+}
+
+/** The outer axis that an input is dense along which is not along the last one; undefined where there is none. */
+function turnedAxis({ inputs }: CheckedRun, { sizes, strides }: FormAxes): number | undefined {
+  const last = sizes.length - 1;
+  for (const [input, { access }] of inputs.entries()) {
+    const own = strides[input] as readonly number[];
+    if (access === 'gather' || (own[last] as number) < 2) continue;
+    const axis = own.findIndex((stride, at) => at < last && stride === 1 && (sizes[at] as number) >= LANES);
+    if (axis >= 0) return axis;
+  }
+  return undefined;
 }
 
 /** Nodes dear to compute, a value for each element, that more than one pass over a row needs. */
