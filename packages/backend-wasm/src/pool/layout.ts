@@ -16,8 +16,6 @@ export const LAYOUT = {
   signal: 32,
   /** The number, plus one, of bytes of the message of the first fault; 0 while there was none. */
   fault: 33,
-  /** The command that failed. */
-  faultAt: 34,
   faultText: 48,
   faultTextBytes: 320,
   /** The command at which each worker is, so that its slot is not written again. */

@@ -8,11 +8,14 @@ import type { Machine, MachineEvents, WasmMode } from './machine.ts';
 import { SharedMachine } from './shared-machine.ts';
 import type { Answer } from './steps.ts';
 import { StepsMachine } from './steps-machine.ts';
-import { hasWorkers, startWorkers, type WorkerHandle } from './worker-handle.ts';
+import { hasWorkers, NOT_LOADED, startWorkers, type WorkerHandle } from './worker-handle.ts';
 import type { Start } from './worker-main.ts';
 
 const FIRST_BYTES = 2 ** 21;
 const MOST_BYTES = 2 ** 32;
+
+const LOAD_HINT =
+  'the page may forbid worker-src blob: ; serve @concord/backend-wasm/worker, and name it in the option workerUrl';
 
 /** A machine that is ready. */
 export interface OpenedMachine {
@@ -131,7 +134,7 @@ function ready(
       },
       (why) => {
         if (isReady) events.onLost(`${name} is gone: ${why}`);
-        else reject(unavailable(`${name} did not start: ${why}`));
+        else reject(unavailable(`${name} did not start: ${why}`, why === NOT_LOADED ? LOAD_HINT : undefined));
       },
     );
     try {

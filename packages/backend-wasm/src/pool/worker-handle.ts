@@ -1,5 +1,8 @@
 import { workerSource } from './worker-source.ts';
 
+/** Why a worker ended whose browser does not tell. */
+export const NOT_LOADED = 'its source could not be loaded';
+
 /** A worker, of Node or of the web. */
 export interface WorkerHandle {
   post(message: unknown, transfer?: readonly ArrayBuffer[]): void;
@@ -99,7 +102,7 @@ function webHandle(worker: Worker): WorkerHandle {
       worker.onmessageerror = () => onEnd('a message could not be read');
       worker.onerror = (event) => {
         event.preventDefault();
-        onEnd(event.message ?? 'its source could not be loaded; does the page allow worker-src blob: ?');
+        onEnd(event.message || NOT_LOADED);
       };
     },
     ref: () => undefined,

@@ -1,9 +1,11 @@
 import type { makeCodeTable as MakeCodeTable } from './code-table.ts';
 import type { Layout } from './layout.ts';
 import type { runTiles as RunTiles } from './run-tiles.ts';
-import type { serveRing as ServeRing } from './serve-ring.ts';
-import type { serveSteps as ServeSteps } from './serve-steps.ts';
-import type { Answer, Step } from './steps.ts';
+import type { RingParts } from './serve-ring.ts';
+import type { AnswerPort, serveSteps as ServeSteps, StepsWorker, takeStep as TakeStep } from './serve-steps.ts';
+import type { Step } from './steps.ts';
+
+// Workers get these functions as source; see serve-ring.ts.
 
 /** The first message to a worker. */
 export type Start =
@@ -17,47 +19,57 @@ export type Start =
   | { readonly kind: 'steps'; readonly firstBytes: number; readonly mostBytes: number };
 
 /** The functions that a worker is made of. */
-export interface WorkerParts {
+export interface WorkerParts extends RingParts {
   readonly makeCodeTable: typeof MakeCodeTable;
   readonly runTiles: typeof RunTiles;
-  readonly serveRing: typeof ServeRing;
   readonly serveSteps: typeof ServeSteps;
+  readonly takeStep: typeof TakeStep;
+  readonly onMessage: typeof onMessage;
 }
 
-interface Port {
-  postMessage(message: Answer, transfer: readonly ArrayBuffer[]): void;
+/** Where messages come from and go to. */
+export interface Port extends AnswerPort {
   on?(event: 'message', listener: (data: unknown) => void): void;
   onmessage?: (event: { readonly data: unknown }) => void;
 }
 
-/**
- * The whole of a worker, in Node and in browsers. Refers to nothing outside of itself: workers get its source.
- */
-export function workerMain({ makeCodeTable, runTiles, serveRing, serveSteps }: WorkerParts): void {
+/** The whole of a worker, in Node and in browsers. */
+export function workerMain(parts: WorkerParts): void {
   const { process } = globalThis as unknown as {
     process?: { getBuiltinModule?(name: string): { readonly parentPort: Port | null } };
   };
   const port = process?.getBuiltinModule?.('node:worker_threads').parentPort ?? (globalThis as unknown as Port);
-  let serve: ((steps: readonly Step[]) => void) | undefined;
+  const state: { worker?: StepsWorker } = {};
+  if (port.on === undefined) port.onmessage = ({ data }) => parts.onMessage(parts, port, state, data as Start);
+  else port.on('message', (data) => parts.onMessage(parts, port, state, data as Start));
+}
 
-  const start = (message: Start): void => {
-    if (message.kind === 'ring') {
-      const { layout, memory, index, threads } = message;
-      port.postMessage({ kind: 'ready' }, []);
-      return serveRing(layout, makeCodeTable(memory), memory, index, threads);
-    }
-    const { firstBytes, mostBytes } = message;
-    const memory = new WebAssembly.Memory({ initial: firstBytes / 65_536, maximum: mostBytes / 65_536 });
-    serve = serveSteps(makeCodeTable(memory), runTiles, memory, mostBytes, (answer, transfer) =>
-      port.postMessage(answer, transfer),
-    );
+/** Takes a message: the first one says what to be. */
+export function onMessage(
+  parts: WorkerParts,
+  port: Port,
+  state: { worker?: StepsWorker },
+  message: Start | readonly Step[],
+): void {
+  if (state.worker !== undefined) return parts.serveSteps(state.worker, parts.takeStep, message as readonly Step[]);
+  const start = message as Start;
+  if (start.kind === 'ring') {
+    const { layout, memory, index, threads } = start;
+    const words = new Int32Array(memory.buffer);
+    const codes = parts.makeCodeTable(memory);
+    const thread = { layout, memory, words, codes, index, threads, ringParts: parts };
     port.postMessage({ kind: 'ready' }, []);
+    return parts.serveRing(thread);
+  }
+  const { firstBytes, mostBytes } = start;
+  const memory = new WebAssembly.Memory({ initial: firstBytes / 65_536, maximum: mostBytes / 65_536 });
+  state.worker = {
+    memory,
+    mostBytes,
+    codes: parts.makeCodeTable(memory),
+    runTiles: parts.runTiles,
+    port,
+    isFailed: false,
   };
-
-  const onMessage = (data: unknown): void => {
-    if (serve === undefined) start(data as Start);
-    else serve(data as readonly Step[]);
-  };
-  if (port.on === undefined) port.onmessage = ({ data }) => onMessage(data);
-  else port.on('message', onMessage);
+  port.postMessage({ kind: 'ready' }, []);
 }

@@ -3,10 +3,7 @@
  *
  * @packageDocumentation
  */
-import { makeCodeTable } from './code-table.ts';
-import { runTiles } from './run-tiles.ts';
-import { serveRing } from './serve-ring.ts';
-import { serveSteps } from './serve-steps.ts';
 import { workerMain } from './worker-main.ts';
+import { WORKER_PARTS } from './worker-parts.ts';
 
-workerMain({ makeCodeTable, runTiles, serveRing, serveSteps });
+workerMain(WORKER_PARTS);
