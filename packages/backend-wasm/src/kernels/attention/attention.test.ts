@@ -10,6 +10,21 @@ interface Case extends Omit<AttentionShape, 'scale' | 'dtype'> {
 
 const CASES: Readonly<Record<string, Case>> = {
   'one query': { batch: 1, heads: 2, seqQ: 1, seqKv: 5, headDim: 3 },
+  'one query, several blocks of keys': { batch: 2, heads: 4, kvHeads: 2, seqQ: 1, seqKv: 301, headDim: 19 },
+  'one query, part of the keys': {
+    ...{
+      batch: 1,
+      heads: 1,
+      seqQ: 1,
+      seqKv: 200,
+      headDim: 5,
+      causal: true,
+      causalOffset: 170,
+      window: 150,
+      softcap: 2,
+    },
+    mask: { strides: [0, 0, 0, 1] },
+  },
   'several blocks': { batch: 1, heads: 1, seqQ: 101, seqKv: 261, headDim: 17 },
   'causal, grouped heads': {
     batch: 2,

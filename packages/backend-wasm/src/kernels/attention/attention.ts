@@ -30,7 +30,9 @@ export function attentionKernel(launcher: Launcher): OpKernel<CheckedAttention, 
 function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<WasmBuffer>): void {
   const { batch, heads, kvHeads, seqQ, seqKv, headDim, dtype, softcap, causal, causalOffset, window } = call;
   const form = { hasSoftcap: softcap > 0, hasMask: call.maskStrides !== undefined };
-  const code = codes.get(JSON.stringify([dtype, form]), (traits) => attentionCode(traits, dtype, form));
+  const isOneQuery = seqQ === 1;
+  const key = `${dtype} ${form.hasSoftcap} ${form.hasMask} ${isOneQuery}`;
+  const code = codes.get(key, (traits) => attentionCode(traits, dtype, form, isOneQuery));
   const [maskBatch = 0, maskHead = 0, maskRow = 0, maskKey = 0] = call.maskStrides ?? [];
   const limited = (offset: number): number => Math.max(-MAX_LENGTH, Math.min(MAX_LENGTH, offset));
 

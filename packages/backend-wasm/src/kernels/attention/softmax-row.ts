@@ -11,11 +11,11 @@ import {
   type Value,
   v128,
 } from '../../encoder/index.ts';
-import { exp } from '../arithmetic/exp.ts';
 import { type Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { HoistedConstants } from '../common/hoisted-constants.ts';
 import type { WasmTraits } from '../kernel.ts';
 import { ATTENTION } from './attention-words.ts';
+import { weightOf } from './weight.ts';
 
 /** `(args, scores, keys, first, end, mask, state, outputs, outputBytes)`: see {@link softmaxRow}. */
 export type SoftmaxRow = FunctionHandle<
@@ -59,7 +59,7 @@ export function softmaxRow(module: ModuleBuilder, traits: WasmTraits, form: Scor
       const shift = body.let(select(f32.eq(largest, -Infinity), f32.const(0), largest));
       const total = body.let(weigh(body, a, scores, whole, shift));
       body.if(i32.and(f32.ne(before, largest), f32.ne(before, -Infinity)), () => {
-        const factors = body.let(exp(a, a.keep(f32x4.splat(f32.sub(before, shift)))));
+        const factors = body.let(weightOf(a, a.keep(f32x4.splat(f32.sub(before, shift)))));
         const factor = f32x4.extractLane(factors, 0);
         body.emit(f32.store(state, f32.mul(f32.load(state, 4), factor), 4));
         const at = body.let(outputs);
@@ -150,7 +150,7 @@ function weigh(
   const shifts = body.let(f32x4.splat(shift));
   const total = body.let(f32x4.splat(0));
   eachVector(body, scores, end, (at) => {
-    const weights = exp(a, a.keep(f32x4.sub(v128.load(at), shifts)));
+    const weights = weightOf(a, a.keep(f32x4.sub(v128.load(at), shifts)));
     body.emit(v128.store(at, weights));
     body.set(total, f32x4.add(total, weights));
   });

@@ -1,19 +1,10 @@
 import type { FloatDType } from '@concord/backend-core';
-import {
-  callStatement,
-  f32,
-  type FunctionBody,
-  i32,
-  memory,
-  ModuleBuilder,
-  select,
-  type Value,
-  v128,
-} from '../../encoder/index.ts';
-import { floatStorage, STORAGE_SHIFT } from '../common/float-storage.ts';
+import { callStatement, i32, memory, ModuleBuilder, select, type Value } from '../../encoder/index.ts';
+import { STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser } from '../common/integers.ts';
 import type { TileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { WasmTraits } from '../kernel.ts';
+import { loadVector } from './load-vector.ts';
 import { storeTile } from './store-tile.ts';
 import { addDots, addScaledRows } from './vector-loops.ts';
 import { VECTOR, type VectorWord } from './vector-words.ts';
@@ -30,7 +21,7 @@ export function vectorCode(traits: WasmTraits, dtype: FloatDType, epilogue?: Til
   const shift = STORAGE_SHIFT[dtype];
   const dots = addDots(module, traits, dtype);
   const scaledRows = addScaledRows(module, traits, dtype);
-  const loadVector = vectorLoader(module, dtype);
+  const load = loadVector(module, dtype);
   const store = storeTile(module, dtype, epilogue === undefined ? 'to' : 'sums');
   const finish = epilogue?.emit(module, traits);
   module.function(
@@ -48,7 +39,7 @@ export function vectorCode(traits: WasmTraits, dtype: FloatDType, epilogue?: Til
           const depth = body.let(lesser(VECTOR_BLOCK, i32.sub(word('depth'), first)));
           const inX = i32.add(i32.mul(batch, word('xBatchStride')), i32.mul(first, word('xStride')));
           const fromX = i32.add(word('x'), i32.shl(inX, shift));
-          body.emit(callStatement(loadVector, scratch, fromX, i32.shl(word('xStride'), shift), depth));
+          body.emit(callStatement(load, scratch, fromX, i32.shl(word('xStride'), shift), depth));
           const inMatrix = i32.add(start, i32.mul(first, word('depthStride')));
           const from = i32.add(word('matrix'), i32.shl(inMatrix, shift));
           body.if(
@@ -79,30 +70,4 @@ export function vectorCode(traits: WasmTraits, dtype: FloatDType, epilogue?: Til
     },
   );
   return module.toBytes();
-}
-
-/** Adds `(to, from, stride, count)`: elements `stride` bytes apart as float32 side by side. */
-function vectorLoader(module: ModuleBuilder, dtype: FloatDType) {
-  return module.function({ params: ['i32', 'i32', 'i32', 'i32'], result: 'none' }, (body, to, from, stride, count) => {
-    const storage = floatStorage(dtype, body);
-    const copy = (start: Parameters<FunctionBody['for']>[0]): void =>
-      body.for(start, count, 1, () => {
-        body.emit(f32.store(to, storage.load1(from)));
-        body.increase(to, 4);
-        body.increase(from, stride);
-      });
-    body.if(
-      i32.eq(stride, 1 << storage.shift),
-      () => {
-        const fours = body.let(i32.and(count, -4));
-        body.for(0, fours, 4, () => {
-          body.emit(v128.store(to, storage.load4(from)));
-          body.increase(to, 16);
-          body.increase(from, 4 << storage.shift);
-        });
-        copy(fours);
-      },
-      () => copy(0),
-    );
-  });
 }
