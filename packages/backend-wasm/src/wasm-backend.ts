@@ -25,6 +25,8 @@ export interface WasmNative {
   addressOf(ptr: DevicePtr): number;
 }
 
+/** Heads and k take memory of each thread, no more. */
+const MOST = 65_536;
 /** The largest address is 2^32; where the engine reserves less, `alloc` says so. */
 const MAX_ALLOCATION_BYTES = 2 ** 32 - 2 * HEAP_START;
 
@@ -79,7 +81,7 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
     };
     return {
       device: wasmDevice(machine.mode, traits, obstacles),
-      limits: { maxAllocationBytes: MAX_ALLOCATION_BYTES, maxHeadDim: 256, maxTopK: 256 },
+      limits: { maxAllocationBytes: MAX_ALLOCATION_BYTES, maxHeadDim: MOST, maxTopK: MOST },
       numerics: { f32Subnormals: 'kept' },
     };
   }
