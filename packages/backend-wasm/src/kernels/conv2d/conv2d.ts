@@ -6,22 +6,25 @@ import { operandAddress } from '../common/operand-address.ts';
 import { launchProduct, MATRIX_FORMS } from '../gemm/product.ts';
 import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
-import { PAD, padCode } from './pad-code.ts';
+import { convolveDepthwise, isDepthwise } from './depthwise.ts';
+import { eachPadded, paddedSize } from './padded-images.ts';
 import { windowColumns } from './window-columns.ts';
-
-/** Memory that padded images may take at a time. */
-const MAX_PADDED_BYTES = 2 ** 26;
 
 /**
  * conv2dForward as a product: filters times a matrix that has a column for each place of the output and a row for each element
- * of the filter. The matrix is never stored: panels of it are packed from the image, which is padded beforehand.
+ * of the filter. The matrix is never stored: panels of it are packed from the image, which is padded beforehand. Where
+ * groups have one channel the sums are too short for that, and computed one by one.
  */
 export function conv2dKernel(launcher: Launcher): EpilogueKernel<CheckedConv2d, ResolvedConv2d<WasmBuffer>> {
   const codes = new CodeCache(launcher.traits);
   return {
     dtypes: ['f32', 'f16'],
     hasEpilogues: true,
-    run: (call) => (isPointwise(call) ? multiplyPoints(launcher, codes, call) : multiplyWindows(launcher, codes, call)),
+    run: (call) => {
+      if (isDepthwise(call)) convolveDepthwise(launcher, codes, call);
+      else if (isPointwise(call)) multiplyPoints(launcher, codes, call);
+      else multiplyWindows(launcher, codes, call);
+    },
   };
 }
 
@@ -67,11 +70,9 @@ function multiplyPoints(launcher: Launcher, codes: CodeCache, call: ResolvedConv
 }
 
 function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedConv2d<WasmBuffer>): void {
-  const { inputShape, filterShape, outputShape, groups, dtype, stride, dilation, padding } = call;
-  const [images, channels, imageHeight, imageWidth] = inputShape;
+  const { inputShape, filterShape, outputShape, groups, dtype, stride, dilation } = call;
   const [, , filterHeight, filterWidth] = filterShape;
-  const [top, left, bottom, right] = padding;
-  const [height, width] = [imageHeight + top + bottom, imageWidth + left + right];
+  const { height, width } = paddedSize(call);
   const given = filtersAndOutput(call);
   const window = {
     outputWidth: outputShape[3],
@@ -82,35 +83,14 @@ function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedCon
     nextColumn: dilation[1],
     nextRow: dilation[0] * width - (filterWidth - 1) * dilation[1],
     nextPlane: height * width - filterHeight * dilation[0] * width,
-    strideB: (channels / groups) * height * width,
+    strideB: (inputShape[1] / groups) * height * width,
   };
   const elementBytes = dtype === 'f16' ? 2 : 4;
   const form = { a: dtype, c: dtype, source: 'window', packer: windowColumns };
   const epilogue = tileEpilogue(call);
-  const multiply = (b: number, firstImage: number, count: number): void => {
+  eachPadded(launcher, codes, call, (b, firstImage, count) => {
     const c = given.c + elementBytes * firstImage * groups * given.strideC;
-    launchProduct(launcher, codes, form, epilogue, count * groups, {
-      ...given,
-      ...window,
-      b,
-      c,
-      firstPlane: firstImage,
-      columnStrideB: 0,
-      depthStrideB: 0,
-    });
-  };
-  const input = operandAddress(call.input);
-  if (dtype === 'f32' && padding.every((side) => side === 0)) return multiply(input, 0, images);
-
-  const imageBytes = 4 * channels * height * width;
-  const together = Math.max(1, Math.min(images, Math.floor(MAX_PADDED_BYTES / imageBytes)));
-  const padded = launcher.temporary(together * imageBytes);
-  const code = codes.get(`pad ${dtype}`, (traits) => padCode(traits, dtype));
-  for (let first = 0; first < images; first += together) {
-    const count = Math.min(together, images - first);
-    const from = input + elementBytes * first * channels * imageHeight * imageWidth;
-    const words = PAD.words({ from, to: padded, imageHeight, imageWidth, height, width, top, left }, {});
-    launcher.launch({ code, words, tiles: count * channels });
-    multiply(padded, first, count);
-  }
+    const place = { b, c, firstPlane: firstImage, columnStrideB: 0, depthStrideB: 0 };
+    launchProduct(launcher, codes, form, epilogue, count * groups, { ...given, ...window, ...place });
+  });
 }
