@@ -58,8 +58,8 @@ export interface RunForm {
   readonly isLong: boolean;
   readonly stage?: Stage;
   /**
-   * Nodes whose values a thread keeps for a row, from the first pass that needs them on: those dear to compute that more than one
-   * pass needs. Rows are one line then, and vectors lie along it.
+   * Nodes whose values a thread keeps for the rows at hand, from the first pass that needs them on: those dear to compute that
+   * more than one pass needs. Rows are one line then.
    */
   readonly kept: readonly number[];
 }

@@ -82,6 +82,13 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   'one value repeated': { kernel: add, shape: [5, 70], inputs: { a: { strides: [0, 0] } } },
   'a transposed input': { kernel: copy, shape: [33, 18], inputs: { x: { strides: [1, 33] } } },
   'a transposed output': { kernel: copy, shape: [33, 18], outputs: { y: { strides: [1, 33] } } },
+  'a transposed input of many segments': {
+    kernel: copy,
+    shape: [3, 20, 70],
+    inputs: { x: { strides: [1400, 1, 20] } },
+  },
+  'lines too short for vectors': { kernel: add, shape: [700, 3], inputs: { b: { strides: [0, 1] } } },
+  'indices of short lines': { kernel: places, shape: [41, 2, 3], inputs: { x: { strides: [6, 3, 1] } } },
   'an output with gaps': { kernel: copy, shape: [7, 9], outputs: { y: { strides: [40, 3] } } },
   'rank 5': {
     kernel: add,
@@ -129,6 +136,13 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   'a gather of nothing': { kernel: gather, shape: [2, 5], inputs: { table: { shape: [0, 3] } } },
   'negative indices': { kernel: signed, shape: [40], most: 30, inputs: { table: { shape: [20], dtype: 'i8' } } },
   'short rows': { kernel: softmax, shape: [9, 3], folded: 1 },
+  'short rows in wide blocks': { kernel: sum, shape: [37, 5], folded: 1 },
+  'a gather of long rows': {
+    kernel: gather,
+    shape: [7, 13],
+    most: 9,
+    inputs: { table: { shape: [8, 10] }, ids: { strides: [1, 0] } },
+  },
   'rows of several lines': {
     kernel: layerNorm,
     shape: [3, 4, 6, 21],

@@ -123,7 +123,7 @@ export class NodeCode {
     const pointer = this.#pointer(operand);
     const offset = unit * LANES * 4;
     if (this.#stored.has(index)) {
-      if (cursor.lanes.isWhole) return a.keep(v128.load(pointer, offset));
+      if (cursor.lanes.isWhole || form.along === 'rows') return a.keep(v128.load(pointer, offset));
       return a.keep(loadLanes('f32', this.#lanes(operand, pointer), a.constant('u32', 0)));
     }
     const value = this.#compute(node, index, unit);

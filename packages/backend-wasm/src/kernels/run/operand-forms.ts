@@ -31,11 +31,8 @@ export function mapAxes(geometry: CheckedRun, { rows, folded, places }: RunAxes,
   };
 }
 
-/** The axes with one of the outer ones moved behind the others, before the last. */
-export function withOuterLast(axes: FormAxes, axis: number): FormAxes {
-  const { sizes, strides, form } = axes;
-  const last = sizes.length - 1;
-  const order = [...sizes.keys()].filter((at) => at !== axis && at !== last).concat(axis, last);
+/** The axes in another order: `order` lists the old places. */
+export function reordered({ sizes, strides, form }: FormAxes, order: readonly number[]): FormAxes {
   const pick = (list: readonly number[]): number[] => order.map((at) => list[at] as number);
   const places = form.places.map(([named, place]) => [named, order.indexOf(place)] as const);
   return { sizes: pick(sizes), strides: strides.map(pick), form: { ...form, places } };
@@ -93,20 +90,11 @@ export function geometryWords(geometry: CheckedRun, { sizes, strides }: FormAxes
     });
     if (layout.access === 'gather') gatherWords(words, layout, operand);
   });
-  for (let kept = 0; kept < geometry.kernel.nodes.length; kept++) {
-    words.set(names.stride(strides.length + kept, sizes.length - 1), 4);
-  }
-  words.set(names.keptBytes, keptBytes(geometry.rowLength));
   geometry.shape.forEach((size, axis) => words.set(names.extent(axis), size));
   const { scale, divisor } = meanScale(geometry.rowLength);
   words.set(names.meanScale, floatBits(scale));
   words.set(names.meanDivisor, floatBits(divisor));
   return words;
-}
-
-/** Bytes of the kept values of a node for a row, with room for a vector that begins at the last one. */
-export function keptBytes(length: number): number {
-  return Math.ceil((4 * length + 12) / 64) * 64;
 }
 
 function gatherWords(words: Map<string, number>, { shape, strides, dtype }: RunLayout, input: number): void {

@@ -5,7 +5,7 @@ import { LANES } from './cursor.ts';
 import { STATE_BYTES } from './fold-states.ts';
 import { type EmittedRun, emitRun } from './emit.ts';
 import { formKey, names, type RunForm } from './form.ts';
-import { type FormAxes, geometryWords, mapAxes, operandForms, rowsAxes, withOuterLast } from './operand-forms.ts';
+import { type FormAxes, geometryWords, mapAxes, operandForms, reordered, rowsAxes } from './operand-forms.ts';
 import { wordsOf } from './words.ts';
 
 /** One command of a planned `run`. */
@@ -30,6 +30,8 @@ export interface RunPlan {
 const SEGMENT = 8192;
 /** The same where an input lies the other way: so many of its cache lines are read again for the neighbouring lines. */
 const TURNED_SEGMENT = 16;
+/** The same where lines were too short for vectors, which lie across them: what they read stays in the first level of cache. */
+const SHORT_LINE_SEGMENT = 512;
 /** Points of a tile: fewer are not worth the sharing out, more leave threads idle at the end. */
 const LEAST_TILE = 8192;
 const MOST_TILE = 65_536;
@@ -40,10 +42,11 @@ const CHAIN = 512;
 /** Elements that are worth a part of a row of their own, and the most parts. */
 const LEAST_PART = 16_384;
 const MOST_PARTS = 64;
-/** Elements of a row whose dear values are kept between passes: more would not stay in a cache. */
-const LONGEST_KEPT = 32_768;
+/** Bytes of the values of a node that are kept between passes: more would not stay in a cache. */
+const MOST_KEPT_BYTES = 131_072;
+const VECTOR_BYTES = 16;
 /** Rows that are shorter are worked on several at a time, if there are several. */
-const SHORT_ROW = 8;
+const SHORT_ROW = 16;
 /** Nodes of dozens of instructions, which leave a processor enough to do while a sum waits. */
 const HEAVY: ReadonlySet<NodeOp> = new Set([
   'pow',
@@ -87,10 +90,9 @@ export class RunPlanner {
     const given = mapAxes(geometry, axes, level);
     const points = product(given.sizes);
     if (stores.length === 0 || points === 0) return [];
-    const turned = turnedAxis(geometry, given);
-    const own = turned === undefined ? given : withOuterLast(given, turned);
+    const { order, segment } = orderOf(geometry, given) ?? { order: undefined, segment: SEGMENT };
+    const own = order === undefined ? given : reordered(given, order);
     const size = own.sizes.at(-1) as number;
-    const segment = turned === undefined ? SEGMENT : TURNED_SEGMENT;
     const isSegmented = size > segment;
     const segments = isSegmented ? Math.ceil(size / segment) : 1;
     const items = (points / size) * segments;
@@ -103,7 +105,7 @@ export class RunPlanner {
       hasWhole: size >= LANES,
       hasRest: size % LANES !== 0,
       isSegmented,
-      isTurned: turned !== undefined && isSegmented,
+      isTurned: order !== undefined && isSegmented,
       isFoldedSegmented: false,
       isLong: false,
       kept: [],
@@ -142,6 +144,10 @@ export class RunPlanner {
     const perPart = Math.ceil(foldedItems / wanted);
     const parts = isParted ? Math.ceil(foldedItems / perPart) : 1;
 
+    // A number of each element, or a vector of rows of each.
+    const keptStride = isAcross ? units * VECTOR_BYTES : 4;
+    const keptBytes = Math.ceil((keptStride * rowLength + VECTOR_BYTES) / 64) * 64;
+
     const segment = units * LANES;
     const isSegmented = isAcross && rowSize > segment;
     const segments = isSegmented ? Math.ceil(rowSize / segment) : 1;
@@ -159,10 +165,15 @@ export class RunPlanner {
       isTurned: false,
       isFoldedSegmented,
       isLong,
-      kept: isAcross || isParted || lines !== 1 || rowLength > LONGEST_KEPT ? [] : keptNodes(kernel),
+      kept: isParted || lines !== 1 || keptBytes > MOST_KEPT_BYTES ? [] : keptNodes(kernel),
     };
     const words = geometryWords(geometry, own);
+    form.kept.forEach((_, at) => {
+      const operand = form.inputs.length + form.outputs.length + at;
+      words.set(names.stride(operand, own.sizes.length - 1), keptStride);
+    });
     for (const [name, value] of [
+      [names.keptBytes, keptBytes],
       [names.segment, segment],
       [names.segments, segments],
       [names.foldedSegment, foldedSegment],
@@ -214,14 +225,28 @@ export class RunPlanner {
   }
 }
 
-/** The outer axis that an input is dense along which is not along the last one; undefined where there is none. */
-function turnedAxis({ inputs }: CheckedRun, { sizes, strides }: FormAxes): number | undefined {
+/**
+ * The order of a map's axes, and how long segments are, where neighbours of another axis than the last lie side by side too: the
+ * longest one goes last where the last is no vector, which then comes before it; and an axis that an input is dense along
+ * comes before a last one that it is not dense along. Undefined where the axes are good as they are.
+ */
+function orderOf(
+  { inputs }: CheckedRun,
+  { sizes, strides }: FormAxes,
+): { readonly order: readonly number[]; readonly segment: number } | undefined {
   const last = sizes.length - 1;
+  const all = [...sizes.keys()];
+  const without = (...axes: readonly number[]): number[] => all.filter((axis) => !axes.includes(axis));
+  if ((sizes[last] as number) < LANES) {
+    const longest = sizes.indexOf(Math.max(...sizes));
+    if ((sizes[longest] as number) < 4 * LANES) return undefined;
+    return { order: [...without(last, longest), last, longest], segment: SHORT_LINE_SEGMENT };
+  }
   for (const [input, { access }] of inputs.entries()) {
     const own = strides[input] as readonly number[];
     if (access === 'gather' || (own[last] as number) < 2) continue;
     const axis = own.findIndex((stride, at) => at < last && stride === 1 && (sizes[at] as number) >= LANES);
-    if (axis >= 0) return axis;
+    if (axis >= 0) return { order: [...without(axis, last), axis, last], segment: TURNED_SEGMENT };
   }
   return undefined;
 }
