@@ -67,11 +67,11 @@ const rules = {
     tree.backends.flatMap((backend) =>
       opsOf(tree)
         .filter((op) => !tree.text(definitionOf(op)).includes(derivedMark))
-        .map((family) => ({ single: `${backend}/src/kernels/${family}.ts`, family }))
-        .filter(({ single }) => !tree.has(single) && !tree.has(single.replace(/\.ts$/, '/plan.ts')))
-        .map(({ single, family }) => ({
-          file: single,
-          expected: `the kernels for ${family}: this file, or kernels/${family}/plan.ts`,
+        .map((family) => ({ folder: `${backend}/src/kernels/${family}`, family }))
+        .filter(({ folder, family }) => !['.ts', '/plan.ts', `/${family}.ts`].some((end) => tree.has(folder + end)))
+        .map(({ folder, family }) => ({
+          file: `${folder}.ts`,
+          expected: `the kernels for ${family}: this file, or plan.ts or ${family}.ts in kernels/${family}`,
         })),
     ),
 

@@ -10,6 +10,7 @@ export const CONFORMANCE_SHARE = 0.1;
 export const DIVIDED = [
   'packages/backend-cpu/test/conformance.test.ts',
   'packages/backend-levelzero/test/conformance.test.ts',
+  'packages/backend-wasm/test/conformance.test.ts',
   'packages/backend-webgpu/test/conformance.test.ts',
   'packages/backend-webgpu/test/deno/deno.test.ts',
 ];

@@ -90,7 +90,7 @@ test('a family without its plan is reported', () => {
   rmSync(join(tree, 'packages/backend-gadget/src/kernels/attention/plan.ts'));
   write('packages/backend-gadget/src/kernels/attention/flash.wgsl.ts');
   expect(check().lines).toEqual([
-    'packages/backend-gadget/src/kernels/attention.ts: expected the kernels for attention: this file, or kernels/attention/plan.ts',
+    'packages/backend-gadget/src/kernels/attention.ts: expected the kernels for attention: this file, or plan.ts or attention.ts in kernels/attention',
   ]);
 });
 

@@ -48,7 +48,7 @@ test.each([
   ['words that no document has', ['apple plum cherry plum'], 'has: plum, cherry'],
   ['a folder that does not exist', ['apple', '--dir', '/no/such/folder'], 'there is no folder /no/such/folder'],
   ['an unknown option', ['apple', '--casual'], "unknown option '--casual'"],
-  ['an unknown backend', ['apple', '--backend', 'gpu'], 'no backend "gpu"; there are: level-zero, webgpu, cpu'],
+  ['an unknown backend', ['apple', '--backend', 'gpu'], 'no backend "gpu"; there are: level-zero, webgpu, wasm, cpu'],
 ])('%s is an error in one line with a hint', async (_, args, message) => {
   const { code, stdout, stderr } = await run(args.includes('--dir') ? args : ['--dir', folder, ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -39,7 +39,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** Says what comes next, and lets the browser draw it: on the CPU the work itself leaves no time for that. */
+/** Says what comes next, and lets the browser draw it: in plain JavaScript the work itself leaves no time for that. */
 async function step(text: string): Promise<void> {
   showStatus(`${text} ...`);
   await new Promise((resolve) => {

@@ -1,13 +1,15 @@
 import { type Selection, selectBackend } from '@concord/backend-core';
 import { cpu } from '@concord/backend-cpu';
+import { wasm } from '@concord/backend-wasm';
 import { webgpu } from '@concord/backend-webgpu';
 
 /** Which backends may be used, the first that works: what the page's menu offers. */
-export type Preference = 'webgpu' | 'cpu';
+export type Preference = 'webgpu' | 'wasm' | 'cpu';
 
 const NAMES: Readonly<Record<Preference, readonly string[]>> = {
-  // Without a preference the registry ranks WebGPU on a software device behind the CPU. This page shows WebGPU.
-  webgpu: ['webgpu', 'cpu'],
+  // Without a preference the registry ranks WebGPU on a software device behind the other two. This page shows WebGPU.
+  webgpu: ['webgpu', 'wasm', 'cpu'],
+  wasm: ['wasm', 'cpu'],
   cpu: ['cpu'],
 };
 
@@ -25,7 +27,7 @@ export class Session {
   async open(preference: Preference, onLost: (message: string) => void): Promise<Selection> {
     if (this.#selection !== undefined && preference === this.#preference) return this.#selection;
     await this.#close();
-    const selection = selectBackend([webgpu(), cpu()], { prefer: NAMES[preference] });
+    const selection = selectBackend([webgpu(), wasm(), cpu()], { prefer: NAMES[preference] });
     this.#preference = preference;
     this.#selection = selection;
     const forget = (): void => {

@@ -24,17 +24,17 @@ await describeInChromium('the page', () => {
     return { text: await page.innerText('main'), complaints };
   }
 
-  it('multiplies on WebGPU and passes its check, then on the CPU', async () => {
+  it('multiplies on WebGPU and passes its check, then without', async () => {
     const browser = await launchChromium();
     try {
       const first = await visit(browser);
       expect(first.text).toMatch(/512 x 512, \d runs: .* ms/);
       expect(first.text).toContain('Check passed: 256 entries against the float64 oracle');
       expect(first.text).toContain('webgpu used: works');
-      expect(first.text).toMatch(/cpu not needed: available/);
+      expect(first.text).toMatch(/wasm not needed: available/);
       const second = await visit(browser, async (page) => {
         await page.getByText('256', { exact: true }).click();
-        await page.getByText('CPU', { exact: true }).click();
+        await page.getByText('Plain JavaScript', { exact: true }).click();
         await page.getByText('Multiply', { exact: true }).click();
       });
       expect(second.text).toMatch(/256 x 256, \d runs/);
@@ -46,14 +46,14 @@ await describeInChromium('the page', () => {
     }
   });
 
-  it('falls back to the CPU and says why', async () => {
+  it('falls back to WebAssembly and says why', async () => {
     const browser = await launchChromium({ webgpu: false });
     try {
       const { text } = await visit(browser);
       expect(text).toContain('Check passed');
       expect(text).toContain('webgpu not usable: the browser has WebGPU but offered no adapter');
       expect(text).toContain('chrome://gpu');
-      expect(text).toContain('cpu used: works');
+      expect(text).toContain('wasm used: works');
     } finally {
       await browser.close();
     }

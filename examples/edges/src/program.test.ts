@@ -82,7 +82,7 @@ test.each([
   [
     'an unknown backend',
     ['--backend', 'gpu', 'a.png', 'b.png'],
-    'no backend "gpu"; there are: level-zero, webgpu, cpu',
+    'no backend "gpu"; there are: level-zero, webgpu, wasm, cpu',
   ],
 ])('%s is a wrong argument', async (_, args, message) => {
   const { code, stdout, stderr } = await run(args);

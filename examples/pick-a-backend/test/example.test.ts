@@ -16,7 +16,7 @@ test('takes the best backend, says what became of each, and multiplies', () => {
   // Dawn writes there itself where there is a Vulkan loader and no driver.
   expect(stderr).not.toContain('Error:');
   const rows = stdout.split('\n');
-  for (const name of ['level-zero', 'webgpu', 'cpu']) {
+  for (const name of ['level-zero', 'webgpu', 'wasm', 'cpu']) {
     expect(rows.filter((row) => row.slice(3).startsWith(`${name} `))).toHaveLength(1);
   }
   expect(rows.filter((row) => /^\*  \S+ +selected$/.test(row))).toHaveLength(1);
@@ -33,6 +33,10 @@ ONLY_LINUX('takes level-zero when CONCORD_BACKEND asks for it', () => {
 
 test('takes webgpu when CONCORD_BACKEND asks for it', () => {
   expectSelected('webgpu', ['software-devices/vulkan/run.mjs', 'lavapipe', process.execPath, MAIN]);
+});
+
+test('takes wasm when CONCORD_BACKEND asks for it', () => {
+  expectSelected('wasm', [MAIN]);
 });
 
 test('takes cpu when CONCORD_BACKEND asks for it', () => {

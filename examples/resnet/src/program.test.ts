@@ -20,7 +20,7 @@ test.each([
   ['images too small', ['--size', '31'], 'It must be an integer from 32 to 1024.'],
   ['no runs', ['--runs', 'x'], 'It must be an integer from 1 to 1000.'],
   ['an argument', ['cat.png'], 'too many arguments'],
-  ['an unknown backend', ['--backend', 'gpu'], 'no backend "gpu"; there are: level-zero, webgpu, cpu'],
+  ['an unknown backend', ['--backend', 'gpu'], 'no backend "gpu"; there are: level-zero, webgpu, wasm, cpu'],
 ])('%s is an error in one line with a hint', async (_, args, message) => {
   const { code, stdout, stderr } = await runCaptured(runProgram, args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

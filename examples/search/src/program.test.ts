@@ -79,7 +79,7 @@ test('a folder without text, and words that no passage has, are such errors too'
 
 test('names the backends there are, also for CONCORD_BACKEND', async () => {
   expect((await run(['apple', '--backend', 'gpu'])).stderr).toContain(
-    'no backend "gpu"; there are: level-zero, webgpu, cpu',
+    'no backend "gpu"; there are: level-zero, webgpu, wasm, cpu',
   );
   vi.stubEnv('CONCORD_BACKEND', 'gpu');
   expect((await run(['apple', '--dir', folder])).code).toBe(2);

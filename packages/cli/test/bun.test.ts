@@ -13,6 +13,7 @@ const TIMEOUT_MS = 120_000;
 const bun = setUpBun();
 /** Those whose device is here. */
 const backends = [
+  'wasm',
   'cpu',
   ...(readyDevice('lavapipe') === undefined ? [] : ['webgpu']),
   ...(readyDriver() === undefined ? [] : ['level-zero']),

@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export { BYTES_OF, DTYPES } from '../contract/capabilities.ts';
+export { describe } from '../contract/checks.ts';
 export { checkFields } from '../contract/fields.ts';
 export { annotate } from '../errors/backend-error.ts';
 export type { CheckedRun, ResolvedRun, RunLayout } from '../kernel/checked-run.ts';

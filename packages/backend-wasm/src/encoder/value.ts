@@ -1,0 +1,39 @@
+/** Types of values on WebAssembly's stack and in its locals. */
+export type ValueType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128';
+
+/** Encoded instructions: bytes, and pieces encoded before. */
+export type Code = readonly (number | Code)[];
+
+/**
+ * An expression: instructions that leave one value on the stack. It is data without a place: what it reads is read where the
+ * expression is put into a body, and an expression put twice is computed twice. `FunctionBody.let` computes it once.
+ */
+export interface Value<T extends ValueType = ValueType> {
+  readonly type: T;
+  readonly code: Code;
+}
+
+/** A local variable of a function; as an expression its value. */
+export interface Local<T extends ValueType = ValueType> extends Value<T> {
+  readonly index: number;
+}
+
+/** Instructions that leave nothing on the stack. */
+export interface Statement {
+  readonly type: 'none';
+  readonly code: Code;
+}
+
+/** What an instruction takes: a value, or a number where a constant is meant. */
+export type Operand<T extends ValueType> =
+  | Value<T>
+  | (T extends 'i32' | 'f32' | 'f64' ? number : T extends 'i64' ? bigint : never);
+
+/** Bytes of the types in function signatures and lists of locals. */
+export const TYPE_BYTE: Readonly<Record<ValueType, number>> = {
+  i32: 0x7f,
+  i64: 0x7e,
+  f32: 0x7d,
+  f64: 0x7c,
+  v128: 0x7b,
+};

@@ -1,0 +1,44 @@
+/** What is known of the host, without importing anything. */
+interface Host {
+  readonly process?: {
+    readonly version?: string;
+    readonly versions?: { readonly v8?: string; readonly deno?: string; readonly bun?: string };
+    readonly arch?: string;
+    readonly platform?: string;
+    getBuiltinModule?(name: string): { availableParallelism?(): number } | undefined;
+  };
+  readonly navigator?: { readonly hardwareConcurrency?: number; readonly userAgent?: string };
+  readonly crossOriginIsolated?: boolean;
+}
+
+const host = globalThis as Host;
+
+/** More threads than this do not pay for small ops. */
+const MOST_THREADS = 16;
+
+/** How many threads compute when nobody says. */
+export function defaultThreads(): number {
+  const cores =
+    host.process?.getBuiltinModule?.('node:os')?.availableParallelism?.() ?? host.navigator?.hardwareConcurrency ?? 1;
+  return Math.max(1, Math.min(MOST_THREADS, cores));
+}
+
+/** Why memory cannot be shared with workers; undefined where it can. */
+export function sharingObstacle(): string | undefined {
+  if (host.crossOriginIsolated === false) return 'the page is not cross-origin isolated';
+  return typeof SharedArrayBuffer === 'function' ? undefined : 'there is no SharedArrayBuffer';
+}
+
+/** The machine, such as `linux x64`; empty where the host does not tell. */
+export function hostName(): string {
+  return [host.process?.platform, host.process?.arch].filter((part) => part !== undefined).join(' ');
+}
+
+/** The engine and its version. */
+export function engineName(): string {
+  const { version, versions } = host.process ?? {};
+  if (versions?.deno !== undefined) return `Deno ${versions.deno}, V8 ${versions.v8 ?? ''}`;
+  if (versions?.bun !== undefined) return `Bun ${versions.bun}`;
+  if (versions?.v8 !== undefined) return `Node.js ${version ?? ''}, V8 ${versions.v8}`;
+  return host.navigator?.userAgent ?? 'JavaScript';
+}

@@ -1,0 +1,19 @@
+import type { BackendKernels } from '@concord/backend-core/implement';
+import type { WasmBuffer } from '../wasm-buffer.ts';
+import { attentionKernel } from './attention/attention.ts';
+import { conv2dKernel } from './conv2d/conv2d.ts';
+import { gemmKernel } from './gemm/gemm.ts';
+import type { Launcher } from './kernel.ts';
+import { runKernel } from './run/run.ts';
+import { topKKernel } from './top-k/top-k.ts';
+
+/** The kernels of this backend, which hand their commands to a launcher. */
+export function allKernels(launcher: Launcher): BackendKernels<WasmBuffer> {
+  return {
+    gemm: gemmKernel(launcher),
+    conv2dForward: conv2dKernel(launcher),
+    attention: attentionKernel(launcher),
+    topK: topKKernel(launcher),
+    run: runKernel(launcher),
+  };
+}

@@ -1,0 +1,91 @@
+import { f32x4, v128 } from '../../encoder/index.ts';
+import type { Vector, WasmArithmetic } from './wasm-arithmetic.ts';
+
+export type { Vector } from './wasm-arithmetic.ts';
+
+const float = new Float32Array(1);
+const word = new Uint32Array(float.buffer);
+
+/** Short forms of float32 arithmetic for the bodies of functions. */
+export class VectorTerms {
+  readonly a: WasmArithmetic;
+
+  constructor(a: WasmArithmetic) {
+    this.a = a;
+  }
+
+  /** The bits of a number as a float32. */
+  bitsOf(value: number): number {
+    float[0] = value;
+    return word[0] as number;
+  }
+  /** A float32 constant. */
+  f(value: number): Vector {
+    return this.a.constant('f32', this.bitsOf(value));
+  }
+  /** A u32 constant. */
+  u(value: number): Vector {
+    return this.a.constant('u32', value >>> 0);
+  }
+  add(x: Vector, y: Vector): Vector {
+    return this.a.add('f32', x, y);
+  }
+  sub(x: Vector, y: Vector): Vector {
+    return this.a.sub('f32', x, y);
+  }
+  mul(x: Vector, y: Vector): Vector {
+    return this.a.mul('f32', x, y);
+  }
+  /** `x` times a constant. */
+  times(x: Vector, factor: number): Vector {
+    return this.mul(x, this.f(factor));
+  }
+  /** `x` plus a constant. */
+  plus(x: Vector, summand: number): Vector {
+    return this.add(x, this.f(summand));
+  }
+  /**
+   * A polynomial by Estrin's scheme, the constant coefficient first: a few products more than Horner's, but short chains, which is
+   * what a processor waits for.
+   */
+  powers(x: Vector, coefficients: readonly number[], square: Vector = this.mul(x, x)): Vector {
+    let terms = coefficients.map((coefficient) => this.f(coefficient));
+    let power = x;
+    while (terms.length > 1) {
+      const pairs: Vector[] = [];
+      for (let at = 0; at < terms.length; at += 2) {
+        const [low, high] = [terms[at] as Vector, terms[at + 1]];
+        pairs.push(high === undefined ? low : this.add(this.mul(high, power), low));
+      }
+      if (pairs.length > 1) power = power === x ? square : this.mul(power, power);
+      terms = pairs;
+    }
+    return terms[0] as Vector;
+  }
+  /** Whether |x| is below a limit; not where it is NaN. */
+  isSmall(x: Vector, limit: number): Vector {
+    return this.a.keep(f32x4.lt(f32x4.abs(x), this.f(limit)));
+  }
+  /** -|x|. */
+  negated(x: Vector): Vector {
+    return this.a.keep(v128.or(x, this.u(0x8000_0000)));
+  }
+  /** The lesser of x and a limit; NaN stays. */
+  atMost(x: Vector, limit: number): Vector {
+    return this.a.keep(f32x4.pmin(x, this.f(limit)));
+  }
+  /** The greater of x and a limit; NaN stays. */
+  atLeast(x: Vector, limit: number): Vector {
+    return this.a.keep(f32x4.pmax(x, this.f(limit)));
+  }
+  isNegative(x: Vector): Vector {
+    return this.a.keep(f32x4.lt(x, this.f(0)));
+  }
+  select(condition: Vector, x: Vector, y: Vector): Vector {
+    return this.a.select('f32', condition, x, y);
+  }
+  /** `x` with the sign of another number besides. */
+  withSign(x: Vector, of: Vector): Vector {
+    return this.a.keep(v128.or(x, v128.and(of, this.u(0x8000_0000))));
+  }
+}

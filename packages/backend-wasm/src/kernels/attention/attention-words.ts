@@ -1,0 +1,72 @@
+import { Arguments, type Words } from '../common/arguments.ts';
+
+/** Keys that a tile of queries meets at a time. */
+export const BLOCK_KEYS = 128;
+
+export type AttentionWord =
+  | 'q'
+  | 'k'
+  | 'v'
+  | 'o'
+  | 'mask'
+  | 'heads'
+  | 'headsOfKv'
+  | 'seqQ'
+  | 'seqKv'
+  | 'headDim'
+  | 'qBatch'
+  | 'qHead'
+  | 'qRow'
+  | 'kBatch'
+  | 'kHead'
+  | 'kRow'
+  | 'vBatch'
+  | 'vHead'
+  | 'vRow'
+  | 'oBatch'
+  | 'oHead'
+  | 'oRow'
+  | 'maskBatch'
+  | 'maskHead'
+  | 'maskRow'
+  | 'maskKey'
+  | 'scale'
+  | 'softcap'
+  | 'firstOffset'
+  | 'endOffset'
+  | 'rows'
+  | 'tilesOfHead'
+  | 'scoresAt'
+  | 'weightsAt'
+  | 'keysAt'
+  | 'valuesAt'
+  | 'outputsAt'
+  | 'largestAt';
+
+/**
+ * What the code of attention reads. Strides count elements. Query i sees keys from `i + firstOffset` to before `i + endOffset`,
+ * signed, as far as there are keys. A tile is `rows` queries of a head. The last words are places in the thread's own memory, in
+ * which the packed queries lie at 0; at `largestAt` there are for each row the largest score so far and the sum of weights.
+ */
+export const ATTENTION: Arguments<AttentionWord> = new Arguments([
+  ...(['q', 'k', 'v', 'o', 'mask', 'heads', 'headsOfKv', 'seqQ', 'seqKv', 'headDim'] as const),
+  ...([
+    'qBatch',
+    'qHead',
+    'qRow',
+    'kBatch',
+    'kHead',
+    'kRow',
+    'vBatch',
+    'vHead',
+    'vRow',
+    'oBatch',
+    'oHead',
+    'oRow',
+  ] as const),
+  ...(['maskBatch', 'maskHead', 'maskRow', 'maskKey', 'scale', 'softcap', 'firstOffset', 'endOffset', 'rows'] as const),
+  ...(['tilesOfHead', 'scoresAt', 'weightsAt', 'keysAt', 'valuesAt', 'outputsAt', 'largestAt'] as const),
+]);
+
+/** The words of {@link ATTENTION}. */
+export type AttentionWords = Words<AttentionWord, never>;

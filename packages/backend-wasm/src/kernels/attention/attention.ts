@@ -1,0 +1,94 @@
+import type { CheckedAttention, OpKernel, ResolvedAttention } from '@concord/backend-core/implement';
+import type { WasmBuffer } from '../../wasm-buffer.ts';
+import { bitsOf } from '../common/arguments.ts';
+import { CodeCache } from '../common/code-cache.ts';
+import { operandAddress } from '../common/operand-address.ts';
+import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
+import type { Launcher } from '../kernel.ts';
+import { attentionCode } from './attention-code.ts';
+import { ATTENTION, BLOCK_KEYS } from './attention-words.ts';
+
+/** The most queries of a tile. More share what is packed of keys and values; their scores must fit the second level of cache. */
+const MAX_ROWS = 96;
+/** Tiles are not made smaller than this to have more of them. */
+const MIN_ROWS = 24;
+const TILES_PER_THREAD = 4;
+/** Queries and keys are counted as signed integers, with an offset as large. */
+const MAX_LENGTH = 2 ** 30;
+
+/** attention, in float32 from f32 or f16 storage. */
+export function attentionKernel(launcher: Launcher): OpKernel<CheckedAttention, ResolvedAttention<WasmBuffer>> {
+  const codes = new CodeCache(launcher.traits);
+  return {
+    dtypes: ['f32', 'f16'],
+    refuse: ({ seqQ, seqKv }) =>
+      Math.max(seqQ, seqKv) > MAX_LENGTH ? `more than 2^30 queries or keys, got ${seqQ} and ${seqKv}` : undefined,
+    run: (call) => attend(launcher, codes, call),
+  };
+}
+
+function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<WasmBuffer>): void {
+  const { batch, heads, kvHeads, seqQ, seqKv, headDim, dtype, softcap, causal, causalOffset, window } = call;
+  const form = { hasSoftcap: softcap > 0, hasMask: call.maskStrides !== undefined };
+  const isOneQuery = seqQ === 1;
+  const key = `${dtype} ${form.hasSoftcap} ${form.hasMask} ${isOneQuery}`;
+  const code = codes.get(key, (traits) => attentionCode(traits, dtype, form, isOneQuery));
+  const [maskBatch = 0, maskHead = 0, maskRow = 0, maskKey = 0] = call.maskStrides ?? [];
+  const limited = (offset: number): number => Math.max(-MAX_LENGTH, Math.min(MAX_LENGTH, offset));
+
+  const wanted = Math.ceil((TILES_PER_THREAD * launcher.traits.threads) / (batch * heads));
+  const tilesOfHead = Math.max(Math.ceil(seqQ / MAX_ROWS), Math.min(wanted, Math.ceil(seqQ / MIN_ROWS)));
+  const rows = roundUp(Math.ceil(seqQ / tilesOfHead), TILE_ROWS);
+  const tiles = Math.ceil(seqQ / rows);
+  const memory = layout(rows, Math.min(seqKv, BLOCK_KEYS), headDim);
+  const words = ATTENTION.words(
+    {
+      q: operandAddress(call.q),
+      k: operandAddress(call.k),
+      v: operandAddress(call.v),
+      o: operandAddress(call.o),
+      mask: operandAddress(call.mask),
+      heads,
+      headsOfKv: heads / kvHeads,
+      seqQ,
+      seqKv,
+      headDim,
+      ...strides(call),
+      ...{ maskBatch, maskHead, maskRow, maskKey },
+      scale: bitsOf(call.scale),
+      softcap: bitsOf(softcap),
+      firstOffset: limited(causalOffset - window + 1),
+      endOffset: limited(causal ? causalOffset + 1 : Infinity),
+      rows,
+      tilesOfHead: tiles,
+    },
+    memory.words,
+  );
+  launcher.launch({ code, words, tiles: batch * heads * tiles, scratchBytes: memory.bytes });
+}
+
+function strides({ qStrides, kStrides, vStrides, oStrides }: CheckedAttention) {
+  const [qBatch, qHead, qRow] = qStrides;
+  const [kBatch, kHead, kRow] = kStrides;
+  const [vBatch, vHead, vRow] = vStrides;
+  const [oBatch, oHead, oRow] = oStrides;
+  return { qBatch, qHead, qRow, kBatch, kHead, kRow, vBatch, vHead, vRow, oBatch, oHead, oRow };
+}
+
+/** Where things lie in a thread's own memory, and its size; packed queries are at 0. */
+function layout(rows: number, blockKeys: number, headDim: number) {
+  const columns = roundUp(headDim, TILE_COLUMNS);
+  const keys = roundUp(blockKeys, TILE_COLUMNS);
+  const scoresAt = aligned(rows * headDim);
+  const weightsAt = scoresAt + aligned(rows * BLOCK_KEYS);
+  const keysAt = weightsAt + aligned(rows * keys);
+  const valuesAt = keysAt + aligned(keys * headDim);
+  const outputsAt = valuesAt + aligned(keys * columns);
+  const largestAt = outputsAt + aligned(rows * columns);
+  const bytes = largestAt + aligned(2 * rows);
+  return { words: { scoresAt, weightsAt, keysAt, valuesAt, outputsAt, largestAt }, bytes };
+}
+
+const roundUp = (value: number, to: number): number => Math.ceil(value / to) * to;
+/** Bytes of some float32, up to a multiple of 64. */
+const aligned = (floats: number): number => roundUp(4 * floats, 64);

@@ -1,0 +1,57 @@
+import { f32, i32, type Operand, type Value } from '../../encoder/index.ts';
+
+/** Values of the words by their names. */
+export type Words<Required extends string, Optional extends string> = Readonly<Record<Required, number>> &
+  Readonly<Partial<Record<Optional, number>>>;
+
+/** The words of a command by their names: written by the caller, read by the code at the address of its first parameter. */
+export class Arguments<Required extends string, Optional extends string = never> {
+  readonly #names: readonly (Required | Optional)[];
+
+  /** @param optional - words that are 0 where they are not given */
+  constructor(required: readonly Required[], optional: readonly Optional[] = []) {
+    this.#names = [...required, ...optional];
+  }
+
+  /** Bytes of the words: where others begin that a command has besides. */
+  get bytes(): number {
+    return 4 * this.#names.length;
+  }
+
+  /**
+   * The words in their order, as a command takes them: integers count modulo 2^32, as addresses do.
+   *
+   * @param planned - what `given` does not say
+   */
+  words<Given extends Partial<Words<Required, Optional>>>(
+    given: Given,
+    planned: Omit<Words<Required, Optional>, keyof Given>,
+  ): number[] {
+    const [first, second] = [given, planned] as Partial<Words<Required, Optional>>[];
+    return this.#names.map((name) => first?.[name] ?? second?.[name] ?? 0);
+  }
+
+  /** The names of the words in their order. */
+  get names(): readonly (Required | Optional)[] {
+    return this.#names;
+  }
+
+  /** Reads a word. */
+  word(args: Operand<'i32'>, name: Required | Optional): Value<'i32'> {
+    return i32.load(args, 4 * this.#names.indexOf(name));
+  }
+
+  /** Reads a word that holds the bits of a float32. */
+  float(args: Operand<'i32'>, name: Required | Optional): Value<'f32'> {
+    return f32.load(args, 4 * this.#names.indexOf(name));
+  }
+}
+
+const float = new Float32Array(1);
+const bits = new Uint32Array(float.buffer);
+
+/** The bits of a float32. */
+export function bitsOf(value: number): number {
+  float[0] = value;
+  return bits[0] as number;
+}

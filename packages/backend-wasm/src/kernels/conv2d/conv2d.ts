@@ -1,0 +1,96 @@
+import type { CheckedConv2d, EpilogueKernel, ResolvedConv2d } from '@concord/backend-core/implement';
+import type { WasmBuffer } from '../../wasm-buffer.ts';
+import { bitsOf } from '../common/arguments.ts';
+import { CodeCache } from '../common/code-cache.ts';
+import { operandAddress } from '../common/operand-address.ts';
+import { launchProduct, MATRIX_FORMS } from '../gemm/product.ts';
+import { tileEpilogue } from '../epilogue/epilogue-tile.ts';
+import type { Launcher } from '../kernel.ts';
+import { convolveDepthwise, isDepthwise } from './depthwise.ts';
+import { eachPadded, paddedSize } from './padded-images.ts';
+import { windowColumns } from './window-columns.ts';
+
+/**
+ * conv2dForward as a product: filters times a matrix that has a column for each place of the output and a row for each element
+ * of the filter. The matrix is never stored: panels of it are packed from the image, which is padded beforehand. Where
+ * groups have one channel the sums are too short for that, and computed one by one.
+ */
+export function conv2dKernel(launcher: Launcher): EpilogueKernel<CheckedConv2d, ResolvedConv2d<WasmBuffer>> {
+  const codes = new CodeCache(launcher.traits);
+  return {
+    dtypes: ['f32', 'f16'],
+    hasEpilogues: true,
+    run: (call) => {
+      if (isDepthwise(call)) convolveDepthwise(launcher, codes, call);
+      else if (isPointwise(call)) multiplyPoints(launcher, codes, call);
+      else multiplyWindows(launcher, codes, call);
+    },
+  };
+}
+
+/** Whether each element of the output is a product over the channels of one place. */
+function isPointwise({ filterShape, stride, padding }: CheckedConv2d): boolean {
+  const [, , filterHeight, filterWidth] = filterShape;
+  return (
+    filterHeight === 1 && filterWidth === 1 && stride[0] === 1 && stride[1] === 1 && padding.every((side) => side === 0)
+  );
+}
+
+/** What a product is told of the filters and the output. */
+function filtersAndOutput(call: ResolvedConv2d<WasmBuffer>) {
+  const { filterShape, outputShape, groups } = call;
+  const [filters, channels, filterHeight, filterWidth] = filterShape;
+  const [, , height, width] = outputShape;
+  const k = channels * filterHeight * filterWidth;
+  const m = filters / groups;
+  const n = height * width;
+  return {
+    ...{ m, n, k, a: operandAddress(call.filter), c: operandAddress(call.output), rowStrideA: k, depthStrideA: 1 },
+    ...{
+      strideA: m * k,
+      periodA: groups,
+      planeBatches: groups,
+      rowStrideC: n,
+      strideC: m * n,
+      alpha: bitsOf(1),
+      beta: 0,
+    },
+  };
+}
+
+function multiplyPoints(launcher: Launcher, codes: CodeCache, call: ResolvedConv2d<WasmBuffer>): void {
+  const { inputShape, groups, dtype } = call;
+  const given = filtersAndOutput(call);
+  const strideB = given.k * given.n;
+  const matrix = { b: operandAddress(call.input), columnStrideB: 1, depthStrideB: given.n, strideB };
+  launchProduct(launcher, codes, MATRIX_FORMS[dtype], tileEpilogue(call), inputShape[0] * groups, {
+    ...given,
+    ...matrix,
+  });
+}
+
+function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedConv2d<WasmBuffer>): void {
+  const { inputShape, filterShape, outputShape, groups, dtype, stride, dilation } = call;
+  const [, , filterHeight, filterWidth] = filterShape;
+  const { height, width } = paddedSize(call);
+  const given = filtersAndOutput(call);
+  const window = {
+    outputWidth: outputShape[3],
+    rowStep: stride[0] * width,
+    columnStep: stride[1],
+    filterHeight,
+    filterWidth,
+    nextColumn: dilation[1],
+    nextRow: dilation[0] * width - (filterWidth - 1) * dilation[1],
+    nextPlane: height * width - filterHeight * dilation[0] * width,
+    strideB: (inputShape[1] / groups) * height * width,
+  };
+  const elementBytes = dtype === 'f16' ? 2 : 4;
+  const form = { a: dtype, c: dtype, source: 'window', packer: windowColumns };
+  const epilogue = tileEpilogue(call);
+  eachPadded(launcher, codes, call, (b, firstImage, count) => {
+    const c = given.c + elementBytes * firstImage * groups * given.strideC;
+    const place = { b, c, firstPlane: firstImage, columnStrideB: 0, depthStrideB: 0 };
+    launchProduct(launcher, codes, form, epilogue, count * groups, { ...given, ...window, ...place });
+  });
+}

@@ -1,0 +1,161 @@
+import type { CheckedEpilogue, Operand } from '@concord/backend-core/implement';
+import { BYTES_OF } from '@concord/backend-core/implement';
+import {
+  type FunctionBody,
+  type FunctionHandle,
+  i32,
+  type Local,
+  type ModuleBuilder,
+  select,
+} from '../../encoder/index.ts';
+import type { WasmBuffer } from '../../wasm-buffer.ts';
+import { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
+import { operandAddress } from '../common/operand-address.ts';
+import type { WasmTraits } from '../kernel.ts';
+import { Cursor } from '../run/cursor.ts';
+import { contracts } from '../run/emit.ts';
+import { names, type OperandForm } from '../run/form.ts';
+import { NodeCode } from '../run/node-code.ts';
+import { floatBits } from '../run/operand-forms.ts';
+import { Words, wordsOf } from '../run/words.ts';
+import { epilogueForm } from './epilogue-form.ts';
+
+/**
+ * `(words, to, rowStride, sums, sumsStride, rows, columns, plane, row, column)`: applies an epilogue to a tile of float32 `sums`, and
+ * stores what comes of it at `to`. Distances between rows are in bytes; elements of a row lie side by side. The tile begins
+ * at that row and column of that plane: of a product at C of that batch, of a convolution at that filter and place of that
+ * image. The epilogue's own words lie at `words`.
+ */
+export type EpilogueTile = FunctionHandle<
+  readonly ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'],
+  'none'
+>;
+
+/** What an epilogue adds to a product. */
+export interface TileEpilogue {
+  /** Equal for equal code. */
+  readonly key: string;
+  /** Adds the function to a module. */
+  emit(module: ModuleBuilder, traits: WasmTraits): EpilogueTile;
+  /** The words of a call, once the code was emitted. */
+  words(): Uint32Array;
+}
+
+/** A call that may have an epilogue, with its operands. */
+export interface CallWithEpilogue {
+  readonly epilogue?: CheckedEpilogue | undefined;
+}
+
+/** By the key of the code: what its words are called. */
+const wordNames = new Map<string, readonly string[]>();
+
+/** The epilogue of a call, if it has one. */
+export function tileEpilogue(call: CallWithEpilogue): TileEpilogue | undefined {
+  const { epilogue } = call;
+  if (epilogue === undefined) return undefined;
+  const { key, values } = epilogueForm(epilogue);
+  return {
+    key,
+    emit: (module, traits) => emitTile(module, traits, epilogue),
+    words: () => wordsOf(wordNames.get(key) ?? [], new Map([...values, ...callWords(epilogue, call)])),
+  };
+}
+
+/** The words of a product, and those of its epilogue behind them. */
+export function withEpilogueWords(words: readonly number[], epilogue: TileEpilogue | undefined): readonly number[] {
+  return epilogue === undefined ? words : [...words, ...epilogue.words()];
+}
+
+/** The words that change from call to call: where the inputs lie, and the parameters. */
+function callWords(
+  { kernel, params }: CheckedEpilogue,
+  call: CallWithEpilogue,
+): readonly (readonly [string, number])[] {
+  const operands = call as unknown as Readonly<Record<string, Operand<WasmBuffer> | undefined>>;
+  return [
+    ...kernel.inputs.flatMap(({ name }, input) => {
+      const operand = operands[`epilogue.${name}`];
+      return operand === undefined ? [] : [[names.input(input), operandAddress(operand)] as const];
+    }),
+    ...kernel.params.map(({ type }, index) => {
+      const value = params[index] as number;
+      return [names.parameter(index), type === 'f32' ? floatBits(value) : value] as const;
+    }),
+  ];
+}
+
+function emitTile(module: ModuleBuilder, { hasFma }: WasmTraits, epilogue: CheckedEpilogue): EpilogueTile {
+  const { form, key, accumulator } = epilogueForm(epilogue);
+  const [root, output] = [form.kernel.outputs[0]?.node as number, form.inputs.length];
+  const bytes = BYTES_OF[(form.outputs[0] as OperandForm).dtype];
+  const signature = {
+    params: ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'],
+    result: 'none',
+  } as const;
+  return module.function(
+    signature,
+    (body, args, to, rowStride, sums, sumsStride, rows, columns, plane, firstRow, column) => {
+      const words = new Words(body, args);
+      const cursor = new Cursor(body, words, form, args);
+      const code = new NodeCode(new WasmArithmetic(body, words, hasFma && contracts(form)), cursor);
+      code.compute([root], 0, 1);
+      const row = body.let(firstRow);
+      body.for(0, rows, 1, () => {
+        pieces(body, cursor, column, columns, (outer, start, count, done) => {
+          // The walk adds what lies before `start`.
+          const pointer = (from: Local<'i32'>, size: number): Local<'i32'> =>
+            body.let(i32.add(from, i32.mul(i32.sub(done, start), size)));
+          const own = new Map([
+            [accumulator, pointer(sums, 4)],
+            [output, pointer(to, bytes)],
+          ]);
+          const indices = [plane, row, ...outer];
+          cursor.at(
+            indices.map((_, axis) => axis),
+            indices,
+            own,
+            () => {
+              code.enter(2);
+              code.compute([root], 2, 1);
+              cursor.blocks({ start, count, units: 1 }, (vectors) => {
+                code.enter(3);
+                code.compute([root], 3, vectors);
+                code.store([0], vectors);
+              });
+            },
+          );
+        });
+        body.increase(sums, sumsStride);
+        body.increase(to, rowStride);
+        body.increase(row, 1);
+      });
+      wordNames.set(key, words.names);
+    },
+  );
+}
+
+/** Columns of the tile that lie along the last axis of the form: all at once, or line by line. */
+function pieces(
+  body: FunctionBody,
+  cursor: Cursor,
+  column: Local<'i32'>,
+  columns: Local<'i32'>,
+  each: (outer: readonly Local<'i32'>[], start: Local<'i32'>, count: Local<'i32'>, done: Local<'i32'>) => void,
+): void {
+  const done = body.let(i32.const(0));
+  if (cursor.form.rowRank === 3) {
+    each([], column, columns, done);
+    return;
+  }
+  const width = cursor.size(3);
+  body.while(i32.ltU(done, columns), () => {
+    const place = body.let(i32.add(column, done));
+    const line = body.let(i32.divU(place, width));
+    const start = body.let(i32.sub(place, i32.mul(line, width)));
+    const inLine = body.let(i32.sub(width, start));
+    const left = body.let(i32.sub(columns, done));
+    const count = body.let(select(i32.ltU(left, inLine), left, inLine));
+    each([line], start, count, done);
+    body.increase(done, count);
+  });
+}

@@ -1,0 +1,130 @@
+import type { FloatDType } from '@concord/backend-core';
+import {
+  f32,
+  type FunctionBody,
+  type FunctionHandle,
+  i32,
+  i8x16,
+  type Local,
+  type ModuleBuilder,
+  type Value,
+  v128,
+} from '../../encoder/index.ts';
+import { type FloatStorage, floatStorage } from '../common/float-storage.ts';
+
+/** `(to, from, rowStride, depthStride, rows, depth)`, addresses and distances in bytes. */
+export type PackPanels = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], 'none'>;
+
+interface Panel {
+  readonly to: Local<'i32'>;
+  readonly from: Local<'i32'>;
+  readonly rowStride: Local<'i32'>;
+  readonly depthStride: Local<'i32'>;
+  readonly depth: Local<'i32'>;
+}
+
+/**
+ * Adds a function that packs a matrix for the micro-kernel: `width` rows after the other as a panel, in which for each place
+ * of the depth there are the elements of its rows side by side, as float32. Rows that are missing in the last panel are 0.
+ * One of the two distances has to be that of neighbouring elements.
+ *
+ * @param width - rows of a panel: 4 or 8
+ */
+export function packPanels(module: ModuleBuilder, width: number, dtype: FloatDType): PackPanels {
+  return module.function(
+    { params: ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], result: 'none' },
+    (body, to, from, rowStride, depthStride, rows, depth) => {
+      const storage = floatStorage(dtype, body);
+      const panel = { to, from, rowStride, depthStride, depth };
+      body.for(0, rows, width, (row) => {
+        const left = body.let(i32.sub(rows, row));
+        body.if(
+          i32.ltU(left, width),
+          () => packLast(body, storage, panel, width, left),
+          () =>
+            body.if(
+              i32.eq(rowStride, 2 ** storage.shift),
+              () => copyRows(body, storage, panel, width),
+              () => transposeRows(body, storage, panel, width),
+            ),
+        );
+        body.increase(to, i32.mul(depth, 4 * width));
+        body.increase(from, i32.mul(rowStride, width));
+      });
+    },
+  );
+}
+
+/** Fewer rows than the panel is wide. */
+function packLast(body: FunctionBody, storage: FloatStorage, panel: Panel, width: number, rows: Local<'i32'>): void {
+  const { to, from, rowStride, depthStride, depth } = panel;
+  body.for(0, depth, 1, (p) => {
+    const source = body.let(i32.add(from, i32.mul(p, depthStride)));
+    const target = body.let(i32.add(to, i32.mul(p, 4 * width)));
+    body.for(0, width, 1, (row) => {
+      const at = i32.add(target, i32.shl(row, 2));
+      body.if(
+        i32.ltU(row, rows),
+        () => body.emit(f32.store(at, storage.load1(i32.add(source, i32.mul(row, rowStride))))),
+        () => body.emit(f32.store(at, 0)),
+      );
+    });
+  });
+}
+
+/** Rows that are neighbours in memory. */
+function copyRows(body: FunctionBody, storage: FloatStorage, panel: Panel, width: number): void {
+  const { to, from, depthStride, depth } = panel;
+  const source = body.let(from);
+  const target = body.let(to);
+  body.for(0, depth, 1, () => {
+    for (let row = 0; row < width; row += 4) {
+      body.emit(v128.store(target, storage.load4(source, row << storage.shift), 4 * row));
+    }
+    body.increase(source, depthStride);
+    body.increase(target, 4 * width);
+  });
+}
+
+/** Rows whose depth lies side by side in memory: squares of 4 are turned. */
+function transposeRows(body: FunctionBody, storage: FloatStorage, panel: Panel, width: number): void {
+  const { to, from, rowStride, depth } = panel;
+  const target = body.let(to);
+  const sources = [body.let(from)];
+  for (let row = 1; row < width; row++) sources.push(body.let(i32.add(sources[row - 1] as Local<'i32'>, rowStride)));
+  const fours = body.let(i32.and(depth, -4));
+  body.for(0, fours, 4, () => {
+    for (let row = 0; row + 4 <= width; row += 4) {
+      const square = sources.slice(row, row + 4).map((source) => body.let(storage.load4(source)));
+      for (const [p, column] of transposed(body, square).entries()) {
+        body.emit(v128.store(target, column, 4 * (p * width + row)));
+      }
+    }
+    for (const source of sources) body.increase(source, 4 << storage.shift);
+    body.increase(target, 16 * width);
+  });
+  body.for(fours, depth, 1, () => {
+    for (const [row, source] of sources.entries()) {
+      body.emit(f32.store(target, storage.load1(source), 4 * row));
+      body.increase(source, 1 << storage.shift);
+    }
+    body.increase(target, 4 * width);
+  });
+}
+
+/** The columns of a square of four rows. */
+function transposed(body: FunctionBody, rows: readonly Value<'v128'>[]): Value<'v128'>[] {
+  const [a, b, c, d] = rows as [Value<'v128'>, Value<'v128'>, Value<'v128'>, Value<'v128'>];
+  const [lowAB, highAB] = [body.let(lowPairs(a, b)), body.let(highPairs(a, b))];
+  const [lowCD, highCD] = [body.let(lowPairs(c, d)), body.let(highPairs(c, d))];
+  return [lowHalves(lowAB, lowCD), highHalves(lowAB, lowCD), lowHalves(highAB, highCD), highHalves(highAB, highCD)];
+}
+
+type Join = (x: Value<'v128'>, y: Value<'v128'>) => Value<'v128'>;
+/** The first 4 words of what follows are those of x, the others those of y. */
+const words = (...places: number[]): readonly number[] =>
+  places.flatMap((place) => [0, 1, 2, 3].map((byte) => 4 * place + byte));
+const lowPairs: Join = (x, y) => i8x16.shuffle(x, y, words(0, 4, 1, 5));
+const highPairs: Join = (x, y) => i8x16.shuffle(x, y, words(2, 6, 3, 7));
+const lowHalves: Join = (x, y) => i8x16.shuffle(x, y, words(0, 1, 4, 5));
+const highHalves: Join = (x, y) => i8x16.shuffle(x, y, words(2, 3, 6, 7));

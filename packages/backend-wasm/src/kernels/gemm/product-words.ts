@@ -1,0 +1,153 @@
+import { Arguments, type Words } from '../common/arguments.ts';
+
+/** Depth of the panels that are multiplied at a time: those of a tile of A then fit the second level of cache. */
+export const BLOCK_DEPTH = 256;
+
+export type ProductWord =
+  | 'a'
+  | 'c'
+  | 'm'
+  | 'n'
+  | 'k'
+  | 'rowStrideA'
+  | 'depthStrideA'
+  | 'strideA'
+  | 'periodA'
+  | 'rowStrideC'
+  | 'strideC'
+  | 'alpha'
+  | 'beta'
+  | 'tileM'
+  | 'tileN'
+  | 'tilesM'
+  | 'tilesN'
+  | 'packed'
+  | 'packedStride'
+  | 'firstBatch'
+  | 'sumsAt'
+  | 'panelsAt'
+  | 'b'
+  | 'strideB'
+  | 'columnStrideB'
+  | 'depthStrideB';
+export type WindowWord =
+  | 'outputWidth'
+  | 'rowStep'
+  | 'columnStep'
+  | 'filterHeight'
+  | 'filterWidth'
+  | 'nextColumn'
+  | 'nextRow'
+  | 'nextPlane'
+  | 'planeBatches'
+  | 'firstPlane';
+
+/**
+ * What all codes of a product read: `batches` matrices C = alpha A B + beta C of m x n over a depth of k. Strides count
+ * elements; A's repeat after `periodA` batches. C is cut into tiles of `tileM` x `tileN`, `tilesM` x `tilesN` of them. B is
+ * packed beforehand, at `packed`, or where that is 0 by each tile for itself, at `panelsAt` of the thread's own memory, which
+ * holds the panels of A at 0 and the sums at `sumsAt`. A command computes the batches from `firstBatch` on, whose packed B are
+ * `packedStride` elements apart. The last words are for whoever packs B, and for an epilogue: `planeBatches` batches are the rows of
+ * one plane of it, of which the first is `firstPlane`.
+ */
+export const PRODUCT: Arguments<ProductWord, WindowWord> = new Arguments(
+  [
+    'a',
+    'c',
+    'm',
+    'n',
+    'k',
+    'rowStrideA',
+    'depthStrideA',
+    'strideA',
+    'periodA',
+    'rowStrideC',
+    'strideC',
+    'alpha',
+    'beta',
+    'tileM',
+    'tileN',
+    'tilesM',
+    'tilesN',
+    'packed',
+    'packedStride',
+    'firstBatch',
+    'sumsAt',
+    'panelsAt',
+    'b',
+    'strideB',
+    'columnStrideB',
+    'depthStrideB',
+  ],
+  [
+    'outputWidth',
+    'rowStep',
+    'columnStep',
+    'filterHeight',
+    'filterWidth',
+    'nextColumn',
+    'nextRow',
+    'nextPlane',
+    'planeBatches',
+    'firstPlane',
+  ],
+);
+
+/** The words of {@link PRODUCT}. */
+export type ProductWords = Words<ProductWord, WindowWord>;
+
+/** How C is cut, and where things are. */
+export type PlannedWord =
+  | 'packedStride'
+  | 'firstBatch'
+  | 'tileM'
+  | 'tileN'
+  | 'tilesM'
+  | 'tilesN'
+  | 'packed'
+  | 'sumsAt'
+  | 'panelsAt';
+/** What a product is told from outside. */
+export type GivenWords = Omit<ProductWords, PlannedWord>;
+
+/** The words in the order of {@link PRODUCT}, written out: a loop over names takes longer than a small product. */
+export function productWords(given: GivenWords, plan: Pick<ProductWords, PlannedWord>): number[] {
+  return [
+    given.a,
+    given.c,
+    given.m,
+    given.n,
+    given.k,
+    given.rowStrideA,
+    given.depthStrideA,
+    given.strideA,
+    given.periodA,
+    given.rowStrideC,
+    given.strideC,
+    given.alpha,
+    given.beta,
+    plan.tileM,
+    plan.tileN,
+    plan.tilesM,
+    plan.tilesN,
+    plan.packed,
+    plan.packedStride,
+    plan.firstBatch,
+    plan.sumsAt,
+    plan.panelsAt,
+    given.b,
+    given.strideB,
+    given.columnStrideB,
+    given.depthStrideB,
+    given.outputWidth ?? 0,
+    given.rowStep ?? 0,
+    given.columnStep ?? 0,
+    given.filterHeight ?? 0,
+    given.filterWidth ?? 0,
+    given.nextColumn ?? 0,
+    given.nextRow ?? 0,
+    given.nextPlane ?? 0,
+    given.planeBatches ?? 0,
+    given.firstPlane ?? 0,
+  ];
+}

@@ -1,0 +1,44 @@
+/**
+ * The code of a kernel: a module that imports `env.memory` and exports `run(args, first, end, scratch)`, four i32. The
+ * object itself is the key under which the pool knows the code, so one is made once and kept.
+ */
+export interface WasmCode {
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * One launch. Its tiles are shared out among the threads, each call of `run` getting a range `first` to `end` - 1 of them; the
+ * next command begins when all tiles of this one are done.
+ */
+export interface Command {
+  readonly code: WasmCode;
+  /** The 32-bit words that `run` finds at `args`: addresses, sizes, the bits of floats. */
+  readonly words: Uint32Array | readonly number[];
+  /** How many tiles there are, at least 1. */
+  readonly tiles: number;
+  /** Bytes that each thread has for itself at `scratch`, 64-byte aligned: packed panels. 0 if left out. */
+  readonly scratchBytes?: number;
+}
+
+/** What kernels know of the machine. */
+export interface WasmTraits {
+  /** Whether the engine takes relaxed SIMD, whose multiply-add rounds once. */
+  readonly hasFma: boolean;
+  /** Whether modules have to import a shared memory. */
+  readonly isShared: boolean;
+  /** How many threads take tiles. */
+  readonly threads: number;
+}
+
+/** How kernels hand over their commands. */
+export interface Launcher {
+  readonly traits: WasmTraits;
+  /** Queues a command behind those launched before. */
+  launch(command: Command): void;
+  /**
+   * Memory for the commands of this op: an address, 64-byte aligned, that is freed behind what the op launches.
+   *
+   * @throws {BackendError} OUT_OF_MEMORY
+   */
+  temporary(bytes: number): number;
+}

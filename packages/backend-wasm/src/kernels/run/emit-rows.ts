@@ -1,0 +1,243 @@
+import { foldAt, phasesOf } from '@concord/kernel';
+import { i32, i32x4, type Local, select, type Value, v128 } from '../../encoder/index.ts';
+import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
+import { type Cursor, LANES } from './cursor.ts';
+import { type ItemRange, segmentOf } from './emit-map.ts';
+import { FoldState, loadStates, STATE_BYTES } from './fold-states.ts';
+import { names, vectorAxis } from './form.ts';
+import { NodeCode } from './node-code.ts';
+
+/** Where an item's states lie, and which part of its rows it is; where rows are worked on in parts. */
+interface Part {
+  readonly number: Local<'i32'>;
+  /** Which rows: the number of the row, or of the vector of rows. */
+  readonly rows: Local<'i32'>;
+}
+
+/**
+ * Folds rows, and stores what comes of them. Vectors lie along the last folded axis, and an item is a row; or along the last
+ * axis of rows, and an item is a segment of it. All passes that fold are through before anything is stored: an output may
+ * be in the place of an input.
+ */
+export function emitRows(a: WasmArithmetic, cursor: Cursor, range: ItemRange): void {
+  const { body, words, form } = cursor;
+  const rows = new RowCode(a, cursor);
+  rows.begin();
+  const rowAxes = Array.from({ length: form.rowRank }, (_, axis) => axis);
+  const hasParts = form.stage !== undefined;
+  const parts = hasParts ? words.number(names.parts) : undefined;
+  if (form.along === 'folded') {
+    cursor.items(rowAxes, { ...range, ...(parts === undefined ? {} : { inner: parts }) }, (row, number) => {
+      rows.emit(1, number === undefined ? undefined : { number, rows: row });
+    });
+    return;
+  }
+  const segments = form.isSegmented ? words.number(names.segments) : undefined;
+  const inner =
+    parts === undefined || segments === undefined ? (parts ?? segments) : words.hoist(i32.mul(parts, segments));
+  const last = vectorAxis(form);
+  cursor.items(rowAxes.slice(0, -1), { ...range, ...(inner === undefined ? {} : { inner }) }, (line, piece) => {
+    let [segment, part] = [piece, undefined as Part | undefined];
+    if (parts !== undefined && piece !== undefined) {
+      segment = segments === undefined ? undefined : body.let(i32.divU(piece, parts));
+      const number = segment === undefined ? piece : body.let(i32.sub(piece, i32.mul(segment, parts)));
+      const vectors = segment === undefined ? line : i32.add(i32.mul(line, segments as Local<'i32'>), segment);
+      part = { number, rows: body.let(vectors) };
+    }
+    const { start, count } = segmentOf(cursor, last, segment);
+    cursor.blocks({ start, count, units: form.units }, (units) => rows.emit(units, part));
+  });
+}
+
+/** The passes over a row, or over the rows of some vectors. */
+class RowCode {
+  readonly #a: WasmArithmetic;
+  readonly #cursor: Cursor;
+  readonly #code: NodeCode;
+  readonly #phases: readonly (readonly number[])[];
+
+  constructor(a: WasmArithmetic, cursor: Cursor) {
+    this.#a = a;
+    this.#cursor = cursor;
+    this.#code = new NodeCode(a, cursor);
+    this.#phases = phasesOf(cursor.form.kernel).folds;
+  }
+
+  /** What is computed before all rows. */
+  begin(): void {
+    const { kernel } = this.#cursor.form;
+    const operands = this.#phases.flat().flatMap((fold) => foldAt(kernel, fold).operands);
+    this.#code.compute([...operands, ...kernel.outputs.map(({ node }) => node)], 0, 1);
+  }
+
+  emit(units: number, part: Part | undefined): void {
+    const { stage } = this.#cursor.form;
+    this.#code.enter(1);
+    for (let phase = 0; phase < this.#phases.length; phase++) {
+      if (stage !== undefined && phase < stage.phase) {
+        this.#readStates(phase, units, part as Part);
+        continue;
+      }
+      const folds = this.#fold(phase, units, part);
+      if (stage !== undefined) {
+        this.#writeStates(phase, folds, units, part as Part);
+        return;
+      }
+      for (const fold of folds) this.#finish(fold, this.#joined(fold));
+    }
+    this.#store(units, part);
+  }
+
+  #finish(fold: FoldState, states: readonly (readonly Vector[])[]): void {
+    this.#code.setFold(
+      fold.index,
+      states.map((state) => fold.finish(state)),
+    );
+  }
+
+  /** The states of the rows at hand: one, or one for each vector. */
+  #joined(fold: FoldState): readonly (readonly Vector[])[] {
+    return this.#cursor.form.along === 'folded' ? [fold.joinLanes()] : fold.states();
+  }
+
+  /** One pass: folds whose operands need none but those of earlier passes. */
+  #fold(phase: number, units: number, part: Part | undefined): readonly FoldState[] {
+    const { form, body } = this.#cursor;
+    const isAcross = form.along === 'rows';
+    const wide = isAcross ? units : form.units;
+    const folds = (this.#phases[phase] as readonly number[]).map(
+      (index) => new FoldState(this.#a, this.#cursor, { index, units: wide, isLong: form.isLong }),
+    );
+    const roots = folds.map(({ node }) => node.operands[0]);
+    this.#code.compute(roots, 1, units);
+    const needsPosition = folds.some((fold) => fold.needsPosition);
+    this.#walk(
+      { roots, units: wide, rowUnits: units, part },
+      (vectors, first) => {
+        const { lanes, coordinates } = this.#cursor;
+        const index = coordinates[form.rowRank + form.foldedRank - 1] as Local<'i32'>;
+        const mask = isAcross || lanes.isWhole ? undefined : lanes.mask;
+        for (let unit = 0; unit < vectors; unit++) {
+          let position = this.#a.constant('u32', 0);
+          if (needsPosition) {
+            const place = i32x4.splat(i32.add(first, index));
+            const own = isAcross ? place : i32x4.add(place, lanes.iota);
+            position = body.let(own);
+            if (!isAcross && unit > 0) position = this.#a.add('u32', position, this.#a.constant('u32', unit * LANES));
+          }
+          for (const fold of folds) fold.add(unit, this.#code.value(fold.node.operands[0], unit), position, mask);
+        }
+      },
+      () => {
+        if (form.isLong) for (const fold of folds) fold.flush();
+      },
+    );
+    return folds;
+  }
+
+  #store(units: number, part: Part | undefined): void {
+    const { form, body } = this.#cursor;
+    const { outputs } = form.kernel;
+    const of = (level: 'row' | 'element'): number[] =>
+      outputs.flatMap((output, index) => (output.level === level ? [index] : []));
+    const nodesOf = (list: readonly number[]): number[] =>
+      list.map((output) => (outputs[output] as { node: number }).node);
+    const [rows, elements] = [of('row'), of('element')];
+    this.#code.compute([...nodesOf(elements), ...nodesOf(rows)], 1, units);
+    if (elements.length > 0) {
+      const roots = nodesOf(elements);
+      const wide = form.along === 'rows' ? units : 1;
+      this.#walk({ roots, units: wide, rowUnits: units, part }, (vectors) => this.#code.store(elements, vectors));
+    }
+    if (rows.length === 0) return;
+    const store = (): void => this.#code.store(rows, units);
+    if (part === undefined) store();
+    else body.if(i32.eqz(part.number), store);
+  }
+
+  /**
+   * Goes through the elements of the rows at hand, or of a part of them.
+   *
+   * @param each - gets the vectors side by side, and the place of the line's first element in the row
+   * @param behindLine - what is done after each line or segment of one
+   */
+  #walk(
+    {
+      roots,
+      units,
+      rowUnits,
+      part,
+    }: {
+      readonly roots: readonly number[];
+      readonly units: number;
+      readonly rowUnits: number;
+      readonly part: Part | undefined;
+    },
+    each: (units: number, first: Value<'i32'>) => void,
+    behindLine: () => void = () => {},
+  ): void {
+    const cursor = this.#cursor;
+    const code = this.#code;
+    const { body, words, form } = cursor;
+    const axes = Array.from({ length: form.foldedRank - 1 }, (_, at) => form.rowRank + at);
+    const last = form.rowRank + form.foldedRank - 1;
+    const inner = form.isFoldedSegmented ? words.number(names.foldedSegments) : undefined;
+    const all = words.number(names.foldedItems);
+    const first = part === undefined ? 0 : body.let(i32.mul(part.number, words.number(names.perPart)));
+    const behind = part === undefined ? all : body.let(i32.add(first as Local<'i32'>, words.number(names.perPart)));
+    const end = part === undefined ? all : body.let(select(i32.ltU(behind, all), behind, all));
+    cursor.items(axes, { first, end, ...(inner === undefined ? {} : { inner }) }, (line, piece) => {
+      code.enter(2);
+      code.compute(roots, 2, rowUnits);
+      const { start, count } = segmentOf(cursor, last, piece, names.foldedSegment);
+      const place = body.let(i32.mul(line, cursor.size(last)));
+      if (form.along === 'folded') {
+        cursor.blocks({ start, count, units }, (vectors) => {
+          code.enter(3);
+          code.compute(roots, 3, vectors);
+          each(vectors, place);
+        });
+      } else {
+        cursor.points(last, start, count, () => {
+          code.enter(3);
+          code.compute(roots, 3, units);
+          each(units, place);
+        });
+      }
+      behindLine();
+    });
+    code.endPass();
+  }
+
+  /** Where the states of a part lie. */
+  #statesAt(phase: number, words: number, { rows }: Part, part: Value<'i32'>): Value<'i32'> {
+    const own = this.#cursor.words;
+    const number = i32.add(i32.mul(rows, own.number(names.parts)), part);
+    return i32.add(own.number(names.states(phase)), i32.mul(number, words * STATE_BYTES));
+  }
+
+  #writeStates(phase: number, folds: readonly FoldState[], units: number, part: Part): void {
+    const { body } = this.#cursor;
+    if (units !== 1) throw new Error('rows in parts have one vector at a time');
+    const words = folds.reduce((sum, { parts }) => sum + parts, 0);
+    const address = body.let(this.#statesAt(phase, words, part, part.number));
+    folds
+      .flatMap((fold) => this.#joined(fold)[0] as readonly Vector[])
+      .forEach((value, at) => body.emit(v128.store(address, value, at * STATE_BYTES)));
+  }
+
+  #readStates(phase: number, units: number, part: Part): void {
+    const { body, words } = this.#cursor;
+    if (units !== 1) throw new Error('rows in parts have one vector at a time');
+    const folds = (this.#phases[phase] as readonly number[]).map(
+      (index) => new FoldState(this.#a, this.#cursor, { index, units: 1, isLong: false }),
+    );
+    const bytes = folds.reduce((sum, { parts }) => sum + parts, 0) * STATE_BYTES;
+    const address = body.let(this.#statesAt(phase, bytes / STATE_BYTES, part, i32.const(0)));
+    body.for(0, words.number(names.parts), 1, () => {
+      loadStates(this.#a, folds, address).forEach((state, at) => (folds[at] as FoldState).join(0, state));
+      body.increase(address, bytes);
+    });
+    for (const fold of folds) this.#finish(fold, [fold.joined()]);
+  }
+}

@@ -1,0 +1,196 @@
+import type { FoldNode, KernelNode } from '@concord/backend-core/kernel';
+import { type Folding, foldingOf, type MeanFactors } from '@concord/kernel';
+import { f32x4, f64x2, i8x16, type Local, type Value, v128 } from '../../encoder/index.ts';
+import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
+import { type Cursor, LANES } from './cursor.ts';
+import { names } from './form.ts';
+
+const NAN = 0x7fc0_0000;
+
+/** The greatest or least float32: what `pmax` and `pmin` keep of numbers, and besides whether there was a NaN. */
+function floatExtremum(op: 'max' | 'min'): Folding {
+  return {
+    state: ['f32', 'u32'],
+    identity: [op === 'max' ? 0xff80_0000 : 0x7f80_0000, 0],
+    lift: (a, element) => [
+      element,
+      (a as unknown as WasmArithmetic).keep(f32x4.ne(element as Vector, element as Vector)) as never,
+    ],
+    // In this order a NaN that comes in is passed over.
+    combine: (a, [x, isNan], [y, comesNan]) => [
+      a[op]('f32', x as never, y as never),
+      a.or('u32', isNan as never, comesNan as never),
+    ],
+    finish: (a, [x, isNan]) => a.select('f32', isNan as never, a.constant('f32', NAN), x as never),
+  };
+}
+
+/** Where one fold stands: of each vector side by side, the parts of its state; and of long sums a float64 for each point. */
+export class FoldState {
+  readonly index: number;
+  readonly node: FoldNode;
+  readonly #a: WasmArithmetic;
+  readonly #cursor: Cursor;
+  readonly #folding: Folding;
+  readonly #mean: MeanFactors<Vector> | undefined;
+  readonly #units: readonly (readonly Local<'v128'>[])[];
+  /** Of each vector the sums of its lower and its upper two points. */
+  readonly #totals: readonly (readonly [Local<'v128'>, Local<'v128'>])[];
+
+  /** Begins with nothing folded. */
+  constructor(
+    a: WasmArithmetic,
+    cursor: Cursor,
+    fold: { readonly index: number; readonly units: number; readonly isLong: boolean },
+  ) {
+    const { body, words } = cursor;
+    const { nodes } = cursor.form.kernel;
+    const node = nodes[fold.index] as FoldNode;
+    const { type } = nodes[node.operands[0]] as KernelNode;
+    const isFloat = type === 'f32';
+    this.index = fold.index;
+    this.node = node;
+    this.#a = a;
+    this.#cursor = cursor;
+    this.#folding =
+      isFloat && (node.op === 'max' || node.op === 'min') ? floatExtremum(node.op) : foldingOf(node.op, type);
+    this.#mean =
+      node.op === 'mean'
+        ? { scale: words.vector(names.meanScale), divisor: words.vector(names.meanDivisor) }
+        : undefined;
+    const identity = this.#identity();
+    const units = Array.from({ length: fold.units });
+    this.#units = units.map(() => identity.map((value) => body.let(value)));
+    const isSum = isFloat && (node.op === 'sum' || node.op === 'mean');
+    const zero = a.constant('u32', 0);
+    this.#totals = fold.isLong && isSum ? units.map(() => [body.let(zero), body.let(zero)]) : [];
+  }
+
+  /** Words that a state takes. */
+  get parts(): number {
+    return this.#folding.state.length;
+  }
+
+  /** Whether the places of elements matter. */
+  get needsPosition(): boolean {
+    return this.node.op === 'argmax' || this.node.op === 'argmin';
+  }
+
+  /** Folds an element of each lane; with a mask of those lanes only. */
+  add(unit: number, element: Vector, position: Vector, mask: Vector | undefined): void {
+    const lifted = this.#folding.lift(this.#a, element, position, this.#mean);
+    const identity = this.#identity();
+    const { state } = this.#folding;
+    const own =
+      mask === undefined
+        ? lifted
+        : lifted.map((part, at) => this.#a.select(state[at] as 'f32', mask, part, identity[at] as Vector));
+    this.join(unit, own);
+  }
+
+  /** Folds a state of another. */
+  join(unit: number, state: readonly Vector[]): void {
+    const own = this.#units[unit] as readonly Local<'v128'>[];
+    const joined = this.#folding.combine<Vector>(this.#a, own, state);
+    own.forEach((local, at) => this.#cursor.body.set(local, joined[at] as Vector));
+  }
+
+  /** Moves what is in float32 to the float64 sums, before too many were added one after the other. */
+  flush(): void {
+    const { body } = this.#cursor;
+    this.#totals.forEach(([lower, upper], unit) => {
+      const [sum] = this.#units[unit] as readonly [Local<'v128'>];
+      body.set(lower, f64x2.add(lower, f64x2.promoteLowF32x4(sum)));
+      body.set(upper, f64x2.add(upper, f64x2.promoteLowF32x4(pairs(sum))));
+      body.set(sum, this.#a.constant('u32', 0));
+    });
+  }
+
+  /** Joins the vectors side by side, and the lanes: the state of all of them, in each lane. */
+  joinLanes(): readonly Vector[] {
+    const { body } = this.#cursor;
+    if (this.#totals.length > 0) {
+      this.flush();
+      const sums = this.#totals.flat() as Value<'v128'>[];
+      const sum = body.let(sums.reduce((a, b) => f64x2.add(a, b)));
+      const float = body.let(f64x2.demoteZero(f64x2.add(sum, pairs(sum))));
+      return [body.let(lanesOf(float, [0, 0, 0, 0]))];
+    }
+    let states: readonly (readonly Vector[])[] = this.#units;
+    while (states.length > 1) {
+      const half = Math.ceil(states.length / 2);
+      const all = states;
+      states = all.slice(0, half).map((state, at) => {
+        const other = all[at + half];
+        return other === undefined ? state : this.#folding.combine<Vector>(this.#a, state, other);
+      });
+    }
+    return [
+      [2, 3, 0, 1],
+      [1, 0, 3, 2],
+    ].reduce<readonly Vector[]>(
+      (state, order) =>
+        this.#folding.combine<Vector>(
+          this.#a,
+          state,
+          state.map((part) => body.let(lanesOf(part, order))),
+        ),
+      states[0] as readonly Vector[],
+    );
+  }
+
+  /** The states of the vectors, each lane by itself. */
+  states(): readonly (readonly Vector[])[] {
+    const { body } = this.#cursor;
+    if (this.#totals.length === 0) return this.#units;
+    this.flush();
+    return this.#totals.map(([lower, upper]) => [
+      body.let(i8x16.shuffle(f64x2.demoteZero(lower), f64x2.demoteZero(upper), bytesOf([0, 1, 4, 5]))),
+    ]);
+  }
+
+  /** The state of the first vector, each lane by itself. */
+  joined(): readonly Vector[] {
+    return this.#units[0] as readonly Vector[];
+  }
+
+  /** The fold's value. */
+  finish(state: readonly Vector[]): Vector {
+    const value = this.#folding.finish(this.#a, state, this.#mean);
+    // A state may be a variable that changes.
+    return this.#a.keep(value);
+  }
+
+  #identity(): readonly Vector[] {
+    const { state, identity } = this.#folding;
+    return identity.map((bits, at) => this.#a.constant(state[at] as 'f32', bits));
+  }
+}
+
+/** The upper half of a vector in place of the lower, and the other way around. */
+function pairs(vector: Value<'v128'>): Value<'v128'> {
+  return lanesOf(vector, [2, 3, 0, 1]);
+}
+
+function lanesOf(vector: Value<'v128'>, lanes: readonly number[]): Value<'v128'> {
+  return i8x16.shuffle(vector, vector, bytesOf(lanes));
+}
+
+function bytesOf(lanes: readonly number[]): readonly number[] {
+  return lanes.flatMap((lane) => Array.from({ length: LANES }, (_, byte) => lane * 4 + byte));
+}
+
+/** Bytes of a part of a state in memory. */
+export const STATE_BYTES = 16;
+
+/** Reads the states of a phase's folds at an address. */
+export function loadStates(
+  a: WasmArithmetic,
+  folds: readonly FoldState[],
+  address: Value<'i32'>,
+): readonly (readonly Vector[])[] {
+  let offset = 0;
+  return folds.map(({ parts }) =>
+    Array.from({ length: parts }, () => a.keep(v128.load(address, offset++ * STATE_BYTES))),
+  );
+}

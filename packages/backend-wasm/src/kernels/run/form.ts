@@ -1,0 +1,112 @@
+import type { DType } from '@concord/backend-core';
+import type { Kernel } from '@concord/backend-core/kernel';
+
+/** How the neighbours of a vector lie in memory: side by side, all the same element, or some elements apart. */
+export type Step = 'dense' | 'constant' | 'strided';
+
+/** An input or output, as far as code depends on it. */
+export interface OperandForm {
+  readonly dtype: DType;
+  /** Whether it moves along each axis of the form. */
+  readonly moves: readonly boolean[];
+  readonly step: Step;
+  /** Of a gather input: whether its last axis is dense; and whether it has any element. */
+  readonly gather?: 'dense' | 'strided' | 'empty';
+}
+
+/** The pass over rows that a command does alone, where rows are worked on in parts. */
+export interface Stage {
+  /** Of the phases of folds; behind the last one, what stores. */
+  readonly phase: number;
+}
+
+/**
+ * What the code for a `run` depends on besides its graph. Sizes, strides and parameters are words of the command. Axes are
+ * coalesced: first `rowRank` that are not folded, then `foldedRank`.
+ */
+export interface RunForm {
+  readonly kernel: Kernel;
+  readonly kind: 'map' | 'rows';
+  readonly rowRank: number;
+  /** 0 of a map, whose axes are all called rows. */
+  readonly foldedRank: number;
+  /** Where vectors lie: along the last of these axes. */
+  readonly along: 'rows' | 'folded';
+  readonly inputs: readonly OperandForm[];
+  readonly outputs: readonly OperandForm[];
+  /** Of each axis of the domain that a node names: which axis of the form it is. */
+  readonly places: readonly (readonly [axis: number, place: number])[];
+  /** Axes of the domain, and how many of them are not folded. */
+  readonly rank: number;
+  readonly unfolded: number;
+  /** Which outputs are stored. */
+  readonly stores: readonly number[];
+  /** Vectors that are worked on side by side. */
+  readonly units: number;
+  /** Whether some blocks of vectors are whole, and whether some are not. */
+  readonly hasWhole: boolean;
+  readonly hasRest: boolean;
+  /** Whether lines are worked on in segments: those of the axis of vectors, and where that is not folded, of the last folded one. */
+  readonly isSegmented: boolean;
+  readonly isFoldedSegmented: boolean;
+  /**
+   * Whether the items of a map go along the last outer axis before they go to the next segment: where neighbours along it are
+   * neighbours in an input, which are then still in a cache.
+   */
+  readonly isTurned: boolean;
+  /** Whether rows are so long that their sums are collected in float64 between segments. */
+  readonly isLong: boolean;
+  readonly stage?: Stage;
+  /**
+   * Nodes whose values a thread keeps for the rows at hand, from the first pass that needs them on: those dear to compute that
+   * more than one pass needs. Rows are one line then.
+   */
+  readonly kept: readonly number[];
+}
+
+/** The names of words. Strides are in bytes. */
+export const names = {
+  input: (index: number): string => `in${index}`,
+  output: (index: number): string => `out${index}`,
+  size: (axis: number): string => `n${axis}`,
+  stride: (operand: number, axis: number): string => `s${operand}_${axis}`,
+  extent: (axis: number): string => `extent${axis}`,
+  gatherSize: (input: number, axis: number, type: string): string => `g${input}_n${axis}_${type}`,
+  gatherStride: (input: number, axis: number): string => `g${input}_s${axis}`,
+  parameter: (index: number): string => `p${index}`,
+  /** Items of a tile, and of all. */
+  perTile: 'perTile',
+  items: 'items',
+  /** Points of a segment, and segments of a line. */
+  segment: 'segment',
+  segments: 'segments',
+  foldedSegment: 'foldedSegment',
+  foldedSegments: 'foldedSegments',
+  /** Lines, or segments of lines, of a row; and of a part of one. */
+  foldedItems: 'foldedItems',
+  perPart: 'perPart',
+  parts: 'parts',
+  meanScale: 'meanScale',
+  meanDivisor: 'meanDivisor',
+  /** Bytes that the kept values of a node take. */
+  keptBytes: 'keptBytes',
+  /** Where the states of a phase lie. */
+  states: (phase: number): string => `states${phase}`,
+} as const;
+
+/** The axis that vectors lie along. */
+export function vectorAxis({ along, rowRank, foldedRank }: RunForm): number {
+  return along === 'rows' ? rowRank - 1 : rowRank + foldedRank - 1;
+}
+
+/** Which axis of the form an `index` or `rowIndex` is of; -1 where it has one point. */
+export function placeOf(form: RunForm, axis: number, kind: 'index' | 'rowIndex'): number {
+  const count = kind === 'index' ? form.rank : form.unfolded;
+  const wanted = axis < 0 ? axis + count : axis;
+  return form.places.find(([named]) => named === wanted)?.[1] ?? -1;
+}
+
+/** A form as text: equal for equal code. */
+export function formKey(form: RunForm): string {
+  return JSON.stringify({ ...form, kernel: form.kernel.key });
+}

@@ -1,0 +1,235 @@
+import { BYTES_OF } from '@concord/backend-core/implement';
+import { type ArithmeticNode, type GatherNode, type KernelNode, operandsOf } from '@concord/backend-core/kernel';
+import { arithmeticNode } from '@concord/kernel';
+import { i32, i32x4, type Local, type Value, v128 } from '../../encoder/index.ts';
+import { nativeNode } from '../arithmetic/native-nodes.ts';
+import { decode, encode, loadDense, loadLanes, loadSplat, storeDense, storeLanes } from '../arithmetic/storage.ts';
+import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
+import { type Cursor, LANES } from './cursor.ts';
+import { names, type OperandForm, placeOf, type RunForm, vectorAxis } from './form.ts';
+import { gather } from './gather-code.ts';
+import { type NodePlace, placesOfNodes, type Scope } from './scopes.ts';
+
+/** The code of a kernel's nodes: each is computed once in its scope, for each of the vectors side by side that it varies in. */
+export class NodeCode {
+  readonly a: WasmArithmetic;
+  readonly cursor: Cursor;
+  readonly form: RunForm;
+  readonly #nodes: readonly KernelNode[];
+  readonly #places: readonly NodePlace[];
+  /** By scope and node: one value, or one for each vector. */
+  readonly #known: Map<number, readonly Vector[]>[] = [new Map(), new Map(), new Map(), new Map()];
+
+  constructor(a: WasmArithmetic, cursor: Cursor) {
+    this.a = a;
+    this.cursor = cursor;
+    this.form = cursor.form;
+    this.#nodes = cursor.form.kernel.nodes;
+    this.#places = placesOfNodes(cursor.form.kernel, cursor.form);
+  }
+
+  /** Kept nodes that were stored in a pass before, and those that are in this one. */
+  readonly #stored = new Set<number>();
+  readonly #storing = new Set<number>();
+
+  /** A new turn of a scope's loop: what was known in it, and in those inside, is not any more. */
+  enter(scope: Scope): void {
+    for (let inner = scope as number; inner < this.#known.length; inner++) this.#known[inner]?.clear();
+    if (scope === 1) this.#stored.clear();
+  }
+
+  /** The end of a pass over a row: what was kept in it can be read from now on. */
+  endPass(): void {
+    for (const index of this.#storing) this.#stored.add(index);
+    this.#storing.clear();
+  }
+
+  /** Computes what some nodes need, themselves included, that belongs to this scope or one around it. */
+  compute(roots: readonly number[], scope: Scope, units: number): void {
+    for (const index of this.#missing(roots)) {
+      const node = this.#nodes[index] as KernelNode;
+      const place = this.#places[index] as NodePlace;
+      if (place.scope > scope || node.kind === 'fold') continue;
+      const count = place.varies ? units : 1;
+      const values = Array.from({ length: count }, (_, unit) => this.#computeOrKeep(node, index, unit));
+      this.#known[place.scope]?.set(index, values);
+    }
+  }
+
+  /** The value of a node that was computed. */
+  value(index: number, unit: number): Vector {
+    const { scope, varies } = this.#places[index] as NodePlace;
+    const value = this.#known[scope]?.get(index)?.[varies ? unit : 0];
+    if (value === undefined) throw new Error(`node ${index} is wanted before it is computed`);
+    return value;
+  }
+
+  /** Gives a fold its value, one for each vector where it varies. */
+  setFold(index: number, values: readonly Vector[]): void {
+    this.#known[1]?.set(index, values);
+  }
+
+  /** Whether neighbours may differ in a node. */
+  varies(index: number): boolean {
+    return (this.#places[index] as NodePlace).varies;
+  }
+
+  /** Writes outputs where the cursor is. */
+  store(outputs: readonly number[], units: number): void {
+    const { body } = this.cursor;
+    const { kernel, inputs, outputs: forms } = this.form;
+    // All is rounded before any is stored: an output may be in the place of an input, not of another's value.
+    const encoded = outputs.map((output) => {
+      const { node } = kernel.outputs[output] as (typeof kernel.outputs)[number];
+      const form = forms[output] as OperandForm;
+      const count = form.step === 'constant' ? 1 : units;
+      return Array.from({ length: count }, (_, unit) => encode(this.a, form.dtype, this.value(node, unit)));
+    });
+    outputs.forEach((output, at) => {
+      const form = forms[output] as OperandForm;
+      const operand = inputs.length + output;
+      (encoded[at] as readonly Vector[]).forEach((raw, unit) => {
+        if (form.step === 'dense' && this.cursor.lanes.isWhole) {
+          body.emit(storeDense(form.dtype, this.#pointer(operand), raw, unit * LANES * BYTES_OF[form.dtype]));
+        } else {
+          body.emit(...storeLanes(form.dtype, this.#addresses(operand, form, unit), raw));
+        }
+      });
+    });
+  }
+
+  #missing(roots: readonly number[]): readonly number[] {
+    const missing = new Set<number>();
+    const stack = [...roots];
+    while (stack.length > 0) {
+      const index = stack.pop() as number;
+      if (missing.has(index) || this.#isKnown(index)) continue;
+      missing.add(index);
+      const node = this.#nodes[index] as KernelNode;
+      if (node.kind !== 'fold' && !this.#stored.has(index)) stack.push(...operandsOf(node));
+    }
+    return [...missing].sort((a, b) => a - b);
+  }
+
+  #isKnown(index: number): boolean {
+    return this.#known[(this.#places[index] as NodePlace).scope]?.has(index) === true;
+  }
+
+  #computeOrKeep(node: KernelNode, index: number, unit: number): Vector {
+    const { a, form, cursor } = this;
+    const at = form.kept.indexOf(index);
+    if (at < 0) return this.#compute(node, index, unit);
+    const operand = form.inputs.length + form.outputs.length + at;
+    const pointer = this.#pointer(operand);
+    const offset = unit * LANES * 4;
+    if (this.#stored.has(index)) {
+      if (cursor.lanes.isWhole || form.along === 'rows') return a.keep(v128.load(pointer, offset));
+      return a.keep(loadLanes('f32', this.#lanes(operand, pointer), a.constant('u32', 0)));
+    }
+    const value = this.#compute(node, index, unit);
+    cursor.body.emit(v128.store(pointer, value, offset));
+    this.#storing.add(index);
+    return value;
+  }
+
+  #compute(node: KernelNode, index: number, unit: number): Vector {
+    const { a, form, cursor } = this;
+    const { kernel } = form;
+    switch (node.kind) {
+      case 'constant':
+        return a.constant(node.type, node.bits);
+      case 'parameter':
+        return cursor.words.vector(names.parameter(kernel.params.findIndex(({ name }) => name === node.name)));
+      case 'extent':
+        return cursor.words.vector(names.extent(node.axis < 0 ? node.axis + form.rank : node.axis));
+      case 'index':
+      case 'rowIndex':
+        return this.#index(placeOf(form, node.axis, node.kind), unit);
+      case 'input':
+        return this.#load(
+          kernel.inputs.findIndex(({ name }) => name === node.name),
+          unit,
+        );
+      case 'gather':
+        return this.#gather(node, unit);
+      case 'spread':
+        return this.value(node.operands[0], unit);
+      case 'fold':
+        throw new Error(`fold ${index} is wanted before it is computed`);
+      case 'arithmetic':
+        return this.#arithmetic(node, unit);
+    }
+  }
+
+  #arithmetic(node: ArithmeticNode, unit: number): Vector {
+    const operands = node.operands.map((operand) => this.value(operand, unit));
+    const types = node.operands.map((operand) => (this.#nodes[operand] as KernelNode).type);
+    return (
+      nativeNode(this.a, node, types.at(-1) as KernelNode['type'], operands) ??
+      arithmeticNode(this.a, node, types, operands)
+    );
+  }
+
+  #gather(node: GatherNode, unit: number): Vector {
+    const [otherwise, ...indices] = node.operands as readonly [number, ...number[]];
+    return gather(this, {
+      node,
+      outside: this.value(otherwise, unit),
+      indices: indices.map((index) => this.value(index, unit)),
+      types: indices.map((index) => (this.#nodes[index] as KernelNode).type),
+      varies: indices.some((index) => this.varies(index)),
+      run: this.#runOf(node, indices, unit),
+    });
+  }
+
+  /** See {@link Gather}. */
+  #runOf({ name }: GatherNode, indices: readonly number[], unit: number): Local<'i32'> | undefined {
+    const { cursor, form } = this;
+    const operand = form.inputs[form.kernel.inputs.findIndex((input) => input.name === name)];
+    const last = this.#nodes[indices.at(-1) as number];
+    if (!cursor.lanes.isWhole || operand?.gather !== 'dense') return undefined;
+    if (last?.kind !== 'index' && last?.kind !== 'rowIndex') return undefined;
+    const axis = vectorAxis(form);
+    if (placeOf(form, last.axis, last.kind) !== axis) return undefined;
+    if (indices.slice(0, -1).some((index) => this.varies(index))) return undefined;
+    return cursor.body.let(i32.add(cursor.coordinates[axis] as Local<'i32'>, unit * LANES));
+  }
+
+  #index(axis: number, unit: number): Vector {
+    const { a, cursor } = this;
+    if (axis < 0) return a.constant('u32', 0);
+    const first = i32x4.splat(cursor.coordinates[axis] as Local<'i32'>);
+    if (axis !== vectorAxis(this.form)) return a.keep(first);
+    const vector = a.keep(i32x4.add(first, cursor.lanes.iota));
+    return unit === 0 ? vector : a.add('u32', vector, a.constant('u32', unit * LANES));
+  }
+
+  #load(input: number, unit: number): Vector {
+    const { a } = this;
+    const form = this.form.inputs[input] as OperandForm;
+    const pointer = this.#pointer(input);
+    if (form.step === 'constant') return decode(a, form.dtype, loadSplat(form.dtype, pointer));
+    if (form.step === 'dense' && this.cursor.lanes.isWhole) {
+      return decode(a, form.dtype, loadDense(form.dtype, pointer, unit * LANES * BYTES_OF[form.dtype]));
+    }
+    return decode(a, form.dtype, loadLanes(form.dtype, this.#addresses(input, form, unit), a.constant('u32', 0)));
+  }
+
+  #pointer(operand: number): Local<'i32'> {
+    return this.cursor.pointers[operand] as Local<'i32'>;
+  }
+
+  /** Of each lane; of what is the same for all of them of the first one. */
+  #addresses(operand: number, form: OperandForm, unit: number): readonly Value<'i32'>[] {
+    const { cursor } = this;
+    const pointer = this.#pointer(operand);
+    if (form.step === 'constant') return [pointer];
+    const stride = cursor.stride(operand, vectorAxis(this.form));
+    const first = unit === 0 ? pointer : cursor.body.let(i32.add(pointer, i32.mul(stride, unit * LANES)));
+    return this.#lanes(operand, first);
+  }
+
+  #lanes(operand: number, first: Local<'i32'>): readonly Value<'i32'>[] {
+    return [first, ...this.cursor.laneOffsets(operand).map((offset) => i32.add(first, offset))];
+  }
+}

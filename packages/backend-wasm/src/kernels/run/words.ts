@@ -1,0 +1,86 @@
+import {
+  type Code,
+  type FunctionBody,
+  i32,
+  type Local,
+  type Value,
+  v128,
+  type ValueType,
+} from '../../encoder/index.ts';
+import { unsigned } from '../../encoder/numbers.ts';
+
+const LOCAL_SET = 0x21;
+
+/** A constant's name among the words of a command. */
+export const constantName = (bits: number): string => `=${bits >>> 0}`;
+
+/**
+ * The words that code is given, each under a name: addresses, sizes, parameters, and constants too, since engines build a
+ * constant of a vector again in each turn of a loop. A word is read where the function begins, once, however late in the
+ * function it turns out to be wanted.
+ */
+export class Words {
+  readonly #body: FunctionBody;
+  readonly #args: Local<'i32'>;
+  readonly #begin: (number | Code)[] = [];
+  readonly #slots = new Map<string, number>();
+  readonly #numbers = new Map<string, Local<'i32'>>();
+  readonly #vectors = new Map<string, Local<'v128'>>();
+
+  /** @param args - where the words lie. To be made before anything is put into the body */
+  constructor(body: FunctionBody, args: Local<'i32'>) {
+    this.#body = body;
+    this.#args = args;
+    body.emit({ type: 'none', code: this.#begin });
+  }
+
+  /** The names of the words in their order. */
+  get names(): readonly string[] {
+    return [...this.#slots.keys()];
+  }
+
+  /** A word as a number. */
+  number(name: string): Local<'i32'> {
+    let local = this.#numbers.get(name);
+    if (local === undefined) {
+      local = this.hoist(i32.load(this.#args, this.#offset(name)));
+      this.#numbers.set(name, local);
+    }
+    return local;
+  }
+
+  /** A word in each component of a vector. */
+  vector(name: string): Local<'v128'> {
+    let local = this.#vectors.get(name);
+    if (local === undefined) {
+      local = this.hoist(v128.load32Splat(this.#args, this.#offset(name)));
+      this.#vectors.set(name, local);
+    }
+    return local;
+  }
+
+  /** Computes a value where the function begins. It may be of words, and of values that were hoisted before. */
+  hoist<T extends ValueType>(value: Value<T>): Local<T> {
+    const local = this.#body.local(value.type);
+    this.#begin.push(value.code, LOCAL_SET, ...unsigned(local.index));
+    return local;
+  }
+
+  #offset(name: string): number {
+    let slot = this.#slots.get(name);
+    if (slot === undefined) {
+      slot = this.#slots.size;
+      this.#slots.set(name, slot);
+    }
+    return 4 * slot;
+  }
+}
+
+/**
+ * The words of a command.
+ *
+ * @param values - of each name that is not a constant's; 0 where there is none
+ */
+export function wordsOf(names: readonly string[], values: ReadonlyMap<string, number>): Uint32Array {
+  return Uint32Array.from(names, (name) => (name.startsWith('=') ? Number(name.slice(1)) : (values.get(name) ?? 0)));
+}

@@ -1,0 +1,54 @@
+import { BackendError } from '@concord/backend-core';
+import { type BaseBackendOptions, checkFields, describe } from '@concord/backend-core/implement';
+import { LAYOUT } from './pool/layout.ts';
+import type { WasmMode } from './pool/machine.ts';
+
+const MODES: readonly WasmMode[] = ['threads', 'worker', 'inline'];
+
+/** How a {@link WasmBackend} works. */
+export interface WasmOptions {
+  /**
+   * `threads`: workers that share the memory. `worker`: one with a memory of its own, for pages that are not cross-origin
+   * isolated. `inline`: none, each op runs in the call. Default: the first of these that there is.
+   */
+  readonly mode?: WasmMode;
+  /** How many threads compute, 1 to 64. Default: as many as there are cores, 16 at most. */
+  readonly threads?: number;
+  /**
+   * Relaxed SIMD, whose multiply-add rounds once. `false`: not used. `true`: has to be there; in Node 20 it is switched on, for the
+   * whole process. Default: used where the engine takes it.
+   */
+  readonly relaxedSimd?: boolean;
+  /**
+   * Where the worker's file is, `@concord/backend-wasm/worker`, for pages whose Content Security Policy forbids `blob:`.
+   * Default: the worker is part of the package.
+   */
+  readonly workerUrl?: string | URL;
+}
+
+/** Options of a {@link WasmBackend}. */
+export interface WasmBackendOptions extends WasmOptions, BaseBackendOptions {}
+
+/** @throws {BackendError} INVALID_ARGUMENT */
+export function checkOptions(options: WasmBackendOptions): void {
+  checkFields('options', options, ['memoryLimitBytes', 'mode', 'threads', 'relaxedSimd', 'workerUrl']);
+  const { mode, threads, relaxedSimd, workerUrl } = options;
+  if (mode !== undefined && !MODES.includes(mode)) throw invalid(`mode must be one of ${MODES.join(', ')}`, mode);
+  if (threads !== undefined) {
+    const isCount = Number.isInteger(threads) && threads >= 1 && threads <= LAYOUT.mostThreads;
+    if (!isCount) throw invalid(`threads must be an integer from 1 to ${LAYOUT.mostThreads}`, threads);
+    if (threads > 1 && mode !== undefined && mode !== 'threads') {
+      throw invalid(`threads must be 1 in mode ${mode}`, threads);
+    }
+  }
+  if (relaxedSimd !== undefined && typeof relaxedSimd !== 'boolean') {
+    throw invalid('relaxedSimd must be a boolean', relaxedSimd);
+  }
+  if (workerUrl !== undefined && typeof workerUrl !== 'string' && !(workerUrl instanceof URL)) {
+    throw invalid('workerUrl must be a string or a URL', workerUrl);
+  }
+}
+
+function invalid(rule: string, got: unknown): BackendError {
+  return new BackendError('INVALID_ARGUMENT', `${rule}, got ${describe(got)}`);
+}

@@ -1,0 +1,53 @@
+import type { Command, WasmTraits } from '../kernels/kernel.ts';
+import { ALIGNMENT, type Heap } from '../memory/heap.ts';
+import type { Machine, MachineEvents, WasmMode } from './machine.ts';
+
+/** What all machines have in common: memory that lasts as long as a command or an op. */
+export abstract class BaseMachine implements Machine {
+  abstract readonly mode: WasmMode;
+  abstract readonly queued: number;
+  abstract readonly heap: Heap;
+  readonly traits: WasmTraits;
+  protected readonly events: MachineEvents;
+  /** Of the op that is under way. */
+  readonly #temporaries: number[] = [];
+
+  constructor(traits: WasmTraits, events: MachineEvents) {
+    this.traits = traits;
+    this.events = events;
+  }
+
+  launch(command: Command): void {
+    const stride = Math.ceil((command.scratchBytes ?? 0) / ALIGNMENT) * ALIGNMENT;
+    const scratch = stride === 0 ? 0 : this.heap.take(stride * this.traits.threads);
+    try {
+      this.submit(command, scratch, stride);
+    } finally {
+      // The next command may have the same memory: it runs behind this one.
+      if (stride > 0) this.heap.give(scratch, this.queued);
+    }
+  }
+
+  temporary(bytes: number): number {
+    const address = this.heap.take(bytes);
+    this.#temporaries.push(address);
+    return address;
+  }
+
+  endOp(): void {
+    for (const address of this.#temporaries.splice(0)) this.heap.give(address, this.queued);
+  }
+
+  abstract write(address: number, bytes: Uint8Array): void;
+  abstract read(
+    address: number,
+    length: number,
+    deliver: (bytes: Uint8Array) => void,
+    isWanted: () => boolean,
+  ): Promise<void>;
+  abstract finish(isWanted: () => boolean): Promise<void>;
+  abstract close(): Promise<void>;
+
+  /** Queues a command; each thread has `stride` bytes for itself from `scratch` on. */
+  protected abstract submit(command: Command, scratch: number, stride: number): void;
+}

@@ -1,0 +1,55 @@
+import type { WasmCode } from '../kernels/kernel.ts';
+
+/** How many codes are known at a time. Programs have some dozens of kernels. */
+const MOST_CODES = 1024;
+
+/** The name of a code in a pool. */
+export interface CodeName {
+  /** Below 1,024. */
+  readonly index: number;
+  /** Tells codes apart that had the index one after the other. */
+  readonly version: number;
+  /** Where the bytes lie, for who put them there. */
+  readonly address: number;
+}
+
+/** The codes that the workers have been told of, the ones used least lately forgotten where there are too many. */
+export class CodeRegistry {
+  /** In the order of use. */
+  readonly #names = new Map<WasmCode, CodeName>();
+  readonly #place: (bytes: Uint8Array) => number;
+  readonly #remove: (address: number) => void;
+  #version = 0;
+
+  /**
+   * @param place - puts the bytes of a new code where workers find them
+   * @param remove - takes them away again
+   */
+  constructor(place: (bytes: Uint8Array) => number, remove: (address: number) => void) {
+    this.#place = place;
+    this.#remove = remove;
+  }
+
+  /** The name of a code; new ones are placed. */
+  nameOf(code: WasmCode): CodeName {
+    const known = this.#names.get(code);
+    if (known !== undefined) {
+      this.#names.delete(code);
+      this.#names.set(code, known);
+      return known;
+    }
+    const address = this.#place(code.bytes);
+    const name = { index: this.#freeIndex(), version: ++this.#version, address };
+    this.#names.set(code, name);
+    return name;
+  }
+
+  #freeIndex(): number {
+    const [oldest] = this.#names;
+    if (oldest === undefined || this.#names.size < MOST_CODES) return this.#names.size;
+    const [code, { index, address }] = oldest;
+    this.#names.delete(code);
+    this.#remove(address);
+    return index;
+  }
+}

@@ -1,0 +1,134 @@
+import { BackendError } from '@concord/backend-core';
+import { LAYOUT as L } from './layout.ts';
+
+/** A caller that waits for a place in the ring looks that often. */
+const LOOK_MS = 1;
+/** Workers that do nothing for that long are taken to hang. */
+const STALL_MS = 60_000;
+
+/** The words of a slot besides the counters. */
+export interface SlotContent {
+  readonly tiles: number;
+  readonly codeIndex: number;
+  readonly codeVersion: number;
+  readonly codeAddress: number;
+  readonly codeBytes: number;
+  readonly scratchAddress: number;
+  readonly scratchBytes: number;
+  /** At `argsAddress`, or in the slot. */
+  readonly words: Uint32Array | readonly number[];
+  readonly argsAddress: number | undefined;
+}
+
+/** The caller's end of the ring of commands; the workers' is `serveRing`. */
+export class CommandRing {
+  readonly #words: Int32Array;
+  readonly #threads: number;
+  #queued = 0;
+  #done = 0;
+  /** Slots of commands before this one are nobody's. */
+  #left = 0;
+
+  constructor(memory: WebAssembly.Memory, threads: number) {
+    this.#words = new Int32Array(memory.buffer, 0, L.slots + L.slotCount * L.slotWords);
+    this.#threads = threads;
+  }
+
+  /** How many commands were queued so far. */
+  get queued(): number {
+    return this.#queued;
+  }
+
+  /** How many of them are done. */
+  get done(): number {
+    this.#done += (Atomics.load(this.#words, L.done) - this.#done) | 0;
+    return this.#done;
+  }
+
+  /** The words of the ring and its counters. */
+  get words(): Int32Array {
+    return this.#words;
+  }
+
+  /** Puts a command behind the others; waits for a slot where 1,024 are under way. */
+  push(content: SlotContent): void {
+    this.waitUntil(() => this.#hasSlot());
+    const words = this.#words;
+    const slot = L.slots + (this.#queued % L.slotCount) * L.slotWords;
+    words[slot + L.next] = 0;
+    words[slot + L.left] = content.tiles;
+    words[slot + L.tiles] = content.tiles;
+    words[slot + L.codeIndex] = content.codeIndex;
+    words[slot + L.codeVersion] = content.codeVersion;
+    words[slot + L.codeAddress] = content.codeAddress;
+    words[slot + L.codeBytes] = content.codeBytes;
+    words[slot + L.scratchAddress] = content.scratchAddress;
+    words[slot + L.scratchBytes] = content.scratchBytes;
+    words[slot + L.argsAddress] = content.argsAddress ?? (slot + L.args) * 4;
+    if (content.argsAddress === undefined) words.set(content.words, slot + L.args);
+    this.#queued++;
+    Atomics.store(words, L.queued, this.#queued | 0);
+    Atomics.notify(words, L.queued, Math.min(content.tiles, this.#threads));
+  }
+
+  /**
+   * Blocks the caller until something is so that workers bring about.
+   *
+   * @throws {BackendError} DEVICE_ERROR when they do nothing for a minute
+   */
+  waitUntil(isSo: () => boolean): void {
+    let seen = this.#progress();
+    let since = Date.now();
+    for (let looks = 0; !isSo(); looks++) {
+      if (looks < L.spins) continue;
+      if (canBlock) Atomics.wait(this.#words, L.signal, Atomics.load(this.#words, L.signal), LOOK_MS);
+      const progress = this.#progress();
+      if (progress !== seen) [seen, since] = [progress, Date.now()];
+      else if (Date.now() - since > STALL_MS) {
+        throw new BackendError('DEVICE_ERROR', `the workers have done nothing for ${STALL_MS / 1000} s`, {
+          hint: 'a worker may have been terminated; make a new backend object',
+        });
+      }
+    }
+  }
+
+  /** What a worker said of the first command that failed. */
+  fault(): string | undefined {
+    const length = Atomics.load(this.#words, L.fault) - 1;
+    if (length < 0) return undefined;
+    const bytes = new Uint8Array(this.#words.buffer, L.faultText * 4, length);
+    return String.fromCharCode(...bytes);
+  }
+
+  #hasSlot(): boolean {
+    const needed = this.#queued - L.slotCount;
+    if (needed < this.#left) return true;
+    // In this order: a worker that comes later sees that its command is done.
+    const done = this.done;
+    this.#left = done;
+    for (let index = 0; index < this.#threads; index++) {
+      const position = L.positions + 2 * index;
+      if (Atomics.load(this.#words, position + 1) === 0) continue;
+      const at = done + ((Atomics.load(this.#words, position) - done) | 0);
+      this.#left = Math.min(this.#left, at);
+    }
+    return needed < this.#left;
+  }
+
+  /** Changes with every tile that is taken. */
+  #progress(): number {
+    const done = this.done;
+    const slot = L.slots + (done % L.slotCount) * L.slotWords;
+    return done * 2 ** 20 + Atomics.load(this.#words, slot + L.next);
+  }
+}
+
+/** Whether this thread may sleep: that of a page may not. */
+const canBlock = ((): boolean => {
+  try {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);
+    return true;
+  } catch {
+    return false;
+  }
+})();

@@ -1,0 +1,112 @@
+/** A read that waits for what was queued before it. */
+interface PendingRead {
+  address: number;
+  readonly length: number;
+  /** How many commands were queued when it was asked for. */
+  readonly asked: number;
+  /** How many commands have to be done. */
+  target: number;
+  readonly deliver: (bytes: Uint8Array) => void;
+  /** Where it reads from memory of its own. */
+  ownsMemory: boolean;
+  /** Whether it has got its bytes, and what `deliver` threw. */
+  isDelivered: boolean;
+  failure: { readonly error: unknown } | undefined;
+}
+
+/** What reads need of the machine. */
+export interface ReadSource {
+  done(): number;
+  queued(): number;
+  bytesAt(address: number, length: number): Uint8Array;
+  /** Queues a copy into memory that is the read's until it gives it back; undefined where there is no memory. */
+  copyOut(address: number, length: number): number | undefined;
+  /** Blocks until the first `target` commands are done. */
+  waitFor(target: number): void;
+  give(address: number): void;
+}
+
+/**
+ * Reads take effect in the order of the queue, but the caller gets the bytes later. Only where something is queued behind a read
+ * is its source copied first: most reads are the last thing that a program asks for.
+ */
+export class PendingReads {
+  readonly #source: ReadSource;
+  /** Those that have neither their bytes nor a copy of them, oldest first. */
+  #open: PendingRead[] = [];
+  /** Those whose copy was not yet made when last looked at, oldest first. */
+  readonly #copied: PendingRead[] = [];
+
+  constructor(source: ReadSource) {
+    this.#source = source;
+  }
+
+  /** Reads what is there behind the commands queued so far, when `until` says that they are done. */
+  async read(
+    address: number,
+    length: number,
+    deliver: (bytes: Uint8Array) => void,
+    until: (target: number) => Promise<void>,
+  ): Promise<void> {
+    const asked = this.#source.queued();
+    const read: PendingRead = {
+      address,
+      length,
+      asked,
+      target: asked,
+      deliver,
+      ownsMemory: false,
+      isDelivered: false,
+      failure: undefined,
+    };
+    this.#open.push(read);
+    try {
+      // It moves on when the source is copied first.
+      for (let waited = -1; waited < read.target;) {
+        waited = read.target;
+        await until(waited);
+      }
+      this.#deliver(read);
+    } finally {
+      this.#open = this.#open.filter((other) => other !== read);
+      if (read.ownsMemory) this.#source.give(read.address);
+    }
+    if (read.failure !== undefined) throw read.failure.error;
+  }
+
+  /** Called before anything is queued or written. */
+  beforeChange(): void {
+    for (let read = this.#open[0]; read !== undefined; read = this.#open[0]) {
+      const copied = this.#source.done() >= read.target ? undefined : this.#source.copyOut(read.address, read.length);
+      if (copied === undefined) {
+        this.#source.waitFor(read.target);
+        this.#deliver(read);
+      } else {
+        read.ownsMemory = true;
+        read.address = copied;
+        read.target = this.#source.queued();
+        this.#copied.push(read);
+      }
+      // Last: until then its source is not idle.
+      this.#open.shift();
+    }
+  }
+
+  /** So many commands are done, and what was freed before the last of them is no source of a read that is still to be copied. */
+  idle(): number {
+    const done = this.#source.done();
+    while ((this.#copied[0]?.target ?? Infinity) <= done) this.#copied.shift();
+    const [first = this.#open[0]] = this.#copied;
+    return Math.min(done, (first?.asked ?? Infinity) - 1);
+  }
+
+  #deliver(read: PendingRead): void {
+    if (read.isDelivered) return;
+    read.isDelivered = true;
+    try {
+      read.deliver(this.#source.bytesAt(read.address, read.length));
+    } catch (error) {
+      read.failure = { error };
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { CodeTable } from './code-table.ts';
+import type { runTiles as RunTiles } from './run-tiles.ts';
+import type { Answer, Step } from './steps.ts';
+
+// Workers get these functions as source; see serve-ring.ts.
+
+/** Where answers go. */
+export interface AnswerPort {
+  postMessage(message: Answer, transfer: readonly ArrayBuffer[]): void;
+}
+
+/** The worker that has its memory to itself. */
+export interface StepsWorker {
+  readonly memory: WebAssembly.Memory;
+  readonly mostBytes: number;
+  readonly codes: CodeTable;
+  readonly runTiles: typeof RunTiles;
+  readonly port: AnswerPort;
+  isFailed: boolean;
+}
+
+/** Takes the steps of a message, one after the other; none behind one that failed. */
+export function serveSteps(
+  worker: StepsWorker,
+  takeStep: (worker: StepsWorker, step: Step) => void,
+  steps: readonly Step[],
+): void {
+  for (const step of steps) {
+    if (worker.isFailed) return;
+    try {
+      takeStep(worker, step);
+    } catch (fault) {
+      worker.isFailed = true;
+      worker.port.postMessage({ kind: 'fault', isMemory: step.kind === 'grow', text: String(fault) }, []);
+    }
+  }
+}
+
+/** Does one step. */
+export function takeStep({ memory, mostBytes, codes, runTiles, port }: StepsWorker, step: Step): void {
+  if (step.kind === 'run') {
+    const run = codes(step.index, step.version, () => step.bytes as Uint8Array<ArrayBuffer>);
+    new Uint32Array(memory.buffer, step.args, step.words.length).set(step.words);
+    runTiles(run, step.args, step.tiles, step.scratch);
+  } else if (step.kind === 'grow') {
+    const pages = Math.ceil((Math.min(mostBytes, step.end) - memory.buffer.byteLength) / 65_536);
+    if (pages > 0) memory.grow(pages);
+  } else if (step.kind === 'write') {
+    new Uint8Array(memory.buffer, step.address).set(step.bytes);
+  } else {
+    const bytes = new Uint8Array(memory.buffer, step.address, step.length).slice();
+    port.postMessage({ kind: 'read', id: step.id, bytes }, [bytes.buffer]);
+  }
+}

@@ -1,0 +1,112 @@
+import { workerSource } from './worker-source.ts';
+
+/** Why a worker ended whose browser does not tell. */
+export const NOT_LOADED = 'its source could not be loaded';
+
+/** A worker, of Node or of the web. */
+export interface WorkerHandle {
+  post(message: unknown, transfer?: readonly ArrayBuffer[]): void;
+  /** What the worker says; and, once, how it came to its end when nobody asked for that. */
+  listen(onMessage: (data: unknown) => void, onEnd: (why: string) => void): void;
+  /** Keeps the process alive, as it is at the start. */
+  ref(): void;
+  unref(): void;
+  terminate(): Promise<void>;
+}
+
+interface NodeWorker {
+  postMessage(message: unknown, transfer?: readonly ArrayBuffer[]): void;
+  on(event: 'message' | 'messageerror' | 'error' | 'exit', listener: (value: unknown) => void): void;
+  ref(): void;
+  unref(): void;
+  terminate(): Promise<unknown>;
+}
+
+interface WorkerThreads {
+  readonly Worker: new (source: string | URL, options: object) => NodeWorker;
+}
+
+/** Node's module, in Node, Deno and Bun; reached without an import, so that bundles for browsers need not know. */
+function workerThreads(): WorkerThreads | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?(name: string): WorkerThreads | undefined } };
+  return process?.getBuiltinModule?.('node:worker_threads');
+}
+
+/** Whether there are workers at all. */
+export function hasWorkers(): boolean {
+  return workerThreads() !== undefined || typeof Worker === 'function';
+}
+
+/** Starts workers, from the URL or from the source that is part of this package. Throws what the engine throws. */
+export function startWorkers(count: number, url?: string | URL): WorkerHandle[] {
+  const node = workerThreads();
+  if (node !== undefined) return Array.from({ length: count }, () => nodeHandle(node, url));
+  const source = url ?? (sourceUrl ??= URL.createObjectURL(new Blob([workerSource()], { type: 'text/javascript' })));
+  return Array.from({ length: count }, () => webHandle(new Worker(source, { type: 'module', name: 'concord-wasm' })));
+}
+
+/** Made once for all backends, and kept: a URL may be needed again as long as the page lives. */
+let sourceUrl: string | undefined;
+
+function nodeHandle({ Worker: NodeWorker }: WorkerThreads, url: string | URL | undefined): NodeWorkerHandle {
+  const options = { name: 'concord-wasm', execArgv: [] };
+  return new NodeWorkerHandle(
+    url === undefined
+      ? new NodeWorker(workerSource(), { ...options, eval: true })
+      : new NodeWorker(new URL(url), options),
+  );
+}
+
+class NodeWorkerHandle implements WorkerHandle {
+  readonly #worker: NodeWorker;
+  #isEnded = false;
+
+  constructor(worker: NodeWorker) {
+    this.#worker = worker;
+  }
+
+  post(message: unknown, transfer: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, transfer);
+  }
+
+  listen(onMessage: (data: unknown) => void, onEnd: (why: string) => void): void {
+    const end = (why: string): void => {
+      if (!this.#isEnded) onEnd(why);
+      this.#isEnded = true;
+    };
+    this.#worker.on('message', onMessage);
+    this.#worker.on('messageerror', (error) => end(String(error)));
+    this.#worker.on('error', (error) => end(String(error)));
+    this.#worker.on('exit', (code) => end(`it ended with exit code ${String(code)}`));
+  }
+
+  ref(): void {
+    this.#worker.ref();
+  }
+
+  unref(): void {
+    this.#worker.unref();
+  }
+
+  async terminate(): Promise<void> {
+    this.#isEnded = true;
+    await this.#worker.terminate();
+  }
+}
+
+function webHandle(worker: Worker): WorkerHandle {
+  return {
+    post: (message, transfer = []) => worker.postMessage(message, [...transfer]),
+    listen: (onMessage, onEnd) => {
+      worker.onmessage = ({ data }) => onMessage(data);
+      worker.onmessageerror = () => onEnd('a message could not be read');
+      worker.onerror = (event) => {
+        event.preventDefault();
+        onEnd(event.message || NOT_LOADED);
+      };
+    },
+    ref: () => undefined,
+    unref: () => undefined,
+    terminate: async () => worker.terminate(),
+  };
+}

@@ -1,0 +1,9 @@
+/**
+ * The worker as a file of its own, for pages whose Content Security Policy forbids `blob:`: the option `workerUrl`.
+ *
+ * @packageDocumentation
+ */
+import { workerMain } from './worker-main.ts';
+import { WORKER_PARTS } from './worker-parts.ts';
+
+workerMain(WORKER_PARTS);

@@ -1,0 +1,39 @@
+import { type BackendProvider, isBackendError, type ProbeResult } from '@concord/backend-core';
+import { defaultThreads, sharingObstacle } from './engine/host.ts';
+import { chooseFma } from './engine/simd.ts';
+import { checkOptions, type WasmOptions } from './options.ts';
+import { hasWorkers } from './pool/worker-handle.ts';
+import { WasmBackend } from './wasm-backend.ts';
+import { wasmDevice } from './wasm-device.ts';
+
+/** Above the CPU backend's: it computes the same many times as fast. */
+const PRIORITY = 10;
+
+/** The provider of the WebAssembly backend. Available wherever the engine has SIMD. */
+export function wasm(options: WasmOptions = {}): BackendProvider {
+  return {
+    name: 'wasm',
+    priority: PRIORITY,
+    contractVersion: 2,
+    probe: () => Promise.resolve(probe(options)),
+    create: (createOptions) => new WasmBackend({ ...options, ...createOptions }),
+  };
+}
+
+/** What there would be: no worker is started for it. */
+function probe(options: WasmOptions): ProbeResult {
+  try {
+    checkOptions(options);
+    const hasFma = chooseFma(options.relaxedSimd);
+    const obstacle = hasWorkers() ? sharingObstacle() : 'there are no workers here';
+    const best = obstacle === undefined ? 'threads' : hasWorkers() ? 'worker' : 'inline';
+    const mode = options.mode ?? best;
+    const threads = mode === 'threads' ? (options.threads ?? defaultThreads()) : 1;
+    const obstacles = mode === best && obstacle !== undefined ? [`no threads: ${obstacle}`] : [];
+    const device = wasmDevice(mode, { hasFma, threads, isShared: mode === 'threads' }, obstacles);
+    return { available: true, devices: [device] };
+  } catch (error) {
+    if (!isBackendError(error)) return { available: false, reason: 'failed', message: String(error) };
+    return { available: false, reason: error.reason ?? 'failed', message: error.detail, hint: error.hint };
+  }
+}

@@ -1,0 +1,19 @@
+import type { BackendKernels, OpKernel } from '@concord/backend-core/implement';
+import type { WasmBuffer } from './wasm-buffer.ts';
+
+/** The same kernels, each run with an end: what it took for the op is given back then, also where it fails. */
+export function scopedKernels(kernels: BackendKernels<WasmBuffer>, end: () => void): BackendKernels<WasmBuffer> {
+  const scoped = <Kernel extends OpKernel<never, never>>(kernel: Kernel): Kernel => ({
+    ...kernel,
+    run: (call) => {
+      try {
+        kernel.run(call);
+      } finally {
+        end();
+      }
+    },
+  });
+  return Object.fromEntries(
+    Object.entries(kernels).map(([name, kernel]) => [name, scoped(kernel as OpKernel<never, never>)]),
+  );
+}

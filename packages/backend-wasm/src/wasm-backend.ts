@@ -1,0 +1,141 @@
+import { BackendError, type DevicePtr } from '@concord/backend-core';
+import { BaseBackend, type BackendKernels, type InitResult, type Operand } from '@concord/backend-core/implement';
+import { chooseFma } from './engine/simd.ts';
+import { allKernels } from './kernels/all-kernels.ts';
+import { copyCode, copyCommand } from './kernels/memory/copy.ts';
+import { fillCode, fillCommand } from './kernels/memory/fill.ts';
+import type { WasmCode } from './kernels/kernel.ts';
+import { checkOptions, type WasmBackendOptions, type WasmOptions } from './options.ts';
+import { HEAP_START } from './pool/layout.ts';
+import type { Machine, WasmMode } from './pool/machine.ts';
+import { openMachine } from './pool/open-machine.ts';
+import { scopedKernels } from './scoped-kernels.ts';
+import type { WasmBuffer } from './wasm-buffer.ts';
+import { wasmDevice } from './wasm-device.ts';
+
+/** What `native` of a {@link WasmBackend} gives. */
+export interface WasmNative {
+  /** How the work is done, since `init`. */
+  readonly mode: WasmMode;
+  /**
+   * Where in the linear memory a pointer points, in bytes.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT for a pointer that is not live
+   */
+  addressOf(ptr: DevicePtr): number;
+}
+
+/** Heads and k take memory of each thread, no more. */
+const MOST = 65_536;
+/** The largest address is 2^32; where the engine reserves less, `alloc` says so. */
+const MAX_ALLOCATION_BYTES = 2 ** 32 - 2 * HEAP_START;
+
+interface Opened {
+  readonly machine: Machine;
+  readonly kernels: BackendKernels<WasmBuffer>;
+  readonly copy: WasmCode;
+  readonly fill: WasmCode;
+}
+
+/**
+ * The contract on WebAssembly: SIMD, in threads that share one memory, off the caller's thread. Where memory cannot be shared, in one
+ * worker; where there are no workers, in the call.
+ */
+export class WasmBackend extends BaseBackend<WasmBuffer> {
+  readonly name = 'wasm';
+  readonly native: WasmNative;
+  readonly #options: WasmOptions;
+  #opened: Opened | undefined;
+
+  /** @throws {BackendError} INVALID_ARGUMENT for options that there are none of, or out of range */
+  constructor(options: WasmBackendOptions = {}) {
+    super(options);
+    checkOptions(options);
+    this.#options = { ...options };
+    const machine = (): Machine => this.#machine;
+    const addressOf = (ptr: DevicePtr): number => addressAt(this.operandAt(ptr));
+    this.native = {
+      get mode() {
+        return machine().mode;
+      },
+      addressOf,
+    };
+  }
+
+  protected get kernels(): BackendKernels<WasmBuffer> {
+    return this.#device.kernels;
+  }
+
+  protected async doInit(): Promise<InitResult> {
+    const hasFma = chooseFma(this.#options.relaxedSimd);
+    const { machine, obstacles } = await openMachine(this.#options, hasFma, {
+      onFailure: (error) => this.reportFailure(error),
+      onLost: (message) => this.reportLost(message),
+    });
+    const { traits } = machine;
+    this.#opened = {
+      machine,
+      kernels: scopedKernels(allKernels(machine), () => machine.endOp()),
+      copy: copyCode(traits),
+      fill: fillCode(traits),
+    };
+    return {
+      device: wasmDevice(machine.mode, traits, obstacles),
+      limits: { maxAllocationBytes: MAX_ALLOCATION_BYTES, maxHeadDim: MOST, maxTopK: MOST },
+      numerics: { f32Subnormals: 'kept' },
+    };
+  }
+
+  protected async doDispose(): Promise<void> {
+    const { machine } = this.#device;
+    this.#opened = undefined;
+    await machine.close();
+  }
+
+  protected override pooledBytes(): number {
+    return this.#opened?.machine.heap.freeBytes ?? 0;
+  }
+
+  protected doAlloc(bytes: number): WasmBuffer {
+    return { address: this.#machine.heap.take(bytes), bytes };
+  }
+
+  protected doFree({ address }: WasmBuffer): void {
+    this.#machine.heap.give(address, this.#machine.queued);
+  }
+
+  protected doCopyHtod(dst: Operand<WasmBuffer>, src: Uint8Array): void {
+    this.#machine.write(addressAt(dst), src);
+  }
+
+  protected doCopyDtoh(
+    src: Operand<WasmBuffer>,
+    deliver: (bytes: Uint8Array) => void,
+    isWanted: () => boolean,
+  ): Promise<void> {
+    return this.#machine.read(addressAt(src), src.byteLength, deliver, isWanted);
+  }
+
+  protected doCopyDtod(dst: Operand<WasmBuffer>, src: Operand<WasmBuffer>): void {
+    this.#machine.launch(copyCommand(this.#device.copy, addressAt(dst), addressAt(src), src.byteLength));
+  }
+
+  protected doFill(dst: Operand<WasmBuffer>, byte: number): void {
+    this.#machine.launch(fillCommand(this.#device.fill, addressAt(dst), byte, dst.byteLength));
+  }
+
+  protected doSynchronize(isWanted: () => boolean): Promise<void> {
+    return this.#machine.finish(isWanted);
+  }
+
+  get #machine(): Machine {
+    return this.#device.machine;
+  }
+
+  get #device(): Opened {
+    if (this.#opened === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    return this.#opened;
+  }
+}
+
+const addressAt = ({ buffer, byteOffset }: Operand<WasmBuffer>): number => buffer.address + byteOffset;

@@ -1,0 +1,27 @@
+import type { DeviceInfo } from '@concord/backend-core';
+import { engineName, hostName } from './engine/host.ts';
+import { fmaHint } from './engine/simd.ts';
+import type { WasmTraits } from './kernels/kernel.ts';
+import type { WasmMode } from './pool/machine.ts';
+
+const MODE_NAMES: Readonly<Record<WasmMode, (threads: number) => string>> = {
+  threads: (threads) => `${threads} thread${threads === 1 ? '' : 's'}`,
+  worker: () => 'one worker without shared memory',
+  inline: () => 'no worker, in the calling thread',
+};
+
+/**
+ * The host's processor as WebAssembly reaches it: how many threads, whether multiply-adds round once, and what stands in the
+ * way of more.
+ */
+export function wasmDevice(mode: WasmMode, { hasFma, threads }: WasmTraits, obstacles: readonly string[]): DeviceInfo {
+  const notes = [...obstacles, ...(hasFma ? [] : [`no FMA (${fmaHint()})`])];
+  const host = hostName();
+  return {
+    vendor: 'host',
+    name: `CPU, WebAssembly SIMD${hasFma ? ' with FMA' : ''}, ${MODE_NAMES[mode](threads)}${host === '' ? '' : ` (${host})`}`,
+    type: 'cpu',
+    driver: [engineName(), ...notes].join('; '),
+    computeUnits: threads,
+  };
+}

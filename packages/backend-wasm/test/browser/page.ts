@@ -1,0 +1,24 @@
+// Runs in the browser, bundled as an application's own code is: with the packages as they are built.
+import { type ConformanceReport, runConformance } from '@concord/conformance';
+import { WasmBackend, type WasmBackendOptions } from '@concord/backend-wasm';
+
+/** What the tests call from outside. */
+const concordWasm = {
+  run: (options: WasmBackendOptions, sample: number): Promise<ConformanceReport> =>
+    runConformance(() => new WasmBackend(options), { sample }),
+  /** What `init` rejects with. */
+  refusal: async (options: WasmBackendOptions): Promise<unknown> => {
+    try {
+      await (await WasmBackend.create(options)).dispose();
+      return undefined;
+    } catch (error) {
+      const { code, detail, hint } = error as Record<string, unknown>;
+      return { code, detail, hint };
+    }
+  },
+};
+
+declare global {
+  var concordWasm: typeof concordWasm;
+}
+globalThis.concordWasm = concordWasm;

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { i32 } from '../src/encoder/index.ts';
+import type { WasmCode } from '../src/kernels/kernel.ts';
+import { openTestMachine } from './support/open-test-machine.ts';
+import { tileCode } from './support/tile-code.ts';
+
+const MACHINES = [
+  { mode: 'threads', threads: 3 },
+  { mode: 'threads', threads: 1 },
+  { mode: 'worker' },
+  { mode: 'inline' },
+] as const;
+
+describe.each(MACHINES)('commands on %o', (options) => {
+  it('run one after the other, each tile once, also when the ring comes round', async () => {
+    await using test = await openTestMachine(options);
+    const { machine } = test;
+    const tiles = 37;
+    const x = machine.heap.take(tiles * 4);
+    machine.write(x, new Uint8Array(tiles * 4));
+    // 3 x + 1 + the tile, which tells orders and counts apart.
+    const code = tileCode(machine.traits, (body, args, tile) => {
+      const at = body.let(i32.add(i32.load(args), i32.mul(tile, 4)));
+      body.emit(i32.store(at, i32.add(i32.mul(i32.load(at), 3), i32.add(i32.load(args, 4), tile))));
+    });
+    const want = new Uint32Array(tiles);
+    for (let step = 0; step < 2500; step++) {
+      const count = 1 + ((step * 7) % tiles);
+      machine.launch({ code, words: [x, step], tiles: count });
+      for (let tile = 0; tile < count; tile++) want[tile] = Math.imul(want[tile] as number, 3) + step + tile;
+    }
+    expect(await test.words(x, tiles)).toEqual(want);
+  });
+
+  it('have as many words as they need', async () => {
+    await using test = await openTestMachine(options);
+    const { machine } = test;
+    const counts = [1, 112, 113, 5000];
+    const y = machine.heap.take(4 * 5000);
+    const code = tileCode(machine.traits, (body, args, tile) => {
+      const offset = body.let(i32.mul(tile, 4));
+      body.emit(i32.store(i32.add(i32.load(args), offset), i32.load(i32.add(args, offset))));
+    });
+    for (const count of counts) {
+      const words = Uint32Array.from({ length: count }, (_, i) => (i === 0 ? y : i * 2654435761));
+      machine.launch({ code, words, tiles: count });
+      // Behind it, memory of the words is free again.
+      machine.launch({ code, words: [y], tiles: 1, scratchBytes: 100 });
+      expect(await test.words(y, count)).toEqual(words);
+    }
+  });
+
+  it('have memory of their own for each thread', async () => {
+    await using test = await openTestMachine(options);
+    const { machine } = test;
+    const tiles = 200;
+    const y = machine.heap.take(4 * tiles);
+    const code = tileCode(machine.traits, (body, args, tile, scratch) => {
+      body.emit(i32.store(i32.add(i32.load(args), i32.mul(tile, 4)), scratch));
+    });
+    machine.launch({ code, words: [y], tiles, scratchBytes: 100 });
+    const used = [...new Set(await test.words(y, tiles))].sort((a, b) => a - b);
+    expect(used.length).toBeLessThanOrEqual(machine.traits.threads);
+    for (const address of used) expect([address % 64, (address - (used[0] as number)) % 128]).toEqual([0, 0]);
+    expect((used.at(-1) as number) - (used[0] as number)).toBeLessThan(128 * machine.traits.threads);
+    expect(machine.heap.take(128 * machine.traits.threads)).toBeLessThanOrEqual(used[0] as number);
+  });
+
+  it('are known again after more codes than there is room for', async () => {
+    await using test = await openTestMachine(options);
+    const { machine } = test;
+    const y = machine.heap.take(64);
+    const codeOf = (value: number) =>
+      tileCode(machine.traits, (body, args) =>
+        body.emit(i32.store(i32.load(args), i32.add(i32.load(i32.load(args)), value))),
+      );
+    machine.write(y, new Uint8Array(4));
+    const first = codeOf(1);
+    for (let i = 0; i < 1100; i++) {
+      machine.launch({ code: i % 400 === 0 ? first : codeOf(1000), words: [y], tiles: 1 });
+    }
+    machine.launch({ code: first, words: [y], tiles: 1 });
+    expect(await test.words(y, 1)).toEqual(Uint32Array.of(1097 * 1000 + 4));
+  });
+
+  it.each([
+    ['trap', (code: WasmCode) => code, 'unreachable'],
+    ['do not compile', ({ bytes }: WasmCode) => ({ bytes: bytes.subarray(0, 9) }), 'CompileError'],
+  ])('that %s end the machine with an error that says so', async (_, change, want) => {
+    await using test = await openTestMachine(options);
+    const { machine } = test;
+    const code = change(tileCode(machine.traits, (body) => body.unreachable()));
+    const wait = async (): Promise<void> => {
+      machine.launch({ code, words: [0], tiles: 5 });
+      await machine.finish(() => true);
+    };
+    const detail = expect.stringMatching(`^a kernel failed: .*${want}`) as string;
+    await expect(wait()).rejects.toMatchObject({ code: 'DEVICE_ERROR', detail });
+    // Nothing that comes later looks as if it were right.
+    await expect(wait()).rejects.toMatchObject({ code: 'DEVICE_ERROR', detail });
+  });
+});
