@@ -7,6 +7,7 @@ import { levelZeroDeviceFaults } from './faults/levelzero-device.mjs';
 import { levelZeroKernelFaults } from './faults/levelzero-kernels.mjs';
 import { kernelFaults } from './faults/kernel.mjs';
 import { spirvBuilderFaults } from './faults/spirv-builder.mjs';
+import { wasmFaults } from './faults/wasm.mjs';
 import { webgpuKernelFaults } from './faults/webgpu-kernels.mjs';
 import { webgpuMemoryFaults } from './faults/webgpu-memory.mjs';
 import { webgpuRunFaults } from './faults/webgpu-run.mjs';
@@ -25,6 +26,7 @@ export function allFaults() {
     ...backendCpuFaults,
     ...kernelFaults,
     ...spirvBuilderFaults,
+    ...wasmFaults,
     ...webgpuMemoryFaults,
     ...webgpuStreamFaults,
     ...webgpuKernelFaults,

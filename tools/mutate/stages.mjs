@@ -69,6 +69,8 @@ export function stagesOf(file) {
       ];
     case 'spirv-builder':
       return [unit(name, [`packages/${name}/`])];
+    case 'backend-wasm':
+      return wasmStages(folder, below);
     case 'backend-webgpu':
       return folder === 'kernels' ? kernelStages(name, below) : webgpuDriver();
     default:
@@ -143,6 +145,23 @@ function webgpuDriver() {
       'packages/backend-webgpu/src/kernels/plan-cache',
     ]),
     conformance('backend-webgpu', `${DRIVER_CASES}|${SEQUENCES}`, '1'),
+  ];
+}
+
+/**
+ * @param {string} folder
+ * @param {string} below
+ */
+function wasmStages(folder, below) {
+  const [source, tests] = ['packages/backend-wasm/src/', 'packages/backend-wasm/test/'];
+  const isKernel = folder === 'kernels' && below !== 'memory';
+  const cases = isKernel ? (/** @type {Record<string, string>} */ (CASES_OF)[below] ?? '.') : DRIVER_CASES;
+  return [
+    ...(folder.endsWith('.ts') || below === 'memory' ? [] : [unit('backend-wasm', [`${source}${folder}/`])]),
+    ...(isKernel ? [] : [unit('backend-wasm', [`${tests}machines`])]),
+    conformance('backend-wasm', cases, '0.15'),
+    ...(isKernel ? [] : [unit('backend-wasm', [`${tests}faults`])]),
+    conformance('backend-wasm', `${cases}|${SEQUENCES}`, '1'),
   ];
 }
 

@@ -11,19 +11,19 @@ export interface WasmOptions {
    * `threads`: workers that share the memory. `worker`: one with a memory of its own, for pages that are not cross-origin
    * isolated. `inline`: none, each op runs in the call. Default: the first of these that there is.
    */
-  readonly mode?: WasmMode;
+  readonly mode?: WasmMode | undefined;
   /** How many threads compute, 1 to 64. Default: as many as there are cores, 16 at most. */
-  readonly threads?: number;
+  readonly threads?: number | undefined;
   /**
    * Relaxed SIMD, whose multiply-add rounds once. `false`: not used. `true`: has to be there; in Node 20 it is switched on, for the
    * whole process. Default: used where the engine takes it.
    */
-  readonly relaxedSimd?: boolean;
+  readonly relaxedSimd?: boolean | undefined;
   /**
    * Where the worker's file is, `@concord/backend-wasm/worker`, for pages whose Content Security Policy forbids `blob:`.
    * Default: the worker is part of the package.
    */
-  readonly workerUrl?: string | URL;
+  readonly workerUrl?: string | URL | undefined;
 }
 
 /** Options of a {@link WasmBackend}. */

@@ -6,8 +6,8 @@ import type { WasmMode } from './pool/machine.ts';
 
 const MODE_NAMES: Readonly<Record<WasmMode, (threads: number) => string>> = {
   threads: (threads) => `${threads} thread${threads === 1 ? '' : 's'}`,
-  worker: () => 'one worker without shared memory',
-  inline: () => 'no worker, in the calling thread',
+  worker: () => 'one worker',
+  inline: () => 'no worker',
 };
 
 /**
@@ -19,9 +19,9 @@ export function wasmDevice(mode: WasmMode, { hasFma, threads }: WasmTraits, obst
   const host = hostName();
   return {
     vendor: 'host',
-    name: `CPU, WebAssembly SIMD${hasFma ? ' with FMA' : ''}, ${MODE_NAMES[mode](threads)}${host === '' ? '' : ` (${host})`}`,
+    name: `CPU, ${MODE_NAMES[mode](threads)}, SIMD${hasFma ? ', FMA' : ''}${host === '' ? '' : ` (${host})`}`,
     type: 'cpu',
-    driver: [engineName(), ...notes].join('; '),
+    driver: [`WebAssembly in ${engineName()}`, ...notes].join('; '),
     computeUnits: threads,
   };
 }

@@ -18,8 +18,8 @@ if (deno.path === undefined) {
 } else {
   const { path } = deno;
   it.each([
-    ['threads', /, \d+ threads? /],
-    ['worker', /, one worker without shared memory /],
+    ['threads', /^CPU, \d+ threads?, SIMD/],
+    ['worker', /^CPU, one worker, SIMD/],
   ])('a share of conformance passes in Deno in mode %s, and the process ends by itself', async (mode, name) => {
     const args = [...DENO_ARGUMENTS, join(import.meta.dirname, 'deno/program.mjs'), mode, String(SAMPLE)];
     const child = spawn(path, args, {

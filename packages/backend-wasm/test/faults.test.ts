@@ -1,4 +1,4 @@
-import * as workerThreads from 'node:worker_threads';
+import type * as workerThreads from 'node:worker_threads';
 import { download, upload } from '@concord/backend-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WasmBackend } from '../src/index.ts';

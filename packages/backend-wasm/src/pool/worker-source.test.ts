@@ -24,7 +24,7 @@ it.each([{}, { minify: true }, { keepNames: true }, { minify: true, keepNames: t
     const built = buildSync({ entryPoints: [entry], bundle: true, format: 'esm', write: false, ...options });
     const [file] = built.outputFiles;
     const { workerSource } = (await import(`data:text/javascript,${encodeURIComponent(file?.text ?? '')}`)) as {
-      workerSource(): string;
+      readonly workerSource: () => string;
     };
     for (const start of STARTS) {
       const worker = new Worker(workerSource(), { eval: true });

@@ -9,10 +9,10 @@ import { servePage } from './serve-page.mjs';
 
 const SAMPLE = 0.02;
 const PAGES: ReadonlyArray<readonly [folder: string, options: WasmBackendOptions, name: RegExp, driver: RegExp]> = [
-  ['isolated', {}, /, \d+ threads?$/, /Chrome\/[\d.]+ Safari\/[\d.]+$/],
-  ['plain', {}, /, one worker without shared memory$/, /; no threads: the page is not cross-origin isolated$/],
-  ['plain', { mode: 'inline' }, /, no worker, in the calling thread$/, /Safari\/[\d.]+$/],
-  ['strict', { workerUrl: 'worker.js' }, /, \d+ threads?$/, /Safari\/[\d.]+$/],
+  ['isolated', {}, /^CPU, \d+ threads?, SIMD/, /Chrome\/[\d.]+ Safari\/[\d.]+$/],
+  ['plain', {}, /^CPU, one worker, SIMD/, /; no threads: the page is not cross-origin isolated$/],
+  ['plain', { mode: 'inline' }, /^CPU, no worker, SIMD/, /Safari\/[\d.]+$/],
+  ['strict', { workerUrl: 'worker.js' }, /^CPU, \d+ threads?, SIMD/, /Safari\/[\d.]+$/],
 ];
 
 await describeInChromium('the package in Chromium', () => {

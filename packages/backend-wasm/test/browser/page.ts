@@ -3,7 +3,7 @@ import { type ConformanceReport, runConformance } from '@concord/conformance';
 import { WasmBackend, type WasmBackendOptions } from '@concord/backend-wasm';
 
 /** What the tests call from outside. */
-const concordWasm = {
+const wasmPage = {
   run: (options: WasmBackendOptions, sample: number): Promise<ConformanceReport> =>
     runConformance(() => new WasmBackend(options), { sample }),
   /** What `init` rejects with. */
@@ -19,6 +19,6 @@ const concordWasm = {
 };
 
 declare global {
-  var concordWasm: typeof concordWasm;
+  var concordWasm: typeof wasmPage;
 }
-globalThis.concordWasm = concordWasm;
+globalThis.concordWasm = wasmPage;

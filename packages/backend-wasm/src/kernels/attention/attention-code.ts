@@ -3,7 +3,7 @@ import { type FunctionBody, type Local, ModuleBuilder } from '../../encoder/inde
 import type { WasmTraits } from '../kernel.ts';
 import { blockFunctions, oneQueryFunctions, type TileFunctions } from './attention-functions.ts';
 import type { AttentionTile } from './attention-tile.ts';
-import { BLOCK_KEYS } from './attention-words.ts';
+import { ATTENTION } from './attention-words.ts';
 import { BlockTile } from './block-tile.ts';
 import { OneQueryTile } from './one-query-tile.ts';
 import type { ScoreForm } from './softmax-row.ts';
@@ -24,7 +24,7 @@ export function attentionCode(traits: WasmTraits, dtype: FloatDType, form: Score
       body.for(first, end, 1, (number) => {
         const tile = tileOf(body, args, number, scratch);
         tile.begin();
-        body.for(tile.firstKey, tile.endKey, BLOCK_KEYS, (key) => tile.addBlock(key));
+        body.for(tile.firstKey, tile.endKey, ATTENTION.word(args, 'blockKeys'), (key) => tile.addBlock(key));
         tile.store();
       });
     },

@@ -1,6 +1,6 @@
 import { Arguments, type Words } from '../common/arguments.ts';
 
-/** Keys that a tile of queries meets at a time. */
+/** The most keys that a tile of queries meets at a time: the scores of a row have so many places. */
 export const BLOCK_KEYS = 128;
 
 export type AttentionWord =
@@ -35,6 +35,7 @@ export type AttentionWord =
   | 'firstOffset'
   | 'endOffset'
   | 'rows'
+  | 'blockKeys'
   | 'tilesOfHead'
   | 'scoresAt'
   | 'weightsAt'
@@ -45,7 +46,8 @@ export type AttentionWord =
 
 /**
  * What the code of attention reads. Strides count elements. Query i sees keys from `i + firstOffset` to before `i + endOffset`,
- * signed, as far as there are keys. A tile is `rows` queries of a head. The last words are places in the thread's own memory, in
+ * signed, as far as there are keys. A tile is `rows` queries of a head, which meet
+ * `blockKeys` keys at a time. The last words are places in the thread's own memory, in
  * which the packed queries lie at 0; at `largestAt` there are for each row the largest score so far and the sum of weights.
  */
 export const ATTENTION: Arguments<AttentionWord> = new Arguments([
@@ -65,7 +67,7 @@ export const ATTENTION: Arguments<AttentionWord> = new Arguments([
     'oRow',
   ] as const),
   ...(['maskBatch', 'maskHead', 'maskRow', 'maskKey', 'scale', 'softcap', 'firstOffset', 'endOffset', 'rows'] as const),
-  ...(['tilesOfHead', 'scoresAt', 'weightsAt', 'keysAt', 'valuesAt', 'outputsAt', 'largestAt'] as const),
+  ...(['blockKeys', 'tilesOfHead', 'scoresAt', 'weightsAt', 'keysAt', 'valuesAt', 'outputsAt', 'largestAt'] as const),
 ]);
 
 /** The words of {@link ATTENTION}. */

@@ -25,6 +25,7 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     mask: { strides: [0, 0, 0, 1] },
   },
+  'wide heads, in blocks of few keys': { batch: 1, heads: 1, seqQ: 9, seqKv: 21, headDim: 3001 },
   'several blocks': { batch: 1, heads: 1, seqQ: 101, seqKv: 261, headDim: 17 },
   'causal, grouped heads': {
     batch: 2,
@@ -108,7 +109,8 @@ for (const traits of TRAITS) {
     for (const dtype of ['f32', 'f16'] as const) {
       test.each(Object.keys(CASES))(`${dtype}: %s`, (name) => {
         const { got, want } = attend(CASES[name] as Case, dtype);
-        const grant = dtype === 'f32' ? 4e-6 : 2e-3;
+        // The larger the terms of a score, the more of it is lost.
+        const grant = (dtype === 'f32' ? 4e-6 : 2e-3) * (1 + Math.max(...want.scoreMagnitude) / 4);
         expect(
           got.findIndex((value, i) => !(Math.abs(value - want.value[i]!) <= grant * (1 + want.magnitude[i]!))),
         ).toBe(-1);

@@ -10,6 +10,8 @@ import { ATTENTION, BLOCK_KEYS } from './attention-words.ts';
 
 /** The most queries of a tile. More share what is packed of keys and values; their scores must fit the second level of cache. */
 const MAX_ROWS = 96;
+/** Elements of the keys of a block, as of its values, and of the queries of a tile: panels that the second level of cache holds. */
+const MAX_PANEL = 2 ** 15;
 /** Tiles are not made smaller than this to have more of them. */
 const MIN_ROWS = 24;
 const TILES_PER_THREAD = 4;
@@ -37,10 +39,13 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
   const limited = (offset: number): number => Math.max(-MAX_LENGTH, Math.min(MAX_LENGTH, offset));
 
   const wanted = Math.ceil((TILES_PER_THREAD * launcher.traits.threads) / (batch * heads));
-  const tilesOfHead = Math.max(Math.ceil(seqQ / MAX_ROWS), Math.min(wanted, Math.ceil(seqQ / MIN_ROWS)));
+  const mostRows = Math.min(MAX_ROWS, Math.max(TILE_ROWS, Math.floor(MAX_PANEL / headDim)));
+  const tilesOfHead = Math.max(Math.ceil(seqQ / mostRows), Math.min(wanted, Math.ceil(seqQ / MIN_ROWS)));
   const rows = roundUp(Math.ceil(seqQ / tilesOfHead), TILE_ROWS);
   const tiles = Math.ceil(seqQ / rows);
-  const memory = layout(rows, Math.min(seqKv, BLOCK_KEYS), headDim);
+  const mostKeys = Math.max(TILE_COLUMNS, Math.floor(MAX_PANEL / headDim));
+  const blockKeys = Math.min(seqKv, BLOCK_KEYS, mostKeys);
+  const memory = layout(rows, blockKeys, headDim);
   const words = ATTENTION.words(
     {
       q: operandAddress(call.q),
@@ -60,6 +65,7 @@ function attend(launcher: Launcher, codes: CodeCache, call: ResolvedAttention<Wa
       firstOffset: limited(causalOffset - window + 1),
       endOffset: limited(causal ? causalOffset + 1 : Infinity),
       rows,
+      blockKeys,
       tilesOfHead: tiles,
     },
     memory.words,

@@ -3,7 +3,6 @@ import { greater, lesser } from '../common/integers.ts';
 import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
 import type { BlockFunctions } from './attention-functions.ts';
 import { AttentionTile, type Keys, SCORE_BYTES } from './attention-tile.ts';
-import { BLOCK_KEYS } from './attention-words.ts';
 
 /** A tile of several queries, whose products with blocks of keys and values are those of packed panels. */
 export class BlockTile extends AttentionTile<BlockFunctions> {
@@ -14,12 +13,12 @@ export class BlockTile extends AttentionTile<BlockFunctions> {
     );
   }
 
-  /** Adds what the keys from `key` on give, at most `BLOCK_KEYS` of them. */
+  /** Adds what the keys from `key` on give, at most a block of them. */
   addBlock(key: Local<'i32'>): void {
     const body = this.body;
     const { packColumns, packWeights, shift, softmaxRow, hasNonFinite, form } = this.functions;
     const { queries, scores, weights, keys: keyPanels, values, outputs } = this.at;
-    const keys = body.let(lesser(BLOCK_KEYS, i32.sub(this.endKey, key)));
+    const keys = body.let(lesser(this.word('blockKeys'), i32.sub(this.endKey, key)));
     const [k, v] = [this.address('k', this.kvHead, key), this.address('v', this.kvHead, key)];
     body.emit(
       callStatement(packColumns, keyPanels, k, this.rowBytes('k'), 1 << shift, keys, this.headDim),

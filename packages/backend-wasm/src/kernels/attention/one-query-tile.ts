@@ -2,7 +2,6 @@ import { callStatement, i32, type Local, memory, type Value } from '../../encode
 import { lesser } from '../common/integers.ts';
 import type { OneQueryFunctions } from './attention-functions.ts';
 import { AttentionTile, SCORE_BYTES } from './attention-tile.ts';
-import { BLOCK_KEYS } from './attention-words.ts';
 
 /** A tile of one query, such as that of the next token: keys and values are read once, where they lie. */
 export class OneQueryTile extends AttentionTile<OneQueryFunctions> {
@@ -14,7 +13,7 @@ export class OneQueryTile extends AttentionTile<OneQueryFunctions> {
   addBlock(key: Local<'i32'>): void {
     const { body, at, args, headDim, outputBytes } = this;
     const { addDots, addScaledRows, softmaxRow, form } = this.functions;
-    const keys = body.let(lesser(BLOCK_KEYS, i32.sub(this.endKey, key)));
+    const keys = body.let(lesser(this.word('blockKeys'), i32.sub(this.endKey, key)));
     const [k, v] = [this.address('k', this.kvHead, key), this.address('v', this.kvHead, key)];
     // The query sees all of these keys.
     const mask = form.hasMask ? this.maskAddress(i32.const(0), key) : i32.const(0);
