@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
+import { WasmBackend } from '@concord/backend-wasm';
 import { LevelZeroBackend } from '@concord/backend-levelzero';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { loadSafetensors, tensor, type Tensor } from '@concord/ops';
@@ -18,6 +19,7 @@ const STEPS = 64;
 
 describe.each([
   ['cpu', () => new CpuBackend()],
+  ['wasm', () => new WasmBackend()],
   ['webgpu', () => new WebGpuBackend()],
   ['level-zero', () => new LevelZeroBackend()],
 ])('on %s', (_, create) => {
