@@ -1,5 +1,5 @@
 import { type ComputeBackend, type DevicePtr, download, type Recording, upload } from '@concord/backend-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { WebGpuBackend } from '../src/index.ts';
 import { MAX_COMMANDS } from '../src/client/command-stream.ts';
 
@@ -55,6 +55,28 @@ it('finds memory that has moved since', async () => {
   }
   recording.dispose();
   for (const ptr of [a, b, out]) backend.free(ptr);
+});
+
+it('keeps its bind groups where other memory moves, and refuses commands of the caller', async () => {
+  const [x, small, other] = [4 * N, 4, 4].map((bytes) => backend.alloc(bytes)) as [DevicePtr, DevicePtr, DevicePtr];
+  backend.fill(x, 0, 4 * N);
+  const recording = record(() => {
+    add(x, x, x);
+    expect(() => backend.native.encode(() => undefined)).toThrow('native.encode cannot be recorded');
+  });
+  await backend.synchronize();
+  recording.replay();
+  const make = vi.spyOn(backend.native.device, 'createBindGroup');
+  backend.copyHtod(small, Float32Array.of(1));
+  backend.copyHtod(other, Float32Array.of(1));
+  backend.native.bufferOf(small);
+  backend.native.bufferOf(other);
+  recording.replay();
+  await backend.synchronize();
+  expect(make).not.toHaveBeenCalled();
+  make.mockRestore();
+  recording.dispose();
+  for (const ptr of [x, small, other]) backend.free(ptr);
 });
 
 it('has scratch memory of its own, and is disposed with commands that were not submitted', async () => {

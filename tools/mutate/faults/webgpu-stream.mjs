@@ -154,7 +154,7 @@ export const webgpuStreamFaults = [
   },
   {
     file: clientSequence,
-    find: ' || this.#moves !== pool.moves',
+    find: ' || (this.#moves !== pool.moves && this.#hasMoved())',
     replace: '',
     breaks: 'A replay works on memory that has moved since.',
   },

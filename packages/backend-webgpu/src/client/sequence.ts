@@ -47,7 +47,9 @@ export class PlannedSequence implements Sequence {
   #commands: readonly ReadyCommand[] | undefined;
   #uniforms: GPUBuffer | undefined;
   #scratch: StorageBuffer[] = [];
-  /** {@link BufferPool.moves} when the commands were made. */
+  /** Where the memory of the commands is. */
+  readonly #homes = new Map<StorageBuffer, StorageBuffer['home']>();
+  /** {@link BufferPool.moves} when that was looked at. */
   #moves = 0;
 
   constructor(calls: readonly PlannedCall[], options: SequenceOptions) {
@@ -58,7 +60,8 @@ export class PlannedSequence implements Sequence {
 
   run(): void {
     const { pool, replay, run } = this.#options;
-    if (this.#commands === undefined || this.#moves !== pool.moves) this.#prepare();
+    if (this.#commands === undefined || (this.#moves !== pool.moves && this.#hasMoved())) this.#prepare();
+    this.#moves = pool.moves;
     if (this.#commands !== undefined) replay(this.#op, this.#commands);
     else for (const call of this.#calls) run(call);
   }
@@ -70,9 +73,8 @@ export class PlannedSequence implements Sequence {
 
   /** Makes the commands, if the device has judged all of their pipelines. */
   #prepare(): void {
-    const { context, pool, onCheck } = this.#options;
+    const { context, onCheck } = this.#options;
     this.#forget();
-    this.#moves = pool.moves;
     const dispatches = this.#calls.flatMap(({ plan }) => plan.steps.flatMap((step) => ('dst' in step ? [] : step)));
     const ready = dispatches.map(({ kernel }) => this.#options.pipelines.now(kernel));
     if (ready.some(({ judging }) => judging !== undefined)) return;
@@ -90,6 +92,7 @@ export class PlannedSequence implements Sequence {
     this.#commands = this.#calls.flatMap(({ plan, operands, params }) => {
       const memory = [...operands, ...plan.scratch.map((bytes, which) => this.#scratchOf(bytes, which))];
       const { maxBindingBytes } = this.#options.traits;
+      for (const { buffer } of memory) this.#homes.set(buffer, buffer.home);
       return plan.steps.map((step): ReadyCommand => {
         if ('dst' in step) return { dst: spanAt(memory, step.dst), src: withinBuffer(spanAt(memory, step.src)) };
         const { pipeline, layout } = ready[index] as (typeof ready)[number];
@@ -102,6 +105,11 @@ export class PlannedSequence implements Sequence {
     });
     const written = inScopes(context, () => context.device.queue.writeBuffer(made.value, 0, words));
     onCheck(written.caught, this.#op);
+  }
+
+  #hasMoved(): boolean {
+    for (const [buffer, home] of this.#homes) if (buffer.home !== home) return true;
+    return false;
   }
 
   /** Calls of one sequence use the same scratch memory, one after the other. */
@@ -121,6 +129,7 @@ export class PlannedSequence implements Sequence {
     for (const buffer of this.#scratch) this.#options.pool.release(buffer);
     this.#scratch = [];
     this.#commands = undefined;
+    this.#homes.clear();
     if (this.#uniforms === undefined) return;
     // Commands that are not submitted yet would fail without it.
     this.#options.flush();
