@@ -187,7 +187,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
       pointerOf: (ptr) => addressOf(spanOf(ptr)),
       load: (words, options) => client().load(words, options),
       launch: (module, kernel, args, groups, options) => {
-        this.tape?.refuse('native.launch');
+        this.capture?.refuse('native.launch');
         const loaded = loadedModule(module, client());
         client().launch(loaded, kernel, nativeArguments(args, spanOf), groups, options);
       },

@@ -269,7 +269,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
         return { buffer: client().bufferOf(buffer), offset: byteOffset, size: Math.ceil(byteLength / 4) * 4 };
       },
       encode: (callback) => {
-        this.tape?.refuse('native.encode');
+        this.capture?.refuse('native.encode');
         client().encode(callback);
       },
       // Also after a failure: then the counters matter most.

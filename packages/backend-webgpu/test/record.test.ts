@@ -109,6 +109,50 @@ it('has scratch memory of its own, and is disposed with commands that were not s
   for (const ptr of [input, values, indices, sum]) backend.free(ptr);
 });
 
+it('keeps the scratch memory of all its calls apart from others, whatever they need', async () => {
+  const columns = 2 ** 14;
+  const rows = 16;
+  const input = upload(
+    backend,
+    Float32Array.from({ length: rows * columns }, (_, i) => i % columns),
+  );
+  const [values, indices] = [backend.alloc(rows * 32), backend.alloc(rows * 32)];
+  const recording = record(() => {
+    backend.topK({ rows: 1, columns, k: 8, input, values, indices });
+    backend.topK({ rows, columns, k: 8, input, values, indices });
+  });
+  await backend.synchronize();
+  recording.replay();
+  const others = Array.from({ length: 24 }, (_, i) => {
+    const ptr = backend.alloc(4096 * (1 + (i % 4)));
+    backend.fill(ptr, 0x11, 4096);
+    return ptr;
+  });
+  recording.replay();
+  const want = Float32Array.from({ length: 8 * rows }, (_, i) => columns - 1 - (i % 8));
+  expect(await download(backend, values, 8 * rows)).toEqual(want);
+  for (const ptr of others) {
+    const got = new Uint8Array(4096);
+    await backend.copyDtoh(got, ptr);
+    expect(got.every((byte) => byte === 0x11)).toBe(true);
+    backend.free(ptr);
+  }
+  recording.dispose();
+  for (const ptr of [input, values, indices]) backend.free(ptr);
+});
+
+it('may be disposed where nothing else may be queued', async () => {
+  const x = upload(backend, new Float32Array(N).fill(1));
+  const { live } = backend.native.memory();
+  const recording = record(() => add(x, x, x));
+  await backend.synchronize();
+  recording.replay();
+  backend.native.encode(() => recording.dispose());
+  expect(new Set(await download(backend, x, N))).toEqual(new Set([4]));
+  expect(backend.native.memory().live).toBe(live);
+  backend.free(x);
+});
+
 it('is given back with the backend', async () => {
   const own = await WebGpuBackend.create();
   const x = upload(own, new Float32Array(N).fill(1));

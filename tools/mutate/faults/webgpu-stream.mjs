@@ -160,9 +160,8 @@ export const webgpuStreamFaults = [
   },
   {
     file: clientSequence,
-    find: `    // Commands that are not submitted yet would fail without it.
-    this.#options.flush();`,
-    replace: '',
+    find: 'this.#options.retire(this.#uniforms)',
+    replace: 'this.#uniforms.destroy()',
     breaks: 'A recording that is disposed right behind a replay fails the batch.',
   },
   {

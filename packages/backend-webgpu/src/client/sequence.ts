@@ -1,6 +1,6 @@
 import type { Sequence } from '@concord/backend-core/implement';
 import { spanAt } from '@concord/variants';
-import type { LaunchPlan } from '../kernels/launch-plan.ts';
+import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
 import type { BufferPool } from './buffer-pool.ts';
@@ -9,7 +9,7 @@ import { inScopes, type Scoped } from './error-scopes.ts';
 import { USAGE } from './gpu-constants.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { ReadyDispatch } from './open-encoder.ts';
-import type { PipelineCache } from './pipeline-cache.ts';
+import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
 import { MAX_UNIFORM_BYTES } from './uniform-ring.ts';
 
 /** An op as it was planned, with its operands. */
@@ -34,8 +34,8 @@ export interface SequenceOptions {
   /** Queues a call as any other. */
   readonly run: (call: PlannedCall) => void;
   readonly replay: (op: string, commands: readonly ReadyCommand[]) => void;
-  /** Submits what is collected. */
-  readonly flush: () => void;
+  /** Destroys a buffer once what is collected is submitted. */
+  readonly retire: (buffer: GPUBuffer) => void;
   readonly onRelease: (sequence: PlannedSequence) => void;
 }
 
@@ -76,8 +76,9 @@ export class PlannedSequence implements Sequence {
     const { context, onCheck } = this.#options;
     this.#forget();
     const dispatches = this.#calls.flatMap(({ plan }) => plan.steps.flatMap((step) => ('dst' in step ? [] : step)));
-    const ready = dispatches.map(({ kernel }) => this.#options.pipelines.now(kernel));
-    if (ready.some(({ judging }) => judging !== undefined)) return;
+    const ready = this.#readyKernels(dispatches);
+    if (ready === undefined) return;
+    this.#takeScratch();
 
     const stride = Math.max(MAX_UNIFORM_BYTES, context.device.limits.minUniformBufferOffsetAlignment);
     const size = Math.max(1, dispatches.length) * stride;
@@ -90,7 +91,10 @@ export class PlannedSequence implements Sequence {
     const words = new Uint32Array(size / 4);
     let index = 0;
     this.#commands = this.#calls.flatMap(({ plan, operands, params }) => {
-      const memory = [...operands, ...plan.scratch.map((bytes, which) => this.#scratchOf(bytes, which))];
+      const scratch = plan.scratch.map((byteLength, which) => {
+        return { buffer: this.#scratch[which] as StorageBuffer, byteOffset: 0, byteLength };
+      });
+      const memory = [...operands, ...scratch];
       const { maxBindingBytes } = this.#options.traits;
       for (const { buffer } of memory) this.#homes.set(buffer, buffer.home);
       return plan.steps.map((step): ReadyCommand => {
@@ -112,17 +116,28 @@ export class PlannedSequence implements Sequence {
     return false;
   }
 
-  /** Calls of one sequence use the same scratch memory, one after the other. */
-  #scratchOf(bytes: number, which: number): Span {
-    const { pool } = this.#options;
-    let buffer = this.#scratch[which];
-    if (buffer === undefined || buffer.size < bytes) {
-      if (buffer !== undefined) pool.release(buffer);
-      buffer = pool.take(bytes, `scratch of ${this.#op}`);
-      pool.settle(buffer, false);
-      this.#scratch[which] = buffer;
+  /** Undefined where the device has yet to judge one of them, or has refused it: then the call that needs it says so. */
+  #readyKernels(dispatches: readonly PlannedDispatch[]): ReadyKernel[] | undefined {
+    try {
+      const ready = dispatches.map(({ kernel }) => this.#options.pipelines.now(kernel));
+      return ready.some(({ judging }) => judging !== undefined) ? undefined : ready;
+    } catch {
+      return undefined;
     }
-    return { buffer, byteOffset: 0, byteLength: bytes };
+  }
+
+  /** Calls of one sequence use the same scratch memory, one after the other. */
+  #takeScratch(): void {
+    const { pool } = this.#options;
+    const sizes: number[] = [];
+    for (const { plan } of this.#calls) {
+      for (const [which, bytes] of plan.scratch.entries()) sizes[which] = Math.max(bytes, sizes[which] ?? 0);
+    }
+    this.#scratch = sizes.map((bytes) => {
+      const buffer = pool.take(bytes, `scratch of ${this.#op}`);
+      pool.settle(buffer, false);
+      return buffer;
+    });
   }
 
   #forget(): void {
@@ -130,10 +145,7 @@ export class PlannedSequence implements Sequence {
     this.#scratch = [];
     this.#commands = undefined;
     this.#homes.clear();
-    if (this.#uniforms === undefined) return;
-    // Commands that are not submitted yet would fail without it.
-    this.#options.flush();
-    this.#uniforms.destroy();
+    if (this.#uniforms !== undefined) this.#options.retire(this.#uniforms);
     this.#uniforms = undefined;
   }
 }
