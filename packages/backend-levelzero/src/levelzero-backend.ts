@@ -187,6 +187,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
       pointerOf: (ptr) => addressOf(spanOf(ptr)),
       load: (words, options) => client().load(words, options),
       launch: (module, kernel, args, groups, options) => {
+        this.capture?.refuse('native.launch');
         const loaded = loadedModule(module, client());
         client().launch(loaded, kernel, nativeArguments(args, spanOf), groups, options);
       },

@@ -268,7 +268,10 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
         const { buffer, byteOffset, byteLength } = this.operandAt(ptr);
         return { buffer: client().bufferOf(buffer), offset: byteOffset, size: Math.ceil(byteLength / 4) * 4 };
       },
-      encode: (callback) => client().encode(callback),
+      encode: (callback) => {
+        this.capture?.refuse('native.encode');
+        client().encode(callback);
+      },
       // Also after a failure: then the counters matter most.
       memory: () => this.#client.memory(),
       tuning: variantTuning(

@@ -1,5 +1,5 @@
 import { type ComputeBackend, type DevicePtr, download, type Recording, upload } from '@concord/backend-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { WebGpuBackend } from '../src/index.ts';
 import { MAX_COMMANDS } from '../src/client/command-stream.ts';
 
@@ -57,6 +57,28 @@ it('finds memory that has moved since', async () => {
   for (const ptr of [a, b, out]) backend.free(ptr);
 });
 
+it('keeps its bind groups where other memory moves, and refuses commands of the caller', async () => {
+  const [x, small, other] = [4 * N, 4, 4].map((bytes) => backend.alloc(bytes)) as [DevicePtr, DevicePtr, DevicePtr];
+  backend.fill(x, 0, 4 * N);
+  const recording = record(() => {
+    add(x, x, x);
+    expect(() => backend.native.encode(() => undefined)).toThrow('native.encode cannot be recorded');
+  });
+  await backend.synchronize();
+  recording.replay();
+  const make = vi.spyOn(backend.native.device, 'createBindGroup');
+  backend.copyHtod(small, Float32Array.of(1));
+  backend.copyHtod(other, Float32Array.of(1));
+  backend.native.bufferOf(small);
+  backend.native.bufferOf(other);
+  recording.replay();
+  await backend.synchronize();
+  expect(make).not.toHaveBeenCalled();
+  make.mockRestore();
+  recording.dispose();
+  for (const ptr of [x, small, other]) backend.free(ptr);
+});
+
 it('has scratch memory of its own, and is disposed with commands that were not submitted', async () => {
   const columns = 2 ** 16;
   const input = upload(
@@ -85,6 +107,50 @@ it('has scratch memory of its own, and is disposed with commands that were not s
   }
   expect(backend.native.memory().live).toBe(before.live);
   for (const ptr of [input, values, indices, sum]) backend.free(ptr);
+});
+
+it('keeps the scratch memory of all its calls apart from others, whatever they need', async () => {
+  const columns = 2 ** 14;
+  const rows = 16;
+  const input = upload(
+    backend,
+    Float32Array.from({ length: rows * columns }, (_, i) => i % columns),
+  );
+  const [values, indices] = [backend.alloc(rows * 32), backend.alloc(rows * 32)];
+  const recording = record(() => {
+    backend.topK({ rows: 1, columns, k: 8, input, values, indices });
+    backend.topK({ rows, columns, k: 8, input, values, indices });
+  });
+  await backend.synchronize();
+  recording.replay();
+  const others = Array.from({ length: 24 }, (_, i) => {
+    const ptr = backend.alloc(4096 * (1 + (i % 4)));
+    backend.fill(ptr, 0x11, 4096);
+    return ptr;
+  });
+  recording.replay();
+  const want = Float32Array.from({ length: 8 * rows }, (_, i) => columns - 1 - (i % 8));
+  expect(await download(backend, values, 8 * rows)).toEqual(want);
+  for (const ptr of others) {
+    const got = new Uint8Array(4096);
+    await backend.copyDtoh(got, ptr);
+    expect(got.every((byte) => byte === 0x11)).toBe(true);
+    backend.free(ptr);
+  }
+  recording.dispose();
+  for (const ptr of [input, values, indices]) backend.free(ptr);
+});
+
+it('may be disposed where nothing else may be queued', async () => {
+  const x = upload(backend, new Float32Array(N).fill(1));
+  const { live } = backend.native.memory();
+  const recording = record(() => add(x, x, x));
+  await backend.synchronize();
+  recording.replay();
+  backend.native.encode(() => recording.dispose());
+  expect(new Set(await download(backend, x, N))).toEqual(new Set([4]));
+  expect(backend.native.memory().live).toBe(live);
+  backend.free(x);
 });
 
 it('is given back with the backend', async () => {

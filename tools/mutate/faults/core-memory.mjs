@@ -3,7 +3,7 @@
 const implementAllocationTable = 'packages/backend-core/src/implement/allocation-table.ts';
 const implementAddressSlots = 'packages/backend-core/src/implement/address-slots.ts';
 const implementLifecycle = 'packages/backend-core/src/implement/lifecycle.ts';
-const implementTape = 'packages/backend-core/src/implement/tape.ts';
+const implementCapture = 'packages/backend-core/src/implement/capture.ts';
 const implementMemoryMethods = 'packages/backend-core/src/implement/memory-methods.ts';
 const contractChecks = 'packages/backend-core/src/contract/checks.ts';
 const contractMemoryValidate = 'packages/backend-core/src/contract/memory.validate.ts';
@@ -14,14 +14,14 @@ const contractMemoryValidate = 'packages/backend-core/src/contract/memory.valida
  */
 export const coreMemoryFaults = [
   {
-    file: implementTape,
+    file: implementCapture,
     find: '    for (const { buffer } of operandsOf(call)) this.#uses.add(buffer);',
     replace: '',
     breaks: 'A replay works on memory that was freed, and perhaps given to others.',
   },
   {
-    file: implementTape,
-    find: '    this.#isRunningAnew = true;',
+    file: implementCapture,
+    find: "    this.#state = 'running anew';",
     replace: '',
     breaks: 'What is run anew runs twice in a replay.',
   },

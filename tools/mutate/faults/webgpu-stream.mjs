@@ -154,15 +154,14 @@ export const webgpuStreamFaults = [
   },
   {
     file: clientSequence,
-    find: ' || this.#moves !== pool.moves',
+    find: ' || (this.#moves !== pool.moves && this.#hasMoved())',
     replace: '',
     breaks: 'A replay works on memory that has moved since.',
   },
   {
     file: clientSequence,
-    find: `    // Commands that are not submitted yet would fail without it.
-    this.#options.flush();`,
-    replace: '',
+    find: 'this.#options.retire(this.#uniforms)',
+    replace: 'this.#uniforms.destroy()',
     breaks: 'A recording that is disposed right behind a replay fails the batch.',
   },
   {

@@ -82,11 +82,15 @@ export interface Recording {
   /**
    * Queues the recorded work again, as if its calls were made now.
    *
-   * @throws {BackendError} INVALID_ARGUMENT after `dispose`, and when memory that it uses was freed; and what work that is
-   *   run anew throws: what was recorded before it is queued then
+   * @throws {BackendError} INVALID_ARGUMENT after `dispose`, when memory that it uses was freed, while something is recorded,
+   *   and in what it runs anew itself; and what work that is run anew throws: what was recorded before it is queued then
    */
   replay(): void;
-  /** Gives back what the recording keeps, after the work queued so far. Idempotent. */
+  /**
+   * Gives back what the recording keeps, after the work queued so far. Idempotent.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT in what it runs anew
+   */
   dispose(): void;
 }
 
@@ -260,13 +264,14 @@ export interface ComputeBackend extends AsyncDisposable {
 
   /**
    * Runs `work`, whose calls take effect as ever, and takes them down: `replay` queues them again with the same operands and
-   * numbers, and checks and chooses nothing again. As a CUDA graph does, this spares most of what calls cost the host.
+   * numbers, and checks nothing again. As a CUDA graph does, this spares most of what calls cost the host.
    *
    * What changes from one replay to the next is given to `anew`: it runs a function now and, in its place among the others,
    * in each replay. Memory that is allocated and freed in `work` stays the recording's until it is disposed.
    *
    * @param work - what is recorded; it must not wait for anything
-   * @throws {BackendError} INVALID_ARGUMENT when `work` waits, prepares, records or returns a promise; and what `work` throws
+   * @throws {BackendError} INVALID_ARGUMENT when `work` waits, prepares, records, replays or returns a promise; and what
+   *   `work` throws
    */
   record?(work: (anew: (work: () => void) => void) => void): Recording;
 

@@ -30,7 +30,7 @@ import { reading } from './reading.ts';
 import { RecordMethods } from './record-methods.ts';
 import { resolveOperands } from './resolve-operands.ts';
 import { checkGiven, resolveRun } from './resolve-run.ts';
-import type { Sequence } from './tape.ts';
+import type { Sequence } from './capture.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -120,7 +120,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
 
   async prepare(plans: readonly OpPlan[], options: PrepareOptions = {}): Promise<void> {
     const { signal, onProgress } = this.guard('prepare', () => {
-      this.tape?.refuse('prepare');
+      this.capture?.refuse('prepare');
       return reading('options', () => checkPrepareOptions(options));
     });
     // All are checked before the first is compiled: a mistake in the last should not cost the time of the others.
@@ -183,7 +183,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
 
   #queue(call: ResolvedCall<Buffer>): void {
     this.#runKernel(call);
-    this.tape?.call(call);
+    this.capture?.call(call);
   }
 
   #runKernel({ kernel, call }: ResolvedCall<Buffer>): void {

@@ -12,10 +12,10 @@ import {
 import { invalid } from '../errors/invalid.ts';
 import { releaseSlot, SLOT_BYTES, takeSlot } from './address-slots.ts';
 import { AllocationTable } from './allocation-table.ts';
+import type { Capture } from './capture.ts';
 import { BackendLifecycle } from './lifecycle.ts';
 import type { Operand } from './operand.ts';
 import { reading } from './reading.ts';
-import type { Tape } from './tape.ts';
 
 /** Options that every backend takes. */
 export interface BaseBackendOptions {
@@ -63,9 +63,9 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   #allocations: AllocationTable<Buffer> | undefined;
   readonly #memoryLimitBytes: number | undefined;
   /** What is being recorded. */
-  protected tape: Tape<Buffer> | undefined;
+  protected capture: Capture<Buffer> | undefined;
   /** What was recorded and is not disposed. */
-  protected readonly tapes: Set<Tape<Buffer>> = new Set();
+  protected readonly captures: Set<Capture<Buffer>> = new Set();
 
   constructor(options: BaseBackendOptions = {}) {
     super();
@@ -107,11 +107,11 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
           limitBytes,
         });
       }
-      const tape = this.tape?.isRecording === true ? this.tape : undefined;
-      const buffer = tape?.reuse(bytes) ?? this.#nativeAlloc(bytes, label, fields);
-      tape?.allocated(buffer);
+      const buffer = this.#nativeAlloc(bytes, label, fields);
       try {
-        return this.allocations.add(bytes, buffer, label);
+        const ptr = this.allocations.add(bytes, buffer, label);
+        if (this.capture?.isRecording === true) this.capture.allocated(buffer);
+        return ptr;
       } catch (error) {
         this.doFree(buffer);
         throw error;
@@ -125,7 +125,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       checkPointerType('ptr', ptr);
       const freed = this.allocations.remove(ptr);
       let isKept = false;
-      for (const tape of this.tapes) if (tape.freed(freed)) isKept = true;
+      for (const capture of this.captures) if (capture.freed(freed)) isKept = true;
       if (!isKept) this.doFree(freed.buffer);
     });
   }
@@ -137,15 +137,15 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       if (bytes.byteLength === 0) return;
       const to = this.allocations.resolve('dst', dst, bytes.byteLength);
       this.doCopyHtod(to, bytes);
-      if (this.tape?.isRecording !== true) return;
+      if (this.capture?.isRecording !== true) return;
       const copy = bytes.slice();
-      this.tape.memory([to], () => this.doCopyHtod(to, copy));
+      this.capture.memory([to], () => this.doCopyHtod(to, copy));
     });
   }
 
   copyDtoh(dst: ArrayBufferView, src: DevicePtr, options?: WaitOptions): Promise<void> {
     return this.wait('copyDtoh', options, (isWanted) => {
-      this.tape?.refuse('copyDtoh');
+      this.capture?.refuse('copyDtoh');
       checkPointerType('src', src);
       const { byteLength } = viewBytes('dst', dst);
       if (byteLength === 0) return Promise.resolve();
@@ -174,7 +174,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       const from = this.allocations.resolve('src', src, bytes);
       if (Math.abs(dst - src) < bytes) throw invalid(`dst overlaps src${this.allocations.placeOf(dst)}`);
       this.doCopyDtod(to, from);
-      this.tape?.memory([to, from], () => this.doCopyDtod(to, from));
+      this.capture?.memory([to, from], () => this.doCopyDtod(to, from));
     });
   }
 
@@ -184,7 +184,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
       if (bytes === 0) return;
       const to = this.allocations.resolve('dst', dst, bytes);
       this.doFill(to, byte);
-      this.tape?.memory([to], () => this.doFill(to, byte));
+      this.capture?.memory([to], () => this.doFill(to, byte));
     });
   }
 
@@ -194,7 +194,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
 
   synchronize(options?: WaitOptions): Promise<void> {
     return this.wait('synchronize', options, (isWanted) => {
-      this.tape?.refuse('synchronize');
+      this.capture?.refuse('synchronize');
       return this.#accepted('synchronize', this.doSynchronize(isWanted));
     });
   }
@@ -204,7 +204,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     if (!this.isInitialized) this.assertUsable('memory');
     const { inUseBytes, peakBytes, liveAllocations } = this.allocations;
     let pooledBytes = this.pooledBytes();
-    for (const tape of this.tapes) pooledBytes += tape.spareBytes;
+    for (const capture of this.captures) pooledBytes += capture.spareBytes;
     const limitBytes = this.#memoryLimitBytes;
     const info = { inUseBytes, pooledBytes, peakBytes, liveAllocations };
     return limitBytes === undefined ? info : { ...info, limitBytes };
@@ -218,7 +218,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   /** The native memory that is live now, for `doDispose` and for device tools. */
   protected *liveBuffers(): Generator<Buffer> {
     for (const { buffer } of this.allocations.allocations()) yield buffer;
-    for (const tape of this.tapes) yield* tape.spareBuffers();
+    for (const capture of this.captures) yield* capture.spareBuffers();
   }
 
   /** The native memory around a live pointer, for `native`. */

@@ -3,8 +3,8 @@ import { describe } from '../contract/checks.ts';
 import { annotate, isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { ResolvedCall } from './backend-kernels.ts';
+import { Capture, refusePromise, type Sequence } from './capture.ts';
 import { MemoryMethods } from './memory-methods.ts';
-import { type Sequence, Tape } from './tape.ts';
 
 /** `record`, for every backend: what a replay does was checked once. */
 export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
@@ -16,44 +16,58 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
 
   record(work: (anew: (work: () => void) => void) => void): Recording {
     this.assertUsable('record');
-    if (typeof work !== 'function') throw this.#refusal(`record takes a function, got ${describe(work)}`);
-    if (this.tape !== undefined) throw this.#refusal('record must not be called while something is recorded');
-    const tape = new Tape<Buffer>({
+    return this.#named('record', () => {
+      if (typeof work !== 'function') throw invalid(`record takes a function, got ${describe(work)}`);
+      this.#assertIdle('record');
+      const capture = this.#open();
+      try {
+        refusePromise(
+          'record',
+          work((each) => capture.anew(each)),
+        );
+        capture.finish();
+      } catch (error) {
+        capture.dispose();
+        throw error;
+      } finally {
+        this.capture = undefined;
+      }
+      return Object.freeze({
+        replay: () => this.#named('replay', () => capture.replay()),
+        dispose: () => this.#named('dispose', () => capture.dispose()),
+      });
+    });
+  }
+
+  #open(): Capture<Buffer> {
+    const capture = new Capture<Buffer>({
       sequence: (calls) => this.doSequence(calls),
       assertReplayable: () => {
         this.assertUsable('replay');
-        if (this.tape !== undefined) throw this.#refusal('replay must not be called while something is recorded');
+        this.#assertIdle('replay');
       },
       onDispose: () => {
         // What is closing frees all that is there.
         if (this.isDead) return;
-        this.tapes.delete(tape);
-        for (const buffer of tape.spareBuffers()) this.doFree(buffer);
+        this.captures.delete(capture);
+        for (const buffer of capture.takeSpare()) this.doFree(buffer);
       },
     });
-    this.tape = tape;
-    this.tapes.add(tape);
+    this.capture = capture;
+    this.captures.add(capture);
+    return capture;
+  }
+
+  #assertIdle(op: string): void {
+    if (this.capture !== undefined) throw invalid(`${op} must not be called while something is recorded`);
+  }
+
+  /** Errors of a backend say where they are from; those of the caller's own functions are left alone. */
+  #named<T>(op: string, action: () => T): T {
     try {
-      refusePromise(work((each) => tape.anew(each)));
-      tape.finish();
-      return tape;
+      return action();
     } catch (error) {
-      tape.dispose();
-      throw isBackendError(error) ? annotate(error, { backend: this.name, op: 'record' }) : error;
-    } finally {
-      this.tape = undefined;
+      throw isBackendError(error) ? annotate(error, { backend: this.name, op }) : error;
     }
   }
-
-  #refusal(detail: string): Error {
-    return annotate(invalid(detail), { backend: this.name, op: 'record' });
-  }
-}
-
-/** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its calls would come too late */
-function refusePromise(returned: unknown): void {
-  if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
-  // Nobody else waits for it.
-  Promise.resolve(returned).catch(() => undefined);
-  throw invalid('record takes a function that returns at once, got one that returns a promise');
 }

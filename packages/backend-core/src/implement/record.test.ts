@@ -62,7 +62,7 @@ describe('record', () => {
     expect(seen).toEqual([0, 7]);
   });
 
-  it('keeps memory that is freed in it, gives it to what it allocates next, and gives it back at the end', async () => {
+  it('keeps memory that is freed in it from everybody, and gives it back at the end', async () => {
     const { backend, a, out, add, hooks } = await opened();
     const recording = backend.record(() => {
       for (let turn = 0; turn < 3; turn++) {
@@ -72,13 +72,14 @@ describe('record', () => {
         backend.free(own);
       }
     });
-    expect(hooks().filter((hook) => hook === 'alloc' || hook === 'free')).toEqual(['alloc']);
-    expect(backend.memory()).toMatchObject({ inUseBytes: 3 * BYTES, pooledBytes: BYTES, liveAllocations: 3 });
+    expect(hooks().filter((hook) => hook === 'alloc' || hook === 'free')).toEqual(['alloc', 'alloc', 'alloc']);
+    expect(backend.memory()).toMatchObject({ inUseBytes: 3 * BYTES, pooledBytes: 3 * BYTES, liveAllocations: 3 });
     recording.dispose();
     recording.dispose();
-    expect(hooks()).toEqual(['free']);
+    expect(hooks()).toEqual(['free', 'free', 'free']);
     expect(backend.memory().pooledBytes).toBe(0);
-    expectInvalid(() => recording.replay(), 'the recording was disposed');
+    const error = expectInvalid(() => recording.replay(), 'the recording was disposed');
+    expect(error).toMatchObject({ backend: 'memory', op: 'replay' });
   });
 
   it('leaves memory that lives on to the caller, and says which of what it uses was freed', async () => {
@@ -144,6 +145,34 @@ describe('record', () => {
     add(a, b, out);
     await backend.synchronize();
     expect(backend.memory().pooledBytes).toBe(0);
+  });
+
+  it('refuses promises and what is no function anew, and is neither replayed nor disposed in there', async () => {
+    const { backend, a, b, out, add, hooks } = await opened();
+    const late: () => unknown = async () => undefined;
+    expectInvalid(
+      () => backend.record((anew) => anew(late)),
+      'anew takes a function that returns at once, got one that returns a promise',
+    );
+    expectInvalid(() => backend.record((anew) => anew(3 as never)), 'anew takes a function, got 3');
+    let act: () => unknown = () => undefined;
+    const recording = backend.record((anew) => {
+      add(a, b, out);
+      anew(() => act());
+      add(a, b, out);
+    });
+    hooks();
+    for (const [doing, detail] of [
+      [late, 'anew takes a function that returns at once, got one that returns a promise'],
+      [() => recording.replay(), 'a recording must not be replayed in what it runs anew'],
+      [() => recording.dispose(), 'a recording must not be disposed in what it runs anew'],
+      [() => backend.free(b), 'the recording uses memory that was freed: an allocation of 16 bytes'],
+    ] as const) {
+      act = doing;
+      expectInvalid(() => recording.replay(), detail);
+      expect(hooks().filter((hook) => hook === 'run')).toEqual(['run']);
+    }
+    recording.dispose();
   });
 
   it('passes on what work that is run anew throws; what is before it is queued', async () => {

@@ -58,6 +58,8 @@ export class CommandStream implements Recorder {
   #judging: Promise<unknown> | undefined;
   readonly #scratch: StorageBuffer[] = [];
   readonly #sequences = new Set<PlannedSequence>();
+  /** To be destroyed behind the batch, which may use them. */
+  readonly #retired: GPUBuffer[] = [];
   /** How often each variant was launched. */
   readonly variantRuns: Map<string, number> = new Map();
 
@@ -123,7 +125,7 @@ export class CommandStream implements Recorder {
       onCheck: (caught, what) => this.#check(caught, what),
       run: ({ op, plan, operands, params }) => this.run(op, plan, operands, params),
       replay: (op, commands) => this.#replay(op, commands),
-      flush: () => this.flush(),
+      retire: (buffer) => this.#retired.push(buffer),
       onRelease: () => this.#sequences.delete(sequence),
     });
     this.#sequences.add(sequence);
@@ -254,14 +256,14 @@ export class CommandStream implements Recorder {
       this.#commands = 0;
       this.#ops.clear();
     }
+    for (const buffer of this.#retired.splice(0)) buffer.destroy();
     this.#enough = FIRST_COMMANDS;
     this.#options.pool.destroyCondemned();
   }
 
   destroy(): void {
-    // Of what was never submitted nothing is kept.
-    this.#encoder = undefined;
     for (const sequence of this.#sequences) sequence.release();
+    for (const buffer of this.#retired.splice(0)) buffer.destroy();
     this.#uniforms.destroy();
     this.#uploads.destroy();
   }

@@ -1,6 +1,6 @@
 import type { Sequence } from '@concord/backend-core/implement';
 import { spanAt } from '@concord/variants';
-import type { LaunchPlan } from '../kernels/launch-plan.ts';
+import type { LaunchPlan, PlannedDispatch } from '../kernels/launch-plan.ts';
 import type { DeviceTraits, Span, StorageBuffer } from '../kernels/recorder.ts';
 import { BindGroupCache } from './bind-group-cache.ts';
 import type { BufferPool } from './buffer-pool.ts';
@@ -9,7 +9,7 @@ import { inScopes, type Scoped } from './error-scopes.ts';
 import { USAGE } from './gpu-constants.ts';
 import type { GpuContext } from './gpu-source.ts';
 import type { ReadyDispatch } from './open-encoder.ts';
-import type { PipelineCache } from './pipeline-cache.ts';
+import type { PipelineCache, ReadyKernel } from './pipeline-cache.ts';
 import { MAX_UNIFORM_BYTES } from './uniform-ring.ts';
 
 /** An op as it was planned, with its operands. */
@@ -34,8 +34,8 @@ export interface SequenceOptions {
   /** Queues a call as any other. */
   readonly run: (call: PlannedCall) => void;
   readonly replay: (op: string, commands: readonly ReadyCommand[]) => void;
-  /** Submits what is collected. */
-  readonly flush: () => void;
+  /** Destroys a buffer once what is collected is submitted. */
+  readonly retire: (buffer: GPUBuffer) => void;
   readonly onRelease: (sequence: PlannedSequence) => void;
 }
 
@@ -47,7 +47,9 @@ export class PlannedSequence implements Sequence {
   #commands: readonly ReadyCommand[] | undefined;
   #uniforms: GPUBuffer | undefined;
   #scratch: StorageBuffer[] = [];
-  /** {@link BufferPool.moves} when the commands were made. */
+  /** Where the memory of the commands is. */
+  readonly #homes = new Map<StorageBuffer, StorageBuffer['home']>();
+  /** {@link BufferPool.moves} when that was looked at. */
   #moves = 0;
 
   constructor(calls: readonly PlannedCall[], options: SequenceOptions) {
@@ -58,7 +60,8 @@ export class PlannedSequence implements Sequence {
 
   run(): void {
     const { pool, replay, run } = this.#options;
-    if (this.#commands === undefined || this.#moves !== pool.moves) this.#prepare();
+    if (this.#commands === undefined || (this.#moves !== pool.moves && this.#hasMoved())) this.#prepare();
+    this.#moves = pool.moves;
     if (this.#commands !== undefined) replay(this.#op, this.#commands);
     else for (const call of this.#calls) run(call);
   }
@@ -70,12 +73,12 @@ export class PlannedSequence implements Sequence {
 
   /** Makes the commands, if the device has judged all of their pipelines. */
   #prepare(): void {
-    const { context, pool, onCheck } = this.#options;
+    const { context, onCheck } = this.#options;
     this.#forget();
-    this.#moves = pool.moves;
     const dispatches = this.#calls.flatMap(({ plan }) => plan.steps.flatMap((step) => ('dst' in step ? [] : step)));
-    const ready = dispatches.map(({ kernel }) => this.#options.pipelines.now(kernel));
-    if (ready.some(({ judging }) => judging !== undefined)) return;
+    const ready = this.#readyKernels(dispatches);
+    if (ready === undefined) return;
+    this.#takeScratch();
 
     const stride = Math.max(MAX_UNIFORM_BYTES, context.device.limits.minUniformBufferOffsetAlignment);
     const size = Math.max(1, dispatches.length) * stride;
@@ -88,8 +91,12 @@ export class PlannedSequence implements Sequence {
     const words = new Uint32Array(size / 4);
     let index = 0;
     this.#commands = this.#calls.flatMap(({ plan, operands, params }) => {
-      const memory = [...operands, ...plan.scratch.map((bytes, which) => this.#scratchOf(bytes, which))];
+      const scratch = plan.scratch.map((byteLength, which) => {
+        return { buffer: this.#scratch[which] as StorageBuffer, byteOffset: 0, byteLength };
+      });
+      const memory = [...operands, ...scratch];
       const { maxBindingBytes } = this.#options.traits;
+      for (const { buffer } of memory) this.#homes.set(buffer, buffer.home);
       return plan.steps.map((step): ReadyCommand => {
         if ('dst' in step) return { dst: spanAt(memory, step.dst), src: withinBuffer(spanAt(memory, step.src)) };
         const { pipeline, layout } = ready[index] as (typeof ready)[number];
@@ -104,27 +111,41 @@ export class PlannedSequence implements Sequence {
     onCheck(written.caught, this.#op);
   }
 
-  /** Calls of one sequence use the same scratch memory, one after the other. */
-  #scratchOf(bytes: number, which: number): Span {
-    const { pool } = this.#options;
-    let buffer = this.#scratch[which];
-    if (buffer === undefined || buffer.size < bytes) {
-      if (buffer !== undefined) pool.release(buffer);
-      buffer = pool.take(bytes, `scratch of ${this.#op}`);
-      pool.settle(buffer, false);
-      this.#scratch[which] = buffer;
+  #hasMoved(): boolean {
+    for (const [buffer, home] of this.#homes) if (buffer.home !== home) return true;
+    return false;
+  }
+
+  /** Undefined where the device has yet to judge one of them, or has refused it: then the call that needs it says so. */
+  #readyKernels(dispatches: readonly PlannedDispatch[]): ReadyKernel[] | undefined {
+    try {
+      const ready = dispatches.map(({ kernel }) => this.#options.pipelines.now(kernel));
+      return ready.some(({ judging }) => judging !== undefined) ? undefined : ready;
+    } catch {
+      return undefined;
     }
-    return { buffer, byteOffset: 0, byteLength: bytes };
+  }
+
+  /** Calls of one sequence use the same scratch memory, one after the other. */
+  #takeScratch(): void {
+    const { pool } = this.#options;
+    const sizes: number[] = [];
+    for (const { plan } of this.#calls) {
+      for (const [which, bytes] of plan.scratch.entries()) sizes[which] = Math.max(bytes, sizes[which] ?? 0);
+    }
+    this.#scratch = sizes.map((bytes) => {
+      const buffer = pool.take(bytes, `scratch of ${this.#op}`);
+      pool.settle(buffer, false);
+      return buffer;
+    });
   }
 
   #forget(): void {
     for (const buffer of this.#scratch) this.#options.pool.release(buffer);
     this.#scratch = [];
     this.#commands = undefined;
-    if (this.#uniforms === undefined) return;
-    // Commands that are not submitted yet would fail without it.
-    this.#options.flush();
-    this.#uniforms.destroy();
+    this.#homes.clear();
+    if (this.#uniforms !== undefined) this.#options.retire(this.#uniforms);
     this.#uniforms = undefined;
   }
 }

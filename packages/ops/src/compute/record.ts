@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { BackendError, type ComputeBackend } from '@concord/backend-core';
+import { refuse } from '../tensor/errors.ts';
 import { keepAll, keepNone } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -13,7 +14,8 @@ export interface Recorded<Result> extends Disposable {
   /**
    * Queues the work again: the same calls, on the same memory, with the same numbers.
    *
-   * @throws {BackendError} INVALID_ARGUMENT after `dispose`, or when a tensor that it uses was disposed
+   * @throws {BackendError} INVALID_ARGUMENT after `dispose`, when a tensor that it uses was disposed, while something is
+   *   recorded, and in what it runs anew; DISPOSED, DEVICE_LOST
    */
   replay(): void;
   /** Gives back the recording and every tensor that was made in it. Idempotent. */
@@ -27,8 +29,9 @@ export interface Recorded<Result> extends Disposable {
  * Numbers and places that change from step to step are given to `anew`, whose function is run at each replay and writes into
  * tensors that are there (`out`). All tensors that are made in the recording live as long as it does; `tidy` in it disposes none.
  *
+ * @param backend - whose calls are taken down; those of tensors on another one are only made
  * @param work - must not wait for anything
- * @throws {BackendError} INVALID_ARGUMENT when `work` waits, records or returns a promise
+ * @throws {BackendError} INVALID_ARGUMENT when `work` waits, records, replays or returns a promise
  * @throws {BackendError} UNSUPPORTED by a backend without `record`
  * @example
  * ```ts
@@ -45,6 +48,7 @@ export function record<Result>(backend: ComputeBackend, work: (anew: Anew) => Re
   if (backend.record === undefined) {
     throw new BackendError('UNSUPPORTED', `${backend.name} cannot record`, { backend: backend.name, op: 'record' });
   }
+  if (typeof work !== 'function') throw refuse('record', `takes a function, got ${String(work)}`);
   const tensors: Tensor[] = [];
   const disposeTensors = (): void => {
     for (const tensor of tensors.splice(0)) tensor.dispose();

@@ -76,14 +76,16 @@ export function keepAll<Result>(tensors: Tensor[], work: () => Result): Result {
   }
 }
 
-/** Runs a function of which no tensor is kept, also in {@link keepAll}. */
-export function keepNone(work: () => unknown): void {
+/** Runs a function of which no tensor is kept, also in {@link keepAll}. @returns what it returns */
+export function keepNone(work: () => unknown): unknown {
   const outer = keeper;
   keeper = undefined;
+  let result: unknown;
   try {
     tidy(() => {
-      work();
+      result = work();
     });
+    return result;
   } finally {
     keeper = outer;
   }
