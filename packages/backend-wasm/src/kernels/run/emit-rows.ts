@@ -146,7 +146,7 @@ class RowCode {
     this.#code.compute([...nodesOf(elements), ...nodesOf(rows)], 1, units);
     if (elements.length > 0) {
       const roots = nodesOf(elements);
-      const wide = form.along === 'rows' ? units : 1;
+      const wide = form.along === 'rows' ? units : form.units;
       this.#walk({ roots, units: wide, rowUnits: units, part }, (vectors) => this.#code.store(elements, vectors));
     }
     if (rows.length === 0) return;

@@ -47,27 +47,20 @@ const MOST_KEPT_BYTES = 131_072;
 const VECTOR_BYTES = 16;
 /** Rows that are shorter are worked on several at a time, if there are several. */
 const SHORT_ROW = 16;
-/** Vectors that are worked on side by side where a kernel is light: what a loop costs itself is shared, and sums do not wait. */
-const SIDE_BY_SIDE = 4;
-const MOST_LIGHT_NODES = 16;
+/** Kernels of more nodes are long enough without vectors side by side. */
+const MOST_NODES = 16;
 /** Points of a line from which on that is worth its code. */
 const WIDE = 64;
-/** Nodes of dozens of instructions, which leave a processor enough to do while a sum waits. */
-const HEAVY: ReadonlySet<NodeOp> = new Set([
+/** Nodes of dozens of instructions, and of a hundred or more. */
+const DEAR: ReadonlySet<NodeOp> = new Set(['exp', 'exp2', 'tanh', 'sigmoid', 'silu', 'gelu', 'geluTanh']);
+const DEAREST: ReadonlySet<NodeOp> = new Set([
   'pow',
-  'exp',
-  'exp2',
   'expm1',
   'log',
   'log2',
   'log1p',
   'sin',
   'cos',
-  'tanh',
-  'sigmoid',
-  'silu',
-  'gelu',
-  'geluTanh',
   'erf',
   'random',
   'rem',
@@ -106,7 +99,7 @@ export class RunPlanner {
       ...own.form,
       ...operandForms(geometry, own),
       stores,
-      units: size >= WIDE && isLight(geometry.kernel) ? SIDE_BY_SIDE : 1,
+      units: size >= WIDE ? unitsOf(geometry.kernel) : 1,
       hasWhole: size >= LANES,
       hasRest: size % LANES !== 0,
       isSegmented,
@@ -132,12 +125,12 @@ export class RunPlanner {
     const lines = foldedSize === 0 ? 0 : rowLength / foldedSize;
     const isAcross = along === 'rows';
 
-    const isWide = isAcross ? rowSize >= SIDE_BY_SIDE * LANES : foldedSize >= WIDE;
+    const isWide = isAcross ? rowSize >= 4 * LANES : foldedSize >= WIDE;
     const few = isAcross ? rowCount / (rowSize < LANES ? rowSize : LANES) : rowCount;
     const most = Math.min(MOST_PARTS, Math.floor((rowLength * (isAcross ? LANES : 1)) / LEAST_PART));
     const wanted = few < 2 * threads ? Math.max(1, Math.min(most, Math.ceil((TILES_PER_THREAD * threads) / few))) : 1;
     const isParted = wanted > 1 && threads > 1;
-    const units = isWide && isLight(kernel) && !(isAcross && isParted) ? SIDE_BY_SIDE : 1;
+    const units = isWide && !(isAcross && isParted) ? unitsOf(kernel) : 1;
 
     const chain = isAcross ? rowLength : lines * Math.ceil(foldedSize / (units * LANES) + units);
     const isLong = chain > 2 * CHAIN - 100;
@@ -255,9 +248,15 @@ function orderOf(
   return undefined;
 }
 
-/** Whether no node takes long. */
-function isLight({ nodes }: Kernel): boolean {
-  return nodes.length <= MOST_LIGHT_NODES && !nodes.some((node) => node.kind === 'arithmetic' && HEAVY.has(node.op));
+/**
+ * How many vectors are worked on side by side: what a loop costs itself, and constants that are read again in each turn, are
+ * shared then, and sums do not wait for each other. More code than that has no room in the registers.
+ */
+function unitsOf({ nodes }: Kernel): 1 | 2 | 4 {
+  const has = (ops: ReadonlySet<NodeOp>): boolean =>
+    nodes.some((node) => node.kind === 'arithmetic' && ops.has(node.op));
+  if (nodes.length > MOST_NODES || has(DEAREST)) return 1;
+  return has(DEAR) ? 2 : 4;
 }
 
 /** Nodes dear to compute, a value for each element, that more than one pass over a row needs. */
@@ -283,7 +282,8 @@ function keptNodes(kernel: Kernel): readonly number[] {
   }
   return [...uses].flatMap(([index, count]) => {
     const node = nodes[index] as KernelNode;
-    const isDear = node.kind === 'arithmetic' && node.level === 'element' && HEAVY.has(node.op);
+    const isDear =
+      node.kind === 'arithmetic' && node.level === 'element' && (DEAR.has(node.op) || DEAREST.has(node.op));
     return isDear && count > 1 ? [index] : [];
   });
 }
