@@ -3,6 +3,7 @@ import { divided, lesser } from '../common/integers.ts';
 import type { ColumnPacker } from '../gemm/column-packer.ts';
 import { TILE_COLUMNS } from '../gemm/micro-kernel.ts';
 import { PRODUCT, type ProductWord, type WindowWord } from '../gemm/product-words.ts';
+import { everyOther } from './every-other.ts';
 
 type ReadWord = (name: ProductWord | WindowWord) => Value<'i32'>;
 
@@ -26,21 +27,28 @@ export const windowColumns: ColumnPacker = (module) => {
       body.while(i32.ltU(j, columns), () => {
         const { quotient: p, remainder: q } = divided(body, i32.add(column, j), word('outputWidth'));
         const left = body.let(i32.sub(columns, j));
-        // Columns from here on that are neighbours in the image.
+        // Columns from here on that lie in one row of the image.
         const inRow = body.let(lesser(left, i32.sub(word('outputWidth'), q)));
-        body.if(i32.ne(word('columnStep'), 1), () => body.set(inRow, 0));
+        const isDense = i32.eq(word('columnStep'), 1);
         const source = body.let(i32.add(start, i32.shl(placeOf(word, p, q), 2)));
         body.if(
-          i32.geU(inRow, 2 * TILE_COLUMNS),
+          i32.and(isDense, i32.geU(inRow, 2 * TILE_COLUMNS)),
           () => {
-            copyColumns(body, word, walk, source, to, 2);
+            copyColumns(body, word, walk, source, to, 2, v128.load);
             body.increase(j, 2 * TILE_COLUMNS);
           },
           () => {
+            const isWhole = i32.geU(inRow, TILE_COLUMNS);
+            const isHalf = i32.eq(word('columnStep'), 2);
             body.if(
-              i32.geU(inRow, TILE_COLUMNS),
-              () => copyColumns(body, word, walk, source, to, 1),
-              () => gatherColumns(body, word, { ...walk, to, start, p, q, left }),
+              i32.and(isDense, isWhole),
+              () => copyColumns(body, word, walk, source, to, 1, v128.load),
+              () =>
+                body.if(
+                  i32.and(isHalf, isWhole),
+                  () => copyColumns(body, word, walk, source, to, 1, everyOther),
+                  () => gatherColumns(body, word, { ...walk, to, start, p, q, left }),
+                ),
             );
             body.increase(j, TILE_COLUMNS);
           },
@@ -103,7 +111,11 @@ function walkFilter(
   });
 }
 
-/** Some panels of columns that are neighbours in the image; `to` is behind them afterwards. */
+/**
+ * Some panels of columns whose elements are neighbours in the image, or every other one; `to` is behind them afterwards.
+ *
+ * @param load - gives four of them
+ */
 function copyColumns(
   body: FunctionBody,
   word: ReadWord,
@@ -111,6 +123,7 @@ function copyColumns(
   source: Local<'i32'>,
   to: Local<'i32'>,
   panels: number,
+  load: typeof v128.load | typeof everyOther,
 ): void {
   const targets = [to];
   for (let panel = 1; panel < panels; panel++) {
@@ -119,7 +132,8 @@ function copyColumns(
   walkFilter(body, word, walk, source, () => {
     for (const [panel, target] of targets.entries()) {
       for (let half = 0; half < 4 * TILE_COLUMNS; half += 16) {
-        body.emit(v128.store(target, v128.load(source, 4 * TILE_COLUMNS * panel + half), half));
+        const offset = (4 * TILE_COLUMNS * panel + half) * (load === everyOther ? 2 : 1);
+        body.emit(v128.store(target, load(source, offset), half));
       }
       body.increase(target, 4 * TILE_COLUMNS);
     }
