@@ -152,10 +152,11 @@ export class WasmArithmetic implements Arithmetic<Vector> {
     return this.keep(to === 'i32' ? i32x4.truncSatF32x4S(a) : i32x4.truncSatF32x4U(a));
   }
   bitcast(_from: NumberType, _to: NumberType, a: Vector): Vector {
-    return a.factors === undefined ? a : { type: a.type, code: a.code };
+    return this.opaque(a);
   }
+  /** No compiler regroups anything; but what it hides is no product that a sum may take the factors of. */
   opaque(a: Vector): Vector {
-    return a;
+    return a.factors === undefined ? a : { type: a.type, code: a.code };
   }
 
   /** What there is no vector instruction for. */
