@@ -44,7 +44,11 @@ export const MATRIX_FORMS: Readonly<Record<FloatDType, ProductForm>> = {
 /** The tiles that C is cut into. */
 export type Tiling = Pick<ProductWords, 'tileM' | 'tileN' | 'tilesM' | 'tilesN'>;
 
-/** Queues `batches` products. */
+/**
+ * Queues `batches` products.
+ *
+ * @param memory - gives memory that lasts for the op: default new one
+ */
 export function launchProduct(
   launcher: Launcher,
   codes: CodeCache,
@@ -52,6 +56,7 @@ export function launchProduct(
   epilogue: TileEpilogue | undefined,
   batches: number,
   given: GivenWords,
+  memory: (bytes: number) => number = (bytes) => launcher.temporary(bytes),
 ): void {
   const { m, n, k } = given;
   const { tileM, tileN, tilesM, tilesN } = tilingOf(launcher, m, n, k, batches);
@@ -65,7 +70,7 @@ export function launchProduct(
   const packedBytes = 4 * k * roundUp(n, TILE_COLUMNS);
   if (tilesM === 1 || packedBytes === 0 || packedBytes > MAX_PACKED_BYTES) {
     const scratchBytes = panelsAt + tileN * panelBytes;
-    const words = withEpilogueWords(productWords(given, plan), epilogue);
+    const words = withEpilogueWords(productWords(given, plan), epilogue, code);
     launcher.launch({ code, words, tiles: batches * tilesOfBatch, scratchBytes });
     return;
   }
@@ -73,12 +78,12 @@ export function launchProduct(
   const packCode = codes.get(`columns ${form.source}`, (traits) => packColumnsCode(traits, form.packer));
   const isOneB = given.strideB === 0;
   const together = isOneB ? batches : Math.min(batches, Math.floor(MAX_PACKED_BYTES / packedBytes));
-  const packed = launcher.temporary(isOneB ? packedBytes : together * packedBytes);
+  const packed = memory(isOneB ? packedBytes : together * packedBytes);
   const tilesToPack = Math.ceil(k / BLOCK_DEPTH) * tilesN;
   for (let firstBatch = 0; firstBatch < batches; firstBatch += together) {
     const count = Math.min(together, batches - firstBatch);
     const packedPlan = { ...plan, packed, packedStride: isOneB ? 0 : packedBytes / 4, firstBatch };
-    const words = withEpilogueWords(productWords(given, packedPlan), epilogue);
+    const words = withEpilogueWords(productWords(given, packedPlan), epilogue, code);
     launcher.launch({ code: packCode, words, tiles: (isOneB ? 1 : count) * tilesToPack });
     launcher.launch({ code, words, tiles: count * tilesOfBatch, scratchBytes: panelsAt });
   }
@@ -99,6 +104,8 @@ export function tilingOf(
   if (traits.threads > 1) {
     const most = Math.max(tilesN, Math.floor(n / MIN_COLUMNS));
     tilesN = Math.min(most, Math.max(tilesN, Math.ceil(wanted / (tilesM * batches))));
+    // As many for each thread, if that is near.
+    if (tilesN < most && (tilesN * tilesM * batches) % traits.threads !== 0) tilesN++;
   }
   const tileN = roundUp(Math.ceil(n / tilesN), TILE_COLUMNS);
   return { tileM, tileN, tilesM: Math.ceil(m / tileM), tilesN: Math.ceil(n / tileN) };
