@@ -20,6 +20,8 @@ export const LONG = {
   'packages/conformance/test/mutants.test.ts': 179,
   'packages/backend-webgpu/src/kernels/gemm/variants.test.ts': 65,
   'packages/backend-webgpu/test/tiny-windows.test.ts': 57,
+  'packages/backend-wasm/test/browser/chromium.test.ts': 20,
+  'packages/backend-wasm/test/deno.test.ts': 12,
   'packages/backend-webgpu/src/kernels/gemm/epilogue.test.ts': 34,
   'packages/backend-webgpu/src/kernels/attention/variants.test.ts': 46,
   'packages/backend-webgpu/test/gpu-variants.test.ts': 43,
