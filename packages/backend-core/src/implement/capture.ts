@@ -144,19 +144,23 @@ export class Capture<Buffer> implements Recording {
   replay(): void {
     if (this.#state === 'disposed') throw invalid('the recording was disposed');
     if (this.#state === 'replaying') throw invalid('a recording must not be replayed in what it runs anew');
+    this.#assertReplayable();
     this.#state = 'replaying';
     try {
       for (const step of this.#replays) {
         // Each time: what runs anew may free memory, and dispose the backend.
-        this.#options.assertReplayable();
-        if (this.#freed !== undefined) {
-          throw invalid(`the recording uses memory that was freed: ${this.#freed}`, { hint: 'record again' });
-        }
+        this.#assertReplayable();
         step();
       }
     } finally {
       this.#state = 'ready';
     }
+  }
+
+  #assertReplayable(): void {
+    this.#options.assertReplayable();
+    if (this.#freed === undefined) return;
+    throw invalid(`the recording uses memory that was freed: ${this.#freed}`, { hint: 'record again' });
   }
 
   dispose(): void {
