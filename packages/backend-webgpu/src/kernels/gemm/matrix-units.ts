@@ -18,9 +18,9 @@ import { DTYPES } from './storage-formats.ts';
 /** Tiles for the matrix units, largest first. */
 const TILES: ReadonlyMap<string, MatrixUnitsTile> = new Map(
   [
-    { m: 128, n: 128, step: 32, subgroupM: 64, subgroupN: 64 },
-    { m: 64, n: 64, step: 64, subgroupM: 32, subgroupN: 32 },
-  ].map((tile) => [idOf(tile), tile]),
+    { m: 128, n: 128, step: 32 as const, subgroupM: 64, subgroupN: 64 },
+    { m: 64, n: 64, step: 32 as const, subgroupM: 32, subgroupN: 32 },
+  ].map((tile: MatrixUnitsTile) => [idOf(tile), tile]),
 );
 
 const FITS: readonly MatrixUnitsFit[] = ['full', 'edges'];
@@ -38,7 +38,9 @@ export const matrixUnitsFamily: ProductFamily = {
     return matrixUnitsTiles(traits).flatMap((tile) =>
       DTYPES.flatMap((output) =>
         both.flatMap((transA) =>
-          both.flatMap((transB) => FITS.map((fit) => matrixUnits({ output, transA, transB, tile, fit }))),
+          both.flatMap((transB) =>
+            FITS.map((fit) => matrixUnits({ output, transA, transB, tile, fit, rolled: !traits.checksBounds })),
+          ),
         ),
       ),
     );
@@ -60,7 +62,8 @@ export const matrixUnitsFamily: ProductFamily = {
     const tile = shapeOf(TILES, variant);
     const { m, n, k, transA, transB, c } = product;
     const isFull = m % tile.m === 0 && n % tile.n === 0 && k % tile.step === 0;
-    const params = { output: c.dtype, transA, transB, tile, fit: isFull ? 'full' : 'edges' } as const;
+    const rolled = !recorder.traits.checksBounds;
+    const params = { output: c.dtype, transA, transB, tile, fit: isFull ? 'full' : 'edges', rolled } as const;
     // Rows of C begin and end at multiples of four, or another family has it.
     const kernel = (_: boolean, epilogue: RunSpec | undefined) =>
       epilogue === undefined ? matrixUnits(params) : matrixUnitsWith(params, epilogue);
