@@ -117,16 +117,17 @@ export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): Varian
     withSplits({ kind: 'tiled', tile: { queries: block, headDim: headDims } }, sizes),
   );
   const decoding = queries <= DECODE_QUERIES ? possibleDecode(sizes, traits) : [];
-  const block = queries > FEW_QUERIES ? (onUnits[0] ?? bestFlash(flashes, sizes)) : undefined;
-  const preferred = decoding[0] ?? block ?? bestTiled(tileds, sizes);
+  const unit = queries > SUBGROUP ? onUnits[0] : undefined;
+  const preferred = decoding[0] ?? unit ?? bestFlash(flashes, sizes) ?? bestTiled(tileds, sizes);
   return { shapeClass, candidates: [...onUnits, ...flashes, ...tileds, ...decoding], preferred };
 }
 
-/** Of more than a few queries: with few, most of a block is wasted. */
+/** Where there are few queries, most of a block of `flash` is wasted. */
 function bestFlash(
   largestFirst: readonly AttentionVariant[],
   { heads, queries }: AttentionSizes,
 ): AttentionVariant | undefined {
+  if (queries <= FEW_QUERIES) return undefined;
   const enough = largestFirst.find((each) => heads * Math.ceil(queries / blockOf(each)) >= ENOUGH_LARGE_TILES);
   return enough ?? largestFirst.at(-1);
 }
