@@ -24,6 +24,21 @@ export interface MatrixParams {
   readonly partial: boolean;
 }
 
+/**
+ * softmax(scale * Q K^T) V of f16 on matrix units, with sums in float32, as `flash` walks along the keys: a workgroup has a block of
+ * queries of one head, a subgroup 32 of them, an invocation one. For rows of Q, K and V that begin and end at multiples of eight.
+ *
+ * Per tile K and V go to workgroup memory; the next ones are read to registers meanwhile. For each 16 keys the units multiply Q and K; the scores go
+ * through the subgroup's blocks to the invocations of their queries, which make weights of them; those go back as two matrices, what
+ * binary16 holds of them and what it lost, and are multiplied with V. Q and the sums stay in the units' registers. Nobody but the
+ * device knows which invocation holds what of a matrix, so sums are scaled through workgroup memory too: only when the
+ * largest score has grown by more than SLACK, which is rare behind the first tile.
+ *
+ * A subgroup's blocks are written and read without a barrier, which WGSL has for whole workgroups only: docs/decisions/0007.
+ *
+ * Weights lie between 2^-36 and 2^15, or lose digits. Where V has large values those would be seen, and infinite ones must not meet the
+ * weight 0 of a hidden key: such a tile is summed by the invocations, in float32.
+ */
 export const matrix: (params: MatrixParams) => Kernel = variants((params: MatrixParams) => {
   const { tile, fit, partial } = params;
   const { queries, keys, columns } = tile;
@@ -36,6 +51,7 @@ export const matrix: (params: MatrixParams) => Kernel = variants((params: Matrix
   const fours = (line: (c: number) => string): string => repeat(UNIT / 4, line);
   const own = (c: number | string): string => `blocks[area + row / ${UNIT}u][row % ${UNIT}u * ${LINE}u + ${c}u]`;
 
+  // As if the place depended on what was read before: see `matrix-units-side.ts`.
   const vector = (name: 'q' | 'k' | 'v', row: string, eight: string, before = '0u'): string => {
     const value = `${name}[(${name}_head + ${row} * ${rowOf('f16', name)}) / 8u + ${eight} + (${before} & u.zero)]`;
     return fit === 'full' ? value : `select(vec4u(), ${value}, 8u * (${eight}) < u.head_dim)`;
@@ -234,6 +250,7 @@ ${fetch(`tile + ${keys}u`)}
     for (var sub = 0u; sub < ${keys / UNIT}u; sub++) {${part}
     }
   }
+  // As if what was read last were needed: else compilers read only where another tile follows, and wait for it there.
   if (u.zero != 0u) { blocks[0][row] = ${Array.from({ length: fetches }, (_, i) => `k_next${i} ^ v_next${i}`).join(' ^ ')}; }
 
 ${storeRows({ fit, partial, terms, sumsOut, own })}
