@@ -48,7 +48,7 @@ describe.each([
         const side = matrixUnitsSide({ name, count: 'u.m', size, piece, alongK, threads, fit: 'full' });
         const lines = [...side.declare('0u').matchAll(/let (\w+?)(\d+) = (.*);/g)];
         const stored = new Map<number, { row: number; term: number }>();
-        for (const read of side.registers(0).keys()) {
+        for (let read = 0; read < (size * UNIT) / VECTOR / threads; read++) {
           for (let first = 0; first < threads; first += 8) {
             const banks = new Set<number>();
             for (let lane = first; lane < first + 8; lane++) {

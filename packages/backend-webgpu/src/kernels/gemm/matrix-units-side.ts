@@ -21,8 +21,6 @@ export interface MatrixUnitsSide {
   declare(tile: string): string;
   /** Declares a set of registers for a strip. */
   declareSet(set: number): string;
-  /** The registers of a set. */
-  registers(set: number): readonly string[];
   /** Reads the strip that begins at term `p` to a set. */
   read(set: number): string;
   /** Moves on to the next strip, if there is one. */
@@ -90,7 +88,6 @@ ${places}
         each(declareRead),
       ].join('\n'),
     declareSet: (set) => each((i) => `  var ${register(set, i)} = vec4u();`),
-    registers: (set) => Array.from({ length: reads }, (_, i) => register(set, i)),
     read: (set) => each((i) => readVector(set, i)),
     advance: (condition) => each((i) => `      ${name}_at${i} += select(0u, ${name}_step, ${condition});`),
     store: (set, place) =>
