@@ -52,7 +52,7 @@ export const FLASH_TILES: readonly FlashTile[] = [
 ];
 
 /** Tiles of `matrix`. */
-export const MATRIX_TILES: readonly MatrixTile[] = [{ queries: 128, keys: 32, columns: 64 }];
+export const MATRIX_TILES: readonly MatrixTile[] = [{ queries: 64, keys: 16, columns: 64 }];
 
 /** Blocks of queries of `tiled`. */
 export const TILED_QUERIES = [16, 32, 64] as const;

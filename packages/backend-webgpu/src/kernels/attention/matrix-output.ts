@@ -31,7 +31,7 @@ ${repeat(4, (i) => `      o[at + ${column + i}u] = sums[${i}];`)}
   };
   return `  let at = ${at};
 ${partial ? '' : `  let last = ${totalOf('f16', 'total', 'query')};`}
-${repeat(terms, (d) => `${sumsOut(d)}\n${repeat(4, (c) => storeVector(d, c))}`)}
+${repeat(terms, (d) => `${sumsOut(d)}\n  workgroupBarrier();\n${repeat(4, (c) => storeVector(d, c))}\n  workgroupBarrier();`)}
 ${
   partial
     ? `  if (query < u.queries) {

@@ -28,13 +28,14 @@ export interface MatrixParams {
  * softmax(scale * Q K^T) V of f16 on matrix units, with sums in float32, as `flash` walks along the keys: a workgroup has a block of
  * queries of one head, a subgroup 32 of them, an invocation one. For rows of Q, K and V that begin and end at multiples of eight.
  *
- * Per tile K and V go to workgroup memory; the next ones are read to registers meanwhile. For each 16 keys the units multiply Q and K; the scores go
+ * Tile by tile, 16 keys, K and V go to workgroup memory; the next ones are read to registers meanwhile. The units multiply Q and K; the scores go
  * through the subgroup's blocks to the invocations of their queries, which make weights of them; those go back as two matrices, what
  * binary16 holds of them and what it lost, and are multiplied with V. Q and the sums stay in the units' registers. Nobody but the
  * device knows which invocation holds what of a matrix, so sums are scaled through workgroup memory too: only when the
  * largest score has grown by more than SLACK, which is rare behind the first tile.
  *
- * A subgroup's blocks are written and read without a barrier, which WGSL has for whole workgroups only: docs/decisions/0007.
+ * A subgroup's blocks go from hand to hand behind barriers of the workgroup: WGSL has none for a subgroup, and a workgroup is small
+ * for that reason. So subgroups also scale sums together, and all take the way of special tiles, when one has to.
  *
  * Weights lie between 2^-36 and 2^15, or lose digits. Where V has large values those would be seen, and infinite ones must not meet the
  * weight 0 of a hidden key: such a tile is summed by the invocations, in float32.
@@ -42,6 +43,7 @@ export interface MatrixParams {
 export const matrix: (params: MatrixParams) => Kernel = variants((params: MatrixParams) => {
   const { tile, fit, partial } = params;
   const { queries, keys, columns } = tile;
+  const subgroups = queries / SUBGROUP;
   const terms = columns / UNIT;
   const halves = columns / 32;
   const blocks = keyBlocks(tile);
@@ -81,12 +83,12 @@ ${rows((r) => `      var s${r} = subgroup_matrix_result<f32, ${UNIT}, ${UNIT}>()
 ${repeat(
   terms,
   (t) => `      {
-        let b = ${load('right', 'col', `sub * ${halves}u + ${Math.floor(t / 2)}u`, (t % 2) * 2)};
+        let b = ${load('right', 'col', `${Math.floor(t / 2)}u`, (t % 2) * 2)};
 ${rows((r) => `        s${r} = subgroupMatrixMultiplyAccumulate(q${r}_${t}, b, s${r});`)}
       }`,
 )}
 ${rows((r) => `      subgroupMatrixStore<row_major>(&blocks[area + ${r}u], 0u, s${r}, ${LINE}u);`)}
-      let first_key = tile + sub * ${UNIT}u;
+      workgroupBarrier();
 ${fours((c) => `      var x${c} = bitcast<vec4f>(${own(c)}) * factor;`)}
       if (is_set(u.capped | u.masked, lane)) {
         let mask = mask_row(head, query);
@@ -97,7 +99,11 @@ ${fours((c) => `        x${c} = finish_scores(x${c}, mask, ${keysOf(c)}) * LOG2_
 ${fours((c) => `        x${c} = select(vec4f(LOWEST), x${c}, is_seen(${keysOf(c)}, visible));`)}
       }
       let top = max(max(largest_of(x0), largest_of(x1)), max(largest_of(x2), largest_of(x3)));
-      if (subgroupAny(top > least + SHIFT + SLACK)) {
+      let grows = subgroupAny(top > least + SHIFT + SLACK);
+      if (row == 0u) { asked[subgroup] = select(0u, 1u, grows) | select(0u, 2u, is_special); }
+      let asks = workgroupUniformLoad(&asked);
+      let ask = ${Array.from({ length: subgroups }, (_, i) => `asks[${i}]`).join(' | ')};
+      if ((ask & 1u) != 0u) {
         let now = max(least, top - SHIFT);
         let shrink = exp2(least - now);
         least = now;
@@ -105,26 +111,32 @@ ${fours((c) => `        x${c} = select(vec4f(LOWEST), x${c}, is_seen(${keysOf(c)
 ${repeat(
   terms,
   (d) => `${sumsOut(d)}
+      workgroupBarrier();
 ${fours((c) => `      ${own(c)} = bitcast<vec4u>(bitcast<vec4f>(${own(c)}) * shrink);`)}
-${sumsBack(d)}`,
+      workgroupBarrier();
+${sumsBack(d)}
+      workgroupBarrier();`,
 )}
       }
 ${fours((c) => `      x${c} = exp2(x${c} - least);`)}
       total += sum_of(x0) + sum_of(x1) + (sum_of(x2) + sum_of(x3));
-      if (is_special) {
+      if ((ask & 2u) != 0u) {
 ${fours((c) => `        let seen${c} = is_seen(${keysOf(c)}, visible);`)}
 ${repeat(
   terms,
   (d) => `${sumsOut(d)}
+        workgroupBarrier();
         for (var c = 0u; c < 4u; c++) {
           var sum = bitcast<vec4f>(blocks[area + row / ${UNIT}u][row % ${UNIT}u * ${LINE}u + c]);
 ${repeat(UNIT, (j) => {
   const [x, w] = [Math.floor(j / 4), 'xyzw'[j % 4]];
-  return `          sum += select(vec4f(), x${x}.${w} * four_of(${blocks}u + sub * ${halves}u + ${Math.floor(d / 2)}u, ${j * LINE + (d % 2) * 2}u, c), seen${x}.${w});`;
+  return `          sum += select(vec4f(), x${x}.${w} * four_of(${blocks + Math.floor(d / 2)}u, ${j * LINE + (d % 2) * 2}u, c), seen${x}.${w});`;
 })}
           blocks[area + row / ${UNIT}u][row % ${UNIT}u * ${LINE}u + c] = bitcast<vec4u>(sum);
         }
-${sumsBack(d)}`,
+        workgroupBarrier();
+${sumsBack(d)}
+        workgroupBarrier();`,
 )}
       } else {
 ${fours(
@@ -138,6 +150,7 @@ ${repeat(4, (line) => {
   );
   return `        ${own(line)} = vec4u(${words.join(', ')});`;
 })}
+        workgroupBarrier();
 ${rows(
   (r) => `        let high${r} = ${load('left', 'row', `area + ${r}u`, 0)};
         let low${r} = ${load('left', 'row', `area + ${r}u`, 2)};`,
@@ -145,12 +158,13 @@ ${rows(
 ${repeat(
   terms,
   (d) => `        {
-          let b = ${load('right', 'row', `${blocks}u + sub * ${halves}u + ${Math.floor(d / 2)}u`, (d % 2) * 2)};
+          let b = ${load('right', 'row', `${blocks + Math.floor(d / 2)}u`, (d % 2) * 2)};
 ${rows((r) => `          o${r}_${d} = subgroupMatrixMultiplyAccumulate(high${r}, b, o${r}_${d});`)}
 ${rows((r) => `          o${r}_${d} = subgroupMatrixMultiplyAccumulate(low${r}, b, o${r}_${d});`)}
         }`,
 )}
-      }`;
+      }
+      workgroupBarrier();`;
 
   return defineKernel({
     name: `attention/matrix ${queries}x${keys}x${columns} ${fit}${partial ? ' partial' : ''}`,
@@ -164,15 +178,16 @@ ${rows((r) => `          o${r}_${d} = subgroupMatrixMultiplyAccumulate(low${r}, 
     uniforms: { ...uniformsOf('f16'), splits: 'u32', split_keys: 'u32' },
     params: paramsOf('f16'),
     features: ['f16', 'subgroups', 'chromium_experimental_subgroup_matrix'],
-    silenced: ['chromium.subgroup_matrix_uniformity', 'subgroup_uniformity'],
+    // Blocks are the same throughout a subgroup, but made of the number of the invocation, of which WGSL does not know that.
+    silenced: ['chromium.subgroup_matrix_uniformity'],
     code: /* wgsl */ `
 ${attentionFunctions('f16')}
 ${quotients}
 ${byFours}
 
 var<workgroup> blocks: array<array<vec4u, ${BLOCK_VECTORS}>, ${blocksOf(tile)}>;
-// One behind the first key of the last tile with a value that binary16 weights are not good enough for.
-var<workgroup> special_tile: atomic<u32>;
+// What a subgroup asks all for: to scale sums (1), to take a tile with values that binary16 weights are not good enough for (2).
+var<workgroup> asked: array<u32, ${subgroups}>;
 
 const ABOVE_LOWEST = -0x1.fffffcp+127f;
 // Weights are up to 2^15 for the sake of their halves; sums are taken to a new scale where the largest score grew by more than SLACK.
@@ -207,8 +222,9 @@ fn main(
   let k_head = ${headOf('f16', 'k')};
   let v_head = ${headOf('f16', 'v')};
   let query = first_query + lane;
+  let subgroup = lane / ${SUBGROUP}u;
   let row = lane % ${SUBGROUP}u;
-  let area = ${2 * blocks}u + lane / ${SUBGROUP}u * ${OWN_BLOCKS}u;
+  let area = ${2 * blocks}u + subgroup * ${OWN_BLOCKS}u;
 
   let visible = vec2u(first_visible(query), visible_keys(query));
   let seen_by_all = visible_keys(first_query);
@@ -231,7 +247,9 @@ ${fetch('begin')}
 ${repeat(
   halves,
   (h) => `${repeat(4, (c) => `  ${own(c)} = ${vector('q', 'min(query, u.queries - 1u)', `${4 * h + c}u`)};`)}
-${rows((r) => repeat(2, (t) => `  let q${r}_${2 * h + t} = ${load('left', 'row', `area + ${r}u`, 2 * t)};`))}`,
+  workgroupBarrier();
+${rows((r) => repeat(2, (t) => `  let q${r}_${2 * h + t} = ${load('left', 'row', `area + ${r}u`, 2 * t)};`))}
+  workgroupBarrier();`,
 )}
 ${rows((r) => repeat(terms, (d) => `  var o${r}_${d} = subgroup_matrix_result<f32, ${UNIT}, ${UNIT}>();`))}
   // Scores count in powers of two.
@@ -239,16 +257,13 @@ ${rows((r) => repeat(terms, (d) => `  var o${r}_${d} = subgroup_matrix_result<f3
   var least = ABOVE_LOWEST;
   var total = 0.0;
 
-  for (var tile = begin; tile < end; tile += ${keys}u) {
-    let edges = select(1u, 0u, (tile >= hidden_from_some) & (tile + ${keys}u <= seen_by_all));
-    workgroupBarrier();
+  for (var first_key = begin; first_key < end; first_key += ${keys}u) {
+    let edges = select(1u, 0u, (first_key >= hidden_from_some) & (first_key + ${keys}u <= seen_by_all));
 ${store}
-    if (${Array.from({ length: fetches }, (_, i) => `has_large(v_next${i})`).join(' | ')}) { atomicStore(&special_tile, tile + 1u); }
-${fetch(`tile + ${keys}u`)}
+    let is_special = subgroupAny(${Array.from({ length: fetches }, (_, i) => `has_large(v_next${i})`).join(' | ')});
+${fetch(`first_key + ${keys}u`)}
     workgroupBarrier();
-    let is_special = atomicLoad(&special_tile) == tile + 1u;
-    for (var sub = 0u; sub < ${keys / UNIT}u; sub++) {${part}
-    }
+${part}
   }
   // As if what was read last were needed: else compilers read only where another tile follows, and wait for it there.
   if (u.zero != 0u) { blocks[0][row] = ${Array.from({ length: fetches }, (_, i) => `k_next${i} ^ v_next${i}`).join(' ^ ')}; }

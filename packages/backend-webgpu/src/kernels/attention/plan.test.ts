@@ -115,13 +115,13 @@ describe('fields of a call', () => {
   });
 
   it.each([
-    ['all columns', {}, 'matrix 128x32x64 full'],
+    ['all columns', {}, 'matrix 64x16x64 full'],
     [
       'fewer columns, softcap, window and shared keys',
       { headDim: 40, heads: 4, kvHeads: 2, softcap: 3, window: 9 },
-      'matrix 128x32x64 wide',
+      'matrix 64x16x64 wide',
     ],
-    ['one head, keys split', { heads: 1, seqQ: 64, seqKv: 1024, causal: false }, 'matrix 128x32x64 full partial'],
+    ['one head, keys split', { heads: 1, seqQ: 64, seqKv: 1024, causal: false }, 'matrix 64x16x64 full partial'],
     [
       'a row of queries that begins between vectors',
       { strides: { q: [0, 6800, 68] as const } },
@@ -135,10 +135,10 @@ describe('fields of a call', () => {
     expect(kernels(planned({ ...TEST_DEVICES.gpu, matrixUnits: [] }, call))[0]).not.toMatch(/^matrix/);
   });
 
-  it('f16 on matrix units: a workgroup for each 128 queries of a head', () => {
+  it('f16 on matrix units: a workgroup for each 64 queries of a head', () => {
     const call = { batch: 3, heads: 4, seqQ: 300, seqKv: 300, dtype: 'f16' as const };
     const [attend] = planned(TEST_DEVICES.gpu, { ...call, heads: 40 }).launches;
-    expect(attend?.groups).toBe(3 * 40 * 3);
+    expect(attend?.groups).toBe(3 * 40 * 5);
   });
 
   it('f16 rows that share words go through records', () => {

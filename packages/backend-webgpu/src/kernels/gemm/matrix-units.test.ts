@@ -61,12 +61,6 @@ describe('matrix units', () => {
     );
   });
 
-  it('keep strips of products in a loop where bounds are not checked', () => {
-    const loop = /for \(var strip/;
-    expect(plan(256, 256, 256).launches[0]?.kernel.code).not.toMatch(loop);
-    expect(plan(256, 256, 256, {}, { ...gpu, checksBounds: false }).launches[0]?.kernel.code).toMatch(loop);
-  });
-
   it('leave vectors to the kernels for vectors', () => {
     expect(plan(1, 1024, 1024).picked[0]).toMatch(/matvec/);
     expect(plan(1024, 1, 1024).picked[0]).toMatch(/matvec/);

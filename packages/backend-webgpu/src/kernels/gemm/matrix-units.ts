@@ -38,9 +38,7 @@ export const matrixUnitsFamily: ProductFamily = {
     return matrixUnitsTiles(traits).flatMap((tile) =>
       DTYPES.flatMap((output) =>
         both.flatMap((transA) =>
-          both.flatMap((transB) =>
-            FITS.map((fit) => matrixUnits({ output, transA, transB, tile, fit, rolled: !traits.checksBounds })),
-          ),
+          both.flatMap((transB) => FITS.map((fit) => matrixUnits({ output, transA, transB, tile, fit }))),
         ),
       ),
     );
@@ -62,8 +60,7 @@ export const matrixUnitsFamily: ProductFamily = {
     const tile = shapeOf(TILES, variant);
     const { m, n, k, transA, transB, c } = product;
     const isFull = m % tile.m === 0 && n % tile.n === 0 && k % tile.step === 0;
-    const rolled = !recorder.traits.checksBounds;
-    const params = { output: c.dtype, transA, transB, tile, fit: isFull ? 'full' : 'edges', rolled } as const;
+    const params = { output: c.dtype, transA, transB, tile, fit: isFull ? 'full' : 'edges' } as const;
     // Rows of C begin and end at multiples of four, or another family has it.
     const kernel = (_: boolean, epilogue: RunSpec | undefined) =>
       epilogue === undefined ? matrixUnits(params) : matrixUnitsWith(params, epilogue);

@@ -24,8 +24,6 @@ import { outputType, storeFunction } from './storage-formats.ts';
 export interface MatrixUnitsParams extends Omit<OperandParams, 'input'> {
   readonly tile: MatrixUnitsTile;
   readonly fit: MatrixUnitsFit;
-  /** The products of the strips are a loop. Without one, where bounds are not checked, reads go behind the products (bench/NOTES.md). */
-  readonly rolled: boolean;
 }
 
 /** Strips that are in workgroup memory at a time. */
@@ -55,7 +53,7 @@ export function matrixUnitsWith(params: MatrixUnitsParams, epilogue: RunSpec): K
 }
 
 function matrixUnitsKernel(params: MatrixUnitsParams, epilogue?: RunSpec): Kernel {
-  const { output, transA, transB, tile, fit, rolled } = params;
+  const { output, transA, transB, tile, fit } = params;
   const { m, n, step, subgroupM, subgroupN } = tile;
   const threads = matrixUnitsInvocations(tile);
   const blocksA = m / BLOCK;
@@ -65,15 +63,12 @@ function matrixUnitsKernel(params: MatrixUnitsParams, epilogue?: RunSpec): Kerne
   const b = matrixUnitsSide({ ...shared, name: 'b', count: 'u.n', size: n, piece: subgroupN, alongK: transB });
   const [rows, columns] = [subgroupM / UNIT, subgroupN / UNIT];
 
-  const productsOf = (place: string): string => /* wgsl */ `
-${repeat(rows, (i) => `      let a${i} = ${a.load(i * UNIT, 'piece_row', place)};`)}
-${repeat(columns, (j) => `      let b${j} = ${b.load(j * UNIT, 'piece_column', `${place} + ${blocksA}u`)};`)}
+  const products = /* wgsl */ `
+${repeat(rows, (i) => `      let a${i} = ${a.load(i * UNIT, 'piece_row', 'place')};`)}
+${repeat(columns, (j) => `      let b${j} = ${b.load(j * UNIT, 'piece_column', `place + ${blocksA}u`)};`)}
 ${repeat(columns, (j) =>
   repeat(rows, (i) => `      c${i}_${j} = subgroupMatrixMultiplyAccumulate(a${i}, b${j}, c${i}_${j});`),
 )}`;
-  const products = rolled
-    ? `    for (var strip = 0u; strip < ${STRIPS}u; strip++) {${productsOf(`strip * ${blocks}u`)}\n    }`
-    : repeat(STRIPS, (strip) => `    {${productsOf(`${strip * blocks}u`)}\n    }`);
   const read = repeat(
     STRIPS,
     (strip) => `${a.read(strip)}
@@ -144,7 +139,10 @@ ${read}
 ${store}
 ${read}
     workgroupBarrier();
-${products}
+    // A loop, so that reads do not go behind the products where bounds are not checked.
+    for (var strip = 0u; strip < ${STRIPS}u; strip++) {
+      let place = strip * ${blocks}u;${products}
+    }
     workgroupBarrier();
   }
 
