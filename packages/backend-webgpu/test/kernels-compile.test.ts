@@ -40,10 +40,13 @@ async function nullDevice({ hasF16, hasSubgroups, matrixUnits }: DeviceTraits): 
 }
 
 /** Whether a valid kernel is refused for sizes that the null backend does not offer, but the real device does. */
-function isOnlyTooLarge(message: string, { maxWorkgroupBytes, maxInvocations }: DeviceTraits): boolean {
+function isOnlyTooLarge(message: string, { maxWorkgroupBytes, maxInvocations, subgroupSize }: DeviceTraits): boolean {
   const bytes = /use of workgroup storage \((\d+) bytes\)/.exec(message)?.[1];
   const size = /workgroup_size\((\d+), (\d+), (\d+)\) that exceeds/.exec(message)?.slice(1);
+  // The null backend's subgroups have up to 128 invocations.
+  const subgroups = /workgroup_size \((\d+)\) must be a multiple of the device maxSubgroupSize/.exec(message)?.[1];
   if (bytes !== undefined) return Number(bytes) <= maxWorkgroupBytes;
+  if (subgroups !== undefined) return Number(subgroups) % subgroupSize === 0;
   return size !== undefined && size.reduce((product, extent) => product * Number(extent), 1) <= maxInvocations;
 }
 

@@ -10,6 +10,7 @@ import {
   fitsDevice,
   FLASH_TILES,
   hasRoomToDecode,
+  matrixTiles,
   possibleTiled,
   TILED_COLUMNS,
   writesRows,
@@ -18,6 +19,7 @@ import { combine, slotsAtOnce } from './combine.wgsl.ts';
 import { direct } from './direct.wgsl.ts';
 import { flash } from './flash.wgsl.ts';
 import { type Form, FORMS } from './form.wgsl.ts';
+import { matrix } from './matrix.wgsl.ts';
 import { tiled } from './tiled.wgsl.ts';
 
 /** Every kernel of attention that can be chosen for a device. */
@@ -46,6 +48,9 @@ export function attentionKernels(traits: DeviceTraits): readonly Kernel[] {
   const tiles = FLASH_TILES.filter((tile) => fitsDevice(tile, traits));
   return [
     ...merging,
+    ...matrixTiles(traits).flatMap((tile) =>
+      (['full', 'wide'] as const).flatMap((fit) => both.map((partial) => matrix({ tile, fit, partial }))),
+    ),
     ...ways.flatMap((way) => [
       ...fits
         .filter((fit) => isMade('flash', way, fit !== 'any'))

@@ -7,6 +7,8 @@ import { decodeRow, decodeRowBytes } from './decode-row.wgsl.ts';
 import { direct, DIRECT_LANES, directKeys, MAX_QUERIES } from './direct.wgsl.ts';
 import { type Fit, flashBytes, flashLanes, type FlashTile } from './flash-tile.ts';
 import { flash } from './flash.wgsl.ts';
+import { matrix } from './matrix.wgsl.ts';
+import { matrixBytes, type MatrixTile, SUBGROUP, UNIT } from './matrix-tile.ts';
 import type { Form } from './form.wgsl.ts';
 import { TILE_KEYS, tiled, tiledLanes, type TiledParams, tiledWorkgroupBytes } from './tiled.wgsl.ts';
 
@@ -20,6 +22,8 @@ export interface AttentionSizes {
   readonly form: Form;
   /** Heads of Q that share keys. */
   readonly group: number;
+  /** Whether rows of Q, K and V begin and end at multiples of eight elements. Default: they do not. */
+  readonly byEights?: boolean;
 }
 
 /** Shape of a workgroup's work where there are few queries. */
@@ -34,6 +38,7 @@ export interface DecodeTile {
 export type AttentionVariant = NamedVariant & { readonly splits: number } & Way;
 
 type Way =
+  | { readonly kind: 'matrix'; readonly tile: MatrixTile }
   | { readonly kind: 'flash'; readonly tile: FlashTile }
   | { readonly kind: 'tiled'; readonly tile: Pick<TiledParams, 'queries' | 'headDim'> }
   | { readonly kind: 'decode'; readonly tile: DecodeTile }
@@ -45,6 +50,9 @@ export const FLASH_TILES: readonly FlashTile[] = [
   { queries: 64, keys: 128, columns: 128, across: 16, depth: 16, chunk: 16, unroll: 4, ahead: true },
   { queries: 32, keys: 64, columns: 64, across: 16, depth: 16, chunk: 16, unroll: 4, ahead: true },
 ];
+
+/** Tiles of `matrix`. */
+export const MATRIX_TILES: readonly MatrixTile[] = [{ queries: 64, keys: 16, columns: 64 }];
 
 /** Blocks of queries of `tiled`. */
 export const TILED_QUERIES = [16, 32, 64] as const;
@@ -79,6 +87,7 @@ const FEW_SPLITS = 8;
 
 /** Every variant, of which each device and shape has some. */
 export const VARIANT_IDS: readonly string[] = [
+  ...MATRIX_TILES.map((tile) => idOf({ kind: 'matrix', tile })),
   ...FLASH_TILES.map((tile) => idOf({ kind: 'flash', tile })),
   ...TILED_QUERIES.flatMap((queries) =>
     TILED_COLUMNS.map((headDim) => idOf({ kind: 'tiled', tile: { queries, headDim } })),
@@ -95,8 +104,9 @@ export function maxKeys(headDim: number, traits: DeviceTraits): number {
 /** What can compute an attention, and what is best as far as is known. */
 export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): VariantQuestion<AttentionVariant> {
   const { heads, queries, keys, headDim, causal, form, group } = sizes;
+  const onUnits = possibleMatrix(sizes, traits).map((tile) => withSplits({ kind: 'matrix', tile }, sizes));
   const shapeClass = (): string =>
-    `attention ${causal ? 'causal ' : ''}${form === 'plain' ? '' : `any ${form} of ${sizeStep(group)} `}${[heads, queries, keys, headDim].map(sizeStep).join(' ')}`;
+    `attention ${causal ? 'causal ' : ''}${form === 'plain' ? '' : `any ${form} of ${sizeStep(group)} `}${[heads, queries, keys, headDim].map(sizeStep).join(' ')}${onUnits.length > 0 ? ' by eights' : ''}`;
   if (traits.isSoftware) {
     const candidates = DIRECT_QUERIES.map((block) => named({ kind: 'direct', queries: block }, 1));
     return { shapeClass, candidates, preferred: candidates[queries === 1 ? 0 : 1] as AttentionVariant };
@@ -107,8 +117,9 @@ export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): Varian
     withSplits({ kind: 'tiled', tile: { queries: block, headDim: headDims } }, sizes),
   );
   const decoding = queries <= DECODE_QUERIES ? possibleDecode(sizes, traits) : [];
-  const preferred = decoding[0] ?? bestFlash(flashes, sizes) ?? bestTiled(tileds, sizes);
-  return { shapeClass, candidates: [...flashes, ...tileds, ...decoding], preferred };
+  const unit = queries > SUBGROUP ? onUnits[0] : undefined;
+  const preferred = decoding[0] ?? unit ?? bestFlash(flashes, sizes) ?? bestTiled(tileds, sizes);
+  return { shapeClass, candidates: [...onUnits, ...flashes, ...tileds, ...decoding], preferred };
 }
 
 /** Where there are few queries, most of a block of `flash` is wasted. */
@@ -164,7 +175,7 @@ export interface AttentionOptions {
  * takes records of every variant.
  */
 export function writesRows({ kind }: Pick<Way, 'kind'>, form: Form, wide: boolean): boolean {
-  return form !== 'f16' || (wide && (kind === 'flash' || kind === 'decode'));
+  return form !== 'f16' || (wide && (kind === 'matrix' || kind === 'flash' || kind === 'decode'));
 }
 
 /** The kernel of a variant for a shape. */
@@ -190,11 +201,14 @@ export function launchOf(
     const own = { kernel, groups, splits: used, splitKeys };
     return tile.rows === 1 ? { ...own, grid: [used, heads * queries, 1] } : own;
   }
-  const tileKeys = way.kind === 'flash' ? way.tile.keys : TILE_KEYS;
+  const tileKeys = way.kind === 'tiled' ? TILE_KEYS : way.tile.keys;
   const splitKeys = Math.ceil(keys / splits / tileKeys) * tileKeys;
   const used = Math.ceil(keys / splitKeys);
   let kernel: Kernel;
-  if (way.kind === 'flash') {
+  if (way.kind === 'matrix') {
+    const { tile } = way;
+    kernel = matrix({ tile, fit: tile.columns === headDim ? 'full' : 'wide', partial });
+  } else if (way.kind === 'flash') {
     const { tile } = way;
     kernel = flash({ tile, fit: fitOf(tile.columns), form, partial });
   } else {
@@ -242,6 +256,21 @@ function possibleDecode(sizes: AttentionSizes, traits: DeviceTraits): readonly A
   });
 }
 
+/** The tiles of `matrix` for a shape on a device. */
+function possibleMatrix(sizes: AttentionSizes, traits: DeviceTraits): readonly MatrixTile[] {
+  const { headDim, form, byEights = false } = sizes;
+  if (form !== 'f16' || !byEights) return [];
+  return matrixTiles(traits).filter(({ columns }) => columns >= headDim);
+}
+
+/** The tiles of `matrix` that a device has matrix units and room for. */
+export function matrixTiles(traits: DeviceTraits): readonly MatrixTile[] {
+  const { matrixUnits, subgroupSize, maxInvocations, maxWorkgroupBytes } = traits;
+  const fits = matrixUnits.some(({ m, n, k }) => m === UNIT && n === UNIT && k === UNIT) && subgroupSize === SUBGROUP;
+  if (!fits) return [];
+  return MATRIX_TILES.filter((tile) => tile.queries <= maxInvocations && matrixBytes(tile) <= maxWorkgroupBytes);
+}
+
 /** The tiles with the fewest columns that will do, as far as the device has room for them. */
 function possibleFlash(headDim: number, traits: DeviceTraits): readonly FlashTile[] {
   const possible = FLASH_TILES.filter((tile) => tile.columns >= headDim && fitsDevice(tile, traits));
@@ -279,5 +308,5 @@ function idOf(way: Way): string {
   if (way.kind === 'decode') return `attention/decode-${way.tile.rows}`;
   if (way.kind === 'tiled') return `attention/tiled-${way.tile.queries}x${way.tile.headDim}`;
   const { queries, keys, columns } = way.tile;
-  return `attention/flash-${queries}x${keys}x${columns}`;
+  return `attention/${way.kind}-${queries}x${keys}x${columns}`;
 }

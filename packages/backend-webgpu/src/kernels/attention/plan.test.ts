@@ -109,9 +109,36 @@ describe('fields of a call', () => {
     ['a mask', { mask: { strides: [0, 0, 100, 1] as const } }, `${wide} any f32`],
     ['rows apart', { strides: { v: [0, 6800, 68] as const } }, `${wide} any f32`],
     ['rows at no multiple of four', { strides: { v: [0, 6600, 66] as const } }, 'flash 32x64x64 any any f32'],
-    ['f16', { dtype: 'f16' as const }, `${wide} any f16`],
+    ['f16 by fours', { dtype: 'f16' as const, headDim: 60 }, 'flash 32x64x64 wide any f16'],
   ])('%s', (_, change, name) => {
     expect(kernels(planned(TEST_DEVICES.gpu, { ...few, ...change }))).toEqual([name]);
+  });
+
+  it.each([
+    ['all columns', {}, 'matrix 64x16x64 full'],
+    [
+      'fewer columns, softcap, window and shared keys',
+      { headDim: 40, heads: 4, kvHeads: 2, softcap: 3, window: 9 },
+      'matrix 64x16x64 wide',
+    ],
+    ['one head, keys split', { heads: 1, seqQ: 64, seqKv: 1024, causal: false }, 'matrix 64x16x64 full partial'],
+    [
+      'a row of queries that begins between vectors',
+      { strides: { q: [0, 6800, 68] as const } },
+      'flash 32x64x64 full any f16',
+    ],
+    ['larger heads', { headDim: 128 }, 'flash 64x128x128 full any f16'],
+    ['few queries', { seqQ: 32 }, 'flash 32x64x64 full any f16'],
+  ])('f16 on matrix units: %s', (_, change, name) => {
+    const call = { ...few, dtype: 'f16' as const, ...change };
+    expect(kernels(planned(TEST_DEVICES.gpu, call))[0]).toBe(name);
+    expect(kernels(planned({ ...TEST_DEVICES.gpu, matrixUnits: [] }, call))[0]).not.toMatch(/^matrix/);
+  });
+
+  it('f16 on matrix units: a workgroup for each 64 queries of a head', () => {
+    const call = { batch: 3, heads: 4, seqQ: 300, seqKv: 300, dtype: 'f16' as const };
+    const [attend] = planned(TEST_DEVICES.gpu, { ...call, heads: 40 }).launches;
+    expect(attend?.groups).toBe(3 * 40 * 5);
   });
 
   it('f16 rows that share words go through records', () => {

@@ -180,25 +180,35 @@ class AttentionPlan {
     const { headDim, form } = this.#geometry;
     const { causal } = this.#call;
     return this.#chooser(
-      { ...sizesOf(window), headDim, causal, form, group: groupOf(this.#geometry, window) },
+      {
+        ...{ ...sizesOf(window), headDim, causal, form },
+        ...{ group: groupOf(this.#geometry, window), byEights: this.#readsBy(8, window) },
+      },
       this.#recorder,
     );
   }
 
   /** Whether each row begins and ends at a multiple of four elements. */
   #isWide(window: Window, { partial = false } = {}): boolean {
-    const { q, k, v, o, headDim, form } = this.#geometry;
+    return this.#readsBy(4, window) && (partial || this.#isBy(4, this.#rows(window), this.#geometry.o));
+  }
+
+  /** Whether each row of Q, K and V begins and ends at a multiple of so many elements. */
+  #readsBy(count: number, window: Window): boolean {
+    const { q, k, v, headDim, form } = this.#geometry;
     const bytes = elementBytes(form);
-    const isAligned = ({ byteOffset }: Span, strides: RowStrides): boolean =>
-      byteOffset % (4 * bytes) === 0 && strides.every((stride) => stride % 4 === 0);
     const [queries, keys] = [queryHull(q, headDim, window), keyHull(k, this.#geometry, window)];
     return (
-      headDim % 4 === 0 &&
-      isAligned(this.#piece(this.#inputs.q, queries, bytes), q) &&
-      isAligned(this.#piece(this.#inputs.k, keys, bytes), k) &&
-      isAligned(this.#piece(this.#inputs.v, keyHull(v, this.#geometry, window), bytes), v) &&
-      (partial || isAligned(this.#rows(window), o))
+      headDim % count === 0 &&
+      this.#isBy(count, this.#piece(this.#inputs.q, queries, bytes), q) &&
+      this.#isBy(count, this.#piece(this.#inputs.k, keys, bytes), k) &&
+      this.#isBy(count, this.#piece(this.#inputs.v, keyHull(v, this.#geometry, window), bytes), v)
     );
+  }
+
+  #isBy(count: number, { byteOffset }: Span, strides: RowStrides): boolean {
+    const bytes = elementBytes(this.#geometry.form);
+    return byteOffset % (count * bytes) === 0 && strides.every((stride) => stride % count === 0);
   }
 
   /** Gives the number of splits, which is at most what was asked for. */

@@ -3,9 +3,9 @@ export interface MatrixUnitsTile {
   /** Entries of C along m and along n. */
   readonly m: number;
   readonly n: number;
-  /** Terms that are in workgroup memory at a time. */
-  readonly step: number;
-  /** Entries of C that one subgroup computes, along m and along n: multiples of {@link UNIT}. */
+  /** Terms that are in workgroup memory at a time: two strips. */
+  readonly step: 32;
+  /** Entries of C that one subgroup computes, along m and along n: multiples of {@link BLOCK}. */
   readonly subgroupM: number;
   readonly subgroupN: number;
 }
@@ -20,17 +20,19 @@ export const SUBGROUP = 32;
 export const UNIT = 16;
 /** Elements of a vector: 16 bytes of binary16. */
 export const VECTOR = 8;
-/** Vectors that are left free behind each line, so that the same vector of eight neighbouring lines lies in different banks. */
-export const PAD = 1;
 
-/** Vectors in a line of a strip, the free one included, and lines. */
-export function stripShape(
-  size: number,
-  alongK: boolean,
-  step: number,
-): { readonly line: number; readonly lines: number } {
-  const [length, lines] = alongK ? [step, size] : [size, step];
-  return { line: length / VECTOR + PAD, lines };
+/**
+ * Workgroup memory is made of blocks: {@link UNIT} lines of four vectors and a free one, so that the same vector of eight
+ * neighbouring lines lies in different banks, and four more, so that neighbouring blocks do. A block has two matrices of binary16
+ * side by side, or one of sums. As an array of its own, of which matrices lie at constant places, it needs no check of bounds.
+ */
+export const BLOCK = 32;
+export const LINE = 5;
+export const BLOCK_VECTORS: number = UNIT * LINE + 4;
+
+/** Blocks of a strip of A and one of B. */
+export function stripBlocks({ m, n }: Pick<MatrixUnitsTile, 'm' | 'n'>): number {
+  return (m + n) / BLOCK;
 }
 
 /** Invocations of a workgroup. */
@@ -38,21 +40,13 @@ export function matrixUnitsInvocations({ m, n, subgroupM, subgroupN }: MatrixUni
   return (m / subgroupM) * (n / subgroupN) * SUBGROUP;
 }
 
-/** Most bytes of workgroup memory, with either operand transposed or not. */
-export function matrixUnitsBytes(tile: MatrixUnitsTile): number {
-  const both = [false, true];
-  return 16 * Math.max(...both.flatMap((transA) => both.map((transB) => vectorsOf(tile, transA, transB))));
-}
-
-/** Vectors of workgroup memory. */
-export function vectorsOf(tile: MatrixUnitsTile, transA: boolean, transB: boolean): number {
-  const a = stripShape(tile.m, !transA, tile.step);
-  const b = stripShape(tile.n, transB, tile.step);
+/** Blocks of workgroup memory: two strips, and at the end as many sums as a subgroup has along n. */
+export function blocksOf(tile: MatrixUnitsTile): number {
   const subgroups = matrixUnitsInvocations(tile) / SUBGROUP;
-  return Math.max(a.line * a.lines + b.line * b.lines, subgroups * UNIT * resultLine(tile));
+  return Math.max(2 * stripBlocks(tile), (subgroups * tile.subgroupN) / UNIT);
 }
 
-/** Vectors of four sums in a line of results, with a free one as in the strips. */
-export function resultLine({ subgroupN }: MatrixUnitsTile): number {
-  return subgroupN / 4 + 1;
+/** Bytes of workgroup memory. */
+export function matrixUnitsBytes(tile: MatrixUnitsTile): number {
+  return 16 * BLOCK_VECTORS * blocksOf(tile);
 }

@@ -18,9 +18,9 @@ import { DTYPES } from './storage-formats.ts';
 /** Tiles for the matrix units, largest first. */
 const TILES: ReadonlyMap<string, MatrixUnitsTile> = new Map(
   [
-    { m: 128, n: 128, step: 32, subgroupM: 64, subgroupN: 64 },
-    { m: 64, n: 64, step: 64, subgroupM: 32, subgroupN: 32 },
-  ].map((tile) => [idOf(tile), tile]),
+    { m: 128, n: 128, step: 32 as const, subgroupM: 64, subgroupN: 64 },
+    { m: 64, n: 64, step: 32 as const, subgroupM: 32, subgroupN: 32 },
+  ].map((tile: MatrixUnitsTile) => [idOf(tile), tile]),
 );
 
 const FITS: readonly MatrixUnitsFit[] = ['full', 'edges'];
