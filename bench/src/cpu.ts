@@ -19,7 +19,11 @@ const CANDIDATES: readonly Candidate[] = [
   { name: 'ndarray-gemm', role: 'peer', load: async () => (await import('./peers/ndarray-gemm.ts')).ndarrayGemm },
   { name: 'stdlib sgemm', role: 'peer', load: async () => (await import('./peers/stdlib.ts')).stdlib },
   { name: 'tfjs wasm', role: 'peer', load: async () => (await import('./peers/tfjs-wasm.ts')).tfjsWasm },
-  { name: 'onnxruntime cpu', role: 'peer', load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu },
+  {
+    name: 'onnxruntime cpu',
+    role: 'peer',
+    load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(),
+  },
   { name: 'openblas', role: 'limit', load: async () => (await import('./peers/open-blas.ts')).openBlas() },
 ];
 

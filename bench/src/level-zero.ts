@@ -20,7 +20,11 @@ const OURS: Candidate = {
 
 /** All on the CPU, as the CPU driver is. */
 const OTHERS: readonly Candidate[] = [
-  { name: 'onnxruntime cpu', role: 'peer', load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu },
+  {
+    name: 'onnxruntime cpu',
+    role: 'peer',
+    load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(),
+  },
   { name: 'openblas', role: 'limit', load: async () => (await import('./peers/open-blas.ts')).openBlas() },
   { name: 'C loops', role: 'limit', load: async () => (await import('./peers/c-loops.ts')).cLoops() },
 ];

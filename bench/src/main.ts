@@ -4,6 +4,7 @@ import { EXIT, exitCodeOf } from './exit.ts';
 const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench webgpu     [--device D] [--limit FILE] [--ceilings N,N] [RUN]
        pnpm bench cpu        [--ceilings N,N] [RUN]
+       pnpm bench wasm       [--threads N] [--ceilings N,N] [RUN]
        pnpm bench level-zero [--device cpu|system] [--ceilings N,N] [RUN]
          RUN: [--quick] [--only OP,...] [--case NAME] [--out FOLDER]
        pnpm bench report [--check] [FOLDER]
@@ -17,6 +18,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   webgpu      the WebGPU backend beside jax-js, TensorFlow.js and ONNX Runtime on the same device, in Node, and beside
               PyTorch where it has the GPU
   cpu         the CPU backend beside other libraries on the CPU, in Node
+  wasm        the WebAssembly backend beside ONNX Runtime, on WebAssembly and native, and TensorFlow.js, in Node
   level-zero  the Level Zero backend beside ONNX Runtime, OpenBLAS and loops in C, all on the CPU
   report      draws plots and writes tables of the results that are in FOLDER, or of the committed ones, and these into
               README.md; --check only says whether README.md has them
@@ -45,6 +47,7 @@ const TARGETS: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   all: async (args) => (await import('./all.ts')).benchAll(args),
   cpu: async (args) => (await import('./cpu.ts')).benchCpu(args),
   webgpu: async (args) => (await import('./webgpu.ts')).benchWebgpu(args),
+  wasm: async (args) => (await import('./wasm.ts')).benchWasm(args),
   'level-zero': async (args) => (await import('./level-zero.ts')).benchLevelZero(args),
   report: async (args) => (await import('./report.ts')).benchReport(args),
   limits: async (args) => (await import('./limits.ts')).benchLimits(args),

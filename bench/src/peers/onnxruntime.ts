@@ -19,25 +19,27 @@ import { type Peer, pick } from '../peer.ts';
 
 const VERSION = packageVersion('onnxruntime-node');
 
-/** ONNX Runtime on the CPU: native code, on all cores. */
-export const onnxruntimeCpu: Peer = {
-  name: 'onnxruntime cpu',
-  role: 'peer',
-  version: VERSION,
-  remark: `native code, ${THREADS} threads`,
-  async prepare(limitCase) {
-    const graph = graphOf(limitCase.work);
-    const session = await openSession(graph, ON_CPU);
-    const feeds = feedsOf(graph, limitCase);
-    const { wait, run, last } = queue(session, feeds);
-    return {
-      run,
-      wait,
-      entries: async (indices) => pick(last().data as Float32Array, limitCase, indices),
-      close: () => session.release(),
-    };
-  },
-};
+/** ONNX Runtime on the CPU: native code. */
+export function onnxruntimeCpu(threads: number = THREADS): Peer {
+  return {
+    name: 'onnxruntime cpu',
+    role: 'peer',
+    version: VERSION,
+    remark: `native code, ${threads} threads`,
+    async prepare(limitCase) {
+      const graph = graphOf(limitCase.work);
+      const session = await openSession(graph, { ...ON_CPU, intraOpNumThreads: threads });
+      const feeds = feedsOf(graph, limitCase);
+      const { wait, run, last } = queue(session, feeds);
+      return {
+        run,
+        wait,
+        entries: async (indices) => pick(last().data as Float32Array, limitCase, indices),
+        close: () => session.release(),
+      };
+    },
+  };
+}
 
 /**
  * ONNX Runtime on WebGPU, with a Dawn of its own. Operands and results stay on the device: an Identity puts the operands

@@ -47,6 +47,11 @@ const MOST_KEPT_BYTES = 131_072;
 const VECTOR_BYTES = 16;
 /** Rows that are shorter are worked on several at a time, if there are several. */
 const SHORT_ROW = 16;
+/** Vectors that are worked on side by side where a kernel is light: what a loop costs itself is shared, and sums do not wait. */
+const SIDE_BY_SIDE = 4;
+const MOST_LIGHT_NODES = 16;
+/** Points of a line from which on that is worth its code. */
+const WIDE = 64;
 /** Nodes of dozens of instructions, which leave a processor enough to do while a sum waits. */
 const HEAVY: ReadonlySet<NodeOp> = new Set([
   'pow',
@@ -101,7 +106,7 @@ export class RunPlanner {
       ...own.form,
       ...operandForms(geometry, own),
       stores,
-      units: 1,
+      units: size >= WIDE && isLight(geometry.kernel) ? SIDE_BY_SIDE : 1,
       hasWhole: size >= LANES,
       hasRest: size % LANES !== 0,
       isSegmented,
@@ -125,15 +130,14 @@ export class RunPlanner {
     const rowSize = own.sizes[rowRank - 1] as number;
     const foldedSize = own.sizes.at(-1) as number;
     const lines = foldedSize === 0 ? 0 : rowLength / foldedSize;
-    const isLight = !kernel.nodes.some((node) => node.kind === 'arithmetic' && HEAVY.has(node.op));
     const isAcross = along === 'rows';
 
-    const isWide = isAcross ? rowSize >= 4 * LANES : foldedSize >= 16 * LANES;
+    const isWide = isAcross ? rowSize >= SIDE_BY_SIDE * LANES : foldedSize >= WIDE;
     const few = isAcross ? rowCount / (rowSize < LANES ? rowSize : LANES) : rowCount;
     const most = Math.min(MOST_PARTS, Math.floor((rowLength * (isAcross ? LANES : 1)) / LEAST_PART));
     const wanted = few < 2 * threads ? Math.max(1, Math.min(most, Math.ceil((TILES_PER_THREAD * threads) / few))) : 1;
     const isParted = wanted > 1 && threads > 1;
-    const units = isWide && isLight && !(isAcross && isParted) ? 4 : 1;
+    const units = isWide && isLight(kernel) && !(isAcross && isParted) ? SIDE_BY_SIDE : 1;
 
     const chain = isAcross ? rowLength : lines * Math.ceil(foldedSize / (units * LANES) + units);
     const isLong = chain > 2 * CHAIN - 100;
@@ -249,6 +253,11 @@ function orderOf(
     if (axis >= 0) return { order: [...without(axis, last), axis, last], segment: TURNED_SEGMENT };
   }
   return undefined;
+}
+
+/** Whether no node takes long. */
+function isLight({ nodes }: Kernel): boolean {
+  return nodes.length <= MOST_LIGHT_NODES && !nodes.some((node) => node.kind === 'arithmetic' && HEAVY.has(node.op));
 }
 
 /** Nodes dear to compute, a value for each element, that more than one pass over a row needs. */
