@@ -151,7 +151,7 @@ it.skipIf(!hasDevice)(
       .map((line) => (JSON.parse(line) as { op: string }).op);
     expect([...new Set(ops)]).toEqual([
       ...['gemm', 'gemm_f16', 'batched_gemm', 'conv2d', 'attention'],
-      ...['reduce_sum', 'reduce_max', 'binary_add', 'unary_exp', 'unary_tanh', 'unary_relu'],
+      ...['reduce_sum', 'reduce_max', 'copy', 'binary_add', 'unary_exp', 'unary_tanh', 'unary_relu'],
       ...['softmax', 'layer_norm', 'bias_gelu'],
     ]);
     expect(code).toBe(0);

@@ -2,7 +2,7 @@ import type { FloatDType } from '@concord/backend-core';
 import { callsPerRound, type Schedule } from '../limits/median-ms.ts';
 import { NotOffered } from '../peer.ts';
 import type { Entry } from '../results.ts';
-import { median } from '../table.ts';
+import { figureOf } from '../table.ts';
 import { within } from '../within.ts';
 import type { PreparedModel } from './prepared.ts';
 
@@ -27,7 +27,7 @@ export async function measureModel(
   dtype: FloatDType,
   contestants: ReadonlyMap<string, () => Promise<PreparedModel>>,
   reference: Float32Array | undefined,
-  { rounds = 7, roundMs = 50, warmMs = 0 }: Schedule,
+  { rounds = 7, roundMs = 50, warmMs = 0, takes }: Schedule,
 ): Promise<Entry[]> {
   const entries = new Map<string, Entry>();
   const running = new Map<string, Running>();
@@ -62,7 +62,7 @@ export async function measureModel(
       });
     }
   }
-  for (const [name, own] of running) entries.set(name, entryOf(name, own));
+  for (const [name, own] of running) entries.set(name, entryOf(name, own, takes));
   // What has failed may fail again at its end; its outcome is known.
   for (const prepared of open) await prepared.close().catch(() => undefined);
   return [...contestants.keys()].map((name) => entries.get(name) as Entry);
@@ -84,12 +84,12 @@ async function timed(prepared: PreparedModel, count: number): Promise<{ ms: numb
   return { ms: performance.now() - start, hostMs };
 }
 
-function entryOf(name: string, { rounds, hostMs }: Running): Entry {
+function entryOf(name: string, { rounds, hostMs }: Running, takes: Schedule['takes']): Entry {
   const short = (ms: number): number => Number(ms.toPrecision(4));
   return {
     name,
-    ms: short(median(rounds)),
+    ms: short(figureOf(rounds, takes)),
     rounds: rounds.map(short),
-    ...(hostMs.length > 0 && { hostMs: short(median(hostMs)) }),
+    ...(hostMs.length > 0 && { hostMs: short(figureOf(hostMs, takes)) }),
   };
 }

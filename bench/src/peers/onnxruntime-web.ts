@@ -1,10 +1,10 @@
-import { env, InferenceSession, type Tensor } from 'onnxruntime-web';
+import type { InferenceSession, Tensor } from 'onnxruntime-web';
 import type { LimitCase } from '../limits/limit-case.ts';
 import { materialize } from '../limits/noise-array.ts';
-import { packageVersion } from '../machine.ts';
 import { graphOf } from '../onnx/graphs.ts';
 import { encodeModel, type Graph, type Weights } from '../onnx/model.ts';
 import { headOf } from '../onnx/sessions.ts';
+import { openOnWasm, WEB_VERSION } from '../onnx/web-sessions.ts';
 import { type Peer, pick } from '../peer.ts';
 
 /**
@@ -12,16 +12,20 @@ import { type Peer, pick } from '../peer.ts';
  * initializers and what comes out is one entry of the result, so that no copy into its memory or out of it is timed.
  */
 export function onnxruntimeWeb(threads: number): Peer {
-  env.wasm.numThreads = threads;
+  // An op on initializers is computed in each run, not once before.
+  const open = (graph: Graph, weights: Weights): Promise<InferenceSession> =>
+    openOnWasm(encodeModel(graph, weights), threads, {
+      optimization: { disable_specified_optimizers: 'ConstantFolding' },
+    });
   return {
     name: 'onnxruntime web',
     role: 'peer',
-    version: packageVersion('onnxruntime-web'),
-    remark: `WebAssembly, ${threads === 1 ? '1 thread' : `${threads} threads`}; operands are initializers, not folded`,
+    version: WEB_VERSION,
+    remark: `WebAssembly, threads: ${threads}; operands are initializers`,
     async prepare(limitCase) {
       const graph = graphOf(limitCase.work);
       const weights = weightsOf(graph, limitCase);
-      const session = await openOnWasm(headOf(graph), weights);
+      const session = await open(headOf(graph), weights);
       // One run at a time: a session takes no other while it runs.
       let runs: Promise<unknown> = Promise.resolve();
       return {
@@ -32,7 +36,7 @@ export function onnxruntimeWeb(threads: number): Peer {
           await runs;
         },
         entries: async (indices) => {
-          const whole = await openOnWasm(graph, weights);
+          const whole = await open(graph, weights);
           const { y } = await whole.run({});
           await whole.release();
           return pick((y as Tensor).data as Float32Array, limitCase, indices);
@@ -41,18 +45,6 @@ export function onnxruntimeWeb(threads: number): Peer {
       };
     },
   };
-}
-
-/** A session of a graph whose initializers stay what they are: an op on them is computed in each run, not once before. */
-function openOnWasm(graph: Graph, weights: Weights): Promise<InferenceSession> {
-  return InferenceSession.create(encodeModel(graph, weights), {
-    executionProviders: ['wasm'],
-    extra: {
-      session: { force_spinning_stop: '1' },
-      optimization: { disable_specified_optimizers: 'ConstantFolding' },
-    },
-    logSeverityLevel: 3,
-  });
 }
 
 function weightsOf({ inputs }: Graph, limitCase: LimitCase): Weights {
