@@ -15,11 +15,12 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench resnet [--size whole|tiny] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench soak   [--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]
 
-  (none)      everything that is there: cpu, level-zero, and webgpu on the GPU and on the software devices
+  (none)      everything that is there: cpu, wasm, level-zero, and webgpu on the GPU and on the software devices
   webgpu      the WebGPU backend beside jax-js, TensorFlow.js and ONNX Runtime on the same device, in Node, and beside
               PyTorch where it has the GPU
   cpu         the CPU backend beside other libraries on the CPU, in Node
-  wasm        the WebAssembly backend beside ONNX Runtime, on WebAssembly and native, and TensorFlow.js, in Node
+  wasm        the WebAssembly backend beside ONNX Runtime, on WebAssembly and native, with as many threads, and TensorFlow.js,
+              in Node; what a small op costs, and what the caller's thread keeps of the processor
   level-zero  the Level Zero backend beside ONNX Runtime, OpenBLAS and loops in C, all on the CPU
   report      draws plots and writes tables of the results that are in FOLDER, or of the committed ones, and these into
               README.md; --check only says whether README.md has them

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { casesOf } from '../limits/cases.ts';
 import { graphOf } from './graphs.ts';
 import { encodeModel } from './model.ts';
+import { headOf } from './sessions.ts';
 import { integer, join, message, type Parts } from './protobuf.ts';
 
 it('writes fields as the specification of Protocol Buffers has them', () => {
@@ -40,5 +41,14 @@ it('has weights in the model where they are given', async () => {
   expect(session.inputNames).toEqual(['x0']);
   const { y } = await session.run({ x0: new Tensor('float32', [10, 1], [1, 2]) });
   expect(y?.data).toEqual(Float32Array.of(13, 24));
+  await session.release();
+});
+
+it('computes a whole result and brings out its first entry', async () => {
+  const graph = headOf(graphOf({ op: 'gemm', m: 2, n: 2, k: 1 }));
+  const session = await InferenceSession.create(encodeModel(graph), { executionProviders: ['cpu'] });
+  const [x0, x1] = [new Tensor('float32', [2, 3], [2, 1]), new Tensor('float32', [5, 7], [1, 2])];
+  const { y } = await session.run({ x0, x1 });
+  expect([y?.dims, y?.data]).toEqual([[1, 1], Float32Array.of(10)]);
   await session.release();
 });
