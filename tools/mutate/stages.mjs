@@ -157,6 +157,7 @@ function wasmStages(folder, below) {
   const isKernel = folder === 'kernels' && below !== 'memory';
   const cases = isKernel ? (/** @type {Record<string, string>} */ (CASES_OF)[below] ?? '.') : DRIVER_CASES;
   return [
+    ...(folder.endsWith('.ts') ? [unit('backend-wasm', [`${source}scoped`, `${tests}options`])] : []),
     ...(folder.endsWith('.ts') || below === 'memory' ? [] : [unit('backend-wasm', [`${source}${folder}/`])]),
     ...(isKernel ? [] : [unit('backend-wasm', [`${tests}machines`])]),
     conformance('backend-wasm', cases, '0.15'),

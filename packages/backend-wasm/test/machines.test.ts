@@ -32,6 +32,23 @@ describe.each(MACHINES)('commands on %o', (options) => {
     expect(await test.words(x, tiles)).toEqual(want);
   });
 
+  it('that follow a read do not change what it gives', async () => {
+    await using test = await openTestMachine(options);
+    const { machine } = test;
+    const tiles = 500;
+    const x = machine.heap.take(4 * tiles);
+    machine.write(x, new Uint8Array(4 * tiles));
+    const code = tileCode(machine.traits, (body, args, tile) => {
+      const at = body.let(i32.add(i32.load(args), i32.mul(tile, 4)));
+      body.emit(i32.store(at, i32.add(i32.load(at), 1)));
+    });
+    const reads = Array.from({ length: 100 }, () => {
+      for (let i = 0; i < 5; i++) machine.launch({ code, words: [x], tiles });
+      return test.words(x, tiles);
+    });
+    for (const [turn, read] of reads.entries()) expect(new Set(await read)).toEqual(new Set([5 * turn + 5]));
+  });
+
   it('have as many words as they need', async () => {
     await using test = await openTestMachine(options);
     const { machine } = test;

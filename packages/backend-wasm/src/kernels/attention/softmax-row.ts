@@ -39,9 +39,8 @@ export function softmaxRow(module: ModuleBuilder, traits: WasmTraits, form: Scor
     { params: ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], result: 'none' },
     (body, args, scores, keys, first, end, mask, state, outputs, outputBytes) => {
       const a = new WasmArithmetic(body, new HoistedConstants(body), traits.hasFma);
+      const finish = scoreFinisher(body, a, form, args);
       const whole = body.let(i32.add(scores, i32.and(i32.add(i32.shl(keys, 2), 15), -16)));
-      finishScores(body, a, form, args, scores, whole);
-      if (form.hasMask) addMask(body, args, scores, keys, mask);
       const hide = (from: Value<'i32'>, to: Value<'i32'>): void => {
         const at = body.let(from);
         body.while(i32.ltU(at, to), () => {
@@ -49,11 +48,34 @@ export function softmaxRow(module: ModuleBuilder, traits: WasmTraits, form: Scor
           body.increase(at, 4);
         });
       };
-      hide(scores, i32.add(scores, i32.shl(first, 2)));
-      hide(i32.add(scores, i32.shl(end, 2)), whole);
+      const hideUnseen = (): void => {
+        hide(scores, i32.add(scores, i32.shl(first, 2)));
+        hide(i32.add(scores, i32.shl(end, 2)), whole);
+      };
+      const largestOfRow = body.local('f32');
+      if (form.hasSoftcap || form.hasMask) {
+        eachVector(body, scores, whole, (at) => body.emit(v128.store(at, finish(v128.load(at)))));
+        if (form.hasMask) addMask(body, args, scores, keys, mask);
+        hideUnseen();
+        body.set(
+          largestOfRow,
+          largestOf(body, scores, whole, (at) => v128.load(at)),
+        );
+      } else {
+        // A score of -Infinity is still that when it is scaled.
+        hideUnseen();
+        body.set(
+          largestOfRow,
+          largestOf(body, scores, whole, (at) => {
+            const scaled = body.let(finish(v128.load(at)));
+            body.emit(v128.store(at, scaled));
+            return scaled;
+          }),
+        );
+      }
 
       const before = body.let(f32.load(state));
-      const largest = body.let(f32.max(before, largestOf(body, scores, whole)));
+      const largest = body.let(f32.max(before, largestOfRow));
       body.emit(f32.store(state, largest));
       // Scores of -Infinity alone have no softmax yet: their sum stays 0.
       const shift = body.let(select(f32.eq(largest, -Infinity), f32.const(0), largest));
@@ -87,22 +109,20 @@ function eachVector(
   });
 }
 
-/** Scale and softcap. */
-function finishScores(
+/** Scale and softcap, whose constants are computed at this place. */
+function scoreFinisher(
   body: FunctionBody,
   a: WasmArithmetic,
-  form: ScoreForm,
+  { hasSoftcap }: ScoreForm,
   args: Local<'i32'>,
-  scores: Local<'i32'>,
-  end: Local<'i32'>,
-): void {
+): (score: Value<'v128'>) => Value<'v128'> {
   const scale = body.let(f32x4.splat(ATTENTION.float(args, 'scale')));
+  if (!hasSoftcap) return (score) => f32x4.mul(score, scale);
   const softcap = body.let(f32x4.splat(ATTENTION.float(args, 'softcap')));
-  eachVector(body, scores, end, (at) => {
-    const scaled = a.keep(f32x4.mul(v128.load(at), scale));
-    const capped = form.hasSoftcap ? f32x4.mul(softcap, tanh<Vector>(a, a.keep(f32x4.div(scaled, softcap)))) : scaled;
-    body.emit(v128.store(at, capped));
-  });
+  return (score) => {
+    const share = a.keep(f32x4.div(f32x4.mul(score, scale), softcap));
+    return f32x4.mul(softcap, tanh<Vector>(a, share));
+  };
 }
 
 /** Adds the mask, of which nothing is read beyond the keys. */
@@ -132,10 +152,15 @@ function addMask(
   });
 }
 
-/** The largest score; NaN where one is. */
-function largestOf(body: FunctionBody, scores: Local<'i32'>, end: Local<'i32'>): Value<'f32'> {
+/** The largest score besides NaN, whose weight is NaN whatever the largest one is. */
+function largestOf(
+  body: FunctionBody,
+  scores: Local<'i32'>,
+  end: Local<'i32'>,
+  score: (at: Local<'i32'>) => Value<'v128'>,
+): Value<'f32'> {
   const largest = body.let(f32x4.splat(-Infinity));
-  eachVector(body, scores, end, (at) => body.set(largest, f32x4.max(largest, v128.load(at))));
+  eachVector(body, scores, end, (at) => body.set(largest, f32x4.pmax(largest, score(at))));
   return overLanes(f32.max, largest);
 }
 

@@ -28,6 +28,7 @@ const SHAPES: readonly Shape[] = [
   { input: [2, 20, 4, 5], filter: [9, 1, 1] },
   { input: [1, 5, 8, 9], filter: [3, 1, 1], stride: [2, 2] },
   { input: [1, 70, 6, 30], filter: [100, 2, 2] },
+  { input: [1, 3, 9, 41], filter: [5, 3, 3], stride: [1, 2], padding: [0, 1, 0, 1] },
   { input: [2, 1, 3, 3], filter: [2, 3, 3] },
 ];
 

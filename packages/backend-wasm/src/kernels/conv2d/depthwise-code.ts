@@ -5,7 +5,6 @@ import {
   f32x4,
   type FunctionBody,
   i32,
-  i8x16,
   type Local,
   ModuleBuilder,
   type Value,
@@ -18,6 +17,7 @@ import { type MultiplyAdd, multiplyAdd } from '../common/multiply-add.ts';
 import type { TileEpilogue } from '../epilogue/epilogue-tile.ts';
 import { storeTile } from '../gemm/store-tile.ts';
 import type { WasmTraits } from '../kernel.ts';
+import { everyOther } from './every-other.ts';
 
 type DepthwiseWord =
   | 'images'
@@ -135,9 +135,7 @@ function sumRow(
     body.for(0, fours, 4, () => {
       const sum = body.let(f32x4.splat(0));
       eachTap((source, offset, weight) => {
-        const near = v128.load(source, offset);
-        // Elements 0 to 3 and 3 to 6, of which 0, 2, 4 and 6 count: nothing behind them is read.
-        const elements = columnStep === 1 ? near : i8x16.shuffle(near, v128.load(source, offset + 12), EVERY_OTHER);
+        const elements = columnStep === 1 ? v128.load(source, offset) : everyOther(source, offset);
         body.set(sum, madd(weight, elements, sum));
       });
       body.emit(v128.store(sums, sum));
@@ -153,6 +151,3 @@ function sumRow(
     next(1);
   });
 }
-
-/** The bytes of words 0, 2, 5 and 7 of two vectors. */
-const EVERY_OTHER = [0, 2, 5, 7].flatMap((word) => [0, 1, 2, 3].map((byte) => 4 * word + byte));

@@ -1,8 +1,9 @@
 import { callStatement, type FunctionBody, i32, type Local, v128, type Value } from '../../encoder/index.ts';
-import { divided } from '../common/integers.ts';
+import { divided, lesser } from '../common/integers.ts';
 import type { ColumnPacker } from '../gemm/column-packer.ts';
 import { TILE_COLUMNS } from '../gemm/micro-kernel.ts';
 import { PRODUCT, type ProductWord, type WindowWord } from '../gemm/product-words.ts';
+import { everyOther } from './every-other.ts';
 
 type ReadWord = (name: ProductWord | WindowWord) => Value<'i32'>;
 
@@ -22,21 +23,35 @@ export const windowColumns: ColumnPacker = (module) => {
       const inChannel = i32.add(i32.mul(filterRow, rowOfFilter(word)), i32.mul(filterColumn, word('nextColumn')));
       const start = body.let(i32.add(image, i32.shl(i32.add(i32.mul(channel, planeOf(word)), inChannel), 2)));
       const walk = { filterColumn, filterRow, depth };
-      body.for(0, columns, TILE_COLUMNS, (j) => {
+      const j = body.let(i32.const(0));
+      body.while(i32.ltU(j, columns), () => {
         const { quotient: p, remainder: q } = divided(body, i32.add(column, j), word('outputWidth'));
         const left = body.let(i32.sub(columns, j));
-        const inRow = i32.leU(i32.add(q, TILE_COLUMNS), word('outputWidth'));
-        const isWhole = i32.geU(left, TILE_COLUMNS);
+        // Columns from here on that lie in one row of the image.
+        const inRow = body.let(lesser(left, i32.sub(word('outputWidth'), q)));
+        const isDense = i32.eq(word('columnStep'), 1);
+        const source = body.let(i32.add(start, i32.shl(placeOf(word, p, q), 2)));
         body.if(
-          i32.and(i32.and(i32.eq(word('columnStep'), 1), inRow), isWhole),
+          i32.and(isDense, i32.geU(inRow, 2 * TILE_COLUMNS)),
           () => {
-            const source = body.let(i32.add(start, i32.shl(placeOf(word, p, q), 2)));
-            walkFilter(body, word, walk, source, () => {
-              body.emit(v128.store(to, v128.load(source)), v128.store(to, v128.load(source, 16), 16));
-              body.increase(to, 4 * TILE_COLUMNS);
-            });
+            copyColumns(body, word, walk, source, to, 2, v128.load);
+            body.increase(j, 2 * TILE_COLUMNS);
           },
-          () => gatherColumns(body, word, { ...walk, to, start, p, q, left }),
+          () => {
+            const isWhole = i32.geU(inRow, TILE_COLUMNS);
+            const isHalf = i32.eq(word('columnStep'), 2);
+            body.if(
+              i32.and(isDense, isWhole),
+              () => copyColumns(body, word, walk, source, to, 1, v128.load),
+              () =>
+                body.if(
+                  i32.and(isHalf, isWhole),
+                  () => copyColumns(body, word, walk, source, to, 1, everyOther),
+                  () => gatherColumns(body, word, { ...walk, to, start, p, q, left }),
+                ),
+            );
+            body.increase(j, TILE_COLUMNS);
+          },
         );
       });
     },
@@ -94,6 +109,36 @@ function walkFilter(
       },
     );
   });
+}
+
+/**
+ * Some panels of columns whose elements are neighbours in the image, or every other one; `to` is behind them afterwards.
+ *
+ * @param load - gives four of them
+ */
+function copyColumns(
+  body: FunctionBody,
+  word: ReadWord,
+  walk: Walk,
+  source: Local<'i32'>,
+  to: Local<'i32'>,
+  panels: number,
+  load: typeof v128.load | typeof everyOther,
+): void {
+  const targets = [to];
+  for (let panel = 1; panel < panels; panel++) {
+    targets.push(body.let(i32.add(targets[panel - 1] as Local<'i32'>, i32.mul(walk.depth, 4 * TILE_COLUMNS))));
+  }
+  walkFilter(body, word, walk, source, () => {
+    for (const [panel, target] of targets.entries()) {
+      for (let half = 0; half < 4 * TILE_COLUMNS; half += 16) {
+        const offset = (4 * TILE_COLUMNS * panel + half) * (load === everyOther ? 2 : 1);
+        body.emit(v128.store(target, load(source, offset), half));
+      }
+      body.increase(target, 4 * TILE_COLUMNS);
+    }
+  });
+  if (panels > 1) body.set(to, targets[panels - 1] as Local<'i32'>);
 }
 
 interface Gather extends Walk {

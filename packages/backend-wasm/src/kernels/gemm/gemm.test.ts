@@ -136,7 +136,11 @@ for (const traits of TRAITS) {
       for (const half of [false, true]) {
         check({ m: 97, n: 261, k: 257, half, transA: half, beta: 1 });
         check({ m: 95, n: 300, k: 513, half, transB: !half });
-        for (const transB of [false, true]) check({ m: 1, n: 1100, k: 45, transB, half });
+        // Whole tiles, whose sums lie in C from the start; and the same where they must not.
+        check({ m: 12, n: 16, k: 300, half, pad: 1 });
+        check({ m: 12, n: 16, k: 300, half, pad: 1, alpha: 2 });
+        check({ m: 12, n: 16, k: 300, half, pad: 1, beta: 1 });
+        for (const transB of [false, true]) check({ m: 1, n: 9001, k: 45, transB, half });
         for (const transA of [false, true]) check({ m: 67, n: 1, k: 2050, transA, half: !transA, pad: 1 });
       }
     });

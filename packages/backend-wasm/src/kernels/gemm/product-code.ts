@@ -1,5 +1,13 @@
 import type { FloatDType } from '@concord/backend-core';
-import { callStatement, type FunctionBody, i32, type Local, ModuleBuilder, type Value } from '../../encoder/index.ts';
+import {
+  callStatement,
+  type FunctionBody,
+  i32,
+  type Local,
+  ModuleBuilder,
+  select,
+  type Value,
+} from '../../encoder/index.ts';
 import { STORAGE_SHIFT } from '../common/float-storage.ts';
 import { divided, lesser } from '../common/integers.ts';
 import type { TileEpilogue } from '../epilogue/epilogue-tile.ts';
@@ -9,6 +17,9 @@ import { microKernel, TILE_COLUMNS, TILE_ROWS } from './micro-kernel.ts';
 import { packPanels } from './pack-panels.ts';
 import { BLOCK_DEPTH, PRODUCT, type ProductWord, type WindowWord } from './product-words.ts';
 import { storeTile } from './store-tile.ts';
+
+/** The bits of 1. */
+const ONE = 0x3f80_0000;
 
 type ReadWord = (name: ProductWord | WindowWord) => Value<'i32'>;
 
@@ -46,6 +57,7 @@ export function productCode(
   const packBlock = packer(module);
   const store = storeTile(module, storageC, epilogue === undefined ? 'to' : 'sums');
   const finish = epilogue?.emit(module, traits);
+  const isPlain = storageC === 'f32' && epilogue === undefined;
   const [shiftA, shiftC] = [STORAGE_SHIFT[storageA], STORAGE_SHIFT[storageC]];
 
   tileLoop(module, (body, word, tile, scratch, args) => {
@@ -56,8 +68,13 @@ export function productCode(
     const rows = body.let(lesser(word('tileM'), i32.sub(word('m'), row)));
     const column = body.let(i32.mul(tileColumn, word('tileN')));
     const columns = body.let(lesser(word('tileN'), i32.sub(word('n'), column)));
-    const sums = body.let(i32.add(scratch, word('sumsAt')));
-    const rowBytes = body.let(i32.shl(word('tileN'), 2));
+    const startC = i32.add(i32.add(i32.mul(batch, word('strideC')), i32.mul(row, word('rowStrideC'))), column);
+    const to = body.let(i32.add(word('c'), i32.shl(startC, shiftC)));
+    const strideC = body.let(i32.shl(word('rowStrideC'), shiftC));
+    // Whole tiles of sums that C gets as they are can lie there from the start.
+    const isInPlace = body.let(isPlain ? arePlain(word, rows, columns) : i32.const(0));
+    const sums = body.let(select(isInPlace, to, i32.add(scratch, word('sumsAt'))));
+    const rowBytes = body.let(select(isInPlace, strideC, i32.shl(word('tileN'), 2)));
     const startA = body.let(
       i32.add(i32.mul(i32.remU(batch, word('periodA')), word('strideA')), i32.mul(row, word('rowStrideA'))),
     );
@@ -90,11 +107,10 @@ export function productCode(
       body.increase(first, BLOCK_DEPTH);
       body.branchIf(again, i32.ltU(first, word('k')));
     });
-    const startC = i32.add(i32.add(i32.mul(batch, word('strideC')), i32.mul(row, word('rowStrideC'))), column);
-    const to = body.let(i32.add(word('c'), i32.shl(startC, shiftC)));
-    const strideC = body.let(i32.shl(word('rowStrideC'), shiftC));
     const [alpha, beta] = [PRODUCT.float(args, 'alpha'), PRODUCT.float(args, 'beta')];
-    body.emit(callStatement(store, to, strideC, sums, rowBytes, rows, columns, alpha, beta));
+    body.if(i32.eqz(isInPlace), () =>
+      body.emit(callStatement(store, to, strideC, sums, rowBytes, rows, columns, alpha, beta)),
+    );
     if (finish === undefined) return;
     const { quotient: plane, remainder } = divided(body, batch, word('planeBatches'));
     const inPlane = i32.add(i32.mul(remainder, word('m')), row);
@@ -102,6 +118,12 @@ export function productCode(
     body.emit(callStatement(finish, i32.add(args, PRODUCT.bytes), to, strideC, sums, rowBytes, rows, columns, ...at));
   });
   return module.toBytes();
+}
+
+/** Whether a tile is a whole number of the micro-kernel's, and alpha is 1 and beta 0. */
+function arePlain(word: ReadWord, rows: Local<'i32'>, columns: Local<'i32'>): Value<'i32'> {
+  const rest = i32.or(i32.and(rows, TILE_ROWS - 1), i32.and(columns, TILE_COLUMNS - 1));
+  return i32.eqz(i32.or(i32.or(rest, word('beta')), i32.xor(word('alpha'), ONE)));
 }
 
 /** Where the panels of a block begin: block after block of the depth, each with all columns. */

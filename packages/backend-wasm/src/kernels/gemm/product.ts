@@ -99,6 +99,8 @@ export function tilingOf(
   if (traits.threads > 1) {
     const most = Math.max(tilesN, Math.floor(n / MIN_COLUMNS));
     tilesN = Math.min(most, Math.max(tilesN, Math.ceil(wanted / (tilesM * batches))));
+    // As many for each thread, if that is near.
+    if (tilesN < most && (tilesN * tilesM * batches) % traits.threads !== 0) tilesN++;
   }
   const tileN = roundUp(Math.ceil(n / tilesN), TILE_COLUMNS);
   return { tileM, tileN, tilesM: Math.ceil(m / tileM), tilesN: Math.ceil(n / tileN) };

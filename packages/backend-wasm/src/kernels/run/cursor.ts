@@ -19,6 +19,18 @@ export interface Lanes {
   readonly points?: readonly Local<'i32'>[];
 }
 
+/** Items to go through, each a line of some axes or, with `inner`, one of so many pieces of a line. */
+export interface ItemRange {
+  readonly first: Operand<'i32'>;
+  readonly end: Operand<'i32'>;
+  readonly inner?: Local<'i32'> | undefined;
+  /** A piece has all indices of the last axis before the next one begins. */
+  readonly isTurned?: boolean;
+}
+
+/** Pointers that some operands get in a loop, by the operand. */
+type Pointers = ReadonlyMap<number, Local<'i32'>>;
+
 /** Walks the axes of a form: emits the loops, and keeps for each operand a pointer to the point at hand. */
 export class Cursor {
   readonly body: FunctionBody;
@@ -54,7 +66,7 @@ export class Cursor {
     this.lanes = { isWhole: true, iota: this.#iota };
   }
 
-  /** The number of the word of a size. */
+  /** The number of indices of an axis. */
   size(axis: number): Local<'i32'> {
     return this.words.number(names.size(axis));
   }
@@ -68,34 +80,24 @@ export class Cursor {
   laneOffsets(operand: number): readonly Value<'i32'>[] {
     const stride = this.stride(operand, vectorAxis(this.form));
     const { points } = this.lanes;
-    return [1, 2, 3].map((lane, at) => {
-      if (points !== undefined) return i32.mul(points[at] as Local<'i32'>, stride);
-      return lane === 1 ? stride : i32.mul(stride, lane);
-    });
+    return [1, 2, 3].map((lane, at) => i32.mul(stride, points === undefined ? lane : (points[at] as Local<'i32'>)));
   }
 
   /**
-   * Goes through items, each a line of the axes or, with `inner`, one of so many pieces of a line.
+   * Goes through items.
    *
    * @param axes - the outer axes, which a line has one index each of
-   * @param range - `isTurned`: a piece has all indices of the last axis before the next one begins
-   * @param each - gets the number of the line, and of the piece
+   * @param each - gets the number of the line, unless turned, and of the piece
    */
   items(
     axes: readonly number[],
-    range: {
-      readonly first: Operand<'i32'>;
-      readonly end: Operand<'i32'>;
-      readonly inner?: Local<'i32'>;
-      readonly isTurned?: boolean;
-    },
+    range: ItemRange,
     each: (line: Local<'i32'>, piece: Local<'i32'> | undefined) => void,
   ): void {
     const { body } = this;
     const { inner, isTurned = false } = range;
-    const outside = { pointers: this.pointers, coordinates: this.coordinates };
-    const movers = this.#moversAlong(axes);
-    const own = new Map(movers.map((operand) => [operand, body.local('i32')]));
+    const own = new Map(this.#moversAlong(axes).map((operand) => [operand, body.local('i32')]));
+    const outside = this.pointers;
     const indices = axes.map(() => body.local('i32'));
     const item = body.let(typeof range.first === 'number' ? i32.const(range.first) : range.first);
     const end = typeof range.end === 'number' ? range.end : body.let(range.end);
@@ -110,64 +112,47 @@ export class Cursor {
         this.#decode(line, axes, indices);
       }
       for (const [operand, pointer] of own) {
-        const terms = axes.flatMap((axis, at) =>
-          this.#moves(operand, axis) ? [i32.mul(indices[at] as Local<'i32'>, this.stride(operand, axis))] : [],
-        );
-        body.set(
-          pointer,
-          terms.reduce<Value<'i32'>>((sum, term) => i32.add(sum, term), outside.pointers[operand] as Local<'i32'>),
-        );
+        body.set(pointer, this.#at(operand, outside[operand] as Local<'i32'>, axes, indices));
       }
     };
-    this.pointers = outside.pointers.map((pointer, operand) => own.get(operand) ?? pointer);
-    this.coordinates = withIndices(outside.coordinates, axes, indices);
-    body.while(i32.ltU(item, end), () => {
-      place();
-      const lastAxis = axes.at(-1);
-      if ((inner !== undefined && !isTurned) || lastAxis === undefined) {
-        each(line, piece);
-        body.increase(item, 1);
-        return;
-      }
-      // Along the last axis lines are neighbours, which saves the divisions.
-      const index = indices.at(-1) as Local<'i32'>;
-      body.loop((again) => {
-        each(line, piece);
-        body.increase(item, 1);
-        body.increase(index, 1);
-        for (const [operand, pointer] of own) {
-          if (this.#moves(operand, lastAxis)) body.increase(pointer, this.stride(operand, lastAxis));
+    const last = axes.at(-1);
+    const hasNeighbours = last !== undefined && (inner === undefined || isTurned);
+    this.#inside(own, axes, indices, () => {
+      body.while(i32.ltU(item, end), () => {
+        place();
+        if (!hasNeighbours) {
+          each(line, piece);
+          body.increase(item, 1);
+          return;
         }
-        body.branchIf(again, i32.and(i32.ltU(item, end), i32.ltU(index, this.size(lastAxis))));
+        // Along the last axis items are neighbours, which saves the divisions.
+        const index = indices.at(-1) as Local<'i32'>;
+        body.loop((again) => {
+          each(line, piece);
+          body.increase(item, 1);
+          body.increase(index, 1);
+          for (const [operand, pointer] of own) {
+            if (this.#moves(operand, last)) body.increase(pointer, this.stride(operand, last));
+          }
+          body.branchIf(again, i32.and(i32.ltU(item, end), i32.ltU(index, this.size(last))));
+        });
       });
     });
-    Object.assign(this, outside);
   }
 
   /**
    * Stands at one index of each of some axes.
    *
-   * @param own - operands that lie where their pointers say
+   * @param own - operands that lie where these pointers say
    */
-  at(
-    axes: readonly number[],
-    indices: readonly Local<'i32'>[],
-    own: ReadonlyMap<number, Local<'i32'>>,
-    each: () => void,
-  ): void {
-    const outside = { pointers: this.pointers, coordinates: this.coordinates };
-    this.pointers = outside.pointers.map((pointer, operand) => {
-      const given = own.get(operand);
-      if (given !== undefined) return given;
-      const terms = axes.flatMap((axis, at) =>
-        this.#moves(operand, axis) ? [i32.mul(indices[at] as Local<'i32'>, this.stride(operand, axis))] : [],
-      );
-      if (terms.length === 0) return pointer;
-      return this.body.let(terms.reduce<Value<'i32'>>((sum, term) => i32.add(sum, term), pointer));
-    });
-    this.coordinates = withIndices(outside.coordinates, axes, indices);
-    each();
-    Object.assign(this, outside);
+  at(axes: readonly number[], indices: readonly Local<'i32'>[], own: Pointers, each: () => void): void {
+    const pointers = new Map(own);
+    for (const operand of this.#moversAlong(axes)) {
+      if (own.has(operand)) continue;
+      const pointer = this.pointers[operand] as Local<'i32'>;
+      pointers.set(operand, this.body.let(this.#at(operand, pointer, axes, indices)));
+    }
+    this.#inside(pointers, axes, indices, each);
   }
 
   /**
@@ -180,78 +165,97 @@ export class Cursor {
     { start, count, units }: { readonly start: Operand<'i32'>; readonly count: Value<'i32'>; readonly units: number },
     each: (units: number) => void,
   ): void {
-    const { body } = this;
-    const axis = vectorAxis(this.form);
-    const outside = { pointers: this.pointers, coordinates: this.coordinates, lanes: this.lanes };
+    const { body, form } = this;
+    const axis = vectorAxis(form);
     const left = body.let(count);
-    const index = body.let(typeof start === 'number' ? i32.const(start) : start);
-    const movers = this.#moversAlong([axis]);
-    const own = new Map(
-      movers.map((operand) => {
-        const pointer = outside.pointers[operand] as Local<'i32'>;
-        const begin = start === 0 ? pointer : i32.add(pointer, i32.mul(index, this.stride(operand, axis)));
-        return [operand, body.let(begin)];
-      }),
-    );
+    const { index, own } = this.#begin(axis, start);
     const go = (points: number): void => {
       for (const [operand, pointer] of own) {
-        const stride = this.stride(operand, axis);
-        const { step, dtype } = this.#operand(operand);
-        body.increase(pointer, step === 'dense' ? points * BYTES_OF[dtype] : this.words.hoist(i32.mul(stride, points)));
+        const { step, dtype } = this.#operands[operand] as OperandForm;
+        const isDense = step === 'dense';
+        const bytes = isDense
+          ? points * BYTES_OF[dtype]
+          : this.words.hoist(i32.mul(this.stride(operand, axis), points));
+        body.increase(pointer, bytes);
       }
       body.increase(index, points);
     };
-    this.pointers = outside.pointers.map((pointer, operand) => own.get(operand) ?? pointer);
-    this.coordinates = withIndices(outside.coordinates, [axis], [index]);
-    if (this.form.hasWhole) {
+    this.#inside(own, [axis], [index], () => {
       const whole = units * LANES;
-      body.while(i32.geU(left, whole), () => {
-        each(units);
-        go(whole);
-        body.increase(left, -whole);
-      });
-    }
-    if (this.form.hasRest || units > 1) {
+      if (form.hasWhole) {
+        body.while(i32.geU(left, whole), () => {
+          each(units);
+          go(whole);
+          body.increase(left, -whole);
+        });
+      }
+      if (!form.hasRest && units === 1) return;
       body.while(left, () => {
         const points = body.let(select(i32.ltU(left, LANES), left, i32.const(LANES)));
-        const last = body.let(i32.sub(points, 1));
-        const own = [1, 2, 3].map((lane) => body.let(select(i32.ltU(last, lane), last, i32.const(lane))));
-        this.lanes = {
-          isWhole: false,
-          iota: body.let(i32x4.minU(this.#iota, i32x4.splat(last))),
-          mask: body.let(i32x4.ltU(this.#iota, i32x4.splat(points))),
-          points: own,
-        };
+        const outside = this.lanes;
+        this.lanes = this.#some(points);
         each(1);
+        this.lanes = outside;
         go(LANES);
         body.set(left, i32.sub(left, points));
-        this.lanes = outside.lanes;
       });
-    }
-    Object.assign(this, outside);
+    });
   }
 
   /** Goes through `count` points of an axis, one by one, from index `start` on. */
   points(axis: number, start: Operand<'i32'>, count: Value<'i32'>, each: () => void): void {
     const { body } = this;
-    const outside = { pointers: this.pointers, coordinates: this.coordinates };
-    const index = body.let(typeof start === 'number' ? i32.const(start) : start);
+    const { index, own } = this.#begin(axis, start);
     const end = body.let(i32.add(index, count));
-    const own = new Map(
-      this.#moversAlong([axis]).map((operand) => {
-        const pointer = outside.pointers[operand] as Local<'i32'>;
-        const begin = start === 0 ? pointer : i32.add(pointer, i32.mul(index, this.stride(operand, axis)));
-        return [operand, body.let(begin)];
-      }),
-    );
-    this.pointers = outside.pointers.map((pointer, operand) => own.get(operand) ?? pointer);
-    this.coordinates = withIndices(outside.coordinates, [axis], [index]);
-    body.while(i32.ltU(index, end), () => {
-      each();
-      for (const [operand, pointer] of own) body.increase(pointer, this.stride(operand, axis));
-      body.increase(index, 1);
+    this.#inside(own, [axis], [index], () => {
+      body.while(i32.ltU(index, end), () => {
+        each();
+        for (const [operand, pointer] of own) body.increase(pointer, this.stride(operand, axis));
+        body.increase(index, 1);
+      });
     });
+  }
+
+  /** The lanes of a vector of which only so many are points of their own. */
+  #some(points: Local<'i32'>): Lanes {
+    const { body } = this;
+    const last = body.let(i32.sub(points, 1));
+    return {
+      isWhole: false,
+      iota: body.let(i32x4.minU(this.#iota, i32x4.splat(last))),
+      mask: body.let(i32x4.ltU(this.#iota, i32x4.splat(points))),
+      points: [1, 2, 3].map((lane) => body.let(select(i32.ltU(last, lane), last, i32.const(lane)))),
+    };
+  }
+
+  /** Statements in which some operands have pointers of their own, and some axes indices. */
+  #inside(own: Pointers, axes: readonly number[], indices: readonly Local<'i32'>[], statements: () => void): void {
+    const outside = { pointers: this.pointers, coordinates: this.coordinates };
+    const coordinates = [...outside.coordinates];
+    axes.forEach((axis, at) => (coordinates[axis] = indices[at]));
+    this.pointers = outside.pointers.map((pointer, operand) => own.get(operand) ?? pointer);
+    this.coordinates = coordinates;
+    statements();
     Object.assign(this, outside);
+  }
+
+  /** A new index along an axis, and pointers there. */
+  #begin(axis: number, start: Operand<'i32'>): { readonly index: Local<'i32'>; readonly own: Pointers } {
+    const { body } = this;
+    const index = body.let(typeof start === 'number' ? i32.const(start) : start);
+    const pointers = this.#moversAlong([axis]).map((operand): [number, Local<'i32'>] => {
+      const pointer = this.pointers[operand] as Local<'i32'>;
+      return [operand, body.let(start === 0 ? pointer : this.#at(operand, pointer, [axis], [index]))];
+    });
+    return { index, own: new Map(pointers) };
+  }
+
+  /** Where an operand lies at some indices, from a pointer on. */
+  #at(operand: number, pointer: Local<'i32'>, axes: readonly number[], indices: readonly Local<'i32'>[]): Value<'i32'> {
+    return axes.reduce<Value<'i32'>>((sum, axis, at) => {
+      if (!this.#moves(operand, axis)) return sum;
+      return i32.add(sum, i32.mul(indices[at] as Local<'i32'>, this.stride(operand, axis)));
+    }, pointer);
   }
 
   /** The last index, then the piece, then the others. */
@@ -271,9 +275,10 @@ export class Cursor {
     this.#decode(rest, axes.slice(0, -1), indices.slice(0, -1));
   }
 
+  /** Indices from the row-major number of a line. */
   #decode(line: Local<'i32'>, axes: readonly number[], indices: readonly Local<'i32'>[]): void {
     const { body } = this;
-    let left: Value<'i32'> = line;
+    let left = line;
     for (let at = axes.length - 1; at > 0; at--) {
       const size = this.size(axes[at] as number);
       const quotient = body.let(i32.divU(left, size));
@@ -284,24 +289,10 @@ export class Cursor {
   }
 
   #moversAlong(axes: readonly number[]): readonly number[] {
-    return this.pointers.flatMap((_, operand) => (axes.some((axis) => this.#moves(operand, axis)) ? [operand] : []));
+    return [...this.#operands.keys()].filter((operand) => axes.some((axis) => this.#moves(operand, axis)));
   }
 
   #moves(operand: number, axis: number): boolean {
-    return this.#operand(operand).moves[axis] === true;
+    return (this.#operands[operand] as OperandForm).moves[axis] === true;
   }
-
-  #operand(operand: number): OperandForm {
-    return this.#operands[operand] as OperandForm;
-  }
-}
-
-function withIndices(
-  coordinates: readonly (Local<'i32'> | undefined)[],
-  axes: readonly number[],
-  indices: readonly Local<'i32'>[],
-): readonly (Local<'i32'> | undefined)[] {
-  const changed = [...coordinates];
-  axes.forEach((axis, at) => (changed[axis] = indices[at]));
-  return changed;
 }

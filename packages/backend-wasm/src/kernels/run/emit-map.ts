@@ -1,14 +1,8 @@
 import { i32, type Local, select } from '../../encoder/index.ts';
 import type { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
-import type { Cursor } from './cursor.ts';
+import type { Cursor, ItemRange } from './cursor.ts';
 import { names, vectorAxis } from './form.ts';
 import { NodeCode } from './node-code.ts';
-
-/** The items that the tiles from `first` to `end` - 1 are. */
-export interface ItemRange {
-  readonly first: Local<'i32'>;
-  readonly end: Local<'i32'>;
-}
 
 /** Computes each point by itself: an item is a line along the last axis, or a segment of one. */
 export function emitMap(a: WasmArithmetic, cursor: Cursor, range: ItemRange): void {
@@ -20,8 +14,7 @@ export function emitMap(a: WasmArithmetic, cursor: Cursor, range: ItemRange): vo
   const outer = Array.from({ length: form.rowRank - 1 }, (_, axis) => axis);
   code.compute(roots, 0, 1);
   const inner = form.isSegmented ? words.number(names.segments) : undefined;
-  const { isTurned } = form;
-  cursor.items(outer, { ...range, isTurned, ...(inner === undefined ? {} : { inner }) }, (_, piece) => {
+  cursor.items(outer, { ...range, isTurned: form.isTurned, inner }, (_, piece) => {
     code.enter(2);
     code.compute(roots, 2, 1);
     const { start, count } = segmentOf(cursor, last, piece);

@@ -1,8 +1,8 @@
 import { foldAt, phasesOf } from '@concord/kernel';
 import { i32, i32x4, type Local, select, type Value, v128 } from '../../encoder/index.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
-import { type Cursor, LANES } from './cursor.ts';
-import { type ItemRange, segmentOf } from './emit-map.ts';
+import { type Cursor, type ItemRange, LANES } from './cursor.ts';
+import { segmentOf } from './emit-map.ts';
 import { FoldState, loadStates, STATE_BYTES } from './fold-states.ts';
 import { names, vectorAxis } from './form.ts';
 import { NodeCode } from './node-code.ts';
@@ -27,7 +27,7 @@ export function emitRows(a: WasmArithmetic, cursor: Cursor, range: ItemRange): v
   const hasParts = form.stage !== undefined;
   const parts = hasParts ? words.number(names.parts) : undefined;
   if (form.along === 'folded') {
-    cursor.items(rowAxes, { ...range, ...(parts === undefined ? {} : { inner: parts }) }, (row, number) => {
+    cursor.items(rowAxes, { ...range, inner: parts }, (row, number) => {
       rows.emit(1, number === undefined ? undefined : { number, rows: row });
     });
     return;
@@ -36,7 +36,7 @@ export function emitRows(a: WasmArithmetic, cursor: Cursor, range: ItemRange): v
   const inner =
     parts === undefined || segments === undefined ? (parts ?? segments) : words.hoist(i32.mul(parts, segments));
   const last = vectorAxis(form);
-  cursor.items(rowAxes.slice(0, -1), { ...range, ...(inner === undefined ? {} : { inner }) }, (line, piece) => {
+  cursor.items(rowAxes.slice(0, -1), { ...range, inner }, (line, piece) => {
     let [segment, part] = [piece, undefined as Part | undefined];
     if (parts !== undefined && piece !== undefined) {
       segment = segments === undefined ? undefined : body.let(i32.divU(piece, parts));
@@ -146,7 +146,7 @@ class RowCode {
     this.#code.compute([...nodesOf(elements), ...nodesOf(rows)], 1, units);
     if (elements.length > 0) {
       const roots = nodesOf(elements);
-      const wide = form.along === 'rows' ? units : 1;
+      const wide = form.along === 'rows' ? units : form.units;
       this.#walk({ roots, units: wide, rowUnits: units, part }, (vectors) => this.#code.store(elements, vectors));
     }
     if (rows.length === 0) return;
@@ -186,7 +186,7 @@ class RowCode {
     const first = part === undefined ? 0 : body.let(i32.mul(part.number, words.number(names.perPart)));
     const behind = part === undefined ? all : body.let(i32.add(first as Local<'i32'>, words.number(names.perPart)));
     const end = part === undefined ? all : body.let(select(i32.ltU(behind, all), behind, all));
-    cursor.items(axes, { first, end, ...(inner === undefined ? {} : { inner }) }, (line, piece) => {
+    cursor.items(axes, { first, end, inner }, (line, piece) => {
       code.enter(2);
       code.compute(roots, 2, rowUnits);
       const { start, count } = segmentOf(cursor, last, piece, names.foldedSegment);

@@ -1,0 +1,131 @@
+import type { CheckedRun } from '@concord/backend-core/kernel';
+import { phasesOf, type RunAxes } from '@concord/kernel';
+import { LANES } from './cursor.ts';
+import { STATE_BYTES } from './fold-states.ts';
+import { names, type RunForm } from './form.ts';
+import { nodesToKeep, unitsOf } from './node-cost.ts';
+import { geometryWords, operandForms, rowsAxes } from './operand-forms.ts';
+import { type FormedCommand, WIDE } from './plan-map.ts';
+
+/** The commands that fold: one; or where rows are few and long one for each phase of parts, and one for the rest. */
+export interface FormedRows {
+  readonly commands: readonly FormedCommand[];
+  /** Memory for what parts leave behind: its bytes, and where the states of each phase lie in it. */
+  readonly temporaryBytes: number;
+  readonly states: ReadonlyMap<string, number>;
+}
+
+/** How many parts a row may be worked on in. */
+export interface PartsQuestion {
+  readonly threads: number;
+  /** Parts that each thread should find. */
+  readonly perThread: number;
+}
+
+/** Additions that an element goes through before sums are moved to float64; and how many may be without that. */
+const CHAIN = 512;
+const LONGEST_CHAIN = 924;
+/** Elements that are worth a part of a row of their own, and the most parts. */
+const LEAST_PART = 16_384;
+const MOST_PARTS = 64;
+/** Bytes of the values of a node that are kept between passes: more would not stay in a cache. */
+const MOST_KEPT_BYTES = 131_072;
+const VECTOR_BYTES = 4 * LANES;
+/** Rows up to this length are worked on a vector of them at a time, if there are so many. */
+const SHORT_ROW = 16;
+
+/** Forms the commands of a kernel that folds. */
+export function formRows(geometry: CheckedRun, axes: RunAxes, question: PartsQuestion): FormedRows {
+  const { kernel, rowCount, rowLength } = geometry;
+  const along = alongOf(geometry, axes);
+  const isAcross = along === 'rows';
+  const own = rowsAxes(geometry, axes, along);
+  const rowSize = own.sizes[own.form.rowRank - 1] as number;
+  const foldedSize = own.sizes.at(-1) as number;
+  const lines = foldedSize === 0 ? 0 : rowLength / foldedSize;
+  const wanted = partsOf(isAcross ? rowCount / LANES : rowCount, isAcross ? LANES * rowLength : rowLength, question);
+
+  const isWide = isAcross ? rowSize >= 4 * LANES : foldedSize >= WIDE;
+  const units = isWide && !(isAcross && wanted > 1) ? unitsOf(kernel) : 1;
+  const chain = isAcross ? rowLength : lines * Math.ceil(foldedSize / (units * LANES) + units);
+  const isLong = chain > LONGEST_CHAIN;
+  const foldedSegment = CHAIN * (isAcross ? 1 : units * LANES);
+  const isFoldedSegmented = (isLong || wanted > 1) && foldedSize > foldedSegment;
+  const foldedSegments = isFoldedSegmented ? Math.ceil(foldedSize / foldedSegment) : 1;
+  const foldedItems = lines * foldedSegments;
+  const perPart = Math.ceil(foldedItems / wanted);
+  const parts = wanted > 1 ? Math.ceil(foldedItems / perPart) : 1;
+
+  const segment = units * LANES;
+  const isSegmented = isAcross && rowSize > segment;
+  const segments = isSegmented ? Math.ceil(rowSize / segment) : 1;
+  const items = isAcross ? (rowCount / rowSize) * segments : rowCount;
+  const vectorSize = isAcross ? rowSize : foldedSize;
+  // A number of each element, or a vector of rows of each; and room for a vector that begins at the last one.
+  const keptStride = isAcross ? units * VECTOR_BYTES : 4;
+  const keptBytes = Math.ceil((keptStride * rowLength + VECTOR_BYTES) / 64) * 64;
+  const keeps = wanted === 1 && lines === 1 && keptBytes <= MOST_KEPT_BYTES;
+  const form: RunForm = {
+    kernel,
+    ...own.form,
+    ...operandForms(geometry, own),
+    stores: kernel.outputs.map((_, index) => index),
+    units,
+    hasWhole: vectorSize >= LANES,
+    hasRest: vectorSize % LANES !== 0,
+    isSegmented,
+    isTurned: false,
+    isFoldedSegmented,
+    isLong,
+    kept: keeps ? nodesToKeep(kernel) : [],
+  };
+  const words = new Map([
+    ...geometryWords(geometry, own),
+    [names.keptBytes, keptBytes],
+    [names.segment, segment],
+    [names.segments, segments],
+    [names.foldedSegment, foldedSegment],
+    [names.foldedSegments, foldedSegments],
+    [names.foldedItems, foldedItems],
+    [names.perPart, perPart],
+    [names.parts, parts],
+    ...form.kept.map((_, at) => {
+      const operand = form.inputs.length + form.outputs.length + at;
+      return [names.stride(operand, own.sizes.length - 1), keptStride] as const;
+    }),
+  ]);
+  const command = { form, words, items, points: rowCount * rowLength, scratchBytes: form.kept.length * keptBytes };
+  return parts === 1 ? { commands: [command], temporaryBytes: 0, states: new Map() } : inStages(command, parts);
+}
+
+/** A command for each phase of parts, and one that stores. */
+function inStages(command: FormedCommand, parts: number): FormedRows {
+  const { form } = command;
+  const phases = phasesOf(form.kernel).folds;
+  const items = command.items * parts;
+  const states = new Map<string, number>();
+  let bytes = 0;
+  phases.forEach((folds, phase) => {
+    states.set(names.states(phase), bytes);
+    // Two words are the most that the state of a fold has.
+    bytes += folds.length * 2 * STATE_BYTES * items;
+  });
+  const stages = Array.from({ length: phases.length + 1 }, (_, phase) => ({ phase }));
+  const commands = stages.map((stage) => ({ ...command, items, form: { ...form, stage } }));
+  return { commands, temporaryBytes: bytes, states };
+}
+
+/** Parts that a row should be worked on in: 1 where there are rows enough for all threads. */
+function partsOf(count: number, length: number, { threads, perThread }: PartsQuestion): number {
+  if (threads === 1 || count >= 2 * threads) return 1;
+  const most = Math.min(MOST_PARTS, Math.floor(length / LEAST_PART));
+  return Math.max(1, Math.min(most, Math.ceil((perThread * threads) / count)));
+}
+
+/** Where vectors lie: along what more operands have side by side, and across rows that are short. */
+function alongOf({ rowLength }: CheckedRun, { rows, folded }: RunAxes): 'rows' | 'folded' {
+  if ((rows.sizes.at(-1) ?? 1) < LANES) return 'folded';
+  if (rowLength <= SHORT_ROW) return 'rows';
+  const dense = (strides: RunAxes['rows']['strides']): number => strides.filter((view) => view.at(-1) === 1).length;
+  return dense(rows.strides) > dense(folded.strides) ? 'rows' : 'folded';
+}
