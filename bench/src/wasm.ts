@@ -66,6 +66,11 @@ function candidates(threads: number): Candidate[] {
       load: async () => (await import('./peers/onnxruntime-web.ts')).onnxruntimeWeb(threads),
     },
     {
+      name: 'onnxruntime web, fed',
+      role: 'peer',
+      load: async () => (await import('./peers/onnxruntime-web.ts')).onnxruntimeWebFed(threads),
+    },
+    {
       name: 'tfjs wasm',
       role: 'peer',
       // In turns with the others: nobody here computes in JavaScript, which is what it slows.

@@ -68,7 +68,7 @@ it('wasm: every peer runs and is right, and what the caller keeps is measured', 
   const { results, idle, failed } = outcomeOf(out, 'wasm-2');
   expect({ idle, failed, code }).toEqual({ idle: [], failed: [], code: 0 });
   expect(results.contestants.map(({ name }) => name)).toEqual([
-    ...['concord', 'concord relaxed', 'onnxruntime web', 'tfjs wasm', 'onnxruntime cpu'],
+    ...['concord', 'concord relaxed', 'onnxruntime web', 'onnxruntime web, fed', 'tfjs wasm', 'onnxruntime cpu'],
   ]);
   expect(results.overhead?.background?.productMs).toBeGreaterThan(0);
   expect(stdout).toContain('### What the caller keeps');

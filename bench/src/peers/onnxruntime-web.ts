@@ -1,4 +1,4 @@
-import type { InferenceSession, Tensor } from 'onnxruntime-web';
+import { type InferenceSession, Tensor } from 'onnxruntime-web';
 import type { LimitCase } from '../limits/limit-case.ts';
 import { materialize } from '../limits/noise-array.ts';
 import { graphOf } from '../onnx/graphs.ts';
@@ -24,17 +24,12 @@ export function onnxruntimeWeb(threads: number): Peer {
     remark: `WebAssembly, threads: ${threads}; operands are initializers`,
     async prepare(limitCase) {
       const graph = graphOf(limitCase.work);
-      const weights = weightsOf(graph, limitCase);
+      const weights = Object.fromEntries(operandsOf(graph, limitCase).map(({ name, values }) => [name, values]));
       const session = await open(headOf(graph), weights);
-      // One run at a time: a session takes no other while it runs.
-      let runs: Promise<unknown> = Promise.resolve();
+      const { run, wait } = oneByOne(() => session.run({}));
       return {
-        run: () => {
-          runs = runs.then(() => session.run({}));
-        },
-        wait: async () => {
-          await runs;
-        },
+        run,
+        wait,
         entries: async (indices) => {
           const whole = await open(graph, weights);
           const { y } = await whole.run({});
@@ -47,8 +42,58 @@ export function onnxruntimeWeb(threads: number): Peer {
   };
 }
 
-function weightsOf({ inputs }: Graph, limitCase: LimitCase): Weights {
+/** The same as a user calls it, whose operands are copied in and whose result is copied out in each run. */
+export function onnxruntimeWebFed(threads: number): Peer {
+  return {
+    name: 'onnxruntime web, fed',
+    role: 'peer',
+    version: WEB_VERSION,
+    remark: `WebAssembly, threads: ${threads}; with copies of operands and result`,
+    async prepare(limitCase) {
+      const graph = graphOf(limitCase.work);
+      const session = await openOnWasm(encodeModel(graph), threads);
+      const operands = operandsOf(graph, limitCase);
+      const feeds = Object.fromEntries(
+        operands.map(({ name, values, shape }) => [name, new Tensor('float32', values, shape)]),
+      );
+      let last: Tensor | undefined;
+      const { run, wait } = oneByOne(async () => {
+        last = (await session.run(feeds))['y'] as Tensor;
+      });
+      return {
+        run,
+        wait,
+        entries: async (indices) => pick(last?.data as Float32Array, limitCase, indices),
+        close: () => session.release(),
+      };
+    },
+  };
+}
+
+/** Runs that follow each other: a session takes no other while it runs. */
+function oneByOne(start: () => Promise<unknown>): { readonly run: () => void; readonly wait: () => Promise<void> } {
+  let runs: Promise<unknown> = Promise.resolve();
+  return {
+    run: () => {
+      runs = runs.then(start);
+    },
+    wait: async () => {
+      await runs;
+    },
+  };
+}
+
+interface OperandValues {
+  readonly name: string;
+  readonly values: Float32Array;
+  readonly shape: readonly number[];
+}
+
+function operandsOf({ inputs }: Graph, limitCase: LimitCase): OperandValues[] {
   const operands = limitCase.operands();
-  const entries = Object.keys(inputs).map((name, i) => [name, materialize(operands[i] as (typeof operands)[0])]);
-  return Object.fromEntries(entries) as Weights;
+  return Object.entries(inputs).map(([name, shape], i) => ({
+    name,
+    values: materialize(operands[i] as (typeof operands)[0]),
+    shape,
+  }));
 }
