@@ -39,7 +39,7 @@ test('prints only JSON with --json', async () => {
     files: 2,
     passages: 2,
     skipped: 1,
-    backend: 'cpu',
+    backend: 'wasm',
     check: { passed: true, scores: 1 },
   });
   expect(Object.keys(result['ms'] as object)).toEqual(['read', 'search']);
@@ -47,7 +47,7 @@ test('prints only JSON with --json', async () => {
 
 test('says with --verbose what the registry tried', async () => {
   const { stdout } = await run(['apple', '--dir', folder, '--verbose']);
-  expect(stdout).toMatch(/^Backends tried:\n\*  cpu +selected/m);
+  expect(stdout).toMatch(/^Backends tried:\n\*  wasm +selected/m);
   expect(stdout).toMatch(/^   webgpu +(unavailable|not-tried|not tried)/m);
 });
 

@@ -1,15 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
-  atomic,
   call,
   callStatement,
   f32,
   f32x4,
-  f64,
+  f64x2,
   i16x8,
   i32,
   i32x4,
-  i64,
   i64x2,
   i8x16,
   memory,
@@ -54,11 +52,10 @@ describe('the encoder', () => {
   test('writes numbers in LEB128', () => {
     expect(unsigned(624_485)).toEqual([0xe5, 0x8e, 0x26]);
     expect(unsigned(0xffff_ffff)).toEqual([0xff, 0xff, 0xff, 0xff, 0x0f]);
-    expect(signed(-123_456n)).toEqual([0xc0, 0xbb, 0x78]);
-    expect(signed(64n)).toEqual([0xc0, 0x00]);
+    expect(signed(-123_456)).toEqual([0xc0, 0xbb, 0x78]);
+    expect(signed(64)).toEqual([0xc0, 0x00]);
     for (const value of [0, 63, 64, -64, -65, 2 ** 31 - 1, -(2 ** 31)]) expect(valueOf(i32.const(value))).toBe(value);
     expect(valueOf(i32.const(0xffff_fffe))).toBe(-2);
-    expect(valueOf(i64.eq(i64.const(-(2n ** 63n)), i64.shl(i64.const(1n), i64.const(63n))))).toBe(1);
   });
 
   test('computes with scalars', () => {
@@ -67,8 +64,6 @@ describe('the encoder', () => {
     expect(valueOf(i32.shrS(-8, 1))).toBe(-4);
     expect(valueOf(i32.truncSatF32S(f32.sqrt(17)))).toBe(4);
     expect(valueOf(i32.reinterpretF32(f32.constBits(0x7fc0_1234)))).toBe(0x7fc0_1234);
-    expect(valueOf(i32.reinterpretF32(f32.demoteF64(f64.div(1, 3))))).toBe(0x3eaa_aaab);
-    expect(valueOf(i32.wrapI64(i64.shrU(i64.mul(i64.extendI32U(-1), i64.extendI32U(-1)), 32n)))).toBe(-2);
     expect(valueOf(select(i32.ltU(1, -1), i32.const(3), i32.const(4)))).toBe(3);
   });
 
@@ -173,28 +168,35 @@ describe('the encoder', () => {
     expect(valueOf(v128.anyTrue(v128.xor(x, x)))).toBe(0);
   });
 
-  test('copies and fills memory, and counts in shared memory', () => {
-    const { integers } = run((body) => body.emit(memory.copy(4, 0, 8), memory.fill(16, 3, 2)), [1, 2, 3]);
+  test('copies and fills memory, which may be shared', () => {
+    const statements = [memory.copy(4, 0, 8), memory.fill(16, 3, 2)];
+    const { integers } = run((body) => body.emit(...statements), [1, 2, 3]);
     expect([...integers.subarray(0, 5)]).toEqual([1, 1, 2, 0, 0x0303]);
     const module = new ModuleBuilder({ shared: true });
     module.function({ params: ['i32', 'i32'], result: 'i32', export: 'run' }, (body, a) => {
-      const old = body.let(atomic.rmwAdd(4, a));
-      body.emit(atomic.store(8, atomic.rmwCmpxchg(4, 12, 13)));
-      body.return(i32.add(old, atomic.notify(0, 1)));
+      body.emit(...statements);
+      body.return(a);
     });
-    const counted = start(module.toBytes(), [0, 5], 7, 0, true);
-    expect([counted.result, counted.integers[1], counted.integers[2]]).toEqual([5, 13, 12]);
+    const shared = start(module.toBytes(), [1, 2, 3], 7, 0, true);
+    expect([shared.result, ...shared.integers.subarray(0, 5)]).toEqual([7, 1, 1, 2, 0, 0x0303]);
+  });
+
+  test('has float64 where sums are long', () => {
+    const sum = f64x2.add(
+      f64x2.promoteLowF32x4(f32x4.const(2 ** 24, 1, 5, 5)),
+      f64x2.promoteLowF32x4(f32x4.const(1, 2, 5, 5)),
+    );
+    const rounded = f64x2.demoteZero(f64x2.sub(sum, f64x2.promoteLowF32x4(f32x4.splat(2 ** 24))));
+    expect([...vectorOf(rounded).floats.subarray(0, 4)]).toEqual([1, 3 - 2 ** 24, 0, 0]);
   });
 
   test('emits only valid code for every instruction of its tables', () => {
     const operand: Record<string, Value> = {
       v128: i32x4.splat(1),
       i32: i32.const(1),
-      i64: i64.const(1n),
       f32: f32.const(1),
-      f64: f64.const(1),
     };
-    const shapes = { i8x16, i16x8, i32x4, i64x2, f32x4, v128 };
+    const shapes = { i8x16, i16x8, i32x4, i64x2, f32x4, f64x2, v128 };
     let tried = 0;
     for (const [shape, instructions] of Object.entries(shapes)) {
       for (const [name, make] of Object.entries(instructions)) {
@@ -220,7 +222,7 @@ function sample(
   make: (...operands: unknown[]) => Value | Statement,
   operand: Record<string, Value>,
 ): Value | Statement {
-  const scalar = shape.startsWith('f32') ? operand['f32'] : shape.startsWith('i64') ? operand['i64'] : operand['i32'];
+  const scalar = shape.startsWith('f32') ? operand['f32'] : operand['i32'];
   if (name === 'const') return make(1, 2, 3, 4);
   if (name === 'splat') return make(scalar);
   if (name === 'shuffle')

@@ -26,11 +26,9 @@ export function named<Opcodes extends Readonly<Record<string, number>>, Form>(
 
 /** The code of an operand; a number is a constant of the type. */
 export function codeOf<T extends ValueType>(type: T, operand: Operand<T>): Code {
-  if (typeof operand === 'bigint') return [0x42, ...signed(BigInt.asIntN(64, operand))];
   if (typeof operand !== 'number') return operand.code;
   if (type === 'f32') return [0x43, ...littleEndian('f32', operand)];
-  if (type === 'f64') return [0x44, ...littleEndian('f64', operand)];
-  return [0x41, ...signed(BigInt(operand | 0))];
+  return [0x41, ...signed(operand | 0)];
 }
 
 export function unary<A extends ValueType, R extends ValueType>(from: A, to: R, ...opcode: number[]): Unary<A, R> {

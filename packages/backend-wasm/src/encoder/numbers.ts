@@ -7,23 +7,22 @@ export function unsigned(value: number): number[] {
   return bytes;
 }
 
-/** A signed number of up to 64 bits in LEB128. */
-export function signed(value: bigint): number[] {
+/** A signed number of 32 bits in LEB128. */
+export function signed(value: number): number[] {
   const bytes: number[] = [];
   let rest = value;
   for (;;) {
-    const byte = Number(rest & 0x7fn);
-    rest >>= 7n;
-    if ((rest === 0n && byte < 0x40) || (rest === -1n && byte >= 0x40)) return [...bytes, byte];
+    const byte = rest & 0x7f;
+    rest >>= 7;
+    if ((rest === 0 && byte < 0x40) || (rest === -1 && byte >= 0x40)) return [...bytes, byte];
     bytes.push(byte | 0x80);
   }
 }
 
-/** A number as it lies in memory. */
-export function littleEndian(type: 'i32' | 'f32' | 'f64', value: number): number[] {
-  const view = new DataView(new ArrayBuffer(type === 'f64' ? 8 : 4));
-  if (type === 'f64') view.setFloat64(0, value, true);
-  else if (type === 'f32') view.setFloat32(0, value, true);
+/** A number of 32 bits as it lies in memory. */
+export function littleEndian(type: 'i32' | 'f32', value: number): number[] {
+  const view = new DataView(new ArrayBuffer(4));
+  if (type === 'f32') view.setFloat32(0, value, true);
   else view.setInt32(0, value, true);
   return [...new Uint8Array(view.buffer)];
 }

@@ -26,12 +26,6 @@ const I32_STORES = {
   store8: 0x3a,
   store16: 0x3b,
 } as const;
-const I32_UNARY = {
-  eqz: 0x45,
-  clz: 0x67,
-  ctz: 0x68,
-  popcnt: 0x69,
-} as const;
 const I32_BINARY = {
   eq: 0x46,
   ne: 0x47,
@@ -56,35 +50,6 @@ const I32_BINARY = {
   shl: 0x74,
   shrS: 0x75,
   shrU: 0x76,
-  rotl: 0x77,
-  rotr: 0x78,
-} as const;
-const I64_COMPARES = {
-  eq: 0x51,
-  ne: 0x52,
-  ltS: 0x53,
-  ltU: 0x54,
-  gtS: 0x55,
-  gtU: 0x56,
-  leS: 0x57,
-  leU: 0x58,
-  geS: 0x59,
-  geU: 0x5a,
-} as const;
-const I64_BINARY = {
-  add: 0x7c,
-  sub: 0x7d,
-  mul: 0x7e,
-  divS: 0x7f,
-  divU: 0x80,
-  remS: 0x81,
-  remU: 0x82,
-  and: 0x83,
-  or: 0x84,
-  xor: 0x85,
-  shl: 0x86,
-  shrS: 0x87,
-  shrU: 0x88,
 } as const;
 const F32_COMPARES = {
   eq: 0x5b,
@@ -117,53 +82,25 @@ const F32_FROM_I32 = {
   convertI32U: 0xb3,
   reinterpretI32: 0xbe,
 } as const;
-const F64_BINARY = {
-  add: 0xa0,
-  sub: 0xa1,
-  mul: 0xa2,
-  div: 0xa3,
-} as const;
 
 /** Instructions on 32-bit integers; comparisons give 0 or 1. */
 export const i32: Named<typeof I32_LOADS, Load<'i32'>> &
   Named<typeof I32_STORES, Store<'i32'>> &
-  Named<typeof I32_UNARY, Unary<'i32', 'i32'>> &
   Named<typeof I32_BINARY, Binary<'i32', 'i32'>> & {
     readonly const: (value: number) => Value<'i32'>;
-    readonly wrapI64: Unary<'i64', 'i32'>;
+    readonly eqz: Unary<'i32', 'i32'>;
     readonly reinterpretF32: Unary<'f32', 'i32'>;
     readonly truncSatF32S: Unary<'f32', 'i32'>;
     readonly truncSatF32U: Unary<'f32', 'i32'>;
   } = {
   ...named(I32_LOADS, (opcode) => load('i32', opcode)),
   ...named(I32_STORES, (opcode) => store('i32', opcode)),
-  ...named(I32_UNARY, (opcode) => unary('i32', 'i32', opcode)),
+  eqz: unary('i32', 'i32', 0x45),
   ...named(I32_BINARY, (opcode) => binary('i32', 'i32', opcode)),
   const: (value) => ({ type: 'i32', code: codeOf('i32', value) }),
-  wrapI64: unary('i64', 'i32', 0xa7),
   reinterpretF32: unary('f32', 'i32', 0xbc),
   truncSatF32S: unary('f32', 'i32', 0xfc, 0x00),
   truncSatF32U: unary('f32', 'i32', 0xfc, 0x01),
-};
-
-/** Instructions on 64-bit integers; comparisons give an i32 of 0 or 1. */
-export const i64: Named<typeof I64_COMPARES, Binary<'i64', 'i32'>> &
-  Named<typeof I64_BINARY, Binary<'i64', 'i64'>> & {
-    readonly const: (value: bigint) => Value<'i64'>;
-    readonly load: Load<'i64'>;
-    readonly store: Store<'i64'>;
-    readonly eqz: Unary<'i64', 'i32'>;
-    readonly extendI32S: Unary<'i32', 'i64'>;
-    readonly extendI32U: Unary<'i32', 'i64'>;
-  } = {
-  ...named(I64_COMPARES, (opcode) => binary('i64', 'i32', opcode)),
-  ...named(I64_BINARY, (opcode) => binary('i64', 'i64', opcode)),
-  const: (value) => ({ type: 'i64', code: codeOf('i64', value) }),
-  load: load('i64', 0x29),
-  store: store('i64', 0x37),
-  eqz: unary('i64', 'i32', 0x50),
-  extendI32S: unary('i32', 'i64', 0xac),
-  extendI32U: unary('i32', 'i64', 0xad),
 };
 
 /** Instructions on float32; comparisons give an i32 of 0 or 1. */
@@ -176,7 +113,6 @@ export const f32: Named<typeof F32_COMPARES, Binary<'f32', 'i32'>> &
     readonly constBits: (bits: number) => Value<'f32'>;
     readonly load: Load<'f32'>;
     readonly store: Store<'f32'>;
-    readonly demoteF64: Unary<'f64', 'f32'>;
   } = {
   ...named(F32_COMPARES, (opcode) => binary('f32', 'i32', opcode)),
   ...named(F32_UNARY, (opcode) => unary('f32', 'f32', opcode)),
@@ -186,25 +122,6 @@ export const f32: Named<typeof F32_COMPARES, Binary<'f32', 'i32'>> &
   constBits: (bits) => ({ type: 'f32', code: [0x43, ...littleEndian('i32', bits)] }),
   load: load('f32', 0x2a),
   store: store('f32', 0x38),
-  demoteF64: unary('f64', 'f32', 0xb6),
-};
-
-/** Instructions on float64, as far as kernels need them. */
-export const f64: Named<typeof F64_BINARY, Binary<'f64', 'f64'>> & {
-  readonly const: (value: number) => Value<'f64'>;
-  readonly load: Load<'f64'>;
-  readonly store: Store<'f64'>;
-  readonly promoteF32: Unary<'f32', 'f64'>;
-  readonly convertI32S: Unary<'i32', 'f64'>;
-  readonly convertI32U: Unary<'i32', 'f64'>;
-} = {
-  ...named(F64_BINARY, (opcode) => binary('f64', 'f64', opcode)),
-  const: (value) => ({ type: 'f64', code: codeOf('f64', value) }),
-  load: load('f64', 0x2b),
-  store: store('f64', 0x39),
-  promoteF32: unary('f32', 'f64', 0xbb),
-  convertI32S: unary('i32', 'f64', 0xb7),
-  convertI32U: unary('i32', 'f64', 0xb8),
 };
 
 /** `condition ? a : b`; both are computed. */

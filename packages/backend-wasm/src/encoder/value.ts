@@ -1,5 +1,5 @@
 /** Types of values on WebAssembly's stack and in its locals. */
-export type ValueType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128';
+export type ValueType = 'i32' | 'f32' | 'v128';
 
 /** Encoded instructions: bytes, and pieces encoded before. */
 export type Code = readonly (number | Code)[];
@@ -25,15 +25,11 @@ export interface Statement {
 }
 
 /** What an instruction takes: a value, or a number where a constant is meant. */
-export type Operand<T extends ValueType> =
-  | Value<T>
-  | (T extends 'i32' | 'f32' | 'f64' ? number : T extends 'i64' ? bigint : never);
+export type Operand<T extends ValueType> = Value<T> | (T extends 'i32' | 'f32' ? number : never);
 
 /** Bytes of the types in function signatures and lists of locals. */
 export const TYPE_BYTE: Readonly<Record<ValueType, number>> = {
   i32: 0x7f,
-  i64: 0x7e,
   f32: 0x7d,
-  f64: 0x7c,
   v128: 0x7b,
 };

@@ -303,17 +303,9 @@ export const i32x4: Named<typeof I32X4_BINARY, Binary<'v128', 'v128'>> &
 };
 
 /** Instructions on 2 integers of 64 bits. */
-export const i64x2: Named<typeof I64X2_SHIFTS, Shift> &
-  Named<typeof I64X2_BINARY, Binary<'v128', 'v128'>> & {
-    readonly splat: Unary<'i64', 'v128'>;
-    readonly extractLane: ExtractLane<'i64'>;
-    readonly replaceLane: ReplaceLane<'i64'>;
-  } = {
+export const i64x2: Named<typeof I64X2_SHIFTS, Shift> & Named<typeof I64X2_BINARY, Binary<'v128', 'v128'>> = {
   ...named(I64X2_SHIFTS, vectorShift),
   ...named(I64X2_BINARY, vectorBinary),
-  splat: splat('i64', 18),
-  extractLane: extractLane('i64', 29),
-  replaceLane: replaceLane('i64', 30),
 };
 
 /** Instructions on 4 float32. */

@@ -5,6 +5,8 @@ import { LAYOUT as L } from './layout.ts';
 const LOOK_MS = 1;
 /** Workers that do nothing for that long are taken to hang. */
 const STALL_MS = 60_000;
+/** So much of the time between two looks counts. */
+const MOST_STEP_MS = 100;
 
 /** The words of a slot besides the counters. */
 export interface SlotContent {
@@ -78,13 +80,16 @@ export class CommandRing {
    */
   waitUntil(isSo: () => boolean): void {
     let seen = this.#progress();
-    let since = Date.now();
+    let idleMs = 0;
+    let last = Date.now();
     for (let looks = 0; !isSo(); looks++) {
       if (looks < L.spins) continue;
       if (canBlock) Atomics.wait(this.#words, L.signal, Atomics.load(this.#words, L.signal), LOOK_MS);
-      const progress = this.#progress();
-      if (progress !== seen) [seen, since] = [progress, Date.now()];
-      else if (Date.now() - since > STALL_MS) {
+      const [progress, now] = [this.#progress(), Date.now()];
+      // A machine that was asleep meanwhile has lost nothing.
+      idleMs = progress === seen ? idleMs + Math.min(now - last, MOST_STEP_MS) : 0;
+      [seen, last] = [progress, now];
+      if (idleMs > STALL_MS) {
         throw new BackendError('DEVICE_ERROR', `the workers have done nothing for ${STALL_MS / 1000} s`, {
           hint: 'a worker may have been terminated; make a new backend object',
         });

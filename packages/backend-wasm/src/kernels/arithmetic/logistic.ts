@@ -68,8 +68,8 @@ export function gelu(a: WasmArithmetic, x: Vector): Vector {
   return k.sub(k.atLeast(x, 0), lower);
 }
 
-/** Beyond it the quotient is 1 but for a few ulp. */
-const TANH_MOST = 7.90531110763549805;
+/** From here on the quotient is 1, or more by an ulp. */
+const TANH_MOST = 9.1;
 /** Below it tanh x is x. */
 const TANH_LEAST = 0.0004;
 const NUMERATOR = [
@@ -86,5 +86,5 @@ export function tanh(a: WasmArithmetic, x: Vector): Vector {
   const fourth = k.mul(square, square);
   const numerator = k.mul(limited, k.powers(square, NUMERATOR, fourth));
   const quotient = a.divide(numerator, k.powers(square, DENOMINATOR, fourth));
-  return k.select(k.isSmall(x, TANH_LEAST), x, quotient);
+  return k.select(k.isSmall(x, TANH_LEAST), x, k.atMost(k.atLeast(quotient, -1), 1));
 }

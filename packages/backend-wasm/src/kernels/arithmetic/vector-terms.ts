@@ -1,10 +1,8 @@
 import { f32x4, v128 } from '../../encoder/index.ts';
+import { bitsOf } from '../common/arguments.ts';
 import type { Vector, WasmArithmetic } from './wasm-arithmetic.ts';
 
 export type { Vector } from './wasm-arithmetic.ts';
-
-const float = new Float32Array(1);
-const word = new Uint32Array(float.buffer);
 
 /** Short forms of float32 arithmetic for the bodies of functions. */
 export class VectorTerms {
@@ -14,14 +12,9 @@ export class VectorTerms {
     this.a = a;
   }
 
-  /** The bits of a number as a float32. */
-  bitsOf(value: number): number {
-    float[0] = value;
-    return word[0] as number;
-  }
   /** A float32 constant. */
   f(value: number): Vector {
-    return this.a.constant('f32', this.bitsOf(value));
+    return this.a.constant('f32', bitsOf(value));
   }
   /** A u32 constant. */
   u(value: number): Vector {

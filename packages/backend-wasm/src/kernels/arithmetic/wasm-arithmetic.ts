@@ -1,7 +1,6 @@
 import type { NumberType, ValueType } from '@concord/backend-core/kernel';
 import type { Arithmetic, IntegerType } from '@concord/kernel';
 import { f32x4, type FunctionBody, i32, i32x4, i64x2, i8x16, type Value, v128 } from '../../encoder/index.ts';
-import { constantName, type Words } from '../run/words.ts';
 import { exp } from './exp.ts';
 
 /** A value of four points, in a local variable. A bool is all ones or all zeros. */
@@ -12,18 +11,24 @@ export interface Vector extends Value<'v128'> {
   readonly factors?: readonly [Vector, Vector];
 }
 
+/** Where constants come from: outside of all loops, in which some engines would build them again in each turn. */
+export interface Constants {
+  /** The bits in each component of a vector. */
+  constant(bits: number): Value<'v128'>;
+}
+
 const LANES = [0, 1, 2, 3] as const;
 
 /** {@link Arithmetic} on WebAssembly's vectors of four: arithmetic is IEEE 754's, and no compiler regroups anything. */
 export class WasmArithmetic implements Arithmetic<Vector> {
   readonly #body: FunctionBody;
-  readonly #words: Pick<Words, 'vector'>;
+  readonly #constants: Constants;
   /** Whether a product and a sum may be one relaxed multiply-add. */
   readonly contracts: boolean;
 
-  constructor(body: FunctionBody, words: Pick<Words, 'vector'>, contracts: boolean) {
+  constructor(body: FunctionBody, constants: Constants, contracts: boolean) {
     this.#body = body;
-    this.#words = words;
+    this.#constants = constants;
     this.contracts = contracts;
   }
 
@@ -34,7 +39,7 @@ export class WasmArithmetic implements Arithmetic<Vector> {
 
   constant(type: ValueType, bits: number): Vector {
     const own = type === 'bool' && bits !== 0 ? 0xffff_ffff : bits >>> 0;
-    return { ...this.#words.vector(constantName(own)), bits: own };
+    return { ...this.#constants.constant(own), bits: own };
   }
 
   add(type: NumberType, a: Vector, b: Vector): Vector {
@@ -152,10 +157,11 @@ export class WasmArithmetic implements Arithmetic<Vector> {
     return this.keep(to === 'i32' ? i32x4.truncSatF32x4S(a) : i32x4.truncSatF32x4U(a));
   }
   bitcast(_from: NumberType, _to: NumberType, a: Vector): Vector {
-    return a.factors === undefined ? a : { type: a.type, code: a.code };
+    return this.opaque(a);
   }
+  /** No compiler regroups anything; but what it hides is no product that a sum may take the factors of. */
   opaque(a: Vector): Vector {
-    return a;
+    return a.factors === undefined ? a : { type: a.type, code: a.code };
   }
 
   /** What there is no vector instruction for. */

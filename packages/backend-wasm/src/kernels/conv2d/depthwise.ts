@@ -52,7 +52,7 @@ export function convolveDepthwise(launcher: Launcher, codes: CodeCache, call: Re
     const scratchBytes = 4 * rowsOfTile * outputWidth;
     launcher.launch({
       code,
-      words: withEpilogueWords(words, epilogue),
+      words: withEpilogueWords(words, epilogue, code),
       tiles: count * filters * tilesOfPlane,
       scratchBytes,
     });

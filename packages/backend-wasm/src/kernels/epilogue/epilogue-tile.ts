@@ -10,13 +10,13 @@ import {
 } from '../../encoder/index.ts';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
+import { bitsOf } from '../common/arguments.ts';
 import { operandAddress } from '../common/operand-address.ts';
-import type { WasmTraits } from '../kernel.ts';
+import type { WasmCode, WasmTraits } from '../kernel.ts';
 import { Cursor } from '../run/cursor.ts';
 import { contracts } from '../run/emit.ts';
 import { names, type OperandForm } from '../run/form.ts';
 import { NodeCode } from '../run/node-code.ts';
-import { floatBits } from '../run/operand-forms.ts';
 import { Words, wordsOf } from '../run/words.ts';
 import { epilogueForm } from './epilogue-form.ts';
 
@@ -32,13 +32,33 @@ export type EpilogueTile = FunctionHandle<
 >;
 
 /** What an epilogue adds to a product. */
-export interface TileEpilogue {
+export class TileEpilogue {
   /** Equal for equal code. */
   readonly key: string;
+  readonly #epilogue: CheckedEpilogue;
+  readonly #call: CallWithEpilogue;
+  #emitted: readonly string[] | undefined;
+
+  constructor(epilogue: CheckedEpilogue, call: CallWithEpilogue) {
+    this.key = epilogueForm(epilogue).key;
+    this.#epilogue = epilogue;
+    this.#call = call;
+  }
+
   /** Adds the function to a module. */
-  emit(module: ModuleBuilder, traits: WasmTraits): EpilogueTile;
-  /** The words of a call, once the code was emitted. */
-  words(): Uint32Array;
+  emit(module: ModuleBuilder, traits: WasmTraits): EpilogueTile {
+    const { tile, words } = emitTile(module, traits, this.#epilogue);
+    this.#emitted = words;
+    return tile;
+  }
+
+  /** The words of a call, behind those of the product, for code that {@link emit} has a part in, now or in an earlier call. */
+  wordsBehind(words: readonly number[], code: WasmCode): readonly number[] {
+    if (this.#emitted !== undefined) wordsOfCode.set(code, this.#emitted);
+    const { values } = epilogueForm(this.#epilogue);
+    const all = new Map([...values, ...callWords(this.#epilogue, this.#call)]);
+    return [...words, ...wordsOf(wordsOfCode.get(code) as readonly string[], all)];
+  }
 }
 
 /** A call that may have an epilogue, with its operands. */
@@ -46,24 +66,21 @@ export interface CallWithEpilogue {
   readonly epilogue?: CheckedEpilogue | undefined;
 }
 
-/** By the key of the code: what its words are called. */
-const wordNames = new Map<string, readonly string[]>();
+/** What the words of an epilogue are called, by the code that it is a part of. */
+const wordsOfCode = new WeakMap<WasmCode, readonly string[]>();
 
 /** The epilogue of a call, if it has one. */
 export function tileEpilogue(call: CallWithEpilogue): TileEpilogue | undefined {
-  const { epilogue } = call;
-  if (epilogue === undefined) return undefined;
-  const { key, values } = epilogueForm(epilogue);
-  return {
-    key,
-    emit: (module, traits) => emitTile(module, traits, epilogue),
-    words: () => wordsOf(wordNames.get(key) ?? [], new Map([...values, ...callWords(epilogue, call)])),
-  };
+  return call.epilogue === undefined ? undefined : new TileEpilogue(call.epilogue, call);
 }
 
-/** The words of a product, and those of its epilogue behind them. */
-export function withEpilogueWords(words: readonly number[], epilogue: TileEpilogue | undefined): readonly number[] {
-  return epilogue === undefined ? words : [...words, ...epilogue.words()];
+/** The words of a command whose code may end with an epilogue: its own, and those of the epilogue behind them. */
+export function withEpilogueWords(
+  words: readonly number[],
+  epilogue: TileEpilogue | undefined,
+  code: WasmCode,
+): readonly number[] {
+  return epilogue === undefined ? words : epilogue.wordsBehind(words, code);
 }
 
 /** The words that change from call to call: where the inputs lie, and the parameters. */
@@ -79,20 +96,25 @@ function callWords(
     }),
     ...kernel.params.map(({ type }, index) => {
       const value = params[index] as number;
-      return [names.parameter(index), type === 'f32' ? floatBits(value) : value] as const;
+      return [names.parameter(index), type === 'f32' ? bitsOf(value) : value] as const;
     }),
   ];
 }
 
-function emitTile(module: ModuleBuilder, { hasFma }: WasmTraits, epilogue: CheckedEpilogue): EpilogueTile {
-  const { form, key, accumulator } = epilogueForm(epilogue);
+function emitTile(
+  module: ModuleBuilder,
+  { hasFma }: WasmTraits,
+  epilogue: CheckedEpilogue,
+): { readonly tile: EpilogueTile; readonly words: readonly string[] } {
+  const { form, accumulator } = epilogueForm(epilogue);
+  let list: readonly string[] = [];
   const [root, output] = [form.kernel.outputs[0]?.node as number, form.inputs.length];
   const bytes = BYTES_OF[(form.outputs[0] as OperandForm).dtype];
   const signature = {
     params: ['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'],
     result: 'none',
   } as const;
-  return module.function(
+  const tile = module.function(
     signature,
     (body, args, to, rowStride, sums, sumsStride, rows, columns, plane, firstRow, column) => {
       const words = new Words(body, args);
@@ -129,9 +151,10 @@ function emitTile(module: ModuleBuilder, { hasFma }: WasmTraits, epilogue: Check
         body.increase(to, rowStride);
         body.increase(row, 1);
       });
-      wordNames.set(key, words.names);
+      list = words.names;
     },
   );
+  return { tile, words: list };
 }
 
 /** Columns of the tile that lie along the last axis of the form: all at once, or line by line. */

@@ -65,7 +65,7 @@ export function launchProduct(
   const packedBytes = 4 * k * roundUp(n, TILE_COLUMNS);
   if (tilesM === 1 || packedBytes === 0 || packedBytes > MAX_PACKED_BYTES) {
     const scratchBytes = panelsAt + tileN * panelBytes;
-    const words = withEpilogueWords(productWords(given, plan), epilogue);
+    const words = withEpilogueWords(productWords(given, plan), epilogue, code);
     launcher.launch({ code, words, tiles: batches * tilesOfBatch, scratchBytes });
     return;
   }
@@ -78,7 +78,7 @@ export function launchProduct(
   for (let firstBatch = 0; firstBatch < batches; firstBatch += together) {
     const count = Math.min(together, batches - firstBatch);
     const packedPlan = { ...plan, packed, packedStride: isOneB ? 0 : packedBytes / 4, firstBatch };
-    const words = withEpilogueWords(productWords(given, packedPlan), epilogue);
+    const words = withEpilogueWords(productWords(given, packedPlan), epilogue, code);
     launcher.launch({ code: packCode, words, tiles: (isOneB ? 1 : count) * tilesToPack });
     launcher.launch({ code, words, tiles: count * tilesOfBatch, scratchBytes: panelsAt });
   }

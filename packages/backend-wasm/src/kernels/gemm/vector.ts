@@ -30,6 +30,6 @@ export function launchVector(
   const rounds = Math.ceil(count / MAX_TILE / wanted);
   const tile = Math.ceil(count / (rounds * parts) / 8) * 8;
   const tiles = Math.ceil(count / tile);
-  const words = withEpilogueWords(vectorWords(given, { tile, tiles }), epilogue);
+  const words = withEpilogueWords(vectorWords(given, { tile, tiles }), epilogue, code);
   launcher.launch({ code, words, tiles: batches * tiles, scratchBytes: vectorScratch(tile) });
 }

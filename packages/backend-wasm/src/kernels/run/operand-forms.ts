@@ -1,6 +1,7 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import type { CheckedRun, RunLayout } from '@concord/backend-core/kernel';
 import { type Axes, meanScale, type RunAxes } from '@concord/kernel';
+import { bitsOf } from '../common/arguments.ts';
 import { names, type OperandForm, type RunForm, vectorAxis } from './form.ts';
 
 /** A form's part that follows from where its axes are. */
@@ -92,8 +93,8 @@ export function geometryWords(geometry: CheckedRun, { sizes, strides }: FormAxes
   });
   geometry.shape.forEach((size, axis) => words.set(names.extent(axis), size));
   const { scale, divisor } = meanScale(geometry.rowLength);
-  words.set(names.meanScale, floatBits(scale));
-  words.set(names.meanDivisor, floatBits(divisor));
+  words.set(names.meanScale, bitsOf(scale));
+  words.set(names.meanDivisor, bitsOf(divisor));
   return words;
 }
 
@@ -103,15 +104,6 @@ function gatherWords(words: Map<string, number>, { shape, strides, dtype }: RunL
     words.set(names.gatherSize(input, axis, 'i32'), Math.min(size, 2 ** 31));
     words.set(names.gatherStride(input, axis), (strides[axis] as number) * BYTES_OF[dtype]);
   });
-}
-
-const float = new Float32Array(1);
-const word = new Uint32Array(float.buffer);
-
-/** The bits of a number as a float32. */
-export function floatBits(value: number): number {
-  float[0] = value;
-  return word[0] as number;
 }
 
 function padded({ sizes, strides }: Axes, missing: number): Axes {

@@ -1,8 +1,9 @@
 import type { CheckedRun } from '@concord/backend-core/kernel';
 import { phasesOf, runAxes } from '@concord/kernel';
+import { RecentlyUsed } from '../common/recently-used.ts';
 import type { WasmTraits } from '../kernel.ts';
 import { type EmittedRun, emitRun } from './emit.ts';
-import { formKey, names, type RunForm } from './form.ts';
+import { formKey, names } from './form.ts';
 import { type FormedCommand, formMap } from './plan-map.ts';
 import { formRows } from './plan-rows.ts';
 import { wordsOf } from './words.ts';
@@ -31,10 +32,10 @@ const MOST_TILE = 65_536;
 /** Tiles for each thread, where there is enough to do. */
 const TILES_PER_THREAD = 4;
 
-/** Makes plans; emitted code is kept by its form, for good. */
+/** Makes plans; emitted code is kept by its form, as long as it is among what was planned last. */
 export class RunPlanner {
   readonly #traits: WasmTraits;
-  readonly #emitted = new Map<string, EmittedRun>();
+  readonly #emitted = new RecentlyUsed<EmittedRun>();
 
   constructor(traits: WasmTraits) {
     this.#traits = traits;
@@ -56,18 +57,8 @@ export class RunPlanner {
   #plan({ form, words, items, points, scratchBytes }: FormedCommand): PlannedCommand {
     const tilePoints = Math.min(MOST_TILE, Math.max(LEAST_TILE, points / (TILES_PER_THREAD * this.#traits.threads)));
     const perTile = Math.max(1, Math.floor((tilePoints * items) / Math.max(1, points)));
-    const emitted = this.#emit(form);
+    const emitted = this.#emitted.get(formKey(form), () => emitRun(form, this.#traits));
     const all = new Map([...words, [names.items, items] as const, [names.perTile, perTile] as const]);
     return { emitted, words: wordsOf(emitted.words, all), tiles: Math.ceil(items / perTile), scratchBytes };
-  }
-
-  #emit(form: RunForm): EmittedRun {
-    const key = formKey(form);
-    let emitted = this.#emitted.get(key);
-    if (emitted === undefined) {
-      emitted = emitRun(form, this.#traits);
-      this.#emitted.set(key, emitted);
-    }
-    return emitted;
   }
 }

@@ -2,9 +2,10 @@ import { DTYPES } from '@concord/backend-core';
 import type { ResolvedRun, RunKernel } from '@concord/backend-core/implement';
 import type { CheckedRun } from '@concord/backend-core/kernel';
 import type { WasmBuffer } from '../../wasm-buffer.ts';
+import { bitsOf } from '../common/arguments.ts';
+import { operandAddress } from '../common/operand-address.ts';
 import type { Launcher } from '../kernel.ts';
 import { names } from './form.ts';
-import { floatBits } from './operand-forms.ts';
 import { type PlannedCommand, type RunPlan, RunPlanner } from './plan.ts';
 
 /** What a call fills in of a command's words: where each goes, and what it is. */
@@ -62,10 +63,9 @@ function valueOf(call: ResolvedRun<WasmBuffer>, kind: Fill['kind'], index: numbe
   if (kind === 'states') return states + index;
   if (kind === 'parameter') {
     const value = call.params[index] as number;
-    return call.geometry.kernel.params[index]?.type === 'f32' ? floatBits(value) : value;
+    return call.geometry.kernel.params[index]?.type === 'f32' ? bitsOf(value) : value;
   }
-  const operand = (kind === 'input' ? call.inputs : call.outputs)[index];
-  return operand === undefined ? 0 : operand.buffer.address + operand.byteOffset;
+  return operandAddress((kind === 'input' ? call.inputs : call.outputs)[index]);
 }
 
 function fillsOf({ kernel }: CheckedRun, { states }: RunPlan, { emitted }: PlannedCommand): readonly Fill[] {

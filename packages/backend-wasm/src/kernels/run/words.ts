@@ -1,18 +1,8 @@
-import {
-  type Code,
-  type FunctionBody,
-  i32,
-  type Local,
-  type Value,
-  v128,
-  type ValueType,
-} from '../../encoder/index.ts';
-import { unsigned } from '../../encoder/numbers.ts';
-
-const LOCAL_SET = 0x21;
+import { type FunctionBody, i32, type Local, type Value, v128, type ValueType } from '../../encoder/index.ts';
+import { Prologue } from '../common/prologue.ts';
 
 /** A constant's name among the words of a command. */
-export const constantName = (bits: number): string => `=${bits >>> 0}`;
+const constantName = (bits: number): string => `=${bits >>> 0}`;
 
 /**
  * The words that code is given, each under a name: addresses, sizes, parameters, and constants too, since engines build a
@@ -20,18 +10,16 @@ export const constantName = (bits: number): string => `=${bits >>> 0}`;
  * function it turns out to be wanted.
  */
 export class Words {
-  readonly #body: FunctionBody;
+  readonly #prologue: Prologue;
   readonly #args: Local<'i32'>;
-  readonly #begin: (number | Code)[] = [];
   readonly #slots = new Map<string, number>();
   readonly #numbers = new Map<string, Local<'i32'>>();
   readonly #vectors = new Map<string, Local<'v128'>>();
 
   /** @param args - where the words lie. To be made before anything is put into the body */
   constructor(body: FunctionBody, args: Local<'i32'>) {
-    this.#body = body;
+    this.#prologue = new Prologue(body);
     this.#args = args;
-    body.emit({ type: 'none', code: this.#begin });
   }
 
   /** The names of the words in their order. */
@@ -59,11 +47,14 @@ export class Words {
     return local;
   }
 
+  /** The bits in each component of a vector. */
+  constant(bits: number): Local<'v128'> {
+    return this.vector(constantName(bits));
+  }
+
   /** Computes a value where the function begins. It may be of words, and of values that were hoisted before. */
   hoist<T extends ValueType>(value: Value<T>): Local<T> {
-    const local = this.#body.local(value.type);
-    this.#begin.push(value.code, LOCAL_SET, ...unsigned(local.index));
-    return local;
+    return this.#prologue.hoist(value);
   }
 
   #offset(name: string): number {

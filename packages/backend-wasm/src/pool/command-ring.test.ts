@@ -1,0 +1,80 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { CommandRing, type SlotContent } from './command-ring.ts';
+import { LAYOUT as L } from './layout.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const CONTENT: SlotContent = {
+  tiles: 2,
+  codeIndex: 1,
+  codeVersion: 2,
+  codeAddress: 3,
+  codeBytes: 4,
+  scratchAddress: 5,
+  scratchBytes: 6,
+  words: [7, 8, 9],
+  argsAddress: undefined,
+};
+
+/** A ring whose one worker is played by the test. */
+function ringAlone() {
+  const memory = new WebAssembly.Memory({ initial: 16, maximum: 16, shared: true });
+  const ring = new CommandRing(memory, 1);
+  return { ring, words: ring.words };
+}
+
+it('a slot has the words of its command behind it', () => {
+  const { ring, words } = ringAlone();
+  ring.push(CONTENT);
+  ring.push({ ...CONTENT, argsAddress: 4096 });
+  expect([...words.subarray(L.slots, L.slots + 10)]).toEqual([0, 2, 2, 1, 2, 3, 4, (L.slots + L.args) * 4, 5, 6]);
+  expect([...words.subarray(L.slots + L.args, L.slots + L.args + 3)]).toEqual([7, 8, 9]);
+  expect(words[L.slots + L.slotWords + L.argsAddress]).toBe(4096);
+  expect([ring.queued, ring.done, words[L.queued]]).toEqual([2, 0, 2]);
+});
+
+it('counts on where the words of the counters come round', () => {
+  const { ring, words } = ringAlone();
+  for (const [word, done] of [
+    [2 ** 31 - 1, 2 ** 31 - 1],
+    [-2, 2 ** 32 - 2],
+    [3, 2 ** 32 + 3],
+  ] as const) {
+    words[L.done] = word;
+    expect(ring.done).toBe(done);
+  }
+});
+
+it('a slot is not written again while a worker says that it is there', () => {
+  const { ring, words } = ringAlone();
+  for (let i = 0; i < L.slotCount; i++) ring.push(CONTENT);
+  words[L.done] = 10;
+  // The worker is late: it came for the third command.
+  words[L.positions] = 2;
+  words[L.positions + 1] = 1;
+  for (let i = 0; i < 2; i++) ring.push(CONTENT);
+  vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+    words[L.positions + 1] = 0;
+    return 'ok';
+  });
+  expect(ring.queued).toBe(L.slotCount + 2);
+  ring.push(CONTENT);
+  expect(words[L.positions + 1]).toBe(0);
+});
+
+it('gives up on workers that do nothing for a minute of its own', () => {
+  const { ring, words } = ringAlone();
+  let [now, waits] = [0, 0];
+  vi.spyOn(Date, 'now').mockImplementation(() => now);
+  vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+    now += waits === 0 ? 10_000_000 : 50;
+    waits++;
+    // A tile that is taken shows that somebody is there.
+    if (waits === 1000) words[L.slots + L.next] = 1;
+    return 'timed-out';
+  });
+  expect(() => ring.waitUntil(() => false)).toThrow('the workers have done nothing for 60 s');
+  expect(waits).toBe(1000 + 60_000 / 50 + 1);
+});
