@@ -132,6 +132,34 @@ for (const traits of TRAITS) {
       ]);
     });
 
+    test.each([1, 3])('a weight that hardly counts makes a large value count, %i queries', (seqQ) => {
+      for (const far of [1, 299]) {
+        const shape = {
+          batch: 1,
+          heads: 1,
+          seqQ,
+          seqKv: far + 1,
+          headDim: 4,
+          mask: { strides: [0, 0, 0, 1] },
+        } as const;
+        for (const [large, largest] of [
+          [0, far],
+          [far, 0],
+        ] as const) {
+          const { got, want } = attend(shape, 'f32', (v, mask) => {
+            mask.fill(-1000, 0, far + 1);
+            mask[large] = -86.5;
+            mask[largest] = 0;
+            v.fill(3e38, 4 * large, 4 * large + 4);
+          });
+          for (const [i, value] of got.entries()) {
+            const wanted = want.value[i] as number;
+            expect(Math.abs(value - wanted)).toBeLessThan(1e-3 * Math.abs(wanted));
+          }
+        }
+      }
+    });
+
     test('a mask of -Infinity hides a key, and all keys of a query', () => {
       const shape = { batch: 1, heads: 1, seqQ: 2, seqKv: 5, headDim: 4, mask: { strides: [0, 0, 5, 1] } } as const;
       const { got, want } = attend(shape, 'f32', (_v, mask) => {

@@ -1,14 +1,16 @@
-import { f32x4, i32x4, v128 } from '../../encoder/index.ts';
+import { i32x4 } from '../../encoder/index.ts';
 import { type Vector, VectorTerms } from '../arithmetic/vector-terms.ts';
 import type { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 
-/** Below it e^x is less than 2^-124, which a sum of weights of which one is 1 does not see, and counts as 0. */
-const LEAST = -86;
+/** At it and below e^x is 0, rounded to nearest. */
+const LEAST = -104;
 /** ln 2 in two parts: the first has 9 bits, so that its product with an exponent is exact (Cody and Waite). */
 const LN2_HI = 0.693359375;
 const LN2_LO = -2.1219444e-4;
+/** What is subnormal is not with so many powers of two more: taken off at the end, it is rounded once. */
+const RAISED = 64;
 /** Adding it rounds to an integer, which is then in the lower bits with the bias of exponents. */
-const ROUNDER = 1.5 * 2 ** 23 + 127;
+const ROUNDER = 1.5 * 2 ** 23 + 127 + RAISED;
 /** (e^r - 1 - r) / r^2, the constant coefficient first: minimax (Lawson's iteration, 4001 Chebyshev points). */
 const P = [0.49999994, 0.1666652, 0.041668393, 0.008368781, 0.0013814467];
 
@@ -25,6 +27,5 @@ export function weightOf(a: WasmArithmetic, x: Vector): Vector {
   const r = k.sub(k.sub(limited, k.times(n, LN2_HI)), k.times(n, LN2_LO));
   const square = k.mul(r, r);
   const power = k.add(k.mul(k.powers(r, P, square), square), k.plus(r, 1));
-  const weight = k.mul(power, a.keep(i32x4.shl(shifted, 23)));
-  return a.keep(v128.andnot(weight, f32x4.lt(x, k.f(LEAST))));
+  return k.times(k.mul(power, a.keep(i32x4.shl(shifted, 23))), 2 ** -RAISED);
 }

@@ -88,9 +88,12 @@ function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedCon
   const elementBytes = dtype === 'f16' ? 2 : 4;
   const form = { a: dtype, c: dtype, source: 'window', packer: windowColumns };
   const epilogue = tileEpilogue(call);
+  // The images of the first turn are the most; each turn is done before the next one writes.
+  let packed: number | undefined;
+  const packedOnce = (bytes: number): number => (packed ??= launcher.temporary(bytes));
   eachPadded(launcher, codes, call, (b, firstImage, count) => {
     const c = given.c + elementBytes * firstImage * groups * given.strideC;
     const place = { b, c, firstPlane: firstImage, columnStrideB: 0, depthStrideB: 0 };
-    launchProduct(launcher, codes, form, epilogue, count * groups, { ...given, ...window, ...place });
+    launchProduct(launcher, codes, form, epilogue, count * groups, { ...given, ...window, ...place }, packedOnce);
   });
 }

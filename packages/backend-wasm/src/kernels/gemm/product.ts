@@ -44,7 +44,11 @@ export const MATRIX_FORMS: Readonly<Record<FloatDType, ProductForm>> = {
 /** The tiles that C is cut into. */
 export type Tiling = Pick<ProductWords, 'tileM' | 'tileN' | 'tilesM' | 'tilesN'>;
 
-/** Queues `batches` products. */
+/**
+ * Queues `batches` products.
+ *
+ * @param memory - gives memory that lasts for the op: default new one
+ */
 export function launchProduct(
   launcher: Launcher,
   codes: CodeCache,
@@ -52,6 +56,7 @@ export function launchProduct(
   epilogue: TileEpilogue | undefined,
   batches: number,
   given: GivenWords,
+  memory: (bytes: number) => number = (bytes) => launcher.temporary(bytes),
 ): void {
   const { m, n, k } = given;
   const { tileM, tileN, tilesM, tilesN } = tilingOf(launcher, m, n, k, batches);
@@ -73,7 +78,7 @@ export function launchProduct(
   const packCode = codes.get(`columns ${form.source}`, (traits) => packColumnsCode(traits, form.packer));
   const isOneB = given.strideB === 0;
   const together = isOneB ? batches : Math.min(batches, Math.floor(MAX_PACKED_BYTES / packedBytes));
-  const packed = launcher.temporary(isOneB ? packedBytes : together * packedBytes);
+  const packed = memory(isOneB ? packedBytes : together * packedBytes);
   const tilesToPack = Math.ceil(k / BLOCK_DEPTH) * tilesN;
   for (let firstBatch = 0; firstBatch < batches; firstBatch += together) {
     const count = Math.min(together, batches - firstBatch);
