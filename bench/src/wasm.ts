@@ -30,7 +30,9 @@ export async function benchWasm(args: readonly string[]): Promise<boolean> {
     overhead,
     cases: selectCases(casesOf(values.quick ? 'quick' : 'wasm'), values.only, values.case),
     candidates: candidates(threads),
-    schedule: values.quick ? { rounds: 3, roundMs: 1 } : { rounds: 15, roundMs: 20, takes: 'least' as const },
+    schedule: values.quick
+      ? { rounds: 3, roundMs: 1 }
+      : { rounds: 11, roundMs: 20, pauseMs: 20, takes: 'least' as const },
     ceilings: parseCeilings(values.ceilings),
   };
   return runArena(arena, values);

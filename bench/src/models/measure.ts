@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FloatDType } from '@concord/backend-core';
 import { callsPerRound, type Schedule } from '../limits/median-ms.ts';
 import { NotOffered } from '../peer.ts';
@@ -27,7 +28,7 @@ export async function measureModel(
   dtype: FloatDType,
   contestants: ReadonlyMap<string, () => Promise<PreparedModel>>,
   reference: Float32Array | undefined,
-  { rounds = 7, roundMs = 50, warmMs = 0, takes }: Schedule,
+  { rounds = 7, roundMs = 50, warmMs = 0, pauseMs = 0, takes }: Schedule,
 ): Promise<Entry[]> {
   const entries = new Map<string, Entry>();
   const running = new Map<string, Running>();
@@ -55,6 +56,7 @@ export async function measureModel(
     const turn = [...running];
     for (let i = 0; i < turn.length; i++) {
       const [name, own] = turn[(i + round) % turn.length] as [string, Running];
+      if (pauseMs > 0) await sleep(pauseMs);
       await attempt(name, async () => {
         const { ms, hostMs } = await timed(own.prepared, own.calls);
         own.rounds.push(ms / own.calls);
