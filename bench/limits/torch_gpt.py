@@ -1,6 +1,6 @@
 """The limits of a whole transformer: GPT-2 with random weights in PyTorch on the GPU of this machine, no TF32.
 
-    python3 torch_gpt.py [--size small|tiny] [--dtype f32,f16] [--list]
+    python3 torch_gpt.py [--size small|example|tiny] [--dtype f32,f16] [--list]
 
 Prints JSON lines: one with the device and the versions, and one per case of `pnpm bench gpt`, {"op", "case", "ms",
 "rounds", "eager_ms", "eager_rounds"}. "ms" is the median of 7 rounds of 20 ms or more of calls that are recorded into a
@@ -18,6 +18,7 @@ from torch_rounds import eager_rounds, graph_rounds
 # As in src/gpt/cases.ts.
 SIZES = {
     "small": dict(width=768, heads=12, layers=12, vocab=50257, context=1024, cached=512, prefills=((1, 1024), (8, 1024))),
+    "example": dict(width=192, heads=6, layers=4, vocab=1024, context=256, cached=128, prefills=((1, 256),)),
     "tiny": dict(width=64, heads=4, layers=2, vocab=256, context=64, cached=32, prefills=((1, 64), (2, 64))),
 }
 

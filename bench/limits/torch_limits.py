@@ -95,6 +95,8 @@ def bind(case, torch):
     if op == "binary_add":
         y = noise(case["n"])
         return (lambda: torch.add(x, y, out=out)), None, 12 * x.numel()
+    if op == "copy":
+        return (lambda: out.copy_(x)), None, 8 * x.numel()
     if op == "unary_relu":
         return (lambda: torch.clamp(x, min=0, out=out)), None, 8 * x.numel()
     function = getattr(torch, op.removeprefix("unary_"))

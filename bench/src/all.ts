@@ -12,7 +12,7 @@ const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
 
 /**
  * Everything that is there, each device in a process of its own, so that one that crashes leaves the others alone: the
- * CPU, Level Zero on the CPU, WebGPU on the GPU of the machine and on the software devices that are set up, or on those that
+ * CPU, WebAssembly with one thread and with all, Level Zero on the CPU, WebGPU on the GPU of the machine and on the software devices that are set up, or on those that
  * `--device` names. Options: see the help in main.ts.
  *
  * @returns whether all of our own results are there and right; a machine without a GPU or Level Zero is no failure
@@ -36,6 +36,8 @@ export async function benchAll(args: readonly string[]): Promise<boolean> {
   const devices = device?.split(',') ?? ['system', ...(await readySoftwareDevices())];
   const runs: string[][] = [
     ['cpu', ...common],
+    ['wasm', '--threads', '1', ...common],
+    ['wasm', ...common],
     ['level-zero', ...common],
     ...devices.map((name) => {
       const recorded = limit === undefined || name !== 'system' ? [] : ['--limit', limit];

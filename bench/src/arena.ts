@@ -5,7 +5,7 @@ import type { LimitCase } from './limits/limit-case.ts';
 import type { TorchLimits } from './limits/torch.ts';
 import { machine } from './machine.ts';
 import { measureCase, type Outcome } from './measure.ts';
-import type { Overhead } from './overhead.ts';
+import type { Overhead, OverheadTarget } from './overhead.ts';
 import type { Peer, Role } from './peer.ts';
 import { drawResults } from './plots/draw.ts';
 import { reasonOf } from './reason.ts';
@@ -40,7 +40,7 @@ export interface Arena {
   readonly driver?: string;
   readonly cases: readonly LimitCase[];
   readonly candidates: readonly Candidate[];
-  readonly schedule: { readonly rounds: number; readonly roundMs: number; readonly warmMs?: number };
+  readonly schedule: Results['schedule'];
   readonly overhead?: Overhead;
   readonly firstCalls?: readonly FirstCall[];
   /** What the library of the device's vendor was timed with, or why it was not. */
@@ -76,13 +76,13 @@ export async function runArena(arena: Arena, { out, ...part }: RunOptions): Prom
     for (const limitCase of arena.cases) {
       const outcomes = await measureCase(limitCase, together, arena.schedule);
       const before = cases.get(limitCase)?.entries ?? torchEntries(arena.torch, limitCase);
-      cases.set(limitCase, caseResult(limitCase, outcomes, before));
+      cases.set(limitCase, caseResult(limitCase, outcomes, before, arena.schedule.takes));
       console.error(describe(limitCase, outcomes));
       if (folder !== undefined) saveResults(folder, results());
     }
   }
   for (const peer of peers) await peer.close?.();
-  const text = formatResults(results(), loadTargets());
+  const text = formatResults(results(), loadTargets(), loadOverheadTargets());
   console.log(`## ${arena.name}\n\n${text}\n`);
   if (folder !== undefined) {
     saveText(new URL('table.md', folder), `${text}\n`);
@@ -93,8 +93,17 @@ export async function runArena(arena: Arena, { out, ...part }: RunOptions): Prom
 
 /** What is wanted of us: `limits/targets.json`. */
 export function loadTargets(): Target[] {
-  const file = new URL('../limits/targets.json', import.meta.url);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Target[]) : [];
+  return loadList('targets.json');
+}
+
+/** What is wanted besides: `limits/overhead-targets.json`. */
+export function loadOverheadTargets(): OverheadTarget[] {
+  return loadList('overhead-targets.json');
+}
+
+function loadList<T>(name: string): T[] {
+  const file = new URL(`../limits/${name}`, import.meta.url);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as T[]) : [];
 }
 
 async function loadAll({ candidates, torch }: Arena): Promise<{ peers: Peer[]; contestants: ContestantResult[] }> {

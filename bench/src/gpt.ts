@@ -1,20 +1,48 @@
+import { availableParallelism } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { FloatDType } from '@concord/backend-core';
+import type { DeviceInfo, FloatDType } from '@concord/backend-core';
+import { WasmBackend } from '@concord/backend-wasm';
+import { WebGpuBackend } from '@concord/backend-webgpu';
+import { slugOf } from './device.ts';
 import { UsageError } from './exit.ts';
 import { GPT_SIZES, type GptSize } from './gpt/cases.ts';
-import { runGpt } from './gpt/run.ts';
+import { concordGpt } from './gpt/concord.ts';
+import type { GptContestant } from './gpt/contestant.ts';
+import { type GptPeer, runGpt } from './gpt/run.ts';
 import { finishModel } from './models/finish.ts';
 import { startDevice } from './models/start.ts';
-import { QUICK, WHOLE } from './models/schedules.ts';
+import { QUICK, WHOLE, WHOLE_ON_CPU } from './models/schedules.ts';
 import { torchTimes } from './models/torch.ts';
+import { parseThreads } from './options.ts';
 import { RESULTS } from './results.ts';
 
 const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
 
+/** A backend that the model runs on, beside whom. */
+interface Ground {
+  readonly arena: string;
+  readonly device: DeviceInfo;
+  readonly ours: GptContestant;
+  readonly peers: readonly GptPeer[];
+}
+
+/** Loaded when the peers' GPU is there. */
+const WEBGPU_PEERS: readonly GptPeer[] = [
+  { name: 'tfjs webgpu', load: async () => (await import('./gpt/tfjs.ts')).tfjsGpt },
+  { name: 'onnxruntime webgpu', load: async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeGpt },
+];
+
+/** The size whose results are kept, and all types that are timed with it, by the names of backends. */
+const WHOLES: Readonly<Record<string, { readonly size: string; readonly dtypes: readonly FloatDType[] }>> = {
+  webgpu: { size: 'small', dtypes: DTYPES },
+  wasm: { size: 'example', dtypes: ['f32'] },
+};
+
 /**
- * `[--size small|tiny] [--dtype f32|f16] [--device D] [--torch] [--limit FILE] [--json] [--out FOLDER]`: times GPT-2 with
- * random weights on the WebGPU backend, beside PyTorch and the peers that run it on the same device.
+ * `[--backend webgpu|wasm] [--size small|example|tiny] [--dtype f32|f16] [--device D | --threads N] [--torch] [--limit FILE]
+ * [--json] [--out FOLDER]`: times GPT-2 with random weights on a backend, beside PyTorch and the peers that run it on the
+ * same device.
  *
  * @returns whether all of our own results are there and right
  */
@@ -22,32 +50,44 @@ export async function benchGpt(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      size: { type: 'string', default: 'small' },
+      backend: { type: 'string', default: 'webgpu' },
+      size: { type: 'string' },
       dtype: { type: 'string' },
       device: { type: 'string' },
+      threads: { type: 'string' },
       torch: { type: 'boolean', default: false },
       limit: { type: 'string' },
       json: { type: 'boolean', default: false },
       out: { type: 'string' },
     },
   });
-  const size = sizeNamed(values.size);
-  const dtypes = typesNamed(values.dtype);
-  const isWhole = values.size === 'small';
-  const script = ['torch_gpt.py', '--size', values.size, '--dtype', dtypes.join(',')] as const;
+  const whole = Object.hasOwn(WHOLES, values.backend) ? WHOLES[values.backend] : undefined;
+  if (whole === undefined) throw new UsageError(`--backend takes webgpu or wasm, not ${values.backend}`);
+  const isWasm = values.backend === 'wasm';
+  if (isWasm && (values.torch || values.limit !== undefined || values.device !== undefined))
+    throw new UsageError('--torch, --limit and --device are for WebGPU');
+  if (!isWasm && values.threads !== undefined) throw new UsageError('--threads is for --backend wasm');
+  const { size: sizeName = whole.size } = values;
+  const size = sizeNamed(sizeName);
+  const dtypes = values.dtype === undefined ? whole.dtypes : typesNamed(values.dtype);
+  const isWhole = sizeName === whole.size;
+  const script = ['torch_gpt.py', '--size', sizeName, '--dtype', dtypes.join(',')] as const;
   // By itself, before the others take the device.
-  const torch = await torchTimes(script, values.torch, values.limit);
-  const device = await startDevice(values.device);
-  const schedule = isWhole ? WHOLE : QUICK;
+  const torch = isWasm ? undefined : await torchTimes(script, values.torch, values.limit);
+  const { arena, device, ours, peers } = isWasm ? await wasmGround(values.threads) : await webgpuGround(values.device);
+  const schedule = isWhole ? (isWasm ? WHOLE_ON_CPU : WHOLE) : QUICK;
   const found = await runGpt({
     size,
     dtypes,
     schedule,
     torch,
+    ours,
+    peers,
     onCase: (result) => (values.json ? console.log(JSON.stringify(result)) : console.error(result.case)),
   });
   const parent = values.out === undefined ? undefined : pathToFileURL(`${values.out}/`);
   return finishModel('gpt', {
+    arena,
     device,
     schedule,
     ...found,
@@ -56,14 +96,40 @@ export async function benchGpt(args: readonly string[]): Promise<boolean> {
   });
 }
 
+async function webgpuGround(name: string | undefined): Promise<Ground> {
+  const device = await startDevice(name);
+  // On a Dawn of its own.
+  const ours = concordGpt('@concord/backend-webgpu', () => new WebGpuBackend({ dawn: {} }));
+  return { arena: `webgpu-${slugOf(device.name)}`, device, ours, peers: WEBGPU_PEERS };
+}
+
+async function wasmGround(text: string | undefined): Promise<Ground> {
+  const threads = parseThreads(text) ?? availableParallelism();
+  const backend = new WasmBackend({ threads });
+  await backend.init();
+  const { device } = backend;
+  await backend.dispose();
+  return {
+    arena: `wasm-${threads}`,
+    device,
+    ours: concordGpt('@concord/backend-wasm', () => new WasmBackend({ threads })),
+    peers: [
+      {
+        name: 'onnxruntime web',
+        load: async () => (await import('./gpt/onnxruntime-web.ts')).onnxruntimeWebGpt(threads),
+      },
+      { name: 'onnxruntime cpu', load: async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeCpuGpt(threads) },
+    ],
+  };
+}
+
 function sizeNamed(name: string): GptSize {
   const size = Object.hasOwn(GPT_SIZES, name) ? GPT_SIZES[name] : undefined;
   if (size === undefined) throw new UsageError(`--size takes ${Object.keys(GPT_SIZES).join(' or ')}, not ${name}`);
   return size;
 }
 
-function typesNamed(name: string | undefined): readonly FloatDType[] {
-  if (name === undefined) return DTYPES;
+function typesNamed(name: string): readonly FloatDType[] {
   const found = DTYPES.filter((dtype) => dtype === name);
   if (found.length === 0) throw new UsageError(`--dtype takes ${DTYPES.join(' or ')}, not ${name}`);
   return found;

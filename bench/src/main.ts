@@ -11,14 +11,16 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench limits [--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]
        pnpm bench kernels [--quick] [--device D] [--only OP,...] [--case NAME] [--force ID,...] [--torch FILE]
        pnpm bench gpt [--size small|tiny] [--dtype f32|f16] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
+       pnpm bench gpt --backend wasm [--size example|tiny] [--threads N] [--json] [--out FOLDER]
        pnpm bench resnet [--size whole|tiny] [--device D] [--torch | --limit FILE] [--json] [--out FOLDER]
        pnpm bench soak   [--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]
 
-  (none)      everything that is there: cpu, level-zero, and webgpu on the GPU and on the software devices
+  (none)      everything that is there: cpu, wasm, level-zero, and webgpu on the GPU and on the software devices
   webgpu      the WebGPU backend beside jax-js, TensorFlow.js and ONNX Runtime on the same device, in Node, and beside
               PyTorch where it has the GPU
   cpu         the CPU backend beside other libraries on the CPU, in Node
-  wasm        the WebAssembly backend beside ONNX Runtime, on WebAssembly and native, and TensorFlow.js, in Node
+  wasm        the WebAssembly backend beside ONNX Runtime, on WebAssembly and native, with as many threads, and TensorFlow.js,
+              in Node; what a small op costs, and what the caller's thread keeps of the processor
   level-zero  the Level Zero backend beside ONNX Runtime, OpenBLAS and loops in C, all on the CPU
   report      draws plots and writes tables of the results that are in FOLDER, or of the committed ones, and these into
               README.md; --check only says whether README.md has them
@@ -26,7 +28,8 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
   kernels     our times of fused kernels through run, by the device's clock, as JSON lines; --torch: beside those that
               limits/torch_kernels.py printed
   gpt         GPT-2 with random weights on WebGPU beside TensorFlow.js and ONNX Runtime: one token at 512 cached, and prefill;
-              --torch runs limits/torch_gpt.py first, --limit takes what it printed; --size tiny for a software device
+              --torch runs limits/torch_gpt.py first, --limit takes what it printed; --size tiny for a software device;
+              --backend wasm: the model of examples/gpt beside ONNX Runtime on the processor, with as many threads
   resnet      ResNet-18 over 16 images, beside eager PyTorch with --torch (limits/torch_resnet.py)
   soak        many random ops with their allocations, to see that nothing grows
 

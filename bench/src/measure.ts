@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LimitCase } from './limits/limit-case.ts';
 import { callsPerRound, type Schedule } from './limits/median-ms.ts';
 import { findError, sampleIndices } from './limits/sample.ts';
@@ -28,7 +29,7 @@ interface Contestant {
 export async function measureCase(
   limitCase: LimitCase,
   peers: readonly Peer[],
-  { rounds = 7, roundMs = 20, warmMs = 0 }: Schedule = {},
+  { rounds = 7, roundMs = 20, warmMs = 0, pauseMs = 0 }: Schedule = {},
 ): Promise<Outcome[]> {
   const outcomes = new Map<Peer, Outcome>();
   const running = new Set<Contestant>();
@@ -67,6 +68,7 @@ export async function measureCase(
       const contestant = turn[(i + round + 1) % turn.length] as Contestant;
       // A call that fills a round ran twice already.
       if (round < 0 && contestant.calls === 1) continue;
+      if (pauseMs > 0) await sleep(pauseMs);
       const went = await attempt(contestant.peer, async () => {
         const ms = await time(contestant.prepared, contestant.calls);
         if (round >= 0) contestant.rounds.push(ms / contestant.calls);

@@ -23,3 +23,12 @@ export function parseCeilings(text: string | undefined): Ceilings | undefined {
   }
   return { tflops, tbps, source: 'given' };
 }
+
+/** `--threads N`. @throws {UsageError} for anything but a positive integer */
+export function parseThreads(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const threads = Number(text);
+  if (!Number.isInteger(threads) || threads < 1)
+    throw new UsageError(`--threads takes a number of threads, not ${text}`);
+  return threads;
+}

@@ -1,4 +1,5 @@
 import { type ComputeBackend, type DevicePtr, upload } from '@concord/backend-core';
+import type { Background } from './background.ts';
 import { median, row } from './table.ts';
 
 /** Bits of WebGPU's flags, which exist as constants only where there is a `navigator.gpu`. */
@@ -20,6 +21,16 @@ export interface Overhead {
   readonly roundTripMicros: number;
   /** Reading four bytes back from a device that has nothing else to do. */
   readonly readMicros: number;
+  /** Where the backend computes on the processor. */
+  readonly background?: Background;
+}
+
+/** What is wanted of a backend beside its speed: a line of `limits/overhead-targets.json`. */
+export interface OverheadTarget {
+  /** Names of results: `wasm-1`. */
+  readonly arenas: readonly string[];
+  readonly of: Exclude<keyof Overhead, 'background'> | keyof Background;
+  readonly atMost: number;
 }
 
 /** Measures `backend`, which is open and idle, with ops on so many elements. */
@@ -68,25 +79,42 @@ export async function measureOverhead(backend: ComputeBackend, quick: boolean, n
   };
 }
 
-/** The measurements as a Markdown table. */
-export function formatOverhead(overhead: Overhead): string {
-  const micros = (value: number): string => value.toFixed(1);
+/** The measurements as a Markdown table, or two. */
+export function formatOverhead(overhead: Overhead, targets: readonly OverheadTarget[] = []): string {
+  const value = (of: OverheadTarget['of'], number: number, digits = 1): string => {
+    const target = targets.find((each) => each.of === of);
+    const verdict = target === undefined ? '' : number <= target.atMost ? 'met' : '**missed**';
+    return `${number.toFixed(digits)}${target === undefined ? '' : `; wanted ${target.atMost} at most: ${verdict}`}`;
+  };
+  const { background } = overhead;
   return [
     '### Cost of a tiny op',
     '',
     row('', 'microseconds, median'),
     '|---|---|',
-    row('JavaScript of an op on 1,024 elements, one of 1,000', micros(overhead.queueMicros)),
-    row('the same, until the device has done all', micros(overhead.doneMicros)),
+    row('JavaScript of an op on 1,024 elements, one of 1,000', value('queueMicros', overhead.queueMicros)),
+    row('the same, until the device has done all', value('doneMicros', overhead.doneMicros)),
     ...(overhead.bareMicros === undefined
       ? []
       : [
-          row('the same in bare calls of WebGPU', micros(overhead.bareMicros)),
+          row('the same in bare calls of WebGPU', value('bareMicros', overhead.bareMicros)),
           row('ours over bare calls', `${(overhead.doneMicros / overhead.bareMicros).toFixed(2)}x`),
         ]),
-    row('JavaScript of `flush` behind one op', micros(overhead.flushMicros)),
-    row('one op and `synchronize`', micros(overhead.roundTripMicros)),
-    row('reading 4 bytes back', micros(overhead.readMicros)),
+    row('JavaScript of `flush` behind one op', value('flushMicros', overhead.flushMicros)),
+    row('one op and `synchronize`', value('roundTripMicros', overhead.roundTripMicros)),
+    row('reading 4 bytes back', value('readMicros', overhead.readMicros)),
+    ...(background === undefined
+      ? []
+      : [
+          ...['', '### What the caller keeps', ''],
+          row('', 'milliseconds'),
+          '|---|---|',
+          row('CPU time of the process in two seconds without work', value('idleCpuMs', background.idleCpuMs, 2)),
+          row(
+            `longest wait of a timer of 1 ms during a product of ${background.productRows}, ${Math.round(background.productMs)} ms`,
+            value('worstGapMs', background.worstGapMs),
+          ),
+        ]),
   ].join('\n');
 }
 

@@ -52,6 +52,9 @@ describe('judging', () => {
       target: { ...target, against: { case: 'none' } },
     });
     expect(judge(f16, target, standings)).toEqual({ target });
+    expect(judge(gemm, { ...target, against: { peers: ['first', 'third'] } }, standings)).toMatchObject({ found: 3 });
+    const other: Target = { ...target, against: { op: 'gemm', case: '1024' } };
+    expect(judge({ ...f16, ours: { name: 'concord', ms: 4 } }, other, standings)).toMatchObject({ found: 0.5 });
   });
 
   it('judges somebody else where the target says so', () => {

@@ -21,8 +21,15 @@ export interface Target {
   readonly op: string;
   /** Default: all of the op. */
   readonly cases?: readonly string[];
-  /** The fastest of the peers, the limit, or our own time of another case of the op. */
-  readonly against: 'peers' | 'limit' | { readonly case: string };
+  /**
+   * The fastest of the peers, of all or of those named; the limit; or our own time of another case, of the same op unless it
+   * says otherwise.
+   */
+  readonly against:
+    | 'peers'
+    | 'limit'
+    | { readonly peers: readonly string[] }
+    | { readonly case: string; readonly op?: string };
   /** Whose time is held against it. Default: ours. */
   readonly of?: string;
   /** The geometric mean of the cases has to reach `atLeast`, not each of them. */
@@ -94,15 +101,29 @@ export function judgeMeans(arena: string, standings: readonly Standing[], target
 function ratioFor(standing: Standing, { against, of }: Target, standings: readonly Standing[]): number | undefined {
   const { result, ours, peer, limit } = standing;
   const judged = of === undefined ? ours?.ms : result.entries.find(({ name }) => name === of)?.ms;
-  const other =
-    typeof against === 'object'
-      ? standings.find((each) => each.result.op === result.op && each.result.case === against.case)?.ours
-      : { peers: peer, limit }[against];
+  const other = typeof against === 'object' ? found(result, against, standings) : { peers: peer, limit }[against];
   return judged === undefined || other?.ms === undefined ? undefined : other.ms / judged;
 }
 
+function found(
+  result: CaseResult,
+  against: Exclude<Target['against'], string>,
+  standings: readonly Standing[],
+): Entry | undefined {
+  if ('peers' in against) return fastestOf(result, against.peers);
+  const { op = result.op, case: name } = against;
+  return standings.find((each) => each.result.op === op && each.result.case === name)?.ours;
+}
+
 function fastest(result: CaseResult, contestants: readonly ContestantResult[], role: Role): Entry | undefined {
-  const names = contestants.filter((contestant) => contestant.role === role).map(({ name }) => name);
+  const ofRole = contestants.filter((contestant) => contestant.role === role);
+  return fastestOf(
+    result,
+    ofRole.map(({ name }) => name),
+  );
+}
+
+function fastestOf(result: CaseResult, names: readonly string[]): Entry | undefined {
   return result.entries
     .filter(({ name, ms }) => ms !== undefined && names.includes(name))
     .sort((x, y) => msOf(x) - msOf(y))[0];

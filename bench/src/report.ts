@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { loadTargets } from './arena.ts';
+import { loadOverheadTargets, loadTargets } from './arena.ts';
 import { NotHere } from './exit.ts';
 import { MODEL_FILES } from './models/files.ts';
 import { formatModel } from './models/table.ts';
@@ -37,7 +37,7 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
   if (all.length + models.length === 0) throw new NotHere(`no folder in ${parent.pathname} has results`);
   if (!values.check) {
     for (const { folder, results } of all) {
-      saveText(new URL('table.md', folder), `${formatResults(results, loadTargets())}\n`);
+      saveText(new URL('table.md', folder), `${formatResults(results, loadTargets(), loadOverheadTargets())}\n`);
       await drawResults(folder, results);
     }
     for (const { folder, results, table } of models) {
@@ -67,14 +67,12 @@ export function fillReadme(
   const targets = loadTargets();
   const parts = all.map((results): [string, string] => [
     results.arena,
-    `${formatResults(results, targets)}\n\n${plotLinks(results)}`,
+    `${formatResults(results, targets, loadOverheadTargets())}\n\n${plotLinks(results)}`,
   ]);
-  const tableOf = (kind: string): string =>
-    models
-      .filter((model) => model.kind === kind)
-      .map(({ results }) => formatModel(results, targets))
-      .join('\n\n');
-  const tables = Object.keys(MODEL_FILES).map((kind): [string, string] => [kind, tableOf(kind)]);
+  const tables = models.map(({ kind, results }): [string, string] => [
+    `${kind} ${results.arena}`,
+    formatModel(results, targets),
+  ]);
   return fillMarkers(readme, new Map([...parts, ['summary', formatSummary(all)], ['kernels', kernels], ...tables]));
 }
 

@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { slugOf } from './device.ts';
 import { UsageError } from './exit.ts';
 import { finishModel } from './models/finish.ts';
 import { measureModel } from './models/measure.ts';
@@ -49,6 +50,7 @@ export async function benchResnet(args: readonly string[]): Promise<boolean> {
   if (values.json) console.log(JSON.stringify(result));
   const parent = values.out === undefined ? undefined : pathToFileURL(`${values.out}/`);
   return finishModel('resnet', {
+    arena: `webgpu-${slugOf(device.name)}`,
     device,
     schedule,
     contestants: [

@@ -35,6 +35,7 @@ it('takes the median of the rounds, and counts each operand once', () => {
   const [gemm] = casesOf('quick') as [LimitCase];
   const peer: Peer = { name: 'a', role: 'ours', version: '1', prepare: () => Promise.reject(new Error('no')) };
   const torch = { name: 'torch', ms: 1 };
+  expect(caseResult(gemm, [{ peer, rounds: [3, 1, 2] }], [], 'least').entries[0]?.ms).toBe(1);
   expect(caseResult(gemm, [{ peer, rounds: [3, 1, 2] }], [torch])).toEqual({
     op: 'gemm',
     case: '16',

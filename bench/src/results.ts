@@ -2,10 +2,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/limit-case.ts';
+import type { Schedule } from './limits/median-ms.ts';
 import type { Outcome } from './measure.ts';
 import type { Overhead } from './overhead.ts';
 import type { Peer, Role } from './peer.ts';
-import { median } from './table.ts';
+import { figureOf } from './table.ts';
 
 /** Of the file's layout. A reader refuses others. */
 const VERSION = 1;
@@ -59,7 +60,7 @@ export interface Results {
   readonly driver?: string;
   readonly machine: Readonly<Record<string, string | number>>;
   readonly date: string;
-  readonly schedule: { readonly rounds: number; readonly roundMs: number; readonly warmMs?: number };
+  readonly schedule: Schedule & { readonly rounds: number; readonly roundMs: number };
   readonly contestants: readonly ContestantResult[];
   readonly ceilings?: Ceilings;
   readonly overhead?: Overhead;
@@ -82,6 +83,7 @@ export function caseResult(
   limitCase: LimitCase,
   outcomes: readonly Outcome[],
   known: readonly Entry[] = [],
+  takes?: Schedule['takes'],
 ): CaseResult {
   const { op, name, flops, bytes, inputs, length, dtype } = limitCase;
   const elements = [...inputs, length].reduce((sum, size) => sum + size, 0);
@@ -90,16 +92,16 @@ export function caseResult(
     case: name,
     ...(flops === undefined ? { bytes: bytes ?? 0 } : { flops }),
     traffic: elements * (dtype === 'f16' ? 2 : 4),
-    entries: [...known, ...outcomes.map(entryOf)],
+    entries: [...known, ...outcomes.map((outcome) => entryOf(outcome, takes))],
   };
 }
 
-function entryOf(outcome: Outcome): Entry {
+function entryOf(outcome: Outcome, takes: Schedule['takes']): Entry {
   const { name } = outcome.peer;
   if ('failed' in outcome) return { name, failed: outcome.failed };
   if ('lacks' in outcome) return { name, lacks: outcome.lacks };
   const rounds = outcome.rounds.map((ms) => Number(ms.toPrecision(4)));
-  return { name, ms: Number(median(outcome.rounds).toPrecision(4)), rounds };
+  return { name, ms: Number(figureOf(outcome.rounds, takes).toPrecision(4)), rounds };
 }
 
 /** Writes a run into a folder. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { exampleResults } from '../test/example-results.ts';
 import type { Target } from './ratios.ts';
 import type { Results } from './results.ts';
-import { formatResults, formatTable, median } from './table.ts';
+import { formatResults, figureOf, formatTable, median } from './table.ts';
 
 const target: Target = { arenas: ['webgpu-example'], op: 'gemm', against: 'peers', atLeast: 1.8 };
 
@@ -12,6 +12,15 @@ describe('median', () => {
     expect(median([4, 1, 2, 3])).toBe(2.5);
     expect(median([7])).toBe(7);
   });
+});
+
+it('takes the median of rounds, or the least where others use the cores too', () => {
+  expect(figureOf([3, 1, 2])).toBe(2);
+  expect(figureOf([3, 1, 2], 'least')).toBe(1);
+  const { schedule, ...rest } = exampleResults();
+  expect(formatResults({ ...rest, schedule: { ...schedule, takes: 'least' } })).toContain(
+    '; least of 7 rounds of 20 ms',
+  );
 });
 
 describe('formatTable', () => {

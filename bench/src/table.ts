@@ -1,5 +1,5 @@
 import { formatFirstCalls } from './first-call.ts';
-import { formatOverhead } from './overhead.ts';
+import { formatOverhead, type OverheadTarget } from './overhead.ts';
 import { judge, judgeMeans, standingsOf, type Target, targetsOf, type Verdict } from './ratios.ts';
 import type { CaseResult, ContestantResult, Entry, Results } from './results.ts';
 
@@ -10,19 +10,29 @@ export function median(values: readonly number[]): number {
   return ((sorted[Math.ceil(middle) - 1] as number) + (sorted[Math.floor(middle)] as number)) / 2;
 }
 
+/** The figure of some rounds. */
+export function figureOf(rounds: readonly number[], takes: 'median' | 'least' = 'median'): number {
+  return takes === 'least' ? Math.min(...rounds) : median(rounds);
+}
+
 /** A row of a Markdown table. */
 export function row(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
 }
 
 /** A run in Markdown: what it ran on, a table with ratios, who took part and why others did not, the cost of a tiny op. */
-export function formatResults(results: Results, targets: readonly Target[] = []): string {
+export function formatResults(
+  results: Results,
+  targets: readonly Target[] = [],
+  overheadTargets: readonly OverheadTarget[] = [],
+): string {
+  const wanted = overheadTargets.filter(({ arenas }) => arenas.includes(results.arena));
   const parts = [
     formatConditions(results),
     formatTable(results, targets),
     ...formatMeans(results, targets),
     formatContestants(results),
-    ...(results.overhead === undefined ? [] : [formatOverhead(results.overhead)]),
+    ...(results.overhead === undefined ? [] : [formatOverhead(results.overhead, wanted)]),
     ...(results.firstCalls === undefined ? [] : [formatFirstCalls(results.firstCalls)]),
   ];
   return parts.join('\n\n');
@@ -77,7 +87,8 @@ export function perSecond({ flops, bytes = 0 }: CaseResult, ms: number): number 
 /** What a run was taken on, and how. */
 export function formatConditions({ device, driver, machine, date, schedule }: Results): string {
   const names = new Set([device, driver, machine['cpu'], `${machine['cores']} cores`].filter(Boolean));
-  const how = `medians of ${schedule.rounds} rounds of ${schedule.roundMs} ms or more`;
+  const figures = schedule.takes === 'least' ? 'least' : 'medians';
+  const how = `${figures} of ${schedule.rounds} rounds of ${schedule.roundMs} ms or more`;
   return `${[...names].join(', ')}; ${machine['platform']}, Node ${machine['node']}; ${date}; ${how}.`;
 }
 
@@ -107,10 +118,15 @@ function formatFailures(cases: readonly CaseResult[]): string[] {
   return [...failures].map(([key, names]) => `- failed at ${names.join(', ')}: ${key}`);
 }
 
+const SIDES = { peers: 'over the peers', limit: 'of the limit' };
+
+const caseOf = ({ op, case: name }: { readonly op?: string; readonly case: string }): string =>
+  `of ${op === undefined ? '' : `${op} `}${name}`;
+
 /** What is wanted of a case, and whether it was met. */
 export function formatVerdict({ target, found, isMet }: Verdict): string {
   const { against: side, of, atLeast } = target;
-  const other = typeof side === 'object' ? `of ${side.case}` : { peers: 'over the peers', limit: 'of the limit' }[side];
+  const other = typeof side === 'string' ? SIDES[side] : 'peers' in side ? `of ${side.peers.join(', ')}` : caseOf(side);
   const whose = of === undefined ? '' : `${of}: `;
   const verdict = found === undefined ? 'not measured' : isMet === true ? 'met' : '**missed**';
   // Where the ratio stands in no column of its own, or is rounded there to what is wanted.

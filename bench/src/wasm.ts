@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import type { DeviceInfo } from '@concord/backend-core';
 import { WasmBackend } from '@concord/backend-wasm';
 import { type Candidate, runArena } from './arena.ts';
-import { UsageError } from './exit.ts';
+import { measureBackground } from './background.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
-import { machine } from './machine.ts';
-import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
+import { measureOverhead, type Overhead } from './overhead.ts';
+import { CASE_OPTIONS, parseCeilings, parseThreads, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 
 const VERSION = '@concord/backend-wasm, this checkout';
@@ -21,16 +22,31 @@ export async function benchWasm(args: readonly string[]): Promise<boolean> {
     args: [...args],
     options: { ...CASE_OPTIONS, ...RUN_OPTIONS, threads: { type: 'string' } },
   });
-  const threads = parseThreads(values.threads);
+  const threads = parseThreads(values.threads) ?? availableParallelism();
+  const { device, overhead } = await tryBackend(threads, values.quick);
   const arena = {
     name: `wasm-${threads}`,
-    device: String(machine()['cpu']),
-    cases: selectCases(casesOf(values.quick ? 'quick' : 'cpu'), values.only, values.case),
+    device: device.name,
+    overhead,
+    cases: selectCases(casesOf(values.quick ? 'quick' : 'wasm'), values.only, values.case),
     candidates: candidates(threads),
-    schedule: values.quick ? { rounds: 3, roundMs: 1 } : { rounds: 7, roundMs: 20 },
+    schedule: values.quick
+      ? { rounds: 3, roundMs: 1 }
+      : { rounds: 11, roundMs: 20, pauseMs: 20, takes: 'least' as const },
     ceilings: parseCeilings(values.ceilings),
   };
   return runArena(arena, values);
+}
+
+/** The device, and what an op costs on the backend as it is by default. */
+async function tryBackend(threads: number, quick: boolean): Promise<{ device: DeviceInfo; overhead: Overhead }> {
+  const backend = new WasmBackend({ threads });
+  await backend.init();
+  const background = await measureBackground(backend, quick);
+  const overhead = { ...(await measureOverhead(backend, quick)), background };
+  const { device } = backend;
+  await backend.dispose();
+  return { device, overhead };
 }
 
 function candidates(threads: number): Candidate[] {
@@ -51,19 +67,21 @@ function candidates(threads: number): Candidate[] {
       role: 'peer',
       load: async () => (await import('./peers/onnxruntime-web.ts')).onnxruntimeWeb(threads),
     },
-    { name: 'tfjs wasm', role: 'peer', load: async () => (await import('./peers/tfjs-wasm.ts')).tfjsWasm },
+    {
+      name: 'onnxruntime web, fed',
+      role: 'peer',
+      load: async () => (await import('./peers/onnxruntime-web.ts')).onnxruntimeWebFed(threads),
+    },
+    {
+      name: 'tfjs wasm',
+      role: 'peer',
+      // In turns with the others: nobody here computes in JavaScript, which is what it slows.
+      load: async () => ({ ...(await import('./peers/tfjs-wasm.ts')).tfjsWasm, isApart: false }),
+    },
     {
       name: 'onnxruntime cpu',
       role: 'peer',
       load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(threads),
     },
   ];
-}
-
-function parseThreads(text: string | undefined): number {
-  if (text === undefined) return availableParallelism();
-  const threads = Number(text);
-  if (!Number.isInteger(threads) || threads < 1)
-    throw new UsageError(`--threads takes a number of threads, not ${text}`);
-  return threads;
 }

@@ -57,6 +57,12 @@ export interface BinaryWork {
   readonly n: number;
 }
 
+/** The same elements in another place. */
+export interface CopyWork {
+  readonly op: 'copy';
+  readonly n: number;
+}
+
 /** A function of every element. */
 export interface UnaryWork {
   readonly op: 'unary_exp' | 'unary_tanh' | 'unary_relu';
@@ -80,6 +86,7 @@ export type Work =
   | AttentionWork
   | ReduceWork
   | BinaryWork
+  | CopyWork
   | UnaryWork
   | RowsWork;
 

@@ -62,6 +62,40 @@ it('cpu: every peer runs and is right', async () => {
   expect(stdout).toContain(readFileSync(join(out, 'cpu/table.md'), 'utf8').trim());
 });
 
+it('wasm: every peer runs and is right, and what the caller keeps is measured', async () => {
+  const out = folder();
+  const { code, stdout } = await bench(
+    'wasm',
+    '--quick',
+    '--threads',
+    '2',
+    '--only',
+    'conv2d,copy,bias_gelu',
+    '--out',
+    out,
+  );
+  const { results, idle, failed } = outcomeOf(out, 'wasm-2');
+  expect({ idle, failed, code }).toEqual({ idle: [], failed: [], code: 0 });
+  expect(results.contestants.map(({ name }) => name)).toEqual([
+    ...['concord', 'concord relaxed', 'onnxruntime web', 'onnxruntime web, fed', 'tfjs wasm', 'onnxruntime cpu'],
+  ]);
+  expect(results.overhead?.background?.productMs).toBeGreaterThan(0);
+  expect(stdout).toContain('### What the caller keeps');
+});
+
+it('gpt: a tiny model on WebAssembly, right on ours and on the peers', async () => {
+  const out = folder();
+  const { code } = await bench('gpt', '--backend', 'wasm', '--size', 'tiny', '--threads', '1', '--out', out);
+  const { contestants, cases } = loadResults(pathToFileURL(`${out}/wasm-1/`), 'gpt.json');
+  const failed = cases.flatMap(({ entries }) => entries.filter((entry) => entry.failed !== undefined));
+  expect({ failed, code }).toEqual({ failed: [], code: 0 });
+  expect(contestants.map(({ name }) => name)).toEqual(['concord', 'onnxruntime web', 'onnxruntime cpu']);
+  expect(contestants[0]).not.toHaveProperty('remark'); // compared with the reference
+  // Only ours has a cache that grows.
+  const lacking = cases.filter(({ entries }) => entries.some(({ lacks }) => lacks !== undefined));
+  expect(lacking.map((each) => each.case)).toEqual(['f32 from 32 on']);
+});
+
 it('explains itself, and refuses what it does not know', async () => {
   expect(await bench('--help')).toMatchObject({
     code: 0,
@@ -80,6 +114,9 @@ it('explains itself, and refuses what it does not know', async () => {
     ['webgpu', '--device', 'toaster'],
     ['gpt', '--size', 'huge'],
     ['gpt', '--dtype', 'f64'],
+    ['gpt', '--backend', 'cpu'],
+    ['gpt', '--backend', 'wasm', '--torch'],
+    ['wasm', '--threads', '0'],
     ['resnet', '--size', 'huge'],
   ]) {
     expect(await bench(...args)).toMatchObject({
@@ -151,7 +188,7 @@ it.skipIf(!hasDevice)(
       .map((line) => (JSON.parse(line) as { op: string }).op);
     expect([...new Set(ops)]).toEqual([
       ...['gemm', 'gemm_f16', 'batched_gemm', 'conv2d', 'attention'],
-      ...['reduce_sum', 'reduce_max', 'binary_add', 'unary_exp', 'unary_tanh', 'unary_relu'],
+      ...['reduce_sum', 'reduce_max', 'copy', 'binary_add', 'unary_exp', 'unary_tanh', 'unary_relu'],
       ...['softmax', 'layer_norm', 'bias_gelu'],
     ]);
     expect(code).toBe(0);

@@ -10,7 +10,10 @@ export interface GptSize {
   readonly prefills: readonly (readonly [batch: number, length: number])[];
 }
 
-/** Values of `--size`: GPT-2 of 124 million weights; one for a software device, whose numbers mean nothing. */
+/**
+ * Values of `--size`: GPT-2 of 124 million weights; the model that `examples/gpt` trains, of 2 million; one for a software
+ * device, whose numbers mean nothing.
+ */
 export const GPT_SIZES: Readonly<Record<string, GptSize>> = {
   small: {
     config: { vocab_size: 50257, n_positions: 1024, n_embd: 768, n_layer: 12, n_head: 12, layer_norm_epsilon: 1e-5 },
@@ -19,6 +22,11 @@ export const GPT_SIZES: Readonly<Record<string, GptSize>> = {
       [1, 1024],
       [8, 1024],
     ],
+  },
+  example: {
+    config: { vocab_size: 1024, n_positions: 256, n_embd: 192, n_layer: 4, n_head: 6, layer_norm_epsilon: 1e-5 },
+    cached: 128,
+    prefills: [[1, 256]],
   },
   tiny: {
     config: { vocab_size: 256, n_positions: 64, n_embd: 64, n_layer: 2, n_head: 4, layer_norm_epsilon: 1e-5 },

@@ -1,5 +1,4 @@
-import type { FloatDType } from '@concord/backend-core';
-import { WebGpuBackend } from '@concord/backend-webgpu';
+import type { ComputeBackend, FloatDType } from '@concord/backend-core';
 import { type Cache, type Config, Gpt2 } from '@concord/example-gpt';
 import { argmax, empty, record, type Recorded, reshape, tensor, type Tensor } from '@concord/ops';
 import { type GptCase, tokensOf } from './cases.ts';
@@ -7,34 +6,37 @@ import type { GptContestant, GptModel } from './contestant.ts';
 import type { PreparedModel } from '../models/prepared.ts';
 import { cachedRows, gptWeights } from './weights.ts';
 
-/** The GPT-2 of `examples/gpt` on the WebGPU backend, on a Dawn of its own. */
-export const concordGpt: GptContestant = {
-  name: 'concord',
-  role: 'ours',
-  version: '@concord/backend-webgpu and examples/gpt, this checkout',
-  async load(config, dtype): Promise<GptModel> {
-    const backend = new WebGpuBackend({ dawn: {} });
-    await backend.init();
-    const weights: Record<string, Tensor> = {};
-    for (const { name, shape, elements } of gptWeights(config)) {
-      const weight = empty(backend, shape, { dtype });
-      backend.copyHtod(weight.ptr, elements(dtype).stored);
-      weights[name] = weight;
-      // Else all of them wait on the host.
-      await backend.synchronize();
-    }
-    const model = new Gpt2(config, weights);
-    return {
-      prepare: async (gptCase) => prepare(backend, model, gptCase),
-      close: async () => {
-        model.dispose();
-        await backend.dispose();
-      },
-    };
-  },
-};
+/** The GPT-2 of `examples/gpt` on a backend of this package. */
+export function concordGpt(name: string, create: () => ComputeBackend): GptContestant {
+  return {
+    name: 'concord',
+    role: 'ours',
+    version: `${name} and examples/gpt, this checkout`,
+    load: async (config, dtype) => load(create(), config, dtype),
+  };
+}
 
-function prepare(backend: WebGpuBackend, model: Gpt2, gptCase: GptCase): PreparedModel {
+async function load(backend: ComputeBackend, config: Config, dtype: FloatDType): Promise<GptModel> {
+  await backend.init();
+  const weights: Record<string, Tensor> = {};
+  for (const { name, shape, elements } of gptWeights(config)) {
+    const weight = empty(backend, shape, { dtype });
+    backend.copyHtod(weight.ptr, elements(dtype).stored);
+    weights[name] = weight;
+    // Else all of them wait on the host.
+    await backend.synchronize();
+  }
+  const model = new Gpt2(config, weights);
+  return {
+    prepare: async (gptCase) => prepare(backend, model, gptCase),
+    close: async () => {
+      model.dispose();
+      await backend.dispose();
+    },
+  };
+}
+
+function prepare(backend: ComputeBackend, model: Gpt2, gptCase: GptCase): PreparedModel {
   const { config, batch, length, cached, mode, dtype } = gptCase;
   const given = tensor(backend, tokensOf(gptCase), [batch, length]);
   const cache = model.cache(batch);
@@ -76,7 +78,7 @@ function prepare(backend: WebGpuBackend, model: Gpt2, gptCase: GptCase): Prepare
  * token again to the last number, as that of PyTorch's graph is.
  */
 function recordToken(
-  backend: WebGpuBackend,
+  backend: ComputeBackend,
   model: Gpt2,
   { mode, batch, cached }: GptCase,
   given: Tensor,
@@ -91,7 +93,7 @@ function recordToken(
   });
 }
 
-function fillCache(backend: WebGpuBackend, cache: Cache, config: Config, cached: number, dtype: FloatDType): void {
+function fillCache(backend: ComputeBackend, cache: Cache, config: Config, cached: number, dtype: FloatDType): void {
   for (const [layer, { ptr }] of cache.layers.entries()) {
     backend.copyHtod(ptr, cachedRows(config, layer, cached, dtype).stored);
   }

@@ -1,5 +1,5 @@
 import { fromF16Array } from '@concord/backend-core';
-import { type InferenceSession, Tensor } from 'onnxruntime-node';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { packageVersion } from '../machine.ts';
 import { gpt2Graph } from '../onnx/gpt2.ts';
 import { gpt2Inputs } from '../onnx/gpt2-inputs.ts';
@@ -17,6 +17,7 @@ import {
 import { NotOffered } from '../peer.ts';
 import type { GptCase } from './cases.ts';
 import type { GptContestant } from './contestant.ts';
+import { onnxruntimeHostGpt } from './onnxruntime-host.ts';
 import type { PreparedModel } from '../models/prepared.ts';
 import { gptWeights } from './weights.ts';
 
@@ -38,6 +39,17 @@ export const onnxruntimeGpt: GptContestant = {
     };
   },
 };
+
+/** The same graph on ONNX Runtime in native code on the processor. */
+export function onnxruntimeCpuGpt(threads: number): GptContestant {
+  return onnxruntimeHostGpt({
+    name: 'onnxruntime cpu',
+    version: packageVersion('onnxruntime-node'),
+    remark: `native code, threads: ${threads}`,
+    open: (model) => InferenceSession.create(model, { ...ON_CPU, intraOpNumThreads: threads, logSeverityLevel: 3 }),
+    tensor: hostTensor,
+  });
+}
 
 /**
  * The logits of a case by ONNX Runtime on the CPU in float32, with weights that the case's type can hold: what everybody's

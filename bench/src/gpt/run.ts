@@ -5,27 +5,29 @@ import { NotOffered } from '../peer.ts';
 import { reasonOf } from '../reason.ts';
 import type { CaseResult, ContestantResult, Entry } from '../results.ts';
 import { type GptCase, gptCases, type GptSize } from './cases.ts';
-import { concordGpt } from './concord.ts';
 import type { GptContestant, GptModel } from './contestant.ts';
 import { measureModel } from '../models/measure.ts';
 import { torchContestants, torchEntries } from '../models/torch.ts';
 import { gptWeights, sizeOf } from './weights.ts';
+
+/** A peer that may not be there: what it needs is looked for when it is loaded. */
+export interface GptPeer {
+  readonly name: string;
+  readonly load: () => Promise<GptContestant>;
+}
 
 /** What is run, and what PyTorch took for it. */
 export interface GptRun {
   readonly size: GptSize;
   readonly dtypes: readonly FloatDType[];
   readonly schedule: Schedule;
-  readonly torch: TorchLimits | { readonly absent: string };
+  /** Where PyTorch could have been timed. */
+  readonly torch: TorchLimits | { readonly absent: string } | undefined;
+  readonly ours: GptContestant;
+  readonly peers: readonly GptPeer[];
   /** Told of each case when it is there. */
   readonly onCase: (result: CaseResult) => void;
 }
-
-/** Who may take part, loaded when the peers' GPU is there. */
-const PEERS: readonly { readonly name: string; readonly load: () => Promise<GptContestant> }[] = [
-  { name: 'tfjs webgpu', load: async () => (await import('./tfjs.ts')).tfjsGpt },
-  { name: 'onnxruntime webgpu', load: async () => (await import('./onnxruntime.ts')).onnxruntimeGpt },
-];
 
 type Reference = (gptCase: GptCase) => Promise<Float32Array>;
 
@@ -33,11 +35,11 @@ type Reference = (gptCase: GptCase) => Promise<Float32Array>;
 export async function runGpt(
   run: GptRun,
 ): Promise<{ readonly contestants: ContestantResult[]; readonly cases: CaseResult[] }> {
-  const { contestants, absent } = await loadPeers();
+  const { contestants, absent } = await loadPeers(run.peers);
   const reference = await loadReference();
   const cases: CaseResult[] = [];
-  for (const dtype of run.dtypes) cases.push(...(await runType(run, dtype, [concordGpt, ...contestants], reference)));
-  const { load: _, ...ours } = concordGpt;
+  for (const dtype of run.dtypes) cases.push(...(await runType(run, dtype, [run.ours, ...contestants], reference)));
+  const { load: _, ...ours } = run.ours;
   const unchecked =
     reference === undefined ? { remark: 'results not compared: onnxruntime-node is not installed' } : {};
   return {
@@ -45,7 +47,7 @@ export async function runGpt(
       { ...ours, ...unchecked },
       ...contestants.map(({ load: __, ...peer }) => peer),
       ...absent,
-      ...torchContestants(run.torch),
+      ...(run.torch === undefined ? [] : torchContestants(run.torch)),
     ],
     cases,
   };
@@ -78,7 +80,7 @@ async function runType(
       op,
       case: name,
       traffic: trafficOf(gptCase),
-      entries: [...torchEntries(gptCase, torch), ...entries, ...others],
+      entries: [...(torch === undefined ? [] : torchEntries(gptCase, torch)), ...entries, ...others],
     };
     onCase(result);
     results.push(result);
@@ -93,10 +95,12 @@ function trafficOf({ config, dtype, batch, cached }: GptCase): number {
   return (weights + 2 * config.n_layer * batch * cached * config.n_embd) * (dtype === 'f16' ? 2 : 4);
 }
 
-async function loadPeers(): Promise<{ contestants: GptContestant[]; absent: ContestantResult[] }> {
+async function loadPeers(
+  peers: readonly GptPeer[],
+): Promise<{ contestants: GptContestant[]; absent: ContestantResult[] }> {
   const contestants: GptContestant[] = [];
   const absent: ContestantResult[] = [];
-  for (const { name, load } of PEERS) {
+  for (const { name, load } of peers) {
     try {
       contestants.push(await load());
     } catch (error) {

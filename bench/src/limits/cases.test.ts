@@ -8,7 +8,7 @@ const SCRIPT = join(import.meta.dirname, '../../limits/torch_limits.py');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 it('has no case twice', () => {
-  for (const set of ['gpu', 'software', 'cpu', 'levelZero', 'quick'] as const) {
+  for (const set of ['gpu', 'software', 'cpu', 'levelZero', 'wasm', 'quick'] as const) {
     const names = casesOf(set).map(({ op, name }) => `${op} ${name}`);
     expect(new Set(names).size).toBe(names.length);
   }

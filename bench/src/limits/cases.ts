@@ -3,14 +3,14 @@ import { NotHere, UsageError } from '../exit.ts';
 import type { Work } from '../work.ts';
 import { attention } from './attention.ts';
 import { conv2d } from './conv2d.ts';
-import { add, unary } from './elementwise.ts';
+import { add, copy, unary } from './elementwise.ts';
 import { batchedGemm, gemm } from './gemm.ts';
 import type { LimitCase } from './limit-case.ts';
 import { reduce } from './reduce.ts';
 import { rows } from './rows.ts';
 
 /** Sets of `limits/cases.json`, which `limits/torch_limits.py` reads too. */
-export type CaseSet = 'gpu' | 'software' | 'cpu' | 'levelZero' | 'quick';
+export type CaseSet = 'gpu' | 'software' | 'cpu' | 'levelZero' | 'wasm' | 'quick';
 
 const FILE = new URL('../../limits/cases.json', import.meta.url);
 
@@ -67,6 +67,8 @@ function caseOf(work: Work): LimitCase {
       return reduce(work);
     case 'binary_add':
       return add(work);
+    case 'copy':
+      return copy(work);
     case 'unary_exp':
     case 'unary_tanh':
     case 'unary_relu':

@@ -1,4 +1,4 @@
-import type { BinaryWork, UnaryWork } from '../work.ts';
+import type { BinaryWork, CopyWork, UnaryWork } from '../work.ts';
 import { defineCase, type LimitCase } from './limit-case.ts';
 
 /** The sum of two arrays. */
@@ -12,6 +12,20 @@ export function add(work: BinaryWork): LimitCase {
     length: n,
     expected: ([a, b], index) => ({ value: a.at(index) + b.at(index), magnitude: 1 }),
     call: (backend, [a, b], output) => backend.binary({ op: 'add', n, a, b, output }),
+  });
+}
+
+/** An array in another place. One of 1.5 n elements moves as many bytes as the sum of two arrays of n. */
+export function copy(work: CopyWork): LimitCase {
+  const { n } = work;
+  return defineCase({
+    work,
+    name: `${n}`,
+    bytes: 8 * n,
+    inputs: [n],
+    length: n,
+    expected: ([input], index) => ({ value: input.at(index), magnitude: 0 }),
+    call: (backend, [input], output) => backend.copyDtod(output, input, 4 * n),
   });
 }
 

@@ -8,6 +8,10 @@ export interface Schedule {
   readonly roundMs?: number;
   /** Milliseconds of work before the rounds, at least. Default: 0. */
   readonly warmMs?: number;
+  /** Milliseconds before each turn, in which threads of whose turn it was stop waiting by spinning. Default: 0. */
+  readonly pauseMs?: number;
+  /** Which of the rounds is the figure: on cores that others use too, the least is what the others leave alone. Default: median. */
+  readonly takes?: 'median' | 'least';
 }
 
 /**

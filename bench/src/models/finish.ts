@@ -1,6 +1,5 @@
 import type { DeviceInfo } from '@concord/backend-core';
 import { loadTargets } from '../arena.ts';
-import { slugOf } from '../device.ts';
 import { machine } from '../machine.ts';
 import { type CaseResult, type ContestantResult, newResults, type Results, saveResults, saveText } from '../results.ts';
 import { MODEL_FILES } from './files.ts';
@@ -8,6 +7,8 @@ import { formatModel } from './table.ts';
 
 /** What a run of a model found. */
 export interface FoundModel {
+  /** Names the folder of the results. */
+  readonly arena: string;
   readonly device: DeviceInfo;
   readonly schedule: Results['schedule'];
   readonly contestants: readonly ContestantResult[];
@@ -20,10 +21,10 @@ export interface FoundModel {
 /** Prints and writes what was found. @returns whether all of our own results are there and right */
 export function finishModel(
   kind: keyof typeof MODEL_FILES,
-  { device, schedule, contestants, cases, isPrinted, parent }: FoundModel,
+  { arena, device, schedule, contestants, cases, isPrinted, parent }: FoundModel,
 ): boolean {
   const results = newResults({
-    arena: `webgpu-${slugOf(device.name)}`,
+    arena,
     device: device.name,
     ...(device.driver !== undefined && { driver: device.driver }),
     machine: machine(),

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FloatDType } from '@concord/backend-core';
 import { callsPerRound, type Schedule } from '../limits/median-ms.ts';
 import { NotOffered } from '../peer.ts';
 import type { Entry } from '../results.ts';
-import { median } from '../table.ts';
+import { figureOf } from '../table.ts';
 import { within } from '../within.ts';
 import type { PreparedModel } from './prepared.ts';
 
@@ -27,7 +28,7 @@ export async function measureModel(
   dtype: FloatDType,
   contestants: ReadonlyMap<string, () => Promise<PreparedModel>>,
   reference: Float32Array | undefined,
-  { rounds = 7, roundMs = 50, warmMs = 0 }: Schedule,
+  { rounds = 7, roundMs = 50, warmMs = 0, pauseMs = 0, takes }: Schedule,
 ): Promise<Entry[]> {
   const entries = new Map<string, Entry>();
   const running = new Map<string, Running>();
@@ -55,6 +56,7 @@ export async function measureModel(
     const turn = [...running];
     for (let i = 0; i < turn.length; i++) {
       const [name, own] = turn[(i + round) % turn.length] as [string, Running];
+      if (pauseMs > 0) await sleep(pauseMs);
       await attempt(name, async () => {
         const { ms, hostMs } = await timed(own.prepared, own.calls);
         own.rounds.push(ms / own.calls);
@@ -62,7 +64,7 @@ export async function measureModel(
       });
     }
   }
-  for (const [name, own] of running) entries.set(name, entryOf(name, own));
+  for (const [name, own] of running) entries.set(name, entryOf(name, own, takes));
   // What has failed may fail again at its end; its outcome is known.
   for (const prepared of open) await prepared.close().catch(() => undefined);
   return [...contestants.keys()].map((name) => entries.get(name) as Entry);
@@ -84,12 +86,12 @@ async function timed(prepared: PreparedModel, count: number): Promise<{ ms: numb
   return { ms: performance.now() - start, hostMs };
 }
 
-function entryOf(name: string, { rounds, hostMs }: Running): Entry {
+function entryOf(name: string, { rounds, hostMs }: Running, takes: Schedule['takes']): Entry {
   const short = (ms: number): number => Number(ms.toPrecision(4));
   return {
     name,
-    ms: short(median(rounds)),
+    ms: short(figureOf(rounds, takes)),
     rounds: rounds.map(short),
-    ...(hostMs.length > 0 && { hostMs: short(median(hostMs)) }),
+    ...(hostMs.length > 0 && { hostMs: short(figureOf(hostMs, takes)) }),
   };
 }

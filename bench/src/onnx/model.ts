@@ -1,8 +1,8 @@
 /**
- * ONNX models of nodes with fixed shapes, and no weights in them: these are inputs. The numbers of the fields are those of
- * https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
+ * ONNX models of nodes with fixed shapes, whose weights are inputs or, if they are given, part of the model. The numbers of
+ * the fields are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
  */
-import { integer, message } from './protobuf.ts';
+import { integer, join, message, type Parts } from './protobuf.ts';
 
 /** A node: an operator with the names of what it reads and writes. */
 export interface Node {
@@ -29,6 +29,9 @@ export interface Graph {
   readonly constants?: Readonly<Record<string, Float32Array | BigInt64Array>>;
 }
 
+/** Elements of inputs by their names. */
+export type Weights = Readonly<Record<string, Float32Array>>;
+
 /** TensorProto.DataType. */
 const FLOAT = 1;
 const INT64 = 7;
@@ -41,20 +44,25 @@ const INTS = 7;
 const IR_VERSION = 9;
 const OPSET = 20;
 
-/** The bytes of a `.onnx` file. */
-export function encodeModel({ nodes, inputs, output, constants = {}, types = {} }: Graph): Uint8Array {
-  const value = (name: string, shape: readonly number[]): number[] => encodeValue(name, shape, types[name] ?? 'f32');
-  const graph = [
+/** The bytes of a `.onnx` file. The inputs that `weights` has elements of are initializers of the model in place of inputs. */
+export function encodeModel(graph: Graph, weights: Weights = {}): Uint8Array {
+  const { nodes, inputs, output, constants = {}, types = {} } = graph;
+  const value = (name: string, shape: readonly number[]): Parts => encodeValue(name, shape, types[name] ?? 'f32');
+  const fed = Object.entries(inputs).filter(([name]) => !Object.hasOwn(weights, name));
+  const fields = [
     ...nodes.flatMap((node) => message(1, encodeNode(node))),
     ...message(2, 'bench'),
-    ...Object.entries(constants).flatMap(([name, values]) => message(5, encodeConstant(name, values))),
-    ...Object.entries(inputs).flatMap(([name, shape]) => message(11, value(name, shape))),
+    ...Object.entries(constants).flatMap(([name, values]) => message(5, encodeConstant(name, values, [values.length]))),
+    ...Object.entries(weights).flatMap(([name, values]) =>
+      message(5, encodeConstant(name, values, inputs[name] as readonly number[])),
+    ),
+    ...fed.flatMap(([name, shape]) => message(11, value(name, shape))),
     ...message(12, value(...output)),
   ];
-  return Uint8Array.from([...integer(1, IR_VERSION), ...message(7, graph), ...message(8, integer(2, OPSET))]);
+  return join([...integer(1, IR_VERSION), ...message(7, fields), ...message(8, integer(2, OPSET))]);
 }
 
-function encodeNode({ operator, inputs, output, attributes = {} }: Node): number[] {
+function encodeNode({ operator, inputs, output, attributes = {} }: Node): Parts {
   return [
     ...inputs.flatMap((name) => message(1, name)),
     ...(typeof output === 'string' ? [output] : output).flatMap((name) => message(2, name)),
@@ -63,24 +71,24 @@ function encodeNode({ operator, inputs, output, attributes = {} }: Node): number
   ];
 }
 
-function encodeAttribute(name: string, value: number | readonly number[] | string): number[] {
+function encodeAttribute(name: string, value: number | readonly number[] | string): Parts {
   return [...message(1, name), ...encodeAttributeValue(value)];
 }
 
-function encodeAttributeValue(value: number | readonly number[] | string): number[] {
+function encodeAttributeValue(value: number | readonly number[] | string): Parts {
   if (typeof value === 'number') return [...integer(3, value), ...integer(20, INT)];
   if (typeof value === 'string') return [...message(4, value), ...integer(20, STRING)];
   return [...value.flatMap((each) => integer(8, each)), ...integer(20, INTS)];
 }
 
-function encodeConstant(name: string, values: Float32Array | BigInt64Array): number[] {
+function encodeConstant(name: string, values: Float32Array | BigInt64Array, shape: readonly number[]): Parts {
   const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   const type = values instanceof Float32Array ? FLOAT : INT64;
-  return [...integer(1, values.length), ...integer(2, type), ...message(8, name), ...message(9, bytes)];
+  return [...shape.flatMap((size) => integer(1, size)), ...integer(2, type), ...message(8, name), ...message(9, bytes)];
 }
 
 /** A ValueInfoProto of a TypeProto of a tensor. */
-function encodeValue(name: string, shape: readonly number[], type: ElementType): number[] {
+function encodeValue(name: string, shape: readonly number[], type: ElementType): Parts {
   const dimensions = shape.flatMap((size) => message(1, integer(1, size)));
   const tensor = [...integer(1, TYPES[type]), ...message(2, dimensions)];
   return [...message(1, name), ...message(2, message(1, tensor))];

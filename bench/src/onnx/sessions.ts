@@ -80,6 +80,16 @@ export function firstEntry(shape: readonly number[], type: ElementType = 'f32'):
   };
 }
 
+/** A graph with the first entry of its result in place of the whole: the result is computed, and not brought out. */
+export function headOf(graph: Graph): Graph {
+  const [name, shape] = graph.output;
+  const { nodes, constants = {}, output } = firstEntry(shape);
+  const whole = `${name}.whole`;
+  const renamed = graph.nodes.map((node) => (node.output === name ? { ...node, output: whole } : node));
+  const slice = nodes.map((node) => ({ ...node, inputs: [whole, ...node.inputs.slice(1)] }));
+  return { ...graph, nodes: [...renamed, ...slice], output, constants: { ...graph.constants, ...constants } };
+}
+
 /**
  * The package starts each run by `setImmediate`, which pauses where other peers wait (see dawn.ts). Calls `start` with
  * the one that Node has.

@@ -1,36 +1,68 @@
-import { env, InferenceSession, Tensor } from 'onnxruntime-web';
+import { type InferenceSession, Tensor } from 'onnxruntime-web';
 import type { LimitCase } from '../limits/limit-case.ts';
 import { materialize } from '../limits/noise-array.ts';
-import { packageVersion } from '../machine.ts';
 import { graphOf } from '../onnx/graphs.ts';
-import { encodeModel } from '../onnx/model.ts';
+import { encodeModel, type Graph, type Weights } from '../onnx/model.ts';
+import { headOf } from '../onnx/sessions.ts';
+import { openOnWasm, WEB_VERSION } from '../onnx/web-sessions.ts';
 import { type Peer, pick } from '../peer.ts';
 
-/** ONNX Runtime compiled to WebAssembly, with SIMD and threads. */
+/**
+ * ONNX Runtime compiled to WebAssembly, with SIMD and threads, which are the same for all of a process. Operands are
+ * initializers and what comes out is one entry of the result, so that no copy into its memory or out of it is timed.
+ */
 export function onnxruntimeWeb(threads: number): Peer {
-  env.wasm.numThreads = threads;
+  // An op on initializers is computed in each run, not once before.
+  const open = (graph: Graph, weights: Weights): Promise<InferenceSession> =>
+    openOnWasm(encodeModel(graph, weights), threads, {
+      optimization: { disable_specified_optimizers: 'ConstantFolding' },
+    });
   return {
     name: 'onnxruntime web',
     role: 'peer',
-    version: packageVersion('onnxruntime-web'),
-    remark: `WebAssembly, ${threads} threads`,
+    version: WEB_VERSION,
+    remark: `WebAssembly, threads: ${threads}; operands are initializers`,
     async prepare(limitCase) {
       const graph = graphOf(limitCase.work);
-      const session = await InferenceSession.create(encodeModel(graph), {
-        executionProviders: ['wasm'],
-        logSeverityLevel: 3,
-      });
-      const feeds = feedsOf(graph.inputs, limitCase);
-      let last: Tensor | undefined;
-      // One run at a time: a session takes no other while it runs.
-      let runs = Promise.resolve();
+      const weights = Object.fromEntries(operandsOf(graph, limitCase).map(({ name, values }) => [name, values]));
+      const session = await open(headOf(graph), weights);
+      const { run, wait } = oneByOne(() => session.run({}));
       return {
-        run: () => {
-          runs = runs.then(async () => {
-            last = (await session.run(feeds))['y'] as Tensor;
-          });
+        run,
+        wait,
+        entries: async (indices) => {
+          const whole = await open(graph, weights);
+          const { y } = await whole.run({});
+          await whole.release();
+          return pick((y as Tensor).data as Float32Array, limitCase, indices);
         },
-        wait: () => runs,
+        close: () => session.release(),
+      };
+    },
+  };
+}
+
+/** The same as a user calls it, whose operands are copied in and whose result is copied out in each run. */
+export function onnxruntimeWebFed(threads: number): Peer {
+  return {
+    name: 'onnxruntime web, fed',
+    role: 'peer',
+    version: WEB_VERSION,
+    remark: `WebAssembly, threads: ${threads}; with copies of operands and result`,
+    async prepare(limitCase) {
+      const graph = graphOf(limitCase.work);
+      const session = await openOnWasm(encodeModel(graph), threads);
+      const operands = operandsOf(graph, limitCase);
+      const feeds = Object.fromEntries(
+        operands.map(({ name, values, shape }) => [name, new Tensor('float32', values, shape)]),
+      );
+      let last: Tensor | undefined;
+      const { run, wait } = oneByOne(async () => {
+        last = (await session.run(feeds))['y'] as Tensor;
+      });
+      return {
+        run,
+        wait,
         entries: async (indices) => pick(last?.data as Float32Array, limitCase, indices),
         close: () => session.release(),
       };
@@ -38,12 +70,30 @@ export function onnxruntimeWeb(threads: number): Peer {
   };
 }
 
-function feedsOf(inputs: Readonly<Record<string, readonly number[]>>, limitCase: LimitCase): Record<string, Tensor> {
+/** Runs that follow each other: a session takes no other while it runs. */
+function oneByOne(start: () => Promise<unknown>): { readonly run: () => void; readonly wait: () => Promise<void> } {
+  let runs: Promise<unknown> = Promise.resolve();
+  return {
+    run: () => {
+      runs = runs.then(start);
+    },
+    wait: async () => {
+      await runs;
+    },
+  };
+}
+
+interface OperandValues {
+  readonly name: string;
+  readonly values: Float32Array;
+  readonly shape: readonly number[];
+}
+
+function operandsOf({ inputs }: Graph, limitCase: LimitCase): OperandValues[] {
   const operands = limitCase.operands();
-  return Object.fromEntries(
-    Object.entries(inputs).map(([name, shape], i) => [
-      name,
-      new Tensor('float32', materialize(operands[i] as (typeof operands)[0]), shape),
-    ]),
-  );
+  return Object.entries(inputs).map(([name, shape], i) => ({
+    name,
+    values: materialize(operands[i] as (typeof operands)[0]),
+    shape,
+  }));
 }

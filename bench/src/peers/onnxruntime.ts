@@ -25,7 +25,7 @@ export function onnxruntimeCpu(threads: number = THREADS): Peer {
     name: 'onnxruntime cpu',
     role: 'peer',
     version: VERSION,
-    remark: `native code, ${threads} threads`,
+    remark: `native code, threads: ${threads}`,
     async prepare(limitCase) {
       const graph = graphOf(limitCase.work);
       const session = await openSession(graph, { ...ON_CPU, intraOpNumThreads: threads });

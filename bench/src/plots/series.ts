@@ -57,5 +57,5 @@ function pointsOf(result: CaseResult, { contestants, ceilings }: Results, family
 
 function familyOf(op: string): string {
   if (op.startsWith('reduce_')) return 'reduce';
-  return op.startsWith('binary_') || op.startsWith('unary_') ? 'elementwise' : op;
+  return op === 'copy' || op.startsWith('binary_') || op.startsWith('unary_') ? 'elementwise' : op;
 }
