@@ -27,6 +27,8 @@ export async function measureFirstCalls(
 ): Promise<FirstCall[]> {
   const found: FirstCall[] = [];
   for (const limitCase of cases) {
+    // `prepare` has nothing to do for it.
+    if (limitCase.op === 'copy') continue;
     const plain = await withTrial(create, limitCase, async (call) => ({
       firstMs: await call(),
       laterMs: await call(),

@@ -45,4 +45,4 @@ export { operandsOf } from './call-operands.ts';
 export { BackendLifecycle, type InitResult } from './lifecycle.ts';
 export type { BaseBackendOptions, MemoryMethods } from './memory-methods.ts';
 export type { Operand } from './operand.ts';
-export type { Sequence } from './capture.ts';
+export type { Capture, Sequence } from './capture.ts';
