@@ -21,9 +21,9 @@ export interface WasmOptions {
   readonly relaxedSimd?: boolean | undefined;
   /**
    * Where the worker's file is, `@concord/backend-wasm/worker`, for pages whose Content Security Policy forbids `blob:`.
-   * Default: the worker is part of the package.
+   * Default: the worker is part of the package. A string or a `URL`.
    */
-  readonly workerUrl?: string | URL | undefined;
+  readonly workerUrl?: string | { readonly href: string } | undefined;
 }
 
 /** Options of a {@link WasmBackend}. */

@@ -60,7 +60,7 @@ async function openThreads(options: WasmOptions, hasFma: boolean, events: Machin
   }
   const threads = options.threads ?? defaultThreads();
   const linear = makeMemory(true);
-  const workers = await startReady(threads, options.workerUrl, events, (index) => ({
+  const workers = await startReady(threads, addressOf(options), events, (index) => ({
     kind: 'ring',
     layout: LAYOUT,
     memory: linear.memory,
@@ -75,7 +75,7 @@ async function openWorker(options: WasmOptions, hasFma: boolean, events: Machine
   const start = { kind: 'steps', ...bounds } as const;
   // It answers nothing before the machine asks.
   const onAnswer = (answer: Answer): void => machine.onAnswer(answer);
-  const [worker] = await startReady(1, options.workerUrl, events, () => start, onAnswer);
+  const [worker] = await startReady(1, addressOf(options), events, () => start, onAnswer);
   const traits = { hasFma, isShared: false, threads: 1 };
   const machine = new StepsMachine(worker as WorkerHandle, bounds, traits, events);
   return machine;
@@ -84,7 +84,7 @@ async function openWorker(options: WasmOptions, hasFma: boolean, events: Machine
 /** Workers that have said that they are ready; none is left where one is not. */
 async function startReady(
   count: number,
-  url: string | URL | undefined,
+  url: string | undefined,
   events: MachineEvents,
   startOf: (index: number) => Start,
   onAnswer: (answer: Answer) => void = () => undefined,
@@ -107,7 +107,7 @@ async function startReady(
   return workers;
 }
 
-function start(count: number, url: string | URL | undefined): readonly WorkerHandle[] {
+function start(count: number, url: string | undefined): readonly WorkerHandle[] {
   try {
     return startWorkers(count, url);
   } catch (cause) {
@@ -147,4 +147,8 @@ function ready(
 
 function unavailable(detail: string, hint?: string, cause?: unknown): BackendError {
   return new BackendError('BACKEND_UNAVAILABLE', detail, { reason: 'failed', hint, cause });
+}
+
+function addressOf({ workerUrl }: WasmOptions): string | undefined {
+  return typeof workerUrl === 'object' ? workerUrl.href : workerUrl;
 }

@@ -38,7 +38,7 @@ export function hasWorkers(): boolean {
 }
 
 /** Starts workers, from the URL or from the source that is part of this package. Throws what the engine throws. */
-export function startWorkers(count: number, url?: string | URL): WorkerHandle[] {
+export function startWorkers(count: number, url?: string): WorkerHandle[] {
   const node = workerThreads();
   if (node !== undefined) return Array.from({ length: count }, () => nodeHandle(node, url));
   const source = url ?? (sourceUrl ??= URL.createObjectURL(new Blob([workerSource()], { type: 'text/javascript' })));
@@ -48,7 +48,7 @@ export function startWorkers(count: number, url?: string | URL): WorkerHandle[] 
 /** Made once for all backends, and kept: a URL may be needed again as long as the page lives. */
 let sourceUrl: string | undefined;
 
-function nodeHandle({ Worker: NodeWorker }: WorkerThreads, url: string | URL | undefined): NodeWorkerHandle {
+function nodeHandle({ Worker: NodeWorker }: WorkerThreads, url: string | undefined): NodeWorkerHandle {
   const options = { name: 'concord-wasm', execArgv: [] };
   return new NodeWorkerHandle(
     url === undefined

@@ -7,12 +7,15 @@ declare global {
   interface GPU {}
   interface GPUAdapter {}
   interface GPUAdapterInfo {}
+  interface GPUBindGroup {}
   interface GPUBindGroupLayout {}
   interface GPUBuffer {}
+  interface GPUCommandBuffer {}
   interface GPUCommandEncoder {}
   interface GPUComputePipeline {}
   interface GPUDevice {}
   interface GPUDeviceLostInfo {}
+  interface GPUError {}
   interface GPUPipelineLayout {}
   interface GPUQueue {}
 }
