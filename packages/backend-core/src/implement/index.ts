@@ -40,6 +40,7 @@ export type {
   RunKernel,
   WithOperands,
 } from './backend-kernels.ts';
+export type { Allocation } from './allocation-table.ts';
 export { BaseBackend } from './base-backend.ts';
 export { operandsOf } from './call-operands.ts';
 export { BackendLifecycle, type InitResult } from './lifecycle.ts';
