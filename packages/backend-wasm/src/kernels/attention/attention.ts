@@ -3,6 +3,7 @@ import type { WasmBuffer } from '../../wasm-buffer.ts';
 import { bitsOf } from '../common/arguments.ts';
 import { CodeCache } from '../common/code-cache.ts';
 import { operandAddress } from '../common/operand-address.ts';
+import { roundUp } from '../common/round-up.ts';
 import { TILE_COLUMNS, TILE_ROWS } from '../gemm/micro-kernel.ts';
 import type { Launcher } from '../kernel.ts';
 import { attentionCode } from './attention-code.ts';
@@ -95,6 +96,5 @@ function layout(rows: number, blockKeys: number, headDim: number) {
   return { words: { scoresAt, weightsAt, keysAt, valuesAt, outputsAt, largestAt }, bytes };
 }
 
-const roundUp = (value: number, to: number): number => Math.ceil(value / to) * to;
 /** Bytes of some float32, up to a multiple of 64. */
 const aligned = (floats: number): number => roundUp(4 * floats, 64);

@@ -11,6 +11,7 @@ import {
   v128,
 } from '../../encoder/index.ts';
 import { type FloatStorage, floatStorage } from '../common/float-storage.ts';
+import { wordsOfShuffle } from '../common/words-of-shuffle.ts';
 
 /** `(to, from, rowStride, depthStride, rows, depth)`, addresses and distances in bytes. */
 export type PackPanels = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32', 'i32', 'i32'], 'none'>;
@@ -121,10 +122,7 @@ function transposed(body: FunctionBody, rows: readonly Value<'v128'>[]): Value<'
 }
 
 type Join = (x: Value<'v128'>, y: Value<'v128'>) => Value<'v128'>;
-/** The first 4 words of what follows are those of x, the others those of y. */
-const words = (...places: number[]): readonly number[] =>
-  places.flatMap((place) => [0, 1, 2, 3].map((byte) => 4 * place + byte));
-const lowPairs: Join = (x, y) => i8x16.shuffle(x, y, words(0, 4, 1, 5));
-const highPairs: Join = (x, y) => i8x16.shuffle(x, y, words(2, 6, 3, 7));
-const lowHalves: Join = (x, y) => i8x16.shuffle(x, y, words(0, 1, 4, 5));
-const highHalves: Join = (x, y) => i8x16.shuffle(x, y, words(2, 3, 6, 7));
+const lowPairs: Join = (x, y) => i8x16.shuffle(x, y, wordsOfShuffle(0, 4, 1, 5));
+const highPairs: Join = (x, y) => i8x16.shuffle(x, y, wordsOfShuffle(2, 6, 3, 7));
+const lowHalves: Join = (x, y) => i8x16.shuffle(x, y, wordsOfShuffle(0, 1, 4, 5));
+const highHalves: Join = (x, y) => i8x16.shuffle(x, y, wordsOfShuffle(2, 3, 6, 7));

@@ -1,5 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { CodeCache } from '../common/code-cache.ts';
+import { roundUp } from '../common/round-up.ts';
 import { type TileEpilogue, withEpilogueWords } from '../epilogue/epilogue-tile.ts';
 import type { Launcher } from '../kernel.ts';
 import { TILE_COLUMNS, TILE_ROWS } from './micro-kernel.ts';
@@ -113,4 +114,3 @@ export function tilingOf(
 
 /** A multiple of the alignment that vectors like. */
 const aligned = (bytes: number): number => roundUp(bytes, 64);
-const roundUp = (value: number, to: number): number => Math.ceil(value / to) * to;

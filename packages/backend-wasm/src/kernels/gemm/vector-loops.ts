@@ -12,6 +12,7 @@ import {
   v128,
 } from '../../encoder/index.ts';
 import { type FloatStorage, floatStorage } from '../common/float-storage.ts';
+import { wordsOfShuffle } from '../common/words-of-shuffle.ts';
 import { type MultiplyAdd, multiplyAdd } from '../common/multiply-add.ts';
 import type { WasmTraits } from '../kernel.ts';
 
@@ -46,7 +47,7 @@ export function addDots(module: ModuleBuilder, traits: WasmTraits, dtype: FloatD
         const row = storage.load4(i32.add(matrix, i32.shl(p, storage.shift)));
         body.set(products, madd(v128.load(i32.add(x, i32.shl(p, 2))), row, products));
       });
-      const pairs = body.let(f32x4.add(products, i8x16.shuffle(products, products, words(2, 3, 0, 1))));
+      const pairs = body.let(f32x4.add(products, i8x16.shuffle(products, products, wordsOfShuffle(2, 3, 0, 1))));
       const total = body.let(f32.add(f32x4.extractLane(pairs, 0), f32x4.extractLane(pairs, 1)));
       body.for(fours, depth, 1, (p) => {
         const element = storage.load1(i32.add(matrix, i32.shl(p, storage.shift)));
@@ -84,9 +85,15 @@ function fourDots(body: FunctionBody, storage: FloatStorage, madd: MultiplyAdd, 
     body.increase(at, 16);
   });
   const [a, b, c, d] = products as [Local<'v128'>, Local<'v128'>, Local<'v128'>, Local<'v128'>];
-  const ab = body.let(f32x4.add(i8x16.shuffle(a, b, words(0, 4, 1, 5)), i8x16.shuffle(a, b, words(2, 6, 3, 7))));
-  const cd = body.let(f32x4.add(i8x16.shuffle(c, d, words(0, 4, 1, 5)), i8x16.shuffle(c, d, words(2, 6, 3, 7))));
-  const total = body.let(f32x4.add(i8x16.shuffle(ab, cd, words(0, 1, 4, 5)), i8x16.shuffle(ab, cd, words(2, 3, 6, 7))));
+  const ab = body.let(
+    f32x4.add(i8x16.shuffle(a, b, wordsOfShuffle(0, 4, 1, 5)), i8x16.shuffle(a, b, wordsOfShuffle(2, 6, 3, 7))),
+  );
+  const cd = body.let(
+    f32x4.add(i8x16.shuffle(c, d, wordsOfShuffle(0, 4, 1, 5)), i8x16.shuffle(c, d, wordsOfShuffle(2, 6, 3, 7))),
+  );
+  const total = body.let(
+    f32x4.add(i8x16.shuffle(ab, cd, wordsOfShuffle(0, 1, 4, 5)), i8x16.shuffle(ab, cd, wordsOfShuffle(2, 3, 6, 7))),
+  );
   body.for(fours, depth, 1, () => {
     let elements: Value<'v128'> = f32x4.splat(storage.load1(sources[0] as Local<'i32'>));
     for (let row = 1; row < DOT_ROWS; row++) {
@@ -137,7 +144,3 @@ export function addScaledRows(module: ModuleBuilder, traits: WasmTraits, dtype: 
     body.for(groups, depth, 1, () => pass(1));
   });
 }
-
-/** The bytes of words of two vectors, 0 to 7. */
-const words = (...places: number[]): readonly number[] =>
-  places.flatMap((place) => [0, 1, 2, 3].map((byte) => 4 * place + byte));
