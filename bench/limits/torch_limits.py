@@ -76,12 +76,12 @@ def bind(case, torch):
         seq_q, seq_kv = case["seqQ"], case["seqKv"]
         q, k, v = noise(batch, heads, seq_q, head_dim), *(noise(batch, heads, seq_kv, head_dim) for _ in range(2))
         attend = torch.nn.functional.scaled_dot_product_attention
-        flop = 4 * batch * heads * seq_q * seq_kv * head_dim
-        return (lambda: attend(q, k, v, is_causal=causal)), flop / (2 if causal else 1), None
+        seen = seq_q * (seq_q + 1) // 2 if causal else seq_q * seq_kv
+        return (lambda: attend(q, k, v, is_causal=causal)), 4 * batch * heads * seen * head_dim, None
     if op.startswith("reduce_"):
         x, axis = noise(*case["shape"]), case["axis"]
         fold = torch.sum if op == "reduce_sum" else torch.amax
-        return (lambda: fold(x, dim=axis)), None, 4 * x.numel()
+        return (lambda: fold(x, dim=axis)), None, 4 * (x.numel() + x.numel() // x.shape[axis])
     if "columns" in case:
         x, a, b = noise(case["rows"], case["columns"]), noise(case["columns"]), noise(case["columns"])
         functional = torch.nn.functional
@@ -90,7 +90,8 @@ def bind(case, torch):
             "layer_norm": lambda: functional.layer_norm(x, (case["columns"],), a, b),
             "bias_gelu": lambda: functional.gelu(x + a),
         }
-        return calls[op], None, 8 * x.numel()
+        vectors = {"softmax": 0, "layer_norm": 2, "bias_gelu": 1}[op]
+        return calls[op], None, 8 * x.numel() + vectors * 4 * case["columns"]
     x, out = noise(case["n"]), torch.empty(case["n"], device="cuda")
     if op == "binary_add":
         y = noise(case["n"])

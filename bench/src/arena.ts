@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { FirstCall } from './first-call.ts';
-import type { LimitCase } from './limits/limit-case.ts';
+import type { LimitCase } from './limits/cases.ts';
 import type { TorchLimits } from './limits/torch.ts';
 import { machine } from './machine.ts';
 import { measureCase, type Outcome } from './measure.ts';
@@ -23,7 +23,8 @@ import {
   saveResults,
   saveText,
 } from './results.ts';
-import { formatResults, median } from './table.ts';
+import { median } from '@concord/cli/bench';
+import { formatResults } from './table.ts';
 
 /** A contestant that may not be there: what it needs is looked for when it is loaded. */
 export interface Candidate {

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
+import { median } from '@concord/cli/bench';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { useDevice } from './device.ts';
 import { limitCases, selectCases } from './limits/cases.ts';
-import { checkTrial } from './limits/check-trial.ts';
-import type { LimitCase } from './limits/limit-case.ts';
-import { medianMs } from './limits/median-ms.ts';
 import { compareLines, type LimitLine, limitLine } from './limits/report.ts';
 import { readTorch } from './limits/torch.ts';
+import { measureCase } from './measure.ts';
 import { CASE_OPTIONS } from './options.ts';
+import { concord } from './peers/concord.ts';
 
 /**
  * `[--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]`: times the WebGPU backend
@@ -28,49 +28,25 @@ export async function benchLimits(args: readonly string[]): Promise<boolean> {
   });
   const theirs = values.torch === undefined ? undefined : readTorch(values.torch).lines;
   const cases = selectCases(limitCases(values.quick), values.only, values.case);
-
   await useDevice(values.device);
   const dawn = { enable: values.enable.split(',').filter(Boolean) };
-  const open = async (): Promise<WebGpuBackend> => {
-    const backend = new WebGpuBackend({ dawn });
-    await backend.init();
-    return backend;
-  };
-  let backend = await open();
+  const backend = new WebGpuBackend({ dawn });
+  await backend.init();
   console.error(`${backend.device.name}, ${backend.device.driver}; Node ${process.version}`);
+  await backend.dispose();
+
+  const ours = concord('this checkout', () => new WebGpuBackend({ dawn }));
   const lines: LimitLine[] = [];
   for (const limitCase of cases) {
-    try {
-      const line = await timeCase(backend, limitCase, values.quick);
+    const [outcome] = await measureCase(limitCase, [ours], values.quick ? { rounds: 1, roundMs: 1 } : {});
+    if (outcome !== undefined && 'rounds' in outcome) {
+      const line = limitLine(limitCase, median(outcome.rounds));
       console.log(JSON.stringify(line));
       lines.push(line);
-    } catch (error) {
-      console.error(`FAILED ${limitCase.op} ${limitCase.name}: ${(error as Error).message}`);
-      // What has failed in a backend's work stays failed.
-      await backend.dispose();
-      backend = await open();
-    }
+    } else console.error(`FAILED ${limitCase.op} ${limitCase.name}: ${JSON.stringify(outcome)}`);
   }
-  await backend.dispose();
+  await ours.close?.();
   if (theirs !== undefined) console.log(`\n${compareLines(lines, theirs)}`);
   if (lines.length < cases.length) console.error(`${cases.length - lines.length} of ${cases.length} cases failed`);
   return lines.length === cases.length;
-}
-
-async function timeCase(backend: WebGpuBackend, limitCase: LimitCase, quick: boolean): Promise<LimitLine> {
-  const trial = limitCase.place(backend);
-  try {
-    await checkTrial(backend, trial);
-    const schedule = quick ? { rounds: 1, roundMs: 1 } : {};
-    return limitLine(
-      limitCase,
-      await medianMs(
-        () => trial.run(),
-        () => backend.synchronize(),
-        schedule,
-      ),
-    );
-  } finally {
-    trial.free();
-  }
 }

@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
-import { casesOf } from './limits/cases.ts';
-import type { LimitCase } from './limits/limit-case.ts';
+import { casesOf, type LimitCase } from './limits/cases.ts';
 import { measureCase } from './measure.ts';
 import { notOffered, type Peer } from './peer.ts';
 
 const [limitCase] = casesOf('quick') as [LimitCase];
-const right = (index: number): number => limitCase.expected(limitCase.operands(), index).value;
+const right = (index: number): number => limitCase.expected(index).want;
 
 function peer(name: string, log: string[], entry: (index: number) => number = right): Peer {
   return {

@@ -1,6 +1,7 @@
 import { type ComputeBackend, type DevicePtr, upload } from '@concord/backend-core';
 import type { Background } from './background.ts';
-import { median, row } from './table.ts';
+import { median } from '@concord/cli/bench';
+import { row } from './table.ts';
 
 /** Bits of WebGPU's flags, which exist as constants only where there is a `navigator.gpu`. */
 const GPU_COMPUTE = 4;

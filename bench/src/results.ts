@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FirstCall } from './first-call.ts';
-import type { LimitCase } from './limits/limit-case.ts';
-import type { Schedule } from './limits/median-ms.ts';
+import type { LimitCase } from './limits/cases.ts';
+import type { Schedule } from './turns.ts';
 import type { Outcome } from './measure.ts';
 import type { Overhead } from './overhead.ts';
 import type { Peer, Role } from './peer.ts';
-import { figureOf } from './table.ts';
+import { figureOf } from './turns.ts';
 
 /** Of the file's layout. A reader refuses others. */
 const VERSION = 1;
@@ -85,13 +85,12 @@ export function caseResult(
   known: readonly Entry[] = [],
   takes?: Schedule['takes'],
 ): CaseResult {
-  const { op, name, flops, bytes, inputs, length, dtype } = limitCase;
-  const elements = [...inputs, length].reduce((sum, size) => sum + size, 0);
+  const { op, name, flops, bytes, traffic } = limitCase;
   return {
     op,
     case: name,
     ...(flops === undefined ? { bytes: bytes ?? 0 } : { flops }),
-    traffic: elements * (dtype === 'f16' ? 2 : 4),
+    traffic,
     entries: [...known, ...outcomes.map((outcome) => entryOf(outcome, takes))],
   };
 }

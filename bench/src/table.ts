@@ -3,18 +3,6 @@ import { formatOverhead, type OverheadTarget } from './overhead.ts';
 import { judge, judgeMeans, standingsOf, type Target, targetsOf, type Verdict } from './ratios.ts';
 import type { CaseResult, ContestantResult, Entry, Results } from './results.ts';
 
-/** The middle one; of an even number, the mean of the two in the middle. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((x, y) => x - y);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] as number) + (sorted[Math.floor(middle)] as number)) / 2;
-}
-
-/** The figure of some rounds. */
-export function figureOf(rounds: readonly number[], takes: 'median' | 'least' = 'median'): number {
-  return takes === 'least' ? Math.min(...rounds) : median(rounds);
-}
-
 /** A row of a Markdown table. */
 export function row(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;

@@ -1,5 +1,5 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { Schedule } from '../limits/median-ms.ts';
+import type { Schedule } from '../turns.ts';
 import type { TorchLimits } from '../limits/torch.ts';
 import { NotOffered } from '../peer.ts';
 import { reasonOf } from '../reason.ts';

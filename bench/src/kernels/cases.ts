@@ -1,99 +1,291 @@
-import type { KernelCase } from './kernel-case.ts';
-import {
-  addCase,
-  batchNormCase,
-  biasCase,
-  bilinearCase,
-  castCase,
-  gatherCase,
-  maxPoolCase,
-  permuteCase,
-  transposeCase,
-  unaryCase,
-} from './map-cases.ts';
-import { crossEntropyCase, foldCase, normCase, softmaxCase, softmaxDownCase } from './row-cases.ts';
+import { type BenchCase, runCase, type RunCaseOptions, softmaxCase } from '@concord/cli/bench';
+import * as graphs from './graphs.ts';
+
+/** A kernel as PyTorch is timed with it too, by the names that both sides give it. */
+export interface KernelCase {
+  readonly op: string;
+  readonly name: string;
+  readonly benchCase: BenchCase;
+}
+
+type Options<Row> = Omit<RunCaseOptions<Row>, 'id' | 'title'>;
+
+function kernelCase<Row = undefined>(op: string, name: string, options: Options<Row>): KernelCase {
+  return { op, name, benchCase: runCase({ id: `${op}/${name}`, title: `${op} ${name}`, ...options }) };
+}
+
+const sizes = (...all: readonly number[]): string => all.join('x');
+/** Copies are what was read. */
+const EXACT = { relative: 0, absolute: 0 } as const;
+
+function unary(op: 'unary_exp' | 'unary_tanh', n: number): KernelCase {
+  const [kernel, f] = op === 'unary_exp' ? [graphs.exp, Math.exp] : [graphs.tanh, Math.tanh];
+  return kernelCase(op, `${n}`, { kernel, shape: [n], expected: ({ at }) => f(at('x')) });
+}
+
+function add(n: number, dtype: 'f32' | 'f16'): KernelCase {
+  return kernelCase(dtype === 'f32' ? 'binary_add' : 'add_f16', `${n}`, {
+    ...{ kernel: graphs.add, shape: [n], inputs: { a: { dtype }, b: { dtype } }, output: { dtype } },
+    expected: ({ at }) => at('a') + at('b'),
+    ...(dtype === 'f16' && { relative: 1e-3, absolute: 1e-4 }),
+  });
+}
+
+function cast(from: 'f32' | 'f16', n: number): KernelCase {
+  const to = from === 'f32' ? 'f16' : 'f32';
+  return kernelCase(`cast_${from}_${to}`, `${n}`, {
+    ...{ kernel: graphs.copy, shape: [n], inputs: { x: { dtype: from } }, output: { dtype: to } },
+    expected: ({ at }) => at('x'),
+    ...{ relative: 1e-3, absolute: 1e-4 },
+  });
+}
+
+function transpose(rows: number, columns: number): KernelCase {
+  const inputs = { x: { strides: [1, columns] } };
+  const expected: RunCaseOptions<undefined>['expected'] = ({ at }) => at('x');
+  const kernel = graphs.copy;
+  return kernelCase('transpose', sizes(rows, columns), { kernel, shape: [columns, rows], inputs, expected, ...EXACT });
+}
+
+/** The two middle axes exchanged. */
+function permute(a: number, b: number, c: number, d: number): KernelCase {
+  return kernelCase('permute_0213', sizes(a, b, c, d), {
+    ...{ kernel: graphs.copy, shape: [a, c, b, d], inputs: { x: { strides: [b * c * d, d, c * d, 1] } } },
+    expected: ({ at }) => at('x'),
+    ...EXACT,
+  });
+}
+
+function gather(table: number, rows: number, columns: number): KernelCase {
+  return kernelCase('gather_rows', `${table}x${columns},${rows}`, {
+    ...{ kernel: graphs.gatherRows, shape: [rows, columns], bytes: 8 * rows * columns },
+    inputs: { table: { shape: [table, columns] }, id: { dtype: 'u32', below: table, strides: [1, 0] } },
+    expected: ({ at, read, point }) => read('table', at('id') * columns + (point[1] as number)),
+    ...EXACT,
+  });
+}
+
+/** The gelu of rows with a number for each column added. */
+export function biasGelu(rows: number, columns: number): KernelCase {
+  return kernelCase('bias_gelu', sizes(rows, columns), {
+    ...{ kernel: graphs.biasGelu, shape: [rows, columns], inputs: { b: { strides: [0, 1] } } },
+    expected({ at }) {
+      const x = at('x') + at('b');
+      return (x * (1 + erf(x / Math.SQRT2))) / 2;
+    },
+    absolute: 1e-4,
+  });
+}
+
+function biasReluResidual(rows: number, columns: number): KernelCase {
+  return kernelCase('bias_relu_residual', sizes(rows, columns), {
+    ...{ kernel: graphs.biasReluResidual, shape: [rows, columns], inputs: { b: { strides: [0, 1] } } },
+    expected: ({ at }) => Math.max(at('x') + at('b'), 0) + at('r'),
+    absolute: 1e-6,
+  });
+}
+
+/** A softmax of rows, or of columns. */
+export function softmax(rows: number, columns: number, isDown = false): KernelCase {
+  const benchCase = softmaxCase('bench', '', rows, columns, isDown);
+  return { op: isDown ? 'softmax_axis0' : 'softmax', name: sizes(rows, columns), benchCase };
+}
+
+/** Added to the variance; everybody's default. */
+export const EPS = 1e-5;
+
+/** Rows by their mean and variance, or by their mean square alone. */
+export function norm(op: 'layer_norm' | 'rms_norm', rows: number, columns: number): KernelCase {
+  const isLayer = op === 'layer_norm';
+  const vector = { strides: [0, 1] };
+  return kernelCase(op, sizes(rows, columns), {
+    ...{ kernel: isLayer ? graphs.layerNorm : graphs.rmsNorm, shape: [rows, columns], folded: 1 },
+    ...{ inputs: { scale: vector, ...(isLayer && { shift: vector }) }, params: { eps: EPS }, flops: 6 },
+    ofRow(visit) {
+      let [sum, squares] = [0, 0];
+      visit('x', (x) => (sum += x));
+      const mean = isLayer ? sum / columns : 0;
+      visit('x', (x) => (squares += (x - mean) ** 2));
+      return { mean, r: 1 / Math.sqrt(squares / columns + EPS) };
+    },
+    expected: ({ at }, { mean, r }) => (at('x') - mean) * r * at('scale') + (isLayer ? at('shift') : 0),
+    ...{ relative: 1e-4, absolute: 1e-4 },
+  });
+}
+
+const FOLDS = {
+  reduce_sum: graphs.rowSum,
+  reduce_max: graphs.rowMax,
+  global_avg_pool: graphs.rowMean,
+  argmax: graphs.argmax,
+} as const;
+
+/** A fold of the middle axis of [outer, length, inner]. */
+function fold(op: keyof typeof FOLDS, name: string, outer: number, length: number, inner = 1): KernelCase {
+  return kernelCase(op, name, {
+    ...{ kernel: FOLDS[op], shape: [outer, inner, length], folded: 1 },
+    inputs: { x: { strides: [length * inner, 1, inner] } },
+    ...(op === 'argmax' && { output: { dtype: 'u32' } }),
+    ofRow(visit) {
+      let [sum, most, place] = [0, -Infinity, 0];
+      visit('x', (x, i) => {
+        sum += x;
+        if (x > most) [most, place] = [x, i];
+      });
+      return { reduce_sum: sum, reduce_max: most, global_avg_pool: sum / length, argmax: place }[op];
+    },
+    expected: (_, result) => result,
+    ...{ relative: 0, absolute: { reduce_sum: 1e-6 * length, reduce_max: 0, global_avg_pool: 1e-6, argmax: 0 }[op] },
+  });
+}
+
+/** The log softmax at one column of each row. */
+function crossEntropy(rows: number, columns: number): KernelCase {
+  return kernelCase('cross_entropy_rows', sizes(rows, columns), {
+    ...{ kernel: graphs.crossEntropy, shape: [rows, columns], folded: 1, flops: 3 },
+    ofRow(visit) {
+      let sum = 0;
+      visit('x', (x) => (sum += Math.exp(x)));
+      return Math.log(sum);
+    },
+    expected: ({ at }, logSum) => at('first') - logSum,
+    absolute: 1e-3,
+  });
+}
+
+interface Image {
+  readonly n: number;
+  readonly c: number;
+  readonly hw: number;
+}
+
+const imageName = ({ n, c, hw }: Image): string => `n${n}c${c}hw${hw}`;
+
+/** A channel's scale and shift, then relu. */
+function batchNorm(image: Image): KernelCase {
+  const vector = { strides: [0, 1, 0] };
+  return kernelCase('batch_norm_relu', imageName(image), {
+    ...{ kernel: graphs.batchNormRelu, shape: [image.n, image.c, image.hw ** 2], inputs: { s: vector, t: vector } },
+    expected: ({ at }) => Math.max(at('x') * at('s') + at('t'), 0),
+    absolute: 1e-6,
+  });
+}
+
+/** 3 x 3, stride 2, padding 1. */
+function maxPool(image: Image): KernelCase {
+  const { n, c, hw } = image;
+  return kernelCase('max_pool_3x3s2p1', imageName(image), {
+    ...{ kernel: graphs.maxPool, shape: [n * c, hw / 2, hw / 2], inputs: { x: { shape: [n * c, hw, hw] } }, flops: 9 },
+    expected({ read, point }) {
+      const [plane, row, column] = point as [number, number, number];
+      const around = (at: number): number[] => [2 * at - 1, 2 * at, 2 * at + 1].filter((place) => place >= 0);
+      const taps = around(row).flatMap((i) => around(column).map((j) => read('x', (plane * hw + i) * hw + j)));
+      return Math.max(...taps);
+    },
+    ...EXACT,
+  });
+}
+
+/** Twice as large. */
+function bilinear(image: Image): KernelCase {
+  const { n, c, hw } = image;
+  return kernelCase('upsample_bilinear_2x', imageName(image), {
+    ...{ kernel: graphs.bilinear, shape: [n * c, 2 * hw, 2 * hw], inputs: { x: { shape: [n * c, hw, hw] } } },
+    ...{ params: { height: hw, width: hw }, flops: 8 },
+    expected({ read, point }) {
+      const [plane, ...place] = point as [number, number, number];
+      const [y, x] = place.map((at) => Math.min(Math.max(at / 2 - 0.25, 0), hw - 1)) as [number, number];
+      const [y0, x0] = [Math.floor(y), Math.floor(x)];
+      const pixel = (i: number, j: number) => read('x', (plane * hw + Math.min(i, hw - 1)) * hw + Math.min(j, hw - 1));
+      const line = (i: number) => pixel(i, x0) + (pixel(i, x0 + 1) - pixel(i, x0)) * (x - x0);
+      return line(y0) + (line(y0 + 1) - line(y0)) * (y - y0);
+    },
+    absolute: 1e-5,
+  });
+}
+
+/** The error function by its Maclaurin series (Abramowitz and Stegun 7.1.5), for the |x| < 2 of noise. */
+function erf(x: number): number {
+  let [term, sum] = [x, x];
+  for (let n = 1; n < 40; n++) {
+    term *= -(x * x) / n;
+    sum += term / (2 * n + 1);
+  }
+  return (2 / Math.sqrt(Math.PI)) * sum;
+}
 
 /** The cases that PyTorch is timed with too, and those that a fold or a function alone was timed with before. */
 export function kernelCases(quick: boolean): readonly KernelCase[] {
-  return quick ? quickCases() : fullCases();
-}
-
-function fullCases(): readonly KernelCase[] {
-  const n = 2 ** 27;
-  const image = { n: 16, c: 64, hw: 112 };
+  const n = quick ? 1000 : 2 ** 27;
+  const image = quick ? { n: 2, c: 3, hw: 12 } : { n: 16, c: 64, hw: 112 };
+  const [channels, pixels] = [image.n * image.c, image.hw ** 2];
+  const [vocabulary, texts] = quick ? [257, 4] : [50257, 4096];
   return [
-    unaryCase('unary_exp', n),
-    unaryCase('unary_tanh', n),
-    addCase(n, 'f32'),
-    ...(['reduce_sum', 'reduce_max'] as const).flatMap((op) => [
-      foldCase(op, '67108864 axis 0', 1, 2 ** 26),
-      foldCase(op, '8192x8192 axis 1', 8192, 8192),
-      foldCase(op, '8192x8192 axis 0', 1, 8192, 8192),
-      foldCase(op, '64x256x56x56 axis 1', 64, 256, 56 * 56),
-      foldCase(op, '4194304x8 axis 1', 2 ** 22, 8),
-    ]),
-    ...[
-      [8192, 8192],
-      [98304, 1024],
-      [262144, 128],
-      [3000, 32768],
-      [2000, 50257],
-      [98304, 1023],
-      [1, 2 ** 24],
-    ].map(([rows, columns]) => softmaxCase(rows as number, columns as number)),
-    softmaxDownCase(1024, 98304),
-    ...(['layer_norm', 'rms_norm'] as const).flatMap((op) => [
-      normCase(op, 8192, 768),
-      normCase(op, 65536, 1024),
-      normCase(op, 8192, 8192),
-    ]),
-    transposeCase(8192, 8192),
-    permuteCase(8, 1024, 12, 64),
-    permuteCase(64, 1024, 16, 64),
-    gatherCase(50257, 65536, 768),
-    biasCase('bias_gelu', 32768, 3072),
-    biasCase('bias_relu_residual', 32768, 3072),
-    castCase('f32', n),
-    castCase('f16', n),
-    addCase(n, 'f16'),
-    foldCase('argmax', '4096x50257', 4096, 50257),
-    crossEntropyCase(4096, 50257),
-    maxPoolCase(image),
-    foldCase('global_avg_pool', 'n16c64hw112', 1024, 112 * 112),
-    bilinearCase(image),
-    batchNormCase(image),
+    unary('unary_exp', n),
+    unary('unary_tanh', quick ? 1003 : n),
+    add(n, 'f32'),
+    ...(['reduce_sum', 'reduce_max'] as const).flatMap((op) => folds(op, quick)),
+    ...(quick ? QUICK_ROWS : ROWS).map(([rows, columns]) => softmax(rows, columns)),
+    quick ? softmax(64, 32, true) : softmax(1024, 98304, true),
+    ...(['layer_norm', 'rms_norm'] as const).flatMap((op) =>
+      (quick ? QUICK_NORMS : NORMS).map(([rows, columns]) => norm(op, rows, columns)),
+    ),
+    quick ? transpose(96, 80) : transpose(8192, 8192),
+    ...(quick ? [permute(2, 16, 3, 8)] : [permute(8, 1024, 12, 64), permute(64, 1024, 16, 64)]),
+    quick ? gather(50, 16, 24) : gather(vocabulary, 65536, 768),
+    ...[biasGelu, biasReluResidual].map((bias) => (quick ? bias(16, 96) : bias(32768, 3072))),
+    cast('f32', n),
+    cast('f16', n),
+    add(n, 'f16'),
+    fold('argmax', sizes(texts, vocabulary), texts, vocabulary),
+    crossEntropy(texts, vocabulary),
+    maxPool(image),
+    fold('global_avg_pool', imageName(image), channels, pixels),
+    bilinear(image),
+    batchNorm(image),
   ];
 }
 
-function quickCases(): readonly KernelCase[] {
-  const image = { n: 2, c: 3, hw: 12 };
+type Matrices = readonly (readonly [rows: number, columns: number])[];
+
+const ROWS: Matrices = [
+  [8192, 8192],
+  [98304, 1024],
+  [262144, 128],
+  [3000, 32768],
+  [2000, 50257],
+  [98304, 1023],
+  [1, 2 ** 24],
+];
+const QUICK_ROWS: Matrices = [
+  [5, 64],
+  [5, 1023],
+  [1, 100_000],
+];
+const NORMS: Matrices = [
+  [8192, 768],
+  [65536, 1024],
+  [8192, 8192],
+];
+const QUICK_NORMS: Matrices = [
+  [4, 768],
+  [4, 100],
+];
+
+function folds(op: 'reduce_sum' | 'reduce_max', quick: boolean): KernelCase[] {
+  if (quick) {
+    return [
+      fold(op, '5000 axis 0', 1, 5000),
+      fold(op, '16x64 axis 1', 16, 64),
+      fold(op, '64x16 axis 0', 1, 64, 16),
+      fold(op, '3x8x28 axis 1', 3, 8, 28),
+    ];
+  }
   return [
-    unaryCase('unary_exp', 1000),
-    unaryCase('unary_tanh', 1003),
-    addCase(1000, 'f32'),
-    foldCase('reduce_sum', '5000 axis 0', 1, 5000),
-    foldCase('reduce_sum', '16x64 axis 1', 16, 64),
-    foldCase('reduce_max', '64x16 axis 0', 1, 64, 16),
-    foldCase('reduce_sum', '3x8x28 axis 1', 3, 8, 28),
-    softmaxCase(5, 64),
-    softmaxCase(5, 1023),
-    softmaxCase(1, 100_000),
-    softmaxDownCase(64, 32),
-    normCase('layer_norm', 4, 768),
-    normCase('rms_norm', 4, 100),
-    transposeCase(96, 80),
-    permuteCase(2, 16, 3, 8),
-    gatherCase(50, 16, 24),
-    biasCase('bias_gelu', 16, 96),
-    biasCase('bias_relu_residual', 16, 96),
-    castCase('f32', 1000),
-    castCase('f16', 1000),
-    addCase(1000, 'f16'),
-    foldCase('argmax', '4x257', 4, 257),
-    crossEntropyCase(4, 257),
-    maxPoolCase(image),
-    foldCase('global_avg_pool', 'n2c3hw12', 6, 144),
-    bilinearCase(image),
-    batchNormCase(image),
+    fold(op, '67108864 axis 0', 1, 2 ** 26),
+    fold(op, '8192x8192 axis 1', 8192, 8192),
+    fold(op, '8192x8192 axis 0', 1, 8192, 8192),
+    fold(op, '64x256x56x56 axis 1', 64, 256, 56 * 56),
+    fold(op, '4194304x8 axis 1', 2 ** 22, 8),
   ];
 }

@@ -1,6 +1,6 @@
 import type { DevicePtr } from '@concord/backend-core';
 import type { WebGpuBackend } from '@concord/backend-webgpu';
-import { median } from '../table.ts';
+import { median } from '@concord/cli/bench';
 
 /** How long to measure. */
 export interface GpuSchedule {

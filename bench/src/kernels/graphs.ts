@@ -1,11 +1,5 @@
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 
-/** e^(x - max) over its sum. */
-export const softmax: Kernel = defineKernel('softmax', { inputs: { x: 'f32' } }, ({ x }, k) => {
-  const e = k.exp(k.sub(x, k.fold('max', x)));
-  return { y: k.div(e, k.fold('sum', e)) };
-});
-
 /** (x - mean) / sqrt(variance + eps), scaled and shifted. */
 export const layerNorm: Kernel = defineKernel(
   'layerNorm',

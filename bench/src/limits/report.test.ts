@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { limitCases } from './cases.ts';
-import type { LimitCase } from './limit-case.ts';
+import { limitCases, type LimitCase } from './cases.ts';
 import { compareLines, limitLine } from './report.ts';
 
 const find = (op: string): LimitCase => limitCases(false).find((limitCase) => limitCase.op === op) as LimitCase;

@@ -1,5 +1,5 @@
 import { row } from '../table.ts';
-import type { LimitCase } from './limit-case.ts';
+import type { LimitCase } from './cases.ts';
 
 /** One line of the report. */
 export interface LimitLine {

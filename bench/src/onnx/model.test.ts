@@ -24,7 +24,7 @@ it('makes models that ONNX Runtime accepts, with the shapes of the case', async 
       !('padding' in work && work.op === 'gemm'),
   );
   expect(offered.length).toBeGreaterThan(10);
-  for (const { work, length } of offered) {
+  for (const { work, outputLength } of offered) {
     const graph = graphOf(work);
     const session = await InferenceSession.create(encodeModel(graph), { executionProviders: ['cpu'] });
     const feeds = Object.entries(graph.inputs).map(([name, shape]) => {
@@ -32,7 +32,7 @@ it('makes models that ONNX Runtime accepts, with the shapes of the case', async 
       return [name, new Tensor('float32', new Float32Array(size), shape)];
     });
     const { y } = await session.run(Object.fromEntries(feeds) as Record<string, Tensor>);
-    expect(y?.size).toBe(length);
+    expect(y?.size).toBe(outputLength);
     await session.release();
   }
 });

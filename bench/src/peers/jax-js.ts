@@ -1,6 +1,6 @@
 import * as jax from '@jax-js/jax';
-import type { LimitCase } from '../limits/limit-case.ts';
-import { materialize } from '../limits/noise-array.ts';
+import type { LimitCase } from '../limits/cases.ts';
+import { materialize } from '@concord/cli/bench';
 import { packageVersion } from '../machine.ts';
 import { notOffered, type Peer, pick } from '../peer.ts';
 import type { AttentionWork, RowsWork, Work } from '../work.ts';
@@ -44,7 +44,7 @@ export const jaxJs: Peer = {
 };
 
 function place(limitCase: LimitCase, shapes: Bound['shapes']): jax.Array[] {
-  const arrays = limitCase.operands().map(materialize);
+  const arrays = limitCase.inputs.map(materialize);
   return shapes.map((shape, i) => np.array(arrays[i] as Float32Array).reshape([...shape]));
 }
 

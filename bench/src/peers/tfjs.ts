@@ -1,8 +1,8 @@
 import * as tf from '@tensorflow/tfjs-core';
-import type { LimitCase } from '../limits/limit-case.ts';
-import { materialize } from '../limits/noise-array.ts';
+import type { LimitCase } from '../limits/cases.ts';
+import { materialize } from '@concord/cli/bench';
 import { notOffered, type Peer, pick } from '../peer.ts';
-import { EPS } from '../limits/rows.ts';
+import { EPS } from '../kernels/cases.ts';
 import type { AttentionWork, BatchedGemmWork, Conv2dWork, GemmWork, ReduceWork, RowsWork } from '../work.ts';
 
 /** What one of the backends of TensorFlow.js needs. */
@@ -70,7 +70,7 @@ interface Bound {
 
 function bind(limitCase: LimitCase): Bound {
   const { work } = limitCase;
-  const arrays = limitCase.operands().map(materialize);
+  const arrays = limitCase.inputs.map(materialize);
   const place = <R extends tf.Rank>(which: number, shape: tf.ShapeMap[R]): tf.Tensor<R> =>
     tf.tensor<R>(arrays[which] as Float32Array, shape);
   switch (work.op) {

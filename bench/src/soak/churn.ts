@@ -1,6 +1,6 @@
 import { type ComputeBackend, type DevicePtr, download, type OpName, toF16Array } from '@concord/backend-core';
 import type { RunShape } from '@concord/backend-core/kernel';
-import { noise } from '../noise.ts';
+import { noise } from '@concord/cli/bench';
 import { random, randomOp, type SoakOp } from './random-op.ts';
 
 /** Outputs that are kept a while, so that memory is not freed in the order it was allocated in. */

@@ -2,7 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ComputeBackend } from '@concord/backend-core';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { median, row } from '../table.ts';
+import { median } from '@concord/cli/bench';
+import { row } from '../table.ts';
 
 /** The state of things after some of the ops. */
 export interface SoakWindow {

@@ -24,4 +24,4 @@ export { type PlacedWork, placeWork } from './placed-work.ts';
 export { findCallsPerRound, type TimeCalls } from './rounds.ts';
 export { type BenchListener, runCases } from './run-cases.ts';
 export { selectBenchCases } from './select-cases.ts';
-export { type Spread, spreadOf } from './statistics.ts';
+export { median, type Spread, spreadOf } from './statistics.ts';

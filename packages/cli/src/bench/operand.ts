@@ -20,7 +20,7 @@ export interface Operand {
   readonly dtype: OperandType;
   /** The block, or its beginning where it is longer than the operand. f16 is rounded to what it can be. */
   readonly block: Float32Array;
-  at(index: number): number;
+  readonly at: (index: number) => number;
 }
 
 /** Twice a prime: no matrix has rows that repeat with it, and of any type it is whole words. */

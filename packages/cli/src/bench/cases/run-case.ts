@@ -1,5 +1,5 @@
 import type { DevicePtr } from '@concord/backend-core';
-import type { Kernel, RunCall, RunShape } from '@concord/backend-core/kernel';
+import type { Kernel, RunShape } from '@concord/backend-core/kernel';
 import type { BenchCase } from '../bench-case.ts';
 import { bytesOf, type Operand, operand, type OperandType } from '../operand.ts';
 
@@ -18,9 +18,9 @@ export interface RunEntry {
   /** The point of the entry: an index for each axis of the domain, without the folded ones for an entry of a row. */
   readonly point: readonly number[];
   /** The element of an input at the point. */
-  at(input: string): number;
+  readonly at: (input: string) => number;
   /** Any element of an input, by its place in memory. */
-  read(input: string, place: number): number;
+  readonly read: (input: string, place: number) => number;
 }
 
 /** A row for the float64 reference: calls `visit` with each element of an input in it, in order. */
@@ -34,6 +34,8 @@ export interface RunCaseOptions<Row> extends Pick<RunShape, 'shape' | 'folded'> 
   readonly kernel: Kernel;
   /** Functions and operations of an element. Default: 1. */
   readonly flops?: number;
+  /** Bytes that a call moves. Default: all inputs and the output, once. */
+  readonly bytes?: number;
   readonly inputs?: Readonly<Record<string, RunArray>>;
   readonly params?: Readonly<Record<string, number>>;
   readonly output?: RunArray;
@@ -46,7 +48,7 @@ export interface RunCaseOptions<Row> extends Pick<RunShape, 'shape' | 'folded'> 
   readonly absolute?: number;
 }
 
-/** A kernel as a case: everything is counted once, of a gather input what is read. */
+/** A kernel as a case. */
 export function runCase<Row = undefined>(options: RunCaseOptions<Row>): BenchCase {
   const { id, title, kernel, shape, folded = 0, flops = 1, output = {}, ofRow } = options;
   const { relative = 1e-5, absolute = 1e-7 } = options;
@@ -64,16 +66,14 @@ export function runCase<Row = undefined>(options: RunCaseOptions<Row>): BenchCas
     access === 'gather' ? productOf(options.inputs?.[name]?.shape ?? []) : (layouts.get(name) as Layout).length,
   );
   const bytes = kernel.inputs.reduce(
-    (sum, { name, access }, i) => {
-      const length = access === 'gather' ? Math.min(lengths[i] as number, outputLength) : (lengths[i] as number);
-      return sum + length * bytesOf(options.inputs?.[name]?.dtype ?? 'f32');
-    },
+    (sum, { name }, i) => sum + (lengths[i] as number) * bytesOf(options.inputs?.[name]?.dtype ?? 'f32'),
     outputLength * bytesOf(output.dtype ?? 'f32'),
   );
   const views = Object.fromEntries(Object.entries(options.inputs ?? {}).map(([name, array]) => [name, viewOf(array)]));
   const domain = { shape, ...(folded > 0 && { folded }) };
   return {
-    ...{ id: `run/${id}`, op: 'run', title, unit: 'GB/s', flops: flops * productOf(shape), bytes },
+    ...{ id: `run/${id}`, op: 'run', title, unit: 'GB/s', flops: flops * productOf(shape) },
+    bytes: options.bytes ?? bytes,
     prepare() {
       const inputs = kernel.inputs.map(({ name }, i) => operand(lengths[i] as number, i + 1, options.inputs?.[name]));
       const byName = new Map(kernel.inputs.map(({ name }, i) => [name, inputs[i] as Operand]));
@@ -107,7 +107,7 @@ export function runCase<Row = undefined>(options: RunCaseOptions<Row>): BenchCas
             inputs: Object.fromEntries(pointers) as Pointers,
             outputs,
             params,
-          } as RunCall);
+          });
         },
         expected(index) {
           const point = pointOf(index, placed);
