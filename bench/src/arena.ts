@@ -1,15 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/cases.ts';
 import type { TorchLimits } from './limits/torch.ts';
 import { machine } from './machine.ts';
 import { measureCase, type Outcome } from './measure.ts';
-import type { Overhead, OverheadTarget } from './overhead.ts';
+import type { Overhead } from './overhead.ts';
 import type { Peer, Role } from './peer.ts';
-import { drawResults } from './plots/draw.ts';
 import { reasonOf } from './reason.ts';
-import type { Target } from './ratios.ts';
+import { reportFiles } from './report.ts';
 import {
   caseResult,
   type CaseResult,
@@ -24,6 +22,7 @@ import {
   saveText,
 } from './results.ts';
 import { median } from '@concord/cli/bench';
+import { loadOverheadTargets, loadTargets } from './targets.ts';
 import { formatResults } from './table.ts';
 
 /** A contestant that may not be there: what it needs is looked for when it is loaded. */
@@ -86,25 +85,9 @@ export async function runArena(arena: Arena, { out, ...part }: RunOptions): Prom
   const text = formatResults(results(), loadTargets(), loadOverheadTargets());
   console.log(`## ${arena.name}\n\n${text}\n`);
   if (folder !== undefined) {
-    saveText(new URL('table.md', folder), `${text}\n`);
-    await drawResults(folder, results());
+    for (const [file, content] of reportFiles(folder, results())) saveText(file, content);
   }
   return results().cases.every(({ entries }) => entries.some(({ name, ms }) => name === 'concord' && ms !== undefined));
-}
-
-/** What is wanted of us: `limits/targets.json`. */
-export function loadTargets(): Target[] {
-  return loadList('targets.json');
-}
-
-/** What is wanted besides: `limits/overhead-targets.json`. */
-export function loadOverheadTargets(): OverheadTarget[] {
-  return loadList('overhead-targets.json');
-}
-
-function loadList<T>(name: string): T[] {
-  const file = new URL(`../limits/${name}`, import.meta.url);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as T[]) : [];
 }
 
 async function loadAll({ candidates, torch }: Arena): Promise<{ peers: Peer[]; contestants: ContestantResult[] }> {

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
+import { drawAxes, html, linearAxis, linePath, plotFile } from '@concord/cli/bench';
 import { LevelZeroBackend } from '@concord/backend-levelzero';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { slugOf, useDevice, useLevelZeroCpu } from './device.ts';
 import { UsageError } from './exit.ts';
 import { RESULTS, saveText } from './results.ts';
 import { Churn } from './soak/churn.ts';
-import { plot } from './soak/plot.ts';
 import { findLeaks, formatWindows, quarters, type SoakWindow, windowOf } from './soak/window.ts';
 
 const WINDOWS = 20;
@@ -53,7 +53,7 @@ export async function benchSoak(args: readonly string[]): Promise<boolean> {
     console.log(`last quarter against second: time per op ${(last / second).toFixed(2)}x`);
   }
   const name = `soak-${backend.name === 'webgpu' ? slugOf(device) : backend.name}`;
-  if (done >= FULL_OPS) saveText(new URL(`${name}.svg`, RESULTS), draw(`${backend.name} on ${device}`, windows));
+  if (done >= FULL_OPS) saveText(new URL(`${name}.svg`, RESULTS), drawWindows(`${backend.name} on ${device}`, windows));
   if (values.json !== undefined) {
     const report = { backend: backend.name, device, ops: done, seed, windows, leaks };
     writeFileSync(values.json, `${JSON.stringify(report, undefined, 2)}\n`);
@@ -119,18 +119,28 @@ function positive(option: string, value: string): number {
   return number;
 }
 
-function draw(heading: string, windows: readonly SoakWindow[]): string {
+/** Curves below each other over the ops, each from zero. */
+export function drawWindows(heading: string, windows: readonly SoakWindow[]): string {
   const mib = (measure: 'deviceBytes' | 'rssBytes' | 'heapBytes'): number[] =>
     windows.map((window) => window[measure] / 2 ** 20);
-  return plot(
-    heading,
-    'ops',
-    windows.map((window) => window.ops),
-    [
-      { title: 'microseconds per op', values: windows.map((window) => window.microsPerOp) },
-      { title: 'device memory, MiB', values: mib('deviceBytes') },
-      { title: 'process memory, MiB', values: mib('rssBytes') },
-      { title: 'JavaScript heap, MiB', values: mib('heapBytes') },
-    ],
-  );
+  const panels: readonly (readonly [string, readonly number[]])[] = [
+    ['microseconds per op', windows.map((window) => window.microsPerOp)],
+    ['device memory, MiB', mib('deviceBytes')],
+    ['process memory, MiB', mib('rssBytes')],
+    ['JavaScript heap, MiB', mib('heapBytes')],
+  ];
+  const ops = windows.map((window) => window.ops);
+  const content = panels.map(([title, values], i) => {
+    const top = 80 + 170 * i;
+    const x = linearAxis([0, ops.at(-1) ?? 1], [64, 740], i === panels.length - 1 ? 'ops' : '');
+    const y = linearAxis([0, Math.max(...values, 1e-9)], [top + 110, top], '', 3);
+    const path = linePath(
+      x,
+      y,
+      values.map((value, window) => [ops[window] as number, value]),
+    );
+    return html`<text x="64" y="${top - 10}">${title}</text>${drawAxes(x, y)}
+      <path d="${path}" stroke="#0072b2" stroke-width="1.75" />`;
+  });
+  return plotFile(760, 80 + 170 * panels.length, heading, '', html`${content}`);
 }

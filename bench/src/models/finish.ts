@@ -1,5 +1,5 @@
 import type { DeviceInfo } from '@concord/backend-core';
-import { loadTargets } from '../arena.ts';
+import { loadTargets } from '../targets.ts';
 import { machine } from '../machine.ts';
 import { type CaseResult, type ContestantResult, newResults, type Results, saveResults, saveText } from '../results.ts';
 import { MODEL_FILES } from './files.ts';

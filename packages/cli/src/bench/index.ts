@@ -1,6 +1,6 @@
 /**
- * The benchmark as a library: its cases, how they are measured, and what `concord bench --json` writes. Needs nothing of
- * Node: it runs in a page too.
+ * The benchmark as a library: its cases, how they are measured, what `concord bench --json` writes, and plots as SVG. Needs
+ * nothing of Node: it runs in a page too.
  *
  * @packageDocumentation
  */
@@ -21,7 +21,9 @@ export { materialize, noise, type Operand } from './operand.ts';
 export type { OpenedBackend } from './open-backends.ts';
 export type { BenchOutcome } from './outcome.ts';
 export { type PlacedWork, placeWork } from './placed-work.ts';
+export { type Axis, drawAxes, linearAxis, linePath, logAxis, plotFile } from './plot/axes.ts';
 export { findCallsPerRound, type TimeCalls } from './rounds.ts';
 export { type BenchListener, runCases } from './run-cases.ts';
 export { selectBenchCases } from './select-cases.ts';
 export { median, type Spread, spreadOf } from './statistics.ts';
+export { type Html, html, type HtmlPart } from '../html/html.ts';
