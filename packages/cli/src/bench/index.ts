@@ -12,7 +12,7 @@ export { attentionCase } from './cases/attention.ts';
 export { conv2dCase } from './cases/conv2d.ts';
 export { binaryCase, reduceCase, unaryCase } from './cases/elementwise.ts';
 export { batchedGemmCase, gemmCase } from './cases/gemm.ts';
-export { softmaxCase } from './cases/kernels.ts';
+export { softmaxCase, topKCase } from './cases/kernels.ts';
 export { copyCase } from './cases/memory.ts';
 export { type RunArray, runCase, type RunCaseOptions, type RunEntry, type VisitRow } from './cases/run-case.ts';
 export { checkEntries, type ReadEntries } from './check-entries.ts';

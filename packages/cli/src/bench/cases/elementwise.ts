@@ -14,7 +14,7 @@ export function unaryCase(origin: string, text: string, op: UnaryOp, n: number):
         call: (backend, at, output) => backend.unary({ op, n, input: at(0), output }),
         expected(index) {
           const want = unaryFunction(op)(input.at(index));
-          return { want, tolerance: 1e-5 * Math.abs(want) + 1e-6 };
+          return { want, tolerance: 1e-4 * Math.abs(want) + 1e-5 };
         },
       };
     },
@@ -32,7 +32,7 @@ export function binaryCase(origin: string, text: string, op: BinaryOp, n: number
         call: (backend, at, output) => backend.binary({ op, n, a: at(0), b: at(1), output }),
         expected(index) {
           const want = binaryFunction(op)(x.at(index), y.at(index));
-          return { want, tolerance: 1e-5 * Math.abs(want) + 1e-6 };
+          return { want, tolerance: 1e-4 * Math.abs(want) + 1e-5 };
         },
       };
     },
