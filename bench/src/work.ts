@@ -90,7 +90,56 @@ export type Work =
   | UnaryWork
   | RowsWork;
 
-/** Rows and columns of the images that a convolution writes. */
-export function outputSize({ hw, f, stride, padding }: Conv2dWork): number {
-  return Math.floor((hw + 2 * padding - f) / stride) + 1;
+/** Shapes of the inputs and of the output; heads of all batches follow each other. */
+export interface WorkShapes {
+  readonly inputs: readonly (readonly number[])[];
+  readonly output: readonly number[];
+}
+
+/** The shapes of a work whose matrices have no gaps between rows. */
+export function shapesOf(work: Exclude<Work, CopyWork>): WorkShapes {
+  switch (work.op) {
+    case 'gemm':
+    case 'gemm_f16': {
+      const { m, n, k, layout = 'NN' } = work;
+      return { inputs: [layout[0] === 'T' ? [k, m] : [m, k], layout[1] === 'T' ? [n, k] : [k, n]], output: [m, n] };
+    }
+    case 'batched_gemm': {
+      const { batch, m, n, k } = work;
+      const [a, b] = [
+        [batch, m, k],
+        [batch, k, n],
+      ];
+      return { inputs: [a, b], output: [batch, m, n] };
+    }
+    case 'conv2d': {
+      const { n, c, hw, k, f, stride, padding } = work;
+      const size = Math.floor((hw + 2 * padding - f) / stride) + 1;
+      return {
+        inputs: [
+          [n, c, hw, hw],
+          [k, c, f, f],
+        ],
+        output: [n, k, size, size],
+      };
+    }
+    case 'attention': {
+      const [queries, keys] = [work.seqQ, work.seqKv].map((seq) => [work.batch * work.heads, seq, work.headDim]);
+      return { inputs: [queries, keys, keys] as number[][], output: queries as number[] };
+    }
+    case 'reduce_sum':
+    case 'reduce_max':
+      return { inputs: [work.shape], output: work.shape.filter((_, axis) => axis !== work.axis) };
+    case 'softmax':
+    case 'layer_norm':
+    case 'bias_gelu': {
+      const [matrix, vector] = [[work.rows, work.columns], [work.columns]];
+      const vectors = { softmax: [], layer_norm: [vector, vector], bias_gelu: [vector] }[work.op];
+      return { inputs: [matrix, ...vectors], output: matrix };
+    }
+    case 'binary_add':
+      return { inputs: [[work.n], [work.n]], output: [work.n] };
+    default:
+      return { inputs: [[work.n]], output: [work.n] };
+  }
 }
