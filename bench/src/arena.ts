@@ -2,17 +2,15 @@ import { pathToFileURL } from 'node:url';
 import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/cases.ts';
 import type { TorchLimits } from './limits/torch.ts';
-import { machine } from './machine.ts';
 import { measureCase, type Outcome } from './measure.ts';
 import type { Overhead } from './overhead.ts';
-import type { Peer, Role } from './peer.ts';
-import { reasonOf } from './reason.ts';
 import { reportFiles } from './report.ts';
 import {
   caseResult,
   type CaseResult,
   type Ceilings,
-  contestantResult,
+  type Candidate,
+  loadCandidates,
   type ContestantResult,
   type Entry,
   newResults,
@@ -24,13 +22,6 @@ import {
 import { median } from '@concord/cli/bench';
 import { loadOverheadTargets, loadTargets } from './targets.ts';
 import { formatResults } from './table.ts';
-
-/** A contestant that may not be there: what it needs is looked for when it is loaded. */
-export interface Candidate {
-  readonly name: string;
-  readonly role: Role;
-  readonly load: () => Peer | Promise<Peer>;
-}
 
 /** One device with those that are timed on it. */
 export interface Arena {
@@ -68,7 +59,8 @@ export async function runArena(arena: Arena, { out, ...part }: RunOptions): Prom
   const isPart = part.quick || part.only !== undefined || part.case !== undefined;
   const parent = out === undefined ? (isPart ? undefined : RESULTS) : pathToFileURL(`${out}/`);
   const folder = parent === undefined ? undefined : new URL(`${arena.name}/`, parent);
-  const { peers, contestants } = await loadAll(arena);
+  const { present: peers, contestants: loaded } = await loadCandidates(arena.candidates);
+  const contestants = [...loaded, ...torchContestant(arena.torch)];
   const cases = new Map<LimitCase, CaseResult>();
   const results = (): Results => resultsOf(arena, contestants, [...cases.values()]);
   for (const together of [peers.filter(({ isApart = false }) => !isApart), peers.filter(({ isApart }) => isApart)]) {
@@ -90,43 +82,22 @@ export async function runArena(arena: Arena, { out, ...part }: RunOptions): Prom
   return results().cases.every(({ entries }) => entries.some(({ name, ms }) => name === 'concord' && ms !== undefined));
 }
 
-async function loadAll({ candidates, torch }: Arena): Promise<{ peers: Peer[]; contestants: ContestantResult[] }> {
-  const peers: Peer[] = [];
-  const contestants: ContestantResult[] = [];
-  for (const { name, role, load } of candidates) {
-    try {
-      const peer = await load();
-      peers.push(peer);
-      contestants.push(contestantResult(peer));
-    } catch (error) {
-      const absent = reasonOf(error);
-      contestants.push({ name, role, absent });
-      console.error(`${name} is not there: ${absent}`);
-    }
-  }
-  if (torch !== undefined) {
-    const about = 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
-    contestants.push({ name: 'torch', role: 'limit', ...about });
-  }
-  return { peers, contestants };
-}
-
 function resultsOf(arena: Arena, contestants: readonly ContestantResult[], cases: readonly CaseResult[]): Results {
   const { name, device, driver, schedule, overhead, firstCalls, torch } = arena;
   const ceilings = arena.ceilings ?? (torch !== undefined && 'ceilings' in torch ? torch.ceilings : undefined);
   return newResults({
-    arena: name,
-    device,
-    ...(driver === undefined ? {} : { driver }),
-    machine: machine(),
-    date: new Date().toISOString().slice(0, 10),
-    schedule,
-    contestants,
-    ...(ceilings === undefined ? {} : { ceilings }),
-    ...(overhead === undefined ? {} : { overhead }),
-    ...(firstCalls === undefined ? {} : { firstCalls }),
+    ...{ arena: name, device, ...(driver !== undefined && { driver }), schedule, contestants },
+    ...(ceilings && { ceilings }),
+    ...(overhead && { overhead }),
+    ...(firstCalls && { firstCalls }),
     cases,
   });
+}
+
+function torchContestant(torch: Arena['torch']): ContestantResult[] {
+  if (torch === undefined) return [];
+  const about = 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
+  return [{ name: 'torch', role: 'limit', ...about }];
 }
 
 function torchEntries(torch: Arena['torch'], { op, name }: LimitCase): Entry[] {

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
 import { CpuBackend } from '@concord/backend-cpu';
-import { type Candidate, runArena } from './arena.ts';
+import { runArena } from './arena.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
 import { machine } from './machine.ts';
 import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
+import type { Candidate } from './results.ts';
 
 const CANDIDATES: readonly Candidate[] = [
   {

@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { placeWork } from '@concord/cli/bench';
 import type { LimitCase } from './limits/cases.ts';
-import { row } from './table.ts';
+import { row, table } from './table.ts';
 
 /** What the first call of a case costs on a device that was just opened, in milliseconds until its result is there. */
 export interface FirstCall {
@@ -45,15 +45,10 @@ export async function measureFirstCalls(
 /** The measurements as a Markdown table. */
 export function formatFirstCalls(calls: readonly FirstCall[]): string {
   const millis = (value: number): string => (value < 10 ? value.toFixed(2) : value.toFixed(0));
-  return [
-    '### The first call',
-    '',
-    row('milliseconds', 'first call', '`prepare`', 'first call behind it', 'later calls'),
-    '|---|---|---|---|---|',
-    ...calls.map(({ op, case: name, ...ms }) =>
-      row(`${op} ${name}`, ...[ms.firstMs, ms.prepareMs, ms.preparedMs, ms.laterMs].map(millis)),
-    ),
-  ].join('\n');
+  const rows = calls.map(({ op, case: name, ...ms }) =>
+    row(`${op} ${name}`, ...[ms.firstMs, ms.prepareMs, ms.preparedMs, ms.laterMs].map(millis)),
+  );
+  return `### The first call\n\n${table(['milliseconds', 'first call', '`prepare`', 'first call after it', 'later calls'], rows)}`;
 }
 
 type Timed = () => Promise<number>;

@@ -9,13 +9,13 @@ import { UsageError } from './exit.ts';
 import { GPT_SIZES, type GptSize } from './gpt/cases.ts';
 import { concordGpt } from './gpt/concord.ts';
 import type { GptContestant } from './gpt/contestant.ts';
-import { type GptPeer, runGpt } from './gpt/run.ts';
+import { runGpt } from './gpt/run.ts';
 import { finishModel } from './models/finish.ts';
 import { startDevice } from './models/start.ts';
 import { QUICK, WHOLE, WHOLE_ON_CPU } from './models/schedules.ts';
 import { torchTimes } from './models/torch.ts';
 import { parseThreads } from './options.ts';
-import { RESULTS } from './results.ts';
+import { type Candidate, RESULTS } from './results.ts';
 
 const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
 
@@ -24,13 +24,13 @@ interface Ground {
   readonly arena: string;
   readonly device: DeviceInfo;
   readonly ours: GptContestant;
-  readonly peers: readonly GptPeer[];
+  readonly peers: readonly Candidate<GptContestant>[];
 }
 
 /** Loaded when the peers' GPU is there. */
-const WEBGPU_PEERS: readonly GptPeer[] = [
-  { name: 'tfjs webgpu', load: async () => (await import('./gpt/tfjs.ts')).tfjsGpt },
-  { name: 'onnxruntime webgpu', load: async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeGpt },
+const WEBGPU_PEERS: readonly Candidate<GptContestant>[] = [
+  { name: 'tfjs webgpu', role: 'peer', load: async () => (await import('./gpt/tfjs.ts')).tfjsGpt },
+  { name: 'onnxruntime webgpu', role: 'peer', load: async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeGpt },
 ];
 
 /** The size whose results are kept, and all types that are timed with it, by the names of backends. */
@@ -116,9 +116,14 @@ async function wasmGround(text: string | undefined): Promise<Ground> {
     peers: [
       {
         name: 'onnxruntime web',
+        role: 'peer',
         load: async () => (await import('./gpt/onnxruntime-web.ts')).onnxruntimeWebGpt(threads),
       },
-      { name: 'onnxruntime cpu', load: async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeCpuGpt(threads) },
+      {
+        name: 'onnxruntime cpu',
+        role: 'peer',
+        load: async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeCpuGpt(threads),
+      },
     ],
   };
 }

@@ -1,16 +1,13 @@
 import { parseArgs } from 'node:util';
-import type { DeviceInfo } from '@concord/backend-core';
 import { LevelZeroBackend } from '@concord/backend-levelzero';
-import { type Candidate, runArena } from './arena.ts';
+import { runArena } from './arena.ts';
 import { slugOf, useLevelZeroCpu } from './device.ts';
 import { UsageError } from './exit.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
-import { measureOverhead, type Overhead } from './overhead.ts';
+import { describeBackend } from './overhead.ts';
 import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
-
-/** Elements of a small op. */
-const SMALL = 1024;
+import type { Candidate } from './results.ts';
 
 const OURS: Candidate = {
   name: 'concord',
@@ -43,7 +40,7 @@ export async function benchLevelZero(args: readonly string[]): Promise<boolean> 
   const isCpu = values.device === 'cpu';
   if (isCpu) await useLevelZeroCpu();
   else if (values.device !== 'system') throw new UsageError(`--device takes cpu or system, not ${values.device}`);
-  const { device, overhead } = await tryBackend(values.quick);
+  const { device, overhead } = await describeBackend(new LevelZeroBackend(), values.quick);
   const arena = {
     name: `level-zero-${isCpu ? 'cpu' : slugOf(device.name)}`,
     device: device.name,
@@ -55,14 +52,4 @@ export async function benchLevelZero(args: readonly string[]): Promise<boolean> 
     ceilings,
   };
   return runArena(arena, values);
-}
-
-/** The device, and what an op costs on the backend as it is by default. */
-async function tryBackend(quick: boolean): Promise<{ device: DeviceInfo; overhead: Overhead }> {
-  const backend = new LevelZeroBackend();
-  await backend.init();
-  const overhead = await measureOverhead(backend, quick, SMALL);
-  const { device } = backend;
-  await backend.dispose();
-  return { device, overhead };
 }

@@ -1,13 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { DeviceInfo } from '@concord/backend-core';
 import { WasmBackend } from '@concord/backend-wasm';
-import { type Candidate, runArena } from './arena.ts';
-import { measureBackground } from './background.ts';
+import { runArena } from './arena.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
-import { measureOverhead, type Overhead } from './overhead.ts';
+import { describeBackend } from './overhead.ts';
 import { CASE_OPTIONS, parseCeilings, parseThreads, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
+import type { Candidate } from './results.ts';
 
 const VERSION = '@concord/backend-wasm, this checkout';
 
@@ -23,7 +22,7 @@ export async function benchWasm(args: readonly string[]): Promise<boolean> {
     options: { ...CASE_OPTIONS, ...RUN_OPTIONS, threads: { type: 'string' } },
   });
   const threads = parseThreads(values.threads) ?? availableParallelism();
-  const { device, overhead } = await tryBackend(threads, values.quick);
+  const { device, overhead } = await describeBackend(new WasmBackend({ threads }), values.quick, { onCpu: true });
   const arena = {
     name: `wasm-${threads}`,
     device: device.name,
@@ -36,17 +35,6 @@ export async function benchWasm(args: readonly string[]): Promise<boolean> {
     ceilings: parseCeilings(values.ceilings),
   };
   return runArena(arena, values);
-}
-
-/** The device, and what an op costs on the backend as it is by default. */
-async function tryBackend(threads: number, quick: boolean): Promise<{ device: DeviceInfo; overhead: Overhead }> {
-  const backend = new WasmBackend({ threads });
-  await backend.init();
-  const background = await measureBackground(backend, quick);
-  const overhead = { ...(await measureOverhead(backend, quick)), background };
-  const { device } = backend;
-  await backend.dispose();
-  return { device, overhead };
 }
 
 function candidates(threads: number): Candidate[] {

@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
-import type { DeviceInfo } from '@concord/backend-core';
 import { type DawnOptions, WebGpuBackend } from '@concord/backend-webgpu';
-import { type Candidate, runArena } from './arena.ts';
+import { runArena } from './arena.ts';
 import { installNavigator } from './dawn.ts';
 import { slugOf, useDevice } from './device.ts';
 import { measureFirstCalls } from './first-call.ts';
 import { type CaseSet, casesOf, type LimitCase, selectCases } from './limits/cases.ts';
 import { readTorch, runTorch, type TorchLimits } from './limits/torch.ts';
-import { measureOverhead, type Overhead } from './overhead.ts';
+import { describeBackend } from './overhead.ts';
 import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 import { reasonOf } from './reason.ts';
+import type { Candidate } from './results.ts';
 
 /**
  * Times the WebGPU backend beside its peers in Node on the same device, and beside PyTorch where that has the device too.
@@ -27,7 +27,7 @@ export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
   const { quick, only } = values;
   const recorded = values.limit === undefined ? undefined : readTorch(values.limit);
   await useDevice(values.device);
-  const { device, overhead } = await tryBackend(quick);
+  const { device, overhead } = await describeBackend(ours(), quick);
   const isSoftware = device.type === 'software' || device.type === 'cpu';
   const set: CaseSet = quick ? 'quick' : isSoftware ? 'software' : 'gpu';
   const cases = selectCases(casesOf(set), only, values.case);
@@ -101,14 +101,4 @@ async function tryTorch(...which: Parameters<typeof runTorch>): Promise<TorchLim
   } catch (error) {
     return { absent: reasonOf(error) };
   }
-}
-
-/** The device, and what an op costs on the backend as it is by default. */
-async function tryBackend(quick: boolean): Promise<{ device: DeviceInfo; overhead: Overhead }> {
-  const backend = ours();
-  await backend.init();
-  const overhead = await measureOverhead(backend, quick);
-  const { device } = backend;
-  await backend.dispose();
-  return { device, overhead };
 }

@@ -1,4 +1,4 @@
-import { row } from '../table.ts';
+import { row, table } from '../table.ts';
 import type { LimitCase } from './cases.ts';
 
 /** One line of the report. */
@@ -34,5 +34,5 @@ export function compareLines(ours: readonly LimitLine[], theirs: readonly TheirL
     const unit = line.tflops === undefined ? 'TB/s' : 'TFLOP/s';
     return [row(line.op, line.case, unit, speed(line), speed(other), `${(other.ms / line.ms).toFixed(2)}x`)];
   });
-  return [row('op', 'case', 'unit', 'concord', 'torch', 'ratio'), '|---|---|---|---|---|---|', ...rows].join('\n');
+  return table(['op', 'case', 'unit', 'concord', 'torch', 'ratio'], rows);
 }

@@ -1,6 +1,5 @@
 import type { DeviceInfo } from '@concord/backend-core';
 import { loadTargets } from '../targets.ts';
-import { machine } from '../machine.ts';
 import { type CaseResult, type ContestantResult, newResults, type Results, saveResults, saveText } from '../results.ts';
 import { MODEL_FILES } from './files.ts';
 import { formatModel } from './table.ts';
@@ -27,8 +26,6 @@ export function finishModel(
     arena,
     device: device.name,
     ...(device.driver !== undefined && { driver: device.driver }),
-    machine: machine(),
-    date: new Date().toISOString().slice(0, 10),
     schedule,
     contestants,
     cases,
