@@ -12,7 +12,8 @@ import {
   unaryCase,
 } from '@concord/cli/bench';
 import { NotHere, UsageError } from '../exit.ts';
-import { biasGelu, norm, softmax } from '../kernels/cases.ts';
+import { biasGelu } from '../kernels/map-cases.ts';
+import { norm, softmax } from '../kernels/row-cases.ts';
 import type { Work } from '../work.ts';
 
 /** A case, by the names that the other side of the comparison gives it too. */

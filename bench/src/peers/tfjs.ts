@@ -2,7 +2,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import type { LimitCase } from '../limits/cases.ts';
 import { materialize } from '@concord/cli/bench';
 import { notOffered, type Peer, pick } from '../peer.ts';
-import { EPS } from '../kernels/cases.ts';
+import { EPS } from '../kernels/row-cases.ts';
 import { shapesOf, type Work } from '../work.ts';
 
 /** What one of the backends of TensorFlow.js needs. */
