@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/cases.ts';
-import type { TorchLimits } from './limits/torch.ts';
+import { aboutTorch, type Torch } from './limits/torch.ts';
 import { measureCase, type Outcome } from './measure.ts';
 import type { Overhead } from './overhead.ts';
 import { reportFiles } from './report.ts';
@@ -35,7 +35,7 @@ export interface Arena {
   readonly overhead?: Overhead;
   readonly firstCalls?: readonly FirstCall[];
   /** What the library of the device's vendor was timed with, or why it was not. */
-  readonly torch?: TorchLimits | { readonly absent: string };
+  readonly torch?: Torch;
   /** Given by hand. Default: what PyTorch measured. */
   readonly ceilings?: Ceilings | undefined;
 }
@@ -95,9 +95,7 @@ function resultsOf(arena: Arena, contestants: readonly ContestantResult[], cases
 }
 
 function torchContestant(torch: Arena['torch']): ContestantResult[] {
-  if (torch === undefined) return [];
-  const about = 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
-  return [{ name: 'torch', role: 'limit', ...about }];
+  return torch === undefined ? [] : [{ name: 'torch', role: 'limit', ...aboutTorch(torch) }];
 }
 
 function torchEntries(torch: Arena['torch'], { op, name }: LimitCase): Entry[] {

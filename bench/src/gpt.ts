@@ -15,7 +15,7 @@ import { startDevice } from './models/start.ts';
 import { QUICK, WHOLE, WHOLE_ON_CPU } from './models/schedules.ts';
 import { torchTimes } from './models/torch.ts';
 import { parseThreads } from './options.ts';
-import { type Candidate, RESULTS } from './results.ts';
+import { type Candidate, candidate, RESULTS } from './results.ts';
 
 const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
 
@@ -29,8 +29,8 @@ interface Ground {
 
 /** Loaded when the peers' GPU is there. */
 const WEBGPU_PEERS: readonly Candidate<GptContestant>[] = [
-  { name: 'tfjs webgpu', role: 'peer', load: async () => (await import('./gpt/tfjs.ts')).tfjsGpt },
-  { name: 'onnxruntime webgpu', role: 'peer', load: async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeGpt },
+  candidate('tfjs webgpu', async () => (await import('./gpt/tfjs.ts')).tfjsGpt),
+  candidate('onnxruntime webgpu', async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeGpt),
 ];
 
 /** The size whose results are kept, and all types that are timed with it, by the names of backends. */
@@ -114,16 +114,8 @@ async function wasmGround(text: string | undefined): Promise<Ground> {
     device,
     ours: concordGpt('@concord/backend-wasm', () => new WasmBackend({ threads })),
     peers: [
-      {
-        name: 'onnxruntime web',
-        role: 'peer',
-        load: async () => (await import('./gpt/onnxruntime-web.ts')).onnxruntimeWebGpt(threads),
-      },
-      {
-        name: 'onnxruntime cpu',
-        role: 'peer',
-        load: async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeCpuGpt(threads),
-      },
+      candidate('onnxruntime web', async () => (await import('./gpt/onnxruntime-web.ts')).onnxruntimeWebGpt(threads)),
+      candidate('onnxruntime cpu', async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeCpuGpt(threads)),
     ],
   };
 }

@@ -7,23 +7,19 @@ import { casesOf, selectCases } from './limits/cases.ts';
 import { describeBackend } from './overhead.ts';
 import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
-import type { Candidate } from './results.ts';
+import { type Candidate, candidate } from './results.ts';
 
-const OURS: Candidate = {
-  name: 'concord',
-  role: 'ours',
-  load: () => concord('@concord/backend-levelzero, this checkout', () => new LevelZeroBackend()),
-};
+const OURS: Candidate = candidate(
+  'concord',
+  () => concord('@concord/backend-levelzero, this checkout', () => new LevelZeroBackend()),
+  'ours',
+);
 
 /** All on the CPU, as the CPU driver is. */
 const OTHERS: readonly Candidate[] = [
-  {
-    name: 'onnxruntime cpu',
-    role: 'peer',
-    load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(),
-  },
-  { name: 'openblas', role: 'limit', load: async () => (await import('./peers/open-blas.ts')).openBlas() },
-  { name: 'C loops', role: 'limit', load: async () => (await import('./peers/c-loops.ts')).cLoops() },
+  candidate('onnxruntime cpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu()),
+  candidate('openblas', async () => (await import('./peers/open-blas.ts')).openBlas(), 'limit'),
+  candidate('C loops', async () => (await import('./peers/c-loops.ts')).cLoops(), 'limit'),
 ];
 
 /**

@@ -90,6 +90,15 @@ export interface Candidate<T extends ContestantResult = Peer> {
   readonly load: () => T | Promise<T>;
 }
 
+/** A {@link Candidate}; by default a peer. */
+export function candidate<T extends ContestantResult = Peer>(
+  name: string,
+  load: Candidate<T>['load'],
+  role: Role = 'peer',
+): Candidate<T> {
+  return { name, role, load };
+}
+
 /** Loads who is there. @returns them, and what is written of all, in order */
 export async function loadCandidates<T extends ContestantResult>(
   candidates: readonly Candidate<T>[],

@@ -6,7 +6,7 @@ import { casesOf, selectCases } from './limits/cases.ts';
 import { describeBackend } from './overhead.ts';
 import { CASE_OPTIONS, parseCeilings, parseThreads, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
-import type { Candidate } from './results.ts';
+import { type Candidate, candidate } from './results.ts';
 
 const VERSION = '@concord/backend-wasm, this checkout';
 
@@ -40,36 +40,18 @@ export async function benchWasm(args: readonly string[]): Promise<boolean> {
 function candidates(threads: number): Candidate[] {
   const relaxed = { name: 'concord relaxed', remark: 'with relaxed SIMD, which Node 20 has only when asked to' };
   return [
-    {
-      name: 'concord',
-      role: 'ours',
-      load: () => concord(VERSION, () => new WasmBackend({ threads, relaxedSimd: false })),
-    },
-    {
-      name: relaxed.name,
-      role: 'option',
-      load: () => concord(VERSION, () => new WasmBackend({ threads, relaxedSimd: true }), relaxed),
-    },
-    {
-      name: 'onnxruntime web',
-      role: 'peer',
-      load: async () => (await import('./peers/onnxruntime-web.ts')).onnxruntimeWeb(threads),
-    },
-    {
-      name: 'onnxruntime web, fed',
-      role: 'peer',
-      load: async () => (await import('./peers/onnxruntime-web.ts')).onnxruntimeWebFed(threads),
-    },
-    {
-      name: 'tfjs wasm',
-      role: 'peer',
-      // In turns with the others: nobody here computes in JavaScript, which is what it slows.
-      load: async () => ({ ...(await import('./peers/tfjs-wasm.ts')).tfjsWasm, isApart: false }),
-    },
-    {
-      name: 'onnxruntime cpu',
-      role: 'peer',
-      load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(threads),
-    },
+    candidate('concord', () => concord(VERSION, () => new WasmBackend({ threads, relaxedSimd: false })), 'ours'),
+    candidate(
+      relaxed.name,
+      () => concord(VERSION, () => new WasmBackend({ threads, relaxedSimd: true }), relaxed),
+      'option',
+    ),
+    candidate('onnxruntime web', async () => (await import('./peers/onnxruntime-web.ts')).onnxruntimeWeb(threads)),
+    candidate('onnxruntime web, fed', async () =>
+      (await import('./peers/onnxruntime-web.ts')).onnxruntimeWebFed(threads),
+    ),
+    // In turns with the others: nobody here computes in JavaScript, which is what it slows.
+    candidate('tfjs wasm', async () => ({ ...(await import('./peers/tfjs-wasm.ts')).tfjsWasm, isApart: false })),
+    candidate('onnxruntime cpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(threads)),
   ];
 }

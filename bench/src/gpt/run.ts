@@ -1,6 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { Schedule } from '../turns.ts';
-import type { TorchLimits } from '../limits/torch.ts';
+import type { Torch } from '../limits/torch.ts';
 import { NotOffered } from '../peer.ts';
 import { reasonOf } from '../reason.ts';
 import {
@@ -23,7 +23,7 @@ export interface GptRun {
   readonly dtypes: readonly FloatDType[];
   readonly schedule: Schedule;
   /** Where PyTorch could have been timed. */
-  readonly torch: TorchLimits | { readonly absent: string } | undefined;
+  readonly torch: Torch | undefined;
   readonly ours: GptContestant;
   readonly peers: readonly Candidate<GptContestant>[];
   /** Told of each case when it is there. */

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { reasonOf } from '../reason.ts';
 import type { Ceilings } from '../results.ts';
 import type { CaseSet } from './cases.ts';
 import type { TheirLine } from './report.ts';
@@ -17,16 +18,30 @@ export interface TorchLimits {
   readonly lines: readonly TheirLine[];
 }
 
+/** What PyTorch took, or why it was not timed. */
+export type Torch = TorchLimits | { readonly absent: string };
+
+/** What is written of PyTorch as a contestant. */
+export function aboutTorch(torch: Torch): { readonly absent: string } | { readonly version: string } {
+  return 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
+}
+
+/** What a script gives, or why it does not. */
+export async function tryTorch(script: string, args: readonly string[]): Promise<Torch> {
+  try {
+    return await runTorchScript(script, args);
+  } catch (error) {
+    return { absent: reasonOf(error) };
+  }
+}
+
 /**
- * Runs `torch_limits.py` on the GPU of this machine, with all cases of a set, or those of these ops and this name.
- *
- * @throws {Error} with the reason why it cannot run, such as that there is no PyTorch
- */
-export function runTorch(set: CaseSet, only?: string, name?: string): Promise<TorchLimits> {
+ * Runs `torch_limits.py` on the GPU of this machine, with all cases of a set, or those of these ops and this name. */
+export function runTorch(set: CaseSet, only?: string, name?: string): Promise<Torch> {
   const args = ['--set', set];
   if (only !== undefined) args.push('--only', only);
   if (name !== undefined) args.push('--case', name);
-  return runTorchScript('torch_limits.py', args);
+  return tryTorch('torch_limits.py', args);
 }
 
 /**
@@ -34,7 +49,7 @@ export function runTorch(set: CaseSet, only?: string, name?: string): Promise<To
  *
  * @throws {Error} with the reason why it cannot run, such as that there is no PyTorch
  */
-export async function runTorchScript(script: string, args: readonly string[]): Promise<TorchLimits> {
+async function runTorchScript(script: string, args: readonly string[]): Promise<TorchLimits> {
   const child = spawn('python3', [fileURLToPath(new URL(script, SCRIPTS)), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
