@@ -15,16 +15,15 @@ export async function measureCase(
   const findWrong = checkEntries(limitCase);
   const prepare = async (peer: Peer): Promise<Runner> => {
     const prepared = await peer.prepare(limitCase);
-    const close = async (): Promise<void> => prepared.close?.();
-    try {
-      await time(prepared, 1);
-      const wrong = await findWrong((indices) => prepared.entries(indices));
-      if (wrong !== undefined) throw new Error(`wrong result: ${wrong}`);
-    } catch (error) {
-      await close().catch(() => undefined);
-      throw error;
-    }
-    return { time: (calls) => time(prepared, calls), close };
+    return {
+      async check() {
+        await time(prepared, 1);
+        const wrong = await findWrong((indices) => prepared.entries(indices));
+        if (wrong !== undefined) throw new Error(`wrong result: ${wrong}`);
+      },
+      time: (calls) => time(prepared, calls),
+      close: async () => prepared.close?.(),
+    };
   };
   const outcomes = await takeTurns(new Map(peers.map((peer) => [peer, () => prepare(peer)])), schedule);
   return [...outcomes].map(([peer, turns]) => ({ peer, ...turns }));

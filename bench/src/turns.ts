@@ -20,9 +20,11 @@ export interface Schedule {
   readonly takes?: 'median' | 'least';
 }
 
-/** A contestant that is ready, and whose result was found to be right. */
+/** A contestant that is ready. */
 export interface Runner {
   readonly time: TimeCalls;
+  /** Before it is timed. @throws {Error} where its result is wrong */
+  readonly check: () => Promise<void>;
   readonly close?: () => Promise<void>;
 }
 
@@ -67,6 +69,7 @@ export async function takeTurns<Key>(
     await attempt(key, async () => {
       const runner = await prepare();
       open.push(runner);
+      await runner.check();
       const { calls } = await findCallsPerRound(runner.time, { roundMs });
       running.set(key, { ...runner, calls, rounds: [] });
     });

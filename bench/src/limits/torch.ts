@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { reasonOf } from '../reason.ts';
 import type { Ceilings } from '../results.ts';
 import type { CaseSet } from './cases.ts';
@@ -26,17 +26,7 @@ export function aboutTorch(torch: Torch): { readonly absent: string } | { readon
   return 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
 }
 
-/** What a script gives, or why it does not. */
-export async function tryTorch(script: string, args: readonly string[]): Promise<Torch> {
-  try {
-    return await runTorchScript(script, args);
-  } catch (error) {
-    return { absent: reasonOf(error) };
-  }
-}
-
-/**
- * Runs `torch_limits.py` on the GPU of this machine, with all cases of a set, or those of these ops and this name. */
+/** Runs `torch_limits.py` on the GPU of this machine, with all cases of a set, or those of these ops and this name. */
 export function runTorch(set: CaseSet, only?: string, name?: string): Promise<Torch> {
   const args = ['--set', set];
   if (only !== undefined) args.push('--only', only);
@@ -44,21 +34,16 @@ export function runTorch(set: CaseSet, only?: string, name?: string): Promise<To
   return tryTorch('torch_limits.py', args);
 }
 
-/**
- * Runs one of the scripts of `limits/`.
- *
- * @throws {Error} with the reason why it cannot run, such as that there is no PyTorch
- */
-async function runTorchScript(script: string, args: readonly string[]): Promise<TorchLimits> {
-  const child = spawn('python3', [fileURLToPath(new URL(script, SCRIPTS)), ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [output, errors] = ['', ''];
-  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
-  child.stderr.on('data', (text: Buffer) => (errors += text.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(errors.trim().split('\n').at(-1) ?? `python3 ended with ${code}`);
-  return parseTorch(output, script);
+/** What one of the scripts of `limits/` gives on the GPU of this machine, or why it does not. */
+export async function tryTorch(script: string, args: readonly string[]): Promise<Torch> {
+  try {
+    const file = fileURLToPath(new URL(script, SCRIPTS));
+    const { stdout } = await promisify(execFile)('python3', [file, ...args], { maxBuffer: 2 ** 26 });
+    return parseTorch(stdout, script);
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    return { absent: stderr.trim().split('\n').at(-1) || reasonOf(error) };
+  }
 }
 
 /** Reads what the script printed earlier. @throws {Error} where the file is not there, or is something else */

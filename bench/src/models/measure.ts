@@ -23,19 +23,16 @@ export async function measureModel(
     const prepared = await prepare();
     const hosts: number[] = [];
     hostMs.set(name, hosts);
-    try {
-      if (reference !== undefined) checkOutputs(await prepared.outputs(), reference, dtype);
-    } catch (error) {
-      await prepared.close().catch(() => undefined);
-      throw error;
-    }
     const time = async (calls: number): Promise<number> => {
       const start = performance.now();
       const ms = await prepared.calls(calls);
       if (ms !== undefined) hosts.push(ms / calls);
       return performance.now() - start;
     };
-    return { time, close: () => prepared.close() };
+    const check = async (): Promise<void> => {
+      if (reference !== undefined) checkOutputs(await prepared.outputs(), reference, dtype);
+    };
+    return { check, time, close: () => prepared.close() };
   };
   const runners = [...contestants].map(([name, prepare]) => [name, () => ready(name, prepare)] as const);
   const short = (ms: number): number => Number(ms.toPrecision(4));

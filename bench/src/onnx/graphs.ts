@@ -4,10 +4,13 @@ import type { Graph, Node } from './model.ts';
 
 /** A work as a graph, with inputs x0, x1 and x2 and the output y. */
 export function graphOf(work: Work): Graph {
-  const rest = operatorsOf(work);
-  if (work.op === 'copy') return notOffered(work);
+  const operators = operatorsOf(work);
   const { inputs, output } = shapesOf(work);
-  return { ...rest, inputs: Object.fromEntries(inputs.map((shape, i) => [`x${i}`, shape])), output: ['y', output] };
+  return {
+    ...operators,
+    inputs: Object.fromEntries(inputs.map((shape, i) => [`x${i}`, shape])),
+    output: ['y', output],
+  };
 }
 
 function operatorsOf(work: Work): Pick<Graph, 'nodes' | 'constants'> {

@@ -69,7 +69,7 @@ interface Bound {
 }
 
 function bind({ work, inputs: operands }: LimitCase): Bound {
-  if (work.op === 'copy') return notOffered(work);
+  if (work.op === 'copy' || work.op === 'gemm_f16') return notOffered(work);
   if (work.op === 'gemm' && (work.padding ?? 0) > 0) notOffered(work, 'has no gaps between rows');
   if (work.op === 'attention' && work.causal) notOffered(work, 'has no causal attention');
   const shapes = shapesOf(work).inputs;
