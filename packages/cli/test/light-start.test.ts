@@ -23,3 +23,10 @@ test('the command starts without the backends and the suite', () => {
   expect(loaded.sort()).toEqual(['@concord/backend-core', 'commander', 'picocolors']);
   expect([...packagesLoadedBy(join(SOURCE, 'providers.ts'))]).toContain('@concord/backend-webgpu');
 });
+
+test('the benchmark as a library loads nothing of Node and no device: it is for pages too', () => {
+  expect([...packagesLoadedBy(join(SOURCE, 'bench/index.ts'))].sort()).toEqual([
+    ...['@concord/backend-core', '@concord/backend-core/kernel', '@concord/backend-cpu/reference'],
+    ...['d3-scale', 'd3-shape'],
+  ]);
+});
