@@ -2,10 +2,9 @@ import { parseArgs } from 'node:util';
 import { LevelZeroBackend } from '@concord/backend-levelzero';
 import { runArena } from './arena.ts';
 import { slugOf, useLevelZeroCpu } from './device.ts';
-import { UsageError } from './exit.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
 import { describeBackend } from './overhead.ts';
-import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
+import { CASE_OPTIONS, oneOf, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 import { type Candidate, candidate } from './results.ts';
 
@@ -33,9 +32,8 @@ export async function benchLevelZero(args: readonly string[]): Promise<boolean> 
     options: { ...CASE_OPTIONS, ...RUN_OPTIONS, device: { type: 'string', default: 'cpu' } },
   });
   const ceilings = parseCeilings(values.ceilings);
-  const isCpu = values.device === 'cpu';
+  const isCpu = oneOf('--device', values.device, ['cpu', 'system']) === 'cpu';
   if (isCpu) await useLevelZeroCpu();
-  else if (values.device !== 'system') throw new UsageError(`--device takes cpu or system, not ${values.device}`);
   const { device, overhead } = await describeBackend(new LevelZeroBackend(), values.quick);
   const arena = {
     name: `level-zero-${isCpu ? 'cpu' : slugOf(device.name)}`,

@@ -6,6 +6,7 @@ import { limitCases, selectCases } from './limits/cases.ts';
 import { compareLines, type LimitLine, limitLine } from './limits/report.ts';
 import { readTorch } from './limits/torch.ts';
 import { measureCase } from './measure.ts';
+import { deviceOf } from './models/start.ts';
 import { CASE_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 
@@ -30,10 +31,8 @@ export async function benchLimits(args: readonly string[]): Promise<boolean> {
   const cases = selectCases(limitCases(values.quick), values.only, values.case);
   await useDevice(values.device);
   const dawn = { enable: values.enable.split(',').filter(Boolean) };
-  const backend = new WebGpuBackend({ dawn });
-  await backend.init();
-  console.error(`${backend.device.name}, ${backend.device.driver}; Node ${process.version}`);
-  await backend.dispose();
+  const { name, driver } = await deviceOf(new WebGpuBackend({ dawn }));
+  console.error(`${name}, ${driver}; Node ${process.version}`);
 
   const ours = concord('this checkout', () => new WebGpuBackend({ dawn }));
   const lines: LimitLine[] = [];

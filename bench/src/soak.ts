@@ -6,7 +6,7 @@ import { drawAxes, html, linearAxis, linePath, plotFile } from '@concord/cli/ben
 import { LevelZeroBackend } from '@concord/backend-levelzero';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { slugOf, useDevice, useLevelZeroCpu } from './device.ts';
-import { UsageError } from './exit.ts';
+import { oneOf, positive } from './options.ts';
 import { RESULTS, saveText } from './results.ts';
 import { Churn } from './soak/churn.ts';
 import { findLeaks, formatWindows, quarters, type SoakWindow, windowOf } from './soak/window.ts';
@@ -89,31 +89,13 @@ async function soak(
 }
 
 async function open(name: string, device: string | undefined): Promise<ComputeBackend> {
-  const backend = await make(name, device);
-  await backend.init();
-  return backend;
-}
-
-async function make(name: string, device: string | undefined): Promise<ComputeBackend> {
-  switch (name) {
-    case 'cpu':
-      return new CpuBackend();
-    case 'webgpu':
-      await useDevice(device);
-      return new WebGpuBackend();
-    case 'level-zero':
-      if (device !== 'system') await useLevelZeroCpu();
-      return new LevelZeroBackend();
-    default:
-      throw new UsageError(`--backend takes webgpu, level-zero or cpu, not ${name}`);
-  }
-}
-
-function positive(option: string, value: string): number {
-  const number = Number(value);
-  if (!Number.isSafeInteger(number) || number < 1)
-    throw new UsageError(`${option} takes a positive integer, not ${value}`);
-  return number;
+  const which = oneOf('--backend', name, ['webgpu', 'level-zero', 'cpu']);
+  if (which === 'webgpu') await useDevice(device);
+  if (which === 'level-zero' && device !== 'system') await useLevelZeroCpu();
+  const backend = { webgpu: WebGpuBackend, 'level-zero': LevelZeroBackend, cpu: CpuBackend }[which];
+  const opened = new backend();
+  await opened.init();
+  return opened;
 }
 
 /** Curves below each other over the ops, each from zero. */

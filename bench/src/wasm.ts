@@ -4,7 +4,7 @@ import { WasmBackend } from '@concord/backend-wasm';
 import { runArena } from './arena.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
 import { describeBackend } from './overhead.ts';
-import { CASE_OPTIONS, parseCeilings, parseThreads, RUN_OPTIONS } from './options.ts';
+import { CASE_OPTIONS, parseCeilings, positive, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 import { type Candidate, candidate } from './results.ts';
 
@@ -21,7 +21,7 @@ export async function benchWasm(args: readonly string[]): Promise<boolean> {
     args: [...args],
     options: { ...CASE_OPTIONS, ...RUN_OPTIONS, threads: { type: 'string' } },
   });
-  const threads = parseThreads(values.threads) ?? availableParallelism();
+  const threads = values.threads === undefined ? availableParallelism() : positive('--threads', values.threads);
   const { device, overhead } = await describeBackend(new WasmBackend({ threads }), values.quick, { onCpu: true });
   const arena = {
     name: `wasm-${threads}`,
