@@ -10,12 +10,12 @@ import { type Candidate, candidate } from './results.ts';
 const CANDIDATES: readonly Candidate[] = [
   candidate('concord', () => concord('@concord/backend-cpu, this checkout', () => new CpuBackend()), 'ours'),
   candidate('hand-tiled loop', async () => (await import('./peers/hand-tiled.ts')).handTiled),
-  candidate('tfjs cpu', async () => (await import('./peers/tfjs-cpu.ts')).tfjsCpu),
+  candidate('tfjs cpu', async () => (await import('./peers/tfjs.ts')).tfjsCpu()),
   candidate('numeric', async () => (await import('./peers/js-libraries.ts')).numericJs()),
   candidate('ml-matrix', async () => (await import('./peers/js-libraries.ts')).mlMatrix()),
   candidate('ndarray-gemm', async () => (await import('./peers/js-libraries.ts')).ndarrayGemm()),
   candidate('stdlib sgemm', async () => (await import('./peers/js-libraries.ts')).stdlib()),
-  candidate('tfjs wasm', async () => (await import('./peers/tfjs-wasm.ts')).tfjsWasm),
+  candidate('tfjs wasm', async () => (await import('./peers/tfjs.ts')).tfjsWasm({ isApart: true })),
   candidate('onnxruntime cpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu()),
   candidate('openblas', async () => (await import('./peers/open-blas.ts')).openBlas(), 'limit'),
 ];

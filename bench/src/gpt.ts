@@ -12,7 +12,7 @@ import type { GptContestant } from './gpt/contestant.ts';
 import { runGpt } from './gpt/run.ts';
 import { finishModel } from './models/finish.ts';
 import { deviceOf, startDevice } from './models/start.ts';
-import { QUICK, WHOLE, WHOLE_ON_CPU } from './models/schedules.ts';
+import { QUICK, WHOLE, WHOLE_ON_CPU } from './models/measure.ts';
 import { torchTimes } from './models/torch.ts';
 import { MODEL_OPTIONS, oneOf, positive } from './options.ts';
 import { type Candidate, candidate, RESULTS } from './results.ts';

@@ -3,7 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { NotHere } from './exit.ts';
 import { loadOverheadTargets, loadTargets } from './targets.ts';
-import { MODEL_FILES } from './models/files.ts';
+import { MODEL_FILES } from './models/finish.ts';
 import { formatModel } from './models/table.ts';
 import { fillMarkers } from './markers.ts';
 import { drawResults } from './plots/draw.ts';

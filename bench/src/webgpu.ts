@@ -85,7 +85,7 @@ function candidates(isSoftware: boolean): Candidate[] {
     candidate('concord', () => concord(version, () => ours()), 'ours'),
     ...(isSoftware ? [] : [unchecked]),
     candidate('jax-js', async () => (await import('./peers/jax-js.ts')).jaxJs),
-    candidate('tfjs webgpu', async () => (await import('./peers/tfjs-webgpu.ts')).tfjsWebgpu),
+    candidate('tfjs webgpu', async () => (await import('./peers/tfjs.ts')).tfjsWebgpu()),
     candidate('onnxruntime webgpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeWebgpu),
   ];
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { NotOffered } from '../peer.ts';
-import { checkOutputs, measureModel } from './measure.ts';
-import type { PreparedModel } from './prepared.ts';
+import { checkOutputs, measureModel, type PreparedModel } from './measure.ts';
 
 const RIGHT = Float32Array.of(1, -10, 3);
 

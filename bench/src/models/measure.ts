@@ -1,7 +1,22 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { Entry } from '../results.ts';
 import { figureOf, type Runner, type Schedule, takeTurns } from '../turns.ts';
-import type { PreparedModel } from './prepared.ts';
+
+/** To see that everything runs. */
+export const QUICK = { rounds: 3, roundMs: 5 } as const;
+/** A GPU that had nothing to do runs at a fraction of its clock at first. */
+export const WHOLE = { rounds: 7, roundMs: 100, warmMs: 300 } as const;
+/** On cores that others use too. */
+export const WHOLE_ON_CPU = { rounds: 11, roundMs: 20, pauseMs: 20, takes: 'least' } as const;
+
+/** The work of a model made ready on a device. */
+export interface PreparedModel {
+  /** Does the work so many times and waits for all of it. @returns milliseconds of handing it over, where they are known */
+  readonly calls: (count: number) => Promise<number | undefined>;
+  /** Does it once more, for what is compared with the reference, row-major. */
+  readonly outputs: () => Promise<Float32Array>;
+  readonly close: () => Promise<void>;
+}
 
 /** Share of the largest output that one may be off; f16 is rounded in each layer. */
 const TOLERANCE = { f32: 1e-4, f16: 5e-2 } as const;

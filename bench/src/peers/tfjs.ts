@@ -1,37 +1,60 @@
 import * as tf from '@tensorflow/tfjs-core';
 import type { LimitCase } from '../limits/cases.ts';
 import { materialize } from '@concord/cli/bench';
+import { packageVersion } from '../machine.ts';
 import { notOffered, type Peer, pick } from '../peer.ts';
 import { EPS } from '../kernels/row-cases.ts';
 import { shapesOf, type Work } from '../work.ts';
 
-/** What one of the backends of TensorFlow.js needs. */
-export interface TfjsBackend {
-  readonly name: string;
-  readonly version: string;
-  /** The name that `tf.setBackend` takes. */
-  readonly backend: string;
+/** How one of the backends of TensorFlow.js is run. */
+interface TfjsOptions {
   readonly isApart?: boolean;
   /** Before the first case. */
-  readonly setUp?: () => Promise<void>;
+  readonly setUp?: () => void;
   /** Resolves when the result is there, for a backend that only queues. */
   readonly wait?: (result: tf.Tensor) => Promise<void>;
 }
 
-/** TensorFlow.js as a peer. */
-export function tfjs({ name, version, backend, isApart = false, setUp, wait }: TfjsBackend): Peer {
+/** TensorFlow.js on its plain JavaScript backend, which computes when an op is called. */
+export async function tfjsCpu(): Promise<Peer> {
+  await import('@tensorflow/tfjs-backend-cpu');
+  return tfjs('cpu');
+}
+
+/** TensorFlow.js on XNNPACK, compiled to WebAssembly with SIMD. Its threads need the workers of a browser. */
+export async function tfjsWasm({ isApart }: { readonly isApart: boolean }): Promise<Peer> {
+  await import('@tensorflow/tfjs-backend-wasm');
+  return tfjs('wasm', { isApart, setUp: () => tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false) });
+}
+
+/** TensorFlow.js on WebGPU. It submits every few ops by itself, and there is no call to wait but reading something. */
+export async function tfjsWebgpu(): Promise<Peer> {
+  // Not before there is a `navigator.gpu`; and by a variable, as its types clash with TypeScript's own.
+  const name: string = '@tensorflow/tfjs-backend-webgpu';
+  await import(name);
+  return tfjs('webgpu', {
+    setUp: () => tf.env().set('WEBGPU_CPU_FORWARD', false), // or small inputs do not reach the device
+    wait: async (result) => {
+      const first = tf.tidy(() => tf.slice(tf.reshape(result, [-1]), 0, 1));
+      await first.data();
+      first.dispose();
+    },
+  });
+}
+
+function tfjs(backend: 'cpu' | 'wasm' | 'webgpu', { isApart = false, setUp, wait }: TfjsOptions = {}): Peer {
   // One backend is the current one of the whole process.
   const resume = async (): Promise<void> => {
     if (!(await tf.setBackend(backend))) throw new Error(`tfjs could not start its backend ${backend}`);
   };
   return {
-    name,
+    name: `tfjs ${backend}`,
     role: 'peer',
-    version,
+    version: packageVersion(`@tensorflow/tfjs-backend-${backend}`),
     isApart,
     async prepare(limitCase) {
       tf.env().set('IS_NODE', false); // keeps its advertisement for the native package out of the output
-      await setUp?.();
+      setUp?.();
       await resume();
       const { inputs, compute } = bind(limitCase);
       let result: tf.Tensor | undefined;
