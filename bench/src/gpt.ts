@@ -37,9 +37,8 @@ const WEBGPU_PEERS: readonly Candidate<GptContestant>[] = [
 const WHOLES = { webgpu: { size: 'small', dtypes: DTYPES }, wasm: { size: 'example', dtypes: ['f32'] } } as const;
 
 /**
- * `[--backend webgpu|wasm] [--size small|example|tiny] [--dtype f32|f16] [--device D | --threads N] [--torch] [--limit FILE]
- * [--json] [--out FOLDER]`: times GPT-2 with random weights on a backend, beside PyTorch and the peers that run it on the
- * same device.
+ * Times GPT-2 with random weights on a backend, beside PyTorch and the peers that run it on the same device. Options: see the
+ * help in main.ts.
  *
  * @returns whether all of our own results are there and right
  */

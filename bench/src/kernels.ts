@@ -10,9 +10,8 @@ import { readTorch } from './limits/torch.ts';
 import { CASE_OPTIONS } from './options.ts';
 
 /**
- * `[--quick] [--device D] [--only OP,...] [--case NAME] [--force ID,...] [--torch FILE]`: times `run` with the kernels that
- * PyTorch is timed with on the same device, by the device's clock, and prints a JSON line for each; with what
- * `limits/torch_kernels.py` printed a Markdown table of both.
+ * Times `run` with the kernels that PyTorch is timed with on the same device, by the device's clock, and prints a JSON line
+ * for each; with what `limits/torch_kernels.py` printed a Markdown table of both. Options: see the help in main.ts.
  *
  * @returns whether every case ran and was right
  */

@@ -11,9 +11,8 @@ import { CASE_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 
 /**
- * `[--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]`: times the WebGPU backend
- * with the cases that cuBLAS, cuDNN and PyTorch are timed with on the same device, and prints a JSON line for each.
- * Needs nothing but our packages and `webgpu`.
+ * Times the WebGPU backend with the cases that PyTorch is timed with on the same device, and prints a JSON line for each.
+ * Needs none of the peers. Options: see the help in main.ts.
  *
  * @returns whether every case ran and was right
  */

@@ -13,8 +13,8 @@ import { RESULTS } from './results.ts';
 const SIZES = { whole: { batch: 16, pixels: 224 }, tiny: { batch: 1, pixels: 64 } } as const;
 
 /**
- * `[--size whole|tiny] [--device D] [--torch] [--limit FILE] [--json] [--out FOLDER]`: times ResNet-18 in float32 on the
- * WebGPU backend, beside eager PyTorch on the same device.
+ * Times ResNet-18 in float32 on the WebGPU backend, beside eager PyTorch on the same device. Options: see the help in
+ * main.ts.
  *
  * @returns whether it ran and was right
  */
