@@ -94,11 +94,13 @@ function resultsOf(arena: Arena, contestants: readonly ContestantResult[], cases
   });
 }
 
-function torchContestant(torch: Arena['torch']): ContestantResult[] {
+/** PyTorch among the contestants, where it could have been timed. */
+export function torchContestant(torch: Arena['torch']): ContestantResult[] {
   return torch === undefined ? [] : [{ name: 'torch', role: 'limit', ...aboutTorch(torch) }];
 }
 
-function torchEntries(torch: Arena['torch'], { op, name }: LimitCase): Entry[] {
+/** What PyTorch took for a case, where it was timed. */
+export function torchEntries(torch: Arena['torch'], { op, name }: LimitCase): Entry[] {
   if (torch === undefined || 'absent' in torch) return [];
   const line = torch.lines.find((each) => each.op === op && each.case === name);
   if (line === undefined) return [{ name: 'torch', lacks: 'was not timed' }];

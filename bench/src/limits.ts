@@ -1,14 +1,16 @@
 import { parseArgs } from 'node:util';
-import { median } from '@concord/cli/bench';
 import { WebGpuBackend } from '@concord/backend-webgpu';
+import { torchContestant, torchEntries } from './arena.ts';
 import { useDevice } from './device.ts';
-import { limitCases, selectCases } from './limits/cases.ts';
-import { compareLines, type LimitLine, limitLine } from './limits/report.ts';
+import { casesOf, selectCases } from './limits/cases.ts';
+import { limitLine } from './limits/report.ts';
 import { readTorch } from './limits/torch.ts';
 import { measureCase } from './measure.ts';
 import { deviceOf } from './models/start.ts';
 import { CASE_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
+import { caseResult, type CaseResult, contestantResult, type Entry, newResults } from './results.ts';
+import { formatTable } from './table.ts';
 
 /**
  * Times the WebGPU backend with the cases that PyTorch is timed with on the same device, and prints a JSON line for each.
@@ -26,25 +28,29 @@ export async function benchLimits(args: readonly string[]): Promise<boolean> {
       enable: { type: 'string', default: '' },
     },
   });
-  const theirs = values.torch === undefined ? undefined : readTorch(values.torch).lines;
-  const cases = selectCases(limitCases(values.quick), values.only, values.case);
+  const theirs = values.torch === undefined ? undefined : readTorch(values.torch);
+  const cases = selectCases(casesOf(values.quick ? 'quick' : 'gpu'), values.only, values.case);
   await useDevice(values.device);
   const dawn = { enable: values.enable.split(',').filter(Boolean) };
   const { name, driver } = await deviceOf(new WebGpuBackend({ dawn }));
   console.error(`${name}, ${driver}; Node ${process.version}`);
 
   const ours = concord('this checkout', () => new WebGpuBackend({ dawn }));
-  const lines: LimitLine[] = [];
+  const schedule = { rounds: values.quick ? 1 : 7, roundMs: values.quick ? 1 : 20 };
+  const found: CaseResult[] = [];
   for (const limitCase of cases) {
-    const [outcome] = await measureCase(limitCase, [ours], values.quick ? { rounds: 1, roundMs: 1 } : {});
-    if (outcome !== undefined && 'rounds' in outcome) {
-      const line = limitLine(limitCase, median(outcome.rounds));
-      console.log(JSON.stringify(line));
-      lines.push(line);
-    } else console.error(`FAILED ${limitCase.op} ${limitCase.name}: ${JSON.stringify(outcome)}`);
+    const outcomes = await measureCase(limitCase, [ours], schedule);
+    const result = caseResult(limitCase, outcomes, torchEntries(theirs, limitCase));
+    found.push(result);
+    const { ms, failed } = result.entries.at(-1) as Entry;
+    if (ms === undefined) console.error(`FAILED ${limitCase.op} ${limitCase.name}: ${failed}`);
+    else console.log(JSON.stringify(limitLine(limitCase, ms)));
   }
   await ours.close?.();
-  if (theirs !== undefined) console.log(`\n${compareLines(lines, theirs)}`);
-  if (lines.length < cases.length) console.error(`${cases.length - lines.length} of ${cases.length} cases failed`);
-  return lines.length === cases.length;
+  const contestants = [contestantResult(ours), ...torchContestant(theirs)];
+  const results = newResults({ arena: 'limits', device: name, schedule, contestants, cases: found });
+  if (theirs !== undefined) console.log(`\n${formatTable(results)}`);
+  const failures = found.filter(({ entries }) => entries.at(-1)?.ms === undefined).length;
+  if (failures > 0) console.error(`${failures} of ${cases.length} cases failed`);
+  return failures === 0;
 }

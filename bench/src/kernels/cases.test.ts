@@ -1,12 +1,12 @@
 import { checkEntries, placeWork } from '@concord/cli/bench';
 import { CpuBackend } from '@concord/backend-cpu';
 import { expect, it } from 'vitest';
-import { limitCases } from '../limits/cases.ts';
+import { casesOf } from '../limits/cases.ts';
 import { kernelCases } from './cases.ts';
 
 const works = [
   ...kernelCases(true).map(({ op, name, benchCase }) => ({ title: `${op} ${name}`, work: benchCase.prepare() })),
-  ...limitCases(true).map((limitCase) => ({ title: `${limitCase.op} ${limitCase.name}`, work: limitCase })),
+  ...casesOf('quick').map((limitCase) => ({ title: `${limitCase.op} ${limitCase.name}`, work: limitCase })),
 ];
 
 it('the CPU backend agrees with float64 in every case, and an output that is not written is found', async () => {

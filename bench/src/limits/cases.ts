@@ -38,11 +38,6 @@ export function casesOf(set: CaseSet): LimitCase[] {
   return readSets()[set].map(caseOf);
 }
 
-/** The cases that a large GPU is timed with; `quick` takes tiny ones of each op. */
-export function limitCases(quick: boolean): LimitCase[] {
-  return casesOf(quick ? 'quick' : 'gpu');
-}
-
 /**
  * The cases with these ops and this name, all that are not given.
  *
