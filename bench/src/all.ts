@@ -11,7 +11,7 @@ import { CASE_OPTIONS } from './options.ts';
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
 
 /**
- * Everything that is there, each device in a process of its own, so that one that crashes leaves the others alone: the
+ * Everything that is there, each device in a separate process, so that one that crashes leaves the others alone: the
  * CPU, WebAssembly with one thread and with all, Level Zero on the CPU, WebGPU on the GPU of the machine and on the software devices that are set up, or on those that
  * `--device` names. Options: see the help in main.ts.
  *

@@ -34,7 +34,7 @@ export interface Arena {
   readonly schedule: Results['schedule'];
   readonly overhead?: Overhead;
   readonly firstCalls?: readonly FirstCall[];
-  /** What the library of the device's vendor was timed with, or why it was not. */
+  /** The times of the library of the device's vendor, or why there are none. */
   readonly torch?: Torch;
   /** Given by hand. Default: what PyTorch measured. */
   readonly ceilings?: Ceilings | undefined;
@@ -99,7 +99,7 @@ export function torchContestant(torch: Arena['torch']): ContestantResult[] {
   return torch === undefined ? [] : [{ name: 'torch', role: 'limit', ...aboutTorch(torch) }];
 }
 
-/** What PyTorch took for a case, where it was timed. */
+/** PyTorch's entry in a case, where it was timed. */
 export function torchEntries(torch: Arena['torch'], { op, name }: LimitCase): Entry[] {
   if (torch === undefined || 'absent' in torch) return [];
   const line = torch.lines.find((each) => each.op === op && each.case === name);

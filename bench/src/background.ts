@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
 
-/** What a backend that computes on the processor leaves to the thread that called it. */
+/** The processor time that a backend on the processor leaves to the thread that called it. */
 export interface Background {
   /** CPU time of the process in two seconds without work, in milliseconds. */
   readonly idleCpuMs: number;

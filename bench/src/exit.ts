@@ -1,9 +1,9 @@
 import { isBackendError } from '@concord/backend-core';
 
-/** What was asked for cannot be meant. */
+/** A wrong command. */
 export class UsageError extends Error {}
 
-/** What was asked for is not on this machine, or has no case here. */
+/** This machine lacks what was asked for, or there is no such case. */
 export class NotHere extends Error {}
 
 /** Exit codes besides 0: one of our own results is wrong or missing; a wrong command; nothing to measure here. */

@@ -3,21 +3,21 @@ import { placeWork } from '@concord/cli/bench';
 import type { LimitCase } from './limits/cases.ts';
 import { row, table } from './table.ts';
 
-/** What the first call of a case costs on a device that was just opened, in milliseconds until its result is there. */
+/** The cost of the first call of a case on a device that was just opened, in milliseconds until its result is there. */
 export interface FirstCall {
   readonly op: string;
   readonly case: string;
   readonly firstMs: number;
   /** `prepare`, which an application can await while it does something else. */
   readonly prepareMs: number;
-  /** The first call behind it. */
+  /** The first call after it. */
   readonly preparedMs: number;
   /** The second call: what every later one takes with its wait. */
   readonly laterMs: number;
 }
 
 /**
- * Measures first calls, each on a device of its own.
+ * Measures first calls, each on a new device.
  *
  * @param create - makes a backend that shares no device with one that is disposed
  */

@@ -89,7 +89,7 @@ export async function benchGpt(args: readonly string[]): Promise<boolean> {
 
 async function webgpuGround(name: string | undefined): Promise<Ground> {
   const device = await startDevice(name);
-  // On a Dawn of its own.
+  // On another Dawn than the peers.
   const ours = concordGpt('@concord/backend-webgpu', () => new WebGpuBackend({ dawn: {} }));
   return { arena: `webgpu-${slugOf(device.name)}`, device, ours, peers: WEBGPU_PEERS };
 }

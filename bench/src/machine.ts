@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** What the times were taken on. */
+/** The machine that times are taken on. */
 export function machine(): Record<string, string | number> {
   const processors = cpus();
   return {

@@ -37,7 +37,7 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
               machine. Level Zero: cpu (default), the CPU driver, built when needed, or system
   --quick     tiny sizes, to see that everything runs; the numbers mean nothing
   --only      ops such as gemm,conv2d; --case: one case by its name, such as 4096
-  --limit     what limits/torch_limits.py printed on this GPU, in place of running it
+  --limit     what limits/torch_limits.py printed on this GPU, instead of running it
   --ceilings  what the roofline is drawn by where no PyTorch measures it: TFLOP/s and TB/s, such as 67,4.8
   --out       where folders with results.json, table.md and plots are written. Default: results/ for all cases, and
               nowhere for some of them

@@ -3,7 +3,7 @@ import type { LimitCase } from './limits/cases.ts';
 import type { Peer, Prepared } from './peer.ts';
 import { type Runner, type Schedule, takeTurns, type Turns } from './turns.ts';
 
-/** How a contestant did in a case: its times, or why there are none. */
+/** The times of a contestant in a case, or why there are none. */
 export type Outcome = { readonly peer: Peer } & Turns;
 
 /** Times everybody on one case, each after its result was compared with float64. */
@@ -29,7 +29,7 @@ export async function measureCase(
   return [...outcomes].map(([peer, turns]) => ({ peer, ...turns }));
 }
 
-/** Milliseconds of so many calls. */
+/** Milliseconds of `calls` calls and the wait for them. */
 async function time(prepared: Prepared, calls: number): Promise<number> {
   await prepared.resume?.();
   const start = performance.now();

@@ -39,7 +39,7 @@ export function oneOf<Name extends string>(option: string, text: string, names: 
   return found;
 }
 
-/** What runs of models take. */
+/** Options of runs of models. */
 export const MODEL_OPTIONS = {
   device: { type: 'string' },
   torch: { type: 'boolean', default: false },

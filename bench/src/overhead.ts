@@ -8,7 +8,7 @@ const GPU_COMPUTE = 4;
 const GPU_STORAGE = 0x80;
 const GPU_UNIFORM_COPY_DST = 0x40 | 0x08;
 
-/** What a backend costs beside the work on the device, in microseconds, medians. */
+/** The cost of a backend beside the work on the device, in microseconds, medians. */
 export interface Overhead {
   /** JavaScript of one tiny op among many. */
   readonly queueMicros: number;
@@ -26,7 +26,7 @@ export interface Overhead {
   readonly background?: Background;
 }
 
-/** What is wanted of a backend beside its speed: a line of `limits/overhead-targets.json`. */
+/** A target for a backend beside its speed: a line of `limits/overhead-targets.json`. */
 export interface OverheadTarget {
   /** Names of results: `wasm-1`. */
   readonly arenas: readonly string[];
@@ -48,7 +48,7 @@ export async function describeBackend(
   return { device, overhead };
 }
 
-/** Measures `backend`, which is open and idle, with ops on so many elements. */
+/** Measures `backend`, which is open and idle, with ops on `n` elements. */
 export async function measureOverhead(backend: ComputeBackend, quick: boolean, n = 1024): Promise<Overhead> {
   const [ops, rounds, singles] = quick ? [10, 2, 2] : [1000, 15, 200];
   const input = upload(backend, new Float32Array(n));
@@ -126,7 +126,7 @@ export function formatOverhead(overhead: Overhead, targets: readonly OverheadTar
 }
 
 interface BareLoop {
-  /** Microseconds of so many ops until the device has done them. */
+  /** Microseconds of this many ops until the device has done them. */
   run(ops: number): Promise<number>;
   free(): void;
 }

@@ -3,7 +3,7 @@ import { type Standing, standingsOf } from './ratios.ts';
 import type { Results } from './results.ts';
 import { colorOf } from './plots/legend.ts';
 
-/** How many times as fast ours is, over all cases of a run. */
+/** Ratios of ours to others over the cases of a run. */
 interface Ratios {
   readonly mean: number;
   readonly least: number;
@@ -91,7 +91,7 @@ function besideLimit(results: Results): string {
   return limit === undefined ? '' : `, and ${spread(limit)} that of the vendor's library`;
 }
 
-/** Who multiplies matrices faster, if anybody does. */
+/** The peer that multiplies matrices faster, if there is one. */
 function productsOf(results: Results): string {
   const products = { ...results, cases: results.cases.filter(({ op }) => op === 'gemm') };
   const { peers, fastest } = summaryOf(products);

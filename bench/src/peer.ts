@@ -27,7 +27,7 @@ export interface Peer {
   readonly role: Role;
   /** Package and version, or what it is. */
   readonly version: string;
-  /** What its figures should be read with, if anything. */
+  /** To be read with its figures. */
   readonly remark?: string;
   /**
    * Comes after all cases of the others, as it slows everybody in its process from its first case on: WebAssembly whose

@@ -37,7 +37,7 @@ export interface Target {
   readonly atLeast: number;
 }
 
-/** What was found for a target: the ratio, where it was measured. */
+/** The ratio found for a target, where it was measured. */
 export interface Verdict {
   readonly target: Target;
   readonly found?: number;
@@ -78,13 +78,13 @@ export function targetsOf(arena: string, { op, case: name }: CaseResult, targets
   return found.filter((target, i) => !found.slice(i + 1).some((later) => isSame(later, target)));
 }
 
-/** What a case has come to. */
+/** The verdict on a case. */
 export function judge(standing: Standing, target: Target, standings: readonly Standing[]): Verdict {
   const found = ratioFor(standing, target, standings);
   return found === undefined ? { target } : { target, found, isMet: found >= target.atLeast };
 }
 
-/** What the targets for means have come to. */
+/** The verdicts on the targets for means. */
 export function judgeMeans(arena: string, standings: readonly Standing[], targets: readonly Target[]): Verdict[] {
   const means = targets.filter(({ mean, arenas }) => mean === true && arenas.includes(arena));
   return means.map((target) => {

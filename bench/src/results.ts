@@ -47,7 +47,7 @@ export interface CaseResult {
   readonly entries: readonly Entry[];
 }
 
-/** What no kernel on the device can exceed: TFLOP/s of float32, TB/s of its memory, and where they come from. */
+/** Limits of every kernel on a device: TFLOP/s of float32, TB/s of its memory, and their source. */
 export interface Ceilings {
   readonly tflops: number;
   readonly tbps: number;
@@ -78,7 +78,7 @@ export function newResults(
   return { ...now, ...results };
 }
 
-/** What is written of a contestant. */
+/** The part of a contestant that is written. */
 export function contestantResult({ name, role, version, remark }: ContestantResult): ContestantResult {
   return { name, role, ...(version !== undefined && { version }), ...(remark !== undefined && { remark }) };
 }
@@ -119,7 +119,7 @@ export async function loadCandidates<T extends ContestantResult>(
   return { present, contestants };
 }
 
-/** What is written of a case, behind what is known of it already. */
+/** A case as it is written, with the entries that are known already first. */
 export function caseResult(
   limitCase: LimitCase,
   outcomes: readonly Outcome[],

@@ -13,7 +13,7 @@ export function table(head: readonly string[], rows: readonly string[]): string 
   return [row(...head), `|${'---|'.repeat(head.length)}`, ...rows].join('\n');
 }
 
-/** What is wanted of each case, and whether it was met; empty where nothing is. */
+/** The targets of each case with their verdicts; empty where there are none. */
 export function formatWanted({ arena }: Results, standings: readonly Standing[], targets: readonly Target[]): string[] {
   return standings.map((standing) =>
     targetsOf(arena, standing.result, targets)
@@ -42,7 +42,7 @@ export function formatResults(
 
 /**
  * One row for each case: our speed, that of the limit, and how many times as fast ours is as each of the others.
- * Columns that nobody has anything for are left out.
+ * Empty columns are left out.
  */
 export function formatTable(results: Results, targets: readonly Target[] = []): string {
   const standings = standingsOf(results);
@@ -82,7 +82,7 @@ export function perSecond({ flops, bytes = 0 }: CaseResult, ms: number): number 
   return ((flops ?? bytes) / ms) * 1000;
 }
 
-/** What a run was taken on, and how. */
+/** Device, machine, date and schedule of a run. */
 export function formatConditions({ device, driver, machine, date, schedule }: Results): string {
   const names = new Set([device, driver, machine['cpu'], `${machine['cores']} cores`].filter(Boolean));
   const figures = schedule.takes === 'least' ? 'least' : 'medians';
@@ -121,13 +121,13 @@ const SIDES = { peers: 'over the peers', limit: 'of the limit' };
 const caseOf = ({ op, case: name }: { readonly op?: string; readonly case: string }): string =>
   `of ${op === undefined ? '' : `${op} `}${name}`;
 
-/** What is wanted of a case, and whether it was met. */
+/** A target with its verdict. */
 function formatVerdict({ target, found, isMet }: Verdict): string {
   const { against: side, of, atLeast } = target;
   const other = typeof side === 'string' ? SIDES[side] : 'peers' in side ? `of ${side.peers.join(', ')}` : caseOf(side);
   const whose = of === undefined ? '' : `${of}: `;
   const verdict = found === undefined ? 'not measured' : isMet === true ? 'met' : '**missed**';
-  // Where the ratio stands in no column of its own, or is rounded there to what is wanted.
+  // Where no column has the ratio, or it is rounded there to what is wanted.
   const isClose = found !== undefined && isMet !== true && Number(found.toFixed(2)) >= atLeast;
   const shown = isClose || of !== undefined || target.mean === true || typeof side === 'object';
   const value = found !== undefined && shown ? `${found.toFixed(isClose ? 3 : 2)}x, ` : '';

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { OverheadTarget } from './overhead.ts';
 import type { Target } from './ratios.ts';
 
-/** What is wanted of us: `limits/targets.json`. */
+/** The targets for speed: `limits/targets.json`. */
 export function loadTargets(): Target[] {
   return loadList('targets.json');
 }
 
-/** What is wanted besides: `limits/overhead-targets.json`. */
+/** The other targets: `limits/overhead-targets.json`. */
 export function loadOverheadTargets(): OverheadTarget[] {
   return loadList('overhead-targets.json');
 }

@@ -3,13 +3,13 @@ import { findCallsPerRound, median, type TimeCalls } from '@concord/cli/bench';
 import { NotOffered } from './peer.ts';
 import { within } from './within.ts';
 
-/** How long to measure. */
+/** The length of a measurement. */
 export interface Schedule {
   /** Rounds that count. Default: 7. */
   readonly rounds?: number;
-  /** Milliseconds of a round, at least, in as many calls as that takes. Default: 20. */
+  /** Minimum length of a round in milliseconds; it has as many calls as that takes. Default: 20. */
   readonly roundMs?: number;
-  /** Milliseconds of work before the rounds, at least. Default: 0. */
+  /** Minimum length of the work before the rounds, in milliseconds. Default: 0. */
   readonly warmMs?: number;
   /** Milliseconds before each turn, in which threads of whose turn it was stop waiting by spinning. Default: 0. */
   readonly pauseMs?: number;

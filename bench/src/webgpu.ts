@@ -56,7 +56,7 @@ function oneOfEach(cases: readonly LimitCase[]): LimitCase[] {
   });
 }
 
-/** On a Dawn of its own, as an application gets it: where there is a `navigator.gpu`, the peers', it would take that one. */
+/** On another Dawn than the peers: without `dawn` it would take the `navigator.gpu` that is there for them. */
 function ours(dawn: DawnOptions = {}): WebGpuBackend {
   return new WebGpuBackend({ dawn });
 }

@@ -39,7 +39,7 @@ export const GPT_SIZES: Readonly<Record<string, GptSize>> = {
 };
 
 /**
- * How steps follow each other: without a wait; each behind 4 bytes read of the one before; or as text is generated, where
+ * Steps follow each other without a wait; each after 4 bytes of the one before were read; or as text is generated, where
  * the likeliest token of a step is the input of the next one, on the device, and the cache grows.
  */
 export type GptMode = 'pipelined' | 'read each' | 'growing';

@@ -5,7 +5,7 @@ import type { GptCase } from './cases.ts';
 
 /** A model on a device. */
 export interface GptModel {
-  /** What is compared are the logits `[batch, vocabulary]`. @throws {NotOffered} where it has nothing for this work */
+  /** Its outputs are the logits `[batch, vocabulary]`. @throws {NotOffered} where it has nothing for this work */
   prepare(gptCase: GptCase): Promise<PreparedModel>;
   close(): Promise<void>;
 }

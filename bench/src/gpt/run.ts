@@ -17,7 +17,7 @@ import { measureModel } from '../models/measure.ts';
 import { torchContestants, torchEntries } from '../models/torch.ts';
 import { gptWeights, sizeOf } from './weights.ts';
 
-/** What is run, and what PyTorch took for it. */
+/** A run of the model, with PyTorch's times for it. */
 export interface GptRun {
   readonly size: GptSize;
   readonly dtypes: readonly FloatDType[];

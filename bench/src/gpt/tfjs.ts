@@ -37,7 +37,7 @@ export const tfjsGpt: GptContestant = {
 
 function prepare(gptCase: GptCase, weights: Weights): PreparedModel {
   const { mode, batch, length, cached, config } = gptCase;
-  if (mode === 'growing') throw new NotOffered('is timed behind one cache only');
+  if (mode === 'growing') throw new NotOffered('is timed with a cache of one length only');
   const given = gpt2Inputs(gptCase, 'numbers');
   const past = [batch, config.n_head, cached, config.n_embd / config.n_head] as [number, number, number, number];
   const inputs: Record<string, tf.Tensor> = {
@@ -98,7 +98,7 @@ function logitsOf({ batch, length, cached, config }: GptCase, weights: Weights, 
   };
   const headsOf = (x: tf.Tensor): tf.Tensor4D =>
     tf.transpose(tf.reshape(x, [batch, length, heads, width / heads]), [0, 2, 1, 3]);
-  const behind = (past: tf.Tensor | undefined, x: tf.Tensor4D): tf.Tensor4D =>
+  const joined = (past: tf.Tensor | undefined, x: tf.Tensor4D): tf.Tensor4D =>
     past === undefined ? x : tf.concat([past as tf.Tensor4D, x], 2);
 
   const tokens = tf.gather(at('wte.weight'), inputs['ids'] as tf.Tensor1D);
@@ -110,7 +110,7 @@ function logitsOf({ batch, length, cached, config }: GptCase, weights: Weights, 
       tf.Tensor4D,
       tf.Tensor4D,
     ];
-    const [keys, values] = [behind(inputs[`keys.${layer}`], k), behind(inputs[`values.${layer}`], v)];
+    const [keys, values] = [joined(inputs[`keys.${layer}`], k), joined(inputs[`values.${layer}`], v)];
     const scores = tf.mul(tf.matMul(q, keys, false, true), 1 / Math.sqrt(width / heads));
     const shares = tf.softmax(cached > 0 ? scores : tf.add(scores, inputs['mask'] as tf.Tensor));
     const attended = tf.reshape<tf.Rank.R2>(tf.transpose(tf.matMul(shares, values), [0, 2, 1, 3]), [

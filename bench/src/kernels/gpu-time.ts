@@ -2,18 +2,18 @@ import type { DevicePtr } from '@concord/backend-core';
 import type { WebGpuBackend } from '@concord/backend-webgpu';
 import { findCallsPerRound, median } from '@concord/cli/bench';
 
-/** How long to measure. */
+/** The length of a measurement. */
 export interface GpuSchedule {
   /** Rounds that count. */
   readonly rounds: number;
-  /** Milliseconds of a round, at least. */
+  /** Minimum length of a round in milliseconds. */
   readonly roundMs: number;
 }
 
 const MAX_CALLS = 400;
-/** Work that the device does while the calls to be timed are encoded: so many floats, which an H200 doubles in 0.12 ms. */
+/** Work that the device does while the calls to be timed are encoded: a sum of this many floats, which an H200 doubles in 0.12 ms. */
 const BUSY_FLOATS = 2 ** 26;
-/** Milliseconds that a call takes JavaScript at most, and those that the busy work takes at least. */
+/** Maximum time that JavaScript takes for a call, and minimum time of the busy work, in milliseconds. */
 const ENCODE_MS = 0.02;
 const BUSY_MS = 0.1;
 /** WebGPU's names are not there in Node. */
@@ -21,7 +21,7 @@ const USAGE = { mapRead: 0x1, copySrc: 0x4, copyDst: 0x8, queryResolve: 0x200 };
 const MAP_READ = 0x1;
 
 /**
- * Milliseconds that the device takes for a call when many follow each other: timestamps before the first and behind the
+ * Milliseconds that the device takes for a call when many follow each other: timestamps before the first and after the
  * last one, medians over rounds.
  */
 export class GpuTimer {

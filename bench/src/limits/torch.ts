@@ -10,7 +10,7 @@ import type { TheirLine } from './report.ts';
 /** The Python scripts. */
 const SCRIPTS = new URL('../../limits/', import.meta.url);
 
-/** What `torch_limits.py` found. */
+/** The output of one of the scripts. */
 export interface TorchLimits {
   readonly device: string;
   readonly versions: string;
@@ -18,10 +18,10 @@ export interface TorchLimits {
   readonly lines: readonly TheirLine[];
 }
 
-/** What PyTorch took, or why it was not timed. */
+/** PyTorch's times, or why there are none. */
 export type Torch = TorchLimits | { readonly absent: string };
 
-/** What is written of PyTorch as a contestant. */
+/** PyTorch's version as a contestant, or why it is absent. */
 export function aboutTorch(torch: Torch): { readonly absent: string } | { readonly version: string } {
   return 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
 }
@@ -34,7 +34,7 @@ export function runTorch(set: CaseSet, only?: string, name?: string): Promise<To
   return tryTorch('torch_limits.py', args);
 }
 
-/** What one of the scripts of `limits/` gives on the GPU of this machine, or why it does not. */
+/** Runs one of the scripts of `limits/` on the GPU of this machine. */
 export async function tryTorch(script: string, args: readonly string[]): Promise<Torch> {
   try {
     const file = fileURLToPath(new URL(script, SCRIPTS));

@@ -3,13 +3,13 @@ import { loadTargets } from '../targets.ts';
 import { type CaseResult, type ContestantResult, newResults, type Results, saveResults, saveText } from '../results.ts';
 import { formatModel } from './table.ts';
 
-/** What runs of models write into the folder of their device: by the name of the command. */
+/** Files that runs of models write into the folder of their device, by the name of the command. */
 export const MODEL_FILES = {
   gpt: { results: 'gpt.json', table: 'gpt.md' },
   resnet: { results: 'resnet.json', table: 'resnet.md' },
 } as const;
 
-/** What a run of a model found. */
+/** The outcome of a run of a model. */
 export interface FoundModel {
   /** Names the folder of the results. */
   readonly arena: string;

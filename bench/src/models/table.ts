@@ -27,7 +27,7 @@ export function formatModel(results: Results, targets: readonly Target[]): strin
   return [formatConditions(results), table(head, rows), formatContestants(results)].join('\n\n');
 }
 
-/** How far the slowest round is from the fastest, of the median. */
+/** The distance of the slowest round from the fastest, as a share of the median. */
 function noiseOf(entry: Entry | undefined): string {
   if (entry?.ms === undefined || entry.rounds === undefined) return '–';
   return `${Math.round((100 * (Math.max(...entry.rounds) - Math.min(...entry.rounds))) / entry.ms)} %`;

@@ -23,7 +23,7 @@ export function torchContestants(torch: Torch, ways: readonly string[] = [GRAPH,
   return all.filter(({ name }) => ways.includes(name));
 }
 
-/** What PyTorch took for the work of a case. */
+/** PyTorch's entries in a case. */
 export function torchEntries(
   { op, limitName }: { readonly op: string; readonly limitName: string },
   torch: Torch,
@@ -40,7 +40,7 @@ export function torchEntries(
 }
 
 /**
- * What a script of `limits/` prints where it `isAsked` for, or printed into a file earlier.
+ * The times that a script of `limits/` prints where `isAsked`, or printed into a file earlier.
  *
  * @throws {Error} where there is no such file, or it is something else
  */

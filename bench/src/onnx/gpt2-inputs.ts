@@ -2,7 +2,7 @@ import { toF16Array } from '@concord/backend-core';
 import { type GptCase, tokensOf } from '../gpt/cases.ts';
 import { cachedRows } from '../gpt/weights.ts';
 
-/** What is added to the score of a key that a query must not see: the exponential of it is zero, and f16 can hold it. */
+/** Added to the score of a key that a query must not see: its exponential is zero, and f16 can hold it. */
 const HIDDEN = -60_000;
 
 /** Elements of an input, of f16 its bits. */

@@ -13,7 +13,7 @@ type Shape = readonly number[];
  * - `mask` `[length, length]`, what is added to scores, where there is more than one token
  * - `keys.L` and `values.L` `[batch, heads, cached, head]` of each layer, where something is cached
  *
- * Its output is `y` `[batch, vocabulary]`, the logits behind the last token of each text.
+ * Its output is `y` `[batch, vocabulary]`, the logits after the last token of each text.
  */
 export function gpt2Graph(gptCase: Pick<GptCase, 'config' | 'dtype' | 'batch' | 'length' | 'cached'>): Graph {
   const { config, dtype, batch, length, cached } = gptCase;
@@ -68,7 +68,7 @@ function block(layer: number, isMasked: boolean, isCached: boolean): Node[] {
     { operator: 'Reshape', inputs: [at(name), 'heads'], output: at(`${name}s`) },
     { operator: 'Transpose', inputs: [at(`${name}s`)], output, attributes: { perm: [0, 2, 1, 3] } },
   ];
-  const behind = (past: string, name: string, output: string): Node[] => [
+  const joined = (past: string, name: string, output: string): Node[] => [
     { operator: 'Concat', inputs: [`${past}.${layer}`, at(name)], output: at(output), attributes: { axis: 2 } },
   ];
   const [keys, values] = isCached ? [at('all.k'), at('all.v')] : [at('new.k'), at('new.v')];
@@ -84,7 +84,7 @@ function block(layer: number, isMasked: boolean, isCached: boolean): Node[] {
     ...headsOf('q', at('new.q')),
     ...headsOf('k', at('new.k')),
     ...headsOf('v', at('new.v')),
-    ...(isCached ? [...behind('keys', 'new.k', 'all.k'), ...behind('values', 'new.v', 'all.v')] : []),
+    ...(isCached ? [...joined('keys', 'new.k', 'all.k'), ...joined('values', 'new.v', 'all.v')] : []),
     { operator: 'Transpose', inputs: [keys], output: at('kt'), attributes: { perm: [0, 1, 3, 2] } },
     { operator: 'MatMul', inputs: [at('new.q'), at('kt')], output: at('products') },
     { operator: 'Mul', inputs: [at('products'), 'scale'], output: at('scores') },

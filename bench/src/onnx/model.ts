@@ -4,13 +4,13 @@ import protobuf from 'protobufjs';
 export interface Node {
   readonly operator: string;
   readonly inputs: readonly string[];
-  /** What it writes: a name, or several. */
+  /** Its output: a name, or several. */
   readonly output: string | readonly string[];
   /** An attribute is an integer, a list of them, or a text. */
   readonly attributes?: Readonly<Record<string, number | readonly number[] | string>>;
 }
 
-/** What a value consists of. */
+/** The type of the elements of a value. */
 export type ElementType = 'f32' | 'f16' | 'i32';
 
 /** A computation with fixed shapes, whose weights are inputs or, if they are given, part of the model. */

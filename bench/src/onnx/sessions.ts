@@ -13,7 +13,7 @@ export const ON_CPU: InferenceSession.SessionOptions = {
   extra: { session: { force_spinning_stop: '1' } },
 };
 
-/** On the GPU, with results on the host. What the device cannot do fails, in place of being done on the CPU. */
+/** On the GPU, with results on the host. What the device cannot do fails, instead of being done on the CPU. */
 export const ON_DEVICE: InferenceSession.SessionOptions = {
   executionProviders: ['webgpu'],
   extra: { session: { disable_cpu_ep_fallback: '1' } },
@@ -80,7 +80,7 @@ export function firstEntry(shape: readonly number[], type: ElementType = 'f32'):
   };
 }
 
-/** A graph with the first entry of its result in place of the whole: the result is computed, and not brought out. */
+/** A graph with the first entry of its result instead of the whole: the result is computed and not copied out. */
 export function headOf(graph: Graph): Graph {
   const [name, shape] = graph.output;
   const { nodes, constants = {}, output } = firstEntry(shape);

@@ -3,9 +3,9 @@ import { placeWork } from '@concord/cli/bench';
 import { notOffered, type Peer } from '../peer.ts';
 import type { Work } from '../work.ts';
 
-/** What tells one of ours from the plain one. */
+/** A backend that is not the plain one. */
 export interface ConcordOptions {
-  /** Default: `concord`, in the role of ours. With a name of its own it is ours with an option. */
+  /** Default: `concord`, in the role of ours. Under another name it is ours with an option. */
   readonly name?: string;
   readonly remark?: string;
   /** The ops that are worth timing. Default: all. */

@@ -42,7 +42,7 @@ export function onnxruntimeCpu(threads: number = THREADS): Peer {
 }
 
 /**
- * ONNX Runtime on WebGPU, with a Dawn of its own. Operands and results stay on the device: an Identity puts the operands
+ * ONNX Runtime on WebGPU, on its own Dawn. Operands and results stay on the device: an Identity puts the operands
  * there, and what reads a result is another session, as the package cannot download what a session left there.
  */
 export const onnxruntimeWebgpu: Peer = {

@@ -6,7 +6,7 @@ import { notOffered, type Peer, pick } from '../peer.ts';
 import { EPS } from '../kernels/row-cases.ts';
 import { shapesOf, type Work } from '../work.ts';
 
-/** How one of the backends of TensorFlow.js is run. */
+/** One of the backends of TensorFlow.js. */
 interface TfjsOptions {
   readonly isApart?: boolean;
   /** Before the first case. */

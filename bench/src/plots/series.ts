@@ -17,14 +17,14 @@ export interface Point {
   readonly speed: number;
 }
 
-/** What is drawn into one file: an op, or a family of them, and its speeds. */
+/** An op, or a family of them, with its speeds: drawn into one file. */
 export interface Plot {
   readonly name: string;
   readonly unit: string;
   readonly points: readonly Point[];
 }
 
-/** One plot for each family of ops that somebody has a time for. */
+/** One plot for each family of ops that has a time. */
 export function plotsOf(results: Results): Plot[] {
   const families = new Map<string, CaseResult[]>();
   for (const result of results.cases) {

@@ -14,7 +14,7 @@ export interface SoakWindow {
   readonly deviceBytes: number;
   readonly rssBytes: number;
   readonly heapBytes: number;
-  /** What would keep the process alive: timers, requests, open files. */
+  /** Resources that would keep the process alive: timers, requests, open files. */
   readonly handles: number;
 }
 
@@ -60,7 +60,7 @@ export function quarters(
 const MOST_GROWTH = 1.25;
 const MOST_BYTES = 2 ** 20;
 
-/** What leaks, with by how much; of fewer than four windows nothing can be said. */
+/** Names what leaks and by how much; nothing for fewer than four windows. */
 export function findLeaks(windows: readonly SoakWindow[]): string[] {
   if (windows.length < 4) return [];
   const names = { deviceBytes: 'device memory', rssBytes: 'process memory', heapBytes: 'heap' } as const;

@@ -1,10 +1,10 @@
 import type { ComputeBackend, DevicePtr, OpName, OpPlan } from '@concord/backend-core';
 import type { Operand, OperandType } from './operand.ts';
 
-/** What is timed: an op of the contract, or the copies, as `memory`. */
+/** An op of the contract that is timed, or the copies, as `memory`. */
 export type BenchOp = OpName | 'memory';
 
-/** What the speed of a case is given in: by the arithmetic it does, or by the bytes it has to move. */
+/** The unit of the speed of a case: by the arithmetic it does, or by the bytes it has to move. */
 export type BenchUnit = 'GFLOP/s' | 'GB/s';
 
 /** One thing to time. */
@@ -22,7 +22,7 @@ export interface BenchCase {
   prepare(): BenchWork;
 }
 
-/** What an entry of a result has to be. */
+/** The right value of an entry of a result. */
 export interface ExpectedEntry {
   readonly want: number;
   /** Largest absolute error. */

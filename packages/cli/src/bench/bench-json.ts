@@ -10,7 +10,7 @@ import { type BenchOutcome, speedOf } from './outcome.ts';
 import type { BenchSize } from './bench-ops.ts';
 import { spreadOf } from './statistics.ts';
 
-/** What `concord bench --json` writes. */
+/** The output of `concord bench --json`. */
 export interface BenchJson {
   /** Ctrl-C ended the run: cases or results are missing. */
   readonly interrupted: boolean;
@@ -26,7 +26,7 @@ export interface BenchJson {
   readonly cases: readonly BenchCaseJson[];
 }
 
-/** How it was measured. */
+/** The method of measurement. */
 export interface BenchMethodJson {
   readonly seconds: number;
   readonly roundMs: number;

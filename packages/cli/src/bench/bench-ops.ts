@@ -8,7 +8,7 @@ export const BENCH_SIZES = ['small', 'real'] as const;
 /** One of {@link BENCH_SIZES}. */
 export type BenchSize = (typeof BENCH_SIZES)[number];
 
-/** What `--op` chooses from. */
+/** The ops that `--op` chooses from. */
 export const BENCH_OPS: readonly BenchOp[] = [...OP_NAMES, 'memory'];
 
 /** The ops that one of some globs matches; a comma separates the globs. */

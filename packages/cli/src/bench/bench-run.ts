@@ -12,12 +12,12 @@ export interface BenchBackend {
   readonly device: DeviceInfo | null;
   /** Kernel variants that were forced, if any were: not what an application gets. */
   readonly forced?: readonly string[];
-  /** What became of the device's tuning profile, for a backend that has kernel variants. */
+  /** The state of the device's tuning profile, for a backend that has kernel variants. */
   readonly tuning?: ProfileState;
   readonly notRun?: NotRun;
 }
 
-/** A case, and what became of it on each backend that came to it. */
+/** A case, and its outcome on each backend that was measured with it. */
 export interface BenchRow {
   readonly benchCase: BenchCase;
   readonly results: readonly { readonly backend: string; readonly outcome: BenchOutcome }[];
@@ -43,7 +43,7 @@ export interface Peaks {
   readonly gbs: number | null;
 }
 
-/** Whether a result is wrong, or an op failed. */
+/** Tells that a result is wrong, or that an op failed. */
 export function hasFailure({ rows }: BenchRun): boolean {
   return rows.some(({ results }) => results.some(({ outcome }) => isFailure(outcome)));
 }

@@ -1,6 +1,6 @@
 import type { BenchWork } from './bench-case.ts';
 
-/** How many entries of a result are compared. */
+/** The number of entries of a result that are compared. */
 export const CHECKED_ENTRIES = 64;
 
 /** Reads entries of a result. */

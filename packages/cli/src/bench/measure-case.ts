@@ -5,7 +5,7 @@ import type { BenchOutcome } from './outcome.ts';
 import { type PlacedWork, placeWork } from './placed-work.ts';
 import { findCallsPerRound } from './rounds.ts';
 
-/** How a case is measured. */
+/** The schedule of a measurement. */
 export interface BenchSchedule {
   /** For all rounds of a case on a backend together; there are `MIN_ROUNDS` even if they take somewhat longer. */
   readonly seconds: number;
@@ -15,12 +15,12 @@ export interface BenchSchedule {
 
 export const MIN_ROUNDS = 3;
 export const MAX_ROUNDS = 1000;
-/** Where the least number of rounds would take more than so many times `seconds`, there is one round. */
+/** Where `MIN_ROUNDS` would take more than this many times `seconds`, there is one round. */
 const MAX_OVERTIME = 4;
 
 /**
- * Times a case on a backend: first one call apart, then its result is checked; then so many calls are queued before each
- * wait that a round lasts, which ends with a read of 4 bytes of the result, for as long as the schedule gives; then the
+ * Times a case on a backend: first one call apart, then its result is checked; then rounds follow: calls are queued for
+ * 20 ms, and one wait and a read of 4 bytes of the result end the round, for as long as the schedule gives; then the
  * result is checked again.
  *
  * @returns undefined when it was interrupted before the first round was over

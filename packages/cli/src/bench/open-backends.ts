@@ -28,7 +28,7 @@ export async function openBackends(
   return all;
 }
 
-/** What decides between the kernels of a backend besides itself. */
+/** The forced variants and the tuning profile, which decide between the kernels of a backend besides itself. */
 function variantChoices(backend: ComputeBackend): Pick<OpenedBackend, 'forced' | 'tuning'> {
   const forced = backend.variants?.().forced ?? [];
   return {

@@ -3,7 +3,7 @@ import { type ComputeBackend, type DevicePtr, fromF16Array, offsetPtr, toF16Arra
 /** Element types of operands; `u32` for places such as those of a gather. */
 export type OperandType = 'f32' | 'f16' | 'u32';
 
-/** What the elements of an operand are. */
+/** The elements of an operand. */
 export interface OperandOptions {
   /** Default: f32. */
   readonly dtype?: OperandType;

@@ -1,13 +1,13 @@
 import type { BenchCase } from './bench-case.ts';
 import { type Spread, spreadOf } from './statistics.ts';
 
-/** What became of a case on a backend. */
+/** The outcome of a case on a backend. */
 export type BenchOutcome =
   | {
       readonly status: 'measured';
       /** The first call and the wait for it: what is compiled or allocated on first use is in it. */
       readonly firstCallMs: number;
-      /** How many calls were queued before each wait. */
+      /** The number of calls that were queued before each wait. */
       readonly callsPerRound: number;
       /** Seconds a call took, one number for each round. */
       readonly roundSeconds: readonly number[];
@@ -24,7 +24,7 @@ export type BenchOutcome =
 /** An outcome with times. */
 export type Measured = Extract<BenchOutcome, { status: 'measured' }>;
 
-/** Whether an outcome makes the exit code 1. */
+/** Tells that an outcome makes the exit code 1. */
 export function isFailure({ status }: BenchOutcome): boolean {
   return status === 'wrong' || status === 'failed';
 }
@@ -35,7 +35,7 @@ export function speedOf(benchCase: BenchCase, { roundSeconds }: Measured): Sprea
   return spreadOf(roundSeconds.map((seconds) => perSecond / seconds));
 }
 
-/** What a call has of what its case is counted in: operations, or bytes. */
+/** Operations or bytes of a call, whichever its case is counted in. */
 export function amountOf({ unit, flops, bytes }: BenchCase): number {
   return unit === 'GFLOP/s' ? flops : bytes;
 }

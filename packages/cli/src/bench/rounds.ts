@@ -1,14 +1,14 @@
-/** Makes so many calls with one wait after them. @returns milliseconds */
+/** Makes `calls` calls with one wait after them. @returns milliseconds */
 export type TimeCalls = (calls: number) => Promise<number>;
 
-/** A round is at least so long, so that the clock and the wait at its end do not count. */
+/** The minimum length of a round, in milliseconds: the clock and the wait at its end shall not count. */
 export const ROUND_MS = 20;
 /** Calls that may be queued before a wait. */
 export const MAX_CALLS = 4096;
 /** Trials to find how many calls make a round. */
 const MAX_ATTEMPTS = 8;
 
-/** What a round is. */
+/** The length of a round. */
 export interface RoundOptions {
   /** Default: {@link ROUND_MS}. */
   readonly roundMs?: number;
@@ -18,7 +18,7 @@ export interface RoundOptions {
   readonly signal?: AbortSignal;
 }
 
-/** So many calls that a round lasts, and what they took. Finding out also warms up what is warmed by use. */
+/** The number of calls that fill a round, and the milliseconds that they took. Finding out also warms up what is warmed by use. */
 export async function findCallsPerRound(
   time: TimeCalls,
   { roundMs = ROUND_MS, maxCalls = MAX_CALLS, signal }: RoundOptions = {},

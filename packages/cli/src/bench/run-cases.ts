@@ -7,7 +7,7 @@ import { amountOf, type BenchOutcome } from './outcome.ts';
 import { formatSpeed } from './format-speed.ts';
 import { formatDuration } from '../output/format.ts';
 
-/** A call that would take more than so many times the schedule's seconds is not begun. */
+/** A call that would take more than this many times the schedule's seconds is not begun. */
 export const MAX_CALL = 5;
 
 /** Called before and after each measurement. */
@@ -82,7 +82,7 @@ class Contestant {
       return outcome;
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
-      // Nothing after the first of these is a result of its own.
+      // Nothing after the first of these is a separate result.
       if (['DEVICE_ERROR', 'DEVICE_LOST', 'DISPOSED'].some((code) => isBackendError(error, code as 'DISPOSED'))) {
         this.#broken = detail;
       }

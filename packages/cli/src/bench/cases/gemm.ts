@@ -3,7 +3,7 @@ import { gemmReference } from '@concord/backend-cpu/reference';
 import type { BenchCase, ExpectedEntry } from '../bench-case.ts';
 import { bytesOf, elements, type Operand, operand } from '../operand.ts';
 
-/** How a product is stored. Default: row-major and packed, in f32. */
+/** The storage of a product. Default: row-major and packed, in f32. */
 export interface GemmOptions {
   /** A is stored k x m. */
   readonly transA?: 'T' | undefined;

@@ -13,7 +13,7 @@ export interface RunArray {
   readonly below?: number;
 }
 
-/** What the float64 reference of a kernel reads for one entry. */
+/** The inputs of a kernel, for the float64 reference of one entry. */
 export interface RunEntry {
   /** The point of the entry: an index for each axis of the domain, without the folded ones for an entry of a row. */
   readonly point: readonly number[];
@@ -39,7 +39,7 @@ export interface RunCaseOptions<Row> extends Pick<RunShape, 'shape' | 'folded'> 
   readonly inputs?: Readonly<Record<string, RunArray>>;
   readonly params?: Readonly<Record<string, number>>;
   readonly output?: RunArray;
-  /** What the entries of a row have in common, such as its sum. */
+  /** A value that all entries of a row need, such as its sum. */
   readonly ofRow?: (visit: VisitRow) => Row;
   /** An entry in float64. */
   readonly expected: (entry: RunEntry, row: Row) => number;

@@ -115,6 +115,6 @@ function howToRead({ seconds }: BenchRun): Html {
     </p>
     <p>
       GFLOP/s count the additions and multiplications that the op is made of, GB/s the bytes that it has to read and
-      write at least: every operand once.
+      write: every operand once.
     </p>`;
 }

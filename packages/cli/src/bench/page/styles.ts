@@ -1,4 +1,4 @@
-/** What the plots add to the style sheet of the reports. A backend has one colour on the whole page, beside its name. */
+/** The part of the style sheet that is for plots. A backend has one colour on the whole page, beside its name. */
 export const BENCH_STYLES = `
 :root {
   --b0: #1f6fb5; --b1: #c8590a; --b2: #22844e; --b3: #8a4bb0; --b4: #9a6a00; --b5: #b23a6b;
