@@ -45,6 +45,7 @@ const workspaces = [
   ...foldersIn('examples'),
   'api-reference',
   'bench',
+  'docs/site',
   'tools',
   'software-devices/chromium',
   'software-devices/deno',

@@ -1,0 +1,27 @@
+// @ts-check
+// Which file of the checkout is which page of the site.
+
+/** Files that are no pages, as patterns from the top folder of the checkout. */
+export const NO_PAGES = ['README.md', 'api-reference/**', 'packages/*/CHANGELOG.md'];
+
+/** @type {[from: RegExp, to: string][]} the first that matches counts */
+const ADDRESSES = [
+  [/^docs\/site\/(.+)$/, '$1'],
+  [/^docs\/(.+)$/, '$1'],
+  [/^bench\/README\.md$/, 'benchmarks/index.md'],
+  [/^bench\/NOTES\.md$/, 'benchmarks/notes.md'],
+  [/^bench\/results\/(.+)$/, 'benchmarks/$1'],
+  [/^([^/]+)\/README\.md$/, '$1/index.md'],
+  [/^([^/]+\/[^/]+)\/README\.md$/, '$1.md'],
+  [/^CONTRIBUTING\.md$/, 'contributing.md'],
+  [/^SECURITY\.md$/, 'security.md'],
+];
+
+/**
+ * @param {string} file a Markdown file, from the top folder of the checkout
+ * @returns {string} its page, from the top of the site: `docs/contract.md` is `contract.md`
+ */
+export function pageOf(file) {
+  const [from, to] = ADDRESSES.find(([pattern]) => pattern.test(file)) ?? [];
+  return from === undefined || to === undefined ? file : file.replace(from, to);
+}
