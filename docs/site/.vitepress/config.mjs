@@ -1,41 +1,43 @@
 // @ts-check
 import { fileURLToPath } from 'node:url';
+import { slug } from 'github-slugger';
 import { defineConfig } from 'vitepress';
+import { linksOf } from '../lib/links.mjs';
+import { nav, sidebar } from '../lib/navigation.mjs';
 import { NO_PAGES, pageOf } from '../lib/pages.mjs';
+import { STAND_IN, viteForRelativeBase, withRelativeBase } from '../lib/relative-base.mjs';
+import { viteForPages } from '../lib/vite-for-pages.mjs';
 
-const here = fileURLToPath(new URL('..', import.meta.url));
+const site = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Pages outside this folder do not see what is installed in it. @returns {import('vite').Plugin} */
-function vueForPages() {
-  return {
-    name: 'vue-for-pages',
-    enforce: 'pre',
-    resolveId(id, importer, options) {
-      const isForPage = /^vue(\/|$)/.test(id) && importer?.endsWith('.md') === true;
-      return isForPage ? this.resolve(id, `${here}index.md`, { ...options, skipSelf: true }) : undefined;
+/** @param {{ command: string }} run */
+export default ({ command }) => {
+  const isBuild = command === 'build';
+  return defineConfig({
+    title: 'Concord',
+    description: 'GPU compute for TypeScript: one contract, many devices, the same answer on each.',
+    lang: 'en',
+    base: isBuild ? STAND_IN : '/',
+    // Pages stay where GitHub shows them: here, in docs/, in bench/, beside the packages.
+    srcDir: root,
+    srcExclude: NO_PAGES,
+    rewrites: pageOf,
+    outDir: 'dist',
+    cacheDir: 'node_modules/.vitepress',
+    markdown: {
+      anchor: { slugify: (text) => slug(text) },
+      config: linksOf(root),
+      image: { lazyLoading: true },
     },
-  };
-}
-
-export default defineConfig({
-  title: 'Concord',
-  description: 'One compute contract, many GPUs, the same answer on every device.',
-  // Pages stay where GitHub shows them: here, in docs/, in bench/, beside the packages.
-  srcDir: '../..',
-  srcExclude: NO_PAGES,
-  rewrites: pageOf,
-  outDir: 'dist',
-  cacheDir: 'node_modules/.vitepress',
-  vite: {
-    publicDir: fileURLToPath(new URL('../public', import.meta.url)),
-    plugins: [vueForPages()],
-  },
-  ignoreDeadLinks: true,
-  themeConfig: {
-    search: { provider: 'local' },
-    nav: [
-      { text: 'Playground', link: '/playground' },
-      { text: 'Test my GPU', link: '/test-my-gpu' },
-    ],
-  },
-});
+    transformHtml: (html, _, { page }) => withRelativeBase(html, page),
+    vite: viteForPages(site, isBuild ? viteForRelativeBase() : {}),
+    themeConfig: {
+      search: { provider: 'local' },
+      outline: { level: [2, 3] },
+      externalLinkIcon: true,
+      nav,
+      sidebar: sidebar(root),
+    },
+  });
+};

@@ -6,6 +6,8 @@ export const NO_PAGES = ['README.md', 'api-reference/**', 'packages/*/CHANGELOG.
 
 /** @type {[from: RegExp, to: string][]} the first that matches counts */
 const ADDRESSES = [
+  [/^README\.md$/, 'index.md'],
+  [/^docs\/decisions$/, 'decisions/index.md'],
   [/^docs\/site\/(.+)$/, '$1'],
   [/^docs\/(.+)$/, '$1'],
   [/^bench\/README\.md$/, 'benchmarks/index.md'],
@@ -24,4 +26,13 @@ const ADDRESSES = [
 export function pageOf(file) {
   const [from, to] = ADDRESSES.find(([pattern]) => pattern.test(file)) ?? [];
   return from === undefined || to === undefined ? file : file.replace(from, to);
+}
+
+/**
+ * @param {string} file from the top folder of the checkout
+ * @returns {boolean} whether a link to it leads to a page. The home page stands for the README at the top
+ */
+export function isPage(file) {
+  if (file === 'docs/decisions') return true;
+  return file.endsWith('.md') && !/^(?:api-reference\/|packages\/[^/]+\/CHANGELOG)/.test(file);
 }
