@@ -1,3 +1,22 @@
+import type { Attempt } from '@concord/backend-core';
+import type { SuiteProgress, SuiteRequest, SuiteResult } from './gpu/suite.ts';
+import type { RunProgress, RunRequest, RunResult } from './kernel/run-program.ts';
+
+/** What the worker of the pages does: for each task what it is asked, tells meanwhile, and gives. */
+export interface Tasks {
+  /** Tries each backend. */
+  readonly backends: { readonly request: null; readonly progress: never; readonly result: readonly Attempt[] };
+  /** Runs a program of the playground. */
+  readonly program: { readonly request: RunRequest; readonly progress: RunProgress; readonly result: RunResult };
+  /** Runs conformance and bench. */
+  readonly suite: { readonly request: SuiteRequest; readonly progress: SuiteProgress; readonly result: SuiteResult };
+}
+
+/** What a page sends: first a task, then perhaps a wish that it ends early. */
+export type PageMessage =
+  | { [Name in keyof Tasks]: { readonly task: Name; readonly request: Tasks[Name]['request'] } }[keyof Tasks]
+  | 'cancel';
+
 /** What a worker sends: a part of the work, its end, or why it failed. */
 export type WorkerMessage<Progress, Result> =
   | { readonly kind: 'progress'; readonly progress: Progress }
@@ -7,8 +26,8 @@ export type WorkerMessage<Progress, Result> =
 /** Work that a worker does for a page. */
 export interface Task<Result> {
   readonly result: Promise<Result>;
-  /** Sends a message to the worker while it works. */
-  send(message: unknown): void;
+  /** Asks the work to end early, with the result that it has by then. */
+  cancel(): void;
   /** Ends the worker at once, also in an endless loop; `result` is rejected with {@link Stopped}. */
   stop(): void;
 }
@@ -22,24 +41,22 @@ export class Stopped extends Error {
   }
 }
 
-/**
- * Hands one piece of work to a new worker and ends that worker with it: nothing is left of one run in the next.
- *
- * @param worker - was just made
- * @param request - is structured-cloned
- */
-export function startTask<Progress, Result>(
-  worker: Worker,
-  request: unknown,
-  onProgress: (progress: Progress) => void,
-): Task<Result> {
+/** Hands one task to a new worker and ends that worker with it: nothing is left of one run in the next. */
+export function startTask<Name extends keyof Tasks>(
+  task: Name,
+  request: Tasks[Name]['request'],
+  onProgress: (progress: Tasks[Name]['progress']) => void = () => undefined,
+): Task<Tasks[Name]['result']> {
+  type Message = WorkerMessage<Tasks[Name]['progress'], Tasks[Name]['result']>;
+  const worker = new Worker(new URL('./tasks.worker.ts', import.meta.url), { type: 'module' });
+  const send = (message: PageMessage): void => worker.postMessage(message);
   let stop = (): void => undefined;
-  const result = new Promise<Result>((resolve, reject) => {
+  const result = new Promise<Tasks[Name]['result']>((resolve, reject) => {
     const end = (settle: () => void): void => {
       worker.terminate();
       settle();
     };
-    worker.addEventListener('message', ({ data }: MessageEvent<WorkerMessage<Progress, Result>>) => {
+    worker.addEventListener('message', ({ data }: MessageEvent<Message>) => {
       if (data.kind === 'progress') onProgress(data.progress);
       else if (data.kind === 'result') end(() => resolve(data.result));
       else end(() => reject(new Error(data.message)));
@@ -49,34 +66,6 @@ export function startTask<Progress, Result>(
     });
     stop = () => end(() => reject(new Stopped()));
   });
-  worker.postMessage(request);
-  return { result, send: (message) => worker.postMessage(message), stop: () => stop() };
-}
-
-/** The part of a worker's global scope that is used here. */
-interface WorkerScope {
-  postMessage(message: unknown): void;
-  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
-}
-
-/**
- * Serves the first message of a page; later ones go to `onMessage`.
- *
- * @param work - what it returns is sent as the result, what it throws as a crash
- */
-export function serveTask<Request, Progress, Result>(
-  work: (request: Request, report: (progress: Progress) => void) => Promise<Result>,
-  onMessage: (message: unknown) => void = () => undefined,
-): void {
-  const scope = globalThis as unknown as WorkerScope;
-  const send = (message: WorkerMessage<Progress, Result>): void => scope.postMessage(message);
-  let isBusy = false;
-  scope.addEventListener('message', ({ data }) => {
-    if (isBusy) return onMessage(data);
-    isBusy = true;
-    work(data as Request, (progress) => send({ kind: 'progress', progress })).then(
-      (result) => send({ kind: 'result', result }),
-      (error: unknown) => send({ kind: 'crash', message: error instanceof Error ? error.message : String(error) }),
-    );
-  });
+  send({ task, request } as PageMessage);
+  return { result, cancel: () => send('cancel'), stop: () => stop() };
 }

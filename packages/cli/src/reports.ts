@@ -19,5 +19,6 @@ export { type OpSummary, summarize } from './conformance/op-summary.ts';
 export { type Reports, reportsPage } from './html/reports-page.ts';
 export { type KernelFacts, kernelFacts, stagesOf } from './kernel/kernel-facts.ts';
 export { constantText, nodeText } from './kernel/node-text.ts';
+export { nearFilters } from './near-filters.ts';
 export { toJsonText } from './output/json-text.ts';
 export type { ReportEnvironment } from './report-environment.ts';
