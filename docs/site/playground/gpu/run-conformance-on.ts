@@ -39,7 +39,9 @@ export async function runConformanceOn(
     const run = await runConformance(() => provider.create(), { ...selection, signal, onCase: reportCases });
     if (run.notRun !== undefined) return notRun(run.notRun, undefined, run.failed > 0);
     const { backend, device, cases, variants } = run;
-    const versions = { ...run.versions, browser: environment.host };
+    const { driver = '' } = run.versions;
+    // Drivers that are a part of the browser name it.
+    const versions = driver.includes(environment.host) ? run.versions : { ...run.versions, browser: environment.host };
     const result = { backend, device, versions, cases, exitCode: run.ok ? 0 : 1, ms: performance.now() - started };
     return variants === undefined ? result : { ...result, variants };
   } catch (error) {
