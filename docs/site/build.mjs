@@ -1,6 +1,6 @@
 // @ts-check
 // `build.mjs [--out FOLDER] [--without-api]`: writes the site to docs/site/dist, or FOLDER, and checks its links.
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { dirname, posix, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
