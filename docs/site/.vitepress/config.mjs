@@ -1,4 +1,5 @@
 // @ts-check
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { slug } from 'github-slugger';
 import { defineConfig } from 'vitepress';
@@ -19,6 +20,13 @@ export default ({ command }) => {
     description: 'GPU compute for TypeScript: one contract, many devices, the same answer on each.',
     lang: 'en',
     base: isBuild ? STAND_IN : '/',
+    // A browser looks for a relative icon again from every page that it goes to without loading it.
+    head: [
+      [
+        'link',
+        { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(readFileSync(`${site}icon.svg`, 'utf8'))}` },
+      ],
+    ],
     // Pages stay where GitHub shows them: here, in docs/, in bench/, beside the packages.
     srcDir: root,
     srcExclude: NO_PAGES,

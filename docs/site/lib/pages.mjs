@@ -2,7 +2,7 @@
 // Which file of the checkout is which page of the site.
 
 /** Files that are no pages, as patterns from the top folder of the checkout. */
-export const NO_PAGES = ['README.md', 'api-reference/**', 'packages/*/CHANGELOG.md'];
+export const NO_PAGES = ['README.md', 'api-reference/**', 'bench/results/**', 'packages/*/CHANGELOG.md'];
 
 /** @type {[from: RegExp, to: string][]} the first that matches counts */
 const ADDRESSES = [
@@ -12,7 +12,6 @@ const ADDRESSES = [
   [/^docs\/(.+)$/, '$1'],
   [/^bench\/README\.md$/, 'benchmarks/index.md'],
   [/^bench\/NOTES\.md$/, 'benchmarks/notes.md'],
-  [/^bench\/results\/(.+)$/, 'benchmarks/$1'],
   [/^([^/]+)\/README\.md$/, '$1/index.md'],
   [/^([^/]+\/[^/]+)\/README\.md$/, '$1.md'],
   [/^CONTRIBUTING\.md$/, 'contributing.md'],
@@ -34,5 +33,5 @@ export function pageOf(file) {
  */
 export function isPage(file) {
   if (file === 'docs/decisions') return true;
-  return file.endsWith('.md') && !/^(?:api-reference\/|packages\/[^/]+\/CHANGELOG)/.test(file);
+  return file.endsWith('.md') && !/^(?:api-reference\/|bench\/results\/|packages\/[^/]+\/CHANGELOG)/.test(file);
 }
