@@ -22,8 +22,8 @@ const SETUP: Record<string, string[]> = {
   'examples/gpt': ['../../packages/ops/test/support/software-devices.ts'],
 };
 
-// What tests of a workspace share and takes long to make.
-const GLOBAL_SETUP: Record<string, string[]> = { 'docs/site': ['test/support/build-site.mjs'] };
+// What the long tests of a workspace share.
+const GLOBAL_SETUP: Record<string, string[]> = part === 'share' ? {} : { 'docs/site': ['test/support/build-site.mjs'] };
 
 const REQUIRED = { CONCORD_REQUIRE: process.env['CONCORD_REQUIRE'] ?? '' };
 

@@ -12,6 +12,19 @@ import { viteForPages } from '../lib/vite-for-pages.mjs';
 const site = fileURLToPath(new URL('..', import.meta.url));
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
+/** A host shows it for an address at any depth, so nothing relative works in it. */
+const NOT_FOUND = `<!DOCTYPE html>
+<html lang="en">
+  <meta charset="utf-8" />
+  <meta name="viewport" content="width=device-width" />
+  <title>Not found | Concord</title>
+  <body style="font-family: sans-serif; margin: 3rem; color-scheme: light dark">
+    <h1>There is no such page</h1>
+    <p>Remove the end of the address, up to the name of the site, to get to its start.</p>
+  </body>
+</html>
+`;
+
 /** @param {{ command: string }} run */
 export default ({ command }) => {
   const isBuild = command === 'build';
@@ -38,7 +51,7 @@ export default ({ command }) => {
       config: linksOf(root),
       image: { lazyLoading: true },
     },
-    transformHtml: (html, _, { page }) => withRelativeBase(html, page),
+    transformHtml: (html, _, { page }) => (page === '404.md' ? NOT_FOUND : withRelativeBase(html, page)),
     vite: viteForPages(site, isBuild ? viteForRelativeBase() : {}),
     themeConfig: {
       search: { provider: 'local' },

@@ -99,7 +99,7 @@ export function sidebar(root) {
       ],
     },
     { text: 'Packages', collapsed: true, items: readmes(root, 'packages') },
-    { text: 'Examples', collapsed: true, items: readmes(root, 'examples') },
+    { text: 'Examples', link: '/examples/', collapsed: true, items: readmes(root, 'examples') },
     { text: 'Decisions', link: '/decisions/', collapsed: true, items: decisions(root) },
     {
       text: 'Working on it',

@@ -27,7 +27,7 @@ export function withRelativeBase(html, page) {
     .replaceAll(STAND_IN, `"+${FOUND}+"`);
 }
 
-/** @returns {import('vitepress').UserConfig['vite']} what Vite needs to know */
+/** @returns {import('./vite-for-pages.mjs').ViteConfig} what Vite needs to know */
 export function viteForRelativeBase() {
   return {
     define: { 'import.meta.env.BASE_URL': FOUND },

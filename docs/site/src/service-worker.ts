@@ -1,4 +1,3 @@
-/// <reference lib="webworker" />
 // Keeps the site for use without a network, and isolates its pages from other origins, which static hosts often cannot be
 // told to do: threads of WebAssembly need SharedArrayBuffer, and that needs isolation.
 import { Serwist, type SerwistPlugin, StaleWhileRevalidate } from 'serwist';
