@@ -1,8 +1,10 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeInChromium } from '../../../software-devices/chromium/describe-in-chromium.mjs';
 import { type Browser, complaintsOf, launchChromium, type Page } from '../../../software-devices/chromium/launch.mjs';
 import { openSite } from './support/open-site.mjs';
 
+const SCENE = fileURLToPath(new URL('../../../examples/edges/pictures/scene.png', import.meta.url));
 const RIGHT = /^All [\d,]+ values are in the oracle's intervals$/;
 
 /** What the browser says of tests that want no service worker. */
@@ -17,6 +19,12 @@ run(double, { shape: [2, 2], inputs: { x: [1.5, 2, -3, 4] } });
 const status = (page: Page) => page.locator('.pg-status');
 const overhang = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** Width and height of the picture that programs get. */
+const pictureSize = (page: Page): Promise<number[]> =>
+  page
+    .locator('.pg-columns > section:first-child canvas')
+    .evaluate(({ width, height }: HTMLCanvasElement) => [width, height]);
 
 /** Opens the playground and waits until every backend was tried. */
 async function openPlayground(page: Page, url: string): Promise<void> {
@@ -135,6 +143,13 @@ await describeInChromium('the playground', () => {
         return new Set(data.filter((_, i) => i % 4 === 0)).size;
       });
       expect(shades).toBeGreaterThan(10);
+      await page.locator('input[type=file]').setInputFiles(SCENE);
+      await expect.poll(() => pictureSize(page)).not.toEqual([144, 96]);
+      const [width = 0, height = 0] = await pictureSize(page);
+      expect(Math.max(width, height)).toBe(160);
+      await runOn(page, 'wasm');
+      const count = (width * height).toLocaleString('en');
+      expect(await status(page).innerText()).toBe(`All ${count} values are in the oracle's intervals`);
       expect(await overhang(page)).toBe(0);
       await page.setViewportSize({ width: 380, height: 800 });
       expect(await overhang(page)).toBe(0);
