@@ -19,7 +19,7 @@ export { type ConformanceJson, toConformanceJson } from './conformance/conforman
 export { type OpSummary, summarize } from './conformance/op-summary.ts';
 export { type Reports, reportsPage } from './html/reports-page.ts';
 export { type KernelFacts, kernelFacts } from './kernel/kernel-facts.ts';
-export { nodeText } from './kernel/node-text.ts';
+export { constantText, nodeText } from './kernel/node-text.ts';
 export { nearFilters } from './near-filters.ts';
 export { toJsonText } from './output/json-text.ts';
 export type { ReportEnvironment } from './report-environment.ts';
