@@ -11,9 +11,8 @@ that fails has "failed" in place of its times. --list prints the names of the ca
 import argparse
 import json
 import statistics
-import sys
 
-from torch_rounds import eager_rounds, graph_rounds
+from torch_rounds import eager_rounds, graph_rounds, open_torch
 
 # As in src/gpt/cases.ts.
 SIZES = {
@@ -99,15 +98,7 @@ def main():
         for _, op, case, _, _ in works(dtypes, size["cached"], size["prefills"]):
             print(op, case)
         return
-    try:
-        import torch
-    except ImportError:
-        sys.exit("PyTorch is not installed")
-    if not torch.cuda.is_available():
-        sys.exit("PyTorch has no CUDA device")
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    print(json.dumps({"device": torch.cuda.get_device_name(), "versions": f"torch@{torch.__version__}"}), flush=True)
+    torch = open_torch()
     with torch.no_grad():
         for op, case, call in cases(torch, dtypes, **size):
             try:

@@ -8,15 +8,8 @@ replayed. A case that fails has "failed" in place of its times.
 """
 
 import json
-import statistics
-import sys
 
-from torch_rounds import graph_rounds
-
-
-def median_ms(torch, call):
-    """Median milliseconds of one of many calls back to back."""
-    return statistics.median(graph_rounds(torch, call))
+from torch_rounds import median_ms, open_torch
 
 
 def cases(torch):
@@ -86,15 +79,7 @@ def line_of(torch, op, case, call, compiled):
 
 
 def main():
-    try:
-        import torch
-    except ImportError:
-        sys.exit("PyTorch is not installed")
-    if not torch.cuda.is_available():
-        sys.exit("PyTorch finds no CUDA device")
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    print(json.dumps({"device": torch.cuda.get_device_name(), "versions": f"torch@{torch.__version__}"}), flush=True)
+    torch = open_torch()
     for case in cases(torch):
         print(json.dumps(line_of(torch, *case)), flush=True)
 

@@ -10,13 +10,9 @@ in place of its times. --list prints the names of the cases and needs no PyTorch
 
 import argparse
 import json
-import statistics
-import sys
 from pathlib import Path
 
-ROUNDS = 7
-ROUND_MS = 20.0
-MAX_CALLS_IN_A_GRAPH = 500
+from torch_rounds import median_ms, open_torch
 
 
 def name_of(case):
@@ -76,12 +72,12 @@ def bind(case, torch):
         seq_q, seq_kv = case["seqQ"], case["seqKv"]
         q, k, v = noise(batch, heads, seq_q, head_dim), *(noise(batch, heads, seq_kv, head_dim) for _ in range(2))
         attend = torch.nn.functional.scaled_dot_product_attention
-        flop = 4 * batch * heads * seq_q * seq_kv * head_dim
-        return (lambda: attend(q, k, v, is_causal=causal)), flop / (2 if causal else 1), None
+        seen = seq_q * (seq_q + 1) // 2 if causal else seq_q * seq_kv
+        return (lambda: attend(q, k, v, is_causal=causal)), 4 * batch * heads * seen * head_dim, None
     if op.startswith("reduce_"):
         x, axis = noise(*case["shape"]), case["axis"]
         fold = torch.sum if op == "reduce_sum" else torch.amax
-        return (lambda: fold(x, dim=axis)), None, 4 * x.numel()
+        return (lambda: fold(x, dim=axis)), None, 4 * (x.numel() + x.numel() // x.shape[axis])
     if "columns" in case:
         x, a, b = noise(case["rows"], case["columns"]), noise(case["columns"]), noise(case["columns"])
         functional = torch.nn.functional
@@ -90,7 +86,8 @@ def bind(case, torch):
             "layer_norm": lambda: functional.layer_norm(x, (case["columns"],), a, b),
             "bias_gelu": lambda: functional.gelu(x + a),
         }
-        return calls[op], None, 8 * x.numel()
+        vectors = {"softmax": 0, "layer_norm": 2, "bias_gelu": 1}[op]
+        return calls[op], None, 8 * x.numel() + vectors * 4 * case["columns"]
     x, out = noise(case["n"]), torch.empty(case["n"], device="cuda")
     if op == "binary_add":
         y = noise(case["n"])
@@ -103,43 +100,11 @@ def bind(case, torch):
     return (lambda: function(x, out=out)), None, 8 * x.numel()
 
 
-def median_ms(call, torch):
-    """Median milliseconds of one of many calls back to back."""
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call()
-    torch.cuda.synchronize()
-
-    def timed(run):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        run()
-        end.record()
-        torch.cuda.synchronize()
-        return start.elapsed_time(end)
-
-    once = max(min(timed(call) for _ in range(3)), 1e-3)
-    calls = int(min(max(ROUND_MS / once, 1), MAX_CALLS_IN_A_GRAPH))
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(calls):
-            call()
-    # What a call takes in a graph is less than what it took alone, by the launch.
-    replays = max(1, -(-ROUND_MS // max(timed(graph.replay), 1e-3)))
-
-    def replay():
-        for _ in range(int(replays)):
-            graph.replay()
-
-    return statistics.median(timed(replay) / (calls * replays) for _ in range(ROUNDS))
-
-
 def line_of(case, torch):
     line = {"op": case["op"], "case": name_of(case)}
     try:
         call, flop, byte = bind(case, torch)
-        ms = median_ms(call, torch)
+        ms = median_ms(torch, call)
     except RuntimeError as error:
         return {**line, "failed": str(error).splitlines()[0]}
     speed = {"tflops": round(flop / ms / 1e9, 3)} if flop else {"tbps": round(byte / ms / 1e9, 3)}
@@ -150,24 +115,17 @@ def ceilings(torch):
     """What bounds every kernel: the speed of the memory and that of the largest float32 product."""
     x, y, z = (torch.rand(1 << 28, device="cuda") for _ in range(3))
     # A copy may go through a copy engine, which is slower than a kernel.
-    copy = 2 * x.nbytes / median_ms(lambda: z.copy_(x), torch)
-    add = 3 * x.nbytes / median_ms(lambda: torch.add(x, y, out=z), torch)
+    copy = 2 * x.nbytes / median_ms(torch, lambda: z.copy_(x))
+    add = 3 * x.nbytes / median_ms(torch, lambda: torch.add(x, y, out=z))
     del x, y, z
     n = 8192
     a, b = (torch.rand(n, n, device="cuda") - 0.5 for _ in range(2))
-    product = median_ms(lambda: a @ b, torch)
+    product = median_ms(torch, lambda: a @ b)
     return {
         "tflops": round(2 * n**3 / product / 1e9, 2),
         "tbps": round(max(copy, add) / 1e9, 3),
         "source": f"measured: a float32 product of {n}, the faster of a copy and a sum of arrays of 1 GiB",
     }
-
-
-def driver_version():
-    try:
-        return Path("/sys/module/nvidia/version").read_text().strip()
-    except OSError:
-        return "unknown"
 
 
 def main():
@@ -189,19 +147,7 @@ def main():
             print(case["op"], name_of(case))
         return
 
-    try:
-        import torch
-    except ImportError:
-        sys.exit("PyTorch is not installed")
-    if not torch.cuda.is_available():
-        sys.exit("PyTorch finds no CUDA device")
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cudnn.benchmark = True
-
-    versions = f"torch@{torch.__version__}, CUDA {torch.version.cuda}, cuDNN {torch.backends.cudnn.version()}"
-    about = {"device": torch.cuda.get_device_name(), "driver": driver_version(), "versions": versions}
-    print(json.dumps(about), flush=True)
+    torch = open_torch()
     if not options.no_ceilings:
         print(json.dumps({"ceilings": ceilings(torch)}), flush=True)
     for case in cases:

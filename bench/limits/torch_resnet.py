@@ -10,9 +10,8 @@ of the case and needs no PyTorch. The norms are folded into the convolutions, as
 import argparse
 import json
 import statistics
-import sys
 
-from torch_rounds import eager_rounds
+from torch_rounds import eager_rounds, open_torch
 
 CHANNELS = (64, 128, 256, 512)
 BLOCKS = 2
@@ -60,16 +59,7 @@ def main():
     if options.list:
         print(op, case)
         return
-    try:
-        import torch
-    except ImportError:
-        sys.exit("PyTorch is not installed")
-    if not torch.cuda.is_available():
-        sys.exit("PyTorch has no CUDA device")
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cudnn.benchmark = True
-    print(json.dumps({"device": torch.cuda.get_device_name(), "versions": f"torch@{torch.__version__}"}), flush=True)
+    torch = open_torch()
     with torch.no_grad():
         rounds = eager_rounds(torch, make_call(torch, options.batch, options.pixels))
     times = {"eager_ms": round(statistics.median(rounds), 5), "eager_rounds": [round(each, 5) for each in rounds]}

@@ -1,20 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { FirstCall } from './first-call.ts';
-import type { LimitCase } from './limits/limit-case.ts';
-import type { TorchLimits } from './limits/torch.ts';
-import { machine } from './machine.ts';
+import type { LimitCase } from './limits/cases.ts';
+import { aboutTorch, type Torch } from './limits/torch.ts';
 import { measureCase, type Outcome } from './measure.ts';
-import type { Overhead, OverheadTarget } from './overhead.ts';
-import type { Peer, Role } from './peer.ts';
-import { drawResults } from './plots/draw.ts';
-import { reasonOf } from './reason.ts';
-import type { Target } from './ratios.ts';
+import type { Overhead } from './overhead.ts';
+import { reportFiles } from './report.ts';
 import {
   caseResult,
   type CaseResult,
   type Ceilings,
-  contestantResult,
+  type Candidate,
+  loadCandidates,
   type ContestantResult,
   type Entry,
   newResults,
@@ -23,14 +19,9 @@ import {
   saveResults,
   saveText,
 } from './results.ts';
-import { formatResults, median } from './table.ts';
-
-/** A contestant that may not be there: what it needs is looked for when it is loaded. */
-export interface Candidate {
-  readonly name: string;
-  readonly role: Role;
-  readonly load: () => Peer | Promise<Peer>;
-}
+import { median } from '@concord/cli/bench';
+import { loadOverheadTargets, loadTargets } from './targets.ts';
+import { formatResults } from './table.ts';
 
 /** One device with those that are timed on it. */
 export interface Arena {
@@ -44,7 +35,7 @@ export interface Arena {
   readonly overhead?: Overhead;
   readonly firstCalls?: readonly FirstCall[];
   /** What the library of the device's vendor was timed with, or why it was not. */
-  readonly torch?: TorchLimits | { readonly absent: string };
+  readonly torch?: Torch;
   /** Given by hand. Default: what PyTorch measured. */
   readonly ceilings?: Ceilings | undefined;
 }
@@ -68,7 +59,8 @@ export async function runArena(arena: Arena, { out, ...part }: RunOptions): Prom
   const isPart = part.quick || part.only !== undefined || part.case !== undefined;
   const parent = out === undefined ? (isPart ? undefined : RESULTS) : pathToFileURL(`${out}/`);
   const folder = parent === undefined ? undefined : new URL(`${arena.name}/`, parent);
-  const { peers, contestants } = await loadAll(arena);
+  const { present: peers, contestants: loaded } = await loadCandidates(arena.candidates);
+  const contestants = [...loaded, ...torchContestant(arena.torch)];
   const cases = new Map<LimitCase, CaseResult>();
   const results = (): Results => resultsOf(arena, contestants, [...cases.values()]);
   for (const together of [peers.filter(({ isApart = false }) => !isApart), peers.filter(({ isApart }) => isApart)]) {
@@ -85,67 +77,30 @@ export async function runArena(arena: Arena, { out, ...part }: RunOptions): Prom
   const text = formatResults(results(), loadTargets(), loadOverheadTargets());
   console.log(`## ${arena.name}\n\n${text}\n`);
   if (folder !== undefined) {
-    saveText(new URL('table.md', folder), `${text}\n`);
-    await drawResults(folder, results());
+    for (const [file, content] of reportFiles(folder, results())) saveText(file, content);
   }
   return results().cases.every(({ entries }) => entries.some(({ name, ms }) => name === 'concord' && ms !== undefined));
-}
-
-/** What is wanted of us: `limits/targets.json`. */
-export function loadTargets(): Target[] {
-  return loadList('targets.json');
-}
-
-/** What is wanted besides: `limits/overhead-targets.json`. */
-export function loadOverheadTargets(): OverheadTarget[] {
-  return loadList('overhead-targets.json');
-}
-
-function loadList<T>(name: string): T[] {
-  const file = new URL(`../limits/${name}`, import.meta.url);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as T[]) : [];
-}
-
-async function loadAll({ candidates, torch }: Arena): Promise<{ peers: Peer[]; contestants: ContestantResult[] }> {
-  const peers: Peer[] = [];
-  const contestants: ContestantResult[] = [];
-  for (const { name, role, load } of candidates) {
-    try {
-      const peer = await load();
-      peers.push(peer);
-      contestants.push(contestantResult(peer));
-    } catch (error) {
-      const absent = reasonOf(error);
-      contestants.push({ name, role, absent });
-      console.error(`${name} is not there: ${absent}`);
-    }
-  }
-  if (torch !== undefined) {
-    const about = 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
-    contestants.push({ name: 'torch', role: 'limit', ...about });
-  }
-  return { peers, contestants };
 }
 
 function resultsOf(arena: Arena, contestants: readonly ContestantResult[], cases: readonly CaseResult[]): Results {
   const { name, device, driver, schedule, overhead, firstCalls, torch } = arena;
   const ceilings = arena.ceilings ?? (torch !== undefined && 'ceilings' in torch ? torch.ceilings : undefined);
   return newResults({
-    arena: name,
-    device,
-    ...(driver === undefined ? {} : { driver }),
-    machine: machine(),
-    date: new Date().toISOString().slice(0, 10),
-    schedule,
-    contestants,
-    ...(ceilings === undefined ? {} : { ceilings }),
-    ...(overhead === undefined ? {} : { overhead }),
-    ...(firstCalls === undefined ? {} : { firstCalls }),
+    ...{ arena: name, device, ...(driver !== undefined && { driver }), schedule, contestants },
+    ...(ceilings && { ceilings }),
+    ...(overhead && { overhead }),
+    ...(firstCalls && { firstCalls }),
     cases,
   });
 }
 
-function torchEntries(torch: Arena['torch'], { op, name }: LimitCase): Entry[] {
+/** PyTorch among the contestants, where it could have been timed. */
+export function torchContestant(torch: Arena['torch']): ContestantResult[] {
+  return torch === undefined ? [] : [{ name: 'torch', role: 'limit', ...aboutTorch(torch) }];
+}
+
+/** What PyTorch took for a case, where it was timed. */
+export function torchEntries(torch: Arena['torch'], { op, name }: LimitCase): Entry[] {
   if (torch === undefined || 'absent' in torch) return [];
   const line = torch.lines.find((each) => each.op === op && each.case === name);
   if (line === undefined) return [{ name: 'torch', lacks: 'was not timed' }];

@@ -1,30 +1,23 @@
 import { parseArgs } from 'node:util';
 import { CpuBackend } from '@concord/backend-cpu';
-import { type Candidate, runArena } from './arena.ts';
+import { runArena } from './arena.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
 import { machine } from './machine.ts';
 import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
+import { type Candidate, candidate } from './results.ts';
 
 const CANDIDATES: readonly Candidate[] = [
-  {
-    name: 'concord',
-    role: 'ours',
-    load: () => concord('@concord/backend-cpu, this checkout', () => new CpuBackend()),
-  },
-  { name: 'hand-tiled loop', role: 'peer', load: async () => (await import('./peers/hand-tiled.ts')).handTiled },
-  { name: 'tfjs cpu', role: 'peer', load: async () => (await import('./peers/tfjs-cpu.ts')).tfjsCpu },
-  { name: 'numeric', role: 'peer', load: async () => (await import('./peers/numeric.ts')).numericJs },
-  { name: 'ml-matrix', role: 'peer', load: async () => (await import('./peers/ml-matrix.ts')).mlMatrix },
-  { name: 'ndarray-gemm', role: 'peer', load: async () => (await import('./peers/ndarray-gemm.ts')).ndarrayGemm },
-  { name: 'stdlib sgemm', role: 'peer', load: async () => (await import('./peers/stdlib.ts')).stdlib },
-  { name: 'tfjs wasm', role: 'peer', load: async () => (await import('./peers/tfjs-wasm.ts')).tfjsWasm },
-  {
-    name: 'onnxruntime cpu',
-    role: 'peer',
-    load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(),
-  },
-  { name: 'openblas', role: 'limit', load: async () => (await import('./peers/open-blas.ts')).openBlas() },
+  candidate('concord', () => concord('@concord/backend-cpu, this checkout', () => new CpuBackend()), 'ours'),
+  candidate('hand-tiled loop', async () => (await import('./peers/hand-tiled.ts')).handTiled),
+  candidate('tfjs cpu', async () => (await import('./peers/tfjs.ts')).tfjsCpu()),
+  candidate('numeric', async () => (await import('./peers/js-libraries.ts')).numericJs()),
+  candidate('ml-matrix', async () => (await import('./peers/js-libraries.ts')).mlMatrix()),
+  candidate('ndarray-gemm', async () => (await import('./peers/js-libraries.ts')).ndarrayGemm()),
+  candidate('stdlib sgemm', async () => (await import('./peers/js-libraries.ts')).stdlib()),
+  candidate('tfjs wasm', async () => (await import('./peers/tfjs.ts')).tfjsWasm({ isApart: true })),
+  candidate('onnxruntime cpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu()),
+  candidate('openblas', async () => (await import('./peers/open-blas.ts')).openBlas(), 'limit'),
 ];
 
 /**

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { NotHere, UsageError } from './exit.ts';
+import { NotHere } from './exit.ts';
+import { oneOf } from './options.ts';
 
 /** Values of `--device`. */
 export const DEVICES = ['lavapipe', 'swiftshader', 'system'] as const;
@@ -26,8 +27,7 @@ export async function useDevice(name: string | undefined): Promise<void> {
 
 /** @throws {UsageError} for a name that no device of WebGPU has */
 export function checkDevice(name: string): void {
-  if (!DEVICES.some((device) => device === name))
-    throw new UsageError(`--device takes ${DEVICES.join(', ')}, not ${name}`);
+  oneOf('--device', name, DEVICES);
 }
 
 /**

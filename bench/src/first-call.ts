@@ -1,7 +1,7 @@
-import type { ComputeBackend, OpName, OpPlan } from '@concord/backend-core';
-import type { Kernel, RunCall } from '@concord/backend-core/kernel';
-import type { LimitCase } from './limits/limit-case.ts';
-import { row } from './table.ts';
+import type { ComputeBackend } from '@concord/backend-core';
+import { placeWork } from '@concord/cli/bench';
+import type { LimitCase } from './limits/cases.ts';
+import { row, table } from './table.ts';
 
 /** What the first call of a case costs on a device that was just opened, in milliseconds until its result is there. */
 export interface FirstCall {
@@ -27,8 +27,8 @@ export async function measureFirstCalls(
 ): Promise<FirstCall[]> {
   const found: FirstCall[] = [];
   for (const limitCase of cases) {
-    // `prepare` has nothing to do for it.
-    if (limitCase.op === 'copy') continue;
+    // A copy has none: `prepare` has nothing to do for it.
+    if (limitCase.plan === undefined) continue;
     const plain = await withTrial(create, limitCase, async (call) => ({
       firstMs: await call(),
       laterMs: await call(),
@@ -45,15 +45,10 @@ export async function measureFirstCalls(
 /** The measurements as a Markdown table. */
 export function formatFirstCalls(calls: readonly FirstCall[]): string {
   const millis = (value: number): string => (value < 10 ? value.toFixed(2) : value.toFixed(0));
-  return [
-    '### The first call',
-    '',
-    row('milliseconds', 'first call', '`prepare`', 'first call behind it', 'later calls'),
-    '|---|---|---|---|---|',
-    ...calls.map(({ op, case: name, ...ms }) =>
-      row(`${op} ${name}`, ...[ms.firstMs, ms.prepareMs, ms.preparedMs, ms.laterMs].map(millis)),
-    ),
-  ].join('\n');
+  const rows = calls.map(({ op, case: name, ...ms }) =>
+    row(`${op} ${name}`, ...[ms.firstMs, ms.prepareMs, ms.preparedMs, ms.laterMs].map(millis)),
+  );
+  return `### The first call\n\n${table(['milliseconds', 'first call', '`prepare`', 'first call after it', 'later calls'], rows)}`;
 }
 
 type Timed = () => Promise<number>;
@@ -66,38 +61,19 @@ async function withTrial<T>(
   const backend = create();
   await backend.init();
   try {
-    const trial = limitCase.place(backend);
+    const placed = placeWork(limitCase, backend);
     await backend.synchronize();
     const call = (): Promise<number> =>
       millisOf(async () => {
-        trial.run();
+        await placed.call();
         await backend.synchronize();
       });
-    return await measure(call, () => millisOf(() => backend.prepare([planOf(limitCase)])));
+    return await measure(call, () =>
+      millisOf(() => backend.prepare(limitCase.plan === undefined ? [] : [limitCase.plan])),
+    );
   } finally {
     await backend.dispose();
   }
-}
-
-/** The case as `prepare` wants it: what its call says besides the pointers. */
-function planOf(limitCase: LimitCase): OpPlan {
-  let plan: OpPlan | undefined;
-  const note = (op: OpName) => (call: object) => {
-    plan = { op, call } as OpPlan;
-  };
-  const listener = {
-    gemm: note('gemm'),
-    batchedGemm: note('batchedGemm'),
-    conv2dForward: note('conv2dForward'),
-    attention: note('attention'),
-    reduce: note('reduce'),
-    unary: note('unary'),
-    binary: note('binary'),
-    run: (kernel: Kernel, call: RunCall) => note('run')({ ...call, kernel }),
-  };
-  limitCase.call(listener as unknown as ComputeBackend, [0, 0, 0] as never, 0 as never);
-  if (plan === undefined) throw new Error(`${limitCase.op} ${limitCase.name} calls nothing`);
-  return plan;
 }
 
 async function millisOf(action: () => Promise<void>): Promise<number> {

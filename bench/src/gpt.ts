@@ -9,13 +9,13 @@ import { UsageError } from './exit.ts';
 import { GPT_SIZES, type GptSize } from './gpt/cases.ts';
 import { concordGpt } from './gpt/concord.ts';
 import type { GptContestant } from './gpt/contestant.ts';
-import { type GptPeer, runGpt } from './gpt/run.ts';
+import { runGpt } from './gpt/run.ts';
 import { finishModel } from './models/finish.ts';
-import { startDevice } from './models/start.ts';
-import { QUICK, WHOLE, WHOLE_ON_CPU } from './models/schedules.ts';
+import { deviceOf, startDevice } from './models/start.ts';
+import { QUICK, WHOLE, WHOLE_ON_CPU } from './models/measure.ts';
 import { torchTimes } from './models/torch.ts';
-import { parseThreads } from './options.ts';
-import { RESULTS } from './results.ts';
+import { MODEL_OPTIONS, oneOf, positive } from './options.ts';
+import { type Candidate, candidate, RESULTS } from './results.ts';
 
 const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
 
@@ -24,25 +24,21 @@ interface Ground {
   readonly arena: string;
   readonly device: DeviceInfo;
   readonly ours: GptContestant;
-  readonly peers: readonly GptPeer[];
+  readonly peers: readonly Candidate<GptContestant>[];
 }
 
 /** Loaded when the peers' GPU is there. */
-const WEBGPU_PEERS: readonly GptPeer[] = [
-  { name: 'tfjs webgpu', load: async () => (await import('./gpt/tfjs.ts')).tfjsGpt },
-  { name: 'onnxruntime webgpu', load: async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeGpt },
+const WEBGPU_PEERS: readonly Candidate<GptContestant>[] = [
+  candidate('tfjs webgpu', async () => (await import('./gpt/tfjs.ts')).tfjsGpt),
+  candidate('onnxruntime webgpu', async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeGpt),
 ];
 
 /** The size whose results are kept, and all types that are timed with it, by the names of backends. */
-const WHOLES: Readonly<Record<string, { readonly size: string; readonly dtypes: readonly FloatDType[] }>> = {
-  webgpu: { size: 'small', dtypes: DTYPES },
-  wasm: { size: 'example', dtypes: ['f32'] },
-};
+const WHOLES = { webgpu: { size: 'small', dtypes: DTYPES }, wasm: { size: 'example', dtypes: ['f32'] } } as const;
 
 /**
- * `[--backend webgpu|wasm] [--size small|example|tiny] [--dtype f32|f16] [--device D | --threads N] [--torch] [--limit FILE]
- * [--json] [--out FOLDER]`: times GPT-2 with random weights on a backend, beside PyTorch and the peers that run it on the
- * same device.
+ * Times GPT-2 with random weights on a backend, beside PyTorch and the peers that run it on the same device. Options: see the
+ * help in main.ts.
  *
  * @returns whether all of our own results are there and right
  */
@@ -50,26 +46,21 @@ export async function benchGpt(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
     options: {
+      ...MODEL_OPTIONS,
       backend: { type: 'string', default: 'webgpu' },
       size: { type: 'string' },
       dtype: { type: 'string' },
-      device: { type: 'string' },
       threads: { type: 'string' },
-      torch: { type: 'boolean', default: false },
-      limit: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      out: { type: 'string' },
     },
   });
-  const whole = Object.hasOwn(WHOLES, values.backend) ? WHOLES[values.backend] : undefined;
-  if (whole === undefined) throw new UsageError(`--backend takes webgpu or wasm, not ${values.backend}`);
-  const isWasm = values.backend === 'wasm';
+  const backend = oneOf('--backend', values.backend, ['webgpu', 'wasm']);
+  const [whole, isWasm] = [WHOLES[backend], backend === 'wasm'];
   if (isWasm && (values.torch || values.limit !== undefined || values.device !== undefined))
     throw new UsageError('--torch, --limit and --device are for WebGPU');
   if (!isWasm && values.threads !== undefined) throw new UsageError('--threads is for --backend wasm');
-  const { size: sizeName = whole.size } = values;
-  const size = sizeNamed(sizeName);
-  const dtypes = values.dtype === undefined ? whole.dtypes : typesNamed(values.dtype);
+  const sizeName = oneOf('--size', values.size ?? whole.size, Object.keys(GPT_SIZES));
+  const size = GPT_SIZES[sizeName] as GptSize;
+  const dtypes = values.dtype === undefined ? whole.dtypes : [oneOf('--dtype', values.dtype, DTYPES)];
   const isWhole = sizeName === whole.size;
   const script = ['torch_gpt.py', '--size', sizeName, '--dtype', dtypes.join(',')] as const;
   // By itself, before the others take the device.
@@ -104,33 +95,15 @@ async function webgpuGround(name: string | undefined): Promise<Ground> {
 }
 
 async function wasmGround(text: string | undefined): Promise<Ground> {
-  const threads = parseThreads(text) ?? availableParallelism();
-  const backend = new WasmBackend({ threads });
-  await backend.init();
-  const { device } = backend;
-  await backend.dispose();
+  const threads = text === undefined ? availableParallelism() : positive('--threads', text);
+  const device = await deviceOf(new WasmBackend({ threads }));
   return {
     arena: `wasm-${threads}`,
     device,
     ours: concordGpt('@concord/backend-wasm', () => new WasmBackend({ threads })),
     peers: [
-      {
-        name: 'onnxruntime web',
-        load: async () => (await import('./gpt/onnxruntime-web.ts')).onnxruntimeWebGpt(threads),
-      },
-      { name: 'onnxruntime cpu', load: async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeCpuGpt(threads) },
+      candidate('onnxruntime web', async () => (await import('./gpt/onnxruntime-web.ts')).onnxruntimeWebGpt(threads)),
+      candidate('onnxruntime cpu', async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeCpuGpt(threads)),
     ],
   };
-}
-
-function sizeNamed(name: string): GptSize {
-  const size = Object.hasOwn(GPT_SIZES, name) ? GPT_SIZES[name] : undefined;
-  if (size === undefined) throw new UsageError(`--size takes ${Object.keys(GPT_SIZES).join(' or ')}, not ${name}`);
-  return size;
-}
-
-function typesNamed(name: string): readonly FloatDType[] {
-  const found = DTYPES.filter((dtype) => dtype === name);
-  if (found.length === 0) throw new UsageError(`--dtype takes ${DTYPES.join(' or ')}, not ${name}`);
-  return found;
 }

@@ -1,32 +1,24 @@
 import { parseArgs } from 'node:util';
-import type { DeviceInfo } from '@concord/backend-core';
 import { LevelZeroBackend } from '@concord/backend-levelzero';
-import { type Candidate, runArena } from './arena.ts';
+import { runArena } from './arena.ts';
 import { slugOf, useLevelZeroCpu } from './device.ts';
-import { UsageError } from './exit.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
-import { measureOverhead, type Overhead } from './overhead.ts';
-import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
+import { describeBackend } from './overhead.ts';
+import { CASE_OPTIONS, oneOf, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
+import { type Candidate, candidate } from './results.ts';
 
-/** Elements of a small op. */
-const SMALL = 1024;
-
-const OURS: Candidate = {
-  name: 'concord',
-  role: 'ours',
-  load: () => concord('@concord/backend-levelzero, this checkout', () => new LevelZeroBackend()),
-};
+const OURS: Candidate = candidate(
+  'concord',
+  () => concord('@concord/backend-levelzero, this checkout', () => new LevelZeroBackend()),
+  'ours',
+);
 
 /** All on the CPU, as the CPU driver is. */
 const OTHERS: readonly Candidate[] = [
-  {
-    name: 'onnxruntime cpu',
-    role: 'peer',
-    load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(),
-  },
-  { name: 'openblas', role: 'limit', load: async () => (await import('./peers/open-blas.ts')).openBlas() },
-  { name: 'C loops', role: 'limit', load: async () => (await import('./peers/c-loops.ts')).cLoops() },
+  candidate('onnxruntime cpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu()),
+  candidate('openblas', async () => (await import('./peers/open-blas.ts')).openBlas(), 'limit'),
+  candidate('C loops', async () => (await import('./peers/c-loops.ts')).cLoops(), 'limit'),
 ];
 
 /**
@@ -40,10 +32,9 @@ export async function benchLevelZero(args: readonly string[]): Promise<boolean> 
     options: { ...CASE_OPTIONS, ...RUN_OPTIONS, device: { type: 'string', default: 'cpu' } },
   });
   const ceilings = parseCeilings(values.ceilings);
-  const isCpu = values.device === 'cpu';
+  const isCpu = oneOf('--device', values.device, ['cpu', 'system']) === 'cpu';
   if (isCpu) await useLevelZeroCpu();
-  else if (values.device !== 'system') throw new UsageError(`--device takes cpu or system, not ${values.device}`);
-  const { device, overhead } = await tryBackend(values.quick);
+  const { device, overhead } = await describeBackend(new LevelZeroBackend(), values.quick);
   const arena = {
     name: `level-zero-${isCpu ? 'cpu' : slugOf(device.name)}`,
     device: device.name,
@@ -55,14 +46,4 @@ export async function benchLevelZero(args: readonly string[]): Promise<boolean> 
     ceilings,
   };
   return runArena(arena, values);
-}
-
-/** The device, and what an op costs on the backend as it is by default. */
-async function tryBackend(quick: boolean): Promise<{ device: DeviceInfo; overhead: Overhead }> {
-  const backend = new LevelZeroBackend();
-  await backend.init();
-  const overhead = await measureOverhead(backend, quick, SMALL);
-  const { device } = backend;
-  await backend.dispose();
-  return { device, overhead };
 }

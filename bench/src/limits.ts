@@ -1,18 +1,20 @@
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
+import { torchContestant, torchEntries } from './arena.ts';
 import { useDevice } from './device.ts';
-import { limitCases, selectCases } from './limits/cases.ts';
-import { checkTrial } from './limits/check-trial.ts';
-import type { LimitCase } from './limits/limit-case.ts';
-import { medianMs } from './limits/median-ms.ts';
-import { compareLines, type LimitLine, limitLine } from './limits/report.ts';
+import { casesOf, selectCases } from './limits/cases.ts';
+import { limitLine } from './limits/report.ts';
 import { readTorch } from './limits/torch.ts';
+import { measureCase } from './measure.ts';
+import { deviceOf } from './models/start.ts';
 import { CASE_OPTIONS } from './options.ts';
+import { concord } from './peers/concord.ts';
+import { caseResult, type CaseResult, contestantResult, type Entry, newResults } from './results.ts';
+import { formatTable } from './table.ts';
 
 /**
- * `[--quick] [--device D] [--only OP,...] [--case NAME] [--torch FILE] [--enable TOGGLE,...]`: times the WebGPU backend
- * with the cases that cuBLAS, cuDNN and PyTorch are timed with on the same device, and prints a JSON line for each.
- * Needs nothing but our packages and `webgpu`.
+ * Times the WebGPU backend with the cases that PyTorch is timed with on the same device, and prints a JSON line for each.
+ * Needs none of the peers. Options: see the help in main.ts.
  *
  * @returns whether every case ran and was right
  */
@@ -26,51 +28,29 @@ export async function benchLimits(args: readonly string[]): Promise<boolean> {
       enable: { type: 'string', default: '' },
     },
   });
-  const theirs = values.torch === undefined ? undefined : readTorch(values.torch).lines;
-  const cases = selectCases(limitCases(values.quick), values.only, values.case);
-
+  const theirs = values.torch === undefined ? undefined : readTorch(values.torch);
+  const cases = selectCases(casesOf(values.quick ? 'quick' : 'gpu'), values.only, values.case);
   await useDevice(values.device);
   const dawn = { enable: values.enable.split(',').filter(Boolean) };
-  const open = async (): Promise<WebGpuBackend> => {
-    const backend = new WebGpuBackend({ dawn });
-    await backend.init();
-    return backend;
-  };
-  let backend = await open();
-  console.error(`${backend.device.name}, ${backend.device.driver}; Node ${process.version}`);
-  const lines: LimitLine[] = [];
-  for (const limitCase of cases) {
-    try {
-      const line = await timeCase(backend, limitCase, values.quick);
-      console.log(JSON.stringify(line));
-      lines.push(line);
-    } catch (error) {
-      console.error(`FAILED ${limitCase.op} ${limitCase.name}: ${(error as Error).message}`);
-      // What has failed in a backend's work stays failed.
-      await backend.dispose();
-      backend = await open();
-    }
-  }
-  await backend.dispose();
-  if (theirs !== undefined) console.log(`\n${compareLines(lines, theirs)}`);
-  if (lines.length < cases.length) console.error(`${cases.length - lines.length} of ${cases.length} cases failed`);
-  return lines.length === cases.length;
-}
+  const { name, driver } = await deviceOf(new WebGpuBackend({ dawn }));
+  console.error(`${name}, ${driver}; Node ${process.version}`);
 
-async function timeCase(backend: WebGpuBackend, limitCase: LimitCase, quick: boolean): Promise<LimitLine> {
-  const trial = limitCase.place(backend);
-  try {
-    await checkTrial(backend, trial);
-    const schedule = quick ? { rounds: 1, roundMs: 1 } : {};
-    return limitLine(
-      limitCase,
-      await medianMs(
-        () => trial.run(),
-        () => backend.synchronize(),
-        schedule,
-      ),
-    );
-  } finally {
-    trial.free();
+  const ours = concord('this checkout', () => new WebGpuBackend({ dawn }));
+  const schedule = { rounds: values.quick ? 1 : 7, roundMs: values.quick ? 1 : 20 };
+  const found: CaseResult[] = [];
+  for (const limitCase of cases) {
+    const outcomes = await measureCase(limitCase, [ours], schedule);
+    const result = caseResult(limitCase, outcomes, torchEntries(theirs, limitCase));
+    found.push(result);
+    const { ms, failed } = result.entries.at(-1) as Entry;
+    if (ms === undefined) console.error(`FAILED ${limitCase.op} ${limitCase.name}: ${failed}`);
+    else console.log(JSON.stringify(limitLine(limitCase, ms)));
   }
+  await ours.close?.();
+  const contestants = [contestantResult(ours), ...torchContestant(theirs)];
+  const results = newResults({ arena: 'limits', device: name, schedule, contestants, cases: found });
+  if (theirs !== undefined) console.log(`\n${formatTable(results)}`);
+  const failures = found.filter(({ entries }) => entries.at(-1)?.ms === undefined).length;
+  if (failures > 0) console.error(`${failures} of ${cases.length} cases failed`);
+  return failures === 0;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { UsageError } from './exit.ts';
-import { parseCeilings, parseThreads } from './options.ts';
+import { oneOf, parseCeilings, positive } from './options.ts';
 
 it('takes two positive numbers for the ceilings', () => {
   expect(parseCeilings(undefined)).toBeUndefined();
@@ -8,8 +8,9 @@ it('takes two positive numbers for the ceilings', () => {
   for (const text of ['67', '67,', 'a,b', '67,-1', '1,2,3']) expect(() => parseCeilings(text)).toThrow(UsageError);
 });
 
-it('takes a positive number of threads', () => {
-  expect(parseThreads(undefined)).toBeUndefined();
-  expect(parseThreads('2')).toBe(2);
-  for (const text of ['0', '-1', '1.5', 'all', '']) expect(() => parseThreads(text)).toThrow(UsageError);
+it('takes a positive integer, and one of some names', () => {
+  expect(positive('--threads', '2')).toBe(2);
+  for (const text of ['0', '-1', '1.5', 'all', '']) expect(() => positive('--threads', text)).toThrow(UsageError);
+  expect(oneOf('--size', 'tiny', ['whole', 'tiny'])).toBe('tiny');
+  expect(() => oneOf('--size', 'huge', ['whole', 'tiny'])).toThrow('--size takes whole, tiny, not huge');
 });

@@ -24,11 +24,26 @@ export function parseCeilings(text: string | undefined): Ceilings | undefined {
   return { tflops, tbps, source: 'given' };
 }
 
-/** `--threads N`. @throws {UsageError} for anything but a positive integer */
-export function parseThreads(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const threads = Number(text);
-  if (!Number.isInteger(threads) || threads < 1)
-    throw new UsageError(`--threads takes a number of threads, not ${text}`);
-  return threads;
+/** The value of an option that takes a positive integer. @throws {UsageError} for anything else */
+export function positive(option: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new UsageError(`${option} takes a positive integer, not ${text}`);
+  return value;
 }
+
+/** The value of an option that takes one of some names. @throws {UsageError} for anything else */
+export function oneOf<Name extends string>(option: string, text: string, names: readonly Name[]): Name {
+  const found = names.find((name) => name === text);
+  if (found === undefined) throw new UsageError(`${option} takes ${names.join(', ')}, not ${text}`);
+  return found;
+}
+
+/** What runs of models take. */
+export const MODEL_OPTIONS = {
+  device: { type: 'string' },
+  torch: { type: 'boolean', default: false },
+  limit: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  out: { type: 'string' },
+} as const;

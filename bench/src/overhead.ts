@@ -1,6 +1,7 @@
-import { type ComputeBackend, type DevicePtr, upload } from '@concord/backend-core';
-import type { Background } from './background.ts';
-import { median, row } from './table.ts';
+import { type ComputeBackend, type DeviceInfo, type DevicePtr, upload } from '@concord/backend-core';
+import { type Background, measureBackground } from './background.ts';
+import { median } from '@concord/cli/bench';
+import { row, table } from './table.ts';
 
 /** Bits of WebGPU's flags, which exist as constants only where there is a `navigator.gpu`. */
 const GPU_COMPUTE = 4;
@@ -31,6 +32,20 @@ export interface OverheadTarget {
   readonly arenas: readonly string[];
   readonly of: Exclude<keyof Overhead, 'background'> | keyof Background;
   readonly atMost: number;
+}
+
+/** Opens a backend: its device, and what an op costs on it as it is by default, where it is `onCpu` with what it leaves the caller. */
+export async function describeBackend(
+  backend: ComputeBackend,
+  quick: boolean,
+  { onCpu = false }: { readonly onCpu?: boolean } = {},
+): Promise<{ readonly device: DeviceInfo; readonly overhead: Overhead }> {
+  await backend.init();
+  const background = onCpu ? await measureBackground(backend, quick) : undefined;
+  const overhead = { ...(await measureOverhead(backend, quick)), ...(background && { background }) };
+  const { device } = backend;
+  await backend.dispose();
+  return { device, overhead };
 }
 
 /** Measures `backend`, which is open and idle, with ops on so many elements. */
@@ -86,36 +101,28 @@ export function formatOverhead(overhead: Overhead, targets: readonly OverheadTar
     const verdict = target === undefined ? '' : number <= target.atMost ? 'met' : '**missed**';
     return `${number.toFixed(digits)}${target === undefined ? '' : `; wanted ${target.atMost} at most: ${verdict}`}`;
   };
-  const { background } = overhead;
-  return [
-    '### Cost of a tiny op',
-    '',
-    row('', 'microseconds, median'),
-    '|---|---|',
+  const { background, bareMicros } = overhead;
+  const rows = [
     row('JavaScript of an op on 1,024 elements, one of 1,000', value('queueMicros', overhead.queueMicros)),
     row('the same, until the device has done all', value('doneMicros', overhead.doneMicros)),
-    ...(overhead.bareMicros === undefined
+    ...(bareMicros === undefined ? [] : [row('the same in bare calls of WebGPU', value('bareMicros', bareMicros))]),
+    ...(bareMicros === undefined
       ? []
-      : [
-          row('the same in bare calls of WebGPU', value('bareMicros', overhead.bareMicros)),
-          row('ours over bare calls', `${(overhead.doneMicros / overhead.bareMicros).toFixed(2)}x`),
-        ]),
-    row('JavaScript of `flush` behind one op', value('flushMicros', overhead.flushMicros)),
+      : [row('ours over bare calls', `${(overhead.doneMicros / bareMicros).toFixed(2)}x`)]),
+    row('JavaScript of `flush` after one op', value('flushMicros', overhead.flushMicros)),
     row('one op and `synchronize`', value('roundTripMicros', overhead.roundTripMicros)),
     row('reading 4 bytes back', value('readMicros', overhead.readMicros)),
-    ...(background === undefined
-      ? []
-      : [
-          ...['', '### What the caller keeps', ''],
-          row('', 'milliseconds'),
-          '|---|---|',
-          row('CPU time of the process in two seconds without work', value('idleCpuMs', background.idleCpuMs, 2)),
-          row(
-            `longest wait of a timer of 1 ms during a product of ${background.productRows}, ${Math.round(background.productMs)} ms`,
-            value('worstGapMs', background.worstGapMs),
-          ),
-        ]),
-  ].join('\n');
+  ];
+  const parts = ['### Cost of a tiny op', table(['', 'microseconds, median'], rows)];
+  if (background !== undefined) {
+    const product = `a product of ${background.productRows}, ${Math.round(background.productMs)} ms`;
+    const kept = [
+      row('CPU time of the process in two seconds without work', value('idleCpuMs', background.idleCpuMs, 2)),
+      row(`longest wait of a timer of 1 ms during ${product}`, value('worstGapMs', background.worstGapMs)),
+    ];
+    parts.push('### What the caller keeps', table(['', 'milliseconds'], kept));
+  }
+  return parts.join('\n\n');
 }
 
 interface BareLoop {

@@ -1,5 +1,5 @@
-import type { LimitCase } from './limits/limit-case.ts';
-import { materialize } from './limits/noise-array.ts';
+import type { LimitCase } from './limits/cases.ts';
+import { materialize, type Operand } from '@concord/cli/bench';
 import type { Work } from './work.ts';
 
 /** A case made ready: inputs converted to the contestant's own types, compiled, warmed as it likes. */
@@ -49,7 +49,11 @@ export function notOffered({ op }: Work, why = ''): never {
 }
 
 /** The entries at these indices of a whole result. @throws {Error} where it has another length */
-export function pick(result: ArrayLike<number>, { length }: LimitCase, indices: readonly number[]): number[] {
+export function pick(
+  result: ArrayLike<number>,
+  { outputLength: length }: LimitCase,
+  indices: readonly number[],
+): number[] {
   if (result.length !== length) throw new Error(`wrong result: ${result.length} entries instead of ${length}`);
   return indices.map((index) => result[index] as number);
 }
@@ -67,6 +71,6 @@ export interface PlainProduct {
 export function plainProduct(limitCase: LimitCase): PlainProduct {
   const { work } = limitCase;
   if (work.op !== 'gemm' || (work.layout ?? 'NN') !== 'NN' || (work.padding ?? 0) > 0) return notOffered(work);
-  const [a, b] = limitCase.operands();
+  const [a, b] = limitCase.inputs as [Operand, Operand];
   return { m: work.m, n: work.n, k: work.k, a: materialize(a), b: materialize(b) };
 }

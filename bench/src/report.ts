@@ -1,12 +1,13 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { loadOverheadTargets, loadTargets } from './arena.ts';
 import { NotHere } from './exit.ts';
-import { MODEL_FILES } from './models/files.ts';
+import { loadOverheadTargets, loadTargets } from './targets.ts';
+import { MODEL_FILES } from './models/finish.ts';
 import { formatModel } from './models/table.ts';
 import { fillMarkers } from './markers.ts';
 import { drawResults } from './plots/draw.ts';
+import { drawOverview, formatAdvice } from './overview.ts';
 import { plotsOf } from './plots/series.ts';
 import { loadResults, type Results, RESULTS, saveText } from './results.ts';
 import { formatSummary } from './summary.ts';
@@ -18,9 +19,9 @@ const KERNELS = new URL('webgpu-nvidia-h200/kernels.md', RESULTS);
 
 /**
  * `[--check] [FOLDER]`: writes tables and plots beside every result in the folder. Of the committed results, the
- * parts of README.md between markers too, so that nobody types a number. `--check` writes nothing.
+ * picture of all and the parts of README.md between markers too, so that no number is typed. `--check` writes nothing.
  *
- * @returns whether README.md has what the committed results say, if that was the question
+ * @returns whether all files have what the results say, if that was the question
  */
 export async function benchReport(args: readonly string[]): Promise<boolean> {
   const { values, positionals } = parseArgs({
@@ -35,26 +36,31 @@ export async function benchReport(args: readonly string[]): Promise<boolean> {
     loadAll(parent, file).map((found) => ({ kind, table, ...found })),
   );
   if (all.length + models.length === 0) throw new NotHere(`no folder in ${parent.pathname} has results`);
-  if (!values.check) {
-    for (const { folder, results } of all) {
-      saveText(new URL('table.md', folder), `${formatResults(results, loadTargets(), loadOverheadTargets())}\n`);
-      await drawResults(folder, results);
-    }
-    for (const { folder, results, table } of models) {
-      saveText(new URL(table, folder), `${formatModel(results, loadTargets())}\n`);
-    }
+  const files = all.flatMap(({ folder, results }) => reportFiles(folder, results));
+  for (const { folder, results, table } of models) {
+    files.push([new URL(table, folder), `${formatModel(results, loadTargets())}\n`]);
   }
-  if (path !== undefined) return true;
-  const before = readFileSync(README, 'utf8');
-  const after = fillReadme(
-    before,
-    all.map(({ results }) => results),
-    readFileSync(KERNELS, 'utf8').trim(),
-    models,
-  );
-  if (!values.check) writeFileSync(README, after);
-  else if (after !== before) console.error('README.md is not what the results say: run `pnpm bench report`');
-  return !values.check || after === before;
+  if (path === undefined) {
+    const runs = all.map(({ results }) => results);
+    const kernels = readFileSync(KERNELS, 'utf8').trim();
+    files.push([new URL('overview.svg', RESULTS), drawOverview(runs)]);
+    files.push([README, fillReadme(readFileSync(README, 'utf8'), runs, kernels, models)]);
+  }
+  if (!values.check) {
+    for (const [file, text] of files) saveText(file, text);
+    return true;
+  }
+  const old = files.filter(([file, text]) => !existsSync(file) || readFileSync(file, 'utf8') !== text);
+  for (const [file] of old)
+    console.error(`${fileURLToPath(file)} is not what the results say: run \`pnpm bench report\``);
+  return old.length === 0;
+}
+
+/** The table and the plots of a run, as files of its folder. */
+export function reportFiles(folder: URL, results: Results): [URL, string][] {
+  const table = `${formatResults(results, loadTargets(), loadOverheadTargets())}\n`;
+  const plots = drawResults(results).map(([name, text]): [URL, string] => [new URL(name, folder), text]);
+  return [[new URL('table.md', folder), table], ...plots];
 }
 
 /** The text of README.md with the tables and plots of these results. */
@@ -73,7 +79,16 @@ export function fillReadme(
     `${kind} ${results.arena}`,
     formatModel(results, targets),
   ]);
-  return fillMarkers(readme, new Map([...parts, ['summary', formatSummary(all)], ['kernels', kernels], ...tables]));
+  return fillMarkers(
+    readme,
+    new Map([
+      ...parts,
+      ['advice', formatAdvice(all)],
+      ['summary', formatSummary(all)],
+      ['kernels', kernels],
+      ...tables,
+    ]),
+  );
 }
 
 /** The first plot, and links to the others. */

@@ -1,38 +1,29 @@
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { slugOf } from './device.ts';
-import { UsageError } from './exit.ts';
 import { finishModel } from './models/finish.ts';
-import { measureModel } from './models/measure.ts';
-import { QUICK, WHOLE } from './models/schedules.ts';
+import { measureModel, QUICK, WHOLE } from './models/measure.ts';
 import { startDevice } from './models/start.ts';
 import { EAGER, torchContestants, torchEntries, torchTimes } from './models/torch.ts';
 import { concordResnet, RESNET_BYTES } from './resnet/concord.ts';
+import { MODEL_OPTIONS, oneOf } from './options.ts';
 import { RESULTS } from './results.ts';
 
 /** Values of `--size`: how many images, and how wide and high they are. The second one is for a software device. */
 const SIZES = { whole: { batch: 16, pixels: 224 }, tiny: { batch: 1, pixels: 64 } } as const;
 
 /**
- * `[--size whole|tiny] [--device D] [--torch] [--limit FILE] [--json] [--out FOLDER]`: times ResNet-18 in float32 on the
- * WebGPU backend, beside eager PyTorch on the same device.
+ * Times ResNet-18 in float32 on the WebGPU backend, beside eager PyTorch on the same device. Options: see the help in
+ * main.ts.
  *
  * @returns whether it ran and was right
  */
 export async function benchResnet(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
-    options: {
-      size: { type: 'string', default: 'whole' },
-      device: { type: 'string' },
-      torch: { type: 'boolean', default: false },
-      limit: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      out: { type: 'string' },
-    },
+    options: { ...MODEL_OPTIONS, size: { type: 'string', default: 'whole' } },
   });
-  const { size } = values;
-  if (size !== 'whole' && size !== 'tiny') throw new UsageError(`--size takes whole or tiny, not ${size}`);
+  const size = oneOf('--size', values.size, ['whole', 'tiny']);
   const { batch, pixels } = SIZES[size];
   const script = ['torch_resnet.py', '--batch', `${batch}`, '--pixels', `${pixels}`] as const;
   const torch = await torchTimes(script, values.torch, values.limit);

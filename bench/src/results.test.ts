@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { exampleResults } from '../test/example-results.ts';
-import { casesOf } from './limits/cases.ts';
-import type { LimitCase } from './limits/limit-case.ts';
+import { casesOf, type LimitCase } from './limits/cases.ts';
 import type { Peer } from './peer.ts';
 import { caseResult, loadResults, parseResults, saveResults } from './results.ts';
 

@@ -1,12 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FirstCall } from './first-call.ts';
-import type { LimitCase } from './limits/limit-case.ts';
-import type { Schedule } from './limits/median-ms.ts';
+import type { LimitCase } from './limits/cases.ts';
+import type { Schedule } from './turns.ts';
+import { machine } from './machine.ts';
 import type { Outcome } from './measure.ts';
 import type { Overhead } from './overhead.ts';
 import type { Peer, Role } from './peer.ts';
-import { figureOf } from './table.ts';
+import { reasonOf } from './reason.ts';
+import { figureOf } from './turns.ts';
 
 /** Of the file's layout. A reader refuses others. */
 const VERSION = 1;
@@ -68,14 +70,53 @@ export interface Results {
   readonly cases: readonly CaseResult[];
 }
 
-/** The results of a run with this in place of the layout's version. */
-export function newResults(results: Omit<Results, 'version'>): Results {
-  return { version: VERSION, ...results };
+/** The results of a run that is made now on this machine, unless they say otherwise. Fields that are undefined are left out. */
+export function newResults(
+  results: Omit<Results, 'version' | 'machine' | 'date'> & Partial<Pick<Results, 'machine' | 'date'>>,
+): Results {
+  const now = { version: VERSION, machine: machine(), date: new Date().toISOString().slice(0, 10) } as const;
+  return { ...now, ...results };
 }
 
 /** What is written of a contestant. */
-export function contestantResult({ name, role, version, remark }: Peer): ContestantResult {
-  return { name, role, version, ...(remark === undefined ? {} : { remark }) };
+export function contestantResult({ name, role, version, remark }: ContestantResult): ContestantResult {
+  return { name, role, ...(version !== undefined && { version }), ...(remark !== undefined && { remark }) };
+}
+
+/** A contestant that may not be there: what it needs is looked for when it is loaded. */
+export interface Candidate<T extends ContestantResult = Peer> {
+  readonly name: string;
+  readonly role: Role;
+  readonly load: () => T | Promise<T>;
+}
+
+/** A {@link Candidate}; by default a peer. */
+export function candidate<T extends ContestantResult = Peer>(
+  name: string,
+  load: Candidate<T>['load'],
+  role: Role = 'peer',
+): Candidate<T> {
+  return { name, role, load };
+}
+
+/** Loads who is there. @returns them, and what is written of all, in order */
+export async function loadCandidates<T extends ContestantResult>(
+  candidates: readonly Candidate<T>[],
+): Promise<{ readonly present: T[]; readonly contestants: ContestantResult[] }> {
+  const present: T[] = [];
+  const contestants: ContestantResult[] = [];
+  for (const { name, role, load } of candidates) {
+    try {
+      const loaded = await load();
+      present.push(loaded);
+      contestants.push(contestantResult(loaded));
+    } catch (error) {
+      const absent = reasonOf(error);
+      contestants.push({ name, role, absent });
+      console.error(`${name} is not there: ${absent}`);
+    }
+  }
+  return { present, contestants };
 }
 
 /** What is written of a case, behind what is known of it already. */
@@ -85,13 +126,12 @@ export function caseResult(
   known: readonly Entry[] = [],
   takes?: Schedule['takes'],
 ): CaseResult {
-  const { op, name, flops, bytes, inputs, length, dtype } = limitCase;
-  const elements = [...inputs, length].reduce((sum, size) => sum + size, 0);
+  const { op, name, flops, bytes, traffic } = limitCase;
   return {
     op,
     case: name,
     ...(flops === undefined ? { bytes: bytes ?? 0 } : { flops }),
-    traffic: elements * (dtype === 'f16' ? 2 : 4),
+    traffic,
     entries: [...known, ...outcomes.map((outcome) => entryOf(outcome, takes))],
   };
 }

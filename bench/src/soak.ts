@@ -2,26 +2,25 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { ComputeBackend } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
+import { drawAxes, html, linearAxis, linePath, plotFile } from '@concord/cli/bench';
 import { LevelZeroBackend } from '@concord/backend-levelzero';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { slugOf, useDevice, useLevelZeroCpu } from './device.ts';
-import { UsageError } from './exit.ts';
+import { oneOf, positive } from './options.ts';
 import { RESULTS, saveText } from './results.ts';
 import { Churn } from './soak/churn.ts';
-import { plot } from './soak/plot.ts';
 import { findLeaks, formatWindows, quarters, type SoakWindow, windowOf } from './soak/window.ts';
 
 const WINDOWS = 20;
-/** Ops at the end of each window that are compared with the CPU backend, and not timed. */
+/** Ops at the end of each window that are compared with the oracle, and not timed. */
 const CHECKED = 10;
 const FULL_OPS = 20_000;
 /** Sooner there are still kernels that run for the first time. */
 const LEAST_JUDGED = 10_000;
 
 /**
- * `[--backend webgpu|level-zero|cpu] [--device D] [--ops N] [--seed N] [--json FILE]`: runs random ops of all kinds, each with
- * allocations of its own, and prints time and memory in 20 windows. A run of 20,000 ops or more is drawn to
- * `results/soak-<device>.svg`. Ctrl-C ends it early with what there is.
+ * Runs random ops of all kinds, each with its own allocations, and prints time and memory in 20 windows. A run of 20,000 ops
+ * or more is drawn to `results/soak-<device>.svg`. Ctrl-C ends it early with what there is. Options: see the help in main.ts.
  *
  * @returns whether memory did not grow; fewer than 10,000 ops do not tell
  */
@@ -53,7 +52,7 @@ export async function benchSoak(args: readonly string[]): Promise<boolean> {
     console.log(`last quarter against second: time per op ${(last / second).toFixed(2)}x`);
   }
   const name = `soak-${backend.name === 'webgpu' ? slugOf(device) : backend.name}`;
-  if (done >= FULL_OPS) saveText(new URL(`${name}.svg`, RESULTS), draw(`${backend.name} on ${device}`, windows));
+  if (done >= FULL_OPS) saveText(new URL(`${name}.svg`, RESULTS), drawWindows(`${backend.name} on ${device}`, windows));
   if (values.json !== undefined) {
     const report = { backend: backend.name, device, ops: done, seed, windows, leaks };
     writeFileSync(values.json, `${JSON.stringify(report, undefined, 2)}\n`);
@@ -72,8 +71,6 @@ async function soak(
   };
   process.once('SIGINT', stop);
   const churn = new Churn(backend, seed);
-  const oracle = new CpuBackend();
-  await oracle.init();
   const windows: SoakWindow[] = [];
   const began = performance.now();
   for (let window = 0, done = 0; window < WINDOWS && !isStopped; window++) {
@@ -83,54 +80,45 @@ async function soak(
     const micros = (performance.now() - start) * 1000;
     done += ran;
     if (ran > 0) windows.push(windowOf(backend, done, micros / ran));
-    for (let i = 0; i < CHECKED && !isStopped; i++) await churn.check(oracle);
+    for (let i = 0; i < CHECKED && !isStopped; i++) await churn.check();
   }
   process.off('SIGINT', stop);
   churn.end();
-  await oracle.dispose();
   return { windows, seconds: (performance.now() - began) / 1000 };
 }
 
 async function open(name: string, device: string | undefined): Promise<ComputeBackend> {
-  const backend = await make(name, device);
-  await backend.init();
-  return backend;
+  const which = oneOf('--backend', name, ['webgpu', 'level-zero', 'cpu']);
+  if (which === 'webgpu') await useDevice(device);
+  if (which === 'level-zero' && device !== 'system') await useLevelZeroCpu();
+  const backend = { webgpu: WebGpuBackend, 'level-zero': LevelZeroBackend, cpu: CpuBackend }[which];
+  const opened = new backend();
+  await opened.init();
+  return opened;
 }
 
-async function make(name: string, device: string | undefined): Promise<ComputeBackend> {
-  switch (name) {
-    case 'cpu':
-      return new CpuBackend();
-    case 'webgpu':
-      await useDevice(device);
-      return new WebGpuBackend();
-    case 'level-zero':
-      if (device !== 'system') await useLevelZeroCpu();
-      return new LevelZeroBackend();
-    default:
-      throw new UsageError(`--backend takes webgpu, level-zero or cpu, not ${name}`);
-  }
-}
-
-function positive(option: string, value: string): number {
-  const number = Number(value);
-  if (!Number.isSafeInteger(number) || number < 1)
-    throw new UsageError(`${option} takes a positive integer, not ${value}`);
-  return number;
-}
-
-function draw(heading: string, windows: readonly SoakWindow[]): string {
+/** Curves below each other over the ops, each from zero. */
+export function drawWindows(heading: string, windows: readonly SoakWindow[]): string {
   const mib = (measure: 'deviceBytes' | 'rssBytes' | 'heapBytes'): number[] =>
     windows.map((window) => window[measure] / 2 ** 20);
-  return plot(
-    heading,
-    'ops',
-    windows.map((window) => window.ops),
-    [
-      { title: 'microseconds per op', values: windows.map((window) => window.microsPerOp) },
-      { title: 'device memory, MiB', values: mib('deviceBytes') },
-      { title: 'process memory, MiB', values: mib('rssBytes') },
-      { title: 'JavaScript heap, MiB', values: mib('heapBytes') },
-    ],
-  );
+  const panels: readonly (readonly [string, readonly number[]])[] = [
+    ['microseconds per op', windows.map((window) => window.microsPerOp)],
+    ['device memory, MiB', mib('deviceBytes')],
+    ['process memory, MiB', mib('rssBytes')],
+    ['JavaScript heap, MiB', mib('heapBytes')],
+  ];
+  const ops = windows.map((window) => window.ops);
+  const content = panels.map(([title, values], i) => {
+    const top = 80 + 170 * i;
+    const x = linearAxis([0, ops.at(-1) ?? 1], [64, 740], i === panels.length - 1 ? 'ops' : '');
+    const y = linearAxis([0, Math.max(...values, 1e-9)], [top + 110, top], '', 3);
+    const path = linePath(
+      x,
+      y,
+      values.map((value, window) => [ops[window] as number, value]),
+    );
+    return html`<text x="64" y="${top - 10}">${title}</text>${drawAxes(x, y)}
+      <path d="${path}" stroke="#0072b2" stroke-width="1.75" />`;
+  });
+  return plotFile(760, 80 + 170 * panels.length, heading, '', html`${content}`);
 }

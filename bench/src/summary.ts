@@ -1,6 +1,6 @@
 import { type Standing, standingsOf } from './ratios.ts';
 import type { Results } from './results.ts';
-import { row } from './table.ts';
+import { row, table } from './table.ts';
 
 /** All runs in one table: for each op, on each device, how far ours is from the limit and from the fastest peer. */
 export function formatSummary(all: readonly Results[]): string {
@@ -16,8 +16,7 @@ export function formatSummary(all: readonly Results[]): string {
       );
     });
   });
-  const head = row('results', 'op', 'cases', 'of the limit', 'against the fastest peer', 'which is');
-  return [head, '|---|---|---|---|---|---|', ...rows].join('\n');
+  return table(['results', 'op', 'cases', 'of the limit', 'against the fastest peer', 'which is'], rows);
 }
 
 /** The name of a case, or the first and the last of several. */

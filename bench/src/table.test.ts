@@ -2,17 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { exampleResults } from '../test/example-results.ts';
 import type { Target } from './ratios.ts';
 import type { Results } from './results.ts';
-import { formatResults, figureOf, formatTable, median } from './table.ts';
+import { formatResults, formatTable } from './table.ts';
+import { figureOf } from './turns.ts';
 
 const target: Target = { arenas: ['webgpu-example'], op: 'gemm', against: 'peers', atLeast: 1.8 };
-
-describe('median', () => {
-  it('is the middle, or the mean of two', () => {
-    expect(median([3, 1, 2])).toBe(2);
-    expect(median([4, 1, 2, 3])).toBe(2.5);
-    expect(median([7])).toBe(7);
-  });
-});
 
 it('takes the median of rounds, or the least where others use the cores too', () => {
   expect(figureOf([3, 1, 2])).toBe(2);

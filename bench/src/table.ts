@@ -1,23 +1,25 @@
 import { formatFirstCalls } from './first-call.ts';
 import { formatOverhead, type OverheadTarget } from './overhead.ts';
-import { judge, judgeMeans, standingsOf, type Target, targetsOf, type Verdict } from './ratios.ts';
+import { judge, judgeMeans, type Standing, standingsOf, type Target, targetsOf, type Verdict } from './ratios.ts';
 import type { CaseResult, ContestantResult, Entry, Results } from './results.ts';
-
-/** The middle one; of an even number, the mean of the two in the middle. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((x, y) => x - y);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] as number) + (sorted[Math.floor(middle)] as number)) / 2;
-}
-
-/** The figure of some rounds. */
-export function figureOf(rounds: readonly number[], takes: 'median' | 'least' = 'median'): number {
-  return takes === 'least' ? Math.min(...rounds) : median(rounds);
-}
 
 /** A row of a Markdown table. */
 export function row(...cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+}
+
+/** A Markdown table. */
+export function table(head: readonly string[], rows: readonly string[]): string {
+  return [row(...head), `|${'---|'.repeat(head.length)}`, ...rows].join('\n');
+}
+
+/** What is wanted of each case, and whether it was met; empty where nothing is. */
+export function formatWanted({ arena }: Results, standings: readonly Standing[], targets: readonly Target[]): string[] {
+  return standings.map((standing) =>
+    targetsOf(arena, standing.result, targets)
+      .map((target) => formatVerdict(judge(standing, target, standings)))
+      .join('; '),
+  );
 }
 
 /** A run in Markdown: what it ran on, a table with ratios, who took part and why others did not, the cost of a tiny op. */
@@ -48,11 +50,7 @@ export function formatTable(results: Results, targets: readonly Target[] = []): 
   const [options, peers] = [present.filter(isOption), present.filter(({ role }) => role === 'peer')];
   const hasLimit = standings.some(({ limit }) => limit !== undefined);
   const hasRoofline = results.ceilings !== undefined;
-  const wanted = standings.map((standing) =>
-    targetsOf(results.arena, standing.result, targets)
-      .map((target) => formatVerdict(judge(standing, target, standings)))
-      .join('; '),
-  );
+  const wanted = formatWanted(results, standings, targets);
   const hasWanted = wanted.some((text) => text !== '');
   const when = (isThere: boolean, ...cells: readonly string[]): readonly string[] => (isThere ? cells : []);
   const head = [
@@ -76,7 +74,7 @@ export function formatTable(results: Results, targets: readonly Target[] = []): 
       ...when(hasWanted, wanted[i] as string),
     );
   });
-  return [row(...head), `|${'---|'.repeat(head.length)}`, ...rows].join('\n');
+  return table(head, rows);
 }
 
 /** Operations or bytes of a case in a second, by the milliseconds that it takes. */
@@ -124,7 +122,7 @@ const caseOf = ({ op, case: name }: { readonly op?: string; readonly case: strin
   `of ${op === undefined ? '' : `${op} `}${name}`;
 
 /** What is wanted of a case, and whether it was met. */
-export function formatVerdict({ target, found, isMet }: Verdict): string {
+function formatVerdict({ target, found, isMet }: Verdict): string {
   const { against: side, of, atLeast } = target;
   const other = typeof side === 'string' ? SIDES[side] : 'peers' in side ? `of ${side.peers.join(', ')}` : caseOf(side);
   const whose = of === undefined ? '' : `${of}: `;
@@ -145,7 +143,8 @@ function formatMeans(results: Results, targets: readonly Target[]): string[] {
 
 const isOption = ({ role }: ContestantResult): boolean => role === 'option';
 
-function entryOf({ entries }: CaseResult, name: string): Entry | undefined {
+/** The entry of a contestant in a case. */
+export function entryOf({ entries }: CaseResult, name: string): Entry | undefined {
   return entries.find((entry) => entry.name === name);
 }
 

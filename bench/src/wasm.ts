@@ -1,13 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { DeviceInfo } from '@concord/backend-core';
 import { WasmBackend } from '@concord/backend-wasm';
-import { type Candidate, runArena } from './arena.ts';
-import { measureBackground } from './background.ts';
+import { runArena } from './arena.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
-import { measureOverhead, type Overhead } from './overhead.ts';
-import { CASE_OPTIONS, parseCeilings, parseThreads, RUN_OPTIONS } from './options.ts';
+import { describeBackend } from './overhead.ts';
+import { CASE_OPTIONS, parseCeilings, positive, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
+import { type Candidate, candidate } from './results.ts';
 
 const VERSION = '@concord/backend-wasm, this checkout';
 
@@ -22,8 +21,8 @@ export async function benchWasm(args: readonly string[]): Promise<boolean> {
     args: [...args],
     options: { ...CASE_OPTIONS, ...RUN_OPTIONS, threads: { type: 'string' } },
   });
-  const threads = parseThreads(values.threads) ?? availableParallelism();
-  const { device, overhead } = await tryBackend(threads, values.quick);
+  const threads = values.threads === undefined ? availableParallelism() : positive('--threads', values.threads);
+  const { device, overhead } = await describeBackend(new WasmBackend({ threads }), values.quick, { onCpu: true });
   const arena = {
     name: `wasm-${threads}`,
     device: device.name,
@@ -38,50 +37,21 @@ export async function benchWasm(args: readonly string[]): Promise<boolean> {
   return runArena(arena, values);
 }
 
-/** The device, and what an op costs on the backend as it is by default. */
-async function tryBackend(threads: number, quick: boolean): Promise<{ device: DeviceInfo; overhead: Overhead }> {
-  const backend = new WasmBackend({ threads });
-  await backend.init();
-  const background = await measureBackground(backend, quick);
-  const overhead = { ...(await measureOverhead(backend, quick)), background };
-  const { device } = backend;
-  await backend.dispose();
-  return { device, overhead };
-}
-
 function candidates(threads: number): Candidate[] {
   const relaxed = { name: 'concord relaxed', remark: 'with relaxed SIMD, which Node 20 has only when asked to' };
   return [
-    {
-      name: 'concord',
-      role: 'ours',
-      load: () => concord(VERSION, () => new WasmBackend({ threads, relaxedSimd: false })),
-    },
-    {
-      name: relaxed.name,
-      role: 'option',
-      load: () => concord(VERSION, () => new WasmBackend({ threads, relaxedSimd: true }), relaxed),
-    },
-    {
-      name: 'onnxruntime web',
-      role: 'peer',
-      load: async () => (await import('./peers/onnxruntime-web.ts')).onnxruntimeWeb(threads),
-    },
-    {
-      name: 'onnxruntime web, fed',
-      role: 'peer',
-      load: async () => (await import('./peers/onnxruntime-web.ts')).onnxruntimeWebFed(threads),
-    },
-    {
-      name: 'tfjs wasm',
-      role: 'peer',
-      // In turns with the others: nobody here computes in JavaScript, which is what it slows.
-      load: async () => ({ ...(await import('./peers/tfjs-wasm.ts')).tfjsWasm, isApart: false }),
-    },
-    {
-      name: 'onnxruntime cpu',
-      role: 'peer',
-      load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(threads),
-    },
+    candidate('concord', () => concord(VERSION, () => new WasmBackend({ threads, relaxedSimd: false })), 'ours'),
+    candidate(
+      relaxed.name,
+      () => concord(VERSION, () => new WasmBackend({ threads, relaxedSimd: true }), relaxed),
+      'option',
+    ),
+    candidate('onnxruntime web', async () => (await import('./peers/onnxruntime-web.ts')).onnxruntimeWeb(threads)),
+    candidate('onnxruntime web, fed', async () =>
+      (await import('./peers/onnxruntime-web.ts')).onnxruntimeWebFed(threads),
+    ),
+    // In turns with the others: nobody here computes in JavaScript, which is what it slows.
+    candidate('tfjs wasm', async () => (await import('./peers/tfjs.ts')).tfjsWasm({ isApart: false })),
+    candidate('onnxruntime cpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(threads)),
   ];
 }

@@ -1,17 +1,15 @@
 import { parseArgs } from 'node:util';
-import type { DeviceInfo } from '@concord/backend-core';
 import { type DawnOptions, WebGpuBackend } from '@concord/backend-webgpu';
-import { type Candidate, runArena } from './arena.ts';
+import { runArena } from './arena.ts';
 import { installNavigator } from './dawn.ts';
 import { slugOf, useDevice } from './device.ts';
 import { measureFirstCalls } from './first-call.ts';
-import { type CaseSet, casesOf, selectCases } from './limits/cases.ts';
-import type { LimitCase } from './limits/limit-case.ts';
-import { readTorch, runTorch, type TorchLimits } from './limits/torch.ts';
-import { measureOverhead, type Overhead } from './overhead.ts';
+import { type CaseSet, casesOf, type LimitCase, selectCases } from './limits/cases.ts';
+import { readTorch, runTorch } from './limits/torch.ts';
+import { describeBackend } from './overhead.ts';
 import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
-import { reasonOf } from './reason.ts';
+import { type Candidate, candidate } from './results.ts';
 
 /**
  * Times the WebGPU backend beside its peers in Node on the same device, and beside PyTorch where that has the device too.
@@ -28,7 +26,7 @@ export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
   const { quick, only } = values;
   const recorded = values.limit === undefined ? undefined : readTorch(values.limit);
   await useDevice(values.device);
-  const { device, overhead } = await tryBackend(quick);
+  const { device, overhead } = await describeBackend(ours(), quick);
   const isSoftware = device.type === 'software' || device.type === 'cpu';
   const set: CaseSet = quick ? 'quick' : isSoftware ? 'software' : 'gpu';
   const cases = selectCases(casesOf(set), only, values.case);
@@ -44,7 +42,7 @@ export async function benchWebgpu(args: readonly string[]): Promise<boolean> {
     overhead,
     firstCalls: await measureFirstCalls(oneOfEach(cases), () => ours()),
     torch:
-      recorded ?? (isSoftware ? { absent: 'a software device has no vendor' } : await tryTorch(set, only, values.case)),
+      recorded ?? (isSoftware ? { absent: 'a software device has no vendor' } : await runTorch(set, only, values.case)),
     ceilings,
   };
   return runArena(arena, values);
@@ -78,38 +76,16 @@ const UNCHECKED = {
 /** Peers look for a GPU when they are loaded, so that comes after the navigator is there. */
 function candidates(isSoftware: boolean): Candidate[] {
   const version = '@concord/backend-webgpu, this checkout';
-  const unchecked: Candidate = {
-    name: UNCHECKED.name,
-    role: 'option',
-    load: () => concord(version, () => ours({ robustness: false }), UNCHECKED),
-  };
+  const unchecked: Candidate = candidate(
+    UNCHECKED.name,
+    () => concord(version, () => ours({ robustness: false }), UNCHECKED),
+    'option',
+  );
   return [
-    { name: 'concord', role: 'ours', load: () => concord(version, () => ours()) },
+    candidate('concord', () => concord(version, () => ours()), 'ours'),
     ...(isSoftware ? [] : [unchecked]),
-    { name: 'jax-js', role: 'peer', load: async () => (await import('./peers/jax-js.ts')).jaxJs },
-    { name: 'tfjs webgpu', role: 'peer', load: async () => (await import('./peers/tfjs-webgpu.ts')).tfjsWebgpu },
-    {
-      name: 'onnxruntime webgpu',
-      role: 'peer',
-      load: async () => (await import('./peers/onnxruntime.ts')).onnxruntimeWebgpu,
-    },
+    candidate('jax-js', async () => (await import('./peers/jax-js.ts')).jaxJs),
+    candidate('tfjs webgpu', async () => (await import('./peers/tfjs.ts')).tfjsWebgpu()),
+    candidate('onnxruntime webgpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeWebgpu),
   ];
-}
-
-async function tryTorch(...which: Parameters<typeof runTorch>): Promise<TorchLimits | { readonly absent: string }> {
-  try {
-    return await runTorch(...which);
-  } catch (error) {
-    return { absent: reasonOf(error) };
-  }
-}
-
-/** The device, and what an op costs on the backend as it is by default. */
-async function tryBackend(quick: boolean): Promise<{ device: DeviceInfo; overhead: Overhead }> {
-  const backend = ours();
-  await backend.init();
-  const overhead = await measureOverhead(backend, quick);
-  const { device } = backend;
-  await backend.dispose();
-  return { device, overhead };
 }

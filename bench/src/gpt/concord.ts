@@ -3,7 +3,7 @@ import { type Cache, type Config, Gpt2 } from '@concord/example-gpt';
 import { argmax, empty, record, type Recorded, reshape, tensor, type Tensor } from '@concord/ops';
 import { type GptCase, tokensOf } from './cases.ts';
 import type { GptContestant, GptModel } from './contestant.ts';
-import type { PreparedModel } from '../models/prepared.ts';
+import type { PreparedModel } from '../models/measure.ts';
 import { cachedRows, gptWeights } from './weights.ts';
 
 /** The GPT-2 of `examples/gpt` on a backend of this package. */

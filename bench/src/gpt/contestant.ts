@@ -1,5 +1,5 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { PreparedModel } from '../models/prepared.ts';
+import type { PreparedModel } from '../models/measure.ts';
 import type { ContestantResult } from '../results.ts';
 import type { GptCase } from './cases.ts';
 

@@ -1,5 +1,5 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-web';
-import type { PreparedModel } from '../models/prepared.ts';
+import type { PreparedModel } from '../models/measure.ts';
 import { gpt2Graph } from '../onnx/gpt2.ts';
 import { gpt2Inputs } from '../onnx/gpt2-inputs.ts';
 import { encodeModel } from '../onnx/model.ts';

@@ -18,7 +18,7 @@ import { NotOffered } from '../peer.ts';
 import type { GptCase } from './cases.ts';
 import type { GptContestant } from './contestant.ts';
 import { onnxruntimeHostGpt } from './onnxruntime-host.ts';
-import type { PreparedModel } from '../models/prepared.ts';
+import type { PreparedModel } from '../models/measure.ts';
 import { gptWeights } from './weights.ts';
 
 type Feeds = Record<string, Tensor>;

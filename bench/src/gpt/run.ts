@@ -1,20 +1,21 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { Schedule } from '../limits/median-ms.ts';
-import type { TorchLimits } from '../limits/torch.ts';
+import type { Schedule } from '../turns.ts';
+import type { Torch } from '../limits/torch.ts';
 import { NotOffered } from '../peer.ts';
 import { reasonOf } from '../reason.ts';
-import type { CaseResult, ContestantResult, Entry } from '../results.ts';
+import {
+  type Candidate,
+  type CaseResult,
+  contestantResult,
+  type ContestantResult,
+  type Entry,
+  loadCandidates,
+} from '../results.ts';
 import { type GptCase, gptCases, type GptSize } from './cases.ts';
 import type { GptContestant, GptModel } from './contestant.ts';
 import { measureModel } from '../models/measure.ts';
 import { torchContestants, torchEntries } from '../models/torch.ts';
 import { gptWeights, sizeOf } from './weights.ts';
-
-/** A peer that may not be there: what it needs is looked for when it is loaded. */
-export interface GptPeer {
-  readonly name: string;
-  readonly load: () => Promise<GptContestant>;
-}
 
 /** What is run, and what PyTorch took for it. */
 export interface GptRun {
@@ -22,9 +23,9 @@ export interface GptRun {
   readonly dtypes: readonly FloatDType[];
   readonly schedule: Schedule;
   /** Where PyTorch could have been timed. */
-  readonly torch: TorchLimits | { readonly absent: string } | undefined;
+  readonly torch: Torch | undefined;
   readonly ours: GptContestant;
-  readonly peers: readonly GptPeer[];
+  readonly peers: readonly Candidate<GptContestant>[];
   /** Told of each case when it is there. */
   readonly onCase: (result: CaseResult) => void;
 }
@@ -35,22 +36,14 @@ type Reference = (gptCase: GptCase) => Promise<Float32Array>;
 export async function runGpt(
   run: GptRun,
 ): Promise<{ readonly contestants: ContestantResult[]; readonly cases: CaseResult[] }> {
-  const { contestants, absent } = await loadPeers(run.peers);
+  const { present, contestants } = await loadCandidates(run.peers);
   const reference = await loadReference();
   const cases: CaseResult[] = [];
-  for (const dtype of run.dtypes) cases.push(...(await runType(run, dtype, [run.ours, ...contestants], reference)));
-  const { load: _, ...ours } = run.ours;
+  for (const dtype of run.dtypes) cases.push(...(await runType(run, dtype, [run.ours, ...present], reference)));
   const unchecked =
     reference === undefined ? { remark: 'results not compared: onnxruntime-node is not installed' } : {};
-  return {
-    contestants: [
-      { ...ours, ...unchecked },
-      ...contestants.map(({ load: __, ...peer }) => peer),
-      ...absent,
-      ...(run.torch === undefined ? [] : torchContestants(run.torch)),
-    ],
-    cases,
-  };
+  const ours = { ...contestantResult(run.ours), ...unchecked };
+  return { contestants: [ours, ...contestants, ...(run.torch ? torchContestants(run.torch) : [])], cases };
 }
 
 async function runType(
@@ -93,21 +86,6 @@ async function runType(
 function trafficOf({ config, dtype, batch, cached }: GptCase): number {
   const weights = gptWeights(config).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
   return (weights + 2 * config.n_layer * batch * cached * config.n_embd) * (dtype === 'f16' ? 2 : 4);
-}
-
-async function loadPeers(
-  peers: readonly GptPeer[],
-): Promise<{ contestants: GptContestant[]; absent: ContestantResult[] }> {
-  const contestants: GptContestant[] = [];
-  const absent: ContestantResult[] = [];
-  for (const { name, load } of peers) {
-    try {
-      contestants.push(await load());
-    } catch (error) {
-      absent.push({ name, role: 'peer', absent: reasonOf(error) });
-    }
-  }
-  return { contestants, absent };
 }
 
 async function loadReference(): Promise<Reference | undefined> {

@@ -4,7 +4,7 @@ import { causalMask, gpt2Inputs } from '../onnx/gpt2-inputs.ts';
 import { NotOffered } from '../peer.ts';
 import type { GptCase } from './cases.ts';
 import type { GptContestant } from './contestant.ts';
-import type { PreparedModel } from '../models/prepared.ts';
+import type { PreparedModel } from '../models/measure.ts';
 import { gptWeights } from './weights.ts';
 
 const PACKAGE = '@tensorflow/tfjs-backend-webgpu';

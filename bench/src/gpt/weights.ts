@@ -1,6 +1,6 @@
 import { type FloatDType, fromF16Array, toF16Array } from '@concord/backend-core';
 import type { Config } from '@concord/example-gpt';
-import { noise } from '../noise.ts';
+import { noise } from '@concord/cli/bench';
 
 /** Elements in both forms: as numbers, and as a device stores them, which is the bits of f16. */
 export interface Elements {

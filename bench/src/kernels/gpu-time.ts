@@ -1,6 +1,6 @@
 import type { DevicePtr } from '@concord/backend-core';
 import type { WebGpuBackend } from '@concord/backend-webgpu';
-import { median } from '../table.ts';
+import { findCallsPerRound, median } from '@concord/cli/bench';
 
 /** How long to measure. */
 export interface GpuSchedule {
@@ -44,11 +44,10 @@ export class GpuTimer {
   }
 
   async medianMs(run: () => void, { rounds, roundMs }: GpuSchedule): Promise<number> {
-    await this.#time(run, 3);
-    const once = (await this.#time(run, 3)) / 3;
-    const calls = Math.max(1, Math.min(MAX_CALLS, Math.ceil(roundMs / Math.max(once, 1e-3))));
+    const time = (calls: number): Promise<number> => this.#time(run, calls);
+    const { calls } = await findCallsPerRound(time, { roundMs, maxCalls: MAX_CALLS });
     const times: number[] = [];
-    for (let round = 0; round < rounds; round++) times.push((await this.#time(run, calls)) / calls);
+    for (let round = 0; round < rounds; round++) times.push((await time(calls)) / calls);
     return median(times);
   }
 

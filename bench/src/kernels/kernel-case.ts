@@ -1,44 +1,22 @@
-import type { DevicePtr, DType } from '@concord/backend-core';
-import type { Kernel } from '@concord/backend-core/kernel';
+import { type BenchCase, runCase, type RunCaseOptions } from '@concord/cli/bench';
 
-/** The data of an input: noise in [-0.5, 0.5), or whole numbers below a limit. */
-export interface InputData {
-  readonly length: number;
-  readonly dtype?: 'f32' | 'f16' | 'u32';
-  /** For u32: numbers below this. */
-  readonly below?: number;
-  readonly strides?: readonly number[];
-  /** Of a gather input. */
-  readonly shape?: readonly number[];
-}
-
-/** One element of an input as float64. */
-export type Read = (input: string, index: number) => number;
-
-/** A call of a kernel that is timed. */
+/** A kernel as PyTorch is timed with it too, by the names that both sides give it. */
 export interface KernelCase {
   readonly op: string;
   readonly name: string;
-  /** Bytes counted once per operand: the least traffic. */
-  readonly bytes: number;
-  readonly kernel: Kernel;
-  readonly shape: readonly number[];
-  readonly folded?: number;
-  readonly inputs: Readonly<Record<string, InputData>>;
-  readonly params?: Readonly<Record<string, number>>;
-  readonly output: {
-    readonly name: string;
-    readonly length: number;
-    readonly dtype?: DType;
-    readonly strides?: readonly number[];
-  };
-  /** What an element of the output should be, and by how much it may differ. */
-  readonly expected: (read: Read, index: number) => { readonly value: number; readonly tolerance: number };
+  readonly benchCase: BenchCase;
 }
 
-/** A case on a device. */
-export interface PlacedCase {
-  readonly output: DevicePtr;
-  run(): void;
-  free(): void;
+/** A case of `run`, whose kernel has the output y. */
+export function kernelCase<Row = undefined>(
+  op: string,
+  name: string,
+  options: Omit<RunCaseOptions<Row>, 'id' | 'title'>,
+): KernelCase {
+  return { op, name, benchCase: runCase({ id: `${op}/${name}`, title: `${op} ${name}`, ...options }) };
 }
+
+/** The name of a shape. */
+export const sizes = (...all: readonly number[]): string => all.join('x');
+/** Copies are what was read. */
+export const EXACT = { relative: 0, absolute: 0 } as const;

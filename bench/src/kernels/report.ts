@@ -1,4 +1,4 @@
-import { row } from '../table.ts';
+import { row, table } from '../table.ts';
 import type { TheirLine } from '../limits/report.ts';
 
 /** A line of `bench kernels`. */
@@ -23,6 +23,5 @@ export function compareKernels(ours: readonly KernelLine[], theirs: readonly The
     const ratios = [ratio(other?.ms, line.ms), ratio(other?.compiled_ms, line.ms)];
     return row(line.op, line.case, line.ms.toFixed(4), line.tbps.toFixed(2), ...ratios, line.variants);
   });
-  const head = row('kernel', 'case', 'ms', 'TB/s', 'of PyTorch eager', 'of PyTorch compiled', 'variants');
-  return [head, '|---|---|---|---|---|---|---|', ...rows].join('\n');
+  return table(['kernel', 'case', 'ms', 'TB/s', 'of PyTorch eager', 'of PyTorch compiled', 'variants'], rows);
 }

@@ -1,172 +1,97 @@
-import type { Kernel } from '@concord/backend-core/kernel';
-import { argmax, crossEntropy, layerNorm, rmsNorm, rowMax, rowMean, rowSum, softmax } from './graphs.ts';
-import type { KernelCase, Read } from './kernel-case.ts';
+import { softmaxCase } from '@concord/cli/bench';
+import { defineKernel, type Kernel, reduceKernel } from '@concord/backend-core/kernel';
+import { type KernelCase, kernelCase, sizes } from './kernel-case.ts';
 
-const EPS = 1e-5;
-
-/** The elements of a row, remembered: samples share rows. */
-function rowsOf(read: Read, columns: number, step = 1): (row: number) => Float64Array {
-  const known = new Map<number, Float64Array>();
-  return (row) => {
-    let values = known.get(row);
-    if (values === undefined) {
-      const first = step === 1 ? row * columns : row;
-      values = Float64Array.from({ length: columns }, (_, i) => read('x', first + i * step));
-      known.set(row, values);
-    }
-    return values;
-  };
+/** A softmax of rows, or of columns. */
+export function softmax(rows: number, columns: number, isDown = false): KernelCase {
+  const benchCase = softmaxCase('bench', '', rows, columns, isDown);
+  return { op: isDown ? 'softmax_axis0' : 'softmax', name: sizes(rows, columns), benchCase };
 }
 
-function memoized<T>(compute: (row: number) => T): (row: number) => T {
-  const known = new Map<number, T>();
-  return (row) => {
-    if (!known.has(row)) known.set(row, compute(row));
-    return known.get(row) as T;
-  };
-}
+/** Added to the variance; everybody's default. */
+export const EPS = 1e-5;
 
-const mean = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-const sumExp = (values: Float64Array): number => values.reduce((sum, value) => sum + Math.exp(value), 0);
+const LAYER_NORM = defineKernel(
+  'layerNorm',
+  { inputs: { x: 'f32', scale: 'f32', shift: 'f32' }, params: { eps: 'f32' } },
+  ({ x, scale, shift, eps }, k) => {
+    const d = k.sub(x, k.fold('mean', x));
+    const r = k.rsqrt(k.add(k.fold('mean', k.mul(d, d)), eps));
+    return { y: k.add(k.mul(k.mul(d, r), scale), shift) };
+  },
+);
+const RMS_NORM = defineKernel(
+  'rmsNorm',
+  { inputs: { x: 'f32', scale: 'f32' }, params: { eps: 'f32' } },
+  ({ x, scale, eps }, k) => {
+    const r = k.rsqrt(k.add(k.fold('mean', k.mul(x, x)), eps));
+    return { y: k.mul(k.mul(x, r), scale) };
+  },
+);
 
-/** What a case expects, told once the inputs can be read. */
-function lazily(
-  prepare: (read: Read) => (index: number) => number,
-  tolerance: (value: number) => number,
-): KernelCase['expected'] {
-  let value: ((index: number) => number) | undefined;
-  return (read, index) => {
-    value ??= prepare(read);
-    const wanted = value(index);
-    return { value: wanted, tolerance: tolerance(wanted) };
-  };
-}
-
-const relative = (factor: number) => (value: number) => factor * Math.abs(value) + 1e-7;
-
-/** Softmax of rows. */
-export function softmaxCase(rows: number, columns: number): KernelCase {
-  const n = rows * columns;
-  return {
-    op: 'softmax',
-    name: `${rows}x${columns}`,
-    bytes: 8 * n,
-    kernel: softmax,
-    shape: [rows, columns],
-    folded: 1,
-    inputs: { x: { length: n } },
-    output: { name: 'y', length: n },
-    expected: lazily((read) => {
-      const total = memoized((row: number) => sumExp(rowsOf(read, columns)(row)));
-      return (index) => Math.exp(read('x', index)) / total(Math.floor(index / columns));
-    }, relative(1e-4)),
-  };
-}
-
-/** Softmax down the columns. */
-export function softmaxDownCase(rows: number, columns: number): KernelCase {
-  const n = rows * columns;
-  return {
-    op: 'softmax_axis0',
-    name: `${rows}x${columns}`,
-    bytes: 8 * n,
-    kernel: softmax,
-    shape: [columns, rows],
-    folded: 1,
-    inputs: { x: { length: n, strides: [1, columns] } },
-    output: { name: 'y', length: n, strides: [1, columns] },
-    expected: lazily((read) => {
-      const total = memoized((column: number) => sumExp(rowsOf(read, rows, columns)(column)));
-      return (index) => Math.exp(read('x', index)) / total(index % columns);
-    }, relative(1e-4)),
-  };
-}
-
-/** layerNorm or rmsNorm of rows. */
-export function normCase(op: 'layer_norm' | 'rms_norm', rows: number, columns: number): KernelCase {
-  const n = rows * columns;
+/** Rows by their mean and variance, or by their mean square alone. */
+export function norm(op: 'layer_norm' | 'rms_norm', rows: number, columns: number): KernelCase {
   const isLayer = op === 'layer_norm';
-  const vector = { length: columns, strides: [0, 1] };
-  return {
-    op,
-    name: `${rows}x${columns}`,
-    bytes: 8 * n,
-    kernel: isLayer ? layerNorm : rmsNorm,
-    shape: [rows, columns],
-    folded: 1,
-    inputs: { x: { length: n }, scale: vector, ...(isLayer ? { shift: vector } : {}) },
-    params: { eps: EPS },
-    output: { name: 'y', length: n },
-    expected: lazily(
-      (read) => {
-        const stats = memoized((row: number) => {
-          const values = rowsOf(read, columns)(row);
-          const center = isLayer ? mean(values) : 0;
-          return { center, r: 1 / Math.sqrt(mean(values.map((value) => (value - center) ** 2)) + EPS) };
-        });
-        return (index) => {
-          const { center, r } = stats(Math.floor(index / columns));
-          const column = index % columns;
-          return (read('x', index) - center) * r * read('scale', column) + (isLayer ? read('shift', column) : 0);
-        };
-      },
-      (value) => 1e-4 * Math.abs(value) + 1e-4,
-    ),
-  };
+  const vector = { strides: [0, 1] };
+  return kernelCase(op, sizes(rows, columns), {
+    ...{ kernel: isLayer ? LAYER_NORM : RMS_NORM, shape: [rows, columns], folded: 1 },
+    ...{ inputs: { scale: vector, ...(isLayer && { shift: vector }) }, params: { eps: EPS }, flops: 6 },
+    ofRow(visit) {
+      let [sum, squares] = [0, 0];
+      visit('x', (x) => (sum += x));
+      const mean = isLayer ? sum / columns : 0;
+      visit('x', (x) => (squares += (x - mean) ** 2));
+      return { mean, r: 1 / Math.sqrt(squares / columns + EPS) };
+    },
+    expected: ({ at }, { mean, r }) => (at('x') - mean) * r * at('scale') + (isLayer ? at('shift') : 0),
+    ...{ relative: 1e-4, absolute: 1e-4 },
+  });
 }
 
 const FOLDS: Readonly<Record<'reduce_sum' | 'reduce_max' | 'global_avg_pool' | 'argmax', Kernel>> = {
-  reduce_sum: rowSum,
-  reduce_max: rowMax,
-  global_avg_pool: rowMean,
-  argmax,
+  reduce_sum: reduceKernel('sum'),
+  reduce_max: reduceKernel('max'),
+  global_avg_pool: reduceKernel('mean'),
+  argmax: defineKernel('argmax', { inputs: { input: 'f32' } }, ({ input }, k) => ({ output: k.fold('argmax', input) })),
 };
 
 /** A fold of the middle axis of [outer, length, inner]. */
-export function foldCase(op: keyof typeof FOLDS, name: string, outer: number, length: number, inner = 1): KernelCase {
-  const n = outer * length * inner;
-  return {
-    op,
-    name,
-    bytes: 4 * n,
-    kernel: FOLDS[op],
-    shape: [outer, inner, length],
-    folded: 1,
-    inputs: { x: { length: n, strides: [length * inner, 1, inner] } },
-    output: { name: 'y', length: outer * inner, ...(op === 'argmax' ? { dtype: 'u32' as const } : {}) },
-    expected: lazily(
-      (read) => {
-        return (index) => {
-          const first = Math.floor(index / inner) * length * inner + (index % inner);
-          let [sum, most, place] = [0, -Infinity, 0];
-          for (let i = 0; i < length; i++) {
-            const value = read('x', first + i * inner);
-            sum += value;
-            if (value > most) [most, place] = [value, i];
-          }
-          return { reduce_sum: sum, reduce_max: most, global_avg_pool: sum / length, argmax: place }[op];
-        };
-      },
-      () => (op === 'reduce_sum' ? 1e-6 * length : op === 'global_avg_pool' ? 1e-6 : 0),
-    ),
-  };
+export function fold(op: keyof typeof FOLDS, name: string, outer: number, length: number, inner = 1): KernelCase {
+  return kernelCase(op, name, {
+    ...{ kernel: FOLDS[op], shape: [outer, inner, length], folded: 1 },
+    inputs: { input: { strides: [length * inner, 1, inner] } },
+    ...(op === 'argmax' && { output: { dtype: 'u32' } }),
+    ofRow(visit) {
+      let [sum, most, place] = [0, -Infinity, 0];
+      visit('input', (x, i) => {
+        sum += x;
+        if (x > most) [most, place] = [x, i];
+      });
+      return { reduce_sum: sum, reduce_max: most, global_avg_pool: sum / length, argmax: place }[op];
+    },
+    expected: (_, result) => result,
+    ...{ relative: 0, absolute: { reduce_sum: 1e-6 * length, reduce_max: 0, global_avg_pool: 1e-6, argmax: 0 }[op] },
+  });
 }
 
-/** log softmax at one column of each row. */
-export function crossEntropyCase(rows: number, columns: number): KernelCase {
-  const n = rows * columns;
-  return {
-    op: 'cross_entropy_rows',
-    name: `${rows}x${columns}`,
-    bytes: 4 * n,
-    kernel: crossEntropy,
-    shape: [rows, columns],
-    folded: 1,
-    inputs: { x: { length: n }, first: { length: rows } },
-    output: { name: 'y', length: rows },
-    expected: lazily(
-      (read) => (row) => read('first', row) - Math.log(sumExp(rowsOf(read, columns)(row))),
-      () => 1e-3,
+/** The log softmax at one column of each row. */
+export function crossEntropy(rows: number, columns: number): KernelCase {
+  return kernelCase('cross_entropy_rows', sizes(rows, columns), {
+    kernel: defineKernel(
+      'crossEntropy',
+      { inputs: { x: 'f32', first: { type: 'f32', level: 'row' } } },
+      ({ x, first }, k) => {
+        const most = k.fold('max', x);
+        return { y: k.sub(k.sub(first, most), k.log(k.fold('sum', k.exp(k.sub(x, most))))) };
+      },
     ),
-  };
+    ...{ shape: [rows, columns], folded: 1, flops: 3 },
+    ofRow(visit) {
+      let sum = 0;
+      visit('x', (x) => (sum += Math.exp(x)));
+      return Math.log(sum);
+    },
+    expected: ({ at }, logSum) => at('first') - logSum,
+    absolute: 1e-3,
+  });
 }

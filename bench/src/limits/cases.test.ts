@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { NotHere, UsageError } from '../exit.ts';
-import { type CaseSet, casesOf, limitCases, selectCases } from './cases.ts';
+import { type CaseSet, casesOf, selectCases } from './cases.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../limits/torch_limits.py');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -27,7 +27,7 @@ it.skipIf(!hasPython)('names the cases as the script for PyTorch does', () => {
 
 it('selects by ops and name, and tells what cannot be meant from what has no case here', () => {
   const names = (only?: string, name?: string): string[] =>
-    selectCases(limitCases(false), only, name).map((each) => `${each.op} ${each.name}`);
+    selectCases(casesOf('gpu'), only, name).map((each) => `${each.op} ${each.name}`);
   expect(names('gemm,gemm_f16', '4096')).toEqual(['gemm 4096', 'gemm_f16 4096']);
   expect(names('reduce_max', '8192x8192@0')).toEqual(['reduce_max 8192x8192@0']);
   expect(() => names('gem')).toThrow(UsageError);

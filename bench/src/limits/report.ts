@@ -1,5 +1,4 @@
-import { row } from '../table.ts';
-import type { LimitCase } from './limit-case.ts';
+import type { LimitCase } from './cases.ts';
 
 /** One line of the report. */
 export interface LimitLine {
@@ -22,17 +21,4 @@ export function limitLine({ op, name, flops, bytes = 0 }: LimitCase, ms: number)
     ms: Number(ms.toFixed(4)),
     ...(flops === undefined ? { tbps: speed } : { tflops: speed }),
   };
-}
-
-/** A Markdown table of our speed over theirs, for the cases that both have. */
-export function compareLines(ours: readonly LimitLine[], theirs: readonly TheirLine[]): string {
-  const found = new Map(theirs.map((line) => [`${line.op} ${line.case}`, line]));
-  const speed = ({ tflops, tbps }: TheirLine): string => (tflops ?? tbps ?? 0).toFixed(2);
-  const rows = ours.flatMap((line) => {
-    const other = found.get(`${line.op} ${line.case}`);
-    if (other?.ms === undefined) return [];
-    const unit = line.tflops === undefined ? 'TB/s' : 'TFLOP/s';
-    return [row(line.op, line.case, unit, speed(line), speed(other), `${(other.ms / line.ms).toFixed(2)}x`)];
-  });
-  return [row('op', 'case', 'unit', 'concord', 'torch', 'ratio'), '|---|---|---|---|---|---|', ...rows].join('\n');
 }

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { reasonOf } from '../reason.ts';
 import type { Ceilings } from '../results.ts';
 import type { CaseSet } from './cases.ts';
 import type { TheirLine } from './report.ts';
@@ -17,33 +18,32 @@ export interface TorchLimits {
   readonly lines: readonly TheirLine[];
 }
 
-/**
- * Runs `torch_limits.py` on the GPU of this machine, with all cases of a set, or those of these ops and this name.
- *
- * @throws {Error} with the reason why it cannot run, such as that there is no PyTorch
- */
-export function runTorch(set: CaseSet, only?: string, name?: string): Promise<TorchLimits> {
+/** What PyTorch took, or why it was not timed. */
+export type Torch = TorchLimits | { readonly absent: string };
+
+/** What is written of PyTorch as a contestant. */
+export function aboutTorch(torch: Torch): { readonly absent: string } | { readonly version: string } {
+  return 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
+}
+
+/** Runs `torch_limits.py` on the GPU of this machine, with all cases of a set, or those of these ops and this name. */
+export function runTorch(set: CaseSet, only?: string, name?: string): Promise<Torch> {
   const args = ['--set', set];
   if (only !== undefined) args.push('--only', only);
   if (name !== undefined) args.push('--case', name);
-  return runTorchScript('torch_limits.py', args);
+  return tryTorch('torch_limits.py', args);
 }
 
-/**
- * Runs one of the scripts of `limits/`.
- *
- * @throws {Error} with the reason why it cannot run, such as that there is no PyTorch
- */
-export async function runTorchScript(script: string, args: readonly string[]): Promise<TorchLimits> {
-  const child = spawn('python3', [fileURLToPath(new URL(script, SCRIPTS)), ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [output, errors] = ['', ''];
-  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
-  child.stderr.on('data', (text: Buffer) => (errors += text.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(errors.trim().split('\n').at(-1) ?? `python3 ended with ${code}`);
-  return parseTorch(output, script);
+/** What one of the scripts of `limits/` gives on the GPU of this machine, or why it does not. */
+export async function tryTorch(script: string, args: readonly string[]): Promise<Torch> {
+  try {
+    const file = fileURLToPath(new URL(script, SCRIPTS));
+    const { stdout } = await promisify(execFile)('python3', [file, ...args], { maxBuffer: 2 ** 26 });
+    return parseTorch(stdout, script);
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    return { absent: stderr.trim().split('\n').at(-1) || reasonOf(error) };
+  }
 }
 
 /** Reads what the script printed earlier. @throws {Error} where the file is not there, or is something else */

@@ -1,9 +1,13 @@
 import type { DeviceInfo } from '@concord/backend-core';
-import { loadTargets } from '../arena.ts';
-import { machine } from '../machine.ts';
+import { loadTargets } from '../targets.ts';
 import { type CaseResult, type ContestantResult, newResults, type Results, saveResults, saveText } from '../results.ts';
-import { MODEL_FILES } from './files.ts';
 import { formatModel } from './table.ts';
+
+/** What runs of models write into the folder of their device: by the name of the command. */
+export const MODEL_FILES = {
+  gpt: { results: 'gpt.json', table: 'gpt.md' },
+  resnet: { results: 'resnet.json', table: 'resnet.md' },
+} as const;
 
 /** What a run of a model found. */
 export interface FoundModel {
@@ -27,8 +31,6 @@ export function finishModel(
     arena,
     device: device.name,
     ...(device.driver !== undefined && { driver: device.driver }),
-    machine: machine(),
-    date: new Date().toISOString().slice(0, 10),
     schedule,
     contestants,
     cases,

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { NotOffered } from '../peer.ts';
-import { checkOutputs, measureModel } from './measure.ts';
-import type { PreparedModel } from './prepared.ts';
+import { checkOutputs, measureModel, type PreparedModel } from './measure.ts';
 
 const RIGHT = Float32Array.of(1, -10, 3);
 
@@ -29,7 +28,7 @@ it('gives turns, each round starting with another one', async () => {
     ['b', contestant('b', turns, RIGHT, async () => undefined)],
   ]);
   const [a, b] = await measureModel('f32', models, RIGHT, { rounds: 3, roundMs: 0 });
-  expect(turns).toEqual(['a', 'b', 'a', 'b', 'b', 'a', 'a', 'b', 'a closed', 'b closed']);
+  expect(turns).toEqual(['a', 'b', 'b', 'a', 'a', 'b', 'b', 'a', 'a closed', 'b closed']);
   expect(a).toMatchObject({ name: 'a', rounds: expect.objectContaining({ length: 3 }) as number[], hostMs: 0.5 });
   expect(b).not.toHaveProperty('hostMs');
 });
@@ -53,5 +52,5 @@ it('leaves out who is wrong, fails or has nothing, with the reason', async () =>
 
 it('refuses logits that are no numbers, or too few', () => {
   expect(() => checkOutputs(Float32Array.of(1, NaN, 3), RIGHT, 'f32')).toThrow('output 1 is NaN, not -10');
-  expect(() => checkOutputs(Float32Array.of(1), RIGHT, 'f32')).toThrow('1 outputs in place of 3');
+  expect(() => checkOutputs(Float32Array.of(1), RIGHT, 'f32')).toThrow('1 outputs instead of 3');
 });

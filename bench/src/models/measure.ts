@@ -1,25 +1,28 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FloatDType } from '@concord/backend-core';
-import { callsPerRound, type Schedule } from '../limits/median-ms.ts';
-import { NotOffered } from '../peer.ts';
 import type { Entry } from '../results.ts';
-import { figureOf } from '../table.ts';
-import { within } from '../within.ts';
-import type { PreparedModel } from './prepared.ts';
+import { figureOf, type Runner, type Schedule, takeTurns } from '../turns.ts';
+
+/** To see that everything runs. */
+export const QUICK = { rounds: 3, roundMs: 5 } as const;
+/** A GPU that had nothing to do runs at a fraction of its clock at first. */
+export const WHOLE = { rounds: 7, roundMs: 100, warmMs: 300 } as const;
+/** On cores that others use too. */
+export const WHOLE_ON_CPU = { rounds: 11, roundMs: 20, pauseMs: 20, takes: 'least' } as const;
+
+/** The work of a model made ready on a device. */
+export interface PreparedModel {
+  /** Does the work so many times and waits for all of it. @returns milliseconds of handing it over, where they are known */
+  readonly calls: (count: number) => Promise<number | undefined>;
+  /** Does it once more, for what is compared with the reference, row-major. */
+  readonly outputs: () => Promise<Float32Array>;
+  readonly close: () => Promise<void>;
+}
 
 /** Share of the largest output that one may be off; f16 is rounded in each layer. */
 const TOLERANCE = { f32: 1e-4, f16: 5e-2 } as const;
 
-interface Running {
-  readonly prepared: PreparedModel;
-  readonly calls: number;
-  readonly rounds: number[];
-  readonly hostMs: number[];
-}
-
 /**
- * Times everybody on one work of a model. Each is compared with the reference first; then come rounds in which they take
- * turns, each starting with another one.
+ * Times everybody on one work of a model, each after its outputs were compared with the reference.
  *
  * @param contestants - what makes the work ready, by their names
  * @param reference - the right outputs, where they are known
@@ -28,70 +31,43 @@ export async function measureModel(
   dtype: FloatDType,
   contestants: ReadonlyMap<string, () => Promise<PreparedModel>>,
   reference: Float32Array | undefined,
-  { rounds = 7, roundMs = 50, warmMs = 0, pauseMs = 0, takes }: Schedule,
+  schedule: Schedule,
 ): Promise<Entry[]> {
-  const entries = new Map<string, Entry>();
-  const running = new Map<string, Running>();
-  const open: PreparedModel[] = [];
-  const attempt = async (name: string, action: () => Promise<void>): Promise<void> => {
-    try {
-      await within(action());
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      entries.set(name, { name, ...(error instanceof NotOffered ? { lacks: message } : { failed: message }) });
-      running.delete(name);
-    }
-  };
-  for (const [name, prepare] of contestants) {
-    await attempt(name, async () => {
-      const prepared = await prepare();
-      open.push(prepared);
+  const hostMs = new Map<string, number[]>();
+  const ready = async (name: string, prepare: () => Promise<PreparedModel>): Promise<Runner> => {
+    const prepared = await prepare();
+    const hosts: number[] = [];
+    hostMs.set(name, hosts);
+    const time = async (calls: number): Promise<number> => {
+      const start = performance.now();
+      const ms = await prepared.calls(calls);
+      if (ms !== undefined) hosts.push(ms / calls);
+      return performance.now() - start;
+    };
+    const check = async (): Promise<void> => {
       if (reference !== undefined) checkOutputs(await prepared.outputs(), reference, dtype);
-      const calls = await callsPerRound(async (count) => (await timed(prepared, count)).ms, roundMs);
-      for (let warm = 0; warm < warmMs;) warm += (await timed(prepared, calls)).ms;
-      running.set(name, { prepared, calls, rounds: [], hostMs: [] });
-    });
-  }
-  for (let round = 0; round < rounds; round++) {
-    const turn = [...running];
-    for (let i = 0; i < turn.length; i++) {
-      const [name, own] = turn[(i + round) % turn.length] as [string, Running];
-      if (pauseMs > 0) await sleep(pauseMs);
-      await attempt(name, async () => {
-        const { ms, hostMs } = await timed(own.prepared, own.calls);
-        own.rounds.push(ms / own.calls);
-        if (hostMs !== undefined) own.hostMs.push(hostMs / own.calls);
-      });
-    }
-  }
-  for (const [name, own] of running) entries.set(name, entryOf(name, own, takes));
-  // What has failed may fail again at its end; its outcome is known.
-  for (const prepared of open) await prepared.close().catch(() => undefined);
-  return [...contestants.keys()].map((name) => entries.get(name) as Entry);
+    };
+    return { check, time, close: () => prepared.close() };
+  };
+  const runners = [...contestants].map(([name, prepare]) => [name, () => ready(name, prepare)] as const);
+  const short = (ms: number): number => Number(ms.toPrecision(4));
+  return [...(await takeTurns(new Map(runners), schedule))].map(([name, turns]) => {
+    if (!('rounds' in turns)) return { name, ...turns };
+    const { rounds } = turns;
+    // Those before are of finding out how many calls make a round.
+    const hosts = hostMs.get(name)?.slice(-rounds.length) ?? [];
+    const figure = short(figureOf(rounds, schedule.takes));
+    const host = hosts.length > 0 && { hostMs: short(figureOf(hosts, schedule.takes)) };
+    return { name, ms: figure, rounds: rounds.map(short), ...host };
+  });
 }
 
 /** @throws {Error} where the outputs are not those of the reference */
 export function checkOutputs(got: Float32Array, reference: Float32Array, dtype: FloatDType): void {
-  if (got.length !== reference.length) throw new Error(`${got.length} outputs in place of ${reference.length}`);
+  if (got.length !== reference.length) throw new Error(`${got.length} outputs instead of ${reference.length}`);
   const allowed = TOLERANCE[dtype] * reference.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   for (const [i, want] of reference.entries()) {
     // Not a number is not right either.
     if (!(Math.abs((got[i] as number) - want) <= allowed)) throw new Error(`output ${i} is ${got[i]}, not ${want}`);
   }
-}
-
-async function timed(prepared: PreparedModel, count: number): Promise<{ ms: number; hostMs: number | undefined }> {
-  const start = performance.now();
-  const hostMs = await prepared.calls(count);
-  return { ms: performance.now() - start, hostMs };
-}
-
-function entryOf(name: string, { rounds, hostMs }: Running, takes: Schedule['takes']): Entry {
-  const short = (ms: number): number => Number(ms.toPrecision(4));
-  return {
-    name,
-    ms: short(figureOf(rounds, takes)),
-    rounds: rounds.map(short),
-    ...(hostMs.length > 0 && { hostMs: short(figureOf(hostMs, takes)) }),
-  };
 }

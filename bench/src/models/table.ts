@@ -1,19 +1,15 @@
-import { judge, standingsOf, type Target, targetsOf } from '../ratios.ts';
+import { standingsOf, type Target } from '../ratios.ts';
 import type { CaseResult, Entry, Results } from '../results.ts';
-import { formatConditions, formatContestants, formatVerdict, row } from '../table.ts';
+import { entryOf, formatConditions, formatContestants, formatWanted, row, table } from '../table.ts';
 
 /** A run of the model in Markdown: what it ran on, a table with ratios, who took part and why others did not. */
 export function formatModel(results: Results, targets: readonly Target[]): string {
-  const { cases, contestants, arena } = results;
+  const { cases, contestants } = results;
   const standings = standingsOf(results);
   const others = contestants.filter(
-    ({ role, name }) => role !== 'ours' && cases.some(({ entries }) => entryOf(entries, name) !== undefined),
+    ({ role, name }) => role !== 'ours' && cases.some((each) => entryOf(each, name) !== undefined),
   );
-  const wanted = standings.map((standing) =>
-    targetsOf(arena, standing.result, targets)
-      .map((target) => formatVerdict(judge(standing, target, standings)))
-      .join('; '),
-  );
+  const wanted = formatWanted(results, standings, targets);
   const hasWanted = wanted.some((text) => text !== '');
   const head = [
     ...['work', 'case', 'ms', 'least', 'noise', 'of it JavaScript'],
@@ -21,18 +17,14 @@ export function formatModel(results: Results, targets: readonly Target[]): strin
     ...(hasWanted ? ['wanted'] : []),
   ];
   const rows = standings.map(({ result }, i) => {
-    const ours = entryOf(result.entries, 'concord');
+    const ours = entryOf(result, 'concord');
     return row(
       ...[result.op.replaceAll('_', ' '), result.case, ms(ours?.ms), ms(least(ours)), noiseOf(ours), ms(ours?.hostMs)],
       ...others.map(({ name }) => against(result, name, ours)),
       ...(hasWanted ? [wanted[i] as string] : []),
     );
   });
-  return [
-    formatConditions(results),
-    [row(...head), `|${'---|'.repeat(head.length)}`, ...rows].join('\n'),
-    formatContestants(results),
-  ].join('\n\n');
+  return [formatConditions(results), table(head, rows), formatContestants(results)].join('\n\n');
 }
 
 /** How far the slowest round is from the fastest, of the median. */
@@ -42,16 +34,12 @@ function noiseOf(entry: Entry | undefined): string {
 }
 
 /** Their milliseconds, and how many times as fast ours is. */
-function against({ entries }: CaseResult, name: string, ours: Entry | undefined): string {
-  const theirs = entryOf(entries, name);
+function against(result: CaseResult, name: string, ours: Entry | undefined): string {
+  const theirs = entryOf(result, name);
   if (theirs?.failed !== undefined) return 'failed';
   if (theirs?.ms === undefined) return '–';
   return ours?.ms === undefined ? ms(theirs.ms) : `${ms(theirs.ms)}, ${(theirs.ms / ours.ms).toFixed(2)}x`;
 }
-
-const entryOf = (entries: readonly Entry[], name: string): Entry | undefined => {
-  return entries.find((entry) => entry.name === name);
-};
 
 const least = (entry: Entry | undefined): number | undefined => {
   return entry?.rounds === undefined ? undefined : Math.min(...entry.rounds);

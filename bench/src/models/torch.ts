@@ -1,6 +1,5 @@
 import type { TheirLine } from '../limits/report.ts';
-import { readTorch, runTorchScript, type TorchLimits } from '../limits/torch.ts';
-import { reasonOf } from '../reason.ts';
+import { aboutTorch, readTorch, type Torch, tryTorch } from '../limits/torch.ts';
 import type { ContestantResult, Entry } from '../results.ts';
 
 /** A line of `limits/torch_gpt.py` or `limits/torch_resnet.py`. */
@@ -15,11 +14,8 @@ const GRAPH = 'torch graph';
 export const EAGER = 'torch eager';
 
 /** PyTorch in the ways that it was timed in, or why it was not. */
-export function torchContestants(
-  torch: TorchLimits | { readonly absent: string },
-  ways: readonly string[] = [GRAPH, EAGER],
-): ContestantResult[] {
-  const about = 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
+export function torchContestants(torch: Torch, ways: readonly string[] = [GRAPH, EAGER]): ContestantResult[] {
+  const about = aboutTorch(torch);
   const all: ContestantResult[] = [
     { name: GRAPH, role: 'limit', ...about, remark: 'a CUDA graph of many calls, replayed' },
     { name: EAGER, role: 'limit', ...about, remark: 'launched from Python' },
@@ -30,7 +26,7 @@ export function torchContestants(
 /** What PyTorch took for the work of a case. */
 export function torchEntries(
   { op, limitName }: { readonly op: string; readonly limitName: string },
-  torch: TorchLimits | { readonly absent: string },
+  torch: Torch,
 ): Entry[] {
   const lines: readonly Line[] = 'absent' in torch ? [] : torch.lines;
   const line = lines.find((each) => each.op === op && each.case === limitName);
@@ -52,12 +48,7 @@ export async function torchTimes(
   [script, ...args]: readonly [string, ...string[]],
   isAsked: boolean,
   file: string | undefined,
-): Promise<TorchLimits | { readonly absent: string }> {
+): Promise<Torch> {
   if (file !== undefined) return readTorch(file);
-  if (!isAsked) return { absent: 'without --torch' };
-  try {
-    return await runTorchScript(script, args);
-  } catch (error) {
-    return { absent: reasonOf(error) };
-  }
+  return isAsked ? tryTorch(script, args) : { absent: 'without --torch' };
 }

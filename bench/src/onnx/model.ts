@@ -1,8 +1,4 @@
-/**
- * ONNX models of nodes with fixed shapes, whose weights are inputs or, if they are given, part of the model. The numbers of
- * the fields are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
- */
-import { integer, join, message, type Parts } from './protobuf.ts';
+import protobuf from 'protobufjs';
 
 /** A node: an operator with the names of what it reads and writes. */
 export interface Node {
@@ -17,7 +13,7 @@ export interface Node {
 /** What a value consists of. */
 export type ElementType = 'f32' | 'f16' | 'i32';
 
-/** A computation. */
+/** A computation with fixed shapes, whose weights are inputs or, if they are given, part of the model. */
 export interface Graph {
   readonly nodes: readonly Node[];
   /** Shapes of the inputs and of the output by their names. */
@@ -32,64 +28,63 @@ export interface Graph {
 /** Elements of inputs by their names. */
 export type Weights = Readonly<Record<string, Float32Array>>;
 
-/** TensorProto.DataType. */
-const FLOAT = 1;
-const INT64 = 7;
-const TYPES: Readonly<Record<ElementType, number>> = { f32: FLOAT, f16: 10, i32: 6 };
-/** AttributeProto.AttributeType. */
-const INT = 2;
-const STRING = 3;
-const INTS = 7;
-/** ONNX 1.15. */
-const IR_VERSION = 9;
-const OPSET = 20;
+/** The part of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto that a model needs here. */
+const SCHEMA = `
+syntax = "proto3";
+message Model { int64 ir_version = 1; Graph graph = 7; repeated OperatorSet opset_import = 8; }
+message OperatorSet { int64 version = 2; }
+message Graph {
+  repeated Node node = 1; string name = 2; repeated Tensor initializer = 5; repeated Value input = 11; repeated Value output = 12;
+}
+message Node { repeated string input = 1; repeated string output = 2; string op_type = 4; repeated Attribute attribute = 5; }
+message Attribute { string name = 1; int64 i = 3; bytes s = 4; repeated int64 ints = 8; int32 type = 20; }
+message Tensor { repeated int64 dims = 1; int32 data_type = 2; string name = 8; bytes raw_data = 9; }
+message Value { string name = 1; Type type = 2; }
+message Type { TensorType tensor_type = 1; }
+message TensorType { int32 elem_type = 1; Shape shape = 2; }
+message Shape { repeated Dimension dim = 1; }
+message Dimension { int64 dim_value = 1; }`;
+const Model = protobuf.parse(SCHEMA).root.lookupType('Model');
 
-/** The bytes of a `.onnx` file. The inputs that `weights` has elements of are initializers of the model in place of inputs. */
+/** TensorProto.DataType. */
+const TYPES: Readonly<Record<ElementType | 'i64', number>> = { f32: 1, i32: 6, i64: 7, f16: 10 };
+/** AttributeProto.AttributeType. */
+const [INT, STRING, INTS] = [2, 3, 7];
+/** ONNX 1.15. */
+const VERSIONS = { irVersion: 9, opsetImport: [{ version: 20 }] };
+
+/** The bytes of a `.onnx` file. The inputs that `weights` has elements of are initializers of the model instead of inputs. */
 export function encodeModel(graph: Graph, weights: Weights = {}): Uint8Array {
   const { nodes, inputs, output, constants = {}, types = {} } = graph;
-  const value = (name: string, shape: readonly number[]): Parts => encodeValue(name, shape, types[name] ?? 'f32');
+  const valueOf = (name: string, shape: readonly number[]): object => {
+    const dim = shape.map((dimValue) => ({ dimValue }));
+    return { name, type: { tensorType: { elemType: TYPES[types[name] ?? 'f32'], shape: { dim } } } };
+  };
+  const initializers = [
+    ...Object.entries(constants).map(([name, values]) => tensorOf(name, values, [values.length])),
+    ...Object.entries(weights).map(([name, values]) => tensorOf(name, values, inputs[name] as readonly number[])),
+  ];
   const fed = Object.entries(inputs).filter(([name]) => !Object.hasOwn(weights, name));
-  const fields = [
-    ...nodes.flatMap((node) => message(1, encodeNode(node))),
-    ...message(2, 'bench'),
-    ...Object.entries(constants).flatMap(([name, values]) => message(5, encodeConstant(name, values, [values.length]))),
-    ...Object.entries(weights).flatMap(([name, values]) =>
-      message(5, encodeConstant(name, values, inputs[name] as readonly number[])),
-    ),
-    ...fed.flatMap(([name, shape]) => message(11, value(name, shape))),
-    ...message(12, value(...output)),
-  ];
-  return join([...integer(1, IR_VERSION), ...message(7, fields), ...message(8, integer(2, OPSET))]);
+  const content = {
+    name: 'bench',
+    node: nodes.map(nodeOf),
+    initializer: initializers,
+    input: fed.map((each) => valueOf(...each)),
+    output: [valueOf(...output)],
+  };
+  return Model.encode({ ...VERSIONS, graph: content }).finish();
 }
 
-function encodeNode({ operator, inputs, output, attributes = {} }: Node): Parts {
-  return [
-    ...inputs.flatMap((name) => message(1, name)),
-    ...(typeof output === 'string' ? [output] : output).flatMap((name) => message(2, name)),
-    ...message(4, operator),
-    ...Object.entries(attributes).flatMap(([name, value]) => message(5, encodeAttribute(name, value))),
-  ];
+function nodeOf({ operator, inputs, output, attributes = {} }: Node): object {
+  const attribute = Object.entries(attributes).map(([name, value]) => {
+    if (typeof value === 'number') return { name, i: value, type: INT };
+    if (typeof value === 'string') return { name, s: new TextEncoder().encode(value), type: STRING };
+    return { name, ints: value, type: INTS };
+  });
+  return { input: inputs, output: [output].flat(), opType: operator, attribute };
 }
 
-function encodeAttribute(name: string, value: number | readonly number[] | string): Parts {
-  return [...message(1, name), ...encodeAttributeValue(value)];
-}
-
-function encodeAttributeValue(value: number | readonly number[] | string): Parts {
-  if (typeof value === 'number') return [...integer(3, value), ...integer(20, INT)];
-  if (typeof value === 'string') return [...message(4, value), ...integer(20, STRING)];
-  return [...value.flatMap((each) => integer(8, each)), ...integer(20, INTS)];
-}
-
-function encodeConstant(name: string, values: Float32Array | BigInt64Array, shape: readonly number[]): Parts {
-  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-  const type = values instanceof Float32Array ? FLOAT : INT64;
-  return [...shape.flatMap((size) => integer(1, size)), ...integer(2, type), ...message(8, name), ...message(9, bytes)];
-}
-
-/** A ValueInfoProto of a TypeProto of a tensor. */
-function encodeValue(name: string, shape: readonly number[], type: ElementType): Parts {
-  const dimensions = shape.flatMap((size) => message(1, integer(1, size)));
-  const tensor = [...integer(1, TYPES[type]), ...message(2, dimensions)];
-  return [...message(1, name), ...message(2, message(1, tensor))];
+function tensorOf(name: string, values: Float32Array | BigInt64Array, dims: readonly number[]): object {
+  const rawData = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  return { name, dims, dataType: TYPES[values instanceof Float32Array ? 'f32' : 'i64'], rawData };
 }

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import koffi, { type LibraryHandle } from 'koffi';
-import type { LimitCase } from '../limits/limit-case.ts';
-import { materialize, type NoiseArray } from '../limits/noise-array.ts';
+import type { LimitCase } from '../limits/cases.ts';
+import { materialize } from '@concord/cli/bench';
 import { notOffered, type Peer, type Prepared, pick } from '../peer.ts';
 
 const SOURCE = fileURLToPath(new URL('../../native/loops.c', import.meta.url));
@@ -35,7 +35,7 @@ export function cLoops(): Peer {
         case 'reduce_sum': {
           const [columns = 1, ...others] = [...work.shape].reverse();
           if (work.axis < others.length) return notOffered(work, 'sums only the last axis');
-          return bind(limitCase, (x, sums) => sumRows(x, sums, limitCase.length, columns));
+          return bind(limitCase, (x, sums) => sumRows(x, sums, limitCase.outputLength, columns));
         }
         default:
           return notOffered(work);
@@ -46,8 +46,8 @@ export function cLoops(): Peer {
 
 /** Runs with the addresses of the inputs and of an output; large arrays do not move. */
 function bind(limitCase: LimitCase, run: (...addresses: readonly bigint[]) => void): Prepared {
-  const output = new Float32Array(limitCase.length);
-  const arrays = limitCase.inputs.map((_, i) => materialize(limitCase.operands()[i] as NoiseArray)).concat(output);
+  const output = new Float32Array(limitCase.outputLength);
+  const arrays = [...limitCase.inputs.map(materialize), output];
   return {
     // Taken here, so that the arrays stay.
     run: () => run(...arrays.map((array) => koffi.address(array))),

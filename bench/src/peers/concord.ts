@@ -1,5 +1,5 @@
 import type { ComputeBackend } from '@concord/backend-core';
-import { downloadEntries } from '../limits/check-trial.ts';
+import { placeWork } from '@concord/cli/bench';
 import { notOffered, type Peer } from '../peer.ts';
 import type { Work } from '../work.ts';
 
@@ -31,13 +31,13 @@ export function concord(version: string, create: () => ComputeBackend, options: 
       const backend = open ?? create();
       await backend.init();
       open = backend;
-      const trial = limitCase.place(backend);
+      const placed = placeWork(limitCase, backend);
       return {
-        run: () => trial.run(),
+        run: () => void placed.call(),
         wait: () => backend.synchronize(),
-        entries: (indices) => downloadEntries(backend, trial, indices),
+        entries: (indices) => placed.entries(indices),
         close: async () => {
-          trial.free();
+          placed.free();
           // What has failed in a backend's work stays failed: the next case gets another one.
           await backend.synchronize().catch(close);
         },

@@ -1,9 +1,8 @@
 import * as jax from '@jax-js/jax';
-import type { LimitCase } from '../limits/limit-case.ts';
-import { materialize } from '../limits/noise-array.ts';
+import { materialize } from '@concord/cli/bench';
 import { packageVersion } from '../machine.ts';
 import { notOffered, type Peer, pick } from '../peer.ts';
-import type { AttentionWork, RowsWork, Work } from '../work.ts';
+import { shapesOf, type Work } from '../work.ts';
 
 const { lax, nn, numpy: np } = jax;
 
@@ -18,9 +17,10 @@ export const jaxJs: Peer = {
   async prepare(limitCase) {
     await jax.init('webgpu');
     jax.defaultDevice('webgpu');
-    const { shapes, compute } = bind(limitCase.work);
-    const inputs = place(limitCase, shapes);
-    const compiled = jax.jit(compute);
+    const { work } = limitCase;
+    const compiled = jax.jit(bind(work));
+    const { inputs: shapes } = shapesOf(work);
+    const inputs = limitCase.inputs.map((each, i) => np.array(materialize(each)).reshape([...(shapes[i] ?? [])]));
     let results: jax.Array[] = [];
     return {
       run: () => {
@@ -43,89 +43,46 @@ export const jaxJs: Peer = {
   },
 };
 
-function place(limitCase: LimitCase, shapes: Bound['shapes']): jax.Array[] {
-  const arrays = limitCase.operands().map(materialize);
-  return shapes.map((shape, i) => np.array(arrays[i] as Float32Array).reshape([...shape]));
-}
-
-interface Bound {
-  /** Of the inputs. */
-  readonly shapes: readonly (readonly number[])[];
-  readonly compute: (...inputs: jax.Array[]) => jax.Array;
-}
-
-function bind(work: Work): Bound {
+function bind(work: Work): (...inputs: jax.Array[]) => jax.Array {
   switch (work.op) {
     case 'gemm': {
-      const { m, n, k, layout = 'NN', padding = 0 } = work;
+      const { layout = 'NN', padding = 0 } = work;
       if (padding > 0) notOffered(work, 'has no gaps between rows');
-      const [transA, transB] = [layout[0] === 'T', layout[1] === 'T'];
-      const turned = (x: jax.Array, isTransposed: boolean): jax.Array => (isTransposed ? np.matrixTranspose(x) : x);
-      return {
-        shapes: [transA ? [k, m] : [m, k], transB ? [n, k] : [k, n]],
-        compute: (a, b) => np.matmul(turned(a, transA), turned(b, transB)),
-      };
+      const turned = (x: jax.Array, side: number): jax.Array => (layout[side] === 'T' ? np.matrixTranspose(x) : x);
+      return (a, b) => np.matmul(turned(a, 0), turned(b, 1));
     }
-    case 'batched_gemm': {
-      const { batch, m, n, k } = work;
-      const shapes = [
-        [batch, m, k],
-        [batch, k, n],
-      ];
-      return { shapes, compute: (a, b) => np.matmul(a, b) };
-    }
+    case 'batched_gemm':
+      return (a, b) => np.matmul(a, b);
     case 'conv2d': {
-      const { n, c, hw, k, f, stride, padding } = work;
+      const { stride, padding } = work;
       const pad: [number, number] = [padding, padding];
-      const shapes = [
-        [n, c, hw, hw],
-        [k, c, f, f],
-      ];
-      return { shapes, compute: (input, filter) => lax.conv(input, filter, [stride, stride], [pad, pad]) };
+      return (input, filter) => lax.conv(input, filter, [stride, stride], [pad, pad]);
     }
-    case 'attention':
-      return attention(work);
+    case 'attention': {
+      // Its own dotProductAttention does the same through an einsum that needs Node 22.
+      if (work.causal) notOffered(work, 'has no causal attention in Node 20');
+      const scale = 1 / Math.sqrt(work.headDim);
+      return (q, k, v) => np.matmul(nn.softmax(np.matmul(q, np.matrixTranspose(k)).mul(scale)), v);
+    }
     case 'reduce_sum':
-    case 'reduce_max': {
-      const { op, shape, axis } = work;
-      return { shapes: [shape], compute: (x) => (op === 'reduce_sum' ? np.sum(x, axis) : np.max(x, axis)) };
-    }
+      return (x) => np.sum(x, work.axis);
+    case 'reduce_max':
+      return (x) => np.max(x, work.axis);
     case 'softmax':
-    case 'layer_norm':
+      return (x) => nn.softmax(x, 1);
     case 'bias_gelu':
-      return rows(work);
+      return (x, b) => nn.gelu(np.add(x, b), { approximate: false });
+    case 'layer_norm':
+      return (x, scale, shift) => nn.standardize(x, 1).mul(scale).add(shift);
     case 'binary_add':
-      return { shapes: [[work.n], [work.n]], compute: (a, b) => np.add(a, b) };
+      return (a, b) => np.add(a, b);
     case 'unary_exp':
+      return (x) => np.exp(x);
     case 'unary_tanh':
-    case 'unary_relu': {
-      const apply = { unary_exp: np.exp, unary_tanh: np.tanh, unary_relu: nn.relu }[work.op];
-      return { shapes: [[work.n]], compute: (x) => apply(x) };
-    }
+      return (x) => np.tanh(x);
+    case 'unary_relu':
+      return (x) => nn.relu(x);
     default:
       return notOffered(work);
   }
-}
-
-/** Its own dotProductAttention does the same through an einsum that needs Node 22. */
-function attention(work: AttentionWork): Bound {
-  const { batch, heads, seqQ, seqKv, headDim, causal } = work;
-  if (causal) notOffered(work, 'has no causal attention in Node 20');
-  const scale = 1 / Math.sqrt(headDim);
-  return {
-    shapes: [seqQ, seqKv, seqKv].map((seq) => [batch * heads, seq, headDim]),
-    compute: (q, k, v) => np.matmul(nn.softmax(np.matmul(q, np.matrixTranspose(k)).mul(scale)), v),
-  };
-}
-
-function rows({ op, rows: count, columns }: RowsWork): Bound {
-  const matrix = [count, columns];
-  if (op === 'softmax') return { shapes: [matrix], compute: (x) => nn.softmax(x, 1) };
-  if (op === 'bias_gelu') {
-    return { shapes: [matrix, [columns]], compute: (x, b) => nn.gelu(np.add(x, b), { approximate: false }) };
-  }
-  return {
-    shapes: [matrix, [columns], [columns]],
-    compute: (x, scale, shift) => nn.standardize(x, 1).mul(scale).add(shift),
-  };
 }

@@ -1,6 +1,6 @@
 import { type InferenceSession, Tensor } from 'onnxruntime-web';
-import type { LimitCase } from '../limits/limit-case.ts';
-import { materialize } from '../limits/noise-array.ts';
+import type { LimitCase } from '../limits/cases.ts';
+import { materialize } from '@concord/cli/bench';
 import { graphOf } from '../onnx/graphs.ts';
 import { encodeModel, type Graph, type Weights } from '../onnx/model.ts';
 import { headOf } from '../onnx/sessions.ts';
@@ -90,7 +90,7 @@ interface OperandValues {
 }
 
 function operandsOf({ inputs }: Graph, limitCase: LimitCase): OperandValues[] {
-  const operands = limitCase.operands();
+  const operands = limitCase.inputs;
   return Object.entries(inputs).map(([name, shape], i) => ({
     name,
     values: materialize(operands[i] as (typeof operands)[0]),

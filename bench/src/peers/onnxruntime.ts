@@ -1,6 +1,6 @@
 import { type InferenceSession, Tensor } from 'onnxruntime-node';
-import type { LimitCase } from '../limits/limit-case.ts';
-import { materialize } from '../limits/noise-array.ts';
+import type { LimitCase } from '../limits/cases.ts';
+import { materialize } from '@concord/cli/bench';
 import { packageVersion } from '../machine.ts';
 import { graphOf } from '../onnx/graphs.ts';
 import type { Graph } from '../onnx/model.ts';
@@ -85,7 +85,7 @@ export const onnxruntimeWebgpu: Peer = {
 };
 
 function feedsOf(graph: Graph, limitCase: LimitCase): Record<string, Tensor> {
-  const operands = limitCase.operands();
+  const operands = limitCase.inputs;
   return Object.fromEntries(
     Object.entries(graph.inputs).map(([name, shape], i) => [
       name,

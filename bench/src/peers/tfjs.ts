@@ -1,37 +1,60 @@
 import * as tf from '@tensorflow/tfjs-core';
-import type { LimitCase } from '../limits/limit-case.ts';
-import { materialize } from '../limits/noise-array.ts';
+import type { LimitCase } from '../limits/cases.ts';
+import { materialize } from '@concord/cli/bench';
+import { packageVersion } from '../machine.ts';
 import { notOffered, type Peer, pick } from '../peer.ts';
-import { EPS } from '../limits/rows.ts';
-import type { AttentionWork, BatchedGemmWork, Conv2dWork, GemmWork, ReduceWork, RowsWork } from '../work.ts';
+import { EPS } from '../kernels/row-cases.ts';
+import { shapesOf, type Work } from '../work.ts';
 
-/** What one of the backends of TensorFlow.js needs. */
-export interface TfjsBackend {
-  readonly name: string;
-  readonly version: string;
-  /** The name that `tf.setBackend` takes. */
-  readonly backend: string;
+/** How one of the backends of TensorFlow.js is run. */
+interface TfjsOptions {
   readonly isApart?: boolean;
   /** Before the first case. */
-  readonly setUp?: () => Promise<void>;
+  readonly setUp?: () => void;
   /** Resolves when the result is there, for a backend that only queues. */
   readonly wait?: (result: tf.Tensor) => Promise<void>;
 }
 
-/** TensorFlow.js as a peer. */
-export function tfjs({ name, version, backend, isApart = false, setUp, wait }: TfjsBackend): Peer {
+/** TensorFlow.js on its plain JavaScript backend, which computes when an op is called. */
+export async function tfjsCpu(): Promise<Peer> {
+  await import('@tensorflow/tfjs-backend-cpu');
+  return tfjs('cpu');
+}
+
+/** TensorFlow.js on XNNPACK, compiled to WebAssembly with SIMD. Its threads need the workers of a browser. */
+export async function tfjsWasm({ isApart }: { readonly isApart: boolean }): Promise<Peer> {
+  await import('@tensorflow/tfjs-backend-wasm');
+  return tfjs('wasm', { isApart, setUp: () => tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false) });
+}
+
+/** TensorFlow.js on WebGPU. It submits every few ops by itself, and there is no call to wait but reading something. */
+export async function tfjsWebgpu(): Promise<Peer> {
+  // Not before there is a `navigator.gpu`; and by a variable, as its types clash with TypeScript's own.
+  const name: string = '@tensorflow/tfjs-backend-webgpu';
+  await import(name);
+  return tfjs('webgpu', {
+    setUp: () => tf.env().set('WEBGPU_CPU_FORWARD', false), // or small inputs do not reach the device
+    wait: async (result) => {
+      const first = tf.tidy(() => tf.slice(tf.reshape(result, [-1]), 0, 1));
+      await first.data();
+      first.dispose();
+    },
+  });
+}
+
+function tfjs(backend: 'cpu' | 'wasm' | 'webgpu', { isApart = false, setUp, wait }: TfjsOptions = {}): Peer {
   // One backend is the current one of the whole process.
   const resume = async (): Promise<void> => {
     if (!(await tf.setBackend(backend))) throw new Error(`tfjs could not start its backend ${backend}`);
   };
   return {
-    name,
+    name: `tfjs ${backend}`,
     role: 'peer',
-    version,
+    version: packageVersion(`@tensorflow/tfjs-backend-${backend}`),
     isApart,
     async prepare(limitCase) {
       tf.env().set('IS_NODE', false); // keeps its advertisement for the native package out of the output
-      await setUp?.();
+      setUp?.();
       await resume();
       const { inputs, compute } = bind(limitCase);
       let result: tf.Tensor | undefined;
@@ -68,103 +91,62 @@ interface Bound {
   readonly compute: () => tf.Tensor;
 }
 
-function bind(limitCase: LimitCase): Bound {
-  const { work } = limitCase;
-  const arrays = limitCase.operands().map(materialize);
-  const place = <R extends tf.Rank>(which: number, shape: tf.ShapeMap[R]): tf.Tensor<R> =>
-    tf.tensor<R>(arrays[which] as Float32Array, shape);
+function bind({ work, inputs: operands }: LimitCase): Bound {
+  if (work.op === 'copy' || work.op === 'gemm_f16') return notOffered(work);
+  if (work.op === 'gemm' && (work.padding ?? 0) > 0) notOffered(work, 'has no gaps between rows');
+  if (work.op === 'attention' && work.causal) notOffered(work, 'has no causal attention');
+  const shapes = shapesOf(work).inputs;
+  const [a, b, c] = operands.map((each, i) => tf.tensor(materialize(each), [...(shapes[i] ?? [])])) as Three;
+  if (work.op !== 'conv2d') return { inputs: [a, b, c].filter(Boolean), compute: computeOf(work, [a, b, c]) };
+  // Channels last is what it is written for (its CPU backend has nothing else); the transposes are not timed.
+  const [images, filters] = [tf.transpose(a, [0, 2, 3, 1]), tf.transpose(b, [2, 3, 1, 0])] as [
+    tf.Tensor4D,
+    tf.Tensor4D,
+  ];
+  tf.dispose([a, b]);
+  return { inputs: [images, filters], compute: () => tf.conv2d(images, filters, work.stride, work.padding) };
+}
+
+/** The inputs; those that a work lacks are not there. */
+type Three = [tf.Tensor, tf.Tensor, tf.Tensor];
+
+function computeOf(work: Work, [a, b, c]: Three): () => tf.Tensor {
   switch (work.op) {
-    case 'gemm':
-      return gemm(work, place);
+    case 'gemm': {
+      const { layout = 'NN' } = work;
+      return () => tf.matMul(a, b, layout[0] === 'T', layout[1] === 'T');
+    }
     case 'batched_gemm':
-      return batchedGemm(work, place);
-    case 'conv2d':
-      return conv2d(work, place);
-    case 'attention':
-      return attention(work, place);
+      return () => tf.matMul(a, b);
+    case 'attention': {
+      const scale = 1 / Math.sqrt(work.headDim);
+      return () => tf.matMul(tf.softmax(tf.mul(tf.matMul(a, b, false, true), scale)), c);
+    }
     case 'reduce_sum':
+      return () => tf.sum(a, work.axis);
     case 'reduce_max':
-      return reduce(work, place);
+      return () => tf.max(a, work.axis);
     case 'softmax':
-    case 'layer_norm':
+      return () => tf.softmax(a);
     case 'bias_gelu':
-      return rows(work, place);
-    case 'binary_add': {
-      const [a, b] = [place(0, [work.n]), place(1, [work.n])];
-      return { inputs: [a, b], compute: () => tf.add(a, b) };
-    }
+      return () => {
+        const sum = tf.add(a, b);
+        return tf.mul(tf.mul(sum, 0.5), tf.add(tf.erf(tf.mul(sum, Math.SQRT1_2)), 1));
+      };
+    case 'layer_norm':
+      return () => {
+        const { mean, variance } = tf.moments(a, 1, true);
+        return tf.add(tf.mul(tf.mul(tf.sub(a, mean), tf.rsqrt(tf.add(variance, EPS))), b), c);
+      };
+    case 'binary_add':
+      return () => tf.add(a, b);
     case 'unary_exp':
+      return () => tf.exp(a);
     case 'unary_tanh':
-    case 'unary_relu': {
-      const x = place(0, [work.n]);
-      const apply = { unary_exp: tf.exp, unary_tanh: tf.tanh, unary_relu: tf.relu }[work.op] as (
-        x: tf.Tensor,
-      ) => tf.Tensor;
-      return { inputs: [x], compute: () => apply(x) };
-    }
+      return () => tf.tanh(a);
+    case 'unary_relu':
+      return () => tf.relu(a);
     default:
       return notOffered(work);
   }
-}
-
-type Place = <R extends tf.Rank>(which: number, shape: tf.ShapeMap[R]) => tf.Tensor<R>;
-
-function gemm(work: GemmWork, place: Place): Bound {
-  const { m, n, k, layout = 'NN', padding = 0 } = work;
-  if (padding > 0) notOffered(work, 'has no gaps between rows');
-  const [transA, transB] = [layout[0] === 'T', layout[1] === 'T'];
-  const a = place<tf.Rank.R2>(0, transA ? [k, m] : [m, k]);
-  const b = place<tf.Rank.R2>(1, transB ? [n, k] : [k, n]);
-  return { inputs: [a, b], compute: () => tf.matMul(a, b, transA, transB) };
-}
-
-function batchedGemm({ batch, m, n, k }: BatchedGemmWork, place: Place): Bound {
-  const [a, b] = [place<tf.Rank.R3>(0, [batch, m, k]), place<tf.Rank.R3>(1, [batch, k, n])];
-  return { inputs: [a, b], compute: () => tf.matMul(a, b) };
-}
-
-function conv2d({ n, c, hw, k, f, stride, padding }: Conv2dWork, place: Place): Bound {
-  // Channels last is what it is written for (its CPU backend has nothing else); the transposes are not timed.
-  const moved = (which: number, shape: [number, number, number, number], order: number[]): tf.Tensor4D =>
-    tf.tidy(() => tf.transpose<tf.Tensor4D>(place<tf.Rank.R4>(which, shape), order));
-  const images = moved(0, [n, c, hw, hw], [0, 2, 3, 1]);
-  const filters = moved(1, [k, c, f, f], [2, 3, 1, 0]);
-  return { inputs: [images, filters], compute: () => tf.conv2d(images, filters, stride, padding) };
-}
-
-function attention(work: AttentionWork, place: Place): Bound {
-  const { batch, heads, seqQ, seqKv, headDim, causal } = work;
-  if (causal) notOffered(work, 'has no causal attention');
-  const q = place<tf.Rank.R3>(0, [batch * heads, seqQ, headDim]);
-  const [k, v] = [1, 2].map((which) => place<tf.Rank.R3>(which, [batch * heads, seqKv, headDim])) as [
-    tf.Tensor3D,
-    tf.Tensor3D,
-  ];
-  const scale = 1 / Math.sqrt(headDim);
-  const compute = (): tf.Tensor => tf.matMul(tf.softmax(tf.mul(tf.matMul(q, k, false, true), scale)), v);
-  return { inputs: [q, k, v], compute };
-}
-
-function reduce({ op, shape, axis }: ReduceWork, place: Place): Bound {
-  const x = place(0, [...shape] as [number]);
-  return { inputs: [x], compute: () => (op === 'reduce_sum' ? tf.sum(x, axis) : tf.max(x, axis)) };
-}
-
-function rows({ op, rows: count, columns }: RowsWork, place: Place): Bound {
-  const x = place<tf.Rank.R2>(0, [count, columns]);
-  if (op === 'softmax') return { inputs: [x], compute: () => tf.softmax(x) };
-  const a = place<tf.Rank.R1>(1, [columns]);
-  if (op === 'bias_gelu') {
-    const compute = (): tf.Tensor => {
-      const sum = tf.add(x, a);
-      return tf.mul(tf.mul(sum, 0.5), tf.add(tf.erf(tf.mul(sum, Math.SQRT1_2)), 1));
-    };
-    return { inputs: [x, a], compute };
-  }
-  const b = place<tf.Rank.R1>(2, [columns]);
-  const compute = (): tf.Tensor => {
-    const { mean, variance } = tf.moments(x, 1, true);
-    return tf.add(tf.mul(tf.mul(tf.sub(x, mean), tf.rsqrt(tf.add(variance, EPS))), a), b);
-  };
-  return { inputs: [x, a, b], compute };
 }

@@ -1,7 +1,3 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { exampleResults } from '../../test/example-results.ts';
 import { drawResults } from './draw.ts';
@@ -25,39 +21,31 @@ it('has a plot for each family, with the roofline where it holds', () => {
   expect(add?.points.map(({ who }) => who)).toEqual(['second', 'torch', 'roofline']);
 });
 
-it('draws ours with an option as well', async () => {
-  const path = mkdtempSync(join(tmpdir(), 'concord-bench-'));
-  try {
-    const results = exampleResults();
-    const contestants = [...results.contestants, { name: 'with option', role: 'option' } as const];
-    const cases = results.cases.map((each) => ({
-      ...each,
-      entries: [...each.entries, { name: 'with option', ms: 1 }],
-    }));
-    await drawResults(pathToFileURL(`${path}/`), { ...results, contestants, cases });
-    for (const name of ['gemm.svg', 'gemm_f16.svg']) {
-      expect(readFileSync(join(path, name), 'utf8')).toContain('with option');
-    }
-  } finally {
-    rmSync(path, { recursive: true, force: true });
-  }
+it('draws ours with an option as well', () => {
+  const results = exampleResults();
+  const contestants = [...results.contestants, { name: 'with option', role: 'option' } as const];
+  const cases = results.cases.map((each) => ({ ...each, entries: [...each.entries, { name: 'with option', ms: 1 }] }));
+  const drawn = new Map(drawResults({ ...results, contestants, cases }));
+  for (const name of ['gemm.svg', 'gemm_f16.svg']) expect(drawn.get(name)).toContain('with option');
 });
 
-it('writes an SVG for each, in which everybody is named', async () => {
-  const path = mkdtempSync(join(tmpdir(), 'concord-bench-'));
-  try {
-    const results = exampleResults();
-    const [gemm] = results.cases;
-    if (gemm === undefined) throw new Error('the example has cases');
-    const larger = { ...gemm, case: '2048', flops: 160e9 };
-    await drawResults(pathToFileURL(`${path}/`), { ...results, cases: [...results.cases, larger] });
-    expect(readdirSync(path).sort()).toEqual(['elementwise.svg', 'gemm.svg', 'gemm_f16.svg']);
-    const svg = readFileSync(join(path, 'gemm.svg'), 'utf8');
-    for (const text of ['gemm, Example 1', 'TFLOP/s', 'concord', 'second', 'torch', 'roofline', '2048']) {
-      expect(svg).toContain(text);
-    }
-    expect(svg).not.toContain('NaN');
-  } finally {
-    rmSync(path, { recursive: true, force: true });
+it('draws an SVG for each, in which everybody is named, with curves over sizes and bars', () => {
+  const results = exampleResults();
+  const [gemm] = results.cases as [(typeof results.cases)[0]];
+  const more = [
+    { ...gemm, case: '2048', flops: 160e9 },
+    { ...gemm, case: '1x<2' },
+  ];
+  const drawn = new Map(drawResults({ ...results, cases: [...results.cases, ...more] }));
+  expect([...drawn.keys()]).toEqual(['gemm.svg', 'gemm_f16.svg', 'elementwise.svg']);
+  const svg = drawn.get('gemm.svg') ?? '';
+  for (const text of ['gemm, Example 1', 'TFLOP/s', 'concord', 'second', 'torch', 'roofline', '2,048', '1x&#60;2']) {
+    expect(svg).toContain(text);
   }
+  // Of five that have times: a curve each, dots but for the roofline; bars of three, marks of a limit and the roofline.
+  expect(
+    [svg.match(/<path /g), svg.match(/<circle /g), svg.match(/stroke-dasharray/g)].map((all) => all?.length),
+  ).toEqual([5, 8, 1]);
+  expect(svg.match(/<rect[^>]*fill="#0072b2"/g)).toHaveLength(2);
+  expect(svg).not.toMatch(/NaN|undefined|Infinity/);
 });

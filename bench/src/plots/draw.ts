@@ -1,21 +1,113 @@
-import { reasonOf } from '../reason.ts';
-import { type Results, saveText } from '../results.ts';
-import { plotsOf } from './series.ts';
-import { specOf } from './spec.ts';
+import { drawAxes, type Html, html, linearAxis, linePath, logAxis, plotFile } from '@concord/cli/bench';
+import type { Results } from '../results.ts';
+import { colorsOf, legend, LEGEND_TOP } from './legend.ts';
+import { type Plot, plotsOf, type Point, ROOFLINE } from './series.ts';
 
-/** Draws every op of a run into an SVG of the folder. Where Vega is not installed, says so. */
-export async function drawResults(folder: URL, results: Results): Promise<void> {
-  try {
-    const [vega, lite] = await Promise.all([import('vega'), import('vega-lite')]);
-    const { device, driver, date } = results;
-    for (const plot of plotsOf(results)) {
-      const spec = specOf(plot, `${plot.name}, ${device}`, driver === undefined ? date : `${driver}; ${date}`);
-      const view = new vega.View(vega.parse(lite.compile(spec).spec), { renderer: 'none' });
-      saveText(new URL(`${plot.name}.svg`, folder), `${await view.toSVG()}\n`);
-      view.finalize();
-    }
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    console.error(`no plots: ${reasonOf(error)}; \`pnpm bench report\` draws them where it is`);
-  }
+const [WIDTH, LEFT, RIGHT] = [800, 230, 24];
+/** Room for the labels of a curve's axis. */
+const CURVE_LEFT = 64;
+const CURVE_HEIGHT = 260;
+/** Pixels below a panel for labels and title. */
+const FOOT = 56;
+const BAR = 11;
+const GAP = 14;
+const STROKE = { ours: 3.5, option: 2.5, peer: 1.75, limit: 1.75, [ROOFLINE]: 1.5 } as const;
+
+/** Draws every op of a run: names of files, each with its SVG. */
+export function drawResults(results: Results): [string, string][] {
+  const { device, driver, date } = results;
+  const subtitle = driver === undefined ? date : `${driver}; ${date}`;
+  return plotsOf(results).map((plot) => [`${plot.name}.svg`, drawPlot(plot, `${plot.name}, ${device}`, subtitle)]);
 }
+
+/** Speed over size for square products, bars for all others. */
+export function drawPlot(plot: Plot, title: string, subtitle: string): string {
+  const squares = plot.points.filter(({ size }) => size !== undefined);
+  const hasCurve = new Set(squares.map(({ size }) => size)).size > 1;
+  const others = hasCurve ? plot.points.filter(({ size }) => size === undefined) : plot.points;
+  const colors = colorsOf(plot.points);
+  const keys = legend(colors, WIDTH);
+  const panels: Html[] = [keys.content];
+  let top = LEGEND_TOP + keys.height + 8;
+  if (hasCurve) {
+    panels.push(curves(squares, plot.unit, colors, top));
+    top += CURVE_HEIGHT + FOOT;
+  }
+  if (others.length > 0) {
+    const { content, height } = bars(others, plot.unit, colors, top);
+    panels.push(content);
+    top += height + FOOT;
+  }
+  return plotFile(WIDTH, top, title, subtitle, html`${panels}`);
+}
+
+type Colors = ReadonlyMap<string, string>;
+
+/** Speed over the size of a product, both logarithmic. */
+function curves(points: readonly Point[], unit: string, colors: Colors, top: number): Html {
+  const sizes = [...new Set(points.map(({ size }) => size as number))].sort((a, b) => a - b);
+  const speeds = points.map(({ speed }) => speed);
+  const x = logAxis(
+    [sizes[0] as number, sizes.at(-1) as number],
+    [CURVE_LEFT, WIDTH - RIGHT],
+    'rows of the square product',
+    sizes,
+  );
+  const y = logAxis([Math.min(...speeds) / 1.2, Math.max(...speeds) * 1.2], [top + CURVE_HEIGHT, top], unit);
+  const lines = [...colors].map(([who, color]) => {
+    const own = points.filter((point) => point.who === who).sort((a, b) => (a.size as number) - (b.size as number));
+    if (own.length === 0) return undefined;
+    const { role } = own[0] as Point;
+    const places = own.map(({ size, speed }) => [size as number, speed] as const);
+    const dash = role === ROOFLINE && html` stroke-dasharray="5 4"`;
+    const dots = role !== ROOFLINE && places.map((place) => dot(x.at(place[0]), y.at(place[1]), color));
+    const path = linePath(x, y, places);
+    return html`<path d="${path}" stroke="${color}" stroke-width="${STROKE[role]}" ${dash} />${dots}`;
+  });
+  return html`${drawAxes(x, y)} ${lines}`;
+}
+
+/** A bar for each of ours, with options or without, and of the peers; limits and the roofline are marks across the bars of a case. */
+function bars(
+  points: readonly Point[],
+  unit: string,
+  colors: Colors,
+  top: number,
+): { readonly content: Html; readonly height: number } {
+  const cases = [...new Set(points.map((point) => point.case))];
+  const isBar = ({ role }: Point): boolean => role !== 'limit' && role !== ROOFLINE;
+  const runners = [...colors.keys()].filter((who) => points.some((point) => point.who === who && isBar(point)));
+  const step = Math.max(2, runners.length) * BAR;
+  const height = cases.length * (step + GAP);
+  const x = linearAxis([0, Math.max(...points.map(({ speed }) => speed))], [LEFT, WIDTH - RIGHT], unit);
+  const y = { at: (value: number) => value, range: [top + height, top] as const, ticks: [], title: '' };
+  const rows = cases.map((name, i) => {
+    const first = top + i * (step + GAP) + GAP / 2;
+    const marks = points.filter((point) => point.case === name);
+    return html`<text x="${LEFT - 8}" y="${first + step / 2}" dy=".35em" text-anchor="end">${name}</text> ${marks.map(
+        (point) => {
+          const color = colors.get(point.who);
+          if (!isBar(point)) return tick(x.at(point.speed), first, step, color);
+          const at = first + runners.indexOf(point.who) * BAR;
+          return html`<rect
+            x="${LEFT}"
+            y="${at}"
+            width="${px(x.at(point.speed) - LEFT)}"
+            height="${BAR - 1}"
+            fill="${color}"
+          />`;
+        },
+      )}`;
+  });
+  return { content: html`${drawAxes(x, y)} ${rows}`, height };
+}
+
+function dot(x: number, y: number, color: string): Html {
+  return html`<circle cx="${px(x)}" cy="${px(y)}" r="3" fill="${color}" />`;
+}
+
+function tick(x: number, top: number, height: number, color: string | undefined): Html {
+  return html`<rect x="${px(x - 1.25)}" y="${top}" width="2.5" height="${height}" fill="${color}" />`;
+}
+
+const px = (value: number): string => value.toFixed(1);

@@ -1,6 +1,6 @@
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { checkScores, classify, noiseImages, RESNET_18, untrainedWeights } from '@concord/example-resnet';
-import type { PreparedModel } from '../models/prepared.ts';
+import type { PreparedModel } from '../models/measure.ts';
 
 /** Bytes of the weights of ResNet-18 without those of its norms, which are folded into the convolutions. */
 export const RESNET_BYTES: number = 4 * 11_684_712;

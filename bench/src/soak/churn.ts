@@ -1,21 +1,17 @@
-import { type ComputeBackend, type DevicePtr, download, type OpName, toF16Array } from '@concord/backend-core';
-import type { RunShape } from '@concord/backend-core/kernel';
-import { noise } from '../noise.ts';
-import { random, randomOp, type SoakOp } from './random-op.ts';
+import type { ComputeBackend } from '@concord/backend-core';
+import { type BenchWork, checkEntries, type PlacedWork, placeWork } from '@concord/cli/bench';
+import { random, randomCase } from './random-case.ts';
 
-/** Outputs that are kept a while, so that memory is not freed in the order it was allocated in. */
+/** Cases that are kept a while, so that memory is not freed in the order it was allocated in. */
 const KEPT = 32;
 /** Ops between two reads, which are what a program waits for. */
 const READ_EVERY = 50;
 
-const VALUES = noise(100_000, 11);
-const HALVES = toF16Array(VALUES);
-
-/** Random ops on a backend, each with allocations of its own. */
+/** Random ops on a backend, each with its own allocations. */
 export class Churn {
   readonly #backend: ComputeBackend;
   readonly #next: () => number;
-  readonly #kept: DevicePtr[] = [];
+  readonly #kept: PlacedWork[] = [];
   #done = 0;
 
   constructor(backend: ComputeBackend, seed: number) {
@@ -23,100 +19,60 @@ export class Churn {
     this.#next = random(seed);
   }
 
-  /** Runs `count` ops, or fewer when `stop` says so, and waits for them. How many there were. */
+  /** Runs `count` ops, or fewer when `stop` says so, and waits for them. @returns how many there were */
   async run(count: number, stop: () => boolean): Promise<number> {
     for (let i = 0; i < count; i++) {
-      const { output } = this.#start(this.#draw([this.#backend]));
-      this.#keep(output);
+      const placed = placeWork(this.#draw().work, this.#backend);
+      void placed.call();
       this.#done++;
       if (this.#done % READ_EVERY === 0) {
-        await this.#backend.copyDtoh(new Uint8Array(1), output);
+        await placed.touch();
+        placed.free();
         // A signal is seen between tasks, and a read of a backend without a device ends within one.
         await new Promise((resolve) => setImmediate(resolve));
         if (stop()) return i + 1;
-      }
+      } else if (this.#next() < 0.5) this.#keep(placed);
+      // While its op may still be queued.
+      else placed.free();
     }
     await this.#backend.synchronize();
     return count;
   }
 
   /**
-   * Runs an op here and on `oracle`, another backend, and compares the results.
+   * Runs an op and compares its result with the oracle.
    *
-   * @throws {Error} when they differ
+   * @throws {Error} when it is wrong
    */
-  async check(oracle: ComputeBackend): Promise<void> {
-    const op = this.#draw([this.#backend, oracle]);
-    const at = this.#place();
-    const { length } = op.output;
-    const [got, want] = await Promise.all(
-      [this.#backend, oracle].map(async (backend) => {
-        const { output } = this.#start(op, backend, at);
-        const result = await download(backend, output, length, { dtype: op.dtype });
-        backend.free(output);
-        return result;
-      }),
-    );
-    const wrong = got?.findIndex((value, index) => !isNear(value, want?.[index] as number)) ?? 0;
-    if (wrong < 0) return;
-    const call = JSON.stringify(op.shape);
-    throw new Error(`${op.op} ${call}: entry ${wrong} is ${got?.[wrong]} instead of ${want?.[wrong]}`);
+  async check(): Promise<void> {
+    const { id, work } = this.#draw();
+    const placed = placeWork(work, this.#backend);
+    void placed.call();
+    const wrong = await checkEntries(work)((indices) => placed.entries(indices));
+    placed.free();
+    if (wrong !== undefined) throw new Error(`${id}: ${wrong}`);
   }
 
   /** Frees what is kept. */
   end(): void {
-    for (const ptr of this.#kept.splice(0)) this.#backend.free(ptr);
+    for (const placed of this.#kept.splice(0)) placed.free();
   }
 
-  /** Allocates, copies, queues the op and frees its inputs; the output is the caller's. */
-  #start(
-    { op, dtype, shape, inputs, output: { name, length } }: SoakOp,
-    backend = this.#backend,
-    at = this.#place(),
-  ): { output: DevicePtr } {
-    const data = dtype === 'f16' ? HALVES : VALUES;
-    const pointers: Record<string, DevicePtr> = {};
-    for (const [input, size] of Object.entries(inputs)) {
-      pointers[input] = backend.alloc(size * data.BYTES_PER_ELEMENT);
-      backend.copyHtod(pointers[input], data.subarray(at, at + size));
-    }
-    const output = backend.alloc(length * data.BYTES_PER_ELEMENT);
-    callOp(backend, op, shape, pointers, { [name]: output });
-    for (const ptr of Object.values(pointers)) backend.free(ptr);
-    return { output };
-  }
-
-  /** A random op that all of some backends have. */
-  #draw(backends: readonly ComputeBackend[]): SoakOp {
+  /** A random case that the backend has. */
+  #draw(): { readonly id: string; readonly work: BenchWork } {
     for (;;) {
-      const op = randomOp(this.#next);
-      if (backends.every((backend) => backend.supports(op.op, op.shape).ok)) return op;
+      const benchCase = randomCase(this.#next);
+      const work = benchCase.prepare();
+      if (work.plan !== undefined && this.#backend.supports(work.plan.op, work.plan.call).ok) {
+        return { id: benchCase.id, work };
+      }
     }
   }
 
-  #place(): number {
-    return Math.floor(this.#next() * 1000);
-  }
-
-  #keep(output: DevicePtr): void {
-    this.#kept.push(output);
+  #keep(placed: PlacedWork): void {
+    this.#kept.push(placed);
     if (this.#kept.length <= KEPT) return;
-    const [oldest] = this.#kept.splice(Math.floor(this.#next() * KEPT), 1) as [DevicePtr];
-    this.#backend.free(oldest);
+    const [oldest] = this.#kept.splice(Math.floor(this.#next() * KEPT), 1) as [PlacedWork];
+    oldest.free();
   }
-}
-
-type Pointers = Readonly<Record<string, DevicePtr>>;
-
-function callOp(backend: ComputeBackend, op: OpName, shape: object, inputs: Pointers, outputs: Pointers): void {
-  if (op === 'run') {
-    const { kernel, ...domain } = shape as RunShape;
-    backend.run(kernel, { ...domain, inputs, outputs });
-  } else (backend[op] as (call: object) => void).call(backend, { ...shape, ...inputs, ...outputs });
-}
-
-/** The same but for the rounding of either side, half precision included. Conformance is what judges precision. */
-function isNear(got: number, want: number): boolean {
-  if (Number.isNaN(want)) return Number.isNaN(got);
-  return Object.is(got, want) || Math.abs(got - want) <= 2e-3 * (1 + Math.abs(want));
 }

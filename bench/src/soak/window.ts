@@ -2,7 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ComputeBackend } from '@concord/backend-core';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { median, row } from '../table.ts';
+import { median } from '@concord/cli/bench';
+import { row, table } from '../table.ts';
 
 /** The state of things after some of the ops. */
 export interface SoakWindow {
@@ -39,13 +40,10 @@ export function windowOf(backend: ComputeBackend, ops: number, microsPerOp: numb
 /** The windows as a Markdown table. */
 export function formatWindows(windows: readonly SoakWindow[]): string {
   const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
-  return [
-    row('ops', 'us per op', 'device MiB', 'process MiB', 'heap MiB', 'handles'),
-    '|---|---|---|---|---|---|',
-    ...windows.map(({ ops, microsPerOp, deviceBytes, rssBytes, heapBytes, handles }) =>
-      row(`${ops}`, microsPerOp.toFixed(0), mib(deviceBytes), mib(rssBytes), mib(heapBytes), `${handles}`),
-    ),
-  ].join('\n');
+  const rows = windows.map(({ ops, microsPerOp, deviceBytes, rssBytes, heapBytes, handles }) =>
+    row(`${ops}`, microsPerOp.toFixed(0), mib(deviceBytes), mib(rssBytes), mib(heapBytes), `${handles}`),
+  );
+  return table(['ops', 'us per op', 'device MiB', 'process MiB', 'heap MiB', 'handles'], rows);
 }
 
 /** Medians of a measure in the second and the last quarter; the first is for warming up. */

@@ -29,3 +29,10 @@ test('what pages take needs nothing of Node', () => {
   expect(loaded).toContain('@concord/backend-core');
   expect(loaded.filter((name) => /^node:|^(commander|picocolors|cli-|ajv)/.test(name))).toEqual([]);
 });
+
+test('the benchmark as a library loads nothing of Node and no device: it is for pages too', () => {
+  expect([...packagesLoadedBy(join(SOURCE, 'bench/index.ts'))].sort()).toEqual([
+    ...['@concord/backend-core', '@concord/backend-core/kernel', '@concord/backend-cpu/reference'],
+    ...['d3-scale', 'd3-shape'],
+  ]);
+});

@@ -1,4 +1,5 @@
-import type { ComputeBackend, DevicePtr, FloatDType, OpName, OpPlan } from '@concord/backend-core';
+import type { ComputeBackend, DevicePtr, OpName, OpPlan } from '@concord/backend-core';
+import type { Operand, OperandType } from './operand.ts';
 
 /** What is timed: an op of the contract, or the copies, as `memory`. */
 export type BenchOp = OpName | 'memory';
@@ -6,7 +7,7 @@ export type BenchOp = OpName | 'memory';
 /** What the speed of a case is given in: by the arithmetic it does, or by the bytes it has to move. */
 export type BenchUnit = 'GFLOP/s' | 'GB/s';
 
-/** One thing to time. Its data is made by `prepare`, so that only one case at a time takes memory. */
+/** One thing to time. */
 export interface BenchCase {
   /** Such as `gemm/bert-base/128x768x768`. */
   readonly id: string;
@@ -16,15 +17,9 @@ export interface BenchCase {
   readonly unit: BenchUnit;
   /** Additions, multiplications and functions of one call; 0 for copies. */
   readonly flops: number;
-  /** Bytes that a call has to read and write at least: every operand once. */
+  /** Bytes that a call has to read and write: every operand once. */
   readonly bytes: number;
   prepare(): BenchWork;
-}
-
-/** An operand on its way to the device. */
-export interface BenchInput {
-  readonly values: Float32Array;
-  readonly dtype: FloatDType;
 }
 
 /** What an entry of a result has to be. */
@@ -36,10 +31,10 @@ export interface ExpectedEntry {
 
 /** A case with its data. */
 export interface BenchWork {
-  readonly inputs: readonly BenchInput[];
+  readonly inputs: readonly Operand[];
   /** Elements of the output on the device, 0 where the result comes to the host. */
   readonly outputLength: number;
-  readonly outputDtype: FloatDType;
+  readonly outputDtype: OperandType;
   /** The call without its pointers; the copies have none. */
   readonly plan?: OpPlan;
   /** One call. What it returns is awaited before the next one. */

@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
 import { formatCallTime, formatRatio, formatSpeed } from './format-speed.ts';
 import { matchingOps } from './bench-ops.ts';
-import { spreadOf } from './statistics.ts';
+import { median, spreadOf } from './statistics.ts';
 
 test.each([
   [[7], { median: 7, low: 7, high: 7 }],
   [[3, 1, 2], { median: 2, low: 1.2, high: 2.8 }],
   [[4, 2, 3, 1], { median: 2.5, low: 1.3, high: 3.7 }],
   [Array.from({ length: 101 }, (_, i) => 100 - i), { median: 50, low: 10, high: 90 }],
-])('the percentiles of %j', (values, { median, low, high }) => {
+])('the percentiles of %j', (values, { median: middle, low, high }) => {
   const spread = spreadOf(values);
-  expect(spread.median).toBeCloseTo(median);
+  expect(spread.median).toBeCloseTo(middle);
+  expect(median(values)).toBe(spread.median);
   expect(spread.low).toBeCloseTo(low);
   expect(spread.high).toBeCloseTo(high);
 });

@@ -13,6 +13,11 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: percentile(sorted, 0.5), low: percentile(sorted, 0.1), high: percentile(sorted, 0.9) };
 }
 
+/** The middle one of a list that is not empty; of an even number, the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  return spreadOf(values).median;
+}
+
 /** Between two entries in proportion. */
 function percentile(sorted: readonly number[], share: number): number {
   const at = share * (sorted.length - 1);

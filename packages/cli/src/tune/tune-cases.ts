@@ -2,7 +2,7 @@ import type { BenchCase, BenchOp } from '../bench/bench-case.ts';
 import { attentionCase } from '../bench/cases/attention.ts';
 import { conv2dCase } from '../bench/cases/conv2d.ts';
 import { binaryCase, reduceCase, unaryCase } from '../bench/cases/elementwise.ts';
-import { batchedGemmCase, gemmCase, gemmF16Case } from '../bench/cases/gemm.ts';
+import { batchedGemmCase, gemmCase } from '../bench/cases/gemm.ts';
 import type { BenchSize } from '../bench/bench-ops.ts';
 import { selectBenchCases } from '../bench/select-cases.ts';
 
@@ -20,12 +20,12 @@ function walk(): BenchCase[] {
   const [few, many] = [2 ** 20, 2 ** 26];
   return [
     ...squares.map((n) => gemmCase('tune', 'square', n, n, n)),
-    ...squares.map((n) => gemmCase('tune', 'square', n, n, n, true)),
-    ...squares.map((n) => gemmF16Case('tune', 'square', n, n, n)),
+    ...squares.map((n) => gemmCase('tune', 'square', n, n, n, { transB: 'T' })),
+    ...squares.map((n) => gemmCase('tune', 'square', n, n, n, { dtype: 'f16' })),
     ...[16, 32, 64, 256].map((m) => gemmCase('tune', 'few rows', m, 4096, 4096)),
     gemmCase('tune', 'short sums', 2048, 2048, 64),
     gemmCase('tune', 'long sums', 64, 64, 2 ** 16),
-    ...[32, 128, 512].map((n) => batchedGemmCase('tune', 'attention scores', 96, { m: n, n, k: 64 })),
+    ...[32, 128, 512].map((n) => batchedGemmCase('tune', 'attention scores', 96, { m: n, n, k: 64, transB: 'T' })),
     ...[64, 128, 256].map((channels) => layer(channels, 3584 / channels)),
     ...[128, 512, 2048].map((seq) =>
       attentionCase('tune', 'heads of 64', { ...HEADS, seqQ: seq, seqKv: seq, headDim: 64 }),

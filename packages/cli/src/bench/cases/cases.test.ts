@@ -1,9 +1,9 @@
 import { CpuBackend } from '@concord/backend-cpu';
-import { download, NULL_PTR, upload } from '@concord/backend-core';
 import { expect, test } from 'vitest';
 import type { BenchCase } from '../bench-case.ts';
-import { CHECKED_ENTRIES, findWrongEntry } from '../find-wrong-entry.ts';
+import { CHECKED_ENTRIES, checkEntries } from '../check-entries.ts';
 import { BENCH_OPS } from '../bench-ops.ts';
+import { placeWork } from '../placed-work.ts';
 import { selectBenchCases } from '../select-cases.ts';
 import { attentionCase } from './attention.ts';
 import { conv2dCase } from './conv2d.ts';
@@ -33,65 +33,60 @@ test('count what they say', () => {
   expect(of(attentionCase('', '', { ...attention, causal: true }))[0]).toBe(4 * 2 * 6 * 4);
 });
 
-/** What the CPU backend computes. */
-async function resultOf(benchCase: BenchCase): Promise<Float32Array> {
-  const work = benchCase.prepare();
-  const backend = new CpuBackend();
-  await backend.init();
-  try {
-    const pointers = work.inputs.map(({ values, dtype }) => upload(backend, values, { dtype }));
-    const { outputLength: length, outputDtype: dtype } = work;
-    const output = length > 0 ? backend.alloc(length * (dtype === 'f16' ? 2 : 4)) : NULL_PTR;
-    await work.call(backend, (index) => pointers[index] ?? NULL_PTR, output);
-    return work.hostResult?.() ?? (await download(backend, output, length, { dtype }));
-  } finally {
-    await backend.dispose();
-  }
-}
-
 const odd = [
   gemmCase('odd', '', 7, 9, 11),
-  gemmCase('odd', '', 7, 9, 11, true),
+  gemmCase('odd', '', 7, 9, 11, { transB: 'T' }),
+  gemmCase('odd', '', 7, 9, 11, { transA: 'T', transB: 'T', padding: 3 }),
+  gemmCase('odd', '', 7, 9, 11, { padding: 1, dtype: 'f16' }),
   batchedGemmCase('odd', '', 3, { m: 5, n: 4, k: 6 }),
+  batchedGemmCase('odd', '', 3, { m: 5, n: 4, k: 6, transB: 'T' }),
   conv2dCase('odd', '', { batch: 2, channels: 3, size: 9, filters: 4, window: 3, stride: 2, padding: 1 }),
-  attentionCase('odd', '', { heads: 3, seqQ: 5, seqKv: 7, headDim: 6 }),
+  attentionCase('odd', '', { batch: 2, heads: 3, seqQ: 5, seqKv: 7, headDim: 6 }),
   attentionCase('odd', '', { heads: 2, seqQ: 5, seqKv: 5, headDim: 6, causal: true }),
   reduceCase('odd', '', 'sum', [3, 5, 7], 1),
   softmaxCase('odd', '', 5, 9),
+  softmaxCase('odd', '', 5, 9, true),
   topKCase('odd', '', 5, 9, 3),
 ];
 
-test.each([...selectBenchCases('small'), ...odd])(
-  '$id: the oracle agrees with the CPU, entry by entry',
-  async (one) => {
-    const result = await resultOf(one);
-    const { expected } = one.prepare();
-    expect(findWrongEntry(result, expected)).toBeUndefined();
-    for (let index = 0; index < Math.min(result.length, 300); index++) {
-      const { want, tolerance } = expected(index);
-      expect(Math.abs((result[index] as number) - want)).toBeLessThanOrEqual(tolerance);
+test.each([...selectBenchCases('small'), ...odd])('$id: the oracle agrees with the CPU', async (one) => {
+  const work = one.prepare();
+  const backend = new CpuBackend();
+  await backend.init();
+  try {
+    const placed = placeWork(work, backend);
+    const findWrong = checkEntries(work);
+    expect(await findWrong((indices) => placed.entries(indices))).toMatch(/^entry 0 is NaN, want/);
+    await placed.call();
+    expect(await findWrong((indices) => placed.entries(indices))).toBeUndefined();
+    const length = work.hostResult?.().length ?? work.outputLength;
+    const first = Array.from({ length: Math.min(length, 300) }, (_, index) => index);
+    for (const [index, got] of (await placed.entries(first)).entries()) {
+      const { want, tolerance } = work.expected(index);
+      expect(Math.abs(got - want)).toBeLessThanOrEqual(tolerance);
       // So small that an entry of its neighbour's is found out.
       expect(tolerance).toBeLessThan(0.05 + 0.01 * Math.abs(want));
     }
-  },
-);
+    placed.free();
+    expect(backend.memory().liveAllocations).toBe(0);
+  } finally {
+    await backend.dispose();
+  }
+});
 
-test('a wrong entry is found at both ends and where it repeats, NaN too', () => {
-  const values = Float32Array.from({ length: 4096 }, (_, i) => i);
-  const expected = (index: number): { want: number; tolerance: number } => ({ want: index, tolerance: 0.5 });
-  const withEntry = (index: number, value: number): Float32Array => values.map((x, i) => (i === index ? value : x));
-  expect(findWrongEntry(values, expected)).toBeUndefined();
-  expect(findWrongEntry(withEntry(0, 9), expected)).toBe('entry 0 is 9, want 0');
-  expect(findWrongEntry(withEntry(4095, Number.NaN), expected)).toBe('entry 4,095 is NaN, want 4095');
-  // A column of 64 that is never written.
-  expect(
-    findWrongEntry(
-      values.map((x, i) => (i % 64 === 17 ? -1 : x)),
-      expected,
-    ),
-  ).toMatch(/is -1/);
+test('a wrong entry is found at both ends and where it repeats, NaN too', async () => {
   let asked = 0;
-  findWrongEntry(values, (index) => (asked++, expected(index)));
+  const findWrong = checkEntries({
+    outputLength: 4096,
+    expected: (index) => (asked++, { want: index, tolerance: 0.5 }),
+  });
+  const find = (got: (index: number) => number): Promise<string | undefined> =>
+    findWrong(async (indices) => indices.map(got));
+  expect(await find((index) => index)).toBeUndefined();
+  expect(await find((index) => (index === 0 ? 9 : index))).toBe('entry 0 is 9, want 0');
+  expect(await find((index) => (index === 4095 ? Number.NaN : index))).toBe('entry 4,095 is NaN, want 4095');
+  // A column of 64 that is never written.
+  expect(await find((index) => (index % 64 === 17 ? -1 : index))).toMatch(/is -1/);
   expect(asked).toBeGreaterThanOrEqual(CHECKED_ENTRIES - 1);
   expect(asked).toBeLessThan(2 * CHECKED_ENTRIES);
 });

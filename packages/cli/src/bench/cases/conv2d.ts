@@ -1,7 +1,8 @@
 import type { Conv2dShape } from '@concord/backend-core';
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import type { BenchCase, ExpectedEntry } from '../bench-case.ts';
-import { noiseInput } from '../noise.ts';
+import { elements, type Operand, operand } from '../operand.ts';
+import { sumError } from './gemm.ts';
 
 /** A layer on square images, with a square window. */
 export interface Conv2dLayer {
@@ -38,15 +39,14 @@ export function conv2dCase(origin: string, text: string, layer: Conv2dLayer): Be
     flops: 2 * lengths[2] * channels * window ** 2,
     bytes: 4 * (lengths[0] + lengths[1] + lengths[2]),
     prepare() {
-      const [input, filter] = [noiseInput(lengths[0], 3), noiseInput(lengths[1], 4)];
+      const [input, filter] = [operand(lengths[0], 1), operand(lengths[1], 2)];
       return {
         inputs: [input, filter],
         outputLength: lengths[2],
         outputDtype: 'f32',
         plan: { op: 'conv2dForward', call: shape },
-        call: (backend, operand, output) =>
-          backend.conv2dForward({ ...shape, input: operand(0), filter: operand(1), output }),
-        expected: (index) => entryOf(layer, outputSize, input.values, filter.values, index),
+        call: (backend, at, output) => backend.conv2dForward({ ...shape, input: at(0), filter: at(1), output }),
+        expected: (index) => entryOf(layer, outputSize, input, filter, index),
       };
     },
   };
@@ -56,8 +56,8 @@ export function conv2dCase(origin: string, text: string, layer: Conv2dLayer): Be
 function entryOf(
   { channels, size, filters, window, stride = 1, padding = 0 }: Conv2dLayer,
   outputSize: number,
-  input: Float32Array,
-  filter: Float32Array,
+  input: Operand,
+  filter: Operand,
   index: number,
 ): ExpectedEntry {
   const [x, y] = [index % outputSize, Math.floor(index / outputSize) % outputSize];
@@ -69,10 +69,10 @@ function entryOf(
     const row = y * stride - padding + (Math.floor(at / window) % window);
     const channel = image * channels + Math.floor(at / window ** 2);
     const isInside = column >= 0 && column < size && row >= 0 && row < size;
-    part[at] = isInside ? (input[(channel * size + row) * size + column] as number) : 0;
+    part[at] = isInside ? input.at((channel * size + row) * size + column) : 0;
   }
   const sizes = [1, channels, window, window] as const;
   const one = { inputShape: sizes, filterShape: sizes, outputShape: [1, 1, 1, 1] } as const;
-  const { value, magnitude } = conv2dReference(one, part, filter.subarray(k * part.length, (k + 1) * part.length));
-  return { want: value[0] as number, tolerance: (part.length + 3) * 2 ** -23 * (magnitude[0] as number) };
+  const { value, magnitude } = conv2dReference(one, part, elements(filter, k * part.length, part.length));
+  return { want: value[0] as number, tolerance: sumError(part.length) * (magnitude[0] as number) };
 }

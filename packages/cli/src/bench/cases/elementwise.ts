@@ -1,20 +1,20 @@
 import type { BinaryOp, ReduceOp, ReduceShape, UnaryOp } from '@concord/backend-core';
 import { binaryFunction, reduceReference, unaryFunction } from '@concord/backend-cpu/reference';
 import type { BenchCase } from '../bench-case.ts';
-import { noiseInput } from '../noise.ts';
+import { elements, operand } from '../operand.ts';
 
 /** A function of `n` numbers. */
 export function unaryCase(origin: string, text: string, op: UnaryOp, n: number): BenchCase {
   return {
     ...{ id: `unary/${origin}/${op}-${n}`, op: 'unary', title: text, unit: 'GB/s', flops: n, bytes: 8 * n },
     prepare() {
-      const input = noiseInput(n, 8);
+      const input = operand(n, 1);
       return {
         ...{ inputs: [input], outputLength: n, outputDtype: 'f32', plan: { op: 'unary', call: { op, n } } },
-        call: (backend, operand, output) => backend.unary({ op, n, input: operand(0), output }),
+        call: (backend, at, output) => backend.unary({ op, n, input: at(0), output }),
         expected(index) {
-          const want = unaryFunction(op)(input.values[index] as number);
-          return { want, tolerance: 1e-5 * Math.abs(want) + 1e-6 };
+          const want = unaryFunction(op)(input.at(index));
+          return { want, tolerance: 1e-4 * Math.abs(want) + 1e-5 };
         },
       };
     },
@@ -26,13 +26,13 @@ export function binaryCase(origin: string, text: string, op: BinaryOp, n: number
   return {
     ...{ id: `binary/${origin}/${op}-${n}`, op: 'binary', title: text, unit: 'GB/s', flops: n, bytes: 12 * n },
     prepare() {
-      const [x, y] = [noiseInput(n, 9), noiseInput(n, 10)];
+      const [x, y] = [operand(n, 1), operand(n, 2)];
       return {
         ...{ inputs: [x, y], outputLength: n, outputDtype: 'f32', plan: { op: 'binary', call: { op, n } } },
-        call: (backend, operand, output) => backend.binary({ op, n, a: operand(0), b: operand(1), output }),
+        call: (backend, at, output) => backend.binary({ op, n, a: at(0), b: at(1), output }),
         expected(index) {
-          const want = binaryFunction(op)(x.values[index] as number, y.values[index] as number);
-          return { want, tolerance: 1e-5 * Math.abs(want) + 1e-6 };
+          const want = binaryFunction(op)(x.at(index), y.at(index));
+          return { want, tolerance: 1e-4 * Math.abs(want) + 1e-5 };
         },
       };
     },
@@ -55,13 +55,13 @@ export function reduceCase(
   return {
     ...{ id, op: 'reduce', title: text, unit: 'GB/s', flops: length, bytes: 4 * (length + outputLength) },
     prepare() {
-      const input = noiseInput(length, 11, 0);
+      const input = operand(length, 1, { isPositive: true });
       return {
         ...{ inputs: [input], outputLength, outputDtype: 'f32', plan: { op: 'reduce', call } },
-        call: (backend, operand, output) => backend.reduce({ ...call, input: operand(0), output }),
+        call: (backend, at, output) => backend.reduce({ ...call, input: at(0), output }),
         expected(index) {
           const start = Math.floor(index / inner) * line * inner + (index % inner);
-          const values = Float32Array.from({ length: line }, (_, i) => input.values[start + i * inner] as number);
+          const values = elements(input, start, line, inner);
           const { value, magnitude } = reduceReference({ op, shape: [line], axis: 0 }, values);
           return { want: value[0] as number, tolerance: 1e-4 * (magnitude[0] as number) };
         },

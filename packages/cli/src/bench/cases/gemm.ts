@@ -1,106 +1,141 @@
-import {
-  type BatchedGemmShape,
-  type FloatDType,
-  fromF16Array,
-  type GemmShape,
-  toF16Array,
-} from '@concord/backend-core';
+import type { BatchedGemmShape, FloatDType, GemmShape } from '@concord/backend-core';
 import { gemmReference } from '@concord/backend-cpu/reference';
-import type { BenchCase, BenchInput, ExpectedEntry } from '../bench-case.ts';
-import { noise } from '../noise.ts';
+import type { BenchCase, ExpectedEntry } from '../bench-case.ts';
+import { bytesOf, elements, type Operand, operand } from '../operand.ts';
 
-/** `C = A B` in float32; with `transB` B is stored n x k, as weights often are. */
-export function gemmCase(origin: string, text: string, m: number, n: number, k: number, transB = false): BenchCase {
-  const shape: GemmShape = { m, n, k, ...(transB ? { transB: 'T' } : {}) };
+/** How a product is stored. Default: row-major and packed, in f32. */
+export interface GemmOptions {
+  /** A is stored k x m. */
+  readonly transA?: 'T' | undefined;
+  /** B is stored n x k, as weights often are. */
+  readonly transB?: 'T' | undefined;
+  /** Elements between the rows of A and those of B. */
+  readonly padding?: number;
+  /** Of all matrices; sums are in f32. */
+  readonly dtype?: FloatDType;
+}
+
+/** `C = A B`. */
+export function gemmCase(
+  origin: string,
+  text: string,
+  m: number,
+  n: number,
+  k: number,
+  options: GemmOptions = {},
+): BenchCase {
+  const op = options.dtype === 'f16' ? 'gemmF16' : 'gemm';
+  const sizes = sizesOf({ m, n, k }, 1, options);
   return {
-    ...describe('gemm', origin, text, shape),
+    ...describe(op, origin, text, sizes),
     prepare: () => ({
-      ...operands(shape, 'f32'),
-      plan: { op: 'gemm', call: shape },
-      call: (backend, operand, c) => backend.gemm({ ...shape, a: operand(0), b: operand(1), c }),
+      ...operands(sizes),
+      plan: { op, call: sizes.shape },
+      call: (backend, at, c) => backend[op]({ ...sizes.shape, a: at(0), b: at(1), c }),
     }),
   };
 }
 
-/** The same with float16 storage and float32 accumulation. */
-export function gemmF16Case(origin: string, text: string, m: number, n: number, k: number): BenchCase {
-  const shape: GemmShape = { m, n, k };
-  return {
-    ...describe('gemmF16', origin, text, shape),
-    prepare: () => ({
-      ...operands(shape, 'f16'),
-      plan: { op: 'gemmF16', call: shape },
-      call: (backend, operand, c) => backend.gemmF16({ ...shape, a: operand(0), b: operand(1), c }),
-    }),
-  };
-}
-
-/** As many products of one shape, packed behind each other; B is stored n x k. */
-export function batchedGemmCase(origin: string, text: string, count: number, size: GemmSize): BenchCase {
-  const { m, n, k } = size;
+/** As many products of one shape, each packed and after the other. */
+export function batchedGemmCase(
+  origin: string,
+  text: string,
+  count: number,
+  { m, n, k, transB }: GemmSize & Pick<GemmOptions, 'transB'>,
+): BenchCase {
+  const sizes = sizesOf({ m, n, k }, count, { transB });
   const strides = { strideA: m * k, strideB: k * n, strideC: m * n };
-  const shape: BatchedGemmShape = { ...size, transB: 'T', ...strides, batchCount: count };
+  const shape: BatchedGemmShape = { ...sizes.shape, ...strides, batchCount: count };
   return {
-    ...describe('batchedGemm', origin, text, shape, count),
+    ...describe('batchedGemm', origin, text, sizes),
     prepare: () => ({
-      ...operands(shape, 'f32', count),
+      ...operands(sizes),
       plan: { op: 'batchedGemm', call: shape },
-      call: (backend, operand, c) => backend.batchedGemm({ ...shape, a: operand(0), b: operand(1), c }),
+      call: (backend, at, c) => backend.batchedGemm({ ...shape, a: at(0), b: at(1), c }),
     }),
   };
 }
 
 type GemmSize = Pick<GemmShape, 'm' | 'n' | 'k'>;
 
+/** `count` products with what they take. */
+interface Sizes {
+  readonly shape: GemmShape;
+  readonly count: number;
+  readonly dtype: FloatDType;
+  /** Elements from a row of A and of B as they are stored to the next. */
+  readonly lda: number;
+  readonly ldb: number;
+  /** Elements of each A and each B. */
+  readonly a: number;
+  readonly b: number;
+}
+
+function sizesOf(
+  { m, n, k }: GemmSize,
+  count: number,
+  { transA, transB, padding = 0, dtype = 'f32' }: GemmOptions,
+): Sizes {
+  const [rowsA, lda] = transA === 'T' ? [k, m + padding] : [m, k + padding];
+  const [rowsB, ldb] = transB === 'T' ? [n, k + padding] : [k, n + padding];
+  const shape: GemmShape = {
+    m,
+    n,
+    k,
+    ...(transA && { transA }),
+    ...(transB && { transB }),
+    ...(padding && { lda, ldb }),
+  };
+  return { shape, count, dtype, lda, ldb, a: rowsA * lda, b: rowsB * ldb };
+}
+
 function describe(
   op: 'gemm' | 'gemmF16' | 'batchedGemm',
   origin: string,
   text: string,
-  { m, n, k, transB }: GemmShape,
-  count = 1,
+  { shape, count, dtype, a, b }: Sizes,
 ): Omit<BenchCase, 'prepare'> {
-  const times = count > 1 ? `${count}x` : '';
-  const size = `${times}${m}x${n}x${k}${transB === undefined ? '' : '-NT'}`;
+  const { m, n, k, transA = 'N', transB = 'N', lda } = shape;
+  const layout = transA === 'N' && transB === 'N' ? '' : `-${String(transA)}${String(transB)}`;
+  const size = `${count > 1 ? `${count}x` : ''}${m}x${n}x${k}${layout}${lda === undefined ? '' : '-gaps'}`;
   return {
     ...{ id: `${op}/${origin}/${size}`, op, title: text, unit: 'GFLOP/s' },
     flops: 2 * count * m * n * k,
-    bytes: count * (m * k + k * n + m * n) * (op === 'gemmF16' ? 2 : 4),
+    bytes: count * (a + b + m * n) * bytesOf(dtype),
   };
 }
 
-function operands(
-  shape: GemmShape,
-  dtype: FloatDType,
-  count = 1,
-): {
-  inputs: BenchInput[];
+function operands(sizes: Sizes): {
+  inputs: readonly Operand[];
   outputLength: number;
   outputDtype: FloatDType;
   expected: (index: number) => ExpectedEntry;
 } {
-  const { m, n, k, transB } = shape;
-  const a = rounded(noise(count * m * k, 1), dtype);
-  const b = rounded(noise(count * k * n, 2), dtype);
+  const { shape, count, dtype, lda, ldb } = sizes;
+  const { m, n, k, transA, transB } = shape;
+  const a = operand(count * sizes.a, 1, { dtype });
+  const b = operand(count * sizes.b, 2, { dtype });
   return {
-    inputs: [a, b].map((values) => ({ values, dtype })),
+    inputs: [a, b],
     outputLength: count * m * n,
     outputDtype: dtype,
     expected(index) {
       const batch = Math.floor(index / (m * n));
-      const row = Math.floor(index / n) % m;
-      const column = index % n;
-      const one = { m: 1, n: 1, k, ...(transB === undefined ? { ldb: n } : { transB }) };
-      const starts = { a: (batch * m + row) * k, b: batch * k * n + (transB === undefined ? column : column * k) };
-      const { value, magnitude } = gemmReference(one, a, b, [], starts);
+      const [row, column] = [Math.floor(index / n) % m, index % n];
+      const [firstA, stepA] = transA === undefined ? [row * lda, 1] : [row, lda];
+      const [firstB, stepB] = transB === undefined ? [column, ldb] : [column * ldb, 1];
+      const left = elements(a, batch * sizes.a + firstA, k, stepA);
+      const right = elements(b, batch * sizes.b + firstB, k, stepB);
+      const { value, magnitude } = gemmReference({ m: 1, n: 1, k }, left, right);
       const want = value[0] as number;
-      return { want, tolerance: (k + 3) * 2 ** -23 * (magnitude[0] as number) + storageError(want, dtype) };
+      return { want, tolerance: sumError(k) * (magnitude[0] as number) + storageError(want, dtype) };
     },
   };
 }
 
-/** What is left of numbers in the storage of the operands: both sides shall start from the same ones. */
-function rounded(values: Float32Array, dtype: FloatDType): Float32Array {
-  return dtype === 'f16' ? fromF16Array(toF16Array(values)) : values;
+/** Of the magnitude of `terms` terms: what float32 sums may lose in any order, and products that others make of less terms. */
+export function sumError(terms: number): number {
+  return Math.max(1e-5, (terms + 3) * 2 ** -23);
 }
 
 function storageError(value: number, dtype: FloatDType): number {

@@ -1,36 +1,28 @@
 import { defineKernel, type UnaryKernel } from '@concord/backend-core/kernel';
 import type { BenchCase } from '../bench-case.ts';
-import { noiseInput } from '../noise.ts';
+import { elements, operand } from '../operand.ts';
+import { runCase } from './run-case.ts';
 
 const SOFTMAX: UnaryKernel = defineKernel('softmax', { inputs: { input: 'f32' } }, ({ input }, k) => {
   const e = k.exp(k.sub(input, k.fold('max', input)));
   return { output: k.div(e, k.fold('sum', e)) };
 });
 
-/** A kernel of two folds that depend on each other, over rows. */
-export function softmaxCase(origin: string, text: string, rows: number, columns: number): BenchCase {
-  const length = rows * columns;
-  const domain = { shape: [rows, columns], folded: 1 };
-  const [id, flops, bytes] = [`run/${origin}/softmax-${rows}x${columns}`, 5 * length, 8 * length];
-  return {
-    ...{ id, op: 'run', title: text, unit: 'GB/s', flops, bytes },
-    prepare() {
-      const input = noiseInput(length, 12);
-      return {
-        ...{ inputs: [input], outputLength: length, outputDtype: 'f32' },
-        plan: { op: 'run', call: { kernel: SOFTMAX, ...domain } },
-        call: (backend, operand, output) =>
-          backend.run(SOFTMAX, { ...domain, inputs: { input: operand(0) }, outputs: { output } }),
-        expected(index) {
-          const start = index - (index % columns);
-          const row = input.values.subarray(start, start + columns);
-          const sum = row.reduce((total, x) => total + Math.exp(x), 0);
-          const want = Math.exp(input.values[index] as number) / sum;
-          return { want, tolerance: 1e-4 * want };
-        },
-      };
+/** Softmax: a kernel of two folds that depend on each other, over rows, or down the columns of a matrix. */
+export function softmaxCase(origin: string, text: string, rows: number, columns: number, isDown = false): BenchCase {
+  const turned = { strides: [1, columns] };
+  return runCase({
+    ...{ id: `${origin}/softmax-${rows}x${columns}${isDown ? '-axis0' : ''}`, title: text, kernel: SOFTMAX, flops: 5 },
+    ...{ shape: isDown ? [columns, rows] : [rows, columns], folded: 1 },
+    ...(isDown && { inputs: { input: turned }, output: turned }),
+    ofRow(visit) {
+      let sum = 0;
+      visit('input', (x) => (sum += Math.exp(x)));
+      return sum;
     },
-  };
+    expected: ({ at }, sum) => Math.exp(at('input')) / sum,
+    ...{ relative: 1e-4, absolute: 0 },
+  });
 }
 
 /** The greatest `k` of each row. */
@@ -41,16 +33,13 @@ export function topKCase(origin: string, text: string, rows: number, columns: nu
   return {
     ...{ id, op: 'topK', title: text, unit: 'GB/s', flops: length, bytes: 4 * (length + 2 * outputLength) },
     prepare() {
-      const input = noiseInput(length, 13);
       // The places have to go somewhere too.
-      const places = { values: new Float32Array(outputLength), dtype: 'f32' } as const;
+      const [input, places] = [operand(length, 1), operand(outputLength, 2)];
       return {
         ...{ inputs: [input, places], outputLength, outputDtype: 'f32', plan: { op: 'topK', call } },
-        call: (backend, operand, output) =>
-          backend.topK({ ...call, input: operand(0), values: output, indices: operand(1) }),
+        call: (backend, at, output) => backend.topK({ ...call, input: at(0), values: output, indices: at(1) }),
         expected(index) {
-          const start = Math.floor(index / k) * columns;
-          const sorted = input.values.slice(start, start + columns).sort((a, b) => b - a);
+          const sorted = elements(input, Math.floor(index / k) * columns, columns).sort((a, b) => b - a);
           return { want: sorted[index % k] as number, tolerance: 0 };
         },
       };

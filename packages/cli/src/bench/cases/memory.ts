@@ -1,5 +1,5 @@
 import type { BenchCase, BenchWork } from '../bench-case.ts';
-import { noise } from '../noise.ts';
+import { materialize, operand } from '../operand.ts';
 
 /** Which way a copy goes. */
 export type CopyDirection = 'upload' | 'download' | 'device';
@@ -25,21 +25,22 @@ export function copyCase(direction: CopyDirection, bytes: number): BenchCase {
 }
 
 function workOf(direction: CopyDirection, bytes: number): BenchWork {
-  const values = noise(bytes / 4, 12);
-  const inputs = [{ values, dtype: 'f32' as const }];
+  const values = operand(bytes / 4, 1);
   const base = {
-    ...{ outputLength: values.length, outputDtype: 'f32' as const },
-    expected: (index: number) => ({ want: values[index] as number, tolerance: 0 }),
+    ...{ inputs: [values], outputLength: values.length, outputDtype: 'f32' as const },
+    expected: (index: number) => ({ want: values.at(index), tolerance: 0 }),
   };
   switch (direction) {
-    case 'upload':
-      return { ...base, inputs: [], call: (backend, _, output) => backend.copyHtod(output, values) };
+    case 'upload': {
+      const host = materialize(values);
+      return { ...base, inputs: [], call: (backend, _, output) => backend.copyHtod(output, host) };
+    }
     case 'device':
-      return { ...base, inputs, call: (backend, operand, output) => backend.copyDtod(output, operand(0), bytes) };
+      return { ...base, call: (backend, at, output) => backend.copyDtod(output, at(0), bytes) };
     case 'download': {
       const host = new Float32Array(values.length).fill(Number.NaN);
-      const call: BenchWork['call'] = (backend, operand) => backend.copyDtoh(host, operand(0));
-      return { ...base, inputs, outputLength: 0, call, hostResult: () => host };
+      const call: BenchWork['call'] = (backend, at) => backend.copyDtoh(host, at(0));
+      return { ...base, outputLength: 0, call, hostResult: () => host };
     }
   }
 }

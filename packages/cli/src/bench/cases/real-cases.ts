@@ -2,7 +2,7 @@ import type { BenchCase } from '../bench-case.ts';
 import { attentionCase } from './attention.ts';
 import { conv2dCase } from './conv2d.ts';
 import { binaryCase, reduceCase, unaryCase } from './elementwise.ts';
-import { batchedGemmCase, gemmCase, gemmF16Case } from './gemm.ts';
+import { batchedGemmCase, gemmCase } from './gemm.ts';
 import { softmaxCase, topKCase } from './kernels.ts';
 import { copyCase } from './memory.ts';
 
@@ -17,10 +17,10 @@ export function realCases(): BenchCase[] {
 
 function products(): BenchCase[] {
   return [
-    gemmCase('resnet-50', 'ResNet-50 classifier', 1, 1000, 2048, true),
+    gemmCase('resnet-50', 'ResNet-50 classifier', 1, 1000, 2048, { transB: 'T' }),
     gemmCase('gpt-2', 'GPT-2 decode, attention output', 1, 768, 768),
     gemmCase('decode', 'decode, width 4096', 1, 4096, 4096),
-    gemmCase('gpt-2', 'GPT-2 decode, vocabulary', 1, 50_257, 768, true),
+    gemmCase('gpt-2', 'GPT-2 decode, vocabulary', 1, 50_257, 768, { transB: 'T' }),
     gemmCase('bert-base', 'BERT-base projection', 128, 768, 768),
     gemmCase('bert-base', 'BERT-base feed-forward in', 128, 3072, 768),
     gemmCase('bert-base', 'BERT-base feed-forward out', 128, 768, 3072),
@@ -28,10 +28,10 @@ function products(): BenchCase[] {
     gemmCase('gpt-2', 'GPT-2 prompt, Q K V', 1024, 2304, 768),
     gemmCase('gpt-2', 'GPT-2 prompt, feed-forward in', 1024, 3072, 768),
     gemmCase('square', 'square', 4096, 4096, 4096),
-    batchedGemmCase('bert-base', 'BERT-base scores, 128 tokens', 12, { m: 128, n: 128, k: 64 }),
-    batchedGemmCase('bert-base', 'BERT-base scores, 512 tokens', 12, { m: 512, n: 512, k: 64 }),
-    gemmF16Case('bert-base', 'BERT-base feed-forward in', 128, 3072, 768),
-    gemmF16Case('square', 'square', 1024, 1024, 1024),
+    batchedGemmCase('bert-base', 'BERT-base scores, 128 tokens', 12, { m: 128, n: 128, k: 64, transB: 'T' }),
+    batchedGemmCase('bert-base', 'BERT-base scores, 512 tokens', 12, { m: 512, n: 512, k: 64, transB: 'T' }),
+    gemmCase('bert-base', 'BERT-base feed-forward in', 128, 3072, 768, { dtype: 'f16' }),
+    gemmCase('square', 'square', 1024, 1024, 1024, { dtype: 'f16' }),
   ];
 }
 

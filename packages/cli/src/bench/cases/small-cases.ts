@@ -2,7 +2,7 @@ import type { BenchCase } from '../bench-case.ts';
 import { attentionCase } from './attention.ts';
 import { conv2dCase } from './conv2d.ts';
 import { binaryCase, reduceCase, unaryCase } from './elementwise.ts';
-import { batchedGemmCase, gemmCase, gemmF16Case } from './gemm.ts';
+import { batchedGemmCase, gemmCase } from './gemm.ts';
 import { softmaxCase, topKCase } from './kernels.ts';
 import { copyCase } from './memory.ts';
 
@@ -13,8 +13,8 @@ export function smallCases(): BenchCase[] {
     gemmCase('square', 'square', 64, 64, 64),
     gemmCase('square', 'square', 128, 128, 128),
     gemmCase('vector', 'vector times matrix', 1, 512, 512),
-    batchedGemmCase('scores', 'attention scores', 4, { m: 32, n: 32, k: 32 }),
-    gemmF16Case('square', 'square, float16', 64, 64, 64),
+    batchedGemmCase('scores', 'attention scores', 4, { m: 32, n: 32, k: 32, transB: 'T' }),
+    gemmCase('square', 'square, float16', 64, 64, 64, { dtype: 'f16' }),
     conv2dCase('layer', '3x3', { channels: 16, size: 14, filters: 16, window: 3, padding: 1 }),
     conv2dCase('layer', '1x1', { channels: 32, size: 14, filters: 32, window: 1 }),
     attentionCase('heads', 'all keys', { heads: 2, seqQ: 64, seqKv: 64, headDim: 32 }),

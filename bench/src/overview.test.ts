@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { exampleResults } from '../test/example-results.ts';
+import { drawOverview, formatAdvice } from './overview.ts';
+
+it('says what to take where, and draws a line for each run', () => {
+  const results = exampleResults();
+  // 2 ms of ours, 4 of the fastest peer, 1 of the limit; f16 is left out, and ours has no time for the third.
+  expect(formatAdvice([results])).toBe(
+    '**On a GPU take `webgpu`.** On webgpu-example it is 2.00 times the speed of the fastest other library, which is second, by one case ' +
+      "in float32, and 0.50 times that of the vendor's library.",
+  );
+  expect(formatAdvice([{ ...results, arena: 'cpu' }])).toMatch(/^\*\*`cpu` is there because it runs everywhere\*\*/);
+  const slower = results.cases.map((each) => ({
+    ...each,
+    entries: each.entries.map((entry) => ({ ...entry, ms: 8 / (entry.ms ?? 1) })),
+  }));
+  expect(formatAdvice([{ ...results, cases: slower, arena: 'wasm-2' }])).toMatch(
+    /alone first is 3\.0 times as fast\.$/,
+  );
+  const svg = drawOverview([results, { ...results, arena: 'wasm-2' }]);
+  expect(svg).toContain('>webgpu-example<');
+  expect(svg.match(/r="5"/g)).toHaveLength(2 + 2 * 2);
+  expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+});

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findCallsPerRound, median, type TimeCalls } from '@concord/cli/bench';
+import { NotOffered } from './peer.ts';
+import { within } from './within.ts';
+
+/** How long to measure. */
+export interface Schedule {
+  /** Rounds that count. Default: 7. */
+  readonly rounds?: number;
+  /** Milliseconds of a round, at least, in as many calls as that takes. Default: 20. */
+  readonly roundMs?: number;
+  /** Milliseconds of work before the rounds, at least. Default: 0. */
+  readonly warmMs?: number;
+  /** Milliseconds before each turn, in which threads of whose turn it was stop waiting by spinning. Default: 0. */
+  readonly pauseMs?: number;
+  /**
+   * Which of the rounds is the figure: on cores that others use too, the least is what the others leave alone. Default:
+   * median.
+   */
+  readonly takes?: 'median' | 'least';
+}
+
+/** A contestant that is ready. */
+export interface Runner {
+  readonly time: TimeCalls;
+  /** Before it is timed. @throws {Error} where its result is wrong */
+  readonly check: () => Promise<void>;
+  readonly close?: () => Promise<void>;
+}
+
+/** Milliseconds of a call, one for each round, or why there are none. */
+export type Turns =
+  | { readonly rounds: readonly number[] }
+  | { readonly failed: string }
+  /** It has nothing for this work, which says nothing against it. */
+  | { readonly lacks: string };
+
+interface Running extends Runner {
+  readonly calls: number;
+  readonly rounds: number[];
+}
+
+/**
+ * Times everybody on one work.
+ *
+ * All are prepared first. Then come rounds in which each runs once, starting with another one each time, so that what the
+ * machine does meanwhile hits all alike. A round is as many calls as fill it, and one wait for all of them. Finding out how
+ * many that are, and one round more, is what warms.
+ */
+export async function takeTurns<Key>(
+  contestants: ReadonlyMap<Key, () => Promise<Runner>>,
+  { rounds = 7, roundMs = 20, warmMs = 0, pauseMs = 0 }: Schedule = {},
+): Promise<Map<Key, Turns>> {
+  const outcomes = new Map<Key, Turns>();
+  const running = new Map<Key, Running>();
+  const open: Runner[] = [];
+  const attempt = async (key: Key, action: () => Promise<void>): Promise<boolean> => {
+    try {
+      await within(action());
+      return true;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      outcomes.set(key, error instanceof NotOffered ? { lacks: message } : { failed: message });
+      running.delete(key);
+      return false;
+    }
+  };
+  for (const [key, prepare] of contestants) {
+    await attempt(key, async () => {
+      const runner = await prepare();
+      open.push(runner);
+      await runner.check();
+      const { calls } = await findCallsPerRound(runner.time, { roundMs });
+      running.set(key, { ...runner, calls, rounds: [] });
+    });
+  }
+  const [first] = running;
+  for (let warm = 0; first !== undefined && warm < warmMs;) {
+    const [key, { time, calls }] = first;
+    const went = await attempt(key, async () => {
+      warm += await time(calls);
+    });
+    if (!went) break;
+  }
+  for (let round = -1; round < rounds; round++) {
+    const turn = [...running];
+    for (let i = 0; i < turn.length; i++) {
+      const [key, runner] = turn[(i + round + 1) % turn.length] as (typeof turn)[0];
+      // A call that fills a round ran twice already.
+      if (round < 0 && runner.calls === 1) continue;
+      if (pauseMs > 0) await sleep(pauseMs);
+      await attempt(key, async () => {
+        const ms = await runner.time(runner.calls);
+        if (round >= 0) runner.rounds.push(ms / runner.calls);
+      });
+    }
+  }
+  for (const [key, { rounds: times }] of running) outcomes.set(key, { rounds: times });
+  // What has failed may fail again at its end; its outcome is known.
+  for (const runner of open) await runner.close?.().catch(() => undefined);
+  return new Map([...contestants.keys()].map((key) => [key, outcomes.get(key) as Turns]));
+}
+
+/** The figure of some rounds. */
+export function figureOf(rounds: readonly number[], takes: Schedule['takes'] = 'median'): number {
+  return takes === 'least' ? Math.min(...rounds) : median(rounds);
+}

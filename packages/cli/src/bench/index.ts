@@ -1,0 +1,29 @@
+/**
+ * The benchmark as a library: its cases, how they are measured, what `concord bench --json` writes, and plots as SVG. Needs
+ * nothing of Node: it runs in a page too.
+ *
+ * @packageDocumentation
+ */
+export type { BenchCase, BenchOp, BenchUnit, BenchWork, ExpectedEntry } from './bench-case.ts';
+export { type BenchJson, toBenchJson } from './bench-json.ts';
+export { BENCH_OPS, BENCH_SIZES, type BenchSize } from './bench-ops.ts';
+export type { BenchBackend, BenchRow, BenchRun } from './bench-run.ts';
+export { attentionCase } from './cases/attention.ts';
+export { conv2dCase } from './cases/conv2d.ts';
+export { binaryCase, reduceCase, unaryCase } from './cases/elementwise.ts';
+export { batchedGemmCase, gemmCase } from './cases/gemm.ts';
+export { softmaxCase, topKCase } from './cases/kernels.ts';
+export { copyCase } from './cases/memory.ts';
+export { type RunArray, runCase, type RunCaseOptions, type RunEntry, type VisitRow } from './cases/run-case.ts';
+export { checkEntries, type ReadEntries } from './check-entries.ts';
+export { type BenchSchedule, measureCase } from './measure-case.ts';
+export { materialize, noise, type Operand } from './operand.ts';
+export type { OpenedBackend } from './open-backends.ts';
+export type { BenchOutcome } from './outcome.ts';
+export { type PlacedWork, placeWork } from './placed-work.ts';
+export { type Axis, drawAxes, linearAxis, linePath, logAxis, plotFile } from './plot/axes.ts';
+export { findCallsPerRound, type TimeCalls } from './rounds.ts';
+export { type BenchListener, runCases } from './run-cases.ts';
+export { selectBenchCases } from './select-cases.ts';
+export { median, type Spread, spreadOf } from './statistics.ts';
+export { type Html, html, type HtmlPart } from '../html/html.ts';
