@@ -22,8 +22,7 @@ export function nodeText(node: KernelNode): string {
   }
 }
 
-/** The value of a constant as it is written: of a float32, an integer or a bool. */
-export function constantText(type: KernelNode['type'], bits: number): string {
+function constantText(type: KernelNode['type'], bits: number): string {
   if (type === 'bool') return String(bits === 1);
   if (type === 'i32') return String(bits | 0);
   if (type === 'u32') return String(bits);
