@@ -15,6 +15,8 @@ export function viteForPages(site, more) {
     ...more,
     publicDir: join(site, 'public'),
     server: { watch: { ignored: ['**/.cache/**', '**/dist/**', '**/.turbo/**'] } },
+    // The index of the search, and the playground's editor: loaded when they are opened.
+    build: { chunkSizeWarningLimit: 2000 },
     // Not the pages of examples and tests.
     optimizeDeps: { entries: ['docs/site/.vitepress/theme/*.mjs'] },
     plugins: [
