@@ -14,17 +14,29 @@ export function viteForPages(site, more) {
   return {
     ...more,
     publicDir: join(site, 'public'),
-    server: {
-      // As the service worker of the built site does.
-      headers: { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' },
-      watch: { ignored: ['**/.cache/**', '**/dist/**', '**/.turbo/**'] },
-    },
+    server: { watch: { ignored: ['**/.cache/**', '**/dist/**', '**/.turbo/**'] } },
+    // The index of the search, and the playground's editor: loaded when they are opened.
+    build: { chunkSizeWarningLimit: 2000 },
+    // Not the pages of examples and tests.
+    optimizeDeps: { entries: ['docs/site/.vitepress/theme/*.mjs'] },
     plugins: [
       ...(more.plugins ?? []),
       {
-        name: 'vue-for-pages',
+        name: 'pages-elsewhere',
         enforce: 'pre',
-        // They do not see what is installed in that folder.
+        // VitePress lets Vite look for its own packages from the top folder, where they are not.
+        configResolved({ optimizeDeps }) {
+          optimizeDeps.include = optimizeDeps.include?.filter((name) => !name.startsWith('vitepress > ')) ?? [];
+        },
+        // As the service worker of the built site does.
+        configureServer({ middlewares }) {
+          middlewares.use((_request, response, next) => {
+            response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+            response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
+            next();
+          });
+        },
+        // Pages do not see what is installed in the folder of the site.
         resolveId(id, importer, options) {
           const isForPage = /^vue(\/|$)/.test(id) && importer?.endsWith('.md') === true;
           return isForPage ? this.resolve(id, join(site, 'index.md'), { ...options, skipSelf: true }) : undefined;
