@@ -1,12 +1,12 @@
 // @ts-check
-// `check-docs.mjs [page...]`: does the TypeScript in every README.md and in docs/, or in these pages, compile against the
-// packages as they are built?
+// `check-docs.mjs [page...]`: the TypeScript in every README.md and in docs/, or in these pages, compiles against the
+// packages as they are built; where the page says that it runs, it prints what the page shows.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { textInPlace, textOf, unitsOf } from './lib/docs-code.mjs';
 import { root } from './lib/paths.mjs';
+import { outputProblem } from './lib/run-docs-code.mjs';
 import { runMain, toolEnvironment } from './lib/run.mjs';
 
 /** Code that a page quotes in pieces, and the file that the pieces together must be. */
@@ -15,9 +15,15 @@ const QUOTED = [
 ];
 
 const OPTIONS = {
-  ...{ target: 'ES2022', lib: ['ES2022', 'ESNext.Disposable', 'DOM'], module: 'nodenext', types: ['node'] },
+  ...{
+    target: 'ES2022',
+    lib: ['ES2022', 'ESNext.Disposable', 'DOM'],
+    module: 'nodenext',
+    types: ['node'],
+    jsx: 'react-jsx',
+  },
   ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noImplicitOverride: true },
-  ...{ skipLibCheck: true, noEmit: true, allowImportingTsExtensions: true },
+  ...{ skipLibCheck: true, outDir: 'built', rootDir: '.', rewriteRelativeImportExtensions: true },
 };
 
 /** @param {string} parent */
@@ -26,12 +32,21 @@ const readmesIn = (parent) =>
     .map((name) => `${parent}/${name}/README.md`)
     .filter((file) => existsSync(join(root, file)));
 
+/** Of the site; more pages are beside them. */
+const SITE_FOLDERS = ['start', 'recipes', 'from'];
+
+/** @param {string} folder */
+const pagesIn = (folder) =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`);
+
 /** @returns {string[]} every page of the checkout, from the top folder */
 function pages() {
-  const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const docs = ['docs', 'docs/decisions', 'docs/site', ...SITE_FOLDERS.map((name) => `docs/site/${name}`)];
   return [
     ...['README.md', 'CONTRIBUTING.md', 'bench/README.md'],
-    ...docs.map((name) => `docs/${name}`),
+    ...docs.flatMap(pagesIn),
     ...['packages', 'examples', 'software-devices'].flatMap(readmesIn),
   ].filter((file) => existsSync(join(root, file)));
 }
@@ -63,15 +78,18 @@ function misquotes(page, units) {
     const at = (quoted ?? []).findIndex((line, index) => line !== actual?.[index]);
     if (at < 0 && quoted?.length === actual?.length) return [];
     const [got, want] = [quoted, actual].map((lines) => lines?.at(at < 0 ? -1 : at));
-    return [`${page}: does not quote ${source}: "${got}" in place of "${want}"`];
+    return [`${page}: does not quote ${source}: "${got}" instead of "${want}"`];
   });
 }
 
 await runMain(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'concord-docs-'));
+  // What runs finds the packages as programs of the site do.
+  const folder = mkdtempSync(join(root, 'docs/site/node_modules/.code-in-docs-'));
   try {
     const problems = [];
     const notes = [];
+    /** @type {{ page: string, unit: import('./lib/docs-code.mjs').Unit, program: string }[]} */
+    const programs = [];
     let count = 0;
     /** @type {Map<string, string>} */
     const pageOf = new Map();
@@ -82,8 +100,10 @@ await runMain(async () => {
       notes.push(...skipped.map(({ line, reason }) => `${page}:${line}: not checked, ${reason}`));
       const rooms = page.replaceAll(/[/\\:]/g, '__').replace(/\.md$/, '');
       pageOf.set(rooms, page);
-      for (const unit of units.filter(({ language }) => language === 'ts')) {
+      for (const unit of units.filter(({ language }) => ['ts', 'tsx'].includes(language))) {
         const file = join(folder, rooms, unit.name);
+        const program = join(folder, 'built', rooms, unit.name.replace(/\.ts$/, '.js'));
+        if (unit.prints !== undefined) programs.push({ page, unit, program });
         mkdirSync(dirname(file), { recursive: true });
         // A block without import or export would share its names with every other.
         writeFileSync(file, `${textInPlace(unit)}export {};\n`);
@@ -91,9 +111,15 @@ await runMain(async () => {
       }
     }
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
-    const paths = { ...builtTypes(), vitest: [join(root, 'packages/conformance/node_modules/vitest')] };
+    const types = join(root, 'docs/site/node_modules/@types');
+    const paths = {
+      ...builtTypes(),
+      vitest: [join(root, 'packages/conformance/node_modules/vitest')],
+      react: [join(types, 'react')],
+      'react/jsx-runtime': [join(types, 'react/jsx-runtime')],
+    };
     const typeRoots = [join(root, 'node_modules/@types')];
-    const config = { compilerOptions: { ...OPTIONS, typeRoots, paths }, include: ['**/*.ts'] };
+    const config = { compilerOptions: { ...OPTIONS, typeRoots, paths }, include: ['**/*.ts', '**/*.tsx'] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
     const tsc = spawnSync('tsc', ['-p', folder, '--pretty', 'false'], {
       cwd: folder,
@@ -107,10 +133,15 @@ await runMain(async () => {
       problems.push(pageOf.has(rooms) ? `${pageOf.get(rooms)}:${at}: ${message}` : line);
     }
     if (tsc.status !== 0 && problems.length === 0) problems.push(`tsc ended with ${tsc.status}: ${tsc.stderr}`);
+    if (problems.length === 0) {
+      for (const each of programs) problems.push(...outputProblem(each.page, each.unit, each.program));
+    }
     for (const note of notes) console.log(note);
     for (const problem of problems) console.error(problem);
     console.log(
-      problems.length === 0 ? `docs: ${count} pieces of TypeScript compile` : `docs: ${problems.length} problems`,
+      problems.length === 0
+        ? `docs: ${count} pieces of TypeScript compile, ${programs.length} of them print what their page shows`
+        : `docs: ${problems.length} problems`,
     );
     return problems.length === 0 && count > 0 ? 0 : 1;
   } finally {

@@ -24,6 +24,12 @@ test('the command starts without the backends and the suite', () => {
   expect([...packagesLoadedBy(join(SOURCE, 'providers.ts'))]).toContain('@concord/backend-webgpu');
 });
 
+test('what pages take needs nothing of Node', () => {
+  const loaded = [...packagesLoadedBy(join(SOURCE, 'reports.ts'))];
+  expect(loaded).toContain('@concord/backend-core');
+  expect(loaded.filter((name) => /^node:|^(commander|picocolors|cli-|ajv)/.test(name))).toEqual([]);
+});
+
 test('the benchmark as a library loads nothing of Node and no device: it is for pages too', () => {
   expect([...packagesLoadedBy(join(SOURCE, 'bench/index.ts'))].sort()).toEqual([
     ...['@concord/backend-core', '@concord/backend-core/kernel', '@concord/backend-cpu/reference'],
