@@ -3,10 +3,13 @@ import { attentionReference } from '@concord/backend-cpu/reference';
 import type { BenchCase, ExpectedEntry } from '../bench-case.ts';
 import { elements, type Operand, operand } from '../operand.ts';
 
-type Sizes = Pick<AttentionShape, 'heads' | 'seqQ' | 'seqKv' | 'headDim' | 'causal'> & { readonly batch?: number };
+/** The sizes of an attention case. Default for `batch`: 1. */
+export type AttentionSizes = Pick<AttentionShape, 'heads' | 'seqQ' | 'seqKv' | 'headDim' | 'causal'> & {
+  readonly batch?: number;
+};
 
 /** Attention of all heads of one layer. */
-export function attentionCase(origin: string, text: string, sizes: Sizes): BenchCase {
+export function attentionCase(origin: string, text: string, sizes: AttentionSizes): BenchCase {
   const { batch = 1, heads, seqQ, seqKv, headDim, causal = false } = sizes;
   const shape: AttentionShape = { ...sizes, batch, scale: 1 / Math.sqrt(headDim) };
   const [queries, keys] = [batch * heads * seqQ * headDim, batch * heads * seqKv * headDim];

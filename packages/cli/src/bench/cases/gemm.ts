@@ -56,7 +56,8 @@ export function batchedGemmCase(
   };
 }
 
-type GemmSize = Pick<GemmShape, 'm' | 'n' | 'k'>;
+/** The sizes of a product. */
+export type GemmSize = Pick<GemmShape, 'm' | 'n' | 'k'>;
 
 /** `count` products with what they take. */
 interface Sizes {

@@ -13,7 +13,8 @@ export interface Axis {
   readonly title: string;
 }
 
-type Pair = readonly [number, number];
+/** Two values, or a point. */
+export type Pair = readonly [number, number];
 
 /** An axis on which equal distances are equal differences. */
 export function linearAxis(domain: Pair, range: Pair, title: string, ticks = 5): Axis {
@@ -32,7 +33,7 @@ export function logAxis(domain: Pair, range: Pair, title: string, ticks?: readon
   return { at: (value) => scale(value), range, ticks: ticks ?? marked.filter(isInside), title };
 }
 
-/** Grid lines with their labels, and the titles. Styles are those of {@link PLOT_STYLES}, or of the page. */
+/** Grid lines with their labels, and the titles. Styles are those of `plotFile`, or of the page. */
 export function drawAxes(x: Axis, y: Axis): Html {
   const [[left, right], [bottom, top]] = [x.range, y.range];
   const middle = (range: Pair): string => at((range[0] + range[1]) / 2);
@@ -64,7 +65,7 @@ export function linePath(x: Axis, y: Axis, points: readonly Pair[]): string {
 }
 
 /** Styles for a plot that is a file by itself. */
-export const PLOT_STYLES = `
+const PLOT_STYLES = `
   text { font: 11px Helvetica, Arial, sans-serif; fill: #222; }
   .title { font-size: 15px; font-weight: bold; }
   .soft, .tick text { fill: #606060; }
