@@ -10,9 +10,9 @@ const MAX_ATTEMPTS = 8;
 
 /** The length of a round. */
 export interface RoundOptions {
-  /** Default: {@link ROUND_MS}. */
+  /** Default: 20. */
   readonly roundMs?: number;
-  /** Default: {@link MAX_CALLS}. */
+  /** Default: 4096. */
   readonly maxCalls?: number;
   /** Ends the search. */
   readonly signal?: AbortSignal;
