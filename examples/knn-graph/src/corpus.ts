@@ -19,8 +19,7 @@ export interface Corpus {
 /**
  * Opens a safetensors file that has one matrix of float32, `[vectors, dimensions]`.
  *
- * @throws {UserError} BAD_CORPUS
- * @throws {BackendError} INVALID_ARGUMENT for a file that is missing or damaged
+ * @throws {UserError} BAD_CORPUS; `BackendError` INVALID_ARGUMENT for a file that is missing or damaged
  */
 export async function openCorpus(path: string): Promise<Corpus> {
   const { tensors } = await readSafetensors(fileSource(path));
@@ -37,16 +36,16 @@ export async function openCorpus(path: string): Promise<Corpus> {
   const bytesToEnd = tensors.slice(tensors.indexOf(matrix)).reduce((sum, { bytes }) => sum + bytes, 0);
   const start = (file.size as number) - bytesToEnd;
   const read = async (from: number, to: number): Promise<Float32Array> => {
-    const bytes = new Uint8Array((to - from) * rowBytes);
+    const rows = new Float32Array((to - from) * dimensions);
     let at = 0;
     for await (const piece of file.pieces(start + from * rowBytes, start + to * rowBytes)) {
-      bytes.set(piece, at);
+      new Uint8Array(rows.buffer).set(piece, at);
       at += piece.length;
     }
-    if (at < bytes.length) throw new UserError('BAD_CORPUS', `${path} became shorter while it was read`);
-    const rows = new Float32Array(bytes.buffer);
-    for (let row = 0; row < to - from; row++) {
-      normalize(rows.subarray(row * dimensions, (row + 1) * dimensions), `vector ${from + row} of ${path}`);
+    if (at < rows.byteLength) throw new UserError('BAD_CORPUS', `${path} became shorter while it was read`);
+    for (let row = from; row < to; row++) {
+      const start = (row - from) * dimensions;
+      normalize(rows.subarray(start, start + dimensions), `vector ${row} of ${path}`);
     }
     return rows;
   };

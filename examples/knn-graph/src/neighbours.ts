@@ -3,12 +3,7 @@ import { tensor } from '@concord/ops';
 import { saveSafetensors } from '@concord/ops/node';
 
 /** The best candidates of some vectors, the best first: cosines and the numbers of the candidates, `[rows, width]`. */
-export interface Neighbours {
-  readonly rows: number;
-  readonly width: number;
-  readonly scores: Float32Array;
-  readonly vectors: Uint32Array;
-}
+export type Neighbours = Readonly<{ rows: number; width: number; scores: Float32Array; vectors: Uint32Array }>;
 
 /**
  * The `k` best of several lists for each row, without the row itself. Of equal scores the lower number is first: the order
@@ -45,8 +40,7 @@ export function merge(parts: readonly Neighbours[], k: number, first: number): N
 
 /** From the scores and then the numbers, float32 and u32 in the byte order of the host. */
 export function fromBytes(bytes: Uint8Array, rows: number): Neighbours {
-  // A copy is aligned.
-  const { buffer } = new Uint8Array(bytes);
+  const { buffer } = new Uint8Array(bytes); // a copy, which is aligned
   const count = buffer.byteLength / 8;
   const [scores, vectors] = [new Float32Array(buffer, 0, count), new Uint32Array(buffer, count * 4)];
   return { rows, width: count / rows, scores, vectors };

@@ -4,17 +4,10 @@ import type { Corpus } from './corpus.ts';
 
 /**
  * How a graph is cut: the vectors whose neighbours are looked for into tiles, of which a worker does one at a time, and the
- * candidates into shards, which go to the device one by one and stay there.
+ * candidates into shards, which go to the device one by one and stay there. There is a digest of each shard.
  */
-export interface Plan {
-  readonly vectors: number;
-  readonly dimensions: number;
-  readonly k: number;
-  readonly tileRows: number;
-  readonly shardRows: number;
-  /** Of each shard. */
-  readonly digests: readonly string[];
-}
+export type Plan = Readonly<Record<'vectors' | 'dimensions' | 'k' | 'tileRows' | 'shardRows', number>> &
+  Readonly<{ digests: readonly string[] }>;
 
 /** Reads and checks the whole corpus, shard by shard. */
 export async function makePlan(
@@ -27,7 +20,7 @@ export async function makePlan(
     throw new UserError('BAD_CORPUS', `${vectors} vectors have no ${k} others`, { hint: 'give a smaller --k' });
   }
   // A few workers have some tiles each even of a small corpus.
-  const tileRows = tile ?? Math.min(4096, Math.max(64, Math.ceil(vectors / 64)));
+  const tileRows = tile ?? Math.min(1024, Math.max(64, Math.ceil(vectors / 64)));
   const plan = { vectors, dimensions, k, tileRows, shardRows, digests: [] as string[] };
   for (const [from, to] of rangesOf(plan, shardRows)) {
     signal.throwIfAborted();
@@ -44,7 +37,6 @@ export function rangesOf({ vectors }: Plan, rows: number): (readonly [from: numb
 
 /** SHA-256. */
 export function digestOf(data: Float32Array | string): string {
-  return createHash('sha256')
-    .update(typeof data === 'string' ? data : new Uint8Array(data.buffer))
-    .digest('hex');
+  const bytes = typeof data === 'string' ? data : new Uint8Array(data.buffer);
+  return createHash('sha256').update(bytes).digest('hex');
 }

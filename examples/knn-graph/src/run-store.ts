@@ -4,8 +4,6 @@ import { Redis } from 'ioredis';
 import { fromBytes, type Neighbours } from './neighbours.ts';
 import { digestOf, type Plan, rangesOf } from './plan.ts';
 
-/** What Redis holds beside the tiles; `corpus` is where `build` found the file. */
-export type StoredRun = Readonly<{ id: string; plan: Plan; corpus: string }>;
 /** A tile to be computed, of the run of that id. */
 export type TileJob = Readonly<{ run: string; tile: number }>;
 /** Where a run stands; `done` of `tiles` are finished. */
@@ -27,8 +25,7 @@ export class RunStore {
     this.redis = redis;
     this.prefix = `knn-graph:${name}`;
     this.queue = new Queue('tiles', { connection: redis, prefix: this.prefix });
-    // Of the connection. ioredis opens it again, and commands wait until then.
-    this.queue.on('error', () => undefined);
+    this.queue.on('error', () => undefined); // of the connection: commands wait until ioredis has opened it again
   }
 
   /** @throws {UserError} NO_REDIS */
@@ -39,39 +36,32 @@ export class RunStore {
     redis.on('error', ({ message }: Error) => (reason = message));
     await redis.connect().catch((cause: unknown) => {
       redis.disconnect();
-      const hint =
-        'start one, redis-server --appendonly yes (Debian, Ubuntu: apt install redis-server), or give --redis';
+      const hint = 'give --redis, or start one: redis-server --appendonly yes (Debian: apt install redis-server)';
       throw new UserError('NO_REDIS', `no Redis answers at ${url}: ${reason}`, { hint, cause });
     });
     return new RunStore(redis, name);
   }
 
-  async run(): Promise<StoredRun | undefined> {
+  /** The run that is unfinished; `corpus` is where `build` found the file. */
+  async run(): Promise<Readonly<{ id: string; plan: Plan; corpus: string }> | undefined> {
     const text = await this.redis.get(`${this.prefix}:run`);
-    return text === null ? undefined : (JSON.parse(text) as StoredRun);
+    return text === null ? undefined : JSON.parse(text);
   }
 
   /**
-   * Begins a run, or finds it begun.
+   * Begins a run, or finds it begun, and gives its id.
    *
-   * @returns its id
    * @throws {UserError} OTHER_RUN where one of another corpus or with other parameters is unfinished
    */
   async begin(plan: Plan, corpus: string): Promise<string> {
     const id = digestOf(JSON.stringify(plan));
     await this.redis.set(`${this.prefix}:run`, JSON.stringify({ id, plan, corpus }), 'NX');
     const found = await this.run();
-    if (found?.id !== id) {
-      const { vectors, dimensions, k, tileRows, shardRows } = found?.plan ?? plan;
-      const options = `${vectors} x ${dimensions}, --k ${k} --tile ${tileRows} --shard ${shardRows}`;
-      const hint = 'give the same to go on with it, --restart to drop it, or another --name';
-      throw new UserError(
-        'OTHER_RUN',
-        `a graph of other vectors or options is unfinished: ${found?.corpus}, ${options}`,
-        { hint },
-      );
-    }
-    return id;
+    if (found?.id === id) return id;
+    const { digests: _, ...shown } = found?.plan ?? plan;
+    const message = `a graph of other vectors or options is unfinished: ${found?.corpus}, ${JSON.stringify(shown)}`;
+    const hint = 'give the same to go on with it, --restart to drop it, or another --name';
+    throw new UserError('OTHER_RUN', message, { hint });
   }
 
   /** Adds the tiles that the queue does not have, and has failed ones tried again. */
@@ -92,19 +82,15 @@ export class RunStore {
       const job = await this.queue.getJob(`tile-${tile}`);
       const bytes = Buffer.from(job?.returnvalue ?? '', 'base64');
       if (bytes.length !== (to - from) * width * 8) throw new Error(`Redis has no result of tile ${tile}`);
-      const found = fromBytes(bytes, to - from);
-      graph.scores.set(found.scores, from * width);
-      graph.vectors.set(found.vectors, from * width);
+      const { scores, vectors } = fromBytes(bytes, to - from);
+      graph.scores.set(scores, from * width);
+      graph.vectors.set(vectors, from * width);
     }
     return graph;
   }
 
   async progress({ vectors, tileRows }: Plan): Promise<Progress> {
-    const {
-      completed: done = 0,
-      active = 0,
-      failed = 0,
-    } = await this.queue.getJobCounts('completed', 'active', 'failed');
+    const { completed: done = 0, active = 0, failed = 0 } = await this.queue.getJobCounts();
     return { done, tiles: Math.ceil(vectors / tileRows), active, failed, workers: await this.queue.getWorkersCount() };
   }
 
@@ -113,10 +99,5 @@ export class RunStore {
     for await (const keys of this.redis.scanStream({ match: `${this.prefix}:*` })) {
       if ((keys as string[]).length > 0) await this.redis.unlink(keys as string[]);
     }
-  }
-
-  /** Closes the connection, also one that is gone. */
-  close(): void {
-    this.redis.disconnect();
   }
 }

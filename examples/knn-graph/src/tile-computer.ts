@@ -1,14 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { type ComputeBackend, type DevicePtr, offsetPtr } from '@concord/backend-core';
+import { type ComputeBackend, type DevicePtr, offsetPtr, upload } from '@concord/backend-core';
 import { UserError } from '@concord/example-command';
 import { LRUCache } from 'lru-cache';
 import type { Corpus } from './corpus.ts';
 import { fromBytes, merge, type Neighbours } from './neighbours.ts';
 import { digestOf, type Plan, rangesOf } from './plan.ts';
-
-const FLOAT_BYTES = 4;
-/** Scores on the device at once: a strip of a tile. A backend that blocks the process does so for one strip. */
-const SCORE_BYTES = 32 * 2 ** 20;
 
 /** Computes tiles on a device, where shards stay as long as there is room. */
 export class TileComputer {
@@ -20,26 +16,21 @@ export class TileComputer {
 
   /** @param memoryBytes - of the device, for shards; one is there in any case */
   constructor(plan: Plan, corpus: Corpus, backend: ComputeBackend, memoryBytes: number) {
-    this.#plan = plan;
-    this.#corpus = corpus;
-    this.#backend = backend;
+    [this.#plan, this.#corpus, this.#backend] = [plan, corpus, backend];
     this.#order = [...plan.digests.keys()];
-    const max = Math.max(1, Math.floor(memoryBytes / (plan.shardRows * plan.dimensions * FLOAT_BYTES)));
+    const max = Math.max(1, Math.floor(memoryBytes / (plan.shardRows * plan.dimensions * 4)));
     this.#resident = new LRUCache({ max, dispose: (ptr) => backend.free(ptr) });
   }
 
   /** The `k` neighbours of each vector of a tile. */
   async compute(tile: number): Promise<Neighbours> {
-    const { tileRows, k } = this.#plan;
-    const [from, to] = rangesOf(this.#plan, tileRows)[tile] as readonly [number, number];
-    const vectors = await this.#corpus.read(from, to);
-    const queries = this.#backend.alloc(vectors.byteLength);
+    const [from, to] = rangesOf(this.#plan, this.#plan.tileRows)[tile] as readonly [number, number];
+    const queries = upload(this.#backend, await this.#corpus.read(from, to));
     try {
-      this.#backend.copyHtod(queries, vectors);
       const parts: Neighbours[] = [];
       // There and back: the shards that the last tile used last are still on the device.
       for (const shard of this.#order.reverse()) parts.push(await this.#search(queries, to - from, shard));
-      return merge(parts, k, from);
+      return merge(parts, this.#plan.k, from);
     } finally {
       this.#backend.free(queries);
     }
@@ -51,29 +42,21 @@ export class TileComputer {
     const [first, end] = rangesOf(this.#plan, shardRows)[shard] as readonly [number, number];
     const columns = end - first;
     const width = Math.min(k + 1, columns);
-    const b = this.#resident.get(shard) ?? (await this.#load(shard, first, end));
+    const candidates = this.#resident.get(shard) ?? (await this.#load(shard, first, end));
     const backend = this.#backend;
-    const stripRows = Math.min(rows, Math.max(1, Math.floor(SCORE_BYTES / (columns * FLOAT_BYTES))));
-    const scores = backend.alloc(stripRows * columns * FLOAT_BYTES);
-    const found = backend.alloc(2 * rows * width * FLOAT_BYTES);
+    const bytes = new Uint8Array(2 * rows * width * 4);
+    const [scores, values] = [backend.alloc(rows * columns * 4), backend.alloc(bytes.length)];
     try {
-      for (let row = 0; row < rows; row += stripRows) {
-        const m = Math.min(stripRows, rows - row);
-        const a = offsetPtr(queries, row * dimensions * FLOAT_BYTES);
-        backend.gemm({ m, n: columns, k: dimensions, transB: 'T', a, b, c: scores });
-        const values = offsetPtr(found, row * width * FLOAT_BYTES);
-        const indices = offsetPtr(values, rows * width * FLOAT_BYTES);
-        backend.topK({ input: scores, values, indices, rows: m, columns, k: width });
-        // BullMQ renews its lock of the tile.
-        await setImmediate();
-      }
-      const bytes = new Uint8Array(2 * rows * width * FLOAT_BYTES);
-      await backend.copyDtoh(bytes, found);
+      backend.gemm({ m: rows, n: columns, k: dimensions, transB: 'T', a: queries, b: candidates, c: scores });
+      const indices = offsetPtr(values, bytes.length / 2);
+      backend.topK({ input: scores, values, indices, rows, columns, k: width });
+      await backend.copyDtoh(bytes, values);
+      // Also after a backend that blocked the process: BullMQ renews its lock of the tile.
+      await setImmediate();
       const best = fromBytes(bytes, rows);
       return { ...best, vectors: best.vectors.map((place) => first + place) };
     } finally {
-      backend.free(scores);
-      backend.free(found);
+      for (const ptr of [scores, values]) backend.free(ptr);
     }
   }
 
@@ -83,8 +66,7 @@ export class TileComputer {
       const message = `vectors ${first} to ${end - 1} are not those that the graph was begun with`;
       throw new UserError('OTHER_CORPUS', message, { hint: 'give all workers the same file, with --corpus' });
     }
-    const ptr = this.#backend.alloc(rows.byteLength, { label: `shard ${shard}` });
-    this.#backend.copyHtod(ptr, rows);
+    const ptr = upload(this.#backend, rows);
     this.#resident.set(shard, ptr);
     return ptr;
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type ComputeBackend, selectBackend } from '@concord/backend-core';
-import { checkBackendNames, type CommandContext, providers, UserError } from '@concord/example-command';
+import { checkBackendNames, type CommandContext, EXIT, providers, UserError } from '@concord/example-command';
 import { type Job, Worker } from 'bullmq';
 import { openCorpus } from './corpus.ts';
 import { RunStore, type TileJob } from './run-store.ts';
@@ -11,7 +11,7 @@ export interface WorkerOptions {
   readonly redis: string;
   readonly name: string;
   readonly backend?: readonly string[];
-  /** Where the file is on this machine, if not where `build` found it. */
+  /** If the file is not where `build` found it. */
   readonly corpus?: string;
   /** MiB of the device for shards. */
   readonly memory: number;
@@ -19,16 +19,14 @@ export interface WorkerOptions {
   readonly lock: number;
 }
 
-/** Computes tiles, of one run after the other, until the signal. An error ends it, and BullMQ has another try the tile. */
-export async function runWorker(
-  options: WorkerOptions,
-  { stderr }: CommandContext,
-  signal: AbortSignal,
-): Promise<void> {
+/** Computes tiles, of one run after the other, until it is stopped. An error ends it, and BullMQ has another try the tile. */
+export async function work(options: WorkerOptions, { stderr, signal }: CommandContext): Promise<number> {
   const { backend: prefer, corpus, memory } = options;
   checkBackendNames(prefer);
   const store = await RunStore.open(options.redis, options.name);
-  const failed = new AbortController();
+  const [stopped, failed] = [new AbortController(), new AbortController()];
+  // By Kubernetes, or by the end of the process that started it.
+  process.once('SIGTERM', () => stopped.abort()).once('disconnect', () => stopped.abort());
   let worker: Worker<TileJob, string> | undefined;
   let backend: ComputeBackend | undefined;
   let computer: TileComputer | undefined;
@@ -62,17 +60,19 @@ export async function runWorker(
       // A tile that takes down each worker is not tried for ever.
       maxStalledCount: 10,
     });
-    // Of the connection, which is opened again.
-    worker.on('error', () => undefined);
+    worker.on('error', () => undefined); // of the connection, which is opened again
     stderr.write(`worker ${process.pid} on ${backend.name}: ${backend.device.name} [${backend.device.type}]\n`);
-    const ended = AbortSignal.any([signal, failed.signal]);
+    const ended = AbortSignal.any([signal, stopped.signal, failed.signal]);
     if (!ended.aborted) await once(ended, 'abort');
   } finally {
     // The tile under way is finished.
     await worker?.close();
     await computer?.dispose();
     await backend?.dispose();
-    store.close();
+    store.redis.disconnect();
+    // The channel would keep the process.
+    if (process.connected) process.disconnect();
   }
   failed.signal.throwIfAborted();
+  return EXIT.ok;
 }

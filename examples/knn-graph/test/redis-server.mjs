@@ -1,26 +1,38 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+// @ts-check
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 
 /** A Redis on loopback whose data is in a folder, in an append-only file, as a run needs it. */
 export class RedisServer {
-  readonly url: string;
-  readonly #args: readonly string[];
-  readonly #program: string;
-  #child: ChildProcess | undefined;
+  #program;
+  #args;
+  /** @type {import('node:child_process').ChildProcess | undefined} */
+  #child;
 
-  private constructor(program: string, folder: string, port: number) {
+  /**
+   * @param {string} program
+   * @param {string} folder
+   * @param {number} port
+   */
+  constructor(program, folder, port) {
     this.url = `redis://127.0.0.1:${port}`;
     this.#program = program;
     this.#args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes', '--save', ''];
   }
 
-  static async start(program: string, folder: string): Promise<RedisServer> {
+  /**
+   * On a port that is free.
+   *
+   * @param {string} program
+   * @param {string} folder
+   */
+  static async start(program, folder) {
     const socket = createServer().listen(0, '127.0.0.1');
     await once(socket, 'listening');
-    const { port } = socket.address() as AddressInfo;
+    const { port } = /** @type {import('node:net').AddressInfo} */ (socket.address());
     await once(socket.close(), 'close');
     const server = new RedisServer(program, folder, port);
     await server.start();
@@ -28,9 +40,8 @@ export class RedisServer {
   }
 
   /** Starts it again. */
-  async start(): Promise<void> {
-    const child = spawn(this.#program, this.#args, { stdio: 'ignore' });
-    this.#child = child;
+  async start() {
+    this.#child = spawn(this.#program, this.#args, { stdio: 'ignore' });
     const redis = new Redis(this.url, { maxRetriesPerRequest: null, retryStrategy: () => 20 });
     redis.on('error', () => undefined);
     // Not before it has read its file.
@@ -39,9 +50,10 @@ export class RedisServer {
   }
 
   /** Ends it without a word, as a power cut does. */
-  async kill(): Promise<void> {
-    const ended = once(this.#child as ChildProcess, 'exit');
-    this.#child?.kill('SIGKILL');
+  async kill() {
+    if (this.#child === undefined) return;
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
     await ended;
   }
 }
