@@ -7,7 +7,7 @@ import { checkBackendNames, type CommandContext, EXIT, type Output, UserError } 
 import cliProgress from 'cli-progress';
 import { openCorpus } from './corpus.ts';
 import { saveGraph } from './neighbours.ts';
-import { makePlan, type Plan } from './plan.ts';
+import { makePlan } from './plan.ts';
 import { type Progress, RunStore } from './run-store.ts';
 import type { WorkerOptions } from './worker.ts';
 
@@ -17,18 +17,14 @@ export type BuildOptions = Omit<WorkerOptions, 'corpus'> &
   Readonly<{ restart?: boolean; json?: boolean }>;
 
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
-/** How often Redis is asked how far the work is. */
-const POLL_MS = 200;
+const POLL_MS = 200; // how often Redis is asked how far the work is
 
-/**
- * Builds a graph, by workers that it starts and by others that are there, or goes on with one that was interrupted.
- *
- * @throws {UserError} BAD_CORPUS, NO_REDIS, OTHER_RUN, TILE_FAILED, NO_WORKER
- */
+/** Builds a graph, by workers that it starts and others that are there, or goes on with one. Fails with a `UserError`. */
 export async function build(options: BuildOptions, context: CommandContext): Promise<number> {
   const { signal, stdout, stderr } = context;
   checkBackendNames(options.backend);
-  const corpus = await openCorpus(options.corpus);
+  const path = resolve(options.corpus);
+  const corpus = await openCorpus(path);
   const store = await RunStore.open(options.redis, options.name);
   // Commands wait for a Redis that is gone, but not once the user has enough of it.
   signal.addEventListener('abort', () => store.redis.disconnect());
@@ -38,39 +34,43 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
   try {
     const plan = await makePlan(corpus, options, signal);
     if (options.restart === true) await store.clear();
-    const run = await store.begin(plan, resolve(options.corpus));
-    show.update(await store.progress(plan), plan);
+    const run = await store.begin(plan, path);
+    show.update(await store.progress(plan), 0, 0);
     children = Array.from({ length: options.workers }, (_, n) => startWorker(n, options, stderr));
     while ((await store.queue.getWorkersCount()) < running().length) await setTimeout(POLL_MS, undefined, { signal });
-    const started = performance.now();
+    const [{ done: before, tiles }, started] = [await store.progress(plan), performance.now()];
+    const tilesPerSecond = (done: number): number => ((done - before) * 1000) / (performance.now() - started);
+    const pairs = plan.vectors ** 2 / tiles;
     await store.addTiles(run, plan);
     for (;;) {
       const progress = await store.progress(plan);
-      show.update(progress, plan);
-      if (progress.done === progress.tiles) break;
+      show.update(progress, tilesPerSecond(progress.done), pairs);
+      if (progress.done === tiles) break;
+      // A Redis that lost what it had: nothing is left, and not all is done.
+      if (progress.left + progress.failed === 0) await store.addTiles(await store.begin(plan, path), plan);
       const hint = 'the same command goes on from there';
       if (progress.failed > 0) {
         const [job] = await store.queue.getFailed(0, 0);
         throw new UserError('TILE_FAILED', `${job?.id}: ${job?.failedReason}`, { hint });
       }
       if (children.length > 0 && running().length === 0 && progress.workers === 0) {
-        const message = `no worker is left, and ${progress.done} of ${progress.tiles} tiles are done`;
+        const message = `no worker is left, and ${progress.done} of ${tiles} tiles are done`;
         throw new UserError('NO_WORKER', message, { hint });
       }
       await setTimeout(POLL_MS, undefined, { signal });
     }
     const seconds = (performance.now() - started) / 1000;
+    const [{ out }, { vectors, k }, pairsPerSecond] = [options, plan, tilesPerSecond(tiles) * pairs];
     show.stop();
-    await saveGraph(options.out, await store.graph(plan));
+    await saveGraph(out, await store.graph(plan));
     await store.clear();
-    const pairsPerSecond = Math.round(plan.vectors ** 2 / seconds);
-    const result = { out: options.out, vectors: plan.vectors, k: plan.k, seconds, pairsPerSecond };
+    const json = JSON.stringify({ out, vectors, k, seconds, pairsPerSecond });
     const speed = `${seconds.toFixed(1)} s, ${(pairsPerSecond / 1e6).toFixed(1)} M pairs/s`;
-    const text = `${options.out}: ${plan.k} neighbours of ${plan.vectors} vectors in ${speed}`;
-    stdout.write(`${options.json ? JSON.stringify(result) : text}\n`);
+    stdout.write(options.json ? `${json}\n` : `${out}: ${k} neighbours of ${vectors} vectors in ${speed}\n`);
     return EXIT.ok;
   } finally {
     show.stop();
+    if (signal.aborted) stderr.write('interrupted; the same command goes on from there\n');
     // They finish the tiles under way.
     await Promise.all(running().map((child) => (child.connected && child.disconnect(), once(child, 'exit'))));
     store.redis.disconnect();
@@ -79,19 +79,19 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
 }
 
 /** On a terminal a bar, elsewhere a line now and then. */
-function progressBar(stderr: Output): { update(progress: Progress, plan: Plan): void; stop(): void } {
+function progressBar(stderr: Output): {
+  update(of: Progress, tilesPerSecond: number, pairs: number): void;
+  stop(): void;
+} {
   const bar = new cliProgress.SingleBar({
     stream: stderr as NodeJS.WriteStream,
     format: '{bar} {value}/{total} tiles | {speed} M pairs/s | {left} | {workers} workers',
     // Ctrl-C is handled by the program itself.
     ...{ noTTYOutput: true, notTTYSchedule: 10_000, gracefulExit: false },
   });
-  let first: { done: number; at: number } | undefined;
-  const update = ({ done, tiles, workers }: Progress, { tileRows, vectors }: Plan): void => {
-    const { done: before, at } = (first ??= { done, at: performance.now() });
-    const perSecond = done === before ? 0 : ((done - before) * 1000) / (performance.now() - at);
+  const update = ({ done, tiles, workers }: Progress, perSecond: number, pairs: number): void => {
     const left = perSecond > 0 ? `${Math.ceil((tiles - done) / perSecond)} s left` : 'time left unknown';
-    const shown = { speed: ((perSecond * tileRows * vectors) / 1e6).toFixed(1), left, workers };
+    const shown = { speed: ((perSecond * pairs) / 1e6).toFixed(1), left, workers };
     if (bar.isActive) bar.update(done, shown);
     else bar.start(tiles, done, shown);
   };

@@ -6,7 +6,6 @@ import { RunStore } from './run-store.ts';
 import { work, type WorkerOptions } from './worker.ts';
 
 const REDIS = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
-const MAX_ROWS = 2 ** 31;
 const HELP = `
 Examples:
   knn-graph build --corpus corpus.safetensors --out graph.safetensors
@@ -42,8 +41,8 @@ export function runProgram(args: readonly string[], context: CommandContext): Pr
     .option('--k <n>', 'neighbours of each vector', integer(1, 255), 10)
     .option('--workers <n>', 'to start here; 0: others do the work', integer(0, 256), 1)
     .option('--via <command>', 'starts each worker; {n} is its number, as in "taskset -c {n}"')
-    .option('--tile <rows>', 'vectors that a worker does at a time (default: 64 to 1024)', integer(1, MAX_ROWS))
-    .option('--shard <rows>', 'vectors that go to the device at a time', integer(1, MAX_ROWS), 16_384)
+    .option('--tile <rows>', 'vectors that a worker does at a time (default: 64 to 1024)', integer(1, 2 ** 31))
+    .option('--shard <rows>', 'vectors that go to the device at a time', integer(1, 2 ** 31), 16_384)
     .option('--restart', 'drop the unfinished graph of that name')
     .option('--json', 'print JSON');
   addComputing('worker', 'compute tiles until Ctrl-C', work).option('--corpus <file>', 'if not where build found it');

@@ -6,8 +6,8 @@ import { digestOf, type Plan, rangesOf } from './plan.ts';
 
 /** A tile to be computed, of the run of that id. */
 export type TileJob = Readonly<{ run: string; tile: number }>;
-/** Where a run stands; `done` of `tiles` are finished. */
-export type Progress = Readonly<Record<'done' | 'tiles' | 'active' | 'failed' | 'workers', number>>;
+/** Where a run stands: `done` of `tiles` are finished, `left` are in the queue or under way. */
+export type Progress = Readonly<Record<'done' | 'tiles' | 'left' | 'failed' | 'workers', number>>;
 
 /** Tried again after an error, by whichever worker is free. */
 const RETRY = { attempts: 5, backoff: { type: 'exponential', delay: 1000 } };
@@ -90,8 +90,9 @@ export class RunStore {
   }
 
   async progress({ vectors, tileRows }: Plan): Promise<Progress> {
-    const { completed: done = 0, active = 0, failed = 0 } = await this.queue.getJobCounts();
-    return { done, tiles: Math.ceil(vectors / tileRows), active, failed, workers: await this.queue.getWorkersCount() };
+    const { completed: done = 0, failed = 0, ...others } = await this.queue.getJobCounts();
+    const left = Object.values(others).reduce((sum, count) => sum + count, 0);
+    return { done, tiles: Math.ceil(vectors / tileRows), left, failed, workers: await this.queue.getWorkersCount() };
   }
 
   /** Forgets the run. */

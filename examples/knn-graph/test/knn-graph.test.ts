@@ -97,7 +97,7 @@ await describeWithRedis('knn-graph', (program) => {
     expect(before.done).toBeLessThan(before.tiles);
     await until(async () => (await store.progress(plan)).done >= before.tiles);
 
-    expect(await store.progress(plan)).toEqual({ done: 40, tiles: 40, active: 0, failed: 0, workers: 1 });
+    expect(await store.progress(plan)).toEqual({ done: 40, tiles: 40, left: 0, failed: 0, workers: 1 });
     const jobs = await store.queue.getCompleted();
     expect(new Set(jobs.map(({ data }) => data.tile)).size).toBe(40);
     // The kill hit a tile: BullMQ gave it out again.
@@ -110,12 +110,12 @@ await describeWithRedis('knn-graph', (program) => {
   });
 
   it('workers on different backends make one graph, which is right', async () => {
-    const plan = await makePlan(corpus, { k: 10, tile: 20, shard: 700 }, never);
+    const plan = await makePlan(corpus, { k: 10, tile: 5, shard: 700 }, never);
     const store = await RunStore.open(server.url, 'mixed');
     const workers = [worker('cpu', 'mixed'), worker('wasm', 'mixed'), worker('webgpu', 'mixed', LAVAPIPE)];
     await until(async () => (await store.progress(plan)).workers === workers.length);
     await store.addTiles(await store.begin(plan, path), plan);
-    await until(async () => (await store.progress(plan)).done === 100);
+    await until(async () => (await store.progress(plan)).done === 400);
     const jobs = await store.queue.getCompleted();
     expect(new Set(jobs.map(({ processedBy }) => processedBy))).toEqual(new Set(['cpu', 'wasm', 'webgpu']));
     const graph = await store.graph(plan);
@@ -134,8 +134,8 @@ await describeWithRedis('knn-graph', (program) => {
     first.child.kill('SIGINT');
     expect(await first.ended).toMatchObject({ code: 130, stdout: '' });
     const { ended: status } = run(['status']);
-    const { done, tiles, workers, active } = JSON.parse((await status).stdout) as Record<string, number>;
-    expect({ tiles, workers, active }).toEqual({ tiles: 50, workers: 0, active: 0 });
+    const { done = 0, tiles, workers, left } = JSON.parse((await status).stdout) as Record<string, number>;
+    expect({ tiles, workers, left }).toEqual({ tiles: 50, workers: 0, left: 50 - done });
     expect(done).toBeLessThan(50);
 
     const other = await run(['build', ...options, '--k', '6']).ended;
@@ -158,6 +158,16 @@ await describeWithRedis('knn-graph', (program) => {
     expect(await scores?.toArray()).toEqual(right.scores);
     neighbours?.dispose();
     scores?.dispose();
+  });
+
+  it('build adds the tiles again when Redis has lost them', async () => {
+    const store = await RunStore.open(server.url, 'default');
+    const options = ['--corpus', path, '--out', out, '--backend', 'cpu', '--tile', '40', '--lock', '1', '--json'];
+    const building = run(['build', ...options]);
+    await until(async () => ((await store.queue.getJobCounts('completed'))['completed'] ?? 0) >= 3);
+    await store.redis.flushall();
+    expect(await building.ended).toMatchObject({ code: 0 });
+    store.redis.disconnect();
   });
 
   it('a worker whose file is another one says so, and so does the build that is left without workers', async () => {

@@ -41,12 +41,16 @@ export class RedisServer {
 
   /** Starts it again. */
   async start() {
-    this.#child = spawn(this.#program, this.#args, { stdio: 'ignore' });
-    const redis = new Redis(this.url, { maxRetriesPerRequest: null, retryStrategy: () => 20 });
+    const child = spawn(this.#program, this.#args, { stdio: 'ignore' });
+    // Rejects where there is no such program.
+    await once(child, 'spawn');
+    this.#child = child;
+    const redis = new Redis(this.url, { maxRetriesPerRequest: 0, retryStrategy: () => 20 });
     redis.on('error', () => undefined);
     // Not before it has read its file.
-    while ((await redis.ping().catch(() => 'LOADING')) !== 'PONG') await setTimeout(20);
+    while ((await redis.ping().catch(() => 'LOADING')) !== 'PONG' && child.exitCode === null) await setTimeout(20);
     redis.disconnect();
+    if (child.exitCode !== null) throw new Error(`${this.#program} ended with ${child.exitCode}`);
   }
 
   /** Ends it without a word, as a power cut does. */
