@@ -20,7 +20,10 @@ interface SoftwareDevices {
 export async function useDevice(name: string | undefined): Promise<void> {
   if (name === undefined || name === 'system') return;
   checkDevice(name);
-  const { setUp, preloadVulkan } = await load();
+  // Only a checkout has them, so they are looked for when they are asked for.
+  const folder = new URL('../../software-devices/vulkan/', import.meta.url);
+  const { setUp } = (await import(new URL('setup.mjs', folder).href)) as SoftwareDevices;
+  const { preloadVulkan } = (await import(new URL('preload.mjs', folder).href)) as SoftwareDevices;
   if (setUp([name]).length > 0) throw new NotHere(`${name} could not be set up`);
   preloadVulkan(name);
 }
@@ -62,11 +65,4 @@ export function slugOf(device: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
-}
-
-/** Only a checkout has them, so they are looked for when they are asked for. */
-async function load(): Promise<SoftwareDevices> {
-  const folder = new URL('../../software-devices/vulkan/', import.meta.url);
-  const modules = await Promise.all(['setup.mjs', 'preload.mjs'].map((file) => import(new URL(file, folder).href)));
-  return Object.assign({}, ...modules) as SoftwareDevices;
 }

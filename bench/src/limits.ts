@@ -3,14 +3,13 @@ import { WebGpuBackend } from '@concord/backend-webgpu';
 import { torchContestant, torchEntries } from './arena.ts';
 import { useDevice } from './device.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
-import { limitLine } from './limits/report.ts';
 import { readTorch } from './limits/torch.ts';
 import { measureCase } from './measure.ts';
 import { deviceOf } from './models/start.ts';
 import { CASE_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
 import { caseResult, type CaseResult, contestantResult, type Entry, newResults } from './results.ts';
-import { formatTable } from './table.ts';
+import { formatTable, perSecond } from './table.ts';
 
 /**
  * Times the WebGPU backend with the cases that PyTorch is timed with on the same device, and prints a JSON line for each.
@@ -44,7 +43,7 @@ export async function benchLimits(args: readonly string[]): Promise<boolean> {
     found.push(result);
     const { ms, failed } = result.entries.at(-1) as Entry;
     if (ms === undefined) console.error(`FAILED ${limitCase.op} ${limitCase.name}: ${failed}`);
-    else console.log(JSON.stringify(limitLine(limitCase, ms)));
+    else console.log(JSON.stringify({ op: result.op, case: result.case, ms, ...speedOf(result, ms) }));
   }
   await ours.close?.();
   const contestants = [contestantResult(ours), ...torchContestant(theirs)];
@@ -53,4 +52,10 @@ export async function benchLimits(args: readonly string[]): Promise<boolean> {
   const failures = found.filter(({ entries }) => entries.at(-1)?.ms === undefined).length;
   if (failures > 0) console.error(`${failures} of ${cases.length} cases failed`);
   return failures === 0;
+}
+
+/** TFLOP/s of what computes, TB/s of what only moves memory, as PyTorch's script tells them. */
+function speedOf(result: CaseResult, ms: number): { readonly tflops: number } | { readonly tbps: number } {
+  const speed = Number((perSecond(result, ms) / 1e12).toFixed(3));
+  return result.flops === undefined ? { tbps: speed } : { tflops: speed };
 }

@@ -182,11 +182,13 @@ it.skipIf(!hasDevice)(
   async () => {
     const { code, stdout, stderr } = await bench('limits', '--quick', ...device);
     expect(stderr).not.toContain('FAILED');
-    const ops = stdout
+    const lines = stdout
       .split('\n')
       .filter(Boolean)
-      .map((line) => (JSON.parse(line) as { op: string }).op);
-    expect([...new Set(ops)]).toEqual([
+      .map((line) => JSON.parse(line) as { op: string });
+    expect(Object.keys(lines[0] ?? {})).toEqual(['op', 'case', 'ms', 'tflops']);
+    expect(Object.keys(lines.at(-1) ?? {})).toEqual(['op', 'case', 'ms', 'tbps']);
+    expect([...new Set(lines.map(({ op }) => op))]).toEqual([
       ...['gemm', 'gemm_f16', 'batched_gemm', 'conv2d', 'attention'],
       ...['reduce_sum', 'reduce_max', 'copy', 'binary_add', 'unary_exp', 'unary_tanh', 'unary_relu'],
       ...['softmax', 'layer_norm', 'bias_gelu'],

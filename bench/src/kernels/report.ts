@@ -1,5 +1,5 @@
+import type { TheirLine } from '../limits/torch.ts';
 import { row, table } from '../table.ts';
-import type { TheirLine } from '../limits/report.ts';
 
 /** A line of `bench kernels`. */
 export interface KernelLine {

@@ -5,10 +5,17 @@ import { promisify } from 'node:util';
 import { reasonOf } from '../reason.ts';
 import type { Ceilings } from '../results.ts';
 import type { CaseSet } from './cases.ts';
-import type { TheirLine } from './report.ts';
 
 /** The Python scripts. */
 const SCRIPTS = new URL('../../limits/', import.meta.url);
+
+/** A line of a script: a case, which may have failed. */
+export interface TheirLine {
+  readonly op: string;
+  readonly case: string;
+  readonly ms?: number;
+  readonly failed?: string;
+}
 
 /** The output of one of the scripts. */
 export interface TorchLimits {

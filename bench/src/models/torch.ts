@@ -1,5 +1,4 @@
-import type { TheirLine } from '../limits/report.ts';
-import { aboutTorch, readTorch, type Torch, tryTorch } from '../limits/torch.ts';
+import { aboutTorch, readTorch, type TheirLine, type Torch, tryTorch } from '../limits/torch.ts';
 import type { ContestantResult, Entry } from '../results.ts';
 
 /** A line of `limits/torch_gpt.py` or `limits/torch_resnet.py`. */
