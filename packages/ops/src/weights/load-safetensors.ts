@@ -13,8 +13,8 @@ import { type SafetensorsSource, sourceOf } from './source.ts';
 
 /** Options of {@link loadSafetensors}. */
 export interface LoadOptions extends Pick<WaitOptions, 'signal'> {
-  /** Which tensors. Default: all. */
-  readonly names?: readonly string[];
+  /** The names of the tensors to load, or a test of a name. Default: all. */
+  readonly names?: readonly string[] | ((name: string) => boolean);
   /** What f32, f16 and bf16 become on the device. Default: what they are in the file. Integers stay as they are. */
   readonly dtype?: 'f32' | 'f16' | 'bf16';
   /** Told of the bytes that are on their way to the device, of those of all tensors asked for in a file. */
@@ -114,8 +114,9 @@ async function loadOpen(
   }
 }
 
-function chosen(entries: readonly PlacedEntry[], names: readonly string[] | undefined): readonly PlacedEntry[] {
+function chosen(entries: readonly PlacedEntry[], names: LoadOptions['names']): readonly PlacedEntry[] {
   if (names === undefined) return entries;
+  if (typeof names === 'function') return entries.filter(({ name }) => names(name));
   const missing = names.find((name) => !entries.some((entry) => entry.name === name));
   if (missing !== undefined) {
     const some = entries.slice(0, 8).map(({ name }) => name);
