@@ -1,5 +1,5 @@
 import { record, type Recorded, tensor, type Tensor } from '@concord/ops';
-import type { Cache, Gpt2 } from './gpt2.ts';
+import type { Cache, Gpt2 } from '@concord/example-gpt-model';
 import { isGreedy, sample, type Sampling } from './sample.ts';
 
 /** How a text goes on. */

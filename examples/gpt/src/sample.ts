@@ -1,4 +1,4 @@
-import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { defineKernel } from '@concord/backend-core/kernel';
 import { argmax, cast, empty, full, reshape, run, slice, type Tensor, tidy, topK } from '@concord/ops';
 
 /** Below it logits over the temperature are beyond float32; there is one likely token anyway. */
@@ -17,11 +17,7 @@ export interface Sampling {
  * The largest of `logit / temperature + g`, g from the standard Gumbel distribution, is distributed as the softmax of the
  * logits over the temperature (Gumbel 1954): one fold, and the choice never leaves the device.
  */
-const draw: Kernel<
-  { readonly logits: 'f32'; readonly least: { readonly type: 'f32'; readonly level: 'row' } },
-  { readonly coldness: 'f32'; readonly seed: 'u32'; readonly step: 'u32' },
-  'token'
-> = defineKernel(
+const draw = defineKernel(
   'draw',
   {
     inputs: { logits: 'f32', least: { type: 'f32', level: 'row' } },
