@@ -3,6 +3,7 @@
 //   <!-- check-docs: continues -->             it goes on from the block above, and sees its names
 //   <!-- check-docs: file src/index.ts -->     it is that file, or its next piece; other blocks of the page may import it
 //   <!-- check-docs: skip, REASON -->          it is not checked
+// A block of the language `console` is a command and its output: see shown-output.mjs.
 
 /** @typedef {{ line: number, language: string, code: string, marker: string }} Block `line`: of its first line of code */
 /** @typedef {{ name: string, language: string, blocks: Block[] }} Unit what is checked as one file */
@@ -52,6 +53,7 @@ export function unitsOf(markdown) {
     else if (known !== undefined) known.blocks.push(block);
     else if (file !== undefined) units.push({ name: file, language: block.language, blocks: [block] });
     else if (block.marker === 'continues' && last !== undefined) last.blocks.push(block);
+    else if (block.language === 'console' && block.marker === 'numbers vary') continue;
     else if (block.marker !== '') throw new Error(`line ${block.line}: "${block.marker}" is no marker of check-docs`);
     else if (block.language === 'ts') {
       units.push({ name: `line-${block.line}.ts`, language: 'ts', blocks: [block] });

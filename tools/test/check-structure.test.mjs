@@ -121,6 +121,14 @@ test.each(planted)('%s with %j is reported', (file, text, expected) => {
   expect(lines[0]).toContain(expected);
 });
 
+test('an example has a maximum of lines, without its tests', () => {
+  for (const name of ['src/a.ts', 'src/b.ts', 'src/a.test.ts', 'test/b.ts'])
+    write(`examples/x/${name}`, '//\n'.repeat(300));
+  expect(check().status).toBe(0);
+  write('examples/x/reference/c.py', '#\n');
+  expect(check().lines).toEqual(['examples/x: expected at most 600 lines of source, found 601']);
+});
+
 test('generated files may be long, and unit tests of core may use Node', () => {
   write('packages/conformance/src/generated/table.ts', '//\n'.repeat(900));
   write('packages/backend-core/src/a.test.ts', "import { readFileSync } from 'node:fs';");

@@ -61,9 +61,10 @@ describe('the code in a page', () => {
 test('check-docs says where a page is wrong', () => {
   const folder = mkdtempSync(join(tmpdir(), 'concord-docs-test-'));
   const page = join(folder, 'page.md');
-  /** @param {string} code */
-  const check = (code) => {
-    writeFileSync(page, `# A page\n\n\`\`\`ts\n${code}\n\`\`\`\n`);
+  /** @param {string} code @param {string} [output] */
+  const check = (code, output = '42') => {
+    const shown = '```console\n$ node -p 6*7\n42\n```\n';
+    writeFileSync(page, `# A page\n\n\`\`\`ts\n${code}\n\`\`\`\n\n${shown.replace('42', output)}`);
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'tools/check-docs.mjs'), page], {
       encoding: 'utf8',
     });
@@ -72,12 +73,13 @@ test('check-docs says where a page is wrong', () => {
   const head = "import { NULL_PTR } from '@concord/backend-core';";
   expect(check(`${head}\nexport const address: number = NULL_PTR;`)).toEqual({
     status: 0,
-    stdout: 'docs: 1 pieces of TypeScript compile\n',
+    stdout: 'docs: 1 pieces of TypeScript compile, 1 commands print what is shown\n',
     stderr: '',
   });
-  const wrong = check(`${head}\nexport const address: string = NULL_PTR;`);
+  const wrong = check(`${head}\nexport const address: string = NULL_PTR;`, '43');
   expect(wrong.status).toBe(1);
   expect(wrong.stderr).toMatch(/page\.md:5: error TS2322/);
+  expect(wrong.stderr).toMatch(/page\.md:9: node -p 6\*7: shows "43", prints "42"/);
   rmSync(folder, { recursive: true });
 });
 
