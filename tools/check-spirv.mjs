@@ -209,7 +209,7 @@ function validate() {
   }
 }
 
-/** Whether a module declares the capability Float16. @param {Uint32Array} module */
+/** Returns whether a module declares the capability Float16. @param {Uint32Array} module */
 function usesFloat16(module) {
   const [OP_CAPABILITY, FLOAT16] = [17, 9];
   for (let at = 5; at < module.length;) {

@@ -33,7 +33,7 @@ export const MOST_WORK = 1.5e8;
 
 const COPY = defineKernel('copy', { inputs: { acc: 'f32' } }, (/** @type {any} */ { acc }) => ({ y: acc }));
 
-/** What draws cases, by the rooms of kernels that their plans are made of. @type {Record<string, Draw[]>} */
+/** The functions that draw cases, by the rooms of kernels that their plans are made of. @type {Record<string, Draw[]>} */
 const DRAWS = {
   gemm: [drawProduct],
   attention: [drawAttention],

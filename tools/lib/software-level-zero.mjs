@@ -3,7 +3,7 @@ import { driver, readyDriver } from '../../software-devices/level-zero-cpu/lib/c
 import { setUp } from '../../software-devices/level-zero-cpu/setup.mjs';
 
 /**
- * What to add to a program's environment so that Level Zero finds the CPU driver. Nothing, where the driver is not there.
+ * The additions to a program's environment so that Level Zero finds the CPU driver. Nothing, where the driver is not there.
  * An environment that names a driver of its own is left alone.
  *
  * @param {{ isWanted: boolean }} options - `isWanted`: the program will use Level Zero; build the driver if need be

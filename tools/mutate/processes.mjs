@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICKS = 100;
 
 /**
- * What a group of processes has used, and whether one of them wants to go on.
+ * The resources that a group of processes has used, and whether one of them wants to continue.
  *
  * @typedef {object} Usage
  * @property {number} cpuSeconds - of all of them, those that have ended included
@@ -20,7 +20,7 @@ const LEAST_WAITING = 0.9;
 const MOST_CPU_SECONDS = 0.05 * 0.5 * LOOKS_OF_A_HANG;
 
 /**
- * Whether processes wait for ever: nearly all of a minute's looks saw none that wants to run, and they used next to no time.
+ * Returns whether processes wait for ever: nearly all of a minute's looks saw none that wants to run, and they used next to no time.
  * On a busy machine they want to and cannot, which is no waiting.
  *
  * @param {readonly Usage[]} looks - the last ones, half a second apart

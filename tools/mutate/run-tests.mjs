@@ -11,7 +11,7 @@ import { isHung, LOOKS_OF_A_HANG, usageOfGroup } from './processes.mjs';
 const LOOK_EVERY_MS = 500;
 
 /**
- * How a run of tests ended. `stopped`: by the signal of the caller.
+ * The outcome of a run of tests. `stopped`: by the signal of the caller.
  *
  * @typedef {object} TestRun
  * @property {'passed' | 'failed' | 'cpu' | 'hung' | 'stopped'} end

@@ -1,13 +1,13 @@
 import { type ComputeBackend, download, offsetPtr, type WaitOptions, withBuffers } from '@concord/backend-core';
 import type { BlockShape, BlockWeights } from './block-weights.ts';
 
-/** What goes into a block, besides its weights. */
+/** The input of a block, besides its weights. */
 export interface BlockInput extends BlockShape {
   /** Number of words: at most `headDim`, so that the weights of all keys fit in a row of one head's output. */
   readonly words: number;
   /** words x dimensions */
   readonly vectors: Float32Array;
-  /** Whether a word sees only itself and those before it. */
+  /** True if a word sees only itself and those before it. */
   readonly causal: boolean;
 }
 

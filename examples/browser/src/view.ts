@@ -1,7 +1,7 @@
 import { type Attempt, type DeviceInfo, isBackendError } from '@concord/backend-core';
 import { median, type Product } from './product.ts';
 
-/** What is shown while something is going on. */
+/** The text that is shown while something is going on. */
 export function showStatus(text: string): void {
   byId('status').textContent = text;
 }

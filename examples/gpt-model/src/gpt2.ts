@@ -21,7 +21,7 @@ const embed = defineKernel(
   }),
 );
 
-/** What a text has left on the device: for each layer queries, keys and values of its tokens. */
+/** The state of a text on the device: for each layer the queries, keys and values of its tokens. */
 export interface Cache {
   readonly layers: readonly Tensor[];
   /** Tokens so far. */

@@ -2,7 +2,7 @@ import { record, type Recorded, tensor, type Tensor } from '@concord/ops';
 import type { Cache, Gpt2 } from '@concord/example-gpt-model';
 import { isGreedy, sample, type Sampling } from './sample.ts';
 
-/** How a text goes on. */
+/** Options of {@link generate}. */
 export interface GenerateOptions extends Sampling {
   /** Tokens to generate at most; fewer where the text ends or the model's context is full. */
   readonly tokens: number;

@@ -4,7 +4,7 @@ import { argmax, cast, empty, full, reshape, run, slice, type Tensor, tidy, topK
 /** Below it logits over the temperature are beyond float32; there is one likely token anyway. */
 const LEAST_TEMPERATURE = 1e-6;
 
-/** How the next token is chosen. */
+/** The choice of the next token. */
 export interface Sampling {
   /** 0: the most likely one. */
   readonly temperature: number;
@@ -56,7 +56,7 @@ export function sample(logits: Tensor, sampling: Sampling, step: number, out?: T
   });
 }
 
-/** Whether the most likely token is always chosen. */
+/** Returns whether the most likely token is always chosen. */
 export function isGreedy({ temperature }: Sampling): boolean {
   return temperature < LEAST_TEMPERATURE;
 }

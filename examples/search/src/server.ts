@@ -8,7 +8,7 @@ import type { Question, SearchIndex } from './search-index.ts';
 type SearchServer = Readonly<{ url: string; close: () => Promise<unknown> }>;
 const MAX_BODY_LENGTH = 16_384;
 const MAX_BATCH = 64;
-/** What `limits.maxTopK` is at least. */
+/** The minimum of `limits.maxTopK`. */
 export const MAX_TOP = 256;
 /** HTTP status by an error's code; that of other bad requests is 400. */
 const STATUS: Readonly<Record<string, number>> = { FORBIDDEN: 403, NOT_FOUND: 404, TIMEOUT: 408, TOO_LARGE: 413 };

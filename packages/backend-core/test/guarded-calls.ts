@@ -11,7 +11,7 @@ interface Room {
   readonly content: Uint8Array;
 }
 
-/** What a call did: the error that it gave, and the bytes of its outputs. */
+/** The effects of a call: its error, and the bytes of its outputs. */
 export interface Outcome {
   readonly error: unknown;
   readonly outputs: string;

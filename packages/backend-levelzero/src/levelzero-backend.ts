@@ -34,7 +34,7 @@ export interface LevelZeroBackendOptions extends LevelZeroOptions, BaseBackendOp
 const FLOATS: readonly DType[] = ['f32', 'f16'];
 const F32: readonly DType[] = ['f32'];
 
-/** How long `dispose` waits for the device; the base class gives up at the same time. */
+/** The time for which `dispose` waits for the device; the base class gives up at the same time. */
 const DISPOSE_TIMEOUT_MS = 4_900;
 
 /** The contract in SPIR-V, on devices of Level Zero: Intel's GPUs. */
@@ -63,7 +63,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     return this.#runner.report();
   }
 
-  /** How a kernel is computed: the launches, with the modules instruction by instruction. Errors as `run`. */
+  /** Explains how a kernel is computed: the launches, with the modules instruction by instruction. Errors as `run`. */
   explain(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
     this.assertUsable('explain');
     const [step] = this.loweredShape('run', { ...call, kernel });
@@ -206,7 +206,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
 }
 
 /**
- * Whether a plan could find that the device cannot run it: then it is planned twice. No plan but conv2d's launches more
+ * Returns whether a plan could find that the device cannot run it: then it is planned twice. No plan but conv2d's launches more
  * groups than an operand has elements.
  */
 function mayBeRefused(call: KernelCall, { maxGroups }: DeviceTraits): boolean {

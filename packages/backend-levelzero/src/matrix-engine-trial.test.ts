@@ -4,7 +4,7 @@ import { faultOf, type TrialMultiply } from './matrix-engine-trial.ts';
 
 const [m, n, k] = [131, 67, 130];
 
-/** What an engine should do, with a chance to spoil each result. */
+/** The correct work of an engine, with a chance to spoil each result. */
 const multiply =
   (spoil: (value: number, row: number, column: number) => number): TrialMultiply =>
   (a, b) => {

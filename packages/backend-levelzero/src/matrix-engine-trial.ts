@@ -35,7 +35,7 @@ export async function tryMatrixEngines(client: LevelZeroClient, options: LevelZe
 /** Multiplies two packed matrices, {@link TRIAL}'s, of binary16. */
 export type TrialMultiply = (a: Uint16Array, b: Uint16Array) => Promise<Uint16Array>;
 
-/** What is wrong with `multiply`, by a product whose sums every order of summation gives exactly. */
+/** The fault in `multiply`, by a product whose sums every order of summation gives exactly. */
 export async function faultOf(
   multiply: TrialMultiply,
 ): Promise<{ readonly reason: string; readonly log?: string } | undefined> {

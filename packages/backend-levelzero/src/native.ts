@@ -10,13 +10,13 @@ import type { ContextHandle, DeviceHandle, DriverHandle, QueueHandle } from './f
 /** An argument of a kernel of one's own: a pointer as it is, or an object that says its type. */
 export type NativeArgument = DevicePtr | Exclude<UserArgument, { readonly pointer: unknown }>;
 
-/** How a kernel is launched. */
+/** Options of a launch. */
 export interface NativeLaunchOptions {
   /** Work-items of a group. Needed where the module has no LocalSize. */
   readonly groupSize?: readonly [number, number, number] | undefined;
 }
 
-/** What `native` of a `LevelZeroBackend` gives. */
+/** The type of `native` of a `LevelZeroBackend`. */
 export interface LevelZeroNative {
   readonly driver: DriverHandle;
   readonly device: DeviceHandle;
@@ -55,7 +55,7 @@ export interface LevelZeroNative {
   ): void;
   /** Counters of the device memory of this backend, that of pooled and scratch memory included. */
   memory(): PoolCounters;
-  /** What the driver's compiler said, also of modules that it accepted. */
+  /** The output of the driver's compiler, also for modules that it accepted. */
   buildLogs(): readonly BuildLog[];
   /** The choice between the variants of our kernels. */
   readonly tuning: VariantTuning;

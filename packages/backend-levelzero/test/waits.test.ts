@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.dispose());
 
-/** How often the event loop turns until `work` is done, each millisecond at most. */
+/** The number of turns of the event loop until `work` is done, at most one each millisecond. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let isDone = false;

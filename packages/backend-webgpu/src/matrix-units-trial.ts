@@ -14,7 +14,7 @@ export type TrialMultiply = (a: Uint16Array, b: Uint16Array) => Promise<Uint16Ar
 /** Sizes of the product that is tried. */
 export const TRIAL = { m: 128, n: 128, k: 64 } as const;
 
-/** What came out, by device: backends share devices. */
+/** The results, by device: backends share devices. */
 const faults = new WeakMap<GPUDevice, Promise<string | undefined>>();
 
 /**
@@ -33,7 +33,7 @@ export function matrixUnitsFault(client: WebGpuClient, options: WebGpuOptions): 
   return fault;
 }
 
-/** What is wrong with `multiply`, by a product whose sums every order of summation gives exactly. */
+/** The fault in `multiply`, by a product whose sums every order of summation gives exactly. */
 export async function faultOf(multiply: TrialMultiply): Promise<string | undefined> {
   const { m, n, k } = TRIAL;
   const a = smallIntegers(m * k, 1);

@@ -48,7 +48,7 @@ export interface NativeBuffer {
   readonly size: number;
 }
 
-/** What `native` of a {@link WebGpuBackend} gives. */
+/** The type of `native` of a {@link WebGpuBackend}. */
 export interface WebGpuNative {
   readonly device: GPUDevice;
   readonly queue: GPUQueue;
@@ -120,7 +120,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     return { runs: Object.fromEntries(variantRuns), candidates, forced: preferences.forced, leftOut };
   }
 
-  /** How a kernel is computed: the launches, with their WGSL. Errors as `run`. */
+  /** Explains how a kernel is computed: the launches, with their WGSL. Errors as `run`. */
   explain(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
     this.assertUsable('explain');
     const [step] = this.loweredShape('run', { ...call, kernel });
@@ -294,7 +294,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
 /** Bytes that a binding and a buffer have on every device, unless an option or a test wants fewer. */
 const USUAL_BYTES = 2 ** 27;
 
-/** Whether a call can only be refused for its operands' sizes. What attention writes in between is a few megabytes. */
+/** Returns whether a call can only be refused for its operands' sizes. What attention writes in between is a few megabytes. */
 function isPlain(
   call: KernelCall,
   { maxBindingBytes, maxBufferBytes }: DeviceTraits,
@@ -306,7 +306,7 @@ function isPlain(
   return epilogue === undefined || 4 * batchCount * m * n <= Math.min(maxBindingBytes, maxBufferBytes) / 2;
 }
 
-/** Whether one binding covers each operand, wherever in its buffer it lies. */
+/** Returns whether one binding covers each operand, wherever in its buffer it lies. */
 function fitBindings({ operands }: CheckedCall, { maxBindingBytes, storageAlignment }: DeviceTraits): boolean {
   const limit = maxBindingBytes - bindingSlack(storageAlignment);
   return operands.every(({ elements, dtype }) => elements * BYTES_OF[dtype] <= limit);

@@ -39,7 +39,7 @@ async function nullDevice({ hasF16, hasSubgroups, matrixUnits }: DeviceTraits): 
   return { device, awaiting: source.awaiting };
 }
 
-/** Whether a valid kernel is refused for sizes that the null backend does not offer, but the real device does. */
+/** Returns whether a valid kernel is refused for sizes that the null backend does not offer, but the real device does. */
 function isOnlyTooLarge(message: string, { maxWorkgroupBytes, maxInvocations, subgroupSize }: DeviceTraits): boolean {
   const bytes = /use of workgroup storage \((\d+) bytes\)/.exec(message)?.[1];
   const size = /workgroup_size\((\d+), (\d+), (\d+)\) that exceeds/.exec(message)?.slice(1);

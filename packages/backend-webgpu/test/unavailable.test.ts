@@ -26,7 +26,7 @@ afterEach(() => {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** What `webgpu().probe()` says where the package `webgpu` is `source`. */
+/** The result of `webgpu().probe()` where the package `webgpu` is `source`. */
 function probeBeside(source: string | undefined, prelude = ''): ProbeResult {
   const app = mkdtempSync(join(tmpdir(), 'concord-app-'));
   made.push(app);

@@ -1,4 +1,4 @@
-/** What the exit code of every subcommand means. */
+/** The meaning of the exit code of every subcommand. */
 export const EXIT = {
   ok: 0,
   /** A case failed, nothing passed, or something unforeseen happened. */

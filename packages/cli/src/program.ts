@@ -108,7 +108,7 @@ function isTuningSet(env: NodeJS.ProcessEnv): boolean {
   return Boolean(env['CONCORD_VARIANT']) || Boolean(env['CONCORD_TUNING']);
 }
 
-/** What every terminal has, and no more than the texts that are not wrapped. */
+/** The width of every terminal, and of the texts that are not wrapped. */
 function helpWidth(columns = 80): number {
   return Math.min(80, columns);
 }

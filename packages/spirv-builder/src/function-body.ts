@@ -8,7 +8,7 @@ import type { TypeTable } from './type-table.ts';
 import { nameOfOther, type Operand, type Region, type Value } from './value.ts';
 import { pushInstruction } from './words.ts';
 
-/** How a function is declared. */
+/** The declaration of a function. */
 interface Declaration {
   readonly id: ValueId;
   readonly type: TypeId;

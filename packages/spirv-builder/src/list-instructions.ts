@@ -93,7 +93,7 @@ function* instructionsOf(words: Uint32Array): Generator<Instruction> {
   }
 }
 
-/** Whether an operand is a number and not an id; `caseWords` is how many words the number of a `Switch`'s case has. */
+/** Returns whether an operand is a number and not an id; `caseWords` is how many words the number of a `Switch`'s case has. */
 function isLiteral(op: number, place: number, caseWords: number): boolean {
   // The selector, the label for all else, and then each case with its label.
   if (op === Op.Switch) return place >= 2 && (place - 2) % (caseWords + 1) < caseWords;

@@ -37,7 +37,7 @@ function misuse(code: (k: FunctionBuilder, args: Arguments) => unknown, options?
   });
 }
 
-/** What types would have stopped, but for a cast or an index that is not there. */
+/** Calls that types would refuse, but for a cast or an index that is not there. */
 const wrong = (value: unknown): never => value as never;
 
 describe('an exception on the way', () => {

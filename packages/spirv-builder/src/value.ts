@@ -19,7 +19,7 @@ export interface Value {
   readonly integer?: ConstantInteger;
 }
 
-/** What is known of an integer constant while the module is written. */
+/** The value of an integer constant, as far as it is known while the module is written. */
 export interface ConstantInteger {
   /** As unsigned; of a specialisation constant, what it is until the driver is told another value. */
   readonly value: bigint | undefined;

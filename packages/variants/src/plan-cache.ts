@@ -3,14 +3,14 @@ import { ListMap } from './list-map.ts';
 import { extentsOf, withFakeOperands } from './operands.ts';
 import type { VariantPick, VariantPreferences } from './variant-choice.ts';
 
-/** What a {@link PlanCache} has to know of plans. */
+/** The facts about plans that a {@link PlanCache} needs. */
 export interface CacheablePlan {
   readonly steps: readonly unknown[];
   /** The choices between variants that it was made with. */
   readonly picks: readonly VariantPick[];
 }
 
-/** How a backend plans. */
+/** The planning of a backend. */
 export interface PlanCacheOptions<Buffer, Plan extends CacheablePlan> {
   /** The device's; its preferences are looked at before each use. */
   readonly traits: { readonly preferences?: VariantPreferences | undefined };
@@ -117,7 +117,7 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
   }
 }
 
-/** What the plan of a call depends on besides how its operands lie. */
+/** The facts that the plan of a call depends on, besides the layout of its operands. */
 function keyOf<Buffer>({ kernel, call }: KernelCall | ResolvedCall<Buffer>): Key {
   const key: Key = [kernel];
   if ('geometry' in call) return [kernel, call.geometry.id];

@@ -62,7 +62,7 @@ export async function setUpBrowser({ name, variable, script }, find) {
 }
 
 /**
- * What a `setup.mjs` does when it is run: sets up and prints the path, or, under the lock, installs.
+ * The main of a `setup.mjs`: sets up and prints the path, or, under the lock, installs.
  *
  * @param {Browser} browser
  * @param {() => Found | Promise<Found>} find

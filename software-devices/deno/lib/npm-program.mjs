@@ -99,7 +99,7 @@ function fetchInto(folder, wanted) {
 }
 
 /**
- * What a `setup.mjs` does when it is run: sets up, and prints the path.
+ * The main of a `setup.mjs`: sets up, and prints the path.
  *
  * @param {NpmProgram} program
  */

@@ -14,7 +14,7 @@ enum {
 };
 static const size_t MOST_ALIGNMENT = (size_t)1 << 30;
 
-/* Whether the chain of extensions of a descriptor lifts the limit of one allocation. */
+/* True if the chain of extensions of a descriptor lifts the limit of one allocation. */
 static bool is_relaxed(const void *next)
 {
     for (const ze_base_desc_t *desc = next; desc != NULL; desc = desc->pNext) {

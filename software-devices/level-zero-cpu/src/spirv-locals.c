@@ -95,7 +95,7 @@ static void see_uses(void *pointer, const uint32_t *at, const uint16_t *id_words
     }
 }
 
-/* What a function calls, it uses too. True where that was news. */
+/* A function uses what its callees use. True where that was news. */
 static bool spread_uses(const passing *state)
 {
     bool news = false;

@@ -114,7 +114,7 @@ static uint32_t type_of(const subgroup_functions *functions, uint32_t id)
     return definition ? definition[1] : 0;
 }
 
-/* Whether a pointer leads to numbers in global memory of which such a share is made. */
+/* True if a pointer leads to numbers in global memory of which such a share is made. */
 static bool is_block(const subgroup_functions *functions, uint32_t pointer_type, uint32_t share)
 {
     const uint32_t *pointer = definition_of(functions, pointer_type), *type = definition_of(functions, share);

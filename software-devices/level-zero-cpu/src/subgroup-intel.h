@@ -1,5 +1,5 @@
 /*
- * What Intel's GPUs have beside the group instructions: blocks of memory that a sub-group shares out, and the built-ins
+ * The functions of Intel's GPUs besides the group instructions: blocks of memory that a sub-group shares out, and the built-ins
  * of their matrix engines, which modules import by name.
  */
 #ifndef SUBGROUP_INTEL_H

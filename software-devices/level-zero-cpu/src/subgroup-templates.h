@@ -20,7 +20,7 @@ static const char ITEM_TEXT[] = BEGIN ENTRY "%id = OpLoad %v3ulong %local_id\n"
                                             "%sum = OpIAdd %ulong %before %x\n"
                                             "OpReturnValue %sum\n" END;
 
-/* How many work-items the group has. */
+/* The number of work-items of the group. */
 static const char TOTAL_TEXT[] = BEGIN ENTRY "%size = OpLoad %v3ulong %group_size\n"
                                              "%width = OpCompositeExtract %ulong %size 0\n"
                                              "%height = OpCompositeExtract %ulong %size 1\n"
@@ -84,7 +84,7 @@ static const char STORE_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
                                        "OpStore %own %x\n"
                                        "OpReturn\n" END;
 
-/* What a slot has of another item. $operation makes %to, a number in the span, of %given and %lane. */
+/* The value of another item in a slot. $operation makes %to, a number in the span, of %given and %lane. */
 static const char SHUFFLE_TO_TEXT[] =
     BEGIN "%place = OpFunctionParameter %ulong\n"
           "%index = OpFunctionParameter %I\n" ENTRY LANE "%given = $convert %uint %index\n"

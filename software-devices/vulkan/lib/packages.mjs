@@ -107,7 +107,7 @@ export class PackageStore {
     });
   }
 
-  /** What apt's lists say of the versions it would download. @param {readonly string[]} names */
+  /** The versions that apt would download, from its lists. @param {readonly string[]} names */
   #describe(names) {
     const shown = run('apt-cache', this.#apt('show', '--no-all-versions', ...names)).split('\n\n');
     return names.map((name) => {

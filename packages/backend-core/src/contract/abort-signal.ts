@@ -2,7 +2,7 @@ import { invalid } from '../errors/invalid.ts';
 import { describe } from './checks.ts';
 
 /**
- * What only looks like a signal may never tell that it was aborted, or throw when it is asked.
+ * A value that only looks like a signal may never tell that it was aborted, or throw when it is asked.
  *
  * @throws {BackendError} INVALID_ARGUMENT unless it is undefined or an AbortSignal of the platform
  */

@@ -34,7 +34,7 @@ export interface BackendErrorFields {
   readonly backend?: string | undefined;
   /** The op, or the ops of a batch joined by commas, that the error is about. */
   readonly op?: string | undefined;
-  /** What the reader can do about it, one sentence. */
+  /** A hint for the reader, one sentence. */
   readonly hint?: string | undefined;
   /** The error underneath. */
   readonly cause?: unknown;
@@ -109,7 +109,7 @@ function formatMessage(code: ErrorCode, detail: string): string {
 }
 
 /**
- * Whether `error` is a {@link BackendError}, with that `code` if one is given. Unlike `instanceof` it also recognises
+ * Returns whether `error` is a {@link BackendError}, with that `code` if one is given. Unlike `instanceof` it also recognises
  * errors of another installed copy of this package.
  */
 export function isBackendError<Code extends ErrorCode = ErrorCode>(

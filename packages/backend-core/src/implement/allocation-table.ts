@@ -217,7 +217,7 @@ export class AllocationTable<Buffer> {
     return invalid(`unknown handle ${ptr}${known}`, { hint: name === undefined ? hint : `${name}: ${hint}` });
   }
 
-  /** What is known of a pointer that does not name memory: for the detail of the error, and for its hint. */
+  /** The facts known about a pointer that does not name memory: for the detail of the error, and for its hint. */
   #whyUnknown(ptr: number): { readonly known?: string; readonly hint: string } {
     if (ptr === 0) return { hint: 'this is the null pointer' };
     if (ptr < this.#start || ptr >= this.#end) {

@@ -43,7 +43,7 @@ type Fields = Record<string, unknown>;
 export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implements ComputeBackend {
   readonly contractVersion = 2 as const;
   abstract readonly native: unknown;
-  /** What this backend can do; looked at when the device is open. */
+  /** The capabilities of this backend; looked at when the device is open. */
   protected abstract readonly kernels: BackendKernels<Buffer>;
 
   gemm(call: GemmCall): void {

@@ -14,7 +14,7 @@ export interface Sequence {
   release(): void;
 }
 
-/** What a {@link Capture} needs of its backend. */
+/** The parts of its backend that a {@link Capture} needs. */
 export interface CaptureOptions<Buffer> {
   readonly sequence: (calls: readonly ResolvedCall<Buffer>[]) => Sequence;
   readonly assertReplayable: () => void;
@@ -25,7 +25,7 @@ export interface CaptureOptions<Buffer> {
 type Step<Buffer> = ResolvedCall<Buffer> | (() => void);
 
 /**
- * What `record` has taken down: calls with their operands in device memory, copies and fills, and what the caller runs
+ * The content of a recording: calls with their operands in device memory, copies and fills, and what the caller runs
  * anew. Memory that was allocated and freed meanwhile stays, since a replay writes it again.
  */
 export class Capture<Buffer> implements Recording {
@@ -45,7 +45,7 @@ export class Capture<Buffer> implements Recording {
     this.#options = options;
   }
 
-  /** Whether calls are taken down: until the end, but not in what is run anew. */
+  /** Returns whether calls are taken down: until the end, but not in what is run anew. */
   get isRecording(): boolean {
     return this.#state === 'recording';
   }

@@ -21,7 +21,7 @@ async function opened(options: MemoryBackendOptions = {}) {
   return { backend, base, epilogue, ran, extra };
 }
 
-/** What a kernel was called with. */
+/** The calls that a kernel got. */
 function callOf<Call>(step: { readonly call: unknown } | undefined): Call {
   if (step === undefined) throw new Error('no kernel ran');
   return step.call as Call;

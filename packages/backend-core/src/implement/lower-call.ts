@@ -41,7 +41,7 @@ export function lowerCall(op: DefinedOp, checked: CheckedCall, kernels: BackendK
   return withEpilogue({ kernel: 'gemm', call: { ...step.call, k: 0, alpha: 0 } }, output, kernels);
 }
 
-/** Whether a backend has a kernel for these dtypes, if not the memory for it. */
+/** Returns whether a backend has a kernel for these dtypes, if not the memory for it. */
 function runs({ run }: BackendKernels<never>, call: CheckedRun): boolean {
   if (run === undefined) return false;
   const isStored = ({ dtype }: RunLayout): boolean => run.dtypes.includes(dtype);
@@ -71,12 +71,12 @@ function derivedStep(op: OpName, checked: CheckedCall): RunStep {
   };
 }
 
-/** Whether a product is `C = beta C` alone. */
+/** Returns whether a product is `C = beta C` alone. */
 function isScale({ k, alpha }: CheckedGemm): boolean {
   return k === 0 || alpha === 0;
 }
 
-/** Whether the sizes of C may be those of a `run`. */
+/** Returns whether the sizes of C may be those of a `run`. */
 function isDomain({ m, n, batchCount }: CheckedGemm): boolean {
   return Math.max(m, n, batchCount) <= MAX_SIZE;
 }

@@ -62,9 +62,9 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   #slot: number | undefined;
   #allocations: AllocationTable<Buffer> | undefined;
   readonly #memoryLimitBytes: number | undefined;
-  /** What is being recorded. */
+  /** The recording in progress. */
   protected capture: Capture<Buffer> | undefined;
-  /** What was recorded and is not disposed. */
+  /** The recordings that are not disposed. */
   protected readonly captures: Set<Capture<Buffer>> = new Set();
 
   constructor(options: BaseBackendOptions = {}) {

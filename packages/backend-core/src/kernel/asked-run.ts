@@ -21,7 +21,7 @@ export function hashOf({ inputs, outputs }: Kernel, asked: AskedRun): number {
   return hash;
 }
 
-/** Whether the same is asked for in the same words. */
+/** Returns whether the same is asked for in the same words. */
 export function isSame({ inputs, outputs }: Kernel, a: AskedRun, b: AskedRun): boolean {
   if (a.folded !== b.folded || !isSameList(a.shape, b.shape)) return false;
   for (const { name } of inputs) if (!isSameView(a.inputs[name], b.inputs[name])) return false;

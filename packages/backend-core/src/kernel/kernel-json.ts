@@ -87,7 +87,7 @@ function replayNode(
   }
 }
 
-/** What the document says of a value must be what follows from its operands. */
+/** The document's statement about a value must be the one that follows from its operands. */
 function checkClaim(
   graph: GraphBuilder,
   what: string,

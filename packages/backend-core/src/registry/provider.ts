@@ -2,25 +2,25 @@ import type { ComputeBackend } from '../contract/backend.ts';
 import type { DeviceInfo } from '../contract/capabilities.ts';
 import type { UnavailableReason } from '../errors/backend-error.ts';
 
-/** What `probe()` found. */
+/** The result of `probe()`. */
 export type ProbeResult =
   | { readonly available: true; readonly devices: readonly DeviceInfo[] }
   | {
       readonly available: false;
       readonly reason: UnavailableReason;
       readonly message: string;
-      /** What the user can do about it. */
+      /** A hint for the user. */
       readonly hint?: string | undefined;
     };
 
-/** What every provider's `create` understands. */
+/** The options that every provider's `create` understands. */
 export interface CreateOptions {
   /** `alloc` throws OUT_OF_MEMORY when more than this would be in use. */
   readonly memoryLimitBytes?: number;
 }
 
 /**
- * How a package offers its backend. Making a provider loads no native code and touches no global; `probe` and `create`
+ * The offer of a package: its backend. Making a provider loads no native code and touches no global; `probe` and `create`
  * do.
  */
 export interface BackendProvider {
@@ -38,7 +38,7 @@ export interface BackendProvider {
   create(options?: CreateOptions): Promise<ComputeBackend> | ComputeBackend;
 }
 
-/** What `selectBackend` did with one provider. */
+/** The outcome of `selectBackend` for one provider. */
 export interface Attempt {
   readonly provider: string;
   /** `not-tried`: an earlier one was taken. */

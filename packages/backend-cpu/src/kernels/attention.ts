@@ -36,7 +36,7 @@ const largest = new Float64Array(BLOCK_ROWS);
 const totals = new Float64Array(BLOCK_ROWS);
 let outputs = new Float64Array(0);
 
-/** What an attention reads and writes. */
+/** The operands of an attention. */
 export interface AttentionOperands {
   readonly q: Storage;
   readonly k: Storage;

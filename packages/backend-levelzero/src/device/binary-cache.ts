@@ -6,14 +6,14 @@ import type { LevelZeroLibrary } from '../ffi/load.ts';
 import { Struct } from '../ffi/structs.ts';
 import type { ListedDevice } from './list-devices.ts';
 
-/** What a driver's compiler made of a module. */
+/** The binary of a module, by a driver's compiler. */
 export interface KeptBinary {
   readonly binary: Uint8Array;
-  /** What the compiler said. */
+  /** The output of the compiler. */
   readonly log: string;
 }
 
-/** What stands before a binary in its file, on a line of its own. */
+/** The header before a binary in its file, on its own line. */
 interface Header {
   readonly format: 'concord-module';
   readonly version: 1;
@@ -34,7 +34,7 @@ const warned = new Set<string>();
  */
 export class BinaryCache {
   readonly #folder: string;
-  /** What the key of a module is completed with: another driver compiles other code. */
+  /** The rest of a module's key: another driver compiles other code. */
   readonly #compiler: string;
   #hasTidied = false;
 

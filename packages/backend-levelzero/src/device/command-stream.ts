@@ -14,7 +14,7 @@ import type { OpenDevice } from './open-device.ts';
 import { CHUNK_BYTES, Staging } from './staging.ts';
 import type { Submissions } from './submissions.ts';
 
-/** What a {@link CommandStream} works with. */
+/** The parts that a {@link CommandStream} works with. */
 export interface CommandStreamOptions {
   readonly device: OpenDevice;
   readonly traits: DeviceTraits;
@@ -24,13 +24,13 @@ export interface CommandStreamOptions {
   readonly blocks: HostBlocks;
 }
 
-/** What a call brings to its plan. */
+/** The values that a call brings to its plan. */
 export interface PlannedCall {
   /** In the order of the call; to its launches, scratch memory behind. */
   readonly operands: readonly Span[];
-  /** What the plan asks for by place. */
+  /** The operands, by their place in the plan. */
   readonly numbers: readonly number[];
-  /** Whether an operand or a piece of scratch memory is in an allocation beyond 4 GiB: kernels are built otherwise then. */
+  /** True if an operand or a piece of scratch memory is in an allocation beyond 4 GiB: kernels are built otherwise then. */
   readonly hasLargeBuffers: boolean;
 }
 
@@ -59,7 +59,7 @@ export class CommandStream implements Recorder {
   readonly #ops = new Set<string>();
   #op = '';
   readonly #scratch: Allocation[] = [];
-  /** How often each variant was launched. */
+  /** The number of launches of each variant. */
   readonly variantRuns: Map<string, number> = new Map();
   /** All 256 bytes in order, for the driver to read while it fills. */
   #patterns: HostBlock | undefined;

@@ -24,7 +24,7 @@ import type { UserArgument } from './user-argument.ts';
 
 const DEFAULT_POOLED_BYTES = 256 * 2 ** 20;
 
-/** How a module of one's own is built. */
+/** Options of building a user's module. */
 export interface LoadOptions {
   /** For messages. */
   readonly name?: string;
@@ -40,7 +40,7 @@ export interface LoadOptions {
 export class LevelZeroClient {
   readonly traits: DeviceTraits;
   readonly deviceInfo: DeviceInfo;
-  /** What decides between kernel variants. */
+  /** The settings that decide between kernel variants. */
   readonly tuning: DeviceTuning;
   /** The raw handles, with the library that they belong to. */
   readonly native: OpenDevice;
@@ -117,12 +117,12 @@ export class LevelZeroClient {
     return this.#pool.counters;
   }
 
-  /** What the driver's compiler said of the modules that were built, also of those that it accepted. */
+  /** The output of the driver's compiler for the modules that were built, also of those that it accepted. */
   get buildLogs(): readonly BuildLog[] {
     return this.#modules.logs;
   }
 
-  /** How often each variant of a kernel family was launched, by its id. */
+  /** The number of launches of each variant of a kernel family, by its id. */
   get variantRuns(): ReadonlyMap<string, number> {
     return this.#stream.variantRuns;
   }

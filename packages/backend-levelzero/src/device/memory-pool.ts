@@ -52,7 +52,7 @@ const LARGEST_POOLED = 64 * 2 ** 20;
 const SMALLEST_CLASS = 256;
 /** Operands are aligned to their elements; vectors and cache lines like more. */
 const ALIGNMENT = 256;
-/** How long an allocation that the device refuses waits for memory that work in flight still uses. */
+/** The time for which an allocation that the device refuses waits for memory that work in flight still uses. */
 const SHORTAGE_WAIT_MS = 5_000;
 
 let lastId = 0;

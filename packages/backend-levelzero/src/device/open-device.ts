@@ -62,7 +62,7 @@ export class OpenDevice {
     return error;
   }
 
-  /** How often memory was freed: an address from before may mean other memory since. */
+  /** The number of times that memory was freed: an address from before may mean other memory since. */
   get frees(): number {
     return this.#frees;
   }

@@ -9,7 +9,7 @@ export interface DeviceChoice {
   readonly device?: number | string | undefined;
   /** Index of a part of the device, a tile, to take in place of the whole. */
   readonly subDevice?: number | undefined;
-  /** Whether a device that is software will do. Default: `allow`, after all others. */
+  /** `refuse` leaves out devices that are software. Default: `allow`, after all others. */
   readonly software?: 'allow' | 'refuse' | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface LevelZeroOptions extends DeviceChoice, TuningOptions {
   /** Most bytes of freed memory that are kept for reuse. Default: 256 MiB. */
   readonly maxPooledBytes?: number | undefined;
   /**
-   * Whether compiled modules are kept in the user's cache folder and loaded from there. Default: that of the environment
+   * `use`: compiled modules are kept in the user's cache folder and loaded from there. Default: that of the environment
    * variable `CONCORD_MODULE_CACHE`, or else `use`, but for devices that are software.
    */
   readonly moduleCache?: 'use' | 'ignore' | undefined;
-  /** Whether products of f16 may run on matrix engines (XMX). Default: `use`, where a trial at `init` comes out right. */
+  /** `use`: products of f16 may run on matrix engines (XMX). Default: `use`, where a trial at `init` comes out right. */
   readonly matrixEngines?: 'use' | 'off' | undefined;
 }
 
@@ -61,7 +61,7 @@ export function checkOptions(options: LevelZeroOptions): void {
   );
 }
 
-/** Whether compiled modules are to be kept, for a device that is software or not. */
+/** Returns whether compiled modules are to be kept, for a device that is software or not. */
 export function usesModuleCache({ moduleCache }: LevelZeroOptions, isSoftware: boolean): boolean {
   return (moduleCache ?? (process.env['CONCORD_MODULE_CACHE'] || (isSoftware ? 'ignore' : 'use'))) === 'use';
 }

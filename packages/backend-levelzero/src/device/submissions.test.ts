@@ -17,7 +17,7 @@ function submit(ops: string): void {
   submissions.submit(ops);
 }
 const wanted = (): boolean => true;
-/** What a promise comes to without anybody's doing. */
+/** The state of a promise without further work. */
 const soon = (promise: Promise<unknown>): Promise<unknown> =>
   Promise.race([
     promise.catch((error: unknown) => error),

@@ -63,7 +63,7 @@ export class Submissions {
     return this.#submitted + 1;
   }
 
-  /** Whether commands are recorded that are not submitted. */
+  /** Returns whether commands are recorded that are not submitted. */
   get isRecording(): boolean {
     return this.#open !== undefined;
   }

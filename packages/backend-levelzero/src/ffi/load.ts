@@ -14,7 +14,7 @@ export interface LevelZeroLibrary {
   readonly file: string;
   readonly koffi: Koffi;
   readonly api: LevelZeroApi;
-  /** Whether the library has a function. */
+  /** Returns whether the library has a function. */
   has(name: FunctionName): boolean;
 }
 
@@ -147,7 +147,7 @@ function installHint(platform: string): string {
 }
 
 /**
- * Whether what koffi says of a library means that the file itself is not there. koffi leaves the name of that file out;
+ * Returns whether what koffi says of a library means that the file itself is not there. koffi leaves the name of that file out;
  * where one is named, it is of something that the library needs.
  */
 export function isAbsent(message: string): boolean {

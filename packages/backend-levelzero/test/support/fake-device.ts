@@ -40,12 +40,12 @@ export class FakeDevice {
     } as unknown as OpenDevice;
   }
 
-  /** How many allocations there are. */
+  /** The number of allocations. */
   get allocations(): number {
     return this.#memory.size;
   }
 
-  /** How often a function was called. */
+  /** The number of calls of a function. */
   count(name: string): number {
     return this.calls.filter((call) => call === name).length;
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../../../..');
 const INDEX = JSON.stringify(join(import.meta.dirname, '../../dist/index.js'));
 
-/** How a program ended and what it wrote. */
+/** The exit of a program, and its output. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: string | null;

@@ -57,7 +57,7 @@ export class BufferPool {
   #condemned: GPUBuffer[] = [];
   #allocatedBytes = 0;
   #pooledBytes = 0;
-  /** How often memory got another place: what was made for the old one is to be made again. */
+  /** The number of times that memory moved: objects made for the old place must be made again. */
   moves = 0;
   #leavingBytes = 0;
   #peakBytes = 0;

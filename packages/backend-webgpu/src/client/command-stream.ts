@@ -16,7 +16,7 @@ import { type PlannedCall, PlannedSequence, type ReadyCommand } from './sequence
 import { UniformRing } from './uniform-ring.ts';
 import { MAX_UPLOAD_BYTES, UploadRing } from './upload-ring.ts';
 
-/** What a {@link CommandStream} works with. */
+/** The parts that a {@link CommandStream} works with. */
 export interface CommandStreamOptions {
   readonly context: GpuContext;
   readonly traits: DeviceTraits;
@@ -60,7 +60,7 @@ export class CommandStream implements Recorder {
   readonly #sequences = new Set<PlannedSequence>();
   /** To be destroyed behind the batch, which may use them. */
   readonly #retired: GPUBuffer[] = [];
-  /** How often each variant was launched. */
+  /** The number of launches of each variant. */
   readonly variantRuns: Map<string, number> = new Map();
 
   constructor(options: CommandStreamOptions) {

@@ -5,7 +5,7 @@
 
 /** Polls before the first pause: most answers of a real GPU come within them. */
 const EAGER_MS = 2;
-/** How late an answer may be noticed, as a share of the wait for it. A poll takes some 30 us. */
+/** The delay after which an answer may be noticed, as a share of the wait for it. A poll takes some 30 us. */
 const LATENESS = 1 / 200;
 /** From then on pauses are timers, which take a millisecond or more. */
 const LONG_MS = 100;

@@ -31,7 +31,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
  */
 export class WebGpuClient {
   readonly traits: DeviceTraits;
-  /** What decides between kernel variants. */
+  /** The settings that decide between kernel variants. */
   readonly tuning: DeviceTuning;
   /**
    * The first failure of work that was accepted, or the loss of the device. Whoever waits gets it. A kernel that does not
@@ -124,7 +124,7 @@ export class WebGpuClient {
     return this.#pool.counters;
   }
 
-  /** Whether a wait rejected with this error because the device refuses the kernel of an op: all others go on. */
+  /** Returns whether a wait rejected with this error because the device refuses the kernel of an op: all others go on. */
   isRefusal(error: BackendError): boolean {
     return this.#refusals.has(error);
   }
@@ -139,7 +139,7 @@ export class WebGpuClient {
     Object.assign(this.traits, { matrixUnits: [] });
   }
 
-  /** How often each variant of a kernel family was launched, by its id. */
+  /** The number of launches of each variant of a kernel family, by its id. */
   get variantRuns(): ReadonlyMap<string, number> {
     return this.#stream.variantRuns;
   }

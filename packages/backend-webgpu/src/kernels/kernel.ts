@@ -34,7 +34,7 @@ export interface Kernel {
   readonly paramsAt?: number;
 }
 
-/** What {@link defineKernel} makes a kernel of. */
+/** The definition of a kernel for {@link defineKernel}. */
 export interface KernelSource {
   readonly name: string;
   /** Storage variables by name, in binding order. */
@@ -129,7 +129,7 @@ const SCALAR_BYTES: Readonly<Record<string, number>> = { f16: 2, f32: 4, i32: 4,
 /** Scalars of a vector by the letter at the end of its short name: `vec4f`. */
 const SCALARS: Readonly<Record<string, string>> = { f: 'f32', h: 'f16', i: 'i32', u: 'u32' };
 
-/** What an array of scalars or vectors takes at least. */
+/** The minimal size of an array of scalars or vectors. */
 function leastOf(type: string): Pick<KernelBinding, 'minBytes'> {
   const [, count, full, letter = '', scalar] =
     /^array<(?:vec([234])(?:<(\w+)>|([fhiu]))|(\w+))>$/.exec(type.replaceAll(' ', '')) ?? [];

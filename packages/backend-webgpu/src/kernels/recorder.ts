@@ -8,7 +8,7 @@ export interface Home {
   readonly gpu: GPUBuffer;
   /** Bytes from the start of the buffer, a multiple of 256. */
   readonly start: number;
-  /** What the buffer is cut into, where other allocations lie in it too. */
+  /** The size of the pieces of the buffer, where other allocations lie in it too. */
   readonly slab?: Slab;
 }
 
@@ -34,7 +34,7 @@ export interface MatrixShape {
   readonly k: number;
 }
 
-/** What planning needs to know of a device. */
+/** The facts about a device that planning needs. */
 export interface DeviceTraits {
   /** The shaders run on the CPU: barriers are dear, registers are cache lines. */
   readonly isSoftware: boolean;
@@ -60,7 +60,7 @@ export interface DeviceTraits {
   readonly maxInvocations: number;
   /** Most bytes of workgroup memory. */
   readonly maxWorkgroupBytes: number;
-  /** What decides between variants besides the plans themselves. */
+  /** The settings that decide between variants, besides the plans. */
   readonly preferences?: VariantPreferences;
 }
 
@@ -68,7 +68,7 @@ export interface DeviceTraits {
 export interface Launch {
   readonly kernel: Kernel;
   /**
-   * What each storage variable is bound to. Offsets are multiples of `storageAlignment`, lengths multiples of 4 and at
+   * The binding of each storage variable. Offsets are multiples of `storageAlignment`, lengths multiples of 4 and at
    * most `maxBindingBytes` (`bindable` makes such spans); what is written lies in a buffer that nothing else in the
    * launch is bound to.
    */

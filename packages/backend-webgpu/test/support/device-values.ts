@@ -2,7 +2,7 @@ import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { WebGpuClient } from '../../src/client/webgpu-client.ts';
 import type { DeviceTraits, Recorder, Span } from '../../src/kernels/recorder.ts';
 
-/** How numbers lie in memory. */
+/** The storage of numbers in memory. */
 interface Layout {
   readonly dtype?: 'f32' | 'f16';
   /** Elements in front of the first. */

@@ -27,7 +27,7 @@ export function fakeRun(kernel: Kernel, { memory, ...asked }: PlannedRun): Resol
   };
 }
 
-/** What a `run` would launch. */
+/** The launches of a `run`. */
 export function plannedRun(kernel: Kernel, asked: PlannedRun, traits: DeviceTraits): PlanRecorder {
   const recorder = new PlanRecorder(traits);
   planRun(fakeRun(kernel, asked), recorder);

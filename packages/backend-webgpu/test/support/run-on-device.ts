@@ -13,7 +13,7 @@ export interface RunOnDevice extends Omit<RunShape, 'kernel'> {
   readonly traits?: Partial<DeviceTraits>;
 }
 
-/** What a kernel leaves in each of its float32 outputs; 0 where it stores nothing. */
+/** The content of each of a kernel's float32 outputs; 0 where it stores nothing. */
 export async function runOnDevice(
   client: WebGpuClient,
   kernel: Kernel,

@@ -1,6 +1,6 @@
 import type { DeviceTraits } from '../../src/kernels/recorder.ts';
 
-/** What WebGPU promises of every device. */
+/** The limits that WebGPU promises of every device. */
 const DEFAULT_LIMITS: DeviceTraits = {
   isSoftware: false,
   hasF16: false,

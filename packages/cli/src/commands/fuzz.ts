@@ -15,7 +15,7 @@ import { DEFAULT_FUZZ_SECONDS } from '../option-values.ts';
 import { reportNotRun, tryBackend } from '../try-backend.ts';
 import { shellWord } from '../output/shell-quote.ts';
 
-/** What `--json` writes. */
+/** The JSON that `--json` writes. */
 export type FuzzJson = FuzzReport;
 
 /** Options of `concord fuzz`. */

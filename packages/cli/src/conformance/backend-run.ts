@@ -6,7 +6,7 @@ export interface VariantFailure extends CaseResult {
   readonly forced: readonly string[];
 }
 
-/** What became of one backend in a conformance run. */
+/** The outcome of one backend in a conformance run. */
 export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases' | 'variants'> {
   readonly exitCode: number;
   readonly ms: number;
@@ -21,7 +21,7 @@ export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device'
 /** A conformance run on one backend or several, as reports show it. */
 export interface ConformanceRun {
   readonly backends: readonly BackendRun[];
-  /** How many cases were selected for each. */
+  /** The number of selected cases for each. */
   readonly selected: number;
   readonly filter?: string | undefined;
   readonly sample?: number | undefined;

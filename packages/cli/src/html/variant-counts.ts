@@ -3,7 +3,7 @@ import type { BackendRun } from '../conformance/backend-run.ts';
 import { plural } from '../output/format.ts';
 import { type Html, html } from './html.ts';
 
-/** How often each kernel variant of a backend ran, for one that has variants. */
+/** The number of times that each kernel variant of a backend ran, for one that has variants. */
 export function variantCounts({ backend, variants, variantFailures }: BackendRun): Html | undefined {
   if (variants === undefined) return undefined;
   const counted = Object.entries(variants.runs).sort(([, a], [, b]) => b - a);

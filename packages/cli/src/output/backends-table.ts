@@ -18,7 +18,7 @@ function totalOf({ cases }: BackendRun): OpSummary | undefined {
   return summarize(cases.map((result) => ({ ...result, op: 'total' })))[0];
 }
 
-/** What forced variants add to the counts of cases. */
+/** The counts that forced variants add to those of cases. */
 function variantNotes({ variants, variantFailures = [] }: BackendRun, colors: Colors): string[] {
   const [failed, neverRan] = [variantFailures.length, variants?.neverRan.length ?? 0];
   return [

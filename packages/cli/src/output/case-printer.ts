@@ -13,7 +13,7 @@ export interface CasePrinter {
   finish(verdict: string): void;
 }
 
-/** What a {@link CasePrinter} prints, and where. */
+/** The options of a {@link CasePrinter}: the output, and where. */
 export interface CasePrinterOptions {
   readonly text: Output;
   /** Where the bar is drawn, if it is a terminal. */
@@ -54,7 +54,7 @@ export function createCasePrinter({ text, terminal, backend, forced, ops }: Case
     shown.set(result.op, count);
     if (count <= MOST_FAILURES) text.write(`${failureText(result, { backend, forced, colors })}\n`);
   };
-  /** What is left to say of the failures of an op when all of its cases have run. */
+  /** The summary of the failures of an op when all of its cases have run. */
   const showRest = (op: string): void => {
     const ofOp = cases.filter((each) => each.op === op);
     const hidden = (shown.get(op) ?? 0) - MOST_FAILURES;

@@ -5,7 +5,7 @@ import { formatDuration } from './format.ts';
 import { plainTable } from './table.ts';
 import { shellQuote } from './shell-quote.ts';
 
-/** How many cases of one op ended how. */
+/** The number of cases of one op by outcome. */
 export interface OpSummary {
   readonly op: string;
   passed: number;

@@ -1,14 +1,14 @@
 import { CaseFailure, type Mismatch } from '../harness/case.ts';
 import { MAX_F16, MAX_F32, ulpF16, ulpF32 } from './bounds.ts';
 
-/** How far results may be from the wanted values, and in which format they are. */
+/** The tolerance of results around the wanted values, and their format. */
 export interface Tolerance {
   /** Largest error of entry i, absolute. 0: the wanted value rounded to the format. */
   readonly bound: (index: number) => number;
   readonly format?: 'f32' | 'f16';
   /** Other acceptable values of entry i. */
   readonly also?: (index: number) => readonly number[];
-  /** What entry i was computed from, for the message. */
+  /** The operands of entry i, for the message. */
   readonly inputs?: (index: number) => string;
 }
 

@@ -7,7 +7,7 @@ import { poison, type Slot } from './slot.ts';
 const GUARD_BYTES = 64;
 /** Distance of operands that share an allocation. */
 const GAP_BYTES = 4;
-/** What bases of allocations are aligned to. */
+/** The alignment of the bases of allocations. */
 const BASE_ALIGNMENT = 256;
 
 /** Operands between guards, as an allocation holds them before the op. */

@@ -92,7 +92,7 @@ function overlaid(
   return { operands, places };
 }
 
-/** Whether two elements of a view lie at one address. */
+/** Returns whether two elements of a view lie at one address. */
 function repeats({ shape, strides }: PlannedOperand): boolean {
   const seen = new Set<number>();
   eachElement(shape, strides, (_, distance) => seen.add(distance));

@@ -14,7 +14,7 @@ export type Residence = 'own' | 'pooled' | 'same';
 
 /** One call of a sequence. */
 export interface SequenceCall {
-  /** What it is called with, for a message. */
+  /** The arguments of the call, for a message. */
   readonly text: string;
   /** Makes its operands. */
   readonly plan: (slots: Slots) => PlannedCall;

@@ -5,7 +5,7 @@ import { UNTOUCHED } from '../harness/case-text.ts';
 import type { PlanCall } from '../harness/planned-call.ts';
 import { checkCalls, type Residence, type SequenceCall } from './check-calls.ts';
 
-/** How a sequence names and plans the calls of an op. */
+/** The names and plans of a sequence for the calls of an op. */
 export interface SequenceSubject<P extends Params> {
   readonly op: OpName;
   readonly defaults: P;

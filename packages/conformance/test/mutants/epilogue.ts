@@ -13,7 +13,7 @@ import { inCall, type Mutant } from './mutant.ts';
 type Wrap = Mutant['wrap'];
 type Call = ResolvedGemm<ArrayBuffer> | ResolvedConv2d<ArrayBuffer>;
 type Primitive = 'gemm' | 'conv2dForward';
-/** What a bug has besides the call: the right kernel, and `run`. */
+/** The context of a bug besides the call: the right kernel, and `run`. */
 interface Right {
   readonly run: (call: Call) => void;
   readonly kernels: BackendKernels<ArrayBuffer>;

@@ -20,7 +20,7 @@ export interface Mutant {
   readonly wrap: (backend: CpuBackend) => ComputeBackend;
 }
 
-/** What each of a backend's kernels is given when everything is checked: where the bugs of a real kernel sit. */
+/** The input of each of a backend's kernels after all checks: where the bugs of a real kernel sit. */
 export interface KernelCalls {
   gemm: ResolvedGemm<ArrayBuffer>;
   conv2dForward: ResolvedConv2d<ArrayBuffer>;

@@ -18,7 +18,7 @@ export interface Parts {
   readonly mask?: (at: MaskPlace, call: Call) => number;
   /** A score after `mask` was added to it. */
   readonly finish?: (score: number, added: number, call: Call) => number;
-  /** What is subtracted from the scores. */
+  /** The number that is subtracted from the scores. */
   readonly largest?: (scores: readonly number[]) => number;
   readonly weight?: (weight: number) => number;
   readonly total?: (total: number) => number;
@@ -142,5 +142,5 @@ export const firstOf = (most: number, [first, end]: readonly [number, number]): 
   first,
   Math.max(first, Math.min(most, end)),
 ];
-/** Whether O is packed float32. */
+/** Returns whether O is packed float32. */
 export const isPlain = ({ dtype, oStrides, headDim }: Call): boolean => dtype === 'f32' && oStrides[2] === headDim;

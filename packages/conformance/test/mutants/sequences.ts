@@ -80,7 +80,7 @@ function losesLast(output: Memory, others: readonly Memory[], run: () => void): 
   new Uint8Array(buffer, from, 4).set(new Uint8Array(kept));
 }
 
-/** What lies behind the last column of a row is its last column, with a dilation of 2 along the width alone. */
+/** The element after the last column of a row is its last column, with a dilation of 2 along the width alone. */
 const widthEdge = (strideWidth: number): Wrap =>
   inKernel('conv2dForward', (call, run) => {
     const { stride, dilation, dtype } = call;

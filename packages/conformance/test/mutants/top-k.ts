@@ -18,7 +18,7 @@ function inTopK(bug: (call: Call, run: (call: Call) => void) => void): Wrap {
 interface Parts {
   /** Elements of a row that are looked at. */
   readonly columns?: (columns: number) => number;
-  /** What stands for an element where elements are compared. */
+  /** The value of an element where elements are compared. */
   readonly key?: (x: number, bits: number) => number;
   /** Below 0 where x is to come before y. */
   readonly order?: (x: number, y: number) => number;

@@ -31,7 +31,7 @@ export interface Pass {
   readonly end: readonly Step[];
 }
 
-/** What is done for a call. */
+/** The work of a call. */
 export interface Program {
   readonly memories: { readonly inputs: readonly Memory[]; readonly outputs: readonly Memory[] };
   /** Where the value of each view at a tile's first point goes. */

@@ -4,14 +4,14 @@ import { divide } from './divide.ts';
 import { orderedBits } from './order.ts';
 import { BITS, bitsOfFloat, Terms } from './terms.ts';
 
-/** What a `mean` of n elements needs besides: values of the call, made of {@link meanScale}. */
+/** The further values of a `mean` of n elements: values of the call, made of {@link meanScale}. */
 export interface MeanFactors<V> {
   readonly scale: V;
   readonly divisor: V;
 }
 
 /**
- * How a fold goes, on states of one or two numbers that can be kept in memory. Combining is associative and commutative
+ * The operations of a fold, on states of one or two numbers that can be kept in memory. Combining is associative and commutative
  * but for rounding.
  */
 export interface Folding {

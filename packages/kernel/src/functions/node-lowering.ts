@@ -163,7 +163,7 @@ export class NodeLowering<V> {
     return value === undefined && this.#outer !== undefined ? this.#outer.#knownHidden(operand) : value;
   }
 
-  /** Whether a node is of a kind, or one that can be seen through spreads, signs and selects. */
+  /** Returns whether a node is of a kind, or one that can be seen through spreads, signs and selects. */
   #has(index: number, isOfKind: (node: KernelNode) => boolean): boolean {
     const stack = [index];
     const seen = new Set<number>();

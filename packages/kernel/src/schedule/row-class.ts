@@ -1,4 +1,4 @@
-/** How a row is worked on: by a team of lanes, its elements kept in registers or read again for each phase. */
+/** The way in which a row is computed: by a team of lanes, its elements kept in registers or read again for each phase. */
 export interface RowClass {
   /** Lanes that share a row: 1, or a power of two. */
   readonly team: number;
@@ -11,7 +11,7 @@ export interface RowClass {
 /** Vectors, or where there are none elements, that a lane can keep. */
 export type KeptVectors = 1 | 2 | 4 | 8 | 16 | 32;
 
-/** What the choice of a {@link RowClass} depends on. */
+/** The facts that decide on a {@link RowClass}. */
 export interface RowQuestion {
   /** Elements of a row. */
   readonly length: number;

@@ -4,7 +4,7 @@ import type { Arithmetic } from '../../src/arithmetic/arithmetic.ts';
 const TYPES: Readonly<Record<ValueType, string>> = { f32: 'float', i32: 'int32_t', u32: 'uint32_t', bool: 'bool' };
 const OPERATORS = { add: '+', sub: '-', mul: '*', and: '&', or: '|', xor: '^' } as const;
 
-/** What the code of {@link cArithmetic} stands in: `zero` is a 0 of which the compiler does not know. */
+/** The frame of the code of {@link cArithmetic}: `zero` is a 0 of which the compiler does not know. */
 export const C_PRELUDE = `
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 import type { Arithmetic } from '../../src/arithmetic/arithmetic.ts';
 
-/** What a device may do otherwise than IEEE 754 has it. */
+/** The deviations from IEEE 754 that a device may have. */
 export interface Device {
   /** Operands and results below 2^-126 count as 0. */
   readonly flushes?: boolean;
@@ -12,7 +12,7 @@ export interface Device {
    * ulps, twice as large, that it has just above one.
    */
   readonly expError?: number;
-  /** How many times 2^-24 quotients and roots are off. */
+  /** The error of quotients and roots, in multiples of 2^-24. */
   readonly divideError?: number;
 }
 

@@ -6,11 +6,11 @@ const LARGEST = 3.4028234663852886e38;
 /** Which error is allowed where, in units of the last place unless `unit` says otherwise. */
 export interface Grant {
   readonly ulps: number;
-  /** What the error is counted in. Default: the ulp of the wanted result. */
+  /** The unit of the error. Default: the ulp of the wanted result. */
   readonly unit?: number;
 }
 
-/** How much of what is allowed a result takes; more than 1 is wrong. `wants` are exact, one for each way to take the operands. */
+/** The error of a result as a share of what is allowed; more than 1 is wrong. `wants` are exact, one for each way to take the operands. */
 export function used(got: number, wants: readonly number[], { ulps, unit }: Grant): number {
   return Math.min(...wants.map((want) => usedOf(got, want, ulps, unit)));
 }

@@ -9,7 +9,7 @@ import { checkSameBackend } from './produce.ts';
 import { type Axes, elementsOf, foldedShape, type RowDomain, rowDomain, rowsOf } from './rows.ts';
 import { commonShape } from './elementwise.ts';
 
-/** What a kernel is run on, besides its inputs. */
+/** The arguments of a kernel, besides its inputs. */
 export interface RunOptions<Outputs extends string = string> {
   /** Sizes of the domain. Default: what the element inputs broadcast to. */
   readonly shape?: readonly number[];

@@ -16,7 +16,7 @@ export interface TopKOptions {
   readonly largest?: boolean;
 }
 
-/** What {@link topK} gives, both with `k` in place of the axis. */
+/** The result of {@link topK}; in both tensors the axis has length `k`. */
 export interface TopK {
   /** Of the element type of the operand. */
   readonly values: Tensor;

@@ -7,7 +7,7 @@ import { remap } from './remap.ts';
 /** Options of {@link pad}. */
 export interface PadOptions extends OutOption {
   /**
-   * What stands around `x`: `'constant'` is `value`, `'edge'` the outermost elements, `'reflect'` `x` mirrored at them.
+   * The values around `x`: `'constant'` is `value`, `'edge'` the outermost elements, `'reflect'` `x` mirrored at them.
    * Default `'constant'`.
    */
   readonly mode?: 'constant' | 'reflect' | 'edge';

@@ -31,7 +31,7 @@ export class Storage {
   }
 }
 
-/** What all tensors of the program hold. */
+/** The totals over all tensors of the program. */
 export interface TensorMemory {
   /** Tensors that live, views included. */
   readonly tensors: number;
@@ -44,7 +44,7 @@ export interface TensorMemory {
 const counts = { tensors: 0, bytes: 0, collected: 0 };
 let warned = false;
 
-/** What every runtime has, whatever types a program knows. */
+/** The functions that every runtime has, whatever types a program knows. */
 interface Host {
   readonly console?: { warn(text: string): void };
 }
@@ -72,7 +72,7 @@ export function unwatch(tensor: object): void {
 }
 
 /**
- * What all tensors of the program hold.
+ * The totals over all tensors of the program.
  *
  * @example
  * ```ts

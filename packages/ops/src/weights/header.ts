@@ -14,7 +14,7 @@ import { repeatedKey } from './repeated-key.ts';
 /** The key of the header that is no tensor. */
 export const METADATA = '__metadata__';
 
-/** What is wrong with a file. */
+/** The fault in a file. */
 export function damaged(detail: string): BackendError {
   return refuse('safetensors', detail);
 }
@@ -36,7 +36,7 @@ export function headerLength(first: Uint8Array, fileBytes: number | undefined): 
 }
 
 /**
- * What the header of a file says, checked: the elements of its tensors follow each other without holes up to its end.
+ * The content of the header of a file, checked: the elements of its tensors follow each other without holes up to its end.
  *
  * @param header - its JSON
  * @param fileBytes - undefined where nobody knows

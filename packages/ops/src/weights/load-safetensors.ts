@@ -15,7 +15,7 @@ import { type SafetensorsSource, sourceOf } from './source.ts';
 export interface LoadOptions extends Pick<WaitOptions, 'signal'> {
   /** The names of the tensors to load, or a test of a name. Default: all. */
   readonly names?: readonly string[] | ((name: string) => boolean);
-  /** What f32, f16 and bf16 become on the device. Default: what they are in the file. Integers stay as they are. */
+  /** The type of f32, f16 and bf16 on the device. Default: that in the file. Integers stay as they are. */
   readonly dtype?: 'f32' | 'f16' | 'bf16';
   /** Told of the bytes that are on their way to the device, of those of all tensors asked for in a file. */
   readonly onProgress?: (loadedBytes: number, totalBytes: number, file: string) => void;

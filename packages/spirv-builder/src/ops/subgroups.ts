@@ -9,7 +9,7 @@ import type { ConversionOps } from './conversions.ts';
 /** Combines the values of a sub-group. */
 export type SubgroupOperation = 'iadd' | 'fadd' | 'fmin' | 'umin' | 'smin' | 'fmax' | 'umax' | 'smax';
 
-/** What the work-items of a sub-group do together. All of them have to come by. */
+/** The operations that the work-items of a sub-group do together. All of them must reach them. */
 export interface SubgroupOps {
   /** The values of all work-items of the sub-group, combined. */
   subgroupReduce(operation: SubgroupOperation, value: Value): Value;

@@ -61,7 +61,7 @@ export function synchronization(body: FunctionBody): Synchronization {
   };
 }
 
-/** What an atomic operation changes: its type, and whether it is in workgroup memory. */
+/** The memory that an atomic operation changes: its type, and whether it is in workgroup memory. */
 function atomicWord(body: FunctionBody, pointer: Value, instruction: string): { type: Type; isShared: boolean } {
   const { type } = body.use(pointer, instruction, 'pointer');
   if (type.kind !== 'pointer' || type.pointee.kind !== 'int' || type.pointee.width < 32) {

@@ -5,13 +5,13 @@ import type { VariantSet } from '../variant-set.ts';
 import { profileFormat, type ProfileMaker, type TuningProfile } from './profile.ts';
 import { checkVariants, type TuningOptions, tuningSettings } from './tuning-settings.ts';
 
-/** What became of the profile of a device. */
+/** The outcome of reading the profile of a device. */
 export interface ProfileState {
   /** `none`: nobody has tuned this device. `ignored`: there is a file that is of no use, or it is not wanted. */
   readonly state: 'used' | 'none' | 'ignored';
   /** Where it is, or would be; absent where there are no files. */
   readonly path?: string;
-  /** How many shape classes it decides, when it was made, or why it is ignored. */
+  /** The number of shape classes that it decides, the time when it was made, or the reason why it is ignored. */
   readonly detail: string;
 }
 

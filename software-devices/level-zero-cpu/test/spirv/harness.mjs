@@ -70,7 +70,7 @@ const argumentLine = (/** @type {Case['args'][number]} */ arg, /** @type {number
   return `${arg.as ?? 'buffer'} ${at} ${encode(arg.type, arg.values)} ${arg.offset ?? ''}`.trimEnd();
 };
 
-/** What the harness is told to run a case. @param {Case} one @param {string} file */
+/** The arguments of the harness for a case. @param {Case} one @param {string} file */
 export const scriptOf = (one, file) => [
   `module ${file} ${one.constants ?? ''}`.trimEnd(),
   'kernel main',

@@ -14,17 +14,17 @@ const LONGEST_CHAIN = 1024;
 const ROUNDINGS_OF_MEAN = 3;
 const OWN_ROUNDOFF = 2 ** -52;
 
-/** What a sum needs to know of its terms. */
+/** The facts about its terms that a sum needs. */
 interface Terms {
   readonly lo: number;
   readonly hi: number;
   /** Sum of the greatest absolute values, infinite terms left out. */
   readonly magnitude: number;
-  /** Whether infinity is among the terms for certain, by sign. */
+  /** True if infinity is among the terms for certain, by sign. */
   readonly hasInfinity: { readonly positive: boolean; readonly negative: boolean };
   readonly nonNegative: boolean;
   readonly nonPositive: boolean;
-  /** Whether any order of adding rounds nothing. */
+  /** True if any order of adding rounds nothing. */
   readonly isExact: boolean;
   readonly nan: boolean;
 }

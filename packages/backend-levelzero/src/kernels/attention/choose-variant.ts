@@ -4,7 +4,7 @@ import { smallestLanes } from '../subgroups.ts';
 import { queriesOf, subgroupLocalBytes, type SubgroupParams } from './subgroup.spv.ts';
 import { WIDE_QUERIES, type WideParams } from './wide.spv.ts';
 
-/** What the choice of a kernel depends on. */
+/** The facts that decide which kernel is chosen. */
 export interface AttentionSizes {
   /** Of all batches. */
   readonly heads: number;
@@ -40,7 +40,7 @@ const LEAST_SPLIT_KEYS = 256;
 /** Keys of a split are a multiple of this: of the tiles of every kernel. */
 const SPLIT_MULTIPLE = 64;
 
-/** What `wide` can be made with. */
+/** The sizes that `wide` can be made with. */
 export const COLUMNS: readonly WideParams['columns'][] = [16, 32];
 /** Largest head dimensions that `subgroup` can be made with. */
 const HEAD_DIMS: readonly SubgroupVariant['headDim'][] = [64, 128, 256];
@@ -55,7 +55,7 @@ export const VARIANT_IDS: readonly string[] = [
 ];
 
 /**
- * What can attend, best first as far as is known: `subgroup` on GPUs; `wide` on CPUs, and `row` there for few queries, which
+ * The kernels that can attend, the best first as far as is known: `subgroup` on GPUs; `wide` on CPUs, and `row` there for few queries, which
  * GPUs without sub-groups take too.
  */
 export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): VariantQuestion<AttentionVariant> {

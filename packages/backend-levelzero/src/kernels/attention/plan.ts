@@ -82,7 +82,7 @@ function planPacked(call: ResolvedAttention<DeviceMemory>, recorder: Recorder, c
   }
 }
 
-/** How a kernel is chosen. */
+/** The choice of a kernel. */
 type Chooser = (sizes: AttentionSizes, recorder: Recorder) => AttentionVariant;
 
 function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVariant {
@@ -133,7 +133,7 @@ interface Heads {
   readonly count: number;
 }
 
-/** What is left to say of a launch that attends. */
+/** The remaining parameters of a launch that attends. */
 interface Attending {
   readonly kernel: (partial: boolean) => Kernel;
   /** Besides those that all kernels have. */

@@ -5,7 +5,7 @@ import { defineKernel, type Kernel, type ParameterType, variants } from '../kern
 import { type AnyArgs, anyParameters, finishScores, isBlind, maskRow, sightOf, unlessBlind } from './any-call.ts';
 import { exponential, larger, LOWEST } from './softmax.ts';
 
-/** What tells the `row` kernels apart. */
+/** The parameters that distinguish the `row` kernels. */
 export interface RowParams {
   /** For any call: see `any-call.ts`. */
   readonly any: boolean;
@@ -16,7 +16,7 @@ export interface RowParams {
 const LANES = 16;
 /** Columns that there is room for. */
 const MOST_COLUMNS = 256;
-/** What the tree of `sumEach` does to the order of its vectors: their numbers with the four bits reversed. */
+/** The order in which the tree of `sumEach` takes its vectors: their numbers with the four bits reversed. */
 const REVERSED = [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15];
 
 const PARAMETERS = {

@@ -154,7 +154,7 @@ const VARIANTS: readonly AttentionVariant[] = [
   ...one(...SUBGROUPS),
 ];
 
-/** What a variant takes. */
+/** The calls that a variant takes. */
 function shapesFor(variant: AttentionVariant): readonly Shape[] {
   if (variant.kind === 'row') return [...SHAPES, ...LARGE];
   if (variant.kind === 'subgroup') {

@@ -6,7 +6,7 @@ import { type AnyArgs, anyParameters, finishScores, isBlind, maskRow, sightOf, u
 import { PANEL_KEYS } from './pack-keys.spv.ts';
 import { exponential, larger, LOWEST } from './softmax.ts';
 
-/** What tells the `wide` kernels apart. */
+/** The parameters that distinguish the `wide` kernels. */
 export interface WideParams {
   /** Columns of O that are summed at a time, 16 or 32; at most the columns of V. */
   readonly columns: 16 | 32;
@@ -128,7 +128,7 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, any, pa
             },
           );
 
-          /** How many keys of this panel a query sees. */
+          /** The number of keys of this panel that a query sees. */
           const seen = (until: Value): Value =>
             k.math('u_min', k.select(k.ugt(until, key), k.sub(until, key), 0), k.constant(u64, PANEL_KEYS));
           const largest: Value[] = [];

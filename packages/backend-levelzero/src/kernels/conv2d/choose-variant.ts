@@ -25,15 +25,15 @@ const LEAST_USE = 1 / 12;
 /** Largest growth of the images by laying them out. */
 const MOST_GROWTH = 8;
 
-/** What `direct` can be made with, fewest filters first. */
+/** The sizes that `direct` can be made with, fewest filters first. */
 export const DIRECT: readonly DirectParams[] = [{ filters: 1 }, { filters: 8 }];
-/** What `implicit-gemm` can be made with, the largest tile first. */
+/** The sizes that `implicit-gemm` can be made with, the largest tile first. */
 export const TILES: readonly ImplicitGemmParams[] = [
   { tile: 128, piece: 8 },
   { tile: 64, piece: 4 },
   { tile: 32, piece: 4 },
 ];
-/** What `wide` can be made with; more sums than these do not fit the registers. */
+/** The sizes that `wide` can be made with; more sums than these do not fit the registers. */
 export const WIDE: readonly WideParams[] = [
   { filters: 8, vectors: 3 },
   { filters: 8, vectors: 2 },
@@ -55,7 +55,7 @@ export const VARIANT_IDS: readonly string[] = [
 ];
 
 /**
- * What can convolve, best first as far as is known: `wide` on CPUs and `implicit-gemm` on GPUs, where they take the shape
+ * The kernels that can convolve, the best first as far as is known: `wide` on CPUs and `implicit-gemm` on GPUs, where they take the shape
  * and are worth it; else `direct`.
  */
 export function variantsFor(call: CheckedConv2d, traits: DeviceTraits): VariantQuestion<Conv2dVariant> {

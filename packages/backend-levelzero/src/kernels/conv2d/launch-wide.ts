@@ -16,7 +16,7 @@ const CACHED_BYTES = 2 ** 18;
 /** Elements that a work-item of `pack` copies, about. */
 const COPIES_PER_ITEM = 2 ** 12;
 
-/** How many planes (groups of channels of an image) and output rows are laid out, and computed, at a time. */
+/** The number of planes (groups of channels of an image) and of output rows that are laid out, and computed, at a time. */
 export interface WidePlan extends WideParams, NamedVariant {
   readonly outputRows: number;
 }

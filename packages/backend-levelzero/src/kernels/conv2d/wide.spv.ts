@@ -2,7 +2,7 @@ import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 
-/** What tells the `wide` kernels apart. */
+/** The parameters that distinguish the `wide` kernels. */
 export interface WideParams {
   /** Filters that a work-item computes side by side. */
   readonly filters: number;

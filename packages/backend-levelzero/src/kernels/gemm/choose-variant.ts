@@ -58,7 +58,7 @@ export const VARIANT_IDS: readonly string[] = [
   idOf({ kind: 'direct' }),
 ];
 
-/** What can compute a product, best first as far as is known. */
+/** The kernels that can compute a product, the best first as far as is known. */
 export function variantsFor(product: Product, traits: DeviceTraits): VariantQuestion<Variant> {
   const { m, n, k, batchCount, transA, transB, a } = product;
   const letters = `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;

@@ -21,12 +21,12 @@ const WORTHWHILE = 64;
 /** Bytes of blocks are counted in 32 bits. */
 const MOST_BYTES = 2 ** 31;
 
-/** Whether a product is large enough that laying out its operands does not count. */
+/** Returns whether a product is large enough that laying out its operands does not count. */
 export function isWorthPacking({ m, n }: ProductShape): boolean {
   return (m * n) / (m + n) >= WORTHWHILE;
 }
 
-/** Whether the blocks of a tile, at the least, are within what a device allocates and 32 bits count. */
+/** Returns whether the blocks of a tile, at the least, are within what a device allocates and 32 bits count. */
 export function canLayOut({ k }: ProductShape, lanes: EngineLanes, { maxAllocationBytes }: DeviceTraits): boolean {
   const tile = matrixTile(lanes);
   return bytesOfLine(k) * Math.max(tile.m, tile.n) <= Math.min(MOST_BYTES, maxAllocationBytes);

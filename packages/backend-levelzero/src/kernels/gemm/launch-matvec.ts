@@ -12,7 +12,7 @@ import { wideColumns } from './wide-columns.spv.ts';
 import { WIDE_ROWS, wideRows } from './wide-rows.spv.ts';
 import { LANES } from './wide-shape.ts';
 
-/** How a product with a vector, or a few, is computed. */
+/** The way in which a product with a vector, or a few, is computed. */
 export interface MatvecWay {
   readonly kind: 'matvec';
   /** By wide vectors of one work-item, or by teams of work-items. */
@@ -23,12 +23,12 @@ export interface MatvecWay {
 
 /** The shape of a product as a matrix times vectors. */
 export interface MatvecShape {
-  /** Whether op(A) is the matrix; else it is op(B)^T, as `C^T = op(B)^T op(A)^T`. */
+  /** True if op(A) is the matrix; else it is op(B)^T, as `C^T = op(B)^T op(A)^T`. */
   readonly isA: boolean;
   /** Rows of the matrix. */
   readonly rows: number;
   readonly vectors: number;
-  /** Whether the neighbours of a row are neighbours in memory; else those of a column are. */
+  /** True if the neighbours of a row are neighbours in memory; else those of a column are. */
   readonly alongRows: boolean;
 }
 

@@ -16,7 +16,7 @@ import {
 import { wide } from './wide.spv.ts';
 import { PANEL_COLUMNS, PANEL_ROWS, TILE } from './wide-shape.ts';
 
-/** How much of a product is packed at a time. */
+/** The part of a product that is packed at a time. */
 export interface WideLimits {
   /** Most terms: a panel of B, 128 bytes a term, should stay in the cache of a core. */
   readonly depth: number;
@@ -43,7 +43,7 @@ export const WIDE_LIMITS: WideLimits = {
   fewBytes: 2 ** 20,
 };
 
-/** What panels are made of: some lines and terms of some matrices of an operand. */
+/** The source of panels: some lines and terms of some matrices of an operand. */
 interface Block {
   readonly matrix: Matrix;
   readonly steps: Steps;

@@ -10,7 +10,7 @@ export interface MatrixPackParams {
    * a pair of rows does.
    */
   readonly block: 'rows' | 'columns of 8' | 'columns of 16';
-  /** Whether pairs of terms lie in words already: neighbours, at multiples of four bytes, and an even number of them. */
+  /** True if pairs of terms lie in words already: neighbours, at multiples of four bytes, and an even number of them. */
   readonly hasWords: boolean;
 }
 

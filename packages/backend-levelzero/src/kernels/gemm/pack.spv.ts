@@ -10,7 +10,7 @@ export interface PackParams {
   readonly input: FloatDType;
   /** Lines of a panel. */
   readonly width: 1 | 8 | 32;
-  /** Whether neighbours in memory are neighbours along k; else they are neighbouring lines. */
+  /** True if neighbours in memory are neighbours along k; else they are neighbouring lines. */
   readonly alongK: boolean;
 }
 

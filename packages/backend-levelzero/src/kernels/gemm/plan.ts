@@ -80,7 +80,7 @@ function chooseVariant(product: Product, recorder: Recorder): Variant {
 
 type SplitVariant = Exclude<Variant, { readonly kind: 'wide' }>;
 
-/** How much of C one launch can have the groups for. */
+/** The part of C that one launch can have the groups for. */
 function mostAtOnce(
   product: Product,
   variant: SplitVariant,
@@ -120,7 +120,7 @@ function inTime(
   return { batchCount: 1, m: Math.max(1, Math.floor(rows / ROWS_MULTIPLE)) * ROWS_MULTIPLE };
 }
 
-/** What a part of a product has to have at least for a tile: see `subgroup`. */
+/** The minimal size of a part of a product for a tile: see `subgroup`. */
 const leastOf = (tile: SubgroupTile): Pick<ProductShape, 'm' | 'n'> => ({ m: tile.rows, n: subgroupTile(tile).n });
 
 function multiply(

@@ -31,7 +31,7 @@ export class RowProgram {
     );
   }
 
-  /** What a work-item folds of one or more rows, in a phase: for each row its states, one of each. */
+  /** The states that a work-item folds, of one or more rows, in a phase: for each row its states, one of each. */
   foldOwn(phase: number, rows: readonly RowScope[], walk: Walk): readonly States[] {
     const states = this.phases[phase] as StateCode;
     const size = states.types.length;

@@ -14,7 +14,7 @@ import { acrossOf, waysOf } from './unrolling.ts';
 import { joinTeam, type TeamKind, teamOf } from './team.ts';
 import { keptWalk, lineWalk, type Share, stridedWalk, type Walk } from './walk.ts';
 
-/** What tells the kernels of rows apart. */
+/** The parameters that distinguish the kernels of rows. */
 export interface RowsParams {
   readonly form: RunForm;
   /** `runs`, for CPUs: a work-item takes several rows, one after the other; the others, for GPUs: a team takes one. */
@@ -66,7 +66,7 @@ export function rowsKernel(params: RowsParams): Kernel {
   });
 }
 
-/** Whether a kernel has a mean, for which there are two arguments. */
+/** Returns whether a kernel has a mean, for which there are two arguments. */
 export function hasMean({ nodes }: RunForm['kernel']): boolean {
   return nodes.some((node) => node.kind === 'fold' && node.op === 'mean');
 }
@@ -227,9 +227,9 @@ interface Passes {
   readonly walk: Walk;
   readonly stage: Stage | undefined;
   readonly part: Value | undefined;
-  /** Whether this work-item has a row; always where there is none. */
+  /** True if this work-item has a row; always where there is none. */
   readonly works: Value | undefined;
-  /** Whether it is the one that writes for the row's team. */
+  /** True if it is the one that writes for the row's team. */
   readonly leads?: Value;
   readonly join: (phase: number, states: readonly Value[]) => readonly Value[];
 }

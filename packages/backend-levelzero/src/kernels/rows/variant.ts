@@ -11,7 +11,7 @@ import { rowBlock } from './rows.spv.ts';
 import { type TeamKind, teamLocalBytes } from './team.ts';
 import { waysOf } from './unrolling.ts';
 
-/** How rows are worked on. */
+/** The way in which rows are computed. */
 export interface RowsVariant extends NamedVariant {
   readonly kind: 'runs' | TeamKind;
   readonly along: RunForm['along'];
@@ -58,7 +58,7 @@ export const VARIANT_IDS: readonly string[] = [
   'run/rows-group',
 ];
 
-/** How the rows of a call can be worked on, the best first. */
+/** The ways in which the rows of a call can be computed, the best first. */
 export function rowsVariants(call: RunToPlan, axes: PlanAxes, traits: DeviceTraits): readonly RowsVariant[] {
   const along = alongOf(call, axes);
   if (traits.isCpuLike) return [runs(call, axes, along, traits)];
@@ -205,7 +205,7 @@ function teams(
   return isLong ? [byGroup, bySubgroup, alone] : [bySubgroup, byGroup, alone];
 }
 
-/** Whether a row is gone through more than once. */
+/** Returns whether a row is gone through more than once. */
 function isReadAgain(kernel: Kernel): boolean {
   return phasesOf(kernel).folds.length > 1 || kernel.outputs.some(({ level }) => level === 'element');
 }

@@ -15,11 +15,11 @@ export interface Place {
   readonly width: Width;
   /** Of elements that stay in registers: where their values are kept. */
   readonly scope?: ElementScope;
-  /** Whether the place is one of the row, and not another once more; always where there is none. */
+  /** True if the place is one of the row, and not another once more; always where there is none. */
   readonly isThere?: Value;
 }
 
-/** What is done to the states at each place. */
+/** The update of the states at each place. */
 export interface Visitor {
   identity(width: Width): States;
   take(states: States, place: Place): States;
@@ -31,7 +31,7 @@ export interface Folded {
   readonly width: Width;
 }
 
-/** How a work-item comes by the elements of a row that are its own. */
+/** The way in which a work-item reaches its own elements of a row. */
 export interface Walk {
   /** Visits them all; sets of states that are yet to be joined. */
   fold(visitor: Visitor): readonly Folded[];

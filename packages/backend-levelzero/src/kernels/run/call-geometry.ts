@@ -20,7 +20,7 @@ export interface PlanAxes {
   readonly places: ReadonlyMap<number, number>;
 }
 
-/** What a kernel is launched with: numbers, places in memory, and parameters of the call. */
+/** The arguments of a launch: numbers, places in memory, and parameters of the call. */
 export type RunArguments = Parameters<Recorder['launch']>[0]['args'];
 
 /** A form, and the arguments that all kernels of it have. */
@@ -40,7 +40,7 @@ export function planAxes({ geometry }: RunToPlan): PlanAxes {
   return { rows, folded: folded.sizes.length === 0 ? undefined : folded, places };
 }
 
-/** Whether places are numbers of 32 bits: of GPUs, for which others are slow. */
+/** Returns whether places are numbers of 32 bits: of GPUs, for which others are slow. */
 export function indexType({ geometry }: RunToPlan, isCpuLike: boolean): 'u32' | 'u64' {
   const { inputs, outputs, rowCount, rowLength } = geometry;
   const most = Math.max(rowCount * rowLength, ...[...inputs, ...outputs].map(({ extent }) => extent));

@@ -1,7 +1,7 @@
 import type { KernelNode, NodeOp } from '@concord/backend-core/kernel';
 import type { RunToPlan } from './call-geometry.ts';
 
-/** What nodes cost that are more than an instruction or two, in multiply-adds of one element. */
+/** The cost of nodes that are more than an instruction or two, in multiply-adds of one element. */
 const COSTS: Readonly<Partial<Record<NodeOp, number>>> = {
   div: 8,
   rem: 16,

@@ -2,7 +2,7 @@ import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { ParameterType } from '../kernel.ts';
 
 /**
- * What a pass reads: `elements`, the op's input, whose places in a row are their columns; or `candidates`, the results of
+ * The input of a pass: `elements`, the op's input, whose places in a row are their columns; or `candidates`, the results of
  * a pass before, which know their places.
  */
 export type Source = 'elements' | 'candidates';
@@ -39,7 +39,7 @@ export interface Part {
   /** Its first element. */
   readonly input: Value;
   readonly count: Value;
-  /** How many are selected. */
+  /** The number of selected elements. */
   readonly size: Value;
   /** Stores element `at` of the part as the one of rank `rank`. */
   readonly store: (rank: Value, at: Value) => void;

@@ -63,10 +63,10 @@ class BestSoFar {
   readonly #k: FunctionBuilder;
   readonly #size: number;
   readonly #self: Value;
-  /** How many are wanted. */
+  /** The number of wanted elements. */
   readonly #wanted: Value;
   readonly #entries: Value;
-  /** How many came behind the best, those without room included. */
+  /** The number of those after the best, including those without room. */
   readonly #filled: Value;
 
   constructor(k: FunctionBuilder, size: number, self: Value, wanted: Value) {

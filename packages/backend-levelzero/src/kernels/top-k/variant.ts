@@ -28,7 +28,7 @@ const MOST_CHUNK = 2 ** 30;
 /** Groups that keep a core of a GPU busy, rows that are one group's, and parts that are not worth another pass. */
 const GPU = { perUnit: 8, whole: 16_384, least: 4096, step: 2048 };
 
-/** How rows can be selected from, and what is best as far as is known. */
+/** The ways to select from rows, and the best as far as is known. */
 export function variantsFor(lists: Lists, traits: DeviceTraits): VariantQuestion<Variant> {
   const { rows, length, k } = lists;
   const candidates = traits.isCpuLike ? [laneVariant(lists, traits)] : gpuVariants(lists, traits);

@@ -12,7 +12,7 @@ import { matrixBytes, type MatrixTile, SUBGROUP, UNIT } from './matrix-tile.ts';
 import type { Form } from './form.wgsl.ts';
 import { TILE_KEYS, tiled, tiledLanes, type TiledParams, tiledWorkgroupBytes } from './tiled.wgsl.ts';
 
-/** What the choice of a kernel depends on. */
+/** The facts that decide which kernel is chosen. */
 export interface AttentionSizes {
   readonly heads: number;
   readonly queries: number;
@@ -22,7 +22,7 @@ export interface AttentionSizes {
   readonly form: Form;
   /** Heads of Q that share keys. */
   readonly group: number;
-  /** Whether rows of Q, K and V begin and end at multiples of eight elements. Default: they do not. */
+  /** True if rows of Q, K and V begin and end at multiples of eight elements. Default: they do not. */
   readonly byEights?: boolean;
 }
 
@@ -101,7 +101,7 @@ export function maxKeys(headDim: number, traits: DeviceTraits): number {
   return traits.isSoftware ? directKeys(headDim, maxLoopIterations(traits)) : Infinity;
 }
 
-/** What can compute an attention, and what is best as far as is known. */
+/** The kernels that can compute an attention, and the best as far as is known. */
 export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): VariantQuestion<AttentionVariant> {
   const { heads, queries, keys, headDim, causal, form, group } = sizes;
   const onUnits = possibleMatrix(sizes, traits).map((tile) => withSplits({ kind: 'matrix', tile }, sizes));
@@ -161,17 +161,17 @@ export interface AttentionLaunch {
   readonly splitKeys: number;
 }
 
-/** How a launch may differ. */
+/** Options of a launch. */
 export interface AttentionOptions {
   readonly splits: number;
   /** Writes records in place of rows of O. */
   readonly partial: boolean;
-  /** Whether rows begin and end at multiples of four. */
+  /** True if rows begin and end at multiples of four. */
   readonly wide: boolean;
 }
 
 /**
- * Whether a variant can write rows of O. `f16` ones are written by fours, or by `combine`: neighbours share words. `combine`
+ * Returns whether a variant can write rows of O. `f16` ones are written by fours, or by `combine`: neighbours share words. `combine`
  * takes records of every variant.
  */
 export function writesRows({ kind }: Pick<Way, 'kind'>, form: Form, wide: boolean): boolean {
@@ -225,7 +225,7 @@ export function decodeKernel({ rows, columns }: DecodeTile, params: Omit<DecodeP
 /** `decode` has kernels for any call only. */
 export const anyForm = (form: Form): Exclude<Form, 'plain'> => (form === 'plain' ? 'f32' : form);
 
-/** Whether a device has invocations and memory for a tile of `decode`. */
+/** Returns whether a device has invocations and memory for a tile of `decode`. */
 export function hasRoomToDecode(
   { rows, columns }: DecodeTile,
   { maxInvocations, maxWorkgroupBytes }: DeviceTraits,
@@ -278,7 +278,7 @@ function possibleFlash(headDim: number, traits: DeviceTraits): readonly FlashTil
   return possible.filter((tile) => tile.columns === columns);
 }
 
-/** Whether a device has invocations and memory for a tile of `flash`. */
+/** Returns whether a device has invocations and memory for a tile of `flash`. */
 export function fitsDevice(tile: FlashTile, { maxInvocations, maxWorkgroupBytes }: DeviceTraits): boolean {
   return flashLanes(tile) <= maxInvocations && flashBytes(tile) <= maxWorkgroupBytes;
 }

@@ -24,7 +24,7 @@ interface RowsTile {
   readonly columns: 64 | 128 | 256;
 }
 
-/** What tells the `decode` kernels apart. */
+/** The parameters that distinguish the `decode` kernels. */
 export interface DecodeParams {
   readonly tile: RowsTile;
   readonly form: Exclude<Form, 'plain'>;

@@ -13,7 +13,7 @@ import {
   uniformsOf,
 } from './form.wgsl.ts';
 
-/** What tells the `direct` kernels apart. */
+/** The parameters that distinguish the `direct` kernels. */
 export interface DirectParams {
   /** Neighbouring queries that an invocation computes, at most {@link MAX_QUERIES}. */
   readonly queries: number;

@@ -2,7 +2,7 @@ import { repeat } from '../wgsl/repeat.ts';
 import { storedVector, totalOf } from './form.wgsl.ts';
 import { COMPONENTS, type FlashParams, ROWS } from './flash-tile.ts';
 
-/** Whether O is bound as vectors of four; records are not. */
+/** Returns whether O is bound as vectors of four; records are not. */
 export const isWideOutput = ({ fit, partial }: Pick<FlashParams, 'fit' | 'partial'>): boolean =>
   fit !== 'any' && !partial;
 

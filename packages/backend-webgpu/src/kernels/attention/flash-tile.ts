@@ -21,12 +21,12 @@ export interface FlashTile {
 }
 
 /**
- * What is known of the rows. `full`: there are as many columns as the tile has, and rows begin at multiples of four.
+ * The known facts about the rows. `full`: there are as many columns as the tile has, and rows begin at multiples of four.
  * `wide`: only that they begin and end at multiples of four. `any`: nothing.
  */
 export type Fit = 'full' | 'wide' | 'any';
 
-/** What tells the `flash` kernels apart. */
+/** The parameters that distinguish the `flash` kernels. */
 export interface FlashParams {
   readonly tile: FlashTile;
   readonly fit: Fit;

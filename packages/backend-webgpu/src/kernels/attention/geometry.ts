@@ -47,7 +47,7 @@ export interface Hull {
   readonly elements: number;
 }
 
-/** What a checked call comes to. */
+/** The geometry of a checked call. */
 export function geometryOf(call: CheckedAttention): Geometry {
   const { batch, heads, kvHeads, seqQ, seqKv, headDim, causal, causalOffset, window, softcap, dtype } = call;
   const group = heads / kvHeads;

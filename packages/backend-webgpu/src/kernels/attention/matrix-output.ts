@@ -3,7 +3,7 @@ import { storedVector, totalOf } from './form.wgsl.ts';
 import type { MatrixParams } from './matrix.wgsl.ts';
 import { UNIT } from './matrix-tile.ts';
 
-/** What {@link storeRows} is told. */
+/** The options of {@link storeRows}. */
 interface RowsParams extends Pick<MatrixParams, 'fit' | 'partial'> {
   /** Matrices of sums side by side. */
   readonly terms: number;

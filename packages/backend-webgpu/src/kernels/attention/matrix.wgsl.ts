@@ -16,7 +16,7 @@ import {
 } from './matrix-tile.ts';
 import { storeRows } from './matrix-output.ts';
 
-/** What tells the kernels apart. */
+/** The parameters that distinguish the kernels. */
 export interface MatrixParams {
   readonly tile: MatrixTile;
   readonly fit: Exclude<Fit, 'any'>;

@@ -188,12 +188,12 @@ class AttentionPlan {
     );
   }
 
-  /** Whether each row begins and ends at a multiple of four elements. */
+  /** Returns whether each row begins and ends at a multiple of four elements. */
   #isWide(window: Window, { partial = false } = {}): boolean {
     return this.#readsBy(4, window) && (partial || this.#isBy(4, this.#rows(window), this.#geometry.o));
   }
 
-  /** Whether each row of Q, K and V begins and ends at a multiple of so many elements. */
+  /** Returns whether each row of Q, K and V begins and ends at a multiple of so many elements. */
   #readsBy(count: number, window: Window): boolean {
     const { q, k, v, headDim, form } = this.#geometry;
     const bytes = elementBytes(form);

@@ -14,7 +14,7 @@ import {
   uniformsOf,
 } from './form.wgsl.ts';
 
-/** What tells the `tiled` kernels apart. */
+/** The parameters that distinguish the `tiled` kernels. */
 export interface TiledParams {
   /** Queries of a workgroup; a multiple of 4. */
   readonly queries: number;

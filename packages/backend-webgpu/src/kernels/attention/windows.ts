@@ -1,6 +1,6 @@
 import { type Geometry, keyHull, keysOf, maskHull, queryHull, type QueryWindow } from './geometry.ts';
 
-/** What a launch has room for, in elements. */
+/** The maximum of elements in a launch. */
 export interface Room {
   /** Of Q, K, V or O in a binding. */
   readonly operand: number;
@@ -10,7 +10,7 @@ export interface Room {
   readonly keys: number;
 }
 
-/** How a call is cut. */
+/** The cut of a call. */
 export interface Cut {
   /** In order; together they are the call. */
   readonly windows: readonly QueryWindow[];

@@ -3,7 +3,7 @@ import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/vari
 import type { DirectParams } from './direct.wgsl.ts';
 import { implicitGemmBytes, implicitGemmLanes, iterationTaps, type Tile } from './implicit-gemm.wgsl.ts';
 
-/** What the choice of a kernel depends on, of a convolution or of a window of it. */
+/** The facts that decide which kernel is chosen, of a convolution or of a window of it. */
 export interface Conv2dShapeTraits {
   readonly groups: number;
   /** Per group. */
@@ -28,7 +28,7 @@ type Way =
   | { readonly kind: 'direct'; readonly block: DirectBlock }
   | { readonly kind: 'implicit-gemm'; readonly tile: Tile; readonly splits: number };
 
-/** What an invocation of `direct` computes. */
+/** The outputs that an invocation of `direct` computes. */
 export type DirectBlock = Pick<DirectParams, 'filters' | 'columns'>;
 
 /** Tiles for GPUs, and how fast each is where it fits: on an NVIDIA H200, but the last is a guess. Of equals the first is taken. */
@@ -88,7 +88,7 @@ export const VARIANT_IDS: readonly string[] = [
   ...GEMMS.map(({ id }) => id),
 ];
 
-/** What can compute a convolution, and what is best as far as is known. */
+/** The kernels that can compute a convolution, and the best as far as is known. */
 export function variantsFor(shape: Conv2dShapeTraits, traits: DeviceTraits): VariantQuestion<Variant> {
   const { groups, filters, channels, outputWidth, filterHeight, filterWidth } = shape;
   const shapeClass = (): string => {

@@ -3,13 +3,13 @@ import { repeat } from '../wgsl/repeat.ts';
 import { storeC } from '../wgsl/store-c.ts';
 import { windowFunctions, windowUniforms } from './window.wgsl.ts';
 
-/** What tells the `direct` kernels apart. */
+/** The parameters that distinguish the `direct` kernels. */
 export interface DirectParams {
   /** Filters that an invocation computes. */
   readonly filters: number;
   /** Neighbouring outputs of a row that it computes for each. */
   readonly columns: number;
-  /** Whether the stride along a row equals the dilation, so that neighbours share inputs. */
+  /** True if the stride along a row equals the dilation, so that neighbours share inputs. */
   readonly slides: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface FusedEpilogue {
 
 /** A {@link FusedEpilogue} as one launch has it. */
 export interface BoundEpilogue {
-  /** What is compiled into the kernel. */
+  /** The parts that are compiled into the kernel. */
   readonly spec: RunSpec;
   readonly storage: Readonly<Record<string, Span>>;
   readonly uniforms: Readonly<Record<string, number>>;

@@ -16,7 +16,7 @@ import {
 /** Invocations of a workgroup. */
 const GROUP = 256;
 
-/** What {@link entriesFamily} makes kernels of. */
+/** The definition of kernels for {@link entriesFamily}. */
 export interface EntriesSource {
   readonly name: string;
   readonly storage?: Readonly<Record<string, StorageBinding>>;
@@ -31,9 +31,9 @@ export interface Entries {
   readonly n: number;
   readonly batchCount: number;
   readonly c: Matrix;
-  /** What old entries are multiplied by. Where it is 0 they are not read, and taken for 0. */
+  /** The factor of old entries. Where it is 0 they are not read, and taken for 0. */
   readonly beta: number;
-  /** What the kernels read besides C, and their own uniforms. */
+  /** The inputs of the kernels besides C, and their own uniforms. */
   readonly storage: Readonly<Record<string, Span>>;
   readonly uniforms: Readonly<Record<string, number>>;
 }

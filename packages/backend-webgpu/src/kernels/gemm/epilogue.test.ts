@@ -18,7 +18,7 @@ import { TILES } from './tile-table.ts';
 
 type Call = ResolvedGemm<StorageBuffer>;
 
-/** What an element of C depends on in every way that it can: inputs, indices, a parameter. */
+/** An epilogue that depends on all that it can: inputs, indices, a parameter. */
 const kernel = defineKernel(
   'all of it',
   { inputs: { acc: 'f32', bias: 'f32', residual: 'f32' }, params: { factor: 'f32' } },

@@ -1,7 +1,7 @@
 import { repeat } from '../wgsl/repeat.ts';
 import { BLOCK, LINE, type MatrixUnitsFit, UNIT, VECTOR } from './matrix-units-tile.ts';
 
-/** What {@link matrixUnitsSide} is told of one operand. */
+/** The options of {@link matrixUnitsSide} for one operand. */
 export interface MatrixUnitsSideParams {
   readonly name: 'a' | 'b';
   /** WGSL: rows of op(A), or columns of op(B). */
@@ -9,7 +9,7 @@ export interface MatrixUnitsSideParams {
   /** Rows (columns) of the tile, and of the piece of it that a subgroup takes. */
   readonly size: number;
   readonly piece: number;
-  /** Whether neighbours in memory are neighbours along k. */
+  /** True if neighbours in memory are neighbours along k. */
   readonly alongK: boolean;
   readonly threads: number;
   readonly fit: MatrixUnitsFit;

@@ -10,7 +10,7 @@ export interface MatrixUnitsTile {
   readonly subgroupN: number;
 }
 
-/** What is known of the shape. `full`: all sizes are multiples of the tile's. `edges`: not that. */
+/** The known facts about the shape. `full`: all sizes are multiples of the tile's. `edges`: not that. */
 export type MatrixUnitsFit = 'full' | 'edges';
 
 /** Invocations of a subgroup. */

@@ -136,7 +136,7 @@ function idOf({ lanes, team }: MatvecGroup): string {
 interface Matvec {
   readonly rows: number;
   readonly matrix: Matrix;
-  /** Whether the neighbours of a row are neighbours in memory. */
+  /** True if the neighbours of a row are neighbours in memory. */
   readonly alongRows: boolean;
   readonly vector: Matrix;
   readonly vectorStep: number;

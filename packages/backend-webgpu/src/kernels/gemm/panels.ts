@@ -3,7 +3,7 @@ import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { elementBytes, type Matrix, type Part, type Product } from './product.ts';
 
-/** How much of a product is worked on at a time. */
+/** The part of a product that is computed at a time. */
 export interface PanelSizes {
   readonly batchCount: number;
   readonly m: number;

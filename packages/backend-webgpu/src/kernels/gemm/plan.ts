@@ -64,7 +64,7 @@ function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder,
   planEpilogue(call, domain, { strides, dtype }, call.c, results, recorder);
 }
 
-/** Whether the kernel of a product that is one panel stores C itself, and would apply the epilogue. */
+/** Returns whether the kernel of a product that is one panel stores C itself, and would apply the epilogue. */
 function canFuse(variant: Variant, { c }: Product, { traits }: Recorder): boolean {
   return variant.splits === 1 && appliesEpilogues(variant) && outputFormat(c.dtype, traits) !== 'half-words';
 }
@@ -114,7 +114,7 @@ function multiply(product: Product, variant: Variant, depth: number, sums: SumsM
 /** A batch of C. */
 type Entries = Pick<Product, 'm' | 'n' | 'batchCount' | 'c'>;
 
-/** Whether a row of each C comes before the second of any. */
+/** Returns whether a row of each C comes before the second of any. */
 function isInterleaved({ m, batchCount, c }: Entries): boolean {
   return batchCount > 1 && m > 1 && c.stride < c.ld;
 }

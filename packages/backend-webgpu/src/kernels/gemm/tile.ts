@@ -18,12 +18,12 @@ export interface Tile {
 }
 
 /**
- * What is known of the shape. `full`: all sizes are multiples of the tile's, rows begin and end at multiples of four.
+ * The known facts about the shape. `full`: all sizes are multiples of the tile's, rows begin and end at multiples of four.
  * `wide`: only the latter. `any`: nothing.
  */
 export type Fit = 'full' | 'wide' | 'any';
 
-/** What k must be a multiple of for `full`. */
+/** The number that k must be a multiple of for `full`. */
 export function wholeIteration({ step, buffers }: Tile): number {
   return step * buffers;
 }

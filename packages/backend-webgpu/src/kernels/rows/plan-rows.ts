@@ -15,7 +15,7 @@ import { FIRST_PLACE, placeName, type RowsSpec } from './rows-spec.ts';
 import { planesBefore } from './scratch-code.ts';
 import { teamBytes, type TeamSpec } from './team.ts';
 
-/** How rows are spread over lanes, and in how many parts. */
+/** The distribution of rows over lanes, and the number of their parts. */
 type Way = NamedVariant & RowClass & { readonly isAcross: boolean; readonly chunk: number };
 
 /** Every variant of the families that fold. */
@@ -194,7 +194,7 @@ function columnWays(piece: Piece, question: Question, traits: DeviceTraits): rea
 
 type TeamWay = Pick<Way, 'team' | 'rows' | 'isAcross'>;
 
-/** Whether a team's values fit the memory of a workgroup. */
+/** Returns whether a team's values fit the memory of a workgroup. */
 function fitsMemory(kernel: Kernel, way: TeamWay, width: 1 | 4, traits: DeviceTraits): boolean {
   const phases = phasesOf(kernel).folds.map((folds) => folds.flatMap((fold) => stateTypes(kernel, fold)));
   return teamBytes(teamOf(way, traits), phases, way.isAcross ? width : 1) <= traits.maxWorkgroupBytes;
@@ -207,7 +207,7 @@ function fitting(kernel: Kernel, wanted: TeamWay, width: 1 | 4, traits: DeviceTr
   return team;
 }
 
-/** How often a row is read or written. */
+/** The number of times that a row is read or written. */
 function passesOf(kernel: Kernel): number {
   const hasElements = kernel.outputs.some(({ level }) => level === 'element');
   return phasesOf(kernel).folds.length + (hasElements ? 1 : 0);

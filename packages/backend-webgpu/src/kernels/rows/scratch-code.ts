@@ -36,7 +36,7 @@ export class ScratchCode {
     this.#block.enclose('if (is_row && mate == 0u)', block);
   }
 
-  /** What the team's lanes know of each fold after each has joined some of the parts. */
+  /** The states of the team's lanes for each fold after each has joined some of the parts. */
   joinParts(phase: number, folds: readonly OpenFold[]): readonly State[] {
     const block = this.#block;
     const width = this.#width;

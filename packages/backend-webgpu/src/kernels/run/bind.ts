@@ -15,14 +15,14 @@ const MOST_ADDRESSES = 2 ** 32;
 /** The operands of a piece as they are bound. */
 export interface BoundPiece {
   readonly bindings: readonly BindingSpec[];
-  /** What each binding covers. */
+  /** The range of each binding. */
   readonly spans: readonly Span[];
   readonly operands: readonly OperandSpec[];
   /** Elements from the start of the binding to each operand's first element. */
   readonly offsets: readonly number[];
 }
 
-/** How vectors lie in the domain. */
+/** The layout of vectors in the domain. */
 export interface VectorLayout {
   readonly width: 1 | 4;
   readonly axis: number;
@@ -42,7 +42,7 @@ interface Placed {
 interface Group {
   readonly members: readonly Placed[];
   readonly isWritten: boolean;
-  /** What has to be copied for it; its member is placed in the copy. */
+  /** The range to copy for it; its member is placed in the copy. */
   readonly copied?: Span;
 }
 

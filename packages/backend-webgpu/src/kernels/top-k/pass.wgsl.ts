@@ -1,7 +1,7 @@
 import type { KernelSource } from '../kernel.ts';
 
 /**
- * What a pass reads: `elements`, the op's input, whose places in a row are their columns; or `candidates`, the results of
+ * The input of a pass: `elements`, the op's input, whose places in a row are their columns; or `candidates`, the results of
  * a pass before, which know their places.
  */
 export type Source = 'elements' | 'candidates';

@@ -43,7 +43,7 @@ export function planTopK(call: ResolvedTopK<StorageBuffer>, recorder: Recorder):
   }
 }
 
-/** Whether an output can be bound together with these: what is written has its buffer for itself. */
+/** Returns whether an output can be bound together with these: what is written has its buffer for itself. */
 function isApart(output: Span, others: readonly (Span | undefined)[]): boolean {
   return others.every((other) => other?.buffer !== output.buffer);
 }

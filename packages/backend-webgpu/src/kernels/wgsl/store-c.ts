@@ -6,9 +6,9 @@ export interface StoredElement {
   readonly place?: readonly string[];
   /** Number of the element, or of the four, in its binding. */
   readonly at: string;
-  /** What the kernel summed up for it. */
+  /** The sum that the kernel computed for it. */
   readonly acc: string;
-  /** What must be true, or it is none of this invocation's to store. */
+  /** The condition under which this invocation stores it. */
   readonly checks: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { CaseFailure } from '../../harness/case.ts';
 import type { Slot, Slots } from '../../harness/slot.ts';
 import { type AttentionParams, kvHeadsOf, maskStridesOf } from './params.ts';
 
-/** What a case computes attention of: packed, also where the case lays them out otherwise. */
+/** The input of a case: packed, also where the case lays them out otherwise. */
 export interface AttentionOperands {
   readonly q: Float32Array;
   readonly k: Float32Array;
