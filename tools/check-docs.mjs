@@ -75,7 +75,7 @@ function misquotes(page, units) {
     const at = (quoted ?? []).findIndex((line, index) => line !== actual?.[index]);
     if (at < 0 && quoted?.length === actual?.length) return [];
     const [got, want] = [quoted, actual].map((lines) => lines?.at(at < 0 ? -1 : at));
-    return [`${page}: does not quote ${source}: "${got}" in place of "${want}"`];
+    return [`${page}: does not quote ${source}: "${got}" instead of "${want}"`];
   });
 }
 

@@ -1,4 +1,4 @@
-// A libvulkan.so.1 in place of the Vulkan loader: it hands every call to the one driver in lib/ beside it, so a program
+// A libvulkan.so.1 instead of the Vulkan loader: it hands every call to the one driver in lib/ beside it, so a program
 // that opens libvulkan.so.1 (Dawn does) gets this device whatever else the machine has. No search, no layers.
 //
 // For lavapipe it also corrects some answers, each for a reason given where it is done: two features without which Dawn

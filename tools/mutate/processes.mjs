@@ -71,7 +71,7 @@ function statesOfThreads(pid) {
 }
 
 /**
- * The fields behind the name, which may hold spaces and brackets: state, parent, group, ...
+ * The fields after the name, which may hold spaces and brackets: state, parent, group, ...
  *
  * @param {string} file
  */

@@ -53,7 +53,7 @@ export function showProduct({ n, runs, corner, check }: Product): void {
   show('result');
 }
 
-/** An error in plain words, in place of a result. */
+/** An error in plain words, instead of a result. */
 export function showFailure(title: string, error: unknown): void {
   const failure = byId('failure');
   const detail = isBackendError(error) ? error.detail || error.message : String(error);

@@ -75,7 +75,7 @@ function firstToken(model: Gpt2, prompt: Tensor, { cache, sampling }: Text): Ten
   return sample(logits, sampling, 0);
 }
 
-/** Chooses the token behind the one in `ids`, in its place, and again in each replay. */
+/** Chooses the token after the one in `ids`, in its place, and again in each replay. */
 function recordStep(model: Gpt2, ids: Tensor, text: Text): Recorded<unknown> {
   const { cache, sampling } = text;
   return record(model.backend, (anew) => {

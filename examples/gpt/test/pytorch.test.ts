@@ -60,7 +60,7 @@ describe.each([
     expect(worst / largest, `step ${step}`).toBeLessThan(tolerance);
   }
 
-  test('logits are those of PyTorch to 1e-4, one token at a time behind a cache', async () => {
+  test('logits are those of PyTorch to 1e-4, one token at a time after a cache', async () => {
     const cache = model.cache();
     for (let step = 0; step < STEPS; step++) {
       const ids = step === 0 ? tokens.subarray(0, PROMPT) : tokens.subarray(PROMPT + step - 1, PROMPT + step);

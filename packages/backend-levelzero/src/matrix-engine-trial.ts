@@ -55,7 +55,7 @@ export async function faultOf(
       const value = bits === undefined ? NaN : f16BitsToF32(bits);
       if (value === want) continue;
       const place = `row ${row}, column ${column}`;
-      return { reason: `the trial of the matrix engines gave ${value} in place of ${want} at ${place}` };
+      return { reason: `the trial of the matrix engines gave ${value} instead of ${want} at ${place}` };
     }
   }
   return undefined;

@@ -38,7 +38,7 @@ export interface LevelZeroNative {
    */
   load(words: Uint32Array, options?: LoadOptions): LoadedModule;
   /**
-   * Launches a kernel, between the ops before and the ops behind this call.
+   * Launches a kernel, between the ops before and the ops after this call.
    *
    * @param module - from `load`, or the words of a module, which is then built once
    * @param kernel - the entry point

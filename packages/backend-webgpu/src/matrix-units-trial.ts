@@ -50,7 +50,7 @@ export async function faultOf(multiply: TrialMultiply): Promise<string | undefin
       for (let p = 0; p < k; p++) want += (a[row * k + p] as number) * (b[p * n + column] as number);
       const bits = got[row * n + column];
       const value = bits === undefined ? NaN : f16BitsToF32(bits);
-      if (value !== want) return `the matrix units gave ${value} in place of ${want} at row ${row}, column ${column}`;
+      if (value !== want) return `the matrix units gave ${value} instead of ${want} at row ${row}, column ${column}`;
     }
   }
   return undefined;

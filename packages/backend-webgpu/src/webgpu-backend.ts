@@ -60,7 +60,7 @@ export interface WebGpuNative {
    */
   bufferOf(ptr: DevicePtr): NativeBuffer;
   /**
-   * Submits commands of the caller's own between the ops before and the ops behind this call. When `callback` throws, they
+   * Submits commands of the caller's own between the ops before and the ops after this call. When `callback` throws, they
    * are dropped.
    *
    * @throws {BackendError} INVALID_ARGUMENT when `callback` calls an op, or returns a promise: it may not be async

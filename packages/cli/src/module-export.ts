@@ -23,7 +23,7 @@ export function isBackendClass(value: unknown): value is new () => ComputeBacken
  * The provider that an export is, makes, or stands for: a provider, a function that gives one, a function that gives a
  * backend, or the class of a backend.
  *
- * @throws {TypeError} what the export is in place of these, to be read behind its name
+ * @throws {TypeError} what the export is instead of these, to be read after its name
  */
 export async function providerOf(exported: unknown): Promise<BackendProvider> {
   if (isBackendClass(exported)) return providerAround(() => new exported());

@@ -29,7 +29,7 @@ export interface ConstantInteger {
 /** A value, or a literal that becomes a constant of the type that the other operand has. */
 export type Operand = Value | number | bigint | boolean;
 
-/** For messages, what was given in place of a value: `number 1`, `undefined`, `array`. */
+/** For messages, what was given instead of a value: `number 1`, `undefined`, `array`. */
 export function nameOfOther(given: unknown): string {
   if (Array.isArray(given)) return 'array';
   switch (typeof given) {

@@ -52,7 +52,7 @@ export interface BackendErrorFields {
   readonly status?: number | undefined;
 }
 
-/** The start of each code's message; a detail follows behind a colon. */
+/** The start of each code's message; a detail follows after a colon. */
 const PREFIX: Record<ErrorCode, string> = {
   NOT_INITIALIZED: 'backend not initialized',
   INVALID_ARGUMENT: 'invalid argument:',

@@ -72,7 +72,7 @@ describe('AllocationTable', () => {
   });
 
   it('reuses addresses only when there are no new ones, the oldest first', () => {
-    // 512 bytes are taken for each: 256 and the gap. Room for four behind the first 256.
+    // 512 bytes are taken for each: 256 and the gap. Room for four after the first 256.
     const t = table(256 + 4 * 512);
     const bases = [1, 2, 3, 4].map((n) => t.add(n, 'x') as number);
     expect(bases).toEqual([256, 768, 1280, 1792].map((offset) => START + offset));

@@ -48,7 +48,7 @@ export interface OpKernel<Checked, Resolved> {
 
 /** A product or convolution. */
 export interface EpilogueKernel<Checked, Resolved> extends OpKernel<Checked, Resolved> {
-  /** True if it applies epilogues itself. Where not, f32 ones are a `run` behind it, others are UNSUPPORTED. */
+  /** True if it applies epilogues itself. Where not, f32 ones are a `run` after it, others are UNSUPPORTED. */
   readonly hasEpilogues?: boolean;
 }
 

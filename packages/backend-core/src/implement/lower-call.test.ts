@@ -132,7 +132,7 @@ describe('a product with k = 0 or alpha = 0', () => {
 });
 
 describe('an epilogue', () => {
-  it('is a run in place behind the product', async () => {
+  it('is a run in place after the product', async () => {
     const { backend, base, epilogue, ran, extra } = await opened();
     backend.gemm({ ...base, alpha: 3, beta: 2, epilogue });
     const [product, after] = ran();

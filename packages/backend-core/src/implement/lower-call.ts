@@ -49,7 +49,7 @@ function runs({ run }: BackendKernels<never>, call: CheckedRun): boolean {
   return run.covers !== 'some' || run.refuse?.(call) === undefined;
 }
 
-/** A primitive, and a `run` behind it for an epilogue that its kernel does not apply itself. */
+/** A primitive, and a `run` after it for an epilogue that its kernel does not apply itself. */
 function withEpilogue(step: PrimitiveStep, output: string, kernels: BackendKernels<never>): readonly LoweredStep[] {
   const { epilogue, operands } = step.call as CheckedCall & { readonly epilogue?: CheckedEpilogue };
   if (epilogue === undefined || kernelOf(kernels, step.kernel)?.hasEpilogues === true) return [step];

@@ -35,7 +35,7 @@ describe('address slots are given back', () => {
     expect(made).toHaveLength(MANY);
   });
 
-  it('by an init that fails behind the opened device, which is closed', async () => {
+  it('by an init that fails after the opened device, which is closed', async () => {
     class Broken extends MemoryBackend {
       protected override capabilitiesOf(): never {
         throw new Error('no limits');

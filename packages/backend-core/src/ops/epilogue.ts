@@ -99,7 +99,7 @@ export function readEpilogue(epilogue: EpilogueShape | Epilogue | EpilogueOnce |
 }
 
 /**
- * The rules of an epilogue's layouts, behind all others of the op.
+ * The rules of an epilogue's layouts, after all others of the op.
  *
  * @param names - what the op calls the sizes of its output
  * @param domain - those sizes, each below 2^32

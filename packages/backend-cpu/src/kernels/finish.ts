@@ -11,7 +11,7 @@ export interface FinishedCall {
 
 /**
  * Computes an op that ends with an epilogue, or stores f16, by float32 results in the layout of its output: these are
- * rounded once, behind the epilogue.
+ * rounded once, after the epilogue.
  *
  * @param readsOutput - whether `compute` reads what the output held
  * @param compute - fills the results

@@ -26,7 +26,7 @@ export interface CommandStreamOptions {
 
 /** The values that a call brings to its plan. */
 export interface PlannedCall {
-  /** In the order of the call; to its launches, scratch memory behind. */
+  /** In the order of the call; to its launches, scratch memory after. */
   readonly operands: readonly Span[];
   /** The operands, by their place in the plan. */
   readonly numbers: readonly number[];
@@ -45,7 +45,7 @@ const MAX_SECONDS = 1;
 const MAX_STAGED_BYTES = CHUNK_BYTES;
 
 /**
- * Commands in call order. They are collected in a command list, each behind a barrier, and submitted by `flush`, when there
+ * Commands in call order. They are collected in a command list, each after a barrier, and submitted by `flush`, when there
  * are {@link MAX_COMMANDS} or {@link MAX_SECONDS} of work, and when much is to be uploaded.
  */
 export class CommandStream implements Recorder {
@@ -201,7 +201,7 @@ export class CommandStream implements Recorder {
     device.check(device.api[call](submissions.list, dst, src, bytes, null, 0, null), call);
   }
 
-  /** Makes room for one command of an op, behind all others. */
+  /** Makes room for one command of an op, after all others. */
   #begin(op: string): Submissions['list'] {
     if (this.#commands >= MAX_COMMANDS) this.flush();
     const { device, submissions } = this.#options;

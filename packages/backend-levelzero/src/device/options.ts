@@ -7,7 +7,7 @@ import { levelZeroVariants } from '../kernels/all-variants.ts';
 export interface DeviceChoice {
   /** Index in the list of devices, GPUs first, or part of a name, upper or lower case. Default: the first. */
   readonly device?: number | string | undefined;
-  /** Index of a part of the device, a tile, to take in place of the whole. */
+  /** Index of a part of the device, a tile, to take instead of the whole. */
   readonly subDevice?: number | undefined;
   /** `refuse` leaves out devices that are software. Default: `allow`, after all others. */
   readonly software?: 'allow' | 'refuse' | undefined;

@@ -43,7 +43,7 @@ export class Submissions {
   /** A thread of koffi's waits at its fence, which nobody may reset or destroy before the thread is back. */
   #awaited: Submission | undefined;
   #back: Promise<void> = Promise.resolve();
-  /** The first submit that the queue refused: it, and what is submitted behind it, is never done. */
+  /** The first submit that the queue refused: it, and what is submitted after it, is never done. */
   #refused: { readonly sequence: number; readonly error: BackendError } | undefined;
   /** Called with each failure of work that was submitted. */
   readonly #onError: (error: BackendError) => void;

@@ -30,7 +30,7 @@ const opened = new Map<string, Promise<LevelZeroLibrary>>();
 /**
  * Loads the loader of Level Zero, once for each file.
  *
- * @param file - a path or name in place of those that are usual on this platform
+ * @param file - a path or name instead of those that are usual on this platform
  * @throws {BackendError} BACKEND_UNAVAILABLE: wrong-platform, package-missing, library-missing, library-incompatible or
  *   permission-denied, with what was tried
  */

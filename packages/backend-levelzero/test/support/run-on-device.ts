@@ -21,7 +21,7 @@ export function elements(dtype: RunLayout['dtype'], length: number): StoredEleme
   return new ARRAYS[dtype](length);
 }
 
-/** Elements before and behind each operand: what is not to be touched. */
+/** Elements before and after each operand: what is not to be touched. */
 const MARGIN = 3;
 const FILLER = 0x5a;
 

@@ -11,7 +11,7 @@ export interface PoolCounters {
   readonly allocatedBytes: number;
   /** Freed and kept for reuse. */
   readonly pooledBytes: number;
-  /** Freed for good: it goes back to the device behind the next submit. */
+  /** Freed for good: it goes back to the device after the next submit. */
   readonly leavingBytes: number;
   readonly peakBytes: number;
   /** Buffers that are handed out. */

@@ -32,7 +32,7 @@ export interface CommandStreamOptions {
 
 /** Launches and copies that are collected before they are submitted without anybody waiting. */
 export const MAX_COMMANDS = 128;
-/** The same, behind a wait: the device, which has nothing to do, should not wait for more. From then on it doubles. */
+/** The same, after a wait: the device, which has nothing to do, should not wait for more. From then on it doubles. */
 export const FIRST_COMMANDS = 16;
 
 /**
@@ -58,7 +58,7 @@ export class CommandStream implements Recorder {
   #judging: Promise<unknown> | undefined;
   readonly #scratch: StorageBuffer[] = [];
   readonly #sequences = new Set<PlannedSequence>();
-  /** To be destroyed behind the batch, which may use them. */
+  /** To be destroyed after the batch, which may use them. */
   readonly #retired: GPUBuffer[] = [];
   /** The number of launches of each variant. */
   readonly variantRuns: Map<string, number> = new Map();
@@ -207,7 +207,7 @@ export class CommandStream implements Recorder {
     const old = pool.resettle(buffer);
     const { gpu } = homeOf(buffer);
     if (old !== undefined) {
-      // At once: commands that a caller is adding come behind it.
+      // At once: commands that a caller is adding come after it.
       if (!this.#isEncoding) this.flush();
       const encoder = context.device.createCommandEncoder();
       encoder.copyBufferToBuffer(old.gpu, old.start, gpu, 0, buffer.size);
@@ -219,7 +219,7 @@ export class CommandStream implements Recorder {
   }
 
   /**
-   * Submits commands of the caller's own, behind what is collected; `op` names them in messages. They are apart from
+   * Submits commands of the caller's own, after what is collected; `op` names them in messages. They are apart from
    * ours, so that what is wrong with them fails nothing else. When `callback` throws, they are dropped.
    *
    * @throws {BackendError} INVALID_ARGUMENT when `callback` does anything else with this stream, or returns a promise

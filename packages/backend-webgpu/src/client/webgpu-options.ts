@@ -6,7 +6,7 @@ import type { DawnOptions } from './dawn-source.ts';
 export interface WebGpuOptions extends AdapterChoice, TuningOptions {
   /** A device of the caller's. It is never destroyed here. */
   readonly device?: GPUDevice | undefined;
-  /** A `GPU` of the caller's, in place of Dawn or `navigator.gpu`. */
+  /** A `GPU` of the caller's, instead of Dawn or `navigator.gpu`. */
   readonly gpu?: GPU | undefined;
   /** Options of Dawn, in Node. */
   readonly dawn?: DawnOptions | undefined;

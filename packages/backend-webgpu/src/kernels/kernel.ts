@@ -25,12 +25,12 @@ export interface Kernel {
   readonly name: string;
   /** The whole module. */
   readonly code: string;
-  /** Bindings 0, 1, ... of group 0, in this order; the uniforms come right behind them. */
+  /** Bindings 0, 1, ... of group 0, in this order; the uniforms come right after them. */
   readonly storage: readonly KernelBinding[];
-  /** The kernel's own uniforms, behind `first_group`, `group_count` and `zero`. */
+  /** The kernel's own uniforms, after `first_group`, `group_count` and `zero`. */
   readonly uniforms: readonly { readonly name: string; readonly type: UniformType }[];
   readonly features: readonly KernelFeature[];
-  /** The word of the first parameter that a call may change, if there is one; the others lie behind it. */
+  /** The word of the first parameter that a call may change, if there is one; the others lie after it. */
   readonly paramsAt?: number;
 }
 

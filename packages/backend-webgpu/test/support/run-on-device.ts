@@ -9,7 +9,7 @@ export interface RunOnDevice extends Omit<RunShape, 'kernel'> {
   /** From the first to the last element of each input, gaps included. */
   readonly data: readonly ArrayLike<number>[];
   readonly params?: readonly number[];
-  /** Traits in place of the device's own. */
+  /** Traits instead of the device's own. */
   readonly traits?: Partial<DeviceTraits>;
 }
 

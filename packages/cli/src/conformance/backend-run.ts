@@ -12,7 +12,7 @@ export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device'
   readonly ms: number;
   /** Options that name the module it is from, for the command that runs a case again; absent for our own. */
   readonly origin?: string;
-  /** Of `--each-variant`: what failed in the runs behind the first. `variants` counts those runs too. */
+  /** Of `--each-variant`: what failed in the runs after the first. `variants` counts those runs too. */
   readonly variantFailures?: readonly VariantFailure[];
   /** Why there are no cases. */
   readonly notRun?: NotRun;

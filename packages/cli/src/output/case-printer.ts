@@ -28,7 +28,7 @@ export interface CasePrinterOptions {
 /** Failures of an op that are shown one by one; of the others a count says as much. */
 const MOST_FAILURES = 20;
 
-/** The failed cases behind the first ones by their check, such as `12 of exact, 3 of bounded`. */
+/** The failed cases after the first ones by their check, such as `12 of exact, 3 of bounded`. */
 function groupsOf(cases: readonly CaseResult[]): string {
   const counts = new Map<string, number>();
   for (const { id } of cases.filter(({ status }) => status === 'failed').slice(MOST_FAILURES)) {

@@ -130,7 +130,7 @@ export const lifetimeCases: readonly ConformanceCase[] = [
     },
   ),
   lifetimeCase(
-    'writes one behind the other through one source',
+    'writes one after the other through one source',
     `Copies from one array to the device ${TURNS} times and overwrites the array each time; each copy is copied on before the next.`,
     async ({ backend, random }) => {
       const bytes = 4096;

@@ -26,7 +26,7 @@ export function compareAll(
   want: ArrayLike<number>,
   { bound, format = 'f32', also, inputs }: Tolerance,
 ): void {
-  if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} entries in place of ${want.length}`);
+  if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} entries instead of ${want.length}`);
   const largest = format === 'f32' ? MAX_F32 : MAX_F16;
   const accept = (index: number, wanted: number): boolean =>
     isWithin(got[index] as number, wanted, bound(index), largest);
@@ -86,7 +86,7 @@ function isWithin(got: number, want: number, bound: number, largest: number): bo
  * @throws {CaseFailure} with the first bad offset
  */
 export function compareBytes(what: string, got: Uint8Array, want: Uint8Array): void {
-  if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} bytes in place of ${want.length}`);
+  if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} bytes instead of ${want.length}`);
   // A plain loop: some operands have 64 MiB.
   let index = 0;
   while (index < want.length && got[index] === want[index]) index++;

@@ -1,7 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import type { Kernel } from '@concord/backend-core/kernel';
 
-/** Where an operand lies: in which of the case's allocations, and how many bytes behind its start. */
+/** Where an operand lies: in which of the case's allocations, and how many bytes after its start. */
 export interface Place {
   readonly buffer: number;
   readonly byteOffset: number;

@@ -29,7 +29,7 @@ interface Prepared {
 }
 
 /**
- * Makes calls one behind the other without a wait, and judges their results at the end.
+ * Makes calls one after the other without a wait, and judges their results at the end.
  *
  * @throws {CaseFailure} that names the first call which is wrong, and how many are
  * @throws {UnsupportedCall} where the backend has none of them, and stands by it

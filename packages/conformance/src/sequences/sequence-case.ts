@@ -18,7 +18,7 @@ export interface SequenceEntry<P extends Params> {
   readonly residues?: readonly number[];
 }
 
-/** A case that makes many calls one behind the other, and judges all of them at the end. */
+/** A case that makes many calls one after the other, and judges all of them at the end. */
 export function sequenceCase<P extends Params>(
   subject: SequenceSubject<P>,
   what: string,

@@ -28,7 +28,7 @@ export interface KernelCalls {
   run: ResolvedRun<ArrayBuffer>;
 }
 
-/** Replaces one kernel, behind the checks. `run` is the right one. */
+/** Replaces one kernel, after the checks. `run` is the right one. */
 export function inKernel<Name extends keyof KernelCalls>(
   name: Name,
   bug: (call: KernelCalls[Name], run: (call: KernelCalls[Name]) => void) => void,

@@ -114,7 +114,7 @@ function naiveAttention(call: Call, parts: Parts): void {
   }
 }
 
-/** Replaces the kernel, behind the checks. `run` is the right one. */
+/** Replaces the kernel, after the checks. `run` is the right one. */
 export function inAttention(bug: (call: Call, run: (call: Call) => void) => void): Wrap {
   return (backend) => {
     const { kernels } = backend as unknown as { kernels: BackendKernels<ArrayBuffer> };
@@ -130,7 +130,7 @@ export const rows = (parts: Parts): Wrap => inAttention((call) => naiveAttention
 /** The right kernel, called wrongly. */
 export const called = (change: (call: Call) => Partial<Call>): Wrap =>
   inAttention((call, run) => run({ ...call, ...change(call) }));
-/** The right kernel, and something done behind it. */
+/** The right kernel, and something done after it. */
 export const followed = (tamper: (call: Call, before: Float32Array) => void): Wrap =>
   inAttention((call, run) => {
     const before = call.dtype === 'f32' ? floats(call.o).slice() : new Float32Array();

@@ -220,7 +220,7 @@ const edges: readonly Mutant[] = [1, 2].map((stride) => ({
   wrap: widthEdge(stride),
 }));
 
-/** Bugs that show in calls one behind another, at single offsets and edges, and in memory under way. */
+/** Bugs that show in calls one after another, at single offsets and edges, and in memory under way. */
 export const sequenceMutants: readonly Mutant[] = [
   ...[...forgotten, ...misaligned, ...edges].map((mutant) => ({ ...mutant, within: SEQUENCE })),
   { name: 'memory: reads under way share 64 places', ops: ['memory'], within: IN_FLIGHT, wrap: sharedStaging },

@@ -62,7 +62,7 @@ export class NodeLowering<V> {
   value(index: number): V {
     const known = this.#known(index);
     if (known !== undefined) return known;
-    // Nodes stand behind their operands: what is missing is computed in that order, without recursion.
+    // Nodes stand after their operands: what is missing is computed in that order, without recursion.
     for (const missing of this.#missing(index)) this.#values.set(missing, this.#compute(missing));
     return this.#values.get(index) as V;
   }

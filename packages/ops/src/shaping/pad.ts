@@ -18,7 +18,7 @@ export interface PadOptions extends OutOption {
 const MODES: readonly unknown[] = ['constant', 'reflect', 'edge'];
 
 /**
- * `x` with elements before and behind it along each axis, as NumPy's pad and Pad of ONNX. In one launch, if the axes with
+ * `x` with elements before and after it along each axis, as NumPy's pad and Pad of ONNX. In one launch, if the axes with
  * pads and those between them are at most 4.
  *
  * @param pads - `[before, after]` of each axis

@@ -19,7 +19,7 @@ export interface SubgroupOps {
   subgroupShuffle(value: Value, lane: Operand): Value;
   /**
    * Reads a block of memory that the work-items of the sub-group share out: component `i` of work-item `lane` is element
-   * `i * subgroupSize() + lane` behind `pointer`, which is the same for all and a multiple of 4 bytes.
+   * `i * subgroupSize() + lane` after `pointer`, which is the same for all and a multiple of 4 bytes.
    *
    * @param type - of one work-item's share: 16-bit or 32-bit numbers as `pointer` has them, or a vector of 2, 4 or 8
    */

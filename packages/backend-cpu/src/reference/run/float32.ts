@@ -62,7 +62,7 @@ export function overflowing({ lo, hi, nan }: Interval): Interval {
 
 /**
  * An interval as float32 numbers: beyond the range there is but infinity. An interval may begin beyond it, as a product
- * that is contracted with the sum behind it need not be in range.
+ * that is contracted with the sum after it need not be in range.
  */
 export function inFloat32(x: Interval): Interval {
   if (x.lo <= MAX_F32 && x.hi >= -MAX_F32) return x;

@@ -30,7 +30,7 @@ export { VARIANT_IDS } from './choose-variant.ts';
 const LAID_OUT_BYTES = 2 ** 26;
 /** Queries and keys are numbered by 31 bits. */
 const MOST_ROWS = 2 ** 31;
-/** Numbers behind the sums in a record: the largest score, and the sum of the weights. */
+/** Numbers after the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
 
 /**

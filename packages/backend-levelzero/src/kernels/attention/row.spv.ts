@@ -9,7 +9,7 @@ import { exponential, larger, LOWEST } from './softmax.ts';
 export interface RowParams {
   /** For any call: see `any-call.ts`. */
   readonly any: boolean;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface SubgroupParams {
   readonly isExact: boolean;
   /** For any call: see `any-call.ts`. */
   readonly any: boolean;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
   /** See `KernelSource.registers`. */
   readonly registers?: 'large' | undefined;

@@ -12,7 +12,7 @@ export interface WideParams {
   readonly columns: 16 | 32;
   /** For any call: see `any-call.ts`. */
   readonly any: boolean;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 

@@ -42,7 +42,7 @@ export const WIDE: readonly WideParams[] = [
   { filters: 1, vectors: 4 },
 ];
 
-/** Most bytes of images that are laid out at a time on a device. A block of places may go on behind them. */
+/** Most bytes of images that are laid out at a time on a device. A block of places may go on after them. */
 export function packedBytes({ maxAllocationBytes }: DeviceTraits): number {
   return Math.min(PACKED_BYTES, maxAllocationBytes - 4 * Math.max(...WIDE.map(widePlaces)));
 }

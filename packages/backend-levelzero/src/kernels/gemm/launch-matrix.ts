@@ -49,7 +49,7 @@ export function mostAtOnceOfMatrix(
   return { m: rows, n: columns, batchCount: Math.min(batchCount, together, matrices) };
 }
 
-/** Launches a product of halves on matrix engines, behind what lays its operands out. */
+/** Launches a product of halves on matrix engines, after what lays its operands out. */
 export function launchMatrix(
   product: Product,
   { id, lanes }: NamedVariant & { readonly lanes: EngineLanes },

@@ -14,7 +14,7 @@ export interface Ways {
 
 /**
  * Folds places into several sets of states, one after the other in `begin`, so that additions do not wait for each other; what
- * is left behind `whole` goes into the first.
+ * is left after `whole` goes into the first.
  *
  * @param take - joins what is at a place to a set of states
  */

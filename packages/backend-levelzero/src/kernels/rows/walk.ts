@@ -153,7 +153,7 @@ export function stridedWalk(code: KernelCode, { first, end, lanes, width }: Shar
 }
 
 /**
- * Each `lanes`-th vector of a row that fits: `kept` of them, read once and kept in registers. One behind the end is the
+ * Each `lanes`-th vector of a row that fits: `kept` of them, read once and kept in registers. One after the end is the
  * last one again, of which nothing comes.
  */
 export function keptWalk(

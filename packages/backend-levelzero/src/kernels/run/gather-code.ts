@@ -33,7 +33,7 @@ export function gather(code: KernelCode, node: GatherNode, scope: Scope, width: 
       operand,
       values.map((value) => one(value, lane)),
     );
-    // What is outside reads the first element in place of its own.
+    // What is outside reads the first element instead of its own.
     return k.load(k.at(pointer, k.select(one(isInside, lane), offset, k.constant(offset.type, 0))));
   });
   const loaded = decode(k, vectorOf(k, pointer, raw), operand.dtype);

@@ -5,7 +5,7 @@ import type { KernelCode } from '../run/kernel-code.ts';
 import type { RowScope } from '../run/scopes.ts';
 import type { StateCode, States } from '../rows/states.ts';
 
-/** One of the launches that work on rows in parts: the folds of a phase, or behind all of them what is stored. */
+/** One of the launches that work on rows in parts: the folds of a phase, or after all of them what is stored. */
 export interface Stage {
   /** The phase whose folds are made; the phases before are in scratch memory. */
   readonly phase: number;

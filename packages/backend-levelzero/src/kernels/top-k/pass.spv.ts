@@ -12,7 +12,7 @@ export const SOURCES: readonly Source[] = ['elements', 'candidates'];
 /**
  * Parameters of a pass over packed rows of `length` elements. A row has `parts` of `chunk` elements, the last one perhaps
  * fewer; `items` is rows times parts. Of each part the `k` best are stored (or all, if it has no more), the best first, those
- * of a part behind those of the part before, those of a row `results` behind those of the row before.
+ * of a part after those of the part before, those of a row `results` after those of the row before.
  *
  * `flip` inverts all bits of keys where the least are the best.
  *

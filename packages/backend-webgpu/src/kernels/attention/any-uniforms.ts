@@ -5,7 +5,7 @@ interface Launching {
   readonly softcap: number;
   /** Where the mask begins in its binding. */
   readonly maskAt: number;
-  /** Numbers of a record, where those are written in place of rows of O. */
+  /** Numbers of a record, where those are written instead of rows of O. */
   readonly record?: number;
 }
 

@@ -164,7 +164,7 @@ export interface AttentionLaunch {
 /** Options of a launch. */
 export interface AttentionOptions {
   readonly splits: number;
-  /** Writes records in place of rows of O. */
+  /** Writes records instead of rows of O. */
   readonly partial: boolean;
   /** True if rows begin and end at multiples of four. */
   readonly wide: boolean;

@@ -29,7 +29,7 @@ export interface DecodeParams {
   readonly tile: RowsTile;
   readonly form: Exclude<Form, 'plain'>;
   readonly fit: Fit;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 

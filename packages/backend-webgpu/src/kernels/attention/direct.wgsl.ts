@@ -21,7 +21,7 @@ export interface DirectParams {
   readonly causal: boolean;
   /** `f16` only where records are written. */
   readonly form: Form;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 

@@ -32,7 +32,7 @@ import { cutCall } from './windows.ts';
 export { attentionKernels as allKernels } from './all-kernels.ts';
 export { VARIANT_IDS } from './choose-variant.ts';
 
-/** Numbers behind the sums in a record: the largest score, and the sum of the weights. */
+/** Numbers after the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
 /** Queries and keys are numbered by 31 bits. */
 const MOST_ROWS = 2 ** 31;

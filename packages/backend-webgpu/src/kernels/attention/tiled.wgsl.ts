@@ -22,7 +22,7 @@ export interface TiledParams {
   readonly headDim: number;
   /** `f16` only where records are written. */
   readonly form: Form;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 
@@ -117,7 +117,7 @@ ${repeat(4, (i) => repeat(vectors, (j) => `        o${i}_${j} += ${term(i, j)};`
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 
-// Columns of Q, and behind them of K; or rows of V.
+// Columns of Q, and after them of K; or rows of V.
 var<workgroup> stage: array<vec4f, ${stage}>;
 // [key][query]
 var<workgroup> weight_tile: array<vec4f, ${weights}>;

@@ -23,7 +23,7 @@ export const DIRECT_LANES = 32;
  * Input is NCHW, filter KCRS, output NKPQ, as far as the window reaches. Workgroups are numbered by group, block of
  * filters in it, and block of {@link DIRECT_LANES} strips. Where stride and dilation are equal along a row, the next weight
  * of the filter's row needs the strip of inputs moved on by one: a register window slides along and loads one input
- * per weight in place of `columns`.
+ * per weight instead of `columns`.
  *
  * For software devices, where loads and barriers cost more than arithmetic, and for few filters per group (depthwise
  * convolution: one), where a tile of a matrix product would be mostly empty.

@@ -29,7 +29,7 @@ export interface FilterStripParams {
   readonly isClamped: boolean;
 }
 
-/** Vectors that are left free behind each tap, so that the taps of a filter lie in different banks. */
+/** Vectors that are left free after each tap, so that the taps of a filter lie in different banks. */
 const PAD = 1;
 
 /** Bytes of workgroup memory. */

@@ -33,7 +33,7 @@ export interface MatrixUnitsSide {
 
 /**
  * A strip lies in workgroup memory in blocks of 32 rows (columns). In a block lines are as in storage: where neighbours in memory
- * are neighbours along k, a line has the terms of a row and of the sixteenth behind it, else 32 columns of a term. It is copied by
+ * are neighbours along k, a line has the terms of a row and of the sixteenth after it, else 32 columns of a term. It is copied by
  * vectors of 16 bytes, which stay the bits that they are.
  *
  * Eight invocations write to workgroup memory at a time: to four lines that are two apart, or to one of two blocks, which are in

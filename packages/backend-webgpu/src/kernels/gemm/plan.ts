@@ -38,7 +38,7 @@ export function planGemm(
   else planWithEpilogue(call, recorder, choose);
 }
 
-/** A product, and a kernel behind it that makes C of its results: C itself in float32, else scratch memory. */
+/** A product, and a kernel after it that makes C of its results: C itself in float32, else scratch memory. */
 function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
   const { m, n, batchCount, beta, dtype } = call;
   const domain = [batchCount, m, n];

@@ -31,7 +31,7 @@ export interface Product {
   readonly a: Matrix;
   readonly b: Matrix;
   readonly c: Matrix;
-  /** Something is made of each value of C, by the kernel that stores it or behind it. */
+  /** Something is made of each value of C, by the kernel that stores it or after it. */
   readonly hasEpilogue?: boolean | undefined;
   /** The operation on each value of C in the kernel that stores it. */
   readonly epilogue?: FusedEpilogue | undefined;

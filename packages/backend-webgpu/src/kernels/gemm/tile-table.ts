@@ -74,7 +74,7 @@ export function costOf({ tile, cost }: RatedTile, { m, n, k, batchCount, hasEpil
     const perCore = Math.ceil((groups * splits) / CORES);
     const ofTerm = Math.max(cost.alone, cost.packed * perCore);
     const behind = hasEpilogue === true ? EPILOGUE_BEHIND : 0;
-    const finish = splits > 1 ? FINISH + FINISH_SPLIT * splits + behind : 0;
+    const finish = splits > 1 ? FINISH + FINISH_SPLIT * splits + after : 0;
     return perCore > (cost.most ?? perCore) ? Infinity : perCore * cost.start + Math.ceil(k / splits) * ofTerm + finish;
   };
   const whole = { splits: 1, total: costWith(1) };

@@ -57,5 +57,5 @@ function stripBytes(size: number, step: number, buffers: number): number {
   return (size / 4 + PAD) * 16 * step * buffers;
 }
 
-/** Vectors that are left free behind each term, so that the terms of a row lie in different banks. */
+/** Vectors that are left free after each term, so that the terms of a row lie in different banks. */
 export const PAD = 1;

@@ -10,7 +10,7 @@ export interface RowsSpec extends RunSpec {
   readonly vectors: RowClass['vectors'];
   /**
    * Where folds are computed in parts: the phase whose folds this kernel finds parts of; the parts of those before it are
-   * joined first. The last stage, behind all phases, stores. Undefined: all in one.
+   * joined first. The last stage, after all phases, stores. Undefined: all in one.
    */
   readonly stage: number | undefined;
 }

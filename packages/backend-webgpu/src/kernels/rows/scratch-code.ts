@@ -9,7 +9,7 @@ import type { State } from './team.ts';
 
 /**
  * Parts of folds in scratch memory. Each value of a fold's state has a plane of `u.plane` words: for each part one for
- * each row. The planes of all phases lie behind each other.
+ * each row. The planes of all phases lie after each other.
  */
 export class ScratchCode {
   readonly #spec: RowsSpec;

@@ -2,7 +2,7 @@
 export interface StoredElement {
   /** The kernel's function that stores: `(at: u32, acc)`, with {@link place} in between. Left out where array `output` takes `acc` as it is. */
   readonly by?: string;
-  /** Its coordinates in C, where `by` takes them behind `at`. */
+  /** Its coordinates in C, where `by` takes them after `at`. */
   readonly place?: readonly string[];
   /** Number of the element, or of the four, in its binding. */
   readonly at: string;

@@ -68,7 +68,7 @@ export const PLAIN_CASES: readonly Entry[] = [
   ['repeat', { heads: 2, seqQ: 65, seqKv: 65, headDim: 32, causal: true }],
 ];
 
-/** One token behind a cache. */
+/** One token after a cache. */
 const CACHE: Partial<AttentionParams> = { seqQ: 1, seqKv: 77, headDim: 64, causal: true, causalOffset: 76 };
 const LONG: Partial<AttentionParams> = { seqQ: 3, seqKv: 1300, headDim: 16, heads: 2 };
 const SQUARE: Partial<AttentionParams> = { heads: 2, seqQ: 70, seqKv: 70, headDim: 24 };
