@@ -138,7 +138,7 @@ EXPORT VKAPI_ATTR VkResult VKAPI_CALL vkEnumerateInstanceLayerProperties(uint32_
 
 EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char *name) {
   if (strcmp(name, "vkGetInstanceProcAddr") == 0) return (PFN_vkVoidFunction)vkGetInstanceProcAddr;
-  // A driver has none of its own, and wgpu, which asks by this name, takes a missing one for no Vulkan at all.
+  // A driver has none, and wgpu, which asks by this name, takes a missing one for no Vulkan at all.
   if (strcmp(name, "vkEnumerateInstanceLayerProperties") == 0)
     return (PFN_vkVoidFunction)vkEnumerateInstanceLayerProperties;
   PFN_vkVoidFunction found = driver_function(instance, name);

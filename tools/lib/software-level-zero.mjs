@@ -4,7 +4,7 @@ import { setUp } from '../../software-devices/level-zero-cpu/setup.mjs';
 
 /**
  * The additions to a program's environment so that Level Zero finds the CPU driver. Nothing, where the driver is not there.
- * An environment that names a driver of its own is left alone.
+ * An environment that names its own driver is left alone.
  *
  * @param {{ isWanted: boolean }} options - `isWanted`: the program will use Level Zero; build the driver if need be
  * @returns {Record<string, string>}

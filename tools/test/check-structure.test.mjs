@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { root } from '../lib/paths.mjs';
 import { definitions, derivedMark, headings, opRooms } from '../structure.mjs';
 
-/** Ops with kernels of their own, and one that is a `run`. */
+/** Ops with their own kernels, and one that is a `run`. */
 const PRIMITIVES = ['gemm', 'conv2d', 'attention'];
 const DERIVED = 'unary';
 

@@ -26,7 +26,7 @@ function syntaxErrors(code) {
 }
 
 describe('the planted faults', () => {
-  it('are 150 or more, each with a name of its own', () => {
+  it('are 150 or more, each with its own name', () => {
     expect(faults.length).toBeGreaterThanOrEqual(150);
     expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length);
   });

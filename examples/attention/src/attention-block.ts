@@ -39,7 +39,7 @@ export async function runBlock(
   const width = heads * headDim;
   return withBuffers(backend, async (scope) => {
     const vectors = scope.upload(input.vectors, { label: 'vectors' });
-    // One product a head, with the columns of its own: what comes out is split into heads already.
+    // One product a head, with its own columns: the result is split into heads already.
     const project = (matrix: Float32Array, label: string) => {
       const c = scope.alloc(4 * heads * perHead, { label });
       backend.batchedGemm({

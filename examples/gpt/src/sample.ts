@@ -37,7 +37,7 @@ const draw = defineKernel(
  * The token that follows, `[batch, 1]` u32, chosen on the device.
  *
  * @param logits - `[batch, vocabulary]`
- * @param step - which choice of the text this is, so that each gets random numbers of its own
+ * @param step - which choice of the text this is, so that each gets its own random numbers
  * @param out - filled instead of a new tensor
  */
 export function sample(logits: Tensor, sampling: Sampling, step: number, out?: Tensor): Tensor {

@@ -42,7 +42,7 @@ export async function startServer(index: SearchIndex, port: number, timeoutMs = 
 
 async function questionOf(request: IncomingMessage): Promise<Question> {
   const { method, url, headers } = request;
-  // A web page could ask by a name of its own that points here.
+  // A web page could ask by its own name that points here.
   const isLocal = /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(headers.host ?? '');
   if (!isLocal) throw new UserError('FORBIDDEN', 'ask by 127.0.0.1');
   if (`${method} ${url}` !== 'POST /search') throw new UserError('NOT_FOUND', `only POST /search, no ${method} ${url}`);

@@ -66,7 +66,7 @@ function smallIntegers(length: number, seed: number): number[] {
   return Array.from({ length }, (_, i) => ((Math.imul(i + 1, Math.imul(seed, 0x9e3779b1)) >>> 16) % 7) - 3);
 }
 
-/** With a client of its own, which alone takes the harm of a failure. */
+/** With a separate client, so that a failure harms nothing else. */
 async function multiplyOn(
   options: LevelZeroOptions,
   variant: Variant,

@@ -7,7 +7,7 @@ import type { BuildLog } from './device/module-cache.ts';
 import type { UserArgument } from './device/user-argument.ts';
 import type { ContextHandle, DeviceHandle, DriverHandle, QueueHandle } from './ffi/handles.ts';
 
-/** An argument of a kernel of one's own: a pointer as it is, or an object that says its type. */
+/** An argument of a user's kernel: a pointer as it is, or an object that says its type. */
 export type NativeArgument = DevicePtr | Exclude<UserArgument, { readonly pointer: unknown }>;
 
 /** Options of a launch. */
@@ -21,7 +21,7 @@ export interface LevelZeroNative {
   readonly driver: DriverHandle;
   readonly device: DeviceHandle;
   readonly context: ContextHandle;
-  /** Commands of one's own may go to it, in an order that one sees to. */
+  /** Your own commands may go to it, in an order that you ensure. */
   readonly queue: QueueHandle;
   /** The loader library that was loaded. */
   readonly libraryFile: string;

@@ -22,7 +22,7 @@ function numbersOf({ kernel, call }: ResolvedCall<DeviceMemory>): readonly numbe
 export class OpRunner {
   readonly #client: LevelZeroClient;
   readonly #plans: PlanCache;
-  /** Plans whose kernels are all built; those for memory beyond 4 GiB are kernels of their own. */
+  /** Plans whose kernels are all built; those for memory beyond 4 GiB are separate kernels. */
   readonly #built = new WeakSet<OpPlan>();
   readonly #builtForLarge = new WeakSet<OpPlan>();
 

@@ -39,7 +39,7 @@ import { matrixUnitsFault } from './matrix-units-trial.ts';
 /** Options of a {@link WebGpuBackend}. */
 export interface WebGpuBackendOptions extends WebGpuOptions, BaseBackendOptions {}
 
-/** Memory behind a pointer, for shaders of one's own. */
+/** Memory behind a pointer, for user shaders. */
 export interface NativeBuffer {
   readonly buffer: GPUBuffer;
   /** Bytes from the start of the buffer to the pointer: 0, unless it points inside. Bindings want multiples of 256. */
@@ -60,7 +60,7 @@ export interface WebGpuNative {
    */
   bufferOf(ptr: DevicePtr): NativeBuffer;
   /**
-   * Submits commands of the caller's own between the ops before and the ops after this call. When `callback` throws, they
+   * Submits the caller's commands between the ops before and the ops after this call. When `callback` throws, they
    * are dropped.
    *
    * @throws {BackendError} INVALID_ARGUMENT when `callback` calls an op, or returns a promise: it may not be async

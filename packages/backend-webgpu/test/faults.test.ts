@@ -146,7 +146,7 @@ describe('a kernel that does not compile', () => {
   });
 });
 
-describe("commands of the caller's own", () => {
+describe("the caller's commands", () => {
   const copyOf = (
     backend: WebGpuBackend,
   ): { copy: (encoder: GPUCommandEncoder) => void; read: () => Promise<number[]> } => {

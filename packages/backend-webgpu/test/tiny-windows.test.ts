@@ -12,7 +12,7 @@ const OPS = new Set(allCases().map(({ op }) => op));
 OPS.delete('lifecycle');
 /** The cuts differ by shape; the kernels are those of the other tests. */
 const SAMPLE = 0.5;
-/** There are many cases of `run`, and each compiles kernels of its own. */
+/** There are many cases of `run`, and each compiles its own kernels. */
 const SAMPLES: Readonly<Record<string, number>> = { run: 0.1 };
 
 for (const op of OPS) {

@@ -56,7 +56,7 @@ export function buildProgram(context: ProgramContext, finish: Finish): Command {
     })
     .configureHelp({ styleTitle: (title) => colorsFor(stdout).bold(title), showGlobalOptions: true });
   program.hook('preAction', async (_, command) => {
-    // A backend of one's own may have variants that ours does not know.
+    // A user's backend may have variants that ours does not know.
     if (command.opts<ModuleOptions>().module !== undefined || !isTuningSet(process.env)) return;
     const { checkEnvironment } = await import('./check-environment.ts');
     checkEnvironment();

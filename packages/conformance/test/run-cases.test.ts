@@ -73,7 +73,7 @@ describe('the cases of run', () => {
     expect(loose / elements).toBeLessThan(0.01);
   });
 
-  it('leave less than 5 % of their own to chance, but for those that are about such', () => {
+  it('leave less than 5 % to chance, but for those that are about such', () => {
     const loose = results.filter(
       ({ intervals: known }) => known !== undefined && known.loose > MOST_LOOSE * known.elements,
     );

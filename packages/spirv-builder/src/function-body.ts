@@ -103,7 +103,7 @@ export class FunctionBody {
     this.#block = undefined;
   }
 
-  /** Runs `write` in a region of its own, whose values end with it; gives what it gives. */
+  /** Runs `write` in its own region, whose values end with it; gives what it gives. */
   inRegion<T>(write: () => T): T {
     const region = { owner: this, isOpen: true };
     this.#regions.push(region);

@@ -1,7 +1,7 @@
 import type { StorageClass } from './generated/enums.ts';
 import type { TypeId } from './ids.ts';
 
-/** Integers have no sign of their own: operations say whether they take their operands as signed. */
+/** Integers have no sign: operations say whether they take their operands as signed. */
 export interface IntType {
   readonly kind: 'int';
   readonly id: TypeId;

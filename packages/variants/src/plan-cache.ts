@@ -21,7 +21,7 @@ export interface PlanCacheOptions<Buffer, Plan extends CacheablePlan> {
   readonly alignment: number;
   /** Plans a call with these operands. */
   readonly plan: (call: ResolvedCall<Buffer>, operands: readonly Operand<Buffer>[]) => Plan;
-  /** A span that stands for an allocation of its own. */
+  /** A span that stands for a separate allocation. */
   readonly fakeOperand: (byteLength: number) => Operand<Buffer>;
 }
 
@@ -63,7 +63,7 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
     return this.#find(key) ?? this.#add(key, plan(op, operands));
   }
 
-  /** The plan of a call without operands, as for operands in allocations of their own. Errors as those of planning. */
+  /** The plan of a call without operands, as for operands in their own allocations. Errors as those of planning. */
   ofShape(op: KernelCall): Plan {
     if (op.kernel === 'run' && op.inPlaceOf?.some((index) => index >= 0) === true) {
       const inPlace = withFakeOperands(op, this.#options.fakeOperand);

@@ -26,7 +26,7 @@ export class PlanMemory<Buffer> {
   readonly #memory: Operand<Buffer>[];
   readonly #fakeOperand: (byteLength: number) => Operand<Buffer>;
 
-  /** @param fakeOperand - a span that stands for an allocation of its own */
+  /** @param fakeOperand - a span that stands for a separate allocation */
   constructor(operands: readonly Operand<Buffer>[], fakeOperand: (byteLength: number) => Operand<Buffer>) {
     this.#memory = [...operands];
     this.#fakeOperand = fakeOperand;

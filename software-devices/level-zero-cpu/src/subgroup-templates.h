@@ -234,7 +234,7 @@ static const char BALLOT_COUNT_TEXT[] =
           "OpReturnValue %result\n" END;
 static const char COUNT_ALL[] = "%used = OpISub %uint %stop %first\n%none = OpIEqual %bool %used %zero\n";
 static const char COUNT_INCLUSIVE[] = "%used = OpIAdd %uint %lane %one\n%none = OpIEqual %bool %used %zero\n";
-/* A shift by 32 bits means nothing, so that no lane before this one is a case of its own. */
+/* A shift by 32 bits means nothing, so that no lane before this one is a special case. */
 static const char COUNT_EXCLUSIVE[] = "%none = OpIEqual %bool %lane %zero\n%used = OpSelect %uint %none %one %lane\n";
 
 #endif

@@ -11,7 +11,7 @@ export class PackageStore {
   #lists;
   #say;
 
-  // apt reads the system's package lists first. Where they lack a package or are too old to fetch it, lists of our own
+  // apt reads the system's package lists first. Where they lack a package or are too old to fetch it, our own lists
   // come in: that works without root, and leaves the system's as they are.
   #useOwnLists = false;
 

@@ -43,7 +43,7 @@ export const webgpuStreamFaults = [
     find: `  encode(op: string, callback: (encoder: GPUCommandEncoder) => void): void {
     this.flush();`,
     replace: '  encode(op: string, callback: (encoder: GPUCommandEncoder) => void): void {',
-    breaks: "Commands of the caller's own run before the ops that were called before them.",
+    breaks: "The caller's commands run before the ops that were called before them.",
   },
   {
     file: clientCommandStream,

@@ -2,8 +2,8 @@
 export const DTYPES = ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'] as const;
 
 /**
- * Element type of a tensor in device memory. `f16` is IEEE binary16, `bf16` the upper half of a float32. The ops with a
- * name of their own take `f32` and `f16`; `run` takes them all.
+ * Element type of a tensor in device memory. `f16` is IEEE binary16, `bf16` the upper half of a float32. The named
+ * ops take `f32` and `f16`; `run` takes them all.
  */
 export type DType = (typeof DTYPES)[number];
 
@@ -44,7 +44,7 @@ export interface DeviceInfo {
   readonly memoryBytes?: number;
   /** The number of units that run workgroups side by side: cores, compute units, Xe cores; where the driver tells. */
   readonly computeUnits?: number;
-  /** Parts that can be used as devices of their own (tiles); absent or 0 where there are none. */
+  /** Parts that can be used as separate devices (tiles); absent or 0 where there are none. */
   readonly subDevices?: number;
 }
 

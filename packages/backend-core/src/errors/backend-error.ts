@@ -97,7 +97,7 @@ export class BackendError extends Error {
       if (value !== undefined) Object.defineProperty(this, key, { value, enumerable: true });
     }
     // Non-enumerable, so that console.log and structuredClone do not show it; on the instance, so that it survives a
-    // second copy of this package with a class of its own.
+    // second copy of this package with its own class.
     Object.defineProperty(this, MARKER, { value: true });
   }
 }

@@ -14,7 +14,7 @@ export interface SupportSource {
  * Returns whether a backend takes a checked call.
  *
  * @param steps - what the call runs
- * @param dtype - of the call; undefined for `run`, whose operands have dtypes of their own
+ * @param dtype - of the call; undefined for `run`, whose operands have their own dtypes
  * @throws {BackendError} UNSUPPORTED
  */
 export function assertSupported(

@@ -76,7 +76,7 @@ export type KernelCall =
   | {
       readonly kernel: 'run';
       readonly call: CheckedRun;
-      /** For each output, the index of the input in whose place it is; -1 for memory of its own. Default: all -1. */
+      /** For each output, the index of the input in whose place it is; -1 for its own memory. Default: all -1. */
       readonly inPlaceOf?: readonly number[];
     };
 

@@ -180,7 +180,7 @@ describe('an epilogue', () => {
     expect(params).toEqual([Math.fround(0.1)]);
   });
 
-  it('of f16 is UNSUPPORTED where it is a run of its own: two roundings', async () => {
+  it('of f16 is UNSUPPORTED where it is a separate run: two roundings', async () => {
     const { backend, base, epilogue, ran } = await opened();
     const refused = () => backend.gemm({ ...base, dtype: 'f16', epilogue });
     expectError(refused, 'UNSUPPORTED', 'gemm does not take f16 with an epilogue on memory');

@@ -68,7 +68,7 @@ describe('address slots are given back', () => {
     owner = undefined;
     const held = {};
     let given: number | undefined;
-    // Collected objects are told of in a turn of their own.
+    // Collected objects are reported in a separate turn.
     for (let turn = 0; turn < 20 && given !== slot; turn++) {
       gc();
       await setImmediate();

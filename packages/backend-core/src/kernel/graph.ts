@@ -63,7 +63,7 @@ export type KernelNode =
   | FoldNode
   | SpreadNode;
 
-/** Declared input of a kernel: one element per point; one per row; or a tensor of its own that is read by index. */
+/** Declared input of a kernel: one element per point; one per row; or a separate tensor that is read by index. */
 export type InputSpec =
   | NumberType
   | { readonly type: NumberType; readonly level: 'row' }

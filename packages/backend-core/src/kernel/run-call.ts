@@ -20,7 +20,7 @@ export interface GatherView extends RunView {
   readonly shape: readonly number[];
 }
 
-/** An input or output at an address, in a layout of its own. */
+/** An input or output at an address, in its own layout. */
 export interface RunOperand extends RunView {
   readonly ptr: DevicePtr;
 }

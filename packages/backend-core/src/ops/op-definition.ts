@@ -70,7 +70,7 @@ export interface OpDefinition<Shape extends object, Checked extends CheckedCall>
   readonly sample: OpSample<Shape>;
 }
 
-/** An op that is a `run` of a kernel of its own: no backend has to know it. */
+/** An op that is a `run` of its own kernel: no backend has to know it. */
 export interface DerivedDefinition<Shape extends object, Checked extends CheckedCall> extends OpDefinition<
   Shape,
   Checked

@@ -34,7 +34,7 @@ function floatCopyOf(output: Operand<ArrayBuffer>, isRead: boolean): Float32Arra
   return isRead ? Float32Array.from(fromF16Array(halves)) : new Float32Array(halves.length);
 }
 
-/** The inputs of an epilogue are operands of the call by names of their own. */
+/** The inputs of an epilogue are named operands of the call. */
 function applyEpilogue(
   call: FinishedCall,
   { geometry, params }: CheckedEpilogue,

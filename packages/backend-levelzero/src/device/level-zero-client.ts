@@ -35,7 +35,7 @@ export interface LoadOptions {
 
 /**
  * A device, a stream of commands to it, and the memory they work on: what a backend stands on, and what is useful alone
- * to run kernels of one's own. Each client has a context, a queue and memory of its own.
+ * to run user kernels. Each client has its own context, queue and memory.
  */
 export class LevelZeroClient {
   readonly traits: DeviceTraits;
@@ -230,7 +230,7 @@ export class LevelZeroClient {
   }
 
   /**
-   * Builds a SPIR-V module of one's own. The same source gives the same module.
+   * Builds a user's SPIR-V module. The same source gives the same module.
    *
    * @throws {BackendError} DEVICE_ERROR with the build log; INVALID_ARGUMENT for what are no words of a module
    */

@@ -59,7 +59,7 @@ let lastId = 0;
 
 /**
  * Device memory, reused by size class. A block that is taken again may still be in use by work queued before; that is
- * safe because commands run one after the other. Each stream needs a pool of its own for that reason.
+ * safe because commands run one after the other. Each stream needs its own pool for that reason.
  */
 export class MemoryPool {
   readonly #options: PoolOptions;

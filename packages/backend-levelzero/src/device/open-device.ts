@@ -13,7 +13,7 @@ import { RESULTS, resultError } from '../ffi/result.ts';
 import { ENUMS, Struct } from '../ffi/structs.ts';
 import { type ListedDevice, structs } from './list-devices.ts';
 
-/** A device with a context and a queue of its own. */
+/** A device with its own context and queue. */
 export class OpenDevice {
   readonly api: LevelZeroApi;
   readonly koffi: Koffi;

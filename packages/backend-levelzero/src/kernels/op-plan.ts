@@ -85,7 +85,7 @@ class OpRecorder implements Recorder {
   }
 }
 
-/** A span that stands for an allocation of its own. Plans pass memory on and never look where it is. */
+/** A span that stands for a separate allocation. Plans pass memory on and never look where it is. */
 export function fakeSpan(byteLength: number): Span {
   return { buffer: { id: 0, address: 0n, size: byteLength }, byteOffset: 0, byteLength };
 }

@@ -14,7 +14,7 @@ export interface Ended {
 }
 
 /**
- * Runs a program with the built package in a process of its own, on the device of these tests. `source` is the body of a
+ * Runs a program with the built package in its own process, on the device of these tests. `source` is the body of a
  * module that has `LevelZeroBackend`, `LevelZeroClient`, `levelZero` and `INDEX`, the URL of the package.
  */
 export async function runProgram(source: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> {

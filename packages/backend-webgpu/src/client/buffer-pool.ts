@@ -41,7 +41,7 @@ let lastId = 0;
 
 /**
  * Storage buffers, reused by size class. A buffer that is taken again may still be in use by work queued before; that is
- * safe because commands run in the order they are submitted in. Each stream needs a pool of its own for that reason.
+ * safe because commands run in the order they are submitted in. Each stream needs its own pool for that reason.
  */
 export class BufferPool {
   readonly #options: PoolOptions;
@@ -107,7 +107,7 @@ export class BufferPool {
     return buffer.home;
   }
 
-  /** Gives memory a GPU buffer of its own; the caller copies what was in the place that is returned. */
+  /** Gives memory its own GPU buffer; the caller copies what was in the place that is returned. */
   resettle(buffer: StorageBuffer): Home | undefined {
     const { home } = buffer;
     if (home !== undefined && home.slab === undefined) return undefined;

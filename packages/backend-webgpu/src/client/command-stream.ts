@@ -49,7 +49,7 @@ export class CommandStream implements Recorder {
   #commands = 0;
   /** So many commands are a batch. */
   #enough = FIRST_COMMANDS;
-  /** While a caller adds commands of its own, nothing else can be put in order. */
+  /** While a caller adds its own commands, nothing else can be put in order. */
   #isEncoding = false;
   /** The ops in the batch, for the message when it fails. */
   readonly #ops = new Set<string>();
@@ -219,7 +219,7 @@ export class CommandStream implements Recorder {
   }
 
   /**
-   * Submits commands of the caller's own, after what is collected; `op` names them in messages. They are apart from
+   * Submits the caller's commands, after what is collected; `op` names them in messages. They are apart from
    * ours, so that what is wrong with them fails nothing else. When `callback` throws, they are dropped.
    *
    * @throws {BackendError} INVALID_ARGUMENT when `callback` does anything else with this stream, or returns a promise

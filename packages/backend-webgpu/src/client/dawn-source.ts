@@ -16,7 +16,7 @@ export interface DawnOptions {
   readonly adapter?: string;
   /**
    * True if shaders check the bounds of each access to memory. Default: true. With `false`, the toggle
-   * `disable_robustness`, matrix units are faster. The ops check what they are given anyway; a shader of one's own that
+   * `disable_robustness`, matrix units are faster. The ops check what they are given anyway; a user's shader that
    * reads or writes outside of its buffers then does so.
    */
   readonly robustness?: boolean;
@@ -57,7 +57,7 @@ export function dawnSource(options: DawnOptions = {}): GpuSource {
 
 /** Where the GPU comes from when the caller does not say. */
 export function defaultSource(options?: DawnOptions): GpuSource {
-  // Deno and Bun run Node's condition but may have WebGPU of their own.
+  // Deno and Bun run Node's condition but may have their own WebGPU.
   const { navigator } = globalThis as { navigator?: { gpu?: GPU } };
   return options === undefined && navigator?.gpu != null ? browserSource() : dawnSource(options);
 }
@@ -132,7 +132,7 @@ function explainNoDawn(error: unknown): GpuMissing {
 
 function explainNoAdapter(refusal: string | undefined): GpuMissing {
   if (refusal !== undefined) {
-    // It lists what there is on lines of their own.
+    // It lists the adapters on separate lines.
     const message = refusal.trim().replace(/\s*\n\s*/g, ' ');
     return { found: false, reason: 'no-device', message: `Dawn: ${message}`, hint: 'check the options given for dawn' };
   }

@@ -26,7 +26,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 
 /**
  * A device, a stream of commands to it, and the memory they work on: what a backend stands on, and what is useful alone
- * to run shaders of one's own. Clients of the same adapter share the device and its queue; each has its own stream,
+ * to run user shaders. Clients of the same adapter share the device and its queue; each has its own stream,
  * which keeps the order of its calls.
  */
 export class WebGpuClient {
@@ -245,7 +245,7 @@ export class WebGpuClient {
   }
 
   /**
-   * Submits commands of the caller's own, in call order; `op` names them in messages. When `callback` throws, they are
+   * Submits the caller's commands, in call order; `op` names them in messages. When `callback` throws, they are
    * dropped.
    *
    * @throws {BackendError} INVALID_ARGUMENT when `callback` does anything but add commands
@@ -290,7 +290,7 @@ export class WebGpuClient {
   }
 
   /**
-   * Adds commands of the caller's own, submits, and waits until they are done.
+   * Adds the caller's commands, submits, and waits until they are done.
    *
    * @param op - names the work in errors
    * @throws {BackendError} DEVICE_ERROR when it takes longer than `timeoutMs` (default 60 s); the work goes on.

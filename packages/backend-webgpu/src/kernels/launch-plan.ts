@@ -96,7 +96,7 @@ class OpRecorder implements Recorder {
   }
 }
 
-/** A span that stands for an allocation of its own. */
+/** A span that stands for a separate allocation. */
 export function fakeSpan(byteLength: number): Span {
   const size = Math.ceil(byteLength / 4) * 4;
   const buffer: StorageBuffer = { id: ++lastId, size, label: 'planned', home: undefined };

@@ -14,7 +14,7 @@ export function integers(length: number, seed: number): number[] {
   return Array.from({ length }, (_, i) => ((Math.imul(i + seed, 0x9e3779b1) >>> 16) % 5) - 2);
 }
 
-/** Numbers in memory of their own. */
+/** Numbers in their own memory. */
 export function upload(
   client: WebGpuClient,
   values: ArrayLike<number>,

@@ -12,7 +12,7 @@ export function fakeBuffer(size: number): StorageBuffer {
   return { id: ++lastId, size: Math.ceil(size / 4) * 4, label: 'fake', home: undefined };
 }
 
-/** A span of a fake buffer of its own, `byteOffset` bytes into it. */
+/** A span of its own fake buffer, `byteOffset` bytes into it. */
 export function fakeSpan(byteLength: number, byteOffset = 0): Span {
   return { buffer: fakeBuffer(byteOffset + byteLength), byteOffset, byteLength };
 }

@@ -8,7 +8,7 @@ import { fakeSpan, PlanRecorder } from './plan-recorder.ts';
 export interface PlannedRun extends Omit<RunShape, 'kernel' | 'inputs' | 'outputs'> {
   readonly inputs?: RunShape['inputs'];
   readonly outputs?: RunShape['outputs'];
-  /** Inputs, then outputs. Default: each in a buffer of its own. */
+  /** Inputs, then outputs. Default: each in its own buffer. */
   readonly memory?: readonly Span[];
 }
 

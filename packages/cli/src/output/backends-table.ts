@@ -27,7 +27,7 @@ function variantNotes({ variants, variantFailures = [] }: BackendRun, colors: Co
   ];
 }
 
-/** Counts, what is zero left out; failures stand on a line of their own. */
+/** Counts, what is zero left out; failures stand on a separate line. */
 function cell({ notRun }: BackendRun, summary: OpSummary | undefined, colors: Colors): string {
   if (notRun !== undefined) return notRun.isFailure ? colors.red('not run') : colors.yellow('not run');
   if (summary === undefined) return '-';

@@ -120,7 +120,7 @@ const list: Entry[] = [
     ['subnormals', { fn }],
     ['accuracy', { fn, n: 1001, inPlace: 'a' }],
     ['accuracy', { fn, n: 1001, inPlace: 'b' }],
-    // Whole vectors, which some kernels take a path of their own for.
+    // Whole vectors, for which some kernels take a separate path.
     ['accuracy', { fn, n: 1024, inPlace: 'a' }],
     ['accuracy', { fn, n: 1024, inPlace: 'b' }],
     ['accuracy', { fn, n: 5, offset: 4, together: true }],

@@ -88,7 +88,7 @@ const list: Entry[] = [
     ['specials', { fn }],
     ['subnormals', { fn }],
     ['accuracy', { fn, n: 1001, inPlace: 'input' }],
-    // Whole vectors, which some kernels take a path of their own for.
+    // Whole vectors, for which some kernels take a separate path.
     ['accuracy', { fn, n: 1024, inPlace: 'input' }],
     ['accuracy', { fn, n: 5, offset: 4, together: true }],
   ]),

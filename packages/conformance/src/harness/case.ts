@@ -31,7 +31,7 @@ export interface CaseContext {
   readonly random: Random;
   /** Counts what the oracle knew of the results. */
   readonly tally: Tally;
-  /** A backend object of its own, not initialized; disposed after the case. */
+  /** A separate backend object, not initialized; disposed after the case. */
   readonly create: () => Promise<ComputeBackend>;
 }
 

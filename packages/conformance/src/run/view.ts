@@ -28,7 +28,7 @@ export function denseStrides(shape: readonly number[]): number[] {
 /**
  * Strides of a view of that kind. Outputs do not repeat elements: for them `repeated` and `scalar` are `padded`.
  *
- * @param isOutput - whether each element needs an address of its own
+ * @param isOutput - whether each element needs its own address
  */
 export function drawStrides(random: Random, kind: ViewKind, shape: readonly number[], isOutput: boolean): number[] {
   const order = rowMajor(shape.length);

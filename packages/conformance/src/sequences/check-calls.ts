@@ -7,7 +7,7 @@ import { tellOperands } from '../harness/workspace.ts';
 import { expectUnsupported } from '../run/check-plan.ts';
 
 /**
- * Where the operands of a sequence lie. `own`: each in an allocation of its own. `pooled`: all that is only read in one
+ * Where the operands of a sequence lie. `own`: each in its own allocation. `pooled`: all that is only read in one
  * allocation, all that is written in another. `same`: each call has its operands where those of the call before were.
  */
 export type Residence = 'own' | 'pooled' | 'same';

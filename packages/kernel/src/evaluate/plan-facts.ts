@@ -25,7 +25,7 @@ export function isWord({ dtype }: Memory): boolean {
   return dtype === 'f32' || dtype === 'i32' || dtype === 'u32';
 }
 
-/** Returns whether a node's values are computed into a place of their own. */
+/** Returns whether a node's values are computed into their own place. */
 export function isStep(node: KernelNode): boolean {
   return node.kind === 'arithmetic' || node.kind === 'gather' || node.kind === 'fold';
 }

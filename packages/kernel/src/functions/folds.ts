@@ -131,7 +131,7 @@ function floatExtremum(op: 'max' | 'min'): Folding {
   };
 }
 
-/** An i32 in the order of the numbers, with a key of its own for NaN. */
+/** An i32 in the order of the numbers, with its own key for NaN. */
 function floatKey<V>(k: Terms<V>, x: V, nan: number): V {
   const { a } = k;
   const key = orderedBits(a, a.bitcast('f32', 'i32', x));

@@ -23,7 +23,7 @@ export interface RowQuestion {
   readonly passes: number;
   /** Most lanes of a workgroup. */
   readonly maxLanes: number;
-  /** Teams are dear: a device without lanes of its own. */
+  /** Teams are dear: a device without its own lanes. */
   readonly prefersLanes: boolean;
 }
 

@@ -36,7 +36,7 @@ export function memorySource(bytes: Uint8Array): ByteSource {
   };
 }
 
-/** Bytes from one place to another in an array of their own, fewer where the source ends before. */
+/** Bytes from one place to another in their own array, fewer where the source ends before. */
 export async function readBytes(open: OpenBytes, from: number, to: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;

@@ -58,7 +58,7 @@ export async function loadSafetensors(
     } else await loadFile(backend, own, options, tensors);
   } catch (error) {
     for (const tensor of tensors.values()) tensor.dispose();
-    // What an abort broke off fails with errors of its own.
+    // What an abort broke off fails with its own errors.
     options.signal?.throwIfAborted();
     throw error;
   }

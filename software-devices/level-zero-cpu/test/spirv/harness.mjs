@@ -117,7 +117,7 @@ export function runCases(program, folder, cases, env = {}) {
   return { ...ran, answers: answersIn(ran.output) };
 }
 
-/** The same for two halves of the cases at the same time, each in a process of its own. @param {string} program @param {string} folder @param {readonly Case[]} cases */
+/** The same for two halves of the cases at the same time, each in its own process. @param {string} program @param {string} folder @param {readonly Case[]} cases */
 export async function runHalves(program, folder, cases) {
   const files = assembleAll(folder, cases);
   const lines = cases.map((one, at) => scriptOf(one, files[at] ?? ''));

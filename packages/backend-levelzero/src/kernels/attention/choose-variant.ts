@@ -34,7 +34,7 @@ const LANES = 16;
 const FEW_QUERIES = 3;
 /** Groups of work-items per compute unit that keep a device busy. */
 const ENOUGH_GROUPS = 4;
-/** Fewest keys that are worth a split of their own. */
+/** Fewest keys that are worth a separate split. */
 const LEAST_SPLIT_KEYS = 256;
 
 /** Keys of a split are a multiple of this: of the tiles of every kernel. */

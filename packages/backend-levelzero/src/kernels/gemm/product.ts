@@ -23,7 +23,7 @@ export interface ProductShape {
 }
 
 /**
- * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have a dtype of its own, and
+ * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have its own dtype, and
  * the leading dimension of a single row is the row's length, and the stride of a single matrix 0: both may be anything
  * in a call.
  */

@@ -66,7 +66,7 @@ export function rowsVariants(call: RunToPlan, axes: PlanAxes, traits: DeviceTrai
   return teams(call, axes, along, traits).filter((each) => localBytes(kernel, each) <= traits.maxLocalBytes);
 }
 
-/** Bytes of workgroup memory of a kernel: each pass has its own, and where rows are cut in parts a kernel of its own. */
+/** Bytes of workgroup memory of a kernel: each pass has its own, and where rows are cut in parts a separate kernel. */
 function localBytes(kernel: Kernel, { kind, groupSize, subgroupSize, parts }: RowsVariant): number {
   if (kind === 'runs') return 0;
   const bytes = phaseFolds(kernel).map(({ words }) => teamLocalBytes({ kind, groupSize, subgroupSize }, words));

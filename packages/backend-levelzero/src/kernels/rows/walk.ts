@@ -48,7 +48,7 @@ export interface Lines {
   readonly start: Value;
   readonly end: Value;
   readonly width: Width;
-  /** Vectors at once, each into states of its own. */
+  /** Vectors at once, each into its own states. */
   readonly ways: number;
 }
 

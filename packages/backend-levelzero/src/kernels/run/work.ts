@@ -25,7 +25,7 @@ const COSTS: Readonly<Partial<Record<NodeOp, number>>> = {
   random: 60,
 };
 
-/** A gather: its address, its bounds and a load of its own. */
+/** A gather: its address, its bounds and a separate load. */
 const PER_GATHER = 16;
 
 /** Multiply-adds of one computation of all nodes at so many points, at most. */

@@ -72,7 +72,7 @@ const ENOUGH_WORKGROUPS = 128;
 const ENOUGH_LARGE_TILES = 512;
 /** Queries for which the smallest block of `tiled` is enough. */
 const FEW_QUERIES = 16;
-/** Fewest keys that are worth a split of their own. */
+/** Fewest keys that are worth a separate split. */
 const MIN_SPLIT_KEYS = 256;
 /** Queries that `decode` is for: it reads all keys for each few. */
 export const DECODE_QUERIES = 4;

@@ -105,7 +105,7 @@ ${repeat(KEYS, (j) => `      o${i} += select(0.0, w${i}_${j} * v${j}, ${isVisibl
 ${repeat(KEYS, (j) => `      let v${j} = select(0.0, v[v_head + row${j} + d], ${isVisible(0, j)});`)}
 ${repeat(queries, (i) => `      let o${i} = select(o[o${i}_at + d] * factor${i}, 0.0, key == 0u) + (${terms(i)});`)}`;
 
-  // Rows of O have a place of their own, records are packed.
+  // Rows of O have separate places, records are packed.
   const isOwn = !isPlain && !partial;
   const finish = partial
     ? (i: number) => `

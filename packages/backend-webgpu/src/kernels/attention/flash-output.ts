@@ -36,7 +36,7 @@ export function storeOutput({ tile, fit, form, partial }: FlashParams): string {
       o[at + u.head_dim + 1u] = total${g}.${component};
     }`;
     const query = `query${g} + ${i % 4}u`;
-    // Rows of O have a place of their own, records are packed.
+    // Rows of O have separate places, records are packed.
     const isOwn = form !== 'plain' && !partial;
     const at = isOwn ? `o_start(head) + (${query}) * u.o_row` : `u.o_at + (row_at + ${query}) * u.o_row`;
     const total = isOwn ? `last${i}` : `total${g}.${component}`;

@@ -99,7 +99,7 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
   // Vectors of O in each row that an invocation has.
   const vectors = columnVectors / ACROSS;
 
-  // Rows of O have a place of their own, records are packed.
+  // Rows of O have separate places, records are packed.
   const isOwn = !isPlain && !partial;
   const products = (term: (i: number, vector: number) => string): string => `
         let weight = weight_tile[(first + row) * ${queryPitch}u + lane_row];

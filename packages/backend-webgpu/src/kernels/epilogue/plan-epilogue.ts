@@ -10,7 +10,7 @@ export interface Results {
   readonly strides: readonly number[];
 }
 
-/** A call whose epilogue's inputs are operands of its own. */
+/** A call whose epilogue's inputs are its own operands. */
 interface CallWithEpilogue {
   readonly epilogue?: CheckedEpilogue | undefined;
 }

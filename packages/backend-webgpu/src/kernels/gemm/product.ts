@@ -13,7 +13,7 @@ export interface Matrix {
 }
 
 /**
- * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have a dtype of its own. The
+ * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have its own dtype. The
  * leading dimension of a single row is the row's length, and the stride of a single matrix is 0: both may be
  * anything in a call.
  */

@@ -11,7 +11,7 @@ export interface Tile {
   /** With 2 the next step is put in place while this one is used, and one barrier a step will do. */
   readonly buffers: 1 | 2;
   /**
-   * With 2 each half of a step, a multiple of 4 terms, is multiplied by invocations of its own, and their sums are combined at
+   * With 2 each half of a step, a multiple of 4 terms, is multiplied by separate invocations, and their sums are combined at
    * the end: twice the invocations for a small C.
    */
   readonly slices: 1 | 2;

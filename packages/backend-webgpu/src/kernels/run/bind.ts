@@ -170,7 +170,7 @@ function groupsOf(placed: readonly Placed[], traits: DeviceTraits): readonly Gro
       continue;
     }
     const own = members.filter(({ operand }) => operand.isOutput);
-    // Two outputs that are far from each other: each piece of them in a binding of its own, if those are apart.
+    // Two outputs that are far from each other: each piece of them in its own binding, if those are apart.
     if (own.length > 1 && !areApart(own, storageAlignment)) return undefined;
     for (const member of own) {
       const same = members.filter(({ operand, span }) => !operand.isOutput && isSame(span, member.span));

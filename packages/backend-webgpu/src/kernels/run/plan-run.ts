@@ -12,7 +12,7 @@ import { PlanScratch } from './plan-scratch.ts';
 /** Points of a piece are numbered in 32 bits. */
 const MAX_POINTS = 2 ** 32 - 2 ** 16;
 const MAX_PIECES = 65_536;
-/** From this many elements on the last of a row that is no multiple of four get a launch of their own. */
+/** From this many elements on the last of a row that is no multiple of four get a separate launch. */
 const LEAST_SPLIT = 2 ** 20;
 
 /**

@@ -20,7 +20,7 @@ function sequenceCase(what: string, does: string, run: (context: CaseContext) =>
   return { id: `run/sequence/${what}`, op: 'run', params: {}, about, run };
 }
 
-/** Makes all calls one after the other, each in memory of its own, before the first result is read. */
+/** Makes all calls one after the other, each in its own memory, before the first result is read. */
 async function checkQueued(context: CaseContext, plans: readonly RunPlan[]): Promise<void> {
   const { backend } = context;
   const memories: RunMemory[] = [];
