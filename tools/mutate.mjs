@@ -18,8 +18,8 @@ each. Exits with 1 when less than ${100 * LEAST_SCORE} % of them make a test fai
                  may be given again for more
   --sample N     only N of those that were killed before, others each day
   --day DAY      the day of the sample, such as 2026-07-31; default: today
-  --jobs N       so many at a time; default: 2
-  --json FILE    what became of each, as JSON
+  --jobs N       this many at a time; default: 2
+  --json FILE    the outcome of each, as JSON
   --record       note which were killed, for samples
   --list         the names of the faults and what they break, and nothing else`;
 

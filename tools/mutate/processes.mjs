@@ -56,7 +56,7 @@ export function usageOfGroup(group) {
 function statOf(pid) {
   const fields = statFields(`/proc/${pid}/stat`);
   if (fields === undefined) return undefined;
-  // utime, stime, cutime, cstime: a child that has ended counts for whoever has waited for it.
+  // utime, stime, cutime, cstime: a child that has ended counts for the process that has waited for it.
   const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0);
   return { group: Number(fields[2]), ticks };
 }

@@ -139,7 +139,7 @@ describe('a run', () => {
   const quiet = () => undefined;
   const three = ['one', 'two', 'three'].map((name) => verdict(name, 'killed').fault);
 
-  it('judges all of them, so many at a time', async () => {
+  it('judges all of them, a number at a time', async () => {
     let now = 0;
     let most = 0;
     const { verdicts, error } = await runAll(

@@ -12,7 +12,7 @@ export function showBusy(isBusy: boolean): void {
   byId('start').setAttribute('aria-disabled', String(isBusy));
 }
 
-/** The device in use, and what became of each backend. */
+/** The device in use, and the outcome for each backend. */
 export function showDevice(backend: string, device: DeviceInfo, attempts: readonly Attempt[]): void {
   const kind = device.type === 'software' ? 'software: shaders run on the CPU' : device.type;
   const facts = { Backend: backend, Device: device.name, Kind: kind, Driver: device.driver };

@@ -41,7 +41,7 @@ export async function* generate(
         else if (next === undefined) next = recordStep(model, ids, text);
         else next.replay();
         const read = readToken(ids, signal);
-        // Whoever awaits it hears of a failure; until then it is not unhandled.
+        // The caller that awaits it gets a failure; until then it is not unhandled.
         read.catch(() => undefined);
         waiting.push(read);
         if (step === 0) {

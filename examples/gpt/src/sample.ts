@@ -8,7 +8,7 @@ const LEAST_TEMPERATURE = 1e-6;
 export interface Sampling {
   /** 0: the most likely one. */
   readonly temperature: number;
-  /** Choose among so many of the most likely ones; undefined: all. */
+  /** Choose among this number of the most likely ones; undefined: all. */
   readonly topK?: number | undefined;
   readonly seed: number;
 }

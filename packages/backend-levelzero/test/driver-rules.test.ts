@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => watcher.dispose());
 
-it('nobody resets or destroys a fence that a thread waits at', async () => {
+it('no fence is reset or destroyed while a thread waits at it', async () => {
   const awaited = new Set<unknown>();
   const mistakes: string[] = [];
   const guarded = (name: string): Replacement => ({

@@ -125,7 +125,7 @@ async function describeAndDispose(backend: ComputeBackend, inspection: Inspectio
 async function describe(backend: ComputeBackend, { signal, triesVariants }: Inspection): Promise<BackendReport> {
   const { name, capabilities } = backend;
   const { vendor, name: called, driver } = backend.device;
-  // Of a backend that does not stand on ours, nobody has looked at them.
+  // Of a backend that does not stand on ours, they have not been looked at.
   const texts = { vendor: printable(vendor), name: printable(called), driver: printable(driver) };
   const device = { ...backend.device, ...texts };
   const { limits, dtypes, run, numerics } = capabilities;

@@ -17,7 +17,7 @@ const MOST_LOOSE = 0.05;
 
 /** Cases that leave more to chance, as their subject does. */
 const LOOSE_CASES: readonly string[] = [
-  // Products of so many factors that their bounds reach beyond the range.
+  // Products of many factors: their bounds reach beyond the range.
   'run/fold/kernel=product,shape=14x1024,folded=1,data=spike',
   'run/fold/kernel=product,shape=1x50257,folded=1,data=factors',
   'run/fold/kernel=product,shape=3x50257,folded=1,data=spike',

@@ -74,7 +74,7 @@ export class FunctionBody {
     return result;
   }
 
-  /** A parameter; an alignment says that the address is a multiple of so many bytes. */
+  /** A parameter; an alignment says that the address is a multiple of this many bytes. */
   parameter(type: Type, align: number | undefined): Value {
     const value = this.newValue(type);
     if (align === undefined) return value;

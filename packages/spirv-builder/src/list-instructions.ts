@@ -40,7 +40,7 @@ const LITERAL_AT: ReadonlyMap<number, number> = new Map<number, number>([
 ]);
 
 /**
- * A module for people, an instruction a line: `%12 = FAdd f32 %10 %11` with names where the module has some. Literals are
+ * A module for people, one instruction on each line: `%12 = FAdd f32 %10 %11` with names where the module has some. Literals are
  * numbers, as enumerations are; no assembler reads it.
  */
 export function listInstructions(words: Uint32Array): string {

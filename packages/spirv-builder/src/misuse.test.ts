@@ -41,7 +41,7 @@ function misuse(code: (k: FunctionBuilder, args: Arguments) => unknown, options?
 const wrong = (value: unknown): never => value as never;
 
 describe('an exception on the way', () => {
-  it('leaves no branch or loop half written, also when somebody catches it', () => {
+  it('leaves no branch or loop half written, also when it is caught', () => {
     const fail = (): never => {
       throw new Error('of the caller');
     };

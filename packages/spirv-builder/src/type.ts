@@ -52,7 +52,7 @@ export type Type = VoidType | ScalarType | VectorType | ArrayType | StructType |
 
 const VECTOR_COUNTS: readonly number[] = [2, 3, 4, 8, 16];
 
-/** Returns whether there are vectors of so many components. */
+/** Returns whether there are vectors of a number of components. */
 export function isVectorCount(count: number): boolean {
   return VECTOR_COUNTS.includes(count);
 }
@@ -103,7 +103,7 @@ export function scalarAlignment(type: Type): number {
   }
 }
 
-/** Returns whether addresses can be multiples of so many bytes: powers of two, as far as a word goes. */
+/** Returns whether addresses can be multiples of a number of bytes: powers of two, as far as a word goes. */
 export function isAlignment(bytes: number): boolean {
   return bytes > 0 && bytes >>> 0 === bytes && (bytes & (bytes - 1)) === 0;
 }

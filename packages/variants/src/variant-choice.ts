@@ -1,6 +1,6 @@
 import { BackendError, type LeftOutVariant } from '@concord/backend-core';
 
-/** Which variants to take where a plan could take several. Whoever changes one of these puts another object in its place. */
+/** Which variants to take where a plan could take several. To change one of these, put another object there. */
 export interface VariantPreferences {
   /** Ids or globs, such as `gemm/tiled-64x64x16` or `conv2d/direct-*`. The first that names a candidate decides. */
   forced: readonly string[];

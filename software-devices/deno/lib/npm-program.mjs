@@ -64,7 +64,7 @@ export function setUpProgram(program) {
   }
   console.log(`${name}: fetching ${wanted} ${version} from npm (${size}) into .cache`);
   mkdirSync(cache, { recursive: true });
-  // Made beside its place and moved there: two set-ups at once do the work twice and harm nobody.
+  // Made beside its place and moved there: two set-ups at once do the work twice and do no harm.
   const work = mkdtempSync(join(cache, 'work-'));
   try {
     fetchInto(work, `${wanted}@${version}`);

@@ -63,7 +63,7 @@ static uint32_t declare_numbers(subgroup_functions *functions, unsigned bits, un
     return spirv_declare_type(functions->edit, SpvOpTypeVector, 2, (uint32_t[]){component, count});
 }
 
-/* From integers that hold so many halves. */
+/* From integers that hold that many halves. */
 static uint32_t widening(subgroup_functions *functions, uint32_t type, unsigned count)
 {
     return subgroup_function(functions, &(subgroup_recipe){.text = WIDEN_TEXT,

@@ -192,7 +192,7 @@ export const webgpuStreamFaults = [
     file: clientCommandStream,
     find: 'const next = Math.min(2 * this.#enough, MAX_COMMANDS);',
     replace: 'const next = 1000 * MAX_COMMANDS;',
-    breaks: 'Launches are never submitted in batches: the device idles until somebody waits.',
+    breaks: 'Launches are never submitted in batches: the device idles until a wait.',
   },
   {
     file: clientErrorScopes,

@@ -133,7 +133,7 @@ export function toBackendError(error: unknown, code: ErrorCode, fields: BackendE
 
 /** Adds what an error does not say yet, such as where it comes from; returns the same error. */
 export function annotate(error: BackendError, fields: BackendErrorFields): BackendError {
-  // Somebody may have frozen it: what it says counts more than what could be added.
+  // It may be frozen: what it says counts more than what could be added.
   if (!Object.isExtensible(error)) return error;
   for (const [key, value] of Object.entries(fields)) {
     if (value !== undefined && error[key as keyof BackendErrorFields] === undefined) {

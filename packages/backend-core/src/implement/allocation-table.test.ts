@@ -33,7 +33,7 @@ describe('AllocationTable', () => {
     expectInvalid(() => t.resolve('a', first, 1), `unknown handle ${first}, already freed`);
   });
 
-  it('says what became of a pointer, with the label of the allocation', () => {
+  it('says why a pointer is unknown, with the label of the allocation', () => {
     const t = table();
     const [first, second] = [t.add(100, 'x', 'weights'), t.add(100, 'y')];
     t.remove(first);

@@ -178,7 +178,7 @@ export class Capture<Buffer> implements Recording {
 /** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its calls would come too late */
 export function refusePromise(op: string, returned: unknown): void {
   if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
-  // Nobody else waits for it.
+  // No other call waits for it.
   Promise.resolve(returned).catch(() => undefined);
   throw invalid(`${op} takes a function that returns at once, got one that returns a promise`);
 }

@@ -38,7 +38,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   protected abstract doCopyHtod(dst: Operand<Buffer>, src: Uint8Array): void;
   /**
    * Queues a read; calls `deliver` with the bytes when they are there, then resolves. A backend that polls may stop when
-   * `isWanted` turns false: nobody waits any more.
+   * `isWanted` turns false: no call waits any more.
    */
   protected abstract doCopyDtoh(
     src: Operand<Buffer>,

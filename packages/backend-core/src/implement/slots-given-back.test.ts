@@ -60,7 +60,7 @@ describe('address slots are given back', () => {
     expect(new Set(released).size).toBe(released?.length);
   });
 
-  it('when an object that nobody disposed is collected', async () => {
+  it('when an object that was not disposed is collected', async () => {
     setFlagsFromString('--expose-gc');
     const gc = runInNewContext('gc') as () => void;
     let owner: object | undefined = await MemoryBackend.create();

@@ -2,13 +2,13 @@ import type { CheckedRun, RunLayout } from './checked-run.ts';
 import type { Kernel } from './graph.ts';
 import type { GatherView, RunShape, RunView } from './run-call.ts';
 
-/** A call without pointers and parameters. Nobody changes its lists: those of a caller are copied when they are read. */
+/** A call without pointers and parameters. Its lists do not change: those of a caller are copied when they are read. */
 export interface AskedRun extends Omit<RunShape, 'kernel' | 'inputs' | 'outputs'> {
   readonly inputs: Readonly<Record<string, RunView | GatherView>>;
   readonly outputs: Readonly<Record<string, RunView>>;
 }
 
-/** A checked geometry as somebody would ask for it who leaves out nothing: the same of all words for one geometry. */
+/** A checked geometry as a call that leaves out nothing asks for it: the same of all words for one geometry. */
 export function inFull({ shape, folded, inputs, outputs }: CheckedRun): AskedRun {
   return { shape, folded, inputs: byName(inputs), outputs: byName(outputs) };
 }

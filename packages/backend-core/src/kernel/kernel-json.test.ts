@@ -117,7 +117,7 @@ describe('checkKernel', () => {
     expectInvalid(() => checkKernel({ nodes: [] }), 'a kernel must hold a list, got undefined');
   });
 
-  it('remembers a copy of what nobody can change, and of nothing else', () => {
+  it('remembers a copy of what cannot be changed, and of nothing else', () => {
     const data = JSON.parse(JSON.stringify(everything)) as Json;
     expect(checkKernel(data)).not.toBe(checkKernel(data));
     Object.freeze(data.nodes);

@@ -32,7 +32,7 @@ export interface BackendProvider {
   /** Looks for devices. Never rejects, and ends within 10 s. */
   probe(): Promise<ProbeResult>;
   /**
-   * Makes a backend object for the provider's best device. Whoever asks for it calls `init()`. `selectBackend` waits for
+   * Makes a backend object for the provider's best device. The caller calls `init()`. `selectBackend` waits for
    * each of the two for 30 s.
    */
   create(options?: CreateOptions): Promise<ComputeBackend> | ComputeBackend;

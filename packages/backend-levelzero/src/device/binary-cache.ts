@@ -76,7 +76,7 @@ export class BinaryCache {
     this.#warn(this.#fileOf(key), `is not taken by the driver (${why})`);
   }
 
-  /** Writes a binary in one go: whoever reads meanwhile gets none, or all of it. */
+  /** Writes a binary in one go: a reader meanwhile gets none, or all of it. */
   keep(key: string, { binary, log }: KeptBinary): void {
     const file = this.#fileOf(key);
     const draft = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`;

@@ -45,7 +45,7 @@ export class LevelZeroClient {
   /** The raw handles, with the library that they belong to. */
   readonly native: OpenDevice;
   readonly library: LevelZeroLibrary;
-  /** The first failure of work that was accepted, or the loss of the device. Whoever waits gets it. */
+  /** The first failure of work that was accepted, or the loss of the device. Waits reject with it. */
   failure: BackendError | undefined;
   readonly #submissions: Submissions;
   readonly #modules: ModuleCache;

@@ -221,7 +221,7 @@ export class MemoryPool {
     }
   }
 
-  /** Gives all that nobody uses back to the device, waiting for work in flight. Whether there was any. */
+  /** Gives all unused memory back to the device, waiting for work in flight. Returns whether there was any. */
   #makeRoom(): boolean {
     const before = this.#allocatedBytes;
     const hadHost = this.#options.releaseHost();

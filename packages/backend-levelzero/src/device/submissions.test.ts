@@ -60,7 +60,7 @@ describe('work in flight', () => {
     expect(submissions.destroy()).toBe(true);
   });
 
-  it('is waited for in slices, while somebody wants it', async () => {
+  it('is waited for in slices, while a caller wants it', async () => {
     let isWanted = true;
     submit('gemm');
     const waiting = submissions.wait(1, () => isWanted);

@@ -5,7 +5,7 @@ const MULTIPLY_ADDS = 2e10;
 /** Bytes that a device moves in a second, at least: half of what an integrated one does. */
 const BYTES = 2e10;
 
-/** Seconds that so many multiply-adds take at most, on a device that is idle otherwise. */
+/** Seconds that a number of multiply-adds takes at most, on a device that is idle otherwise. */
 export function secondsFor(multiplyAdds: number, { computeUnits }: Pick<DeviceTraits, 'computeUnits'>): number {
   return multiplyAdds / (MULTIPLY_ADDS * computeUnits);
 }

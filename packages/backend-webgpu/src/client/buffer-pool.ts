@@ -194,7 +194,7 @@ export class BufferPool {
   }
 
   #create(size: number, requestedBytes: number, label: string): GPUBuffer {
-    // Memory that nobody uses must not be what makes this allocation fail.
+    // Unused memory must not be what makes this allocation fail.
     if (size > LARGEST_ROUNDED && this.#pooledBytes + this.#leavingBytes > 0) {
       this.trim(0);
       this.#options.flush();

@@ -47,7 +47,7 @@ export class CommandStream implements Recorder {
   readonly #bindGroups: BindGroupCache;
   #encoder: OpenEncoder | undefined;
   #commands = 0;
-  /** So many commands are a batch. */
+  /** This many commands are a batch. */
   #enough = FIRST_COMMANDS;
   /** While a caller adds its own commands, nothing else can be put in order. */
   #isEncoding = false;
@@ -392,7 +392,7 @@ async function isRefused(judging: Promise<unknown> | undefined): Promise<boolean
 /** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its commands would come too late */
 function refusePromise(returned: unknown): void {
   if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
-  // Nobody else waits for it.
+  // No other call waits for it.
   Promise.resolve(returned).catch(() => undefined);
   throw new BackendError('INVALID_ARGUMENT', 'the callback of encode must not return a promise', {
     hint: 'await what you need before encode, and add all commands before the callback returns',

@@ -2,7 +2,7 @@ import { USAGE } from './gpu-constants.ts';
 
 const RING_BYTES = 65_536;
 
-/** Host memory of at most so many bytes goes through the ring. */
+/** Host memory of at most this many bytes goes through the ring. */
 export const MAX_UPLOAD_BYTES = 4096;
 
 /**

@@ -34,8 +34,8 @@ export class WebGpuClient {
   /** The settings that decide between kernel variants. */
   readonly tuning: DeviceTuning;
   /**
-   * The first failure of work that was accepted, or the loss of the device. Whoever waits gets it. A kernel that does not
-   * compile is none: it fails the ops that need it, and once whoever waits.
+   * The first failure of work that was accepted, or the loss of the device. Waits reject with it. A kernel that does not
+   * compile is none: it fails the ops that need it, and once a wait.
    */
   failure: BackendError | undefined;
   readonly #shared: SharedDevice;

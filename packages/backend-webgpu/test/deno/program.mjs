@@ -29,5 +29,5 @@ const report = await runConformance(() => new WebGpuBackend(options), {
   onCase: ({ id, status, detail }) => console.log(JSON.stringify({ id, status, detail })),
 });
 console.log(JSON.stringify({ ...found, notRun: report.notRun }));
-// Deno would wait for a device of the caller's, which nobody destroys.
+// Deno would wait for a device of the caller's, which is not destroyed.
 process.exit();

@@ -6,7 +6,7 @@ import { colorsFor } from './colors.ts';
 import { formatDuration, plural } from './format.ts';
 import { createProgress } from './progress.ts';
 
-/** Prints a conformance run while it happens: a bar on a terminal, a line an op and every failure elsewhere. */
+/** Prints a conformance run while it happens: a bar on a terminal, one line for each op and every failure elsewhere. */
 export interface CasePrinter {
   onCase(result: CaseResult, done: number, total: number): void;
   /** Prints failures not shown yet, the table and one line with the verdict. */

@@ -1,6 +1,6 @@
 import { type CaseResult, findCase, type Params } from '@concord/conformance';
 
-/** So many values of a line are named; more would tell nothing. */
+/** This many values of a line are named; more would tell nothing. */
 const MOST = 3;
 
 /**

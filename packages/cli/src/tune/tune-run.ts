@@ -29,7 +29,7 @@ export interface TuneSchedule {
   readonly onVariant: (benchCase: BenchCase, variant: string) => void;
 }
 
-/** Another variant is taken only if it is so many times as fast as the plan's own choice, in every duel. */
+/** Another variant is taken only if it is this many times as fast as the plan's own choice, in every duel. */
 const LEAST_GAIN = 1.03;
 /** The number of times that the fastest and the plan's own choice are measured in turns: one measurement may be of a busy machine. */
 const DUELS = 3;

@@ -25,7 +25,7 @@ export function ulpF16(x: number): number {
   return 2 ** (Math.max(exponentOf(x), -14) - 10);
 }
 
-/** floor(log2 |x|); 0 for 0, NaN and infinities, where nobody asks. */
+/** floor(log2 |x|); 0 for 0, NaN and infinities, where it is not used. */
 function exponentOf(x: number): number {
   const magnitude = Math.abs(x);
   if (magnitude === 0 || !Number.isFinite(magnitude)) return magnitude === 0 ? -1000 : 127;

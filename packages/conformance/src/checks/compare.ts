@@ -52,7 +52,7 @@ export function compareAll(
   });
 }
 
-/** Where a NaN that nobody computed comes from. */
+/** The origin of a NaN that was not computed. */
 const NAN_BEFORE = '; NaN is what an output holds before the call, and what lies in gaps and guards around operands';
 
 function mismatchOf(mismatch: Mismatch): CaseFailure {

@@ -12,7 +12,7 @@ export interface Layout {
 
 /** The facts about an operand that a listener gets. */
 export interface HeardOperand {
-  /** Its name in the call, where whoever tells of it knows it. */
+  /** Its name in the call, where the caller knows it. */
   readonly name?: string;
   readonly ptr: DevicePtr;
   readonly dtype: DType;

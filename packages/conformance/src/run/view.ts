@@ -6,7 +6,7 @@ export const VIEW_KINDS = ['dense', 'padded', 'transposed', 'permuted', 'repeate
 /** One of {@link VIEW_KINDS}. */
 export type ViewKind = (typeof VIEW_KINDS)[number];
 
-/** A stride that an axis of size 1 may have, as nobody may use it. */
+/** A stride that an axis of size 1 may have, as it is not used. */
 const NONSENSE = 1_000_003;
 
 /** Number of elements of a shape. */

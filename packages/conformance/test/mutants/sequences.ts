@@ -95,7 +95,7 @@ const widthEdge = (strideWidth: number): Wrap =>
     }
   });
 
-/** Reads under way share so many places: one more takes the place of the first. */
+/** Reads under way share this many places: one more takes the place of the first. */
 const PLACES = 64;
 const sharedStaging: Wrap = inFront((backend) => {
   const places: Uint8Array[] = [];
@@ -123,7 +123,7 @@ interface Pooling {
   doFree(buffer: ArrayBuffer): void;
 }
 
-/** Every so many frees put a buffer into the pool twice. */
+/** At every n-th free, put a buffer into the pool twice. */
 const TWICE_EVERY = 13;
 const releasedTwice: Wrap = (backend: CpuBackend) => {
   const pooling = backend as unknown as Pooling;

@@ -47,7 +47,7 @@ function reduce<V>(k: Terms<V>, bits: V): Reduced<V> {
   };
 }
 
-/** The sine of |x| with so many quarters more, and the sign turned where `sign` has its upper bit set; NaN of infinity. */
+/** The sine of |x| with a number of quarters more, and the sign turned where `sign` has its upper bit set; NaN of infinity. */
 function sineOf<V>(k: Terms<V>, bits: V, more: number, sign: V): V {
   const { a } = k;
   const { quarters, rest } = reduce(k, bits);

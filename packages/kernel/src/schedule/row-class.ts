@@ -82,7 +82,7 @@ function widest(vectors: number, width: number, maxLanes: number): Class | undef
 }
 
 function againTeam(vectors: number, { width, passes, maxLanes }: RowQuestion): number {
-  // Elements that are no vectors are so many loads that half as many lanes keep the memory busy; not so a cache.
+  // Elements that are no vectors are many loads: half as many lanes keep the memory busy; not so a cache.
   const most = width === 1 && passes === 1 ? 512 : 1024;
   const wanted = vectors >= 4096 ? most : vectors >= 1024 ? 256 : 128;
   return Math.min(wanted, floorPower(maxLanes));

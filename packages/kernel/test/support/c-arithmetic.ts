@@ -31,7 +31,7 @@ export function cArithmetic(lines: string[]): Arithmetic<string> {
   return {
     constant(type, word) {
       if (type !== 'f32') return value(type, type === 'bool' ? String(word) : `(${TYPES[type]})${word}u`);
-      // As in a shader: what compilers must not see comes by a uniform.
+      // As in a shader: a value that compilers must not see is a uniform.
       const isPlain = word << 1 !== 0 && (word & 0x7f80_0000) !== 0x7f80_0000;
       return value(type, `of_bits(${word}u${isPlain ? '' : ' ^ zero'})`);
     },

@@ -8,7 +8,7 @@ export interface Device {
   readonly truncates?: boolean;
   /**
    * By how much of its grant, 3 + 2|x|, the exponential is off: from -1 to 1. The unit is 2^-24 of the result, what an ulp is
-   * just below a power of two: no function could keep 8 + 2|x| ulp there of an exponential that is off by so many of the
+   * just below a power of two: no function could keep 8 + 2|x| ulp there of an exponential that is off by that many of the
    * ulps, twice as large, that it has just above one.
    */
   readonly expError?: number;

@@ -8,7 +8,7 @@ export class Storage {
   readonly #owned: boolean;
   #users = 0;
 
-  /** @param owned - whether to free it; memory that somebody else allocated is left alone */
+  /** @param owned - whether to free it; memory that the caller allocated is left alone */
   constructor(backend: ComputeBackend, ptr: DevicePtr, bytes: number, owned: boolean) {
     this.backend = backend;
     this.ptr = ptr;

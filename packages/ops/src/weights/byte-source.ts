@@ -10,7 +10,7 @@ export interface ByteSource {
 
 /** Bytes that are read from the front to the back. */
 export interface OpenBytes {
-  /** Undefined where nobody knows before the end. */
+  /** Undefined where it is unknown before the end. */
   readonly size: number | undefined;
   /**
    * The bytes from one place to another in pieces of any size, fewer where the source ends before. A piece holds until

@@ -1,5 +1,5 @@
 // @ts-check
-// Run with --expose-gc: forgets tensors and says what became of them, as JSON on stdout.
+// Run with --expose-gc: forgets tensors and reports their state, as JSON on stdout.
 import { CpuBackend } from '@concord/backend-cpu';
 import { memory, reshape, zeros } from '@concord/ops';
 import { setTimeout } from 'node:timers/promises';

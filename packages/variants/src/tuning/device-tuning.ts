@@ -7,7 +7,7 @@ import { checkVariants, type TuningOptions, tuningSettings } from './tuning-sett
 
 /** The outcome of reading the profile of a device. */
 export interface ProfileState {
-  /** `none`: nobody has tuned this device. `ignored`: there is a file that is of no use, or it is not wanted. */
+  /** `none`: this device was not tuned. `ignored`: there is a file that is of no use, or it is not wanted. */
   readonly state: 'used' | 'none' | 'ignored';
   /** Where it is, or would be; absent where there are no files. */
   readonly path?: string;

@@ -6,9 +6,9 @@ import { exponentOf } from './stored-values.ts';
 const LARGEST_SUM = 2 ** 127;
 /** From here on the order of a product may decide whether it overflows or underflows. */
 const MOST_DOUBLINGS = 126;
-/** A sum of up to so many units has no rounding. */
+/** A sum of up to this many units has no rounding. */
 const EXACT_UNITS = 2 ** 24;
-/** A lane may add so many elements one after the other; the partial sums then meet in a tree. */
+/** A lane may add this many elements one after the other; the partial sums then meet in a tree. */
 const LONGEST_CHAIN = 1024;
 /** Scaling, dividing and storing a mean. */
 const ROUNDINGS_OF_MEAN = 3;

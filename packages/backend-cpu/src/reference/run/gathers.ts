@@ -1,7 +1,7 @@
 import { anyOf, hull, type Interval } from './interval.ts';
 import type { LoadedInput } from './operands.ts';
 
-/** An element that may be one of more than so many is taken for anything. */
+/** An element that may be one of more than this many is taken for anything. */
 const MOST_CANDIDATES = 64;
 
 /** The element of an input at one index for each axis, or `otherwise` where one is outside. */

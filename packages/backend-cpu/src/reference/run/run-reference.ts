@@ -5,7 +5,7 @@ import { OutputCollector } from './output-collector.ts';
 import type { OutputIntervals } from './output-intervals.ts';
 import type { RunData, RunRules } from './run-data.ts';
 
-/** So many points are evaluated together where there are no rows. */
+/** This many points are evaluated together where there are no rows. */
 const CHUNK = 4096;
 
 /**

@@ -37,7 +37,7 @@ const LEAST_DEPTH = 1024;
 
 /** Products of fewer terms in all, sums times terms, are not worth packing. */
 const FEW_TERMS = 8192;
-/** So many terms of a wide tile take as long as one of a direct kernel. */
+/** This many terms of a wide tile take as long as one of a direct kernel. */
 const WIDE_ADVANTAGE = 16;
 /**
  * Most vectors for which a matrix that lies row by row is not packed: it is read from the cache again for each four.

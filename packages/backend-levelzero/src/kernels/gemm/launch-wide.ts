@@ -27,7 +27,7 @@ export interface WideLimits {
   /** Work-items for each thread, so that all end at about the same time. */
   readonly itemsEach: number;
   /**
-   * Where B can be read as it is, it is not packed for at most so many rows, nor where it has at most so many bytes:
+   * Where B can be read as it is, it is not packed for at most that many rows, nor where it has at most that many bytes:
    * packing pays when it is read often, and from far away.
    */
   readonly fewRows: number;

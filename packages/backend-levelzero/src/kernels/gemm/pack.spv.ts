@@ -14,7 +14,7 @@ export interface PackParams {
   readonly alongK: boolean;
 }
 
-/** Terms for one work-item: so many that starting it does not count. */
+/** Terms for one work-item: enough that starting it does not count. */
 export const PACK_DEPTH = 256;
 
 /** Lines, and terms, that are transposed at a time. */

@@ -102,7 +102,7 @@ export function partOf(product: Product, { batch, batchCount, row, m, column, n 
   };
 }
 
-/** The parts of C of at most so many matrices, rows and columns, and where there are several, of at least so many. */
+/** The parts of C of a maximal number of matrices, rows and columns, and where there are several, of a minimal number. */
 export function* parts(
   whole: ProductShape,
   { batchCount, m, n }: Pick<ProductShape, 'batchCount' | 'm' | 'n'>,

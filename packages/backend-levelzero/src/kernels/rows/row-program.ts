@@ -8,7 +8,7 @@ import type { RowScope } from '../run/scopes.ts';
 import { type PhaseFold, StateCode, type States } from './states.ts';
 import type { Folded, Place, Visitor, Walk } from './walk.ts';
 
-/** Folds and stores rows: what is the same whoever works on them. */
+/** Folds and stores rows: the part that is the same for all teams. */
 export class RowProgram {
   readonly #code: KernelCode;
   /** Folds of each phase, which need those of the phases before. */

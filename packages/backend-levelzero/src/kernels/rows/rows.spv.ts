@@ -37,7 +37,7 @@ export interface RowsParams {
  * - `alone`, `subgroup`, `group`: a work-item, a sub-group or a group takes one.
  *
  * An item is a row's number times `parts` plus that of a part; with blocks, the part is counted between the outer axes of rows
- * and the blocks. A part is `part` lines of a row, or of a row that is one line so many elements (for `runs`) or
+ * and the blocks. A part is `part` lines of a row, or of a row that is one line that many elements (for `runs`) or
  * vectors.
  *
  * All passes that fold are through before anything is stored: an output may be an input.
@@ -187,7 +187,7 @@ function writeTeams(k: FunctionBuilder, code: KernelCode, params: RowsParams, ki
   const group = k.uconvert(groupIndex(k), code.index);
   const number = k.add(code.arg('first'), k.add(k.mul(group, team.perGroup), team.number));
   const works = k.ult(number, code.arg('items'));
-  // Nobody may be missing where a team joins its states: one without a row takes the last one once more.
+  // No work-item may be missing where a team joins its states: one without a row takes the last one once more.
   const item = itemAt(code, k.math('u_min', number, k.sub(code.arg('items'), 1)), stage !== undefined);
   const row = rowOf(code, item);
   const program = new RowProgram(code);

@@ -54,13 +54,13 @@ export function teamOf(code: KernelCode, { kind, groupSize, subgroupSize }: Team
   return { kind, lanes: groupSize, lane, subgroupSize, number: zero, perGroup: 1 };
 }
 
-/** Bytes of workgroup memory in which a team joins states of so many words, for one phase. */
+/** Bytes of workgroup memory in which a team joins states of that many words, for one phase. */
 export function teamLocalBytes({ kind, groupSize, subgroupSize = 1 }: TeamParams, words: number): number {
   const sharing = groupSize / subgroupSize;
   return kind === 'group' && sharing > 1 ? WORD_BYTES * words * sharing : 0;
 }
 
-/** The states of a row from those of its team, given to all of them. Every work-item of the group has to come by. */
+/** The states of a row from those of its team, given to all of them. Every work-item of the group must call it. */
 export function joinTeam(code: KernelCode, team: Team, folds: StateCode, own: States): States {
   if (team.kind === 'alone') return own;
   if (team.subgroupSize === undefined) return joinInMemory(code, team, folds, own);

@@ -113,7 +113,7 @@ export interface Share {
   /** The work-item's own first one, and the end of all. */
   readonly first: Value;
   readonly end: Value;
-  /** Work-items that share the row, or parts that each have every so many-th. */
+  /** Work-items that share the row, or parts that each have every n-th. */
   readonly lanes: number | Value;
   readonly width: Width;
 }

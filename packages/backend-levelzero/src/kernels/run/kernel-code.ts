@@ -56,7 +56,7 @@ export class KernelCode {
     return { row, width, coordinates, known: new Map() };
   }
 
-  /** Computes what is at row level and needs no more than so many folds, one after the other. */
+  /** Computes what is at row level and needs no more than that many folds, one after the other. */
   computeRows(row: RowScope, depth: number): void {
     this.kernel.nodes.forEach((node, index) => {
       if (node.level !== 'row' || node.kind === 'fold' || (this.#depths[index] as number) > depth) return;
@@ -76,7 +76,7 @@ export class KernelCode {
     return value;
   }
 
-  /** The value of a node as so many components. */
+  /** The value of a node as that many components. */
   wide(index: number, scope: RowScope | ElementScope, width: Width): Value {
     const value = this.value(index, scope);
     if (width === 1 || value.type.kind === 'vector') return value;

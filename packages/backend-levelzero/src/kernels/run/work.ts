@@ -28,7 +28,7 @@ const COSTS: Readonly<Partial<Record<NodeOp, number>>> = {
 /** A gather: its address, its bounds and a separate load. */
 const PER_GATHER = 16;
 
-/** Multiply-adds of one computation of all nodes at so many points, at most. */
+/** Multiply-adds of one computation of all nodes at a number of points, at most. */
 export function workOf({ geometry }: RunToPlan, points: number): number {
   return points * geometry.kernel.nodes.reduce((sum, node) => sum + costOf(node), 0);
 }

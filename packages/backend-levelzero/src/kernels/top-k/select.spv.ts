@@ -92,7 +92,7 @@ class BestSoFar {
   }
 
   /**
-   * Takes the entries of each work-item that are not 0, however many. All work-items have to come by.
+   * Takes the entries of each work-item that are not 0, however many. All work-items must call it.
    *
    * @param worst - the worst of the best so far
    * @returns the worst of the best, after what was sorted meanwhile

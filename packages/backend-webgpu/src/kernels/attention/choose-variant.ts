@@ -82,7 +82,7 @@ const ENOUGH_ROW_READERS = 128;
 /** Keys of a split of `decode` are a multiple of this, and at least as many. */
 const DECODE_SPLIT_KEYS = 64;
 
-/** So many records are merged in one go: more splits than these have twice as many keys at least. */
+/** This many records are merged in one go: more splits than these have twice as many keys at least. */
 const FEW_SPLITS = 8;
 
 /** Every variant, of which each device and shape has some. */

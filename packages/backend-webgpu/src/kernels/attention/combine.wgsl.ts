@@ -57,7 +57,7 @@ export const combine: (params: CombineParams) => Kernel = variants(({ form, part
   }),
 );
 
-/** So many slots are read all at once. */
+/** This many slots are read all at once. */
 const FEW = 8;
 
 /** The number of slots, of a given number, that `combine` reads at a time. */

@@ -35,7 +35,7 @@ export function growing<Call extends CheckedAttention>(call: Call, traits: Devic
   return { call: { ...call, seqKv: planned, causalOffset: planned - seqQ }, params };
 }
 
-/** Returns whether bindings cover a call with so many keys. */
+/** Returns whether bindings cover a call with a number of keys. */
 function isOneLaunch(call: CheckedAttention, keys: number, traits: DeviceTraits): boolean {
   const { batch, heads, kvHeads, seqQ, headDim, kStrides, vStrides, maskStrides, dtype, operands } = call;
   const bytes = traits.maxBindingBytes - bindingSlack(traits.storageAlignment);

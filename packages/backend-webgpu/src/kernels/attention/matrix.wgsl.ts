@@ -30,7 +30,7 @@ export interface MatrixParams {
  *
  * Tile by tile, 16 keys, K and V go to workgroup memory; the next ones are read to registers meanwhile. The units multiply Q and K; the scores go
  * through the subgroup's blocks to the invocations of their queries, which make weights of them; those go back as two matrices, what
- * binary16 holds of them and what it lost, and are multiplied with V. Q and the sums stay in the units' registers. Nobody but the
+ * binary16 holds of them and what it lost, and are multiplied with V. Q and the sums stay in the units' registers. Only the
  * device knows which invocation holds what of a matrix, so sums are scaled through workgroup memory too: only when the
  * largest score has grown by more than SLACK, which is rare after the first tile.
  *

@@ -193,7 +193,7 @@ class AttentionPlan {
     return this.#readsBy(4, window) && (partial || this.#isBy(4, this.#rows(window), this.#geometry.o));
   }
 
-  /** Returns whether each row of Q, K and V begins and ends at a multiple of so many elements. */
+  /** Returns whether each row of Q, K and V begins and ends at a multiple of a number of elements. */
   #readsBy(count: number, window: Window): boolean {
     const { q, k, v, headDim, form } = this.#geometry;
     const bytes = elementBytes(form);

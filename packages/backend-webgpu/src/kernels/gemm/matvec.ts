@@ -46,7 +46,7 @@ const MIN_LANE_SPLIT = 64;
 const FEW_GROUPS = 48;
 /** Terms of a member of a team along columns that do not take long. */
 const SOON = 16;
-/** Terms of a row that are worth a team of so many. */
+/** Terms of a row that are worth a team of that size. */
 const LONG_ROW = 768;
 const LONG_ROW_TEAM = 64;
 /** Numbers of terms that an invocation may ask for at once. */

@@ -46,7 +46,7 @@ function rated(tile: Tile, cost: TileCost): RatedTile {
   return { id: `gemm/tiled-${tile.m}x${tile.n}x${tile.step}`, tile, cost };
 }
 
-/** Cores of a large GPU: a choice between tiles, or to split k, is made such that there is work for so many. */
+/** Cores of a large GPU: a choice between tiles, or to split k, is made such that there is work for this many. */
 const CORES = 128;
 
 /** The cost of adding up the results of splits, and of each further split. */

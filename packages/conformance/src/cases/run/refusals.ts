@@ -71,7 +71,7 @@ const KERNELS: readonly (readonly [what: string, kernel: unknown])[] = [
   ['a kernel of 300 nodes', damaged(chain(300))],
 ];
 
-/** A chain of so many additions. */
+/** A chain of this many additions. */
 function chain(count: number): object {
   const [x] = [{ kind: 'input', name: 'x', type: 'f32', level: 'element' }];
   const sums = Array.from({ length: count }, (_, index) => ({
