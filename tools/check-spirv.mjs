@@ -17,7 +17,7 @@ const environmentOf = (/** @type {Uint32Array} */ module) => (usesFloat16(module
 /** @typedef {{ name: string, words(): Uint32Array }} Kernel */
 /** Of the cases, as on each kind of device; of kinds that share most kernels with another, fewer. */
 const [SAMPLE, SMALL_SAMPLE] = [0.12, 0.03];
-/** Cases that are drawn and planned for each kind of device, with this much work at most: small ones first. */
+/** Cases that are drawn and planned for each kind of device, with at most this much work: small ones first. */
 const DRAWS = 30_000;
 const WORK = [MOST_WORK / 50, MOST_WORK / 10, MOST_WORK];
 

@@ -14,7 +14,7 @@
 #include <vulkan/vk_icd.h>
 #include <vulkan/vulkan_core.h>
 
-// Lavapipe states 128 MiB, the least that Vulkan allows, though its shaders reach further: 2 GiB was right when it was
+// Lavapipe states 128 MiB, Vulkan's minimum, though its shaders reach further: 2 GiB was right when it was
 // tried, and a test writes the last words of a binding of this size.
 #define LAVAPIPE_BINDING 0x40000000u
 

@@ -1,7 +1,7 @@
 // @ts-check
 import { packageOf } from './plant.mjs';
 
-/** The least share of faults that the tests must notice. */
+/** The minimum share of faults that the tests must notice. */
 export const LEAST_SCORE = 0.95;
 
 /**

@@ -4,7 +4,7 @@ import { isGreedy, sample, type Sampling } from './sample.ts';
 
 /** Options of {@link generate}. */
 export interface GenerateOptions extends Sampling {
-  /** Tokens to generate at most; fewer where the text ends or the model's context is full. */
+  /** The maximum number of tokens to generate; fewer where the text ends or the model's context is full. */
   readonly tokens: number;
   readonly signal?: AbortSignal;
   /** Told when the prompt is on the device and understood. */

@@ -14,7 +14,7 @@ import { TEST_DEVICES } from './support/traits.ts';
 // Everything that can be emitted is compiled by Dawn's null backend: no device is needed, and none has to be hit by
 // chance with the shape that takes a variant. What a device computes with it is for the conformance suite.
 
-/** The devices, the least able first: what compiles for one need not be compiled for the next. */
+/** The devices, the least capable first: what compiles for one need not be compiled for the next. */
 const DEVICES = ['defaults', 'swiftshader', 'lavapipe', 'gpu'] as const;
 
 /** Those of graphs have no end: some of each kind. */

@@ -4,7 +4,7 @@ import { WebGpuBackend } from '../src/index.ts';
 
 // What happens on real devices with tensors of gigabytes: many bindings for one operand, many dispatches for one launch.
 const TINY_BYTES = 4096;
-/** One channel of an image is the least that conv2d can bind: the largest of a case has 90,600 bytes. */
+/** One channel of an image is the minimum that conv2d can bind: the largest of a case has 90,600 bytes. */
 const CHANNEL_BYTES = 96 * 1024;
 
 /** The ops of the cases, except those that have no tensors. */

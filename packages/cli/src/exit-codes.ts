@@ -10,7 +10,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** The one of several exit codes that says most: an interruption, then a failure, then what was not run. */
+/** The one of several exit codes that counts most: an interruption, then a failure, then what was not run. */
 export function worstExit(codes: readonly number[]): number {
   const order: readonly number[] = [EXIT.interrupted, EXIT.failed, EXIT.unavailable];
   return order.find((code) => codes.includes(code)) ?? EXIT.ok;

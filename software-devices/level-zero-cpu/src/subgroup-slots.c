@@ -5,7 +5,7 @@
 #include "subgroup-templates.h"
 #include "subgroups.h"
 
-/* The most where a kernel does not say. Groups that are larger than that cannot be launched. */
+/* The maximum where a kernel does not say. Groups that are larger than that cannot be launched. */
 static uint32_t items_of(const uint32_t group[3])
 {
     uint64_t items = group[0];

@@ -243,7 +243,7 @@ export interface ComputeBackend extends AsyncDisposable {
   conv2dForward(call: Conv2dCall): void;
   /** Softmax attention, see {@link AttentionCall}. Errors as `gemm`; also UNSUPPORTED above `limits.maxHeadDim`. */
   attention(call: AttentionCall): void;
-  /** The k greatest or least of each row, see {@link TopKCall}. Errors as `gemm`; also UNSUPPORTED above `limits.maxTopK`. */
+  /** The k largest or smallest of each row, see {@link TopKCall}. Errors as `gemm`; also UNSUPPORTED above `limits.maxTopK`. */
   topK(call: TopKCall): void;
   /**
    * Computes a kernel at every point of a domain, see {@link RunCall}.

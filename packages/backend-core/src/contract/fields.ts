@@ -19,7 +19,7 @@ export function checkFields(what: string, value: object, names: readonly string[
   }
 }
 
-/** The name that differs least, if it differs little. */
+/** The nearest name, if it differs little. */
 function nearest(name: string, names: readonly string[]): string | undefined {
   // One letter is as near to any other.
   const limit = name.length === 1 ? 0 : Math.max(1, Math.floor(name.length / 3));

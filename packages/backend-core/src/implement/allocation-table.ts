@@ -4,7 +4,7 @@ import { invalid } from '../errors/invalid.ts';
 import { SLOT_BYTES } from './address-slots.ts';
 import type { Operand } from './operand.ts';
 
-/** Alignment of every base address, and the least gap after an allocation. */
+/** Alignment of every base address, and the minimum gap after an allocation. */
 const ALIGNMENT = 256;
 
 /** Freed ranges that are remembered one by one, in order of age, besides two for each live allocation. */

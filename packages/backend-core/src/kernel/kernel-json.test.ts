@@ -62,10 +62,7 @@ describe('kernelFromJson', () => {
     ["a kernel's labels must be an object, got null", (json) => (json.labels = null as never)],
     ['a kernel\'s labels must be an object, got "x"', (json) => (json.labels = 'x' as never)],
     ["a kernel's nodes must be objects, got 5", (json) => json.nodes.push(5 as never)],
-    [
-      'a kernel\'s inputs must have distinct names, got "x"',
-      (json) => json.inputs.push({ name: 'x', type: 'i32' }),
-    ],
+    ['a kernel\'s inputs must have distinct names, got "x"', (json) => json.inputs.push({ name: 'x', type: 'i32' })],
     ["a kernel's params must have distinct names, got undefined", (json) => json.params.push({ type: 'i32' })],
     ['a kernel\'s outputs must have distinct names, got "y"', (json) => json.outputs.push({ ...json.outputs[0] })],
     ['kernel everything: x is an input and a parameter', (json) => json.params.push({ name: 'x', type: 'f32' })],

@@ -155,7 +155,7 @@ export const FOLD_OPS: Readonly<Record<FoldOp, NodeOpRule>> = {
   argmin: unary(NUMBERS, 'u32'),
 };
 
-/** Least and greatest value of an integer type; a float constant may be anything. */
+/** The smallest and largest value of an integer type; a float constant may be anything. */
 export const INTEGER_RANGES: Readonly<Record<Exclude<NumberType, 'f32'>, readonly [number, number]>> = {
   i32: [-(2 ** 31), 2 ** 31 - 1],
   u32: [0, 2 ** 32 - 1],

@@ -37,7 +37,7 @@ export interface PlannedCall {
 /** Commands that are collected before they are submitted without anybody waiting. */
 export const MAX_COMMANDS = 64;
 /**
- * Seconds of work that are collected, by an estimate of how long it takes at most: kernel drivers take a device for hung whose
+ * Seconds of work that are collected, by an estimate of its maximum duration: kernel drivers take a device for hung whose
  * work does not end within several.
  */
 const MAX_SECONDS = 1;

@@ -282,7 +282,7 @@ export class LevelZeroClient {
   }
 
   /**
-   * Ends this client: waits for its work, at most so long, and frees what it holds. What work in flight may use is left
+   * Ends this client: waits for its work, at most this long, and frees what it holds. What work in flight may use is left
    * to the driver instead. Idempotent.
    */
   async dispose(timeoutMs = 5_000): Promise<void> {

@@ -26,7 +26,7 @@ export interface PoolOptions {
   readonly maxAllocationBytes: number;
   /** Larger allocations want the driver's exception to its own limit. */
   readonly plainAllocationBytes: number;
-  /** Most bytes that are kept for reuse. */
+  /** The maximum number of bytes that are kept for reuse. */
   readonly maxPooledBytes: number;
   /** Submits what is recorded. */
   readonly flush: () => void;

@@ -17,7 +17,7 @@ export interface DeviceChoice {
 export interface LevelZeroOptions extends DeviceChoice, TuningOptions {
   /** Path or name of the loader library. Default: where the platform has it. */
   readonly library?: string | undefined;
-  /** Most bytes of freed memory that are kept for reuse. Default: 256 MiB. */
+  /** The maximum number of bytes of freed memory that are kept for reuse. Default: 256 MiB. */
   readonly maxPooledBytes?: number | undefined;
   /**
    * `use`: compiled modules are kept in the user's cache folder and loaded from there. Default: that of the environment

@@ -144,7 +144,7 @@ export class Submissions {
     return this.#back;
   }
 
-  /** Waits on this thread, at most so long. Whether the submit is done. */
+  /** Waits on this thread, at most this long. Returns whether the submit is done. */
   waitNow(sequence: number, milliseconds: number): boolean {
     const submission = this.#running.find((each) => each.sequence === sequence);
     if (submission !== undefined) this.#device.api.zeFenceHostSynchronize(submission.fence, milliseconds * 1_000_000);

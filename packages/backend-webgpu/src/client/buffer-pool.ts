@@ -21,7 +21,7 @@ export interface PoolCounters {
 /** Options of a {@link BufferPool}. */
 export interface PoolOptions {
   readonly context: GpuContext;
-  /** Most bytes that are kept for reuse. */
+  /** The maximum number of bytes that are kept for reuse. */
   readonly maxPooledBytes: number;
   /** An allocation that the device refused after the fact. */
   readonly onError: (error: BackendError) => void;

@@ -10,7 +10,7 @@ export interface CallValues {
   /** Words of the parameters, if there are any. */
   readonly params: Uint32Array | undefined;
   readonly memory: readonly Span[];
-  /** Most bytes of a binding: memory of more is not bound whole. */
+  /** The maximum number of bytes of a binding: memory of more is not bound whole. */
   readonly maxBindingBytes: number;
 }
 

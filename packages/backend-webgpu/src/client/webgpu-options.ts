@@ -12,8 +12,8 @@ export interface WebGpuOptions extends AdapterChoice, TuningOptions {
   readonly dawn?: DawnOptions | undefined;
   /** Most bytes that one storage binding covers; at least 1,024. Default: the device's limit. */
   readonly maxBindingBytes?: number | undefined;
-  /** Most workgroups in a dimension of a dispatch. Default: the device's limit. */
+  /** The maximum number of workgroups in a dimension of a dispatch. Default: the device's limit. */
   readonly maxWorkgroupsPerDimension?: number | undefined;
-  /** Most bytes of freed memory that are kept for reuse. Default: 512 MiB. */
+  /** The maximum number of bytes of freed memory that are kept for reuse. Default: 512 MiB. */
   readonly maxPooledBytes?: number | undefined;
 }

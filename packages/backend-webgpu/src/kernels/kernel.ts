@@ -15,7 +15,7 @@ export type KernelFeature = 'f16' | 'subgroups' | 'chromium_experimental_subgrou
 export interface KernelBinding {
   readonly name: string;
   readonly access: StorageBinding['access'];
-  /** The least that may be bound: one element of the array. Left out where the type does not tell. */
+  /** The minimum that may be bound: one element of the array. Left out where the type does not tell. */
   readonly minBytes?: number;
 }
 

@@ -50,15 +50,15 @@ export interface DeviceTraits {
   readonly checksBounds: boolean;
   /** Alignment of a binding's offset, in bytes. */
   readonly storageAlignment: number;
-  /** Most bytes that one storage binding can cover; a multiple of 4. */
+  /** The maximum number of bytes that one storage binding can cover; a multiple of 4. */
   readonly maxBindingBytes: number;
-  /** Most bytes of one buffer. */
+  /** The maximum number of bytes of one buffer. */
   readonly maxBufferBytes: number;
-  /** Most workgroups in one dimension of a dispatch. */
+  /** The maximum number of workgroups in one dimension of a dispatch. */
   readonly maxWorkgroupsPerDimension: number;
-  /** Most invocations in a workgroup. */
+  /** The maximum number of invocations in a workgroup. */
   readonly maxInvocations: number;
-  /** Most bytes of workgroup memory. */
+  /** The maximum number of bytes of workgroup memory. */
   readonly maxWorkgroupBytes: number;
   /** The settings that decide between variants, besides the plans. */
   readonly preferences?: VariantPreferences;

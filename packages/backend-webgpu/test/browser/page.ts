@@ -21,7 +21,7 @@ declare global {
 }
 globalThis.concord = concordPage;
 
-/** Runs the whole suite, with the adapter's own limits and features or with WebGPU's least limits and no features. */
+/** Runs the whole suite, with the adapter's own limits and features or with WebGPU's minimum limits and no features. */
 async function runAll(limits: 'own' | 'default'): Promise<ConformanceReport> {
   const adapter = limits === 'own' ? null : await navigator.gpu.requestAdapter();
   const device = await adapter?.requestDevice();

@@ -1,5 +1,5 @@
 // Runs in Deno, with the packages as they are built: `program.mjs <own|default> <sample>` prints a line of JSON for each case
-// and one at the end. `own`: the adapter's limits and features; `default`: WebGPU's least limits and no features.
+// and one at the end. `own`: the adapter's limits and features; `default`: WebGPU's minimum limits and no features.
 import { runConformance } from '@concord/conformance';
 import { WebGpuBackend } from '../../dist/index.js';
 

@@ -4,7 +4,7 @@ import { type CaseContext, CaseFailure } from '../harness/case.ts';
 /** Milliseconds of work that tell a wait from none, and the largest product that is tried. */
 const ENOUGH_MS = 100;
 const MAX_SIZE = 2048;
-/** Products after each other at most, where one of the largest takes less. */
+/** The maximum number of products after each other, where one of the largest takes less. */
 const MAX_CALLS = 1024;
 /** Of the time of all that a read may take which has nothing to wait for. */
 const MAX_SHARE = 1 / 4;

@@ -32,7 +32,7 @@ export interface Folding {
   finish<V>(a: Arithmetic<V>, state: readonly V[], mean?: MeanFactors<V>): V;
 }
 
-/** The least and the greatest value of integers, as bits. */
+/** The smallest and the largest value of integers, as bits. */
 const LIMITS: Readonly<Record<'i32' | 'u32', readonly [number, number]>> = {
   i32: [0x8000_0000, 0x7fff_ffff],
   u32: [0, 0xffff_ffff],
@@ -139,7 +139,7 @@ function floatKey<V>(k: Terms<V>, x: V, nan: number): V {
 }
 
 /**
- * A key, of which the greatest wins, and the place of its element. Equal keys: the first place. For the least the keys'
+ * A key, of which the largest wins, and the place of its element. Equal keys: the first place. For the smallest the keys'
  * bits are inverted, which turns their order around.
  */
 function placeOf(op: 'argmax' | 'argmin', type: NumberType): Folding {

@@ -1,7 +1,7 @@
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
 import { BITS, Terms } from './terms.ts';
 
-/** The least float32 that is a normal binary16. */
+/** The smallest float32 that is a normal binary16. */
 const LEAST_NORMAL_F16 = 0x3880_0000;
 /** From here on a float32 rounds to the infinity of binary16: 65520. */
 const INFINITE_F16 = 0x477f_f000;

@@ -21,7 +21,7 @@ export interface RowQuestion {
   readonly count: number;
   /** Phases that read the row, storing counted. */
   readonly passes: number;
-  /** Most lanes of a workgroup. */
+  /** The maximum number of lanes of a workgroup. */
   readonly maxLanes: number;
   /** Teams are dear: a device without its own lanes. */
   readonly prefersLanes: boolean;

@@ -18,7 +18,7 @@ export function used(got: number, wants: readonly number[], { ulps, unit }: Gran
 function usedOf(got: number, want: number, ulps: number, unit: number | undefined): number {
   if (Number.isNaN(want) || Number.isNaN(got)) return Number.isNaN(want) && Number.isNaN(got) ? 0 : Infinity;
   if (got === Math.fround(want)) return 0;
-  // Half an ulp more, as the wanted value is not rounded; results below the least normal number may be 0.
+  // Half an ulp more, as the wanted value is not rounded; results below the smallest normal number may be 0.
   const flushed = Math.abs(want) < 2 * LEAST_NORMAL ? LEAST_NORMAL : 0;
   const allowed = (ulps + 0.5) * (unit ?? ulpAt(want)) + flushed;
   if (Number.isFinite(got)) return Number.isFinite(want) ? Math.abs(got - want) / allowed : Infinity;
@@ -30,7 +30,7 @@ export function flushed(x: number): readonly number[] {
   return Math.abs(x) < LEAST_NORMAL ? [x, x < 0 || Object.is(x, -0) ? -0 : 0] : [x];
 }
 
-/** The result that takes the most of what is allowed. */
+/** The result that takes the largest share of what is allowed. */
 export interface Worst {
   used: number;
   detail: string;

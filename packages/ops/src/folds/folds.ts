@@ -72,7 +72,7 @@ export function max(x: Tensor, options: FoldOptions = {}): Tensor {
 const MIN: RowFunction = { name: 'min', types: NUMBERS, compute: (k, x) => k.fold('min', x) };
 
 /**
- * Least element along axes; NaN where one is; of nothing Infinity.
+ * The smallest element along axes; NaN where one is; of nothing Infinity.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
  * @example
@@ -102,7 +102,7 @@ export function argmax(x: Tensor, options: FoldOptions = {}): Tensor {
 const ARGMIN: RowFunction = { name: 'argmin', types: NUMBERS, compute: (k, x) => k.fold('argmin', x) };
 
 /**
- * Place of the least element, u32, row-major in the folded axes: of the first NaN, else of the first of equals.
+ * The place of the smallest element, u32, row-major in the folded axes: of the first NaN, else of the first of equals.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
  * @example

@@ -17,7 +17,7 @@ export function gamma(n: number): number {
   return n * U < 1 ? (n * U) / (1 - n * U) : Infinity;
 }
 
-/** Spacing of float32 at x, as if exponents had no upper end; subnormals have that of the least normal number. */
+/** Spacing of float32 at x, as if exponents had no upper end; subnormals have that of the smallest normal number. */
 export function ulpF32(x: number): number {
   if (x === 0 || !Number.isFinite(x)) return 2 ** -149;
   return 2 ** (Math.max(exponentOf(x), -126) - 23);

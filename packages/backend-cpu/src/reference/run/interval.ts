@@ -65,12 +65,12 @@ export function contains({ lo, hi }: Interval, value: number): boolean {
   return lo <= value && value <= hi;
 }
 
-/** The least interval with the values of both. */
+/** The smallest interval with the values of both. */
 export function hull(a: Interval, b: Interval): Interval {
   return { lo: Math.min(a.lo, b.lo), hi: Math.max(a.hi, b.hi), nan: a.nan || b.nan };
 }
 
-/** The least interval with these numbers; those that are NaN are left out. */
+/** The smallest interval with these numbers; those that are NaN are left out. */
 export function hullOf(numbers: readonly number[], nan: boolean): Interval {
   const known = numbers.filter((value) => !Number.isNaN(value));
   return known.length === 0 ? { ...NOT_A_NUMBER, nan } : { lo: Math.min(...known), hi: Math.max(...known), nan };

@@ -26,7 +26,7 @@ import { wide, WIDE_QUERIES, type WideParams } from './wide.spv.ts';
 
 export { VARIANT_IDS } from './choose-variant.ts';
 
-/** Most bytes of K and V that are laid out anew at a time, where the device allocates that much, unless one head has more. */
+/** The maximum number of bytes of K and V that are laid out anew at a time, where the device allocates that much, unless one head has more. */
 const LAID_OUT_BYTES = 2 ** 26;
 /** Queries and keys are numbered by 31 bits. */
 const MOST_ROWS = 2 ** 31;

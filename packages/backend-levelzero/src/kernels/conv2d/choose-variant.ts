@@ -14,13 +14,13 @@ type Way =
   | ({ readonly kind: 'implicit-gemm' } & ImplicitGemmParams)
   | ({ readonly kind: 'wide'; readonly outputRows: number } & WideParams);
 
-/** Most bytes of images that `wide` has laid out at a time, where the device allocates that much. */
+/** The maximum number of bytes of images that `wide` has laid out at a time, where the device allocates that much. */
 const PACKED_BYTES = 2 ** 26;
 /** Filters per group up to which a tile of a matrix product would be mostly empty. */
 const FEW_FILTERS = 8;
 /** Groups of work-items per compute unit that keep a GPU busy: a larger tile is taken only if that many are left. */
 const ENOUGH_GROUPS = 4;
-/** Least part of what `wide` computes that has to be some of the output. */
+/** The minimum part of what `wide` computes that has to be some of the output. */
 const LEAST_USE = 1 / 12;
 /** Largest growth of the images by laying them out. */
 const MOST_GROWTH = 8;
@@ -42,7 +42,7 @@ export const WIDE: readonly WideParams[] = [
   { filters: 1, vectors: 4 },
 ];
 
-/** Most bytes of images that are laid out at a time on a device. A block of places may go on after them. */
+/** The maximum number of bytes of images that are laid out at a time on a device. A block of places may go on after them. */
 export function packedBytes({ maxAllocationBytes }: DeviceTraits): number {
   return Math.min(PACKED_BYTES, maxAllocationBytes - 4 * Math.max(...WIDE.map(widePlaces)));
 }

@@ -32,7 +32,7 @@ export const TILES: readonly Tile[] = [
 const GROUPS_EACH = 4;
 /** Work-items for each thread of a processor. */
 const ITEMS_EACH = 4;
-/** Least number of terms of a split. */
+/** The minimum number of terms of a split. */
 const LEAST_DEPTH = 1024;
 
 /** Products of fewer terms in all, sums times terms, are not worth packing. */
@@ -40,7 +40,7 @@ const FEW_TERMS = 8192;
 /** This many terms of a wide tile take as long as one of a direct kernel. */
 const WIDE_ADVANTAGE = 16;
 /**
- * Most vectors for which a matrix that lies row by row is not packed: it is read from the cache again for each four.
+ * The maximum number of vectors for which a matrix that lies row by row is not packed: it is read from the cache again for each four.
  */
 const FEW_VECTORS = 16;
 /** Fewer rows or columns than these leave a tile of a GPU mostly empty. */

@@ -26,7 +26,7 @@ export function isWorthPacking({ m, n }: ProductShape): boolean {
   return (m * n) / (m + n) >= WORTHWHILE;
 }
 
-/** Returns whether the blocks of a tile, at the least, are within what a device allocates and 32 bits count. */
+/** Returns whether the blocks of a tile, at their minimum, are within what a device allocates and 32 bits count. */
 export function canLayOut({ k }: ProductShape, lanes: EngineLanes, { maxAllocationBytes }: DeviceTraits): boolean {
   const tile = matrixTile(lanes);
   return bytesOfLine(k) * Math.max(tile.m, tile.n) <= Math.min(MOST_BYTES, maxAllocationBytes);

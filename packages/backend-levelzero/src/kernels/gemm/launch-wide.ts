@@ -18,9 +18,9 @@ import { PANEL_COLUMNS, PANEL_ROWS, TILE } from './wide-shape.ts';
 
 /** The part of a product that is packed at a time. */
 export interface WideLimits {
-  /** Most terms: a panel of B, 128 bytes a term, should stay in the cache of a core. */
+  /** The maximum number of terms: a panel of B, 128 bytes a term, should stay in the cache of a core. */
   readonly depth: number;
-  /** Most bytes of the packed panels of one operand, unless one panel has more. */
+  /** The maximum number of bytes of the packed panels of one operand, unless one panel has more. */
   readonly bytes: number;
   /** Bytes of panels of A that a work-item goes through with one panel of B. */
   readonly bytesEach: number;

@@ -36,7 +36,7 @@ export interface RowsVariant extends NamedVariant {
   readonly part: number;
 }
 
-/** Additions one after the other, at most: docs/numerics.md counts on it. */
+/** The maximum number of additions one after the other: docs/numerics.md counts on it. */
 const MOST_CHAIN = 1024;
 
 /** Work-items that keep a core of a GPU busy. */

@@ -14,7 +14,7 @@ export const SOURCES: readonly Source[] = ['elements', 'candidates'];
  * fewer; `items` is rows times parts. Of each part the `k` best are stored (or all, if it has no more), the best first, those
  * of a part after those of the part before, those of a row `results` after those of the row before.
  *
- * `flip` inverts all bits of keys where the least are the best.
+ * `flip` inverts all bits of keys where the smallest are the best.
  *
  * Of equals the first in a list of candidates is the one of the lower place, as parts are in order.
  */

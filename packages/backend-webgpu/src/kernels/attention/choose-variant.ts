@@ -44,7 +44,7 @@ type Way =
   | { readonly kind: 'decode'; readonly tile: DecodeTile }
   | { readonly kind: 'direct'; readonly queries: number };
 
-/** Tiles of `flash`: those with most queries a workgroup first. */
+/** Tiles of `flash`: those with the largest number of queries in a workgroup first. */
 export const FLASH_TILES: readonly FlashTile[] = [
   { queries: 64, keys: 64, columns: 64, across: 8, depth: 16, chunk: 16, unroll: 8, ahead: false },
   { queries: 64, keys: 128, columns: 128, across: 16, depth: 16, chunk: 16, unroll: 4, ahead: true },
@@ -96,7 +96,7 @@ export const VARIANT_IDS: readonly string[] = [
   ...DECODE_ROWS.map((rows) => idOf({ kind: 'decode', tile: { rows, columns: 64 } })),
 ];
 
-/** Most keys that one launch can take. */
+/** The maximum number of keys that one launch can take. */
 export function maxKeys(headDim: number, traits: DeviceTraits): number {
   return traits.isSoftware ? directKeys(headDim, maxLoopIterations(traits)) : Infinity;
 }
@@ -234,7 +234,7 @@ export function hasRoomToDecode(
   return DECODE_LANES <= maxInvocations && bytes <= maxWorkgroupBytes;
 }
 
-/** The `decode` kernels for a shape, those that waste no row first, and then those with most rows. */
+/** The `decode` kernels for a shape, those that waste no row first, and then those with more rows. */
 function possibleDecode(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
   const { heads, queries, keys, headDim, group } = sizes;
   const columns = DECODE_COLUMNS.find((most) => most >= headDim);

@@ -34,7 +34,7 @@ export const MAX_QUERIES = 8;
 /** Keys per iteration of the loop. */
 const KEYS = 8;
 
-/** Most keys for which the loops of a block take at most that many iterations; less than 1 if there are none. */
+/** The maximum number of keys for which the loops of a block take at most that many iterations; less than 1 if there are none. */
 export function directKeys(headDim: number, iterations: number): number {
   const iterationsPerColumns = headDim + 1;
   // The end of the loop over the keys, and the loops that finish the rows.

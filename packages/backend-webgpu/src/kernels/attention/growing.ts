@@ -5,7 +5,7 @@ import { DECODE_QUERIES } from './choose-variant.ts';
 
 /** Keys of a plan are a multiple of this, as those of a split are. */
 const STEP_KEYS = 64;
-/** Of more keys, a plan is for at most so much more than there are: a fraction of them. */
+/** Of more keys, a plan is for at most this much more than there are: a fraction of them. */
 const MOST_MORE = 1 / 8;
 /** More records of a row than any plan writes. */
 const MOST_RECORDS = 256;

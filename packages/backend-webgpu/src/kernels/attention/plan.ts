@@ -100,7 +100,7 @@ interface Inputs {
 
 /** The launches of one call. */
 class AttentionPlan {
-  /** Most float32 numbers that fit a binding wherever they begin. */
+  /** The maximum number of float32 numbers that fit a binding wherever they begin. */
   readonly #room: number;
   readonly #call: ResolvedAttention<StorageBuffer>;
   readonly #geometry: Geometry;

@@ -14,7 +14,7 @@ export interface Room {
 export interface Cut {
   /** In order; together they are the call. */
   readonly windows: readonly QueryWindow[];
-  /** Most keys of a launch. */
+  /** The maximum number of keys of a launch. */
   readonly keysPerPart: number;
 }
 

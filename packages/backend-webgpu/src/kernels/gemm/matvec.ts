@@ -38,7 +38,7 @@ const GROUP_OF: ReadonlyMap<string, MatvecGroup> = new Map(
 /** Invocations that keep the memory of a large GPU busy, and more than which are no use. */
 const ENOUGH_INVOCATIONS = 131_072;
 const MAX_INVOCATIONS = 196_608;
-/** Least number of terms of one invocation of a team, and those for which a split is worth to be finished. */
+/** The minimum number of terms of one invocation of a team, and those for which a split is worth to be finished. */
 const MIN_LANE_DEPTH = 4;
 const MIN_LANE_SPLIT = 64;
 

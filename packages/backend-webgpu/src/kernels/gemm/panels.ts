@@ -32,7 +32,7 @@ export function panelSizes(product: Product, traits: DeviceTraits): PanelSizes {
   return sizes;
 }
 
-/** Most bytes of a panel's operand. */
+/** The maximum number of bytes of a panel's operand. */
 export function bytesOfPanel({ maxBindingBytes, storageAlignment }: DeviceTraits): number {
   return maxBindingBytes - bindingSlack(storageAlignment);
 }
@@ -53,7 +53,7 @@ export function* cuts(total: number, size: number): Generator<readonly [start: n
   for (let start = 0; start < total; start += size) yield [start, Math.min(size, total - start)];
 }
 
-/** Most terms of a sum in one launch: a kernel may take an iteration of its loop for each, and one to end it. */
+/** The maximum number of terms of a sum in one launch: a kernel may take an iteration of its loop for each, and one to end it. */
 function mostTerms(traits: DeviceTraits): number {
   const iterations = maxLoopIterations(traits) - 1;
   return iterations === Infinity ? iterations : round(iterations);

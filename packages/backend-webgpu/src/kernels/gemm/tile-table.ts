@@ -54,7 +54,7 @@ const FINISH = 9000;
 const FINISH_SPLIT = 180;
 /** The cost of an epilogue that comes after that, as a separate kernel. */
 const EPILOGUE_BEHIND = 11_000;
-/** Least number of terms of a split. */
+/** The minimum number of terms of a split. */
 const MIN_DEPTH = 128;
 
 /** Sizes of a batch of products. */

@@ -200,7 +200,7 @@ function fitsMemory(kernel: Kernel, way: TeamWay, width: 1 | 4, traits: DeviceTr
   return teamBytes(teamOf(way, traits), phases, way.isAcross ? width : 1) <= traits.maxWorkgroupBytes;
 }
 
-/** The most lanes of a team, up to those wanted, whose values fit the memory of a workgroup. */
+/** The maximum number of lanes of a team, up to those wanted, whose values fit the memory of a workgroup. */
 function fitting(kernel: Kernel, wanted: TeamWay, width: 1 | 4, traits: DeviceTraits): number {
   let { team } = wanted;
   while (!fitsMemory(kernel, { ...wanted, team }, width, traits)) team /= 2;
