@@ -132,7 +132,7 @@ it('a profile that is not used keeps what it had when it is extended', async () 
   expect(runsOf(ignoring)).toEqual([preferred]);
 });
 
-it('nothing is left after where a profile cannot be written', async () => {
+it('nothing is left behind where a profile cannot be written', async () => {
   const { tuning } = (await open()).native;
   tuning.checkCanSave();
   const path = tuning.save({ choices: {}, measured: {} });

@@ -53,7 +53,7 @@ const CORES = 128;
 const FINISH = 9000;
 const FINISH_SPLIT = 180;
 /** The cost of an epilogue that comes after that, as a separate kernel. */
-const EPILOGUE_BEHIND = 11_000;
+const EPILOGUE_AFTER = 11_000;
 /** The minimum number of terms of a split. */
 const MIN_DEPTH = 128;
 
@@ -73,7 +73,7 @@ export function costOf({ tile, cost }: RatedTile, { m, n, k, batchCount, hasEpil
   const costWith = (splits: number): number => {
     const perCore = Math.ceil((groups * splits) / CORES);
     const ofTerm = Math.max(cost.alone, cost.packed * perCore);
-    const behind = hasEpilogue === true ? EPILOGUE_BEHIND : 0;
+    const after = hasEpilogue === true ? EPILOGUE_AFTER : 0;
     const finish = splits > 1 ? FINISH + FINISH_SPLIT * splits + after : 0;
     return perCore > (cost.most ?? perCore) ? Infinity : perCore * cost.start + Math.ceil(k / splits) * ofTerm + finish;
   };
