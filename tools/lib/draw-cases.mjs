@@ -27,7 +27,7 @@ export function seeded(seed) {
 }
 
 /** The oracle checks this many multiplications in a fraction of a second. */
-export const MOST_WORK = 1.5e8;
+export const MAX_WORK = 1.5e8;
 
 /** @typedef {(random: () => number, mostWork: number) => DrawnCase | undefined} Draw */
 

@@ -15,9 +15,9 @@ const TICKS = 100;
 /** The looks by which {@link isHung} judges. */
 export const LOOKS_OF_A_HANG = 120;
 /** Of these looks: what waits for ever may look now and then whether it has ended. */
-const LEAST_WAITING = 0.9;
+const MIN_WAITING = 0.9;
 /** A share of the time between them, half a second each. */
-const MOST_CPU_SECONDS = 0.05 * 0.5 * LOOKS_OF_A_HANG;
+const MAX_CPU_SECONDS = 0.05 * 0.5 * LOOKS_OF_A_HANG;
 
 /**
  * Returns whether processes wait for ever: nearly all of a minute's looks saw none that wants to run, and they used next to no time.
@@ -30,7 +30,7 @@ export function isHung(looks) {
   const [first, last] = [looks.at(-LOOKS_OF_A_HANG), looks.at(-1)];
   if (first === undefined || last === undefined) return false;
   const waiting = looks.slice(-LOOKS_OF_A_HANG).filter(({ isWaiting }) => isWaiting).length;
-  return waiting >= LEAST_WAITING * LOOKS_OF_A_HANG && last.cpuSeconds - first.cpuSeconds < MOST_CPU_SECONDS;
+  return waiting >= MIN_WAITING * LOOKS_OF_A_HANG && last.cpuSeconds - first.cpuSeconds < MAX_CPU_SECONDS;
 }
 
 /**

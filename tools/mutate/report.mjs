@@ -2,7 +2,7 @@
 import { packageOf } from './plant.mjs';
 
 /** The minimum share of faults that the tests must notice. */
-export const LEAST_SCORE = 0.95;
+export const MIN_SCORE = 0.95;
 
 /**
  * @typedef {import('./judge.mjs').Verdict} Verdict

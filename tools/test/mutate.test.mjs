@@ -141,11 +141,11 @@ describe('a run', () => {
 
   it('judges all of them, a number at a time', async () => {
     let now = 0;
-    let most = 0;
+    let max = 0;
     const { verdicts, error } = await runAll(
       three,
       async (fault) => {
-        most = Math.max(most, ++now);
+        max = Math.max(max, ++now);
         await new Promise((resolve) => setImmediate(resolve));
         now--;
         return { fault, end: 'killed', by: '', cpuSeconds: 0 };
@@ -154,7 +154,7 @@ describe('a run', () => {
     );
     expect(error).toBeUndefined();
     expect(verdicts).toHaveLength(3);
-    expect(most).toBe(2);
+    expect(max).toBe(2);
   });
 
   it('that is stopped keeps what it knows', async () => {

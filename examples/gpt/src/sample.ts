@@ -2,7 +2,7 @@ import { defineKernel } from '@concord/backend-core/kernel';
 import { argmax, cast, empty, full, reshape, run, slice, type Tensor, tidy, topK } from '@concord/ops';
 
 /** Below it logits over the temperature are beyond float32; there is one likely token anyway. */
-const LEAST_TEMPERATURE = 1e-6;
+const MIN_TEMPERATURE = 1e-6;
 
 /** The choice of the next token. */
 export interface Sampling {
@@ -58,7 +58,7 @@ export function sample(logits: Tensor, sampling: Sampling, step: number, out?: T
 
 /** Returns whether the most likely token is always chosen. */
 export function isGreedy({ temperature }: Sampling): boolean {
-  return temperature < LEAST_TEMPERATURE;
+  return temperature < MIN_TEMPERATURE;
 }
 
 /** The k-th largest of each row. */

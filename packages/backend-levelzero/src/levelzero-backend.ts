@@ -22,7 +22,7 @@ import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
 import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
 import { explainPlan } from './kernels/run/explain.ts';
-import { MOST_K } from './kernels/top-k/plan.ts';
+import { MAX_K } from './kernels/top-k/plan.ts';
 import { tryMatrixEngines } from './matrix-engine-trial.ts';
 import type { LevelZeroNative } from './native.ts';
 import { loadedModule, nativeArguments } from './native-launch.ts';
@@ -81,7 +81,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     });
     return {
       device: client.deviceInfo,
-      limits: { maxAllocationBytes: client.traits.maxAllocationBytes, maxHeadDim: 256, maxTopK: MOST_K },
+      limits: { maxAllocationBytes: client.traits.maxAllocationBytes, maxHeadDim: 256, maxTopK: MAX_K },
       numerics: { f32Subnormals: 'may-flush' },
     };
   }

@@ -32,7 +32,7 @@ import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
 import { explainPlan } from './kernels/run/explain.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
-import { MOST_K } from './kernels/top-k/plan.ts';
+import { MAX_K } from './kernels/top-k/plan.ts';
 import { f16Fault } from './f16-trial.ts';
 import { matrixUnitsFault } from './matrix-units-trial.ts';
 
@@ -139,7 +139,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     if (this.#matrixUnitsFault !== undefined) client.renounceMatrixUnits();
     return {
       device: client.deviceInfo,
-      limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256, maxTopK: MOST_K },
+      limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256, maxTopK: MAX_K },
       numerics: { f32Subnormals: 'may-flush' },
     };
   }

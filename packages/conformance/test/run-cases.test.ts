@@ -13,7 +13,7 @@ const DRAWN = CASES.filter(({ id }) => id.startsWith('run/drawn/')).map(({ param
 );
 
 /** Of a case's elements, those that may be left to chance. */
-const MOST_LOOSE = 0.05;
+const MAX_LOOSE = 0.05;
 
 /** Cases that leave more to chance, as their subject does. */
 const LOOSE_CASES: readonly string[] = [
@@ -75,7 +75,7 @@ describe('the cases of run', () => {
 
   it('leave less than 5 % to chance, but for those that are about such', () => {
     const loose = results.filter(
-      ({ intervals: known }) => known !== undefined && known.loose > MOST_LOOSE * known.elements,
+      ({ intervals: known }) => known !== undefined && known.loose > MAX_LOOSE * known.elements,
     );
     expect(loose.map(({ id }) => id).sort()).toEqual([...LOOSE_CASES].sort());
   });

@@ -86,7 +86,7 @@ ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t hDevice, u
         pCommandQueueGroupProperties->flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
                                               ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY |
                                               ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
-        pCommandQueueGroupProperties->maxMemoryFillPatternSize = MOST_FILL_PATTERN_BYTES;
+        pCommandQueueGroupProperties->maxMemoryFillPatternSize = MAX_FILL_PATTERN_BYTES;
         pCommandQueueGroupProperties->numQueues = 1;
     }
     return ZE_RESULT_SUCCESS;

@@ -23,7 +23,7 @@ interface Header {
 }
 
 /** Bytes of all files; beyond, the oldest go. */
-const MOST_BYTES = 256 * 2 ** 20;
+const MAX_BYTES = 256 * 2 ** 20;
 
 /** Files that were warned of. */
 const warned = new Set<string>();
@@ -114,7 +114,7 @@ export class BinaryCache {
     });
     let bytes = files.reduce((sum, { size }) => sum + size, 0);
     for (const { path, size } of files.sort((a, b) => a.mtimeMs - b.mtimeMs)) {
-      if (bytes <= MOST_BYTES) return;
+      if (bytes <= MAX_BYTES) return;
       rmSync(path, { force: true });
       bytes -= size;
     }

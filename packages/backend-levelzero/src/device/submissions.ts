@@ -172,7 +172,7 @@ export class Submissions {
       waiter.resolve(false);
       return false;
     });
-    const first = this.#waiters.reduce((least, { sequence }) => Math.min(least, sequence), Infinity);
+    const first = this.#waiters.reduce((min, { sequence }) => Math.min(min, sequence), Infinity);
     const submission = this.#running.find(({ sequence }) => sequence >= first);
     if (submission === undefined) return;
     const call = 'zeFenceHostSynchronize';

@@ -122,7 +122,7 @@ function checkUniforms({ kernel, uniforms }: Launch, refuse: (why: string) => ne
     const value = uniforms[name];
     if (value === undefined) return refuse(`${name} is not given`);
     if (type === 'f32') continue;
-    const [least, most] = type === 'u32' ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1];
-    if (!Number.isInteger(value) || value < least || value > most) refuse(`${name} = ${value} is no ${type}`);
+    const [min, max] = type === 'u32' ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1];
+    if (!Number.isInteger(value) || value < min || value > max) refuse(`${name} = ${value} is no ${type}`);
   }
 }

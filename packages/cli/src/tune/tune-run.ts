@@ -30,7 +30,7 @@ export interface TuneSchedule {
 }
 
 /** Another variant is taken only if it is this many times as fast as the plan's own choice, in every duel. */
-const LEAST_GAIN = 1.03;
+const MIN_GAIN = 1.03;
 /** The number of times that the fastest and the plan's own choice are measured in turns: one measurement may be of a busy machine. */
 const DUELS = 3;
 
@@ -100,7 +100,7 @@ async function winsDuels(
   for (let duel = 0; duel < DUELS; duel++) {
     const [own, other] = [await time(preferred), await time(best)];
     // A preferred variant that does not work loses.
-    if (other === undefined || (own !== undefined && own / other < LEAST_GAIN)) return false;
+    if (other === undefined || (own !== undefined && own / other < MIN_GAIN)) return false;
   }
   return true;
 }

@@ -112,8 +112,8 @@ async function runInOnePlace(backend: ComputeBackend, calls: readonly Prepared[]
         backend.copyHtod(base, image.bytes);
       }
     }
-    const most = Math.max(...images.map((own) => own.length));
-    for (let at = 0; at < most; at++) {
+    const max = Math.max(...images.map((own) => own.length));
+    for (let at = 0; at < max; at++) {
       places.push(backend.alloc(Math.max(...images.map((own) => own[at]?.bytes.length ?? 0))));
     }
     for (const [index, { planned, slots }] of calls.entries()) {

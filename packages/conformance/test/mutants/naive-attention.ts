@@ -138,9 +138,9 @@ export const followed = (tamper: (call: Call, before: Float32Array) => void): Wr
     tamper(call, before);
   });
 /** The first keys of a range, up to a number of the head's. */
-export const firstOf = (most: number, [first, end]: readonly [number, number]): [number, number] => [
+export const firstOf = (max: number, [first, end]: readonly [number, number]): [number, number] => [
   first,
-  Math.max(first, Math.min(most, end)),
+  Math.max(first, Math.min(max, end)),
 ];
 /** Returns whether O is packed float32. */
 export const isPlain = ({ dtype, oStrides, headDim }: Call): boolean => dtype === 'f32' && oStrides[2] === headDim;

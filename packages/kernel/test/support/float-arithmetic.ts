@@ -16,7 +16,7 @@ export interface Device {
   readonly divideError?: number;
 }
 
-const LEAST_NORMAL = 2 ** -126;
+const MIN_NORMAL = 2 ** -126;
 const word = new DataView(new ArrayBuffer(4));
 
 /** The bits of a float32. */
@@ -38,7 +38,7 @@ function truncated(x: number): number {
 
 /** The distance of float32 numbers at x. */
 export function ulpAt(x: number): number {
-  return 2 ** (Math.floor(Math.log2(Math.max(Math.abs(x), LEAST_NORMAL))) - 23);
+  return 2 ** (Math.floor(Math.log2(Math.max(Math.abs(x), MIN_NORMAL))) - 23);
 }
 
 function zeroLike(x: number): number {
@@ -47,7 +47,7 @@ function zeroLike(x: number): number {
 
 /** {@link Arithmetic} on JavaScript's numbers, each result rounded to its type: bools are 0 and 1. */
 export function floatArithmetic(device: Device = {}): Arithmetic<number> {
-  const flush = (x: number): number => (device.flushes === true && Math.abs(x) < LEAST_NORMAL ? zeroLike(x) : x);
+  const flush = (x: number): number => (device.flushes === true && Math.abs(x) < MIN_NORMAL ? zeroLike(x) : x);
   const rounded = (x: number): number => flush(device.truncates === true ? truncated(x) : Math.fround(x));
   const off = (x: number, units: number): number => {
     const wrong = x * (1 + units * 2 ** -24);

@@ -1,6 +1,6 @@
 import { ulpAt } from './float-arithmetic.ts';
 
-export const LEAST_NORMAL: number = 2 ** -126;
+export const MIN_NORMAL: number = 2 ** -126;
 const LARGEST = 3.4028234663852886e38;
 
 /** Which error is allowed where, in units of the last place unless `unit` says otherwise. */
@@ -19,7 +19,7 @@ function usedOf(got: number, want: number, ulps: number, unit: number | undefine
   if (Number.isNaN(want) || Number.isNaN(got)) return Number.isNaN(want) && Number.isNaN(got) ? 0 : Infinity;
   if (got === Math.fround(want)) return 0;
   // Half an ulp more, as the wanted value is not rounded; results below the smallest normal number may be 0.
-  const flushed = Math.abs(want) < 2 * LEAST_NORMAL ? LEAST_NORMAL : 0;
+  const flushed = Math.abs(want) < 2 * MIN_NORMAL ? MIN_NORMAL : 0;
   const allowed = (ulps + 0.5) * (unit ?? ulpAt(want)) + flushed;
   if (Number.isFinite(got)) return Number.isFinite(want) ? Math.abs(got - want) / allowed : Infinity;
   return Math.sign(got) === Math.sign(want) && Math.abs(want) + allowed > LARGEST ? 1 : Infinity;
@@ -27,7 +27,7 @@ function usedOf(got: number, want: number, ulps: number, unit: number | undefine
 
 /** A subnormal operand, which a device may take for 0. */
 export function flushed(x: number): readonly number[] {
-  return Math.abs(x) < LEAST_NORMAL ? [x, x < 0 || Object.is(x, -0) ? -0 : 0] : [x];
+  return Math.abs(x) < MIN_NORMAL ? [x, x < 0 || Object.is(x, -0) ? -0 : 0] : [x];
 }
 
 /** The result that takes the largest share of what is allowed. */

@@ -15,7 +15,7 @@ export interface RowParams {
 
 const LANES = 16;
 /** Columns that there is room for. */
-const MOST_COLUMNS = 256;
+const MAX_COLUMNS = 256;
 /** The order in which the tree of `sumEach` takes its vectors: their numbers with the four bits reversed. */
 const REVERSED = [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15];
 
@@ -58,7 +58,7 @@ export const row: (params: RowParams) => Kernel = variants(({ any, partial }: Ro
       const lanes = module.vector(u32, LANES);
       const each = Array.from({ length: LANES }, (_, lane) => lane);
       const laneNumbers = k.vector(lanes, ...each.map((lane) => k.constant(u32, lane)));
-      const sums = k.privateArray(f32, MOST_COLUMNS);
+      const sums = k.privateArray(f32, MAX_COLUMNS);
       const weights = k.privateArray(f32, LANES);
 
       const number = groupIndex(k);
@@ -88,7 +88,7 @@ export const row: (params: RowParams) => Kernel = variants(({ any, partial }: Ro
       const isTail = k.uge(laneNumbers, k.splat(lanes, k.uconvert(k.sub(LANES, k.sub(args.head_dim, whole)), u32)));
       const rowEnd = k.select(isTail, k.loadVector(k.at(q, lastColumn), LANES), 0);
       const chunks = k.udiv(k.add(args.head_dim, LANES - 1), LANES);
-      k.forLoop({ to: k.constant(u64, MOST_COLUMNS), step: LANES }, [], (at) =>
+      k.forLoop({ to: k.constant(u64, MAX_COLUMNS), step: LANES }, [], (at) =>
         k.storeVector(k.at(sums, at), k.constant(vector, 0)),
       );
 

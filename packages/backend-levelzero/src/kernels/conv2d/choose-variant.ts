@@ -21,9 +21,9 @@ const FEW_FILTERS = 8;
 /** Groups of work-items per compute unit that keep a GPU busy: a larger tile is taken only if that many are left. */
 const ENOUGH_GROUPS = 4;
 /** The minimum part of what `wide` computes that has to be some of the output. */
-const LEAST_USE = 1 / 12;
+const MIN_USE = 1 / 12;
 /** Largest growth of the images by laying them out. */
-const MOST_GROWTH = 8;
+const MAX_GROWTH = 8;
 
 /** The sizes that `direct` can be made with, fewest filters first. */
 export const DIRECT: readonly DirectParams[] = [{ filters: 1 }, { filters: 8 }];
@@ -135,7 +135,7 @@ function wideWays(call: CheckedConv2d, traits: DeviceTraits): Ways {
   if (outputRows === 0) return NONE;
   const { places, channelPitch } = wideLayout(call, outputRows);
   const growth = channelPitch / Math.max(inputShape[2] * inputShape[3], places);
-  if (!isOwnLayout(call) && growth > MOST_GROWTH) return NONE;
+  if (!isOwnLayout(call) && growth > MAX_GROWTH) return NONE;
   const sums = (params: WideParams): number => {
     const block = widePlaces(params);
     return Math.ceil(filters / params.filters) * params.filters * Math.ceil(places / block) * block;
@@ -144,7 +144,7 @@ function wideWays(call: CheckedConv2d, traits: DeviceTraits): Ways {
   const work = (params: WideParams): number => sums(params) * (1 + 2 / params.filters + 1 / params.vectors);
   const bestFirst = [...WIDE].sort((x, y) => work(x) - work(y));
   const use = (filters * outputRows * outputShape[3]) / sums(bestFirst[0] as WideParams);
-  return { ways: bestFirst.map((params) => ({ kind: 'wide', outputRows, ...params })), isWorthwhile: use >= LEAST_USE };
+  return { ways: bestFirst.map((params) => ({ kind: 'wide', outputRows, ...params })), isWorthwhile: use >= MIN_USE };
 }
 
 /** Output rows whose images, laid out for one group of channels, fit: all, or as many as do. */

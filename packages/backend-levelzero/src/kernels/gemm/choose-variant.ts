@@ -1,6 +1,6 @@
 import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import type { DeviceTraits } from '../recorder.ts';
-import { LEAST_STRIP, matvecGroups, matvecShape, type MatvecWay } from './launch-matvec.ts';
+import { MIN_STRIP, matvecGroups, matvecShape, type MatvecWay } from './launch-matvec.ts';
 import type { Product, ProductShape } from './product.ts';
 import { DIRECT_GROUP } from './direct.spv.ts';
 import { canLayOut, isWorthPacking } from './launch-matrix.ts';
@@ -33,7 +33,7 @@ const GROUPS_EACH = 4;
 /** Work-items for each thread of a processor. */
 const ITEMS_EACH = 4;
 /** The minimum number of terms of a split. */
-const LEAST_DEPTH = 1024;
+const MIN_DEPTH = 1024;
 
 /** Products of fewer terms in all, sums times terms, are not worth packing. */
 const FEW_TERMS = 8192;
@@ -98,7 +98,7 @@ function variantsForProcessor(shape: ProductShape, { computeUnits }: DeviceTrait
   const others = isWorthwhile && terms * batchCount >= FEW_TERMS ? [wide, direct] : [direct, wide];
   const matvec = matvecShape(shape);
   const { alongRows, rows, vectors } = matvec;
-  const isFew = alongRows ? vectors <= FEW_VECTORS && rows >= 2 * vectors : vectors === 1 && rows >= LEAST_STRIP;
+  const isFew = alongRows ? vectors <= FEW_VECTORS && rows >= 2 * vectors : vectors === 1 && rows >= MIN_STRIP;
   if (!isFew || k < LANES) return others;
   const groups = batchCount * matvecGroups(matvec, 'vectors');
   return [named({ kind: 'matvec', by: 'vectors', alongRows }, splitsFor(groups, k, wanted)), ...others];
@@ -156,8 +156,8 @@ export function possibleTiles({ maxGroupSize, maxLocalBytes }: DeviceTraits): re
   });
 }
 
-/** Splits k when there are too few groups, into ranges of at least {@link LEAST_DEPTH} terms. */
+/** Splits k when there are too few groups, into ranges of at least {@link MIN_DEPTH} terms. */
 function splitsFor(groups: number, k: number, wanted: number): number {
   if (groups >= wanted) return 1;
-  return Math.max(1, Math.min(Math.ceil(wanted / groups), Math.floor(k / LEAST_DEPTH)));
+  return Math.max(1, Math.min(Math.ceil(wanted / groups), Math.floor(k / MIN_DEPTH)));
 }

@@ -35,7 +35,7 @@ export interface MatvecShape {
 /** Vectors of a strip of the kernel for matrices that lie column by column. */
 const STRIPS = [16, 4, 1] as const;
 /** Fewest rows that such a kernel takes. */
-export const LEAST_STRIP: number = LANES;
+export const MIN_STRIP: number = LANES;
 
 /** The larger side is the matrix, unless only the other one lies row by row. */
 export function matvecShape({ m, n, transA, transB }: ProductShape): MatvecShape {

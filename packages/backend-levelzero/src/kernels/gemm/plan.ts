@@ -67,9 +67,9 @@ function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant
   const range = Math.ceil(product.k / variant.splits / DEPTH_MULTIPLE) * DEPTH_MULTIPLE;
   const splits = Math.ceil(product.k / range);
   const most = mostAtOnce(product, variant, splits, recorder.traits);
-  const least = variant.kind === 'subgroup' ? leastOf(variant.tile) : undefined;
+  const min = variant.kind === 'subgroup' ? leastOf(variant.tile) : undefined;
   const scratch = new ReusedScratch(recorder);
-  for (const part of parts(product, most, least)) {
+  for (const part of parts(product, most, min)) {
     multiply(partOf(product, part), variant, range, splits, recorder, scratch);
   }
 }

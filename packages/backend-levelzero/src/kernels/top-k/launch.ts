@@ -49,7 +49,7 @@ function kernelOf({ kind, chunk }: Variant, k: number, source: Source): { kernel
     case 'lane':
       return { kernel: lane({ source }), perGroup: 1 };
     case 'sort': {
-      const room = SORT_ROOMS.find((most) => chunk <= most) as number;
+      const room = SORT_ROOMS.find((max) => chunk <= max) as number;
       return { kernel: sort({ source, room }), perGroup: SORT_ENTRIES / room };
     }
     case 'select':

@@ -112,7 +112,7 @@ export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): Varian
     return { shapeClass, candidates, preferred: candidates[queries === 1 ? 0 : 1] as AttentionVariant };
   }
   const flashes = possibleFlash(headDim, traits).map((tile) => withSplits({ kind: 'flash', tile }, sizes));
-  const headDims = TILED_COLUMNS.find((most) => most >= headDim) ?? 256;
+  const headDims = TILED_COLUMNS.find((max) => max >= headDim) ?? 256;
   const tileds = possibleTiled(traits).map((block) =>
     withSplits({ kind: 'tiled', tile: { queries: block, headDim: headDims } }, sizes),
   );
@@ -136,11 +136,11 @@ function bestFlash(
 function bestTiled(smallestFirst: readonly AttentionVariant[], { heads, queries }: AttentionSizes): AttentionVariant {
   const isWorthwhile = (each: AttentionVariant): boolean =>
     heads * Math.ceil(queries / blockOf(each)) >= ENOUGH_WORKGROUPS;
-  const least = smallestFirst.findIndex((each) => blockOf(each) >= Math.min(queries, 32));
+  const min = smallestFirst.findIndex((each) => blockOf(each) >= Math.min(queries, 32));
   return (smallestFirst
-    .slice(least + 1)
+    .slice(min + 1)
     .filter(isWorthwhile)
-    .at(-1) ?? smallestFirst.at(least)) as AttentionVariant;
+    .at(-1) ?? smallestFirst.at(min)) as AttentionVariant;
 }
 
 /** Queries of a workgroup, or of an invocation of `direct`. */
@@ -237,7 +237,7 @@ export function hasRoomToDecode(
 /** The `decode` kernels for a shape, those that waste no row first, and then those with more rows. */
 function possibleDecode(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
   const { heads, queries, keys, headDim, group } = sizes;
-  const columns = DECODE_COLUMNS.find((most) => most >= headDim);
+  const columns = DECODE_COLUMNS.find((max) => max >= headDim);
   if (columns === undefined) return [];
   const shared = group * queries;
   const tiles = DECODE_ROWS.map((rows): DecodeTile => ({ rows, columns })).filter(

@@ -35,7 +35,7 @@ export { VARIANT_IDS } from './choose-variant.ts';
 /** Numbers after the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
 /** Queries and keys are numbered by 31 bits. */
-const MOST_ROWS = 2 ** 31;
+const MAX_ROWS = 2 ** 31;
 
 /**
  * attention: `softmax(scale * Q K^T) V` per batch and head, in as many launches as it takes for each piece of an operand
@@ -69,7 +69,7 @@ export function planAttention(
       `attention with head_dim ${headDim} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * room.numbers}`,
     );
   }
-  if (Math.max(seqQ, seqKv) >= MOST_ROWS) {
+  if (Math.max(seqQ, seqKv) >= MAX_ROWS) {
     throw new BackendError(
       'UNSUPPORTED',
       `attention of ${seqQ} queries and ${seqKv} keys: they are numbered by 31 bits`,

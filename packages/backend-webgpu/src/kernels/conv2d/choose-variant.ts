@@ -136,10 +136,10 @@ function gemmVariant({ id, tile, speed }: GemmTile, shape: Conv2dShapeTraits, tr
   const useful = (groups * filters * places) / (tiles * tile.filters * tile.places);
   const taps = channels * filterHeight * filterWidth;
   const sumsThatFit = Math.floor(traits.maxBindingBytes / FLOAT_BYTES / (groups * filters * places));
-  const most = Math.max(1, Math.min(MAX_SPLITS, sumsThatFit, Math.floor(taps / iterationTaps(tile) / MIN_ITERATIONS)));
+  const max = Math.max(1, Math.min(MAX_SPLITS, sumsThatFit, Math.floor(taps / iterationTaps(tile) / MIN_ITERATIONS)));
   let splits = 1;
   let score = 0;
-  for (let count = 1; count <= most; count++) {
+  for (let count = 1; count <= max; count++) {
     // All multiprocessors work as long as the one that has the most to do.
     const each = (tiles * count) / MULTIPROCESSORS;
     const sums = count > 1 ? TAPS_OF_SUM * count : 0;

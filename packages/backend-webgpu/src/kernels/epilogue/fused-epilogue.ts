@@ -21,7 +21,7 @@ export interface BoundEpilogue {
 }
 
 /** More nodes than this are not repeated at each place where a kernel stores. */
-const MOST_NODES = 32;
+const MAX_NODES = 32;
 
 /** The epilogue of a call, if it is short and its inputs can be bound beside the output; else undefined. */
 export function fusedEpilogue(
@@ -30,7 +30,7 @@ export function fusedEpilogue(
   recorder: Recorder,
 ): FusedEpilogue | undefined {
   const { epilogue } = call;
-  if (epilogue === undefined || epilogue.kernel.nodes.length > MOST_NODES) return undefined;
+  if (epilogue === undefined || epilogue.kernel.nodes.length > MAX_NODES) return undefined;
   const { maxBindingBytes, storageAlignment } = recorder.traits;
   const operands = call as unknown as Readonly<Record<string, Span | undefined>>;
   const inputs = epilogue.kernel.inputs.map(({ name }) => operands[`epilogue.${name}`]);

@@ -71,15 +71,15 @@ function fit(
   columns: Dimension,
   bytes: number,
 ): void {
-  const most = Math.floor(bytes / elementBytes(dtype));
+  const max = Math.floor(bytes / elementBytes(dtype));
   const extent = (sizes[rows] - 1) * ld + sizes[columns];
-  if (extent <= most) {
-    if (stride > 0) sizes.batchCount = Math.min(sizes.batchCount, 1 + Math.floor((most - extent) / stride));
+  if (extent <= max) {
+    if (stride > 0) sizes.batchCount = Math.min(sizes.batchCount, 1 + Math.floor((max - extent) / stride));
     return;
   }
   sizes.batchCount = 1;
-  if (sizes[columns] > most) sizes[columns] = round(most);
-  const fitting = 1 + Math.floor((most - sizes[columns]) / ld);
+  if (sizes[columns] > max) sizes[columns] = round(max);
+  const fitting = 1 + Math.floor((max - sizes[columns]) / ld);
   if (sizes[rows] > fitting) sizes[rows] = round(fitting);
 }
 

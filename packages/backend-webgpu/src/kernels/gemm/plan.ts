@@ -136,8 +136,8 @@ function isWhole(product: Product, part: Part): boolean {
 }
 
 function splitsThatFit(splits: number, entries: number, traits: DeviceTraits): number {
-  const most = Math.floor(bytesOfPanel(traits) / SUM_BYTES / entries);
-  return Math.max(1, Math.min(splits, most));
+  const max = Math.floor(bytesOfPanel(traits) / SUM_BYTES / entries);
+  return Math.max(1, Math.min(splits, max));
 }
 
 /** Panels come one after the other and share the memory; the first is the largest, but may be split less. */

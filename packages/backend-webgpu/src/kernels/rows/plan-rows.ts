@@ -32,7 +32,7 @@ export const VARIANT_IDS: readonly string[] = [
 /** Invocations that keep a device busy. */
 const BUSY = { software: 4096, gpu: 2 ** 18 };
 /** Fewer elements than this are not worth a second launch. */
-const LEAST_PARTED = 2 ** 16;
+const MIN_PARTED = 2 ** 16;
 /**
  * The longest chain of additions that documented error bounds leave to loops: of a lane's steps, or of those and of the
  * parts that are joined after. The rest of it, twice the logarithm, is for trees.
@@ -177,8 +177,8 @@ function rowWays(piece: Piece, question: Question, traits: DeviceTraits): readon
 function columnWays(piece: Piece, question: Question, traits: DeviceTraits): readonly Way[] {
   const { rows, steps, width, windows } = question;
   const across = powerUpTo(Math.min(COLUMNS.wide, rows));
-  const most = Math.min(powerUpTo(traits.maxInvocations) / across, Math.max(COLUMNS.team, 256 / across));
-  const lanes = fitting(piece.geometry.kernel, { team: most, rows: across, isAcross: true }, width, traits);
+  const max = Math.min(powerUpTo(traits.maxInvocations) / across, Math.max(COLUMNS.team, 256 / across));
+  const lanes = fitting(piece.geometry.kernel, { team: max, rows: across, isAcross: true }, width, traits);
   const way = (team: number, columns: number, id: string): Way & { readonly isBounded: boolean } => {
     const { chunk, isBounded } = chunkOf(piece.geometry.kernel, question, team, traits);
     const kind = { team, rows: columns, vectors: 0, isAcross: true } as const;
@@ -226,7 +226,7 @@ function chunkOf(
 ): { readonly chunk: number; readonly isBounded: boolean } {
   const { isSoftware } = traits;
   const busy = isSoftware ? BUSY.software : BUSY.gpu;
-  const wanted = steps * width * rows < LEAST_PARTED ? 1 : Math.floor(busy / (rows * team));
+  const wanted = steps * width * rows < MIN_PARTED ? 1 : Math.floor(busy / (rows * team));
   const share = isSoftware ? 512 : 16;
   const parts = Math.min(wanted, Math.floor(steps / (team * share)));
   // A loop has some iterations more: those that take one step, and those that end it.
@@ -237,9 +237,9 @@ function chunkOf(
   }
   const least = Math.ceil(steps / (Math.min(CHAIN.steps, iterations) * atOnce));
   // Each window may end with a part that is shorter.
-  const most = Math.min(CHAIN.parts, iterations) * team - windows;
-  const count = Math.max(1, least, Math.min(parts, most));
-  return { chunk: Math.ceil(steps / count / team) * team, isBounded: least <= most };
+  const max = Math.min(CHAIN.parts, iterations) * team - windows;
+  const count = Math.max(1, least, Math.min(parts, max));
+  return { chunk: Math.ceil(steps / count / team) * team, isBounded: least <= max };
 }
 
 function rowUniforms(piece: Piece, rows: number, steps: number): Record<string, number> {

@@ -77,7 +77,7 @@ function kernelOf({ kind, chunk }: Variant, k: number, source: Source): { kernel
       return { kernel: lane({ source, form }), perGroup: form.size };
     }
     case 'sort': {
-      const room = SORT_ROOMS.find((most) => chunk <= most) as number;
+      const room = SORT_ROOMS.find((max) => chunk <= max) as number;
       return { kernel: sort({ source, room }), perGroup: SORT_ENTRIES / room };
     }
     case 'select':

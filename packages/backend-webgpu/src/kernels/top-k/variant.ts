@@ -19,7 +19,7 @@ export interface Variant extends NamedVariant {
 }
 
 /** Largest k that kernels have room for. */
-export const MOST_K = 256;
+export const MAX_K = 256;
 
 /** Every variant, of which each device and shape has some. */
 export const VARIANT_IDS: readonly string[] = ['top-k/lane', 'top-k/sort', 'top-k/select'];
