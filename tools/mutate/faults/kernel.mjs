@@ -48,8 +48,8 @@ export const kernelFaults = [
   },
   {
     file: scheduleCoalesce,
-    find: 'RANK_CLASSES.find((candidate) => candidate >= min) as number;',
-    replace: 'RANK_CLASSES.find((candidate) => candidate >= min - 1) as number;',
+    find: 'RANK_CLASSES.find((candidate) => candidate >= least) as number;',
+    replace: 'RANK_CLASSES.find((candidate) => candidate >= least - 1) as number;',
     breaks: 'A rank that has no class is computed without its first axes.',
   },
   {

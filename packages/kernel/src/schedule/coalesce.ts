@@ -48,9 +48,9 @@ export const RANK_CLASSES = [1, 2, 3, 4, 8] as const;
  * @param most - no axes are added where there would be more than these
  */
 export function padAxes({ sizes, strides }: Axes, most = 8): Axes {
-  const min = Math.max(1, sizes.length);
-  const wanted = RANK_CLASSES.find((candidate) => candidate >= min) as number;
-  const missing = (wanted <= most ? wanted : min) - sizes.length;
+  const least = Math.max(1, sizes.length);
+  const wanted = RANK_CLASSES.find((candidate) => candidate >= least) as number;
+  const missing = (wanted <= most ? wanted : least) - sizes.length;
   const pad = (list: readonly number[], filler: number): number[] => [
     ...Array.from({ length: missing }, () => filler),
     ...list,
