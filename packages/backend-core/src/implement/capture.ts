@@ -45,7 +45,7 @@ export class Capture<Buffer> implements Recording {
     this.#options = options;
   }
 
-  /** Returns whether calls are taken down: until the end, but not in what is run anew. */
+  /** True if calls are taken down: until the end, but not in what is run anew. */
   get isRecording(): boolean {
     return this.#state === 'recording';
   }

@@ -20,7 +20,7 @@ export interface CreateOptions {
 }
 
 /**
- * The offer of a package: its backend. Making a provider loads no native code and touches no global; `probe` and `create`
+ * A backend as a package offers it. Making a provider loads no native code and touches no global; `probe` and `create`
  * do.
  */
 export interface BackendProvider {

@@ -63,7 +63,7 @@ export class Submissions {
     return this.#submitted + 1;
   }
 
-  /** Returns whether commands are recorded that are not submitted. */
+  /** True if commands are recorded that are not submitted. */
   get isRecording(): boolean {
     return this.#open !== undefined;
   }

@@ -21,7 +21,7 @@ export class UploadRing {
     this.gpu = device.createBuffer({ size: RING_BYTES, usage: USAGE.copySrc | USAGE.copyDst, label: 'uploads' });
   }
 
-  /** Returns whether {@link MAX_UPLOAD_BYTES} more may not fit. */
+  /** True if {@link MAX_UPLOAD_BYTES} more may not fit. */
   get isFull(): boolean {
     return this.#used + MAX_UPLOAD_BYTES > RING_BYTES;
   }

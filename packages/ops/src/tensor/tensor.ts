@@ -67,7 +67,7 @@ export class Tensor implements Disposable, Layout {
     return sizeOf(this.shape);
   }
 
-  /** Returns whether the elements lie row-major without gaps. */
+  /** True if the elements lie row-major without gaps. */
   get isDense(): boolean {
     return isDense(this.shape, this.strides);
   }

@@ -40,7 +40,7 @@ export async function writeSafetensors(
   return file;
 }
 
-/** The begin of a file, and the tensors that follow, in order. */
+/** The beginning of a file, and the tensors that follow, in order. */
 export interface SafetensorsPlan {
   readonly header: Uint8Array;
   readonly order: readonly Tensor[];

@@ -10,7 +10,7 @@ export interface TuningOptions {
    */
   readonly variants?: readonly string[] | undefined;
   /**
-   * True if a profile that `concord tune` has written for this device decides between variants. Default: that of the
+   * `use`: a profile that `concord tune` has written for this device decides between variants. Default: that of the
    * environment variable `CONCORD_TUNING`, or else `use`.
    */
   readonly tuning?: 'use' | 'ignore' | undefined;

@@ -72,7 +72,7 @@ ${block.text()}
 interface Point {
   /** Along each axis; along the last one in vectors. */
   readonly coordinates: readonly string[];
-  /** True if it is one of the domain. */
+  /** The condition that it is one of the domain. */
   readonly inside: string;
 }
 

@@ -20,7 +20,7 @@ interface Step {
   readonly scope: GraphScope;
   /** Coordinates along all axes: those of the row are in the operands' bases. */
   readonly coordinates: readonly (string | undefined)[];
-  /** True if it is one of the row; undefined where it is for sure. */
+  /** The condition that it is one of the row; undefined where it is for sure. */
   readonly inside: string | undefined;
 }
 
