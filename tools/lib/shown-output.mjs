@@ -7,6 +7,8 @@
 
 /** Parts of an output that differ between runs and machines. @type {readonly [RegExp, string][]} */
 const VARYING = [
+  // A software device that is set up first.
+  [/^(level-zero-cpu|vulkan): .*\n/gm, ''],
   // Durations, rates and errors of measurement.
   [/\b\d[\d.,]* (ms|s|min)\b/g, 'TIME'],
   [/\b\d[\d.,]*( [a-z]+)?(\/s| a second)\b/g, '#$1$2'],
