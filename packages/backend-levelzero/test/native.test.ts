@@ -24,7 +24,7 @@ it('has the raw handles and the library', () => {
   expect(libraryFile).toMatch(/ze_loader/);
 });
 
-it('launches a kernel of one’s own between the ops', async () => {
+it('launches a user’s kernel between the ops', async () => {
   const a = upload(backend, [1, 2, 3, 4]);
   const b = upload(backend, [10, 20, 30, 40]);
   const c = backend.alloc(16);

@@ -42,9 +42,9 @@ function schedule(setImmediate: SetImmediate, poll: Callback): void {
   setImmediate(poll);
 }
 
-const nobody = new Int32Array(new SharedArrayBuffer(4));
+const neverSet = new Int32Array(new SharedArrayBuffer(4));
 
 /** Nothing else in JavaScript pauses for less than a millisecond. */
 function sleep(ms: number): void {
-  Atomics.wait(nobody, 0, 0, ms);
+  Atomics.wait(neverSet, 0, 0, ms);
 }
