@@ -59,6 +59,22 @@ function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 
+// Their tests leave nothing behind in a process, so files share the modules that one has loaded: loading them takes as long
+// as many tests. Level Zero's driver and backend-core's slots are one per process.
+const SHARING: ReadonlySet<string> = new Set(
+  [
+    'backend-cpu',
+    'backend-wasm',
+    'backend-webgpu',
+    'cli',
+    'conformance',
+    'kernel',
+    'ops',
+    'spirv-builder',
+    'variants',
+  ].map((name) => `packages/${name}`),
+);
+
 // Level Zero's loader checks the arguments of every call.
 const VALIDATED = {
   extends: true as const,
@@ -127,6 +143,7 @@ export default defineConfig({
             include: [...(tests.include ?? ['src/**/*.test.ts', 'test/**/*.test.{ts,mjs}'])],
             exclude: [...configDefaults.exclude, ...tests.exclude],
             setupFiles: SETUP[folder] ?? [],
+            isolate: !SHARING.has(folder),
             env: /^packages\/(backend-|spirv-builder$)/.test(folder) ? { ...REQUIRED, ...environmentOf(part) } : {},
           },
         })),

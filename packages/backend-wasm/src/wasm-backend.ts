@@ -1,5 +1,12 @@
 import { BackendError, type DevicePtr } from '@concord/backend-core';
-import { BaseBackend, type BackendKernels, type InitResult, type Operand } from '@concord/backend-core/implement';
+import {
+  BaseBackend,
+  type BackendKernels,
+  type InitResult,
+  type Operand,
+  type ResolvedCall,
+  type Sequence,
+} from '@concord/backend-core/implement';
 import { chooseFma } from './engine/simd.ts';
 import { allKernels } from './kernels/all-kernels.ts';
 import { copyCode, copyCommand } from './kernels/memory/copy.ts';
@@ -122,6 +129,11 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
 
   protected doFill(dst: Operand<WasmBuffer>, byte: number): void {
     this.#machine.launch(fillCommand(this.#device.fill, addressAt(dst), byte, dst.byteLength));
+  }
+
+  protected override doSequence(calls: readonly ResolvedCall<WasmBuffer>[]): Sequence {
+    const planned = super.doSequence(calls);
+    return this.#machine.list(() => planned.run());
   }
 
   protected doSynchronize(isWanted: () => boolean): Promise<void> {

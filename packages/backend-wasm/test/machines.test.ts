@@ -116,4 +116,66 @@ describe.each(MACHINES)('commands on %o', (options) => {
     // Nothing that comes later looks as if it were right.
     await expect(wait()).rejects.toMatchObject({ code: 'DEVICE_ERROR', detail });
   });
+
+  it('are listed with memory that no one else is given, and queued again and again', async () => {
+    await using test = await openTestMachine(options);
+    const { machine } = test;
+    const tiles = 40;
+    const out = machine.heap.take(4 * tiles);
+    // to[tile] = from[tile] + 1, by way of the thread's own memory.
+    const code = tileCode(machine.traits, (body, args, tile, scratch) => {
+      const offset = body.let(i32.shl(tile, 2));
+      body.emit(i32.store(scratch, i32.load(i32.add(i32.load(args), offset))));
+      body.emit(i32.store(i32.add(i32.load(args, 4), offset), i32.add(i32.load(scratch), 1)));
+    });
+    const words = [0, 0];
+    const places: number[] = [];
+    const list = machine.list(() => {
+      // Two ops: out += 2 through memory that lasts for one of them.
+      for (let op = 0; op < 2; op++) {
+        const own = machine.temporary(4 * tiles);
+        places.push(own);
+        for (const [from, to] of [[out, own] as const, [own, out] as const]) {
+          words[0] = from;
+          words[1] = to;
+          machine.launch({ code, words, tiles, scratchBytes: 4 });
+        }
+        machine.endOp();
+      }
+    });
+    words.fill(0);
+    machine.write(out, new Uint8Array(4 * tiles));
+    expect(places[1]).toBe(places[0]);
+    const others = Array.from({ length: 12 }, () => machine.heap.take(4 * tiles));
+    for (const other of others) machine.write(other, new Uint8Array(4 * tiles).fill(7));
+
+    for (let turn = 0; turn < 50; turn++) list.run();
+    expect(new Set(await test.words(out, tiles))).toEqual(new Set([200]));
+    for (const other of others) expect(new Set(await test.words(other, tiles))).toEqual(new Set([0x07070707]));
+
+    list.release();
+    expect(machine.heap.take(4 * tiles)).toBe(places[0]);
+  });
+
+  it('give their memory back when they cannot be listed', async () => {
+    await using test = await openTestMachine(options);
+    const { machine } = test;
+    const free = machine.heap.freeBytes;
+    expect(() =>
+      machine.list(() => {
+        machine.temporary(1000);
+        machine.endOp();
+        throw new RangeError('not planned');
+      }),
+    ).toThrow('not planned');
+    expect(machine.heap.freeBytes).toBe(free + 1024);
+    // What is launched from now on runs.
+    const y = machine.heap.take(64);
+    machine.launch({
+      code: tileCode(machine.traits, (body, args) => body.emit(i32.store(i32.load(args), i32.const(5)))),
+      words: [y],
+      tiles: 1,
+    });
+    expect(await test.words(y, 1)).toEqual(Uint32Array.of(5));
+  });
 });

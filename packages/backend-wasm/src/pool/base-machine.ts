@@ -1,8 +1,10 @@
+import type { Sequence } from '@concord/backend-core/implement';
 import type { Command, WasmTraits } from '../kernels/kernel.ts';
 import { ALIGNMENT, type Heap } from '../memory/heap.ts';
+import { CommandList } from './command-list.ts';
 import type { Machine, MachineEvents, WasmMode } from './machine.ts';
 
-/** What all machines have in common: memory that lasts as long as a command or an op. */
+/** What all machines have in common: memory that lasts as long as a command or an op, and lists of commands. */
 export abstract class BaseMachine implements Machine {
   abstract readonly mode: WasmMode;
   abstract readonly queued: number;
@@ -11,6 +13,8 @@ export abstract class BaseMachine implements Machine {
   protected readonly events: MachineEvents;
   /** Of the op that is under way. */
   readonly #temporaries: number[] = [];
+  /** Takes what is launched, while there is one. */
+  #list: CommandList | undefined;
 
   constructor(traits: WasmTraits, events: MachineEvents) {
     this.traits = traits;
@@ -19,6 +23,10 @@ export abstract class BaseMachine implements Machine {
 
   launch(command: Command): void {
     const stride = Math.ceil((command.scratchBytes ?? 0) / ALIGNMENT) * ALIGNMENT;
+    if (this.#list !== undefined) {
+      this.#list.add(command, stride, this.traits.threads);
+      return;
+    }
     const scratch = stride === 0 ? 0 : this.heap.take(stride * this.traits.threads);
     try {
       this.submit(command, scratch, stride);
@@ -29,13 +37,35 @@ export abstract class BaseMachine implements Machine {
   }
 
   temporary(bytes: number): number {
+    if (this.#list !== undefined) return this.#list.temporary(bytes);
     const address = this.heap.take(bytes);
     this.#temporaries.push(address);
     return address;
   }
 
   endOp(): void {
+    this.#list?.endOp();
     for (const address of this.#temporaries.splice(0)) this.heap.give(address, this.queued);
+  }
+
+  list(work: () => void): Sequence {
+    const list = new CommandList(this.heap);
+    this.#list = list;
+    try {
+      work();
+      list.finish();
+    } catch (error) {
+      list.release(this.queued);
+      throw error;
+    } finally {
+      this.#list = undefined;
+    }
+    return {
+      run: () => {
+        for (const { command, stride } of list.commands) this.submit(command, list.scratch, stride);
+      },
+      release: () => list.release(this.queued),
+    };
   }
 
   abstract write(address: number, bytes: Uint8Array): void;

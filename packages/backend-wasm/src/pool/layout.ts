@@ -38,8 +38,8 @@ export const LAYOUT = {
   scratchBytes: 9,
   /** The words of a command lie in its slot where they fit. */
   args: 16,
-  /** How often a word is looked at before the thread sleeps: some 20 microseconds. */
-  spins: 1000,
+  /** How often a word is looked at before the thread sleeps: some 40 microseconds. */
+  spins: 2000,
 } as const;
 
 /** The type of {@link LAYOUT}. */

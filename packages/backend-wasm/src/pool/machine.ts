@@ -1,4 +1,5 @@
 import type { BackendError } from '@concord/backend-core';
+import type { Sequence } from '@concord/backend-core/implement';
 import type { Launcher } from '../kernels/kernel.ts';
 import type { Heap } from '../memory/heap.ts';
 
@@ -21,6 +22,12 @@ export interface Machine extends Launcher {
   readonly queued: number;
   /** Gives back what `temporary` gave since the last call. */
   endOp(): void;
+  /**
+   * Lists the commands that `work` launches, which are not queued, to queue them again and again.
+   *
+   * @throws {BackendError} OUT_OF_MEMORY
+   */
+  list(work: () => void): Sequence;
   /** Writes a copy of the bytes. */
   write(address: number, bytes: Uint8Array): void;
   /** Hands over the bytes as they are behind what is queued, then resolves. Nobody may want them any more by then. */

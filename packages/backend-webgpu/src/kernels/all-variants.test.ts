@@ -10,3 +10,9 @@ it('the README has every variant, and no other', () => {
   );
   expect(new Set(named)).toEqual(new Set(webgpuVariants.ids));
 });
+
+it('profiles that are shipped name variants that exist', () => {
+  const named = (webgpuVariants.shipped ?? []).flatMap(({ choices }) => Object.values(choices));
+  expect(named.length).toBeGreaterThan(0);
+  expect(webgpuVariants.ids).toEqual(expect.arrayContaining(named));
+});

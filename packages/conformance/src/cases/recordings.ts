@@ -12,12 +12,13 @@ function recordingCase(
   id: string,
   does: string,
   run: (context: CaseContext & { readonly record: Record }) => Promise<void>,
+  op: 'binary' | 'gemm' = 'binary',
 ): ConformanceCase {
   return {
     id: `memory/recording: ${id}`,
     op: 'memory',
     params: {},
-    needs: { op: 'binary', dtype: 'f32' },
+    needs: { op, dtype: 'f32' },
     about: behaviour(does, 'A replay is what the calls themselves would be, made at its place.'),
     run: async (context) => {
       const { backend } = context;
@@ -172,6 +173,38 @@ export const recordingCases: readonly ConformanceCase[] = [
         );
       });
     },
+  ),
+  recordingCase(
+    'products with memory between replays that is not theirs',
+    'Records two products, the second of the first, then allocates and fills memory of many sizes, replays three times, and looks whether any of that was written.',
+    async ({ backend, record }) => {
+      const [m, n, k] = [200, 72, 96];
+      const [a, b] = [
+        upload(backend, new Float32Array(m * k).fill(1)),
+        upload(backend, new Float32Array(k * n).fill(2)),
+      ];
+      const [c, d] = [backend.alloc(4 * m * n), backend.alloc(4 * k * n)];
+      const recording = record(() => {
+        backend.gemm({ m, n, k, a, b, c });
+        backend.gemm({ m: k, n, k: m, a, transA: 'T', b: c, c: d });
+      });
+      const sizes = [64, 1000, 4 * k * n, 4 * m * k, 4 * m * n, 200_000];
+      const others = sizes.map((bytes) => ({ bytes, ptr: backend.alloc(bytes) }));
+      for (const { ptr, bytes } of others) backend.fill(ptr, 0x11, bytes);
+      for (let turn = 0; turn < 3; turn++) {
+        backend.fill(c, 0, 4 * m * n);
+        recording.replay();
+      }
+      await expectNumbers('the second product', backend, d, new Float32Array(k * n).fill(2 * k * m));
+      for (const { ptr, bytes } of others) {
+        const got = new Uint8Array(bytes);
+        await backend.copyDtoh(got, ptr);
+        compareBytes(`${bytes} bytes beside it`, got, new Uint8Array(bytes).fill(0x11));
+      }
+      recording.dispose();
+      for (const ptr of [a, b, c, d, ...others.map((other) => other.ptr)]) backend.free(ptr);
+    },
+    'gemm',
   ),
   recordingCase(
     'memory that is freed in it stays its own',

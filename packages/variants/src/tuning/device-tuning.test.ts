@@ -34,6 +34,33 @@ it('keeps the profiles of backends apart', () => {
   expect(new DeviceTuning(other, device, {}).profile).toMatchObject({ state: 'none' });
 });
 
+it('takes what is shipped for a device, unless a profile of the user says otherwise', () => {
+  const { vendor, name } = device;
+  const shipped = [
+    {
+      device: { vendor, name },
+      driver: 'Acme 1.0',
+      tunedAt: '2026-01-31',
+      choices: { 'gemm 1': 'gemm/b', 'gemm 2': 'gemm/b' },
+    },
+    { device: { vendor, name: 'Acme 1' }, driver: 'Acme 1.0', tunedAt: '2026-01-31', choices: { 'gemm 3': 'gemm/b' } },
+  ];
+  const set = { ...acme, shipped };
+  const tuning = new DeviceTuning(set, device, {});
+  expect(tuning.profile).toEqual({
+    state: 'shipped',
+    detail: '2 shape classes, 2026-01-31; concord tune measures this machine',
+  });
+  expect(tuning.preferences.tuned).toEqual({ 'gemm 1': 'gemm/b', 'gemm 2': 'gemm/b' });
+  expect(new DeviceTuning(set, device, { tuning: 'ignore' }).preferences.tuned).toEqual({});
+  expect(new DeviceTuning(set, { ...device, name: 'Acme 2' }, {}).profile).toMatchObject({ state: 'none' });
+
+  tuning.save({ choices: { 'gemm 1': 'gemm/a' }, measured: {} });
+  const saved = new DeviceTuning(set, device, {});
+  expect(saved.profile).toMatchObject({ state: 'used' });
+  expect(saved.preferences.tuned).toEqual({ 'gemm 1': 'gemm/a', 'gemm 2': 'gemm/b' });
+});
+
 it('leaves out by id or glob, once, and makes plans be made anew', () => {
   const tuning = new DeviceTuning(acme, device, {});
   const before = tuning.preferences.leftOut;

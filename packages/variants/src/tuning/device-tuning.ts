@@ -1,14 +1,17 @@
 import { BackendError, type DeviceInfo, type LeftOutVariant } from '@concord/backend-core';
 import { checkCanStore, findProfile, storeProfile } from '#profile-store';
 import { matchesGlob, NOTHING_TUNED, type VariantPreferences } from '../variant-choice.ts';
-import type { VariantSet } from '../variant-set.ts';
+import type { ShippedProfile, VariantSet } from '../variant-set.ts';
 import { profileFormat, type ProfileMaker, type TuningProfile } from './profile.ts';
 import { checkVariants, type TuningOptions, tuningSettings } from './tuning-settings.ts';
 
-/** The outcome of reading the profile of a device. */
+/** The state of a device's profile. */
 export interface ProfileState {
-  /** `none`: this device was not tuned. `ignored`: there is a file that is of no use, or it is not wanted. */
-  readonly state: 'used' | 'none' | 'ignored';
+  /**
+   * `shipped`: this device was not tuned here, and the profile is the one that the backend has for it. `none`: there is no
+   * such profile either. `ignored`: there is a file that is of no use, or it is not wanted.
+   */
+  readonly state: 'used' | 'shipped' | 'none' | 'ignored';
   /** Where it is, or would be; absent where there are no files. */
   readonly path?: string;
   /** The number of shape classes that it decides, the time when it was made, or the reason why it is ignored. */
@@ -27,9 +30,11 @@ export class DeviceTuning {
     this.#set = set;
     this.#maker = { backend: set.backend, backendVersion: set.version, device: { vendor, name, driver } };
     const { forced, usesProfile } = tuningSettings(set, options);
-    const { state, path, detail, tuned } = usesProfile ? this.#find() : UNWANTED;
+    const shipped = set.shipped?.find(({ device }) => device.vendor === vendor && device.name === name);
+    const found = usesProfile ? this.#find() : UNWANTED;
+    const { state, path, detail } = usesProfile && found.state === 'none' ? stateOf(shipped, found) : found;
     this.profile = { state, detail, ...(path === undefined ? {} : { path }) };
-    this.preferences = { forced, tuned };
+    this.preferences = { forced, tuned: usesProfile ? { ...shipped?.choices, ...found.tuned } : found.tuned };
   }
 
   /** The variants that are not used on this device. */
@@ -98,6 +103,12 @@ export class DeviceTuning {
     const detail = `${Object.keys(choices).length} shape classes, ${tunedAt.slice(0, 10)}`;
     return { state: 'used', path, detail, tuned: choices, measured };
   }
+}
+
+function stateOf(shipped: ShippedProfile | undefined, found: ProfileState): ProfileState {
+  if (shipped === undefined) return found;
+  const count = Object.keys(shipped.choices).length;
+  return { state: 'shipped', detail: `${count} shape classes, ${shipped.tunedAt}; concord tune measures this machine` };
 }
 
 interface Found extends ProfileState {
