@@ -10,7 +10,7 @@ export function variantCounts({ backend, variants, variantFailures }: BackendRun
   return html`<details ${variants.forced.length > 0 && 'open'}>
     <summary>${backend}: ${plural(counted.length, 'variant')}</summary>
     ${variants.forced.length > 0 && html`<p>Forced: <code>${variants.forced.join(', ')}</code></p>`}
-    ${variantFailures !== undefined && html`<p>Behind the first run each was forced once.</p>`}
+    ${variantFailures !== undefined && html`<p>After the first run each was forced once.</p>`}
     ${variants.neverRan.length > 0 && html`<p class="fail">${neverRanText(variants)}</p>`}
     ${(variants.leftOut ?? []).map(({ id, reason }) => html`<p>Left out: <code>${id}</code>, ${reason}</p>`)}
     <dl>

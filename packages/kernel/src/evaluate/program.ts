@@ -27,7 +27,7 @@ import { isDirect, type Tiling } from './tiling.ts';
 export interface Pass {
   readonly begin: readonly Step[];
   readonly elements: readonly Step[];
-  /** Behind the last element: results of folds, and what is computed of them. */
+  /** After the last element: results of folds, and what is computed of them. */
   readonly end: readonly Step[];
 }
 

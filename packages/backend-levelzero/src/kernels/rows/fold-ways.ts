@@ -4,7 +4,7 @@ import type { States } from './states.ts';
 /** Places that are folded in turn into several sets of states. */
 export interface Ways {
   readonly from: Value;
-  /** Behind the last place from which there is one for each set. */
+  /** After the last place from which there is one for each set. */
   readonly whole: Value;
   readonly to: Value;
   /** From one place to the next. */

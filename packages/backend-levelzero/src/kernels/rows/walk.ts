@@ -135,7 +135,7 @@ export function stridedWalk(code: KernelCode, { first, end, lanes, width }: Shar
   const stride = typeof lanes === 'number' ? k.constant(end.type, lanes) : lanes;
   const room = k.select(k.ult(first, end), k.sub(end, first), k.constant(end.type, 0));
   const share = k.udiv(k.add(room, k.sub(stride, 1)), stride);
-  // Behind the last from which all ways are there.
+  // After the last from which all ways are there.
   const whole = k.add(first, k.mul(k.and(share, -ways), stride));
   const at = (unit: Value): Place => ({ coordinates: unitAt(code, unit, width), width });
   return {

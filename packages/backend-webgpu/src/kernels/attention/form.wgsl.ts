@@ -14,7 +14,7 @@ export type Form = 'plain' | 'f32' | 'f16';
 /** Every form. */
 export const FORMS: readonly Form[] = ['plain', 'f32', 'f16'];
 
-/** Behind the name of a kernel. */
+/** After the name of a kernel. */
 export const formName = (form: Form): string => (form === 'plain' ? '' : ` any ${form}`);
 
 /** Bytes of an element of Q, K, V and O. */

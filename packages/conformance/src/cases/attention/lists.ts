@@ -105,7 +105,7 @@ const windows: readonly Entry[] = [
   ]),
   ['bounded', { ...TILES, window: 40, causal: true, causalOffset: 50 }],
   ['bounded', { ...TILES, heads: 2, window: 5, causalOffset: 100 }],
-  // Behind the last key there is nothing to see.
+  // After the last key there is nothing to see.
   ['bounded', { seqQ: 9, seqKv: 5, headDim: 8, window: 2, causal: true }],
   ['bounded', { ...CACHE, window: 20 }],
   ['bounded', { ...LONG, window: 300, causal: true, causalOffset: 1200 }],
