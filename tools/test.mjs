@@ -50,7 +50,7 @@ await runMain(async () => {
   }
 });
 
-/** How long it takes, and what else there is. */
+/** The expected duration, and the other tests. */
 function expectation() {
   const cores = availableParallelism();
   const minutes = Math.ceil(CPU_MINUTES[part] / cores);

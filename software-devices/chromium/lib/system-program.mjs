@@ -62,7 +62,7 @@ export async function setUpProgram({ name, variable, script }, find) {
 }
 
 /**
- * What a `setup.mjs` does when it is run: sets up and prints the path, or, under the lock, installs.
+ * The main of a `setup.mjs`: sets up and prints the path, or, under the lock, installs.
  *
  * @param {Program} program
  * @param {() => Found | Promise<Found>} find
