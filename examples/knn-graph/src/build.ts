@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { checkBackendNames, type CommandContext, EXIT, type Output, UserError } from '@concord/example-command';
+import { type CommandContext, EXIT, type Output, UserError } from '@concord/example-command';
 import cliProgress from 'cli-progress';
 import { openCorpus } from './corpus.ts';
 import { saveGraph } from './neighbours.ts';
@@ -22,7 +22,6 @@ const POLL_MS = 200; // how often Redis is asked how far the work is
 /** Builds a graph, by workers that it starts and others that are there, or goes on with one. Fails with a `UserError`. */
 export async function build(options: BuildOptions, context: CommandContext): Promise<number> {
   const { signal, stdout, stderr } = context;
-  checkBackendNames(options.backend);
   const path = resolve(options.corpus);
   const corpus = await openCorpus(path);
   const store = await RunStore.open(options.redis, options.name);

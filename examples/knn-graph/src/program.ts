@@ -1,41 +1,19 @@
-import { backendOption, type CommandContext, EXIT, integer, newCommand } from '@concord/example-command';
-import { runCommand, UserError, verboseOption } from '@concord/example-command';
+import { type CommandContext, defineProgram, EXIT, integer, type Program, subcommand } from '@concord/example-command';
+import { UserError } from '@concord/example-command';
 import type { Command } from 'commander';
-import { build } from './build.ts';
+import { build, type BuildOptions } from './build.ts';
 import { RunStore } from './run-store.ts';
 import { work, type WorkerOptions } from './worker.ts';
 
 const REDIS = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
-const HELP = `
-Examples:
-  knn-graph build --corpus corpus.safetensors --out graph.safetensors
-  knn-graph worker --redis redis://queue:6379
-Exit codes: 0 done; 1 an unforeseen error; 2 wrong arguments, no Redis, or work that cannot go on (one line says why); 3 no
-backend can be used on this machine; 130 interrupted with Ctrl-C.`;
 
-/** Runs the command line, `args` without interpreter and script, and gives its exit code. */
-export function runProgram(args: readonly string[], context: CommandContext): Promise<number> {
-  let run = async (): Promise<number> => EXIT.ok;
-  const command = newCommand('knn-graph', HELP, context);
+const computing = (command: Command): Command =>
   command
-    .description('Finds the k nearest neighbours of each vector of a corpus, exactly, on all machines that take part.')
-    .configureHelp({ showGlobalOptions: true })
-    .option('--redis <url>', 'the Redis that hands out the tiles', REDIS)
-    .option('--name <name>', 'of the graph, where one Redis serves several', 'default')
-    .addOption(verboseOption());
-  const add = <T>(name: string, description: string, action: (of: T, context: CommandContext) => Promise<number>) =>
-    command
-      .command(name)
-      .description(description)
-      .action((_options: unknown, self: Command) => {
-        run = () => action(self.optsWithGlobals() as T, context);
-      });
-  const addComputing: typeof add = (...of) =>
-    add(...of)
-      .addOption(backendOption())
-      .option('--memory <MiB>', 'of a device, for shards', integer(1, 2 ** 20), 1024)
-      .option('--lock <seconds>', 'until others get the tile of a worker that is gone', integer(1, 3600), 30);
-  addComputing('build', 'make the graph, or go on with it', build)
+    .option('--memory <MiB>', 'of a device, for shards', integer(1, 2 ** 20), 1024)
+    .option('--lock <seconds>', 'until others get the tile of a worker that is gone', integer(1, 3600), 30);
+
+const building = (command: Command): Command =>
+  computing(command)
     .requiredOption('--corpus <file>', 'safetensors with one matrix of F32, [vectors, dimensions]')
     .requiredOption('--out <file>', 'safetensors: neighbours U32 and scores F32, [vectors, k]')
     .option('--k <n>', 'neighbours of each vector', integer(1, 255), 10)
@@ -43,12 +21,35 @@ export function runProgram(args: readonly string[], context: CommandContext): Pr
     .option('--via <command>', 'starts each worker; {n} is its number, as in "taskset -c {n}"')
     .option('--tile <rows>', 'vectors that a worker does at a time (default: 64 to 1024)', integer(1, 2 ** 31))
     .option('--shard <rows>', 'vectors that go to the device at a time', integer(1, 2 ** 31), 16_384)
-    .option('--restart', 'drop the unfinished graph of that name')
-    .option('--json', 'print JSON');
-  addComputing('worker', 'compute tiles until Ctrl-C', work).option('--corpus <file>', 'if not where build found it');
-  add('status', 'print how far a graph is, as JSON', status);
-  return runCommand(command, args.length === 0 ? ['--help'] : args, context, () => run());
-}
+    .option('--restart', 'drop the unfinished graph of that name');
+
+/** Makes a graph, computes tiles of one, or says how far one is. */
+export const runProgram: Program = defineProgram({
+  name: 'knn-graph',
+  description: 'Finds the k nearest neighbours of each vector of a corpus, exactly, on all machines that take part.',
+  examples: [
+    'knn-graph build --corpus corpus.safetensors --out graph.safetensors',
+    'knn-graph worker --redis redis://queue:6379',
+  ],
+  exitCodes: {
+    failed: 'an unforeseen error',
+    usage: 'wrong arguments, no Redis, or work that cannot go on (one line says why)',
+  },
+  define: (command) =>
+    command
+      .option('--redis <url>', 'the Redis that hands out the tiles', REDIS)
+      .option('--name <name>', 'of the graph, where one Redis serves several', 'default'),
+  commands: [
+    subcommand<BuildOptions>('build', 'make the graph, or go on with it', (_, given, to) => build(given, to), building),
+    subcommand<WorkerOptions>(
+      'worker',
+      'compute tiles until Ctrl-C',
+      (_, given, to) => work(given, to),
+      (command) => computing(command).option('--corpus <file>', 'if not where build found it'),
+    ),
+    subcommand<WorkerOptions>('status', 'print how far a graph is, as JSON', (_, given, to) => status(given, to)),
+  ],
+});
 
 async function status({ redis, name }: WorkerOptions, { stdout }: CommandContext): Promise<number> {
   const store = await RunStore.open(redis, name);
