@@ -35,6 +35,7 @@ export const LONG = {
   'packages/backend-levelzero/src/kernels/run/variants.test.ts': 30,
   'packages/backend-levelzero/src/kernels/attention/variants.test.ts': 27,
   'packages/backend-levelzero/test/intel-driver.test.ts': 25,
+  'examples/knn-graph/test/knn-graph.test.ts': 25,
   'packages/backend-webgpu/test/fast-math.test.ts': 22,
   'bench/test/quick.test.ts': 20,
   'packages/kernel/test/functions.test.ts': 19,

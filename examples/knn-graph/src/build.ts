@@ -103,7 +103,7 @@ function startWorker(n: number, options: BuildOptions, stderr: Output): ChildPro
   const words = Object.entries({ redis, name, memory, lock, ...(backend && { backend }) });
   const args = [MAIN, 'worker', ...words.flatMap(([key, value]) => [`--${key}`, String(value)])];
   const [program, ...rest] = [...before, process.execPath, ...args] as [string, ...string[]];
-  // In a group of its own: a Ctrl-C in the terminal is for this process, whose end of the channel the worker sees.
+  // In another process group: a Ctrl-C in the terminal is for this process, whose end of the channel the worker sees.
   const child = spawn(program, rest, { detached: true, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   child.stderr?.on('data', (text) => stderr.write(String(text)));
   child.on('error', ({ message }) => stderr.write(`worker ${n} does not start: ${message}\n`));

@@ -9,8 +9,7 @@ export type TileJob = Readonly<{ run: string; tile: number }>;
 /** Where a run stands: `done` of `tiles` are finished, `left` are in the queue or under way. */
 export type Progress = Readonly<Record<'done' | 'tiles' | 'left' | 'failed' | 'workers', number>>;
 
-/** Tried again after an error, by whichever worker is free. */
-const RETRY = { attempts: 5, backoff: { type: 'exponential', delay: 1000 } };
+const RETRY = { attempts: 5, backoff: { type: 'exponential', delay: 1000 } }; // by whichever worker is free
 
 /**
  * A run in Redis: the plan, and BullMQ's queue of tiles. A tile is finished and its result is there in the same step, or
@@ -24,7 +23,8 @@ export class RunStore {
   private constructor(redis: Redis, name: string) {
     this.redis = redis;
     this.prefix = `knn-graph:${name}`;
-    this.queue = new Queue('tiles', { connection: redis, prefix: this.prefix });
+    // An event has the result too, and no one reads them.
+    this.queue = new Queue('tiles', { connection: redis, prefix: this.prefix, streams: { events: { maxLen: 10 } } });
     this.queue.on('error', () => undefined); // of the connection: commands wait until ioredis has opened it again
   }
 
