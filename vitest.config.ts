@@ -22,6 +22,9 @@ const SETUP: Record<string, string[]> = {
   'examples/gpt': ['../../packages/ops/test/support/software-devices.ts'],
 };
 
+// What the long tests of a workspace share.
+const GLOBAL_SETUP: Record<string, string[]> = part === 'share' ? {} : { 'docs/site': ['test/support/build-site.mjs'] };
+
 const REQUIRED = { CONCORD_REQUIRE: process.env['CONCORD_REQUIRE'] ?? '' };
 
 // Its driver for the CPU is for Linux. Elsewhere the tests run on a device that the machine has, when asked to.
@@ -45,6 +48,7 @@ const workspaces = [
   ...foldersIn('examples'),
   'api-reference',
   'bench',
+  'docs/site',
   'tools',
   'software-devices/chromium',
   'software-devices/deno',
@@ -143,6 +147,7 @@ export default defineConfig({
             include: [...(tests.include ?? ['src/**/*.test.ts', 'test/**/*.test.{ts,mjs}'])],
             exclude: [...configDefaults.exclude, ...tests.exclude],
             setupFiles: SETUP[folder] ?? [],
+            globalSetup: GLOBAL_SETUP[folder] ?? [],
             isolate: !SHARING.has(folder),
             env: /^packages\/(backend-|spirv-builder$)/.test(folder) ? { ...REQUIRED, ...environmentOf(part) } : {},
           },

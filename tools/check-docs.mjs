@@ -1,23 +1,15 @@
 // @ts-check
-// `check-docs.mjs [page...]`: does the TypeScript in every README.md and in docs/, or in these pages, compile against the
-// packages as they are built, and do their commands print what is shown?
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+// `check-docs.mjs [page...]`: the TypeScript in every README.md and in docs/, or in these pages, compiles against the
+// packages as they are built; where the page says that it runs, it prints what the page shows, and so do the commands in blocks
+// of the language `console`.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { blocksOf, textInPlace, textOf, unitsOf } from './lib/docs-code.mjs';
 import { root } from './lib/paths.mjs';
-import { firstDifference, shownOutputs } from './lib/shown-output.mjs';
+import { outputProblem } from './lib/run-docs-code.mjs';
 import { runMain, toolEnvironment } from './lib/run.mjs';
+import { shownOutputs, wrongOutputs } from './lib/shown-output.mjs';
 
 /** Code that a page quotes in pieces, and the file that the pieces together must be. */
 const QUOTED = [
@@ -25,9 +17,15 @@ const QUOTED = [
 ];
 
 const OPTIONS = {
-  ...{ target: 'ES2022', lib: ['ES2022', 'ESNext.Disposable', 'DOM'], module: 'nodenext', types: ['node'] },
+  ...{
+    target: 'ES2022',
+    lib: ['ES2022', 'ESNext.Disposable', 'DOM'],
+    module: 'nodenext',
+    types: ['node'],
+    jsx: 'react-jsx',
+  },
   ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noImplicitOverride: true },
-  ...{ skipLibCheck: true, noEmit: true, allowImportingTsExtensions: true },
+  ...{ skipLibCheck: true, outDir: 'built', rootDir: '.', rewriteRelativeImportExtensions: true },
 };
 
 /** @param {string} parent */
@@ -36,21 +34,28 @@ const readmesIn = (parent) =>
     .map((name) => `${parent}/${name}/README.md`)
     .filter((file) => existsSync(join(root, file)));
 
+/** Of the site; more pages are beside them. */
+const SITE_FOLDERS = ['start', 'recipes', 'from'];
+
+/** @param {string} folder */
+const pagesIn = (folder) =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`);
+
 /** @returns {string[]} every page of the checkout, from the top folder */
 function pages() {
-  const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const docs = ['docs', 'docs/decisions', 'docs/site', ...SITE_FOLDERS.map((name) => `docs/site/${name}`)];
   return [
     ...['README.md', 'CONTRIBUTING.md', 'bench/README.md'],
-    ...docs.map((name) => `docs/${name}`),
+    ...docs.flatMap(pagesIn),
     ...['packages', 'examples', 'software-devices'].flatMap(readmesIn),
   ].filter((file) => existsSync(join(root, file)));
 }
 
 /** @returns {Record<string, string[]>} where the types of each export of our packages are built */
 function builtTypes() {
-  const folders = ['packages', 'examples'].flatMap((parent) =>
-    readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
-  );
+  const folders = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name));
   return Object.fromEntries(
     folders
       .filter((folder) => existsSync(join(folder, 'package.json')))
@@ -102,39 +107,14 @@ function typeErrors(folder, pageOf) {
   });
 }
 
-/** Folders of the checkout that commands of the pages name. */
-const NAMED = ['docs', 'examples', 'node_modules', 'packages', 'software-devices'];
-
-/**
- * Runs the commands of a page, in a folder where they can write files.
- *
- * @param {string} page
- * @param {readonly import('./lib/shown-output.mjs').Shown[]} outputs
- * @returns {string[]} problems
- */
-function wrongOutputs(page, outputs) {
-  const cwd = mkdtempSync(join(tmpdir(), 'concord-shown-'));
-  try {
-    for (const name of NAMED) symlinkSync(join(root, name), join(cwd, name), 'junction');
-    return outputs.flatMap((shown) => {
-      // What a machine without a GPU takes, so that every machine shows the same.
-      const env = { ...toolEnvironment(), CONCORD_BACKEND: 'wasm,cpu' };
-      const { status, stdout, stderr } = spawnSync(shown.command, { cwd, env, encoding: 'utf8', shell: true });
-      // What a program that succeeds writes there is progress.
-      const different = firstDifference(shown, status === 0 ? stdout : stdout + stderr);
-      if (different === undefined) return [];
-      return [`${page}:${shown.line}: ${shown.command}: shows "${different.shown}", prints "${different.real}"`];
-    });
-  } finally {
-    rmSync(cwd, { recursive: true, force: true });
-  }
-}
-
 await runMain(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'concord-docs-'));
+  // What runs finds the packages as programs of the site do.
+  const folder = mkdtempSync(join(root, 'docs/site/node_modules/.code-in-docs-'));
   try {
     const problems = [];
     const notes = [];
+    /** @type {{ page: string, unit: import('./lib/docs-code.mjs').Unit, program: string }[]} */
+    const programs = [];
     let count = 0;
     let commands = 0;
     /** @type {Map<string, string>} */
@@ -156,8 +136,10 @@ await runMain(async () => {
       notes.push(...skipped.map(({ line, reason }) => `${page}:${line}: not checked, ${reason}`));
       const rooms = page.replaceAll(/[/\\:]/g, '__').replace(/\.md$/, '');
       pageOf.set(rooms, page);
-      for (const unit of units.filter(({ language }) => language === 'ts')) {
+      for (const unit of units.filter(({ language }) => ['ts', 'tsx'].includes(language))) {
         const file = join(folder, rooms, unit.name);
+        const program = join(folder, 'built', rooms, unit.name.replace(/\.ts$/, '.js'));
+        if (unit.prints !== undefined) programs.push({ page, unit, program });
         mkdirSync(dirname(file), { recursive: true });
         // A block without import or export would share its names with every other.
         writeFileSync(file, `${textInPlace(unit)}export {};\n`);
@@ -165,16 +147,25 @@ await runMain(async () => {
       }
     }
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
-    const paths = { ...builtTypes(), vitest: [join(root, 'packages/conformance/node_modules/vitest')] };
+    const types = join(root, 'docs/site/node_modules/@types');
+    const paths = {
+      ...builtTypes(),
+      vitest: [join(root, 'packages/conformance/node_modules/vitest')],
+      react: [join(types, 'react')],
+      'react/jsx-runtime': [join(types, 'react/jsx-runtime')],
+    };
     const typeRoots = [join(root, 'node_modules/@types')];
-    const config = { compilerOptions: { ...OPTIONS, typeRoots, paths }, include: ['**/*.ts'] };
+    const config = { compilerOptions: { ...OPTIONS, typeRoots, paths }, include: ['**/*.ts', '**/*.tsx'] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
     if (count > 0) problems.push(...typeErrors(folder, pageOf));
+    if (problems.length === 0) {
+      for (const each of programs) problems.push(...outputProblem(each.page, each.unit, each.program));
+    }
     for (const note of notes) console.log(note);
     for (const problem of problems) console.error(problem);
     console.log(
       problems.length === 0
-        ? `docs: ${count} pieces of TypeScript compile, ${commands} commands print what is shown`
+        ? `docs: ${count} pieces of TypeScript compile, ${programs.length} of them and ${commands} commands print what their page shows`
         : `docs: ${problems.length} problems`,
     );
     return problems.length === 0 && count + commands > 0 ? 0 : 1;

@@ -8,7 +8,8 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 const plain = (text) => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 
 /**
- * Links of the pages below a folder that lead to a file or an anchor that is not there. Links to other hosts are not tried.
+ * Links of the pages below a folder that lead to a file or an anchor that is not there. A link that ends in `/` leads to the
+ * `index.html` of that folder. Links to other hosts are not tried.
  *
  * @param {string} folder
  * @returns {{ pages: number, links: number, broken: BrokenLink[] }}
@@ -30,7 +31,8 @@ export function findBrokenLinks(folder) {
       if (/^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(link)) continue;
       links++;
       const [path = '', anchor = ''] = link.split('#').map((part) => decodeURIComponent(plain(part)));
-      const target = path === '' ? file : resolve(dirname(file), path.replace(/\?.*$/, ''));
+      const named = path === '' ? file : resolve(dirname(file), path.replace(/\?.*$/, ''));
+      const target = path.endsWith('/') ? join(named, 'index.html') : named;
       const isInside = target.startsWith(resolve(folder) + sep);
       const isThere = isInside && existsSync(target) && statSync(target).isFile();
       if (!isThere || (anchor !== '' && anchors.get(target)?.has(anchor) === false)) {

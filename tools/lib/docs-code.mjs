@@ -2,11 +2,16 @@
 // The code in Markdown. A comment right before a block may say more about it:
 //   <!-- check-docs: continues -->             it goes on from the block above, and sees its names
 //   <!-- check-docs: file src/index.ts -->     it is that file, or its next piece; other blocks of the page may import it
+//   <!-- check-docs: runs -->                  it is also run, and prints what the next block of `text` shows
 //   <!-- check-docs: skip, REASON -->          it is not checked
 // A block of the language `console` is a command and its output: see shown-output.mjs.
 
 /** @typedef {{ line: number, language: string, code: string, marker: string }} Block `line`: of its first line of code */
-/** @typedef {{ name: string, language: string, blocks: Block[] }} Unit what is checked as one file */
+/**
+ * What is checked as one file. `prints`: what it is to print when it is run; undefined: it is not run
+ *
+ * @typedef {{ name: string, language: string, blocks: Block[], prints?: string }} Unit
+ */
 
 const fence = /^(`{3,})(\S*)\s*$/;
 const comment = /^<!--\s*check-docs:\s*(.*?)\s*-->$/;
@@ -44,7 +49,14 @@ export function unitsOf(markdown) {
   /** @type {Unit[]} */
   const units = [];
   const skipped = [];
+  /** The one that runs and has not been told yet what it prints. @type {Unit | undefined} */
+  let running;
   for (const block of blocksOf(markdown)) {
+    if (running !== undefined && block.language === 'text') {
+      running.prints = block.code;
+      running = undefined;
+      continue;
+    }
     const [, file] = /^file (\S+)$/.exec(block.marker) ?? [];
     const [, reason] = /^skip, (.+)$/.exec(block.marker) ?? [];
     const last = units.at(-1);
@@ -53,12 +65,17 @@ export function unitsOf(markdown) {
     else if (known !== undefined) known.blocks.push(block);
     else if (file !== undefined) units.push({ name: file, language: block.language, blocks: [block] });
     else if (block.marker === 'continues' && last !== undefined) last.blocks.push(block);
-    else if (block.language === 'console' && block.marker === 'numbers vary') continue;
+    else if (block.marker === 'runs' && running === undefined) {
+      running = { name: `line-${block.line}.ts`, language: 'ts', blocks: [block] };
+      units.push(running);
+    } else if (block.language === 'console' && block.marker === 'numbers vary') continue;
     else if (block.marker !== '') throw new Error(`line ${block.line}: "${block.marker}" is no marker of check-docs`);
-    else if (block.language === 'ts') {
-      units.push({ name: `line-${block.line}.ts`, language: 'ts', blocks: [block] });
+    else if (['ts', 'tsx'].includes(block.language)) {
+      units.push({ name: `line-${block.line}.${block.language}`, language: block.language, blocks: [block] });
     }
   }
+  if (running !== undefined)
+    throw new Error(`line ${running.blocks[0]?.line}: runs, but no block of text says what it prints`);
   return { units, skipped };
 }
 

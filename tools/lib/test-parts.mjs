@@ -17,6 +17,9 @@ export const DIVIDED = [
 
 /** Files that take long, with the seconds of CPU time that were measured: the rest. */
 export const LONG = {
+  'docs/site/test/site.test.mjs': 35,
+  'docs/site/test/playground.test.ts': 30,
+  'docs/site/test/test-my-gpu.test.ts': 20,
   'packages/conformance/test/mutants.test.ts': 179,
   'packages/backend-webgpu/src/kernels/gemm/variants.test.ts': 65,
   'packages/backend-webgpu/test/tiny-windows.test.ts': 57,

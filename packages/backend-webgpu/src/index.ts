@@ -9,6 +9,7 @@ export type { DawnOptions } from './client/dawn-source.ts';
 export type { BindingLayout, CompiledKernel } from './client/pipeline-cache.ts';
 export { WebGpuClient } from './client/webgpu-client.ts';
 export type { WebGpuOptions } from './client/webgpu-options.ts';
+export { explainRun } from './explain-run.ts';
 export {
   defineKernel,
   type Kernel,

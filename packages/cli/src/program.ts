@@ -6,6 +6,7 @@ import { addDevicesCommand } from './definitions/devices.ts';
 import { addFuzzCommand } from './definitions/fuzz.ts';
 import { addInfoCommand } from './definitions/info.ts';
 import { addKernelCommand } from './definitions/kernel.ts';
+import { addReportCommand } from './definitions/report.ts';
 import { addTuneCommand } from './definitions/tune.ts';
 import type { Finish, ProgramContext } from './context.ts';
 import { EXIT } from './exit-codes.ts';
@@ -29,6 +30,7 @@ Examples:
   concord fuzz --seconds 60
   concord bench --html bench.html
   concord tune
+  concord report concord-conformance.json --html report.html
   concord info gemm/exact/m=17,n=33,k=65,TN
   concord kernel ./dist/softmax.js --shape 64,1024 --folded 1
   eval "$(concord completion bash)"
@@ -68,6 +70,7 @@ export function buildProgram(context: ProgramContext, finish: Finish): Command {
   addKernelCommand(program, context, finish);
   addBenchCommand(program, context, finish);
   addTuneCommand(program, context, finish);
+  addReportCommand(program, context, finish);
   // Last: it knows the commands before it.
   addCompletionCommand(program, context, finish);
   return program;

@@ -23,3 +23,9 @@ test('the command starts without the backends and the suite', () => {
   expect(loaded.sort()).toEqual(['@concord/backend-core', 'commander', 'picocolors']);
   expect([...packagesLoadedBy(join(SOURCE, 'providers.ts'))]).toContain('@concord/backend-webgpu');
 });
+
+test('what pages take needs nothing of Node', () => {
+  const loaded = [...packagesLoadedBy(join(SOURCE, 'reports.ts'))];
+  expect(loaded).toContain('@concord/backend-core');
+  expect(loaded.filter((name) => /^node:|^(commander|picocolors|cli-|ajv)/.test(name))).toEqual([]);
+});

@@ -1,24 +1,9 @@
+import { DEFAULT_TRAITS } from '../../src/kernels/default-traits.ts';
 import type { DeviceTraits } from '../../src/kernels/recorder.ts';
-
-/** The limits that WebGPU promises of every device. */
-const DEFAULT_LIMITS: DeviceTraits = {
-  isSoftware: false,
-  hasF16: false,
-  hasSubgroups: false,
-  subgroupSize: 0,
-  checksBounds: true,
-  matrixUnits: [],
-  storageAlignment: 256,
-  maxBindingBytes: 134_217_728,
-  maxBufferBytes: 268_435_456,
-  maxWorkgroupsPerDimension: 65_535,
-  maxInvocations: 256,
-  maxWorkgroupBytes: 16_384,
-};
 
 /** Traits of a device with WebGPU's default limits and no features, except as given. */
 export function deviceTraits(given: Partial<DeviceTraits> = {}): DeviceTraits {
-  return { ...DEFAULT_LIMITS, ...given };
+  return { ...DEFAULT_TRAITS, ...given };
 }
 
 /** Devices that plans are tested for: those of CI, a large GPU, the minimum of WebGPU, and tiny windows. */

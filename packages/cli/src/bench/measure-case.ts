@@ -137,7 +137,8 @@ function ignoreAbort(error: unknown, signal: AbortSignal): undefined {
   if (!signal.aborted) throw error;
 }
 
-/** Lets the process see Ctrl-C, which a backend that computes in the call itself would keep from it. */
+/** Lets the process see Ctrl-C, and a page its Cancel, which a backend that computes in the call itself would keep from them. */
 function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  const { setImmediate: soon = setTimeout } = globalThis as { setImmediate?: (callback: () => void) => unknown };
+  return new Promise((resolve) => void soon(resolve));
 }

@@ -3,7 +3,7 @@ import { EXIT } from '../exit-codes.ts';
 import { inspectDevices } from '../inspect-devices.ts';
 import { colorsFor } from '../output/colors.ts';
 import { devicesTable } from '../output/devices-table.ts';
-import { toJsonText } from '../output/output-file.ts';
+import { toJsonText } from '../output/json-text.ts';
 
 /** Options of `concord devices`. */
 export interface DevicesOptions {

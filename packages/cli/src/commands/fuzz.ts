@@ -4,7 +4,7 @@ import { chooseProvider } from '../choose-backend.ts';
 import { forcedVariants } from '../conformance/each-variant.ts';
 import type { CommandContext, Output } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { replayCommand } from '../output/case-summary.ts';
+import { replayCommand } from '../output/replay-command.ts';
 import { colorsFor } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
 import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';

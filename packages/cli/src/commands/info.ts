@@ -7,7 +7,7 @@ import { nearIds } from '../near-ids.ts';
 import { caseText } from '../output/case-description.ts';
 import { colorsFor } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
-import { toJsonText } from '../output/output-file.ts';
+import { toJsonText } from '../output/json-text.ts';
 
 /** The JSON that `--json` prints. */
 export type InfoJson = CaseDescription;

@@ -10,7 +10,7 @@ import { type KernelFacts, kernelFacts } from '../kernel/kernel-facts.ts';
 import { kernelText } from '../kernel/kernel-text.ts';
 import { type LoadedKernel, loadKernels } from '../kernel/load-kernels.ts';
 import { colorsFor } from '../output/colors.ts';
-import { toJsonText } from '../output/output-file.ts';
+import { toJsonText } from '../output/json-text.ts';
 
 /** The JSON that `concord kernel --json` prints. */
 export interface KernelJson {

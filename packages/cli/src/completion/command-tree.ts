@@ -1,10 +1,10 @@
 import { OP_NAMES } from '@concord/backend-core';
 import type { Argument, Command, Option } from 'commander';
 
-/** The kinds of values: one of some words, several of them with commas between, a file, or anything else. */
+/** The kinds of values: one of some words, several of them with commas between, a file, several, or anything else. */
 export type Values =
   | { readonly kind: 'words' | 'list'; readonly words: readonly string[] }
-  | { readonly kind: 'file' }
+  | { readonly kind: 'file'; readonly isMany?: boolean }
   | { readonly kind: 'text' };
 
 /** An option, as shells complete it. */
@@ -53,5 +53,5 @@ function valuesOf(option: Option, backends: readonly string[]): Values {
 
 function argumentValues(argument: Argument): Values {
   if (argument.argChoices !== undefined) return { kind: 'words', words: argument.argChoices };
-  return { kind: argument.name() === 'file' ? 'file' : 'text' };
+  return argument.name() === 'file' ? { kind: 'file', isMany: argument.variadic } : { kind: 'text' };
 }

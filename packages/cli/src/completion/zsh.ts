@@ -23,8 +23,12 @@ if [[ $funcstack[1] == _${name} ]]; then _${name} "$@"; else compdef _${name} ${
 }
 
 function branch({ name, options, arguments: values }: CommandNode): string {
-  const positions = values.map((each, i) => quote(`${i + 1}: :${action(each)}`));
+  const positions = values.map((each, i) => quote(`${isMany(each) ? '*' : i + 1}: :${action(each)}`));
   return `        ${name}) _arguments ${[...options.flatMap(specs), ...positions].join(' ')} ;;`;
+}
+
+function isMany(values: Values): boolean {
+  return values.kind === 'file' && values.isMany === true;
 }
 
 function specs({ flags, description, values }: OptionNode): string[] {

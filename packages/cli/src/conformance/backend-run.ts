@@ -9,6 +9,8 @@ export interface VariantFailure extends CaseResult {
 /** The outcome of one backend in a conformance run. */
 export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases' | 'variants'> {
   readonly exitCode: number;
+  /** What reports call it, where several runs are of one backend. Default: the backend. */
+  readonly label?: string;
   readonly ms: number;
   /** Options that name the module it is from, for the command that runs a case again; absent for our own. */
   readonly origin?: string;
@@ -16,6 +18,11 @@ export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device'
   readonly variantFailures?: readonly VariantFailure[];
   /** Why there are no cases. */
   readonly notRun?: NotRun;
+}
+
+/** What reports call a run. */
+export function labelOf({ backend, label = backend }: BackendRun): string {
+  return label;
 }
 
 /** A conformance run on one backend or several, as reports show it. */

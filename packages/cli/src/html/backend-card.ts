@@ -1,5 +1,5 @@
-import type { BackendRun } from '../conformance/backend-run.ts';
-import { summarize } from '../output/case-summary.ts';
+import { type BackendRun, labelOf } from '../conformance/backend-run.ts';
+import { summarize } from '../conformance/op-summary.ts';
 import { formatBytes, formatDuration, plural } from '../output/format.ts';
 import { countsBar, countsText, totalOf } from './counts.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
@@ -9,7 +9,7 @@ export function backendCard(run: BackendRun): Html {
   const { style, word } = verdictOf(run);
   return html`<section class="card">
     <header>
-      <h3>${run.backend}</h3>
+      <h3>${labelOf(run)}</h3>
       <span class="badge ${style}">${word}</span>
     </header>
     ${run.notRun === undefined ? results(run) : whyNotRun(run.notRun)}
@@ -62,4 +62,8 @@ function definitions(rows: readonly (readonly [string, HtmlPart])[]): Html {
 }
 
 /** The names of the parts whose versions a report lists. */
-const VERSION_OF: Readonly<Record<string, string>> = { conformance: 'Suite', driver: 'Driver' };
+const VERSION_OF: Readonly<Record<string, string>> = {
+  conformance: 'Suite',
+  driver: 'Driver',
+  browser: 'Browser',
+};

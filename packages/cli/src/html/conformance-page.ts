@@ -1,4 +1,4 @@
-import type { BackendRun, ConformanceRun } from '../conformance/backend-run.ts';
+import { type BackendRun, type ConformanceRun, labelOf } from '../conformance/backend-run.ts';
 import { plural } from '../output/format.ts';
 import type { ReportEnvironment } from '../report-environment.ts';
 import { backendCard, verdictOf } from './backend-card.ts';
@@ -10,6 +10,17 @@ import { variantCounts } from './variant-counts.ts';
 
 /** A conformance run as an HTML page. */
 export function conformancePage(run: ConformanceRun, environment: ReportEnvironment): string {
+  const main = conformanceMain(run);
+  return reportPage({ name: 'Concord conformance', outcome: conformanceOutcome(run), main }, environment);
+}
+
+/** The verdict of each backend, for a title. */
+export function conformanceOutcome({ backends }: ConformanceRun): string {
+  return backends.map((run) => `${labelOf(run)} ${verdictOf(run).word}`).join(', ');
+}
+
+/** What a page says of a conformance run, without its heading. */
+export function conformanceMain(run: ConformanceRun): Html {
   const { backends } = run;
   const ran = backends.filter(({ notRun }) => notRun === undefined);
   const failing = ran.filter(
@@ -17,7 +28,7 @@ export function conformancePage(run: ConformanceRun, environment: ReportEnvironm
   );
   const counted = ran.flatMap((each) => variantCounts(each) ?? []);
   const reasons = ran.flatMap((each) => unsupportedReasons(each) ?? []);
-  const main = html`
+  return html`
     <p class="soft">${selectionOf(run)}</p>
     <p class="verdict">${backends.map((each, i) => [i > 0 ? ', ' : '', verdict(each)])}</p>
     <div class="cards">${backends.map(backendCard)}</div>
@@ -50,16 +61,11 @@ export function conformancePage(run: ConformanceRun, environment: ReportEnvironm
     </p>
     <p><code>concord info '&lt;case id&gt;'</code> says what a case does, and where its bound comes from.</p>
   `;
-  return reportPage({ name: 'Concord conformance', outcome: titleOf(backends), main }, environment);
 }
 
 function verdict(run: BackendRun): Html {
   const { style, word } = verdictOf(run);
-  return html`<span class="${style}">${run.backend}: ${word}</span>`;
-}
-
-function titleOf(backends: readonly BackendRun[]): string {
-  return backends.map((run) => `${run.backend} ${verdictOf(run).word}`).join(', ');
+  return html`<span class="${style}">${labelOf(run)}: ${word}</span>`;
 }
 
 function selectionOf({ selected, filter, sample }: ConformanceRun): Html {

@@ -1,4 +1,4 @@
-import type { OpSummary } from '../output/case-summary.ts';
+import type { OpSummary } from '../conformance/op-summary.ts';
 import { type Html, html } from './html.ts';
 
 /** The number of cases by outcome. */

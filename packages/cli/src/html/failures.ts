@@ -1,6 +1,7 @@
 import type { Mismatch } from '@concord/conformance';
-import type { BackendRun, VariantFailure } from '../conformance/backend-run.ts';
-import { replayCommand } from '../output/case-summary.ts';
+import { type BackendRun, labelOf, type VariantFailure } from '../conformance/backend-run.ts';
+import { replayCommand } from '../output/replay-command.ts';
+import { groupBy } from '../group-by.ts';
 import { plural } from '../output/format.ts';
 import { type Html, html } from './html.ts';
 import { failuresAnchor } from './matrix.ts';
@@ -10,15 +11,17 @@ import { shellWord } from '../output/shell-quote.ts';
 const MAX_OPEN = 10;
 
 /** The failing cases of a backend, by op. A link to what is folded opens it: the anchor is inside. */
-export function failures({ backend, cases, variants, variantFailures = [], origin = '' }: BackendRun): Html {
+export function failures(run: BackendRun): Html {
+  const { backend, cases, variants, variantFailures = [], origin = '' } = run;
+  const label = labelOf(run);
   const own = cases.filter(({ status }) => status === 'failed');
   const forced = variants?.forced ?? [];
   const byOp = groupBy([...own.map((result) => ({ ...result, forced })), ...variantFailures], ({ op }) => op);
   return html`${[...byOp].map(
     ([op, failed]) =>
       html`<details ${failed.length <= MAX_OPEN && 'open'}>
-        <summary><span class="fail">✗</span> ${op} on ${backend}: ${plural(failed.length, 'failing case')}</summary>
-        <div id="${failuresAnchor(backend, op)}">
+        <summary><span class="fail">✗</span> ${op} on ${label}: ${plural(failed.length, 'failing case')}</summary>
+        <div id="${failuresAnchor(label, op)}">
           ${failed.map((result) => failure(result, `${shellWord(backend)}${origin}`))}
         </div>
       </details> `,
@@ -26,11 +29,11 @@ export function failures({ backend, cases, variants, variantFailures = [], origi
 }
 
 /** Why cases are unsupported on a backend: each declared reason, and how many cases it concerns. */
-export function unsupportedReasons({ backend, cases }: BackendRun): Html | undefined {
-  const unsupported = cases.filter(({ status }) => status === 'unsupported');
+export function unsupportedReasons(run: BackendRun): Html | undefined {
+  const unsupported = run.cases.filter(({ status }) => status === 'unsupported');
   if (unsupported.length === 0) return undefined;
   const byReason = groupBy(unsupported, ({ op, detail }) => `${op}: ${detail ?? 'no reason given'}`);
-  return html`<h3>${backend}</h3>
+  return html`<h3>${labelOf(run)}</h3>
     <ul>
       ${[...byReason].map(([reason, { length }]) => html`<li>${reason} <span class="soft">(${plural(length, 'case')})</span></li> `)}
     </ul>`;
@@ -75,14 +78,3 @@ function offBy(got: number, want: number, ulp: number | undefined): string {
 }
 
 const percent = (share: number): string => (share < 0.001 ? 'under 0.1 %' : `${(100 * share).toFixed(1)} %`);
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
-}

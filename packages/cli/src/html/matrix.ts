@@ -1,11 +1,11 @@
-import type { BackendRun } from '../conformance/backend-run.ts';
-import { summarize } from '../output/case-summary.ts';
+import { type BackendRun, labelOf } from '../conformance/backend-run.ts';
+import { summarize } from '../conformance/op-summary.ts';
 import { type Counts, countsBar, countsText, totalOf } from './counts.ts';
 import { type Html, html } from './html.ts';
 
 /** Where the failures of an op on a backend are listed. */
-export function failuresAnchor(backend: string, op: string): string {
-  return `failed-${backend}-${op}`;
+export function failuresAnchor(label: string, op: string): string {
+  return `failed-${label}-${op}`;
 }
 
 /** The table op by backend. On a narrow screen each row becomes a block. */
@@ -24,7 +24,7 @@ export function matrix(runs: readonly BackendRun[]): Html {
     <thead>
       <tr>
         <th scope="col">Op</th>
-        ${runs.map(({ backend }) => html`<th scope="col">${backend}</th>`)}
+        ${runs.map((run) => html`<th scope="col">${labelOf(run)}</th>`)}
       </tr>
     </thead>
     <tbody>
@@ -39,13 +39,15 @@ export function matrix(runs: readonly BackendRun[]): Html {
   </table>`;
 }
 
-function cell({ backend, notRun }: BackendRun, counts: Counts | undefined, op?: string): Html {
-  const anchor = op === undefined ? undefined : failuresAnchor(backend, op);
+function cell(run: BackendRun, counts: Counts | undefined, op?: string): Html {
+  const { notRun } = run;
+  const label = labelOf(run);
+  const anchor = op === undefined ? undefined : failuresAnchor(label, op);
   const text =
     notRun !== undefined
       ? html`<span class="${notRun.isFailure ? 'fail' : 'none'}">not run</span>`
       : counts === undefined
         ? html`<span class="soft">no cases</span>`
         : html`<div>${countsText(counts, anchor)}${countsBar(counts)}</div>`;
-  return html`<td data-backend="${backend}">${text}</td>`;
+  return html`<td data-backend="${label}">${text}</td>`;
 }

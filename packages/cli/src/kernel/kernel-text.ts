@@ -1,9 +1,10 @@
-import { type Kernel, type KernelInput, type KernelNode, operandsOf } from '@concord/backend-core/kernel';
+import { type Kernel, type KernelInput, operandsOf } from '@concord/backend-core/kernel';
 import type { Colors } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
 import { plainTable } from '../output/table.ts';
 import { kernelFacts } from './kernel-facts.ts';
 import type { LoadedKernel } from './load-kernels.ts';
+import { nodeText } from './node-text.ts';
 
 /** A kernel for people: its declarations, what it folds, and each node of its graph. */
 export function kernelText({ export: own, kernel }: LoadedKernel, colors: Colors): string {
@@ -35,34 +36,4 @@ function foldsNothing({ hasRows }: Kernel): string {
 function inputText({ name, type, access, rank }: KernelInput): string {
   if (access === 'gather') return `${name}: ${type}, gathered from ${plural(rank, 'axis', 'axes')}`;
   return `${name}: ${type} of each ${access}`;
-}
-
-/** A node in a few words, without its operands. */
-function nodeText(node: KernelNode): string {
-  switch (node.kind) {
-    case 'constant':
-      return `constant ${constantText(node.type, node.bits)}`;
-    case 'parameter':
-    case 'input':
-    case 'gather':
-      return `${node.kind} ${node.name}`;
-    case 'index':
-    case 'rowIndex':
-    case 'extent':
-      return `${node.kind} ${node.axis}`;
-    case 'fold':
-      return `fold ${node.op}`;
-    case 'arithmetic':
-      return node.op;
-    case 'spread':
-      return 'spread';
-  }
-}
-
-function constantText(type: KernelNode['type'], bits: number): string {
-  if (type === 'bool') return String(bits === 1);
-  if (type === 'i32') return String(bits | 0);
-  if (type === 'u32') return String(bits);
-  const [value] = new Float32Array(Uint32Array.of(bits).buffer);
-  return Object.is(value, -0) ? '-0' : String(value);
 }

@@ -1,5 +1,5 @@
-import type { BackendRun } from '../conformance/backend-run.ts';
-import { type OpSummary, summarize } from './case-summary.ts';
+import { type BackendRun, labelOf } from '../conformance/backend-run.ts';
+import { type OpSummary, summarize } from '../conformance/op-summary.ts';
 import type { Colors } from './colors.ts';
 import { plural } from './format.ts';
 import { plainTable } from './table.ts';
@@ -11,7 +11,7 @@ export function backendsTable(runs: readonly BackendRun[], colors: Colors): stri
   const rows = [...ops].map((op) => [op, ...runs.map((run, index) => cell(run, summaries[index]?.get(op), colors))]);
   const totals = runs.map((run) => [cell(run, totalOf(run), colors), ...variantNotes(run, colors)].join('\n'));
   const total = ['total', ...totals].map((text) => colors.bold(text));
-  return plainTable(['Op', ...runs.map(({ backend }) => backend)], [...rows, total], colors);
+  return plainTable(['Op', ...runs.map(labelOf)], [...rows, total], colors);
 }
 
 function totalOf({ cases }: BackendRun): OpSummary | undefined {

@@ -1,30 +1,10 @@
 import { printable } from '@concord/backend-core';
 import type { CaseResult } from '@concord/conformance';
+import { type OpSummary, summarize } from '../conformance/op-summary.ts';
 import type { Colors } from './colors.ts';
 import { formatDuration } from './format.ts';
 import { plainTable } from './table.ts';
-import { shellQuote } from './shell-quote.ts';
-
-/** The number of cases of one op by outcome. */
-export interface OpSummary {
-  readonly op: string;
-  passed: number;
-  failed: number;
-  unsupported: number;
-  ms: number;
-}
-
-/** Counts the cases of each op, in the order in which the ops first appear. */
-export function summarize(cases: readonly CaseResult[]): OpSummary[] {
-  const byOp = new Map<string, OpSummary>();
-  for (const { op, status, ms } of cases) {
-    const summary = byOp.get(op) ?? { op, passed: 0, failed: 0, unsupported: 0, ms: 0 };
-    byOp.set(op, summary);
-    summary[status]++;
-    summary.ms += ms;
-  }
-  return [...byOp.values()];
-}
+import { replayCommand } from './replay-command.ts';
 
 /** The table that a run ends with: one row an op, and the total. */
 export function summaryTable(cases: readonly CaseResult[], colors: Colors): string {
@@ -73,14 +53,4 @@ export function failureText({ id, detail }: CaseResult, { backend, forced, color
     ...body,
     colors.dim(`    again: ${replayCommand(id, backend, forced)}`),
   ].join('\n');
-}
-
-/**
- * The command line that runs one case.
- *
- * @param backend - the backend as it is typed, with the options that say where it is from
- */
-export function replayCommand(id: string, backend: string, forced: readonly string[] = []): string {
-  const variables = forced.length === 0 ? '' : `CONCORD_VARIANT=${shellQuote(forced.join(','))} `;
-  return `${variables}concord conformance --backend ${backend} --filter ${shellQuote(id)}`;
 }

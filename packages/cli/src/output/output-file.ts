@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { CommandError } from '../command-error.ts';
 import type { Output } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
+import { toJsonText } from './json-text.ts';
 
 /** The name of a file that means standard output. */
 export const STDOUT = '-';
@@ -40,20 +41,12 @@ export async function checkReportFiles(json: string | undefined, html: string | 
 }
 
 /**
- * Writes `value` as JSON to a file, or to `stdout` for `-`. NaN and the infinities, for which JSON has no numbers, become
- * the strings `"NaN"`, `"Infinity"` and `"-Infinity"`.
+ * Writes `value` as JSON to a file, or to `stdout` for `-`, as {@link toJsonText} spells it.
  *
  * @throws {CommandError} CANNOT_WRITE
  */
 export async function writeJson(path: string, value: unknown, stdout: Output): Promise<void> {
   await writeText(path, toJsonText(value), stdout);
-}
-
-/** The text that {@link writeJson} writes. */
-export function toJsonText(value: unknown): string {
-  const spell = (_: string, part: unknown): unknown =>
-    typeof part === 'number' && !Number.isFinite(part) ? String(part) : part;
-  return `${JSON.stringify(value, spell, 2)}\n`;
 }
 
 /**

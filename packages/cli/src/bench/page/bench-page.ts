@@ -14,9 +14,20 @@ import { symbolLegend } from './symbols.ts';
 
 /** A bench run as an HTML page. */
 export function benchPage(run: BenchRun, environment: ReportEnvironment): string {
+  const page = { name: 'Concord bench', outcome: benchOutcome(run), styles: BENCH_STYLES, main: benchMain(run) };
+  return reportPage(page, environment);
+}
+
+/** The backends that were measured, for a title. */
+export function benchOutcome(run: BenchRun): string {
+  return measuredBackends(run).join(', ');
+}
+
+/** What a page says of a bench run, without its heading. It needs {@link BENCH_STYLES}. */
+export function benchMain(run: BenchRun): Html {
   const ops = [...new Set(run.rows.map(({ benchCase }) => benchCase.op))];
   const measured = measuredBackends(run);
-  const main = html`
+  return html`
     <p class="soft">
       ${plural(run.rows.length, 'case')} of size <code>${run.size}</code>${
         run.op !== undefined && html` of the ops <code>${run.op}</code>`
@@ -40,8 +51,6 @@ export function benchPage(run: BenchRun, environment: ReportEnvironment): string
     </details>
     ${howToRead(run)}
   `;
-  const page = { name: 'Concord bench', outcome: measured.join(', '), styles: BENCH_STYLES, main };
-  return reportPage(page, environment);
 }
 
 function backendCard(run: BenchRun, { backend, device, notRun }: BenchBackend): Html {

@@ -1,0 +1,32 @@
+// @ts-check
+// `build.mjs [--out FOLDER] [--without-api]`: writes the site to docs/site/dist, or FOLDER, and checks its links.
+import { cpSync } from 'node:fs';
+import { dirname, posix, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'vitepress';
+import { findBrokenLinks } from '../../api-reference/lib/broken-links.mjs';
+import { writeServiceWorker } from './lib/offline.mjs';
+
+const { values } = parseArgs({
+  options: { out: { type: 'string' }, 'without-api': { type: 'boolean', default: false } },
+});
+const site = fileURLToPath(new URL('.', import.meta.url));
+const out = resolve(values.out ?? `${site}dist`);
+// VitePress makes a link to Vue where it runs, unless Vue is there.
+process.chdir(site);
+await build('.', { outDir: out });
+const withApi = !values['without-api'];
+if (withApi)
+  cpSync(fileURLToPath(new URL('../../api-reference/dist', import.meta.url)), `${out}/api`, { recursive: true });
+const kept = await writeServiceWorker(out);
+const { pages, links, broken } = findBrokenLinks(out);
+const problems = broken.filter(({ link }) => withApi || !link.endsWith('api/index.html'));
+// The navigation is on every page: one line for each target.
+const targets = new Map(problems.map((problem) => [posix.join(dirname(problem.page), problem.link), problem]));
+for (const { page, link } of targets.values()) console.error(`${page}: ${link} leads nowhere`);
+console.log(
+  `site: ${pages} pages, ${links} links, ${kept.count} files (${(kept.size / 2 ** 20).toFixed(1)} MiB) kept offline`,
+);
+console.log(problems.length > 0 ? `${problems.length} links lead nowhere` : `${out}/index.html`);
+process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,0 +1,45 @@
+// @ts-check
+import { join } from 'node:path';
+
+/** @typedef {NonNullable<import('vitepress').UserConfig['vite']>} ViteConfig */
+
+/**
+ * What Vite needs to know of pages that are outside the folder of the site.
+ *
+ * @param {string} site the folder of the site
+ * @param {ViteConfig} more
+ * @returns {ViteConfig}
+ */
+export function viteForPages(site, more) {
+  return {
+    ...more,
+    publicDir: join(site, 'public'),
+    server: { watch: { ignored: ['**/.cache/**', '**/dist/**', '**/.turbo/**'] } },
+    // Not the pages of examples and tests.
+    optimizeDeps: { entries: ['docs/site/.vitepress/theme/*.mjs'] },
+    plugins: [
+      ...(more.plugins ?? []),
+      {
+        name: 'pages-elsewhere',
+        enforce: 'pre',
+        // VitePress lets Vite look for its own packages from the top folder, where they are not.
+        configResolved({ optimizeDeps }) {
+          optimizeDeps.include = optimizeDeps.include?.filter((name) => !name.startsWith('vitepress > ')) ?? [];
+        },
+        // As the service worker of the built site does.
+        configureServer({ middlewares }) {
+          middlewares.use((_request, response, next) => {
+            response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+            response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
+            next();
+          });
+        },
+        // Pages do not see what is installed in the folder of the site.
+        resolveId(id, importer, options) {
+          const isForPage = /^vue(\/|$)/.test(id) && importer?.endsWith('.md') === true;
+          return isForPage ? this.resolve(id, join(site, 'index.md'), { ...options, skipSelf: true }) : undefined;
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,94 @@
+import { type BackendError, type ExplainedPass, isBackendError, selectBackend } from '@concord/backend-core';
+import { explainRun } from '@concord/backend-webgpu';
+import type { BackendName } from '../backend-names.ts';
+import { providerOf } from '../backends.ts';
+import { compute } from './compute.ts';
+import { evaluate } from './evaluate.ts';
+import { type Fault, faultOf } from './fault.ts';
+import { type GraphView, graphView } from './graph-view.ts';
+import { type JudgedOutput, judge } from './judge.ts';
+import { type PreparedRun, prepareRun } from './prepare-run.ts';
+import type { Picture } from './program-api.ts';
+import { numbersOf } from './stored.ts';
+
+/** A program to run. */
+export interface RunRequest {
+  readonly source: string;
+  readonly backend: BackendName;
+  readonly picture: Picture;
+}
+
+/** The WGSL that a run becomes. */
+export interface WgslView {
+  /** The device that it is for. */
+  readonly device: string;
+  readonly passes: readonly ExplainedPass[];
+}
+
+/** The numbers of an output, row-major. */
+export interface OutputValues {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly values: ArrayLike<number>;
+}
+
+/** What is known so far, as it becomes known. */
+export type RunProgress =
+  | { readonly kind: 'graph'; readonly graph: GraphView }
+  | { readonly kind: 'wgsl'; readonly wgsl: WgslView }
+  | {
+      readonly kind: 'values';
+      readonly device: string;
+      readonly firstMs: number;
+      readonly bestMs: number;
+      readonly outputs: readonly OutputValues[];
+    };
+
+/** How a run ended. */
+export type RunResult =
+  | { readonly outputs: readonly JudgedOutput[]; readonly fault?: never }
+  | { readonly fault: Fault; readonly outputs?: never };
+
+/** Evaluates a program, shows what its kernel becomes, runs it, and compares what it gave with the oracle. */
+export async function runProgram(request: RunRequest, report: (progress: RunProgress) => void): Promise<RunResult> {
+  try {
+    const planned = evaluate(request.source, request.picture);
+    report({ kind: 'graph', graph: graphView(planned.kernel) });
+    const run = prepareRun(planned);
+    // What a GPU would be told is shown too where there is none.
+    report({ kind: 'wgsl', wgsl: wgslWithoutDevice(run) });
+    return { outputs: await runOn(request.backend, run, report) };
+  } catch (error) {
+    return { fault: isBackendError(error, 'BACKEND_UNAVAILABLE') ? unavailable(error) : faultOf(error, 1) };
+  }
+}
+
+async function runOn(
+  name: BackendName,
+  run: PreparedRun,
+  report: (progress: RunProgress) => void,
+): Promise<readonly JudgedOutput[]> {
+  const { backend } = await selectBackend([providerOf(name)], { prefer: [name] });
+  try {
+    const explained = name === 'webgpu' ? backend.explain?.(run.kernel, run.shape) : undefined;
+    if (explained !== undefined) report({ kind: 'wgsl', wgsl: { device: backend.device.name, ...explained } });
+    const { outputs, firstMs, bestMs } = await compute(backend, run);
+    const values = run.geometry.outputs.map(({ name: output, shape, dtype }, index) => ({
+      ...{ name: output, shape },
+      values: numbersOf(dtype, outputs[index] as Float32Array),
+    }));
+    report({ kind: 'values', device: `${name} on ${backend.device.name}`, firstMs, bestMs, outputs: values });
+    return judge(run, outputs, backend.capabilities.numerics);
+  } finally {
+    await backend.dispose().catch(() => undefined);
+  }
+}
+
+function wgslWithoutDevice(run: PreparedRun): WgslView {
+  return { device: "a GPU with WebGPU's default limits", ...explainRun(run.kernel, run.shape) };
+}
+
+function unavailable({ attempts = [], detail }: BackendError): Fault {
+  const [{ message, hint } = { message: detail }] = attempts;
+  return { message, ...(hint === undefined ? {} : { hint }) };
+}

@@ -1,0 +1,14 @@
+/** What a program of the playground imports beside the packages. */
+declare module 'playground' {
+  // oxlint-disable-next-line typescript/consistent-type-imports -- a file with an import declares no module
+  type Api = import('./kernel/program-api.ts').PlaygroundModule;
+  export const run: Api['run'];
+  export const picture: Api['picture'];
+  export const noise: Api['noise'];
+}
+
+/** Vite gives the text of a file. */
+declare module '*?raw' {
+  const text: string;
+  export default text;
+}

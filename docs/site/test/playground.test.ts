@@ -1,0 +1,146 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { describeInChromium } from '../../../software-devices/chromium/describe-in-chromium.mjs';
+import { type Browser, complaintsOf, launchChromium, type Page } from '../../../software-devices/chromium/launch.mjs';
+import { openSite } from './support/open-site.mjs';
+
+const RIGHT = /^All [\d,]+ values are in the oracle's intervals$/;
+
+/** What the browser says of tests that want no service worker. */
+const BLOCKED = /^Service Worker registration blocked/;
+
+const DOUBLE = `import { defineKernel } from '@concord/backend-core/kernel';
+import { run } from 'playground';
+const double = defineKernel('double', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.mul(x, 2) }));
+run(double, { shape: [2, 2], inputs: { x: [1.5, 2, -3, 4] } });
+`;
+
+const status = (page: Page) => page.locator('.pg-status');
+const overhang = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** Opens the playground and waits until every backend was tried. */
+async function openPlayground(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+  await expect.poll(() => page.locator('.pg-backends').innerText(), { timeout: 60_000 }).not.toContain('being tried');
+}
+
+/** Replaces the program as one who types does. */
+async function type(page: Page, program: string): Promise<void> {
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(program);
+}
+
+async function runOn(page: Page, backend: string): Promise<void> {
+  await page.locator(`input[name=backend][value=${backend}]`).check();
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect.poll(() => status(page).innerText(), { timeout: 60_000 }).not.toMatch(/^(Running|Computed)/);
+}
+
+await describeInChromium('the playground', () => {
+  let site: Awaited<ReturnType<typeof openSite>>;
+  let browser: Browser;
+  let page: Page;
+  let complaints: readonly string[];
+
+  beforeAll(async () => {
+    site = await openSite();
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+  });
+  const open = async (from: Browser, serviceWorkers: 'allow' | 'block' = 'block'): Promise<void> => {
+    page = await from.newPage({ viewport: { width: 1280, height: 800 }, serviceWorkers });
+    complaints = complaintsOf(page);
+  };
+  afterEach(() => page?.close());
+
+  it('runs what was typed on each backend, and again where the address was passed on', async () => {
+    await open(browser);
+    await openPlayground(page, `${site.url}playground.html`);
+    await type(page, DOUBLE);
+    for (const backend of ['webgpu', 'wasm', 'cpu']) {
+      await runOn(page, backend);
+      expect(await status(page).innerText()).toMatch(RIGHT);
+      const rows = await page.locator('.pg-output tbody tr').allInnerTexts();
+      expect(rows.map((row) => row.split('\t').slice(0, 3))).toEqual([
+        ['[0, 0]', '3', 'exactly 3'],
+        ['[0, 1]', '4', 'exactly 4'],
+        ['[1, 0]', '-6', 'exactly -6'],
+        ['[1, 1]', '8', 'exactly 8'],
+      ]);
+      expect(await page.locator('.pg').innerText()).toContain(`${backend} on `);
+    }
+    expect(await page.locator('.pg-node').allInnerTexts()).toHaveLength(3);
+    expect(await page.locator('.pg-code').first().innerText()).toContain('@compute');
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByText(/^The address now holds the program/).waitFor();
+    const address = page.url();
+    await page.close();
+
+    await open(browser);
+    await openPlayground(page, address);
+    expect(await page.locator('.cm-content').innerText()).toContain('const double = defineKernel');
+    expect(await status(page).innerText()).toBe('Nothing has run yet.');
+    await page.getByText('This program came with the address. Read it first').waitFor();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText(RIGHT).waitFor();
+    expect(await page.locator('input[name=backend]:checked').inputValue()).toBe('cpu');
+    expect(complaints.filter((text) => !BLOCKED.test(text))).toEqual([]);
+  });
+
+  it('shows a mistake at its line, and stops what never ends', async () => {
+    await open(browser);
+    await openPlayground(page, `${site.url}playground.html`);
+    await type(page, `${DOUBLE}\nconst oops: number = nothing.here;`);
+    await runOn(page, 'cpu');
+    expect(await page.locator('.pg-fault').innerText()).toBe('Line 6: ReferenceError: nothing is not defined');
+    expect(await page.locator('.cm-lintRange-error').innerText()).toBe('const oops: number = nothing.here;');
+    await type(page, 'for (;;) {}');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByText('Stopped', { exact: true }).waitFor();
+    await type(page, DOUBLE);
+    await runOn(page, 'cpu');
+    expect(await status(page).innerText()).toMatch(RIGHT);
+    expect(complaints.filter((text) => !BLOCKED.test(text))).toEqual([]);
+  });
+
+  it('computes on a picture, without WebGPU and without a network, wide and narrow', async () => {
+    const plain = await launchChromium({ webgpu: false });
+    const away = await openSite();
+    try {
+      await open(plain, 'allow');
+      await page.goto(away.url);
+      await page.evaluate(() => navigator.serviceWorker.ready);
+      await away.close();
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await openPlayground(page, `${away.url}playground.html`);
+      const backends = await page.locator('.pg-backends').innerText();
+      expect(backends).toMatch(/webgpu not usable: the browser has WebGPU but offered no adapter/);
+      expect(await page.locator('input[name=backend][value=webgpu]').isDisabled()).toBe(true);
+      expect(await page.locator('input[name=backend]:checked').inputValue()).toBe('wasm');
+      // The service worker isolated the page, so there are threads.
+      expect(backends).toMatch(/wasm CPU, \d+ threads?,/);
+      await page.getByLabel('Starter').selectOption('Edges of a picture');
+      await runOn(page, 'wasm');
+      expect(await status(page).innerText()).toBe("All 13,824 values are in the oracle's intervals");
+      expect(await page.locator('.pg-code').first().innerText()).toContain('@compute');
+      const shades = await page.locator('.pg-output canvas').evaluate((canvas: HTMLCanvasElement) => {
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(data.filter((_, i) => i % 4 === 0)).size;
+      });
+      expect(shades).toBeGreaterThan(10);
+      expect(await overhang(page)).toBe(0);
+      await page.setViewportSize({ width: 380, height: 800 });
+      expect(await overhang(page)).toBe(0);
+      expect(complaints.filter((text) => !BLOCKED.test(text))).toEqual([]);
+    } finally {
+      await plain.close();
+    }
+  });
+});

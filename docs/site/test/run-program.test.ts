@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { hashOf, sharedIn } from '../playground/share.ts';
+import { syntaxFaultOf } from '../playground/kernel/transpile.ts';
+import { type RunProgress, type RunResult, runProgram } from '../playground/kernel/run-program.ts';
+import type { Picture } from '../playground/kernel/program-api.ts';
+
+const picture: Picture = {
+  values: Float32Array.from({ length: 6 * 5 * 4 }, (_, i) => ((i * 37) % 100) / 100),
+  shape: [6, 5, 4],
+};
+const folder = join(import.meta.dirname, '../playground/starters');
+const starters = readdirSync(folder).filter((name) => name !== 'index.ts');
+
+async function runOn(
+  backend: 'webgpu' | 'wasm' | 'cpu',
+  source: string,
+): Promise<{ result: RunResult; progress: readonly RunProgress[] }> {
+  const progress: RunProgress[] = [];
+  const result = await runProgram({ source, backend, picture }, (each) => progress.push(each));
+  return { result, progress };
+}
+
+const faultOf = async (source: string) => (await runOn('cpu', source)).result.fault;
+
+describe.each(['cpu', 'wasm'] as const)('on %s', (backend) => {
+  it.each(starters)('%s runs, with its graph, its WGSL, and values that the oracle lets pass', async (name) => {
+    const { result, progress } = await runOn(backend, readFileSync(join(folder, name), 'utf8'));
+    expect(result.fault).toBeUndefined();
+    expect(progress.map(({ kind }) => kind)).toEqual(['graph', 'wgsl', 'values']);
+    for (const each of progress) {
+      if (each.kind === 'graph') expect(each.graph.nodes.at(-1)?.outputs).toEqual(['y']);
+      if (each.kind === 'wgsl') expect(each.wgsl.passes[0]?.code).toContain('@compute');
+      if (each.kind === 'values') expect(each.device).toMatch(new RegExp(`^${backend} on `));
+    }
+    const [output] = result.outputs ?? [];
+    expect(output).toMatchObject({ name: 'y', wrong: 0 });
+    expect(output?.total).toBeGreaterThan(20);
+    for (const { isRight, got, lo, hi } of output?.rows ?? [])
+      expect([isRight, lo <= got, got <= hi]).toEqual([true, true, true]);
+  });
+});
+
+const HEAD = `import { defineKernel } from '@concord/backend-core/kernel';
+import { run } from 'playground';
+`;
+
+describe('says what is wrong, and where', () => {
+  it.each([
+    ['a word too many', `${HEAD}const x = = 1;`, 3, /SyntaxError: Unexpected token/],
+    ['what it throws', `${HEAD}\n  throw new RangeError('too far');`, 4, /RangeError: too far/],
+    [
+      'a wrong operand',
+      `${HEAD}const f = defineKernel('f', { inputs: { x: 'f32' } }, ({ x }, k) => {\n  const type: string = 'no JavaScript';\n  return { y: k.and(x, x) };\n});`,
+      5,
+      /and/,
+    ],
+    ['an unknown module', "import { a } from 'left-pad';\na();", 1, /no module 'left-pad' here/],
+  ])('%s', async (_, source, line, message) => {
+    const fault = await faultOf(source);
+    expect(fault?.message).toMatch(message);
+    expect(fault?.line).toBe(line);
+  });
+
+  it('of a program that runs nothing, or twice', async () => {
+    expect(await faultOf(HEAD)).toMatchObject({ message: 'the program runs nothing' });
+    const twice = `${HEAD}const f = defineKernel('f', {}, (_, k) => ({ y: k.toF32(k.index(0)) }));
+run(f, { shape: [2] });
+run(f, { shape: [3] });`;
+    expect(await faultOf(twice)).toMatchObject({ line: 5, message: expect.stringContaining('twice') as string });
+  });
+
+  it('of inputs', async () => {
+    const kernel = `${HEAD}const f = defineKernel('f', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.exp(x) }));\n`;
+    expect(await faultOf(`${kernel}run(f, { shape: [2] });`)).toMatchObject({ message: 'input x has no numbers' });
+    expect(await faultOf(`${kernel}run(f, { shape: [4], inputs: { x: [1, 2] } });`)).toMatchObject({
+      message: 'input x has 2 elements of f32, and the call reads 4',
+    });
+    expect((await faultOf(`${kernel}run(f, { shape: [-1], inputs: { x: [] } });`))?.message).toMatch(/shape\[0\]/);
+  });
+
+  it('before it is run', () => {
+    expect(syntaxFaultOf('const a: number = 1;')).toBeUndefined();
+    expect(syntaxFaultOf('\nconst = 1;')).toMatchObject({ line: 2, column: 7 });
+  });
+});
+
+it('shows a wrong element beside its interval', async () => {
+  const { judge } = await import('../playground/kernel/judge.ts');
+  const { evaluate } = await import('../playground/kernel/evaluate.ts');
+  const { prepareRun } = await import('../playground/kernel/prepare-run.ts');
+  const source = `${HEAD}const f = defineKernel('f', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.exp(x) }));
+run(f, { shape: [2, 50], inputs: { x: Array.from({ length: 100 }, (_, i) => i / 100) } });`;
+  const run = prepareRun(evaluate(source, picture));
+  const values = Float32Array.from({ length: 100 }, (_, i) => Math.exp(i / 100));
+  values[70] = 0;
+  const [output] = judge(run, [values], { f32Subnormals: 'may-flush' });
+  expect(output).toMatchObject({ wrong: 1, total: 100 });
+  expect(output?.rows).toHaveLength(32);
+  expect(output?.rows.filter(({ isRight }) => !isRight)).toMatchObject([{ place: '[1, 20]', got: 0 }]);
+});
+
+it('a program is the same after it was in an address', () => {
+  const shared = { source: 'const π = "≈ 3"; // <&>\n'.repeat(20), backend: 'wasm' as const };
+  const hash = hashOf(shared);
+  expect(hash).toMatch(/^#code=[\w+$-]+$/);
+  expect(sharedIn(hash)).toEqual(shared);
+  expect(sharedIn('#what-is-promised')).toBeUndefined();
+  expect(() => sharedIn(hash.slice(0, 40))).toThrow('a part of it is missing');
+});

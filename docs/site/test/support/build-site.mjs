@@ -1,0 +1,20 @@
+// @ts-check
+// Builds the site once for all its tests, into a folder below the one that is served: it has to work from any folder.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const SITE = fileURLToPath(new URL('../..', import.meta.url));
+
+/** @param {import('vitest/node').TestProject} project */
+export default async function setup(project) {
+  const served = mkdtempSync(join(tmpdir(), 'concord-site-'));
+  const out = join(served, 'some/folder');
+  // Fails on a link that leads nowhere.
+  await promisify(execFile)(process.execPath, ['build.mjs', '--without-api', '--out', out], { cwd: SITE });
+  project.provide('servedFolder', served);
+  return () => rmSync(served, { recursive: true });
+}

@@ -1,0 +1,18 @@
+import type { Explanation } from '@concord/backend-core';
+import { checkedRun, checkKernel, type Kernel, type RunShape } from '@concord/backend-core/kernel';
+import { DEFAULT_TRAITS } from './kernels/default-traits.ts';
+import { PlanCache } from './kernels/plan-cache.ts';
+import { explainPlan } from './kernels/run/explain.ts';
+
+/**
+ * How a kernel is computed on a device that has what WebGPU promises of every device: the launches, with their WGSL. Needs no
+ * GPU. `explain` of a backend says it for its own device, whose limits and features may lead to other code.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT and UNSUPPORTED, as `run` on such a device
+ */
+export function explainRun(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
+  const checked = checkKernel(kernel);
+  const geometry = checkedRun(checked, { inputs: {}, outputs: {}, ...call });
+  if (geometry.outputs.every(({ extent }) => extent === 0)) return { passes: [] };
+  return explainPlan(new PlanCache(DEFAULT_TRAITS).ofShape({ kernel: 'run', call: geometry }));
+}

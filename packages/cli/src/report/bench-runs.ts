@@ -1,0 +1,83 @@
+import type { BenchBackendJson, BenchCaseJson, BenchJson, BenchResultJson } from '../bench/bench-json.ts';
+import type { BenchBackend, BenchRow, BenchRun } from '../bench/bench-run.ts';
+import type { BenchOutcome } from '../bench/outcome.ts';
+import { groupBy } from '../group-by.ts';
+import { uniqueLabels } from './labels.ts';
+import type { ReportFile } from './report-file.ts';
+
+/** The runs of bench in reports: those that measured alike together, so that they stand side by side. */
+export function benchRuns(reports: readonly ReportFile[]): readonly BenchRun[] {
+  const all = reports.flatMap(({ file, kind, content }) => (kind === 'bench' ? [{ file, json: content }] : []));
+  const labels = uniqueLabels(
+    all.flatMap(({ file, json }) => json.backends.map(({ backend, device }) => ({ file, backend, device }))),
+  );
+  let next = 0;
+  const labelled = all.map(({ json }) => relabelled(json, labels.slice(next, (next += json.backends.length))));
+  const groups = groupBy(labelled, ({ size, op, method }) => JSON.stringify([size, op, method.seconds]));
+  return [...groups.values()].map(benchRun);
+}
+
+/** The same report, with other names for its backends. */
+function relabelled(json: BenchJson, labels: readonly string[]): BenchJson {
+  const label = new Map(json.backends.map(({ backend }, index) => [backend, labels[index] as string]));
+  const rename = <T extends { readonly backend: string }>(part: T): T => ({
+    ...part,
+    backend: label.get(part.backend) ?? part.backend,
+  });
+  return {
+    ...json,
+    backends: json.backends.map(rename),
+    cases: json.cases.map((each) => ({ ...each, results: each.results.map(rename) })),
+  };
+}
+
+/** Reports of one size and schedule as one run. `ms` is the time of the rounds: JSON does not have that of the run. */
+function benchRun(reports: readonly BenchJson[]): BenchRun {
+  const [{ size, op, method }] = reports as readonly [BenchJson];
+  const cases = groupBy(
+    reports.flatMap((report) => report.cases),
+    ({ id }) => id,
+  );
+  const rows = [...cases.values()].map(benchRow);
+  const results = rows.flatMap((row) => row.results);
+  return {
+    ...{ size, op, seconds: method.seconds, rows },
+    backends: reports.flatMap((report) => report.backends.map(benchBackend)),
+    isPart: reports.some(({ interrupted }) => interrupted),
+    ms: results.reduce((sum, { outcome }) => sum + measuredMs(outcome), 0),
+  };
+}
+
+function benchBackend({ backend, device, forced, tuning, notRun }: BenchBackendJson): BenchBackend {
+  return {
+    ...{ backend, device },
+    ...(forced === undefined ? {} : { forced }),
+    ...(tuning === undefined ? {} : { tuning }),
+    ...(notRun === undefined ? {} : { notRun: { ...notRun, backend, isRequired: false } }),
+  };
+}
+
+function benchRow(alike: readonly BenchCaseJson[]): BenchRow {
+  const [{ results: _, ...facts }] = alike as readonly [BenchCaseJson];
+  const prepare = (): never => {
+    throw new Error(`${facts.id} was read from a report, which has no data to measure it with`);
+  };
+  return {
+    benchCase: { ...facts, prepare },
+    results: alike.flatMap(({ results }) =>
+      results.map((each) => ({ backend: each.backend, outcome: outcomeOf(each) })),
+    ),
+  };
+}
+
+function outcomeOf({ status, detail = '', firstCallMs = 0, callsPerRound = 0, roundSeconds = [] }: BenchResultJson) {
+  return (
+    status === 'measured' ? { status, firstCallMs, callsPerRound, roundSeconds } : { status, detail }
+  ) satisfies BenchOutcome;
+}
+
+function measuredMs(outcome: BenchOutcome): number {
+  if (outcome.status !== 'measured') return 0;
+  const { firstCallMs, callsPerRound, roundSeconds } = outcome;
+  return firstCallMs + roundSeconds.reduce((sum, seconds) => sum + 1000 * seconds * callsPerRound, 0);
+}

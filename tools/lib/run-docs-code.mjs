@@ -1,0 +1,22 @@
+// @ts-check
+import { spawnSync } from 'node:child_process';
+
+/**
+ * Runs a piece of code of a page, on the CPU backend, whose numbers are the same on every machine.
+ *
+ * @param {string} page
+ * @param {import('./docs-code.mjs').Unit} unit
+ * @param {string} program the file it was compiled to
+ * @returns {string[]} a problem, or none
+ */
+export function outputProblem(page, unit, program) {
+  const at = `${page}:${unit.blocks[0]?.line}`;
+  const env = { ...process.env, CONCORD_BACKEND: process.env['CONCORD_BACKEND'] ?? 'cpu' };
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, [program], {
+    env,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  if (error !== undefined || status !== 0) return [`${at}: ends with ${status ?? error?.message}: ${stderr.trim()}`];
+  return stdout.trimEnd() === unit.prints?.trimEnd() ? [] : [`${at}: prints\n${stdout.trimEnd()}\nnot\n${unit.prints}`];
+}
