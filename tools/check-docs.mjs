@@ -55,7 +55,9 @@ function pages() {
 
 /** @returns {Record<string, string[]>} where the types of each export of our packages are built */
 function builtTypes() {
-  const folders = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name));
+  const folders = ['packages', 'examples'].flatMap((parent) =>
+    readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
+  );
   return Object.fromEntries(
     folders
       .filter((folder) => existsSync(join(folder, 'package.json')))
