@@ -3,7 +3,7 @@ export { withBackend } from './backend-option.ts';
 export { atLeast, integer } from './numbers.ts';
 export { type Neighbours, neighbours } from './neighbours.ts';
 export { type Colors, colorsFor, type Output, widthOf } from './output.ts';
-export { type CommandContext, type CommonOptions, defineProgram, type Program } from './program.ts';
+export { type CommandContext, type CommonOptions, defineProgram, type Program, subcommand } from './program.ts';
 export { type Progress, progressOn } from './progress.ts';
 export { randomNumbers } from './random.ts';
 export { EXIT } from './report-error.ts';

@@ -2,7 +2,7 @@ import { BackendError } from '@concord/backend-core';
 import { expect, test } from 'vitest';
 import { withBackend } from './backend-option.ts';
 import { integer } from './numbers.ts';
-import { type CommonOptions, defineProgram, type Program } from './program.ts';
+import { type CommonOptions, defineProgram, type Program, subcommand } from './program.ts';
 import { EXIT } from './report-error.ts';
 import { deviceFields, factLines, writeResult } from './result.ts';
 import { runCaptured } from './testing.ts';
@@ -62,6 +62,33 @@ test('an error after Ctrl-C is no error', async () => {
   });
   const ended = await runCaptured(interrupted, [], AbortSignal.abort());
   expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
+});
+
+test('subcommands have the options of the program too, before and after their names', async () => {
+  const print = subcommand<{ readonly name: string; readonly size: number }>(
+    'print',
+    'Prints.',
+    ([what], { name, size, json }, { stdout }) => {
+      stdout.write(JSON.stringify({ what, name, size, json }));
+      return Promise.resolve(EXIT.ok);
+    },
+    (command) => command.argument('<what>').option('--size <n>', 'of it', integer(0, 9), 1),
+  );
+  const several = defineProgram({
+    ...{ name: 'several', description: 'Two.', examples: ['several print x'], exitCodes: { failed: 'x', usage: 'x' } },
+    define: (command) => command.option('--name <name>', 'of the run', 'default'),
+    commands: [print, subcommand('stop', 'Stops.', () => Promise.resolve(EXIT.failed))],
+  });
+  const printed = await runCaptured(several, ['--name', 'a', 'print', '--size', '2', 'x', '--json']);
+  expect(JSON.parse(printed.stdout)).toEqual({ what: 'x', name: 'a', size: 2, json: true });
+  expect((await runCaptured(several, ['stop'])).code).toBe(1);
+  expect(await runCaptured(several, ['print', 'x', '--backend', 'gpu'])).toMatchObject({ code: 2, stdout: '' });
+  expect(await runCaptured(several, ['halt'])).toMatchObject({ code: 2, stderr: expect.stringContaining('halt') });
+  for (const args of [[], ['print', '--help']]) {
+    const { code, stdout } = await runCaptured(several, args);
+    expect(code).toBe(0);
+    expect(stdout).toContain('--verbose');
+  }
 });
 
 test('the help has the options, examples and exit codes', async () => {

@@ -29,6 +29,23 @@ export interface CommonOptions {
   readonly verbose?: boolean;
 }
 
+/** One of the commands of a program that has several. */
+export interface Subcommand {
+  readonly name: string;
+  readonly description: string;
+  /** Adds its arguments and options. */
+  readonly define?: ((command: Command) => Command) | undefined;
+  /** @returns the exit code */
+  readonly run: (command: Command, context: CommandContext) => Promise<number>;
+}
+
+/** Work with the arguments and options of a command; gives the exit code. */
+type Run<Options> = (
+  args: readonly string[],
+  options: Options & CommonOptions,
+  context: CommandContext,
+) => Promise<number>;
+
 /** A program: its help, its options, and its work. */
 export interface ProgramDefinition<Options> {
   readonly name: string;
@@ -45,18 +62,49 @@ export interface ProgramDefinition<Options> {
   readonly verbose?: string;
   /** False for a program that is written for one backend. */
   readonly hasBackendOption?: boolean;
-  /** @returns the exit code */
-  readonly run: (args: readonly string[], options: Options & CommonOptions, context: CommandContext) => Promise<number>;
+  /** The work of a program without subcommands. */
+  readonly run?: Run<Options>;
+  /** Of {@link subcommand}; the options of the program are theirs too. */
+  readonly commands?: readonly Subcommand[];
+}
+
+/** Makes one of the commands of a program. */
+export function subcommand<Options = object>(
+  name: string,
+  description: string,
+  run: Run<Options>,
+  define?: (command: Command) => Command,
+): Subcommand {
+  const runParsed: Subcommand['run'] = (command, context) => {
+    const options = command.optsWithGlobals<Options & CommonOptions>();
+    checkBackendNames(options.backend);
+    return run(command.args, options, context);
+  };
+  return { name, description, define, run: runParsed };
 }
 
 /** Makes a program that parses, fails and ends as all examples do. */
 export function defineProgram<Options = object>(definition: ProgramDefinition<Options>): Program {
+  const { run, commands = [], ...described } = definition;
   return async (args, context) => {
     try {
-      const command = commandOf(definition, context).parse([...args], { from: 'user' });
-      const options = command.opts<Options & CommonOptions>();
-      checkBackendNames(options.backend);
-      return await definition.run(command.args, options, context);
+      let work = (): Promise<number> => Promise.resolve(EXIT.ok);
+      const command = commandOf(described, context).configureHelp({ showGlobalOptions: true });
+      if (run !== undefined) {
+        const own = subcommand(definition.name, '', run);
+        command.action(() => {
+          work = () => own.run(command, context);
+        });
+      }
+      for (const each of commands) {
+        const added = command.command(each.name).description(each.description);
+        each.define?.(added);
+        added.action(() => {
+          work = () => each.run(added, context);
+        });
+      }
+      command.parse(commands.length > 0 && args.length === 0 ? ['--help'] : [...args], { from: 'user' });
+      return await work();
     } catch (error) {
       if (context.signal.aborted) return EXIT.interrupted;
       if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
