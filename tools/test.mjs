@@ -10,6 +10,7 @@ import { setUpBun } from '../software-devices/bun/setup.mjs';
 import { setUpDeno } from '../software-devices/deno/setup.mjs';
 import { setUp as setUpIntelDriver } from '../software-devices/intel-driver/setup.mjs';
 import { setUp as setUpLevelZero } from '../software-devices/level-zero-cpu/setup.mjs';
+import { setUpRedis } from '../software-devices/redis/setup.mjs';
 import { setUp as setUpVulkan } from '../software-devices/vulkan/setup.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
@@ -30,6 +31,7 @@ await runMain(async () => {
   await setUpChromium();
   setUpDeno();
   setUpBun();
+  await setUpRedis();
 
   const folder = mkdtempSync(join(tmpdir(), 'concord-test-'));
   try {
