@@ -30,5 +30,5 @@ export const headings = {
 
 export const maxLines = 400;
 
-/** Of the sources and scripts of an example, without its tests. */
+/** Of the sources of an example, without its tests. */
 export const maxExampleLines = 600;

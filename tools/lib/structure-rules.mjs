@@ -149,10 +149,9 @@ const rules = {
       .map(({ file, lines }) => ({ file, expected: `at most ${maxLines} lines, found ${lines}` })),
 
   shortExamples: (tree) => {
-    const sources = tree.files.filter((file) => /^examples\/.*\.(ts|mjs|py)$/.test(file) && !testFile.test(file));
     /** @type {Map<string, number>} */
     const linesOf = new Map();
-    for (const file of sources.filter((name) => !/^examples\/[^/]+\/test\//.test(name))) {
+    for (const file of tree.files.filter((name) => /^examples\/[^/]+\/src\//.test(name) && !testFile.test(name))) {
       const example = file.split('/').slice(0, 2).join('/');
       linesOf.set(example, (linesOf.get(example) ?? 0) + tree.text(file).trimEnd().split('\n').length);
     }

@@ -122,10 +122,10 @@ test.each(planted)('%s with %j is reported', (file, text, expected) => {
 });
 
 test('an example has a maximum of lines, without its tests', () => {
-  for (const name of ['src/a.ts', 'src/b.ts', 'src/a.test.ts', 'test/b.ts'])
+  for (const name of ['src/a.ts', 'src/b.ts', 'src/a.test.ts', 'test/b.ts', 'measure.mjs'])
     write(`examples/x/${name}`, '//\n'.repeat(300));
   expect(check().status).toBe(0);
-  write('examples/x/reference/c.py', '#\n');
+  write('examples/x/src/parts/c.ts', '//\n');
   expect(check().lines).toEqual(['examples/x: expected at most 600 lines of source, found 601']);
 });
 
