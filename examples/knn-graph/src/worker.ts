@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { type ComputeBackend, selectBackend } from '@concord/backend-core';
-import { type CommandContext, EXIT, providers, UserError } from '@concord/example-command';
+import type { ComputeBackend } from '@concord/backend-core';
+import { type CommandContext, EXIT, openBackend, UserError } from '@concord/example-command';
 import { type Job, Worker } from 'bullmq';
 import { openCorpus } from './corpus.ts';
 import { RunStore, type TileJob } from './run-store.ts';
@@ -49,7 +49,7 @@ export async function work(options: WorkerOptions, { stderr, signal }: CommandCo
     });
   try {
     const require = [{ op: 'gemm' }, { op: 'topK' }] as const;
-    ({ backend } = await selectBackend(providers(), { require, ...(prefer && { prefer }) }));
+    ({ backend } = await openBackend(prefer, require));
     worker = new Worker<TileJob, string>('tiles', computeOrEnd, {
       connection: store.redis,
       prefix: store.prefix,
