@@ -1,24 +1,15 @@
 // @ts-check
 // `check-docs.mjs [page...]`: the TypeScript in every README.md and in docs/, or in these pages, compiles against the
-// packages as they are built; where the page says that it runs, it prints what the page shows, and so do its commands.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+// packages as they are built; where the page says that it runs, it prints what the page shows, and so do the commands in blocks
+// of the language `console`.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { blocksOf, textInPlace, textOf, unitsOf } from './lib/docs-code.mjs';
 import { root } from './lib/paths.mjs';
 import { outputProblem } from './lib/run-docs-code.mjs';
-import { firstDifference, shownOutputs } from './lib/shown-output.mjs';
 import { runMain, toolEnvironment } from './lib/run.mjs';
+import { shownOutputs, wrongOutputs } from './lib/shown-output.mjs';
 
 /** Code that a page quotes in pieces, and the file that the pieces together must be. */
 const QUOTED = [
@@ -118,34 +109,6 @@ function typeErrors(folder, pageOf) {
   });
 }
 
-/** Folders of the checkout that commands of the pages name. */
-const NAMED = ['docs', 'examples', 'node_modules', 'packages', 'software-devices'];
-
-/**
- * Runs the commands of a page, in a folder where they can write files.
- *
- * @param {string} page
- * @param {readonly import('./lib/shown-output.mjs').Shown[]} outputs
- * @returns {string[]} problems
- */
-function wrongOutputs(page, outputs) {
-  const cwd = mkdtempSync(join(tmpdir(), 'concord-shown-'));
-  try {
-    for (const name of NAMED) symlinkSync(join(root, name), join(cwd, name), 'junction');
-    return outputs.flatMap((shown) => {
-      // What a machine without a GPU takes, so that every machine shows the same.
-      const env = { ...toolEnvironment(), CONCORD_BACKEND: 'wasm,cpu' };
-      const { status, stdout, stderr } = spawnSync(shown.command, { cwd, env, encoding: 'utf8', shell: true });
-      // What a program that succeeds writes there is progress.
-      const different = firstDifference(shown, status === 0 ? stdout : stdout + stderr);
-      if (different === undefined) return [];
-      return [`${page}:${shown.line}: ${shown.command}: shows "${different.shown}", prints "${different.real}"`];
-    });
-  } finally {
-    rmSync(cwd, { recursive: true, force: true });
-  }
-}
-
 await runMain(async () => {
   // What runs finds the packages as programs of the site do.
   const folder = mkdtempSync(join(root, 'docs/site/node_modules/.code-in-docs-'));
@@ -204,7 +167,7 @@ await runMain(async () => {
     for (const problem of problems) console.error(problem);
     console.log(
       problems.length === 0
-        ? `docs: ${count} pieces of TypeScript compile, ${programs.length} of them and ${commands} commands print what is shown`
+        ? `docs: ${count} pieces of TypeScript compile, ${programs.length} of them and ${commands} commands print what their page shows`
         : `docs: ${problems.length} problems`,
     );
     return problems.length === 0 && count + commands > 0 ? 0 : 1;

@@ -65,11 +65,11 @@ export function unitsOf(markdown) {
     else if (known !== undefined) known.blocks.push(block);
     else if (file !== undefined) units.push({ name: file, language: block.language, blocks: [block] });
     else if (block.marker === 'continues' && last !== undefined) last.blocks.push(block);
-    else if (block.language === 'console' && block.marker === 'numbers vary') continue;
     else if (block.marker === 'runs' && running === undefined) {
       running = { name: `line-${block.line}.ts`, language: 'ts', blocks: [block] };
       units.push(running);
-    } else if (block.marker !== '') throw new Error(`line ${block.line}: "${block.marker}" is no marker of check-docs`);
+    } else if (block.language === 'console' && block.marker === 'numbers vary') continue;
+    else if (block.marker !== '') throw new Error(`line ${block.line}: "${block.marker}" is no marker of check-docs`);
     else if (['ts', 'tsx'].includes(block.language)) {
       units.push({ name: `line-${block.line}.${block.language}`, language: block.language, blocks: [block] });
     }

@@ -2,6 +2,12 @@
 // The output of commands in Markdown: a block of the language `console`, in which `$ ` begins a command and the lines
 // after it are its output. A line `...` stands for any lines. A comment before the block may say
 //   <!-- check-docs: numbers vary -->     numbers, and where lines break, may be others
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from './paths.mjs';
+import { toolEnvironment } from './run.mjs';
 
 /** @typedef {{ line: number, command: string, output: string, numbersVary: boolean }} Shown */
 
@@ -84,4 +90,32 @@ function linesOf(text, numbersVary) {
       .split(/\s+/)
       .filter((word) => word !== ''),
   );
+}
+
+/** Folders of the checkout that commands of the pages name. */
+const NAMED = ['docs', 'examples', 'node_modules', 'packages', 'software-devices'];
+
+/**
+ * Runs the commands of a page, in a folder where they can write files.
+ *
+ * @param {string} page
+ * @param {readonly Shown[]} outputs
+ * @returns {string[]} problems
+ */
+export function wrongOutputs(page, outputs) {
+  const cwd = mkdtempSync(join(tmpdir(), 'concord-shown-'));
+  try {
+    for (const name of NAMED) symlinkSync(join(root, name), join(cwd, name), 'junction');
+    return outputs.flatMap((shown) => {
+      // What a machine without a GPU takes, so that every machine shows the same.
+      const env = { ...toolEnvironment(), CONCORD_BACKEND: 'wasm,cpu' };
+      const { status, stdout, stderr } = spawnSync(shown.command, { cwd, env, encoding: 'utf8', shell: true });
+      // What a program that succeeds writes there is progress.
+      const different = firstDifference(shown, status === 0 ? stdout : stdout + stderr);
+      if (different === undefined) return [];
+      return [`${page}:${shown.line}: ${shown.command}: shows "${different.shown}", prints "${different.real}"`];
+    });
+  } finally {
+    rmSync(cwd, { recursive: true, force: true });
+  }
 }

@@ -73,7 +73,7 @@ test('check-docs says where a page is wrong', () => {
   const head = "import { NULL_PTR } from '@concord/backend-core';";
   expect(check(`${head}\nexport const address: number = NULL_PTR;`)).toEqual({
     status: 0,
-    stdout: 'docs: 1 pieces of TypeScript compile, 0 of them and 1 commands print what is shown\n',
+    stdout: 'docs: 1 pieces of TypeScript compile, 0 of them and 1 commands print what their page shows\n',
     stderr: '',
   });
   const wrong = check(`${head}\nexport const address: string = NULL_PTR;`, '43');

@@ -1,4 +1,10 @@
-import { type Attempt, type ComputeBackend, type Requirement, selectBackend } from '@concord/backend-core';
+import {
+  type Attempt,
+  type ComputeBackend,
+  type Requirement,
+  selectBackend,
+  type Selection,
+} from '@concord/backend-core';
 import { Option } from 'commander';
 import { providers } from './providers.ts';
 import { UserError } from './user-error.ts';
@@ -15,6 +21,17 @@ export function backendOption(): Option {
 }
 
 /**
+ * Opens the best backend that works here, or the first that works of those asked for. The caller disposes of it.
+ *
+ * @param names - the value of `--backend`
+ * @param require - the ops that the backend must have
+ * @throws {BackendError} BACKEND_UNAVAILABLE where none works
+ */
+export function openBackend(names: readonly string[] | undefined, require: readonly Requirement[]): Promise<Selection> {
+  return selectBackend(providers(), { require, ...(names === undefined ? {} : { prefer: names }) });
+}
+
+/**
  * Runs `work` on the best backend that works here, or on the first that works of those asked for, then disposes of it.
  *
  * @param names - the value of `--backend`
@@ -26,8 +43,7 @@ export async function withBackend<T>(
   require: readonly Requirement[],
   work: (backend: ComputeBackend, attempts: readonly Attempt[]) => Promise<T>,
 ): Promise<T> {
-  const prefer = names === undefined ? {} : { prefer: names };
-  const { backend, attempts } = await selectBackend(providers(), { require, ...prefer });
+  const { backend, attempts } = await openBackend(names, require);
   try {
     return await work(backend, attempts);
   } finally {

@@ -142,7 +142,7 @@ const noExcuse: readonly ConformanceCase[] = [
   }),
   refused('conv2dForward', 'a null output and no 0', 'unknown handle 0', { output: NULL_PTR }),
   ...PRODUCTS.flatMap((op) => [
-    refused(op, 'k 0 with a short ldc', /^ldc must be at min/, { k: 0, ldc: 1 }),
+    refused(op, 'k 0 with a short ldc', /^ldc must be at least/, { k: 0, ldc: 1 }),
     // A and B are not read, and checked all the same.
     ...['a', 'b'].flatMap((name) => [
       refused(op, `alpha 0 with ${name} out of bounds`, /out of bounds/, (pointers) => ({
@@ -163,11 +163,11 @@ const noExcuse: readonly ConformanceCase[] = [
 /** The rest of the order: relations, alignment, handles and extents, overlap. */
 const laterChecks: readonly ConformanceCase[] = [
   ...PRODUCTS.flatMap((op) => [
-    refused(op, 'a leading dimension before alignment', /^ldb must be at min/, (pointers) => ({
+    refused(op, 'a leading dimension before alignment', /^ldb must be at least/, (pointers) => ({
       ldb: 3,
       a: moved(pointers, 'a', 1),
     })),
-    refused(op, 'a leading dimension before a handle', /^ldc must be at min/, { ldc: 3, a: NULL_PTR }),
+    refused(op, 'a leading dimension before a handle', /^ldc must be at least/, { ldc: 3, a: NULL_PTR }),
     refused(op, 'an overflow before alignment', /2\^53/, (pointers) => ({ lda: 2 ** 52, b: moved(pointers, 'b', 1) })),
     refused(op, 'a handle before an overlap', 'unknown handle 0', (pointers) => ({
       c: moved(pointers, 'a', op === 'gemmF16' ? 2 : 4),

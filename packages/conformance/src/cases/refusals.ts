@@ -151,7 +151,7 @@ function ofLeadingDimensions(sample: SampleCall): ConformanceCase[] {
     })),
   );
   cases.push(
-    refusal(sample, 'short lda of a transposed A', { ...INVALID, detail: /^lda must be at min 3/ }, () => ({
+    refusal(sample, 'short lda of a transposed A', { ...INVALID, detail: /^lda must be at least 3/ }, () => ({
       transA: 'T',
       lda: 2,
     })),

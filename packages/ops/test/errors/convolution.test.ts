@@ -18,7 +18,7 @@ test.each<[string, () => unknown, RegExp]>([
     () => conv2d(x(1, 1, 2, 2), x(1, 1, 3, 1)),
     /larger .* the result is \[1, 1, 0, 2\]/,
   ],
-  ['a stride of 0', () => conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { stride: 0 }), /stride .* at min 1, got 0/],
+  ['a stride of 0', () => conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { stride: 0 }), /stride .* at least 1, got 0/],
   ['a dilation for one axis', () => conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { dilation: [1] as never }), /got \[1\]/],
   ['negative padding', () => conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { padding: [0, -1] }), /padding .* got \[0, -1\]/],
   ['unknown padding', () => conv2d(x(1, 1, 2, 2), x(1, 1, 1, 1), { padding: 'full' as 'same' }), /got full/],

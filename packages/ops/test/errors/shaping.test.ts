@@ -9,7 +9,7 @@ afterAll(() => backend.dispose());
 const x = (...shape: number[]): Tensor => zeros(backend, shape);
 
 test.each<[string, () => unknown, RegExp]>([
-  ['concat of nothing', () => concat([]), /concat: takes at min one tensor/],
+  ['concat of nothing', () => concat([]), /concat: takes at least one tensor/],
   ['concat of other sizes', () => concat([x(2, 3), x(2, 4)]), /but for axis 0, got \[2, 3\], \[2, 4\]/],
   ['concat of other ranks', () => concat([x(2, 3), x(2)]), /got \[2, 3\], \[2\]/],
   ['concat of numbers without axes', () => concat([tensor(backend, 1)]), /\[\] has no axis 0/],

@@ -178,7 +178,7 @@ test('what the device cannot hold is refused before anything is loaded', async (
   const alloc = vi.spyOn(small, 'alloc');
   await expect(loadSafetensors(small, fileSource(at('one-of-2.safetensors')))).rejects.toMatchObject({
     code: 'OUT_OF_MEMORY',
-    message: /a, f32\[2500001\], needs 10000004 bytes, an allocation has at max 1000000/,
+    message: /a, f32\[2500001\], needs 10000004 bytes, an allocation has at most 1000000/,
     requestedBytes: 10_000_004,
     limitBytes: 1_000_000,
   });

@@ -40,7 +40,7 @@ const DOMAIN: readonly Wrong[] = [
   ['a fraction as a size', /shape\[0\] must be/, field({ shape: [4.5, 6] })],
   ['a size that is NaN', /shape\[0\] must be/, field({ shape: [Number.NaN, 6] })],
   ['a size of 2^32', /shape\[0\] must be below 2\^32/, field({ shape: [2 ** 32, 6] })],
-  ['nine axes', /shape must have at max 8 axes/, field({ shape: [1, 1, 1, 1, 1, 1, 1, 4, 6] })],
+  ['nine axes', /shape must have at most 8 axes/, field({ shape: [1, 1, 1, 1, 1, 1, 1, 4, 6] })],
   ['2^53 points and more', /2\^53/, field({ shape: [2 ** 30, 2 ** 20, 6] })],
   ['rows of 2^32 elements', /folded axes have|2\^32/, field({ shape: [2 ** 16, 2 ** 17], folded: 2 })],
   ['folded forgotten', /folded must say/, field({ folded: undefined })],
