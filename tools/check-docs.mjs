@@ -1,13 +1,15 @@
 // @ts-check
 // `check-docs.mjs [page...]`: the TypeScript in every README.md and in docs/, or in these pages, compiles against the
-// packages as they are built; where the page says that it runs, it prints what the page shows.
+// packages as they are built; where the page says that it runs, it prints what the page shows, and so do the commands in blocks
+// of the language `console`.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
-import { textInPlace, textOf, unitsOf } from './lib/docs-code.mjs';
+import { blocksOf, textInPlace, textOf, unitsOf } from './lib/docs-code.mjs';
 import { root } from './lib/paths.mjs';
 import { outputProblem } from './lib/run-docs-code.mjs';
 import { runMain, toolEnvironment } from './lib/run.mjs';
+import { shownOutputs, wrongOutputs } from './lib/shown-output.mjs';
 
 /** Code that a page quotes in pieces, and the file that the pieces together must be. */
 const QUOTED = [
@@ -53,7 +55,9 @@ function pages() {
 
 /** @returns {Record<string, string[]>} where the types of each export of our packages are built */
 function builtTypes() {
-  const folders = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name));
+  const folders = ['packages', 'examples'].flatMap((parent) =>
+    readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
+  );
   return Object.fromEntries(
     folders
       .filter((folder) => existsSync(join(folder, 'package.json')))
@@ -82,6 +86,29 @@ function misquotes(page, units) {
   });
 }
 
+/**
+ * Compiles a folder of TypeScript.
+ *
+ * @param {string} folder
+ * @param {ReadonlyMap<string, string>} pageOf the page of each folder in it
+ * @returns {string[]} problems
+ */
+function typeErrors(folder, pageOf) {
+  const tsc = spawnSync('tsc', ['-p', folder, '--pretty', 'false'], {
+    cwd: folder,
+    env: toolEnvironment(),
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
+  if (tsc.error !== undefined) throw tsc.error;
+  const problems = tsc.stdout.split('\n').filter((text) => text !== '');
+  if (tsc.status !== 0 && problems.length === 0) return [`tsc ended with ${tsc.status}: ${tsc.stderr}`];
+  return problems.map((line) => {
+    const [, rooms = '', at = '', message = ''] = /^([^/\\]+)[/\\][^(]+\((\d+),\d+\): (.*)$/.exec(line) ?? [];
+    return pageOf.has(rooms) ? `${pageOf.get(rooms)}:${at}: ${message}` : line;
+  });
+}
+
 await runMain(async () => {
   // What runs finds the packages as programs of the site do.
   const folder = mkdtempSync(join(root, 'docs/site/node_modules/.code-in-docs-'));
@@ -91,12 +118,23 @@ await runMain(async () => {
     /** @type {{ page: string, unit: import('./lib/docs-code.mjs').Unit, program: string }[]} */
     const programs = [];
     let count = 0;
+    let commands = 0;
     /** @type {Map<string, string>} */
     const pageOf = new Map();
     const given = process.argv.slice(2);
     for (const page of given.length > 0 ? given : pages()) {
       const { units, skipped } = unitsOf(readFileSync(resolve(root, page), 'utf8'));
       problems.push(...misquotes(page, units));
+      const all = shownOutputs(blocksOf(readFileSync(resolve(root, page), 'utf8')));
+      // The devices in software are for Linux.
+      const isHere = (/** @type {string} */ command) =>
+        process.platform === 'linux' || !command.includes('software-devices/');
+      const outputs = all.filter(({ command }) => isHere(command));
+      for (const { line, command } of all.filter((shown) => !isHere(shown.command))) {
+        notes.push(`${page}:${line}: not run on ${process.platform}: ${command}`);
+      }
+      if (outputs.length > 0) problems.push(...wrongOutputs(page, outputs));
+      commands += outputs.length;
       notes.push(...skipped.map(({ line, reason }) => `${page}:${line}: not checked, ${reason}`));
       const rooms = page.replaceAll(/[/\\:]/g, '__').replace(/\.md$/, '');
       pageOf.set(rooms, page);
@@ -121,18 +159,7 @@ await runMain(async () => {
     const typeRoots = [join(root, 'node_modules/@types')];
     const config = { compilerOptions: { ...OPTIONS, typeRoots, paths }, include: ['**/*.ts', '**/*.tsx'] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
-    const tsc = spawnSync('tsc', ['-p', folder, '--pretty', 'false'], {
-      cwd: folder,
-      env: toolEnvironment(),
-      encoding: 'utf8',
-      shell: process.platform === 'win32',
-    });
-    if (tsc.error !== undefined) throw tsc.error;
-    for (const line of tsc.stdout.split('\n').filter((text) => text !== '')) {
-      const [, rooms = '', at = '', message = ''] = /^([^/\\]+)[/\\][^(]+\((\d+),\d+\): (.*)$/.exec(line) ?? [];
-      problems.push(pageOf.has(rooms) ? `${pageOf.get(rooms)}:${at}: ${message}` : line);
-    }
-    if (tsc.status !== 0 && problems.length === 0) problems.push(`tsc ended with ${tsc.status}: ${tsc.stderr}`);
+    if (count > 0) problems.push(...typeErrors(folder, pageOf));
     if (problems.length === 0) {
       for (const each of programs) problems.push(...outputProblem(each.page, each.unit, each.program));
     }
@@ -140,10 +167,10 @@ await runMain(async () => {
     for (const problem of problems) console.error(problem);
     console.log(
       problems.length === 0
-        ? `docs: ${count} pieces of TypeScript compile, ${programs.length} of them print what their page shows`
+        ? `docs: ${count} pieces of TypeScript compile, ${programs.length} of them and ${commands} commands print what their page shows`
         : `docs: ${problems.length} problems`,
     );
-    return problems.length === 0 && count > 0 ? 0 : 1;
+    return problems.length === 0 && count + commands > 0 ? 0 : 1;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

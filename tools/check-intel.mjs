@@ -23,7 +23,7 @@ const UPDATE = 'npm run check:intel -- --update';
 /** Disassemblers at a time. */
 const JOBS = 2;
 
-/** Products with code of their own. */
+/** Products with their own code. */
 const COMPILED = productNames.filter((name) => products[name].code === name);
 
 /** @type {{ allKernels: typeof import('../packages/backend-levelzero/src/kernels/all-kernels.ts').allKernels }} */

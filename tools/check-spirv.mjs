@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { drawCase, MOST_WORK, seeded } from './lib/draw-cases.mjs';
+import { drawCase, MAX_WORK, seeded } from './lib/draw-cases.mjs';
 import { root } from './lib/paths.mjs';
 import { softwareLevelZero } from './lib/software-level-zero.mjs';
 
@@ -17,9 +17,9 @@ const environmentOf = (/** @type {Uint32Array} */ module) => (usesFloat16(module
 /** @typedef {{ name: string, words(): Uint32Array }} Kernel */
 /** Of the cases, as on each kind of device; of kinds that share most kernels with another, fewer. */
 const [SAMPLE, SMALL_SAMPLE] = [0.12, 0.03];
-/** Cases that are drawn and planned for each kind of device, with this much work at most: small ones first. */
+/** Cases that are drawn and planned for each kind of device, with at most this much work: small ones first. */
 const DRAWS = 30_000;
-const WORK = [MOST_WORK / 50, MOST_WORK / 10, MOST_WORK];
+const WORK = [MAX_WORK / 50, MAX_WORK / 10, MAX_WORK];
 
 /** @typedef {{ kind: string, change: Record<string, unknown>, sample: number }} Device */
 
@@ -167,7 +167,7 @@ async function findCases() {
   const random = seeded(2026);
   for (let draw = 0; draw < DRAWS && wanted.size > 0; draw++) {
     const rooms = [...new Set([...wanted].map((name) => name.split('/')[0] ?? ''))];
-    const drawn = drawCase(random, rooms, WORK[Math.floor((draw * WORK.length) / DRAWS)] ?? MOST_WORK);
+    const drawn = drawCase(random, rooms, WORK[Math.floor((draw * WORK.length) / DRAWS)] ?? MAX_WORK);
     if (drawn === undefined) continue;
     planned = [];
     await backend.prepare([{ op: drawn.op, call: drawn.call }]);
@@ -209,7 +209,7 @@ function validate() {
   }
 }
 
-/** Whether a module declares the capability Float16. @param {Uint32Array} module */
+/** Returns whether a module declares the capability Float16. @param {Uint32Array} module */
 function usesFloat16(module) {
   const [OP_CAPABILITY, FLOAT16] = [17, 9];
   for (let at = 5; at < module.length;) {

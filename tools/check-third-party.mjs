@@ -13,7 +13,7 @@ import { runMain } from './lib/run.mjs';
 const GUIDE = 'docs/writing-a-backend.md';
 const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** A backend that adds wrongly: were nothing really run, nobody would notice. */
+/** A backend that adds wrongly: it shows that something really runs. */
 const BROKEN = `import { MinimalBackend } from './index.js';
 export class BrokenBackend extends MinimalBackend {
   binary(call) {

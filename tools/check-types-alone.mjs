@@ -17,7 +17,7 @@ const WITH_WEBGPU = join(root, 'tools/node_modules/typescript-6');
 const NEWEST = join(root, 'node_modules/typescript');
 
 /**
- * What types an application has: those of the language alone, those of a page, which have WebGPU's from TypeScript 6 on, or
+ * The types that an application has: those of the language alone, those of a page, which have WebGPU's from TypeScript 6 on, or
  * those of a page with WebGPU's from a package, which clash with TypeScript's own.
  */
 /** @type {readonly { title: string, lib: string[], types: string[], compilers: string[], needs?: string }[]} */

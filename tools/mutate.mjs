@@ -6,20 +6,20 @@ import { runMain } from './lib/run.mjs';
 import { allFaults, sampleOf, shuffled } from './mutate/faults.mjs';
 import { Judge } from './mutate/judge.mjs';
 import { record, recordedKills } from './mutate/record.mjs';
-import { formatReport, LEAST_SCORE, percent, scoreByPackage, scoreOf } from './mutate/report.mjs';
+import { formatReport, MIN_SCORE, percent, scoreByPackage, scoreOf } from './mutate/report.mjs';
 import { runAll } from './mutate/run-all.mjs';
 
 const HELP = `usage: npm run mutate -- [options]
 
 Plants faults in the sources, one at a time, and runs the tests that speak for
-each. Exits with 1 when less than ${100 * LEAST_SCORE} % of them make a test fail.
+each. Exits with 1 when less than ${100 * MIN_SCORE} % of them make a test fail.
 
   --filter TEXT  only faults whose name holds TEXT, such as webgpu/client;
                  may be given again for more
   --sample N     only N of those that were killed before, others each day
   --day DAY      the day of the sample, such as 2026-07-31; default: today
-  --jobs N       so many at a time; default: 2
-  --json FILE    what became of each, as JSON
+  --jobs N       this many at a time; default: 2
+  --json FILE    the outcome of each, as JSON
   --record       note which were killed, for samples
   --list         the names of the faults and what they break, and nothing else`;
 
@@ -76,7 +76,7 @@ await runMain(async () => {
     console.log(`stopped: ${faults.length - verdicts.length} of ${faults.length} were not judged`);
     return 130;
   }
-  return scoreOf(all) < LEAST_SCORE || verdicts.some(({ end }) => end === 'invalid') ? 1 : 0;
+  return scoreOf(all) < MIN_SCORE || verdicts.some(({ end }) => end === 'invalid') ? 1 : 0;
 });
 
 /**

@@ -27,7 +27,7 @@ await runMain(async () => {
   console.log(`
 Next, in ${folder}:
   npm test -- --project backend-${name}     passes; every op is UNSUPPORTED, with a reason
-  src/device.ts, src/${name}-backend.ts     the device and its memory in place of arrays of the host
+  src/device.ts, src/${name}-backend.ts     the device and its memory instead of arrays of the host
   src/kernels/*.ts                          one family after the other: the kernel, then its element types
 docs/writing-a-backend.md says how, docs/contract.md what.`);
   return 0;

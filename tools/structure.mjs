@@ -11,7 +11,7 @@ export const opRooms = [
   (/** @type {string} */ op) => `packages/conformance/src/cases/${op}.ts`,
 ];
 
-/** What a definition has whose op is a `run` of a kernel of its own: no backend has kernels for it. */
+/** The mark of a definition whose op is a `run` of its own kernel: no backend has kernels for it. */
 export const derivedMark = 'asRun:';
 
 /** Rooms, or packages, that import nothing from each other: one judges the other. */
@@ -29,3 +29,6 @@ export const headings = {
 };
 
 export const maxLines = 400;
+
+/** Of the sources of an example, without its tests. */
+export const maxExampleLines = 600;

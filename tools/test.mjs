@@ -10,6 +10,7 @@ import { setUpBun } from '../software-devices/bun/setup.mjs';
 import { setUpDeno } from '../software-devices/deno/setup.mjs';
 import { setUp as setUpIntelDriver } from '../software-devices/intel-driver/setup.mjs';
 import { setUp as setUpLevelZero } from '../software-devices/level-zero-cpu/setup.mjs';
+import { setUpRedis } from '../software-devices/redis/setup.mjs';
 import { setUp as setUpVulkan } from '../software-devices/vulkan/setup.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
@@ -30,6 +31,7 @@ await runMain(async () => {
   await setUpChromium();
   setUpDeno();
   setUpBun();
+  await setUpRedis();
 
   const folder = mkdtempSync(join(tmpdir(), 'concord-test-'));
   try {
@@ -48,7 +50,7 @@ await runMain(async () => {
   }
 });
 
-/** How long it takes, and what else there is. */
+/** The expected duration, and the other tests. */
 function expectation() {
   const cores = availableParallelism();
   const minutes = Math.ceil(CPU_MINUTES[part] / cores);

@@ -25,7 +25,7 @@ export async function launchChromium({ webgpu = true } = {}) {
 }
 
 /**
- * What the console of a page shows in yellow or red from now on, and what its scripts throw.
+ * The warnings and errors in the console of a page from now on, and the errors that its scripts throw.
  *
  * @param {Page} page
  * @returns {string[]} grows as the page goes on

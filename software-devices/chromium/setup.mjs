@@ -3,13 +3,13 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findBrowser, runSetUp, setUpBrowser } from './lib/system-browser.mjs';
+import { findProgram, runSetUp, setUpProgram } from './lib/system-program.mjs';
 
-/** @typedef {import('./lib/system-browser.mjs').Found} Chromium */
+/** @typedef {import('./lib/system-program.mjs').Found} Chromium */
 
 const script = fileURLToPath(import.meta.url);
 
-/** Browsers with WebGPU. @type {import('./lib/system-browser.mjs').Browser} */
+/** Browsers with WebGPU. @type {import('./lib/system-program.mjs').Program} */
 const chromiumBrowser = {
   name: 'chromium',
   title: 'Chromium',
@@ -38,7 +38,7 @@ const chromiumBrowser = {
  * @returns {Promise<Chromium>}
  */
 export async function findChromium() {
-  return findBrowser(chromiumBrowser, [await downloaded()]);
+  return findProgram(chromiumBrowser, [await downloaded()]);
 }
 
 /**
@@ -48,7 +48,7 @@ export async function findChromium() {
  * @returns {Promise<Chromium>}
  */
 export function setUpChromium() {
-  return setUpBrowser(chromiumBrowser, findChromium);
+  return setUpProgram(chromiumBrowser, findChromium);
 }
 
 /** Where playwright puts its own, if playwright is installed here and knows this system. */

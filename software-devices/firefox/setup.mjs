@@ -2,11 +2,11 @@
 // `setup.mjs` finds a Firefox, or installs Debian's where it may, and prints its path. A second run finds.
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { findBrowser, runSetUp, setUpBrowser } from '../chromium/lib/system-browser.mjs';
+import { findProgram, runSetUp, setUpProgram } from '../chromium/lib/system-program.mjs';
 
 const script = fileURLToPath(import.meta.url);
 
-/** @type {import('../chromium/lib/system-browser.mjs').Browser} */
+/** @type {import('../chromium/lib/system-program.mjs').Program} */
 const firefoxBrowser = {
   name: 'firefox',
   title: 'Firefox',
@@ -21,9 +21,9 @@ const firefoxBrowser = {
   script,
 };
 
-const findFirefox = () => findBrowser(firefoxBrowser);
+const findFirefox = () => findProgram(firefoxBrowser);
 
 /** The Firefox that is here, or, where there is none, the one that this installs: as root on Debian. */
-export const setUpFirefox = () => setUpBrowser(firefoxBrowser, findFirefox);
+export const setUpFirefox = () => setUpProgram(firefoxBrowser, findFirefox);
 
 if (process.argv[1] && realpathSync(process.argv[1]) === script) await runSetUp(firefoxBrowser, findFirefox);

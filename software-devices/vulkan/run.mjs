@@ -8,7 +8,7 @@ import { setUp } from './setup.mjs';
 const help = `usage: node software-devices/vulkan/run.mjs <${devices.join('|')}> <command> [args...]
 
 Sets the device up if that is still to be done, then runs the command with LD_LIBRARY_PATH such that Dawn finds the
-device in place of the system's Vulkan. Ends as the command ends.
+device instead of the system's Vulkan. Ends as the command ends.
 `;
 
 const [name, command, ...args] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// A libvulkan.so.1 in place of the Vulkan loader: it hands every call to the one driver in lib/ beside it, so a program
+// A libvulkan.so.1 instead of the Vulkan loader: it hands every call to the one driver in lib/ beside it, so a program
 // that opens libvulkan.so.1 (Dawn does) gets this device whatever else the machine has. No search, no layers.
 //
 // For lavapipe it also corrects some answers, each for a reason given where it is done: two features without which Dawn
@@ -14,7 +14,7 @@
 #include <vulkan/vk_icd.h>
 #include <vulkan/vulkan_core.h>
 
-// Lavapipe states 128 MiB, the least that Vulkan allows, though its shaders reach further: 2 GiB was right when it was
+// Lavapipe states 128 MiB, Vulkan's minimum, though its shaders reach further: 2 GiB was right when it was
 // tried, and a test writes the last words of a binding of this size.
 #define LAVAPIPE_BINDING 0x40000000u
 
@@ -138,7 +138,7 @@ EXPORT VKAPI_ATTR VkResult VKAPI_CALL vkEnumerateInstanceLayerProperties(uint32_
 
 EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char *name) {
   if (strcmp(name, "vkGetInstanceProcAddr") == 0) return (PFN_vkVoidFunction)vkGetInstanceProcAddr;
-  // A driver has none of its own, and wgpu, which asks by this name, takes a missing one for no Vulkan at all.
+  // A driver has none, and wgpu, which asks by this name, takes a missing one for no Vulkan at all.
   if (strcmp(name, "vkEnumerateInstanceLayerProperties") == 0)
     return (PFN_vkVoidFunction)vkEnumerateInstanceLayerProperties;
   PFN_vkVoidFunction found = driver_function(instance, name);

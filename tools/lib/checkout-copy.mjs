@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, symlinkSync }
 import { dirname, join, relative, sep } from 'node:path';
 import { root } from './paths.mjs';
 
-/** What the tools need of the root's dependencies while they work in the copy. */
+/** The root's dependencies that the tools need while they work in the copy. */
 const OF_ROOT = ['@changesets/cli'];
 
 /**

@@ -26,14 +26,14 @@ export function seeded(seed) {
   };
 }
 
-/** The oracle checks so many multiplications in a fraction of a second. */
-export const MOST_WORK = 1.5e8;
+/** The oracle checks this many multiplications in a fraction of a second. */
+export const MAX_WORK = 1.5e8;
 
 /** @typedef {(random: () => number, mostWork: number) => DrawnCase | undefined} Draw */
 
 const COPY = defineKernel('copy', { inputs: { acc: 'f32' } }, (/** @type {any} */ { acc }) => ({ y: acc }));
 
-/** What draws cases, by the rooms of kernels that their plans are made of. @type {Record<string, Draw[]>} */
+/** The functions that draw cases, by the rooms of kernels that their plans are made of. @type {Record<string, Draw[]>} */
 const DRAWS = {
   gemm: [drawProduct],
   attention: [drawAttention],

@@ -31,7 +31,7 @@ function wantedStamp(root) {
   return hash.digest('hex');
 }
 
-/** Whether what is installed below `root` is what its manifests ask for. @param {string} root */
+/** Returns whether what is installed below `root` is what its manifests ask for. @param {string} root */
 export function isInstalled(root) {
   return existsSync(stampFile(root)) && readFileSync(stampFile(root), 'utf8') === wantedStamp(root);
 }

@@ -41,7 +41,7 @@ export function formatTable(lines) {
 export const keyOf = (line) => line.split('\t').slice(0, 2).join('\t');
 
 /**
- * Whether two lines are the same, but for one instruction of the loop: the compiler made 431 of one kernel, and 432 of it
+ * Returns whether two lines are the same, but for one instruction of the loop: the compiler made 431 of one kernel, and 432 of it
  * in another checkout.
  *
  * @param {string | undefined} old
@@ -59,7 +59,7 @@ function isAlike(old, now) {
 }
 
 /**
- * What is different, as lines that begin with `-` for the old and `+` for the new.
+ * The differences, as lines that begin with `-` for the old and `+` for the new.
  *
  * @param {ReadonlyMap<string, string>} before
  * @param {ReadonlyMap<string, string>} after

@@ -5,7 +5,7 @@ import { LONG } from './test-parts.mjs';
 /** Between two lines. */
 const EVERY_MS = 15_000;
 
-/** What a file counts that takes no long time, in seconds of CPU time. */
+/** The seconds of CPU time that a short file counts as. */
 const SHORT = 1;
 
 /** @param {string} file */

@@ -42,7 +42,7 @@ export function problemsOfManifest(manifest, versions) {
       if (/^(workspace|link|file|catalog|portal):/.test(range)) {
         problems.push(`${kind}: ${name} is "${range}", which means nothing outside of the repository`);
       } else if (own !== undefined && range !== `^${own}`) {
-        problems.push(`${kind}: ${name} is "${range}" in place of "^${own}", with which it is published`);
+        problems.push(`${kind}: ${name} is "${range}" instead of "^${own}", with which it is published`);
       }
     }
   }

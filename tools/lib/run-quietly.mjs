@@ -38,6 +38,6 @@ export function runQuietly(command, args, { cwd, env, expected = 0, isSilent = f
   const shown = args.map((arg) => arg.replace(/^.*[/\\](concord-[^/\\]+\.tgz)$/, '$1')).join(' ');
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   if (!isSilent) console.log(`$ ${command} ${shown}   (${seconds} s)`);
-  if (status !== expected) throw new Error(`${stdout}${stderr}\nexit code ${status} in place of ${expected}`);
+  if (status !== expected) throw new Error(`${stdout}${stderr}\nexit code ${status} instead of ${expected}`);
   return stdout;
 }

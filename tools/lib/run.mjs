@@ -22,7 +22,7 @@ export function toolEnvironment() {
  * @param {object} [options]
  * @param {string} [options.cwd]
  * @param {Record<string, string>} [options.env] what to add to the environment
- * @param {(text: string) => void} [options.onStderr] takes what it writes there, in place of this terminal
+ * @param {(text: string) => void} [options.onStderr] takes what it writes there, instead of this terminal
  * @returns {Promise<number>} its exit code; 128 + signal where a signal ended it
  */
 export function run(command, args, { cwd = root, env = {}, onStderr } = {}) {

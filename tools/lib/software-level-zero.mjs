@@ -3,8 +3,8 @@ import { driver, readyDriver } from '../../software-devices/level-zero-cpu/lib/c
 import { setUp } from '../../software-devices/level-zero-cpu/setup.mjs';
 
 /**
- * What to add to a program's environment so that Level Zero finds the CPU driver. Nothing, where the driver is not there.
- * An environment that names a driver of its own is left alone.
+ * The additions to a program's environment so that Level Zero finds the CPU driver. Nothing, where the driver is not there.
+ * An environment that names its own driver is left alone.
  *
  * @param {{ isWanted: boolean }} options - `isWanted`: the program will use Level Zero; build the driver if need be
  * @returns {Record<string, string>}

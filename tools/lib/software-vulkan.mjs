@@ -11,7 +11,7 @@ const LOADERS = ['/usr/lib', '/usr/lib64', '/usr/lib/x86_64-linux-gnu', '/usr/li
 
 const hasSystemLoader = () => LOADERS.some((folder) => existsSync(join(folder, 'libvulkan.so.1')));
 
-/** Whether WebGPU works with what the system has: a loader may be there without a driver, or with one that Dawn refuses. */
+/** Returns whether WebGPU works with what the system has: a loader may be there without a driver, or with one that Dawn refuses. */
 function systemWorks() {
   const env = { ...process.env, CONCORD_BACKEND: 'webgpu', CONCORD_VARIANT: '' };
   const command = [join(root, 'packages/cli/bin/concord.js'), 'devices', '--json'];
@@ -19,7 +19,7 @@ function systemWorks() {
 }
 
 /**
- * What to add to a program's environment so that Dawn finds a software device, on a machine that has no Vulkan of its
+ * The additions to a program's environment so that Dawn finds a software device, on a machine that has no Vulkan of its
  * own, or one that does not work. Nothing, where the machine's works or the device is not there.
  *
  * @param {object} options

@@ -1,7 +1,16 @@
 // @ts-check
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { definitions, derivedMark, headings, maxLines, opRooms, selfContained, separateRooms } from '../structure.mjs';
+import {
+  definitions,
+  derivedMark,
+  headings,
+  maxExampleLines,
+  maxLines,
+  opRooms,
+  selfContained,
+  separateRooms,
+} from '../structure.mjs';
 
 /** @typedef {{ file: string, expected: string }} Violation */
 /** @typedef {ReturnType<typeof readTree>} Tree */
@@ -138,6 +147,18 @@ const rules = {
       .map((file) => ({ file, lines: tree.text(file).trimEnd().split('\n').length }))
       .filter(({ lines }) => lines > maxLines)
       .map(({ file, lines }) => ({ file, expected: `at most ${maxLines} lines, found ${lines}` })),
+
+  shortExamples: (tree) => {
+    /** @type {Map<string, number>} */
+    const linesOf = new Map();
+    for (const file of tree.files.filter((name) => /^examples\/[^/]+\/src\//.test(name) && !testFile.test(name))) {
+      const example = file.split('/').slice(0, 2).join('/');
+      linesOf.set(example, (linesOf.get(example) ?? 0) + tree.text(file).trimEnd().split('\n').length);
+    }
+    return [...linesOf]
+      .filter(([, lines]) => lines > maxExampleLines)
+      .map(([file, lines]) => ({ file, expected: `at most ${maxExampleLines} lines of source, found ${lines}` }));
+  },
 
   kebabCaseNames: (tree) =>
     tree.files

@@ -3,7 +3,7 @@
 
 /** @typedef {'share' | 'rest' | 'all'} TestPart `share` and `rest` are all, with nothing run in both */
 
-/** What of the conformance suite the share has, on each backend. */
+/** The part of the conformance suite in the share, on each backend. */
 export const CONFORMANCE_SHARE = 0.1;
 
 /** Files of which both parts run something: they read `CONCORD_SAMPLE`, `CONCORD_SAMPLE_AFTER` or `CONCORD_TEST_PART`. */
@@ -35,6 +35,7 @@ export const LONG = {
   'packages/backend-levelzero/src/kernels/run/variants.test.ts': 30,
   'packages/backend-levelzero/src/kernels/attention/variants.test.ts': 27,
   'packages/backend-levelzero/test/intel-driver.test.ts': 25,
+  'examples/knn-graph/test/knn-graph.test.ts': 25,
   'packages/backend-webgpu/test/fast-math.test.ts': 22,
   'bench/test/quick.test.ts': 20,
   'packages/kernel/test/functions.test.ts': 19,
@@ -57,7 +58,7 @@ export const LONG = {
 export const CPU_MINUTES = { share: 11, rest: 27, all: 37 };
 
 /**
- * What of a workspace's tests belongs to a part.
+ * The tests of a workspace that belong to a part.
  *
  * @param {TestPart} part
  * @param {string} folder

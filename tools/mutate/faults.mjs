@@ -52,7 +52,7 @@ export function shuffled(faults, day) {
 }
 
 /**
- * The faults of a day: so many of those that a recorded run killed, another choice each day and the same all day long.
+ * The faults of a day: that many of those that a recorded run killed, another choice each day and the same all day long.
  *
  * @param {readonly import('./plant.mjs').NamedFault[]} faults
  * @param {ReadonlySet<string>} kills - names

@@ -7,7 +7,7 @@ const TIMES = 6;
 const SPARE_SECONDS = 30;
 
 /**
- * What became of a fault. `invalid`: the fault itself is no program, which says nothing of the tests.
+ * The outcome of a fault. `invalid`: the fault itself is no program, which says nothing of the tests.
  *
  * @typedef {object} Verdict
  * @property {import('./plant.mjs').NamedFault} fault
@@ -78,7 +78,7 @@ export class Judge {
 }
 
 /**
- * Whether a failure says that the changed source is no program.
+ * Returns whether a failure says that the changed source is no program.
  *
  * @param {string} failure
  */

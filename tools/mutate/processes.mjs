@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICKS = 100;
 
 /**
- * What a group of processes has used, and whether one of them wants to go on.
+ * The resources that a group of processes has used, and whether one of them wants to continue.
  *
  * @typedef {object} Usage
  * @property {number} cpuSeconds - of all of them, those that have ended included
@@ -15,12 +15,12 @@ const TICKS = 100;
 /** The looks by which {@link isHung} judges. */
 export const LOOKS_OF_A_HANG = 120;
 /** Of these looks: what waits for ever may look now and then whether it has ended. */
-const LEAST_WAITING = 0.9;
+const MIN_WAITING = 0.9;
 /** A share of the time between them, half a second each. */
-const MOST_CPU_SECONDS = 0.05 * 0.5 * LOOKS_OF_A_HANG;
+const MAX_CPU_SECONDS = 0.05 * 0.5 * LOOKS_OF_A_HANG;
 
 /**
- * Whether processes wait for ever: nearly all of a minute's looks saw none that wants to run, and they used next to no time.
+ * Returns whether processes wait for ever: nearly all of a minute's looks saw none that wants to run, and they used next to no time.
  * On a busy machine they want to and cannot, which is no waiting.
  *
  * @param {readonly Usage[]} looks - the last ones, half a second apart
@@ -30,7 +30,7 @@ export function isHung(looks) {
   const [first, last] = [looks.at(-LOOKS_OF_A_HANG), looks.at(-1)];
   if (first === undefined || last === undefined) return false;
   const waiting = looks.slice(-LOOKS_OF_A_HANG).filter(({ isWaiting }) => isWaiting).length;
-  return waiting >= LEAST_WAITING * LOOKS_OF_A_HANG && last.cpuSeconds - first.cpuSeconds < MOST_CPU_SECONDS;
+  return waiting >= MIN_WAITING * LOOKS_OF_A_HANG && last.cpuSeconds - first.cpuSeconds < MAX_CPU_SECONDS;
 }
 
 /**
@@ -56,7 +56,7 @@ export function usageOfGroup(group) {
 function statOf(pid) {
   const fields = statFields(`/proc/${pid}/stat`);
   if (fields === undefined) return undefined;
-  // utime, stime, cutime, cstime: a child that has ended counts for whoever has waited for it.
+  // utime, stime, cutime, cstime: a child that has ended counts for the process that has waited for it.
   const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0);
   return { group: Number(fields[2]), ticks };
 }
@@ -71,7 +71,7 @@ function statesOfThreads(pid) {
 }
 
 /**
- * The fields behind the name, which may hold spaces and brackets: state, parent, group, ...
+ * The fields after the name, which may hold spaces and brackets: state, parent, group, ...
  *
  * @param {string} file
  */

@@ -1,8 +1,8 @@
 // @ts-check
 import { packageOf } from './plant.mjs';
 
-/** The least share of faults that the tests must notice. */
-export const LEAST_SCORE = 0.95;
+/** The minimum share of faults that the tests must notice. */
+export const MIN_SCORE = 0.95;
 
 /**
  * @typedef {import('./judge.mjs').Verdict} Verdict

@@ -11,7 +11,7 @@ import { isHung, LOOKS_OF_A_HANG, usageOfGroup } from './processes.mjs';
 const LOOK_EVERY_MS = 500;
 
 /**
- * How a run of tests ended. `stopped`: by the signal of the caller.
+ * The outcome of a run of tests. `stopped`: by the signal of the caller.
  *
  * @typedef {object} TestRun
  * @property {'passed' | 'failed' | 'cpu' | 'hung' | 'stopped'} end
@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 500;
  */
 
 /**
- * Runs tests with a fault in place, or without one, in processes of their own. They end with the first test that fails;
+ * Runs tests with a fault in place, or without one, in their own processes. They end with the first test that fails;
  * after more than `maxCpuSeconds` of processor time; or when they have only waited for a minute. None of
  * these limits is one that a busy machine reaches sooner.
  *
@@ -79,7 +79,7 @@ function argumentsOf({ project, files, exclude = [], only }, report) {
  */
 function watch([command, args], env, { maxCpuSeconds, signal }) {
   return new Promise((resolve, reject) => {
-    // A group of its own: a fault may leave behind what its tests started.
+    // Its own group: a fault may leave behind what its tests started.
     const child = spawn(command, args, {
       cwd: root,
       env: { ...toolEnvironment(), ...env },

@@ -27,7 +27,7 @@ const CASES_OF = {
   wgsl: 'gemmF16|attention|run',
 };
 
-/** What speaks for the rest of a backend: memory, order and life of it. */
+/** The tests for the rest of a backend: memory, order and lifetime. */
 const DRIVER_CASES = 'fixed|memory|lifecycle|run/(sequence|repeat|refuses)|gemm';
 
 /** Calls that differ in one field, operands at every offset, every edge: of every op. */

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { root } from '../lib/paths.mjs';
 import { definitions, derivedMark, headings, opRooms } from '../structure.mjs';
 
-/** Ops with kernels of their own, and one that is a `run`. */
+/** Ops with their own kernels, and one that is a `run`. */
 const PRIMITIVES = ['gemm', 'conv2d', 'attention'];
 const DERIVED = 'unary';
 
@@ -119,6 +119,14 @@ test.each(planted)('%s with %j is reported', (file, text, expected) => {
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain(file);
   expect(lines[0]).toContain(expected);
+});
+
+test('an example has a maximum of lines, without its tests', () => {
+  for (const name of ['src/a.ts', 'src/b.ts', 'src/a.test.ts', 'test/b.ts', 'measure.mjs'])
+    write(`examples/x/${name}`, '//\n'.repeat(300));
+  expect(check().status).toBe(0);
+  write('examples/x/src/parts/c.ts', '//\n');
+  expect(check().lines).toEqual(['examples/x: expected at most 600 lines of source, found 601']);
 });
 
 test('generated files may be long, and unit tests of core may use Node', () => {

@@ -61,9 +61,10 @@ describe('the code in a page', () => {
 test('check-docs says where a page is wrong', () => {
   const folder = mkdtempSync(join(tmpdir(), 'concord-docs-test-'));
   const page = join(folder, 'page.md');
-  /** @param {string} code */
-  const check = (code) => {
-    writeFileSync(page, `# A page\n\n\`\`\`ts\n${code}\n\`\`\`\n`);
+  /** @param {string} code @param {string} [output] */
+  const check = (code, output = '42') => {
+    const shown = '```console\n$ node -p 6*7\n42\n```\n';
+    writeFileSync(page, `# A page\n\n\`\`\`ts\n${code}\n\`\`\`\n\n${shown.replace('42', output)}`);
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'tools/check-docs.mjs'), page], {
       encoding: 'utf8',
     });
@@ -72,12 +73,13 @@ test('check-docs says where a page is wrong', () => {
   const head = "import { NULL_PTR } from '@concord/backend-core';";
   expect(check(`${head}\nexport const address: number = NULL_PTR;`)).toEqual({
     status: 0,
-    stdout: 'docs: 1 pieces of TypeScript compile, 0 of them print what their page shows\n',
+    stdout: 'docs: 1 pieces of TypeScript compile, 0 of them and 1 commands print what their page shows\n',
     stderr: '',
   });
-  const wrong = check(`${head}\nexport const address: string = NULL_PTR;`);
+  const wrong = check(`${head}\nexport const address: string = NULL_PTR;`, '43');
   expect(wrong.status).toBe(1);
   expect(wrong.stderr).toMatch(/page\.md:5: error TS2322/);
+  expect(wrong.stderr).toMatch(/page\.md:9: node -p 6\*7: shows "43", prints "42"/);
   const shown = '<!-- check-docs: runs -->\n```ts\nconsole.log(6 * 7);\n```\n\n```text\n41\n```\n';
   writeFileSync(page, shown);
   const args = [join(root, 'tools/check-docs.mjs'), page];
@@ -85,7 +87,7 @@ test('check-docs says where a page is wrong', () => {
   expect(misprint.status).toBe(1);
   expect(misprint.stderr).toContain('page.md:3: prints\n42\nnot\n41');
   writeFileSync(page, shown.replace('41', '42'));
-  expect(spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout).toContain('1 of them print');
+  expect(spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout).toContain('1 of them and 0 commands print');
   rmSync(folder, { recursive: true });
 });
 

@@ -26,7 +26,7 @@ function syntaxErrors(code) {
 }
 
 describe('the planted faults', () => {
-  it('are 150 or more, each with a name of its own', () => {
+  it('are 150 or more, each with its own name', () => {
     expect(faults.length).toBeGreaterThanOrEqual(150);
     expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length);
   });
@@ -139,13 +139,13 @@ describe('a run', () => {
   const quiet = () => undefined;
   const three = ['one', 'two', 'three'].map((name) => verdict(name, 'killed').fault);
 
-  it('judges all of them, so many at a time', async () => {
+  it('judges all of them, a number at a time', async () => {
     let now = 0;
-    let most = 0;
+    let max = 0;
     const { verdicts, error } = await runAll(
       three,
       async (fault) => {
-        most = Math.max(most, ++now);
+        max = Math.max(max, ++now);
         await new Promise((resolve) => setImmediate(resolve));
         now--;
         return { fault, end: 'killed', by: '', cpuSeconds: 0 };
@@ -154,7 +154,7 @@ describe('a run', () => {
     );
     expect(error).toBeUndefined();
     expect(verdicts).toHaveLength(3);
-    expect(most).toBe(2);
+    expect(max).toBe(2);
   });
 
   it('that is stopped keeps what it knows', async () => {

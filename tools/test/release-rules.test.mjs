@@ -62,7 +62,7 @@ describe('a package that is published', () => {
 
   it('asks for the version of ours that it is published with', () => {
     expect(problems(({ manifest }) => (manifest.peerDependencies = { '@x/a': '^0.2.9' }))).toEqual([
-      'peerDependencies: @x/a is "^0.2.9" in place of "^0.3.0", with which it is published',
+      'peerDependencies: @x/a is "^0.2.9" instead of "^0.3.0", with which it is published',
     ]);
   });
 

@@ -7,7 +7,7 @@ import { softwareVulkan } from '../lib/software-vulkan.mjs';
 const yes = () => true;
 const no = () => false;
 
-test("a Vulkan of the machine's own is used where it works, and is not tried where nobody asks for WebGPU", () => {
+test("a Vulkan of the machine's own is used where it works, and is not tried where WebGPU is not asked for", () => {
   expect(softwareVulkan({ isWanted: true, hasLoader: yes, works: yes })).toEqual({});
   const works = () => expect.fail('it was tried');
   expect(softwareVulkan({ isWanted: false, hasLoader: yes, works })).toEqual({});

@@ -1,6 +1,6 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { expect, test } from 'vitest';
-import { attentionTable } from './attention-table.ts';
+import { attentionTable, sharesOf } from './attention-table.ts';
 import { type BlockInput, type BlockResult, runBlock } from './attention-block.ts';
 import { type BlockWeights, untrainedWeights } from './block-weights.ts';
 import { checkBlock } from './check-block.ts';
@@ -83,7 +83,7 @@ test.each([1, 8])('the check passes for %s words, and fails when any step is off
 
 test('the table shows the mean of the heads, most first, without what is nothing', () => {
   const attended = Float32Array.of(0.5, 0.5, 0, 1, /* second head */ 0.1, 0.9, 0, 1);
-  expect(attentionTable(['one', 'three'], attended, 2)).toBe(
+  expect(attentionTable(['one', 'three'], sharesOf(2, attended, 2))).toBe(
     ['word   attends to', 'one    three 70%   one 30%', 'three  three 100%'].join('\n'),
   );
 });

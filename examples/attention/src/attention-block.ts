@@ -1,13 +1,13 @@
 import { type ComputeBackend, download, offsetPtr, type WaitOptions, withBuffers } from '@concord/backend-core';
 import type { BlockShape, BlockWeights } from './block-weights.ts';
 
-/** What goes into a block, besides its weights. */
+/** The input of a block, besides its weights. */
 export interface BlockInput extends BlockShape {
   /** Number of words: at most `headDim`, so that the weights of all keys fit in a row of one head's output. */
   readonly words: number;
   /** words x dimensions */
   readonly vectors: Float32Array;
-  /** Whether a word sees only itself and those before it. */
+  /** True if a word sees only itself and those before it. */
   readonly causal: boolean;
 }
 
@@ -39,7 +39,7 @@ export async function runBlock(
   const width = heads * headDim;
   return withBuffers(backend, async (scope) => {
     const vectors = scope.upload(input.vectors, { label: 'vectors' });
-    // One product a head, with the columns of its own: what comes out is split into heads already.
+    // One product a head, with its own columns: the result is split into heads already.
     const project = (matrix: Float32Array, label: string) => {
       const c = scope.alloc(4 * heads * perHead, { label });
       backend.batchedGemm({

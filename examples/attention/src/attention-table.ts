@@ -1,23 +1,33 @@
-/** How many of the words that a word attends to are shown. */
+/** Words shown of those that a word attends to. */
 const SHOWN = 4;
 
 /**
- * One line a word: those it attends to, most first, in per cent.
+ * The share of its attention that each word gives to each, `[words, words]`: the mean of the heads.
  *
- * @param attended - heads x words x columns; the mean of the heads is shown
+ * @param attended - `[heads, words, columns]`, of which the first `words` columns count
  */
-export function attentionTable(words: readonly string[], attended: Float32Array, heads: number): string {
-  const columns = attended.length / heads / words.length;
-  const wide = Math.max('word'.length, ...words.map((word) => word.length));
+export function sharesOf(words: number, attended: Float32Array, heads: number): number[][] {
+  const columns = attended.length / heads / words;
+  return Array.from({ length: words }, (_row, i) =>
+    Array.from({ length: words }, (_column, j) => {
+      let sum = 0;
+      for (let head = 0; head < heads; head++) sum += attended[(head * words + i) * columns + j] as number;
+      return sum / heads;
+    }),
+  );
+}
+
+/** One line for each word: those it attends to, in per cent, the largest share first. */
+export function attentionTable(words: readonly string[], shares: readonly (readonly number[])[]): string {
+  const width = Math.max('word'.length, ...words.map((word) => word.length));
   const lines = words.map((word, i) => {
-    const shares = words.map((other, j) => {
-      let share = 0;
-      for (let head = 0; head < heads; head++) share += attended[(head * words.length + i) * columns + j] as number;
-      return { other, percent: Math.round((100 * share) / heads) };
-    });
-    const most = shares.filter(({ percent }) => percent > 0).sort((a, b) => b.percent - a.percent);
-    const cells = most.slice(0, SHOWN).map(({ other, percent }) => `${other} ${percent}%`.padEnd(wide + 5));
-    return `${word.padEnd(wide)}  ${cells.join('  ')}`.trimEnd();
+    const cells = words
+      .map((other, j) => ({ other, percent: Math.round(100 * (shares[i]?.[j] as number)) }))
+      .filter(({ percent }) => percent > 0)
+      .sort((a, b) => b.percent - a.percent)
+      .slice(0, SHOWN)
+      .map(({ other, percent }) => `${other} ${percent}%`.padEnd(width + 5));
+    return `${word.padEnd(width)}  ${cells.join('  ')}`.trimEnd();
   });
-  return [`${'word'.padEnd(wide)}  attends to`, ...lines].join('\n');
+  return [`${'word'.padEnd(width)}  attends to`, ...lines].join('\n');
 }

@@ -19,7 +19,7 @@ export interface BlockWeights {
 }
 
 /**
- * Weights that nobody has trained: random, and the same on every run. Queries and keys share theirs (as in the Reformer,
+ * Untrained weights: random, and the same on every run. Queries and keys share theirs (as in the Reformer,
  * Kitaev et al. 2020), so that their products are, up to noise, those of the words' vectors (Johnson and Lindenstrauss).
  * Where a trained block attends to what it has learnt, this one attends to words used in the same places.
  */

@@ -2,7 +2,7 @@ import { attentionReference, batchedGemmReference, gemmReference } from '@concor
 import { type BlockInput, type BlockResult, unitVectors } from './attention-block.ts';
 import type { BlockWeights } from './block-weights.ts';
 
-/** How the device's results compare with the oracle's. */
+/** The comparison of the device's results with the oracle's. */
 export interface CheckResult {
   readonly passed: boolean;
   /** Number of values compared. */

@@ -41,6 +41,14 @@ test('with --causal only to those before them', async () => {
   expect(stdout).toMatch(/, causal$/m);
 });
 
+test('as JSON, the shares of each word', async () => {
+  const { stdout } = await run(['--json', '--causal', '--dir', folder, '--backend', 'cpu', 'apple pear engine']);
+  const { words, shares, check } = JSON.parse(stdout) as Record<string, unknown>;
+  expect({ words, check }).toMatchObject({ words: ['apple', 'pear', 'engine'], check: { passed: true } });
+  expect((shares as number[][])[0]).toEqual([expect.closeTo(1, 5), 0, 0]);
+  for (const row of shares as number[][]) expect(row.reduce((sum, share) => sum + share)).toBeCloseTo(1, 5);
+});
+
 test.each([
   ['no sentence', [], 'missing required argument'],
   ['a sentence without words', ['of the'], 'the sentence has no word with meaning'],

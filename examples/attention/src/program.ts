@@ -1,119 +1,114 @@
 import { fileURLToPath } from 'node:url';
-import { selectBackend } from '@concord/backend-core';
+import type { ComputeBackend } from '@concord/backend-core';
 import {
-  backendOption,
-  checkBackendNames,
   type CommandContext,
+  type CommonOptions,
+  counted,
+  defineProgram,
+  deviceFields,
+  deviceText,
   EXIT,
-  newCommand,
-  providers,
-  runCommand,
+  factLines,
+  type Program,
   UserError,
-  verboseOption,
+  withBackend,
+  writeResult,
 } from '@concord/example-command';
 import { cutPassages, DIMENSIONS, readDocuments, tokenize } from '@concord/example-search';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { type BlockInput, runBlock } from './attention-block.ts';
-import { attentionTable } from './attention-table.ts';
+import { attentionTable, sharesOf } from './attention-table.ts';
 import { untrainedWeights } from './block-weights.ts';
 import { checkBlock } from './check-block.ts';
 import { embedWords } from './embed-words.ts';
 
-interface Options {
+interface Options extends CommonOptions {
   readonly dir: string;
   readonly causal?: boolean;
-  readonly backend?: readonly string[];
 }
 
 /** This checkout, which examples/search searches too. */
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 const SHAPE = { dimensions: DIMENSIONS, heads: 4, headDim: 64 };
 
-const HELP = `
-Examples:
-  attention "the driver frees the memory of a kernel"
-  attention --causal --dir ~/notes "what I wrote about apple trees"
+/** Shows which words of a sentence attend to which. */
+export const runProgram: Program = defineProgram<Options>({
+  name: 'attention',
+  description: 'Which words of a sentence attend to which, on whichever compute backend works best on this machine.',
+  examples: [
+    'attention "the driver frees the memory of a kernel"',
+    'attention --causal --dir ~/notes "what I wrote about apple trees"',
+  ],
+  exitCodes: {
+    ok: "done, and every value is within the bound of the oracle's",
+    failed: 'one is not, or the device failed',
+    usage: 'wrong arguments, or words that no document has',
+  },
+  define: (command) =>
+    command
+      .argument('<sentence>', `up to ${SHAPE.headDim} words, besides those like "the" and "of"`)
+      .addOption(
+        new Option('--dir <folder>', 'learn the words from the text files below it').default(CHECKOUT, 'this checkout'),
+      )
+      .option('--causal', 'a word sees only itself and those before it'),
+  run: async ([sentence = ''], options, context) => {
+    const words = wordsOf(sentence);
+    const learnt = await learnWords(words, options.dir, context.signal);
+    const require = [{ op: 'batchedGemm' }, { op: 'attention' }, { op: 'gemm' }] as const;
+    return withBackend(options.backend, require, (backend) => attend(backend, words, learnt, options, context));
+  },
+});
 
-Exit codes:
-  0    done, and every value is within the bound of the oracle's
-  1    one is not, or the device failed
-  2    wrong arguments, or words that no document has
-  3    no backend can be used on this machine
-  130  interrupted with Ctrl-C
-
-CONCORD_BACKEND=a,b restricts the choice of the backend as --backend does.`;
-
-/**
- * Runs the command line.
- *
- * @param args - without the names of the interpreter and the script
- * @returns the exit code
- */
-export function runProgram(args: readonly string[], context: CommandContext): Promise<number> {
-  const command = attentionCommand(context);
-  return runCommand(command, args, context, () =>
-    run(command.processedArgs[0] as string, command.opts<Options>(), context),
-  );
+async function attend(
+  backend: ComputeBackend,
+  words: readonly string[],
+  { vectors, passages, files }: Learnt,
+  { causal = false, json }: Options,
+  { stdout, signal }: CommandContext,
+): Promise<number> {
+  const input: BlockInput = { ...SHAPE, words: words.length, vectors, causal };
+  const weights = untrainedWeights(SHAPE);
+  const computed = await runBlock(backend, input, weights, { signal });
+  const check = checkBlock(input, weights, computed);
+  const { heads, headDim, dimensions } = SHAPE;
+  const shares = sharesOf(words.length, computed.attended, heads);
+  const result = { words, shares, ...SHAPE, causal, passages, files, ...deviceFields(backend), check };
+  writeResult(stdout, json, result, () => {
+    const share = `${(100 * check.worstShare).toPrecision(2)}% of the allowed error used`;
+    const facts = {
+      Block: `${counted(words.length, 'word')} of ${dimensions}, ${heads} heads of ${headDim}, ${causal ? '' : 'not '}causal`,
+      Learnt: `from ${counted(passages, 'passage')} of ${counted(files, 'file')}`,
+      Backend: deviceText(backend),
+      Check: `${check.passed ? 'passed' : 'failed'}: ${check.values.toLocaleString('en')} values against the float64 oracle, ${share}`,
+    };
+    return `${attentionTable(words, shares)}\n\n${factLines(facts)}`;
+  });
+  return check.passed ? EXIT.ok : EXIT.failed;
 }
 
-function attentionCommand(context: CommandContext): Command {
-  return newCommand('attention', HELP, context)
-    .description('Which words of a sentence attend to which, on whichever compute backend works best on this machine.')
-    .argument('<sentence>', `up to ${SHAPE.headDim} words, besides those like "the" and "of"`)
-    .addOption(
-      new Option('--dir <folder>', 'learn the words from the text files below it').default(CHECKOUT, 'this checkout'),
-    )
-    .option('--causal', 'a word sees only itself and those before it')
-    .addOption(backendOption())
-    .addOption(verboseOption());
-}
-
-async function run(sentence: string, options: Options, { stdout, signal }: CommandContext): Promise<number> {
-  checkBackendNames(options.backend);
+function wordsOf(sentence: string): readonly string[] {
   const words = tokenize(sentence);
-  if (words.length === 0)
+  if (words.length === 0) {
     throw new UserError('NO_WORDS', 'the sentence has no word with meaning', {
       hint: 'use at least one word that is not like "the" and "of"',
     });
-  if (words.length > SHAPE.headDim) {
-    throw new UserError('TOO_LONG', `the sentence has ${words.length} words, more than ${SHAPE.headDim}`, {
-      hint: 'use a shorter one',
-    });
   }
-  const { vectors, passages, files } = await learnWords(words, options.dir, signal);
-  const input: BlockInput = { ...SHAPE, words: words.length, vectors, causal: options.causal === true };
-  const weights = untrainedWeights(SHAPE);
-
-  const { backend } = await selectBackend(providers(), {
-    require: [{ op: 'batchedGemm' }, { op: 'attention' }, { op: 'gemm' }],
-    ...(options.backend === undefined ? {} : { prefer: options.backend }),
+  if (words.length <= SHAPE.headDim) return words;
+  throw new UserError('TOO_LONG', `the sentence has ${words.length} words, more than ${SHAPE.headDim}`, {
+    hint: 'use a shorter one',
   });
-  try {
-    const result = await runBlock(backend, input, weights, { signal });
-    const { passed, values, worstShare } = checkBlock(input, weights, result);
-    const { heads, headDim, dimensions } = SHAPE;
-    const share = `${(100 * worstShare).toPrecision(2)}% of the allowed error used`;
-    const lines = [
-      attentionTable(words, result.attended, heads),
-      '',
-      `Block    ${counted(words.length, 'word')} of ${dimensions}, ${heads} heads of ${headDim}, ${input.causal ? '' : 'not '}causal`,
-      `Learnt   from ${counted(passages, 'passage')} of ${counted(files, 'file')}`,
-      `Backend  ${backend.name}: ${backend.device.name} [${backend.device.type}]`,
-      `Check    ${passed ? 'passed' : 'failed'}: ${values.toLocaleString('en')} values against the float64 oracle, ${share}`,
-    ];
-    stdout.write(`${lines.join('\n')}\n`);
-    return passed ? EXIT.ok : EXIT.failed;
-  } finally {
-    await backend.dispose();
-  }
 }
 
-/** The vector of each word, one row each, from the text files below a folder. */
-async function learnWords(
-  words: readonly string[],
-  folder: string,
-  signal: AbortSignal,
-): Promise<{ readonly vectors: Float32Array; readonly passages: number; readonly files: number }> {
+/** The vector of each word, and the amount of text that it comes from. */
+interface Learnt {
+  /** `[words, DIMENSIONS]` */
+  readonly vectors: Float32Array;
+  readonly passages: number;
+  readonly files: number;
+}
+
+/** @throws {UserError} UNKNOWN_WORDS */
+async function learnWords(words: readonly string[], folder: string, signal: AbortSignal): Promise<Learnt> {
   const documents = await readDocuments(folder, signal);
   signal.throwIfAborted();
   const passages = [...documents.values()]
@@ -129,8 +124,4 @@ async function learnWords(
   const vectors = new Float32Array(words.length * DIMENSIONS);
   for (const [row, word] of words.entries()) vectors.set(vectorOf.get(word) as Float32Array, row * DIMENSIONS);
   return { vectors, passages: passages.length, files: documents.size };
-}
-
-function counted(count: number, thing: string): string {
-  return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
 }

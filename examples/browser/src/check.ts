@@ -1,12 +1,12 @@
 import { gemmReference } from '@concord/backend-cpu/reference';
 
-/** How a sample of a product's entries compares with the float64 oracle. */
+/** The comparison of a sample of a product's entries with the float64 oracle. */
 export interface Check {
-  /** How many were compared. */
+  /** The number of compared entries. */
   readonly entries: number;
   /** |got - want| of the entry that comes closest to its bound; Infinity for one that is no number. */
   readonly error: number;
-  /** What was allowed there. */
+  /** The difference that was allowed there. */
   readonly allowed: number;
   readonly passed: boolean;
 }

@@ -1,7 +1,7 @@
 import { type ComputeBackend, download, upload } from '@concord/backend-core';
 import { type Check, checkProduct } from './check.ts';
 
-/** What became of one multiplication. */
+/** The outcome of one multiplication. */
 export interface Product {
   readonly n: number;
   /** Each timed run, in milliseconds. */

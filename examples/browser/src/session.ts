@@ -7,7 +7,7 @@ import { webgpu } from '@concord/backend-webgpu';
 export type Preference = 'webgpu' | 'wasm' | 'cpu';
 
 const NAMES: Readonly<Record<Preference, readonly string[]>> = {
-  // Without a preference the registry ranks WebGPU on a software device behind the other two. This page shows WebGPU.
+  // Without a preference the registry ranks WebGPU on a software device after the other two. This page shows WebGPU.
   webgpu: ['webgpu', 'wasm', 'cpu'],
   wasm: ['wasm', 'cpu'],
   cpu: ['cpu'],

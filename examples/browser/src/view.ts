@@ -1,7 +1,7 @@
 import { type Attempt, type DeviceInfo, isBackendError } from '@concord/backend-core';
 import { median, type Product } from './product.ts';
 
-/** What is shown while something is going on. */
+/** The text that is shown while something is going on. */
 export function showStatus(text: string): void {
   byId('status').textContent = text;
 }
@@ -12,7 +12,7 @@ export function showBusy(isBusy: boolean): void {
   byId('start').setAttribute('aria-disabled', String(isBusy));
 }
 
-/** The device in use, and what became of each backend. */
+/** The device in use, and the outcome for each backend. */
 export function showDevice(backend: string, device: DeviceInfo, attempts: readonly Attempt[]): void {
   const kind = device.type === 'software' ? 'software: shaders run on the CPU' : device.type;
   const facts = { Backend: backend, Device: device.name, Kind: kind, Driver: device.driver };
@@ -53,7 +53,7 @@ export function showProduct({ n, runs, corner, check }: Product): void {
   show('result');
 }
 
-/** An error in plain words, in place of a result. */
+/** An error in plain words, instead of a result. */
 export function showFailure(title: string, error: unknown): void {
   const failure = byId('failure');
   const detail = isBackendError(error) ? error.detail || error.message : String(error);

@@ -11,7 +11,7 @@ await describeInChromium('the page', () => {
   });
   afterAll(() => server?.close());
 
-  /** What the page says when it has finished, after `act` has used it. */
+  /** The text of the page when it has finished, after `act` has used it. */
   async function visit(browser: Browser, act?: (page: Page) => Promise<void>): Promise<Visited> {
     const page = await browser.newPage();
     page.setDefaultTimeout(60_000);

@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { colorsFor, type Output } from './output.ts';
 import { UserError } from './user-error.ts';
 
-/** What the exit codes mean. */
+/** The meaning of the exit codes. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, unavailable: 3, interrupted: 130 } as const;
 
 /**

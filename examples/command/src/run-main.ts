@@ -1,15 +1,13 @@
 import { constants } from 'node:os';
-import type { CommandContext } from './command.ts';
+import type { Program } from './program.ts';
 
 /** Runs a program on the arguments, the streams and the Ctrl-C of this process. */
-export async function runMain(
-  runProgram: (args: readonly string[], context: CommandContext) => Promise<number>,
-): Promise<void> {
+export async function runMain(runProgram: Program): Promise<void> {
   const interrupt = new AbortController();
-  // Once: a second Ctrl-C ends the process at once, should the first one hang in a driver.
+  // Once: a second Ctrl-C ends the process immediately, should the first one hang in a driver.
   process.once('SIGINT', () => interrupt.abort());
 
-  // The reader went away, as `| head` does. Programs that do not handle the signal die of it without a word; so does this.
+  // The reader has closed the pipe, as `| head` does: end without an error message, as programs do that SIGPIPE ends.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;

@@ -1,15 +1,25 @@
-import type { CommandContext } from './command.ts';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { Program } from './program.ts';
 
-/** How a program ended in a test, and what it wrote. */
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** The scripts that start a command on a software device, for the backends that need one. */
+const RUNNERS: Readonly<Record<string, readonly string[]>> = {
+  'level-zero': ['software-devices/level-zero-cpu/run.mjs', process.execPath],
+  webgpu: ['software-devices/vulkan/run.mjs', 'lavapipe', process.execPath],
+};
+
+/** The exit code of a program in a test, and its output. */
 export interface Ended {
-  readonly code: number;
+  readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** Runs a program in this process. */
 export async function runCaptured(
-  runProgram: (args: readonly string[], context: CommandContext) => Promise<number>,
+  runProgram: Program,
   args: readonly string[],
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Ended> {
@@ -22,3 +32,19 @@ export async function runCaptured(
   });
   return { code, stdout, stderr };
 }
+
+/**
+ * Runs a built example in a process where a backend has its software device, if it needs one.
+ *
+ * @param example - its folder in `examples`
+ * @param args - with `--backend`, where the program has it
+ */
+export function runOnDevice(backend: string, example: string, args: readonly string[]): Ended {
+  const command = [...(RUNNERS[backend] ?? []), `examples/${example}/dist/main.js`, ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: ROOT, encoding: 'utf8' });
+  return { code: status, stdout, stderr };
+}
+
+/** The backends that can be tested here. The driver of Level Zero for the CPU is for Linux. */
+export const TESTED_BACKENDS: readonly string[] =
+  process.platform === 'linux' ? ['cpu', 'level-zero', 'webgpu'] : ['cpu', 'webgpu'];

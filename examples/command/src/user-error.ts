@@ -3,7 +3,7 @@ export class UserError extends Error {
   override readonly name = 'UserError';
   /** In capitals, for programs that read the output. */
   readonly code: string;
-  /** What the reader can do about it, one sentence. */
+  /** A hint for the reader, one sentence. */
   readonly hint: string | undefined;
   /** That of wrong arguments. */
   readonly exitCode = 2;

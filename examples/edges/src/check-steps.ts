@@ -1,10 +1,10 @@
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import type { FilterStep } from './filter-steps.ts';
 
-/** How what the device gave compares with the oracle. */
+/** The comparison of the device's result with the oracle's. */
 export interface CheckResult {
   readonly values: number;
-  /** How many of them are not the oracle's. */
+  /** The number of those that are not the oracle's. */
   readonly different: number;
 }
 

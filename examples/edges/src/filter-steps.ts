@@ -1,10 +1,10 @@
 import type { Conv2dShape, ImageShape } from '@concord/backend-core';
 
-/** What is done to a picture. */
+/** The filters that are applied to a picture. */
 export interface Filters {
   /** Radius of the blur, in pixels; 0 for none. */
   readonly blur: number;
-  /** Whether edges are looked for, after the blur. */
+  /** True if edges are looked for, after the blur. */
   readonly edges: boolean;
 }
 

@@ -46,6 +46,16 @@ test('nothing done is the same picture, what is transparent on white', async () 
   expect([...(await readPng(to)).pixels]).toEqual([10, 20, 30, 255, 255, 255]);
 });
 
+test('as JSON, with the check', async () => {
+  const out = join(folder, 'json.png');
+  const { code, stdout } = await run(['--blur', '1', '--json', '--check', '--backend', 'cpu', SCENE, out]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    ...{ output: out, width: 320, height: 200, convolutions: 3, backend: 'cpu' },
+    check: { different: 0 },
+  });
+});
+
 test('what is wrong with a file is said in one line', async () => {
   const bytes = await readFile(SCENE);
   const flipped = Buffer.from(bytes);

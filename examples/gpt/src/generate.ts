@@ -1,10 +1,10 @@
 import { record, type Recorded, tensor, type Tensor } from '@concord/ops';
-import type { Cache, Gpt2 } from './gpt2.ts';
+import type { Cache, Gpt2 } from '@concord/example-gpt-model';
 import { isGreedy, sample, type Sampling } from './sample.ts';
 
-/** How a text goes on. */
+/** Options of {@link generate}. */
 export interface GenerateOptions extends Sampling {
-  /** Tokens to generate at most; fewer where the text ends or the model's context is full. */
+  /** The maximum number of tokens to generate; fewer where the text ends or the model's context is full. */
   readonly tokens: number;
   readonly signal?: AbortSignal;
   /** Told when the prompt is on the device and understood. */
@@ -41,7 +41,7 @@ export async function* generate(
         else if (next === undefined) next = recordStep(model, ids, text);
         else next.replay();
         const read = readToken(ids, signal);
-        // Whoever awaits it hears of a failure; until then it is not unhandled.
+        // The caller that awaits it gets a failure; until then it is not unhandled.
         read.catch(() => undefined);
         waiting.push(read);
         if (step === 0) {
@@ -75,7 +75,7 @@ function firstToken(model: Gpt2, prompt: Tensor, { cache, sampling }: Text): Ten
   return sample(logits, sampling, 0);
 }
 
-/** Chooses the token behind the one in `ids`, in its place, and again in each replay. */
+/** Chooses the token after the one in `ids`, in its place, and again in each replay. */
 function recordStep(model: Gpt2, ids: Tensor, text: Text): Recorded<unknown> {
   const { cache, sampling } = text;
   return record(model.backend, (anew) => {

@@ -1,3 +1,2 @@
-/** GPT-2 on tensors, for the benchmark. */
-export { type Config, parseConfig } from './config.ts';
-export { type Cache, Gpt2 } from './gpt2.ts';
+/** The model, for the benchmark. */
+export { type Cache, type Config, Gpt2, parseConfig } from '@concord/example-gpt-model';

@@ -3,24 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ComputeBackend } from '@concord/backend-core';
 import { UserError } from '@concord/example-command';
-import { loadSafetensors, readSafetensors, type SafetensorsSource } from '@concord/ops';
+import { Gpt2, parseConfig } from '@concord/example-gpt-model';
+import { loadSafetensors, type LoadOptions } from '@concord/ops';
 import { fileSource } from '@concord/ops/node';
 import { Tokenizer } from '@huggingface/tokenizers';
-import { parseConfig } from './config.ts';
-import { Gpt2 } from './gpt2.ts';
-
-/** Options of {@link loadModel}. */
-export interface LoadModelOptions {
-  /** What the weights become on the device. */
-  readonly dtype: 'f32' | 'f16';
-  readonly signal: AbortSignal;
-  readonly onProgress: (loadedBytes: number, totalBytes: number) => void;
-}
 
 /** Files of weights, the first that is there. */
 const WEIGHTS = ['model.safetensors', 'model.safetensors.index.json'];
 
-/** Weights that GPT-2's files have besides: masks that say who sees whom. */
+/** Causal masks, which GPT-2's files have among the weights. */
 const IS_MASK = /\.attn\.(masked_)?bias$/;
 
 /**
@@ -29,17 +20,17 @@ const IS_MASK = /\.attn\.(masked_)?bias$/;
  * @throws {UserError} NO_MODEL for a folder without them, BAD_MODEL for another kind of model
  * @throws {BackendError} INVALID_ARGUMENT for damaged weights, OUT_OF_MEMORY for more than the device has
  */
-export async function loadModel(backend: ComputeBackend, folder: string, options: LoadModelOptions): Promise<Gpt2> {
-  const { dtype, signal, onProgress } = options;
+export async function loadModel(
+  backend: ComputeBackend,
+  folder: string,
+  options: Omit<LoadOptions, 'names'>,
+): Promise<Gpt2> {
   const config = parseConfig(await readText(folder, 'config.json'), join(folder, 'config.json'));
   const file = WEIGHTS.find((name) => existsSync(join(folder, name)));
   if (file === undefined) throw missing(folder, WEIGHTS.join(' or '));
   const source = fileSource(join(folder, file));
-  const names = file.endsWith('.json') ? undefined : await namesIn(source);
-  const weights = await loadSafetensors(backend, source, {
-    ...{ dtype, signal, onProgress },
-    ...(names === undefined ? {} : { names }),
-  });
+  const names = (name: string): boolean => !IS_MASK.test(name);
+  const weights = await loadSafetensors(backend, source, { ...options, names });
   try {
     return new Gpt2(config, weights);
   } catch (error) {
@@ -62,11 +53,6 @@ export async function loadTokenizer(folder: string): Promise<Tokenizer> {
   } catch (error) {
     throw new UserError('BAD_MODEL', `${join(folder, 'tokenizer.json')}: ${(error as Error).message}`);
   }
-}
-
-async function namesIn(source: SafetensorsSource): Promise<string[]> {
-  const { tensors } = await readSafetensors(source);
-  return tensors.map(({ name }) => name).filter((name) => !IS_MASK.test(name));
 }
 
 async function readText(folder: string, name: string): Promise<string> {

@@ -9,7 +9,7 @@ const OWN_TOKENIZER = readFileSync(join(import.meta.dirname, '../model/tokenizer
 const run = (...args: string[]): ReturnType<typeof runCaptured> =>
   runCaptured(runProgram, ['--backend', 'cpu', ...args]);
 
-test('goes on with a text, and says how fast and on what', async () => {
+test('continues a text, and says how fast and on what', async () => {
   const { code, stdout, stderr } = await run('--tokens', '5', '--temperature', '0', 'A backend is');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^A backend is \S[^]*\n\n[1-5] tokens, [\d.]+ tokens\/s, prompt of 3 in [\d.]+ ms; cpu: CPU/);
@@ -30,7 +30,7 @@ test('a token is one character or a part of one', async () => {
 });
 
 test.each([
-  [['--tokens', '0', 'x'], /must be a positive integer/],
+  [['--tokens', '0', 'x'], /must be an integer from 1 to 4294967295/],
   [['--temperature', '-1', 'x'], /must be a number from 0 on/],
   [['--seed', '1.5', 'x'], /must be an integer from 0/],
   [['--dtype', 'i8', 'x'], /Allowed choices are f32, f16/],

@@ -1,14 +1,14 @@
-import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { defineKernel } from '@concord/backend-core/kernel';
 import { argmax, cast, empty, full, reshape, run, slice, type Tensor, tidy, topK } from '@concord/ops';
 
 /** Below it logits over the temperature are beyond float32; there is one likely token anyway. */
-const LEAST_TEMPERATURE = 1e-6;
+const MIN_TEMPERATURE = 1e-6;
 
-/** How the next token is chosen. */
+/** The choice of the next token. */
 export interface Sampling {
   /** 0: the most likely one. */
   readonly temperature: number;
-  /** Choose among so many of the most likely ones; undefined: all. */
+  /** Choose among this number of the most likely ones; undefined: all. */
   readonly topK?: number | undefined;
   readonly seed: number;
 }
@@ -17,11 +17,7 @@ export interface Sampling {
  * The largest of `logit / temperature + g`, g from the standard Gumbel distribution, is distributed as the softmax of the
  * logits over the temperature (Gumbel 1954): one fold, and the choice never leaves the device.
  */
-const draw: Kernel<
-  { readonly logits: 'f32'; readonly least: { readonly type: 'f32'; readonly level: 'row' } },
-  { readonly coldness: 'f32'; readonly seed: 'u32'; readonly step: 'u32' },
-  'token'
-> = defineKernel(
+const draw = defineKernel(
   'draw',
   {
     inputs: { logits: 'f32', least: { type: 'f32', level: 'row' } },
@@ -41,7 +37,7 @@ const draw: Kernel<
  * The token that follows, `[batch, 1]` u32, chosen on the device.
  *
  * @param logits - `[batch, vocabulary]`
- * @param step - which choice of the text this is, so that each gets random numbers of its own
+ * @param step - which choice of the text this is, so that each gets its own random numbers
  * @param out - filled instead of a new tensor
  */
 export function sample(logits: Tensor, sampling: Sampling, step: number, out?: Tensor): Tensor {
@@ -60,9 +56,9 @@ export function sample(logits: Tensor, sampling: Sampling, step: number, out?: T
   });
 }
 
-/** Whether the most likely token is always chosen. */
+/** Returns whether the most likely token is always chosen. */
 export function isGreedy({ temperature }: Sampling): boolean {
-  return temperature < LEAST_TEMPERATURE;
+  return temperature < MIN_TEMPERATURE;
 }
 
 /** The k-th largest of each row. */

@@ -12,7 +12,7 @@ export class TokenText {
     this.#tokenizer = tokenizer;
   }
 
-  /** What a token adds to the text: nothing while its last character is not whole. */
+  /** The text that a token adds: nothing while its last character is not whole. */
   add(token: number): string {
     this.#waiting.push(token);
     const text = this.#decode();
@@ -21,7 +21,7 @@ export class TokenText {
     return text;
   }
 
-  /** What is left of a character that never became whole. */
+  /** The rest of a character that never became whole. */
   end(): string {
     return this.#waiting.length === 0 ? '' : this.#decode();
   }

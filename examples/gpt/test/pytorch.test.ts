@@ -5,13 +5,13 @@ import { CpuBackend } from '@concord/backend-cpu';
 import { WasmBackend } from '@concord/backend-wasm';
 import { LevelZeroBackend } from '@concord/backend-levelzero';
 import { WebGpuBackend } from '@concord/backend-webgpu';
+import type { Cache, Gpt2 } from '@concord/example-gpt-model';
 import { loadSafetensors, tensor, type Tensor } from '@concord/ops';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generate } from '../src/generate.ts';
-import type { Cache, Gpt2 } from '../src/gpt2.ts';
 import { loadModel } from '../src/load-model.ts';
 
-// A tiny model of random weights, and what PyTorch says of it: written by reference/reference.py.
+// A tiny model of random weights, and what PyTorch says of it: written by gpt-model/reference/reference.py.
 const FOLDER = join(import.meta.dirname, 'tiny');
 const VOCABULARY = 96;
 const PROMPT = 8;
@@ -60,7 +60,7 @@ describe.each([
     expect(worst / largest, `step ${step}`).toBeLessThan(tolerance);
   }
 
-  test('logits are those of PyTorch to 1e-4, one token at a time behind a cache', async () => {
+  test('logits are those of PyTorch to 1e-4, one token at a time after a cache', async () => {
     const cache = model.cache();
     for (let step = 0; step < STEPS; step++) {
       const ids = step === 0 ? tokens.subarray(0, PROMPT) : tokens.subarray(PROMPT + step - 1, PROMPT + step);

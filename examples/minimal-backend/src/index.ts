@@ -6,7 +6,7 @@ type Memory = author.Operand<ArrayBuffer>;
 
 const DEVICE = { vendor: 'host', name: 'arrays of the host', type: 'cpu', driver: 'JavaScript' } as const;
 
-/** What is here, in which element types. Any other call is UNSUPPORTED, and `supports` says so beforehand. */
+/** The ops of this backend, in which element types. Any other call is UNSUPPORTED, and `supports` says so beforehand. */
 export const KERNELS: author.BackendKernels<ArrayBuffer> = {
   gemm: { dtypes: ['f32'], run: gemm },
   run: { dtypes: DTYPES, run: evaluateRun },
@@ -67,7 +67,7 @@ function gemm(call: author.ResolvedGemm<ArrayBuffer>): void {
 const bytes = (memory: Memory): Uint8Array => new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength);
 const floats = (of: Memory): Float32Array => new Float32Array(of.buffer, of.byteOffset, of.byteLength / 4);
 
-/** What applications pass to `selectBackend`. */
+/** The provider that applications pass to `selectBackend`. */
 export function minimal(): BackendProvider {
   return {
     name: 'minimal',

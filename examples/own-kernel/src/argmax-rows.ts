@@ -15,10 +15,10 @@ export function argmaxRows(): Uint32Array {
       const row = k.uconvert(k.globalId(0), u32);
       k.when(k.ult(row, rows), () => {
         const first = k.at(scores, k.mul(row, columns));
-        const [, index] = k.forLoop({ from: 1, to: columns }, [k.load(first), k.constant(u32, 0)], (i, [most, at]) => {
+        const [, index] = k.forLoop({ from: 1, to: columns }, [k.load(first), k.constant(u32, 0)], (i, [max, at]) => {
           const score = k.load(k.at(first, i));
-          const isLarger = k.gt(score, most!);
-          return [k.select(isLarger, score, most!), k.select(isLarger, i, at!)];
+          const isLarger = k.gt(score, max!);
+          return [k.select(isLarger, score, max!), k.select(isLarger, i, at!)];
         });
         k.store(k.at(best, row), index!);
       });

@@ -42,7 +42,7 @@ export async function argmaxRows(
         { binding: 2, resource: { buffer: shape } },
       ],
     });
-    // Behind every op queued so far, before every op queued from here on.
+    // After every op queued so far, before every op queued from here on.
     backend.native.encode((encoder) => {
       const pass = encoder.beginComputePass();
       pass.setPipeline(pipeline);

@@ -1,12 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { runOnDevice } from '@concord/example-command/testing';
 import { expect, it } from 'vitest';
 
-const ROOT = join(import.meta.dirname, '../../..');
-
 it('finds every vector, with its shader between two ops of the contract', () => {
-  const args = ['software-devices/vulkan/run.mjs', 'lavapipe', process.execPath, 'examples/own-shader/dist/main.js'];
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  const { code, stdout, stderr } = runOnDevice('webgpu', 'own-shader', []);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^100 of 100 queries found their vector, on .+\n$/);
-  expect(status).toBe(0);
 });

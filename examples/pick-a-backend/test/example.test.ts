@@ -11,7 +11,7 @@ function run(args: readonly string[], chosen = ''): { status: number | null; std
   return spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8', env });
 }
 
-test('takes the best backend, says what became of each, and multiplies', () => {
+test('takes the best backend, prints the outcome for each, and multiplies', () => {
   const { status, stdout, stderr } = run([MAIN]);
   // Dawn writes there itself where there is a Vulkan loader and no driver.
   expect(stderr).not.toContain('Error:');

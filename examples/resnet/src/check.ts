@@ -6,14 +6,14 @@ import { classify, noiseImages, type Weights } from './resnet.ts';
 /** Largest difference from the reference that passes, relative to its greatest score. */
 export const TOLERANCE = 1e-5;
 
-/** What `reference/resnet.py` worked out in float64. */
+/** The results of `reference/resnet.py` in float64. */
 interface Reference {
   /** Width and height of the image. */
   readonly size: number;
   readonly scores: readonly number[];
 }
 
-/** How far the scores of a small image are from those of the reference. */
+/** The comparison of the scores of a small image with those of the reference. */
 export interface CheckResult {
   readonly passed: boolean;
   readonly scores: number;

@@ -15,6 +15,14 @@ test('classifies, and its scores are those of the reference', async () => {
   expect(stdout).toMatch(/^Check {4}passed: 1000 scores of 3 x 64 x 64, \S+ from the float64 reference\n$/m);
 });
 
+test('as JSON, the likeliest classes first', async () => {
+  const { stdout } = await runCaptured(runProgram, [...SMALL, '--json']);
+  const { classes, batch, check } = JSON.parse(stdout) as Record<string, unknown>;
+  expect({ batch, check }).toMatchObject({ batch: 2, check: { passed: true, scores: 1000 } });
+  const shares = (classes as { share: number }[]).map(({ share }) => share);
+  expect(shares).toEqual([...shares].sort((a, b) => b - a));
+});
+
 test.each([
   ['a batch of nothing', ['--batch', '0'], 'It must be an integer from 1 to 1024.'],
   ['images too small', ['--size', '31'], 'It must be an integer from 32 to 1024.'],

@@ -52,11 +52,11 @@ function pooled({ values, size }: Planes): Planes {
   for (let channel = 0; channel < values.length / size ** 2; channel++)
     for (let row = 0; row < places; row++)
       for (let column = 0; column < places; column++) {
-        let most = -Infinity;
+        let max = -Infinity;
         for (let y = Math.max(0, 2 * row - 1); y <= Math.min(size - 1, 2 * row + 1); y++)
           for (let x = Math.max(0, 2 * column - 1); x <= Math.min(size - 1, 2 * column + 1); x++)
-            most = Math.max(most, values[(channel * size + y) * size + x] as number);
-        result.push(most);
+            max = Math.max(max, values[(channel * size + y) * size + x] as number);
+        result.push(max);
       }
   return { values: result, size: places };
 }

@@ -6,7 +6,7 @@ import { seededNumbers } from './seeded-numbers.ts';
 /** The tensors of a network by name. */
 export type Weights = Readonly<Record<string, Tensor>>;
 
-/** Weights that nobody has trained, the same in every run; the caller disposes them. */
+/** Untrained weights, the same in every run; the caller disposes them. */
 export function untrainedWeights(backend: ComputeBackend, architecture: Architecture): Weights {
   return tidy(() =>
     Object.fromEntries(

@@ -1,4 +1,4 @@
-/** How a tensor is filled; `reference/resnet.py` makes the same numbers, bit for bit. */
+/** The seed and the range of a tensor; `reference/resnet.py` makes the same numbers, bit for bit. */
 export interface Seeded {
   /** Another one for each tensor. */
   readonly seed: number;

@@ -6,7 +6,7 @@ import { DIMENSIONS, unitVector } from './unit-vector.ts';
 /** The largest difference of a hit from the oracle, what is allowed, and how many scores were computed. */
 export type CheckResult = Readonly<{ passed: boolean; largestDifference: number; allowed: number; scores: number }>;
 
-/** What the contract allows a product of vectors of length 1: the error of k + 3 roundings. */
+/** The error that the contract allows a product of vectors of length 1: the error of k + 3 roundings. */
 const ALLOWED = ((DIMENSIONS + 3) * 2 ** -23) / (1 - (DIMENSIONS + 3) * 2 ** -23);
 
 /** Computes the scores of texts again in float64. Each hit must have its own, and the n-th that of the n-th best text. */

@@ -34,7 +34,7 @@ export class PassageMatrix {
 
   /**
    * For each question, a row of `[m, DIMENSIONS]`, places and scores of the `k` best of a list of rows by their products with
-   * it; behind the end of the list scores are -2. One product, one choice and one readback for all.
+   * it; after the end of the list scores are -2. One product, one choice and one readback for all.
    */
   async best(questions: Float32Array, lists: number[][], k: number, wait: WaitOptions): Promise<[number, number][][]> {
     const backend = this.#backend;

@@ -12,8 +12,8 @@ export function cutPassages(file: string, text: string): Passage[] {
   const passages: Passage[] = [];
   const words: string[] = [];
   let start = 0;
-  const end = (least: number): void => {
-    if (words.length >= least) passages.push({ file, line: start, text: words.splice(0).join(' ') });
+  const end = (min: number): void => {
+    if (words.length >= min) passages.push({ file, line: start, text: words.splice(0).join(' ') });
   };
   for (const [index, line] of text
     .split(/\r\n|\r|\n/)

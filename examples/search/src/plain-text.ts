@@ -1,4 +1,4 @@
-/** What nobody searches for: comments, HTML tags, badges, link definitions, the marks around code, lines under headings. */
+/** Text that is not searched: comments, HTML tags, badges, link definitions, the marks around code, lines under headings. */
 const NOISE =
   /<!--.*?-->|<\/?(?:a|b|br|center|code|details|div|em|h[1-6]|hr|i|img|kbd|li|ol|p|picture|pre|source|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr|ul)\b[^<>]*>|!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])|^ {0,3}\[[^\]]+\]:[ \t]*\S+.*$|^[ \t]*(?:```|~~~).*$|^[ \t=*_~|:+-]+$/gi;
 

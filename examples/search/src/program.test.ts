@@ -26,7 +26,7 @@ test('finds the passage that answers, and checks it against the oracle', async (
   expect(code).toBe(0);
   expect(stdout).toMatch(/ 1\. 0\.\d{3} {2}security\.md:1/);
   expect(stdout).toMatch(/passed: \d scores against the float64 oracle/);
-  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('1 files binary or unreadable');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('1 file, binary or unreadable');
 });
 
 test('prints only JSON with --json', async () => {

@@ -1,71 +1,75 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { selectBackend } from '@concord/backend-core';
+import type { Attempt, ComputeBackend } from '@concord/backend-core';
 import {
-  backendOption,
-  checkBackendNames,
   type CommandContext,
+  type CommonOptions,
+  defineProgram,
   EXIT,
   integer,
-  newCommand,
-  providers,
-  runCommand,
+  type Program,
+  progressOn,
   UserError,
-  verboseOption,
+  withBackend,
+  writeResult,
 } from '@concord/example-command';
-import cliProgress from 'cli-progress';
 import { Option } from 'commander';
 import { formatResult, type SearchResult } from './report.ts';
 import { type Answer, SearchIndex } from './search-index.ts';
 import { MAX_TOP, startServer } from './server.ts';
 import { watchFolder } from './watch-folder.ts';
 
-type Flags = Partial<Record<'check' | 'watch' | 'serve' | 'json' | 'verbose', boolean>>;
-type Options = Flags & Readonly<{ dir: string; backend?: readonly string[]; top: number; port: number }>;
-const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
-const HELP = `
-Examples:
-  search "how do I report a security problem" --check
-  search --serve --port 8080 --dir ~/notes --watch
-Exit codes: 0 done, also with Ctrl-C for --watch and --serve; 1 --check found a wrong score, or an unforeseen error;
-2 wrong arguments, or nothing to search; 3 no backend can be used on this machine; 130 interrupted with Ctrl-C.`;
-
-/** Runs the command line, `args` without interpreter and script, and gives its exit code. */
-export function runProgram(args: readonly string[], context: CommandContext): Promise<number> {
-  const command = newCommand('search', HELP, context)
-    .description('Brute-force text search on whichever compute backend works best on this machine.')
-    .argument('[question]', 'what to look for, in plain words')
-    .addOption(new Option('--dir <folder>', 'search the text files below it').default(CHECKOUT, 'this checkout'))
-    .addOption(backendOption())
-    .option('--top <k>', 'how many passages to print, up to 256', integer(1, MAX_TOP), 5)
-    .option('--check', 'compute the scores again on the float64 oracle and compare')
-    .option('--watch', 'search again, or answer from then on, when files change')
-    .option('--serve', 'answer questions over HTTP, on this machine only')
-    .option('--port <n>', 'of --serve; 0: any that is free', integer(0, 65_535), 0)
-    .option('--json', 'print JSON and nothing else')
-    .addOption(verboseOption('show what the registry tried, and the stack of errors'));
-  return runCommand(command, args, context, () => {
-    const [question] = command.args;
-    const options = command.opts<Options>();
-    if ((question === undefined) === (options.serve === true)) return run(question, options, context);
-    return command.error('error: either a question or --serve');
-  });
+interface Options extends CommonOptions {
+  readonly dir: string;
+  readonly top: number;
+  readonly port: number;
+  readonly check?: boolean;
+  readonly watch?: boolean;
+  readonly serve?: boolean;
 }
 
-async function run(question: string | undefined, options: Options, context: CommandContext): Promise<number> {
-  const { dir: folder, backend: prefer, port, top, check, watch, json, verbose = false } = options;
-  const { stdout, stderr, signal } = context;
-  checkBackendNames(prefer);
-  const require = [{ op: 'gemm' }, { op: 'run' }, { op: 'topK' }] as const;
-  const { backend, attempts } = await selectBackend(providers(), { require, ...(prefer && { prefer }) });
+const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
+const NEEDED = [{ op: 'gemm' }, { op: 'run' }, { op: 'topK' }] as const;
+
+/** Searches text, or serves searches. */
+export const runProgram: Program = defineProgram<Options>({
+  name: 'search',
+  description: 'Brute-force text search on whichever compute backend works best on this machine.',
+  examples: ['search "how do I report a security problem" --check', 'search --serve --port 8080 --dir ~/notes --watch'],
+  exitCodes: {
+    ok: 'done, also with Ctrl-C for --watch and --serve',
+    failed: '--check found a wrong score, or an unforeseen error',
+    usage: 'wrong arguments, or nothing to search',
+  },
+  verbose: 'show what the registry tried, and the stack of errors',
+  define: (command) =>
+    command
+      .argument('[question]', 'what to look for, in plain words')
+      .addOption(new Option('--dir <folder>', 'search the text files below it').default(CHECKOUT, 'this checkout'))
+      .option('--top <k>', 'how many passages to print, up to 256', integer(1, MAX_TOP), 5)
+      .option('--check', 'compute the scores again on the float64 oracle and compare')
+      .option('--watch', 'search again, or answer from then on, when files change')
+      .option('--serve', 'answer questions over HTTP, on this machine only')
+      .option('--port <n>', 'of --serve; 0: any that is free', integer(0, 65_535), 0),
+  run: async ([question], options, context) => {
+    if ((question === undefined) !== (options.serve === true))
+      throw new UserError('USAGE', 'either a question or --serve', { hint: '--help lists the options' });
+    return withBackend(options.backend, NEEDED, (backend, attempts) =>
+      searchOn(backend, attempts, question, options, context),
+    );
+  },
+});
+
+async function searchOn(
+  backend: ComputeBackend,
+  attempts: readonly Attempt[],
+  question: string | undefined,
+  { dir: folder, port, top, check, watch, json, verbose = false }: Options,
+  { stdout, stderr, signal }: CommandContext,
+): Promise<number> {
   const index = new SearchIndex(backend, folder);
-  // It draws on a terminal and nowhere else. Ctrl-C is handled by the program itself.
-  const stream = stderr as NodeJS.WriteStream;
-  const bar = new cliProgress.SingleBar({ stream, gracefulExit: false, clearOnComplete: true });
-  const refresh = (): Promise<number> => {
-    const onProgress = (done: number, all: number): void => (bar.isActive ? bar.update(done) : bar.start(all, done));
-    return index.refresh(signal, onProgress).finally(() => bar.stop());
-  };
+  const progress = progressOn(stderr, 'files');
+  const refresh = (): Promise<number> => index.refresh(signal, progress.update).finally(() => progress.stop());
   let code: number | undefined;
   const search = async (): Promise<void> => {
     const start = performance.now();
@@ -80,7 +84,7 @@ async function run(question: string | undefined, options: Options, context: Comm
     const checked = check === true ? { check: index.check(answer, top) } : {};
     const { name, device } = backend;
     const result: SearchResult = { ...answer, ...index.facts, folder, backend: name, device, attempts, ms, ...checked };
-    stdout.write(json === true ? `${JSON.stringify(result, null, 2)}\n` : formatResult(result, stdout, verbose));
+    writeResult(stdout, json, result, () => formatResult(result, stdout, verbose));
     code = result.check?.passed === false ? EXIT.failed : (code ?? EXIT.ok);
   };
   const serve = async (): Promise<void> => {
@@ -93,10 +97,6 @@ async function run(question: string | undefined, options: Options, context: Comm
       await server.close();
     }
   };
-  try {
-    await (question === undefined ? serve() : watch ? watchFolder(folder, signal, search) : search());
-    return code ?? EXIT.ok;
-  } finally {
-    await backend.dispose();
-  }
+  await (question === undefined ? serve() : watch ? watchFolder(folder, signal, search) : search());
+  return code ?? EXIT.ok;
 }

@@ -1,5 +1,5 @@
 import { type Attempt, type DeviceInfo, formatAttempts } from '@concord/backend-core';
-import { colorsFor, type Output, widthOf, wrap } from '@concord/example-command';
+import { colorsFor, counted, deviceText, factLines, type Output, widthOf } from '@concord/example-command';
 import type { CheckResult } from './check.ts';
 import type { Answer, SearchIndex } from './search-index.ts';
 import { snippet } from './snippet.ts';
@@ -19,20 +19,20 @@ export function formatResult(result: SearchResult, output: Output, verbose: bool
     ...snippet(text, words, width - 4, colors.yellow).map((each) => `    ${each}`),
     '',
   ]);
-  const facts = [
-    ...Object.entries(ms).map(([part, time]) => `${part} ${Math.round(time)} ms`),
-    `${result.backend}: ${device.name} [${device.type}], ${device.driver}`,
-    `${result.skipped} files binary or unreadable`,
-  ];
+  const times = Object.entries(ms).map(([part, time]) => `${part} ${Math.round(time)} ms`);
+  const facts = factLines({
+    Time: times.join(', '),
+    Backend: deviceText({ name: result.backend, device }),
+    Skipped: `${counted(result.skipped, 'file')}, binary or unreadable`,
+  });
   const verdict = check?.passed === true ? colors.green('passed') : colors.red('FAILED');
   const error = `${check?.largestDifference.toExponential(1)} of ${check?.allowed.toExponential(1)} allowed`;
   return [
     `\n${colors.bold(`Search: ${question}`)}`,
     `${hits.length} best of ${passages.toLocaleString('en')} passages from ${files.toLocaleString('en')} files\n`,
     ...found,
-    ...wrap(facts.join('; '), width),
+    facts,
     ...(check === undefined ? [] : [`${verdict}: ${check.scores} scores against the float64 oracle, off by ${error}`]),
     ...(verbose || device.type === 'cpu' ? [`\nBackends tried:\n${formatAttempts(attempts)}`] : []),
-    '',
   ].join('\n');
 }

@@ -8,7 +8,7 @@ import { tokenize } from './tokenize.ts';
 import { unitVector } from './unit-vector.ts';
 import { Vocabulary } from './vocabulary.ts';
 
-/** What to look for, and how many passages to give at most. */
+/** A question, and the maximum of passages to return. */
 export type Question = Readonly<{ question: string; top: number }>;
 
 /** The question's words that occur in the documents, and the best passages with any of them by their cosines. */
@@ -28,7 +28,7 @@ export class SearchIndex {
     this.#matrix = new PassageMatrix(backend);
   }
 
-  /** How many files have text, how many others there are, and passages. */
+  /** The number of files with text, of other files, and of passages. */
   get facts(): Readonly<Record<'files' | 'skipped' | 'passages', number>> {
     const files = [...this.#documents.values()].filter(({ text }) => text !== undefined).length;
     return { files, skipped: this.#documents.size - files, passages: this.#passages.size };

@@ -8,7 +8,7 @@ import type { Question, SearchIndex } from './search-index.ts';
 type SearchServer = Readonly<{ url: string; close: () => Promise<unknown> }>;
 const MAX_BODY_LENGTH = 16_384;
 const MAX_BATCH = 64;
-/** What `limits.maxTopK` is at least. */
+/** The minimum of `limits.maxTopK`. */
 export const MAX_TOP = 256;
 /** HTTP status by an error's code; that of other bad requests is 400. */
 const STATUS: Readonly<Record<string, number>> = { FORBIDDEN: 403, NOT_FOUND: 404, TIMEOUT: 408, TOO_LARGE: 413 };
@@ -42,7 +42,7 @@ export async function startServer(index: SearchIndex, port: number, timeoutMs = 
 
 async function questionOf(request: IncomingMessage): Promise<Question> {
   const { method, url, headers } = request;
-  // A web page could ask by a name of its own that points here.
+  // A web page could ask by its own name that points here.
   const isLocal = /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(headers.host ?? '');
   if (!isLocal) throw new UserError('FORBIDDEN', 'ask by 127.0.0.1');
   if (`${method} ${url}` !== 'POST /search') throw new UserError('NOT_FOUND', `only POST /search, no ${method} ${url}`);

@@ -1,4 +1,4 @@
-import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { defineKernel } from '@concord/backend-core/kernel';
 import { run, type Tensor, tidy, zeros } from '@concord/ops';
 
 /** Options of {@link AdamW}, with PyTorch's defaults. */
@@ -17,18 +17,7 @@ export interface AdamWOptions {
  * One step for one element, in one launch: `m = b1 m + (1 - b1) g`, `v = b2 v + (1 - b2) g^2`, `w = w (1 - rate decay) -
  * rate m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps)`.
  */
-const step: Kernel<
-  { readonly w: 'f32'; readonly g: 'f32'; readonly m: 'f32'; readonly v: 'f32' },
-  {
-    readonly beta1: 'f32';
-    readonly beta2: 'f32';
-    readonly rate: 'f32';
-    readonly shrink: 'f32';
-    readonly scale: 'f32';
-    readonly eps: 'f32';
-  },
-  'newW' | 'newM' | 'newV'
-> = defineKernel(
+const step = defineKernel(
   'adamw',
   {
     inputs: { w: 'f32', g: 'f32', m: 'f32', v: 'f32' },

@@ -104,7 +104,10 @@ test('as JSON, the loss of each step; wrong arguments are refused; Ctrl-C ends i
   const { stdout } = await runCaptured(runProgram, ['--backend', 'cpu', '--steps', '3', '--json']);
   expect((JSON.parse(stdout) as { losses: unknown[] }).losses).toHaveLength(3);
   const { code, stderr } = await runCaptured(runProgram, ['--steps', '0']);
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('positive integer') as string });
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('It must be an integer from 1 to 2147483647.') as string,
+  });
   const aborted = await runCaptured(runProgram, ['--backend', 'cpu'], AbortSignal.abort());
   expect(aborted.code).toBe(130);
 });

@@ -15,7 +15,7 @@ export interface FitOptions {
   readonly onProgress?: (step: number, loss: number) => void;
 }
 
-/** What came of it. */
+/** The result of a training. */
 export interface Fitted {
   /** Of each step. */
   readonly losses: readonly number[];

@@ -1,95 +1,65 @@
-import { selectBackend } from '@concord/backend-core';
+import type { ComputeBackend } from '@concord/backend-core';
 import {
-  backendOption,
-  checkBackendNames,
-  colorsFor,
   type CommandContext,
+  type CommonOptions,
+  defineProgram,
+  deviceFields,
+  deviceText,
   EXIT,
-  newCommand,
-  providers,
-  runCommand,
-  verboseOption,
+  factLines,
+  integer,
+  type Program,
+  progressOn,
   widthOf,
+  withBackend,
+  writeResult,
 } from '@concord/example-command';
 import asciichart from 'asciichart';
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import { fit, type Fitted } from './fit.ts';
 
-interface Options {
+interface Options extends CommonOptions {
   readonly steps: number;
   readonly seed: number;
-  readonly backend?: readonly string[];
-  readonly json?: boolean;
 }
 
 const SHAPE = { batch: 256, hidden: 64, learningRate: 0.01 };
+const MAX = 2 ** 31 - 1;
 
-const HELP = `
-Examples:
-  train
-  train --steps 2000 --seed 7 --json
+/** Fits a network, and draws its loss. */
+export const runProgram: Program = defineProgram<Options>({
+  name: 'train',
+  description: 'Fits a network of two layers to the arms of a spiral, on whichever compute backend works best here.',
+  examples: ['train', 'train --steps 2000 --seed 7 --json'],
+  exitCodes: { failed: 'the device failed', usage: 'wrong arguments' },
+  define: (command) =>
+    command
+      .option('--steps <n>', 'steps of AdamW', integer(1, MAX), 600)
+      .option('--seed <n>', 'of the points and the weights', integer(1, MAX), 1),
+  run: (_, options, context) =>
+    withBackend(options.backend, [{ op: 'gemm' }, { op: 'run' }], (backend) => fitOn(backend, options, context)),
+});
 
-Exit codes:
-  0    done
-  1    the device failed
-  2    wrong arguments
-  3    no backend can be used on this machine
-  130  interrupted with Ctrl-C
-
-CONCORD_BACKEND=a,b restricts the choice of the backend as --backend does.`;
-
-/**
- * Runs the command line.
- *
- * @param args - without the names of the interpreter and the script
- * @returns the exit code
- */
-export function runProgram(args: readonly string[], context: CommandContext): Promise<number> {
-  const command = trainCommand(context);
-  return runCommand(command, args, context, () => run(command.opts<Options>(), context));
-}
-
-function trainCommand(context: CommandContext): Command {
-  return newCommand('train', HELP, context)
-    .description('Fits a network of two layers to the arms of a spiral, on whichever compute backend works best here.')
-    .addOption(new Option('--steps <n>', 'steps of AdamW').argParser(positive).default(600))
-    .addOption(new Option('--seed <n>', 'of the points and the weights').argParser(positive).default(1))
-    .addOption(backendOption())
-    .option('--json', 'one JSON object with the loss of each step instead of the curve')
-    .addOption(verboseOption());
-}
-
-async function run(options: Options, { stdout, stderr, signal }: CommandContext): Promise<number> {
-  checkBackendNames(options.backend);
-  const { backend } = await selectBackend(providers(), {
-    require: [{ op: 'gemm' }, { op: 'run' }],
-    ...(options.backend === undefined ? {} : { prefer: options.backend }),
-  });
-  try {
-    const { steps, seed } = options;
-    const started = performance.now();
-    const onProgress = (step: number, loss: number): void => {
-      if (stderr.isTTY === true) stderr.write(`\rstep ${step} of ${steps}, loss ${loss.toFixed(4)} `);
-    };
-    const fitted = await fit(backend, { ...SHAPE, steps, seed, signal, onProgress });
-    if (stderr.isTTY === true) stderr.write(`\r${' '.repeat(48)}\r`);
-    const seconds = (performance.now() - started) / 1000;
-    const device = { backend: backend.name, device: backend.device.name };
-    if (options.json === true) {
-      stdout.write(`${JSON.stringify({ ...device, ...SHAPE, steps, seed, seconds, ...fitted })}\n`);
-      return EXIT.ok;
-    }
+async function fitOn(
+  backend: ComputeBackend,
+  { steps, seed, json }: Options,
+  { stdout, stderr, signal }: CommandContext,
+): Promise<number> {
+  const progress = progressOn(stderr, 'steps');
+  const onProgress = (step: number, loss: number): void => progress.update(step, steps, `loss ${loss.toFixed(4)}`);
+  const started = performance.now();
+  const fitted = await fit(backend, { ...SHAPE, steps, seed, signal, onProgress }).finally(() => progress.stop());
+  const seconds = (performance.now() - started) / 1000;
+  writeResult(stdout, json, { ...deviceFields(backend), ...SHAPE, steps, seed, seconds, ...fitted }, () => {
+    const { losses, accuracy, heldOut } = fitted;
     const share = (value: number): string => `${(100 * value).toFixed(1)}%`;
-    stdout.write(
-      `${curve(fitted, widthOf(stdout))}\n\n` +
-        `Loss      ${fitted.losses[0]?.toFixed(3)} to ${fitted.losses.at(-1)?.toFixed(4)} in ${steps} steps, ${(steps / seconds).toFixed(0)} a second\n` +
-        `Accuracy  ${share(fitted.accuracy)} of the points, ${share(fitted.heldOut)} of others\n` +
-        `${colorsFor(stdout).dim(`Backend   ${device.backend}: ${device.device}`)}\n`,
-    );
-    return EXIT.ok;
-  } finally {
-    await backend.dispose();
-  }
+    const facts = factLines({
+      Loss: `${losses[0]?.toFixed(3)} to ${losses.at(-1)?.toFixed(4)} in ${steps} steps, ${(steps / seconds).toFixed(0)} a second`,
+      Accuracy: `${share(accuracy)} of the points, ${share(heldOut)} of others`,
+      Backend: deviceText(backend),
+    });
+    return `${curve(fitted, widthOf(stdout))}\n\n${facts}`;
+  });
+  return EXIT.ok;
 }
 
 /** The losses as a curve, each column the mean of the steps that fall into it. */
@@ -106,12 +76,4 @@ function curve({ losses }: Fitted, width: number): string {
     return part.reduce((sum, loss) => sum + loss, 0) / part.length;
   });
   return asciichart.plot(means, { height: 10, min: 0 });
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1 || value >= 2 ** 31) {
-    throw new InvalidArgumentError('It must be a positive integer below 2^31.');
-  }
-  return value;
 }

@@ -7,7 +7,7 @@ export interface Points {
   readonly classes: Uint32Array;
 }
 
-/** How many arms. */
+/** The number of arms. */
 export const CLASSES = 3;
 
 /** Points that no line can tell apart: arm c at radius r lies around the angle `4 r + 2 pi c / 3`. */

@@ -11,7 +11,7 @@ interface Room {
   readonly content: Uint8Array;
 }
 
-/** What a call did: the error that it gave, and the bytes of its outputs. */
+/** The effects of a call: its error, and the bytes of its outputs. */
 export interface Outcome {
   readonly error: unknown;
   readonly outputs: string;
@@ -76,7 +76,7 @@ function gemmCall(at: (name: string, elements: number) => DevicePtr, batch = 1):
 }
 
 /**
- * A call of an op on memory of its own with guards around each operand, made as often as a test wants. What is no output
+ * A call of an op on its own memory with guards around each operand, made as often as a test wants. What is no output
  * must never change.
  */
 export class GuardedCall {

@@ -11,7 +11,7 @@ const wrap = (cause: unknown) => () => {
   throw cause;
 };
 
-/** What a getter may throw. */
+/** The values that a getter may throw. */
 const THROWN: readonly unknown[] = [new TypeError('t'), Object.create(null), null, 5n, Symbol('s'), new Proxy({}, {})];
 
 /**

@@ -33,7 +33,7 @@ const WRONG: readonly (() => unknown)[] = [
 /** One of the values that nothing may fall for. */
 export const wrongValue: fc.Arbitrary<() => unknown> = fc.constantFrom(...WRONG);
 
-/** Whether a value has parts that a hostile program could make lie. Kernels have not: they are frozen. */
+/** Returns whether a value has parts that a hostile program could make lie. Kernels have not: they are frozen. */
 function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Object.isFrozen(value);
 }

@@ -31,17 +31,17 @@ export function gate(): Gate {
 export interface MemoryBackendOptions extends BaseBackendOptions {
   readonly type?: DeviceInfo['type'];
   readonly maxAllocationBytes?: number;
-  /** Whether it takes anything but f32. Default: it does. */
+  /** True if it takes anything but f32. Default: it does. */
   readonly f16?: boolean;
   /** Errors with this detail end the wait alone. */
   readonly passing?: string;
-  /** What its `run` takes, where that is not what its other kernels take. */
+  /** The dtypes that its `run` takes, where that is not what its other kernels take. */
   readonly runDtypes?: readonly DType[];
   /** Kernels that it has. Default: all. */
   readonly has?: readonly KernelName[];
-  /** Whether its products and convolutions apply epilogues. */
+  /** True if its products and convolutions apply epilogues. */
   readonly hasEpilogues?: boolean;
-  /** What its `run` covers. */
+  /** The calls that its `run` covers. */
   readonly covers?: 'all' | 'some';
 }
 

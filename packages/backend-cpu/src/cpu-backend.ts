@@ -19,7 +19,7 @@ import { gemm } from './kernels/gemm.ts';
 import { floatsOf, halvesOf, storageOf } from './kernels/storage-of.ts';
 import { topK } from './kernels/top-k.ts';
 
-/** What `native` of a {@link CpuBackend} gives. */
+/** The type of `native` of a {@link CpuBackend}. */
 export interface CpuNative {
   /**
    * The memory from `ptr` to the end of its allocation, not a copy.

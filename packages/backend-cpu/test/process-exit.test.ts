@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-// The built package, in a process of its own: whether that ends by itself is the question.
+// The built package, in its own process: whether that ends by itself is the question.
 const INDEX = JSON.stringify(join(import.meta.dirname, '..', 'dist', 'index.js'));
 
 const program = (ending: string): string => `

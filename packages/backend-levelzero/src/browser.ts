@@ -1,5 +1,5 @@
 /**
- * What a browser gets in place of the Level Zero backend: the same names, which say why there is none. Nothing native is
+ * The module that a browser gets instead of the Level Zero backend: the same names, which say why there is none. Nothing native is
  * imported.
  *
  * @packageDocumentation

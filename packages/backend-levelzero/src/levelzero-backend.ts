@@ -22,7 +22,7 @@ import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
 import type { DeviceMemory, DeviceTraits, Span } from './kernels/recorder.ts';
 import { explainPlan } from './kernels/run/explain.ts';
-import { MOST_K } from './kernels/top-k/plan.ts';
+import { MAX_K } from './kernels/top-k/plan.ts';
 import { tryMatrixEngines } from './matrix-engine-trial.ts';
 import type { LevelZeroNative } from './native.ts';
 import { loadedModule, nativeArguments } from './native-launch.ts';
@@ -34,7 +34,7 @@ export interface LevelZeroBackendOptions extends LevelZeroOptions, BaseBackendOp
 const FLOATS: readonly DType[] = ['f32', 'f16'];
 const F32: readonly DType[] = ['f32'];
 
-/** How long `dispose` waits for the device; the base class gives up at the same time. */
+/** The time for which `dispose` waits for the device; the base class gives up at the same time. */
 const DISPOSE_TIMEOUT_MS = 4_900;
 
 /** The contract in SPIR-V, on devices of Level Zero: Intel's GPUs. */
@@ -63,7 +63,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     return this.#runner.report();
   }
 
-  /** How a kernel is computed: the launches, with the modules instruction by instruction. Errors as `run`. */
+  /** Explains how a kernel is computed: the launches, with the modules instruction by instruction. Errors as `run`. */
   explain(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
     this.assertUsable('explain');
     const [step] = this.loweredShape('run', { ...call, kernel });
@@ -81,7 +81,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     });
     return {
       device: client.deviceInfo,
-      limits: { maxAllocationBytes: client.traits.maxAllocationBytes, maxHeadDim: 256, maxTopK: MOST_K },
+      limits: { maxAllocationBytes: client.traits.maxAllocationBytes, maxHeadDim: 256, maxTopK: MAX_K },
       numerics: { f32Subnormals: 'may-flush' },
     };
   }
@@ -206,7 +206,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
 }
 
 /**
- * Whether a plan could find that the device cannot run it: then it is planned twice. No plan but conv2d's launches more
+ * Returns whether a plan could find that the device cannot run it: then it is planned twice. No plan but conv2d's launches more
  * groups than an operand has elements.
  */
 function mayBeRefused(call: KernelCall, { maxGroups }: DeviceTraits): boolean {

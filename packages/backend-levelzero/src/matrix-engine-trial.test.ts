@@ -4,7 +4,7 @@ import { faultOf, type TrialMultiply } from './matrix-engine-trial.ts';
 
 const [m, n, k] = [131, 67, 130];
 
-/** What an engine should do, with a chance to spoil each result. */
+/** The correct work of an engine, with a chance to spoil each result. */
 const multiply =
   (spoil: (value: number, row: number, column: number) => number): TrialMultiply =>
   (a, b) => {
@@ -27,12 +27,12 @@ it('finds nothing wrong with what is right', async () => {
 
 it('says where the first wrong number is', async () => {
   const fault = await faultOf(multiply((value, row, column) => (row === 130 && column === 66 ? value + 1 : value)));
-  expect(fault?.reason).toMatch(/gave -?\d+ in place of -?\d+ at row 130, column 66/);
+  expect(fault?.reason).toMatch(/gave -?\d+ instead of -?\d+ at row 130, column 66/);
 });
 
 it('takes what was never written, and what is missing, for wrong', async () => {
-  expect((await faultOf(() => Promise.resolve(new Uint16Array(m * n))))?.reason).toContain('gave 0 in place of');
-  expect((await faultOf(() => Promise.resolve(new Uint16Array())))?.reason).toContain('gave NaN in place of');
+  expect((await faultOf(() => Promise.resolve(new Uint16Array(m * n))))?.reason).toContain('gave 0 instead of');
+  expect((await faultOf(() => Promise.resolve(new Uint16Array())))?.reason).toContain('gave NaN instead of');
 });
 
 it('takes a failure for a fault', async () => {

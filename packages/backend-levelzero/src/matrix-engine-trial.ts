@@ -35,7 +35,7 @@ export async function tryMatrixEngines(client: LevelZeroClient, options: LevelZe
 /** Multiplies two packed matrices, {@link TRIAL}'s, of binary16. */
 export type TrialMultiply = (a: Uint16Array, b: Uint16Array) => Promise<Uint16Array>;
 
-/** What is wrong with `multiply`, by a product whose sums every order of summation gives exactly. */
+/** The fault in `multiply`, by a product whose sums every order of summation gives exactly. */
 export async function faultOf(
   multiply: TrialMultiply,
 ): Promise<{ readonly reason: string; readonly log?: string } | undefined> {
@@ -55,7 +55,7 @@ export async function faultOf(
       const value = bits === undefined ? NaN : f16BitsToF32(bits);
       if (value === want) continue;
       const place = `row ${row}, column ${column}`;
-      return { reason: `the trial of the matrix engines gave ${value} in place of ${want} at ${place}` };
+      return { reason: `the trial of the matrix engines gave ${value} instead of ${want} at ${place}` };
     }
   }
   return undefined;
@@ -66,7 +66,7 @@ function smallIntegers(length: number, seed: number): number[] {
   return Array.from({ length }, (_, i) => ((Math.imul(i + 1, Math.imul(seed, 0x9e3779b1)) >>> 16) % 7) - 3);
 }
 
-/** With a client of its own, which alone takes the harm of a failure. */
+/** With a separate client, so that a failure harms nothing else. */
 async function multiplyOn(
   options: LevelZeroOptions,
   variant: Variant,

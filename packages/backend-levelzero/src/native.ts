@@ -7,21 +7,21 @@ import type { BuildLog } from './device/module-cache.ts';
 import type { UserArgument } from './device/user-argument.ts';
 import type { ContextHandle, DeviceHandle, DriverHandle, QueueHandle } from './ffi/handles.ts';
 
-/** An argument of a kernel of one's own: a pointer as it is, or an object that says its type. */
+/** An argument of a user's kernel: a pointer as it is, or an object that says its type. */
 export type NativeArgument = DevicePtr | Exclude<UserArgument, { readonly pointer: unknown }>;
 
-/** How a kernel is launched. */
+/** Options of a launch. */
 export interface NativeLaunchOptions {
   /** Work-items of a group. Needed where the module has no LocalSize. */
   readonly groupSize?: readonly [number, number, number] | undefined;
 }
 
-/** What `native` of a `LevelZeroBackend` gives. */
+/** The type of `native` of a `LevelZeroBackend`. */
 export interface LevelZeroNative {
   readonly driver: DriverHandle;
   readonly device: DeviceHandle;
   readonly context: ContextHandle;
-  /** Commands of one's own may go to it, in an order that one sees to. */
+  /** Your own commands may go to it, in an order that you ensure. */
   readonly queue: QueueHandle;
   /** The loader library that was loaded. */
   readonly libraryFile: string;
@@ -38,7 +38,7 @@ export interface LevelZeroNative {
    */
   load(words: Uint32Array, options?: LoadOptions): LoadedModule;
   /**
-   * Launches a kernel, between the ops before and the ops behind this call.
+   * Launches a kernel, between the ops before and the ops after this call.
    *
    * @param module - from `load`, or the words of a module, which is then built once
    * @param kernel - the entry point
@@ -55,7 +55,7 @@ export interface LevelZeroNative {
   ): void;
   /** Counters of the device memory of this backend, that of pooled and scratch memory included. */
   memory(): PoolCounters;
-  /** What the driver's compiler said, also of modules that it accepted. */
+  /** The output of the driver's compiler, also for modules that it accepted. */
   buildLogs(): readonly BuildLog[];
   /** The choice between the variants of our kernels. */
   readonly tuning: VariantTuning;

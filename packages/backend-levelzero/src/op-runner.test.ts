@@ -38,7 +38,7 @@ function product(side: number): CheckedGemm {
   return call as CheckedGemm;
 }
 
-/** A call with each operand in an allocation of its own. */
+/** A call with each operand in its own allocation. */
 function withMemory(call: CheckedGemm): ResolvedGemm<DeviceMemory> {
   const spans = call.operands.map(({ name, elements, dtype }) => [name, fakeSpan(elements * BYTES_OF[dtype])]);
   return { ...call, opName: 'gemmF16', ...(Object.fromEntries(spans) as Record<'a' | 'b' | 'c', Span>) };

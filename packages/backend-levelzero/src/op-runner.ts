@@ -22,7 +22,7 @@ function numbersOf({ kernel, call }: ResolvedCall<DeviceMemory>): readonly numbe
 export class OpRunner {
   readonly #client: LevelZeroClient;
   readonly #plans: PlanCache;
-  /** Plans whose kernels are all built; those for memory beyond 4 GiB are kernels of their own. */
+  /** Plans whose kernels are all built; those for memory beyond 4 GiB are separate kernels. */
   readonly #built = new WeakSet<OpPlan>();
   readonly #builtForLarge = new WeakSet<OpPlan>();
 
@@ -31,7 +31,7 @@ export class OpRunner {
     this.#plans = new PlanCache(client.traits);
   }
 
-  /** How often each variant ran, and what else could have. */
+  /** The number of times that each variant ran, and the variants that could have. */
   report(): VariantReport {
     const { variantRuns, tuning } = this.#client;
     return {
@@ -84,7 +84,7 @@ export class OpRunner {
     }
   }
 
-  /** Whether all of a plan's kernels are built now; else another plan is wanted. */
+  /** Returns whether all of a plan's kernels are built now; else another plan is wanted. */
   #build(plan: OpPlan, hasLargeBuffers: boolean): boolean {
     for (const kernel of kernelsOf(plan)) {
       try {

@@ -1,10 +1,10 @@
 import { BackendError, type GemmCall, offsetPtr } from '@concord/backend-core';
 
-/** How a gemm is cut. */
+/** The cut of a gemm. */
 export interface GemmSplit {
   /** Number of parts that are wanted; small products give fewer. */
   readonly parts: number;
-  /** What is shared out: rows of C, with those of op(A), or columns of C, with those of op(B). Default: the longer side. */
+  /** The parts that are shared out: rows of C, with those of op(A), or columns of C, with those of op(B). Default: the longer side. */
   readonly axis?: 'rows' | 'columns' | undefined;
   /** Parts start at multiples of this, so that tiles stay whole. Default 64. */
   readonly granularity?: number | undefined;

@@ -88,7 +88,7 @@ describe('kernels', () => {
     expect(await readFloats(client, x)).toEqual([1, 6.5, 9.5, 12.5, 5]);
   });
 
-  it('of one’s own may follow pointers in memory; those of the ops have none, and keep nothing resident', async () => {
+  it('of users may follow pointers in memory; those of the ops have none, and keep nothing resident', async () => {
     const x = upload(client, [3]);
     const asked: unknown[] = [];
     const zeKernelSetIndirectAccess = {
@@ -171,7 +171,7 @@ describe('a module that is not valid', () => {
   });
 });
 
-describe('modules of one’s own', () => {
+describe('modules of users', () => {
   it('are launched in call order', async () => {
     const module = client.load(addModule(), { name: 'add' });
     expect(client.load(addModule())).toBe(module);

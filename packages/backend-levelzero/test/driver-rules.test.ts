@@ -5,7 +5,7 @@ import { type DriverSwitches, driverSwitches } from './support/live-objects.ts';
 import { type Replacement, replaced } from './support/replaced.ts';
 import { launchAffine, memory, readFloats, upload } from './support/spans.ts';
 
-// What a real driver would not forgive, and what it may answer: shown with functions of Level Zero in versions of our own.
+// What a real driver would not forgive, and what it may answer: shown with functions of Level Zero in our versions.
 
 const MiB = 2 ** 20;
 const UNKNOWN = 0x7ffffffe;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => watcher.dispose());
 
-it('nobody resets or destroys a fence that a thread waits at', async () => {
+it('no fence is reset or destroyed while a thread waits at it', async () => {
   const awaited = new Set<unknown>();
   const mistakes: string[] = [];
   const guarded = (name: string): Replacement => ({

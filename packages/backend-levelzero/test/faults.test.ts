@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runProgram } from './support/in-process.ts';
 
-// Each fault in a process of its own: the driver's switches are for a whole process.
+// Each fault in its own process: the driver's switches are for a whole process.
 
 const SETUP = `
   const report = (error) => console.log([error.code, error.reason, error.op, error.detail].filter(Boolean).join(' | '));

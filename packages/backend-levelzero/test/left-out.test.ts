@@ -139,7 +139,7 @@ it('what was left out for another reason never runs either', async () => {
   const open = LevelZeroClient.open.bind(LevelZeroClient);
   LevelZeroClient.open = async (options) => {
     const opened = await open(options);
-    opened.tuning.leaveOut('gemm/w*', { reason: 'the trial gave 3 in place of 4' });
+    opened.tuning.leaveOut('gemm/w*', { reason: 'the trial gave 3 instead of 4' });
     return opened;
   };
   try {

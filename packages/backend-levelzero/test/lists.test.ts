@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.dispose());
 
-/** How many lists go to the device for so many launches that take so many multiply-adds each, by their own word. */
+/** The number of lists that go to the device for a number of launches with a declared number of multiply-adds each. */
 async function listsFor(launches: number, multiplyAdds: number): Promise<number> {
   const x = upload(client, [1]);
   let lists = 0;

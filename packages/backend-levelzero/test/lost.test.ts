@@ -3,7 +3,7 @@ import { LevelZeroClient } from '../src/device/level-zero-client.ts';
 import { driverSwitches } from './support/live-objects.ts';
 import { launchAffine, memory, upload } from './support/spans.ts';
 
-// In a file of its own: the device is lost for the whole process.
+// In its own file: the device is lost for the whole process.
 
 it('waits end at once when the device is lost in the middle of a long kernel', async () => {
   const client = await LevelZeroClient.open();

@@ -24,7 +24,7 @@ it('has the raw handles and the library', () => {
   expect(libraryFile).toMatch(/ze_loader/);
 });
 
-it('launches a kernel of one’s own between the ops', async () => {
+it('launches a user’s kernel between the ops', async () => {
   const a = upload(backend, [1, 2, 3, 4]);
   const b = upload(backend, [10, 20, 30, 40]);
   const c = backend.alloc(16);
@@ -33,7 +33,7 @@ it('launches a kernel of one’s own between the ops', async () => {
   backend.native.launch(module, 'add', [a, b, c, { f32: 0.5 }], [2, 1, 1], { groupSize: [2, 1, 1] });
   backend.unary({ op: 'neg', n: 4, input: c, output: c });
   expect([...(await download(backend, c, 4))]).toEqual([-4, -8, -12, -16]);
-  // The words in place of the module, and pointers inside of allocations.
+  // The words instead of the module, and pointers inside of allocations.
   const at = (ptr: DevicePtr): DevicePtr => offsetPtr(ptr, 8);
   backend.native.launch(addModule(), 'add', [at(a), at(b), c, { f32: 1 }], [1, 1, 1], { groupSize: [2, 1, 1] });
   expect([...(await download(backend, c, 4))]).toEqual([27, 36, -12, -16]);

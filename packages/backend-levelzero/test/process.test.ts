@@ -15,7 +15,7 @@ it.each([
   ['without dispose', ''],
   ['with dispose', 'await backend.dispose();'],
   ['with work in flight', 'backend.unary({ op: "exp", n: 4, input: x, output: x }); backend.flush();'],
-  ['with a wait that nobody awaits', 'void backend.synchronize();'],
+  ['with a wait that is not awaited', 'void backend.synchronize();'],
 ])('a process that uses the backend %s ends by itself, silently', async (_, ending) => {
   const ended = await runProgram(`${NEGATE} ${ending} console.log(got.join(' '));`);
   expect(ended).toEqual({ code: 0, signal: null, stdout: '-1 -2 -3 -4\n', stderr: '' });

@@ -14,7 +14,7 @@ import { LevelZeroBackend } from '../src/levelzero-backend.ts';
 // Random programs, written with spirv-builder and run on a device, do what an interpreter in TypeScript says.
 
 const PROGRAMS = 80;
-/** Work-items of a run, each with a state of its own. */
+/** Work-items of a run, each with its own state. */
 const ITEMS = 8;
 
 const backend = new LevelZeroBackend();

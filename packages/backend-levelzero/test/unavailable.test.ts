@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterEach, expect, it } from 'vitest';
 
-// The built package in an application of its own.
+// The built package in its own application.
 
 const PACKAGE = join(import.meta.dirname, '..');
 const MANIFEST = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.dispose());
 
-/** How often the event loop turns until `work` is done, each millisecond at most. */
+/** The number of turns of the event loop until `work` is done, at most one each millisecond. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let isDone = false;
@@ -32,7 +32,7 @@ it('the event loop keeps turning during a kernel of one second', async () => {
   const start = performance.now();
   const turns = await turnsDuring(client.finish());
   const took = performance.now() - start;
-  // What the loop does on this machine, as busy as it is, while nobody waits for a kernel.
+  // What the loop does on this machine, as busy as it is, while no kernel is waited for.
   const idle = await turnsDuring(new Promise((resolve) => setTimeout(resolve, took)));
   expect(took).toBeGreaterThan(900);
   // A wait that blocks for 20 ms at a time would leave a twentieth.
@@ -40,7 +40,7 @@ it('the event loop keeps turning during a kernel of one second', async () => {
   expect(await readFloats(client, x)).toEqual([2]);
 });
 
-it('a wait that nobody wants any more ends, and a later one succeeds', async () => {
+it('a wait that is no longer wanted ends, and a later one succeeds', async () => {
   const x = upload(client, [1]);
   await client.finish();
   switches.delayNext(1.5e9);

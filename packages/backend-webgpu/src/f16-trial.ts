@@ -20,7 +20,7 @@ const VALUES: readonly number[] = [
   ...[NaN, 6.1e-5, -6.1e-5, 5e-5, 12.34, -0.007, 2 ** 15, 3e-6],
 ];
 
-/** What came out, by device: backends share devices. */
+/** The results, by device: backends share devices. */
 const faults = new WeakMap<GPUDevice, Promise<string | undefined>>();
 
 /**
@@ -40,7 +40,7 @@ export function f16Fault(client: WebGpuClient, options: WebGpuOptions): Promise<
   return fault;
 }
 
-/** What is wrong with a device's round trip. */
+/** The fault in a device's round trip. */
 export async function faultOfRoundTrip(roundTrip: RoundTrip): Promise<string | undefined> {
   let got: Awaited<ReturnType<RoundTrip>>;
   try {

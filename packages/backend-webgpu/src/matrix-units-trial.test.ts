@@ -25,7 +25,7 @@ it('units that multiply right have no fault', async () => {
 it('a wrong product is a fault', async () => {
   const right = await multiply(...(await operands()));
   expect(await faultOf(async () => right.map((bits, index) => (index === 777 ? bits ^ 1 : bits)))).toMatch(
-    /^the matrix units gave .* in place of .* at row 6, column 9$/,
+    /^the matrix units gave .* instead of .* at row 6, column 9$/,
   );
   const transposed = right.map((_, index) => right[(index % n) * n + Math.floor(index / n)] as number);
   expect(await faultOf(async () => transposed)).toMatch(/^the matrix units gave/);

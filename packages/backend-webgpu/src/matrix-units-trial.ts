@@ -14,7 +14,7 @@ export type TrialMultiply = (a: Uint16Array, b: Uint16Array) => Promise<Uint16Ar
 /** Sizes of the product that is tried. */
 export const TRIAL = { m: 128, n: 128, k: 64 } as const;
 
-/** What came out, by device: backends share devices. */
+/** The results, by device: backends share devices. */
 const faults = new WeakMap<GPUDevice, Promise<string | undefined>>();
 
 /**
@@ -33,7 +33,7 @@ export function matrixUnitsFault(client: WebGpuClient, options: WebGpuOptions): 
   return fault;
 }
 
-/** What is wrong with `multiply`, by a product whose sums every order of summation gives exactly. */
+/** The fault in `multiply`, by a product whose sums every order of summation gives exactly. */
 export async function faultOf(multiply: TrialMultiply): Promise<string | undefined> {
   const { m, n, k } = TRIAL;
   const a = smallIntegers(m * k, 1);
@@ -50,7 +50,7 @@ export async function faultOf(multiply: TrialMultiply): Promise<string | undefin
       for (let p = 0; p < k; p++) want += (a[row * k + p] as number) * (b[p * n + column] as number);
       const bits = got[row * n + column];
       const value = bits === undefined ? NaN : f16BitsToF32(bits);
-      if (value !== want) return `the matrix units gave ${value} in place of ${want} at row ${row}, column ${column}`;
+      if (value !== want) return `the matrix units gave ${value} instead of ${want} at row ${row}, column ${column}`;
     }
   }
   return undefined;

@@ -32,14 +32,14 @@ import { bindingSlack } from './kernels/operands.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
 import { explainPlan } from './kernels/run/explain.ts';
 import type { DeviceTraits, MatrixShape, Span, StorageBuffer } from './kernels/recorder.ts';
-import { MOST_K } from './kernels/top-k/plan.ts';
+import { MAX_K } from './kernels/top-k/plan.ts';
 import { f16Fault } from './f16-trial.ts';
 import { matrixUnitsFault } from './matrix-units-trial.ts';
 
 /** Options of a {@link WebGpuBackend}. */
 export interface WebGpuBackendOptions extends WebGpuOptions, BaseBackendOptions {}
 
-/** Memory behind a pointer, for shaders of one's own. */
+/** Memory behind a pointer, for user shaders. */
 export interface NativeBuffer {
   readonly buffer: GPUBuffer;
   /** Bytes from the start of the buffer to the pointer: 0, unless it points inside. Bindings want multiples of 256. */
@@ -48,7 +48,7 @@ export interface NativeBuffer {
   readonly size: number;
 }
 
-/** What `native` of a {@link WebGpuBackend} gives. */
+/** The type of `native` of a {@link WebGpuBackend}. */
 export interface WebGpuNative {
   readonly device: GPUDevice;
   readonly queue: GPUQueue;
@@ -60,7 +60,7 @@ export interface WebGpuNative {
    */
   bufferOf(ptr: DevicePtr): NativeBuffer;
   /**
-   * Submits commands of the caller's own between the ops before and the ops behind this call. When `callback` throws, they
+   * Submits the caller's commands between the ops before and the ops after this call. When `callback` throws, they
    * are dropped.
    *
    * @throws {BackendError} INVALID_ARGUMENT when `callback` calls an op, or returns a promise: it may not be async
@@ -120,7 +120,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     return { runs: Object.fromEntries(variantRuns), candidates, forced: preferences.forced, leftOut };
   }
 
-  /** How a kernel is computed: the launches, with their WGSL. Errors as `run`. */
+  /** Explains how a kernel is computed: the launches, with their WGSL. Errors as `run`. */
   explain(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation {
     this.assertUsable('explain');
     const [step] = this.loweredShape('run', { ...call, kernel });
@@ -139,7 +139,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     if (this.#matrixUnitsFault !== undefined) client.renounceMatrixUnits();
     return {
       device: client.deviceInfo,
-      limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256, maxTopK: MOST_K },
+      limits: { maxAllocationBytes: client.traits.maxBufferBytes, maxHeadDim: 256, maxTopK: MAX_K },
       numerics: { f32Subnormals: 'may-flush' },
     };
   }
@@ -294,7 +294,7 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
 /** Bytes that a binding and a buffer have on every device, unless an option or a test wants fewer. */
 const USUAL_BYTES = 2 ** 27;
 
-/** Whether a call can only be refused for its operands' sizes. What attention writes in between is a few megabytes. */
+/** Returns whether a call can only be refused for its operands' sizes. What attention writes in between is a few megabytes. */
 function isPlain(
   call: KernelCall,
   { maxBindingBytes, maxBufferBytes }: DeviceTraits,
@@ -306,7 +306,7 @@ function isPlain(
   return epilogue === undefined || 4 * batchCount * m * n <= Math.min(maxBindingBytes, maxBufferBytes) / 2;
 }
 
-/** Whether one binding covers each operand, wherever in its buffer it lies. */
+/** Returns whether one binding covers each operand, wherever in its buffer it lies. */
 function fitBindings({ operands }: CheckedCall, { maxBindingBytes, storageAlignment }: DeviceTraits): boolean {
   const limit = maxBindingBytes - bindingSlack(storageAlignment);
   return operands.every(({ elements, dtype }) => elements * BYTES_OF[dtype] <= limit);

@@ -19,7 +19,7 @@ afterAll(() => backend.dispose());
 const negate = (ptr: ReturnType<typeof backend.alloc>): void =>
   backend.unary({ op: 'neg', n: 4, input: ptr, output: ptr });
 
-it('submits a few ops when somebody waits', async () => {
+it('submits a few ops at a wait', async () => {
   const ptr = backend.alloc(16);
   for (let i = 0; i < FIRST_COMMANDS; i++) negate(ptr);
   expect(submit).not.toHaveBeenCalled();
@@ -27,7 +27,7 @@ it('submits a few ops when somebody waits', async () => {
   expect(submit).toHaveBeenCalledOnce();
 });
 
-it('submits in batches that grow up to the bound, until somebody waits', async () => {
+it('submits in batches that grow up to the bound, until a wait', async () => {
   const ptr = backend.alloc(16);
   const sizes: number[] = [];
   for (let i = 0, before = 0; sizes.length < 6; i++) {

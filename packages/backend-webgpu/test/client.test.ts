@@ -174,7 +174,7 @@ it('explains a kernel with more bindings than the device has', async () => {
   await expect(client.compile(kernel)).rejects.toMatchObject(failure);
 });
 
-it('releases the device when opening fails behind it', async () => {
+it('releases the device when opening fails after it', async () => {
   const first = await open();
   const { device } = first;
   const createBuffer = vi.spyOn(device, 'createBuffer').mockImplementationOnce(() => {

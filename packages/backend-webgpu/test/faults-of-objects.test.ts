@@ -85,7 +85,7 @@ describe('a pipeline of a module that compiles', () => {
     await backend.synchronize();
   });
 
-  it('drops no copy behind the op', async () => {
+  it('drops no copy after the op', async () => {
     const backend = await openWithoutExp();
     const [x, y, z] = [backend.alloc(16), backend.alloc(16), backend.alloc(16)];
     backend.copyHtod(x, Float32Array.of(1, 2, 3, 4));

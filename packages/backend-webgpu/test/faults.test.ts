@@ -146,7 +146,7 @@ describe('a kernel that does not compile', () => {
   });
 });
 
-describe("commands of the caller's own", () => {
+describe("the caller's commands", () => {
   const copyOf = (
     backend: WebGpuBackend,
   ): { copy: (encoder: GPUCommandEncoder) => void; read: () => Promise<number[]> } => {
@@ -194,7 +194,7 @@ describe("commands of the caller's own", () => {
     const late = async (encoder: GPUCommandEncoder): Promise<void> => {
       encoder.clearBuffer(z.buffer, z.offset, 16);
       await Promise.resolve();
-      throw new Error('nobody hears of this');
+      throw new Error('this is not reported');
     };
     expect(thrown(() => backend.native.encode(late as (encoder: GPUCommandEncoder) => void))).toMatchObject({
       code: 'INVALID_ARGUMENT',
@@ -239,7 +239,7 @@ describe('out of memory', () => {
 
   it('that the device finds later is sticky and names alloc', async () => {
     const backend = await open();
-    // Drivers claim a little more than they can allocate; whoever has the memory gets it.
+    // Drivers claim a little more than they can allocate; the first to use the memory gets it.
     const requestedBytes = backend.capabilities.limits.maxAllocationBytes;
     for (let i = 0; i < 64; i++) backend.alloc(requestedBytes);
     const error = await rejection(backend.synchronize());
@@ -286,7 +286,7 @@ describe('memory', () => {
     expect(backend.native.memory()).toMatchObject({ live: 0, allocatedBytes: bytes, pooledBytes: bytes });
   });
 
-  it('of more than half of the pool is really destroyed, and before it piles up, though nobody waits', async () => {
+  it('of more than half of the pool is really destroyed, and before it piles up, without a wait', async () => {
     const backend = await open({ maxPooledBytes: 2 ** 20 });
     const destroy = vi.spyOn(
       Object.getPrototypeOf(backend.native.bufferOf(backend.alloc(4)).buffer) as GPUBuffer,

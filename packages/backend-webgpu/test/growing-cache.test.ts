@@ -50,17 +50,17 @@ async function worst(shapes: readonly Shape[], kvHeads: number, keys = CAPACITY)
   ];
   const o = backend.alloc(values.q.byteLength);
   const cache = [kvHeads * keys * HEAD_DIM, keys * HEAD_DIM, HEAD_DIM] as const;
-  let most = 0;
+  let max = 0;
   for (const shape of shapes) {
     const call = { ...sizes, ...shape, strides: { k: cache, v: cache } };
     backend.attention({ ...call, q, k, v, o, ...(call.mask && { mask: { ...call.mask, ptr: mask } }) } as never);
     const got = new Float32Array(HEADS * shape.seqQ * HEAD_DIM);
     await backend.copyDtoh(got, o);
     const { value } = attentionReference(call, values.q, values.k, values.v, values.mask);
-    for (const [i, x] of got.entries()) most = Math.max(most, Math.abs(x - (value[i] as number)));
+    for (const [i, x] of got.entries()) max = Math.max(max, Math.abs(x - (value[i] as number)));
   }
   for (const ptr of [q, k, v, mask, o]) backend.free(ptr);
-  return most;
+  return max;
 }
 
 const LENGTHS = [1, 2, 63, 64, 65, 100, 127, 128, 129, CAPACITY];

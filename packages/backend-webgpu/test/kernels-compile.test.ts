@@ -14,7 +14,7 @@ import { TEST_DEVICES } from './support/traits.ts';
 // Everything that can be emitted is compiled by Dawn's null backend: no device is needed, and none has to be hit by
 // chance with the shape that takes a variant. What a device computes with it is for the conformance suite.
 
-/** The devices, the least able first: what compiles for one need not be compiled for the next. */
+/** The devices, the least capable first: what compiles for one need not be compiled for the next. */
 const DEVICES = ['defaults', 'swiftshader', 'lavapipe', 'gpu'] as const;
 
 /** Those of graphs have no end: some of each kind. */
@@ -39,7 +39,7 @@ async function nullDevice({ hasF16, hasSubgroups, matrixUnits }: DeviceTraits): 
   return { device, awaiting: source.awaiting };
 }
 
-/** Whether a valid kernel is refused for sizes that the null backend does not offer, but the real device does. */
+/** Returns whether a valid kernel is refused for sizes that the null backend does not offer, but the real device does. */
 function isOnlyTooLarge(message: string, { maxWorkgroupBytes, maxInvocations, subgroupSize }: DeviceTraits): boolean {
   const bytes = /use of workgroup storage \((\d+) bytes\)/.exec(message)?.[1];
   const size = /workgroup_size\((\d+), (\d+), (\d+)\) that exceeds/.exec(message)?.slice(1);

@@ -47,7 +47,7 @@ it('finds memory that has moved since', async () => {
   recording.replay();
   await backend.synchronize();
   for (const ptr of [a, b, out]) {
-    // From now on it is in a buffer of its own.
+    // From now on it is in its own buffer.
     backend.native.bufferOf(ptr);
     backend.copyHtod(a, Float32Array.of(5));
     recording.replay();
@@ -79,7 +79,7 @@ it('keeps its bind groups where other memory moves, and refuses commands of the 
   for (const ptr of [x, small, other]) backend.free(ptr);
 });
 
-it('has scratch memory of its own, and is disposed with commands that were not submitted', async () => {
+it('has its own scratch memory, and is disposed with commands that were not submitted', async () => {
   const columns = 2 ** 16;
   const input = upload(
     backend,

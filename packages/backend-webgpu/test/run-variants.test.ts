@@ -109,7 +109,7 @@ const byPlace = defineKernel(
   ({ x, t }, k) => ({ y: k.fold('sum', k.mul(x, k.gather(t, [k.index(-1)], 2))) }),
 );
 
-/** What a call leaves in float32 outputs of some sizes. */
+/** The float32 outputs of a call, of some sizes. */
 async function outputsOf(
   sizes: Readonly<Record<string, number>>,
   call: (outputs: Record<string, DevicePtr>) => void,

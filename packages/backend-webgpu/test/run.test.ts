@@ -179,7 +179,7 @@ describe.each([
 
 const twice = defineKernel('twice', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.mul(x, 2) }));
 const softmaxAcross = softmax;
-/** What the packed output [columns, rows] of a transposed view holds. */
+/** The packed output [columns, rows] of a transposed view. */
 function transposed(y: readonly number[], rows: number, columns: number): number[] {
   return Array.from({ length: y.length }, (_, i) => y[(i % rows) * columns + Math.floor(i / rows)] as number);
 }

@@ -15,7 +15,7 @@ afterEach(async () => {
   await opened?.dispose();
 });
 
-/** Four numbers in memory of their own. */
+/** Four numbers in their own memory. */
 function upload(backend: WebGpuBackend, first: number): DevicePtr {
   const ptr = backend.alloc(16);
   backend.copyHtod(

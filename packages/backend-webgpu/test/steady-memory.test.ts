@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runProgram } from './support/in-process.ts';
 
-// Drivers compile behind one's back: lavapipe does so at every dispatch for some shapes of loops and branches (see
+// Drivers compile by themselves: lavapipe does so at every dispatch for some shapes of loops and branches (see
 // kernels/wgsl/is-set.wgsl.ts), and keeps what it compiled. A quarter of a megabyte or more an op shows after few ops.
 
 const OPS = `({ backend, a, b, c }) => ({

@@ -4,15 +4,15 @@ import { WebGpuBackend } from '../src/index.ts';
 
 // What happens on real devices with tensors of gigabytes: many bindings for one operand, many dispatches for one launch.
 const TINY_BYTES = 4096;
-/** One channel of an image is the least that conv2d can bind: the largest of a case has 90,600 bytes. */
+/** One channel of an image is the minimum that conv2d can bind: the largest of a case has 90,600 bytes. */
 const CHANNEL_BYTES = 96 * 1024;
 
-/** What the cases are of, but for those that have no tensors. */
+/** The ops of the cases, except those that have no tensors. */
 const OPS = new Set(allCases().map(({ op }) => op));
 OPS.delete('lifecycle');
-/** What is cut differs by shape; the kernels are those of the other tests. */
+/** The cuts differ by shape; the kernels are those of the other tests. */
 const SAMPLE = 0.5;
-/** There are many cases of `run`, and each compiles kernels of its own. */
+/** There are many cases of `run`, and each compiles its own kernels. */
 const SAMPLES: Readonly<Record<string, number>> = { run: 0.1 };
 
 for (const op of OPS) {

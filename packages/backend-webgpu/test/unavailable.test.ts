@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import type { ProbeResult } from '@concord/backend-core';
 import { afterEach, expect, it } from 'vitest';
 
-// The built package in an application of its own, beside a `webgpu` package that is missing or broken in some way.
+// The built package in its own application, beside a `webgpu` package that is missing or broken in some way.
 
 const PACKAGE = join(import.meta.dirname, '..');
 const MANIFEST = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
@@ -26,7 +26,7 @@ afterEach(() => {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** What `webgpu().probe()` says where the package `webgpu` is `source`. */
+/** The result of `webgpu().probe()` where the package `webgpu` is `source`. */
 function probeBeside(source: string | undefined, prelude = ''): ProbeResult {
   const app = mkdtempSync(join(tmpdir(), 'concord-app-'));
   made.push(app);

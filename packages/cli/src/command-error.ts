@@ -3,7 +3,7 @@ export interface CommandErrorFields {
   /** For programs that read the output, in capitals. */
   readonly code: string;
   readonly exitCode: number;
-  /** What the reader can do about it, one sentence. */
+  /** A hint for the reader, one sentence. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
 }

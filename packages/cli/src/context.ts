@@ -7,7 +7,7 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
-/** What the command line needs from the world around it. */
+/** The parts of its environment that the command line needs. */
 export interface ProgramContext {
   /** Called by commands that run on backends: loading them all takes a while, and `--help` needs none. */
   readonly loadProviders: () => Promise<readonly BackendProvider[]>;
@@ -17,7 +17,7 @@ export interface ProgramContext {
   readonly signal: AbortSignal;
 }
 
-/** What a command that runs needs: the same, with the backends loaded. */
+/** The environment of a command that runs: the same, with the backends loaded. */
 export interface CommandContext extends Omit<ProgramContext, 'loadProviders'> {
   readonly providers: readonly BackendProvider[];
 }

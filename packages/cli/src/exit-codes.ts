@@ -1,4 +1,4 @@
-/** What the exit code of every subcommand means. */
+/** The meaning of the exit code of every subcommand. */
 export const EXIT = {
   ok: 0,
   /** A case failed, nothing passed, or something unforeseen happened. */
@@ -10,7 +10,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** The one of several exit codes that says most: an interruption, then a failure, then what was not run. */
+/** The one of several exit codes that counts most: an interruption, then a failure, then what was not run. */
 export function worstExit(codes: readonly number[]): number {
   const order: readonly number[] = [EXIT.interrupted, EXIT.failed, EXIT.unavailable];
   return order.find((code) => codes.includes(code)) ?? EXIT.ok;

@@ -25,7 +25,7 @@ export type BackendReport =
       /** Which kernels `run` takes; left out where there is no `run`. */
       readonly run?: 'all' | 'some';
       readonly numerics: Capabilities['numerics'];
-      /** What became of the device's tuning profile, for a backend that has kernel variants. */
+      /** The state of the device's tuning profile, for a backend that has kernel variants. */
       readonly tuning?: ProfileState;
       /** With `--verbose`: which of its kernel variants the device builds. */
       readonly variants?: VariantTrial;
@@ -38,7 +38,7 @@ export type BackendReport =
       readonly hint: string | null;
     };
 
-/** What `concord devices --json` prints. */
+/** The JSON that `concord devices --json` prints. */
 export interface DevicesReport {
   /** The backend that `selectBackend` takes here, or null. */
   readonly picked: string | null;
@@ -46,14 +46,14 @@ export interface DevicesReport {
   readonly concordBackend: string | null;
   /** Every known backend, in order of preference. */
   readonly backends: readonly BackendReport[];
-  /** What `selectBackend` did with each, in the same order. */
+  /** The outcome of `selectBackend` for each, in the same order. */
   readonly attempts: readonly Attempt[];
 }
 
-/** How {@link inspectDevices} looks at devices. */
+/** Options of {@link inspectDevices}. */
 export interface Inspection {
   readonly signal: AbortSignal;
-  /** Whether to build the kernels of every variant, which takes seconds. */
+  /** True to build the kernels of every variant, which takes seconds. */
   readonly triesVariants: boolean;
 }
 
@@ -125,7 +125,7 @@ async function describeAndDispose(backend: ComputeBackend, inspection: Inspectio
 async function describe(backend: ComputeBackend, { signal, triesVariants }: Inspection): Promise<BackendReport> {
   const { name, capabilities } = backend;
   const { vendor, name: called, driver } = backend.device;
-  // Of a backend that does not stand on ours, nobody has looked at them.
+  // Of a backend that does not stand on ours, they have not been looked at.
   const texts = { vendor: printable(vendor), name: printable(called), driver: printable(driver) };
   const device = { ...backend.device, ...texts };
   const { limits, dtypes, run, numerics } = capabilities;

@@ -33,7 +33,7 @@ test.each([
   await backend.dispose();
 });
 
-test('is run in place of what an application would get, and set beside others by name', async () => {
+test('is run instead of what an application would get, and set beside others by name', async () => {
   const alone = await run([...ARGS, '--module', relative('.', FIXTURE)], [working('cpu')]);
   expect(alone).toMatchObject({ code: 0, stderr: '' });
   expect(alone.stdout).toMatch(/^Everything passed, none unsupported: own on /m);

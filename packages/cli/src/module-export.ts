@@ -3,7 +3,7 @@ import type { BackendProvider, ComputeBackend } from '@concord/backend-core';
 /** That of the registry. */
 const CONTRACT_VERSION = 2;
 
-/** Whether a value is what applications pass to `selectBackend`. */
+/** Returns whether a value is what applications pass to `selectBackend`. */
 export function isProvider(value: unknown): value is BackendProvider {
   const { name, probe, create } = (value ?? {}) as Partial<BackendProvider>;
   return typeof name === 'string' && typeof probe === 'function' && typeof create === 'function';
@@ -14,7 +14,7 @@ function isBackend(value: unknown): value is ComputeBackend {
   return [init, dispose, alloc, gemm].every((method) => typeof method === 'function');
 }
 
-/** Whether a value is a class whose objects are backends; nothing is called to find out. */
+/** Returns whether a value is a class whose objects are backends; nothing is called to find out. */
 export function isBackendClass(value: unknown): value is new () => ComputeBackend {
   return typeof value === 'function' && isBackend(value.prototype);
 }
@@ -23,7 +23,7 @@ export function isBackendClass(value: unknown): value is new () => ComputeBacken
  * The provider that an export is, makes, or stands for: a provider, a function that gives one, a function that gives a
  * backend, or the class of a backend.
  *
- * @throws {TypeError} what the export is in place of these, to be read behind its name
+ * @throws {TypeError} what the export is instead of these, to be read after its name
  */
 export async function providerOf(exported: unknown): Promise<BackendProvider> {
   if (isBackendClass(exported)) return providerAround(() => new exported());
@@ -41,7 +41,7 @@ export async function providerOf(exported: unknown): Promise<BackendProvider> {
   throw new TypeError(typeof exported === 'function' ? 'gives neither a provider nor a backend' : 'is no provider');
 }
 
-/** What is known of a backend without a provider: its name, from an object that is never initialized. */
+/** The facts about a backend without a provider: its name, from an object that is never initialized. */
 async function providerAround(create: () => Promise<ComputeBackend> | ComputeBackend): Promise<BackendProvider> {
   const sample = await create();
   const { name } = sample;

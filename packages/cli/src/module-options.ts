@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** A module of somebody else's that brings a backend. */
+/** A module of another author that brings a backend. */
 export interface ModuleOptions {
   /** The path of a JavaScript file, from the working directory, or the name of a package that is installed there. */
   readonly module?: string;

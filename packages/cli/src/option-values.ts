@@ -6,7 +6,7 @@ import { BENCH_OPS, matchingOps } from './bench/bench-ops.ts';
 import { commaList } from './comma-list.ts';
 import { nearIds } from './near-ids.ts';
 
-/** How long `concord fuzz` runs where neither `--seconds` nor `--count` says. */
+/** The duration of `concord fuzz` without `--seconds` and `--count`. */
 export const DEFAULT_FUZZ_SECONDS = 10;
 
 /** The number that an option's text says. */

@@ -58,7 +58,7 @@ export function buildProgram(context: ProgramContext, finish: Finish): Command {
     })
     .configureHelp({ styleTitle: (title) => colorsFor(stdout).bold(title), showGlobalOptions: true });
   program.hook('preAction', async (_, command) => {
-    // A backend of one's own may have variants that ours does not know.
+    // A user's backend may have variants that ours does not know.
     if (command.opts<ModuleOptions>().module !== undefined || !isTuningSet(process.env)) return;
     const { checkEnvironment } = await import('./check-environment.ts');
     checkEnvironment();
@@ -111,7 +111,7 @@ function isTuningSet(env: NodeJS.ProcessEnv): boolean {
   return Boolean(env['CONCORD_VARIANT']) || Boolean(env['CONCORD_TUNING']);
 }
 
-/** What every terminal has, and no more than the texts that are not wrapped. */
+/** The width of every terminal, and of the texts that are not wrapped. */
 function helpWidth(columns = 80): number {
   return Math.min(80, columns);
 }

@@ -1,9 +1,10 @@
 /**
- * Running and reporting as the `concord` command does, without Node: for pages. No module of it imports from `node:`.
+ * Reports as the `concord` command writes them, JSON and HTML, without Node: for pages. `@concord/cli/bench` measures.
  *
  * @packageDocumentation
  */
-export * from './bench/index.ts';
+export { formatSpeed } from './bench/format-speed.ts';
+export { speedOf } from './bench/outcome.ts';
 export type { BackendRun, ConformanceRun } from './conformance/backend-run.ts';
 export { type ConformanceJson, toConformanceJson } from './conformance/conformance-json.ts';
 export { type OpSummary, summarize } from './conformance/op-summary.ts';

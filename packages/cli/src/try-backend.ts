@@ -15,7 +15,7 @@ export interface NotRun {
   readonly isFailure: boolean;
 }
 
-/** What `work` gave, or why it was not done. */
+/** The result of `work`, or the reason why it was not done. */
 export type Tried<T> =
   | { readonly report: T; readonly notRun?: never }
   | { readonly report?: never; readonly notRun: NotRun };

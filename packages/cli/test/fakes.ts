@@ -3,7 +3,7 @@ import { CpuBackend } from '@concord/backend-cpu';
 import type { VariantTuning } from '@concord/variants';
 import { runProgram } from '../src/program.ts';
 
-/** How a command ended. */
+/** The exit of a command. */
 export interface Ended {
   readonly code: number;
   readonly stdout: string;

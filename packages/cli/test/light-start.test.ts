@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const SOURCE = join(import.meta.dirname, '..', 'src');
 
-/** What a module loads before it runs: the packages it names, and those of its own modules. */
+/** The modules loaded before a module runs: the packages it names, and those of its own modules. */
 function packagesLoadedBy(file: string, seen = new Set<string>()): Set<string> {
   const packages = new Set<string>();
   if (seen.has(file)) return packages;

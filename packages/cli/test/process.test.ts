@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-// The built command, as a process of its own: signals and pipes are between processes.
+// The built command, as a separate process: signals and pipes are between processes.
 const BIN = join(import.meta.dirname, '..', 'bin', 'concord.js');
 
 interface Running {

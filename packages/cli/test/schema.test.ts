@@ -43,7 +43,7 @@ function expectValid(name: string, text: string): unknown {
 
 afterEach(() => vi.unstubAllEnvs());
 
-test('there is one for every command that has --json, and each is a schema of its own name', async () => {
+test('there is one for every command that has --json, and each is a schema of that name', async () => {
   const names = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
   const { stdout } = await run(['--help'], all);
   const commands = [...stdout.matchAll(/^ {2}([a-z]+) .*$/gm)].map(([, name = '']) => name);

@@ -32,13 +32,13 @@ export interface CallDescription {
   readonly operands: readonly OperandDescription[];
 }
 
-/** What a case does. */
+/** The description of a case. */
 export interface CaseDescription extends CaseText {
   readonly id: string;
   readonly op: string;
   readonly params: Params;
   readonly needs: Pick<Needs, 'op' | 'dtype'> | null;
-  /** What the random numbers start from. */
+  /** The seed of the random numbers. */
   readonly seed: string;
   /** The first of the calls that it makes. */
   readonly calls: readonly CallDescription[];

@@ -7,17 +7,17 @@ import { expectUnsupported } from './run/check-plan.ts';
 /** Makes a backend object that is not initialized yet. */
 export type BackendFactory = () => ComputeBackend | Promise<ComputeBackend>;
 
-/** What became of one case. */
+/** The outcome of one case. */
 export interface CaseResult {
   readonly id: string;
   readonly op: string;
   readonly status: 'passed' | 'failed' | 'unsupported';
   readonly ms: number;
-  /** What was wrong, or why it is unsupported. */
+  /** The failure, or why it is unsupported. */
   readonly detail?: string;
   /** The wrong value, where the case compared values and one of them was. */
   readonly mismatch?: Mismatch;
-  /** How many elements were compared with intervals, and of how many nothing useful was known; where there were any. */
+  /** The number of elements that were compared with intervals, and of those of which nothing useful was known; where there were any. */
   readonly intervals?: Readonly<Tally>;
 }
 

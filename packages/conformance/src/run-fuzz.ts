@@ -8,7 +8,7 @@ import { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
 export interface FuzzOptions {
   /** Ends the run after that time. Default 10, unless `count` is given. */
   readonly seconds?: number;
-  /** Ends the run after so many cases. */
+  /** Ends the run after this number of cases. */
   readonly count?: number;
   /** Start of the random numbers; the same seed draws the same cases. Default: the clock. */
   readonly seed?: number;

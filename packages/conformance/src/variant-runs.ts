@@ -1,6 +1,6 @@
 import type { ComputeBackend, VariantReport } from '@concord/backend-core';
 
-/** How often each variant of a backend's kernels ran, and what was forced in vain. */
+/** The number of times that each variant of a backend's kernels ran, and the forced ones that did not run. */
 export interface VariantRuns extends VariantReport {
   /** The forced ids or globs that no run matches: the run says nothing about them. */
   readonly neverRan: readonly string[];
@@ -14,7 +14,7 @@ export function variantRunsOf(backend: ComputeBackend): VariantRuns | undefined 
   return { ...report, neverRan: report.forced.filter((pattern) => !ids.some((id) => matches(id, pattern))) };
 }
 
-/** Whether an id is what a pattern names, in which `*` stands for any characters. */
+/** Returns whether an id is what a pattern names, in which `*` stands for any characters. */
 function matches(id: string, pattern: string): boolean {
   const [head = '', ...rest] = pattern.split('*');
   const tail = rest.pop();
@@ -29,7 +29,7 @@ function matches(id: string, pattern: string): boolean {
   return id.length - tail.length >= at && id.endsWith(tail);
 }
 
-/** What a report says of forced variants that never ran. */
+/** The text of a report about forced variants that never ran. */
 export function neverRanText({ neverRan, leftOut = [] }: VariantRuns): string {
   const texts = neverRan.map((pattern) => {
     const why = leftOut.find(({ id }) => matches(id, pattern))?.reason;

@@ -7,7 +7,7 @@ import { formatParams, parseParams } from '../src/harness/case-id.ts';
 const CASES = allCases();
 
 describe('the list of cases', () => {
-  it('has ids of their own', () => {
+  it('has distinct ids', () => {
     const seen = new Set<string>();
     const twice = CASES.filter(({ id }) => seen.size === seen.add(id).size).map(({ id }) => id);
     expect(twice).toEqual([]);

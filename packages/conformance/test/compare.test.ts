@@ -69,13 +69,13 @@ describe('compareAll', () => {
     expect(() => compareAll('c', [Number.NaN], [3], { bound: () => 0 })).toThrow(
       /got NaN, want 3, exactly; NaN is what/,
     );
-    expect(() => compareAll('c', [1], [1, 2], { bound: () => 0 })).toThrow('c: 1 entries in place of 2');
+    expect(() => compareAll('c', [1], [1, 2], { bound: () => 0 })).toThrow('c: 1 entries instead of 2');
   });
 
   it('compares bytes', () => {
     compareBytes('b', Uint8Array.of(1, 2), Uint8Array.of(1, 2));
     expect(() => compareBytes('b', Uint8Array.of(1, 2), Uint8Array.of(1, 3))).toThrow('b: byte 1 of 2 is 2, want 3');
-    expect(() => compareBytes('b', Uint8Array.of(1), Uint8Array.of(1, 3))).toThrow('b: 1 bytes in place of 2');
+    expect(() => compareBytes('b', Uint8Array.of(1), Uint8Array.of(1, 3))).toThrow('b: 1 bytes instead of 2');
   });
 
   it('also says in numbers what is wrong', () => {

@@ -20,7 +20,7 @@ describe('runFuzz', () => {
     for (const { id, detail, shrunkFrom } of failures) {
       expect(findCase(shrunkFrom)).toBeDefined();
       const params = findCase(id)?.params as { m: number; n: number; padC: number };
-      // Two rows with a gap between them are the least that shows it.
+      // Two rows with a gap between them are the minimum that shows it.
       expect(params, id).toMatchObject({ m: 2, n: 1 });
       expect(params.padC).toBeGreaterThan(0);
       const replay = await runConformance(create, { filter: id });

@@ -75,7 +75,7 @@ describe('mutants', () => {
     TIMEOUT_MS,
   );
 
-  it('have names of their own, and there are enough of them', () => {
+  it('have distinct names, and there are enough of them', () => {
     expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
     expect(MUTANTS.length).toBeGreaterThanOrEqual(200);
     expect(MUTANTS.filter(({ ops }) => ops.includes('run')).length).toBeGreaterThanOrEqual(100);

@@ -60,7 +60,7 @@ function flushedCopy({ buffer, byteOffset, byteLength }: Operand<ArrayBuffer>): 
   return copy;
 }
 
-/** What a library of fixed functions might have. */
+/** The functions of a library of fixed functions. */
 const KNOWN: readonly Kernel[] = [unaryKernel('neg'), binaryKernel('add'), reduceKernel('sum')];
 
 /** A wrapper of such a library, or a backend that has all but some kernels. */

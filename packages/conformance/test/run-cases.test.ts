@@ -13,11 +13,11 @@ const DRAWN = CASES.filter(({ id }) => id.startsWith('run/drawn/')).map(({ param
 );
 
 /** Of a case's elements, those that may be left to chance. */
-const MOST_LOOSE = 0.05;
+const MAX_LOOSE = 0.05;
 
 /** Cases that leave more to chance, as their subject does. */
 const LOOSE_CASES: readonly string[] = [
-  // Products of so many factors that their bounds reach beyond the range.
+  // Products of many factors: their bounds reach beyond the range.
   'run/fold/kernel=product,shape=14x1024,folded=1,data=spike',
   'run/fold/kernel=product,shape=1x50257,folded=1,data=factors',
   'run/fold/kernel=product,shape=3x50257,folded=1,data=spike',
@@ -73,9 +73,9 @@ describe('the cases of run', () => {
     expect(loose / elements).toBeLessThan(0.01);
   });
 
-  it('leave less than 5 % of their own to chance, but for those that are about such', () => {
+  it('leave less than 5 % to chance, but for those that are about such', () => {
     const loose = results.filter(
-      ({ intervals: known }) => known !== undefined && known.loose > MOST_LOOSE * known.elements,
+      ({ intervals: known }) => known !== undefined && known.loose > MAX_LOOSE * known.elements,
     );
     expect(loose.map(({ id }) => id).sort()).toEqual([...LOOSE_CASES].sort());
   });

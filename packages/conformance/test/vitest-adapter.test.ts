@@ -12,7 +12,7 @@ interface Outcome {
 const VITEST = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
 const REPOSITORY = join(import.meta.dirname, '..', '..', '..');
 
-/** Runs the fixture file as a project of its own and gives the outcome of each test by its full name. */
+/** Runs the fixture file as a separate project and gives the outcome of each test by its full name. */
 async function runFixture(required: string): Promise<ReadonlyMap<string, Outcome>> {
   const config = join(import.meta.dirname, 'fixtures', 'vitest.config.ts');
   const child = spawn(process.execPath, [VITEST, 'run', '--config', config, '--reporter=json'], {

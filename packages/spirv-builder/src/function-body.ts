@@ -8,7 +8,7 @@ import type { TypeTable } from './type-table.ts';
 import { nameOfOther, type Operand, type Region, type Value } from './value.ts';
 import { pushInstruction } from './words.ts';
 
-/** How a function is declared. */
+/** The declaration of a function. */
 interface Declaration {
   readonly id: ValueId;
   readonly type: TypeId;
@@ -74,7 +74,7 @@ export class FunctionBody {
     return result;
   }
 
-  /** A parameter; an alignment says that the address is a multiple of so many bytes. */
+  /** A parameter; an alignment says that the address is a multiple of this many bytes. */
   parameter(type: Type, align: number | undefined): Value {
     const value = this.newValue(type);
     if (align === undefined) return value;
@@ -103,7 +103,7 @@ export class FunctionBody {
     this.#block = undefined;
   }
 
-  /** Runs `write` in a region of its own, whose values end with it; gives what it gives. */
+  /** Runs `write` in its own region, whose values end with it; gives what it gives. */
   inRegion<T>(write: () => T): T {
     const region = { owner: this, isOpen: true };
     this.#regions.push(region);

@@ -2,7 +2,7 @@ import { StorageClass } from './generated/enums.ts';
 import { SpirvError } from './spirv-error.ts';
 import { holds, nameOf, type Type } from './type.ts';
 
-/** What a kernel is declared with, beside its parameters. */
+/** The declaration of a kernel, besides its parameters. */
 export interface KernelOptions {
   /** Work-items of a group along x, y and z; fixed, so that the compiler can use it. */
   readonly localSize?: readonly [number, number, number];

@@ -24,14 +24,14 @@ const STRINGS: ReadonlyMap<number, number> = new Map<number, number>([
   [Op.EntryPoint, 2],
 ]);
 
-/** The place from which the operands of an instruction are literals: behind the result, where it has one. */
+/** The place from which the operands of an instruction are literals: after the result, where it has one. */
 const LITERALS_FROM: ReadonlyMap<number, number> = new Map<number, number>([
   ...[Op.Constant, Op.SpecConstant, Op.Function].map((op) => [op, 0] as const),
   ...[Op.Load, Op.CompositeExtract, Op.SelectionMerge].map((op) => [op, 1] as const),
   ...[Op.Store, Op.CompositeInsert, Op.VectorShuffle, Op.LoopMerge].map((op) => [op, 2] as const),
 ]);
 
-/** Instructions with one literal among ids, and its place behind the result. */
+/** Instructions with one literal among ids, and its place after the result. */
 const LITERAL_AT: ReadonlyMap<number, number> = new Map<number, number>([
   [Op.SpecConstantOp, 0],
   [Op.Variable, 0],
@@ -40,7 +40,7 @@ const LITERAL_AT: ReadonlyMap<number, number> = new Map<number, number>([
 ]);
 
 /**
- * A module for people, an instruction a line: `%12 = FAdd f32 %10 %11` with names where the module has some. Literals are
+ * A module for people, one instruction on each line: `%12 = FAdd f32 %10 %11` with names where the module has some. Literals are
  * numbers, as enumerations are; no assembler reads it.
  */
 export function listInstructions(words: Uint32Array): string {
@@ -93,7 +93,7 @@ function* instructionsOf(words: Uint32Array): Generator<Instruction> {
   }
 }
 
-/** Whether an operand is a number and not an id; `caseWords` is how many words the number of a `Switch`'s case has. */
+/** Returns whether an operand is a number and not an id; `caseWords` is how many words the number of a `Switch`'s case has. */
 function isLiteral(op: number, place: number, caseWords: number): boolean {
   // The selector, the label for all else, and then each case with its label.
   if (op === Op.Switch) return place >= 2 && (place - 2) % (caseWords + 1) < caseWords;
@@ -116,7 +116,7 @@ function operandsText(
   return [...operands.slice(from, place).map(text), `"${string}"`, ...operands.slice(end).map(text)].join(' ');
 }
 
-/** The string that begins at an operand, and the operand behind it. */
+/** The string that begins at an operand, and the operand after it. */
 function stringAt(operands: readonly number[], from: number): { readonly text: string; readonly end: number } {
   let text = '';
   for (let at = from; at < operands.length; at++) {

@@ -18,7 +18,7 @@ interface Signature {
   readonly width?: 32;
 }
 
-/** What each function takes. */
+/** The operands of each function. */
 export const MATH: ReadonlyMap<string, Signature> = new Map([
   ...take(
     { kind: 'float', count: 1 },

@@ -37,11 +37,11 @@ function misuse(code: (k: FunctionBuilder, args: Arguments) => unknown, options?
   });
 }
 
-/** What types would have stopped, but for a cast or an index that is not there. */
+/** Calls that types would refuse, but for a cast or an index that is not there. */
 const wrong = (value: unknown): never => value as never;
 
 describe('an exception on the way', () => {
-  it('leaves no branch or loop half written, also when somebody catches it', () => {
+  it('leaves no branch or loop half written, also when it is caught', () => {
     const fail = (): never => {
       throw new Error('of the caller');
     };
@@ -141,7 +141,7 @@ describe('what belongs to another module', () => {
 });
 
 describe('functions', () => {
-  it('have no built-ins and no workgroup memory of their own', () => {
+  it('have no built-ins and no workgroup memory', () => {
     const within = (code: (k: FunctionBuilder) => Value): string => {
       const m = new ModuleBuilder();
       return thrown(() => m.function('f', {}, m.int(32), code));
@@ -224,7 +224,7 @@ describe('declarations', () => {
     );
     const product = (m: ModuleBuilder): Value =>
       m.specOperation('mul', m.specConstant(m.int(32), 4, 0), m.constant(m.int(32), 4));
-    expect(misuse((k, { n, m }) => k.localArray(n.type, product(m)))).toContain('give it one of its own');
+    expect(misuse((k, { n, m }) => k.localArray(n.type, product(m)))).toContain('give it a separate one');
     expect(misuse((k, { n }) => k.localArray(n.type, 1.5))).toBe('kernel test, localArray: cannot have 1.5 elements');
     expect(misuse((k) => k.privateArray(k.types.bool(), 4))).toContain(
       'kernel test, variable: memory cannot hold bool',

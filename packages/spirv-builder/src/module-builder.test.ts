@@ -128,7 +128,7 @@ describe('misuse is refused, with its place', () => {
     expect(misuse((k, { x }) => k.bitcast(x, k.types.int(64)))).toContain('f32 cannot be seen as u64');
   });
 
-  it('code behind the end of a function', () => {
+  it('code after the end of a function', () => {
     let kept: FunctionBuilder | undefined;
     const module = new ModuleBuilder();
     module.kernel('test', { x: module.float(32) }, (k) => void (kept = k));

@@ -53,7 +53,7 @@ export class ModuleBuilder {
   readonly #open = new Set<FunctionBody>();
   readonly #functions = new Set<object>();
 
-  /** Types other than the common ones that have methods of their own here. */
+  /** Types other than the common ones that have their own methods here. */
   readonly types: TypeTable;
   readonly #constants: ConstantTable;
 

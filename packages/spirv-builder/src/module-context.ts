@@ -5,7 +5,7 @@ import type { Type } from './type.ts';
 import type { TypeTable } from './type-table.ts';
 import type { Value } from './value.ts';
 
-/** What the functions of a module share: its tables. */
+/** The tables that the functions of a module share. */
 export interface ModuleContext {
   /** The module, which its values carry. */
   readonly module: object;
@@ -17,6 +17,6 @@ export interface ModuleContext {
   openCl(): number;
   /** The input variable of a built-in of the kernel environment. */
   builtIn(builtIn: number, type: Type): Value;
-  /** Whether it is a function of the module, and complete. */
+  /** Returns whether it is a function of the module, and complete. */
   hasFunction(handle: object): boolean;
 }

@@ -4,7 +4,7 @@ import type { Sections } from './sections.ts';
 import { encodeString } from './literal-string.ts';
 import { holds, type Type } from './type.ts';
 
-/** What a module needs of its consumer: capabilities and extensions, declared as code needs them. */
+/** The requirements of a module on its consumer: capabilities and extensions, declared as code needs them. */
 export class Requirements {
   readonly #sections: Sections;
   readonly #capabilities = new Set<number>();
@@ -24,7 +24,7 @@ export class Requirements {
     this.#sections.push('capabilities', Op.Capability, capability);
   }
 
-  /** What values of a type need beside the type itself: pointers to halves are free, halves are not. */
+  /** The requirements of values of a type, besides the type itself: pointers to halves are free, halves are not. */
   valuesOf(type: Type): void {
     if (holds(type, isHalf)) this.capability(Capability.Float16);
   }

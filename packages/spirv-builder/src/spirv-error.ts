@@ -3,7 +3,7 @@ export class SpirvError extends Error {
   override readonly name = 'SpirvError';
   /** Where in the module, such as `kernel gemm, add, operand 2`. */
   readonly place: string;
-  /** What is wrong: the message without the place. */
+  /** The message without the place. */
   readonly problem: string;
 
   constructor(place: string, problem: string) {

@@ -96,7 +96,7 @@ export class TypeTable {
     if (integer.value === undefined) {
       throw new SpirvError(
         'array type',
-        'the length is an operation on specialisation constants: give it one of its own',
+        'the length is an operation on specialisation constants: give it a separate one',
       );
     }
     if (integer.value === 0n) throw new SpirvError('array type', 'cannot have 0 elements');

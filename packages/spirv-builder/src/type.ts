@@ -1,7 +1,7 @@
 import type { StorageClass } from './generated/enums.ts';
 import type { TypeId } from './ids.ts';
 
-/** Integers have no sign of their own: operations say whether they take their operands as signed. */
+/** Integers have no sign: operations say whether they take their operands as signed. */
 export interface IntType {
   readonly kind: 'int';
   readonly id: TypeId;
@@ -52,7 +52,7 @@ export type Type = VoidType | ScalarType | VectorType | ArrayType | StructType |
 
 const VECTOR_COUNTS: readonly number[] = [2, 3, 4, 8, 16];
 
-/** Whether there are vectors of so many components. */
+/** Returns whether there are vectors of a number of components. */
 export function isVectorCount(count: number): boolean {
   return VECTOR_COUNTS.includes(count);
 }
@@ -103,12 +103,12 @@ export function scalarAlignment(type: Type): number {
   }
 }
 
-/** Whether addresses can be multiples of so many bytes: powers of two, as far as a word goes. */
+/** Returns whether addresses can be multiples of a number of bytes: powers of two, as far as a word goes. */
 export function isAlignment(bytes: number): boolean {
   return bytes > 0 && bytes >>> 0 === bytes && (bytes & (bytes - 1)) === 0;
 }
 
-/** Whether such a part is in the memory of the type: itself, a component, an element or a member. */
+/** Returns whether such a part is in the memory of the type: itself, a component, an element or a member. */
 export function holds(type: Type, isSought: (part: Type) => boolean): boolean {
   if (isSought(type)) return true;
   switch (type.kind) {

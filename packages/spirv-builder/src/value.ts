@@ -19,7 +19,7 @@ export interface Value {
   readonly integer?: ConstantInteger;
 }
 
-/** What is known of an integer constant while the module is written. */
+/** The value of an integer constant, as far as it is known while the module is written. */
 export interface ConstantInteger {
   /** As unsigned; of a specialisation constant, what it is until the driver is told another value. */
   readonly value: bigint | undefined;
@@ -29,7 +29,7 @@ export interface ConstantInteger {
 /** A value, or a literal that becomes a constant of the type that the other operand has. */
 export type Operand = Value | number | bigint | boolean;
 
-/** For messages, what was given in place of a value: `number 1`, `undefined`, `array`. */
+/** For messages, what was given instead of a value: `number 1`, `undefined`, `array`. */
 export function nameOfOther(given: unknown): string {
   if (Array.isArray(given)) return 'array';
   switch (typeof given) {

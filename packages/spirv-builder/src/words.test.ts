@@ -8,7 +8,7 @@ const float = (width: FloatType['width']): FloatType => ({ kind: 'float', id: 1 
 const int = (width: IntType['width']): IntType => ({ kind: 'int', id: 1 as TypeId, width });
 
 describe('encodeString', () => {
-  it('ends with a zero byte, in a word of its own where the text fills the last', () => {
+  it('ends with a zero byte, in its own word where the text fills the last', () => {
     expect(encodeString('')).toEqual([0]);
     expect(encodeString('main')).toEqual([0x6e69616d, 0]);
     expect(encodeString('abc')).toEqual([0x00636261]);

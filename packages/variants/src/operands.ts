@@ -16,7 +16,7 @@ export function extentsOf({ kernel, call }: KernelCall): number[] {
 /**
  * The same call with operands that are not there: for planning, not for running.
  *
- * @param fakeOperand - a span that stands for an allocation of its own
+ * @param fakeOperand - a span that stands for a separate allocation
  */
 export function withFakeOperands<Buffer>(
   op: KernelCall,

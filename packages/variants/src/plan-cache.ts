@@ -3,14 +3,14 @@ import { ListMap } from './list-map.ts';
 import { extentsOf, withFakeOperands } from './operands.ts';
 import type { VariantPick, VariantPreferences } from './variant-choice.ts';
 
-/** What a {@link PlanCache} has to know of plans. */
+/** The facts about plans that a {@link PlanCache} needs. */
 export interface CacheablePlan {
   readonly steps: readonly unknown[];
   /** The choices between variants that it was made with. */
   readonly picks: readonly VariantPick[];
 }
 
-/** How a backend plans. */
+/** The planning of a backend. */
 export interface PlanCacheOptions<Buffer, Plan extends CacheablePlan> {
   /** The device's; its preferences are looked at before each use. */
   readonly traits: { readonly preferences?: VariantPreferences | undefined };
@@ -21,7 +21,7 @@ export interface PlanCacheOptions<Buffer, Plan extends CacheablePlan> {
   readonly alignment: number;
   /** Plans a call with these operands. */
   readonly plan: (call: ResolvedCall<Buffer>, operands: readonly Operand<Buffer>[]) => Plan;
-  /** A span that stands for an allocation of its own. */
+  /** A span that stands for a separate allocation. */
   readonly fakeOperand: (byteLength: number) => Operand<Buffer>;
 }
 
@@ -63,7 +63,7 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
     return this.#find(key) ?? this.#add(key, plan(op, operands));
   }
 
-  /** The plan of a call without operands, as for operands in allocations of their own. Errors as those of planning. */
+  /** The plan of a call without operands, as for operands in their own allocations. Errors as those of planning. */
   ofShape(op: KernelCall): Plan {
     if (op.kernel === 'run' && op.inPlaceOf?.some((index) => index >= 0) === true) {
       const inPlace = withFakeOperands(op, this.#options.fakeOperand);
@@ -117,7 +117,7 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
   }
 }
 
-/** What the plan of a call depends on besides how its operands lie. */
+/** The facts that the plan of a call depends on, besides the layout of its operands. */
 function keyOf<Buffer>({ kernel, call }: KernelCall | ResolvedCall<Buffer>): Key {
   const key: Key = [kernel];
   if ('geometry' in call) return [kernel, call.geometry.id];

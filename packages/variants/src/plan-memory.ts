@@ -26,18 +26,18 @@ export class PlanMemory<Buffer> {
   readonly #memory: Operand<Buffer>[];
   readonly #fakeOperand: (byteLength: number) => Operand<Buffer>;
 
-  /** @param fakeOperand - a span that stands for an allocation of its own */
+  /** @param fakeOperand - a span that stands for a separate allocation */
   constructor(operands: readonly Operand<Buffer>[], fakeOperand: (byteLength: number) => Operand<Buffer>) {
     this.#memory = [...operands];
     this.#fakeOperand = fakeOperand;
   }
 
-  /** @throws {BackendError} OUT_OF_MEMORY beyond `most` bytes, the largest `what` */
-  scratch(bytes: number, most: number, what: string): Operand<Buffer> {
-    if (bytes > most) {
-      throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes exceed the largest ${what}, ${most}`, {
+  /** @throws {BackendError} OUT_OF_MEMORY beyond `max` bytes, the largest `what` */
+  scratch(bytes: number, max: number, what: string): Operand<Buffer> {
+    if (bytes > max) {
+      throw new BackendError('OUT_OF_MEMORY', `${bytes} bytes exceed the largest ${what}, ${max}`, {
         requestedBytes: bytes,
-        limitBytes: most,
+        limitBytes: max,
       });
     }
     const span = this.#fakeOperand(bytes);

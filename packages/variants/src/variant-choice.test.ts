@@ -39,7 +39,7 @@ it('tells what was asked', () => {
 const leftOut = (...ids: readonly string[]): NonNullable<VariantPreferences['leftOut']> =>
   new Map(ids.map((id) => [id, { id, reason: `kernel ${id} f32 does not build`, log: `log of ${id}` }]));
 
-it('is none that is left out, whoever wants it', () => {
+it('is none that is left out, whatever asks for it', () => {
   expect(picked({ leftOut: leftOut(small.id) })).toBe(large.id);
   expect(picked({ leftOut: leftOut(large.id), forced: [large.id, 'gemm/*'], tuned: { 'gemm 10': large.id } })).toBe(
     small.id,

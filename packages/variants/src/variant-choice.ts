@@ -1,6 +1,6 @@
 import { BackendError, type LeftOutVariant } from '@concord/backend-core';
 
-/** Which variants to take where a plan could take several. Whoever changes one of these puts another object in its place. */
+/** Which variants to take where a plan could take several. To change one of these, put another object there. */
 export interface VariantPreferences {
   /** Ids or globs, such as `gemm/tiled-64x64x16` or `conv2d/direct-*`. The first that names a candidate decides. */
   forced: readonly string[];
@@ -16,7 +16,7 @@ export interface NamedVariant {
   readonly id: string;
 }
 
-/** What a plan decides with {@link pickVariant}. */
+/** The facts by which a plan decides with {@link pickVariant}. */
 export interface VariantQuestion<Variant extends NamedVariant> {
   /** Calls of one class are served best by the same variant: the family, the dtype, sizes rounded to powers of two. */
   readonly shapeClass: () => string;
@@ -29,12 +29,12 @@ export interface VariantQuestion<Variant extends NamedVariant> {
   readonly preferred: Variant;
 }
 
-/** What was asked and decided; see {@link VariantChooser.notePick}. */
+/** The question and the decision; see {@link VariantChooser.notePick}. */
 export interface VariantPick {
   readonly shapeClass: string;
   /** Without those that are left out on this device. */
   readonly candidates: readonly string[];
-  /** What the plan would take by itself. */
+  /** The plan's own choice. */
   readonly preferred: string;
   readonly picked: string;
 }
@@ -104,7 +104,7 @@ function pick<Variant extends NamedVariant>(
 
 const patterns = new Map<string, RegExp>();
 
-/** Whether an id matches a pattern in which `*` stands for any characters. */
+/** Returns whether an id matches a pattern in which `*` stands for any characters. */
 export function matchesGlob(id: string, pattern: string): boolean {
   let regExp = patterns.get(pattern);
   if (regExp === undefined) {

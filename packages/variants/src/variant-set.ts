@@ -6,7 +6,7 @@ export interface VariantSet {
   readonly version: string;
   /** The ids of every variant of every family, such as `gemm/tiled-64x64x16`. */
   readonly ids: readonly string[];
-  /** What `concord tune` found on devices that the backend's authors have measured. */
+  /** The findings of `concord tune` on devices that the backend's authors have measured. */
   readonly shipped?: readonly ShippedProfile[];
 }
 

@@ -64,7 +64,7 @@ export function setUpProgram(program) {
   }
   console.log(`${name}: fetching ${wanted} ${version} from npm (${size}) into .cache`);
   mkdirSync(cache, { recursive: true });
-  // Made beside its place and moved there: two set-ups at once do the work twice and harm nobody.
+  // Made beside its place and moved there: two set-ups at once do the work twice and do no harm.
   const work = mkdtempSync(join(cache, 'work-'));
   try {
     fetchInto(work, `${wanted}@${version}`);
@@ -99,7 +99,7 @@ function fetchInto(folder, wanted) {
 }
 
 /**
- * What a `setup.mjs` does when it is run: sets up, and prints the path.
+ * The main of a `setup.mjs`: sets up, and prints the path.
  *
  * @param {NpmProgram} program
  */

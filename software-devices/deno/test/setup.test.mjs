@@ -1,5 +1,5 @@
 // @ts-check
-// Set-up of a program of npm, in a cache of its own: nothing is downloaded.
+// Set-up of a program of npm, in its own cache: nothing is downloaded.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

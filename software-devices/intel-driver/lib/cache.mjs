@@ -39,7 +39,7 @@ export function stampKey() {
 }
 
 /**
- * What set-up noted about the driver, or undefined where it is missing, damaged, or of another system.
+ * The notes of set-up about the driver, or undefined where it is missing, damaged, or of another system.
  *
  * @returns {Stamp | undefined}
  */

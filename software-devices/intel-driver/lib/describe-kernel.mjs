@@ -5,7 +5,7 @@ import { disassemble } from './disassemble.mjs';
 import { findMainLoop } from './main-loop.mjs';
 
 /**
- * What the compiler made of a kernel.
+ * The facts about a compiled kernel.
  *
  * @param {string} file a native binary
  * @param {import('./products.mjs').Product} product what it is for

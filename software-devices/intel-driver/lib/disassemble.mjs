@@ -8,7 +8,7 @@ import { folder, librariesIn } from './cache.mjs';
 import { products } from './products.mjs';
 
 /**
- * The code of a kernel as text, an instruction a line, each behind its place in bytes.
+ * The code of a kernel as text, one instruction on each line, each after its place in bytes.
  *
  * @param {Uint8Array} code
  * @param {import('./products.mjs').Product} product

@@ -1,5 +1,5 @@
 // @ts-check
-// Set-up in a cache of its own. The packages of the checkout's cache are in it, so nothing is downloaded.
+// Set-up in its own cache. The packages of the checkout's cache are in it, so nothing is downloaded.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { truncateSync, writeFileSync } from 'node:fs';
@@ -54,7 +54,7 @@ test('the driver is ready, or this system cannot have it', () => {
   expect(readyDriver() === undefined).toBe(unobtainable() !== undefined);
 });
 
-describe.skipIf(unobtainable() !== undefined)('in a cache of its own', () => {
+describe.skipIf(unobtainable() !== undefined)('in its own cache', () => {
   beforeAll(() => {
     for (const folder of ['packages', 'lists'])
       if (existsSync(join(realCache, folder)))

@@ -18,7 +18,7 @@ const path = (/** @type {string} */ relative) => fileURLToPath(new URL(relative,
 /** The C sources and how they are linked. */
 export const sources = path('../src');
 
-/** What is run once to prove that the driver works, and the kernel it runs. */
+/** The program that proves once that the driver works, and the kernel it runs. */
 export const probe = { program: path('../probe/probe.c'), kernel: path('../probe/probe.spvasm') };
 
 /** All that set-up makes is in this folder. */
@@ -39,7 +39,7 @@ export function stampKey() {
 }
 
 /**
- * What set-up noted about the driver, or undefined where it is missing, damaged, or of other sources or another system.
+ * The notes of set-up about the driver, or undefined where it is missing, damaged, or of other sources or another system.
  *
  * @returns {Stamp | undefined}
  */

@@ -9,7 +9,7 @@ import { ensureNeeds, runtimeFiles, say } from './needs.mjs';
 // Made here and moved at the end, so that a driver is whole or absent.
 const work = join(cache, 'work');
 
-/** How every C file is compiled. */
+/** The compiler's arguments for every C file. */
 export const compile = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror'];
 
 /**

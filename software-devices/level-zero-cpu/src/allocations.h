@@ -26,7 +26,7 @@ typedef enum {
 /* Where a range of memory lies. An empty range lies where its address does. */
 place range_place(const context *context, const void *address, size_t bytes);
 
-/* What an address is in, copied; false where it is in no allocation of the context. */
+/* The allocation that an address is in, copied; false where it is in no allocation of the context. */
 bool find_allocation(const context *context, const void *address, allocation *found);
 
 /*
@@ -42,7 +42,7 @@ ze_result_t free_allocation(context *context, void *address);
 /* Gives back what waited for work that is done now. Outside the monitor. */
 void sweep_allocations(void);
 
-/* How many allocations there are and how many bytes were asked for. */
+/* The number of allocations, and of requested bytes. */
 void count_allocations(uint64_t *count, uint64_t *bytes);
 
 #endif

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many items of a list to write, by Level Zero's rule for counts; updates `*count`. */
+/* The number of items of a list to write, by Level Zero's rule for counts; updates `*count`. */
 static inline uint32_t items_to_write(uint32_t *count, uint32_t available, const void *items)
 {
     const uint32_t asked = *count;

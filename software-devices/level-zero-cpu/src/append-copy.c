@@ -44,7 +44,7 @@ static ze_result_t note_fill(appending *to, void *target, const void *pattern, s
 {
     command *fill = to->command;
     if (target == NULL || pattern == NULL) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (pattern_bytes == 0 || pattern_bytes > MOST_FILL_PATTERN_BYTES || (pattern_bytes & (pattern_bytes - 1)) != 0)
+    if (pattern_bytes == 0 || pattern_bytes > MAX_FILL_PATTERN_BYTES || (pattern_bytes & (pattern_bytes - 1)) != 0)
         return ZE_RESULT_ERROR_INVALID_SIZE;
     const ze_result_t result = append_operand(to, target, bytes, &fill->fill.to);
     if (result != ZE_RESULT_SUCCESS) return result;

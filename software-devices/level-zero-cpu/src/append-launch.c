@@ -3,7 +3,7 @@
 #include "command-list.h"
 #include "settings.h"
 
-/* Whether a kernel can be launched in a context as it is set. */
+/* True if a kernel can be launched in a context as it is set. */
 static ze_result_t check_kernel(const kernel *launched, const context *context)
 {
     const engine_kernel_info *info = launched->info;
@@ -108,7 +108,7 @@ ze_result_t zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t hCo
                          phWaitEvents);
 }
 
-/* What is wrong with any of the kernels or buffers, before a list has the first of the launches. */
+/* The fault in any of the kernels or buffers, before a list has the first of the launches. */
 static ze_result_t check_launches(const context *in, uint32_t count, ze_kernel_handle_t *kernels,
                                   const uint32_t *count_buffer, const ze_group_count_t *groups)
 {

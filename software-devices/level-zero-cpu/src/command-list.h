@@ -33,7 +33,7 @@ typedef struct {
 ze_result_t append_begin(appending *appending, ze_command_list_handle_t list, ze_event_handle_t signal,
                          uint32_t wait_count, ze_event_handle_t *waits);
 
-/* One more command behind the one begun, which gets that one's signal, or NULL where memory is short. */
+/* One more command after the one begun, which gets that one's signal, or NULL where memory is short. */
 command *append_another(appending *appending);
 
 /* Gives up; returns `result`. */

@@ -13,7 +13,7 @@ typedef struct {
     bool is_synchronous;
 } command_queue;
 
-/* What is wrong with the description of a queue or of an immediate list. */
+/* The fault in the description of a queue or of an immediate list. */
 ze_result_t check_queue_desc(const ze_command_queue_desc_t *desc);
 
 #endif

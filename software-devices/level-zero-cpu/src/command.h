@@ -1,4 +1,4 @@
-/* What a command list records: commands with all they need, in memory of the recording's own. */
+/* The content of a command list: commands with all they need, in the recording's own memory. */
 #ifndef COMMAND_H
 #define COMMAND_H
 

@@ -1,4 +1,4 @@
-/* What everything but the devices belongs to. */
+/* The owner of everything but the devices. */
 #ifndef CONTEXT_H
 #define CONTEXT_H
 

@@ -7,7 +7,7 @@
 /* Bytes from the first to the last one that a box reaches, 0 for an empty one, SIZE_MAX where that is beyond memory. */
 size_t box_bytes(const box *box, size_t width, size_t height, size_t depth);
 
-/* Whether two boxes of one size have a byte in common. Pitches are at least as long as what they step over. */
+/* True if two boxes of one size have a byte in common. Pitches are at least as long as what they step over. */
 bool boxes_overlap(const box *one, const box *other, size_t width, size_t height, size_t depth);
 
 /* Copies a box to another. */

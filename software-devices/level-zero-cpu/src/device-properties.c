@@ -67,7 +67,7 @@ ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t hDevice, ze_device_mo
     to->flags = ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
     if (engine->has_f16) to->flags |= ZE_DEVICE_MODULE_FLAG_FP16;
     if (engine->has_f64) to->flags |= ZE_DEVICE_MODULE_FLAG_FP64;
-    /* Arithmetic on half goes through float, so it has no fused multiply-add of its own. */
+    /* Arithmetic on half goes through float, so it has no fused multiply-add. */
     to->fp16flags = engine->has_f16 ? ieee & ~(ze_device_fp_flags_t)ZE_DEVICE_FP_FLAG_FMA : 0;
     to->fp32flags = ieee;
     to->fp64flags = engine->has_f64 ? ieee : 0;
@@ -86,7 +86,7 @@ ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t hDevice, u
         pCommandQueueGroupProperties->flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
                                               ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY |
                                               ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
-        pCommandQueueGroupProperties->maxMemoryFillPatternSize = MOST_FILL_PATTERN_BYTES;
+        pCommandQueueGroupProperties->maxMemoryFillPatternSize = MAX_FILL_PATTERN_BYTES;
         pCommandQueueGroupProperties->numQueues = 1;
     }
     return ZE_RESULT_SUCCESS;

@@ -12,7 +12,7 @@ static void never(object *device)
     (void)device;
 }
 
-/* A process that sees one part of the device sees it as a device of its own. */
+/* A process that sees one part of the device sees it as a separate device. */
 static device *choose(device *whole, const bool *are_seen)
 {
     for (uint32_t i = 0; i < settings.sub_devices; i++)

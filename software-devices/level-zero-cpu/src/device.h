@@ -16,6 +16,6 @@ typedef struct device {
 bool open_devices(void);
 
 /* Limits that properties report and calls check. */
-enum { TIMESTAMP_BITS = 64, MOST_FILL_PATTERN_BYTES = 128 };
+enum { TIMESTAMP_BITS = 64, MAX_FILL_PATTERN_BYTES = 128 };
 
 #endif

@@ -109,7 +109,7 @@ static bool group_fits(const engine_launch *launch)
     return items <= pocl.info.max_group_size;
 }
 
-/* What PoCL would run into the end of its stacks with, or write behind its local memory with. */
+/* Launches with which PoCL would overrun its stacks, or write beyond its local memory. */
 static bool memory_fits(const engine_launch *launch)
 {
     const engine_kernel_info *info = launch->kernel->info;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compilers repeat themselves; nobody reads on after this much. */
+/* Compilers repeat themselves; what follows after this much is not read. */
 enum { MAX_LOG_BYTES = 256 << 10 };
 
 void engine_say_text(engine_log *log, const char *text, size_t length)

@@ -1,4 +1,4 @@
-/* What programs and kernels are inside the engine. */
+/* Programs and kernels inside the engine. */
 #ifndef ENGINE_PROGRAM_H
 #define ENGINE_PROGRAM_H
 

@@ -1,5 +1,5 @@
 /*
- * What runs kernels: SPIR-V in, work on the CPU out, through PoCL. Nothing of Level Zero in here but its result codes.
+ * The engine that runs kernels: SPIR-V in, work on the CPU out, through PoCL. Nothing of Level Zero in here but its result codes.
  *
  * Threads: every function may be called from any thread, also from one with a small stack; code that needs LLVM runs on
  * the engine's own threads. Launches of one stream run in call order.
@@ -14,7 +14,7 @@
 
 enum { ENGINE_SUBGROUP_SIZES = 3 };
 
-/* What the engine found, for the device's properties. Filled by `engine_start`. */
+/* The findings of the engine, for the device's properties. Filled by `engine_start`. */
 typedef struct {
     char name[200];              /* of the processor, such as "AMD EPYC 9454 48-Core Processor" */
     char driver_version[100];    /* such as "PoCL 3.1, LLVM 15.0.6" */

@@ -116,7 +116,7 @@ ze_kernel_timestamp_result_t event_times(const event *of)
     return (ze_kernel_timestamp_result_t){times, times};
 }
 
-/* What every host function of an event looks at first. */
+/* The checks that every host function of an event makes first. */
 static ze_result_t check_host_use(const event *of)
 {
     if (device_is_lost()) return ZE_RESULT_ERROR_DEVICE_LOST;

@@ -20,7 +20,7 @@ typedef struct {
     uint64_t start, end;
 } event;
 
-/* Whether the device writes down when a command that signals it began and ended. */
+/* True if the device writes down when a command that signals it began and ended. */
 static inline bool event_is_timed(const event *event)
 {
     return (event->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;

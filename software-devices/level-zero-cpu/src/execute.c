@@ -139,7 +139,7 @@ static void wait_for_events(worker *on, const command *of)
 {
     for (uint32_t i = 0; i < of->wait_count; i++) {
         if (wait_until(is_signaled, of->waits[i], 0) != ZE_RESULT_NOT_READY) continue;
-        /* Whoever is to signal it may be waiting for what was enqueued here. */
+        /* The thread that is to signal it may be waiting for what was enqueued here. */
         finish(on);
         wait_until(is_signaled, of->waits[i], UINT64_MAX);
     }

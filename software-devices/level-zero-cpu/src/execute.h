@@ -19,7 +19,7 @@ void execute(worker *worker, const recording *recording, bool is_last, event **s
 /* Waits for the engine. */
 void finish(worker *worker);
 
-/* How many launches and copies (fills and regions, too) were executed. */
+/* The number of executed launches and copies (including fills and regions). */
 void count_executed(uint64_t *launches, uint64_t *copies);
 
 #endif

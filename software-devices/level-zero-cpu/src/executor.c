@@ -27,7 +27,7 @@ struct executor {
 };
 
 /* Work that waits for the engine unseen would otherwise pile up behind a program that never looks. */
-enum { MOST_UNFINISHED = 64, STACK_BYTES = 64 << 20 };
+enum { MAX_UNFINISHED = 64, STACK_BYTES = 64 << 20 };
 
 static executor *executors;
 static uint64_t last_ticket;
@@ -91,7 +91,7 @@ static void run_submission(executor *on, submission *running, uint32_t *waiting)
     for (uint32_t i = 0; i < running->count; i++)
         execute(&on->worker, running->recordings[i], i + 1 == running->count, &signal, &start);
     monitor_enter();
-    const bool has_more = on->next_to_run != NULL && ++*waiting < MOST_UNFINISHED;
+    const bool has_more = on->next_to_run != NULL && ++*waiting < MAX_UNFINISHED;
     if (has_more && running->fence == NULL && signal == NULL) return;
     *waiting = 0;
     monitor_leave();

@@ -1,5 +1,5 @@
 /*
- * What runs recordings in order: a thread per queue and per immediate list, started by the first work. Launches in a
+ * The executor, which runs recordings in order: a thread per queue and per immediate list, started by the first work. Launches in a
  * row go to the engine without waiting; it waits for the engine where the host has to act.
  */
 #ifndef EXECUTOR_H
@@ -22,7 +22,7 @@ ze_result_t executor_submit(executor *executor, recording **recordings, uint32_t
 /* Waits until all that was submitted before is done; timeout and results as of `wait_until`. */
 ze_result_t executor_wait(executor *executor, uint64_t timeout);
 
-/* Whether all that was submitted is done. */
+/* True if all that was submitted is done. */
 bool executor_is_idle(executor *executor);
 
 /* For its owner: it ends as soon as its work is done or, on a lost device, when the running kernel ends. */

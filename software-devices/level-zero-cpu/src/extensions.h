@@ -4,7 +4,7 @@
 
 #include "api.h"
 
-/* What is alive in this process, and what was executed. */
+/* The counts of live objects in this process, and of executed work. */
 typedef struct {
     uint64_t contexts, queues, lists, fences, event_pools, events, modules, kernels;
     uint64_t allocations, allocated_bytes;

@@ -1,10 +1,10 @@
-/* What goes wrong on demand, and what follows when something really does. */
+/* Faults on demand, and the consequences of real ones. */
 #ifndef FAULTS_H
 #define FAULTS_H
 
 #include "api.h"
 
-/* Whether the device is lost. It stays so: waits end, new work is refused, objects can still be destroyed. */
+/* True if the device is lost. It stays so: waits end, new work is refused, objects can still be destroyed. */
 bool device_is_lost(void);
 
 /* Loses the device; waits return at once, also those for a kernel that goes on running. */

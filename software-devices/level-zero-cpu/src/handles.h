@@ -48,7 +48,7 @@ void object_drop(object *object);
 /* Makes the handle invalid and drops the program's reference. False where another thread was first. */
 bool object_close(object *object);
 
-/* How many handles of a kind are alive. */
+/* The number of live handles of a kind. */
 uint64_t object_count(object_kind kind);
 
 static inline void object_drop_variable(void *variable)

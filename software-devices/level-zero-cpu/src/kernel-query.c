@@ -1,4 +1,4 @@
-/* What a kernel can be asked. */
+/* Queries of a kernel. */
 #include "kernel.h"
 #include "settings.h"
 

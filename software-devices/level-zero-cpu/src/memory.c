@@ -12,9 +12,9 @@ enum {
     HOST_FLAGS = ZE_HOST_MEM_ALLOC_FLAG_BIAS_CACHED | ZE_HOST_MEM_ALLOC_FLAG_BIAS_UNCACHED |
                  ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED | ZE_HOST_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT
 };
-static const size_t MOST_ALIGNMENT = (size_t)1 << 30;
+static const size_t MAX_ALIGNMENT = (size_t)1 << 30;
 
-/* Whether the chain of extensions of a descriptor lifts the limit of one allocation. */
+/* True if the chain of extensions of a descriptor lifts the limit of one allocation. */
 static bool is_relaxed(const void *next)
 {
     for (const ze_base_desc_t *desc = next; desc != NULL; desc = desc->pNext) {
@@ -29,7 +29,7 @@ static bool is_relaxed(const void *next)
 static ze_result_t check_size(size_t size, size_t alignment, const void *next)
 {
     if (size == 0) return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
-    if ((alignment & (alignment - 1)) != 0 || alignment > MOST_ALIGNMENT) return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
+    if ((alignment & (alignment - 1)) != 0 || alignment > MAX_ALIGNMENT) return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
     if (size > settings.memory_bytes && !is_relaxed(next)) return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
     return device_is_lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS;
 }

@@ -20,7 +20,7 @@ void monitor_notify(void);
 /* Inside: waits for a change until a time of `now_ns`, for ever with UINT64_MAX. False where the time has come. */
 bool monitor_wait(uint64_t deadline);
 
-/* Inside: as `monitor_wait`, on a condition of the caller's own. */
+/* Inside: as `monitor_wait`, on the caller's condition. */
 void monitor_wait_on(pthread_cond_t *condition);
 
 /* A condition to wait on inside the monitor. */

@@ -21,7 +21,7 @@ bool recording_is_executing(const recording *recording);
 /* Memory that lasts as long as the recording, zeroed, at a multiple of 16; NULL where memory is short. */
 void *recording_take(recording *recording, size_t bytes);
 
-/* Adds a command, taken from the same recording, behind the others. */
+/* Adds a command, taken from the same recording, after the others. */
 void recording_add(recording *recording, command *command);
 
 /* The first command, NULL for none. */

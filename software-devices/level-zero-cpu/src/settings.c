@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SUB_DEVICES = 16 };
-static const uint64_t MOST_DEFAULT_BYTES = UINT64_C(8) << 30;
+enum { MAX_SUB_DEVICES = 16 };
+static const uint64_t MAX_DEFAULT_BYTES = UINT64_C(8) << 30;
 
 driver_settings settings;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -34,9 +34,9 @@ static void start(void)
         return;
     }
     const uint64_t half = settings.engine.physical_bytes / 2;
-    settings.memory_bytes = number("LEVEL_ZERO_CPU_MEMORY", half < MOST_DEFAULT_BYTES ? half : MOST_DEFAULT_BYTES);
+    settings.memory_bytes = number("LEVEL_ZERO_CPU_MEMORY", half < MAX_DEFAULT_BYTES ? half : MAX_DEFAULT_BYTES);
     const uint64_t sub_devices = number("LEVEL_ZERO_CPU_SUB_DEVICES", 0);
-    settings.sub_devices = sub_devices < MOST_SUB_DEVICES ? (uint32_t)sub_devices : MOST_SUB_DEVICES;
+    settings.sub_devices = sub_devices < MAX_SUB_DEVICES ? (uint32_t)sub_devices : MAX_SUB_DEVICES;
     settings.has_subgroups = number("LEVEL_ZERO_CPU_NO_SUBGROUPS", 0) == 0;
     settings.as_gpu = number("LEVEL_ZERO_CPU_AS_GPU", 0) != 0;
     lose_after(number("LEVEL_ZERO_CPU_LOSE_AFTER", 0));

@@ -1,4 +1,4 @@
-/* What the driver is started with: the environment's wishes and what the engine found. */
+/* The settings of the driver: from the environment and from the engine. */
 #ifndef SETTINGS_H
 #define SETTINGS_H
 

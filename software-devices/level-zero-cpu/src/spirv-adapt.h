@@ -1,4 +1,4 @@
-/* What the translator to LLVM crashes on although it is right, put in other words. */
+/* Valid code that the translator to LLVM crashes on, rewritten. */
 #ifndef SPIRV_ADAPT_H
 #define SPIRV_ADAPT_H
 

@@ -1,4 +1,4 @@
-/* What is valid SPIR-V, but cannot run on PoCL: found here, as there it would end the process or fail without a word.
+/* Valid SPIR-V that cannot run on PoCL: found here, as there it would end the process or fail without a word.
  */
 #ifndef SPIRV_CHECK_H
 #define SPIRV_CHECK_H

@@ -32,7 +32,7 @@ uint32_t spirv_declare_type(spirv_edit *edit, uint16_t opcode, unsigned operand_
 uint32_t spirv_declare_constant(spirv_edit *edit, uint16_t opcode, uint32_t type, unsigned word_count,
                                 const uint32_t *words);
 
-/* What a name in a text stands for: %name for an id, $name for text in which names are replaced as well. Other %names
+/* The replacement of a name in a text: %name for an id, $name for text in which names are replaced as well. Other %names
  * get new ids. */
 typedef struct {
     const char *name;

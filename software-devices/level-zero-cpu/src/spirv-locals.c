@@ -21,7 +21,7 @@ typedef struct {
     bool *uses;                 /* by function number and local number */
     uint32_t local_count, function_count;
     uint32_t function; /* the number of the one being walked, 0 before the first */
-    bool in_body;      /* behind its first label */
+    bool in_body;      /* after its first label */
 } passing;
 
 static bool *use_of(const passing *state, uint32_t function, uint32_t local)
@@ -95,7 +95,7 @@ static void see_uses(void *pointer, const uint32_t *at, const uint16_t *id_words
     }
 }
 
-/* What a function calls, it uses too. True where that was news. */
+/* A function uses what its callees use. True where that was news. */
 static bool spread_uses(const passing *state)
 {
     bool news = false;
@@ -157,7 +157,7 @@ static void begin_function(passing *state, const uint32_t *at)
     spirv_emit(&state->edit.bodies, SpvOpFunction, 4, operands);
 }
 
-/* Parameters that a function gets stand behind its own. */
+/* Parameters that a function gets stand after its own. */
 static void add_parameters(passing *state)
 {
     for (uint32_t local = 1; local <= state->local_count; local++)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one argument may take: PoCL and the OpenCL minimum agree that more is not to be relied on. */
+/* The maximal size of one argument: PoCL and the OpenCL minimum agree that more is not to be relied on. */
 enum { MAX_ARGUMENT_BYTES = 4096 };
 
 typedef struct {

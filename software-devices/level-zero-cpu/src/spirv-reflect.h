@@ -1,4 +1,4 @@
-/* What the kernels of a module are: names, arguments, group size, memory. Only for modules that are valid. */
+/* The kernels of a module: names, arguments, group size, memory. Only for modules that are valid. */
 #ifndef SPIRV_REFLECT_H
 #define SPIRV_REFLECT_H
 

@@ -1,4 +1,4 @@
-/* What SPIRV-Tools does here. */
+/* The use of SPIRV-Tools in this driver. */
 #ifndef SPIRV_TOOLS_H
 #define SPIRV_TOOLS_H
 

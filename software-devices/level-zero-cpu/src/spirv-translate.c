@@ -33,7 +33,7 @@ const char *spirv_find_translator(unsigned llvm_major)
     return NULL;
 }
 
-/* The three standard streams of the translator: files in memory, so that nobody has to read while it writes. */
+/* The three standard streams of the translator: files in memory, so that nothing has to read while it writes. */
 typedef struct {
     int input;
     int output;
@@ -123,7 +123,7 @@ static void say_what_it_said(const streams *files, engine_log *log)
     unsigned char *words = read_file(files->errors, MAX_WORDS_OF_TRANSLATOR, &bytes);
     if (words) {
         words[bytes] = 0;
-        /* LLVM follows a failed assertion with addresses of its own code, which tell nobody anything. */
+        /* LLVM follows a failed assertion with addresses of its own code, which are of no use. */
         char *stack = strstr((char *)words, "PLEASE submit a bug report");
         if (!stack) stack = strstr((char *)words, "Stack dump:");
         engine_say_text(log, (const char *)words, stack ? (size_t)(stack - (char *)words) : bytes);

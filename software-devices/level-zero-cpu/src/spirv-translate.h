@@ -1,4 +1,4 @@
-/* SPIR-V to LLVM bitcode, by the llvm-spirv program in a process of its own, as it crashes on much. */
+/* SPIR-V to LLVM bitcode, by the llvm-spirv program in its own process, as it crashes on much. */
 #ifndef SPIRV_TRANSLATE_H
 #define SPIRV_TRANSLATE_H
 

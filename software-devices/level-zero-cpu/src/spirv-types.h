@@ -11,7 +11,7 @@ typedef struct {
 
 spirv_layout spirv_layout_of(const spirv_module *module, uint32_t type);
 
-/* Whether a decoration without operands stands on an id. */
+/* True if a decoration without operands stands on an id. */
 bool spirv_decorated(const spirv_module *module, uint32_t id, SpvDecoration decoration);
 
 #endif

@@ -172,7 +172,7 @@ void subgroup_define_function(subgroup_functions *functions, const subgroup_reci
 
 uint32_t subgroup_function(subgroup_functions *functions, const subgroup_recipe *recipe)
 {
-    /* Up to the last member, as what is behind it is not set. */
+    /* Up to the last member, as what is after it is not set. */
     const size_t bytes = offsetof(subgroup_recipe, shuffle) + sizeof recipe->shuffle;
     for (unsigned at = 0; at < functions->known_count; at++)
         if (memcmp(&functions->known[at].recipe, recipe, bytes) == 0) return functions->known[at].id;

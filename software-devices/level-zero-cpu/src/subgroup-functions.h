@@ -7,7 +7,7 @@
 
 enum { SUBGROUP_MAX_FUNCTIONS = 256, SUBGROUP_MAX_TYPES = 32 };
 
-/* What a function is made of; what a template does not name stays zero. Texts are from subgroup-templates.h. */
+/* The parts of a function; those that a template does not name stay zero. Texts are from subgroup-templates.h. */
 typedef struct {
     const char *text;
     const char *operation;

@@ -63,7 +63,7 @@ static uint32_t declare_numbers(subgroup_functions *functions, unsigned bits, un
     return spirv_declare_type(functions->edit, SpvOpTypeVector, 2, (uint32_t[]){component, count});
 }
 
-/* From integers that hold so many halves. */
+/* From integers that hold that many halves. */
 static uint32_t widening(subgroup_functions *functions, uint32_t type, unsigned count)
 {
     return subgroup_function(functions, &(subgroup_recipe){.text = WIDEN_TEXT,
@@ -114,7 +114,7 @@ static uint32_t type_of(const subgroup_functions *functions, uint32_t id)
     return definition ? definition[1] : 0;
 }
 
-/* Whether a pointer leads to numbers in global memory of which such a share is made. */
+/* True if a pointer leads to numbers in global memory of which such a share is made. */
 static bool is_block(const subgroup_functions *functions, uint32_t pointer_type, uint32_t share)
 {
     const uint32_t *pointer = definition_of(functions, pointer_type), *type = definition_of(functions, share);

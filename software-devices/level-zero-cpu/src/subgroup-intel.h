@@ -1,5 +1,5 @@
 /*
- * What Intel's GPUs have beside the group instructions: blocks of memory that a sub-group shares out, and the built-ins
+ * The functions of Intel's GPUs besides the group instructions: blocks of memory that a sub-group shares out, and the built-ins
  * of their matrix engines, which modules import by name.
  */
 #ifndef SUBGROUP_INTEL_H
@@ -21,7 +21,7 @@ typedef struct {
 const subgroup_import *subgroup_import_of(const char *name);
 
 /*
- * Writes the function that takes the place of an import, under its id: in place of A it has a slot (subgroup-slots.h).
+ * Writes the function that takes the place of an import, under its id: instead of A it has a slot (subgroup-slots.h).
  * False with a line in the log where it is declared (`declaration`, its OpFunction) with other types than it has, or
  * for sub-groups of another size.
  */

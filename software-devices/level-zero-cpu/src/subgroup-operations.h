@@ -12,7 +12,7 @@ typedef struct {
     unsigned argument_count;
 } subgroup_call;
 
-/* Whether an opcode is one of the group instructions, emulated or not. */
+/* True if an opcode is one of the group instructions, emulated or not. */
 bool subgroup_is_group_opcode(uint16_t opcode);
 
 /* False where the instruction is not emulated, or not for its operands. `slot` has the value that it takes, if any. */

@@ -5,7 +5,7 @@
 #include "subgroup-templates.h"
 #include "subgroups.h"
 
-/* The most where a kernel does not say. Groups that are larger than that cannot be launched. */
+/* The maximum where a kernel does not say. Groups that are larger than that cannot be launched. */
 static uint32_t items_of(const uint32_t group[3])
 {
     uint64_t items = group[0];
@@ -113,7 +113,7 @@ static bool ends_slots(const subgroup_functions *functions, const uint32_t *at)
     return spirv_opcode(at) == SpvOpLabel || spirv_opcode(at) == SpvOpFunctionEnd || is_call(functions, at, false);
 }
 
-/* Behind a barrier nobody still loads from a slot. At the start of a block, which may be a loop, items may from all. */
+/* After a barrier no work-item still loads from a slot. At the start of a block, which may be a loop, items may from all. */
 static void set_read(subgroup_functions *functions, uint64_t read)
 {
     for (unsigned at = 0; at < functions->pool_count; at++) functions->pools[at].read = read;
@@ -149,7 +149,7 @@ static void drop_what_is_over(subgroup_slots *slots, const uint32_t *from)
     slots->held_count = kept;
 }
 
-/* A slot of a pool that holds nothing, of these one that nobody loads from any more, or the limit. */
+/* A slot of a pool that holds nothing, of these one that is not loaded from any more, or the limit. */
 static uint32_t free_slot(const subgroup_slots *slots, const subgroup_pool *pool)
 {
     uint64_t full = 0;

@@ -1,7 +1,7 @@
 /*
  * Values that the work-items of a sub-group take from each other, such as those that are broadcast or summed.
  *
- * Each is stored once, for all work-items, in a slot of workgroup memory before a barrier of the whole group. Whoever
+ * Each is stored once, for all work-items, in a slot of workgroup memory before a barrier of the whole group. A work-item that
  * takes it, from whichever work-item and however often, then only loads. With the value that is taken first, all are
  * stored that are there by then and taken further on in the same block. Another barrier stands before a store where
  * items may still load from the slot. Another block, and a call of a function of the module's, which may use the same

@@ -20,7 +20,7 @@ static const char ITEM_TEXT[] = BEGIN ENTRY "%id = OpLoad %v3ulong %local_id\n"
                                             "%sum = OpIAdd %ulong %before %x\n"
                                             "OpReturnValue %sum\n" END;
 
-/* How many work-items the group has. */
+/* The number of work-items of the group. */
 static const char TOTAL_TEXT[] = BEGIN ENTRY "%size = OpLoad %v3ulong %group_size\n"
                                              "%width = OpCompositeExtract %ulong %size 0\n"
                                              "%height = OpCompositeExtract %ulong %size 1\n"
@@ -84,7 +84,7 @@ static const char STORE_TEXT[] = BEGIN "%x = OpFunctionParameter %T\n"
                                        "OpStore %own %x\n"
                                        "OpReturn\n" END;
 
-/* What a slot has of another item. $operation makes %to, a number in the span, of %given and %lane. */
+/* The value of another item in a slot. $operation makes %to, a number in the span, of %given and %lane. */
 static const char SHUFFLE_TO_TEXT[] =
     BEGIN "%place = OpFunctionParameter %ulong\n"
           "%index = OpFunctionParameter %I\n" ENTRY LANE "%given = $convert %uint %index\n"
@@ -234,7 +234,7 @@ static const char BALLOT_COUNT_TEXT[] =
           "OpReturnValue %result\n" END;
 static const char COUNT_ALL[] = "%used = OpISub %uint %stop %first\n%none = OpIEqual %bool %used %zero\n";
 static const char COUNT_INCLUSIVE[] = "%used = OpIAdd %uint %lane %one\n%none = OpIEqual %bool %used %zero\n";
-/* A shift by 32 bits means nothing, so that no lane before this one is a case of its own. */
+/* A shift by 32 bits means nothing, so that no lane before this one is a special case. */
 static const char COUNT_EXCLUSIVE[] = "%none = OpIEqual %bool %lane %zero\n%used = OpSelect %uint %none %one %lane\n";
 
 #endif

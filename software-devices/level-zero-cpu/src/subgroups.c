@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an id of the module is, as far as it concerns sub-groups. */
+/* The kind of an id of the module, as far as it concerns sub-groups. */
 typedef struct {
     const subgroup_import *import; /* a function that the module leaves to the driver */
     uint8_t builtin;               /* a variable: which, plus one */
@@ -167,7 +167,7 @@ static void emit_group_operation(emulation *state, const uint32_t *at, uint32_t 
     spirv_emit(&state->edit.bodies, SpvOpFunctionCall, 3 + call.argument_count, operands);
 }
 
-/* What takes the place of an import has a slot in place of the first operand. */
+/* The replacement of an import has a slot instead of the first operand. */
 static void emit_call_of_import(emulation *state, const uint32_t *at, uint32_t slot)
 {
     spirv_words *out = &state->edit.bodies;

@@ -1,5 +1,5 @@
 /*
- * What the loader asks a driver for: its functions, by table. What is not supported stays NULL there, which the loader
+ * The functions that the loader asks a driver for, by table. Those that are not supported stay NULL there, which the loader
  * answers with ZE_RESULT_ERROR_UNSUPPORTED_FEATURE. Filled member by member, as their number depends on the loader.
  */
 #include "api.h"

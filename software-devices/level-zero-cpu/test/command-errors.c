@@ -14,7 +14,7 @@ static void commands(void)
         EXPECT_RESULT(zeCommandListAppendBarrier(list, NULL, 1, &bad), NO_HANDLE);
         EXPECT_RESULT(zeCommandListAppendEventReset(list, bad), NO_HANDLE);
     }
-    /* What was held before the bad one was met is let go: the sanitizer would find it. */
+    /* References that were taken before the bad one are released: the sanitizer would find it. */
     for (int i = 0; i < BAD; i++) {
         ze_event_handle_t mixed[] = {event, plain, bad_handles[i]};
         EXPECT_RESULT(zeCommandListAppendBarrier(list, event, 3, mixed), NO_HANDLE);

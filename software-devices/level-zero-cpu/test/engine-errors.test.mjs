@@ -111,7 +111,7 @@ const refused = [
     'cannot enqueue kernels',
   ],
   [
-    'a capability nobody knows here',
+    'an unknown capability',
     moduleText({
       parameters: ['pg_i32'],
       capabilities: ['VectorComputeINTEL'],

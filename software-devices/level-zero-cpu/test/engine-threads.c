@@ -1,5 +1,5 @@
 /*
- * Several threads with small stacks build, launch and wait at the same time, each on a stream of its own, and one
+ * Several threads with small stacks build, launch and wait at the same time, each on its own stream, and one
  * kernel that they share. Arguments: module with a kernel "main" (in, out), whose out is in + 1. Prints how many
  * results were right.
  */

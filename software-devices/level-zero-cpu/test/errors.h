@@ -1,4 +1,4 @@
-/* What the tests of errors share: one of each object, and handles that are none. */
+/* The shared parts of the tests of errors: one of each object, and handles that are none. */
 #ifndef ERRORS_H
 #define ERRORS_H
 
@@ -12,7 +12,7 @@
 #define UNSUPPORTED ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
 #define NO_SYNC ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT
 
-/* What handles may be instead of one that is alive: none, numbers, a pointer, one of another kind, one destroyed. */
+/* Invalid handles: none, numbers, a pointer, one of another kind, one destroyed. */
 static void *bad_handles[6];
 enum { BAD = 6 };
 

@@ -139,7 +139,7 @@ static void offsets(ze_kernel_handle_t kernel)
     OK(zeCommandListDestroy(list));
 }
 
-/* What is recorded keeps what it needs: kernel, module and event may be destroyed before it runs. */
+/* A recording keeps what it needs: kernel, module and event may be destroyed before it runs. */
 static void destroyed_before_execution(const char *path)
 {
     ze_command_queue_handle_t queue = make_queue();

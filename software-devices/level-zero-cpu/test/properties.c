@@ -1,4 +1,4 @@
-/* What the driver, the device, modules and kernels say of themselves. `properties probe.spv [SUB_DEVICES] [none]` */
+/* The properties of the driver, the device, modules and kernels. `properties probe.spv [SUB_DEVICES] [none]` */
 #include "support.h"
 
 static void driver_properties(void)

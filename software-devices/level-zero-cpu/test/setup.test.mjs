@@ -1,5 +1,5 @@
 // @ts-check
-// Set-up in a cache of its own, and what uses its result.
+// Set-up in its own cache, and what uses its result.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/* What the C tests share: an open device, a kernel out of probe.spvasm, and checks that say where they fail. */
+/* The shared parts of the C tests: an open device, a kernel out of probe.spvasm, and checks that say where they fail. */
 #ifndef SUPPORT_H
 #define SUPPORT_H
 

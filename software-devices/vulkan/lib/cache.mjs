@@ -28,7 +28,7 @@ export const cache = process.env['CONCORD_VULKAN_CACHE'] ?? path('../../../.cach
 /** The folder of one device: what `LD_LIBRARY_PATH` has to start with. @param {Device} device */
 export const folderOf = (device) => join(cache, device);
 
-/** What Dawn opens in place of the Vulkan loader. @param {Device} device */
+/** The library that Dawn opens instead of the Vulkan loader. @param {Device} device */
 export const shimOf = (device) => join(folderOf(device), 'libvulkan.so.1');
 
 /** Devices are made anew on another system and by other sources. */
@@ -40,7 +40,7 @@ export function stampKey() {
 }
 
 /**
- * What set-up noted about a device, or undefined where the device is missing, damaged, or of another system.
+ * The notes of set-up about a device, or undefined where the device is missing, damaged, or of another system.
  *
  * @param {Device} device
  * @returns {Stamp | undefined}

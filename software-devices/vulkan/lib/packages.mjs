@@ -11,7 +11,7 @@ export class PackageStore {
   #lists;
   #say;
 
-  // apt reads the system's package lists first. Where they lack a package or are too old to fetch it, lists of our own
+  // apt reads the system's package lists first. Where they lack a package or are too old to fetch it, our own lists
   // come in: that works without root, and leaves the system's as they are.
   #useOwnLists = false;
 
@@ -107,7 +107,7 @@ export class PackageStore {
     });
   }
 
-  /** What apt's lists say of the versions it would download. @param {readonly string[]} names */
+  /** The versions that apt would download, from its lists. @param {readonly string[]} names */
   #describe(names) {
     const shown = run('apt-cache', this.#apt('show', '--no-all-versions', ...names)).split('\n\n');
     return names.map((name) => {

@@ -55,6 +55,6 @@ export function unsupported() {
   return undefined;
 }
 
-/** Whether this is Ubuntu or a child of it. */
+/** Returns whether this is Ubuntu or a child of it. */
 export const isUbuntu = () =>
   existsSync('/etc/os-release') && /^(ID|ID_LIKE)=.*\bubuntu\b/m.test(readFileSync('/etc/os-release', 'utf8'));

@@ -19,7 +19,7 @@ export async function runTwiceAtOnce(args, env) {
   );
   return {
     codes: runs.map(({ code }) => code),
-    /** How many printed it. */
+    /** The number of those that printed it. */
     count: (/** @type {string} */ text) => runs.filter(({ output }) => output.includes(text)).length,
   };
 }

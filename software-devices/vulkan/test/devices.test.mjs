@@ -1,5 +1,5 @@
 // @ts-check
-// Each device for real, in processes of its own: Dawn takes one Vulkan per process.
+// Each device for real, in its own processes: Dawn takes one Vulkan per process.
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

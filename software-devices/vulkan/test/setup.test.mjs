@@ -1,5 +1,5 @@
 // @ts-check
-// Set-up in a cache of its own. The packages of the checkout's cache are in it, so nothing is downloaded.
+// Set-up in its own cache. The packages of the checkout's cache are in it, so nothing is downloaded.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';

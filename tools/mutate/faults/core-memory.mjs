@@ -35,7 +35,7 @@ export const coreMemoryFaults = [
     file: implementAllocationTable,
     find: 'ptr < allocation.base + allocation.bytes ? allocation',
     replace: 'ptr <= allocation.base + allocation.bytes ? allocation',
-    breaks: 'A pointer just behind an allocation still names it.',
+    breaks: 'A pointer just after an allocation still names it.',
   },
   {
     file: implementAllocationTable,
@@ -71,7 +71,7 @@ export const coreMemoryFaults = [
     file: implementAllocationTable,
     find: 'return (Math.ceil(bytes / ALIGNMENT) + 1) * ALIGNMENT;',
     replace: 'return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;',
-    breaks: 'There is no gap behind an allocation: a pointer past its end names the next one.',
+    breaks: 'There is no gap after an allocation: a pointer past its end names the next one.',
   },
   {
     file: implementAllocationTable,

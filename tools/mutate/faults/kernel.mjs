@@ -50,7 +50,7 @@ export const kernelFaults = [
     file: scheduleCoalesce,
     find: 'RANK_CLASSES.find((candidate) => candidate >= least) as number;',
     replace: 'RANK_CLASSES.find((candidate) => candidate >= least - 1) as number;',
-    breaks: 'A rank that has no class of its own is computed without its first axes.',
+    breaks: 'A rank that has no class is computed without its first axes.',
   },
   {
     file: scheduleRowClass,

@@ -148,7 +148,7 @@ export const levelZeroDeviceFaults = [
     file: deviceSubmissions,
     find: 'sequence >= this.#refused.sequence',
     replace: 'sequence > this.#refused.sequence',
-    breaks: 'Whoever waits for a refused submit waits for ever.',
+    breaks: 'A wait for a refused submit never ends.',
   },
   {
     file: deviceSubmissions,

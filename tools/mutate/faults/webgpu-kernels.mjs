@@ -172,7 +172,7 @@ export const webgpuKernelFaults = [
     file: kernelsMemoryPlan,
     find: 'Math.min((4 - (byteOffset % 4)) % 4, byteLength)',
     replace: '(4 - (byteOffset % 4)) % 4',
-    breaks: 'A short write within one word changes the bytes behind it.',
+    breaks: 'A short write within one word changes the bytes after it.',
   },
   {
     file: kernelsMemoryCopyBytesWgsl,

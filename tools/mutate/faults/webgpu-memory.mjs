@@ -46,7 +46,7 @@ export const webgpuMemoryFaults = [
     file: clientBufferPool,
     find: 'if (this.#sizeOf(gpu) > this.#options.maxPooledBytes / 2) this.#condemn(gpu);',
     replace: 'if (this.#sizeOf(gpu) > this.#options.maxPooledBytes / 2) gpu.destroy();',
-    breaks: 'A large buffer that is freed behind an op that was not submitted yet is destroyed under it.',
+    breaks: 'A large buffer that is freed after an op that was not submitted yet is destroyed under it.',
   },
   {
     file: clientBufferPool,

@@ -122,7 +122,7 @@ export const webgpuRunFaults = [
     file: kernelsRunGatherCode,
     find: '`(${text} < ${words}(u.',
     replace: '`(${text} <= ${words}(u.',
-    breaks: 'A gather with the index just beyond the last reads a neighbour in place of the value for it.',
+    breaks: 'A gather with the index just beyond the last reads a neighbour instead of the value for it.',
   },
   {
     file: kernelsRunGatherCode,

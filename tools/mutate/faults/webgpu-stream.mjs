@@ -43,7 +43,7 @@ export const webgpuStreamFaults = [
     find: `  encode(op: string, callback: (encoder: GPUCommandEncoder) => void): void {
     this.flush();`,
     replace: '  encode(op: string, callback: (encoder: GPUCommandEncoder) => void): void {',
-    breaks: "Commands of the caller's own run before the ops that were called before them.",
+    breaks: "The caller's commands run before the ops that were called before them.",
   },
   {
     file: clientCommandStream,
@@ -143,7 +143,7 @@ export const webgpuStreamFaults = [
     file: clientCommandStream,
     find: '    if (this.#judging !== undefined) this.#beginBatch();',
     replace: '',
-    breaks: 'A copy behind a kernel that the device refuses is dropped with it.',
+    breaks: 'A copy after a kernel that the device refuses is dropped with it.',
   },
   {
     file: clientOpenEncoder,
@@ -162,7 +162,7 @@ export const webgpuStreamFaults = [
     file: clientSequence,
     find: 'this.#options.retire(this.#uniforms)',
     replace: 'this.#uniforms.destroy()',
-    breaks: 'A recording that is disposed right behind a replay fails the batch.',
+    breaks: 'A recording that is disposed right after a replay fails the batch.',
   },
   {
     file: clientSequence,
@@ -192,7 +192,7 @@ export const webgpuStreamFaults = [
     file: clientCommandStream,
     find: 'const next = Math.min(2 * this.#enough, MAX_COMMANDS);',
     replace: 'const next = 1000 * MAX_COMMANDS;',
-    breaks: 'Launches are never submitted in batches: the device idles until somebody waits.',
+    breaks: 'Launches are never submitted in batches: the device idles until a wait.',
   },
   {
     file: clientErrorScopes,
@@ -232,7 +232,7 @@ export const webgpuStreamFaults = [
     file: clientWebgpuClient,
     find: '    this.failure ??= error;',
     replace: '    this.failure = error;',
-    breaks: 'Waits report the last failure in place of the first.',
+    breaks: 'Waits report the last failure instead of the first.',
   },
   {
     file: clientWebgpuClient,

@@ -7,8 +7,8 @@ import {
   type OpenedBackend,
   runCases,
   selectBenchCases,
-  speedOf,
-} from '@concord/cli/reports';
+} from '@concord/cli/bench';
+import { speedOf } from '@concord/cli/reports';
 import type { BackendName } from '../backend-names.ts';
 import { providerOf } from '../backends.ts';
 import type { SpeedResult, SuiteProgress } from './suite.ts';

@@ -1,12 +1,10 @@
 import manifest from '@concord/cli/package.json' with { type: 'json' };
+import { BENCH_OPS, type BenchOp, toBenchJson } from '@concord/cli/bench';
 import {
-  BENCH_OPS,
-  type BenchRun,
   type ConformanceRun,
   nearFilters,
   type ReportEnvironment,
   reportsPage,
-  toBenchJson,
   toConformanceJson,
   toJsonText,
 } from '@concord/cli/reports';
@@ -57,7 +55,7 @@ const isWholeRun =
     notRun !== undefined || cases.length === selected;
 
 /** What is measured: the ops of the selected cases, and the copies where all cases are selected. */
-function opsOf(selected: readonly ConformanceCase[], filter: string): BenchRun['rows'][number]['benchCase']['op'][] {
+function opsOf(selected: readonly ConformanceCase[], filter: string): BenchOp[] {
   const ops = new Set<string>(selected.map(({ op }) => op));
   return BENCH_OPS.filter((op) => filter === '' || ops.has(op));
 }

@@ -109,7 +109,7 @@ export interface MemoryInfo {
 
 /** Which kernels a backend used, for backends that choose between several ways to compute an op. */
 export interface VariantReport {
-  /** How often each ran, by its id, such as `gemm/tiled-64x64x16`. */
+  /** The number of times that each ran, by its id, such as `gemm/tiled-64x64x16`. */
   readonly runs: Readonly<Record<string, number>>;
   /** Every variant that could have computed one of the calls so far on this device. */
   readonly candidates: readonly string[];
@@ -119,7 +119,7 @@ export interface VariantReport {
   readonly leftOut?: readonly LeftOutVariant[];
 }
 
-/** How a backend computes a kernel. */
+/** A backend's way to compute a kernel. */
 export interface Explanation {
   /** In the order in which they run. */
   readonly passes: readonly ExplainedPass[];
@@ -129,7 +129,7 @@ export interface Explanation {
 export interface ExplainedPass {
   /** Such as `run/rows-workgroup`. */
   readonly variant: string;
-  /** What it computes and how, in a few words. */
+  /** The computation, in a few words. */
   readonly summary: string;
   /** `wgsl`, `spirv`: what `code` is. */
   readonly language: string;
@@ -143,7 +143,7 @@ export interface LeftOutVariant {
   readonly reason: string;
   /** The kernel that the device refused, where it was one. */
   readonly kernel?: string;
-  /** What the device's compiler said of it. */
+  /** The output of the device's compiler for it. */
   readonly log?: string;
 }
 
@@ -243,7 +243,7 @@ export interface ComputeBackend extends AsyncDisposable {
   conv2dForward(call: Conv2dCall): void;
   /** Softmax attention, see {@link AttentionCall}. Errors as `gemm`; also UNSUPPORTED above `limits.maxHeadDim`. */
   attention(call: AttentionCall): void;
-  /** The k greatest or least of each row, see {@link TopKCall}. Errors as `gemm`; also UNSUPPORTED above `limits.maxTopK`. */
+  /** The k largest or smallest of each row, see {@link TopKCall}. Errors as `gemm`; also UNSUPPORTED above `limits.maxTopK`. */
   topK(call: TopKCall): void;
   /**
    * Computes a kernel at every point of a domain, see {@link RunCall}.
@@ -276,7 +276,7 @@ export interface ComputeBackend extends AsyncDisposable {
   record?(work: (anew: (work: () => void) => void) => void): Recording;
 
   /**
-   * Whether the op, in that dtype or as a call of that whole shape if one is given, would be accepted. Never throws for a
+   * Returns whether the op, in that dtype or as a call of that whole shape if one is given, would be accepted. Never throws for a
    * bad shape.
    */
   supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | { readonly dtype?: DType }): Support;
@@ -287,7 +287,7 @@ export interface ComputeBackend extends AsyncDisposable {
    */
   prepare(plans: readonly OpPlan[], options?: PrepareOptions): Promise<void>;
   /**
-   * How a kernel would be computed for a call, for people: passes, variants, generated code. Nothing is compiled. Errors
+   * Explains how a kernel would be computed for a call, for people: passes, variants, generated code. Nothing is compiled. Errors
    * as `run`.
    */
   explain?(kernel: Kernel, call: Omit<RunShape, 'kernel'>): Explanation;

@@ -2,8 +2,8 @@
 export const DTYPES = ['f32', 'f16', 'bf16', 'i32', 'u32', 'i8', 'u8'] as const;
 
 /**
- * Element type of a tensor in device memory. `f16` is IEEE binary16, `bf16` the upper half of a float32. The ops with a
- * name of their own take `f32` and `f16`; `run` takes them all.
+ * Element type of a tensor in device memory. `f16` is IEEE binary16, `bf16` the upper half of a float32. The named
+ * ops take `f32` and `f16`; `run` takes them all.
  */
 export type DType = (typeof DTYPES)[number];
 
@@ -30,7 +30,7 @@ export const OP_NAMES = [
 /** One of {@link OP_NAMES}. */
 export type OpName = (typeof OP_NAMES)[number];
 
-/** What kind of processor runs the work. `software` is a GPU interface emulated on the CPU: test equipment. */
+/** The kind of processor that runs the work. `software` is a GPU interface emulated on the CPU: test equipment. */
 export type DeviceType = 'discrete' | 'integrated' | 'unknown' | 'cpu' | 'software';
 
 /** The device behind a backend. */
@@ -42,9 +42,9 @@ export interface DeviceInfo {
   readonly driver: string;
   /** Device memory in bytes, where the driver tells. */
   readonly memoryBytes?: number;
-  /** What runs workgroups side by side: cores, compute units, Xe cores; where the driver tells. */
+  /** The number of units that run workgroups side by side: cores, compute units, Xe cores; where the driver tells. */
   readonly computeUnits?: number;
-  /** Parts that can be used as devices of their own (tiles); absent or 0 where there are none. */
+  /** Parts that can be used as separate devices (tiles); absent or 0 where there are none. */
   readonly subDevices?: number;
 }
 
@@ -59,7 +59,7 @@ export interface Limits {
 }
 
 /**
- * What a backend promises beyond the contract. A declaration never widens a tolerance: conformance holds a backend to
+ * The promises of a backend beyond the contract. A declaration never widens a tolerance: conformance holds a backend to
  * the stricter rule that it declares.
  */
 export interface Numerics {
@@ -67,7 +67,7 @@ export interface Numerics {
   readonly f32Subnormals: 'kept' | 'may-flush';
 }
 
-/** What a backend can do on its device. Frozen after `init()`. */
+/** The capabilities of a backend on its device. Frozen after `init()`. */
 export interface Capabilities {
   /** The ops that are implemented; any other throws `UNSUPPORTED`. */
   readonly ops: readonly OpName[];

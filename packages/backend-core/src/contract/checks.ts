@@ -73,7 +73,7 @@ export function checkOneOf<T extends string>(name: string, value: unknown, allow
   return value as T;
 }
 
-/** An element type of the ops with names of their own; `fallback` where none is given. */
+/** An element type of the named ops; `fallback` where none is given. */
 export function checkDType(value: unknown, fallback: FloatDType = 'f32'): FloatDType {
   return value === undefined ? fallback : checkOneOf('dtype', value, ['f32', 'f16']);
 }

@@ -4,9 +4,9 @@ export function deepFreeze<T extends object>(value: T): T {
   return Object.freeze(value);
 }
 
-/** Whether nothing in a tree of objects and lists can change. */
+/** Returns whether nothing in a tree of objects and lists can change. */
 export function isDeeplyFrozen(value: object, seen: Set<object> = new Set()): boolean {
-  // Somebody's object may hold itself.
+  // A caller's object may hold itself.
   if (seen.has(value)) return true;
   seen.add(value);
   return Object.isFrozen(value) && partsOf(value).every((part) => isDeeplyFrozen(part, seen));

@@ -11,7 +11,7 @@ const MAX_NAME = 40;
 export function checkFields(what: string, value: object, names: readonly string[]): void {
   for (const name of Object.keys(value)) {
     if (names.includes(name) || (value as Record<string, unknown>)[name] === undefined) continue;
-    // Nobody misspells a name of four words; to compare one of a megabyte would take minutes.
+    // A name of four words is not a misspelling; to compare one of a megabyte would take minutes.
     const near = name.length > MAX_NAME ? undefined : nearest(name, names);
     const hint = near === undefined ? `it has ${names.join(', ') || 'none'}` : `did you mean ${near}?`;
     const shown = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}...` : name;
@@ -19,7 +19,7 @@ export function checkFields(what: string, value: object, names: readonly string[
   }
 }
 
-/** The name that differs least, if it differs little. */
+/** The nearest name, if it differs little. */
 function nearest(name: string, names: readonly string[]): string | undefined {
   // One letter is as near to any other.
   const limit = name.length === 1 ? 0 : Math.max(1, Math.floor(name.length / 3));

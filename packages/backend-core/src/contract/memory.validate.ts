@@ -53,7 +53,7 @@ interface ViewGetters {
   readonly byteLength: (view: unknown) => number;
 }
 
-/** The getters of the language: a view may have properties of its own under these names. */
+/** The getters of the language: a view may have its own properties under these names. */
 function gettersOf(prototype: object): ViewGetters {
   const { buffer, byteOffset, byteLength } = Object.getOwnPropertyDescriptors(prototype) as Readonly<
     Record<keyof ViewGetters, PropertyDescriptor>

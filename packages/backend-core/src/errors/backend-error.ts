@@ -34,7 +34,7 @@ export interface BackendErrorFields {
   readonly backend?: string | undefined;
   /** The op, or the ops of a batch joined by commas, that the error is about. */
   readonly op?: string | undefined;
-  /** What the reader can do about it, one sentence. */
+  /** A hint for the reader, one sentence. */
   readonly hint?: string | undefined;
   /** The error underneath. */
   readonly cause?: unknown;
@@ -52,7 +52,7 @@ export interface BackendErrorFields {
   readonly status?: number | undefined;
 }
 
-/** The start of each code's message; a detail follows behind a colon. */
+/** The start of each code's message; a detail follows after a colon. */
 const PREFIX: Record<ErrorCode, string> = {
   NOT_INITIALIZED: 'backend not initialized',
   INVALID_ARGUMENT: 'invalid argument:',
@@ -97,7 +97,7 @@ export class BackendError extends Error {
       if (value !== undefined) Object.defineProperty(this, key, { value, enumerable: true });
     }
     // Non-enumerable, so that console.log and structuredClone do not show it; on the instance, so that it survives a
-    // second copy of this package with a class of its own.
+    // second copy of this package with its own class.
     Object.defineProperty(this, MARKER, { value: true });
   }
 }
@@ -109,7 +109,7 @@ function formatMessage(code: ErrorCode, detail: string): string {
 }
 
 /**
- * Whether `error` is a {@link BackendError}, with that `code` if one is given. Unlike `instanceof` it also recognises
+ * Returns whether `error` is a {@link BackendError}, with that `code` if one is given. Unlike `instanceof` it also recognises
  * errors of another installed copy of this package.
  */
 export function isBackendError<Code extends ErrorCode = ErrorCode>(
@@ -133,7 +133,7 @@ export function toBackendError(error: unknown, code: ErrorCode, fields: BackendE
 
 /** Adds what an error does not say yet, such as where it comes from; returns the same error. */
 export function annotate(error: BackendError, fields: BackendErrorFields): BackendError {
-  // Somebody may have frozen it: what it says counts more than what could be added.
+  // It may be frozen: what it says counts more than what could be added.
   if (!Object.isExtensible(error)) return error;
   for (const [key, value] of Object.entries(fields)) {
     if (value !== undefined && error[key as keyof BackendErrorFields] === undefined) {

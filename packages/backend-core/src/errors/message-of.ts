@@ -1,4 +1,4 @@
-/** What anything that was thrown says, even where it is no error or its message cannot be read. */
+/** The message of any thrown value, even where it is no error or its message cannot be read. */
 export function messageOf(thrown: unknown): string {
   try {
     const text: unknown = thrown instanceof Error ? thrown.message : String(thrown);

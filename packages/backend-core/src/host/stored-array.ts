@@ -18,13 +18,13 @@ export interface HostArrays {
 /** One of {@link HostArrays}. */
 export type HostArray = HostArrays[DType];
 
-/** What {@link upload} takes. */
+/** The argument of {@link upload}. */
 export type HostData = readonly number[] | HostArray;
 
 /** {@link HostData} as a device holds it. */
 export type StoredArray = HostArray | Uint16Array;
 
-/** What each class of typed array holds, and may become: the first is what it becomes if nobody says. */
+/** The element types that each class of typed array can be stored as; the first is the default. */
 const DTYPES_OF: Readonly<Record<string, readonly [DType, ...DType[]]>> = {
   Float32Array: ['f32', 'f16', 'bf16'],
   Int32Array: ['i32'],

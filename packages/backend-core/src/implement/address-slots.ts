@@ -20,7 +20,7 @@ function slotState(): SlotState {
   return realm[KEY];
 }
 
-/** Slots of objects that nobody disposed and nobody can reach any more. */
+/** Slots of objects that were not disposed and cannot be reached any more. */
 const forgotten = new FinalizationRegistry<number>((slot) => slotState().released.push(slot));
 
 /**

@@ -33,7 +33,7 @@ describe('AllocationTable', () => {
     expectInvalid(() => t.resolve('a', first, 1), `unknown handle ${first}, already freed`);
   });
 
-  it('says what became of a pointer, with the label of the allocation', () => {
+  it('says why a pointer is unknown, with the label of the allocation', () => {
     const t = table();
     const [first, second] = [t.add(100, 'x', 'weights'), t.add(100, 'y')];
     t.remove(first);
@@ -72,7 +72,7 @@ describe('AllocationTable', () => {
   });
 
   it('reuses addresses only when there are no new ones, the oldest first', () => {
-    // 512 bytes are taken for each: 256 and the gap. Room for four behind the first 256.
+    // 512 bytes are taken for each: 256 and the gap. Room for four after the first 256.
     const t = table(256 + 4 * 512);
     const bases = [1, 2, 3, 4].map((n) => t.add(n, 'x') as number);
     expect(bases).toEqual([256, 768, 1280, 1792].map((offset) => START + offset));

@@ -4,7 +4,7 @@ import { invalid } from '../errors/invalid.ts';
 import { SLOT_BYTES } from './address-slots.ts';
 import type { Operand } from './operand.ts';
 
-/** Alignment of every base address, and the least gap behind an allocation. */
+/** Alignment of every base address, and the minimum gap after an allocation. */
 const ALIGNMENT = 256;
 
 /** Freed ranges that are remembered one by one, in order of age, besides two for each live allocation. */
@@ -28,7 +28,7 @@ interface FreeRange {
 
 /**
  * The virtual address space of one backend object: which addresses are live, how far each allocation reaches, and what
- * native buffer is behind it. Behind every allocation lies a guard gap that belongs to nobody, so that an address just
+ * native buffer is behind it. After every allocation lies a guard gap that belongs to no allocation, so that an address just
  * past the end is never another allocation's. Addresses never used come first, then those freed longest ago, so that
  * a stale pointer is recognised for as long as possible.
  */
@@ -217,7 +217,7 @@ export class AllocationTable<Buffer> {
     return invalid(`unknown handle ${ptr}${known}`, { hint: name === undefined ? hint : `${name}: ${hint}` });
   }
 
-  /** What is known of a pointer that does not name memory: for the detail of the error, and for its hint. */
+  /** The facts known about a pointer that does not name memory: for the detail of the error, and for its hint. */
   #whyUnknown(ptr: number): { readonly known?: string; readonly hint: string } {
     if (ptr === 0) return { hint: 'this is the null pointer' };
     if (ptr < this.#start || ptr >= this.#end) {

@@ -3,7 +3,7 @@ import { BackendError } from '../errors/backend-error.ts';
 import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
 import { type BackendKernels, kernelOf, type KernelCall } from './backend-kernels.ts';
 
-/** What a backend can do, and its name for messages. */
+/** The capabilities of a backend, and its name for messages. */
 export interface SupportSource {
   readonly name: string;
   readonly capabilities: Capabilities;
@@ -11,10 +11,10 @@ export interface SupportSource {
 }
 
 /**
- * Whether a backend takes a checked call.
+ * Returns whether a backend takes a checked call.
  *
  * @param steps - what the call runs
- * @param dtype - of the call; undefined for `run`, whose operands have dtypes of their own
+ * @param dtype - of the call; undefined for `run`, whose operands have their own dtypes
  * @throws {BackendError} UNSUPPORTED
  */
 export function assertSupported(
@@ -47,7 +47,7 @@ export function assertSupported(
 }
 
 /**
- * Whether a backend has an op, and takes it in that dtype.
+ * Returns whether a backend has an op, and takes it in that dtype.
  *
  * @throws {BackendError} UNSUPPORTED
  */

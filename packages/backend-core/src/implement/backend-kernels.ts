@@ -30,7 +30,7 @@ export type ResolvedAttention<Buffer> = WithOperands<CheckedAttention, 'q' | 'k'
 /** A checked `topK`. */
 export type ResolvedTopK<Buffer> = WithOperands<CheckedTopK, 'input' | 'values' | 'indices', Buffer>;
 
-/** How a backend runs one of the contract's five primitives. */
+/** A backend's implementation of one of the contract's five primitives. */
 export interface OpKernel<Checked, Resolved> {
   /** Element types that it takes; a call in another is UNSUPPORTED. */
   readonly dtypes: readonly DType[];
@@ -48,7 +48,7 @@ export interface OpKernel<Checked, Resolved> {
 
 /** A product or convolution. */
 export interface EpilogueKernel<Checked, Resolved> extends OpKernel<Checked, Resolved> {
-  /** Whether it applies epilogues itself. Where not, f32 ones are a `run` behind it, others are UNSUPPORTED. */
+  /** True if it applies epilogues itself. Where not, f32 ones are a `run` after it, others are UNSUPPORTED. */
   readonly hasEpilogues?: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface RunKernel<Buffer> extends OpKernel<CheckedRun, ResolvedRun<Buff
   readonly covers?: 'all' | 'some';
 }
 
-/** What a backend can do: each primitive that it leaves out is UNSUPPORTED. `run` brings unary, binary and reduce. */
+/** The kernels of a backend: each primitive that it leaves out is UNSUPPORTED. `run` brings unary, binary and reduce. */
 export interface BackendKernels<Buffer> {
   readonly gemm?: EpilogueKernel<CheckedGemm, ResolvedGemm<Buffer>>;
   readonly conv2dForward?: EpilogueKernel<CheckedConv2d, ResolvedConv2d<Buffer>>;
@@ -76,7 +76,7 @@ export type KernelCall =
   | {
       readonly kernel: 'run';
       readonly call: CheckedRun;
-      /** For each output, the index of the input in whose place it is; -1 for memory of its own. Default: all -1. */
+      /** For each output, the index of the input in whose place it is; -1 for its own memory. Default: all -1. */
       readonly inPlaceOf?: readonly number[];
     };
 

@@ -43,7 +43,7 @@ type Fields = Record<string, unknown>;
 export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implements ComputeBackend {
   readonly contractVersion = 2 as const;
   abstract readonly native: unknown;
-  /** What this backend can do; looked at when the device is open. */
+  /** The capabilities of this backend; looked at when the device is open. */
   protected abstract readonly kernels: BackendKernels<Buffer>;
 
   gemm(call: GemmCall): void {
@@ -164,7 +164,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
       const { checked, pointers } = read;
       const steps = lowerCall(op, checked, this.kernels);
       assertSupported(this.#supportSource(), op, steps, checked.dtype);
-      // What the rules gave is nobody else's: a copy would cost as much as all of the checks.
+      // What the rules gave belongs to this call alone: a copy would cost as much as all of the checks.
       const resolved = checked as CheckedCall & Fields;
       resolved['opName'] = op;
       resolveOperands(this.allocations, checked.operands, pointers, resolved);

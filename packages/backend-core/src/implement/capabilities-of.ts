@@ -10,7 +10,7 @@ import { OPS } from '../ops/index.ts';
 import type { CheckedCall, DerivedDefinition } from '../ops/op-definition.ts';
 import { type AnyKernel, type BackendKernels, kernelOf } from './backend-kernels.ts';
 
-/** What a backend with these kernels can do. */
+/** The capabilities of a backend with these kernels. */
 export function capabilitiesOf(kernels: BackendKernels<never>, limits: Limits, numerics: Numerics): Capabilities {
   const dtypes: Partial<Record<OpName, readonly DType[]>> = {};
   for (const op of OP_NAMES) {
@@ -23,7 +23,7 @@ export function capabilitiesOf(kernels: BackendKernels<never>, limits: Limits, n
   return { ops: Object.keys(dtypes) as OpName[], dtypes, ...run, limits, numerics };
 }
 
-/** Whether a `run` that covers some kernels has one of an op's own. */
+/** Returns whether a `run` that covers some kernels has one of an op's own. */
 function covers(kernel: AnyKernel, op: OpName): boolean {
   if (op === 'run' || OPS[op].kernel !== 'run' || kernel.covers !== 'some') return true;
   const definition = OPS[op] as unknown as DerivedDefinition<object, CheckedCall>;

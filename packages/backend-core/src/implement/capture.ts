@@ -14,7 +14,7 @@ export interface Sequence {
   release(): void;
 }
 
-/** What a {@link Capture} needs of its backend. */
+/** The parts of its backend that a {@link Capture} needs. */
 export interface CaptureOptions<Buffer> {
   readonly sequence: (calls: readonly ResolvedCall<Buffer>[]) => Sequence;
   readonly assertReplayable: () => void;
@@ -25,7 +25,7 @@ export interface CaptureOptions<Buffer> {
 type Step<Buffer> = ResolvedCall<Buffer> | (() => void);
 
 /**
- * What `record` has taken down: calls with their operands in device memory, copies and fills, and what the caller runs
+ * The content of a recording: calls with their operands in device memory, copies and fills, and what the caller runs
  * anew. Memory that was allocated and freed meanwhile stays, since a replay writes it again.
  */
 export class Capture<Buffer> implements Recording {
@@ -45,7 +45,7 @@ export class Capture<Buffer> implements Recording {
     this.#options = options;
   }
 
-  /** Whether calls are taken down: until the end, but not in what is run anew. */
+  /** True if calls are taken down: until the end, but not in what is run anew. */
   get isRecording(): boolean {
     return this.#state === 'recording';
   }
@@ -178,7 +178,7 @@ export class Capture<Buffer> implements Recording {
 /** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its calls would come too late */
 export function refusePromise(op: string, returned: unknown): void {
   if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
-  // Nobody else waits for it.
+  // No other call waits for it.
   Promise.resolve(returned).catch(() => undefined);
   throw invalid(`${op} takes a function that returns at once, got one that returns a promise`);
 }

@@ -54,7 +54,7 @@ describe('options', () => {
 });
 
 describe('views', () => {
-  it('are what the language says, not what properties of their own say', async () => {
+  it('are what the language says, not what their own properties say', async () => {
     const backend = await MemoryBackend.open();
     const ptr = backend.alloc(8);
     backend.fill(ptr, 7, 8);

@@ -6,14 +6,14 @@ import { printableInfo } from '../contract/printable-info.ts';
 import { annotate, BackendError, toBackendError } from '../errors/backend-error.ts';
 import { reading } from './reading.ts';
 
-/** What `doInit` finds. */
+/** The result of `doInit`. */
 export interface InitResult {
   readonly device: DeviceInfo;
   readonly limits: Limits;
   readonly numerics: Numerics;
 }
 
-/** What is known of a device once it is open. */
+/** The facts about a device that are known once it is open. */
 interface OpenedDevice {
   readonly device: DeviceInfo;
   readonly capabilities: Capabilities;
@@ -84,7 +84,7 @@ export abstract class BackendLifecycle {
   /** Waits for the device and releases it. Called at most once, and only after a successful `doInit`. */
   protected abstract doDispose(): Promise<void>;
 
-  /** What the opened device can do. */
+  /** The capabilities of the opened device. */
   protected abstract capabilitiesOf(result: InitResult): Capabilities;
 
   get isInitialized(): boolean {
@@ -158,7 +158,7 @@ export abstract class BackendLifecycle {
   /** Called when the object is disposed, whatever `doDispose` gave, and when `init` has failed: perhaps both. */
   protected afterClose(): void {}
 
-  /** Whether `free` has nothing left to free: after loss, failure or dispose. */
+  /** Returns whether `free` has nothing left to free: after loss, failure or dispose. */
   protected get isDead(): boolean {
     return this.#disposing !== undefined || this.#lostError !== undefined || this.#stickyError !== undefined;
   }

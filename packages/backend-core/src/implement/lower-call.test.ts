@@ -21,7 +21,7 @@ async function opened(options: MemoryBackendOptions = {}) {
   return { backend, base, epilogue, ran, extra };
 }
 
-/** What a kernel was called with. */
+/** The calls that a kernel got. */
 function callOf<Call>(step: { readonly call: unknown } | undefined): Call {
   if (step === undefined) throw new Error('no kernel ran');
   return step.call as Call;
@@ -132,7 +132,7 @@ describe('a product with k = 0 or alpha = 0', () => {
 });
 
 describe('an epilogue', () => {
-  it('is a run in place behind the product', async () => {
+  it('is a run in place after the product', async () => {
     const { backend, base, epilogue, ran, extra } = await opened();
     backend.gemm({ ...base, alpha: 3, beta: 2, epilogue });
     const [product, after] = ran();
@@ -180,7 +180,7 @@ describe('an epilogue', () => {
     expect(params).toEqual([Math.fround(0.1)]);
   });
 
-  it('of f16 is UNSUPPORTED where it is a run of its own: two roundings', async () => {
+  it('of f16 is UNSUPPORTED where it is a separate run: two roundings', async () => {
     const { backend, base, epilogue, ran } = await opened();
     const refused = () => backend.gemm({ ...base, dtype: 'f16', epilogue });
     expectError(refused, 'UNSUPPORTED', 'gemm does not take f16 with an epilogue on memory');

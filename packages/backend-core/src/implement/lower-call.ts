@@ -41,7 +41,7 @@ export function lowerCall(op: DefinedOp, checked: CheckedCall, kernels: BackendK
   return withEpilogue({ kernel: 'gemm', call: { ...step.call, k: 0, alpha: 0 } }, output, kernels);
 }
 
-/** Whether a backend has a kernel for these dtypes, if not the memory for it. */
+/** Returns whether a backend has a kernel for these dtypes, if not the memory for it. */
 function runs({ run }: BackendKernels<never>, call: CheckedRun): boolean {
   if (run === undefined) return false;
   const isStored = ({ dtype }: RunLayout): boolean => run.dtypes.includes(dtype);
@@ -49,7 +49,7 @@ function runs({ run }: BackendKernels<never>, call: CheckedRun): boolean {
   return run.covers !== 'some' || run.refuse?.(call) === undefined;
 }
 
-/** A primitive, and a `run` behind it for an epilogue that its kernel does not apply itself. */
+/** A primitive, and a `run` after it for an epilogue that its kernel does not apply itself. */
 function withEpilogue(step: PrimitiveStep, output: string, kernels: BackendKernels<never>): readonly LoweredStep[] {
   const { epilogue, operands } = step.call as CheckedCall & { readonly epilogue?: CheckedEpilogue };
   if (epilogue === undefined || kernelOf(kernels, step.kernel)?.hasEpilogues === true) return [step];
@@ -71,12 +71,12 @@ function derivedStep(op: OpName, checked: CheckedCall): RunStep {
   };
 }
 
-/** Whether a product is `C = beta C` alone. */
+/** Returns whether a product is `C = beta C` alone. */
 function isScale({ k, alpha }: CheckedGemm): boolean {
   return k === 0 || alpha === 0;
 }
 
-/** Whether the sizes of C may be those of a `run`. */
+/** Returns whether the sizes of C may be those of a `run`. */
 function isDomain({ m, n, batchCount }: CheckedGemm): boolean {
   return Math.max(m, n, batchCount) <= MAX_SIZE;
 }

@@ -38,7 +38,7 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   protected abstract doCopyHtod(dst: Operand<Buffer>, src: Uint8Array): void;
   /**
    * Queues a read; calls `deliver` with the bytes when they are there, then resolves. A backend that polls may stop when
-   * `isWanted` turns false: nobody waits any more.
+   * `isWanted` turns false: no call waits any more.
    */
   protected abstract doCopyDtoh(
     src: Operand<Buffer>,
@@ -62,9 +62,9 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
   #slot: number | undefined;
   #allocations: AllocationTable<Buffer> | undefined;
   readonly #memoryLimitBytes: number | undefined;
-  /** What is being recorded. */
+  /** The recording in progress. */
   protected capture: Capture<Buffer> | undefined;
-  /** What was recorded and is not disposed. */
+  /** The recordings that are not disposed. */
   protected readonly captures: Set<Capture<Buffer>> = new Set();
 
   constructor(options: BaseBackendOptions = {}) {

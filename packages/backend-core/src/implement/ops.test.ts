@@ -18,13 +18,13 @@ const SHAPES: Record<DefinedOp, object> = {
   binary: { op: 'add', n: 4 },
 };
 const OPS = Object.keys(SHAPES) as DefinedOp[];
-/** Those that are a `run` of a kernel of their own. */
+/** Those that are a `run` of their own kernel. */
 const DERIVED: readonly DefinedOp[] = ['reduce', 'unary', 'binary'];
 
 type AnyOp = (call: unknown) => void;
 const run = (backend: ComputeBackend, op: DefinedOp, call: unknown): void => (backend[op] as AnyOp).call(backend, call);
 
-/** Every operand in an allocation of its own, and a call with those. */
+/** Every operand in its own allocation, and a call with those. */
 function prepared(backend: MemoryBackend, op: DefinedOp): Record<string, unknown> {
   return { ...SHAPES[op], ...Object.fromEntries(DEFINITIONS[op].operands.map((name) => [name, backend.alloc(256)])) };
 }

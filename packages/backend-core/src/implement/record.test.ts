@@ -194,7 +194,7 @@ describe('record', () => {
     expect(hooks()).toEqual(['run', 'run']);
   });
 
-  it('gives the memory of recordings that nobody disposed to the backend that is disposed', async () => {
+  it('gives the memory of recordings that were not disposed to the backend that is disposed', async () => {
     const { backend, a, out, add } = await opened();
     const recording = backend.record(() => {
       const own = backend.alloc(BYTES);

@@ -77,7 +77,7 @@ function checkOverlaps(
   return isInPlace;
 }
 
-/** Whether two operands, the second `distance` bytes behind the first, may touch the same memory. */
+/** Returns whether two operands, the second `distance` bytes after the first, may touch the same memory. */
 function overlaps(a: RunLayout, b: RunLayout, distance: number): boolean {
   if (a.extent === 0 || b.extent === 0) return false;
   if (distance >= a.extent * BYTES_OF[a.dtype] || -distance >= b.extent * BYTES_OF[b.dtype]) return false;

@@ -35,7 +35,7 @@ describe('address slots are given back', () => {
     expect(made).toHaveLength(MANY);
   });
 
-  it('by an init that fails behind the opened device, which is closed', async () => {
+  it('by an init that fails after the opened device, which is closed', async () => {
     class Broken extends MemoryBackend {
       protected override capabilitiesOf(): never {
         throw new Error('no limits');
@@ -60,7 +60,7 @@ describe('address slots are given back', () => {
     expect(new Set(released).size).toBe(released?.length);
   });
 
-  it('when an object that nobody disposed is collected', async () => {
+  it('when an object that was not disposed is collected', async () => {
     setFlagsFromString('--expose-gc');
     const gc = runInNewContext('gc') as () => void;
     let owner: object | undefined = await MemoryBackend.create();
@@ -68,7 +68,7 @@ describe('address slots are given back', () => {
     owner = undefined;
     const held = {};
     let given: number | undefined;
-    // Collected objects are told of in a turn of their own.
+    // Collected objects are reported in a separate turn.
     for (let turn = 0; turn < 20 && given !== slot; turn++) {
       gc();
       await setImmediate();

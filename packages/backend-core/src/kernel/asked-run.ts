@@ -2,13 +2,13 @@ import type { CheckedRun, RunLayout } from './checked-run.ts';
 import type { Kernel } from './graph.ts';
 import type { GatherView, RunShape, RunView } from './run-call.ts';
 
-/** A call without pointers and parameters. Nobody changes its lists: those of a caller are copied when they are read. */
+/** A call without pointers and parameters. Its lists do not change: those of a caller are copied when they are read. */
 export interface AskedRun extends Omit<RunShape, 'kernel' | 'inputs' | 'outputs'> {
   readonly inputs: Readonly<Record<string, RunView | GatherView>>;
   readonly outputs: Readonly<Record<string, RunView>>;
 }
 
-/** A checked geometry as somebody would ask for it who leaves out nothing: the same of all words for one geometry. */
+/** A checked geometry as a call that leaves out nothing asks for it: the same of all words for one geometry. */
 export function inFull({ shape, folded, inputs, outputs }: CheckedRun): AskedRun {
   return { shape, folded, inputs: byName(inputs), outputs: byName(outputs) };
 }
@@ -21,7 +21,7 @@ export function hashOf({ inputs, outputs }: Kernel, asked: AskedRun): number {
   return hash;
 }
 
-/** Whether the same is asked for in the same words. */
+/** Returns whether the same is asked for in the same words. */
 export function isSame({ inputs, outputs }: Kernel, a: AskedRun, b: AskedRun): boolean {
   if (a.folded !== b.folded || !isSameList(a.shape, b.shape)) return false;
   for (const { name } of inputs) if (!isSameView(a.inputs[name], b.inputs[name])) return false;

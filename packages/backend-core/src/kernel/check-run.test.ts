@@ -153,7 +153,7 @@ describe('layouts', () => {
     }
   });
 
-  it('of a gather input have a shape of their own', () => {
+  it('of a gather input have their own shape', () => {
     expect(looked({ inputs: { t: { shape: [5, 7], strides: [0, 2], dtype: 'i8' } } }).inputs[0]).toMatchObject({
       access: 'gather',
       shape: [5, 7],

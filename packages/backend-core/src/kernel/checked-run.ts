@@ -29,7 +29,7 @@ export interface CheckedRun {
   readonly id: number;
   readonly kernel: Kernel;
   readonly shape: readonly number[];
-  /** How many of the last axes are folded. */
+  /** The number of last axes that are folded. */
   readonly folded: number;
   /** Product of the sizes of the axes that are not folded: rows where the kernel has any, else points. */
   readonly rowCount: number;

@@ -6,7 +6,7 @@ import { symbolicBuilder } from './symbolic-builder.ts';
 import type { GatherInput, Value } from './value.ts';
 import type { NumberType } from './value-types.ts';
 
-/** What a kernel's function gets for each declared input and parameter. */
+/** The argument of a kernel's function for each declared input and parameter. */
 export type SymbolsOf<Inputs extends InputSpecs, Parameters extends ParameterSpecs> = {
   readonly [Name in keyof Inputs]: SymbolOf<Inputs[Name]>;
 } & { readonly [Name in keyof Parameters]: Value<Parameters[Name]> };

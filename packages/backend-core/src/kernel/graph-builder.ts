@@ -16,7 +16,7 @@ const LEVELS: readonly Level[] = ['call', 'row', 'element'];
 /** An engine may keep the bits with which a NaN was made; equal graphs must not differ in them. */
 const NAN_BITS = 0x7fc00000;
 
-/** The nodes of a kernel in the making: equal ones are one, each stands behind its operands. */
+/** The nodes of a kernel in the making: equal ones are one, each stands after its operands. */
 export class GraphBuilder {
   readonly nodes: KernelNode[] = [];
   readonly labels: Map<number, string> = new Map();

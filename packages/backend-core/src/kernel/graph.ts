@@ -1,7 +1,7 @@
 import type { FoldOp, NodeOp } from './node-ops.ts';
 import type { Level, NumberType, ValueType } from './value-types.ts';
 
-/** What every node of a kernel's graph has. Operands are indices of nodes that stand before it. */
+/** The fields of every node of a kernel's graph. Operands are indices of nodes that stand before it. */
 interface NodeOf<Kind extends string> {
   readonly kind: Kind;
   readonly type: ValueType;
@@ -63,7 +63,7 @@ export type KernelNode =
   | FoldNode
   | SpreadNode;
 
-/** Declared input of a kernel: one element per point; one per row; or a tensor of its own that is read by index. */
+/** Declared input of a kernel: one element per point; one per row; or a separate tensor that is read by index. */
 export type InputSpec =
   | NumberType
   | { readonly type: NumberType; readonly level: 'row' }
@@ -121,7 +121,7 @@ export interface Kernel<
   readonly params: readonly KernelParameter[];
   readonly outputs: readonly KernelOutput[];
   readonly nodes: readonly KernelNode[];
-  /** Whether anything is at row level, so that a call must say which axes are folded. */
+  /** True if anything is at row level, so that a call must say which axes are folded. */
   readonly hasRows: boolean;
   /** Names that were given to nodes by `k.name`, by the index of the node. */
   readonly labels: Readonly<Record<number, string>>;

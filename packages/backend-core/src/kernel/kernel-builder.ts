@@ -19,15 +19,15 @@ interface Comparison<Types extends ValueType> {
 
 /** The folds that give a value of their operand's type. */
 interface Fold {
-  /** `sum` (empty: 0), `product` (1), `max` (-Infinity or the least integer), `min` (Infinity or the greatest). */
+  /** `sum` (empty: 0), `product` (1), `max` (-Infinity or the smallest integer), `min` (Infinity or the largest). */
   <T extends NumberType>(op: 'sum' | 'product' | 'max' | 'min', x: Value<T>): Value<T>;
   /** Mean; finite where the elements are. Empty: NaN. */
   (op: 'mean', x: Value<'f32'>): Value<'f32'>;
-  /** Whether any (empty: false) or all (empty: true) are true. */
+  /** Returns whether any (empty: false) or all (empty: true) are true. */
   (op: 'any' | 'all', x: Value<'bool'>): Value<'bool'>;
-  /** How many are true. */
+  /** The number of those that are true. */
   (op: 'count', x: Value<'bool'>): Value<'u32'>;
-  /** Row-major place in the folded axes of the first NaN, else of the first of the greatest (least). Empty: 0. */
+  /** Row-major place in the folded axes of the first NaN, else of the first of the largest (smallest). Empty: 0. */
   (op: 'argmax' | 'argmin', x: Value<NumberType>): Value<'u32'>;
   (op: FoldOp, x: Value): Value;
 }

@@ -62,12 +62,9 @@ describe('kernelFromJson', () => {
     ["a kernel's labels must be an object, got null", (json) => (json.labels = null as never)],
     ['a kernel\'s labels must be an object, got "x"', (json) => (json.labels = 'x' as never)],
     ["a kernel's nodes must be objects, got 5", (json) => json.nodes.push(5 as never)],
-    [
-      'a kernel\'s inputs must have names of their own, got "x"',
-      (json) => json.inputs.push({ name: 'x', type: 'i32' }),
-    ],
-    ["a kernel's params must have names of their own, got undefined", (json) => json.params.push({ type: 'i32' })],
-    ['a kernel\'s outputs must have names of their own, got "y"', (json) => json.outputs.push({ ...json.outputs[0] })],
+    ['a kernel\'s inputs must have distinct names, got "x"', (json) => json.inputs.push({ name: 'x', type: 'i32' })],
+    ["a kernel's params must have distinct names, got undefined", (json) => json.params.push({ type: 'i32' })],
+    ['a kernel\'s outputs must have distinct names, got "y"', (json) => json.outputs.push({ ...json.outputs[0] })],
     ['kernel everything: x is an input and a parameter', (json) => json.params.push({ name: 'x', type: 'f32' })],
     ['kernel everything: there is no node of kind "loop"', (json) => (nodeOf(json, 'input')['kind'] = 'loop')],
     ['kernel everything: there is no operation "toString"', (json) => (nodeOf(json, 'arithmetic')['op'] = 'toString')],
@@ -117,7 +114,7 @@ describe('checkKernel', () => {
     expectInvalid(() => checkKernel({ nodes: [] }), 'a kernel must hold a list, got undefined');
   });
 
-  it('remembers a copy of what nobody can change, and of nothing else', () => {
+  it('remembers a copy of what cannot be changed, and of nothing else', () => {
     const data = JSON.parse(JSON.stringify(everything)) as Json;
     expect(checkKernel(data)).not.toBe(checkKernel(data));
     Object.freeze(data.nodes);

@@ -87,7 +87,7 @@ function replayNode(
   }
 }
 
-/** What the document says of a value must be what follows from its operands. */
+/** The document's statement about a value must be the one that follows from its operands. */
 function checkClaim(
   graph: GraphBuilder,
   what: string,
@@ -143,7 +143,7 @@ function parts(value: unknown): Parts {
 function checkNames(field: string, declared: readonly { readonly name: unknown }[]): void {
   const names = declared.map(({ name }) => name);
   const wrong = names.findIndex((name, index) => typeof name !== 'string' || names.indexOf(name) !== index);
-  if (wrong >= 0) throw invalid(`a kernel's ${field} must have names of their own, got ${describe(names[wrong])}`);
+  if (wrong >= 0) throw invalid(`a kernel's ${field} must have distinct names, got ${describe(names[wrong])}`);
 }
 
 function list<T>(value: readonly T[]): readonly T[] {

@@ -7,7 +7,7 @@ export function noteKernel(value: object, kernel: Kernel): void {
   known.set(value, kernel);
 }
 
-/** What {@link noteKernel} was told. */
+/** The arguments of {@link noteKernel}. */
 export function knownKernel(value: object): Kernel | undefined {
   return known.get(value);
 }

@@ -1,6 +1,6 @@
 import type { NumberType, ValueType } from './value-types.ts';
 
-/** What a node's operands may be and what it gives: `same` is the type of the operands. */
+/** The types of a node's operands and of its result: `same` is the type of the operands. */
 export interface NodeOpRule {
   readonly operands: number;
   /** Types that the operands may have, all of them the same one, but for `select`, whose first is a bool. */
@@ -141,7 +141,7 @@ export const NODE_OPS: Readonly<Record<NodeOp, NodeOpRule>> = {
 /** A fold over the folded axes. `argmax` and `argmin` give the row-major place in them. */
 export type FoldOp = 'sum' | 'product' | 'max' | 'min' | 'mean' | 'any' | 'all' | 'count' | 'argmax' | 'argmin';
 
-/** What each {@link FoldOp} takes and gives. */
+/** The operand and result types of each {@link FoldOp}. */
 export const FOLD_OPS: Readonly<Record<FoldOp, NodeOpRule>> = {
   sum: unary(NUMBERS),
   product: unary(NUMBERS),
@@ -155,7 +155,7 @@ export const FOLD_OPS: Readonly<Record<FoldOp, NodeOpRule>> = {
   argmin: unary(NUMBERS, 'u32'),
 };
 
-/** Least and greatest value of an integer type; a float constant may be anything. */
+/** The smallest and largest value of an integer type; a float constant may be anything. */
 export const INTEGER_RANGES: Readonly<Record<Exclude<NumberType, 'f32'>, readonly [number, number]>> = {
   i32: [-(2 ** 31), 2 ** 31 - 1],
   u32: [0, 2 ** 32 - 1],

@@ -2,7 +2,7 @@ import type { DType } from '../contract/capabilities.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import type { InputSpec, InputSpecs, Kernel, ParameterSpecs } from './graph.ts';
 
-/** How an input or output lies in memory. */
+/** The layout of an input or output in memory. */
 export interface RunView {
   /**
    * Elements from one index of an axis to the next, one per axis of the operand's level: for an element operand the axes
@@ -14,13 +14,13 @@ export interface RunView {
   readonly dtype?: DType;
 }
 
-/** How a gather input lies in memory. */
+/** The layout of a gather input in memory. */
 export interface GatherView extends RunView {
   /** Sizes of its axes; an index outside of them gives `otherwise`. */
   readonly shape: readonly number[];
 }
 
-/** An input or output at an address, in a layout of its own. */
+/** An input or output at an address, in its own layout. */
 export interface RunOperand extends RunView {
   readonly ptr: DevicePtr;
 }
@@ -35,7 +35,7 @@ export interface RunDomain {
   /** Sizes, 0 to 8 of them, each below 2^32, their product below 2^53. */
   readonly shape: readonly number[];
   /**
-   * How many of the last axes belong to one row. At least 1 where the kernel has a fold, a row input, a row output or
+   * The number of last axes that belong to one row. At least 1 where the kernel has a fold, a row input, a row output or
    * `rowIndex`, and only there.
    */
   readonly folded?: number;

@@ -47,7 +47,7 @@ describe('checkedRun', () => {
     expect(checkedRun(kernel, asked(1, 9))).toBe(one);
   });
 
-  it('does not mind what becomes of the lists that it was given', () => {
+  it('is independent of later changes to the lists that it was given', () => {
     const kernel = copy();
     const call = asked(4);
     const first = checkedRun(kernel, call);
@@ -78,7 +78,7 @@ describe('checkedRun', () => {
     }
   });
 
-  it('forgets what nobody asks for any more', () => {
+  it('forgets what no call asks for any more', () => {
     const kernel = copy();
     const first = checkedRun(kernel, asked(5000));
     for (let n = 1; n < 2000; n++) checkedRun(kernel, asked(n));
@@ -98,7 +98,7 @@ describe('checkedRun', () => {
     const strides = (value: unknown) =>
       ({ ...asked(4), inputs: { x: { strides: value }, t: { shape: [4] } } }) as never;
     expectInvalid(() => checkedRun(kernel, strides(null)), 'strides of input x must be an array of integers, got null');
-    // A failed one takes nobody's place.
+    // A failed one takes no place.
     expect(checkedRun(kernel, asked(4))).toBe(checkedRun(kernel, asked(4)));
   });
 });

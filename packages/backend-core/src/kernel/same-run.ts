@@ -9,7 +9,7 @@ import type { Kernel } from './graph.ts';
  */
 const MAX_KEPT = 1024;
 
-/** A geometry as somebody asked for it, and what the rules made of it. */
+/** A geometry as a call asked for it, and what the rules made of it. */
 interface Known {
   readonly asked: AskedRun;
   readonly checked: CheckedRun;

@@ -13,7 +13,7 @@ const WITHOUT_EPILOGUE = {};
 const made = new WeakMap<object, { reading?: Kernel; writing?: Kernel }>();
 
 /**
- * What is left of a product with k = 0 or alpha = 0: each element is `epilogue(beta C)`.
+ * The rest of a product with k = 0 or alpha = 0: each element is `epilogue(beta C)`.
  *
  * @param epilogue - a kernel of `acc`; undefined: `beta C` itself
  * @param readsC - false: beta is 0, and C is not read

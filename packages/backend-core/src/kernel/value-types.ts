@@ -7,7 +7,7 @@ export type ValueType = 'f32' | 'i32' | 'u32' | 'bool';
 export type NumberType = 'f32' | 'i32' | 'u32';
 
 /**
- * How often a value exists: `call` once, `row` once for each point of the axes that are not folded, `element` once for
+ * The number of times that a value exists: `call` once, `row` once for each point of the axes that are not folded, `element` once for
  * each point of the domain.
  */
 export type Level = 'call' | 'row' | 'element';

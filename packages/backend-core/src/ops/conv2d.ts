@@ -51,7 +51,7 @@ export interface Conv2dCall extends Conv2dShape {
   readonly input: DevicePtr;
   readonly filter: DevicePtr;
   readonly output: DevicePtr;
-  /** What each element goes through before it is stored, over `[n, k, p, q]`. */
+  /** The kernel applied to each element before it is stored, over `[n, k, p, q]`. */
   readonly epilogue?: Epilogue;
 }
 

@@ -150,7 +150,7 @@ describe('as calls of a kernel', () => {
     refused(() => binary({ n: size }), 'n');
     refused(() => reduce({ shape: [2, size], axis: 1 }), 'shape[1]');
     refused(() => reduce({ shape: [2, 2 ** 31, 3], axis: 2 }), 'the product of the sizes of shape before axis');
-    refused(() => reduce({ shape: [3, 2 ** 16, 2 ** 16], axis: 0 }), 'the product of the sizes of shape behind axis');
+    refused(() => reduce({ shape: [3, 2 ** 16, 2 ** 16], axis: 0 }), 'the product of the sizes of shape after axis');
     expect(unaryDefinition.asRun(unary({ n: size - 1 }) as never).shape).toEqual([size - 1]);
     expectInvalid(() => unary({ n: 2 ** 51 }), 'input spans more than 2^53 bytes');
   });

@@ -26,7 +26,7 @@ export interface EpilogueShape {
 
 /** The field of a call that may have one, without its pointers. */
 export interface EpilogueField {
-  /** What each element goes through before it is stored, over the op's output. */
+  /** The kernel applied to each element before it is stored, over the op's output. */
   readonly epilogue?: EpilogueShape;
 }
 
@@ -50,7 +50,7 @@ export interface CheckedEpilogue {
 
 const ACCUMULATOR = 'acc';
 const MAX_INPUTS = 3;
-/** What `beta C` adds where k or alpha is 0 must fit a kernel too: its factor, and the product with it. */
+/** The nodes that `beta C` adds where k or alpha is 0 must fit a kernel too: its factor, and the product with it. */
 const MAX_PARAMETERS = 15;
 const MAX_NODES = 254;
 
@@ -99,7 +99,7 @@ export function readEpilogue(epilogue: EpilogueShape | Epilogue | EpilogueOnce |
 }
 
 /**
- * The rules of an epilogue's layouts, behind all others of the op.
+ * The rules of an epilogue's layouts, after all others of the op.
  *
  * @param names - what the op calls the sizes of its output
  * @param domain - those sizes, each below 2^32
@@ -125,7 +125,7 @@ export function placeEpilogue(
   return { kernel, geometry, pointers, params };
 }
 
-/** What an epilogue reads besides the product. */
+/** The inputs of an epilogue besides the product. */
 export function epilogueOperands(epilogue: CheckedEpilogue | undefined): OperandSpec[] {
   if (epilogue === undefined) return [];
   return epilogue.geometry.inputs

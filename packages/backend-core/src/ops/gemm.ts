@@ -49,7 +49,7 @@ export interface GemmCall extends GemmShape {
   readonly a: DevicePtr;
   readonly b: DevicePtr;
   readonly c: DevicePtr;
-  /** What each element goes through before it is stored, over `[batch, m, n]`. */
+  /** The kernel applied to each element before it is stored, over `[batch, m, n]`. */
   readonly epilogue?: Epilogue;
 }
 

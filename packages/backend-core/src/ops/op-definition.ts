@@ -1,7 +1,7 @@
 import type { DType } from '../contract/capabilities.ts';
 import type { CheckedRun } from '../kernel/checked-run.ts';
 
-/** How a call uses one operand: how far it reaches and what it may overlap. */
+/** The use of one operand by a call: its extent, and the operands that it may overlap. */
 export interface OperandSpec {
   /** Name of the call's field, such as `a` or `output`. */
   readonly name: string;
@@ -13,13 +13,13 @@ export interface OperandSpec {
   readonly mayAlias?: readonly string[];
 }
 
-/** What every checked call has: defaults filled in, everything verified but the pointers. */
+/** The fields of every checked call: defaults filled in, everything verified but the pointers. */
 export interface CheckedCall {
   readonly dtype: DType;
   readonly operands: readonly OperandSpec[];
 }
 
-/** What a call costs at least. */
+/** The minimal cost of a call. */
 export interface OpCost {
   /** Additions, multiplications and functions. */
   readonly operations: number;
@@ -37,7 +37,7 @@ export interface OpSample<Shape> {
 /** The kernels that a backend may have: an op's is the one that runs it. */
 export type KernelName = 'gemm' | 'conv2dForward' | 'attention' | 'topK' | 'run';
 
-/** How a field of a call is used, for tests that put wrong values into it. */
+/** The use of a field of a call, for tests that put wrong values into it. */
 export type FieldKind = 'size' | 'sizes' | 'number' | 'word' | 'boolean' | 'object' | 'axis';
 
 /**
@@ -65,12 +65,12 @@ export interface OpDefinition<Shape extends object, Checked extends CheckedCall>
    * @throws {BackendError} INVALID_ARGUMENT
    */
   check(shape: Shape, outputIsNull: boolean): Checked | null;
-  /** What a checked call costs. */
+  /** The cost of a checked call. */
   cost(call: Checked): OpCost;
   readonly sample: OpSample<Shape>;
 }
 
-/** An op that is a `run` of a kernel of its own: no backend has to know it. */
+/** An op that is a `run` of its own kernel: no backend has to know it. */
 export interface DerivedDefinition<Shape extends object, Checked extends CheckedCall> extends OpDefinition<
   Shape,
   Checked

@@ -10,7 +10,7 @@ import type { CheckedCall, DerivedDefinition } from './op-definition.ts';
 /**
  * Shape of a reduction along one axis of a packed row-major tensor. The output is the shape without that axis. An
  * empty axis writes 0 (sum), -Infinity (max), +Infinity (min), NaN (mean). The axis, and the products of the sizes before
- * and behind it, are below 2^32; larger ones are UNSUPPORTED.
+ * and after it, are below 2^32; larger ones are UNSUPPORTED.
  */
 export interface ReduceShape {
   readonly op: ReduceOp;
@@ -33,7 +33,7 @@ export interface CheckedReduce extends CheckedCall {
   readonly outer: number;
   /** Size of the axis; may be 0. */
   readonly axisLength: number;
-  /** Product of the sizes behind the axis. */
+  /** Product of the sizes after the axis. */
   readonly inner: number;
 }
 
@@ -90,6 +90,6 @@ function check(call: ReduceShape, outputIsNull: boolean): CheckedReduce | null {
   ];
   assertRunSize('the product of the sizes of shape before axis', outer);
   assertRunSize(`shape[${axis}]`, axisLength);
-  assertRunSize('the product of the sizes of shape behind axis', inner);
+  assertRunSize('the product of the sizes of shape after axis', inner);
   return { op, outer, axisLength, inner, dtype, operands };
 }

@@ -3,14 +3,14 @@ import type { DevicePtr } from '../contract/device-ptr.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { CheckedCall, OpDefinition } from './op-definition.ts';
 
-/** Shape of the selection of the k greatest (or least) of each row, sorted. */
+/** Shape of the selection of the k largest (or smallest) of each row, sorted. */
 export interface TopKShape {
   readonly rows: number;
   /** At most 2^32 - 1. */
   readonly columns: number;
   /** At most `columns` and `capabilities.limits.maxTopK`. */
   readonly k: number;
-  /** Default true. False: the least ones. */
+  /** Default true. False: the smallest ones. */
   readonly largest?: boolean;
   readonly dtype?: 'f32';
 }

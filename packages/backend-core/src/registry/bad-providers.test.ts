@@ -29,7 +29,7 @@ const bad = (changes: object): BackendProvider => ({
 });
 const good = bad({ name: 'good', priority: 0 });
 
-/** What became of a provider beside a good one. */
+/** The outcome for a provider beside a good one. */
 async function attemptOf(provider: BackendProvider): Promise<Attempt | undefined> {
   const { backend, attempts } = await selectBackend([provider, good]);
   expect(backend.isInitialized).toBe(true);

@@ -19,7 +19,7 @@ interface Row {
 
 /**
  * The attempts as a plain-text table of at most 80 columns, one line a backend and one for each hint: what people paste
- * into bug reports. Where the lines would be longer, devices and messages have lines of their own. Never throws, and has no
+ * into bug reports. Where the lines would be longer, devices and messages are on separate lines. Never throws, and has no
  * control characters, whatever the attempts hold.
  */
 export function formatAttempts(attempts: readonly Attempt[]): string {

@@ -49,7 +49,7 @@ export async function openUsable(
   }
 }
 
-/** What a provider made, if it may be a backend of this version of the contract. */
+/** The result of a provider, if it may be a backend of this version of the contract. */
 function checkedBackend(made: ComputeBackend): ComputeBackend {
   const isBackend = typeof made === 'object' && made !== null && typeof made.init === 'function';
   if (!isBackend) throw new BackendError('BACKEND_UNAVAILABLE', `create() gave ${describe(made)}`);

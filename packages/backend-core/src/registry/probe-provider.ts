@@ -32,7 +32,7 @@ export async function probeProvider(provider: BackendProvider): Promise<ProbedPr
 }
 
 /**
- * Whether a provider, or a backend that it made, is of this version of the contract.
+ * Returns whether a provider, or a backend that it made, is of this version of the contract.
  *
  * @throws {BackendError} BACKEND_UNAVAILABLE
  */

@@ -2,25 +2,25 @@ import type { ComputeBackend } from '../contract/backend.ts';
 import type { DeviceInfo } from '../contract/capabilities.ts';
 import type { UnavailableReason } from '../errors/backend-error.ts';
 
-/** What `probe()` found. */
+/** The result of `probe()`. */
 export type ProbeResult =
   | { readonly available: true; readonly devices: readonly DeviceInfo[] }
   | {
       readonly available: false;
       readonly reason: UnavailableReason;
       readonly message: string;
-      /** What the user can do about it. */
+      /** A hint for the user. */
       readonly hint?: string | undefined;
     };
 
-/** What every provider's `create` understands. */
+/** The options that every provider's `create` understands. */
 export interface CreateOptions {
   /** `alloc` throws OUT_OF_MEMORY when more than this would be in use. */
   readonly memoryLimitBytes?: number;
 }
 
 /**
- * How a package offers its backend. Making a provider loads no native code and touches no global; `probe` and `create`
+ * A backend as a package offers it. Making a provider loads no native code and touches no global; `probe` and `create`
  * do.
  */
 export interface BackendProvider {
@@ -32,13 +32,13 @@ export interface BackendProvider {
   /** Looks for devices. Never rejects, and ends within 10 s. */
   probe(): Promise<ProbeResult>;
   /**
-   * Makes a backend object for the provider's best device. Whoever asks for it calls `init()`. `selectBackend` waits for
+   * Makes a backend object for the provider's best device. The caller calls `init()`. `selectBackend` waits for
    * each of the two for 30 s.
    */
   create(options?: CreateOptions): Promise<ComputeBackend> | ComputeBackend;
 }
 
-/** What `selectBackend` did with one provider. */
+/** The outcome of `selectBackend` for one provider. */
 export interface Attempt {
   readonly provider: string;
   /** `not-tried`: an earlier one was taken. */

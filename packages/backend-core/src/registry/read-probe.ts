@@ -17,7 +17,7 @@ const REASONS: readonly UnavailableReason[] = [
 ];
 
 /**
- * What a probe gave, as a copy with the right types.
+ * The result of a probe, as a copy with the right types.
  *
  * @throws {BackendError} BACKEND_UNAVAILABLE where it is no answer
  */

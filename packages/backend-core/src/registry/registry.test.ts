@@ -210,7 +210,7 @@ describe('a candidate that does not work is disposed, and the next one taken', (
     [
       'the self test gives wrong numbers',
       { arrange: (backend) => Object.assign(backend, { binary: () => undefined }) },
-      { reason: 'failed', message: 'device error: self test gave [10,20,30] in place of [11,22,33]' },
+      { reason: 'failed', message: 'device error: self test gave [10,20,30] instead of [11,22,33]' },
       ['init', 'dispose'],
     ],
     [

@@ -34,7 +34,7 @@ export interface SelectOptions {
 export interface Selection {
   /** Initialized and self-tested. The caller disposes it. */
   readonly backend: ComputeBackend;
-  /** What became of each provider, in the order of preference. */
+  /** The outcome for each provider, in the order of preference. */
   readonly attempts: readonly Attempt[];
 }
 

@@ -19,7 +19,7 @@ export async function selfTest(backend: ComputeBackend): Promise<void> {
     const want = adds ? '11,22,33' : '1,2,3';
     const got = String(await download(backend, b, 3, { timeoutMs: 30_000 }));
     if (got !== want) {
-      throw new BackendError('DEVICE_ERROR', `self test gave [${got}] in place of [${want}]`, {
+      throw new BackendError('DEVICE_ERROR', `self test gave [${got}] instead of [${want}]`, {
         backend: backend.name,
       });
     }

@@ -4,7 +4,7 @@ import { BackendError } from '../errors/backend-error.ts';
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * What `work` gives, or an error when it takes too long; what it gives later, `late` gets.
+ * The result of `work`, or an error when it takes too long; `late` gets a result that comes later.
  *
  * @param work - may throw, or give what is no promise
  * @throws {BackendError} BACKEND_UNAVAILABLE, or whatever `work` throws

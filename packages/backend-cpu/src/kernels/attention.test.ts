@@ -71,7 +71,7 @@ describe('attention', () => {
       check({ ...shape, change: (_q, k) => k.fill(NaN, 2 * 140, 2 * 141) });
       check({ ...shape, change: (q) => q.fill(NaN, 4, 5) });
     }
-    // Scores of -Infinity in the whole first tile, finite ones behind it; and nowhere a finite one.
+    // Scores of -Infinity in the whole first tile, finite ones after it; and nowhere a finite one.
     const minusInfinity = (count: number) => (q: Float32Array, k: Float32Array) => {
       q.fill(1);
       k.fill(-Infinity, 0, count);

@@ -36,7 +36,7 @@ const largest = new Float64Array(BLOCK_ROWS);
 const totals = new Float64Array(BLOCK_ROWS);
 let outputs = new Float64Array(0);
 
-/** What an attention reads and writes. */
+/** The operands of an attention. */
 export interface AttentionOperands {
   readonly q: Storage;
   readonly k: Storage;
@@ -72,7 +72,7 @@ interface Tile {
 export function attention(call: CheckedAttention, operands: AttentionOperands): void {
   const { batch, heads, kvHeads, seqQ, headDim, qStrides, kStrides, vStrides, oStrides } = call;
   const [maskBatch = 0, maskHead = 0] = call.maskStrides ?? [];
-  // Planes of A hold the queries (one depth block of them) and, behind them, the exponentials.
+  // Planes of A hold the queries (one depth block of them) and, after them, the exponentials.
   const panels = Math.floor(PLANE_A_LENGTH / (Math.min(headDim, BLOCK_DEPTH) + TILE_KEYS));
   const fitting = Math.min(panels, Math.floor(BLOCK_OUTPUTS / (TILE_ROWS * roundUp(headDim, TILE_COLUMNS))));
   const blockRows = Math.min(BLOCK_ROWS, TILE_ROWS * Math.max(1, fitting));

@@ -96,7 +96,7 @@ function firstInside(row: TapRow, s: number): number {
   return Math.min(row.pixels, Math.max(0, Math.ceil(-(row.left + s * row.dilation) / row.stride)));
 }
 
-/** One behind the last pixel that sees tap s inside the image. */
+/** One after the last pixel that sees tap s inside the image. */
 function endInside(row: TapRow, s: number): number {
   return Math.min(row.pixels, Math.max(0, Math.ceil((row.width - row.left - s * row.dilation) / row.stride)));
 }

@@ -1,6 +1,6 @@
 /**
  * The part of an image that a block of output pixels needs, copied to float64 with zeros where it hangs over the
- * border, so that whoever reads it needs no checks.
+ * border, so that its readers need no checks.
  */
 
 /** Size of a window; its columns always span all that a row of output needs. */

@@ -76,7 +76,7 @@ function convolveTiled(
   const firstChannel = image * channels + group * groupChannels;
   const outputStart = (image * filters + firstFilter) * outputHeight * outputWidth;
 
-  // Wide rows are products of their own, so that a block of pixels never needs two whole rows of a wide image.
+  // Wide rows are separate products, so that a block of pixels never needs two whole rows of a wide image.
   const rowsAtOnce = outputWidth > WIDE ? 1 : outputHeight;
   for (let y0 = 0; y0 < outputHeight; y0 += rowsAtOnce) {
     multiplyBlocked({

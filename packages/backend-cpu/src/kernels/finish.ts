@@ -11,7 +11,7 @@ export interface FinishedCall {
 
 /**
  * Computes an op that ends with an epilogue, or stores f16, by float32 results in the layout of its output: these are
- * rounded once, behind the epilogue.
+ * rounded once, after the epilogue.
  *
  * @param readsOutput - whether `compute` reads what the output held
  * @param compute - fills the results
@@ -34,7 +34,7 @@ function floatCopyOf(output: Operand<ArrayBuffer>, isRead: boolean): Float32Arra
   return isRead ? Float32Array.from(fromF16Array(halves)) : new Float32Array(halves.length);
 }
 
-/** The inputs of an epilogue are operands of the call by names of their own. */
+/** The inputs of an epilogue are named operands of the call. */
 function applyEpilogue(
   call: FinishedCall,
   { geometry, params }: CheckedEpilogue,

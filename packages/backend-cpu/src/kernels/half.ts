@@ -10,7 +10,7 @@ export type Storage = Float32Array | Uint16Array;
 let table: Float32Array | undefined;
 let scratch: Float32Array | undefined;
 
-/** Most elements that {@link decodeBlock} takes at once. */
+/** The maximum number of elements that {@link decodeBlock} takes at once. */
 export const DECODE_LIMIT = 65_536;
 
 function decodeTable(): Float32Array {

@@ -14,9 +14,9 @@
 export const TILE_ROWS = 3;
 /** Columns of B per tile, and planes of B. */
 export const TILE_COLUMNS = 2;
-/** Most rows of a packed block of A; a multiple of {@link TILE_ROWS}. */
+/** The maximum number of rows of a packed block of A; a multiple of {@link TILE_ROWS}. */
 export const BLOCK_ROWS = 192;
-/** Most columns of a packed block of B; a multiple of {@link TILE_COLUMNS}. */
+/** The maximum number of columns of a packed block of B; a multiple of {@link TILE_COLUMNS}. */
 export const BLOCK_COLUMNS = 256;
 /** Greatest depth of a packed block. */
 export const BLOCK_DEPTH = 256;

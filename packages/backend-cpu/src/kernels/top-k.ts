@@ -97,7 +97,7 @@ class WorstOnTop {
     places[at] = place;
   }
 
-  /** Whether the element at a place of the heap is worse than another. */
+  /** Returns whether the element at a place of the heap is worse than another. */
   #isWorse(at: number, key: number, place: number): boolean {
     const own = this.#keys[at] as number;
     return own < key || (own === key && (this.#places[at] as number) > place);

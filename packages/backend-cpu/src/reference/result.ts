@@ -1,4 +1,4 @@
-/** What the oracle says about one output: its value, and how large the terms were that made it. */
+/** The oracle's result for one output: its value, and the magnitude of its terms. */
 export interface Reference {
   /** The exact result up to float64 rounding, in the packed layout of the logical output. */
   readonly value: Float64Array;
@@ -9,7 +9,7 @@ export interface Reference {
 /** From here on everything rounds to an infinite float32. */
 const OVERFLOW = 2 ** 128 - 2 ** 103;
 
-/** What is left of a sum in float32 when nothing is rounded: everything, unless it is beyond the range. */
+/** A sum in float32 when nothing is rounded: itself, unless it is beyond the range. */
 export function inRange(sum: number): number {
   return Math.abs(sum) >= OVERFLOW ? Math.sign(sum) * Infinity : sum;
 }

@@ -30,7 +30,7 @@ const foldOf =
   (k, pick) =>
     (k['fold'] as Builder[string])(op, pick(type, 0));
 
-// Sums, products and their folds stand there several times: they are what intervals are widened by most.
+// Sums, products and their folds stand there several times: they widen intervals more than other nodes.
 const MAKERS: readonly Maker[] = [
   ...FLOAT_BINARY.map((op) => of(op, 'f32', 'f32')),
   ...FLOAT_BINARY.map((op) => of(op, 'f32', 'f32')),

@@ -11,7 +11,7 @@ import {
 } from '@concord/backend-core/kernel';
 import { type OutputIntervals, type RunData, type RunRules, runReference } from '../../src/reference/index.ts';
 
-/** What the one output of a kernel may be: it is defined, called and evaluated at once. */
+/** The values that the one output of a kernel may have: the kernel is defined, called and evaluated at once. */
 export function run<const Inputs extends InputSpecs, const Parameters extends ParameterSpecs = {}>(
   spec: { readonly inputs: Inputs; readonly params?: Parameters },
   compute: (symbols: SymbolsOf<Inputs, Parameters>, k: KernelBuilder) => Value<NumberType>,

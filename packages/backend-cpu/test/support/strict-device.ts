@@ -37,7 +37,7 @@ export class StrictDevice {
     this.#flushes = flushes;
   }
 
-  /** What each output holds afterwards, all of its extent; gaps are 0. */
+  /** The content of each output afterwards, over its whole extent; gaps are 0. */
   run(): StoredElements[] {
     const { outputs, kernel, rowCount, rowLength } = this.#geometry;
     const stored = outputs.map(({ dtype, extent }) => ({

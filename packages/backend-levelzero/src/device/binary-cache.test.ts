@@ -19,7 +19,7 @@ afterEach(() => {
 const kept = { binary: Uint8Array.of(10, 0, 255, 10, 13), log: 'line\nand "another"' };
 const file = (): string => join(folder, readdirSync(folder)[0] as string);
 
-it('gives back what was kept, to whoever compiles with the same', () => {
+it('gives back what was kept, for a compilation with the same', () => {
   new BinaryCache(folder, 'driver 1').keep('key', kept);
   const found = new BinaryCache(folder, 'driver 1').find('key');
   expect({ ...found, binary: [...(found?.binary ?? [])] }).toEqual({ ...kept, binary: [...kept.binary] });

@@ -6,14 +6,14 @@ import type { LevelZeroLibrary } from '../ffi/load.ts';
 import { Struct } from '../ffi/structs.ts';
 import type { ListedDevice } from './list-devices.ts';
 
-/** What a driver's compiler made of a module. */
+/** The binary of a module, by a driver's compiler. */
 export interface KeptBinary {
   readonly binary: Uint8Array;
-  /** What the compiler said. */
+  /** The output of the compiler. */
   readonly log: string;
 }
 
-/** What stands before a binary in its file, on a line of its own. */
+/** The header before a binary in its file, on its own line. */
 interface Header {
   readonly format: 'concord-module';
   readonly version: 1;
@@ -23,7 +23,7 @@ interface Header {
 }
 
 /** Bytes of all files; beyond, the oldest go. */
-const MOST_BYTES = 256 * 2 ** 20;
+const MAX_BYTES = 256 * 2 ** 20;
 
 /** Files that were warned of. */
 const warned = new Set<string>();
@@ -34,7 +34,7 @@ const warned = new Set<string>();
  */
 export class BinaryCache {
   readonly #folder: string;
-  /** What the key of a module is completed with: another driver compiles other code. */
+  /** The rest of a module's key: another driver compiles other code. */
   readonly #compiler: string;
   #hasTidied = false;
 
@@ -76,7 +76,7 @@ export class BinaryCache {
     this.#warn(this.#fileOf(key), `is not taken by the driver (${why})`);
   }
 
-  /** Writes a binary in one go: whoever reads meanwhile gets none, or all of it. */
+  /** Writes a binary in one go: a reader meanwhile gets none, or all of it. */
   keep(key: string, { binary, log }: KeptBinary): void {
     const file = this.#fileOf(key);
     const draft = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
@@ -114,7 +114,7 @@ export class BinaryCache {
     });
     let bytes = files.reduce((sum, { size }) => sum + size, 0);
     for (const { path, size } of files.sort((a, b) => a.mtimeMs - b.mtimeMs)) {
-      if (bytes <= MOST_BYTES) return;
+      if (bytes <= MAX_BYTES) return;
       rmSync(path, { force: true });
       bytes -= size;
     }

@@ -12,7 +12,7 @@ export interface ModuleConstant {
   readonly value: number;
 }
 
-/** What is to be built. */
+/** A module to build. */
 export interface ModuleSource {
   /** For messages. */
   readonly name: string;
@@ -22,14 +22,14 @@ export interface ModuleSource {
   readonly flags?: string | undefined;
 }
 
-/** What the driver is given: the words to compile, or what came of them before. */
+/** The input of the driver: the words to compile, or the binary from before. */
 export interface ModuleInput {
   readonly source: ModuleSource;
   readonly native?: Uint8Array | undefined;
 }
 
 /**
- * What a user loads as a module.
+ * A module that a user loads.
  *
  * @throws {BackendError} INVALID_ARGUMENT
  */
@@ -49,7 +49,7 @@ const MAGIC_OF_OTHER_ENDIAN = 0x0302_2307;
 /** Words before the first instruction: magic, version, generator, bound and a zero. */
 const HEADER_WORDS = 5;
 
-/** What is wrong with words, as far as it shows without reading instructions: some compilers end the process on such. */
+/** The fault in words, as far as it shows without reading instructions: some compilers end the process on such. */
 function problemOfWords(words: Uint32Array): string | undefined {
   if (words[0] === MAGIC_OF_OTHER_ENDIAN) return 'the bytes of each word are in the other order';
   if (words[0] !== MAGIC) return `they begin with 0x${(words[0] ?? 0).toString(16)}, not with 0x${MAGIC.toString(16)}`;
@@ -109,7 +109,7 @@ export function buildModuleAsync(device: OpenDevice, input: ModuleInput): Promis
   });
 }
 
-/** What the driver's compiler made of a module; undefined where the driver does not give it away. */
+/** The binary of a module; undefined where the driver does not give it away. */
 export function nativeBinary({ api }: OpenDevice, module: ModuleHandle): Uint8Array | undefined {
   const size = new BigUint64Array(1);
   if (api.zeModuleGetNativeBinary(module, size, null) !== RESULTS.SUCCESS) return undefined;

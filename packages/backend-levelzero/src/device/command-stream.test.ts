@@ -34,7 +34,7 @@ const contents = ({ buffer, byteOffset, byteLength }: Span): Uint8Array =>
   fake.at((buffer?.address ?? 0n) + BigInt(byteOffset), byteLength);
 const launch = (): void => stream.launchKernel(7n as KernelHandle, [1, 1, 1], 'affine');
 
-it('each command is behind a barrier, the first of a list too', () => {
+it('each command is after a barrier, the first of a list too', () => {
   const [x, y] = [allocate(64), allocate(64)];
   stream.fill(x, 3);
   stream.copy(y, x);

@@ -14,7 +14,7 @@ import type { OpenDevice } from './open-device.ts';
 import { CHUNK_BYTES, Staging } from './staging.ts';
 import type { Submissions } from './submissions.ts';
 
-/** What a {@link CommandStream} works with. */
+/** The parts that a {@link CommandStream} works with. */
 export interface CommandStreamOptions {
   readonly device: OpenDevice;
   readonly traits: DeviceTraits;
@@ -24,20 +24,20 @@ export interface CommandStreamOptions {
   readonly blocks: HostBlocks;
 }
 
-/** What a call brings to its plan. */
+/** The values that a call brings to its plan. */
 export interface PlannedCall {
-  /** In the order of the call; to its launches, scratch memory behind. */
+  /** In the order of the call; to its launches, scratch memory after. */
   readonly operands: readonly Span[];
-  /** What the plan asks for by place. */
+  /** The operands, by their place in the plan. */
   readonly numbers: readonly number[];
-  /** Whether an operand or a piece of scratch memory is in an allocation beyond 4 GiB: kernels are built otherwise then. */
+  /** True if an operand or a piece of scratch memory is in an allocation beyond 4 GiB: kernels are built otherwise then. */
   readonly hasLargeBuffers: boolean;
 }
 
 /** Commands that are collected before they are submitted without anybody waiting. */
 export const MAX_COMMANDS = 64;
 /**
- * Seconds of work that are collected, by an estimate of how long it takes at most: kernel drivers take a device for hung whose
+ * Seconds of work that are collected, by an estimate of its maximum duration: kernel drivers take a device for hung whose
  * work does not end within several.
  */
 const MAX_SECONDS = 1;
@@ -45,7 +45,7 @@ const MAX_SECONDS = 1;
 const MAX_STAGED_BYTES = CHUNK_BYTES;
 
 /**
- * Commands in call order. They are collected in a command list, each behind a barrier, and submitted by `flush`, when there
+ * Commands in call order. They are collected in a command list, each after a barrier, and submitted by `flush`, when there
  * are {@link MAX_COMMANDS} or {@link MAX_SECONDS} of work, and when much is to be uploaded.
  */
 export class CommandStream implements Recorder {
@@ -59,7 +59,7 @@ export class CommandStream implements Recorder {
   readonly #ops = new Set<string>();
   #op = '';
   readonly #scratch: Allocation[] = [];
-  /** How often each variant was launched. */
+  /** The number of launches of each variant. */
   readonly variantRuns: Map<string, number> = new Map();
   /** All 256 bytes in order, for the driver to read while it fills. */
   #patterns: HostBlock | undefined;
@@ -201,7 +201,7 @@ export class CommandStream implements Recorder {
     device.check(device.api[call](submissions.list, dst, src, bytes, null, 0, null), call);
   }
 
-  /** Makes room for one command of an op, behind all others. */
+  /** Makes room for one command of an op, after all others. */
   #begin(op: string): Submissions['list'] {
     if (this.#commands >= MAX_COMMANDS) this.flush();
     const { device, submissions } = this.#options;

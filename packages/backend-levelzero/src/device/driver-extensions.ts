@@ -3,7 +3,7 @@ import type { LevelZeroLibrary } from '../ffi/load.ts';
 import { RESULTS } from '../ffi/result.ts';
 import { structs } from './list-devices.ts';
 
-/** Whether a driver has an extension of Level Zero. */
+/** Returns whether a driver has an extension of Level Zero. */
 export function hasExtension({ api }: LevelZeroLibrary, driver: DriverHandle, name: string): boolean {
   const count = new Uint32Array(1);
   const call = 'zeDriverGetExtensionProperties';

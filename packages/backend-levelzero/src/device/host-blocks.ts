@@ -19,7 +19,7 @@ const ALIGNMENT = 64;
 export class HostBlocks {
   readonly #device: OpenDevice;
   readonly #submissions: Submissions;
-  /** Blocks that nobody fills; in use until their submit is done. Oldest first. */
+  /** Blocks that are not being filled; in use until their submit is done. Oldest first. */
   #returned: { readonly block: HostBlock; readonly until: number }[] = [];
   readonly #description = new Struct('ze_host_mem_alloc_desc_t').bytes;
   readonly #slot = new BigUint64Array(1);

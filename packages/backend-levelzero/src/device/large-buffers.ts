@@ -2,14 +2,14 @@ import type { OpPlan } from '../kernels/op-plan.ts';
 import type { Span } from '../kernels/recorder.ts';
 
 /** Bytes that addresses of 32 bits reach. */
-const MOST_SMALL = 2 ** 32;
+const MAX_SMALL = 2 ** 32;
 
-/** Whether addresses of 32 bits do not reach all of the memory that a span is in: kernels have to be built for that. */
+/** Returns whether addresses of 32 bits do not reach all of the memory that a span is in: kernels have to be built for that. */
 export function isInLargeBuffer({ buffer }: Span): boolean {
-  return buffer.size > MOST_SMALL;
+  return buffer.size > MAX_SMALL;
 }
 
-/** Whether a plan takes scratch memory that addresses of 32 bits do not reach all of. */
+/** Returns whether a plan takes scratch memory that addresses of 32 bits do not reach all of. */
 export function hasLargeScratch({ scratch }: OpPlan): boolean {
-  return scratch.some((bytes) => bytes > MOST_SMALL);
+  return scratch.some((bytes) => bytes > MAX_SMALL);
 }

@@ -24,7 +24,7 @@ import type { UserArgument } from './user-argument.ts';
 
 const DEFAULT_POOLED_BYTES = 256 * 2 ** 20;
 
-/** How a module of one's own is built. */
+/** Options of building a user's module. */
 export interface LoadOptions {
   /** For messages. */
   readonly name?: string;
@@ -35,17 +35,17 @@ export interface LoadOptions {
 
 /**
  * A device, a stream of commands to it, and the memory they work on: what a backend stands on, and what is useful alone
- * to run kernels of one's own. Each client has a context, a queue and memory of its own.
+ * to run user kernels. Each client has its own context, queue and memory.
  */
 export class LevelZeroClient {
   readonly traits: DeviceTraits;
   readonly deviceInfo: DeviceInfo;
-  /** What decides between kernel variants. */
+  /** The settings that decide between kernel variants. */
   readonly tuning: DeviceTuning;
   /** The raw handles, with the library that they belong to. */
   readonly native: OpenDevice;
   readonly library: LevelZeroLibrary;
-  /** The first failure of work that was accepted, or the loss of the device. Whoever waits gets it. */
+  /** The first failure of work that was accepted, or the loss of the device. Waits reject with it. */
   failure: BackendError | undefined;
   readonly #submissions: Submissions;
   readonly #modules: ModuleCache;
@@ -117,12 +117,12 @@ export class LevelZeroClient {
     return this.#pool.counters;
   }
 
-  /** What the driver's compiler said of the modules that were built, also of those that it accepted. */
+  /** The output of the driver's compiler for the modules that were built, also of those that it accepted. */
   get buildLogs(): readonly BuildLog[] {
     return this.#modules.logs;
   }
 
-  /** How often each variant of a kernel family was launched, by its id. */
+  /** The number of launches of each variant of a kernel family, by its id. */
   get variantRuns(): ReadonlyMap<string, number> {
     return this.#stream.variantRuns;
   }
@@ -230,7 +230,7 @@ export class LevelZeroClient {
   }
 
   /**
-   * Builds a SPIR-V module of one's own. The same source gives the same module.
+   * Builds a user's SPIR-V module. The same source gives the same module.
    *
    * @throws {BackendError} DEVICE_ERROR with the build log; INVALID_ARGUMENT for what are no words of a module
    */
@@ -282,7 +282,7 @@ export class LevelZeroClient {
   }
 
   /**
-   * Ends this client: waits for its work, at most so long, and frees what it holds. What work in flight may use is left
+   * Ends this client: waits for its work, at most this long, and frees what it holds. What work in flight may use is left
    * to the driver instead. Idempotent.
    */
   async dispose(timeoutMs = 5_000): Promise<void> {

@@ -103,7 +103,7 @@ function memoryOf(api: LevelZeroApi, device: DeviceHandle): number {
   return memories.reduce((sum, memory) => sum + memory.get('totalSize'), 0);
 }
 
-/** `count` structs behind one another in one buffer. */
+/** `count` structs after one another in one buffer. */
 export function structs<Name extends Parameters<typeof structSize>[0]>(
   name: Name,
   count: number,

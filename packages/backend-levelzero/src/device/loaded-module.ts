@@ -18,7 +18,7 @@ export interface KernelObject {
 export class LoadedModule {
   /** For messages. */
   readonly name: string;
-  /** What the compiler said; empty where it had nothing to say. */
+  /** The output of the compiler; may be empty. */
   readonly log: string;
   /** Where it was built; it runs nowhere else. */
   readonly device: OpenDevice;
@@ -60,7 +60,7 @@ export class LoadedModule {
     };
   }
 
-  /** What the driver's compiler made of it; undefined where the driver does not give it away. */
+  /** Its binary, by the driver's compiler; undefined where the driver does not give it away. */
   nativeBinary(): Uint8Array | undefined {
     return nativeBinary(this.device, this.#built.module);
   }

@@ -26,7 +26,7 @@ export interface PoolOptions {
   readonly maxAllocationBytes: number;
   /** Larger allocations want the driver's exception to its own limit. */
   readonly plainAllocationBytes: number;
-  /** Most bytes that are kept for reuse. */
+  /** The maximum number of bytes that are kept for reuse. */
   readonly maxPooledBytes: number;
   /** Submits what is recorded. */
   readonly flush: () => void;
@@ -52,14 +52,14 @@ const LARGEST_POOLED = 64 * 2 ** 20;
 const SMALLEST_CLASS = 256;
 /** Operands are aligned to their elements; vectors and cache lines like more. */
 const ALIGNMENT = 256;
-/** How long an allocation that the device refuses waits for memory that work in flight still uses. */
+/** The time for which an allocation that the device refuses waits for memory that work in flight still uses. */
 const SHORTAGE_WAIT_MS = 5_000;
 
 let lastId = 0;
 
 /**
  * Device memory, reused by size class. A block that is taken again may still be in use by work queued before; that is
- * safe because commands run one after the other. Each stream needs a pool of its own for that reason.
+ * safe because commands run one after the other. Each stream needs its own pool for that reason.
  */
 export class MemoryPool {
   readonly #options: PoolOptions;
@@ -221,7 +221,7 @@ export class MemoryPool {
     }
   }
 
-  /** Gives all that nobody uses back to the device, waiting for work in flight. Whether there was any. */
+  /** Gives all unused memory back to the device, waiting for work in flight. Returns whether there was any. */
   #makeRoom(): boolean {
     const before = this.#allocatedBytes;
     const hadHost = this.#options.releaseHost();

@@ -7,7 +7,7 @@ import { LoadedKernel } from './loaded-kernel.ts';
 import { LoadedModule } from './loaded-module.ts';
 import type { OpenDevice } from './open-device.ts';
 
-/** What the driver's compiler said of a module. */
+/** The output of the driver's compiler for a module. */
 export interface BuildLog {
   /** The kernel or module that it is about. */
   readonly name: string;
@@ -39,7 +39,7 @@ export class ModuleCache {
     this.#binaries = binaries;
   }
 
-  /** What compilers said so far, also where a build succeeded. */
+  /** The outputs of compilers so far, also where a build succeeded. */
   get logs(): readonly BuildLog[] {
     return [...this.#logs];
   }
@@ -83,7 +83,7 @@ export class ModuleCache {
     return kernels.get(kernel) ?? this.#keep(kernel, loaded, kernels);
   }
 
-  /** What the driver's compiler made of a kernel that was built; undefined where the driver does not give it away. */
+  /** The binary of a kernel that was built; undefined where the driver does not give it away. */
   nativeBinary(kernel: Kernel): Uint8Array | undefined {
     return this.#modules.get(keyOf(sourceOf(kernel)))?.nativeBinary();
   }

@@ -13,7 +13,7 @@ import { RESULTS, resultError } from '../ffi/result.ts';
 import { ENUMS, Struct } from '../ffi/structs.ts';
 import { type ListedDevice, structs } from './list-devices.ts';
 
-/** A device with a context and a queue of its own. */
+/** A device with its own context and queue. */
 export class OpenDevice {
   readonly api: LevelZeroApi;
   readonly koffi: Koffi;
@@ -62,7 +62,7 @@ export class OpenDevice {
     return error;
   }
 
-  /** How often memory was freed: an address from before may mean other memory since. */
+  /** The number of times that memory was freed: an address from before may mean other memory since. */
   get frees(): number {
     return this.#frees;
   }

@@ -7,9 +7,9 @@ import { levelZeroVariants } from '../kernels/all-variants.ts';
 export interface DeviceChoice {
   /** Index in the list of devices, GPUs first, or part of a name, upper or lower case. Default: the first. */
   readonly device?: number | string | undefined;
-  /** Index of a part of the device, a tile, to take in place of the whole. */
+  /** Index of a part of the device, a tile, to take instead of the whole. */
   readonly subDevice?: number | undefined;
-  /** Whether a device that is software will do. Default: `allow`, after all others. */
+  /** `refuse` leaves out devices that are software. Default: `allow`, after all others. */
   readonly software?: 'allow' | 'refuse' | undefined;
 }
 
@@ -17,14 +17,14 @@ export interface DeviceChoice {
 export interface LevelZeroOptions extends DeviceChoice, TuningOptions {
   /** Path or name of the loader library. Default: where the platform has it. */
   readonly library?: string | undefined;
-  /** Most bytes of freed memory that are kept for reuse. Default: 256 MiB. */
+  /** The maximum number of bytes of freed memory that are kept for reuse. Default: 256 MiB. */
   readonly maxPooledBytes?: number | undefined;
   /**
-   * Whether compiled modules are kept in the user's cache folder and loaded from there. Default: that of the environment
+   * `use`: compiled modules are kept in the user's cache folder and loaded from there. Default: that of the environment
    * variable `CONCORD_MODULE_CACHE`, or else `use`, but for devices that are software.
    */
   readonly moduleCache?: 'use' | 'ignore' | undefined;
-  /** Whether products of f16 may run on matrix engines (XMX). Default: `use`, where a trial at `init` comes out right. */
+  /** `use`: products of f16 may run on matrix engines (XMX). Default: `use`, where a trial at `init` comes out right. */
   readonly matrixEngines?: 'use' | 'off' | undefined;
 }
 
@@ -61,7 +61,7 @@ export function checkOptions(options: LevelZeroOptions): void {
   );
 }
 
-/** Whether compiled modules are to be kept, for a device that is software or not. */
+/** Returns whether compiled modules are to be kept, for a device that is software or not. */
 export function usesModuleCache({ moduleCache }: LevelZeroOptions, isSoftware: boolean): boolean {
   return (moduleCache ?? (process.env['CONCORD_MODULE_CACHE'] || (isSoftware ? 'ignore' : 'use'))) === 'use';
 }

@@ -30,7 +30,7 @@ function done(): void {
 
 const bytes = (value: number, length: number): Uint8Array => new Uint8Array(length).fill(value);
 
-/** Stages so many uploads, and says that each is still there when all are. */
+/** Stages that many uploads, and says that each is still there when all are. */
 function expectApart(lengths: readonly number[], between: () => void = () => undefined): bigint[] {
   const addresses = lengths.map((length, index) => {
     const address = staging.stage(bytes(index + 1, length));

@@ -17,7 +17,7 @@ function submit(ops: string): void {
   submissions.submit(ops);
 }
 const wanted = (): boolean => true;
-/** What a promise comes to without anybody's doing. */
+/** The state of a promise without further work. */
 const soon = (promise: Promise<unknown>): Promise<unknown> =>
   Promise.race([
     promise.catch((error: unknown) => error),
@@ -60,7 +60,7 @@ describe('work in flight', () => {
     expect(submissions.destroy()).toBe(true);
   });
 
-  it('is waited for in slices, while somebody wants it', async () => {
+  it('is waited for in slices, while a caller wants it', async () => {
     let isWanted = true;
     submit('gemm');
     const waiting = submissions.wait(1, () => isWanted);

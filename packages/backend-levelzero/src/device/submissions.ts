@@ -5,7 +5,7 @@ import { RESULTS } from '../ffi/result.ts';
 import { Struct } from '../ffi/structs.ts';
 import type { OpenDevice } from './open-device.ts';
 
-/** A wait on another thread ends after this long, and is begun again while somebody wants it. */
+/** A wait on another thread ends after this long, and is begun again while a caller wants it. */
 const SLICE_NS = 100_000_000;
 /** Lists that are done and kept for later. */
 const MAX_IDLE = 64;
@@ -40,10 +40,10 @@ export class Submissions {
   #submitted = 0;
   #completed = 0;
   #waiters: Waiter[] = [];
-  /** A thread of koffi's waits at its fence, which nobody may reset or destroy before the thread is back. */
+  /** A thread of koffi's waits at its fence, which must not be reset or destroyed before the thread is back. */
   #awaited: Submission | undefined;
   #back: Promise<void> = Promise.resolve();
-  /** The first submit that the queue refused: it, and what is submitted behind it, is never done. */
+  /** The first submit that the queue refused: it, and what is submitted after it, is never done. */
   #refused: { readonly sequence: number; readonly error: BackendError } | undefined;
   /** Called with each failure of work that was submitted. */
   readonly #onError: (error: BackendError) => void;
@@ -63,7 +63,7 @@ export class Submissions {
     return this.#submitted + 1;
   }
 
-  /** Whether commands are recorded that are not submitted. */
+  /** True if commands are recorded that are not submitted. */
   get isRecording(): boolean {
     return this.#open !== undefined;
   }
@@ -94,7 +94,7 @@ export class Submissions {
       this.#listSlot[0] = submission.list;
       this.#device.check(api[execute](queue, 1, this.#listSlot, submission.fence), execute);
     } catch (error) {
-      // Its fence will never be signaled. What it held stays in use: nobody knows how far the device got.
+      // Its fence will never be signaled. What it held stays in use: how far the device got is unknown.
       const failure = annotate(error as BackendError, { op: ops });
       this.#refused ??= { sequence: submission.sequence, error: failure };
       this.#onError(failure);
@@ -121,7 +121,7 @@ export class Submissions {
   /**
    * Resolves with true when a submit is done, with false when `isWanted` turned false first.
    *
-   * @throws {BackendError} what became of the work
+   * @throws {BackendError} the failure of the work
    */
   wait(sequence: number, isWanted: () => boolean): Promise<boolean> {
     return new Promise((resolve, reject) => {
@@ -144,7 +144,7 @@ export class Submissions {
     return this.#back;
   }
 
-  /** Waits on this thread, at most so long. Whether the submit is done. */
+  /** Waits on this thread, at most this long. Returns whether the submit is done. */
   waitNow(sequence: number, milliseconds: number): boolean {
     const submission = this.#running.find((each) => each.sequence === sequence);
     if (submission !== undefined) this.#device.api.zeFenceHostSynchronize(submission.fence, milliseconds * 1_000_000);
@@ -172,7 +172,7 @@ export class Submissions {
       waiter.resolve(false);
       return false;
     });
-    const first = this.#waiters.reduce((least, { sequence }) => Math.min(least, sequence), Infinity);
+    const first = this.#waiters.reduce((min, { sequence }) => Math.min(min, sequence), Infinity);
     const submission = this.#running.find(({ sequence }) => sequence >= first);
     if (submission === undefined) return;
     const call = 'zeFenceHostSynchronize';
@@ -190,7 +190,7 @@ export class Submissions {
       this.#awaited = submission;
       this.#back = new Promise((resolve) => (isBack = resolve));
     } catch (cause) {
-      // More calls are under way than koffi takes, by somebody else in this process.
+      // More calls are under way than koffi takes, by other code in this process.
       this.#reject(this.#device.error(RESULTS.ERROR_UNKNOWN, call, { cause }));
     }
   }

@@ -7,13 +7,13 @@ import { smallestLanes } from '../kernels/subgroups.ts';
 import { hasExtension } from './driver-extensions.ts';
 import type { ListedDevice } from './list-devices.ts';
 
-/** What a device is, as far as its driver tells. */
+/** The identity of a device, as far as its driver tells. */
 export interface ReportedTraits extends Omit<DeviceTraits, 'preferences'> {
   /** The driver's own limit; larger allocations want its exception. */
   readonly plainAllocationBytes: number;
 }
 
-/** What planning needs to know of a device, asked of its driver. */
+/** The facts about a device that planning needs, from its driver. */
 export function readTraits(library: LevelZeroLibrary, listed: ListedDevice): ReportedTraits {
   const { api } = library;
   const { device, isCpu, computeUnits } = listed;
@@ -49,7 +49,7 @@ const INTEL = 0x8086;
 const DOT_PRODUCTS = { SYSTOLIC: 2 } as const;
 
 /**
- * Whether a device has matrix engines, by its PCI number: for drivers older than the extension that tells it (2023), which
+ * Returns whether a device has matrix engines, by its PCI number: for drivers older than the extension that tells it (2023), which
  * know two families that have them, Xe-HPG (Alchemist) and Xe-HPC (Ponte Vecchio; not its variant 0x0bd4).
  */
 function hasMatrixEngine(deviceId: number): boolean {

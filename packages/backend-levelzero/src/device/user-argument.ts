@@ -35,7 +35,7 @@ const SCALARS: Readonly<Record<string, { readonly size: number; readonly write: 
 };
 
 /**
- * What the driver is given for an argument; workgroup memory has a size and no bytes.
+ * The value that the driver gets for an argument; workgroup memory has a size and no bytes.
  *
  * @throws {BackendError} INVALID_ARGUMENT
  */

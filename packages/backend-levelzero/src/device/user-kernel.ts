@@ -71,7 +71,7 @@ export class UserKernels {
     return kernel;
   }
 
-  /** What the kernel reaches through pointers in memory and in structs, the driver cannot see: all there is stays resident. */
+  /** The driver cannot see memory that the kernel reaches through pointers in memory and in structs: all memory stays resident. */
   #allowIndirectAccess({ handle }: KernelObject): void {
     const flags =
       ENUMS.ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |

@@ -1,4 +1,4 @@
-/** What decides where to look for the loader of Level Zero. */
+/** The settings that decide where to look for the loader of Level Zero. */
 export interface LibraryPlace {
   readonly platform: string;
   readonly arch: string;

@@ -3,7 +3,7 @@ import type { BackendError } from '@concord/backend-core';
 import { isAbsent, type Koffi, messageOf, unavailable } from './load.ts';
 import { resultName } from './result.ts';
 
-/** What the diagnosis looks at. */
+/** The input of the diagnosis. */
 export interface SystemView {
   readonly platform: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -12,7 +12,7 @@ export interface SystemView {
   loadFailure(file: string): string | undefined;
   /** The render nodes of GPUs, such as `/dev/dri/renderD128`. */
   renderNodes(): readonly string[];
-  /** Whether this process may read and write a file. */
+  /** Returns whether this process may read and write a file. */
   canUse(file: string): boolean;
 }
 
@@ -97,7 +97,7 @@ function diagnoseDriver(
   );
 }
 
-/** What a failed initialisation says, for {@link diagnose}. */
+/** The facts about a failed initialisation, for {@link diagnose}. */
 export function saidBy(call: string, result: number): string {
   return `${call} returned ${resultName(result)}`;
 }

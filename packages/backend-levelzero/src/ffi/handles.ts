@@ -19,7 +19,7 @@ export function handleSlot<Kind extends string>(): HandleSlot<Kind> {
   return new BigUint64Array(1) as HandleSlot<Kind>;
 }
 
-/** What the driver wrote into a slot. */
+/** The value that the driver wrote into a slot. */
 export function handleIn<Kind extends string>(slot: HandleSlot<Kind>): Handle<Kind> {
   return (slot[0] ?? 0n) as Handle<Kind>;
 }

@@ -40,7 +40,7 @@ function listDrivers(library: LevelZeroLibrary): readonly DriverHandle[] {
   return listed.handles as readonly DriverHandle[];
 }
 
-/** What is wrong with this machine. */
+/** The problem of this machine. */
 export function failure({ koffi }: LevelZeroLibrary, said: string): BackendError {
   return diagnose(said, thisSystem(koffi));
 }

@@ -14,7 +14,7 @@ export interface LevelZeroLibrary {
   readonly file: string;
   readonly koffi: Koffi;
   readonly api: LevelZeroApi;
-  /** Whether the library has a function. */
+  /** Returns whether the library has a function. */
   has(name: FunctionName): boolean;
 }
 
@@ -30,7 +30,7 @@ const opened = new Map<string, Promise<LevelZeroLibrary>>();
 /**
  * Loads the loader of Level Zero, once for each file.
  *
- * @param file - a path or name in place of those that are usual on this platform
+ * @param file - a path or name instead of those that are usual on this platform
  * @throws {BackendError} BACKEND_UNAVAILABLE: wrong-platform, package-missing, library-missing, library-incompatible or
  *   permission-denied, with what was tried
  */
@@ -147,7 +147,7 @@ function installHint(platform: string): string {
 }
 
 /**
- * Whether what koffi says of a library means that the file itself is not there. koffi leaves the name of that file out;
+ * Returns whether what koffi says of a library means that the file itself is not there. koffi leaves the name of that file out;
  * where one is named, it is of something that the library needs.
  */
 export function isAbsent(message: string): boolean {

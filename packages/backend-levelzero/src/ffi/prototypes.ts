@@ -14,7 +14,7 @@ import type {
 /** An address, or host memory that the function reads or writes before it returns. */
 export type Pointer = bigint | ArrayBufferView | null;
 
-/** What JavaScript passes for each type of argument. */
+/** The type that JavaScript passes for each type of argument. */
 interface ArgumentTypes {
   readonly u32: number;
   readonly u64: number | bigint;

@@ -71,7 +71,7 @@ export function resultError(result: number, call: string, fields: BackendErrorFi
   });
 }
 
-/** Whether memory ran short, on the device or on the host. */
+/** Returns whether memory ran short, on the device or on the host. */
 export function isOutOfMemory(result: number): boolean {
   return CODES[result] === 'OUT_OF_MEMORY';
 }

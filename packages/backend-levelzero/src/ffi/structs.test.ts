@@ -71,7 +71,7 @@ describe('what is written down is what the header says:', () => {
   });
 });
 
-/** Whether a field of so many bytes is of a type; one of 32 bits may be the first element of an array. */
+/** Returns whether a field of that many bytes is of a type; one of 32 bits may be the first element of an array. */
 function isSize(type: FieldType, bytes: number): boolean {
   if (type === 'u32') return bytes === 4 || bytes === 4 * ENUMS.ZE_SUBGROUPSIZE_COUNT;
   return bytes === (type === 'u64' || type === 'pointer' ? 8 : Number(type.slice('text '.length)));

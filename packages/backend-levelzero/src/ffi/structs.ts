@@ -1,4 +1,4 @@
-/** How a field is read and written. `text` is an array of `char` of that many bytes that a zero ends. */
+/** The type of a field. `text` is an array of `char` of that many bytes that a zero ends. */
 export type FieldType = 'u32' | 'u64' | 'pointer' | `text ${number}`;
 
 /** Layout of a struct of `ze_api.h`. */
@@ -91,7 +91,7 @@ export const STRUCTS = {
   },
 } as const;
 
-/** What the header of an older Level Zero does not have: of 1.10, and of Intel's driver alone (`ze_intel_gpu.h`). */
+/** Names that the header of an older Level Zero lacks: of 1.10, and of Intel's driver alone (`ze_intel_gpu.h`). */
 export const NEWER_STRUCTS = {
   ze_init_driver_type_desc_t: { size: 24, stype: 0x20021, fields: { flags: [16, 'u32'] } },
   ze_intel_device_module_dp_exp_properties_t: { size: 24, stype: 0x30013, fields: { flags: [16, 'u32'] } },

@@ -5,7 +5,7 @@ import type { DeviceTraits, Launch } from './recorder.ts';
 const AXES = ['x', 'y', 'z'] as const;
 
 /**
- * Whether a device can launch so many groups of a kernel.
+ * Returns whether a device can launch a number of groups of a kernel.
  *
  * @throws {BackendError} UNSUPPORTED beyond its limits
  */

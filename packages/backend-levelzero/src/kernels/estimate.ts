@@ -1,16 +1,16 @@
 import type { DeviceTraits, Launch } from './recorder.ts';
 
-/** Multiply-adds of a compute unit in a second, at least: a quarter of what a slow one has. */
+/** The minimum of multiply-adds of a compute unit in a second: a quarter of what a slow one has. */
 const MULTIPLY_ADDS = 2e10;
-/** Bytes that a device moves in a second, at least: half of what an integrated one does. */
+/** The minimum of bytes that a device moves in a second: half of what an integrated one does. */
 const BYTES = 2e10;
 
-/** Seconds that so many multiply-adds take at most, on a device that is idle otherwise. */
+/** The maximum of seconds that a number of multiply-adds takes, on a device that is idle otherwise. */
 export function secondsFor(multiplyAdds: number, { computeUnits }: Pick<DeviceTraits, 'computeUnits'>): number {
   return multiplyAdds / (MULTIPLY_ADDS * computeUnits);
 }
 
-/** Seconds that a launch takes at most, by its arithmetic and by the memory that it is given. */
+/** The maximum of seconds that a launch takes, by its arithmetic and by the memory that it is given. */
 export function secondsOf({ multiplyAdds = 0, args }: Launch, traits: DeviceTraits): number {
   let bytes = 0;
   for (const name in args) {

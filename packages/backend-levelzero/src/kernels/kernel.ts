@@ -1,6 +1,6 @@
 import { type FunctionBuilder, ModuleBuilder, type PointerType, type Type, type Value } from '@concord/spirv-builder';
 
-/** What the memory behind a pointer holds. */
+/** The content of the memory behind a pointer. */
 export type Pointee = 'f32' | 'f16' | 'u32' | 'u16' | 'u8';
 
 /** A parameter of a kernel: an address in device memory (`type: 'pointer'`), or a value. */
@@ -38,7 +38,7 @@ export interface Kernel {
 /** Types as kernels are written: `f32`, `u64`, and so on. */
 export type ParameterType = `${Pointee}*` | 'u32' | 'u64' | 'f32';
 
-/** What the code of a kernel is written with. */
+/** The builder that the code of a kernel is written with. */
 export interface KernelScope<Names extends string, Constants extends string> {
   readonly module: ModuleBuilder;
   /** Parameters by name. */
@@ -47,7 +47,7 @@ export interface KernelScope<Names extends string, Constants extends string> {
   readonly constants: Readonly<Record<Constants, Value>>;
 }
 
-/** What {@link defineKernel} makes a kernel of. */
+/** The definition of a kernel for {@link defineKernel}. */
 export interface KernelSource<Names extends string, Constants extends string> {
   readonly name: string;
   /** By name, in order: `{ input: 'f32*', n: 'u64' }`. */
@@ -62,7 +62,7 @@ export interface KernelSource<Names extends string, Constants extends string> {
   readonly subgroupSize?: number | undefined;
   /** Twice the registers for half the threads, on devices that have the choice; others ignore it. */
   readonly registers?: 'large' | undefined;
-  /** Whether products and sums may become one instruction, with one rounding. Default: they may. */
+  /** `off`: products and sums do not become one instruction with one rounding. Default: they may. */
   readonly contraction?: 'off' | undefined;
   /** Writes the code of `main`. */
   readonly write: (k: FunctionBuilder, scope: KernelScope<Names, Constants>) => void;

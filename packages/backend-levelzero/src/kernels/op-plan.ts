@@ -7,7 +7,7 @@ import type { Kernel } from './kernel.ts';
 import { planCall } from './plans.ts';
 import type { CallParameter, DeviceMemory, DeviceTraits, Launch, Recorder, Span } from './recorder.ts';
 
-/** What an op runs: for one call, and for every other whose operands lie as those of that one do. */
+/** The launches of an op: for one call, and for every other whose operands lie as those of that one do. */
 export interface OpPlan {
   readonly steps: readonly Step[];
   /** Bytes of each piece of scratch memory. */
@@ -23,7 +23,7 @@ export type Step = PlannedLaunch | { readonly dst: Place; readonly src: Place };
 export interface PlannedLaunch extends Pick<Launch, 'kernel' | 'groups' | 'variant'> {
   /** Where a pointer points, or the value, or which of the call's numbers: in the kernel's order. */
   readonly args: readonly (Place | number | CallParameter)[];
-  /** How long it takes at most, as far as can be told. */
+  /** The maximum of its time, by an estimate. */
   readonly seconds: number;
 }
 
@@ -85,7 +85,7 @@ class OpRecorder implements Recorder {
   }
 }
 
-/** A span that stands for an allocation of its own. Plans pass memory on and never look where it is. */
+/** A span that stands for a separate allocation. Plans pass memory on and never look where it is. */
 export function fakeSpan(byteLength: number): Span {
   return { buffer: { id: 0, address: 0n, size: byteLength }, byteOffset: 0, byteLength };
 }

@@ -50,7 +50,7 @@ it('one plan serves calls whose operands lie alike, wherever they begin', () => 
   expect(new Set([plan, ...others.map((call) => planOf(plans, call))]).size).toBe(4);
 });
 
-it('operands of 2 bytes that begin within four bytes have a plan of their own', () => {
+it('operands of 2 bytes that begin within four bytes have their own plan', () => {
   const plans = new PlanCache(TEST_DEVICES.gpu);
   const f16 = { dtype: 'f16' } as const;
   const asked = { shape: [N], inputs: { a: f16, b: f16 }, outputs: { y: f16 } };

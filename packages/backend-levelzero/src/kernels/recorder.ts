@@ -15,13 +15,13 @@ export interface DeviceMemory {
 /** A piece of device memory. */
 export type Span = Operand<DeviceMemory>;
 
-/** What planning needs to know of a device. */
+/** The facts about a device that planning needs. */
 export interface DeviceTraits {
   /** Work-items of a group run one after the other on a core: barriers are dear, wide vectors are cheap. */
   readonly isCpuLike: boolean;
-  /** Most work-items in a group. */
+  /** The maximum number of work-items in a group. */
   readonly maxGroupSize: number;
-  /** Most bytes of workgroup memory. */
+  /** The maximum number of bytes of workgroup memory. */
   readonly maxLocalBytes: number;
   /** Sizes of sub-groups; empty where there are none. */
   readonly subgroupSizes: readonly number[];
@@ -33,13 +33,13 @@ export interface DeviceTraits {
   readonly hasLargeRegisterFile: boolean;
   /** Work-items of a sub-group that matrix engines multiply for; undefined where there are none, or they are not to be used. */
   readonly matrixEngine: 8 | 16 | undefined;
-  /** What runs groups side by side: Xe cores, or threads of a CPU. */
+  /** The number of units that run groups side by side: Xe cores, or threads of a CPU. */
   readonly computeUnits: number;
-  /** Most bytes of one allocation. */
+  /** The maximum number of bytes of one allocation. */
   readonly maxAllocationBytes: number;
-  /** Most groups along x, y and z. */
+  /** The maximum number of groups along x, y and z. */
   readonly maxGroups: readonly [number, number, number];
-  /** What decides between variants besides the plans themselves. */
+  /** The settings that decide between variants, besides the plans. */
   readonly preferences?: VariantPreferences;
 }
 

@@ -10,11 +10,11 @@ type Waiting = (error: Error | null, result: number) => void;
 export class FakeDevice {
   /** The names of all calls so far. */
   readonly calls: string[] = [];
-  /** Results that the next calls of a name give in place of success. */
+  /** Results that the next calls of a name give instead of success. */
   readonly refusals: Record<string, number[]> = {};
   /** Threads that wait at a fence, the oldest first. */
   readonly waits: { readonly fence: bigint; readonly back: Waiting }[] = [];
-  /** Results that fences have in place of success or `NOT_READY`. */
+  /** Results that fences have instead of success or `NOT_READY`. */
   readonly broken = new Map<bigint, number>();
   readonly device: OpenDevice;
   readonly #memory = new Map<bigint, ArrayBuffer>();
@@ -40,12 +40,12 @@ export class FakeDevice {
     } as unknown as OpenDevice;
   }
 
-  /** How many allocations there are. */
+  /** The number of allocations. */
   get allocations(): number {
     return this.#memory.size;
   }
 
-  /** How often a function was called. */
+  /** The number of calls of a function. */
   count(name: string): number {
     return this.calls.filter((call) => call === name).length;
   }

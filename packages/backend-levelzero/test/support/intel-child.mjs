@@ -1,6 +1,6 @@
 // @ts-check
 // `intel-child.mjs <JSON>`: builds kernels on the device that the environment names, makes their kernel objects and
-// launches each once. A process of its own, as Intel's compiler can end it; each kernel is named before it is tried.
+// launches each once. A separate process, as Intel's compiler can end it; each kernel is named before it is tried.
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -32,7 +32,7 @@ export const filled = (value: number): Kernel =>
 /** Words that look like a module, and are not valid: `main` has no end. */
 export const withoutEnd = (): Uint32Array => affine.words().slice(0, -1);
 
-/** A module of one's own with the kernel `add` and no LocalSize: `c[i] = a[i] + factor * b[i]`. */
+/** A user's module with the kernel `add` and no LocalSize: `c[i] = a[i] + factor * b[i]`. */
 export function addModule(): Uint32Array {
   const module = new ModuleBuilder();
   const pointer = module.globalPointer(module.float(32));

@@ -22,7 +22,7 @@ export type LiveObjects = Record<(typeof COUNTERS)[number], number>;
 export interface DriverSwitches {
   readonly live: () => LiveObjects;
   readonly lose: () => void;
-  /** The next command that runs takes so many nanoseconds more. */
+  /** The next command that runs takes this many nanoseconds more. */
   readonly delayNext: (nanoseconds: number) => void;
 }
 

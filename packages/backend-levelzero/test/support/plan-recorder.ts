@@ -9,7 +9,7 @@ export function fakeMemory(size: number): DeviceMemory {
   return { id, address: BigInt(id) << 40n, size };
 }
 
-/** A span of fake memory of its own, `byteOffset` bytes into it. */
+/** A span of its own fake memory, `byteOffset` bytes into it. */
 export function fakeSpan(byteLength: number, byteOffset = 0): Span {
   return { buffer: fakeMemory(byteOffset + byteLength), byteOffset, byteLength };
 }

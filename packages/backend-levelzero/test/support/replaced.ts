@@ -5,9 +5,9 @@ type LevelZeroFunction = LevelZeroApi[FunctionName];
 
 /** A function of Level Zero in a version of a test's. */
 export interface Replacement {
-  /** In place of a call. */
+  /** Instead of a call. */
   readonly call?: (original: (...args: unknown[]) => number, args: unknown[]) => number;
-  /** A result in place of a call on this thread or another; undefined for the original's. */
+  /** A result instead of a call on this thread or another; undefined for the original's. */
   readonly fails?: () => number | undefined;
   /** Told when a call on a thread of koffi's begins, and when it is back, by the first argument. */
   readonly onAsync?: (first: unknown, isBegin: boolean) => void;

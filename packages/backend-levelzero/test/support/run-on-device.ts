@@ -21,7 +21,7 @@ export function elements(dtype: RunLayout['dtype'], length: number): StoredEleme
   return new ARRAYS[dtype](length);
 }
 
-/** Elements before and behind each operand: what is not to be touched. */
+/** Elements before and after each operand: what is not to be touched. */
 const MARGIN = 3;
 const FILLER = 0x5a;
 
@@ -29,7 +29,7 @@ const FILLER = 0x5a;
  * Runs a kernel as a device with these traits would, and says what is wrong: elements that no right device gives, and
  * bytes beside and between those of an output that have changed.
  *
- * @param inPlaceOf - for each output the input of the same layout whose memory it is; -1 or left out: memory of its own
+ * @param inPlaceOf - for each output the input of the same layout whose memory it is; -1 or left out: its own memory
  */
 export async function runOnDevice(
   client: LevelZeroClient,

@@ -8,7 +8,7 @@ export interface AdapterChoice {
   readonly adapter?: number | string | undefined;
   /** Which GPU of a machine with several is preferred. */
   readonly powerPreference?: 'low-power' | 'high-performance' | undefined;
-  /** Whether an adapter that runs shaders on the CPU will do. Default: `allow`, after all others. */
+  /** `refuse` leaves out adapters that run shaders on the CPU. Default: `allow`, after all others. */
   readonly software?: 'allow' | 'refuse' | undefined;
 }
 

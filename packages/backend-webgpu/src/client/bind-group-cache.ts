@@ -65,7 +65,7 @@ export class BindGroupCache {
     return groups;
   }
 
-  /** Both at once: what plans keep has no bound of its own. */
+  /** Both at once: what plans keep has no bound. */
   #forget(): void {
     this.#groups.clear();
     this.#groupsOfPlans.clear();

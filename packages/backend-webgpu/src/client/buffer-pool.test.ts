@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { BufferPool, sizeClass } from './buffer-pool.ts';
 
-it('a size class holds the size, wastes at most an eighth or 256 bytes, and is a class of its own', () => {
+it('a size class holds the size, wastes at most an eighth or 256 bytes, and is its own class', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 32 }), (bytes) => {
       const size = sizeClass(bytes);

@@ -11,7 +11,7 @@ export interface PoolCounters {
   readonly allocatedBytes: number;
   /** Freed and kept for reuse. */
   readonly pooledBytes: number;
-  /** Freed for good: it goes back to the device behind the next submit. */
+  /** Freed for good: it goes back to the device after the next submit. */
   readonly leavingBytes: number;
   readonly peakBytes: number;
   /** Buffers that are handed out. */
@@ -21,7 +21,7 @@ export interface PoolCounters {
 /** Options of a {@link BufferPool}. */
 export interface PoolOptions {
   readonly context: GpuContext;
-  /** Most bytes that are kept for reuse. */
+  /** The maximum number of bytes that are kept for reuse. */
   readonly maxPooledBytes: number;
   /** An allocation that the device refused after the fact. */
   readonly onError: (error: BackendError) => void;
@@ -41,7 +41,7 @@ let lastId = 0;
 
 /**
  * Storage buffers, reused by size class. A buffer that is taken again may still be in use by work queued before; that is
- * safe because commands run in the order they are submitted in. Each stream needs a pool of its own for that reason.
+ * safe because commands run in the order they are submitted in. Each stream needs its own pool for that reason.
  */
 export class BufferPool {
   readonly #options: PoolOptions;
@@ -57,7 +57,7 @@ export class BufferPool {
   #condemned: GPUBuffer[] = [];
   #allocatedBytes = 0;
   #pooledBytes = 0;
-  /** How often memory got another place: what was made for the old one is to be made again. */
+  /** The number of times that memory moved: objects made for the old place must be made again. */
   moves = 0;
   #leavingBytes = 0;
   #peakBytes = 0;
@@ -107,7 +107,7 @@ export class BufferPool {
     return buffer.home;
   }
 
-  /** Gives memory a GPU buffer of its own; the caller copies what was in the place that is returned. */
+  /** Gives memory its own GPU buffer; the caller copies what was in the place that is returned. */
   resettle(buffer: StorageBuffer): Home | undefined {
     const { home } = buffer;
     if (home !== undefined && home.slab === undefined) return undefined;
@@ -194,7 +194,7 @@ export class BufferPool {
   }
 
   #create(size: number, requestedBytes: number, label: string): GPUBuffer {
-    // Memory that nobody uses must not be what makes this allocation fail.
+    // Unused memory must not be what makes this allocation fail.
     if (size > LARGEST_ROUNDED && this.#pooledBytes + this.#leavingBytes > 0) {
       this.trim(0);
       this.#options.flush();

@@ -5,12 +5,12 @@ import type { Span } from '../kernels/recorder.ts';
 /** The words of each dispatch as its last call had them: calls of many layers follow each other with the same. */
 const lastWords = new WeakMap<PlannedDispatch, Uint32Array>();
 
-/** What differs between the calls of one plan. */
+/** The values that differ between the calls of one plan. */
 export interface CallValues {
   /** Words of the parameters, if there are any. */
   readonly params: Uint32Array | undefined;
   readonly memory: readonly Span[];
-  /** Most bytes of a binding: memory of more is not bound whole. */
+  /** The maximum number of bytes of a binding: memory of more is not bound whole. */
   readonly maxBindingBytes: number;
 }
 
@@ -40,12 +40,12 @@ export function callWords(step: PlannedDispatch, { params, memory, maxBindingByt
   return words;
 }
 
-/** Whether a binding that may move is bound from the beginning of its memory to the end. */
+/** Returns whether a binding that may move is bound from the beginning of its memory to the end. */
 export function isBoundWhole({ buffer }: Span, maxBindingBytes: number): boolean {
   return buffer.size <= maxBindingBytes;
 }
 
-/** What a dispatch of a plan binds. */
+/** The buffers that a dispatch of a plan binds. */
 export function spansOf({ places, moving }: PlannedDispatch, memory: readonly Span[], maxBindingBytes: number): Span[] {
   const spans = places.map((place) => withinBuffer(spanAt(memory, place)));
   for (const { index } of moving) {

@@ -30,9 +30,9 @@ export function checkOptions(options: WebGpuOptions): void {
   checkFields('dawn', options.dawn ?? {}, DAWN_NAMES);
   const { maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes, software, powerPreference, adapter } = options;
   tuningSettings(webgpuVariants, options);
-  const least = { maxBindingBytes: MIN_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };
+  const min = { maxBindingBytes: MIN_BINDING_BYTES, maxWorkgroupsPerDimension: 1, maxPooledBytes: 0 };
   for (const [name, value] of Object.entries({ maxBindingBytes, maxWorkgroupsPerDimension, maxPooledBytes })) {
-    const atLeast = least[name as keyof typeof least];
+    const atLeast = min[name as keyof typeof min];
     check(
       value === undefined || (Number.isSafeInteger(value) && value >= atLeast),
       `${name} must be an integer of at least ${atLeast}, got ${value}`,

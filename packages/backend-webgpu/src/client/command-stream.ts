@@ -16,7 +16,7 @@ import { type PlannedCall, PlannedSequence, type ReadyCommand } from './sequence
 import { UniformRing } from './uniform-ring.ts';
 import { MAX_UPLOAD_BYTES, UploadRing } from './upload-ring.ts';
 
-/** What a {@link CommandStream} works with. */
+/** The parts that a {@link CommandStream} works with. */
 export interface CommandStreamOptions {
   readonly context: GpuContext;
   readonly traits: DeviceTraits;
@@ -32,7 +32,7 @@ export interface CommandStreamOptions {
 
 /** Launches and copies that are collected before they are submitted without anybody waiting. */
 export const MAX_COMMANDS = 128;
-/** The same, behind a wait: the device, which has nothing to do, should not wait for more. From then on it doubles. */
+/** The same, after a wait: the device, which has nothing to do, should not wait for more. From then on it doubles. */
 export const FIRST_COMMANDS = 16;
 
 /**
@@ -47,9 +47,9 @@ export class CommandStream implements Recorder {
   readonly #bindGroups: BindGroupCache;
   #encoder: OpenEncoder | undefined;
   #commands = 0;
-  /** So many commands are a batch. */
+  /** This many commands are a batch. */
   #enough = FIRST_COMMANDS;
-  /** While a caller adds commands of its own, nothing else can be put in order. */
+  /** While a caller adds its own commands, nothing else can be put in order. */
   #isEncoding = false;
   /** The ops in the batch, for the message when it fails. */
   readonly #ops = new Set<string>();
@@ -58,9 +58,9 @@ export class CommandStream implements Recorder {
   #judging: Promise<unknown> | undefined;
   readonly #scratch: StorageBuffer[] = [];
   readonly #sequences = new Set<PlannedSequence>();
-  /** To be destroyed behind the batch, which may use them. */
+  /** To be destroyed after the batch, which may use them. */
   readonly #retired: GPUBuffer[] = [];
-  /** How often each variant was launched. */
+  /** The number of launches of each variant. */
   readonly variantRuns: Map<string, number> = new Map();
 
   constructor(options: CommandStreamOptions) {
@@ -207,7 +207,7 @@ export class CommandStream implements Recorder {
     const old = pool.resettle(buffer);
     const { gpu } = homeOf(buffer);
     if (old !== undefined) {
-      // At once: commands that a caller is adding come behind it.
+      // At once: commands that a caller is adding come after it.
       if (!this.#isEncoding) this.flush();
       const encoder = context.device.createCommandEncoder();
       encoder.copyBufferToBuffer(old.gpu, old.start, gpu, 0, buffer.size);
@@ -219,7 +219,7 @@ export class CommandStream implements Recorder {
   }
 
   /**
-   * Submits commands of the caller's own, behind what is collected; `op` names them in messages. They are apart from
+   * Submits the caller's commands, after what is collected; `op` names them in messages. They are apart from
    * ours, so that what is wrong with them fails nothing else. When `callback` throws, they are dropped.
    *
    * @throws {BackendError} INVALID_ARGUMENT when `callback` does anything else with this stream, or returns a promise
@@ -392,7 +392,7 @@ async function isRefused(judging: Promise<unknown> | undefined): Promise<boolean
 /** @throws {BackendError} INVALID_ARGUMENT for what an async function returns: its commands would come too late */
 function refusePromise(returned: unknown): void {
   if (typeof (returned as PromiseLike<unknown> | null | undefined)?.then !== 'function') return;
-  // Nobody else waits for it.
+  // No other call waits for it.
   Promise.resolve(returned).catch(() => undefined);
   throw new BackendError('INVALID_ARGUMENT', 'the callback of encode must not return a promise', {
     hint: 'await what you need before encode, and add all commands before the callback returns',

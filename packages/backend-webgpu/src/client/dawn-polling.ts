@@ -5,7 +5,7 @@
 
 /** Polls before the first pause: most answers of a real GPU come within them. */
 const EAGER_MS = 2;
-/** How late an answer may be noticed, as a share of the wait for it. A poll takes some 30 us. */
+/** The delay after which an answer may be noticed, as a share of the wait for it. A poll takes some 30 us. */
 const LATENESS = 1 / 200;
 /** From then on pauses are timers, which take a millisecond or more. */
 const LONG_MS = 100;
@@ -42,9 +42,9 @@ function schedule(setImmediate: SetImmediate, poll: Callback): void {
   setImmediate(poll);
 }
 
-const nobody = new Int32Array(new SharedArrayBuffer(4));
+const neverSet = new Int32Array(new SharedArrayBuffer(4));
 
 /** Nothing else in JavaScript pauses for less than a millisecond. */
 function sleep(ms: number): void {
-  Atomics.wait(nobody, 0, 0, ms);
+  Atomics.wait(neverSet, 0, 0, ms);
 }

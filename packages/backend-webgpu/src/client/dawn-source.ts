@@ -15,19 +15,19 @@ export interface DawnOptions {
   /** Part of an adapter's name. */
   readonly adapter?: string;
   /**
-   * Whether shaders check the bounds of each access to memory. Default: true. With `false`, the toggle
-   * `disable_robustness`, matrix units are faster. The ops check what they are given anyway; a shader of one's own that
+   * True if shaders check the bounds of each access to memory. Default: true. With `false`, the toggle
+   * `disable_robustness`, matrix units are faster. The ops check what they are given anyway; a user's shader that
    * reads or writes outside of its buffers then does so.
    */
   readonly robustness?: boolean;
   /**
-   * Whether products of binary16 run on the GPU's matrix units where Dawn has them, as an experiment still. Default: true.
+   * True if products of binary16 run on the GPU's matrix units where Dawn has them, as an experiment still. Default: true.
    * It takes two toggles, `allow_unsafe_apis` and `vulkan_enable_f16_on_nvidia`.
    */
   readonly matrixUnits?: boolean;
 }
 
-/** What makes Dawn offer matrix units, and the 16-bit floats they work on, which it hides on NVIDIA GPUs. */
+/** The toggles that make Dawn offer matrix units, and the 16-bit floats they work on, which it hides on NVIDIA GPUs. */
 const MATRIX_UNIT_TOGGLES: readonly string[] = ['allow_unsafe_apis', 'vulkan_enable_f16_on_nvidia'];
 
 /** The part of Node's `process` that is used: these sources compile without Node's types. */
@@ -57,7 +57,7 @@ export function dawnSource(options: DawnOptions = {}): GpuSource {
 
 /** Where the GPU comes from when the caller does not say. */
 export function defaultSource(options?: DawnOptions): GpuSource {
-  // Deno and Bun run Node's condition but may have WebGPU of their own.
+  // Deno and Bun run Node's condition but may have their own WebGPU.
   const { navigator } = globalThis as { navigator?: { gpu?: GPU } };
   return options === undefined && navigator?.gpu != null ? browserSource() : dawnSource(options);
 }
@@ -132,7 +132,7 @@ function explainNoDawn(error: unknown): GpuMissing {
 
 function explainNoAdapter(refusal: string | undefined): GpuMissing {
   if (refusal !== undefined) {
-    // It lists what there is on lines of their own.
+    // It lists the adapters on separate lines.
     const message = refusal.trim().replace(/\s*\n\s*/g, ' ');
     return { found: false, reason: 'no-device', message: `Dawn: ${message}`, hint: 'check the options given for dawn' };
   }
@@ -153,7 +153,7 @@ function explainNoAdapter(refusal: string | undefined): GpuMissing {
 }
 
 /**
- * Whether Dawn would look for the Vulkan loader in vain, and why. Dawn itself would say so on stderr only. What a dlopen
+ * Returns whether Dawn would look for the Vulkan loader in vain, and why. Dawn itself would say so on stderr only. What a dlopen
  * by Node finds is what Dawn finds; that it is no Node addon comes after that.
  */
 function missingVulkan(): GpuMissing | undefined {

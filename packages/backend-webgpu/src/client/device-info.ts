@@ -25,13 +25,13 @@ const VENDOR_BY_NUMBER: Readonly<Record<string, string>> = {
   65541: 'mesa',
 };
 
-/** Whether an adapter runs shaders on the CPU. */
+/** Returns whether an adapter runs shaders on the CPU. */
 export function isSoftwareAdapter(info: GPUAdapterInfo): boolean {
   const { vendor, architecture, device, description } = textsOf(info);
   return info.isFallbackAdapter || SOFTWARE.test(`${vendor} ${architecture} ${device} ${description}`);
 }
 
-/** What is known of an adapter, in the contract's terms. */
+/** The facts about an adapter, in the contract's terms. */
 export function describeAdapter(info: GPUAdapterInfo): DeviceInfo {
   const { vendor, architecture, device, description } = textsOf(info);
   const name = device || description || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';

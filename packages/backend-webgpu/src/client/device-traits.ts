@@ -2,7 +2,7 @@ import type { DeviceTraits } from '../kernels/recorder.ts';
 import { isSoftwareAdapter } from './device-info.ts';
 import { matrixShapes } from './matrix-units.ts';
 
-/** What planning needs to know of a device, but for what only its source knows. */
+/** The facts about a device that planning needs, except those that only its source knows. */
 export function traitsOf(
   device: Pick<GPUDevice, 'limits' | 'features'>,
   info: GPUAdapterInfo,

@@ -9,7 +9,7 @@ export interface CaughtError {
   readonly error: GPUError;
 }
 
-/** What calls gave, and what the device made of them. */
+/** The results of calls, and the device's verdicts. */
 export interface Scoped<T> {
   readonly value: T;
   /** The first error, once the device has judged the calls. Never rejects. */

@@ -25,7 +25,7 @@ export interface GpuMissing {
   readonly found: false;
   readonly reason: UnavailableReason;
   readonly message: string;
-  /** What the user can do about it. */
+  /** A hint for the user. */
   readonly hint?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface GpuFound {
   readonly awaiting: <T>(start: () => Promise<T>) => Promise<T>;
   /** Why no adapter was given, as far as it can be found out; `refusal` is what the runtime said. */
   readonly explainNoAdapter: (refusal: string | undefined) => GpuMissing;
-  /** Whether WebGPU's promise holds that a read beyond a binding does no harm. Default: nobody knows. */
+  /** True if WebGPU's promise holds that a read beyond a binding does no harm. Default: unknown. */
   readonly checksBounds?: boolean;
   /** Features that are not asked for even where the adapter has them. */
   readonly unwanted?: readonly string[];

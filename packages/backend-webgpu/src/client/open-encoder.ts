@@ -12,7 +12,7 @@ export interface ReadyDispatch {
 export class OpenEncoder {
   readonly #encoder: GPUCommandEncoder;
   #pass: GPUComputePassEncoder | undefined;
-  /** What is set in the pass. */
+  /** The state of the pass. */
   #pipeline: GPUComputePipeline | undefined;
   #group: GPUBindGroup | undefined;
   #offset = 0;

@@ -90,7 +90,7 @@ export class PipelineCache {
     if (quick !== undefined) return quick;
     const key = sourceKey(kernel);
     const known = this.#find(key);
-    // One of its own for each op: it will bear the op's name.
+    // A separate one for each op: it bears the op's name.
     if (known?.refusal !== undefined)
       throw new BackendError('DEVICE_ERROR', known.refusal.detail, { cause: known.refusal });
     const entry = known?.compiled === undefined ? this.#compileAtOnce(kernel, key) : (known as PipelineEntry);

@@ -16,7 +16,7 @@ export class Readback {
   readonly #kept = new Map<number, GPUBuffer[]>();
   #keptBytes = 0;
 
-  /** @param report - gets what the device makes of staging memory of so many bytes */
+  /** @param report - gets what the device makes of staging memory of a number of bytes */
   constructor(
     context: GpuContext,
     stream: CommandStream,
@@ -32,7 +32,7 @@ export class Readback {
    * during that call only.
    */
   async read(src: Span, deliver: (bytes: Uint8Array) => void): Promise<void> {
-    // Copies take multiples of 4: the words around the span go along.
+    // Copies take multiples of 4: the words around the span are copied too.
     const lead = src.byteOffset % 4;
     const size = Math.ceil((lead + src.byteLength) / 4) * 4;
     // On its own, so that staging memory which is refused fails no op.

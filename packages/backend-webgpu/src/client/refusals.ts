@@ -8,7 +8,7 @@ export class Refusals {
   readonly #all = new WeakSet<BackendError>();
   #last: BackendError | undefined;
   #count = 0;
-  /** Nobody has been told of the last one. */
+  /** The last one has not been reported. */
   #isNews = false;
 
   add(error: BackendError): void {

@@ -21,10 +21,10 @@ export interface PlannedCall {
   readonly params: Uint32Array | undefined;
 }
 
-/** What a sequence queues. */
+/** The content of a sequence. */
 export type ReadyCommand = ReadyDispatch | { readonly dst: Span; readonly src: Span };
 
-/** What a {@link PlannedSequence} works with. */
+/** The parts that a {@link PlannedSequence} works with. */
 export interface SequenceOptions {
   readonly context: GpuContext;
   readonly traits: DeviceTraits;

@@ -1,6 +1,6 @@
 import type { Home } from '../kernels/recorder.ts';
 
-/** Larger allocations have a buffer of their own. */
+/** Larger allocations have separate buffers. */
 export const MAX_PIECE = 4096;
 /** Bytes of a buffer that pieces are cut from. */
 export const SLAB_BYTES = 65_536;

@@ -2,7 +2,7 @@ import { USAGE } from './gpu-constants.ts';
 
 const RING_BYTES = 65_536;
 
-/** Most bytes of uniforms that a kernel may have; what a dynamic offset is bound with. */
+/** The maximum number of bytes of uniforms that a kernel may have; what a dynamic offset is bound with. */
 export const MAX_UNIFORM_BYTES = 512;
 
 /**

@@ -2,7 +2,7 @@ import { USAGE } from './gpu-constants.ts';
 
 const RING_BYTES = 65_536;
 
-/** Host memory of at most so many bytes goes through the ring. */
+/** Host memory of at most this many bytes goes through the ring. */
 export const MAX_UPLOAD_BYTES = 4096;
 
 /**
@@ -21,7 +21,7 @@ export class UploadRing {
     this.gpu = device.createBuffer({ size: RING_BYTES, usage: USAGE.copySrc | USAGE.copyDst, label: 'uploads' });
   }
 
-  /** Whether {@link MAX_UPLOAD_BYTES} more may not fit. */
+  /** True if {@link MAX_UPLOAD_BYTES} more may not fit. */
   get isFull(): boolean {
     return this.#used + MAX_UPLOAD_BYTES > RING_BYTES;
   }

@@ -26,16 +26,16 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 
 /**
  * A device, a stream of commands to it, and the memory they work on: what a backend stands on, and what is useful alone
- * to run shaders of one's own. Clients of the same adapter share the device and its queue; each has its own stream,
+ * to run user shaders. Clients of the same adapter share the device and its queue; each has its own stream,
  * which keeps the order of its calls.
  */
 export class WebGpuClient {
   readonly traits: DeviceTraits;
-  /** What decides between kernel variants. */
+  /** The settings that decide between kernel variants. */
   readonly tuning: DeviceTuning;
   /**
-   * The first failure of work that was accepted, or the loss of the device. Whoever waits gets it. A kernel that does not
-   * compile is none: it fails the ops that need it, and once whoever waits.
+   * The first failure of work that was accepted, or the loss of the device. Waits reject with it. A kernel that does not
+   * compile is none: it fails the ops that need it, and once a wait.
    */
   failure: BackendError | undefined;
   readonly #shared: SharedDevice;
@@ -124,7 +124,7 @@ export class WebGpuClient {
     return this.#pool.counters;
   }
 
-  /** Whether a wait rejected with this error because the device refuses the kernel of an op: all others go on. */
+  /** Returns whether a wait rejected with this error because the device refuses the kernel of an op: all others go on. */
   isRefusal(error: BackendError): boolean {
     return this.#refusals.has(error);
   }
@@ -139,7 +139,7 @@ export class WebGpuClient {
     Object.assign(this.traits, { matrixUnits: [] });
   }
 
-  /** How often each variant of a kernel family was launched, by its id. */
+  /** The number of launches of each variant of a kernel family, by its id. */
   get variantRuns(): ReadonlyMap<string, number> {
     return this.#stream.variantRuns;
   }
@@ -245,7 +245,7 @@ export class WebGpuClient {
   }
 
   /**
-   * Submits commands of the caller's own, in call order; `op` names them in messages. When `callback` throws, they are
+   * Submits the caller's commands, in call order; `op` names them in messages. When `callback` throws, they are
    * dropped.
    *
    * @throws {BackendError} INVALID_ARGUMENT when `callback` does anything but add commands
@@ -290,7 +290,7 @@ export class WebGpuClient {
   }
 
   /**
-   * Adds commands of the caller's own, submits, and waits until they are done.
+   * Adds the caller's commands, submits, and waits until they are done.
    *
    * @param op - names the work in errors
    * @throws {BackendError} DEVICE_ERROR when it takes longer than `timeoutMs` (default 60 s); the work goes on.

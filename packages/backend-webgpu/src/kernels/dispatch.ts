@@ -15,7 +15,7 @@ export interface Moving {
 /** One dispatch of a launch, as the device gets it. */
 export interface Dispatch {
   readonly kernel: Kernel;
-  /** What is bound, in the kernel's order. */
+  /** The bound buffers, in the kernel's order. */
   readonly spans: readonly Span[];
   /** The kernel's uniforms. */
   readonly words: Uint32Array;

@@ -11,7 +11,7 @@ const real = fc.record({
 it('runs every workgroup once', () => {
   fc.assert(
     fc.property(small, ({ groups, most }) => {
-      // As `group_index` numbers them in the shader, with the guard behind it.
+      // As `group_index` numbers them in the shader, with the guard after it.
       const runs = dispatches(groups, most).flatMap(({ first, grid: [x, y, z] }) =>
         Array.from({ length: x * y * z }, (_, number) => first + number).filter((group) => group < groups),
       );

@@ -12,9 +12,9 @@ export interface Dispatch {
 export function dispatches(groups: number, maxPerDimension: number): readonly Dispatch[] {
   if (groups <= maxPerDimension) return groups > 0 ? [{ first: 0, grid: [groups, 1, 1] }] : [];
   const result: Dispatch[] = [];
-  const most = maxPerDimension ** 3;
-  for (let first = 0; first < groups; first += most) {
-    const wanted = Math.min(groups - first, most);
+  const max = maxPerDimension ** 3;
+  for (let first = 0; first < groups; first += max) {
+    const wanted = Math.min(groups - first, max);
     const z = Math.ceil(wanted / maxPerDimension ** 2);
     const y = Math.ceil(wanted / z / maxPerDimension);
     const x = Math.ceil(wanted / z / y);

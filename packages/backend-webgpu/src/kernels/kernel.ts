@@ -15,7 +15,7 @@ export type KernelFeature = 'f16' | 'subgroups' | 'chromium_experimental_subgrou
 export interface KernelBinding {
   readonly name: string;
   readonly access: StorageBinding['access'];
-  /** The least that may be bound: one element of the array. Left out where the type does not tell. */
+  /** The minimum that may be bound: one element of the array. Left out where the type does not tell. */
   readonly minBytes?: number;
 }
 
@@ -25,16 +25,16 @@ export interface Kernel {
   readonly name: string;
   /** The whole module. */
   readonly code: string;
-  /** Bindings 0, 1, ... of group 0, in this order; the uniforms come right behind them. */
+  /** Bindings 0, 1, ... of group 0, in this order; the uniforms come right after them. */
   readonly storage: readonly KernelBinding[];
-  /** The kernel's own uniforms, behind `first_group`, `group_count` and `zero`. */
+  /** The kernel's own uniforms, after `first_group`, `group_count` and `zero`. */
   readonly uniforms: readonly { readonly name: string; readonly type: UniformType }[];
   readonly features: readonly KernelFeature[];
-  /** The word of the first parameter that a call may change, if there is one; the others lie behind it. */
+  /** The word of the first parameter that a call may change, if there is one; the others lie after it. */
   readonly paramsAt?: number;
 }
 
-/** What {@link defineKernel} makes a kernel of. */
+/** The definition of a kernel for {@link defineKernel}. */
 export interface KernelSource {
   readonly name: string;
   /** Storage variables by name, in binding order. */
@@ -129,7 +129,7 @@ const SCALAR_BYTES: Readonly<Record<string, number>> = { f16: 2, f32: 4, i32: 4,
 /** Scalars of a vector by the letter at the end of its short name: `vec4f`. */
 const SCALARS: Readonly<Record<string, string>> = { f: 'f32', h: 'f16', i: 'i32', u: 'u32' };
 
-/** What an array of scalars or vectors takes at least. */
+/** The minimal size of an array of scalars or vectors. */
 function leastOf(type: string): Pick<KernelBinding, 'minBytes'> {
   const [, count, full, letter = '', scalar] =
     /^array<(?:vec([234])(?:<(\w+)>|([fhiu]))|(\w+))>$/.exec(type.replaceAll(' ', '')) ?? [];

@@ -4,7 +4,7 @@ import { type Dispatch, dispatchesOf } from './dispatch.ts';
 import { planCall } from './plans.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './recorder.ts';
 
-/** What an op runs: for one call, and for every other whose operands lie as those of that one do. */
+/** The launches of an op: for one call, and for every other whose operands lie as those of that one do. */
 export interface LaunchPlan {
   /** Not that of any other plan in this process. */
   readonly id: number;
@@ -24,7 +24,7 @@ export type Step = PlannedDispatch | { readonly dst: Place; readonly src: Place 
 
 /** A dispatch of a plan. */
 export interface PlannedDispatch extends Omit<Dispatch, 'spans'> {
-  /** What is bound, in the kernel's order. */
+  /** The bound buffers, in the kernel's order. */
   readonly places: readonly Place[];
 }
 
@@ -96,7 +96,7 @@ class OpRecorder implements Recorder {
   }
 }
 
-/** A span that stands for an allocation of its own. */
+/** A span that stands for a separate allocation. */
 export function fakeSpan(byteLength: number): Span {
   const size = Math.ceil(byteLength / 4) * 4;
   const buffer: StorageBuffer = { id: ++lastId, size, label: 'planned', home: undefined };

@@ -1,7 +1,7 @@
 import type { DeviceTraits } from './recorder.ts';
 
 /**
- * Most iterations that the loops of an invocation can take, all loops together. The iteration that only ends a loop counts, and in
+ * The maximum number of iterations that the loops of an invocation can take, all loops together. The iteration that only ends a loop counts, and in
  * it, once more, each loop inside: `for i < n { for j < m {} }` takes `n (1 + m + 1) + 2`.
  *
  * lavapipe (Mesa's `LP_MAX_TGSI_LOOP_ITERATIONS`) ends loops beyond that without a word, and what they would have added is

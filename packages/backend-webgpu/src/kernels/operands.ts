@@ -32,7 +32,7 @@ export function apartFrom(output: Span, input: Span, recorder: Recorder): Span {
 
 /** A copy of a span in scratch memory; it may begin up to 3 bytes into it. */
 export function toScratch(source: Span, recorder: Recorder): Span {
-  // Copies take multiples of 4: the words around the span go along.
+  // Copies take multiples of 4: the words around the span are copied too.
   const lead = source.byteOffset % 4;
   const byteLength = Math.ceil((lead + source.byteLength) / 4) * 4;
   const copy = recorder.scratch(byteLength);

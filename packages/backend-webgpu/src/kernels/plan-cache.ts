@@ -50,7 +50,7 @@ export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
     return super.ofShape(grown === undefined ? op : { kernel: 'attention', call: grown.call });
   }
 
-  /** The plans of a call without operands: for operands in allocations of their own, and in place where that may be. */
+  /** The plans of a call without operands: for operands in their own allocations, and in place where that may be. */
   ofPlaces(op: KernelCall): readonly LaunchPlan[] {
     const apart = this.ofShape(op);
     const call = op.kernel === 'run' ? inPlace(op.call) : undefined;

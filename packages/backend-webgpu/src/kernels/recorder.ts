@@ -8,7 +8,7 @@ export interface Home {
   readonly gpu: GPUBuffer;
   /** Bytes from the start of the buffer, a multiple of 256. */
   readonly start: number;
-  /** What the buffer is cut into, where other allocations lie in it too. */
+  /** The size of the pieces of the buffer, where other allocations lie in it too. */
   readonly slab?: Slab;
 }
 
@@ -34,7 +34,7 @@ export interface MatrixShape {
   readonly k: number;
 }
 
-/** What planning needs to know of a device. */
+/** The facts about a device that planning needs. */
 export interface DeviceTraits {
   /** The shaders run on the CPU: barriers are dear, registers are cache lines. */
   readonly isSoftware: boolean;
@@ -50,17 +50,17 @@ export interface DeviceTraits {
   readonly checksBounds: boolean;
   /** Alignment of a binding's offset, in bytes. */
   readonly storageAlignment: number;
-  /** Most bytes that one storage binding can cover; a multiple of 4. */
+  /** The maximum number of bytes that one storage binding can cover; a multiple of 4. */
   readonly maxBindingBytes: number;
-  /** Most bytes of one buffer. */
+  /** The maximum number of bytes of one buffer. */
   readonly maxBufferBytes: number;
-  /** Most workgroups in one dimension of a dispatch. */
+  /** The maximum number of workgroups in one dimension of a dispatch. */
   readonly maxWorkgroupsPerDimension: number;
-  /** Most invocations in a workgroup. */
+  /** The maximum number of invocations in a workgroup. */
   readonly maxInvocations: number;
-  /** Most bytes of workgroup memory. */
+  /** The maximum number of bytes of workgroup memory. */
   readonly maxWorkgroupBytes: number;
-  /** What decides between variants besides the plans themselves. */
+  /** The settings that decide between variants, besides the plans. */
   readonly preferences?: VariantPreferences;
 }
 
@@ -68,7 +68,7 @@ export interface DeviceTraits {
 export interface Launch {
   readonly kernel: Kernel;
   /**
-   * What each storage variable is bound to. Offsets are multiples of `storageAlignment`, lengths multiples of 4 and at
+   * The binding of each storage variable. Offsets are multiples of `storageAlignment`, lengths multiples of 4 and at
    * most `maxBindingBytes` (`bindable` makes such spans); what is written lies in a buffer that nothing else in the
    * launch is bound to.
    */

@@ -15,7 +15,7 @@ import type {} from './page.ts';
 const SAMPLE = 0.1;
 const cases = selectCases({ sample: SAMPLE });
 
-/** What a page sees of a lost device, and what a new one computes. */
+/** The errors of a lost device in a page, and the results of a new one. */
 const afterLoss = {
   lost: { reason: 'device-lost' },
   after: ['DEVICE_LOST', 'DEVICE_LOST'],

@@ -1,7 +1,7 @@
 import { download, upload } from '@concord/backend-core';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 
-/** A product of two 2 x 2 matrices on a backend of its own. */
+/** A product of two 2 x 2 matrices on its own backend. */
 export async function multiply(): Promise<number[]> {
   const backend = new WebGpuBackend();
   await backend.init();

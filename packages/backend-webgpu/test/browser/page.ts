@@ -4,11 +4,11 @@ import { webgpu, WebGpuBackend } from '@concord/backend-webgpu';
 import { type ConformanceReport, runConformance } from '@concord/conformance';
 import { multiply } from './multiply.ts';
 
-/** What the tests call from outside. */
+/** The functions that the tests call from outside. */
 const concordPage = {
   runSample: (sample: number): Promise<ConformanceReport> => runConformance(() => new WebGpuBackend(), { sample }),
   runAll,
-  /** How far {@link runAll} is. */
+  /** The progress of {@link runAll}. */
   progress: { done: 0, total: 0 },
   probe: (): ReturnType<BackendProvider['probe']> => webgpu().probe(),
   multiplyInWorker,
@@ -21,7 +21,7 @@ declare global {
 }
 globalThis.concord = concordPage;
 
-/** Runs the whole suite, with the adapter's own limits and features or with WebGPU's least limits and no features. */
+/** Runs the whole suite, with the adapter's own limits and features or with WebGPU's minimum limits and no features. */
 async function runAll(limits: 'own' | 'default'): Promise<ConformanceReport> {
   const adapter = limits === 'own' ? null : await navigator.gpu.requestAdapter();
   const device = await adapter?.requestDevice();
@@ -40,9 +40,9 @@ function multiplyInWorker(): Promise<unknown> {
 
 interface Loss {
   readonly lost: LostInfo;
-  /** What a call and a wait give after it. */
+  /** The errors of a call and a wait after it. */
   readonly after: readonly unknown[];
-  /** What a new backend computes. */
+  /** The result of a new backend. */
   readonly product: readonly number[];
 }
 
@@ -51,7 +51,7 @@ function loseDevice(): Promise<Loss> {
   return awaitLoss((device) => device.destroy());
 }
 
-/** What happens on and after the loss of a device that `ready` has been told of. */
+/** The events on and after the loss of a device, which `ready` gets. */
 async function awaitLoss(ready: (device: GPUDevice) => void): Promise<Loss> {
   const backend = new WebGpuBackend();
   await backend.init();

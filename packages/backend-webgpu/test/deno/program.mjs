@@ -1,5 +1,5 @@
 // Runs in Deno, with the packages as they are built: `program.mjs <own|default> <sample>` prints a line of JSON for each case
-// and one at the end. `own`: the adapter's limits and features; `default`: WebGPU's least limits and no features.
+// and one at the end. `own`: the adapter's limits and features; `default`: WebGPU's minimum limits and no features.
 import { runConformance } from '@concord/conformance';
 import { WebGpuBackend } from '../../dist/index.js';
 
@@ -29,5 +29,5 @@ const report = await runConformance(() => new WebGpuBackend(options), {
   onCase: ({ id, status, detail }) => console.log(JSON.stringify({ id, status, detail })),
 });
 console.log(JSON.stringify({ ...found, notRun: report.notRun }));
-// Deno would wait for a device of the caller's, which nobody destroys.
+// Deno would wait for a device of the caller's, which is not destroyed.
 process.exit();

@@ -2,7 +2,7 @@ import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { WebGpuClient } from '../../src/client/webgpu-client.ts';
 import type { DeviceTraits, Recorder, Span } from '../../src/kernels/recorder.ts';
 
-/** How numbers lie in memory. */
+/** The storage of numbers in memory. */
 interface Layout {
   readonly dtype?: 'f32' | 'f16';
   /** Elements in front of the first. */
@@ -14,7 +14,7 @@ export function integers(length: number, seed: number): number[] {
   return Array.from({ length }, (_, i) => ((Math.imul(i + seed, 0x9e3779b1) >>> 16) % 5) - 2);
 }
 
-/** Numbers in memory of their own. */
+/** Numbers in their own memory. */
 export function upload(
   client: WebGpuClient,
   values: ArrayLike<number>,

@@ -11,7 +11,7 @@ const PROGRAM = join(import.meta.dirname, '../deno/program.mjs');
 /** Between lines that say how far a run is. */
 const PROGRESS_MS = 15_000;
 
-/** What a run in Deno found and computed. */
+/** The results of a run in Deno. */
 export interface DenoRun {
   readonly device: DeviceInfo;
   readonly f16: { readonly isUsed: boolean; readonly fault?: string };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../../../..');
 const INDEX = JSON.stringify(join(import.meta.dirname, '../../dist/index.js'));
 
-/** How a program ended and what it wrote. */
+/** The exit of a program, and its output. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: string | null;
@@ -14,7 +14,7 @@ export interface Ended {
 }
 
 /**
- * Runs a program with the built package in a process of its own, on the device of these tests. `source` is the body of a
+ * Runs a program with the built package in its own process, on the device of these tests. `source` is the body of a
  * module that has `WebGpuBackend`, `WebGpuClient` and `INDEX`, the URL of the package.
  */
 export async function runProgram(source: string): Promise<Ended> {

@@ -12,7 +12,7 @@ export function fakeBuffer(size: number): StorageBuffer {
   return { id: ++lastId, size: Math.ceil(size / 4) * 4, label: 'fake', home: undefined };
 }
 
-/** A span of a fake buffer of its own, `byteOffset` bytes into it. */
+/** A span of its own fake buffer, `byteOffset` bytes into it. */
 export function fakeSpan(byteLength: number, byteOffset = 0): Span {
   return { buffer: fakeBuffer(byteOffset + byteLength), byteOffset, byteLength };
 }
@@ -122,7 +122,7 @@ function checkUniforms({ kernel, uniforms }: Launch, refuse: (why: string) => ne
     const value = uniforms[name];
     if (value === undefined) return refuse(`${name} is not given`);
     if (type === 'f32') continue;
-    const [least, most] = type === 'u32' ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1];
-    if (!Number.isInteger(value) || value < least || value > most) refuse(`${name} = ${value} is no ${type}`);
+    const [min, max] = type === 'u32' ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1];
+    if (!Number.isInteger(value) || value < min || value > max) refuse(`${name} = ${value} is no ${type}`);
   }
 }

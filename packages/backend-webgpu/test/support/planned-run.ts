@@ -8,7 +8,7 @@ import { fakeSpan, PlanRecorder } from './plan-recorder.ts';
 export interface PlannedRun extends Omit<RunShape, 'kernel' | 'inputs' | 'outputs'> {
   readonly inputs?: RunShape['inputs'];
   readonly outputs?: RunShape['outputs'];
-  /** Inputs, then outputs. Default: each in a buffer of its own. */
+  /** Inputs, then outputs. Default: each in its own buffer. */
   readonly memory?: readonly Span[];
 }
 
@@ -27,7 +27,7 @@ export function fakeRun(kernel: Kernel, { memory, ...asked }: PlannedRun): Resol
   };
 }
 
-/** What a `run` would launch. */
+/** The launches of a `run`. */
 export function plannedRun(kernel: Kernel, asked: PlannedRun, traits: DeviceTraits): PlanRecorder {
   const recorder = new PlanRecorder(traits);
   planRun(fakeRun(kernel, asked), recorder);

@@ -13,7 +13,7 @@ const DTYPES: readonly DType[] = [...FLOATS, 'bf16', 'i32', 'u32', 'i8', 'u8'];
 export class PlanningBackend extends BaseBackend<StorageBuffer> {
   readonly name = 'planning';
   readonly native = null;
-  /** What the last call launched. */
+  /** The launches of the last call. */
   recorder: PlanRecorder;
   protected readonly kernels: BackendKernels<StorageBuffer> = {
     gemm: { dtypes: FLOATS, run: (call) => this.#plan({ kernel: 'gemm', call }) },

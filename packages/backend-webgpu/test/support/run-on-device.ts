@@ -9,11 +9,11 @@ export interface RunOnDevice extends Omit<RunShape, 'kernel'> {
   /** From the first to the last element of each input, gaps included. */
   readonly data: readonly ArrayLike<number>[];
   readonly params?: readonly number[];
-  /** Traits in place of the device's own. */
+  /** Traits instead of the device's own. */
   readonly traits?: Partial<DeviceTraits>;
 }
 
-/** What a kernel leaves in each of its float32 outputs; 0 where it stores nothing. */
+/** The content of each of a kernel's float32 outputs; 0 where it stores nothing. */
 export async function runOnDevice(
   client: WebGpuClient,
   kernel: Kernel,

@@ -6,7 +6,7 @@ export function deviceTraits(given: Partial<DeviceTraits> = {}): DeviceTraits {
   return { ...DEFAULT_TRAITS, ...given };
 }
 
-/** Devices that plans are tested for: those of CI, a large GPU, the least that WebGPU allows, and tiny windows. */
+/** Devices that plans are tested for: those of CI, a large GPU, the minimum of WebGPU, and tiny windows. */
 export const TEST_DEVICES: Readonly<Record<'swiftshader' | 'lavapipe' | 'gpu' | 'defaults' | 'tiny', DeviceTraits>> = {
   swiftshader: deviceTraits({
     isSoftware: true,

@@ -62,7 +62,7 @@ function bodyOf(kernel: Kernel): string {
 
 /**
  * A program that computes kernels of elements: its argument is the name of one, its input the bits of the operands, one
- * whole operand behind the other, its output the bits of the results.
+ * whole operand after the other, its output the bits of the results.
  */
 export function elementProgram(kernels: readonly Kernel[]): string {
   const cases = kernels.map(

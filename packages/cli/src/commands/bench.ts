@@ -110,7 +110,7 @@ function verdictOf(run: BenchRun, colors: Colors): string {
 }
 
 /**
- * Prints which backends were not measured. One that nobody asked for by name may be absent.
+ * Prints which backends were not measured. One that was not asked for by name may be absent.
  *
  * @returns the exit code that belongs to it
  */

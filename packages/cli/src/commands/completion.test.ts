@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const hasShell = (name: string): boolean => spawnSync(name, ['-c', 'exit 0']).status === 0;
 
-/** What bash offers for the last of the words, as it takes them apart itself. */
+/** The words that bash offers for the last word, as it takes them apart itself. */
 async function completeInBash(...words: readonly string[]): Promise<string[]> {
   const quoted = words.map((word) => `'${word}'`).join(' ');
   const script = `${await scriptFor('bash')}

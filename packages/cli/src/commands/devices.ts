@@ -22,7 +22,7 @@ export async function listDevices(
   return report.picked === null ? EXIT.unavailable : EXIT.ok;
 }
 
-/** What the terminal has, within what is pleasant to read. */
+/** The width of the terminal, within limits that are pleasant to read. */
 function tableWidth(columns = 80): number {
   return Math.min(80, Math.max(60, columns));
 }

@@ -27,7 +27,7 @@ test('draws the same calls from the same seed', async () => {
 
 test.each([
   [['unary', '--seconds', '0.05'], cpu, /no wrong answer; stopped as its time is over\n$/],
-  [['reduce', '--count', '1000'], idle, /20 failures; stopped as so many failures tell enough\n$/],
+  [['reduce', '--count', '1000'], idle, /20 failures; stopped as these failures are enough\n$/],
 ])('says why it stops: %j', async (args, provider, why) => {
   const { stdout } = await run(['fuzz', '--op', ...args], [provider]);
   expect(stdout).toMatch(why);

@@ -15,7 +15,7 @@ import { DEFAULT_FUZZ_SECONDS } from '../option-values.ts';
 import { reportNotRun, tryBackend } from '../try-backend.ts';
 import { shellWord } from '../output/shell-quote.ts';
 
-/** What `--json` writes. */
+/** The JSON that `--json` writes. */
 export type FuzzJson = FuzzReport;
 
 /** Options of `concord fuzz`. */
@@ -32,7 +32,7 @@ export interface FuzzOptions extends ModuleOptions {
 const STOPS: Readonly<Record<FuzzStop, string>> = {
   time: 'stopped as its time is over',
   count: 'stopped as its count is reached',
-  'too-many-failures': 'stopped as so many failures tell enough',
+  'too-many-failures': 'stopped as these failures are enough',
   aborted: 'stopped by Ctrl-C',
   'nothing-to-do': 'stopped as the backend has none of these ops',
 };

@@ -9,7 +9,7 @@ import { colorsFor } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
 import { toJsonText } from '../output/json-text.ts';
 
-/** What `--json` prints. */
+/** The JSON that `--json` prints. */
 export type InfoJson = CaseDescription;
 
 /** Runs `concord info`: what a conformance case does. */

@@ -12,11 +12,11 @@ import { type LoadedKernel, loadKernels } from '../kernel/load-kernels.ts';
 import { colorsFor } from '../output/colors.ts';
 import { toJsonText } from '../output/json-text.ts';
 
-/** What `concord kernel --json` prints. */
+/** The JSON that `concord kernel --json` prints. */
 export interface KernelJson {
   readonly kernels: readonly (LoadedKernel &
     KernelFacts & {
-      /** What each backend says of the call; left out without `--shape`. */
+      /** The explanation of the call by each backend; left out without `--shape`. */
       readonly explanations?: readonly KernelExplanation[];
     })[];
 }

@@ -8,7 +8,7 @@ interface Saved {
   readonly measured: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-// A clock of its own: how long a call takes may not hang on what else the machine does.
+// A separate clock: the time of a call must not depend on what else the machine does.
 let clock = 0;
 beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => (clock += 0.001)));
 afterEach(() => vi.restoreAllMocks());

@@ -27,7 +27,7 @@ complete -F _${name} ${name}
 `;
 }
 
-/** What stands after an option that takes a value. */
+/** The completions after an option that takes a value. */
 function valueBranches({ name, options }: CommandNode): string[] {
   return options.flatMap(({ flags, values }) =>
     values === null ? [] : [`    ${flags.map((flag) => `'${name} ${flag}'`).join(' | ')}) ${reply(values)}return ;;`],

@@ -1,7 +1,7 @@
 import { OP_NAMES } from '@concord/backend-core';
 import type { Argument, Command, Option } from 'commander';
 
-/** What may stand as a value: one of some words, several of them with commas between, a file, several, or anything else. */
+/** The kinds of values: one of some words, several of them with commas between, a file, several, or anything else. */
 export type Values =
   | { readonly kind: 'words' | 'list'; readonly words: readonly string[] }
   | { readonly kind: 'file'; readonly isMany?: boolean }

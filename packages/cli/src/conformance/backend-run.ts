@@ -14,7 +14,7 @@ export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device'
   readonly ms: number;
   /** Options that name the module it is from, for the command that runs a case again; absent for our own. */
   readonly origin?: string;
-  /** Of `--each-variant`: what failed in the runs behind the first. `variants` counts those runs too. */
+  /** Of `--each-variant`: what failed in the runs after the first. `variants` counts those runs too. */
   readonly variantFailures?: readonly VariantFailure[];
   /** Why there are no cases. */
   readonly notRun?: NotRun;
@@ -28,7 +28,7 @@ export function labelOf({ backend, label = backend }: BackendRun): string {
 /** A conformance run on one backend or several, as reports show it. */
 export interface ConformanceRun {
   readonly backends: readonly BackendRun[];
-  /** How many cases were selected for each. */
+  /** The number of selected cases for each. */
   readonly selected: number;
   readonly filter?: string | undefined;
   readonly sample?: number | undefined;

@@ -1,7 +1,7 @@
 import type { CaseResult, ConformanceReport } from '@concord/conformance';
 import type { BackendRun, ConformanceRun, VariantFailure } from './backend-run.ts';
 
-/** What `--json` writes for one backend; for several it is a list of these, in the order of `--backend`. */
+/** The JSON that `--json` writes for one backend; for several it is a list of these, in the order of `--backend`. */
 export interface ConformanceJson extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'variants'> {
   /** The options, where they were given: these are not all cases. */
   readonly filter?: string;

@@ -21,7 +21,7 @@ export function roundsOf({ candidates }: Pick<VariantRuns, 'candidates'>): Varia
   return rounds;
 }
 
-/** What `CONCORD_VARIANT` names. */
+/** The variants that `CONCORD_VARIANT` names. */
 export function forcedVariants(): VariantRound {
   return commaList(process.env['CONCORD_VARIANT']);
 }

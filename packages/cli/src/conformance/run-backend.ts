@@ -17,7 +17,7 @@ import type { BackendRun } from './backend-run.ts';
 import { forcedVariants } from './each-variant.ts';
 import { shellWord } from '../output/shell-quote.ts';
 
-/** What {@link runBackend} runs, and where it prints. */
+/** The options of {@link runBackend}: the cases, and where it prints. */
 export interface RunBackendOptions {
   readonly selection: CaseSelection;
   /** The ops of the selected cases, one for each case. */
@@ -75,7 +75,7 @@ export async function runBackend(
   return variants === undefined ? run : { ...run, variants };
 }
 
-/** How much of what `run` gave could be anything. */
+/** The share of the elements of `run` that could be anything. */
 function intervalsText({ elements, loose }: Tally): string {
   const share = ((100 * loose) / elements).toFixed(2);
   return `${elements} elements were compared with intervals; of ${share} % nothing useful was known`;

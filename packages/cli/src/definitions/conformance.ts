@@ -14,7 +14,7 @@ Examples:
   concord conformance --bail                     up to the first that fails
   concord conformance --sample 0.1               a tenth, always the same cases
   concord conformance --html report.html         a page to read and to pass on
-  concord conformance --module ./dist/index.js   a backend of your own
+  concord conformance --module ./dist/index.js   your own backend
   concord conformance --backend level-zero --each-variant
   concord conformance --json report.json
   concord conformance --json - | jq '.cases[] | select(.status == "failed")'

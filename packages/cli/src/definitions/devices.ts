@@ -22,7 +22,7 @@ export function addDevicesCommand(program: Command, context: ProgramContext, fin
     .command('devices')
     .summary('list the backends that work on this machine, and why others do not')
     .description('Opens every backend once and shows its device, or why it cannot be used and what to do about it.')
-    .option('--json', 'print one JSON object in place of the table')
+    .option('--json', 'print one JSON object instead of the table')
     .addHelpText('after', HELP)
     .action(async (_, command: Command) => {
       const { listDevices } = await import('../commands/devices.ts');

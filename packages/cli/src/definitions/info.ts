@@ -18,7 +18,7 @@ export function addInfoCommand(program: Command, { stdout }: ProgramContext, fin
     .summary('say what a conformance case does')
     .description('Says what a case does, with which inputs, and what bound it holds a backend to. Runs it on the CPU.')
     .argument('<case-id>', 'as fuzz and failed cases print it; concord conformance --list prints all')
-    .option('--json', 'print one JSON object in place of the text')
+    .option('--json', 'print one JSON object instead of the text')
     .addHelpText('after', HELP)
     .action(async (id: string, options: { json?: true }) => {
       const { info } = await import('../commands/info.ts');

@@ -33,7 +33,7 @@ export function addKernelCommand(program: Command, context: ProgramContext, fini
     .option('--folded <n>', 'how many of its last axes make a row', size)
     .option('--gather <name=sizes>', 'the shape of a gather input; may be repeated', gathered)
     .option('--backend <names>', 'ask these backends, with commas between them (default: all that work here)')
-    .option('--json', 'print one JSON object in place of the text')
+    .option('--json', 'print one JSON object instead of the text')
     .addHelpText('after', HELP)
     .action(async (file: string, options: KernelOptions) => {
       const { kernel } = await import('../commands/kernel.ts');

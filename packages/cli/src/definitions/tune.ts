@@ -12,9 +12,8 @@ the backend takes it: for this device, driver and version only. What a call
 computes stays the same. concord devices says whether there is such a profile;
 CONCORD_TUNING=ignore goes without it, and deleting the file forgets it. With
 --op the rest of a profile stays as it is. Another variant than the backend's
-own choice is kept only if it wins several times in turn, by 3 % or more; leave
-the machine in peace meanwhile. It takes some minutes; --size small some
-seconds.
+own choice is kept only if it wins several times in turn, by 3 % or more. It
+takes some minutes, --size small some seconds; run nothing else meanwhile.
 
 Examples:
   concord tune

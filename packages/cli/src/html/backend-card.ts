@@ -16,7 +16,7 @@ export function backendCard(run: BackendRun): Html {
   </section>`;
 }
 
-/** How a backend did, in a word or two. */
+/** The result of a backend, in a word or two. */
 export function verdictOf({ cases, notRun, variants, variantFailures = [] }: BackendRun): {
   readonly style: 'pass' | 'fail' | 'none';
   readonly word: string;
@@ -61,7 +61,7 @@ function definitions(rows: readonly (readonly [string, HtmlPart])[]): Html {
   </dl>`;
 }
 
-/** What the versions of a report are versions of. */
+/** The names of the parts whose versions a report lists. */
 const VERSION_OF: Readonly<Record<string, string>> = {
   conformance: 'Suite',
   driver: 'Driver',

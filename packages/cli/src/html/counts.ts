@@ -1,7 +1,7 @@
 import type { OpSummary } from '../conformance/op-summary.ts';
 import { type Html, html } from './html.ts';
 
-/** How many cases ended how. */
+/** The number of cases by outcome. */
 export type Counts = Pick<OpSummary, 'passed' | 'failed' | 'unsupported'>;
 
 const KINDS = [

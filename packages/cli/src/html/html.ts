@@ -11,7 +11,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped, HTML is not, a list is joined, nothing is left out. */
+/** The values of a template: text is escaped, HTML is not, a list is joined, nothing is left out. */
 export type HtmlPart = string | number | Html | readonly HtmlPart[] | undefined | false;
 
 /** A template of HTML that escapes whatever is put into it: ``html`<b>${name}</b>` ``. */

@@ -2,11 +2,11 @@ import type { ReportEnvironment } from '../report-environment.ts';
 import { Html, html, type HtmlPart } from './html.ts';
 import { STYLES } from './styles.ts';
 
-/** What a page of a report shows. */
+/** The content of a page of a report. */
 export interface ReportPage {
   /** The heading, and the start of the title. */
   readonly name: string;
-  /** What came out, for the rest of the title. */
+  /** The result, for the rest of the title. */
   readonly outcome: string;
   /** Besides those of all pages. */
   readonly styles?: string;

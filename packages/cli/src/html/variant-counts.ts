@@ -3,7 +3,7 @@ import { type BackendRun, labelOf } from '../conformance/backend-run.ts';
 import { plural } from '../output/format.ts';
 import { type Html, html } from './html.ts';
 
-/** How often each kernel variant of a backend ran, for one that has variants. */
+/** The number of times that each kernel variant of a backend ran, for one that has variants. */
 export function variantCounts(run: BackendRun): Html | undefined {
   const { variants, variantFailures } = run;
   if (variants === undefined) return undefined;
@@ -11,7 +11,7 @@ export function variantCounts(run: BackendRun): Html | undefined {
   return html`<details ${variants.forced.length > 0 && 'open'}>
     <summary>${labelOf(run)}: ${plural(counted.length, 'variant')}</summary>
     ${variants.forced.length > 0 && html`<p>Forced: <code>${variants.forced.join(', ')}</code></p>`}
-    ${variantFailures !== undefined && html`<p>Behind the first run each was forced once.</p>`}
+    ${variantFailures !== undefined && html`<p>After the first run each was forced once.</p>`}
     ${variants.neverRan.length > 0 && html`<p class="fail">${neverRanText(variants)}</p>`}
     ${(variants.leftOut ?? []).map(({ id, reason }) => html`<p>Left out: <code>${id}</code>, ${reason}</p>`)}
     <dl>

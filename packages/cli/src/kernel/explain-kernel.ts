@@ -7,7 +7,7 @@ import {
 } from '@concord/backend-core';
 import type { Kernel, RunShape } from '@concord/backend-core/kernel';
 
-/** What one backend says of a call of a kernel. */
+/** The explanation of a kernel call by one backend. */
 export type KernelExplanation =
   | { readonly backend: string; readonly status: 'unavailable'; readonly reason: string; readonly hint: string | null }
   | { readonly backend: string; readonly device: string; readonly status: 'unsupported'; readonly reason: string }

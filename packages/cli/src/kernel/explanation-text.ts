@@ -2,7 +2,7 @@ import type { Colors } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
 import type { KernelExplanation } from './explain-kernel.ts';
 
-/** What a backend says of a call, for people. */
+/** A backend's explanation of a call, for people. */
 export function explanationText(explanation: KernelExplanation, colors: Colors): string {
   const { backend, status } = explanation;
   if (status === 'unavailable') {

@@ -1,8 +1,8 @@
 import { type Kernel, type KernelNode, operandsOf } from '@concord/backend-core/kernel';
 
-/** What follows from a kernel's graph. */
+/** The facts that follow from a kernel's graph. */
 export interface KernelFacts {
-  /** How many folds it has. */
+  /** The number of its folds. */
   readonly folds: number;
   /** The longest chain of folds of which each needs the result of the one before. */
   readonly stages: number;

@@ -18,7 +18,7 @@ function totalOf({ cases }: BackendRun): OpSummary | undefined {
   return summarize(cases.map((result) => ({ ...result, op: 'total' })))[0];
 }
 
-/** What forced variants add to the counts of cases. */
+/** The counts that forced variants add to those of cases. */
 function variantNotes({ variants, variantFailures = [] }: BackendRun, colors: Colors): string[] {
   const [failed, neverRan] = [variantFailures.length, variants?.neverRan.length ?? 0];
   return [
@@ -27,7 +27,7 @@ function variantNotes({ variants, variantFailures = [] }: BackendRun, colors: Co
   ];
 }
 
-/** Counts, what is zero left out; failures stand on a line of their own. */
+/** Counts, what is zero left out; failures stand on a separate line. */
 function cell({ notRun }: BackendRun, summary: OpSummary | undefined, colors: Colors): string {
   if (notRun !== undefined) return notRun.isFailure ? colors.red('not run') : colors.yellow('not run');
   if (summary === undefined) return '-';

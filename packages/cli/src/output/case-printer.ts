@@ -7,14 +7,14 @@ import { colorsFor } from './colors.ts';
 import { formatDuration, plural } from './format.ts';
 import { createProgress } from './progress.ts';
 
-/** Prints a conformance run while it happens: a bar on a terminal, a line an op and every failure elsewhere. */
+/** Prints a conformance run while it happens: a bar on a terminal, one line for each op and every failure elsewhere. */
 export interface CasePrinter {
   onCase(result: CaseResult, done: number, total: number): void;
   /** Prints failures not shown yet, the table and one line with the verdict. */
   finish(verdict: string): void;
 }
 
-/** What a {@link CasePrinter} prints, and where. */
+/** The options of a {@link CasePrinter}: the output, and where. */
 export interface CasePrinterOptions {
   readonly text: Output;
   /** Where the bar is drawn, if it is a terminal. */
@@ -27,12 +27,12 @@ export interface CasePrinterOptions {
 }
 
 /** Failures of an op that are shown one by one; of the others a count says as much. */
-const MOST_FAILURES = 20;
+const MAX_FAILURES = 20;
 
-/** The failed cases behind the first ones by their check, such as `12 of exact, 3 of bounded`. */
+/** The failed cases after the first ones by their check, such as `12 of exact, 3 of bounded`. */
 function groupsOf(cases: readonly CaseResult[]): string {
   const counts = new Map<string, number>();
-  for (const { id } of cases.filter(({ status }) => status === 'failed').slice(MOST_FAILURES)) {
+  for (const { id } of cases.filter(({ status }) => status === 'failed').slice(MAX_FAILURES)) {
     const check = id.split('/')[1] ?? id;
     counts.set(check, (counts.get(check) ?? 0) + 1);
   }
@@ -53,12 +53,12 @@ export function createCasePrinter({ text, terminal, backend, forced, ops }: Case
     if (result.status !== 'failed') return;
     const count = (shown.get(result.op) ?? 0) + 1;
     shown.set(result.op, count);
-    if (count <= MOST_FAILURES) text.write(`${failureText(result, { backend, forced, colors })}\n`);
+    if (count <= MAX_FAILURES) text.write(`${failureText(result, { backend, forced, colors })}\n`);
   };
-  /** What is left to say of the failures of an op when all of its cases have run. */
+  /** The summary of the failures of an op when all of its cases have run. */
   const showRest = (op: string): void => {
     const ofOp = cases.filter((each) => each.op === op);
-    const hidden = (shown.get(op) ?? 0) - MOST_FAILURES;
+    const hidden = (shown.get(op) ?? 0) - MAX_FAILURES;
     if (hidden > 0) text.write(`${colors.red('FAILED')} ${plural(hidden, 'more case')} of ${op}, ${groupsOf(ofOp)}\n`);
     const common = commonGround(ofOp);
     if (common !== undefined) text.write(`${op}: ${common}\n`);

@@ -1,6 +1,6 @@
 import { type CaseResult, findCase, type Params } from '@concord/conformance';
 
-/** So many values of a line are named; more would tell nothing. */
+/** This many values of a line are named; more would tell nothing. */
 const MOST = 3;
 
 /**
@@ -22,7 +22,7 @@ export function commonGround(cases: readonly CaseResult[]): string | undefined {
   return `${failing.length} failing cases have in common: ${common.slice(0, MOST).join(', ')}; none of the passing`;
 }
 
-/** What can be said of a case in a word: its check, and each parameter with its value; undefined where it has none. */
+/** The facts about a case in single words: its check, and each parameter with its value; undefined where it has none. */
 function traitsOf(id: string): ReadonlySet<string> | undefined {
   const params: Params = findCase(id)?.params ?? {};
   if (Object.keys(params).length === 0) return undefined;

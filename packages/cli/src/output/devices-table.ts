@@ -67,7 +67,7 @@ function driver({ vendor, driver: version }: DeviceInfo): string {
   return `${version} (vendor: ${vendor})`;
 }
 
-/** What the device is made of, where its driver tells. */
+/** The parts of the device, where its driver tells. */
 function parts({ computeUnits, subDevices = 0 }: DeviceInfo): string[] {
   if (computeUnits === undefined) return [];
   const tiles = subDevices === 0 ? 'no sub-devices' : `${subDevices} sub-device${subDevices === 1 ? '' : 's'}`;

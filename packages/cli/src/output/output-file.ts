@@ -24,7 +24,7 @@ export async function checkWritable(path: string): Promise<void> {
 }
 
 /**
- * Finds out before a long run whether its JSON and its page can be written, each to a place of its own.
+ * Finds out before a long run whether its JSON and its page can be written, each to its own place.
  *
  * @throws {CommandError} INVALID_ARGUMENT, CANNOT_WRITE
  */

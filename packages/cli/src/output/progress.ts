@@ -3,7 +3,7 @@ import type { Output } from '../context.ts';
 
 /** A bar that is drawn on a terminal and nowhere else. */
 export interface Progress {
-  /** Whether anything is drawn; if not, the command prints lines instead. */
+  /** True if anything is drawn; if not, the command prints lines instead. */
   readonly visible: boolean;
   update(done: number, total: number, label: string): void;
   /** Removes the bar. Idempotent. */

@@ -12,7 +12,7 @@ interface Description {
   readonly exitCode: number;
 }
 
-/** How {@link reportError} prints an error. */
+/** Options of {@link reportError}. */
 export interface ReportErrorOptions {
   /** With its stack. */
   readonly isVerbose: boolean;

@@ -18,7 +18,7 @@ const HOSTILE = [
   'line\nline',
 ];
 
-/** What a shell makes of a line. */
+/** The words that a shell makes of a line. */
 const words = (line: string): string[] =>
   execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' })
     .split('\0')

@@ -2,7 +2,7 @@ import type { TunedClass } from '../tune/tune-run.ts';
 import type { Colors } from './colors.ts';
 import { plainTable } from './table.ts';
 
-/** What was fastest for each shape, how it compares with the plan's own choice, and below it what failed. */
+/** The fastest variant for each shape, how it compares with the plan's own choice, and below it what failed. */
 export function tuneTable(classes: readonly TunedClass[], colors: Colors): string {
   const rows = classes.map(({ benchCase, chosen, preferred, measured, failures }) => {
     const [own, best] = [measured[preferred], measured[chosen]];

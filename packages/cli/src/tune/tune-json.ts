@@ -1,7 +1,7 @@
 import type { DeviceInfo } from '@concord/backend-core';
 import type { TunableBackend, TunedClass } from './tune-run.ts';
 
-/** What `concord tune --json` writes. */
+/** The JSON that `concord tune --json` writes. */
 export interface TuneJson {
   readonly backend: string;
   readonly device: DeviceInfo;

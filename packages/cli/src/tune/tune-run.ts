@@ -7,11 +7,11 @@ import { spreadOf } from '../bench/statistics.ts';
 /** A backend whose variants can be chosen. */
 export type TunableBackend = ComputeBackend & { readonly native: { readonly tuning: VariantTuning } };
 
-/** What was found for one shape class. */
+/** The findings for one shape class. */
 export interface TunedClass {
   readonly shapeClass: string;
   readonly benchCase: BenchCase;
-  /** What the plan takes by itself. */
+  /** The plan's own choice. */
   readonly preferred: string;
   readonly chosen: string;
   /** Milliseconds of one call by variant; the median of several measurements. */
@@ -20,7 +20,7 @@ export interface TunedClass {
   readonly failures: Readonly<Record<string, string>>;
 }
 
-/** How variants are measured. */
+/** Options of measuring variants. */
 export interface TuneSchedule {
   /** Seconds for each variant of a case. */
   readonly seconds: number;
@@ -29,12 +29,12 @@ export interface TuneSchedule {
   readonly onVariant: (benchCase: BenchCase, variant: string) => void;
 }
 
-/** Another variant is taken only if it is so many times as fast as the plan's own choice, in every duel. */
-const LEAST_GAIN = 1.03;
-/** How often the fastest and the plan's own choice are measured in turns: one measurement may be of a busy machine. */
+/** Another variant is taken only if it is this many times as fast as the plan's own choice, in every duel. */
+const MIN_GAIN = 1.03;
+/** The number of times that the fastest and the plan's own choice are measured in turns: one measurement may be of a busy machine. */
 const DUELS = 3;
 
-/** Whether a backend has variants to choose from. */
+/** Returns whether a backend has variants to choose from. */
 export function isTunable(backend: ComputeBackend): backend is TunableBackend {
   return (backend.native as { tuning?: unknown } | null)?.tuning !== undefined;
 }
@@ -100,7 +100,7 @@ async function winsDuels(
   for (let duel = 0; duel < DUELS; duel++) {
     const [own, other] = [await time(preferred), await time(best)];
     // A preferred variant that does not work loses.
-    if (other === undefined || (own !== undefined && own / other < LEAST_GAIN)) return false;
+    if (other === undefined || (own !== undefined && own / other < MIN_GAIN)) return false;
   }
   return true;
 }

@@ -9,7 +9,7 @@ import { defineSuite, type Suite } from '../harness/suite.ts';
 import { Workspace } from '../harness/workspace.ts';
 import { LOOPED_TEXTS, PRODUCT_TEXTS } from '../texts/product.ts';
 
-/** How the op is called. */
+/** The call of the op. */
 export const multiply: Multiply = (backend, shape, a, b, c) =>
   backend.batchedGemm({ ...shape, a: a.ptr, b: b.ptr, c: c.ptr });
 

@@ -107,7 +107,7 @@ const ALL_SPECIAL_PAIRS: Pairs = SPECIAL_VALUES.flatMap((x) => SPECIAL_VALUES.ma
 const ALL_SUBNORMAL_PAIRS: Pairs = SUBNORMALS.flatMap((x) =>
   [...SUBNORMALS, 1, -2, 0.5, 2 ** 100, 0].flatMap((y) => [[x, y] as const, [y, x] as const]),
 );
-/** What checks of fixed pairs call the op with. */
+/** The arguments of the op in checks of fixed pairs. */
 const PAIRS: Readonly<Record<string, Pairs>> = { specials: ALL_SPECIAL_PAIRS, subnormals: ALL_SUBNORMAL_PAIRS };
 
 type Entry = readonly [string, Partial<ElementwiseParams>];
@@ -120,7 +120,7 @@ const list: Entry[] = [
     ['subnormals', { fn }],
     ['accuracy', { fn, n: 1001, inPlace: 'a' }],
     ['accuracy', { fn, n: 1001, inPlace: 'b' }],
-    // Whole vectors, which some kernels take a path of their own for.
+    // Whole vectors, for which some kernels take a separate path.
     ['accuracy', { fn, n: 1024, inPlace: 'a' }],
     ['accuracy', { fn, n: 1024, inPlace: 'b' }],
     ['accuracy', { fn, n: 5, offset: 4, together: true }],

@@ -4,7 +4,7 @@ import { type CaseContext, CaseFailure } from '../harness/case.ts';
 /** Milliseconds of work that tell a wait from none, and the largest product that is tried. */
 const ENOUGH_MS = 100;
 const MAX_SIZE = 2048;
-/** Products behind each other at most, where one of the largest takes less. */
+/** The maximum number of products after each other, where one of the largest takes less. */
 const MAX_CALLS = 1024;
 /** Of the time of all that a read may take which has nothing to wait for. */
 const MAX_SHARE = 1 / 4;
@@ -14,7 +14,7 @@ const TRIES = 3;
 interface Times {
   /** Until `synchronize` resolved. */
   readonly waited: number;
-  /** Of a read of four bytes of the result behind it. */
+  /** Of a read of four bytes of the result after it. */
   readonly read: number;
 }
 
@@ -46,7 +46,7 @@ export async function checkWait({ backend }: CaseContext): Promise<void> {
     const ms = (value: number): string => `${value.toFixed(1)} ms`;
     throw new CaseFailure(
       `synchronize resolved before the work was done: ${calls} products of ${size}x${size} and the wait took ${ms(times.waited)}, ` +
-        `and a read of 4 bytes behind it ${ms(times.read)}`,
+        `and a read of 4 bytes after it ${ms(times.read)}`,
     );
   } finally {
     backend.free(a);

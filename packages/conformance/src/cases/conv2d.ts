@@ -28,7 +28,7 @@ const SHAPES: readonly Partial<Conv2dParams>[] = [
   { input: [3, 1, 2, 2], filter: [2, 3, 3], pad: [3, 3] },
 ];
 
-/** Zeros of their own on each side; the first is what others call `same`. */
+/** Separate zeros on each side; the first is what others call `same`. */
 const ASYMMETRIC: readonly Partial<Conv2dParams>[] = [
   { input: [1, 3, 8, 9], filter: [4, 2, 4], pad: [0, 1, 1, 2] },
   { input: [2, 3, 7, 9], filter: [4, 3, 3], pad: [2, 0, 0, 1] },

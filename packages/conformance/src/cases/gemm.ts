@@ -4,7 +4,7 @@ import { epilogueEntries, productEpilogueChecks, productNeeds } from '../checks/
 import { defineSuite, type Suite } from '../harness/suite.ts';
 import { PRODUCT_TEXTS } from '../texts/product.ts';
 
-/** How the op is called. */
+/** The call of the op. */
 export const multiply: Multiply = (backend, shape, a, b, c) => {
   const { strideA: _a, strideB: _b, strideC: _c, batchCount: _n, ...plain } = shape;
   backend.gemm({ ...plain, a: a.ptr, b: b.ptr, c: c.ptr });

@@ -4,7 +4,7 @@ import type { CaseContext, ConformanceCase } from '../harness/case.ts';
 import { behaviour } from '../harness/case-text.ts';
 import type { Random } from '../harness/random.ts';
 
-/** So many turns keep more submits in flight than any queue is deep. */
+/** This many turns keep more submits in flight than any queue is deep. */
 const TURNS = 300;
 /** Sizes that land in one class of a pool, in neighbouring ones, and in one of large allocations. */
 const SIZES = [4, 252, 256, 260, 1000, 1024, 4096, 5000, 70_000];
@@ -90,7 +90,7 @@ export const lifetimeCases: readonly ConformanceCase[] = [
         backend.copyHtod(input, values);
         backend.unary({ op: 'neg', n: 256, input, output });
         backend.free(input);
-        // Whoever gets the memory next writes to it at once.
+        // The next owner of the memory writes to it immediately.
         const next = backend.alloc(1024);
         backend.fill(next, 0xee, 1024);
         backend.free(next);
@@ -130,7 +130,7 @@ export const lifetimeCases: readonly ConformanceCase[] = [
     },
   ),
   lifetimeCase(
-    'writes one behind the other through one source',
+    'writes one after the other through one source',
     `Copies from one array to the device ${TURNS} times and overwrites the array each time; each copy is copied on before the next.`,
     async ({ backend, random }) => {
       const bytes = 4096;

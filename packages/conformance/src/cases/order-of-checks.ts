@@ -8,7 +8,7 @@ import { behaviour } from '../harness/case-text.ts';
 
 type Pointers = Readonly<Record<string, DevicePtr>>;
 type Change = Readonly<Record<string, unknown>>;
-/** What is wrong with a call, or odd about it, given the pointers of the right one. */
+/** The fault or oddity of a call, given the pointers of the right one. */
 type MakeChange = (pointers: Pointers) => Change;
 
 const PRODUCTS = ['gemm', 'batchedGemm', 'gemmF16'] as const;

@@ -233,7 +233,7 @@ export const recordingCases: readonly ConformanceCase[] = [
         );
         for (const [index, other] of others.entries()) {
           await expectNumbers(
-            `allocation ${index} behind the recording`,
+            `allocation ${index} after the recording`,
             backend,
             other,
             numbers(() => 0),
@@ -243,7 +243,7 @@ export const recordingCases: readonly ConformanceCase[] = [
         recording.dispose();
         const { inUseBytes, liveAllocations } = backend.memory();
         const isBack = inUseBytes === before.inUseBytes && liveAllocations === before.liveAllocations;
-        expectThat(isBack, `${inUseBytes} bytes are in use behind it, ${before.inUseBytes} were before`);
+        expectThat(isBack, `${inUseBytes} bytes are in use after it, ${before.inUseBytes} were before`);
       });
     },
   ),
@@ -277,7 +277,7 @@ export const recordingCases: readonly ConformanceCase[] = [
         numbers(() => 7),
       );
       await expectNumbers(
-        'memory behind it',
+        'memory after it',
         backend,
         own,
         numbers(() => 7),

@@ -20,7 +20,7 @@ export type ReduceParams = {
   readonly seed: number;
 };
 
-/** What an id leaves out. */
+/** The parameters that an id leaves out. */
 export const REDUCE_DEFAULTS: ReduceParams = { fn: 'sum', shape: [1], axis: 0, offset: 0, together: false, seed: 0 };
 
 async function reduceOnDevice(

@@ -23,7 +23,7 @@ export type TopKParams = {
   readonly seed: number;
 };
 
-/** What an id leaves out. */
+/** The parameters that an id leaves out. */
 export const TOP_K_DEFAULTS: TopKParams = {
   rows: 1,
   columns: 1,

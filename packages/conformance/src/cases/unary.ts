@@ -73,7 +73,7 @@ async function checkLong({ backend, random }: CaseContext, params: ElementwisePa
   compareAll(`${op} of ${n} values`, output.values(), tile(unaryReference(op, pattern), n), { bound: () => 0 });
 }
 
-/** How many values a check calls the op with. */
+/** The number of values in a check's call of the op. */
 function lengthOf(check: string, { n }: ElementwiseParams): number {
   if (check === 'specials') return Math.max(SPECIAL_VALUES.length, n);
   return check === 'subnormals' ? Math.max(SUBNORMALS.length, n) : n;
@@ -88,7 +88,7 @@ const list: Entry[] = [
     ['specials', { fn }],
     ['subnormals', { fn }],
     ['accuracy', { fn, n: 1001, inPlace: 'input' }],
-    // Whole vectors, which some kernels take a path of their own for.
+    // Whole vectors, for which some kernels take a separate path.
     ['accuracy', { fn, n: 1024, inPlace: 'input' }],
     ['accuracy', { fn, n: 5, offset: 4, together: true }],
   ]),

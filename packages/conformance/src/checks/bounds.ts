@@ -7,7 +7,7 @@ export const MAX_F32: number = (2 - 2 ** -23) * 2 ** 127;
 /** Largest finite binary16. */
 export const MAX_F16 = 65504;
 
-/** What {@link gamma} is, in words. */
+/** The meaning of {@link gamma}, in words. */
 export const GAMMA_FORMULA = 'gamma(n) = n u / (1 - n u), u = 2^-23';
 
 /** `n u / (1 - n u)`: the relative error of n roundings (Higham, Accuracy and Stability, lemma 3.1). */
@@ -25,7 +25,7 @@ export function ulpF16(x: number): number {
   return 2 ** (Math.max(exponentOf(x), -14) - 10);
 }
 
-/** floor(log2 |x|); 0 for 0, NaN and infinities, where nobody asks. */
+/** floor(log2 |x|); 0 for 0, NaN and infinities, where it is not used. */
 function exponentOf(x: number): number {
   const magnitude = Math.abs(x);
   if (magnitude === 0 || !Number.isFinite(magnitude)) return magnitude === 0 ? -1000 : 127;
@@ -34,7 +34,7 @@ function exponentOf(x: number): number {
   return 2 ** (guess + 1) <= magnitude ? guess + 1 : guess;
 }
 
-/** What {@link productBound} works out. */
+/** The meaning of {@link productBound}. */
 export const PRODUCT_FORMULA = '|alpha| gamma(k+3) sum|a||b| + gamma(3) |beta||c| + (|alpha| k + 2) 2^-126';
 
 /** Error bound of one entry of `alpha A B + beta C`; `magnitude` is sum |a||b|. Also of conv2d, with k terms. */
@@ -45,7 +45,7 @@ export function productBound(k: number, alpha: number, beta: number, magnitude: 
   return product + kept + (scaled * k + 2) * MIN_NORMAL;
 }
 
-/** What {@link reduceBound} works out, with the d of {@link reduceDepth}. */
+/** The meaning of {@link reduceBound}, with the d of {@link reduceDepth}. */
 export const REDUCE_FORMULA = 'gamma(d) sum|x| + (n + 2) 2^-126';
 
 /** The longest chain of additions that one of n terms may go through. */
@@ -58,7 +58,7 @@ export function reduceBound(n: number, mean: boolean, magnitude: number): number
   return gamma(reduceDepth(n) + (mean ? 3 : 0)) * magnitude + (n + 2) * MIN_NORMAL;
 }
 
-/** What the bound of one entry of attention is made of. */
+/** The parts of the bound of one entry of attention. */
 export interface AttentionTerms {
   readonly headDim: number;
   /** Number of visible keys. */
@@ -73,12 +73,12 @@ export interface AttentionTerms {
   readonly scoreSpread?: number;
 }
 
-/** What {@link attentionBound} works out. */
+/** The meaning of {@link attentionBound}. */
 export const ATTENTION_FORMULA: string =
   '2 (expm1(2 delta) + gamma(4L)) sum p|v| + u sum p (3 + 2|s_j - m|)(|v_j| + |o|) + (L + 2) 2^-126, ' +
   'delta = max_j gamma(D+2) scale sum|q||k_j|';
 
-/** What {@link attentionBound} adds where there is a softcap or a mask. */
+/** The terms that {@link attentionBound} adds where there is a softcap or a mask. */
 export const SCORE_FORMULA: string =
   ' + exp(2 delta) sum p expm1(2 e_j)(|v_j| + |o|), e_j = 12 u |c tanh(t_j / c)| + 2 c 2^-126 + u |t_j + mask|';
 

@@ -1,14 +1,14 @@
 import { CaseFailure, type Mismatch } from '../harness/case.ts';
 import { MAX_F16, MAX_F32, ulpF16, ulpF32 } from './bounds.ts';
 
-/** How far results may be from the wanted values, and in which format they are. */
+/** The tolerance of results around the wanted values, and their format. */
 export interface Tolerance {
   /** Largest error of entry i, absolute. 0: the wanted value rounded to the format. */
   readonly bound: (index: number) => number;
   readonly format?: 'f32' | 'f16';
   /** Other acceptable values of entry i. */
   readonly also?: (index: number) => readonly number[];
-  /** What entry i was computed from, for the message. */
+  /** The operands of entry i, for the message. */
   readonly inputs?: (index: number) => string;
 }
 
@@ -26,7 +26,7 @@ export function compareAll(
   want: ArrayLike<number>,
   { bound, format = 'f32', also, inputs }: Tolerance,
 ): void {
-  if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} entries in place of ${want.length}`);
+  if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} entries instead of ${want.length}`);
   const largest = format === 'f32' ? MAX_F32 : MAX_F16;
   const accept = (index: number, wanted: number): boolean =>
     isWithin(got[index] as number, wanted, bound(index), largest);
@@ -52,7 +52,7 @@ export function compareAll(
   });
 }
 
-/** Where a NaN that nobody computed comes from. */
+/** The origin of a NaN that was not computed. */
 const NAN_BEFORE = '; NaN is what an output holds before the call, and what lies in gaps and guards around operands';
 
 function mismatchOf(mismatch: Mismatch): CaseFailure {
@@ -86,7 +86,7 @@ function isWithin(got: number, want: number, bound: number, largest: number): bo
  * @throws {CaseFailure} with the first bad offset
  */
 export function compareBytes(what: string, got: Uint8Array, want: Uint8Array): void {
-  if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} bytes in place of ${want.length}`);
+  if (got.length !== want.length) throw new CaseFailure(`${what}: ${got.length} bytes instead of ${want.length}`);
   // A plain loop: some operands have 64 MiB.
   let index = 0;
   while (index < want.length && got[index] === want[index]) index++;

@@ -94,10 +94,10 @@ export function drawConv2d(random: Random): [string, Conv2dParams] {
 /** Smaller parameters, largest steps first. */
 export function shrinkConv2d(params: Conv2dParams): Partial<Conv2dParams>[] {
   const smaller: Partial<Conv2dParams>[] = [];
-  const lower = (name: 'input' | 'filter' | 'stride' | 'pad' | 'dilation', least: number): void => {
+  const lower = (name: 'input' | 'filter' | 'stride' | 'pad' | 'dilation', min: number): void => {
     for (const [index, size] of params[name].entries()) {
       if (
-        size > least &&
+        size > min &&
         !(params.groups > 1 && ((name === 'input' && index === 1) || (name === 'filter' && index === 0)))
       )
         smaller.push({ [name]: params[name].map((x, i) => (i === index ? x - 1 : x)) });

@@ -155,7 +155,7 @@ function plannedOf(params: Conv2dParams): PlannedEpilogue {
   return new PlannedEpilogue({ shape: outputShape, strides: denseStrides(outputShape), dtype: params.dtype }, params);
 }
 
-/** What a case needs of a backend. */
+/** The requirements of a case on a backend. */
 export function conv2dNeeds(params: Conv2dParams): Omit<Needs, 'op'> {
   const { dtype, epilogue } = params;
   if (epilogue === '') return { dtype };

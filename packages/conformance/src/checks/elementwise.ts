@@ -102,7 +102,7 @@ export function ulpTolerance(
   };
 }
 
-/** What a device that may flush can take `x` for: itself, or a zero of either sign when it is subnormal. */
+/** The values that a device that may flush can take `x` for: itself, or a zero of either sign when it is subnormal. */
 export function flushed(x: number): readonly number[] {
   return x !== 0 && Math.abs(x) < MIN_NORMAL ? [x, 0, -0] : [x];
 }

@@ -7,7 +7,7 @@ const MAX_GELU = 14.5;
 /** Beyond this |log2 of the result| pow is 0 or infinite in float32. */
 const MAX_DOUBLINGS = 160;
 
-/** How wrong a function may be, in words and as a number: `docs/numerics.md` says where each comes from. */
+/** The tolerance of a function, in words and as a number: `docs/numerics.md` says where each comes from. */
 interface Accuracy<Operands extends readonly number[]> {
   readonly formula: string;
   readonly ulps: (...operands: Operands) => number;
@@ -57,12 +57,12 @@ export function binaryUlps(op: BinaryOp, x: number, y: number): number {
   return BINARY[op].ulps(x, y);
 }
 
-/** What {@link unaryUlps} works out. */
+/** The meaning of {@link unaryUlps}. */
 export function unaryFormula(op: string): string {
   return UNARY[op as UnaryOp].formula;
 }
 
-/** What {@link binaryUlps} works out. */
+/** The meaning of {@link binaryUlps}. */
 export function binaryFormula(op: string): string {
   return BINARY[op as BinaryOp].formula;
 }

@@ -26,7 +26,7 @@ export type ProductParams = {
   readonly interleaved: boolean;
   /** Name of the epilogue's kernel; where empty there is none. */
   readonly epilogue: string;
-  /** How the inputs of the epilogue are laid out. */
+  /** The layout of the inputs of the epilogue. */
   readonly view: string;
   /** Storage of the inputs of the epilogue; `own` is that of their type. */
   readonly stored: string;

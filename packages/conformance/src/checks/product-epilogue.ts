@@ -71,7 +71,7 @@ export function productEpilogueChecks(multiply: Multiply): Readonly<Record<strin
   );
 }
 
-/** What a case of a product needs of a backend: the call itself where it is one that some cannot do. */
+/** The requirements of a case of a product on a backend: the call itself where it is one that some cannot do. */
 export function productNeeds(op: DefinedOp): (params: ProductParams) => Omit<Needs, 'op'> {
   return (params) => {
     const { dtype, epilogue, interleaved } = params;

@@ -19,7 +19,7 @@ import { compareAll, compareBytes, type Tolerance } from './compare.ts';
 
 import { type Draw, isZero, makeData, PRODUCT_DEFAULTS, type ProductData, type ProductParams } from './product-data.ts';
 
-/** How the op under test is called. */
+/** The call of the op under test. */
 export type Multiply = (
   backend: ComputeBackend,
   shape: BatchedGemmShape & { readonly epilogue?: Epilogue },

@@ -4,7 +4,7 @@ import type { EpilogueParams } from './planned-epilogue.ts';
 
 type Drawn = Omit<EpilogueParams, 'seed'>;
 
-/** What cases have that have no epilogue. */
+/** The epilogue of cases that have none. */
 export const NO_EPILOGUE: Drawn = { epilogue: '', view: 'dense', stored: 'own' };
 
 /** An epilogue for every third drawn case. */

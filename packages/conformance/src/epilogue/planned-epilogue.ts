@@ -22,7 +22,7 @@ export interface EpilogueDomain {
   readonly dtype: 'f32' | 'f16';
 }
 
-/** What the parameters of a case say of its epilogue. */
+/** The epilogue in the parameters of a case. */
 export interface EpilogueParams {
   readonly epilogue: string;
   /** A kind of view, or `axis 1`: one value for each index of that axis. */

@@ -10,22 +10,22 @@ export type CheckKind =
   | 'fixed values'
   | 'behaviour';
 
-/** How far a result may be from the reference. */
+/** The tolerance of a result around the reference. */
 export interface BoundText {
   /** As in `docs/numerics.md`, where it is derived. */
   readonly formula: string;
-  /** What the letters stand for in this case. */
+  /** The meaning of the letters in this case. */
   readonly where: Readonly<Record<string, number | string>>;
 }
 
-/** What a case does, in words: written beside the check that does it. */
+/** The description of a case, in words: written beside the check that does it. */
 export interface CaseText {
-  /** What is called, and why: a sentence or two. */
+  /** The calls, and their reason: a sentence or two. */
   readonly does: string;
-  /** What the operands hold, beyond the ranges that a run of the case shows. */
+  /** The content of the operands, beyond the ranges that a run of the case shows. */
   readonly inputs?: string;
   readonly kind: CheckKind;
-  /** What must hold for the case to pass. */
+  /** The condition for the case to pass. */
   readonly passes: string;
   /** Where it is left out, nothing is measured, or the tolerance is 0. */
   readonly bound?: BoundText;
@@ -34,7 +34,7 @@ export interface CaseText {
 /** The words of each check of a suite, by its name. */
 export type CheckTexts<P extends Params> = Readonly<Record<string, (params: P) => CaseText>>;
 
-/** What surrounds the operands of every numeric case, for the end of its `passes`. */
+/** The surroundings of the operands of every numeric case, for the end of its `passes`. */
 export const UNTOUCHED = 'Inputs and the guard bytes around every operand must be unchanged.';
 
 /** The words of the check `repeat`, which several ops have. */

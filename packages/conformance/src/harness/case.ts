@@ -3,10 +3,10 @@ import type { Params } from './case-id.ts';
 import type { CaseText } from './case-text.ts';
 import type { Random } from './random.ts';
 
-/** What a case belongs to: an op, or one of the two parts of the contract that are not ops. */
+/** The subject of a case: an op, or one of the two parts of the contract that are not ops. */
 export type CaseSubject = OpName | 'memory' | 'lifecycle';
 
-/** What a case needs of a backend; without it the case is `unsupported`, and the call must throw `UNSUPPORTED`. */
+/** The requirements of a case on a backend; without it the case is `unsupported`, and the call must throw `UNSUPPORTED`. */
 export interface Needs {
   readonly op: OpName;
   readonly dtype: DType;
@@ -23,7 +23,7 @@ export interface Tally {
   loose: number;
 }
 
-/** What a running case gets. */
+/** The context of a running case. */
 export interface CaseContext {
   /** Initialized, shared by the cases of a run. */
   readonly backend: ComputeBackend;
@@ -31,7 +31,7 @@ export interface CaseContext {
   readonly random: Random;
   /** Counts what the oracle knew of the results. */
   readonly tally: Tally;
-  /** A backend object of its own, not initialized; disposed after the case. */
+  /** A separate backend object, not initialized; disposed after the case. */
   readonly create: () => Promise<ComputeBackend>;
 }
 
@@ -42,7 +42,7 @@ export interface ConformanceCase {
   readonly op: CaseSubject;
   readonly params: Params;
   readonly needs?: Needs;
-  /** What the case does, in words. */
+  /** The description of the case, in words. */
   readonly about?: () => CaseText;
   /** Resolves when the backend behaves; rejects with what it did wrong. */
   run(context: CaseContext): Promise<void>;
@@ -50,10 +50,10 @@ export interface ConformanceCase {
 
 /** Where a result first leaves the wanted one, as numbers: what the message says in words. */
 export interface Mismatch {
-  /** What was compared, such as `c`. */
+  /** The compared output, such as `c`. */
   readonly what: string;
   readonly unit: 'element' | 'byte';
-  /** How many of `total` are wrong. */
+  /** The number of those of `total` that are wrong. */
   readonly wrong: number;
   readonly total: number;
   /** The first that is wrong. */
@@ -64,7 +64,7 @@ export interface Mismatch {
   readonly bound: number;
   /** Distance from the wanted value in units in its last place; left out where there is none. */
   readonly ulp?: number;
-  /** What the value was computed from, such as `exp(88.73)`. */
+  /** The origin of the value, such as `exp(88.73)`. */
   readonly inputs?: string;
 }
 

@@ -1,7 +1,7 @@
 import { type ErrorCode, isBackendError } from '@concord/backend-core';
 import { CaseFailure } from './case.ts';
 
-/** What a refused call must say. */
+/** The text of an expected refusal. */
 export interface ExpectedError {
   readonly code: ErrorCode;
   /** The exact `detail`, or a pattern for it. */

@@ -7,7 +7,7 @@ import { poison, type Slot } from './slot.ts';
 const GUARD_BYTES = 64;
 /** Distance of operands that share an allocation. */
 const GAP_BYTES = 4;
-/** What bases of allocations are aligned to. */
+/** The alignment of the bases of allocations. */
 const BASE_ALIGNMENT = 256;
 
 /** Operands between guards, as an allocation holds them before the op. */
@@ -27,7 +27,7 @@ export class Image {
   }
 }
 
-/** Lays operands out one behind the other, each between guards. */
+/** Lays operands out one after the other, each between guards. */
 export function placeSlots(slots: readonly Slot[], offsetBytes = 0): Image {
   let size = GUARD_BYTES + offsetBytes;
   const places = slots.map((slot) => {
@@ -37,7 +37,7 @@ export function placeSlots(slots: readonly Slot[], offsetBytes = 0): Image {
       size += (slot.residue - (size % BASE_ALIGNMENT) + BASE_ALIGNMENT) % BASE_ALIGNMENT;
     }
     const at = size;
-    // Kept a multiple of 4, so that float32 operands behind an odd number of binary16 ones stay aligned.
+    // Kept a multiple of 4, so that float32 operands after an odd number of binary16 ones stay aligned.
     size += Math.ceil(slot.before.length / 4) * 4 + GAP_BYTES;
     return { slot, at };
   });
@@ -79,6 +79,6 @@ function placeOf(places: Image['places'], byte: number): string {
   if (nearest === undefined) return 'there is no operand';
   const { slot, at } = nearest;
   if (distance(nearest) === 0) return `byte ${byte - at} of ${slot.name}, which the op may only read`;
-  const side = byte < at ? 'before' : 'behind';
+  const side = byte < at ? 'before' : 'after';
   return `poison that guards the operands, ${distance(nearest)} bytes ${side} ${slot.name}`;
 }

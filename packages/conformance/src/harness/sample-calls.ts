@@ -41,7 +41,7 @@ export function sampleOf(op: DefinedOp): SampleCall {
   };
 }
 
-/** What a sample call needs of a backend. */
+/** The requirements of a sample call on a backend. */
 export function needsOf({ op }: Pick<SampleCall, 'op'>): Needs & { readonly dtype: FloatDType } {
   return { op, dtype: OPS[op].dtypes[0] as FloatDType, shape: sampleOf(op).shape };
 }

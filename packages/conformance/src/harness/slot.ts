@@ -3,7 +3,7 @@ import { decodeElement, storedElements } from '../run/storage.ts';
 import { CaseFailure } from './case.ts';
 
 /**
- * What surrounds every operand and fills every output before the op. As float32 and as binary16 it is NaN, so that reading
+ * The value that surrounds every operand and fills every output before the op. As float32 and as binary16 it is NaN, so that reading
  * what should not be read shows.
  */
 const POISON = 0x7fc57fc5;
@@ -12,7 +12,7 @@ const POISON = 0x7fc57fc5;
 export class Slot {
   /** Valid while the op runs. */
   ptr: DevicePtr = 0 as DevicePtr;
-  /** What the call names it, such as `filter`. */
+  /** Its name in the call, such as `filter`. */
   name = 'an operand';
   /** Where its pointer is to be modulo 256; undefined: where there is room. */
   residue: number | undefined;
@@ -21,7 +21,7 @@ export class Slot {
   readonly before: Uint8Array;
   readonly dtype: DType;
   readonly isOutput: boolean;
-  /** Whether the op may read it. */
+  /** True if the op may read it. */
   readonly isInput: boolean;
 
   constructor(before: Uint8Array, dtype: DType, isInput: boolean, isOutput: boolean) {

@@ -7,17 +7,17 @@ import type { Random } from './random.ts';
 /** One way to check an op. */
 export type Check<P extends Params> = (context: CaseContext, params: P) => Promise<void>;
 
-/** What the author of a suite writes: ways to check an op, and parameters to check it with. */
+/** The parts that the author of a suite writes: ways to check an op, and parameters to check it with. */
 export interface SuiteDefinition<P extends Params> {
   readonly op: OpName;
   /** Value of each parameter that an id leaves out. */
   readonly defaults: P;
   readonly checks: Readonly<Record<string, Check<P>>>;
-  /** What each of the checks does, in words. */
+  /** The description of each check, in words. */
   readonly texts: CheckTexts<P>;
   /** The fixed list: name of a check and the parameters that differ from the defaults. */
   readonly list: readonly (readonly [check: string, params: Partial<P>])[];
-  /** What the case needs of a backend, beyond the op; left out where each of its calls asks for itself. */
+  /** The requirements of the case on a backend, beyond the op; left out where each of its calls asks for itself. */
   needs?(params: P, check: string): Omit<Needs, 'op'>;
   /** Random parameters, and a check that suits them. */
   draw(random: Random): readonly [check: string, params: P];

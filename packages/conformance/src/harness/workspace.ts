@@ -10,9 +10,9 @@ export interface Layout {
   readonly together?: boolean;
 }
 
-/** What a listener is told of an operand. */
+/** The facts about an operand that a listener gets. */
 export interface HeardOperand {
-  /** Its name in the call, where whoever tells of it knows it. */
+  /** Its name in the call, where the caller knows it. */
   readonly name?: string;
   readonly ptr: DevicePtr;
   readonly dtype: DType;

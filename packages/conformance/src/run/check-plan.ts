@@ -20,7 +20,7 @@ export async function checkPlan(context: CaseContext, plan: RunPlan, when = ''):
   return result;
 }
 
-/** Runs a plan in memory of its own. */
+/** Runs a plan in its own memory. */
 export async function runPlan(backend: ComputeBackend, plan: RunPlan): Promise<RunResult> {
   const memory = new RunMemory(backend, plan);
   try {

@@ -4,7 +4,7 @@ import { drawAnyMagnitude, drawModerate, SPECIAL_VALUES, SUBNORMALS } from '../c
 import type { Random } from '../harness/random.ts';
 import { bytesOf, encodeElement } from './storage.ts';
 
-/** What operands of a `run` can hold. */
+/** The possible contents of the operands of a `run`. */
 export type DataKind =
   | 'small'
   | 'factors'
@@ -48,7 +48,7 @@ export interface DataOf {
   readonly rowLength: number;
 }
 
-/** How an operand is filled: the bits of the element with that row-major number. */
+/** The content of an operand: the bits of the element with that row-major number. */
 export function drawBits(random: Random, data: DataOf): (index: number) => number {
   const { kind, dtype } = data;
   if (kind === 'bits') {

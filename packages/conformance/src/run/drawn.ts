@@ -127,10 +127,10 @@ function smallerRoots(steps: readonly Step[], root: number): number[] {
   return [...new Set([...half.slice(-1), ...near.reverse()])];
 }
 
-function drawShape(random: Random, most: number): number[] {
+function drawShape(random: Random, max: number): number[] {
   const rank = random.pick([0, 1, 1, 2, 2, 2, 3, 3, 4, 5, random.integer(6, 8)]);
   const shape: number[] = [];
-  let rest = most;
+  let rest = max;
   for (let axis = 0; axis < rank; axis++) {
     const size = Math.min(
       rest,

@@ -12,7 +12,7 @@ import { ANY, graphLeaves } from './graph-leaves.ts';
 import { FLOAT_OPS, JUMPS, KEEPS_EXACT, type Range, resultRange } from './ranges.ts';
 import type { GraphStyle, Step } from './step.ts';
 
-/** Most folds that depend on each other. */
+/** The maximum number of folds that depend on each other. */
 const MAX_FOLDS = 6;
 /** Whole float32 numbers up to this are added and multiplied without a rounding. */
 const WHOLE = 2 ** 24;

@@ -20,7 +20,7 @@ export function geometryOf(plan: RunPlan): CheckedRun {
   return checkedRun(kernel, { inputs: {}, outputs: {}, ...asked });
 }
 
-/** What each output of a plan may hold, in the order of the kernel's outputs. */
+/** The allowed contents of each output of a plan, in the order of the kernel's outputs. */
 export function expectedOf(
   plan: RunPlan,
   subnormals: ComputeBackend['capabilities']['numerics']['f32Subnormals'],
@@ -31,7 +31,7 @@ export function expectedOf(
   return runReference(geometryOf(plan), { inputs, params: plan.params }, { subnormals });
 }
 
-/** How many elements the outputs of a plan have, and about how many of them nothing useful is known. */
+/** The number of elements in the outputs of a plan, and of those of which nothing useful is known. */
 export function looseness(expected: readonly OutputIntervals[]): { readonly elements: number; readonly loose: number } {
   let [elements, loose] = [0, 0];
   for (const { layout, uselessShare } of expected) {

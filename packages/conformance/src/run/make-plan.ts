@@ -6,7 +6,7 @@ import { type PlaceKind, placeOperands } from './placement.ts';
 import type { PlannedOperand, RunPlan } from './plan.ts';
 import { denseStrides, drawStrides, eachElement, extentOf, sizeOf, type ViewKind } from './view.ts';
 
-/** What a plan is made of. */
+/** The parts of a plan. */
 export interface PlanRequest {
   /** The random numbers of each aspect and operand start from it: one aspect can change and the others stay. */
   readonly seed: string;

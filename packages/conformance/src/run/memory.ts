@@ -9,7 +9,7 @@ import { eachElement, extentOf } from './view.ts';
 
 /** A NaN in float32, binary16 and bfloat16: what is read that should not be shows. */
 const POISON = 0x7fc57fc5;
-/** Poison behind the last operand of an allocation. */
+/** Poison after the last operand of an allocation. */
 const GUARD_BYTES = 64;
 
 /** Each output's extent after a call, in the order of the kernel's outputs. */
@@ -151,7 +151,7 @@ function placeText({ operands, places }: RunPlan, buffer: number, at: number): s
   const { shape, strides, dtype, name, isOutput } = before.operand;
   const end = before.byteOffset + extentOf(shape, strides) * bytesOf(dtype);
   const role = isOutput ? 'output' : 'input';
-  return at < end ? `between the elements of ${role} ${name}` : `behind ${role} ${name}`;
+  return at < end ? `between the elements of ${role} ${name}` : `after ${role} ${name}`;
 }
 
 function describedOperand({ name, dtype, isOutput, bits }: PlannedOperand, ptr: DevicePtr) {

@@ -17,7 +17,7 @@ type Outputs = Record<string, Value<NumberType>>;
 
 const loose = (k: KernelBuilder): AnyBuilder => k as unknown as AnyBuilder;
 
-/** Whether a node's value depends on all bits of a float, so that only what was loaded has a specified answer. */
+/** Returns whether a node's value depends on all bits of a float, so that only what was loaded has a specified answer. */
 const isBitcast = (op: NodeOp): boolean => op.startsWith('bitcast');
 
 /** Every operation with each type that its operands can have. */
@@ -30,7 +30,7 @@ export const FOLD_CASES: readonly (readonly [op: FoldOp, type: ValueType])[] = (
   Object.keys(FOLD_OPS) as FoldOp[]
 ).flatMap((op) => FOLD_OPS[op].types.map((type) => [op, type] as const));
 
-/** What is stored for a bool: 1 or 0. */
+/** The stored value of a bool: 1 or 0. */
 export function storable(k: KernelBuilder, value: Value): Value<NumberType> {
   if (value.type !== 'bool') return value as Value<NumberType>;
   return k.select(value as Value<'bool'>, k.u32(1), k.u32(0));
@@ -91,7 +91,7 @@ export function parameterKernel(op: NodeOp, type: NumberType): Kernel {
   );
 }
 
-/** What a truth is above: data with one spike a row are then all false but one, or all true but one. */
+/** The threshold of a truth: data with one spike a row are then all false but one, or all true but one. */
 const THRESHOLDS: Partial<Readonly<Record<FoldOp, number>>> = { any: 100, all: 5 };
 
 /** A fold of an input, beside a copy of it that makes it an element output too where `isSpread`. */

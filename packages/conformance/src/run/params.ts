@@ -5,15 +5,15 @@ export type RunParams = {
   /** Type of the operands where the kernel is made for one. */
   readonly type: string;
   readonly shape: readonly number[];
-  /** How many of the last axes are folded. */
+  /** The number of last axes that are folded. */
   readonly folded: number;
-  /** What the inputs hold. */
+  /** The contents of the inputs. */
   readonly data: string;
-  /** How the operands lie in memory: a kind of view, or `mixed`. */
+  /** The layout of the operands in memory: a kind of view, or `mixed`. */
   readonly views: string;
   /** Element type in memory: `own`, a dtype for all operands that can have it, or `mixed`. */
   readonly dtype: string;
-  /** How the operands lie to each other. */
+  /** The position of the operands relative to each other. */
   readonly place: string;
   /** Elements by which operands are moved off the alignment of their allocation. */
   readonly offset: number;

@@ -6,7 +6,7 @@ import { eachElement, extentOf, sizeOf } from './view.ts';
 export const PLACE_KINDS = ['apart', 'together', 'packed', 'in-place', 'same-input', 'interleaved', 'woven'] as const;
 
 /**
- * One of {@link PLACE_KINDS}: each in an allocation of its own; all in one, 4 bytes apart, or without a gap; an output in
+ * One of {@link PLACE_KINDS}: each in its own allocation; all in one, 4 bytes apart, or without a gap; an output in
  * the place of an input; inputs at one address, and an output in their place; outputs as interleaved views, or with the
  * inputs among them.
  */
@@ -92,7 +92,7 @@ function overlaid(
   return { operands, places };
 }
 
-/** Whether two elements of a view lie at one address. */
+/** Returns whether two elements of a view lie at one address. */
 function repeats({ shape, strides }: PlannedOperand): boolean {
   const seen = new Set<number>();
   eachElement(shape, strides, (_, distance) => seen.add(distance));

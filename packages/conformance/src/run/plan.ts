@@ -1,7 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import type { Kernel } from '@concord/backend-core/kernel';
 
-/** Where an operand lies: in which of the case's allocations, and how many bytes behind its start. */
+/** Where an operand lies: in which of the case's allocations, and how many bytes after its start. */
 export interface Place {
   readonly buffer: number;
   readonly byteOffset: number;
@@ -15,10 +15,10 @@ export interface PlannedOperand {
   readonly shape: readonly number[];
   /** Elements from one index to the next, one per axis. */
   readonly strides: readonly number[];
-  /** Whether the call says the strides, or leaves them out as the default. */
+  /** True if the call says the strides, or leaves them out as the default. */
   readonly saysStrides: boolean;
   readonly isOutput: boolean;
-  /** Whether it is a gather input, whose call says the shape. */
+  /** True if it is a gather input, whose call says the shape. */
   readonly isGather: boolean;
   /** The element at each distance from the first, as bits; those in gaps mean nothing. Undefined for an output. */
   readonly bits?: Uint32Array;

@@ -1,6 +1,6 @@
 import type { NodeOp } from '@concord/backend-core/kernel';
 
-/** Least and greatest value that something can have. */
+/** The smallest and largest value that something can have. */
 export type Range = readonly [low: number, high: number];
 
 /** Beyond this a drawn graph would soon overflow. */

@@ -25,6 +25,6 @@ export interface Step {
   readonly value?: number;
   /** Of a float32. */
   readonly range: Range;
-  /** Whether its value has no rounding error. */
+  /** True if its value has no rounding error. */
   readonly isExact: boolean;
 }

@@ -6,7 +6,7 @@ export const VIEW_KINDS = ['dense', 'padded', 'transposed', 'permuted', 'repeate
 /** One of {@link VIEW_KINDS}. */
 export type ViewKind = (typeof VIEW_KINDS)[number];
 
-/** A stride that an axis of size 1 may have, as nobody may use it. */
+/** A stride that an axis of size 1 may have, as it is not used. */
 const NONSENSE = 1_000_003;
 
 /** Number of elements of a shape. */
@@ -28,7 +28,7 @@ export function denseStrides(shape: readonly number[]): number[] {
 /**
  * Strides of a view of that kind. Outputs do not repeat elements: for them `repeated` and `scalar` are `padded`.
  *
- * @param isOutput - whether each element needs an address of its own
+ * @param isOutput - whether each element needs its own address
  */
 export function drawStrides(random: Random, kind: ViewKind, shape: readonly number[], isOutput: boolean): number[] {
   const order = rowMajor(shape.length);

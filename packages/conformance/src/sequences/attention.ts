@@ -27,7 +27,7 @@ const CHANGES: readonly Change[] = [
   ...(['interleaved', 'padded', 'joined'] as const).map((layout) => ({ layout })),
   { dtype: 'f16' },
 ];
-/** One query, as where keys are kept: kernels of their own on some backends. */
+/** One query, as where keys are kept: separate kernels on some backends. */
 const ONE_QUERY: Change = { batch: 1, heads: 4, kvHeads: 2, seqQ: 1, seqKv: 40, headDim: 32 };
 const CHANGES_OF_ONE: readonly Change[] = [
   ...[1, 39, 41, 64].map((seqKv) => ({ seqKv })),

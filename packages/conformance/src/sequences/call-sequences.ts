@@ -4,7 +4,7 @@ import { conv2dSequences } from './conv2d.ts';
 import { derivedSequences } from './derived.ts';
 import { productSequences } from './product.ts';
 
-/** Calls of each op one behind the other that differ in one field, or in where their operands are. */
+/** Calls of each op one after the other that differ in one field, or in where their operands are. */
 export const callSequenceCases: readonly ConformanceCase[] = [
   ...productSequences,
   ...conv2dSequences,

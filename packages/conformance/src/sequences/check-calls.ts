@@ -7,14 +7,14 @@ import { tellOperands } from '../harness/workspace.ts';
 import { expectUnsupported } from '../run/check-plan.ts';
 
 /**
- * Where the operands of a sequence lie. `own`: each in an allocation of its own. `pooled`: all that is only read in one
+ * Where the operands of a sequence lie. `own`: each in its own allocation. `pooled`: all that is only read in one
  * allocation, all that is written in another. `same`: each call has its operands where those of the call before were.
  */
 export type Residence = 'own' | 'pooled' | 'same';
 
 /** One call of a sequence. */
 export interface SequenceCall {
-  /** What it is called with, for a message. */
+  /** The arguments of the call, for a message. */
   readonly text: string;
   /** Makes its operands. */
   readonly plan: (slots: Slots) => PlannedCall;
@@ -29,7 +29,7 @@ interface Prepared {
 }
 
 /**
- * Makes calls one behind the other without a wait, and judges their results at the end.
+ * Makes calls one after the other without a wait, and judges their results at the end.
  *
  * @throws {CaseFailure} that names the first call which is wrong, and how many are
  * @throws {UnsupportedCall} where the backend has none of them, and stands by it
@@ -112,8 +112,8 @@ async function runInOnePlace(backend: ComputeBackend, calls: readonly Prepared[]
         backend.copyHtod(base, image.bytes);
       }
     }
-    const most = Math.max(...images.map((own) => own.length));
-    for (let at = 0; at < most; at++) {
+    const max = Math.max(...images.map((own) => own.length));
+    for (let at = 0; at < max; at++) {
       places.push(backend.alloc(Math.max(...images.map((own) => own[at]?.bytes.length ?? 0))));
     }
     for (const [index, { planned, slots }] of calls.entries()) {

@@ -84,7 +84,7 @@ const edgeCases = (['f32', 'f16'] as const).flatMap((dtype): ConformanceCase[] =
     sequenceCase(
       CONV,
       `${dtype}: every edge along ${axis === 0 ? 'the height' : 'the width'}`,
-      'Convolves small images along one axis with every stride and dilation from 1 to 3 and every number of zeros from 0 to 3 before and behind them.',
+      'Convolves small images along one axis with every stride and dilation from 1 to 3 and every number of zeros from 0 to 3 before and after them.',
       'pooled',
       ({ random }) => edges(random, axis, dtype),
     ),

@@ -3,12 +3,12 @@ import type { Params } from '../harness/case-id.ts';
 import type { Random } from '../harness/random.ts';
 import { sequenceCase, type SequenceEntry, type SequenceSubject } from './sequence-case.ts';
 
-/** What bases of allocations are aligned to. */
+/** The alignment of the bases of allocations. */
 const ALIGNMENT = 256;
 /** No vector of a kernel is longer: within these, one operand alone is moved. */
 const LONGEST_VECTOR = 32;
 
-/** What {@link offsetCases} is about. */
+/** The subject of {@link offsetCases}. */
 export interface OffsetsOf<P extends Params> {
   readonly name: string;
   /** Each is called at all offsets. */

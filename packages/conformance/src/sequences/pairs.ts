@@ -4,7 +4,7 @@ import type { Residence } from './check-calls.ts';
 import { sequenceCase, type SequenceEntry, type SequenceSubject } from './sequence-case.ts';
 
 const WHERE: Readonly<Record<Residence, string>> = {
-  own: 'in memory of their own',
+  own: 'in their own memory',
   pooled: 'at other offsets of the same memory',
   same: 'on the same pointers',
 };

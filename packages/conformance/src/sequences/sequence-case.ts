@@ -5,7 +5,7 @@ import { UNTOUCHED } from '../harness/case-text.ts';
 import type { PlanCall } from '../harness/planned-call.ts';
 import { checkCalls, type Residence, type SequenceCall } from './check-calls.ts';
 
-/** How a sequence names and plans the calls of an op. */
+/** The names and plans of a sequence for the calls of an op. */
 export interface SequenceSubject<P extends Params> {
   readonly op: OpName;
   readonly defaults: P;
@@ -18,7 +18,7 @@ export interface SequenceEntry<P extends Params> {
   readonly residues?: readonly number[];
 }
 
-/** A case that makes many calls one behind the other, and judges all of them at the end. */
+/** A case that makes many calls one after the other, and judges all of them at the end. */
 export function sequenceCase<P extends Params>(
   subject: SequenceSubject<P>,
   what: string,

@@ -2,7 +2,7 @@ import { GAMMA_FORMULA, gamma, REDUCE_FORMULA, reduceDepth } from '../checks/bou
 import { type CaseText, type CheckTexts, repeat, UNTOUCHED } from '../harness/case-text.ts';
 import type { ReduceParams } from '../cases/reduce.ts';
 
-/** How results are judged: sums by the bound, unless they are exact; max and min have no rounding. */
+/** The judgement of results: sums by the bound, unless they are exact; max and min have no rounding. */
 function judged({ fn, shape, axis }: ReduceParams, exactly: CaseText['kind'] | undefined): Omit<CaseText, 'does'> {
   const isSum = fn === 'sum' || fn === 'mean';
   if (!isSum || (exactly !== undefined && fn !== 'mean')) {

@@ -2,7 +2,7 @@ import type { CaseText, CheckTexts } from '../harness/case-text.ts';
 import { UNTOUCHED } from '../harness/case-text.ts';
 import type { RunParams } from '../run/params.ts';
 
-/** What an interval is made of, for every check of `run`. */
+/** The parts of an interval, for every check of `run`. */
 const BOUND = {
   formula: 'the interval of the output, see docs/numerics.md',
   where: {

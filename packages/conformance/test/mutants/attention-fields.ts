@@ -21,7 +21,7 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   'window ignored': called(() => ({ window: Infinity })),
   'window one key too wide': called(({ window }) => ({ window: window + 1 })),
   'window one key too narrow': called(({ window }) => ({ window: Math.max(1, window - 1) })),
-  'window hides also behind the query': called(({ causal, window }) => ({ causal: causal || window < Infinity })),
+  'window hides also after the query': called(({ causal, window }) => ({ causal: causal || window < Infinity })),
   'window by blocks of 64 keys': rows({
     visible: (i, c) => {
       const [first, end] = maskOf(i, c);

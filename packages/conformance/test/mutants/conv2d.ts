@@ -25,7 +25,7 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   'padding of height and width swapped': called(({ padding: [h, w] }) => ({ padding: [w, h, w, h] })),
   'padding at the end only': called(() => ({ padding: [0, 0, 0, 0] })),
   'padding at the start only': loops({
-    // Behind the image the rows and columns begin again.
+    // After the image the rows and columns begin again.
     change: (term, { inputShape: [, , height, width] }) => {
       if (term.y >= height) term.y -= height;
       if (term.x >= width) term.x -= width;

@@ -5,14 +5,14 @@ import { bytesBehind, floats, type Mutant } from './mutant.ts';
 
 type Wrap = Mutant['wrap'];
 
-/** Another function in place of one unary op. */
+/** Another function instead of one unary op. */
 const unaryIs = (op: UnaryOp, f: (x: number) => number): Wrap =>
   inUnary((call, run) => {
     if (call.op !== op) return run();
     floats(call.output).set(floats(call.input).map(f));
   });
 
-/** Another function in place of one binary op. */
+/** Another function instead of one binary op. */
 const binaryIs = (op: BinaryOp, f: (x: number, y: number) => number): Wrap =>
   inBinary((call, run) => {
     if (call.op !== op) return run();

@@ -13,7 +13,7 @@ import { inCall, type Mutant } from './mutant.ts';
 type Wrap = Mutant['wrap'];
 type Call = ResolvedGemm<ArrayBuffer> | ResolvedConv2d<ArrayBuffer>;
 type Primitive = 'gemm' | 'conv2dForward';
-/** What a bug has besides the call: the right kernel, and `run`. */
+/** The context of a bug besides the call: the right kernel, and `run`. */
 interface Right {
   readonly run: (call: Call) => void;
   readonly kernels: BackendKernels<ArrayBuffer>;
@@ -135,7 +135,7 @@ const CONVOLUTION_BUGS: Readonly<Record<string, Wrap>> = {
 const mutantsOf = (op: OpName, bugs: Readonly<Record<string, Wrap>>): Mutant[] =>
   Object.entries(bugs).map(([name, wrap]) => ({ name: `${op}: ${name}`, ops: [op], wrap }));
 
-/** Bugs of epilogues, of C that interleave, and of zeros of their own on each side. */
+/** Bugs of epilogues, of C that interleave, and of separate zeros on each side. */
 export const epilogueMutants: readonly Mutant[] = [
   ...(['gemm', 'gemmF16', 'batchedGemm'] as const).flatMap((op) =>
     mutantsOf(op, { ...bugsOf('gemm', op !== 'gemm'), ...productBugs(op) }),

@@ -21,7 +21,7 @@ const pointerNames = ['a', 'b', 'c', 'q', 'k', 'v', 'o', 'input', 'filter', 'out
 const isNull = (call: AnyCall): boolean =>
   Object.entries(call ?? {}).some(([name, value]) => value === 0 && pointerNames.includes(name) && name !== 'k');
 
-/** NaN in place of every size counts as 0. */
+/** NaN instead of every size counts as 0. */
 const nanIsZero = (call: AnyCall): AnyCall =>
   typeof call === 'object' && call !== null
     ? Object.fromEntries(Object.entries(call).map(([key, value]) => [key, Number.isNaN(value) ? 0 : value]))
@@ -250,7 +250,7 @@ const WAIT_BUGS: Readonly<Record<string, Wrap>> = {
   'a wrong timeout accepted': inFront((backend) => ({
     synchronize: (options) => backend.synchronize(Number.isNaN(options?.timeoutMs) ? {} : options),
   })),
-  'synchronize throws in place of rejecting': inFront((backend) => ({
+  'synchronize throws instead of rejecting': inFront((backend) => ({
     synchronize: (options) => {
       if (Number.isNaN(options?.timeoutMs)) throw new BackendError('INVALID_ARGUMENT', 'timeoutMs must be a number');
       return backend.synchronize(options);

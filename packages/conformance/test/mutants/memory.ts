@@ -119,7 +119,7 @@ const BUGS: Readonly<Record<string, Wrap>> = {
     copyDtoh: (dst, src, options) =>
       backend.copyDtoh(ArrayBuffer.isView(dst) ? new Uint8Array(dst.buffer, 0, dst.byteLength) : dst, src, options),
   })),
-  'copyDtoh throws in place of rejecting': inFront((backend) => ({
+  'copyDtoh throws instead of rejecting': inFront((backend) => ({
     copyDtoh: (dst, src, options) => {
       backend.native.bytesOf(src);
       return backend.copyDtoh(dst, src, options);

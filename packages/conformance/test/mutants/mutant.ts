@@ -20,7 +20,7 @@ export interface Mutant {
   readonly wrap: (backend: CpuBackend) => ComputeBackend;
 }
 
-/** What each of a backend's kernels is given when everything is checked: where the bugs of a real kernel sit. */
+/** The input of each of a backend's kernels after all checks: where the bugs of a real kernel sit. */
 export interface KernelCalls {
   gemm: ResolvedGemm<ArrayBuffer>;
   conv2dForward: ResolvedConv2d<ArrayBuffer>;
@@ -28,7 +28,7 @@ export interface KernelCalls {
   run: ResolvedRun<ArrayBuffer>;
 }
 
-/** Replaces one kernel, behind the checks. `run` is the right one. */
+/** Replaces one kernel, after the checks. `run` is the right one. */
 export function inKernel<Name extends keyof KernelCalls>(
   name: Name,
   bug: (call: KernelCalls[Name], run: (call: KernelCalls[Name]) => void) => void,

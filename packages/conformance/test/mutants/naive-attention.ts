@@ -18,7 +18,7 @@ export interface Parts {
   readonly mask?: (at: MaskPlace, call: Call) => number;
   /** A score after `mask` was added to it. */
   readonly finish?: (score: number, added: number, call: Call) => number;
-  /** What is subtracted from the scores. */
+  /** The number that is subtracted from the scores. */
   readonly largest?: (scores: readonly number[]) => number;
   readonly weight?: (weight: number) => number;
   readonly total?: (total: number) => number;
@@ -114,7 +114,7 @@ function naiveAttention(call: Call, parts: Parts): void {
   }
 }
 
-/** Replaces the kernel, behind the checks. `run` is the right one. */
+/** Replaces the kernel, after the checks. `run` is the right one. */
 export function inAttention(bug: (call: Call, run: (call: Call) => void) => void): Wrap {
   return (backend) => {
     const { kernels } = backend as unknown as { kernels: BackendKernels<ArrayBuffer> };
@@ -130,7 +130,7 @@ export const rows = (parts: Parts): Wrap => inAttention((call) => naiveAttention
 /** The right kernel, called wrongly. */
 export const called = (change: (call: Call) => Partial<Call>): Wrap =>
   inAttention((call, run) => run({ ...call, ...change(call) }));
-/** The right kernel, and something done behind it. */
+/** The right kernel, and something done after it. */
 export const followed = (tamper: (call: Call, before: Float32Array) => void): Wrap =>
   inAttention((call, run) => {
     const before = call.dtype === 'f32' ? floats(call.o).slice() : new Float32Array();
@@ -138,9 +138,9 @@ export const followed = (tamper: (call: Call, before: Float32Array) => void): Wr
     tamper(call, before);
   });
 /** The first keys of a range, up to a number of the head's. */
-export const firstOf = (most: number, [first, end]: readonly [number, number]): [number, number] => [
+export const firstOf = (max: number, [first, end]: readonly [number, number]): [number, number] => [
   first,
-  Math.max(first, Math.min(most, end)),
+  Math.max(first, Math.min(max, end)),
 ];
-/** Whether O is packed float32. */
+/** Returns whether O is packed float32. */
 export const isPlain = ({ dtype, oStrides, headDim }: Call): boolean => dtype === 'f32' && oStrides[2] === headDim;

@@ -21,7 +21,7 @@ export interface Term {
 /** Replaceable parts of the seven loops. */
 export interface Parts {
   readonly change?: (term: Term, call: Conv) => void;
-  /** What is read outside the image. */
+  /** The value that is read outside the image. */
   readonly outside?: (input: Float32Array, index: number) => number;
   readonly element?: (x: number) => number;
 }

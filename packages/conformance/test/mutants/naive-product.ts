@@ -2,7 +2,7 @@ import { f16BitsToF32, f32ToF16Bits } from '@concord/backend-core';
 import type { ResolvedGemm } from '@concord/backend-core/implement';
 import { storage } from './mutant.ts';
 
-/** How a product is computed; whatever is not given is done right. */
+/** Faults in the computation of a product; the rest is correct. */
 export interface Arithmetic {
   /** Applied to every element of A and B as it is read. */
   readonly input?: (x: number) => number;

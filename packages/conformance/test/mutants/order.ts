@@ -43,7 +43,7 @@ const overtaking: Wrap = (backend) => {
   return scheduled(schedule, settle)(backend);
 };
 
-/** Ops wait for somebody to read; copies to the device do not wait for them. */
+/** Ops wait for a read; copies to the device do not wait for them. */
 const copiesOvertake: Wrap = (backend) => {
   let queue: (() => void)[] = [];
   const settle = (): void => {
@@ -61,7 +61,7 @@ const freeOvertakes: Wrap = (backend) => {
     queue = [];
   };
   const free = (ptr: DevicePtr): void => {
-    // What is freed is somebody else's at once.
+    // Freed memory has another owner immediately.
     accepting(() => backend.native.bytesOf(ptr), new Uint8Array()).fill(0xee);
     backend.free(ptr);
   };
@@ -82,7 +82,7 @@ const freeOvertakes: Wrap = (backend) => {
   )(backend);
 };
 
-/** The source is looked at again when somebody reads. */
+/** The source is looked at again at a read. */
 const lateCopy: Wrap = inFront((backend) => {
   const late = new Map<DevicePtr, ArrayBufferView>();
   return {

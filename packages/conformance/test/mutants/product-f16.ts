@@ -33,7 +33,7 @@ const BUGS: Readonly<Record<string, Mutant['wrap']>> = {
   'the end of an odd row tears its neighbour': inKernel('gemm', (call, run) => {
     run(call);
     if (call.dtype !== 'f16') return;
-    // Written as words of two: the second half of the last word belongs to somebody else.
+    // Written as words of two: the second half of the last word belongs to another operand.
     const c = new Uint16Array(call.c.buffer);
     for (let row = 0; row < call.m; row++) {
       const end = call.c.byteOffset / 2 + row * call.ldc + call.n;

@@ -80,7 +80,7 @@ function losesLast(output: Memory, others: readonly Memory[], run: () => void): 
   new Uint8Array(buffer, from, 4).set(new Uint8Array(kept));
 }
 
-/** What lies behind the last column of a row is its last column, with a dilation of 2 along the width alone. */
+/** The element after the last column of a row is its last column, with a dilation of 2 along the width alone. */
 const widthEdge = (strideWidth: number): Wrap =>
   inKernel('conv2dForward', (call, run) => {
     const { stride, dilation, dtype } = call;
@@ -95,7 +95,7 @@ const widthEdge = (strideWidth: number): Wrap =>
     }
   });
 
-/** Reads under way share so many places: one more takes the place of the first. */
+/** Reads under way share this many places: one more takes the place of the first. */
 const PLACES = 64;
 const sharedStaging: Wrap = inFront((backend) => {
   const places: Uint8Array[] = [];
@@ -123,7 +123,7 @@ interface Pooling {
   doFree(buffer: ArrayBuffer): void;
 }
 
-/** Every so many frees put a buffer into the pool twice. */
+/** At every n-th free, put a buffer into the pool twice. */
 const TWICE_EVERY = 13;
 const releasedTwice: Wrap = (backend: CpuBackend) => {
   const pooling = backend as unknown as Pooling;
@@ -220,7 +220,7 @@ const edges: readonly Mutant[] = [1, 2].map((stride) => ({
   wrap: widthEdge(stride),
 }));
 
-/** Bugs that show in calls one behind another, at single offsets and edges, and in memory under way. */
+/** Bugs that show in calls one after another, at single offsets and edges, and in memory under way. */
 export const sequenceMutants: readonly Mutant[] = [
   ...[...forgotten, ...misaligned, ...edges].map((mutant) => ({ ...mutant, within: SEQUENCE })),
   { name: 'memory: reads under way share 64 places', ops: ['memory'], within: IN_FLIGHT, wrap: sharedStaging },

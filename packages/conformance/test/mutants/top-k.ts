@@ -4,7 +4,7 @@ import { bytesBehind, floats, type Mutant } from './mutant.ts';
 type Call = ResolvedTopK<ArrayBuffer>;
 type Wrap = Mutant['wrap'];
 
-/** Replaces the kernel, behind the checks. `run` is the right one. */
+/** Replaces the kernel, after the checks. `run` is the right one. */
 function inTopK(bug: (call: Call, run: (call: Call) => void) => void): Wrap {
   return (backend) => {
     const { topK } = (backend as unknown as { kernels: Required<BackendKernels<ArrayBuffer>> }).kernels;
@@ -18,7 +18,7 @@ function inTopK(bug: (call: Call, run: (call: Call) => void) => void): Wrap {
 interface Parts {
   /** Elements of a row that are looked at. */
   readonly columns?: (columns: number) => number;
-  /** What stands for an element where elements are compared. */
+  /** The value of an element where elements are compared. */
   readonly key?: (x: number, bits: number) => number;
   /** Below 0 where x is to come before y. */
   readonly order?: (x: number, y: number) => number;
@@ -117,7 +117,7 @@ const BUGS: Readonly<Record<string, Wrap>> = {
   unsorted: selects({ sorted: (places, { k }) => places.slice(0, k).sort((x, y) => x - y) }),
   'worst first': selects({ sorted: (places, { k }) => places.slice(0, k).reverse() }),
   'the last column lost': selects({ columns: (columns) => Math.max(1, columns - 1) }),
-  'the last column lost behind a tile': selects({
+  'the last column lost after a tile': selects({
     columns: (columns) => (columns > 256 && columns % 256 === 1 ? columns - 1 : columns),
   }),
   'columns from the 65,536th on lost': selects({ columns: (columns) => Math.min(columns, 65_536) }),

@@ -16,12 +16,12 @@ export interface FoldState {
 
 /** The parts of {@link naiveRun}, so that a test can plant a bug into one of them. */
 export interface Parts {
-  /** What a kernel is told of an operand's layout. */
+  /** The layout of an operand that a kernel gets. */
   layout(layout: RunLayout, role: 'input' | 'output', call: Call): RunLayout;
   params(call: Call): readonly number[];
-  /** Whether a row is computed. */
+  /** Returns whether a row is computed. */
   computesRow(row: number, call: Call): boolean;
-  /** How many elements of a row are folded. */
+  /** The number of elements of a row that are folded. */
   foldLength(rowLength: number, node: number, call: Call): number;
   /** Which row an input of rows, or of elements in a fold, is read at. */
   rowOf(row: number, node: KernelNode, call: Call): number;
@@ -36,9 +36,9 @@ export interface Parts {
   encode(dtype: DType, value: number): number;
   /** Puts an element into its place; `view` begins where the output does. */
   write(view: DataView, layout: RunLayout, distance: number, bits: number): void;
-  /** What is computed anew after the first store of a point. */
+  /** The values that are computed anew after the first store of a point. */
   readonly recomputed: 'nothing' | 'elements' | 'folds';
-  /** Whether what is only copied keeps its bits. */
+  /** True if what is only copied keeps its bits. */
   readonly keepsBits: boolean;
 }
 
@@ -60,7 +60,7 @@ const LIMITS: Readonly<Record<string, readonly [number, number]>> = {
   u32: [0, 2 ** 32 - 1],
 };
 
-/** What the contract says. */
+/** The rule of the contract. */
 export const RIGHT: Parts = {
   layout: (layout) => layout,
   params: ({ params }) => params,

@@ -4,7 +4,7 @@ import type { NumberType, ValueType } from '@concord/backend-core/kernel';
 export type IntegerType = 'i32' | 'u32';
 
 /**
- * What a code generator can compute: the functions of `functions/` and the nodes of a kernel are written on it once, and
+ * The operations of a code generator: the functions of `functions/` and the nodes of a kernel are written on it once, and
  * each backend implements it in its language. A method gives the handle of a new value and may emit code for it; a value
  * may be used any number of times. A generator is free to make a value a vector: every operation works by component.
  *

@@ -114,7 +114,7 @@ export const U32_COMPARISONS: Comparisons = {
   },
 };
 
-/** What tells float32 apart. */
+/** The properties of float32. */
 export const F32_TESTS: Readonly<Record<'isNan' | 'isFinite', Loop>> = {
   isNan: (n, to, first) => {
     const z = ints(to);

@@ -41,7 +41,7 @@ export function evaluateRun({ geometry, inputs, outputs, params }: HostRun): voi
     }
     walkRows(plan, program, tiling);
   } finally {
-    // Nobody's memory is to be kept alive by a plan, nor by one whose memory was too small or detached.
+    // A plan must not keep memory alive, nor must one whose memory was too small or detached.
     detach(program.memories.inputs);
     detach(program.memories.outputs);
   }

@@ -7,7 +7,7 @@ export type Values = Float32Array | Int32Array | Uint32Array;
 /** Fewer rows than this are folded one by one. */
 const NARROW = 8;
 
-/** What has been folded of some rows. */
+/** The folded states of some rows. */
 export interface Totals {
   readonly values: Float64Array;
   /** For argmax and argmin: the place of the value. */
@@ -28,9 +28,9 @@ export interface Rows {
 
 /** Folds in float64, where sums of float32 are nearly exact and integers are themselves. */
 export interface FoldLoops {
-  /** What folding nothing gives, before {@link finish}. */
+  /** The fold of nothing, before {@link finish}. */
   readonly empty: number;
-  /** Whether it keeps places, which then begin with Infinity. */
+  /** True if it keeps places, which then begin with Infinity. */
   readonly hasPlaces?: boolean;
   /** Folds elements into the totals of their rows. */
   take(totals: Totals, rows: Rows): void;

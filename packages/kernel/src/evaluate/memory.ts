@@ -100,7 +100,7 @@ export function store(
   }
 }
 
-const LEAST_NORMAL = 0x3880_0000;
+const MIN_NORMAL = 0x3880_0000;
 const INFINITE = 0x477f_f000;
 const word = new Int32Array(1);
 const float = new Float32Array(word.buffer);
@@ -111,7 +111,7 @@ function toF16(bits: number): number {
   const magnitude = bits & 0x7fff_ffff;
   if (magnitude > 0x7f80_0000) return sign | 0x7c00 | ((magnitude >> 13) & 0x3ff || 0x200);
   if (magnitude >= INFINITE) return sign | 0x7c00;
-  if (magnitude >= LEAST_NORMAL) return sign | ((magnitude - 0x3800_0000 + 0xfff + ((magnitude >> 13) & 1)) >> 13);
+  if (magnitude >= MIN_NORMAL) return sign | ((magnitude - 0x3800_0000 + 0xfff + ((magnitude >> 13) & 1)) >> 13);
   word[0] = magnitude;
   return sign | f32ToF16Bits(float[0]!);
 }

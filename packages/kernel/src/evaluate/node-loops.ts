@@ -59,7 +59,7 @@ export function loopOf(op: NodeOp, type: ValueType): Loop {
   return loop;
 }
 
-/** Whether an operation leaves the bits of its operand as they are: then they need not be copied. */
+/** Returns whether an operation leaves the bits of its operand as they are: then they need not be copied. */
 export function isView(op: NodeOp, type: ValueType): boolean {
   switch (op) {
     case 'bitcastF32':

@@ -81,7 +81,7 @@ export class NodeValues {
     if (!this.#slots.has(key)) this.#slots.set(key, slot);
   }
 
-  /** Whether the current pass has a node's values. */
+  /** Returns whether the current pass has a node's values. */
   has(node: number, level: Level): boolean {
     return this.#ready.has(keyOf(node, level));
   }

@@ -4,7 +4,7 @@ import { emptySlot } from './slot.ts';
 import type { Memory, Place } from './steps.ts';
 
 type Sized = { readonly rows: number; readonly count: number };
-/** How many values of a level a tile has. */
+/** The number of values of a level in a tile. */
 export const COUNTS: Readonly<Record<Level, (tile: Sized) => number>> = {
   call: () => 1,
   row: ({ rows }) => rows,
@@ -20,12 +20,12 @@ export function memoryOf({ dtype }: RunLayout, place: Place, isRecast: boolean):
   return { dtype, place, slot: emptySlot(), isRecast, usesBits: false, elements: NO_ELEMENTS };
 }
 
-/** Whether an operand has elements of 32 bits. */
+/** Returns whether an operand has elements of 32 bits. */
 export function isWord({ dtype }: Memory): boolean {
   return dtype === 'f32' || dtype === 'i32' || dtype === 'u32';
 }
 
-/** Whether a node's values are computed into a place of their own. */
+/** Returns whether a node's values are computed into their own place. */
 export function isStep(node: KernelNode): boolean {
   return node.kind === 'arithmetic' || node.kind === 'gather' || node.kind === 'fold';
 }

@@ -27,11 +27,11 @@ import { isDirect, type Tiling } from './tiling.ts';
 export interface Pass {
   readonly begin: readonly Step[];
   readonly elements: readonly Step[];
-  /** Behind the last element: results of folds, and what is computed of them. */
+  /** After the last element: results of folds, and what is computed of them. */
   readonly end: readonly Step[];
 }
 
-/** What is done for a call. */
+/** The work of a call. */
 export interface Program {
   readonly memories: { readonly inputs: readonly Memory[]; readonly outputs: readonly Memory[] };
   /** Where the value of each view at a tile's first point goes. */

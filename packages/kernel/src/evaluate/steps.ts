@@ -32,9 +32,9 @@ export interface Memory {
   readonly place: Place;
   /** For elements of 32 bits: where the tile's first lies. */
   readonly slot: Slot;
-  /** Whether a step copies its elements, or looks at the bits of float32. */
+  /** True if a step copies its elements, or looks at the bits of float32. */
   usesBits: boolean;
-  /** Whether the kernel may take its bits for another type. */
+  /** True if the kernel may take its bits for another type. */
   readonly isRecast: boolean;
   elements: Elements;
 }
@@ -147,7 +147,7 @@ export function gatherStep(
   };
 }
 
-/** What a fold folds: an operand where it lies, or a register. */
+/** The input of a fold: an operand where it lies, or a register. */
 export interface Folded {
   readonly slot: Slot;
   readonly memory?: Place;

@@ -20,7 +20,7 @@ export interface View {
   readonly index: number;
 }
 
-/** How a domain is cut into tiles, and in which order they are walked. */
+/** The cut of a domain into tiles, and their order. */
 export interface Tiling {
   readonly views: readonly View[];
   /** Along which the rows of a tile lie. */
@@ -31,9 +31,9 @@ export interface Tiling {
   readonly otherElements: Walk;
   readonly rows: number;
   readonly elements: number;
-  /** Whether neighbours in a register are of neighbouring rows. */
+  /** True if neighbours in a register are of neighbouring rows. */
   readonly isColumnMajor: boolean;
-  /** Whether a tile has all of its rows' elements, so that what one pass computes is there for the next. */
+  /** True if a tile has all of its rows' elements, so that what one pass computes is there for the next. */
   readonly isWhole: boolean;
 }
 
@@ -136,7 +136,7 @@ function placeStrides(shape: readonly number[], rowRank: number): readonly numbe
   );
 }
 
-/** Whether the values of each tile lie one after the other in memory, in the order in which a register has them. */
+/** Returns whether the values of each tile lie one after the other in memory, in the order in which a register has them. */
 export function isDirect(tiling: Tiling, { type, dtype }: RunLayout, place: Place, level: Level): boolean {
   if (type !== dtype) return false;
   const { rows, elements, rowAxis, elementAxis, isColumnMajor } = tiling;

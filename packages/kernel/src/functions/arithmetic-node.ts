@@ -18,7 +18,7 @@ import { tanh } from './tanh.ts';
 import { bitsOfFloat } from './terms.ts';
 import { cos, sin } from './trigonometry.ts';
 
-/** How a node is computed: from the type of its (last) operand and its operands. */
+/** The computation of a node: from the type of its (last) operand and its operands. */
 type Lowering = <V>(a: Arithmetic<V>, type: ValueType, x: V, y: V, z: V) => V;
 
 /** A type that the rules of the node admit: never a bool where they admit none. */

@@ -4,14 +4,14 @@ import { divide } from './divide.ts';
 import { orderedBits } from './order.ts';
 import { BITS, bitsOfFloat, Terms } from './terms.ts';
 
-/** What a `mean` of n elements needs besides: values of the call, made of {@link meanScale}. */
+/** The further values of a `mean` of n elements: values of the call, made of {@link meanScale}. */
 export interface MeanFactors<V> {
   readonly scale: V;
   readonly divisor: V;
 }
 
 /**
- * How a fold goes, on states of one or two numbers that can be kept in memory. Combining is associative and commutative
+ * The operations of a fold, on states of one or two numbers that can be kept in memory. Combining is associative and commutative
  * but for rounding.
  */
 export interface Folding {
@@ -32,7 +32,7 @@ export interface Folding {
   finish<V>(a: Arithmetic<V>, state: readonly V[], mean?: MeanFactors<V>): V;
 }
 
-/** The least and the greatest value of integers, as bits. */
+/** The smallest and the largest value of integers, as bits. */
 const LIMITS: Readonly<Record<'i32' | 'u32', readonly [number, number]>> = {
   i32: [0x8000_0000, 0x7fff_ffff],
   u32: [0, 0xffff_ffff],
@@ -131,7 +131,7 @@ function floatExtremum(op: 'max' | 'min'): Folding {
   };
 }
 
-/** An i32 in the order of the numbers, with a key of its own for NaN. */
+/** An i32 in the order of the numbers, with its own key for NaN. */
 function floatKey<V>(k: Terms<V>, x: V, nan: number): V {
   const { a } = k;
   const key = orderedBits(a, a.bitcast('f32', 'i32', x));
@@ -139,7 +139,7 @@ function floatKey<V>(k: Terms<V>, x: V, nan: number): V {
 }
 
 /**
- * A key, of which the greatest wins, and the place of its element. Equal keys: the first place. For the least the keys'
+ * A key, of which the largest wins, and the place of its element. Equal keys: the first place. For the smallest the keys'
  * bits are inverted, which turns their order around.
  */
 function placeOf(op: 'argmax' | 'argmin', type: NumberType): Folding {

@@ -1,9 +1,9 @@
 import type { Arithmetic, IntegerType } from '../arithmetic/arithmetic.ts';
 import { Terms } from './terms.ts';
 
-const LEAST_I32 = 0x8000_0000;
-const MOST_I32 = 0x7fff_ffff;
-const MOST_U32 = 0xffff_ffff;
+const MIN_I32 = 0x8000_0000;
+const MAX_I32 = 0x7fff_ffff;
+const MAX_U32 = 0xffff_ffff;
 
 /** A float32 truncated to an i32: the limits where it is beyond them, 0 where it is NaN. */
 export function toI32<V>(a: Arithmetic<V>, x: V): V {
@@ -12,7 +12,7 @@ export function toI32<V>(a: Arithmetic<V>, x: V): V {
   const inRange = k.atMost(k.atLeast(x, -(2 ** 31)), 2_147_483_520);
   const value = a.toInteger('i32', inRange);
   const isMore = a.lessOrEqual('f32', k.f(2 ** 31), x);
-  const limited = a.select('i32', isMore, k.i(MOST_I32), value);
+  const limited = a.select('i32', isMore, k.i(MAX_I32), value);
   return a.select('i32', k.isNan(k.bits(x)), k.i(0), limited);
 }
 
@@ -23,7 +23,7 @@ export function toU32<V>(a: Arithmetic<V>, x: V): V {
   const inRange = k.atMost(k.atLeast(x, 0), 4_294_967_040);
   const value = a.toInteger('u32', inRange);
   const isMore = a.lessOrEqual('f32', k.f(2 ** 32), x);
-  return k.choose(k.isNan(k.bits(x)), k.u(0), k.choose(isMore, k.u(MOST_U32), value));
+  return k.choose(k.isNan(k.bits(x)), k.u(0), k.choose(isMore, k.u(MAX_U32), value));
 }
 
 /** A divisor that the raw operations admit: 1 instead of 0, and instead of -1 for the dividend -2^31. */
@@ -31,7 +31,7 @@ function safeDivisor<V>(a: Arithmetic<V>, type: IntegerType, x: V, y: V): V {
   const k = new Terms(a);
   const isZero = a.equal(type, y, a.constant(type, 0));
   if (type === 'u32') return k.choose(isZero, k.u(1), y);
-  const overflows = k.both(a.equal('i32', x, k.i(LEAST_I32)), a.equal('i32', y, k.i(-1)));
+  const overflows = k.both(a.equal('i32', x, k.i(MIN_I32)), a.equal('i32', y, k.i(-1)));
   return a.select('i32', k.either(isZero, overflows), k.i(1), y);
 }
 

@@ -6,7 +6,7 @@ const SHIFT = 44.36142;
 /** Beyond it e^-x is 0, also where subnormal numbers are kept. */
 const MOST = 104;
 /** Beyond it x e^-x is 0, also where subnormal numbers are kept. */
-const MOST_OF_PRODUCT = 112;
+const MAX_OF_PRODUCT = 112;
 
 /**
  * The logistic function: 1 / (1 + e^-x) for x >= 0 and e^x / (1 + e^x) below, with the device's exponential of -|x| alone,
@@ -23,7 +23,7 @@ export function sigmoid<V>(a: Arithmetic<V>, x: V): V {
 /** x times the logistic function of x. At -Infinity the limit, 0. Grant: 8 + 2|x| ulp, of which the exponential has 3 + 2|x|. */
 export function silu<V>(a: Arithmetic<V>, x: V): V {
   const k = new Terms(a);
-  const t = k.atMost(k.abs(x), MOST_OF_PRODUCT);
+  const t = k.atMost(k.abs(x), MAX_OF_PRODUCT);
   return timesLogistic(k, x, t, t);
 }
 
@@ -36,7 +36,7 @@ export function geluTanh<V>(a: Arithmetic<V>, x: V): V {
   // At 12 2z is 142.
   const t = k.atMost(k.abs(x), 12);
   const doubled = k.mul(t, k.plus(k.times(k.mul(t, t), 0.0713548162726), 1.59576912161));
-  return timesLogistic(k, x, t, k.atMost(doubled, MOST_OF_PRODUCT));
+  return timesLogistic(k, x, t, k.atMost(doubled, MAX_OF_PRODUCT));
 }
 
 /**

@@ -62,7 +62,7 @@ export class NodeLowering<V> {
   value(index: number): V {
     const known = this.#known(index);
     if (known !== undefined) return known;
-    // Nodes stand behind their operands: what is missing is computed in that order, without recursion.
+    // Nodes stand after their operands: what is missing is computed in that order, without recursion.
     for (const missing of this.#missing(index)) this.#values.set(missing, this.#compute(missing));
     return this.#values.get(index) as V;
   }
@@ -163,7 +163,7 @@ export class NodeLowering<V> {
     return value === undefined && this.#outer !== undefined ? this.#outer.#knownHidden(operand) : value;
   }
 
-  /** Whether a node is of a kind, or one that can be seen through spreads, signs and selects. */
+  /** Returns whether a node is of a kind, or one that can be seen through spreads, signs and selects. */
   #has(index: number, isOfKind: (node: KernelNode) => boolean): boolean {
     const stack = [index];
     const seen = new Set<number>();

@@ -26,13 +26,13 @@ export function sign<V>(a: Arithmetic<V>, x: V): V {
   return k.float(k.choose(isItself, bits, k.or(k.and(bits, BITS.sign), k.u(BITS.one))));
 }
 
-/** Whether a float32 is NaN, by its bits. */
+/** Returns whether a float32 is NaN, by its bits. */
 export function isNan<V>(a: Arithmetic<V>, x: V): V {
   const k = new Terms(a);
   return k.isNan(k.bits(x));
 }
 
-/** Whether a float32 is neither NaN nor an infinity, by its bits. */
+/** Returns whether a float32 is neither NaN nor an infinity, by its bits. */
 export function isFinite<V>(a: Arithmetic<V>, x: V): V {
   const k = new Terms(a);
   return k.below(k.magnitude(k.bits(x)), BITS.infinity);

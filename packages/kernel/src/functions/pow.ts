@@ -9,7 +9,7 @@ const LOG2_E = 1.44269504;
 const LOG2_E_HI = 1.4423828125;
 const LOG2_E_LO = 3.12228389e-4;
 /** Beyond it the result is 0, 1 or infinite, and every exponent an even number. */
-const MOST_TIMES = 2 ** 32;
+const MAX_TIMES = 2 ** 32;
 
 /** The sum of two numbers, the second small beside the first, which has 12 bits. */
 interface Pair<V> {
@@ -31,7 +31,7 @@ export function pow<V>(a: Arithmetic<V>, x: V, y: V): V {
   const k = new Terms(a);
   const [xBits, yBits] = [k.bits(x), k.bits(y)];
   const [base, exponent] = [k.magnitude(xBits), k.magnitude(yBits)];
-  const times = k.atMost(k.atLeast(y, -MOST_TIMES), MOST_TIMES);
+  const times = k.atMost(k.atLeast(y, -MAX_TIMES), MAX_TIMES);
   const finite = power(k, log2Pair(k, base), times);
 
   const negative = k.hasSign(xBits);

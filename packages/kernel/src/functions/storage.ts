@@ -1,8 +1,8 @@
 import type { Arithmetic } from '../arithmetic/arithmetic.ts';
 import { BITS, Terms } from './terms.ts';
 
-/** The least float32 that is a normal binary16. */
-const LEAST_NORMAL_F16 = 0x3880_0000;
+/** The smallest float32 that is a normal binary16. */
+const MIN_NORMAL_F16 = 0x3880_0000;
 /** From here on a float32 rounds to the infinity of binary16: 65520. */
 const INFINITE_F16 = 0x477f_f000;
 /** Difference of the exponents' biases, in place. */
@@ -30,9 +30,9 @@ export function toF16<V>(a: Arithmetic<V>, x: V): V {
   const magnitude = k.magnitude(bits);
   const normal = roundedDown(k, a.sub('u32', magnitude, k.u(REBIAS)), 13);
   // Subnormal: a number of units of 2^-24.
-  const small = k.float(a.min('u32', magnitude, k.u(LEAST_NORMAL_F16)));
+  const small = k.float(a.min('u32', magnitude, k.u(MIN_NORMAL_F16)));
   const subnormal = a.toInteger('u32', a.roundEven(k.times(small, 2 ** 24)));
-  const finite = k.choose(k.below(magnitude, LEAST_NORMAL_F16), subnormal, normal);
+  const finite = k.choose(k.below(magnitude, MIN_NORMAL_F16), subnormal, normal);
   const limited = k.choose(k.below(magnitude, INFINITE_F16), finite, k.u(0x7c00));
   const value = k.choose(k.above(magnitude, BITS.infinity), nanBits(k, magnitude, 13, 0x7c00, 0x200), limited);
   return k.or(value, k.and(a.shiftRight('u32', bits, k.u(16)), 0x8000));

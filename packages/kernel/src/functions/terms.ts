@@ -110,31 +110,31 @@ export class Terms<V> {
   magnitude(bits: V): V {
     return this.and(bits, BITS.magnitude);
   }
-  /** Whether bits are those of a NaN. */
+  /** Returns whether bits are those of a NaN. */
   isNan(bits: V): V {
     return this.above(this.magnitude(bits), BITS.infinity);
   }
-  /** Whether bits have a sign. */
+  /** Returns whether bits have a sign. */
   hasSign(bits: V): V {
     return this.atLeastBits(bits, BITS.sign);
   }
-  /** Whether a u32 is less than a limit. */
+  /** Returns whether a u32 is less than a limit. */
   below(bits: V, limit: number): V {
     return this.a.less('u32', bits, this.u(limit));
   }
-  /** Whether a u32 is greater than a limit. */
+  /** Returns whether a u32 is greater than a limit. */
   above(bits: V, limit: number): V {
     return this.a.less('u32', this.u(limit), bits);
   }
-  /** Whether a u32 is at least a limit. */
+  /** Returns whether a u32 is at least a limit. */
   atLeastBits(bits: V, limit: number): V {
     return this.a.lessOrEqual('u32', this.u(limit), bits);
   }
-  /** Whether both. */
+  /** Returns whether both. */
   both(x: V, y: V): V {
     return this.a.and('bool', x, y);
   }
-  /** Whether either. */
+  /** Returns whether either. */
   either(x: V, y: V): V {
     return this.a.or('bool', x, y);
   }

@@ -19,7 +19,7 @@ interface Reduced<V> {
 
 /**
  * Takes whole quarter turns off. In integers, so that no compiler can regroup the differences in which everything cancels:
- * x = m 2^e, and m times the first 34 bits of 2 / pi has the quarters modulo 4 and 30 bits behind their point
+ * x = m 2^e, and m times the first 34 bits of 2 / pi has the quarters modulo 4 and 30 bits after their point
  * somewhere in its 64 bits (Payne and Hanek, Radian reduction for trigonometric functions, SIGNUM Newsletter 18, 1983,
  * cut to what the grant needs). The 2 / pi is wrong by 0.3 units of its last place: 0.2 |x| / 1024 units of 2^-23 in the
  * result. Below pi / 4 the rest is x itself.
@@ -47,7 +47,7 @@ function reduce<V>(k: Terms<V>, bits: V): Reduced<V> {
   };
 }
 
-/** The sine of |x| with so many quarters more, and the sign turned where `sign` has its upper bit set; NaN of infinity. */
+/** The sine of |x| with a number of quarters more, and the sign turned where `sign` has its upper bit set; NaN of infinity. */
 function sineOf<V>(k: Terms<V>, bits: V, more: number, sign: V): V {
   const { a } = k;
   const { quarters, rest } = reduce(k, bits);

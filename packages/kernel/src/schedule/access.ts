@@ -1,10 +1,10 @@
 /**
- * How `width` neighbours along an axis are reached: `vector`, as one aligned vector; `dense`, one next to the other;
+ * The access to `width` neighbours along an axis: `vector`, as one aligned vector; `dense`, one next to the other;
  * `constant`, all the same element; `strided`, some elements apart.
  */
 export type Access = 'vector' | 'dense' | 'constant' | 'strided';
 
-/** What decides on an {@link Access}. */
+/** The facts that decide on an {@link Access}. */
 export interface AccessQuestion {
   /** Strides of the view in elements, along all axes of the domain. */
   readonly strides: readonly number[];
@@ -16,7 +16,7 @@ export interface AccessQuestion {
   readonly offset: number;
 }
 
-/** How a view is reached. A vector begins at a multiple of its width wherever on the other axes it stands. */
+/** The access to a view. A vector begins at a multiple of its width wherever on the other axes it stands. */
 export function accessOf({ strides, axis, width, offset }: AccessQuestion): Access {
   const stride = strides[axis] ?? 0;
   if (stride === 0) return 'constant';

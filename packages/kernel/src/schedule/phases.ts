@@ -2,7 +2,7 @@ import { type FoldNode, type Kernel, operandsOf } from '@concord/backend-core/ke
 
 /** The order in which the folds of a kernel can be computed. */
 export interface Phases {
-  /** For each node, how many folds lie one behind the other on the way to it. */
+  /** For each node, how many folds lie one after the other on the way to it. */
   readonly depths: readonly number[];
   /** Indices of the fold nodes of each phase: phase p needs those before it, and finishes values of depth p + 1. */
   readonly folds: readonly (readonly number[])[];

@@ -1,4 +1,4 @@
-/** How a row is worked on: by a team of lanes, its elements kept in registers or read again for each phase. */
+/** The way in which a row is computed: by a team of lanes, its elements kept in registers or read again for each phase. */
 export interface RowClass {
   /** Lanes that share a row: 1, or a power of two. */
   readonly team: number;
@@ -11,7 +11,7 @@ export interface RowClass {
 /** Vectors, or where there are none elements, that a lane can keep. */
 export type KeptVectors = 1 | 2 | 4 | 8 | 16 | 32;
 
-/** What the choice of a {@link RowClass} depends on. */
+/** The facts that decide on a {@link RowClass}. */
 export interface RowQuestion {
   /** Elements of a row. */
   readonly length: number;
@@ -21,9 +21,9 @@ export interface RowQuestion {
   readonly count: number;
   /** Phases that read the row, storing counted. */
   readonly passes: number;
-  /** Most lanes of a workgroup. */
+  /** The maximum number of lanes of a workgroup. */
   readonly maxLanes: number;
-  /** Teams are dear: a device without lanes of its own. */
+  /** Teams are dear: a device without its own lanes. */
   readonly prefersLanes: boolean;
 }
 
@@ -82,7 +82,7 @@ function widest(vectors: number, width: number, maxLanes: number): Class | undef
 }
 
 function againTeam(vectors: number, { width, passes, maxLanes }: RowQuestion): number {
-  // Elements that are no vectors are so many loads that half as many lanes keep the memory busy; not so a cache.
+  // Elements that are no vectors are many loads: half as many lanes keep the memory busy; not so a cache.
   const most = width === 1 && passes === 1 ? 512 : 1024;
   const wanted = vectors >= 4096 ? most : vectors >= 1024 ? 256 : 128;
   return Math.min(wanted, floorPower(maxLanes));

@@ -8,7 +8,7 @@ export interface RunAxes {
   /** The folded axes; none of a kernel without rows. */
   readonly folded: Axes;
   /**
-   * Where each axis that `index` or `rowIndex` names went, by its place in the domain: in `rows`, or behind them in
+   * Where each axis that `index` or `rowIndex` names went, by its place in the domain: in `rows`, or after them in
    * `folded`. An axis of size 1 is not here: its index is 0.
    */
   readonly places: ReadonlyMap<number, number>;

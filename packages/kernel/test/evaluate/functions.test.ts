@@ -62,7 +62,7 @@ describe('functions of one number', () => {
     expect(unary('relu', limits)).toEqual([0, 0, 0, 0, 0, 1.401298464324817e-45, Infinity]);
   });
 
-  it('leave what lies behind alone', () => {
+  it('leave what lies after it alone', () => {
     const output = Float32Array.of(7, 7, 7);
     run(unaryKernel('abs'), { shape: [2], inputs: { input: Float32Array.of(-1, -2) }, outputs: { output } });
     expect([...output]).toEqual([1, 2, 7]);

@@ -68,7 +68,7 @@ export function pow(x: number, y: number): number {
   return x ** y;
 }
 
-/** What docs/numerics.md grants a power. */
+/** The error that docs/numerics.md grants a power. */
 export function powGrant(x: number, y: number): Grant {
   const doublings = Math.abs(y * Math.log2(Math.abs(x)));
   return { ulps: Number.isFinite(doublings) ? 16 + 5 * Math.min(doublings, 160) + 3 * Math.abs(y) : 16 };

@@ -4,7 +4,7 @@ import type { Arithmetic } from '../../src/arithmetic/arithmetic.ts';
 const TYPES: Readonly<Record<ValueType, string>> = { f32: 'float', i32: 'int32_t', u32: 'uint32_t', bool: 'bool' };
 const OPERATORS = { add: '+', sub: '-', mul: '*', and: '&', or: '|', xor: '^' } as const;
 
-/** What the code of {@link cArithmetic} stands in: `zero` is a 0 of which the compiler does not know. */
+/** The frame of the code of {@link cArithmetic}: `zero` is a 0 of which the compiler does not know. */
 export const C_PRELUDE = `
 #include <math.h>
 #include <stdbool.h>
@@ -31,7 +31,7 @@ export function cArithmetic(lines: string[]): Arithmetic<string> {
   return {
     constant(type, word) {
       if (type !== 'f32') return value(type, type === 'bool' ? String(word) : `(${TYPES[type]})${word}u`);
-      // As in a shader: what compilers must not see comes by a uniform.
+      // As in a shader: a value that compilers must not see is a uniform.
       const isPlain = word << 1 !== 0 && (word & 0x7f80_0000) !== 0x7f80_0000;
       return value(type, `of_bits(${word}u${isPlain ? '' : ' ^ zero'})`);
     },

@@ -64,7 +64,7 @@ export class CProgram {
   }
 }
 
-/** Whether there is a gcc. */
+/** Returns whether there is a gcc. */
 export function hasGcc(): boolean {
   return spawnSync('gcc', ['--version']).error === undefined;
 }

@@ -1,6 +1,6 @@
 import type { Arithmetic } from '../../src/arithmetic/arithmetic.ts';
 
-/** What a device may do otherwise than IEEE 754 has it. */
+/** The deviations from IEEE 754 that a device may have. */
 export interface Device {
   /** Operands and results below 2^-126 count as 0. */
   readonly flushes?: boolean;
@@ -8,15 +8,15 @@ export interface Device {
   readonly truncates?: boolean;
   /**
    * By how much of its grant, 3 + 2|x|, the exponential is off: from -1 to 1. The unit is 2^-24 of the result, what an ulp is
-   * just below a power of two: no function could keep 8 + 2|x| ulp there of an exponential that is off by so many of the
+   * just below a power of two: no function could keep 8 + 2|x| ulp there of an exponential that is off by that many of the
    * ulps, twice as large, that it has just above one.
    */
   readonly expError?: number;
-  /** How many times 2^-24 quotients and roots are off. */
+  /** The error of quotients and roots, in multiples of 2^-24. */
   readonly divideError?: number;
 }
 
-const LEAST_NORMAL = 2 ** -126;
+const MIN_NORMAL = 2 ** -126;
 const word = new DataView(new ArrayBuffer(4));
 
 /** The bits of a float32. */
@@ -38,7 +38,7 @@ function truncated(x: number): number {
 
 /** The distance of float32 numbers at x. */
 export function ulpAt(x: number): number {
-  return 2 ** (Math.floor(Math.log2(Math.max(Math.abs(x), LEAST_NORMAL))) - 23);
+  return 2 ** (Math.floor(Math.log2(Math.max(Math.abs(x), MIN_NORMAL))) - 23);
 }
 
 function zeroLike(x: number): number {
@@ -47,7 +47,7 @@ function zeroLike(x: number): number {
 
 /** {@link Arithmetic} on JavaScript's numbers, each result rounded to its type: bools are 0 and 1. */
 export function floatArithmetic(device: Device = {}): Arithmetic<number> {
-  const flush = (x: number): number => (device.flushes === true && Math.abs(x) < LEAST_NORMAL ? zeroLike(x) : x);
+  const flush = (x: number): number => (device.flushes === true && Math.abs(x) < MIN_NORMAL ? zeroLike(x) : x);
   const rounded = (x: number): number => flush(device.truncates === true ? truncated(x) : Math.fround(x));
   const off = (x: number, units: number): number => {
     const wrong = x * (1 + units * 2 ** -24);

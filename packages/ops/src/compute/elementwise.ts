@@ -19,7 +19,7 @@ export type TensorLike = Tensor | number;
 /** A function of elements. */
 export interface ElementFunction {
   readonly name: string;
-  /** What the operands may be; all of one. Default: `['f32']`. */
+  /** The dtypes of the operands; all of one. Default: `['f32']`. */
   readonly types?: readonly NumberType[];
   /** The result from the operands, whose types are those of the call. */
   readonly compute: (k: KernelBuilder, ...operands: Value<'f32'>[]) => Value<NumberType>;
@@ -38,7 +38,7 @@ export function truth(k: KernelBuilder, x: Value<'bool'>): Value<'u32'> {
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 const FLOATS: readonly NumberType[] = ['f32'];
 
-/** What was defined for a function so far, by the type of the operands and by which of them are numbers. */
+/** The kernels of a function so far, by the type of the operands and by which of them are numbers. */
 const defined = new WeakMap<ElementFunction, Map<string, Kernel>>();
 
 /**
@@ -111,7 +111,7 @@ function commonType(op: ElementFunction, tensors: readonly Tensor[]): NumberType
 }
 
 /**
- * What all operands compute in.
+ * The type in which all operands are computed.
  *
  * @throws {BackendError} INVALID_ARGUMENT where that differs
  */

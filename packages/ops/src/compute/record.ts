@@ -9,7 +9,7 @@ export type Anew = (work: () => unknown) => void;
 
 /** Work that was recorded, and what it gave. */
 export interface Recorded<Result> extends Disposable {
-  /** What the recorded function returned: each replay fills its tensors again, which are the recording's. */
+  /** The result of the recorded function: each replay fills its tensors again, which are the recording's. */
   readonly result: Result;
   /**
    * Queues the work again: the same calls, on the same memory, with the same numbers.

@@ -84,14 +84,14 @@ export function rowsOf(tensor: Tensor, domain: RowDomain): Place {
 export interface FoldOptions extends OutOption {
   /** Default: all. Negative ones count from the end. */
   readonly axis?: Axes | undefined;
-  /** Whether the result keeps the folded axes, as size 1. Default false. */
+  /** True if the result keeps the folded axes, as size 1. Default false. */
   readonly keepDims?: boolean;
 }
 
 /** A function of a row. */
 export interface RowFunction {
   readonly name: string;
-  /** What the operand may be. Default: `['f32']`. */
+  /** The dtypes of the operand. Default: `['f32']`. */
   readonly types?: readonly NumberType[];
   /** Names of the float32 parameters, in the order in which `compute` gets them. */
   readonly params?: readonly string[];
@@ -142,7 +142,7 @@ export function mapRows(
   });
 }
 
-/** What `run` is told of a domain. */
+/** The arguments of `run` for a domain. */
 export function domainOf({ shape, folded }: RowDomain): { shape: readonly number[]; folded: number } {
   return { shape, folded };
 }

@@ -9,7 +9,7 @@ import { checkSameBackend } from './produce.ts';
 import { type Axes, elementsOf, foldedShape, type RowDomain, rowDomain, rowsOf } from './rows.ts';
 import { commonShape } from './elementwise.ts';
 
-/** What a kernel is run on, besides its inputs. */
+/** The arguments of a kernel, besides its inputs. */
 export interface RunOptions<Outputs extends string = string> {
   /** Sizes of the domain. Default: what the element inputs broadcast to. */
   readonly shape?: readonly number[];
@@ -23,7 +23,7 @@ export interface RunOptions<Outputs extends string = string> {
 }
 
 /**
- * Runs a kernel of one's own (`defineKernel` of `@concord/backend-core/kernel`) on tensors, in one launch. Element inputs
+ * Runs a user's kernel (`defineKernel` of `@concord/backend-core/kernel`) on tensors, in one launch. Element inputs
  * broadcast to the domain, row inputs to its axes that are not folded, gather inputs are given as they are.
  *
  * @returns the outputs by name; rows have the domain's axes but the folded ones

@@ -1,7 +1,7 @@
 import type { DType } from '@concord/backend-core';
 import type { NumberType } from '@concord/backend-core/kernel';
 
-/** What a kernel computes with for each element type. */
+/** The type in which a kernel computes, for each element type. */
 export const TYPE_OF: Readonly<Record<DType, NumberType>> = {
   f32: 'f32',
   f16: 'f32',

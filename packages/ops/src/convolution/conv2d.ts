@@ -11,11 +11,11 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
 import { type Pair, placesAlong, type Sides, type Window, windowOf } from './window.ts';
 
-/** What a convolution does besides; the same for each number of axes. */
+/** The further options of a convolution; the same for each number of axes. */
 export interface ConvOptions extends OutOption {
   /** `[k]`, added to each image of the result. */
   readonly bias?: Tensor | undefined;
-  /** What the sum goes through. Default: nothing. */
+  /** The function applied to the sum. Default: none. */
   readonly activation?: Activation | undefined;
   /** Of the result's shape, or one that broadcasts to it; added at the end. */
   readonly residual?: Tensor | undefined;

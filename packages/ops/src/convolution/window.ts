@@ -4,7 +4,7 @@ import { refuse, shapeText } from '../tensor/errors.ts';
 export type Pair = number | readonly [h: number, w: number];
 
 /**
- * What is added around an image: as much on all sides, `[h, w]`, each side by itself, `'valid'` (nothing), or `'same'`: so
+ * The padding around an image: as much on all sides, `[h, w]`, each side by itself, `'valid'` (nothing), or `'same'`: so
  * much that the result has `ceil(size / stride)`, an odd one at the bottom and right (SAME_UPPER of ONNX, as TensorFlow).
  */
 export type Sides =
@@ -14,7 +14,7 @@ export type Sides =
   | 'same'
   | 'valid';
 
-/** What moves over an image, checked. */
+/** The window that moves over an image, checked. */
 export interface Window {
   readonly kernel: readonly [h: number, w: number];
   readonly stride: readonly [h: number, w: number];
@@ -22,7 +22,7 @@ export interface Window {
   readonly padding: readonly [top: number, left: number, bottom: number, right: number];
 }
 
-/** How a window is given. */
+/** The options of a window. */
 export interface WindowOptions {
   readonly stride?: Pair | undefined;
   readonly padding?: Sides | undefined;
@@ -49,7 +49,7 @@ export function windowOf(
   return { ...own, padding: sidesOf(op, image, own, padding) };
 }
 
-/** How many places a window has along an axis: 0 where it is longer than the padded image. */
+/** The number of places of a window along an axis: 0 where it is longer than the padded image. */
 export function placesAlong(axis: 0 | 1, length: number, window: Window, ceilMode = false): number {
   const { stride, padding } = window;
   const left = length + padding[axis] + (axis === 0 ? padding[2] : padding[3]) - reachOf(window, axis);

@@ -141,7 +141,7 @@ const ELU: ElementFunction = {
 
 /** Options of {@link elu}. */
 export interface EluOptions extends OutOption {
-  /** What large negative numbers go to, times -1. Default 1. */
+  /** The limit for large negative numbers, times -1. Default 1. */
   readonly alpha?: number;
 }
 

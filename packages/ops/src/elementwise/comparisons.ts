@@ -5,7 +5,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 const EQUAL: ElementFunction = { name: 'equal', types: NUMBERS, compute: (k, a, b) => truth(k, k.eq(a, b)) };
 
 /**
- * Whether `a = b`, element by element: u8, 1 or 0. False with NaN.
+ * True where `a = b`, element by element: u8, 1 or 0. False with NaN.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example
@@ -20,7 +20,7 @@ export function equal(a: TensorLike, b: TensorLike, options: OutOption = {}): Te
 const NOT_EQUAL: ElementFunction = { name: 'notEqual', types: NUMBERS, compute: (k, a, b) => truth(k, k.ne(a, b)) };
 
 /**
- * Whether `a` and `b` differ, element by element: u8, 1 or 0. True with NaN.
+ * True where `a` and `b` differ, element by element: u8, 1 or 0. True with NaN.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example
@@ -35,7 +35,7 @@ export function notEqual(a: TensorLike, b: TensorLike, options: OutOption = {}):
 const LESS: ElementFunction = { name: 'less', types: NUMBERS, compute: (k, a, b) => truth(k, k.lt(a, b)) };
 
 /**
- * Whether `a < b`, element by element: u8, 1 or 0. False with NaN.
+ * True where `a < b`, element by element: u8, 1 or 0. False with NaN.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example
@@ -50,7 +50,7 @@ export function less(a: TensorLike, b: TensorLike, options: OutOption = {}): Ten
 const LESS_EQUAL: ElementFunction = { name: 'lessEqual', types: NUMBERS, compute: (k, a, b) => truth(k, k.le(a, b)) };
 
 /**
- * Whether `a <= b`, element by element: u8, 1 or 0. False with NaN.
+ * True where `a <= b`, element by element: u8, 1 or 0. False with NaN.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example
@@ -65,7 +65,7 @@ export function lessEqual(a: TensorLike, b: TensorLike, options: OutOption = {})
 const GREATER: ElementFunction = { name: 'greater', types: NUMBERS, compute: (k, a, b) => truth(k, k.gt(a, b)) };
 
 /**
- * Whether `a > b`, element by element: u8, 1 or 0. False with NaN.
+ * True where `a > b`, element by element: u8, 1 or 0. False with NaN.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example
@@ -84,7 +84,7 @@ const GREATER_EQUAL: ElementFunction = {
 };
 
 /**
- * Whether `a >= b`, element by element: u8, 1 or 0. False with NaN.
+ * True where `a >= b`, element by element: u8, 1 or 0. False with NaN.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example

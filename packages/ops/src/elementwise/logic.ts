@@ -9,7 +9,7 @@ const LOGICAL_AND: ElementFunction = {
 };
 
 /**
- * Whether both are other than 0: u8, 1 or 0.
+ * True where both are other than 0: u8, 1 or 0.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example
@@ -28,7 +28,7 @@ const LOGICAL_OR: ElementFunction = {
 };
 
 /**
- * Whether one of them is other than 0: u8, 1 or 0.
+ * True where one of them is other than 0: u8, 1 or 0.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example
@@ -47,7 +47,7 @@ const LOGICAL_XOR: ElementFunction = {
 };
 
 /**
- * Whether exactly one of them is other than 0: u8, 1 or 0.
+ * True where exactly one of them is other than 0: u8, 1 or 0.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example
@@ -62,7 +62,7 @@ export function logicalXor(a: TensorLike, b: TensorLike, options: OutOption = {}
 const LOGICAL_NOT: ElementFunction = { name: 'logicalNot', types: NUMBERS, compute: (k, x) => truth(k, k.eq(x, 0)) };
 
 /**
- * Whether it is 0: u8, 1 or 0.
+ * True where it is 0: u8, 1 or 0.
  *
  * @throws {BackendError} INVALID_ARGUMENT for a wrong `out`
  * @example
@@ -77,7 +77,7 @@ export function logicalNot(x: Tensor, options: OutOption = {}): Tensor {
 const IS_NAN: ElementFunction = { name: 'isNan', compute: (k, x) => truth(k, k.isNan(x)) };
 
 /**
- * Whether it is NaN: u8, 1 or 0.
+ * True where it is NaN: u8, 1 or 0.
  *
  * @throws {BackendError} INVALID_ARGUMENT for integers
  * @example
@@ -92,7 +92,7 @@ export function isNan(x: Tensor, options: OutOption = {}): Tensor {
 const IS_FINITE: ElementFunction = { name: 'isFinite', compute: (k, x) => truth(k, k.isFinite(x)) };
 
 /**
- * Whether it is neither NaN nor an infinity: u8, 1 or 0.
+ * True where it is neither NaN nor an infinity: u8, 1 or 0.
  *
  * @throws {BackendError} INVALID_ARGUMENT for integers
  * @example

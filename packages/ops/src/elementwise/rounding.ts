@@ -20,7 +20,7 @@ export function floor(x: Tensor, options: OutOption = {}): Tensor {
 const CEIL: ElementFunction = { name: 'ceil', compute: (k, x) => k.ceil(x) };
 
 /**
- * The least integer that is not below x.
+ * The smallest integer that is not below x.
  *
  * @throws {BackendError} INVALID_ARGUMENT for anything but f32, f16 and bf16
  * @example

@@ -4,7 +4,7 @@ import { fold, type FoldOptions, type RowFunction } from '../compute/rows.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
-/** What sums of small integers are stored as: one of a thousand truths is no u8. */
+/** The dtype of sums of small integers: one of a thousand truths is no u8. */
 function wide({ dtype }: Tensor): DType {
   return dtype === 'i8' || dtype === 'u8' ? TYPE_OF[dtype] : dtype;
 }
@@ -72,7 +72,7 @@ export function max(x: Tensor, options: FoldOptions = {}): Tensor {
 const MIN: RowFunction = { name: 'min', types: NUMBERS, compute: (k, x) => k.fold('min', x) };
 
 /**
- * Least element along axes; NaN where one is; of nothing Infinity.
+ * The smallest element along axes; NaN where one is; of nothing Infinity.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
  * @example
@@ -102,7 +102,7 @@ export function argmax(x: Tensor, options: FoldOptions = {}): Tensor {
 const ARGMIN: RowFunction = { name: 'argmin', types: NUMBERS, compute: (k, x) => k.fold('argmin', x) };
 
 /**
- * Place of the least element, u32, row-major in the folded axes: of the first NaN, else of the first of equals.
+ * The place of the smallest element, u32, row-major in the folded axes: of the first NaN, else of the first of equals.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
  * @example
@@ -117,7 +117,7 @@ export function argmin(x: Tensor, options: FoldOptions = {}): Tensor {
 const ANY: RowFunction = { name: 'any', types: NUMBERS, compute: (k, x) => truth(k, k.fold('any', k.ne(x, 0))) };
 
 /**
- * Whether an element is other than 0: u8, 1 or 0.
+ * True if an element is other than 0: u8, 1 or 0.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
  * @example
@@ -132,7 +132,7 @@ export function any(x: Tensor, options: FoldOptions = {}): Tensor {
 const ALL: RowFunction = { name: 'all', types: NUMBERS, compute: (k, x) => truth(k, k.fold('all', k.ne(x, 0))) };
 
 /**
- * Whether all elements are other than 0: u8, 1 or 0.
+ * True if all elements are other than 0: u8, 1 or 0.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
  * @example
@@ -151,7 +151,7 @@ const COUNT_NONZERO: RowFunction = {
 };
 
 /**
- * How many elements are other than 0, u32.
+ * The number of elements other than 0, u32.
  *
  * @throws {BackendError} INVALID_ARGUMENT for an axis that there is not
  * @example

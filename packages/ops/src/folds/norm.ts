@@ -42,7 +42,7 @@ export function norm(x: Tensor, options: NormOptions = {}): Tensor {
 export interface L2NormalizeOptions extends OutOption {
   /** The axes of a vector. Default -1. */
   readonly axis?: Axes;
-  /** Least length that is divided by, so that zeros stay zeros. Default 1e-12. */
+  /** The minimum divisor, so that zeros stay zeros. Default 1e-12. */
   readonly eps?: number;
 }
 

@@ -6,7 +6,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 
 /** Options of {@link variance} and {@link std}. */
 export interface VarianceOptions extends FoldOptions {
-  /** What is subtracted from the number of elements: 1 for a sample, 0 for a whole population. Default 1. */
+  /** The number subtracted from the number of elements: 1 for a sample, 0 for a whole population. Default 1. */
   readonly correction?: number;
 }
 

@@ -18,7 +18,7 @@ import { expand } from '../views/expand.ts';
 import { reshape } from '../views/reshape.ts';
 
 /** Axes of a gather input, at most. */
-const MOST_AXES = 4;
+const MAX_AXES = 4;
 
 /**
  * `y[i, j, k] = x[i, indices[i, j, k], k]` with `axis` 1, and so for any other: what `argmax` and `topK` name, or
@@ -82,7 +82,7 @@ function resultShape(x: Tensor, indices: Tensor, axis: number): readonly number[
 /** Which axes of `x` are one axis of the gather input: each, or where these are too many, those around `axis`. */
 function groupsOf(rank: number, axis: number): readonly (readonly number[])[] {
   const places = Array.from({ length: rank }, (_, place) => place);
-  if (rank <= MOST_AXES) return places.map((place) => [place]);
+  if (rank <= MAX_AXES) return places.map((place) => [place]);
   return [places.slice(0, axis), [axis], places.slice(axis + 1)];
 }
 

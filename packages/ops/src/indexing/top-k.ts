@@ -12,11 +12,11 @@ import { transpose } from '../views/permute.ts';
 export interface TopKOptions {
   /** Default -1. */
   readonly axis?: number;
-  /** False: the least ones. Default true. */
+  /** False: the smallest ones. Default true. */
   readonly largest?: boolean;
 }
 
-/** What {@link topK} gives, both with `k` in place of the axis. */
+/** The result of {@link topK}; in both tensors the axis has length `k`. */
 export interface TopK {
   /** Of the element type of the operand. */
   readonly values: Tensor;
@@ -25,7 +25,7 @@ export interface TopK {
 }
 
 /**
- * The k greatest (or least) elements along an axis and where they are, sorted, the best first; of equals the lower index is
+ * The k largest (or smallest) elements along an axis and where they are, sorted, the best first; of equals the lower index is
  * first. NaN ranks above Infinity. f32, f16, bf16. One launch; one more for what does not lie in dense float32 rows, and
  * for values of f16 and bf16.
  *

@@ -18,15 +18,15 @@ import type { Tensor } from '../tensor/tensor.ts';
 export interface PoolOptions extends OutOption {
   /** Default: the size of the window. */
   readonly stride?: Pair;
-  /** What is added around each image, less than a window is wide. Default 0. */
+  /** The padding around each image, less than a window is wide. Default 0. */
   readonly padding?: Sides;
   /** Distance of the elements that a window takes. Default 1. */
   readonly dilation?: Pair;
-  /** Whether windows may reach beyond the padded image, which gives more of them. Default false. */
+  /** True if windows may reach beyond the padded image, which gives more of them. Default false. */
   readonly ceilMode?: boolean;
 }
 
-/** What is made of the elements of a window. */
+/** The operation on the elements of a window. */
 export type PoolKind = 'max' | 'mean';
 
 type Index = Value<'i32'>;
@@ -103,7 +103,7 @@ const kernels = new Kernels();
 
 type Symbols = Readonly<Record<string, Index>>;
 
-/** What both kinds of kernels make of the elements at rows and columns. */
+/** The operation of both kinds of kernels on the elements at rows and columns. */
 interface Taps {
   readonly values: readonly Float[];
   readonly rows: readonly Index[];

@@ -25,7 +25,7 @@ export function maxPool(x: Tensor, kernelSize: Pair, options: PoolOptions = {}):
 
 /** Options of {@link avgPool}. */
 export interface AvgPoolOptions extends PoolOptions {
-  /** Whether the zeros of the padding count. Default true. */
+  /** True if the zeros of the padding count. Default true. */
   readonly countIncludePad?: boolean;
 }
 

@@ -14,7 +14,7 @@ import { type Matrices, multiply, type Product, storedAs } from './product.ts';
 export interface LinearOptions extends OutOption {
   /** `[out]`, added to each row. */
   readonly bias?: Tensor | undefined;
-  /** What the sum goes through. Default: nothing. */
+  /** The function applied to the sum. Default: none. */
   readonly activation?: Activation | undefined;
   /** `[..., out]`, added at the end; it may be `out`. */
   readonly residual?: Tensor | undefined;

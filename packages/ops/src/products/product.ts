@@ -18,7 +18,7 @@ export interface Matrices {
   readonly column: number;
 }
 
-/** What is added to a product, and how: `kernel` over the result, with operands laid out as its matrices. */
+/** The epilogue of a product: `kernel` over the result, with operands laid out as its matrices. */
 export interface ProductEpilogue {
   readonly kernel: Kernel;
   readonly inputs: Readonly<Record<string, Matrices>>;
@@ -44,7 +44,7 @@ interface Stored {
 }
 
 /**
- * How a product reads a matrix without a copy: its rows or its columns are dense, and do not overlap.
+ * The layout in which a product reads a matrix without a copy: its rows or its columns are dense, and do not overlap.
  *
  * @returns undefined where it needs a copy
  */

@@ -12,7 +12,7 @@ export interface FusedResult {
 const unfused = new WeakMap<ComputeBackend, Set<DType>>();
 
 /**
- * Computes a product or convolution with an epilogue, in a launch of its own where the backend does not fuse one.
+ * Computes a product or convolution with an epilogue, in its own launch where the backend does not fuse one.
  *
  * @param run - the product, with the epilogue or without
  */

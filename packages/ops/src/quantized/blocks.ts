@@ -6,7 +6,7 @@ import { broadcastStrides, reshapedStrides, sameShape } from '../tensor/shape.ts
 import { Tensor } from '../tensor/tensor.ts';
 import type { DequantizeOptions } from './dequantize.ts';
 
-/** What is stored and how, checked. */
+/** The stored numbers and their layout, checked. */
 export interface Quantized {
   /** Of the numbers, two for each byte of the last axis with 4 bits. */
   readonly shape: readonly number[];
@@ -20,7 +20,7 @@ export interface Quantized {
 }
 
 /**
- * What the options say about the stored numbers.
+ * The options about the stored numbers.
  *
  * @throws {BackendError} INVALID_ARGUMENT for a scale or zero point that does not fit, an axis that is not whole blocks
  */
@@ -76,7 +76,7 @@ export function domainOfBlocks(quantized: Quantized): readonly number[] {
   return parted(quantized.shape, 'numbers', quantized);
 }
 
-/** What a tensor holds for the points of the domain. */
+/** The values of a tensor for the points of the domain. */
 type Part = 'numbers' | 'bytes' | 'scale';
 
 /** A shape with as many axes as the numbers, its axes parted as those of {@link domainOfBlocks}. */

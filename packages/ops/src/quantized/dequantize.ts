@@ -10,7 +10,7 @@ import { domainOfBlocks, placeInBlocks, quantizedShape, type Quantized } from '.
 
 /** Options of {@link dequantize}. */
 export interface DequantizeOptions extends OutOption {
-  /** What stands for 0: a number, or integers of the shape of `scale`, one an element also with 4 bits. Default 0. */
+  /** The zero point: a number, or integers of the shape of `scale`, one an element also with 4 bits. Default 0. */
   readonly zeroPoint?: TensorLike | undefined;
   /** The axis that `scale` has numbers for, unless it is one number. Default 1, as in ONNX. */
   readonly axis?: number;

@@ -2,7 +2,7 @@ import type { KernelBuilder, Value } from '@concord/backend-core/kernel';
 import { refuse, shapeText } from '../tensor/errors.ts';
 
 /**
- * The streams of `k.random` that the functions draw from, so that one seed gives each of them numbers of its own.
+ * The streams of `k.random` that the functions draw from, so that one seed gives each of them its own numbers.
  * Element i, counted row-major, draws word i.
  */
 export const STREAMS = { uniform: 0, normalRadius: 1, normalAngle: 2, dropout: 3 } as const;

@@ -15,7 +15,7 @@ export interface ConcatOptions extends OutOption {
 }
 
 /**
- * Tensors one behind the other along an axis, as PyTorch's cat and Concat of ONNX. Each is copied once.
+ * Tensors one after the other along an axis, as PyTorch's cat and Concat of ONNX. Each is copied once.
  *
  * @throws {BackendError} INVALID_ARGUMENT for no tensors, and for shapes that differ along another axis
  * @throws {BackendError} OUT_OF_MEMORY

@@ -7,7 +7,7 @@ import { remap } from './remap.ts';
 /** Options of {@link pad}. */
 export interface PadOptions extends OutOption {
   /**
-   * What stands around `x`: `'constant'` is `value`, `'edge'` the outermost elements, `'reflect'` `x` mirrored at them.
+   * The values around `x`: `'constant'` is `value`, `'edge'` the outermost elements, `'reflect'` `x` mirrored at them.
    * Default `'constant'`.
    */
   readonly mode?: 'constant' | 'reflect' | 'edge';
@@ -18,7 +18,7 @@ export interface PadOptions extends OutOption {
 const MODES: readonly unknown[] = ['constant', 'reflect', 'edge'];
 
 /**
- * `x` with elements before and behind it along each axis, as NumPy's pad and Pad of ONNX. In one launch, if the axes with
+ * `x` with elements before and after it along each axis, as NumPy's pad and Pad of ONNX. In one launch, if the axes with
  * pads and those between them are at most 4.
  *
  * @param pads - `[before, after]` of each axis

@@ -25,11 +25,11 @@ export interface Remap {
   readonly mode: RemapMode;
   /** Of the result. */
   readonly shape: readonly number[];
-  /** Whether the axis is read elsewhere than at the index itself. */
+  /** True if the axis is read elsewhere than at the index itself. */
   readonly changes: readonly boolean[];
-  /** What is subtracted of an index, for each axis; 0 where there is nothing. */
+  /** The number subtracted from an index, for each axis; 0 for none. */
   readonly before: readonly number[];
-  /** What is read outside, with `'constant'`. */
+  /** The value outside, with `'constant'`. */
   readonly value: number;
 }
 
@@ -48,7 +48,7 @@ const PLACES: Readonly<Record<RemapMode, (k: KernelBuilder, i: Index, before: In
   flip: (k, i, _, length) => k.sub(k.sub(length, 1), i),
 };
 
-/** What a kernel is told besides the index. */
+/** The inputs of a kernel besides the index. */
 const ASKS: Readonly<Record<RemapMode, { readonly before: boolean; readonly length: boolean }>> = {
   constant: { before: true, length: false },
   edge: { before: true, length: true },

@@ -14,7 +14,7 @@ import { Storage } from './storage.ts';
 import { Tensor } from './tensor.ts';
 
 /**
- * A dense tensor in memory of its own, with unspecified contents.
+ * A dense tensor in its own memory, with unspecified contents.
  *
  * @param op - the function that it is for, in error messages
  * @throws {BackendError} OUT_OF_MEMORY

@@ -65,7 +65,7 @@ export function tensor(
 }
 
 /**
- * A tensor on memory that somebody else allocated and frees, which must outlive it.
+ * A tensor on memory that the caller allocated and frees, which must outlive it.
  *
  * @param strides - in elements; default dense, row-major
  * @throws {BackendError} INVALID_ARGUMENT

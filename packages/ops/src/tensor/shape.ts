@@ -14,7 +14,7 @@ export function denseStrides(shape: readonly number[]): number[] {
   return strides;
 }
 
-/** Whether the elements lie row-major without gaps. Strides of axes of size 1 do not matter, nor do any where there is no element. */
+/** Returns whether the elements lie row-major without gaps. Strides of axes of size 1 do not matter, nor do any where there is no element. */
 export function isDense(shape: readonly number[], strides: readonly number[]): boolean {
   if (shape.includes(0)) return true;
   let expected = 1;
@@ -41,7 +41,7 @@ export function broadcastShapes(a: readonly number[], b: readonly number[]): rea
   return shape;
 }
 
-/** Whether two shapes are the same. */
+/** Returns whether two shapes are the same. */
 export function sameShape(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((length, axis) => length === b[axis]);
 }

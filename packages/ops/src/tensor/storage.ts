@@ -8,7 +8,7 @@ export class Storage {
   readonly #owned: boolean;
   #users = 0;
 
-  /** @param owned - whether to free it; memory that somebody else allocated is left alone */
+  /** @param owned - whether to free it; memory that the caller allocated is left alone */
   constructor(backend: ComputeBackend, ptr: DevicePtr, bytes: number, owned: boolean) {
     this.backend = backend;
     this.ptr = ptr;
@@ -31,7 +31,7 @@ export class Storage {
   }
 }
 
-/** What all tensors of the program hold. */
+/** The totals over all tensors of the program. */
 export interface TensorMemory {
   /** Tensors that live, views included. */
   readonly tensors: number;
@@ -44,7 +44,7 @@ export interface TensorMemory {
 const counts = { tensors: 0, bytes: 0, collected: 0 };
 let warned = false;
 
-/** What every runtime has, whatever types a program knows. */
+/** The functions that every runtime has, whatever types a program knows. */
 interface Host {
   readonly console?: { warn(text: string): void };
 }
@@ -72,7 +72,7 @@ export function unwatch(tensor: object): void {
 }
 
 /**
- * What all tensors of the program hold.
+ * The totals over all tensors of the program.
  *
  * @example
  * ```ts

@@ -67,7 +67,7 @@ export class Tensor implements Disposable, Layout {
     return sizeOf(this.shape);
   }
 
-  /** Whether the elements lie row-major without gaps. */
+  /** True if the elements lie row-major without gaps. */
   get isDense(): boolean {
     return isDense(this.shape, this.strides);
   }
@@ -114,7 +114,7 @@ export class Tensor implements Disposable, Layout {
     this.storage.release();
   }
 
-  /** @internal Leaves it to the collector to give the storage back, if nobody else does. */
+  /** @internal Leaves it to the collector to give the storage back, if nothing else does. */
   watch(): void {
     this.#isWatched = true;
     watch(this, this.storage);

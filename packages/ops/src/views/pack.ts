@@ -23,7 +23,7 @@ export function pack(x: Tensor): Tensor {
 }
 
 /**
- * A copy in memory of its own, dense.
+ * A copy in its own memory, dense.
  *
  * @throws {BackendError} OUT_OF_MEMORY
  * @example

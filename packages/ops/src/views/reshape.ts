@@ -30,7 +30,7 @@ export function reshape(x: Tensor, shape: readonly number[]): Tensor {
 }
 
 /**
- * One axis in place of several.
+ * One axis instead of several.
  *
  * @param from - the first axis; default 0
  * @param to - the last one; default -1

@@ -3,7 +3,7 @@ import { viewOf } from '../tensor/allocate.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
-/** What is taken of an axis: all (null), one index, which removes the axis, or from `start` to before `stop`. */
+/** The part taken of an axis: all (null), one index, which removes the axis, or from `start` to before `stop`. */
 export type Range = null | number | readonly [start: number | null, stop?: number | null, step?: number];
 
 /**

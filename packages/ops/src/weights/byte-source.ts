@@ -10,7 +10,7 @@ export interface ByteSource {
 
 /** Bytes that are read from the front to the back. */
 export interface OpenBytes {
-  /** Undefined where nobody knows before the end. */
+  /** Undefined where it is unknown before the end. */
   readonly size: number | undefined;
   /**
    * The bytes from one place to another in pieces of any size, fewer where the source ends before. A piece holds until
@@ -36,7 +36,7 @@ export function memorySource(bytes: Uint8Array): ByteSource {
   };
 }
 
-/** Bytes from one place to another in an array of their own, fewer where the source ends before. */
+/** Bytes from one place to another in their own array, fewer where the source ends before. */
 export async function readBytes(open: OpenBytes, from: number, to: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;

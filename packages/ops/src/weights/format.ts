@@ -65,7 +65,7 @@ export const LENGTH_BYTES = 8;
 /** The largest header that is read, as in the format's reference implementation. */
 export const MAX_HEADER_BYTES = 100_000_000;
 
-/** What a file says of one tensor. */
+/** The entry of a file about one tensor. */
 export interface SafetensorsEntry {
   readonly name: string;
   readonly shape: readonly number[];

@@ -14,7 +14,7 @@ import { repeatedKey } from './repeated-key.ts';
 /** The key of the header that is no tensor. */
 export const METADATA = '__metadata__';
 
-/** What is wrong with a file. */
+/** The fault in a file. */
 export function damaged(detail: string): BackendError {
   return refuse('safetensors', detail);
 }
@@ -22,7 +22,7 @@ export function damaged(detail: string): BackendError {
 /**
  * The length of the header from the first 8 bytes of a file.
  *
- * @param fileBytes - undefined where nobody knows
+ * @param fileBytes - undefined where it is unknown
  * @throws {BackendError} INVALID_ARGUMENT for fewer bytes, and for a header longer than the file or 100 MB
  */
 export function headerLength(first: Uint8Array, fileBytes: number | undefined): number {
@@ -36,10 +36,10 @@ export function headerLength(first: Uint8Array, fileBytes: number | undefined): 
 }
 
 /**
- * What the header of a file says, checked: the elements of its tensors follow each other without holes up to its end.
+ * The content of the header of a file, checked: the elements of its tensors follow each other without holes up to its end.
  *
  * @param header - its JSON
- * @param fileBytes - undefined where nobody knows
+ * @param fileBytes - undefined where it is unknown
  * @throws {BackendError} INVALID_ARGUMENT, with what is wrong
  */
 export function parseHeader(header: Uint8Array, fileBytes: number | undefined): SafetensorsHeader {

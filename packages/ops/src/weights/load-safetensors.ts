@@ -13,9 +13,9 @@ import { type SafetensorsSource, sourceOf } from './source.ts';
 
 /** Options of {@link loadSafetensors}. */
 export interface LoadOptions extends Pick<WaitOptions, 'signal'> {
-  /** Which tensors. Default: all. */
-  readonly names?: readonly string[];
-  /** What f32, f16 and bf16 become on the device. Default: what they are in the file. Integers stay as they are. */
+  /** The names of the tensors to load, or a test of a name. Default: all. */
+  readonly names?: readonly string[] | ((name: string) => boolean);
+  /** The type of f32, f16 and bf16 on the device. Default: that in the file. Integers stay as they are. */
   readonly dtype?: 'f32' | 'f16' | 'bf16';
   /** Told of the bytes that are on their way to the device, of those of all tensors asked for in a file. */
   readonly onProgress?: (loadedBytes: number, totalBytes: number, file: string) => void;
@@ -58,7 +58,7 @@ export async function loadSafetensors(
     } else await loadFile(backend, own, options, tensors);
   } catch (error) {
     for (const tensor of tensors.values()) tensor.dispose();
-    // What an abort broke off fails with errors of its own.
+    // What an abort broke off fails with its own errors.
     options.signal?.throwIfAborted();
     throw error;
   }
@@ -114,8 +114,9 @@ async function loadOpen(
   }
 }
 
-function chosen(entries: readonly PlacedEntry[], names: readonly string[] | undefined): readonly PlacedEntry[] {
+function chosen(entries: readonly PlacedEntry[], names: LoadOptions['names']): readonly PlacedEntry[] {
   if (names === undefined) return entries;
+  if (typeof names === 'function') return entries.filter(({ name }) => names(name));
   const missing = names.find((name) => !entries.some((entry) => entry.name === name));
   if (missing !== undefined) {
     const some = entries.slice(0, 8).map(({ name }) => name);

@@ -3,11 +3,11 @@ import { LENGTH_BYTES, type SafetensorsEntry, type SafetensorsHeader } from './f
 import { damaged, headerLength, parseHeader } from './header.ts';
 import { type SafetensorsSource, sourceOf } from './source.ts';
 
-/** What a safetensors file has, without its elements. */
+/** The content of a safetensors file, without its elements. */
 export interface SafetensorsInfo {
   /** In the order of their elements in the file. */
   readonly tensors: readonly SafetensorsEntry[];
-  /** What its writer noted. */
+  /** The notes of its writer. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 

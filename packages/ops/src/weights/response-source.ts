@@ -1,7 +1,7 @@
 import { refuse } from '../tensor/errors.ts';
 import type { ByteSource, OpenBytes } from './byte-source.ts';
 
-/** What is used of a `Response` of `fetch`. */
+/** The used part of a `Response` of `fetch`. */
 export interface ResponseLike {
   readonly ok: boolean;
   readonly status: number;
@@ -14,7 +14,7 @@ export interface ResponseLike {
   } | null;
 }
 
-/** What is used of a `URL`. */
+/** The used part of a `URL`. */
 export interface UrlLike {
   readonly href: string;
 }

@@ -11,9 +11,9 @@ export interface Shard {
   readonly names: readonly string[];
 }
 
-/** What is asked for. */
+/** Names of tensors, or a test of a name. */
 interface ShardOptions extends Pick<WaitOptions, 'signal'> {
-  readonly names?: readonly string[];
+  readonly names?: readonly string[] | ((name: string) => boolean);
 }
 
 /**
@@ -25,10 +25,11 @@ export async function readShards(index: ByteSource, { names, signal }: ShardOpti
   const { beside } = index;
   if (beside === undefined) throw refuse('safetensors', `${index.name} has no files beside it`);
   const fileOf = await readWeightMap(index, signal);
-  const missing = names?.find((name) => !fileOf.has(name));
+  const wanted = typeof names === 'function' ? [...fileOf.keys()].filter(names) : names;
+  const missing = wanted?.find((name) => !fileOf.has(name));
   if (missing !== undefined) throw refuse('safetensors', `${index.name} has no tensor ${missing}`);
   const byFile = new Map<string, string[]>();
-  for (const name of names ?? fileOf.keys()) {
+  for (const name of wanted ?? fileOf.keys()) {
     const file = fileOf.get(name) as string;
     byFile.set(file, [...(byFile.get(file) ?? []), name]);
   }

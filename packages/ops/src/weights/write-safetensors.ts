@@ -7,7 +7,7 @@ import { METADATA } from './header.ts';
 
 /** Options of the functions that write safetensors. */
 export interface WriteOptions extends WaitOptions {
-  /** What to note in the file. */
+  /** The notes for the file. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
@@ -40,7 +40,7 @@ export async function writeSafetensors(
   return file;
 }
 
-/** How a file begins, and which tensors follow in which order. */
+/** The beginning of a file, and the tensors that follow, in order. */
 export interface SafetensorsPlan {
   readonly header: Uint8Array;
   readonly order: readonly Tensor[];

@@ -22,7 +22,7 @@ export const castCases: readonly OpCase[] = [
     want: FLOATS.map((x) => saturated(x, dtype)),
   })) satisfies OpCase[]),
   {
-    // 1 + 2^-11 lies between two f16, 1 + 2^-8 between two bf16: ties to even. 65520 is the least that f16 has no room for.
+    // 1 + 2^-11 lies between two f16, 1 + 2^-8 between two bf16: ties to even. 65520 is the smallest that f16 has no room for.
     name: 'f32 to f16 and bf16 rounds to nearest even, and back is exact',
     run: (backend) => {
       const x = tensor(backend, [1 + 2 ** -11, 1 + 3 * 2 ** -11, 65519, 65520, 2 ** -24, NaN]);

@@ -15,7 +15,7 @@ interface Pooled {
   readonly places: readonly [number, number];
 }
 
-/** What is made of the elements of each window, and of how many places of it lie in the padded image. */
+/** The result for the elements of each window, and the number of its places in the padded image. */
 function pooled(
   { kernel, stride, padding = [0, 0, 0, 0], dilation = [1, 1], places }: Pooled,
   make: (inside: readonly number[], inPadded: number) => number,

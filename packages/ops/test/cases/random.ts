@@ -43,7 +43,7 @@ export const randomCases: readonly OpCase[] = [
     want: X.map((x, i) => dropped(x, i + 13, 0.4)),
   },
   {
-    name: 'dropout of a view, in place of it: places count row-major in the view',
+    name: 'dropout of a view, into the view itself: places count row-major in the view',
     run: (backend) => {
       const view = permute(tensor(backend, X, [3, 7]), [1, 0]);
       return dropout(view, 0.25, { seed: SEED, out: view });

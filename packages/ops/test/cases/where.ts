@@ -5,7 +5,7 @@ import type { OpCase } from '../support/op-case.ts';
 const A = numbers(2 * 3);
 const B = numbers(3 * 2, 2);
 
-/** Conditions of each kind of number, three operands that broadcast, numbers in place of tensors. */
+/** Conditions of each kind of number, three operands that broadcast, numbers instead of tensors. */
 export const whereCases: readonly OpCase[] = [
   {
     name: 'a column of conditions, a permuted view and a row',

@@ -129,7 +129,7 @@ test('tidy that throws disposes all, also what an inner one has returned', () =>
     }),
   ).toThrow('in tidy');
   expectNothing();
-  // And the scope is gone: what comes after it is nobody's.
+  // And the scope is gone: what comes after it has no owner.
   using x = zeros(backend, [2]);
   expect(x.isDisposed).toBe(false);
 });
@@ -153,7 +153,7 @@ test('tidy refuses a function that returns a promise, and disposes what it made'
       tidy(async () => {
         const x = zeros(backend, [2]);
         await Promise.resolve();
-        // By now it is disposed: the rejection of this promise is nobody's, and not unhandled.
+        // By now it is disposed: the rejection of this promise has no owner, and is not unhandled.
         return add(x, 1);
       }),
     'tidy: takes a function that returns at once, got one that returns a promise',
@@ -161,7 +161,7 @@ test('tidy refuses a function that returns a promise, and disposes what it made'
   expectNothing();
 });
 
-test('memory that somebody else allocated is not freed, nor counted', () => {
+test('memory that the caller allocated is not freed, nor counted', () => {
   const ptr = backend.alloc(8);
   const x = wrap(backend, ptr, [2]);
   expect(memory()).toMatchObject({ tensors: 1, bytes: 0 });

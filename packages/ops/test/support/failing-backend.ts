@@ -5,7 +5,7 @@ import { CpuBackend } from '@concord/backend-cpu';
 export class FailingBackend extends CpuBackend {
   #left = Infinity;
 
-  /** Lets so many allocations and launches succeed; those after them fail. */
+  /** Lets a number of allocations and launches succeed; those after them fail. */
   failAfter(calls: number): void {
     this.#left = calls;
   }

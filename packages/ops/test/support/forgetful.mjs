@@ -1,5 +1,5 @@
 // @ts-check
-// Run with --expose-gc: forgets tensors and says what became of them, as JSON on stdout.
+// Run with --expose-gc: forgets tensors and reports their state, as JSON on stdout.
 import { CpuBackend } from '@concord/backend-cpu';
 import { memory, reshape, zeros } from '@concord/ops';
 import { setTimeout } from 'node:timers/promises';
@@ -11,7 +11,7 @@ forget();
 const before = { ...memory(), allocations: backend.memory().liveAllocations };
 const { gc } = globalThis;
 if (gc === undefined) throw new Error('run with --expose-gc');
-// Callbacks of what was collected come in tasks of their own.
+// Callbacks of what was collected come in their own tasks.
 for (let tries = 0; tries < 1000 && memory().tensors > 1; tries++) {
   gc();
   await setTimeout(1);

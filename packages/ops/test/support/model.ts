@@ -1,4 +1,4 @@
-/** What a tensor stands for: its elements row-major, without strides or storage. */
+/** The value of a tensor: its elements row-major, without strides or storage. */
 export interface Model {
   readonly shape: readonly number[];
   readonly values: readonly number[];

@@ -77,8 +77,8 @@ function sliceStep(model: Model, pick: Pick): ViewStep {
   const drawn = model.shape.map((length) => {
     // Mostly a part that is not empty.
     const start = pick(Math.max(1, length));
-    const least = Math.min(length - start, pick(8) === 0 ? 0 : 1);
-    return { start, stop: start + least + pick(length - start - least + 1), step: 1 + pick(2) };
+    const min = Math.min(length - start, pick(8) === 0 ? 0 : 1);
+    return { start, stop: start + min + pick(length - start - min + 1), step: 1 + pick(2) };
   });
   const shape = drawn.map(({ start, stop, step }) => Math.ceil((stop - start) / step));
   const ranges = drawn.map(({ start, stop, step }): Range => [start, stop, step]);

@@ -19,7 +19,7 @@ export interface ArithmeticOps {
   rem(a: Operand, b: Operand): Value;
   /** a / b of unsigned integers; undefined for b = 0. */
   udiv(a: Operand, b: Operand): Value;
-  /** a / b of signed integers, towards zero; undefined for b = 0, and for the least integer by -1. */
+  /** a / b of signed integers, towards zero; undefined for b = 0, and for the smallest integer by -1. */
   sdiv(a: Operand, b: Operand): Value;
   /** The remainder of unsigned integers; undefined for b = 0. */
   umod(a: Operand, b: Operand): Value;

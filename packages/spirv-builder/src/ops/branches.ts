@@ -43,7 +43,7 @@ export function branches(body: FunctionBody): Branches {
     when: (condition, then) => {
       const [label, merge] = [body.newLabel(), body.newLabel()];
       startSelection(condition, 'when', merge, label, merge);
-      // Whatever an arrow function happens to give is nobody's result here.
+      // Whatever an arrow function happens to give is no result here.
       const write = (): void => refuseAsync(body, then(), 'when');
       writeBranch(body, 'when', label, merge, write);
       body.startBlock(merge);

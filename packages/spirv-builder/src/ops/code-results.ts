@@ -4,7 +4,7 @@ import type { Value } from '../value.ts';
 /** Values that leave a branch, or a loop's body. */
 export type Values = readonly Value[];
 
-/** What the code of a branch or of a loop's body gave: values, or nothing. */
+/** The result of the code of a branch or of a loop's body: values, or nothing. */
 export function codeResults(body: FunctionBody, given: Values | void, instruction: string): Values {
   refuseAsync(body, given, instruction);
   if (given === undefined) return [];

@@ -30,7 +30,7 @@ export interface ComparisonOps {
   sgt(a: Operand, b: Operand): Value;
   /** a >= b of signed integers. */
   sge(a: Operand, b: Operand): Value;
-  /** Whether a float is NaN. */
+  /** Returns whether a float is NaN. */
   isNan(a: Value): Value;
 }
 

@@ -17,7 +17,7 @@ export interface ForLoopOptions {
   readonly step?: Operand;
   /** Compare as signed integers. Default: unsigned. */
   readonly isSigned?: boolean;
-  /** What the compiler is told. Default: nothing. */
+  /** The hint for the compiler. Default: none. */
   readonly unroll?: 'unroll' | 'dont-unroll';
 }
 

@@ -15,11 +15,11 @@ import {
 import { nameOfOther, type Operand, type Value } from '../value.ts';
 import type { ConversionOps } from './conversions.ts';
 
-/** How memory is read or written. */
+/** Options of reading or writing memory. */
 export interface AccessOptions {
   /** Bytes that the address is a multiple of. Default: the size of one scalar, which is always true. */
   readonly align?: number;
-  /** Whether the access is kept as it is, however often it is written. Default: the compiler may merge and drop accesses. */
+  /** True if the access is kept as it is, however often it is written. Default: the compiler may merge and drop accesses. */
   readonly isVolatile?: boolean;
 }
 

@@ -9,7 +9,7 @@ import type { ConversionOps } from './conversions.ts';
 /** Combines the values of a sub-group. */
 export type SubgroupOperation = 'iadd' | 'fadd' | 'fmin' | 'umin' | 'smin' | 'fmax' | 'umax' | 'smax';
 
-/** What the work-items of a sub-group do together. All of them have to come by. */
+/** The operations that the work-items of a sub-group do together. All of them must reach them. */
 export interface SubgroupOps {
   /** The values of all work-items of the sub-group, combined. */
   subgroupReduce(operation: SubgroupOperation, value: Value): Value;
@@ -19,7 +19,7 @@ export interface SubgroupOps {
   subgroupShuffle(value: Value, lane: Operand): Value;
   /**
    * Reads a block of memory that the work-items of the sub-group share out: component `i` of work-item `lane` is element
-   * `i * subgroupSize() + lane` behind `pointer`, which is the same for all and a multiple of 4 bytes.
+   * `i * subgroupSize() + lane` after `pointer`, which is the same for all and a multiple of 4 bytes.
    *
    * @param type - of one work-item's share: 16-bit or 32-bit numbers as `pointer` has them, or a vector of 2, 4 or 8
    */

@@ -11,7 +11,7 @@ export type AtomicOperation = 'add' | 'sub' | 'and' | 'or' | 'xor' | 'umin' | 'u
 export interface Synchronization {
   /**
    * Waits until all work-items of the group are here, and makes their writes to workgroup memory seen, and with `global`
-   * those to global memory too. Every work-item of the group has to come by.
+   * those to global memory too. Every work-item of the group must call it.
    */
   barrier(options?: { readonly global?: boolean }): void;
   /** Changes memory in one piece; gives what was there. `pointer` points to an integer. */
@@ -61,7 +61,7 @@ export function synchronization(body: FunctionBody): Synchronization {
   };
 }
 
-/** What an atomic operation changes: its type, and whether it is in workgroup memory. */
+/** The memory that an atomic operation changes: its type, and whether it is in workgroup memory. */
 function atomicWord(body: FunctionBody, pointer: Value, instruction: string): { type: Type; isShared: boolean } {
   const { type } = body.use(pointer, instruction, 'pointer');
   if (type.kind !== 'pointer' || type.pointee.kind !== 'int' || type.pointee.width < 32) {

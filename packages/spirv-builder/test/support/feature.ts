@@ -11,7 +11,7 @@ export interface Feature {
   readonly after: readonly number[];
   /** The device has to have sub-groups. */
   readonly needsSubgroups?: boolean;
-  /** What to validate it for. Default: OpenCL 2.2, which leaves arithmetic on halves to an extension. */
+  /** The environment to validate it for. Default: OpenCL 2.2, which leaves arithmetic on halves to an extension. */
   readonly environment?: 'spv1.2';
 }
 

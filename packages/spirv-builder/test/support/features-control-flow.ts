@@ -93,12 +93,12 @@ export const CONTROL_FLOW: readonly Feature[] = [
     const u32 = module.int(32);
     const outer = module.function('outer', { a: u32 }, u32, (f, { a }) => {
       const inner = module.function('inner', { b: u32 }, u32, (g, { b }) => g.mul(b, b));
-      const [most] = f.ifElse(
+      const [max] = f.ifElse(
         f.ugt(a, 2),
         () => [f.call(inner, a)],
         () => [a],
       );
-      return f.add(f.call(inner, 5), f.add(most as Value, 5));
+      return f.add(f.call(inner, 5), f.add(max as Value, 5));
     });
     k.store(data, k.call(outer, k.load(data)));
   }),

@@ -4,7 +4,7 @@ import { bits, type Feature, feature, ramp } from './feature.ts';
 // Built-ins of cl_intel_subgroup_matrix_multiply_accumulate: C (rows x lanes) += A (rows x 16) B (16 x lanes), of halves.
 
 const DEPTH = 16;
-/** Small whole numbers as halves: the sign, and 1 to 7 behind it; sums of their products are exact. */
+/** Small whole numbers as halves: the sign, and 1 to 7 after it; sums of their products are exact. */
 const HALVES = [0xc700, 0xc400, 0xbc00, 0, 0x3c00, 0x4000, 0x4200, 0x4600];
 const NUMBERS = [-7, -4, -1, 0, 1, 2, 3, 6];
 const MULTIPLIERS = { a: 5, b: 3, c: 7 };

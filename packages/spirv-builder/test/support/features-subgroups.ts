@@ -10,7 +10,7 @@ function words(width: 16 | 32, numbers: readonly number[]): number[] {
   return width === 32 ? [...numbers] : [...new Uint32Array(new Uint16Array(numbers).buffer)];
 }
 
-/** What each work-item read, by itself behind the block; and a block of what each loaded, behind that. */
+/** The values that each work-item read by itself, after the block; and after that a block of the values that each loaded. */
 function block({ lanes, width, count }: (typeof BLOCKS)[number]): Feature {
   const length = lanes * count;
   const numbers = ramp(length, 1000);

@@ -218,7 +218,7 @@ function evaluate(expression: Expression, state: State): number | bigint {
 function operate(op: IntOperation, a: bigint, b: bigint, width: 32 | 64): bigint {
   const signed = (value: bigint): bigint => BigInt.asIntN(width, value);
   const divisor = b === 0n ? 1n : b;
-  // -1 as a divisor overflows for the least value.
+  // -1 as a divisor overflows for the smallest value.
   const signedDivisor = b === 0n || signed(b) === -1n ? 1n : signed(b);
   const bits = b % BigInt(width);
   const results: Record<IntOperation, () => bigint> = {

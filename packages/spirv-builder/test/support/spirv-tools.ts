@@ -19,7 +19,7 @@ export function needSpirvTools(context: Pick<TestContext, 'skip'>): void {
 }
 
 /**
- * What `spirv-val` says against modules, each with its number in front; nothing if all are valid.
+ * The errors of `spirv-val` for modules, each with its number in front; nothing if all are valid.
  *
  * @param environment - such as `opencl2.2`
  */
@@ -39,7 +39,7 @@ export function validationErrors(modules: readonly Uint32Array[], environment: s
   }
 }
 
-/** What `spirv-dis` prints for a module, without header and indentation. */
+/** The output of `spirv-dis` for a module, without header and indentation. */
 export function spirvDis(words: Uint32Array): string {
   const input = Buffer.from(words.buffer, words.byteOffset, words.byteLength);
   const { status, stdout, stderr } = spawnSync('spirv-dis', ['--no-header', '--no-indent', '-'], { input });

@@ -65,11 +65,11 @@ it('leaves out by id or glob, once, and makes plans be made anew', () => {
   const tuning = new DeviceTuning(acme, device, {});
   const before = tuning.preferences.leftOut;
   tuning.leaveOut('gemm/a', { reason: 'kernel gemm/a does not build', kernel: 'gemm/a', log: 'error: 1' });
-  tuning.leaveOut('gemm/*', { reason: 'the trial gave 3 in place of 4' });
+  tuning.leaveOut('gemm/*', { reason: 'the trial gave 3 instead of 4' });
   expect(tuning.preferences.leftOut).not.toBe(before);
   expect(tuning.leftOut).toEqual([
     { id: 'gemm/a', reason: 'kernel gemm/a does not build', kernel: 'gemm/a', log: 'error: 1' },
-    { id: 'gemm/b', reason: 'the trial gave 3 in place of 4' },
+    { id: 'gemm/b', reason: 'the trial gave 3 instead of 4' },
   ]);
   expect(() => tuning.leaveOut('conv2d/*', { reason: 'why not' })).toThrow(/no kernel variant is called conv2d/);
 });

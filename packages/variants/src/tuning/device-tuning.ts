@@ -14,7 +14,7 @@ export interface ProfileState {
   readonly state: 'used' | 'shipped' | 'none' | 'ignored';
   /** Where it is, or would be; absent where there are no files. */
   readonly path?: string;
-  /** How many shape classes it decides, when it was made, or why it is ignored. */
+  /** The number of shape classes that it decides, the time when it was made, or the reason why it is ignored. */
   readonly detail: string;
 }
 
@@ -42,7 +42,7 @@ export class DeviceTuning {
     return [...(this.preferences.leftOut?.values() ?? [])];
   }
 
-  /** Takes these where they can compute an op, in place of those that were forced before. */
+  /** Takes these where they can compute an op, instead of those that were forced before. */
   force(variants: readonly string[]): void {
     checkVariants([this.#set], variants);
     this.preferences.forced = [...variants];
@@ -52,7 +52,7 @@ export class DeviceTuning {
    * Never takes these variants again on this device.
    *
    * @param pattern - an id or a glob
-   * @param why - `reason`, a few words such as `the trial gave 3 in place of 4`; `log`, what a compiler said
+   * @param why - `reason`, a few words such as `the trial gave 3 instead of 4`; `log`, what a compiler said
    * @throws {BackendError} INVALID_ARGUMENT when it means no variant at all
    */
   leaveOut(pattern: string, why: Omit<LeftOutVariant, 'id'>): void {

@@ -1,7 +1,7 @@
 // Only Node loads this file: see "imports" in package.json.
 import { parseProfile, type ProfileDevice, type ProfileMaker, type TuningProfile } from './profile.ts';
 
-/** Where the profile of a device would be, and what became of it. */
+/** Where the profile of a device would be, and its state. */
 export interface FoundProfile {
   readonly path: string;
   readonly profile?: TuningProfile;
@@ -63,7 +63,7 @@ function read(path: string, maker: ProfileMaker): FoundProfile {
 }
 
 /**
- * Writes a profile in one go: whoever reads meanwhile gets the old one.
+ * Writes a profile in one go: a reader meanwhile gets the old one.
  *
  * @returns the path
  * @throws {Error} of the file system

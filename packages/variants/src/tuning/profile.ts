@@ -21,7 +21,7 @@ export interface ProfileDevice {
   readonly driver: string;
 }
 
-/** What a profile must have been made with to be of use. */
+/** The versions that a profile must have been made with to be valid. */
 export interface ProfileMaker {
   /** Name of the backend. */
   readonly backend: string;
@@ -29,7 +29,7 @@ export interface ProfileMaker {
   readonly device: ProfileDevice;
 }
 
-/** What the profiles of a backend begin with. */
+/** The prefix of the profiles of a backend. */
 export function profileFormat(backend: string): string {
   return `concord-${backend}-profile`;
 }

@@ -2,7 +2,7 @@ import { BackendError } from '@concord/backend-core';
 import { matchesGlob } from '../variant-choice.ts';
 import type { VariantSet } from '../variant-set.ts';
 
-/** What decides between kernel variants on a device, besides the plans. */
+/** The settings that decide between kernel variants on a device, besides the plans. */
 export interface TuningOptions {
   /**
    * Ids or globs of kernel variants, such as `gemm/direct` or `conv2d/direct-*`: the first that can compute a call does.
@@ -10,7 +10,7 @@ export interface TuningOptions {
    */
   readonly variants?: readonly string[] | undefined;
   /**
-   * Whether a profile that `concord tune` has written for this device decides between variants. Default: that of the
+   * `use`: a profile that `concord tune` has written for this device decides between variants. Default: that of the
    * environment variable `CONCORD_TUNING`, or else `use`.
    */
   readonly tuning?: 'use' | 'ignore' | undefined;
@@ -82,7 +82,7 @@ function likeIt(unknown: string, all: readonly string[]): readonly string[] {
   return ids.length > 0 ? ids : [...new Set(all.map((id) => `${familyOf(id)}*`))];
 }
 
-/** What `CONCORD_VARIANT` has for these backends: what names no backend is for all, `webgpu:gemm/*` for one. */
+/** The value of `CONCORD_VARIANT` for these backends: a pattern without a backend is for all, `webgpu:gemm/*` for one. */
 function environmentVariants(sets: readonly VariantSet[]): readonly string[] {
   return (environment('CONCORD_VARIANT') ?? '').split(',').flatMap((entry) => {
     const [, backend, pattern = ''] = /^(?:([^:]*):)?(.*)$/.exec(entry.trim()) ?? [];

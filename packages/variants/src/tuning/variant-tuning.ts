@@ -30,7 +30,7 @@ export interface VariantTuning {
    * @throws {Error} of the file system
    */
   checkCanSave(): void;
-  /** What became of the profile when the device was opened. */
+  /** The outcome of reading the profile when the device was opened. */
   readonly profile: ProfileState;
 }
 

@@ -12,7 +12,7 @@ const blocks = {
 const ramp = (/** @type {number} */ count) => Array.from({ length: count }, (_, at) => at);
 const vector = (/** @type {string} */ type, /** @type {number} */ count) => (count === 1 ? type : `v${count}${type}`);
 
-/** A pointer to the share of this sub-group: so many elements for each. */
+/** A pointer to the share of this sub-group: that many elements for each. */
 const share = (
   /** @type {string} */ name,
   /** @type {string} */ type,

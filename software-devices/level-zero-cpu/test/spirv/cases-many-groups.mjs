@@ -1,5 +1,5 @@
 // @ts-check
-// Kernels whose work-groups have to keep apart: each has Workgroup memory of its own, wherever that is used.
+// Kernels whose work-groups have to keep apart: each has its own Workgroup memory, wherever that is used.
 // A kernel counts its wrong results in %p0 and stores what came out to %p1.
 import { moduleText } from './module.mjs';
 

@@ -7,7 +7,7 @@ import { each, flag, given, intel, modern, one, sum } from './subgroup-item.mjs'
 const whole = given.slice(0, 16);
 const both = { ...modern, capabilities: [...modern.capabilities, 'SubgroupDispatch'] };
 
-/** A shuffle by 2, which leaves the lanes alone that have nobody there. */
+/** A shuffle by 2, which leaves the lanes alone that have no partner. */
 const relative = (
   /** @type {'Up' | 'Down'} */ direction,
   /** @type {string} */ alone,

@@ -136,7 +136,7 @@ export const slots = [
   ),
   ...[0, 1].map((taken) =>
     one(
-      `in the ${taken ? 'first' : 'second'} branch that a whole group takes, and behind it`,
+      `in the ${taken ? 'first' : 'second'} branch that a whole group takes, and after it`,
       'i32',
       `%size3 = OpLoad %v3i64 %builtin_WorkgroupSize
       %size = OpCompositeExtract %i64 %size3 0

@@ -70,7 +70,7 @@ const argumentLine = (/** @type {Case['args'][number]} */ arg, /** @type {number
   return `${arg.as ?? 'buffer'} ${at} ${encode(arg.type, arg.values)} ${arg.offset ?? ''}`.trimEnd();
 };
 
-/** What the harness is told to run a case. @param {Case} one @param {string} file */
+/** The arguments of the harness for a case. @param {Case} one @param {string} file */
 export const scriptOf = (one, file) => [
   `module ${file} ${one.constants ?? ''}`.trimEnd(),
   'kernel main',
@@ -117,7 +117,7 @@ export function runCases(program, folder, cases, env = {}) {
   return { ...ran, answers: answersIn(ran.output) };
 }
 
-/** The same for two halves of the cases at the same time, each in a process of its own. @param {string} program @param {string} folder @param {readonly Case[]} cases */
+/** The same for two halves of the cases at the same time, each in its own process. @param {string} program @param {string} folder @param {readonly Case[]} cases */
 export async function runHalves(program, folder, cases) {
   const files = assembleAll(folder, cases);
   const lines = cases.map((one, at) => scriptOf(one, files[at] ?? ''));

@@ -5,7 +5,7 @@
  * @typedef {object} ModuleText
  * @property {string} body instructions of the kernel, between its label and OpReturn
  * @property {string[]} parameters types of the kernel's parameters, named %p0, %p1, ...
- * @property {string} [declare] module-level instructions of one's own (types, constants, variables)
+ * @property {string} [declare] own module-level instructions (types, constants, variables)
  * @property {string} [functions] further functions
  * @property {string} [variables] Function variables of the kernel
  * @property {string} [decorate] decorations

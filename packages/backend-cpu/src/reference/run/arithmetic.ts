@@ -8,7 +8,7 @@ import { integerOp } from './integers.ts';
 import type { Interval } from './interval.ts';
 import { pow } from './power.ts';
 
-/** What an operation makes of values: the operands of its node, all of one type. */
+/** The result of an operation on values: the operands of its node, all of one type. */
 export type Operation = (operands: readonly Interval[]) => Interval;
 
 type Numbers = (a: Interval, b: Interval) => Interval;

@@ -5,7 +5,7 @@ import { bitsAt, valueOfBits } from './stored-values.ts';
 
 /** Where an output leaves what it may hold. */
 export interface StoredMismatch {
-  /** How many elements of `total` are wrong. */
+  /** The number of elements of `total` that are wrong. */
   readonly wrong: number;
   readonly total: number;
   /** The first wrong element, row-major in the output's shape. */
@@ -13,7 +13,7 @@ export interface StoredMismatch {
   /** Where it lies, in elements from the output's pointer. */
   readonly offset: number;
   readonly got: number;
-  /** What it may be, such as `[0.2499, 0.2501]`, `NaN`, `12`, `one of 3, 900` or `the bits 0x7fc00001`. */
+  /** The allowed values, such as `[0.2499, 0.2501]`, `NaN`, `12`, `one of 3, 900` or `the bits 0x7fc00001`. */
   readonly want: string;
 }
 

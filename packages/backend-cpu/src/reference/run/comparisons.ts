@@ -1,7 +1,7 @@
 import type { NodeOp } from '@concord/backend-core/kernel';
 import { type Interval, isEmpty, isPoint } from './interval.ts';
 
-/** Whether a comparison may be true and whether it may be false. */
+/** Returns whether a comparison may be true and whether it may be false. */
 function possible(isTrue: boolean, isFalse: boolean): Interval {
   return { lo: isFalse ? 0 : 1, hi: isTrue ? 1 : 0, nan: false };
 }

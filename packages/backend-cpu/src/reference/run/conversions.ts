@@ -28,8 +28,8 @@ export function conversionOf(op: NodeOp, from: ValueType): ((x: Interval) => Int
 
 /** Towards zero, to the limits of the type; NaN gives 0. */
 function truncated(type: IntegerType, x: Interval): Interval {
-  const { lo: least, hi: greatest } = anyOf(type);
-  const limited = (value: number): number => Math.min(Math.max(Math.trunc(value), least), greatest);
+  const { lo: min, hi: greatest } = anyOf(type);
+  const limited = (value: number): number => Math.min(Math.max(Math.trunc(value), min), greatest);
   if (isEmpty(x)) return point(0);
   const numbers = { lo: limited(x.lo), hi: limited(x.hi), nan: false };
   return x.nan ? hull(numbers, point(0)) : numbers;

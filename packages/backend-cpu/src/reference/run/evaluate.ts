@@ -19,7 +19,7 @@ export interface Chunk {
 /** The values of each node in a chunk, by its index: one an element, or a single one; gone after the last use. */
 export type NodeValues = (readonly Interval[] | undefined)[];
 
-/** How to evaluate a kernel, node by node. */
+/** The evaluation of a kernel, node by node. */
 export class Evaluation {
   readonly #geometry: CheckedRun;
   readonly #operands: Operands;
@@ -135,7 +135,7 @@ export class Evaluation {
     };
   }
 
-  /** Whether a device may add a product without rounding it first, so that it cannot overflow by itself. */
+  /** Returns whether a device may add a product without rounding it first, so that it cannot overflow by itself. */
   #isContracted(user: KernelNode, operand: number): boolean {
     const isAdded = (user.kind === 'arithmetic' || user.kind === 'fold') && ADDING.has(user.op);
     return isAdded && (this.#products[operand] as boolean);

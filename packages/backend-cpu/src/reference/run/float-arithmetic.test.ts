@@ -4,7 +4,7 @@ import { type Interval, NOT_A_NUMBER, point } from './interval.ts';
 
 const { NaN: nan } = Number;
 const from = (lo: number, hi: number): Interval => ({ lo, hi, nan: false });
-/** What was read keeps the sign of zero. */
+/** A value that was read keeps the sign of zero. */
 const read = (value: number): Interval => ({ ...point(value), copy: { dtype: 'f32', bits: 0 } });
 
 function expectNear({ lo, hi }: Interval, wantLo: number, wantHi: number, ulps: number): void {

@@ -3,7 +3,7 @@ import { isFloat32, widenedByUlps } from './float32.ts';
 
 /** Sums, differences and products are rounded to nearest, or truncated. */
 const ARITHMETIC_ULPS = 1;
-/** What Vulkan and WGSL grant a division, and half a unit as the quotient is not rounded here. */
+/** The error that Vulkan and WGSL grant a division, and half a unit as the quotient is not rounded here. */
 const DIVISION_ULPS = 3.5;
 /** A root and a division of 2 ulp each, or an approximation improved once. */
 const RSQRT_ULPS = 4.5;
@@ -22,7 +22,7 @@ function numberOr(x: number, otherwise: number): number {
   return Number.isNaN(x) ? otherwise : x;
 }
 
-/** Whether a + b is a float32. The rounding error of float64 is found with Knuth's two-sum. */
+/** Returns whether a + b is a float32. The rounding error of float64 is found with Knuth's two-sum. */
 function isExactSum(a: number, b: number): boolean {
   const sum = a + b;
   if (!Number.isFinite(sum)) return true;
@@ -81,7 +81,7 @@ function divByZero(a: Interval, b: Interval, nan: boolean): Interval {
   return isPoint(b) ? NOT_A_NUMBER : { lo: 0, hi: 0, nan };
 }
 
-/** Whether it is a zero that was read, so that its sign is known. */
+/** Returns whether it is a zero that was read, so that its sign is known. */
 function isSignedZero({ lo, hi, copy }: Interval): boolean {
   return lo === 0 && hi === 0 && copy !== undefined;
 }
@@ -107,7 +107,7 @@ export function max(a: Interval, b: Interval): Interval {
   return { lo: Math.max(a.lo, b.lo), hi: Math.max(a.hi, b.hi), nan: false };
 }
 
-/** What an operation of numbers makes of operands that may be NaN: NaN comes through. */
+/** The result of an operation on numbers for operands that may be NaN: NaN passes through. */
 export function withNan(of: (a: Interval, b: Interval) => Interval, operands: readonly Interval[]): Interval {
   const [a, b = a] = operands as [Interval, Interval?];
   if (isEmpty(a) || isEmpty(b)) return NOT_A_NUMBER;

@@ -5,26 +5,26 @@ import { exponentOf } from './stored-values.ts';
 /** From here on the order of a sum may decide whether it overflows. */
 const LARGEST_SUM = 2 ** 127;
 /** From here on the order of a product may decide whether it overflows or underflows. */
-const MOST_DOUBLINGS = 126;
-/** A sum of up to so many units has no rounding. */
+const MAX_DOUBLINGS = 126;
+/** A sum of up to this many units has no rounding. */
 const EXACT_UNITS = 2 ** 24;
-/** A lane may add so many elements one after the other; the partial sums then meet in a tree. */
+/** A lane may add this many elements one after the other; the partial sums then meet in a tree. */
 const LONGEST_CHAIN = 1024;
 /** Scaling, dividing and storing a mean. */
 const ROUNDINGS_OF_MEAN = 3;
 const OWN_ROUNDOFF = 2 ** -52;
 
-/** What a sum needs to know of its terms. */
+/** The facts about its terms that a sum needs. */
 interface Terms {
   readonly lo: number;
   readonly hi: number;
   /** Sum of the greatest absolute values, infinite terms left out. */
   readonly magnitude: number;
-  /** Whether infinity is among the terms for certain, by sign. */
+  /** True if infinity is among the terms for certain, by sign. */
   readonly hasInfinity: { readonly positive: boolean; readonly negative: boolean };
   readonly nonNegative: boolean;
   readonly nonPositive: boolean;
-  /** Whether any order of adding rounds nothing. */
+  /** True if any order of adding rounds nothing. */
   readonly isExact: boolean;
   readonly nan: boolean;
 }
@@ -105,18 +105,18 @@ export function productOf(factors: readonly Interval[]): Interval {
     if (factor.lo === 0 && factor.hi === 0) hasZero = true;
     else if (contains(factor, 0)) doublings = Infinity;
     else {
-      const [least, most] = [Math.abs(factor.lo), Math.abs(factor.hi)];
-      const isInfinite = least === Infinity && most === Infinity;
+      const [min, max] = [Math.abs(factor.lo), Math.abs(factor.hi)];
+      const isInfinite = min === Infinity && max === Infinity;
       hasInfinity ||= isInfinite;
       // An infinity that is certain decides the result and takes part in no partial product.
-      if (!isInfinite) doublings += Math.max(Math.abs(Math.log2(least)), Math.abs(Math.log2(most)));
+      if (!isInfinite) doublings += Math.max(Math.abs(Math.log2(min)), Math.abs(Math.log2(max)));
       const ends = isInfinite ? [Math.sign(factor.lo), Math.sign(factor.lo)] : [factor.lo, factor.hi];
       [lo, hi] = productOfEnds(lo, hi, ends as [number, number]);
       arePoints &&= factor.lo === factor.hi && isFloat32(factor.lo);
-      if (arePoints && !isInfinite) odd *= least / unitOf(least);
+      if (arePoints && !isInfinite) odd *= min / unitOf(min);
     }
   }
-  if (doublings >= MOST_DOUBLINGS) return ANY_FLOAT;
+  if (doublings >= MAX_DOUBLINGS) return ANY_FLOAT;
   if (hasZero) return hasInfinity ? NOT_A_NUMBER : { lo: 0, hi: 0, nan };
   if (hasInfinity) return { lo: lo * Infinity, hi: hi * Infinity, nan };
   if (arePoints && odd <= EXACT_UNITS) return { lo, hi, nan };

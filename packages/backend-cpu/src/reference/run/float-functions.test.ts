@@ -105,7 +105,7 @@ describe('outside of the domain', () => {
 });
 
 describe('inner extrema', () => {
-  // The least values, from the derivative's zero by bisection in Python.
+  // The minima, from the derivative's zero by bisection in Python.
   it.each([
     ['silu', -0.2784645427610738],
     ['gelu', -0.16997120747990369],

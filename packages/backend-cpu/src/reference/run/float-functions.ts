@@ -40,7 +40,7 @@ function wave(x: Interval, of: (x: number) => number, crest: number): Interval {
   return widenedBy(hullOf(values, nan), U * (4 + Math.min(furthest, LARGEST_ANGLE) / 1024));
 }
 
-/** Whether `place + 2 pi k` is among the numbers for an integer k. */
+/** Returns whether `place + 2 pi k` is among the numbers for an integer k. */
 function meetsPeriod({ lo, hi }: Interval, place: number): boolean {
   const turns = (x: number): number => (x - place) / (2 * Math.PI);
   return Math.ceil(turns(lo)) <= Math.floor(turns(hi));

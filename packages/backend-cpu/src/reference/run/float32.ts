@@ -9,7 +9,7 @@ export const MIN_NORMAL: number = 2 ** -126;
 export const MAX_F32: number = (2 - 2 ** -23) * 2 ** 127;
 /** From here on everything rounds to infinity. */
 const OVERFLOW = 2 ** 128 - 2 ** 103;
-/** What the oracle's own float64 arithmetic may be off by, relative. */
+/** The relative error of the oracle's own float64 arithmetic. */
 const OWN_ERROR = 2 ** -48;
 
 /** `n u / (1 - n u)`: the relative error of n roundings. */
@@ -17,13 +17,13 @@ export function gamma(n: number): number {
   return n * U < 1 ? (n * U) / (1 - n * U) : Infinity;
 }
 
-/** Spacing of float32 at x, as if exponents had no upper end; subnormals have that of the least normal number. */
+/** Spacing of float32 at x, as if exponents had no upper end; subnormals have that of the smallest normal number. */
 export function ulpF32(x: number): number {
   if (x === 0 || !Number.isFinite(x)) return 2 ** -149;
   return 2 ** (Math.max(exponentOf(x), -126) - 23);
 }
 
-/** Whether a number is a float32. */
+/** Returns whether a number is a float32. */
 export function isFloat32(x: number): boolean {
   return Math.fround(x) === x;
 }
@@ -62,14 +62,14 @@ export function overflowing({ lo, hi, nan }: Interval): Interval {
 
 /**
  * An interval as float32 numbers: beyond the range there is but infinity. An interval may begin beyond it, as a product
- * that is contracted with the sum behind it need not be in range.
+ * that is contracted with the sum after it need not be in range.
  */
 export function inFloat32(x: Interval): Interval {
   if (x.lo <= MAX_F32 && x.hi >= -MAX_F32) return x;
   return { ...x, lo: x.lo > MAX_F32 ? Infinity : x.lo, hi: x.hi < -MAX_F32 ? -Infinity : x.hi };
 }
 
-/** What a device that may flush subnormals can make of an interval: joined with 0 where it meets them. */
+/** An interval on a device that may flush subnormals: joined with 0 where it meets them. */
 export function flushed(x: Interval): Interval {
   if (x.lo >= MIN_NORMAL || x.hi <= -MIN_NORMAL || x.lo > x.hi || (x.lo <= 0 && x.hi >= 0)) return x;
   return { lo: Math.min(x.lo, 0), hi: Math.max(x.hi, 0), nan: x.nan };

@@ -5,7 +5,7 @@ import { roundTiesToEven } from './stored-values.ts';
 /** A node of one float32 that rounds: its function in float64, where it bends, and how wrong a device may be. */
 export interface FloatFunction {
   readonly of: (x: number) => number;
-  /** Where it falls and then rises: the place of its least value. Left out: it only rises. */
+  /** Where it falls and then rises: the place of its minimum. Left out: it only rises. */
   readonly least?: number;
   /** Below this it is NaN. */
   readonly from?: number;

@@ -27,7 +27,7 @@ export function integerProduct(type: IntegerType, factors: readonly Interval[]):
   return Number.isNaN(lo) || Number.isNaN(hi) ? anyOf(type) : ofType(type, { lo, hi, nan: false });
 }
 
-/** How many bools are true. */
+/** The number of bools that are true. */
 export function countOf(terms: readonly Interval[]): Interval {
   let [lo, hi] = [0, 0];
   for (const term of terms) {

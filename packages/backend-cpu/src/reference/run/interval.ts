@@ -8,7 +8,7 @@ export interface Copied {
 }
 
 /**
- * What one value of a kernel may be on a right device: a number from `lo` to `hi`, or NaN where `nan` says so. Without
+ * The values that one node of a kernel may have on a correct device: a number from `lo` to `hi`, or NaN where `nan` says so. Without
  * numbers, where it must be NaN, `lo` is Infinity and `hi` -Infinity. Integers and bools (0, 1) are intervals too.
  */
 export interface Interval {
@@ -50,27 +50,27 @@ export function truth(value: boolean): Interval {
   return point(value ? 1 : 0);
 }
 
-/** Whether it is one number and nothing else. */
+/** Returns whether it is one number and nothing else. */
 export function isPoint({ lo, hi, nan }: Interval): boolean {
   return lo === hi && !nan;
 }
 
-/** Whether it holds no number. */
+/** Returns whether it holds no number. */
 export function isEmpty({ lo, hi }: Interval): boolean {
   return lo > hi;
 }
 
-/** Whether a number is among its numbers. */
+/** Returns whether a number is among its numbers. */
 export function contains({ lo, hi }: Interval, value: number): boolean {
   return lo <= value && value <= hi;
 }
 
-/** The least interval with the values of both. */
+/** The smallest interval with the values of both. */
 export function hull(a: Interval, b: Interval): Interval {
   return { lo: Math.min(a.lo, b.lo), hi: Math.max(a.hi, b.hi), nan: a.nan || b.nan };
 }
 
-/** The least interval with these numbers; those that are NaN are left out. */
+/** The smallest interval with these numbers; those that are NaN are left out. */
 export function hullOf(numbers: readonly number[], nan: boolean): Interval {
   const known = numbers.filter((value) => !Number.isNaN(value));
   return known.length === 0 ? { ...NOT_A_NUMBER, nan } : { lo: Math.min(...known), hi: Math.max(...known), nan };

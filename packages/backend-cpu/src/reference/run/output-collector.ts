@@ -64,13 +64,13 @@ export class OutputCollector {
     // The largest magnitude that is certain: an interval that is too wide must not make the others look narrow.
     for (let index = 0; index < count; index++) {
       const [lo, hi] = this.#ends(index);
-      const least = lo <= 0 && hi >= 0 ? 0 : Math.min(Math.abs(lo), Math.abs(hi));
-      if (lo <= hi && least < Infinity) largest = Math.max(largest, least);
+      const min = lo <= 0 && hi >= 0 ? 0 : Math.min(Math.abs(lo), Math.abs(hi));
+      if (lo <= hi && min < Infinity) largest = Math.max(largest, min);
     }
     let useless = 0;
     for (let index = 0; index < count; index++) {
       const [lo, hi] = this.#ends(index);
-      const isFewChoices = (this.#choices.get(index)?.length ?? Infinity) <= MOST_CHOICES;
+      const isFewChoices = (this.#choices.get(index)?.length ?? Infinity) <= MAX_CHOICES;
       if (this.#anything[index] === 1 || (lo < hi && hi - lo > USEFUL_WIDTH * largest && !isFewChoices)) useless++;
     }
     return count === 0 ? 0 : useless / count;
@@ -82,4 +82,4 @@ export class OutputCollector {
 }
 
 /** An integer that is one of so few is known well enough, however far they lie apart. */
-const MOST_CHOICES = 8;
+const MAX_CHOICES = 8;

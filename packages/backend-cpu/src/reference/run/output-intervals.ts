@@ -1,15 +1,15 @@
 import type { RunLayout } from '@concord/backend-core/kernel';
 
-/** Whether an element is NaN: `no`, `maybe`, `must`. */
+/** The possibility that an element is NaN: `no`, `maybe`, `must`. */
 export const NAN = { no: 0, maybe: 1, must: 2 } as const;
 
 /**
- * What one output of a `run` may hold, as stored: one entry for each element of `layout.shape`, row-major, whatever the
+ * The values that one output of a `run` may hold, as stored: one entry for each element of `layout.shape`, row-major, whatever the
  * strides. A right answer is NaN where `nan` lets it be, or else lies in [lo, hi].
  */
 export interface OutputIntervals {
   readonly layout: RunLayout;
-  /** Least value in the output's dtype. Infinity where there is none but NaN. */
+  /** The smallest value in the output's dtype. Infinity where there is none but NaN. */
   readonly lo: Float64Array;
   /** Greatest value in the output's dtype. -Infinity where there is none but NaN. */
   readonly hi: Float64Array;

@@ -16,7 +16,7 @@ it('is the first of equals', () => {
 
 it('is each whose greatest value reaches the largest least one', () => {
   expect(places([from(0, 1), from(5, 7), from(0, 5.5), from(6, 8), from(0, 4)])).toEqual([1, 3]);
-  // An equal one behind is not the first; an equal one before is.
+  // An equal one after is not the first; an equal one before is.
   expect(places([from(1, 5), point(5)])).toEqual([0, 1]);
   expect(places([point(5), from(1, 5)])).toEqual([0]);
 });

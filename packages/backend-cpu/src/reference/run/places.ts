@@ -18,7 +18,7 @@ function possiblePlaces(values: readonly Interval[]): readonly number[] {
   let greatestBefore = -Infinity;
   for (const [place, { lo, hi, nan }] of values.entries()) {
     if (place === certainNan) return [...places, place];
-    // An equal one before it would be the first; one behind it would not.
+    // An equal one before it would be the first; one after it would not.
     const isGreatest = (place === 0 || hi > greatestBefore) && hi >= (greatestBehind[place] as number);
     if (nan || (certainNan < 0 && isGreatest)) places.push(place);
     greatestBefore = Math.max(greatestBefore, lo);
@@ -26,7 +26,7 @@ function possiblePlaces(values: readonly Interval[]): readonly number[] {
   return places;
 }
 
-/** For each place the greatest `lo` behind it. */
+/** For each place the greatest `lo` after it. */
 function suffixMaxima(values: readonly Interval[]): Float64Array {
   const maxima = new Float64Array(values.length).fill(-Infinity);
   for (let place = values.length - 2; place >= 0; place--) {

@@ -60,7 +60,7 @@ function powersOfNegative(lo: number, hi: number, y: Interval): Powers {
   return { values: magnitudes.flatMap((value) => [value, -value]), nan: true };
 }
 
-/** `16 + 5|y log2|x|| + 3|y|`, the most of it; operands without rounding in their result have 16. */
+/** `16 + 5|y log2|x|| + 3|y|`, at its maximum; operands without rounding in their result have 16. */
 function powUlps(x: Interval, y: Interval): number {
   if (isEmpty(x) || isEmpty(y)) return 16;
   const products = [x.lo, x.hi].flatMap((base) => [y.lo, y.hi].map((exponent) => doublings(base, exponent)));

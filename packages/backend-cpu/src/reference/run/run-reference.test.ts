@@ -67,7 +67,7 @@ describe('folds', () => {
       { shape: [1, 2, 3], folded: 2 },
       { inputs: { x } },
     );
-    // 5 above the least; six times 6.5.
+    // 5 above the minimum; six times 6.5.
     expect(exactly(y)).toEqual([44]);
   });
 

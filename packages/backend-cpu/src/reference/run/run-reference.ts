@@ -5,11 +5,11 @@ import { OutputCollector } from './output-collector.ts';
 import type { OutputIntervals } from './output-intervals.ts';
 import type { RunData, RunRules } from './run-data.ts';
 
-/** So many points are evaluated together where there are no rows. */
+/** This many points are evaluated together where there are no rows. */
 const CHUNK = 4096;
 
 /**
- * What a run of a kernel may give: each node is evaluated in float64 intervals that hold the result of every right
+ * The results that a run of a kernel may have: each node is evaluated in float64 intervals that hold the result of every right
  * device, as docs/numerics.md says, for each point.
  *
  * @param geometry - of `checkedRun`

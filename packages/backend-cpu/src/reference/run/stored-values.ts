@@ -48,7 +48,7 @@ export function valueOfBits(dtype: DType, bits: number): number {
   return exponent === 0 ? sign * fraction * 2 ** (1 - bias) : sign * (1 + fraction) * 2 ** (exponent - bias);
 }
 
-/** What becomes of a value in an output: rounded to nearest, ties to even, or to the nearest integer of the dtype. */
+/** A value as it is stored in an output: rounded to nearest, ties to even, or to the nearest integer of the dtype. */
 export function storedValue(dtype: DType, value: number): number {
   const limits = INTEGER_LIMITS[dtype];
   if (limits !== undefined) return Math.min(Math.max(value, limits[0]), limits[1]);

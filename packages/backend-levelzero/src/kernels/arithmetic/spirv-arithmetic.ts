@@ -5,7 +5,7 @@ import type { FunctionBuilder, Type, Value, VectorCount } from '@concord/spirv-b
 /** Components of a value: a scalar, or a vector. */
 export type Width = 1 | VectorCount;
 
-/** The SPIR-V type of so many values; integers have no sign of their own. */
+/** The SPIR-V type of a number of values; integers have no sign. */
 export function spirvType(k: FunctionBuilder, type: ValueType, width: Width): Type {
   const scalar = type === 'f32' ? k.types.float(32) : type === 'bool' ? k.types.bool() : k.types.int(32);
   return width === 1 ? scalar : k.types.vector(scalar, width);

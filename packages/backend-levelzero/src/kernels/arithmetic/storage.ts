@@ -3,13 +3,13 @@ import { fromBf16, fromF16, toBf16, toF16 } from '@concord/kernel';
 import type { FunctionBuilder, PointerType, Type, Value } from '@concord/spirv-builder';
 import { SpirvArithmetic, spirvType, type Width } from './spirv-arithmetic.ts';
 
-/** How memory is read and written: what it holds, and what its address is known to be a multiple of, in bytes. */
+/** The access to memory: its content, and the number of bytes that its address is known to be a multiple of. */
 export interface Storage {
   readonly dtype: DType;
   readonly align: number;
 }
 
-/** What the memory behind a pointer of an operand holds, as kernels declare it. */
+/** The content of the memory behind a pointer of an operand, as kernels declare it. */
 export function pointeeOf(dtype: DType): 'f32' | 'u32' | 'u16' | 'u8' {
   switch (dtype) {
     case 'f32':
@@ -26,7 +26,7 @@ export function pointeeOf(dtype: DType): 'f32' | 'u32' | 'u16' | 'u8' {
   }
 }
 
-/** What lies in memory, unchanged: one element, or neighbours as a vector. */
+/** The content of memory, unchanged: one element, or neighbours as a vector. */
 export function loadRaw(k: FunctionBuilder, pointer: Value, width: Width, { align }: Storage): Value {
   return width === 1 ? k.load(pointer) : k.loadVector(pointer, width, { align });
 }
@@ -43,7 +43,7 @@ export function decode(k: FunctionBuilder, raw: Value, dtype: DType): Value {
   return dtype === 'f16' ? fromF16(a, bits) : fromBf16(a, bits);
 }
 
-/** What a value is in memory: floats rounded to the nearest, integers saturated. */
+/** A value as it is in memory: floats rounded to the nearest, integers saturated. */
 export function encode(k: FunctionBuilder, value: Value, dtype: DType): Value {
   if (dtype === 'f32' || dtype === 'i32' || dtype === 'u32') return value;
   const width = widthOf(value);

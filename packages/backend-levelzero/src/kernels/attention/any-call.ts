@@ -24,7 +24,7 @@ const TYPES = {
 type AnyName = keyof typeof TYPES;
 
 /**
- * What kernels are told of calls that are not plain: grouped heads, softcap, mask, and what `causal` and `window` leave. Query i
+ * The parameters of kernels for calls that are not plain: grouped heads, softcap, mask, and what `causal` and `window` leave. Query i
  * sees the keys from i + begin_plus - begin_minus to before i + end_plus - end_minus. Queries before `seeing_begin` and from
  * `seeing_end` on see none.
  */

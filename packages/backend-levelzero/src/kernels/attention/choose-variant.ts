@@ -4,7 +4,7 @@ import { smallestLanes } from '../subgroups.ts';
 import { queriesOf, subgroupLocalBytes, type SubgroupParams } from './subgroup.spv.ts';
 import { WIDE_QUERIES, type WideParams } from './wide.spv.ts';
 
-/** What the choice of a kernel depends on. */
+/** The facts that decide which kernel is chosen. */
 export interface AttentionSizes {
   /** Of all batches. */
   readonly heads: number;
@@ -34,13 +34,13 @@ const LANES = 16;
 const FEW_QUERIES = 3;
 /** Groups of work-items per compute unit that keep a device busy. */
 const ENOUGH_GROUPS = 4;
-/** Fewest keys that are worth a split of their own. */
-const LEAST_SPLIT_KEYS = 256;
+/** Fewest keys that are worth a separate split. */
+const MIN_SPLIT_KEYS = 256;
 
 /** Keys of a split are a multiple of this: of the tiles of every kernel. */
 const SPLIT_MULTIPLE = 64;
 
-/** What `wide` can be made with. */
+/** The sizes that `wide` can be made with. */
 export const COLUMNS: readonly WideParams['columns'][] = [16, 32];
 /** Largest head dimensions that `subgroup` can be made with. */
 const HEAD_DIMS: readonly SubgroupVariant['headDim'][] = [64, 128, 256];
@@ -55,7 +55,7 @@ export const VARIANT_IDS: readonly string[] = [
 ];
 
 /**
- * What can attend, best first as far as is known: `subgroup` on GPUs; `wide` on CPUs, and `row` there for few queries, which
+ * The kernels that can attend, the best first as far as is known: `subgroup` on GPUs; `wide` on CPUs, and `row` there for few queries, which
  * GPUs without sub-groups take too.
  */
 export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): VariantQuestion<AttentionVariant> {
@@ -108,16 +108,16 @@ type Rows = SubgroupVariant['rows'];
 /** The `subgroup` kernels that a device has room for, for heads of a dimension. */
 export function subgroupKernels(headDim: number, traits: DeviceTraits, any: boolean): readonly SubgroupVariant[] {
   const lanes = smallestLanes(traits);
-  const most = HEAD_DIMS.find((each) => each >= headDim);
-  if (lanes === undefined || most === undefined) return [];
+  const max = HEAD_DIMS.find((each) => each >= headDim);
+  if (lanes === undefined || max === undefined) return [];
   return SUBGROUPS.map((subgroups): SubgroupVariant => {
-    const isExact = most === headDim;
+    const isExact = max === headDim;
     const registers = traits.hasLargeRegisterFile && subgroups > 1 ? 'large' : undefined;
-    const [exact, less] = ROWS[registers === undefined ? (`${lanes}` as const) : (`${lanes} large` as const)][most];
+    const [exact, less] = ROWS[registers === undefined ? (`${lanes}` as const) : (`${lanes} large` as const)][max];
     // What any call takes besides does not fit the fewest registers either.
     const hasFew = any && lanes === 8 && registers === undefined;
     const rows = subgroups === 1 ? 1 : isExact && !hasFew ? exact : less;
-    return { lanes, rows, subgroups, headDim: most, isExact, registers };
+    return { lanes, rows, subgroups, headDim: max, isExact, registers };
   }).filter(
     (each) => lanes * each.subgroups <= traits.maxGroupSize && subgroupLocalBytes(each) <= traits.maxLocalBytes,
   );
@@ -147,6 +147,6 @@ export function splitKeys(keys: number, splits: number): number {
 /** The number of parts to take the keys in: 1 unless there are few groups and many keys. */
 function splitsFor(groups: number, { keys }: AttentionSizes, traits: DeviceTraits): number {
   const wanted = Math.ceil((ENOUGH_GROUPS * traits.computeUnits) / groups);
-  const splits = Math.max(1, Math.min(wanted, Math.floor(keys / LEAST_SPLIT_KEYS)));
+  const splits = Math.max(1, Math.min(wanted, Math.floor(keys / MIN_SPLIT_KEYS)));
   return Math.ceil(keys / splitKeys(keys, splits));
 }

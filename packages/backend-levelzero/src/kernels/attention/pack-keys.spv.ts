@@ -9,7 +9,7 @@ export const PANEL_KEYS = 32;
 
 /**
  * Lays out K for `wide`, so that neighbouring keys are neighbours: from `[heads, keys, head_dim]` to `[heads, panels,
- * head_dim, PANEL_KEYS]`. Behind the last key come copies of it. One work-item per panel.
+ * head_dim, PANEL_KEYS]`. After the last key come copies of it. One work-item per panel.
  */
 export const packKeys: Kernel = defineKernel({
   name: 'attention/pack-keys',

@@ -14,7 +14,7 @@ export function sightOf({ seqQ, seqKv, causal, causalOffset, window }: CheckedAt
   return { first: clamp(causalOffset - window + 1), end: causal ? clamp(causalOffset) + 1 : seqKv };
 }
 
-/** Whether each head has its own keys, seen from the first on, and nothing is done to scores but scaling. */
+/** Returns whether each head has its own keys, seen from the first on, and nothing is done to scores but scaling. */
 export function isPlain({ heads, kvHeads, softcap, causalOffset, window, maskStrides }: CheckedAttention): boolean {
   return heads === kvHeads && softcap === 0 && causalOffset === 0 && window === Infinity && maskStrides === undefined;
 }

@@ -6,7 +6,7 @@ export const PAD_LANES = 64;
 /** Columns of the rows that come out. */
 export const PADDED_COLUMNS = 16;
 
-/** Lays out V for `wide` where its rows are shorter than a vector: zeros behind each. One work-item per element. */
+/** Lays out V for `wide` where its rows are shorter than a vector: zeros after each. One work-item per element. */
 export const padValues: Kernel = defineKernel({
   name: 'attention/pad-values',
   parameters: { v: 'f32*', padded: 'f32*', rows: 'u64', head_dim: 'u64' },

@@ -41,7 +41,7 @@ describe('on a CPU', () => {
     expect(kernels(planned(TEST_DEVICES.cpu, change))).toEqual(names);
   });
 
-  it('lays out the keys of each piece behind those of the one before, also where heads share them', () => {
+  it('lays out the keys of each piece after those of the one before, also where heads share them', () => {
     for (const kvHeads of [16, 4]) {
       const { launches } = planned(TEST_DEVICES.cpu, { batch: 64, kvHeads, headDim: 256 });
       const packed = launches.filter(({ kernel }) => kernel.name === 'attention/pack-keys');

@@ -26,11 +26,11 @@ import { wide, WIDE_QUERIES, type WideParams } from './wide.spv.ts';
 
 export { VARIANT_IDS } from './choose-variant.ts';
 
-/** Most bytes of K and V that are laid out anew at a time, where the device allocates that much, unless one head has more. */
+/** The maximum number of bytes of K and V that are laid out anew at a time, where the device allocates that much, unless one head has more. */
 const LAID_OUT_BYTES = 2 ** 26;
 /** Queries and keys are numbered by 31 bits. */
-const MOST_ROWS = 2 ** 31;
-/** Numbers behind the sums in a record: the largest score, and the sum of the weights. */
+const MAX_ROWS = 2 ** 31;
+/** Numbers after the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
 
 /**
@@ -44,7 +44,7 @@ export function planAttention(
   recorder: Recorder,
   choose: Chooser = chooseVariant,
 ): void {
-  if (Math.max(call.seqQ, call.seqKv) >= MOST_ROWS) {
+  if (Math.max(call.seqQ, call.seqKv) >= MAX_ROWS) {
     throw new BackendError(
       'UNSUPPORTED',
       `attention of ${call.seqQ} queries and ${call.seqKv} keys: 2^31 are too many`,
@@ -70,9 +70,9 @@ function planPacked(call: ResolvedAttention<DeviceMemory>, recorder: Recorder, c
     attend(call, { first: 0, count: heads }, variant, { kernel, args, groups: heads * queries }, recorder);
     return;
   }
-  const { lanes, rows, subgroups, headDim: most, isExact, registers } = variant;
+  const { lanes, rows, subgroups, headDim: max, isExact, registers } = variant;
   const kernel = (partial: boolean): Kernel =>
-    subgroup({ lanes, rows, subgroups, headDim: most, isExact, any, partial, registers });
+    subgroup({ lanes, rows, subgroups, headDim: max, isExact, any, partial, registers });
   // As many heads as about a second is enough for: kernel drivers take a device for hung that works on one launch for long.
   const ofHead = secondsFor(2 * queries * keys * headDim, recorder.traits);
   for (const [first, count] of cuts(heads, wholeGroups(call, Math.floor(1 / ofHead)))) {
@@ -82,7 +82,7 @@ function planPacked(call: ResolvedAttention<DeviceMemory>, recorder: Recorder, c
   }
 }
 
-/** How a kernel is chosen. */
+/** The choice of a kernel. */
 type Chooser = (sizes: AttentionSizes, recorder: Recorder) => AttentionVariant;
 
 function chooseVariant(sizes: AttentionSizes, recorder: Recorder): AttentionVariant {
@@ -133,7 +133,7 @@ interface Heads {
   readonly count: number;
 }
 
-/** What is left to say of a launch that attends. */
+/** The remaining parameters of a launch that attends. */
 interface Attending {
   readonly kernel: (partial: boolean) => Kernel;
   /** Besides those that all kernels have. */

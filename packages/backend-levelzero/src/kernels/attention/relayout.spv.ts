@@ -6,7 +6,7 @@ import { defineKernel, type Kernel, variants } from '../kernel.ts';
 /** Work-items in a group. */
 export const RELAYOUT_LANES = 64;
 
-/** What tells the kernels apart. */
+/** The parameters that distinguish the kernels. */
 export interface RelayoutParams {
   readonly dtype: FloatDType;
   /** From an operand to packed float32, or back. */

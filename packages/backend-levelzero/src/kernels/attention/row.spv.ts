@@ -5,18 +5,18 @@ import { defineKernel, type Kernel, type ParameterType, variants } from '../kern
 import { type AnyArgs, anyParameters, finishScores, isBlind, maskRow, sightOf, unlessBlind } from './any-call.ts';
 import { exponential, larger, LOWEST } from './softmax.ts';
 
-/** What tells the `row` kernels apart. */
+/** The parameters that distinguish the `row` kernels. */
 export interface RowParams {
   /** For any call: see `any-call.ts`. */
   readonly any: boolean;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 
 const LANES = 16;
 /** Columns that there is room for. */
-const MOST_COLUMNS = 256;
-/** What the tree of `sumEach` does to the order of its vectors: their numbers with the four bits reversed. */
+const MAX_COLUMNS = 256;
+/** The order in which the tree of `sumEach` takes its vectors: their numbers with the four bits reversed. */
 const REVERSED = [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15];
 
 const PARAMETERS = {
@@ -58,7 +58,7 @@ export const row: (params: RowParams) => Kernel = variants(({ any, partial }: Ro
       const lanes = module.vector(u32, LANES);
       const each = Array.from({ length: LANES }, (_, lane) => lane);
       const laneNumbers = k.vector(lanes, ...each.map((lane) => k.constant(u32, lane)));
-      const sums = k.privateArray(f32, MOST_COLUMNS);
+      const sums = k.privateArray(f32, MAX_COLUMNS);
       const weights = k.privateArray(f32, LANES);
 
       const number = groupIndex(k);
@@ -88,7 +88,7 @@ export const row: (params: RowParams) => Kernel = variants(({ any, partial }: Ro
       const isTail = k.uge(laneNumbers, k.splat(lanes, k.uconvert(k.sub(LANES, k.sub(args.head_dim, whole)), u32)));
       const rowEnd = k.select(isTail, k.loadVector(k.at(q, lastColumn), LANES), 0);
       const chunks = k.udiv(k.add(args.head_dim, LANES - 1), LANES);
-      k.forLoop({ to: k.constant(u64, MOST_COLUMNS), step: LANES }, [], (at) =>
+      k.forLoop({ to: k.constant(u64, MAX_COLUMNS), step: LANES }, [], (at) =>
         k.storeVector(k.at(sums, at), k.constant(vector, 0)),
       );
 

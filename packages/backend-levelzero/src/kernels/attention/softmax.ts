@@ -1,13 +1,13 @@
 import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 
 /**
- * What the largest score of a row starts at: the lowest finite number. So scores of -Infinity never meet
+ * The start value of a row's largest score: the lowest finite number. So scores of -Infinity never meet
  * -Infinity - -Infinity; where there are no others, the weights and their sum are 0, and the quotient is NaN.
  */
 export const LOWEST = -3.4028234663852886e38;
 
 /** Below, the exponential is less than the smallest normal number, and 0 here. */
-const LEAST_EXPONENT = -87.3365;
+const MIN_EXPONENT = -87.3365;
 /** 1.5 * 2^23: a float of this size has no fraction, and its low bits count ones. */
 const ROUNDER = 12582912;
 /** ln 2 in two parts. */
@@ -35,7 +35,7 @@ export function exponential(k: FunctionBuilder, x: Value): Value {
   const fraction = k.add(k.fma(k.mul(r, r), q, r), 1);
   // 2^n, from the low bits of what was rounded; they are any for NaN, which survives the product.
   const power = k.bitcast(k.add(k.shl(k.bitcast(rounded, bitsType), 23), ONE_BITS), x.type);
-  return k.select(k.lt(x, LEAST_EXPONENT), 0, k.mul(fraction, power));
+  return k.select(k.lt(x, MIN_EXPONENT), 0, k.mul(fraction, power));
 }
 
 /** The larger; where one is NaN, either: its exponential is NaN whatever the largest. */

@@ -5,7 +5,7 @@ import { defineKernel, type Kernel, type ParameterType, variants } from '../kern
 import { type AnyArgs, anyParameters, finishScores, isBlind, maskRow, sightOf, unlessBlind } from './any-call.ts';
 import { exponential, larger, LOWEST } from './softmax.ts';
 
-/** What tells the `subgroup` kernels apart. */
+/** The parameters that distinguish the `subgroup` kernels. */
 export interface SubgroupParams {
   /** Work-items of a sub-group. */
   readonly lanes: 8 | 16;
@@ -19,7 +19,7 @@ export interface SubgroupParams {
   readonly isExact: boolean;
   /** For any call: see `any-call.ts`. */
   readonly any: boolean;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
   /** See `KernelSource.registers`. */
   readonly registers?: 'large' | undefined;

@@ -44,7 +44,7 @@ function drawn(length: number, seed: number): Float32Array {
   return Float32Array.from({ length }, (_, i) => (Math.imul(i * 2 + seed, 0x9e3779b1) >>> 8) / 2 ** 23 - 1);
 }
 
-/** One element into memory of its own, with another one behind it. */
+/** One element into its own memory, with another one after it. */
 const inside = (values: Float32Array, dtype: 'f32' | 'f16' = 'f32'): Span => {
   const padded = [Number.NaN, ...values, Number.NaN];
   if (dtype === 'f32') {
@@ -154,7 +154,7 @@ const VARIANTS: readonly AttentionVariant[] = [
   ...one(...SUBGROUPS),
 ];
 
-/** What a variant takes. */
+/** The calls that a variant takes. */
 function shapesFor(variant: AttentionVariant): readonly Shape[] {
   if (variant.kind === 'row') return [...SHAPES, ...LARGE];
   if (variant.kind === 'subgroup') {

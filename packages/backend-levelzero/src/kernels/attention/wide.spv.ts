@@ -6,13 +6,13 @@ import { type AnyArgs, anyParameters, finishScores, isBlind, maskRow, sightOf, u
 import { PANEL_KEYS } from './pack-keys.spv.ts';
 import { exponential, larger, LOWEST } from './softmax.ts';
 
-/** What tells the `wide` kernels apart. */
+/** The parameters that distinguish the `wide` kernels. */
 export interface WideParams {
   /** Columns of O that are summed at a time, 16 or 32; at most the columns of V. */
   readonly columns: 16 | 32;
   /** For any call: see `any-call.ts`. */
   readonly any: boolean;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 
@@ -20,7 +20,7 @@ const LANES = 16;
 /** Neighbouring queries of a work-item. */
 export const WIDE_QUERIES = 8;
 /** Columns of O that there is room for. */
-export const MOST_COLUMNS = 256;
+export const MAX_COLUMNS = 256;
 
 const PARAMETERS = {
   q: 'f32*',
@@ -69,7 +69,7 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, any, pa
       const laneNumbers = Array.from({ length: keyVectors }, (_, j) =>
         k.vector(lanes, ...Array.from({ length: LANES }, (_, lane) => k.constant(u32, j * LANES + lane))),
       );
-      const sums = k.privateArray(f32, WIDE_QUERIES * MOST_COLUMNS);
+      const sums = k.privateArray(f32, WIDE_QUERIES * MAX_COLUMNS);
       const weights = k.privateArray(f32, WIDE_QUERIES * PANEL_KEYS);
 
       const blocks = k.udiv(k.add(args.queries, WIDE_QUERIES - 1), WIDE_QUERIES);
@@ -128,7 +128,7 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, any, pa
             },
           );
 
-          /** How many keys of this panel a query sees. */
+          /** The number of keys of this panel that a query sees. */
           const seen = (until: Value): Value =>
             k.math('u_min', k.select(k.ugt(until, key), k.sub(until, key), 0), k.constant(u64, PANEL_KEYS));
           const largest: Value[] = [];
@@ -150,12 +150,12 @@ export const wide: (params: WideParams) => Kernel = variants(({ columns, any, pa
               const finished = finishScores(k, own, scaled, maskRows?.[i] as Value, keysOfVector);
               return k.select(mask, finished, LOWEST);
             });
-            const most = acrossLanes(
+            const max = acrossLanes(
               k,
               scores.reduce((a, b) => larger(k, a, b)),
               larger,
             );
-            const now = larger(k, largestYet[i] as Value, most);
+            const now = larger(k, largestYet[i] as Value, max);
             const factor = k.splat(vector, exponential(k, k.sub(largestYet[i] as Value, now)));
             let total = k.mul(totalsYet[i] as Value, factor);
             for (const [j, score] of scores.entries()) {

@@ -14,26 +14,26 @@ type Way =
   | ({ readonly kind: 'implicit-gemm' } & ImplicitGemmParams)
   | ({ readonly kind: 'wide'; readonly outputRows: number } & WideParams);
 
-/** Most bytes of images that `wide` has laid out at a time, where the device allocates that much. */
+/** The maximum number of bytes of images that `wide` has laid out at a time, where the device allocates that much. */
 const PACKED_BYTES = 2 ** 26;
 /** Filters per group up to which a tile of a matrix product would be mostly empty. */
 const FEW_FILTERS = 8;
 /** Groups of work-items per compute unit that keep a GPU busy: a larger tile is taken only if that many are left. */
 const ENOUGH_GROUPS = 4;
-/** Least part of what `wide` computes that has to be some of the output. */
-const LEAST_USE = 1 / 12;
+/** The minimum part of what `wide` computes that has to be some of the output. */
+const MIN_USE = 1 / 12;
 /** Largest growth of the images by laying them out. */
-const MOST_GROWTH = 8;
+const MAX_GROWTH = 8;
 
-/** What `direct` can be made with, fewest filters first. */
+/** The sizes that `direct` can be made with, fewest filters first. */
 export const DIRECT: readonly DirectParams[] = [{ filters: 1 }, { filters: 8 }];
-/** What `implicit-gemm` can be made with, the largest tile first. */
+/** The sizes that `implicit-gemm` can be made with, the largest tile first. */
 export const TILES: readonly ImplicitGemmParams[] = [
   { tile: 128, piece: 8 },
   { tile: 64, piece: 4 },
   { tile: 32, piece: 4 },
 ];
-/** What `wide` can be made with; more sums than these do not fit the registers. */
+/** The sizes that `wide` can be made with; more sums than these do not fit the registers. */
 export const WIDE: readonly WideParams[] = [
   { filters: 8, vectors: 3 },
   { filters: 8, vectors: 2 },
@@ -42,7 +42,7 @@ export const WIDE: readonly WideParams[] = [
   { filters: 1, vectors: 4 },
 ];
 
-/** Most bytes of images that are laid out at a time on a device. A block of places may go on behind them. */
+/** The maximum number of bytes of images that are laid out at a time on a device. A block of places may go on after them. */
 export function packedBytes({ maxAllocationBytes }: DeviceTraits): number {
   return Math.min(PACKED_BYTES, maxAllocationBytes - 4 * Math.max(...WIDE.map(widePlaces)));
 }
@@ -55,7 +55,7 @@ export const VARIANT_IDS: readonly string[] = [
 ];
 
 /**
- * What can convolve, best first as far as is known: `wide` on CPUs and `implicit-gemm` on GPUs, where they take the shape
+ * The kernels that can convolve, the best first as far as is known: `wide` on CPUs and `implicit-gemm` on GPUs, where they take the shape
  * and are worth it; else `direct`.
  */
 export function variantsFor(call: CheckedConv2d, traits: DeviceTraits): VariantQuestion<Conv2dVariant> {
@@ -135,7 +135,7 @@ function wideWays(call: CheckedConv2d, traits: DeviceTraits): Ways {
   if (outputRows === 0) return NONE;
   const { places, channelPitch } = wideLayout(call, outputRows);
   const growth = channelPitch / Math.max(inputShape[2] * inputShape[3], places);
-  if (!isOwnLayout(call) && growth > MOST_GROWTH) return NONE;
+  if (!isOwnLayout(call) && growth > MAX_GROWTH) return NONE;
   const sums = (params: WideParams): number => {
     const block = widePlaces(params);
     return Math.ceil(filters / params.filters) * params.filters * Math.ceil(places / block) * block;
@@ -144,7 +144,7 @@ function wideWays(call: CheckedConv2d, traits: DeviceTraits): Ways {
   const work = (params: WideParams): number => sums(params) * (1 + 2 / params.filters + 1 / params.vectors);
   const bestFirst = [...WIDE].sort((x, y) => work(x) - work(y));
   const use = (filters * outputRows * outputShape[3]) / sums(bestFirst[0] as WideParams);
-  return { ways: bestFirst.map((params) => ({ kind: 'wide', outputRows, ...params })), isWorthwhile: use >= LEAST_USE };
+  return { ways: bestFirst.map((params) => ({ kind: 'wide', outputRows, ...params })), isWorthwhile: use >= MIN_USE };
 }
 
 /** Output rows whose images, laid out for one group of channels, fit: all, or as many as do. */

@@ -2,7 +2,7 @@ import type { Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 
-/** What tells the `direct` kernels apart. */
+/** The parameters that distinguish the `direct` kernels. */
 export interface DirectParams {
   /** Filters that a work-item computes side by side. */
   readonly filters: number;

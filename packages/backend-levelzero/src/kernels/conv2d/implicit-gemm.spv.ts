@@ -2,7 +2,7 @@ import type { Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 
-/** What tells the implicit GEMM kernels apart. */
+/** The parameters that distinguish the implicit GEMM kernels. */
 export interface ImplicitGemmParams {
   /** Side of the square tile of the product that a group computes: filters by places. */
   readonly tile: number;

@@ -9,14 +9,14 @@ import { offsets, OFFSETS_LANES } from './offsets.spv.ts';
 import { pack } from './pack.spv.ts';
 import { wide, type WideParams, widePlaces } from './wide.spv.ts';
 
-/** Multiply-adds that a work-item of `wide` has at least, so that starting it does not count. */
+/** The minimum number of multiply-adds of a work-item of `wide`, so that starting it does not count. */
 const WORK_PER_ITEM = 2 ** 17;
 /** Bytes of images that a cache holds while the filters change. */
 const CACHED_BYTES = 2 ** 18;
 /** Elements that a work-item of `pack` copies, about. */
 const COPIES_PER_ITEM = 2 ** 12;
 
-/** How many planes (groups of channels of an image) and output rows are laid out, and computed, at a time. */
+/** The number of planes (groups of channels of an image) and of output rows that are laid out, and computed, at a time. */
 export interface WidePlan extends WideParams, NamedVariant {
   readonly outputRows: number;
 }

@@ -1,7 +1,7 @@
 import type { CheckedConv2d } from '@concord/backend-core/implement';
 
 /**
- * How the `wide` kernel has images: so that for each tap the inputs of neighbouring places of an output row are
+ * The layout of images for the `wide` kernel: for each tap the inputs of neighbouring places of an output row are
  * neighbours, whatever the stride, and the rows of places are one distance apart.
  *
  * The rows and columns of the padded image are sorted by their remainder after division by the stride, their *phase*: a
@@ -38,7 +38,7 @@ export function wideLayout(call: CheckedConv2d, outputRows: number): WideLayout 
   };
 }
 
-/** Whether the input itself has this layout: no padding, stride 1. */
+/** Returns whether the input itself has this layout: no padding, stride 1. */
 export function isOwnLayout({ stride, padding }: CheckedConv2d): boolean {
   return [...stride, ...padding].every((size, index) => size === (index < 2 ? 1 : 0));
 }

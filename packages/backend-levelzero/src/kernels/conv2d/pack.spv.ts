@@ -2,9 +2,9 @@ import type { FunctionBuilder, Operand, Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 
-/** What tells the `pack` kernels apart. */
+/** The parameters that distinguish the `pack` kernels. */
 export interface PackParams {
-  /** Whether columns are one apart: then rows are copied in vectors. */
+  /** True if columns are one apart: then rows are copied in vectors. */
   readonly isDense: boolean;
 }
 

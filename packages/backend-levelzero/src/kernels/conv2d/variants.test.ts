@@ -21,7 +21,7 @@ function integers(length: number, seed: number): number[] {
   return Array.from({ length }, (_, i) => ((Math.imul(i + seed, 0x9e3779b1) >>> 16) % 17) - 8);
 }
 
-/** One element into memory of its own, with another one behind it. */
+/** One element into its own memory, with another one after it. */
 const inside = (values: readonly number[]): Span => {
   const { buffer, byteLength } = upload(client, [Number.NaN, ...values, Number.NaN]);
   return { buffer, byteOffset: 4, byteLength: byteLength - 8 };

@@ -2,7 +2,7 @@ import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import { groupIndex } from '../grid.ts';
 import { defineKernel, type Kernel, variants } from '../kernel.ts';
 
-/** What tells the `wide` kernels apart. */
+/** The parameters that distinguish the `wide` kernels. */
 export interface WideParams {
   /** Filters that a work-item computes side by side. */
   readonly filters: number;
@@ -26,7 +26,7 @@ export const widePlaces = ({ vectors }: WideParams): number => LANES * vectors;
  * KCRS and NKPQ. A work-item has one block of filters of a plane and a run of blocks of places; for each block it
  * keeps filters x vectors of sums in registers, and each tap is `vectors` loads of inputs and one of a weight per filter.
  * The last block begins early enough to end with the plane. Work-items are numbered by `planes_at_a_time` planes, block of
- * filters, plane of those, and run, the last running fastest: so many planes stay in a cache while filters change.
+ * filters, plane of those, and run, the last running fastest: this many planes stay in a cache while filters change.
  */
 export const wide: (params: WideParams) => Kernel = variants((params: WideParams) => {
   const { filters, vectors } = params;

@@ -1,6 +1,6 @@
 import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/variants';
 import type { DeviceTraits } from '../recorder.ts';
-import { LEAST_STRIP, matvecGroups, matvecShape, type MatvecWay } from './launch-matvec.ts';
+import { MIN_STRIP, matvecGroups, matvecShape, type MatvecWay } from './launch-matvec.ts';
 import type { Product, ProductShape } from './product.ts';
 import { DIRECT_GROUP } from './direct.spv.ts';
 import { canLayOut, isWorthPacking } from './launch-matrix.ts';
@@ -32,15 +32,15 @@ export const TILES: readonly Tile[] = [
 const GROUPS_EACH = 4;
 /** Work-items for each thread of a processor. */
 const ITEMS_EACH = 4;
-/** Least number of terms of a split. */
-const LEAST_DEPTH = 1024;
+/** The minimum number of terms of a split. */
+const MIN_DEPTH = 1024;
 
 /** Products of fewer terms in all, sums times terms, are not worth packing. */
 const FEW_TERMS = 8192;
-/** So many terms of a wide tile take as long as one of a direct kernel. */
+/** This many terms of a wide tile take as long as one of a direct kernel. */
 const WIDE_ADVANTAGE = 16;
 /**
- * Most vectors for which a matrix that lies row by row is not packed: it is read from the cache again for each four.
+ * The maximum number of vectors for which a matrix that lies row by row is not packed: it is read from the cache again for each four.
  */
 const FEW_VECTORS = 16;
 /** Fewer rows or columns than these leave a tile of a GPU mostly empty. */
@@ -58,7 +58,7 @@ export const VARIANT_IDS: readonly string[] = [
   idOf({ kind: 'direct' }),
 ];
 
-/** What can compute a product, best first as far as is known. */
+/** The kernels that can compute a product, the best first as far as is known. */
 export function variantsFor(product: Product, traits: DeviceTraits): VariantQuestion<Variant> {
   const { m, n, k, batchCount, transA, transB, a } = product;
   const letters = `${transA ? 'T' : 'N'}${transB ? 'T' : 'N'}`;
@@ -98,7 +98,7 @@ function variantsForProcessor(shape: ProductShape, { computeUnits }: DeviceTrait
   const others = isWorthwhile && terms * batchCount >= FEW_TERMS ? [wide, direct] : [direct, wide];
   const matvec = matvecShape(shape);
   const { alongRows, rows, vectors } = matvec;
-  const isFew = alongRows ? vectors <= FEW_VECTORS && rows >= 2 * vectors : vectors === 1 && rows >= LEAST_STRIP;
+  const isFew = alongRows ? vectors <= FEW_VECTORS && rows >= 2 * vectors : vectors === 1 && rows >= MIN_STRIP;
   if (!isFew || k < LANES) return others;
   const groups = batchCount * matvecGroups(matvec, 'vectors');
   return [named({ kind: 'matvec', by: 'vectors', alongRows }, splitsFor(groups, k, wanted)), ...others];
@@ -156,8 +156,8 @@ export function possibleTiles({ maxGroupSize, maxLocalBytes }: DeviceTraits): re
   });
 }
 
-/** Splits k when there are too few groups, into ranges of at least {@link LEAST_DEPTH} terms. */
+/** Splits k when there are too few groups, into ranges of at least {@link MIN_DEPTH} terms. */
 function splitsFor(groups: number, k: number, wanted: number): number {
   if (groups >= wanted) return 1;
-  return Math.max(1, Math.min(Math.ceil(wanted / groups), Math.floor(k / LEAST_DEPTH)));
+  return Math.max(1, Math.min(Math.ceil(wanted / groups), Math.floor(k / MIN_DEPTH)));
 }

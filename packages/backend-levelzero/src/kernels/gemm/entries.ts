@@ -13,7 +13,7 @@ const GROUP = 64;
 /** Entries of a row that one work-item of a processor sets; neighbours on GPUs have neighbouring entries. */
 const EACH_ON_PROCESSORS = 1024;
 
-/** What {@link defineEntriesKernel} makes a kernel of. */
+/** The definition of a kernel for {@link defineEntriesKernel}. */
 export interface EntriesSource<Names extends string> {
   readonly name: string;
   readonly output: FloatDType;
@@ -85,7 +85,7 @@ export function launchEntries(
   });
 }
 
-/** What lies without gaps is one long row. */
+/** A matrix without gaps is one long row. */
 function tidied(shape: { readonly m: number; readonly n: number; readonly batchCount: number; readonly c: Matrix }) {
   const { m, n, batchCount, c } = shape;
   const isPacked = (m === 1 || c.ld === n) && (batchCount === 1 || c.stride === m * n);

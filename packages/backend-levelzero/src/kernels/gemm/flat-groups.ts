@@ -2,7 +2,7 @@ import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { DeviceTraits } from '../recorder.ts';
 
 /**
- * So many groups in a row, wrapped along y where the device takes fewer along x. There may be some more than asked for.
+ * A number of groups in a row, wrapped along y where the device takes fewer along x. There may be some more than asked for.
  */
 export function flatGroups(count: number, { maxGroups }: DeviceTraits): [x: number, y: number] {
   const x = Math.min(count, maxGroups[0]);

@@ -19,17 +19,17 @@ import { splitArguments, type Splits } from './splits.ts';
 /** Multiply-adds for each number that is laid out from which on that pays. */
 const WORTHWHILE = 64;
 /** Bytes of blocks are counted in 32 bits. */
-const MOST_BYTES = 2 ** 31;
+const MAX_BYTES = 2 ** 31;
 
-/** Whether a product is large enough that laying out its operands does not count. */
+/** Returns whether a product is large enough that laying out its operands does not count. */
 export function isWorthPacking({ m, n }: ProductShape): boolean {
   return (m * n) / (m + n) >= WORTHWHILE;
 }
 
-/** Whether the blocks of a tile, at the least, are within what a device allocates and 32 bits count. */
+/** Returns whether the blocks of a tile, at their minimum, are within what a device allocates and 32 bits count. */
 export function canLayOut({ k }: ProductShape, lanes: EngineLanes, { maxAllocationBytes }: DeviceTraits): boolean {
   const tile = matrixTile(lanes);
-  return bytesOfLine(k) * Math.max(tile.m, tile.n) <= Math.min(MOST_BYTES, maxAllocationBytes);
+  return bytesOfLine(k) * Math.max(tile.m, tile.n) <= Math.min(MAX_BYTES, maxAllocationBytes);
 }
 
 /** As much of a product as has its operands laid out at a time. */
@@ -39,7 +39,7 @@ export function mostAtOnceOfMatrix(
   together: number,
   { maxGroups, maxAllocationBytes }: DeviceTraits,
 ): Pick<ProductShape, 'batchCount' | 'm' | 'n'> {
-  const limit = Math.min(MOST_BYTES, maxAllocationBytes);
+  const limit = Math.min(MAX_BYTES, maxAllocationBytes);
   const tile = matrixTile(lanes);
   const linesThatFit = (size: number): number => Math.max(size, Math.floor(limit / bytesOfLine(k) / size) * size);
   const rows = Math.min(linesThatFit(tile.m), maxGroups[1] * tile.m);
@@ -49,7 +49,7 @@ export function mostAtOnceOfMatrix(
   return { m: rows, n: columns, batchCount: Math.min(batchCount, together, matrices) };
 }
 
-/** Launches a product of halves on matrix engines, behind what lays its operands out. */
+/** Launches a product of halves on matrix engines, after what lays its operands out. */
 export function launchMatrix(
   product: Product,
   { id, lanes }: NamedVariant & { readonly lanes: EngineLanes },

@@ -12,7 +12,7 @@ import { wideColumns } from './wide-columns.spv.ts';
 import { WIDE_ROWS, wideRows } from './wide-rows.spv.ts';
 import { LANES } from './wide-shape.ts';
 
-/** How a product with a vector, or a few, is computed. */
+/** The way in which a product with a vector, or a few, is computed. */
 export interface MatvecWay {
   readonly kind: 'matvec';
   /** By wide vectors of one work-item, or by teams of work-items. */
@@ -23,19 +23,19 @@ export interface MatvecWay {
 
 /** The shape of a product as a matrix times vectors. */
 export interface MatvecShape {
-  /** Whether op(A) is the matrix; else it is op(B)^T, as `C^T = op(B)^T op(A)^T`. */
+  /** True if op(A) is the matrix; else it is op(B)^T, as `C^T = op(B)^T op(A)^T`. */
   readonly isA: boolean;
   /** Rows of the matrix. */
   readonly rows: number;
   readonly vectors: number;
-  /** Whether the neighbours of a row are neighbours in memory; else those of a column are. */
+  /** True if the neighbours of a row are neighbours in memory; else those of a column are. */
   readonly alongRows: boolean;
 }
 
 /** Vectors of a strip of the kernel for matrices that lie column by column. */
 const STRIPS = [16, 4, 1] as const;
 /** Fewest rows that such a kernel takes. */
-export const LEAST_STRIP: number = LANES;
+export const MIN_STRIP: number = LANES;
 
 /** The larger side is the matrix, unless only the other one lies row by row. */
 export function matvecShape({ m, n, transA, transB }: ProductShape): MatvecShape {

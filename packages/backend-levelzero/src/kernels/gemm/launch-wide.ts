@@ -16,18 +16,18 @@ import {
 import { wide } from './wide.spv.ts';
 import { PANEL_COLUMNS, PANEL_ROWS, TILE } from './wide-shape.ts';
 
-/** How much of a product is packed at a time. */
+/** The part of a product that is packed at a time. */
 export interface WideLimits {
-  /** Most terms: a panel of B, 128 bytes a term, should stay in the cache of a core. */
+  /** The maximum number of terms: a panel of B, 128 bytes a term, should stay in the cache of a core. */
   readonly depth: number;
-  /** Most bytes of the packed panels of one operand, unless one panel has more. */
+  /** The maximum number of bytes of the packed panels of one operand, unless one panel has more. */
   readonly bytes: number;
   /** Bytes of panels of A that a work-item goes through with one panel of B. */
   readonly bytesEach: number;
   /** Work-items for each thread, so that all end at about the same time. */
   readonly itemsEach: number;
   /**
-   * Where B can be read as it is, it is not packed for at most so many rows, nor where it has at most so many bytes:
+   * Where B can be read as it is, it is not packed for at most that many rows, nor where it has at most that many bytes:
    * packing pays when it is read often, and from far away.
    */
   readonly fewRows: number;
@@ -43,7 +43,7 @@ export const WIDE_LIMITS: WideLimits = {
   fewBytes: 2 ** 20,
 };
 
-/** What panels are made of: some lines and terms of some matrices of an operand. */
+/** The source of panels: some lines and terms of some matrices of an operand. */
 interface Block {
   readonly matrix: Matrix;
   readonly steps: Steps;

@@ -143,7 +143,7 @@ interface Source {
   /** Where the matrix starts. */
   readonly start: Value;
   readonly ld: Value;
-  /** Whether neighbours in memory are neighbours along k; else they are neighbouring lines. */
+  /** True if neighbours in memory are neighbours along k; else they are neighbouring lines. */
   readonly alongK: boolean;
   /** The first line of the tile, and the number of lines of the operand. */
   readonly first: Value;

@@ -19,7 +19,7 @@ export const MULTIPLY_ACCUMULATE: Readonly<Record<EngineLanes, string>> = {
   16: '_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f',
 };
 
-/** How many times as fast as other units an engine is, at the least. */
+/** The minimal speed of an engine, as a multiple of other units'. */
 export const ENGINE_SPEEDUP = 8;
 
 /** Blocks of A, and of B, that a sub-group has at a time: 32 rows by four times its lanes. */

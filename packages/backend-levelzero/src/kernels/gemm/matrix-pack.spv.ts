@@ -6,11 +6,11 @@ import { BLOCK_DEPTH, BLOCK_ROWS } from './matrix-engine.ts';
 /** Parameters of {@link matrixPack}. */
 export interface MatrixPackParams {
   /**
-   * Lines of a block: rows of op(A), where a row's pairs lie side by side; or columns of op(B) for so many work-items, where
+   * Lines of a block: rows of op(A), where a row's pairs lie side by side; or columns of op(B) for that many work-items, where
    * a pair of rows does.
    */
   readonly block: 'rows' | 'columns of 8' | 'columns of 16';
-  /** Whether pairs of terms lie in words already: neighbours, at multiples of four bytes, and an even number of them. */
+  /** True if pairs of terms lie in words already: neighbours, at multiples of four bytes, and an even number of them. */
   readonly hasWords: boolean;
 }
 

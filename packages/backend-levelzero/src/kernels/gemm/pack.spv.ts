@@ -10,11 +10,11 @@ export interface PackParams {
   readonly input: FloatDType;
   /** Lines of a panel. */
   readonly width: 1 | 8 | 32;
-  /** Whether neighbours in memory are neighbours along k; else they are neighbouring lines. */
+  /** True if neighbours in memory are neighbours along k; else they are neighbouring lines. */
   readonly alongK: boolean;
 }
 
-/** Terms for one work-item: so many that starting it does not count. */
+/** Terms for one work-item: enough that starting it does not count. */
 export const PACK_DEPTH = 256;
 
 /** Lines, and terms, that are transposed at a time. */

@@ -11,7 +11,7 @@ const { cpu, gpu, fewGroups } = TEST_DEVICES;
 const smallGpu: DeviceTraits = { ...gpu, computeUnits: 32 };
 const noSubgroups: DeviceTraits = { ...smallGpu, subgroupSizes: [] };
 
-/** A packed product, each operand in an allocation of its own. */
+/** A packed product, each operand in its own allocation. */
 function callOf(m: number, n: number, k: number, given: Partial<Call> = {}): Call {
   const { dtype = 'f32', batchCount = 1, transA = false, transB = false } = given;
   const bytes = dtype === 'f16' ? 2 : 4;
@@ -218,7 +218,7 @@ describe('limits', () => {
   });
 });
 
-it('kernels have names of their own, and every kernel that a plan launches is listed', () => {
+it('kernels have their own names, and every kernel that a plan launches is listed', () => {
   const engines: DeviceTraits = { ...smallGpu, hasF16: true, hasLargeRegisterFile: true, matrixEngine: 8 };
   for (const traits of [cpu, smallGpu, noSubgroups, engines]) {
     const names = allKernels(traits).map(({ name }) => name);

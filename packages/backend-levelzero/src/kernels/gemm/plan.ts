@@ -41,7 +41,7 @@ export function planGemm(
   else planWithEpilogue(call, recorder, choose);
 }
 
-/** A product, and a kernel behind it that makes C of its results: C itself in float32, else scratch memory. */
+/** A product, and a kernel after it that makes C of its results: C itself in float32, else scratch memory. */
 function planWithEpilogue(call: ResolvedGemm<DeviceMemory>, recorder: Recorder, choose: ChooseVariant): void {
   const { m, n, batchCount, beta, dtype } = call;
   const domain = [batchCount, m, n];
@@ -67,9 +67,9 @@ function planProduct(product: Product, recorder: Recorder, choose: ChooseVariant
   const range = Math.ceil(product.k / variant.splits / DEPTH_MULTIPLE) * DEPTH_MULTIPLE;
   const splits = Math.ceil(product.k / range);
   const most = mostAtOnce(product, variant, splits, recorder.traits);
-  const least = variant.kind === 'subgroup' ? leastOf(variant.tile) : undefined;
+  const min = variant.kind === 'subgroup' ? leastOf(variant.tile) : undefined;
   const scratch = new ReusedScratch(recorder);
-  for (const part of parts(product, most, least)) {
+  for (const part of parts(product, most, min)) {
     multiply(partOf(product, part), variant, range, splits, recorder, scratch);
   }
 }
@@ -80,7 +80,7 @@ function chooseVariant(product: Product, recorder: Recorder): Variant {
 
 type SplitVariant = Exclude<Variant, { readonly kind: 'wide' }>;
 
-/** How much of C one launch can have the groups for. */
+/** The part of C that one launch can have the groups for. */
 function mostAtOnce(
   product: Product,
   variant: SplitVariant,
@@ -120,7 +120,7 @@ function inTime(
   return { batchCount: 1, m: Math.max(1, Math.floor(rows / ROWS_MULTIPLE)) * ROWS_MULTIPLE };
 }
 
-/** What a part of a product has to have at least for a tile: see `subgroup`. */
+/** The minimal size of a part of a product for a tile: see `subgroup`. */
 const leastOf = (tile: SubgroupTile): Pick<ProductShape, 'm' | 'n'> => ({ m: tile.rows, n: subgroupTile(tile).n });
 
 function multiply(

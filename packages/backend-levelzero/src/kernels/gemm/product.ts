@@ -23,7 +23,7 @@ export interface ProductShape {
 }
 
 /**
- * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have a dtype of its own, and
+ * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have its own dtype, and
  * the leading dimension of a single row is the row's length, and the stride of a single matrix 0: both may be anything
  * in a call.
  */
@@ -102,7 +102,7 @@ export function partOf(product: Product, { batch, batchCount, row, m, column, n 
   };
 }
 
-/** The parts of C of at most so many matrices, rows and columns, and where there are several, of at least so many. */
+/** The parts of C of a maximal number of matrices, rows and columns, and where there are several, of a minimal number. */
 export function* parts(
   whole: ProductShape,
   { batchCount, m, n }: Pick<ProductShape, 'batchCount' | 'm' | 'n'>,

@@ -22,7 +22,7 @@ export interface Place {
 /** Parameters that {@link placeOf} takes. */
 export const SPLIT_PARAMETERS = { k: 'u64', splits: 'u64', depth: 'u64', c_split: 'u64', c_stride: 'u64' } as const;
 
-/** What `z` stands for: the batch, and in it the range of k. */
+/** The meaning of `z`: the batch, and in it the range of k. */
 export function placeOf(
   k: FunctionBuilder,
   z: Value,

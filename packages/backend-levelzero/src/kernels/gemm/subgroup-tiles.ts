@@ -36,12 +36,12 @@ export function fittingTiles(product: Product, traits: DeviceTraits): readonly S
   return possibleSubgroupTiles(traits).filter((tile) => n >= subgroupTile(tile).n && (!transA || m >= tile.rows));
 }
 
-/** Whether rows, and whatever even column of them, begin at multiples of four bytes. */
+/** Returns whether rows, and whatever even column of them, begin at multiples of four bytes. */
 function isByWords({ span, ld, stride }: Matrix, columns: number): boolean {
   return span.byteOffset % 4 === 0 && [ld, stride, columns].every((elements) => elements % 2 === 0);
 }
 
-/** Whether 32 bits count its bytes: as offsets of pointers they have a sign. */
+/** Returns whether 32 bits count its bytes: as offsets of pointers they have a sign. */
 function isCounted({ dtype, ld, stride }: Matrix, rows: number, columns: number, batchCount: number): boolean {
   return ELEMENT_BYTES[dtype] * ((batchCount - 1) * stride + (rows - 1) * ld + columns) < 2 ** 31;
 }

@@ -12,7 +12,7 @@ export interface Team {
   readonly step: number;
 }
 
-/** Adds up the values of a team: the sum is at the place of lane 0. All work-items of the group have to come by. */
+/** Adds up the values of a team: the sum is at the place of lane 0. All work-items of the group must call it. */
 export function sumOfTeam(k: FunctionBuilder, { place, lane, size, step }: Team, value: Value): void {
   k.store(place, value);
   k.barrier();

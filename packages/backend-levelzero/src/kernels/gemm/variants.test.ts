@@ -153,7 +153,7 @@ describe.each([1, 3])('direct, k in %i', (splits) => {
 });
 
 describe.each(TILES.map((tile) => ({ name: `${tile.m}x${tile.n}`, tile })))('local $name', ({ tile }) => {
-  // Each transposition is a module of its own, which takes the software driver long to compile.
+  // Each transposition is a separate module, which takes the software driver long to compile.
   const trans = tile.m === tile.n ? TRANSPOSES : (['NT', 'TN'] as const);
   const shapes = SHAPES.filter(({ dtype = 'f32' }) => dtype === 'f32');
   const cases = trans.flatMap((letters) => shapes.map((shape) => ({ ...shape, trans: letters, m: tile.m + shape.m })));

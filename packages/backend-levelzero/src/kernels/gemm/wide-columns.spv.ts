@@ -14,7 +14,7 @@ export interface WideColumnsParams extends MatvecFormats {
 
 /**
  * y = M x for processors, where M lies column by column: the entries of a column are neighbours. A work-item, which is
- * a group of its own, has a strip of `16 * vectors` rows and goes through the columns. There must be as many rows: the
+ * a separate group, has a strip of `16 * vectors` rows and goes through the columns. There must be as many rows: the
  * last strip begins early and computes some rows once more, which it does not write.
  */
 export const wideColumns: (params: WideColumnsParams) => Kernel = variants((params: WideColumnsParams) =>

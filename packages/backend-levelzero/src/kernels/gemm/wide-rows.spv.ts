@@ -20,7 +20,7 @@ export const WIDE_ROWS = 4;
  * Y = M X for processors, for one x or a few, where M lies row by row along k and so does each x (`vector_step` 1),
  * `vector_ld` after the one before. Nothing is packed: M is read from memory once.
  *
- * A work-item, which is a group of its own, has four rows, and takes `each` vectors at a time through them, 16 terms in
+ * A work-item, which is a separate group, has four rows, and takes `each` vectors at a time through them, 16 terms in
  * an iteration. Rows and vectors beyond the last are the last one again, and not written.
  */
 export const wideRows: (params: WideRowsParams) => Kernel = variants((params: WideRowsParams) => {

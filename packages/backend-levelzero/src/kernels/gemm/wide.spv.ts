@@ -16,7 +16,7 @@ const VECTORS = PANEL_COLUMNS / LANES;
  * "Anatomy of high-performance matrix multiplication" (2008).
  *
  * A comes in packed panels of 8 rows, `panel[p][8]`; B in panels of 32 columns whose rows are `b_step` apart: packed
- * ones, or B itself where it needs no packing. A work-item, which is a group of its own, takes one panel of B and
+ * ones, or B itself where it needs no packing. A work-item, which is a separate group, takes one panel of B and
  * `panels_each` panels of A, so that the panel of B stays in the cache. Each pair of panels gives a tile of C, 8 rows
  * by 2 vectors of 16 columns, that is summed in registers: an iteration of the inner loop is 2 loads of B, 8 broadcasts of A
  * and 16 fused multiply-adds.

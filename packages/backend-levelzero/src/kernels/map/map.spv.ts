@@ -8,12 +8,12 @@ import { formName } from '../run/form-name.ts';
 import { KernelCode } from '../run/kernel-code.ts';
 import { formParameters } from '../run/parameters.ts';
 
-/** What tells the kernels of a map apart. */
+/** The parameters that distinguish the kernels of a map. */
 export interface MapParams {
   readonly form: RunForm;
   /** `runs`, for CPUs: a work-item takes many neighbours; `lanes`, for GPUs: one vector. */
   readonly kind: 'runs' | 'lanes';
-  /** Whether vectors end with the last axis. */
+  /** True if vectors end with the last axis. */
   readonly isWhole: boolean;
   /** Outputs that are stored, by number; all of them of one level. */
   readonly stores: readonly number[];

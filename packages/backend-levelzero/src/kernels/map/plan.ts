@@ -1,7 +1,7 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import { type NamedVariant, pickVariant, sizeStep } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
-import { LEAST_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
+import { MIN_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
 import type { Recorder } from '../recorder.ts';
 import { formOf, indexType, type PlanAxes, type RunToPlan } from '../run/call-geometry.ts';
 import { workOf } from '../run/work.ts';
@@ -64,7 +64,7 @@ function widthFor(length: number, widths: readonly Width[]): Width {
 
 /** Points of a segment, whole vectors; and segments of a work-item. */
 function runsOf(lines: number, length: number, threads: number): { readonly segment: number; readonly run: number } {
-  const shared = Math.max(LEAST_RUN, Math.ceil((lines * length) / (threads * RUNS_PER_THREAD)));
+  const shared = Math.max(MIN_RUN, Math.ceil((lines * length) / (threads * RUNS_PER_THREAD)));
   if (length >= shared) return { segment: Math.ceil(shared / 16) * 16, run: 1 };
   return { segment: Math.ceil(length / 16) * 16, run: Math.ceil(shared / length) };
 }

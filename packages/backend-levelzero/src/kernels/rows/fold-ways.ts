@@ -4,7 +4,7 @@ import type { States } from './states.ts';
 /** Places that are folded in turn into several sets of states. */
 export interface Ways {
   readonly from: Value;
-  /** Behind the last place from which there is one for each set. */
+  /** After the last place from which there is one for each set. */
   readonly whole: Value;
   readonly to: Value;
   /** From one place to the next. */
@@ -14,7 +14,7 @@ export interface Ways {
 
 /**
  * Folds places into several sets of states, one after the other in `begin`, so that additions do not wait for each other; what
- * is left behind `whole` goes into the first.
+ * is left after `whole` goes into the first.
  *
  * @param take - joins what is at a place to a set of states
  */

@@ -8,7 +8,7 @@ import type { RowScope } from '../run/scopes.ts';
 import { type PhaseFold, StateCode, type States } from './states.ts';
 import type { Folded, Place, Visitor, Walk } from './walk.ts';
 
-/** Folds and stores rows: what is the same whoever works on them. */
+/** Folds and stores rows: the part that is the same for all teams. */
 export class RowProgram {
   readonly #code: KernelCode;
   /** Folds of each phase, which need those of the phases before. */
@@ -31,7 +31,7 @@ export class RowProgram {
     );
   }
 
-  /** What a work-item folds of one or more rows, in a phase: for each row its states, one of each. */
+  /** The states that a work-item folds, of one or more rows, in a phase: for each row its states, one of each. */
   foldOwn(phase: number, rows: readonly RowScope[], walk: Walk): readonly States[] {
     const states = this.phases[phase] as StateCode;
     const size = states.types.length;

@@ -14,7 +14,7 @@ import { acrossOf, waysOf } from './unrolling.ts';
 import { joinTeam, type TeamKind, teamOf } from './team.ts';
 import { keptWalk, lineWalk, type Share, stridedWalk, type Walk } from './walk.ts';
 
-/** What tells the kernels of rows apart. */
+/** The parameters that distinguish the kernels of rows. */
 export interface RowsParams {
   readonly form: RunForm;
   /** `runs`, for CPUs: a work-item takes several rows, one after the other; the others, for GPUs: a team takes one. */
@@ -37,7 +37,7 @@ export interface RowsParams {
  * - `alone`, `subgroup`, `group`: a work-item, a sub-group or a group takes one.
  *
  * An item is a row's number times `parts` plus that of a part; with blocks, the part is counted between the outer axes of rows
- * and the blocks. A part is `part` lines of a row, or of a row that is one line so many elements (for `runs`) or
+ * and the blocks. A part is `part` lines of a row, or of a row that is one line that many elements (for `runs`) or
  * vectors.
  *
  * All passes that fold are through before anything is stored: an output may be an input.
@@ -66,7 +66,7 @@ export function rowsKernel(params: RowsParams): Kernel {
   });
 }
 
-/** Whether a kernel has a mean, for which there are two arguments. */
+/** Returns whether a kernel has a mean, for which there are two arguments. */
 export function hasMean({ nodes }: RunForm['kernel']): boolean {
   return nodes.some((node) => node.kind === 'fold' && node.op === 'mean');
 }
@@ -187,7 +187,7 @@ function writeTeams(k: FunctionBuilder, code: KernelCode, params: RowsParams, ki
   const group = k.uconvert(groupIndex(k), code.index);
   const number = k.add(code.arg('first'), k.add(k.mul(group, team.perGroup), team.number));
   const works = k.ult(number, code.arg('items'));
-  // Nobody may be missing where a team joins its states: one without a row takes the last one once more.
+  // No work-item may be missing where a team joins its states: one without a row takes the last one once more.
   const item = itemAt(code, k.math('u_min', number, k.sub(code.arg('items'), 1)), stage !== undefined);
   const row = rowOf(code, item);
   const program = new RowProgram(code);
@@ -227,9 +227,9 @@ interface Passes {
   readonly walk: Walk;
   readonly stage: Stage | undefined;
   readonly part: Value | undefined;
-  /** Whether this work-item has a row; always where there is none. */
+  /** True if this work-item has a row; always where there is none. */
   readonly works: Value | undefined;
-  /** Whether it is the one that writes for the row's team. */
+  /** True if it is the one that writes for the row's team. */
   readonly leads?: Value;
   readonly join: (phase: number, states: readonly Value[]) => readonly Value[];
 }

@@ -7,7 +7,7 @@ import { SpirvArithmetic, spirvType, type Width } from '../arithmetic/spirv-arit
 export interface PhaseFold {
   /** The fold's node. */
   readonly node: number;
-  /** What it folds. */
+  /** The folds of a state. */
   readonly operand: number;
   readonly op: FoldOp;
   readonly folding: Folding;
@@ -16,7 +16,7 @@ export interface PhaseFold {
 /** Where folds stand: the values of each fold's state, one fold after the other. */
 export type States = readonly Value[];
 
-/** How the states of some folds are begun, joined and chosen. All of one width. */
+/** The operations that begin, join and choose the states of some folds. All of one width. */
 export class StateCode {
   readonly #k: FunctionBuilder;
   readonly folds: readonly PhaseFold[];
@@ -29,7 +29,7 @@ export class StateCode {
     this.types = folds.flatMap(({ folding }) => [...folding.state]);
   }
 
-  /** What changes nothing when it is joined. */
+  /** The neutral state of a join. */
   identity(width: Width): States {
     const a = new SpirvArithmetic(this.#k, width);
     return this.folds.flatMap(({ folding }) =>

@@ -9,7 +9,7 @@ export type TeamKind = 'alone' | 'subgroup' | 'group';
 /** The work-items of a row's team, and this one's place among them. */
 export interface Team {
   readonly kind: TeamKind;
-  /** How many they are. */
+  /** Their number. */
   readonly lanes: number;
   /** This one's number, of the type of places. */
   readonly lane: Value;
@@ -21,7 +21,7 @@ export interface Team {
   readonly perGroup: number;
 }
 
-/** What {@link teamOf} makes a team of. */
+/** The definition of a team for {@link teamOf}. */
 export interface TeamParams {
   readonly kind: TeamKind;
   readonly groupSize: number;
@@ -54,13 +54,13 @@ export function teamOf(code: KernelCode, { kind, groupSize, subgroupSize }: Team
   return { kind, lanes: groupSize, lane, subgroupSize, number: zero, perGroup: 1 };
 }
 
-/** Bytes of workgroup memory in which a team joins states of so many words, for one phase. */
+/** Bytes of workgroup memory in which a team joins states of that many words, for one phase. */
 export function teamLocalBytes({ kind, groupSize, subgroupSize = 1 }: TeamParams, words: number): number {
   const sharing = groupSize / subgroupSize;
   return kind === 'group' && sharing > 1 ? WORD_BYTES * words * sharing : 0;
 }
 
-/** The states of a row from those of its team, given to all of them. Every work-item of the group has to come by. */
+/** The states of a row from those of its team, given to all of them. Every work-item of the group must call it. */
 export function joinTeam(code: KernelCode, team: Team, folds: StateCode, own: States): States {
   if (team.kind === 'alone') return own;
   if (team.subgroupSize === undefined) return joinInMemory(code, team, folds, own);
@@ -74,7 +74,7 @@ export function joinTeam(code: KernelCode, team: Team, folds: StateCode, own: St
   });
 }
 
-/** How a device's own instruction joins the states of folds, where one can: integers in their order, floats added. */
+/** The join of the states of folds by a device's own instruction, where it has one: integers in their order, floats added. */
 function ownInstruction({ op, folding }: PhaseFold): SubgroupOperation | undefined {
   const [type] = folding.state;
   switch (op) {

@@ -58,7 +58,7 @@ describe('the workgroup memory of rows fits the device', () => {
     ['without sub-groups', plain],
     ['with sub-groups', TEST_DEVICES.gpu],
   ])('%s', (_, device) => {
-    let most = 0;
+    let max = 0;
     for (const count of [1, 8, 31, 32, 64]) {
       for (const shape of [
         [3, 1000],
@@ -69,12 +69,12 @@ describe('the workgroup memory of rows fits the device', () => {
           for (const { kernel } of planned({ ...device, maxLocalBytes }, places(count), shape).launches) {
             const bytes = localBytes(kernel.words());
             expect(bytes, `${kernel.name}, ${maxLocalBytes} bytes`).toBeLessThanOrEqual(maxLocalBytes);
-            most = Math.max(most, bytes);
+            max = Math.max(max, bytes);
           }
         }
       }
     }
-    expect(most).toBeGreaterThan(1024);
+    expect(max).toBeGreaterThan(1024);
   });
 
   it('as many folds as fit are joined by a whole group, else by a smaller one, else each row by one work-item', () => {

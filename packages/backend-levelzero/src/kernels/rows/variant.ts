@@ -2,7 +2,7 @@ import type { Kernel } from '@concord/backend-core/kernel';
 import { phasesOf } from '@concord/kernel';
 import type { NamedVariant } from '@concord/variants';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
-import { LEAST_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
+import { MIN_RUN, RUNS_PER_THREAD } from '../cpu-work.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import type { PlanAxes, RunToPlan } from '../run/call-geometry.ts';
 import type { RunForm } from '../run/form.ts';
@@ -11,7 +11,7 @@ import { rowBlock } from './rows.spv.ts';
 import { type TeamKind, teamLocalBytes } from './team.ts';
 import { waysOf } from './unrolling.ts';
 
-/** How rows are worked on. */
+/** The way in which rows are computed. */
 export interface RowsVariant extends NamedVariant {
   readonly kind: 'runs' | TeamKind;
   readonly along: RunForm['along'];
@@ -36,17 +36,17 @@ export interface RowsVariant extends NamedVariant {
   readonly part: number;
 }
 
-/** Additions one after the other, at most: docs/numerics.md counts on it. */
-const MOST_CHAIN = 1024;
+/** The maximum number of additions one after the other: docs/numerics.md counts on it. */
+const MAX_CHAIN = 1024;
 
 /** Work-items that keep a core of a GPU busy. */
 const LANES_PER_UNIT = 2048;
 /** Work-items of a team that is a group; of one without sub-groups, whose rows are short; of a group of lanes. */
 const [GROUP, SMALL_GROUP, LANES] = [256, 64, 64];
 /** Vectors that a work-item of a part has at least. */
-const LEAST_SHARE = 4;
+const MIN_SHARE = 4;
 /** Numbers of a row that a work-item keeps in registers. */
-const MOST_KEPT = 16;
+const MAX_KEPT = 16;
 /** The size of sub-groups that Intel's GPUs all have. */
 const USUAL_SUBGROUP = 16;
 
@@ -58,7 +58,7 @@ export const VARIANT_IDS: readonly string[] = [
   'run/rows-group',
 ];
 
-/** How the rows of a call can be worked on, the best first. */
+/** The ways in which the rows of a call can be computed, the best first. */
 export function rowsVariants(call: RunToPlan, axes: PlanAxes, traits: DeviceTraits): readonly RowsVariant[] {
   const along = alongOf(call, axes);
   if (traits.isCpuLike) return [runs(call, axes, along, traits)];
@@ -66,7 +66,7 @@ export function rowsVariants(call: RunToPlan, axes: PlanAxes, traits: DeviceTrai
   return teams(call, axes, along, traits).filter((each) => localBytes(kernel, each) <= traits.maxLocalBytes);
 }
 
-/** Bytes of workgroup memory of a kernel: each pass has its own, and where rows are cut in parts a kernel of its own. */
+/** Bytes of workgroup memory of a kernel: each pass has its own, and where rows are cut in parts a separate kernel. */
 function localBytes(kernel: Kernel, { kind, groupSize, subgroupSize, parts }: RowsVariant): number {
   if (kind === 'runs') return 0;
   const bytes = phaseFolds(kernel).map(({ words }) => teamLocalBytes({ kind, groupSize, subgroupSize }, words));
@@ -104,7 +104,7 @@ function runs(
   const blocks = along === 'rows' ? Math.ceil(last / block) : 1;
   const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
   const size = along === 'rows' ? Math.min(last, block) : 1;
-  const wanted = Math.min((computeUnits * RUNS_PER_THREAD) / items, (rowLength * size) / LEAST_RUN);
+  const wanted = Math.min((computeUnits * RUNS_PER_THREAD) / items, (rowLength * size) / MIN_RUN);
   const side = along === 'folded' ? width * ways : last >= block ? 1 : ways;
   // Where lines are cut apart they are, else the one line that there is.
   const [units, least] = (folded?.sizes.length ?? 0) > 1 ? [lines, 1] : [rowLength, width * ways];
@@ -137,7 +137,7 @@ function cut(
   least: number,
 ): { readonly parts: number; readonly part: number } {
   if (units === 0) return { parts: 1, part: 0 };
-  const forChain = Math.ceil((units * chainPerUnit) / MOST_CHAIN);
+  const forChain = Math.ceil((units * chainPerUnit) / MAX_CHAIN);
   const parts = Math.min(units, Math.max(Math.floor(wanted), forChain));
   if (parts <= 1) return { parts: 1, part: units };
   const part = Math.ceil(units / parts / least) * least;
@@ -161,11 +161,11 @@ function teams(
     const blocks = along === 'rows' ? Math.ceil(last / width) : 1;
     const items = along === 'rows' ? (rowCount / last) * blocks : rowCount;
     const all = lines * units;
-    const wanted = Math.min(busy / (items * lanes), all / (lanes * LEAST_SHARE));
+    const wanted = Math.min(busy / (items * lanes), all / (lanes * MIN_SHARE));
     const { parts, part } = cut(all, wanted, 1 / (lanes * waysOf(kernel)), lanes);
     const share = Math.ceil(all / lanes);
     const keeps =
-      isReadAgain(kernel) && along === 'folded' && kind !== 'alone' && share > 0 && share * width <= MOST_KEPT;
+      isReadAgain(kernel) && along === 'folded' && kind !== 'alone' && share > 0 && share * width <= MAX_KEPT;
     return {
       id: `run/rows-${kind}`,
       kind,
@@ -200,12 +200,12 @@ function teams(
   // What is read again is best kept, by the smallest team that can; what is read once goes to large teams only where there
   // are few rows, or long ones.
   const isLong = isReadAgain(kernel)
-    ? units * width > least * MOST_KEPT
-    : units > LEAST_SHARE * least * (rowCount * GROUP <= busy ? 1 : 4);
+    ? units * width > least * MAX_KEPT
+    : units > MIN_SHARE * least * (rowCount * GROUP <= busy ? 1 : 4);
   return isLong ? [byGroup, bySubgroup, alone] : [bySubgroup, byGroup, alone];
 }
 
-/** Whether a row is gone through more than once. */
+/** Returns whether a row is gone through more than once. */
 function isReadAgain(kernel: Kernel): boolean {
   return phasesOf(kernel).folds.length > 1 || kernel.outputs.some(({ level }) => level === 'element');
 }

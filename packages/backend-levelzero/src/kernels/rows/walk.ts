@@ -15,11 +15,11 @@ export interface Place {
   readonly width: Width;
   /** Of elements that stay in registers: where their values are kept. */
   readonly scope?: ElementScope;
-  /** Whether the place is one of the row, and not another once more; always where there is none. */
+  /** True if the place is one of the row, and not another once more; always where there is none. */
   readonly isThere?: Value;
 }
 
-/** What is done to the states at each place. */
+/** The update of the states at each place. */
 export interface Visitor {
   identity(width: Width): States;
   take(states: States, place: Place): States;
@@ -31,7 +31,7 @@ export interface Folded {
   readonly width: Width;
 }
 
-/** How a work-item comes by the elements of a row that are its own. */
+/** The way in which a work-item reaches its own elements of a row. */
 export interface Walk {
   /** Visits them all; sets of states that are yet to be joined. */
   fold(visitor: Visitor): readonly Folded[];
@@ -48,7 +48,7 @@ export interface Lines {
   readonly start: Value;
   readonly end: Value;
   readonly width: Width;
-  /** Vectors at once, each into states of its own. */
+  /** Vectors at once, each into its own states. */
   readonly ways: number;
 }
 
@@ -113,7 +113,7 @@ export interface Share {
   /** The work-item's own first one, and the end of all. */
   readonly first: Value;
   readonly end: Value;
-  /** Work-items that share the row, or parts that each have every so many-th. */
+  /** Work-items that share the row, or parts that each have every n-th. */
   readonly lanes: number | Value;
   readonly width: Width;
 }
@@ -135,7 +135,7 @@ export function stridedWalk(code: KernelCode, { first, end, lanes, width }: Shar
   const stride = typeof lanes === 'number' ? k.constant(end.type, lanes) : lanes;
   const room = k.select(k.ult(first, end), k.sub(end, first), k.constant(end.type, 0));
   const share = k.udiv(k.add(room, k.sub(stride, 1)), stride);
-  // Behind the last from which all ways are there.
+  // After the last from which all ways are there.
   const whole = k.add(first, k.mul(k.and(share, -ways), stride));
   const at = (unit: Value): Place => ({ coordinates: unitAt(code, unit, width), width });
   return {
@@ -153,7 +153,7 @@ export function stridedWalk(code: KernelCode, { first, end, lanes, width }: Shar
 }
 
 /**
- * Each `lanes`-th vector of a row that fits: `kept` of them, read once and kept in registers. One behind the end is the
+ * Each `lanes`-th vector of a row that fits: `kept` of them, read once and kept in registers. One after the end is the
  * last one again, of which nothing comes.
  */
 export function keptWalk(

@@ -20,7 +20,7 @@ export interface PlanAxes {
   readonly places: ReadonlyMap<number, number>;
 }
 
-/** What a kernel is launched with: numbers, places in memory, and parameters of the call. */
+/** The arguments of a launch: numbers, places in memory, and parameters of the call. */
 export type RunArguments = Parameters<Recorder['launch']>[0]['args'];
 
 /** A form, and the arguments that all kernels of it have. */
@@ -30,7 +30,7 @@ export interface FormAndArguments {
 }
 
 /** Extents from here on are beyond an index of 32 bits, which has a sign. */
-const MOST_SHORT = 2 ** 31;
+const MAX_SHORT = 2 ** 31;
 /** Bytes that narrow vectors are read in pieces of, where their addresses allow. */
 const PIECE = 4;
 
@@ -40,11 +40,11 @@ export function planAxes({ geometry }: RunToPlan): PlanAxes {
   return { rows, folded: folded.sizes.length === 0 ? undefined : folded, places };
 }
 
-/** Whether places are numbers of 32 bits: of GPUs, for which others are slow. */
+/** Returns whether places are numbers of 32 bits: of GPUs, for which others are slow. */
 export function indexType({ geometry }: RunToPlan, isCpuLike: boolean): 'u32' | 'u64' {
   const { inputs, outputs, rowCount, rowLength } = geometry;
-  const most = Math.max(rowCount * rowLength, ...[...inputs, ...outputs].map(({ extent }) => extent));
-  return isCpuLike || most >= MOST_SHORT / 2 ? 'u64' : 'u32';
+  const max = Math.max(rowCount * rowLength, ...[...inputs, ...outputs].map(({ extent }) => extent));
+  return isCpuLike || max >= MAX_SHORT / 2 ? 'u64' : 'u32';
 }
 
 /**

@@ -2,7 +2,7 @@ import type { DType } from '@concord/backend-core';
 import type { Kernel } from '@concord/backend-core/kernel';
 import type { Width } from '../arithmetic/spirv-arithmetic.ts';
 
-/** How the neighbours of a vector lie in a view: one next to the other, all the same element, or some elements apart. */
+/** The layout of a vector's neighbours in a view: one next to the other, all the same element, or some elements apart. */
 export type Access = 'dense' | 'constant' | 'strided';
 
 /** An input or output, as far as code depends on it. */
@@ -17,7 +17,7 @@ export interface OperandForm {
 }
 
 /**
- * What the code for a `run` depends on besides its graph. Sizes, strides and parameters are arguments of the kernel; the
+ * The facts that the code for a `run` depends on besides its graph. Sizes, strides and parameters are arguments of the kernel; the
  * axes are coalesced, and padded in front to a rank that code is made for.
  */
 export interface RunForm {
@@ -30,7 +30,7 @@ export interface RunForm {
   readonly width: Width;
   /** Type that places in memory are computed in. */
   readonly index: 'u32' | 'u64';
-  /** How each of the shared layouts is reached by vectors. */
+  /** The access by vectors to each of the shared layouts. */
   readonly layouts: readonly Access[];
   readonly inputs: readonly OperandForm[];
   readonly outputs: readonly OperandForm[];
@@ -64,7 +64,7 @@ export function vectorAxis({ along, rowRank, foldedRank }: RunForm): number {
 }
 
 /**
- * Whether products and sums may become one instruction. Not in `pow`, which finds what a product rounds off: that would be
+ * Returns whether products and sums may become one instruction. Not in `pow`, which finds what a product rounds off: that would be
  * nothing.
  */
 export function contractionOf({ kernel }: RunForm): 'off' | undefined {

@@ -33,7 +33,7 @@ export function gather(code: KernelCode, node: GatherNode, scope: Scope, width: 
       operand,
       values.map((value) => one(value, lane)),
     );
-    // What is outside reads the first element in place of its own.
+    // What is outside reads the first element instead of its own.
     return k.load(k.at(pointer, k.select(one(isInside, lane), offset, k.constant(offset.type, 0))));
   });
   const loaded = decode(k, vectorOf(k, pointer, raw), operand.dtype);
@@ -48,7 +48,7 @@ interface Run {
   readonly width: Width;
 }
 
-/** Whether neighbours of a vector are neighbours in the gather input: its last index is that of the vectors' axis. */
+/** Returns whether neighbours of a vector are neighbours in the gather input: its last index is that of the vectors' axis. */
 function isRun(
   { form, kernel, varies }: KernelCode,
   { operands }: GatherNode,
@@ -99,7 +99,7 @@ function gatherRun(code: KernelCode, { node, input, operand, scope, width }: Run
   return result as Value;
 }
 
-/** Whether an index is below the size of an axis; one that is negative is beyond. */
+/** Returns whether an index is below the size of an axis; one that is negative is beyond. */
 function isBelow(code: KernelCode, node: number, index: Value, input: number, axis: number, width: Width): Value {
   const { k, kernel } = code;
   const below = k.ult(index, code.splat(code.arg(names.gatherSize(input, axis)), width));

@@ -44,7 +44,7 @@ export class KernelCode {
     return this.args[name] as Value;
   }
 
-  /** A row, or neighbours. Places of its operands are computed here, and may be used in loops and branches behind. */
+  /** A row, or neighbours. Places of its operands are computed here, and may be used in loops and branches after. */
   row(coordinates: readonly Value[], width: Width): RowScope {
     const row = { width, coordinates, known: new Map(), offsets: this.operands.rowOffsets(coordinates) };
     this.computeRows(row, 0);
@@ -56,7 +56,7 @@ export class KernelCode {
     return { row, width, coordinates, known: new Map() };
   }
 
-  /** Computes what is at row level and needs no more than so many folds, one behind the other. */
+  /** Computes what is at row level and needs no more than that many folds, one after the other. */
   computeRows(row: RowScope, depth: number): void {
     this.kernel.nodes.forEach((node, index) => {
       if (node.level !== 'row' || node.kind === 'fold' || (this.#depths[index] as number) > depth) return;
@@ -76,11 +76,11 @@ export class KernelCode {
     return value;
   }
 
-  /** The value of a node as so many components. */
+  /** The value of a node as that many components. */
   wide(index: number, scope: RowScope | ElementScope, width: Width): Value {
     const value = this.value(index, scope);
     if (width === 1 || value.type.kind === 'vector') return value;
-    // Not where the value itself is kept: code there may be behind the end of this region.
+    // Not where the value itself is kept: code there may be after the end of this region.
     const made = scope.known.get(~index);
     if (made !== undefined) return made;
     const vector = this.splat(value, width);

@@ -3,7 +3,7 @@ import { gridOf } from '../grid.ts';
 import type { Launch, Recorder } from '../recorder.ts';
 
 /** Seconds of one launch, by the estimate: kernel drivers take a device for hung whose work does not end within several. */
-const MOST_SECONDS = 1;
+const MAX_SECONDS = 1;
 
 /** A launch whose kernel takes the items from `first` on. */
 export interface ItemLaunch extends Pick<Launch, 'kernel' | 'args' | 'variant'> {
@@ -19,7 +19,7 @@ export function launchInPieces(
 ): void {
   const { traits } = recorder;
   const groups = Math.ceil(items / perGroup);
-  const pieces = Math.min(groups, Math.max(1, Math.ceil(secondsFor(work, traits) / MOST_SECONDS)));
+  const pieces = Math.min(groups, Math.max(1, Math.ceil(secondsFor(work, traits) / MAX_SECONDS)));
   const perPiece = Math.ceil(groups / pieces);
   for (let start = 0; start < groups; start += perPiece) {
     const count = Math.min(perPiece, groups - start);

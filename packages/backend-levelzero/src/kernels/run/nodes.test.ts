@@ -57,7 +57,7 @@ function operands(type: ValueType, count: number): StoredElements[] {
 
 type AnyBuilder = Readonly<Record<string, (...operands: readonly unknown[]) => Value>>;
 
-/** What the builder calls a node; of bitcasts one with the type. */
+/** The builder's name of a node; of bitcasts one with the type. */
 function build(k: KernelBuilder, op: NodeOp, args: readonly Value[]): Value {
   const own = k as unknown as AnyBuilder;
   if (op.startsWith('bitcast')) return own['bitcast']!(op.slice(7).toLowerCase(), ...args);

@@ -28,7 +28,7 @@ export class OperandCode {
     return decode(this.#k, this.loadRaw(input, scope, width), form.dtype);
   }
 
-  /** What lies in memory, unchanged. */
+  /** The content of memory, unchanged. */
   loadRaw(input: number, scope: RowScope | ElementScope, width: Width): Value {
     const form = this.#form.inputs[input] as OperandForm;
     const pointer = this.#pointer(names.input(input), form, scope);
@@ -37,7 +37,7 @@ export class OperandCode {
     return vectorOf(this.#k, pointer, each);
   }
 
-  /** What an output's memory is to hold for a value. */
+  /** The content of an output's memory for a value. */
   encode(output: number, value: Value): Value {
     return encode(this.#k, value, (this.#form.outputs[output] as { readonly dtype: DType }).dtype);
   }

@@ -62,7 +62,7 @@ const table = defineKernel(
 
 type Call = Omit<RunShape, 'kernel'>;
 
-/** Row-major strides of axes in another order, `gap` elements behind each. */
+/** Row-major strides of axes in another order, `gap` elements after each. */
 function stridesBy(shape: readonly number[], order: readonly number[], gap = 0): readonly number[] {
   const strides = shape.map(() => 0);
   let step = 1;

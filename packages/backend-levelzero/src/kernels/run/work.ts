@@ -1,7 +1,7 @@
 import type { KernelNode, NodeOp } from '@concord/backend-core/kernel';
 import type { RunToPlan } from './call-geometry.ts';
 
-/** What nodes cost that are more than an instruction or two, in multiply-adds of one element. */
+/** The cost of nodes that are more than an instruction or two, in multiply-adds of one element. */
 const COSTS: Readonly<Partial<Record<NodeOp, number>>> = {
   div: 8,
   rem: 16,
@@ -25,10 +25,10 @@ const COSTS: Readonly<Partial<Record<NodeOp, number>>> = {
   random: 60,
 };
 
-/** A gather: its address, its bounds and a load of its own. */
+/** A gather: its address, its bounds and a separate load. */
 const PER_GATHER = 16;
 
-/** Multiply-adds of one computation of all nodes at so many points, at most. */
+/** Multiply-adds of one computation of all nodes at a number of points, at most. */
 export function workOf({ geometry }: RunToPlan, points: number): number {
   return points * geometry.kernel.nodes.reduce((sum, node) => sum + costOf(node), 0);
 }

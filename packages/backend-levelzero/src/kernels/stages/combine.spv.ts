@@ -6,7 +6,7 @@ import { defineKernel, type Kernel, variants } from '../kernel.ts';
 import { foldWays, setsOf } from '../rows/fold-ways.ts';
 import { type PhaseFold, StateCode, type States } from '../rows/states.ts';
 
-/** What tells the kernels that join parts apart. */
+/** The parameters that distinguish the kernels that join parts. */
 export interface CombineParams {
   /** The folds of the phase, and the types of what they fold. */
   readonly folds: readonly { readonly op: FoldOp; readonly type: ValueType }[];

@@ -16,7 +16,7 @@ export interface Parts {
 /** Parts that a work-item joins. */
 const FAN = 64;
 /** Parts that are few. */
-const MOST_LEFT = 16;
+const MAX_LEFT = 16;
 /** Work-items of a group of a GPU. */
 const GROUP = 64;
 
@@ -32,7 +32,7 @@ export function combine({ folds, values, rows, parts, states }: Parts, recorder:
   const groupSize = traits.isCpuLike ? 1 : GROUP;
   const kernel = combineKernel({ folds, groupSize });
   let [input, count] = [states, parts];
-  while (count > MOST_LEFT) {
+  while (count > MAX_LEFT) {
     const left = Math.ceil(count / FAN);
     const output = recorder.scratch(4 * values * left * rows);
     const groups = gridOf(Math.ceil((left * rows) / groupSize), traits);

@@ -5,17 +5,17 @@ import type { KernelCode } from '../run/kernel-code.ts';
 import type { RowScope } from '../run/scopes.ts';
 import type { StateCode, States } from '../rows/states.ts';
 
-/** One of the launches that work on rows in parts: the folds of a phase, or behind all of them what is stored. */
+/** One of the launches that work on rows in parts: the folds of a phase, or after all of them what is stored. */
 export interface Stage {
   /** The phase whose folds are made; the phases before are in scratch memory. */
   readonly phase: number;
-  /** How many phases there are. */
+  /** The number of phases. */
   readonly of: number;
 }
 
 /** The scratch memory of a phase's states. */
 export const statesName = (phase: number): string => `states${phase}`;
-/** How many parts of each row a phase has left. */
+/** The number of parts of each row after a phase. */
 export const leftName = (phase: number): string => `left${phase}`;
 
 /** Parameters of a kernel that works on parts: how many of what size, the rows, and the states of phases. */

@@ -63,15 +63,15 @@ function keepBetter(
   to: Value,
   worst: Value,
 ): readonly Value[] {
-  return k.forLoop({ from, to }, [worst], (at, [least]) => {
+  return k.forLoop({ from, to }, [worst], (at, [min]) => {
     const key = keyOf(k, k.load(k.at(input, k.uconvert(at, k.types.int(64)))), flip);
     return k.ifElse(
-      k.ugt(key, least as Value),
+      k.ugt(key, min as Value),
       () => {
         replaceWorst(k, heap, entryOf(k, key, at), size);
         return [keyOfEntry(k, k.load(k.at(heap, 0)))];
       },
-      () => [least as Value],
+      () => [min as Value],
     );
   });
 }

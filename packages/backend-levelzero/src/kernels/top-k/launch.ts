@@ -7,7 +7,7 @@ import { select, SELECT_SIZES } from './select.spv.ts';
 import { sort, SORT_ENTRIES, SORT_ROOMS } from './sort.spv.ts';
 import { type Lists, selectSize, type Variant } from './variant.ts';
 
-/** What a pass selects from: elements by their columns, or candidates with their places. */
+/** The input of a pass: elements by their columns, or candidates with their places. */
 export interface From {
   readonly input: Span;
   readonly places?: Span;
@@ -19,11 +19,11 @@ export interface Into {
   readonly indices: Span;
 }
 
-/** How one pass selects. */
+/** The selection of one pass. */
 export interface Pass {
   readonly variant: Variant;
   readonly largest: boolean;
-  /** How far the results of two rows are apart. */
+  /** The distance of the results of two rows. */
   readonly results: number;
 }
 
@@ -49,7 +49,7 @@ function kernelOf({ kind, chunk }: Variant, k: number, source: Source): { kernel
     case 'lane':
       return { kernel: lane({ source }), perGroup: 1 };
     case 'sort': {
-      const room = SORT_ROOMS.find((most) => chunk <= most) as number;
+      const room = SORT_ROOMS.find((max) => chunk <= max) as number;
       return { kernel: sort({ source, room }), perGroup: SORT_ENTRIES / room };
     }
     case 'select':

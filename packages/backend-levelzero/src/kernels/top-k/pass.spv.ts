@@ -2,7 +2,7 @@ import type { FunctionBuilder, Value } from '@concord/spirv-builder';
 import type { ParameterType } from '../kernel.ts';
 
 /**
- * What a pass reads: `elements`, the op's input, whose places in a row are their columns; or `candidates`, the results of
+ * The input of a pass: `elements`, the op's input, whose places in a row are their columns; or `candidates`, the results of
  * a pass before, which know their places.
  */
 export type Source = 'elements' | 'candidates';
@@ -12,9 +12,9 @@ export const SOURCES: readonly Source[] = ['elements', 'candidates'];
 /**
  * Parameters of a pass over packed rows of `length` elements. A row has `parts` of `chunk` elements, the last one perhaps
  * fewer; `items` is rows times parts. Of each part the `k` best are stored (or all, if it has no more), the best first, those
- * of a part behind those of the part before, those of a row `results` behind those of the row before.
+ * of a part after those of the part before, those of a row `results` after those of the row before.
  *
- * `flip` inverts all bits of keys where the least are the best.
+ * `flip` inverts all bits of keys where the smallest are the best.
  *
  * Of equals the first in a list of candidates is the one of the lower place, as parts are in order.
  */
@@ -39,7 +39,7 @@ export interface Part {
   /** Its first element. */
   readonly input: Value;
   readonly count: Value;
-  /** How many are selected. */
+  /** The number of selected elements. */
   readonly size: Value;
   /** Stores element `at` of the part as the one of rank `rank`. */
   readonly store: (rank: Value, at: Value) => void;

@@ -5,7 +5,7 @@ import { type From, type Into, launchPass } from './launch.ts';
 import { variantsFor } from './variant.ts';
 
 export { allKernels } from './launch.ts';
-export { MOST_K, VARIANT_IDS } from './variant.ts';
+export { MAX_K, VARIANT_IDS } from './variant.ts';
 
 /**
  * Selects in passes: each takes the k best of each part of a row, in order, until there is one part. A part is twice as long

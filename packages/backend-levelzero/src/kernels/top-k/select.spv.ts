@@ -16,7 +16,7 @@ export const SELECT_SIZES: readonly (readonly [mostK: number, size: number])[] =
 
 /**
  * Selects the best of a part of any length by a group that reads it once, for GPUs. The k best so far are at the start of an
- * array in workgroup memory; what is better than the worst of them is put behind them, wherever there is room, and when there
+ * array in workgroup memory; what is better than the worst of them is put after them, wherever there is room, and when there
  * is none the whole array is sorted. Of elements in random order few come that far.
  */
 export const select: (params: { source: Source; size: number }) => Kernel = variants(({ source, size }) =>
@@ -58,15 +58,15 @@ function betterThan(k: FunctionBuilder, entry: Value, worst: Value): Value {
   return k.select(k.ugt(entry, worst), entry, k.constant(entry.type, 0));
 }
 
-/** The array in workgroup memory: the best so far, sorted, and behind them what may be better than some of them. */
+/** The array in workgroup memory: the best so far, sorted, and after them what may be better than some of them. */
 class BestSoFar {
   readonly #k: FunctionBuilder;
   readonly #size: number;
   readonly #self: Value;
-  /** How many are wanted. */
+  /** The number of wanted elements. */
   readonly #wanted: Value;
   readonly #entries: Value;
-  /** How many came behind the best, those without room included. */
+  /** The number of those after the best, including those without room. */
   readonly #filled: Value;
 
   constructor(k: FunctionBuilder, size: number, self: Value, wanted: Value) {
@@ -92,7 +92,7 @@ class BestSoFar {
   }
 
   /**
-   * Takes the entries of each work-item that are not 0, however many. All work-items have to come by.
+   * Takes the entries of each work-item that are not 0, however many. All work-items must call it.
    *
    * @param worst - the worst of the best so far
    * @returns the worst of the best, after what was sorted meanwhile

@@ -1,6 +1,6 @@
 import type { ValueType } from '@concord/backend-core/kernel';
 
-const LEAST_NORMAL = 0x0080_0000;
+const MIN_NORMAL = 0x0080_0000;
 const INFINITY = 0x7f80_0000;
 
 /**
@@ -13,7 +13,7 @@ export function constantText(type: ValueType, bits: number): string {
   // There is no literal of -2^31: a minus is an operator.
   if (type === 'i32') return (bits | 0) === -(2 ** 31) ? 'i32(-2147483648)' : `i32(${bits | 0})`;
   const magnitude = bits & 0x7fff_ffff;
-  if (magnitude < LEAST_NORMAL || magnitude >= INFINITY) {
+  if (magnitude < MIN_NORMAL || magnitude >= INFINITY) {
     return `bitcast<f32>(u.zero ^ 0x${(bits >>> 0).toString(16).padStart(8, '0')}u)`;
   }
   const value = new Float32Array(new Uint32Array([bits]).buffer)[0] as number;

@@ -1,11 +1,11 @@
 import { type Geometry, groupOf, type RowStrides, type Window } from './geometry.ts';
 
-/** What a launch adds to a call. */
+/** The values that a launch adds to a call. */
 interface Launching {
   readonly softcap: number;
   /** Where the mask begins in its binding. */
   readonly maskAt: number;
-  /** Numbers of a record, where those are written in place of rows of O. */
+  /** Numbers of a record, where those are written instead of rows of O. */
   readonly record?: number;
 }
 
@@ -44,7 +44,7 @@ export function anyUniforms(
   };
 }
 
-/** What all kernels of a window know of what it sees: its keys, which queries see one of the whole call, whether there is a mask. */
+/** The facts that all kernels of a window know about it: its keys, which queries see one of the whole call, whether there is a mask. */
 export function blindUniforms(
   { sight, seqKv, mask }: Geometry,
   { query, queries, key, keys }: Window,

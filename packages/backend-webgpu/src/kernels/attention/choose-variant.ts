@@ -12,7 +12,7 @@ import { matrixBytes, type MatrixTile, SUBGROUP, UNIT } from './matrix-tile.ts';
 import type { Form } from './form.wgsl.ts';
 import { TILE_KEYS, tiled, tiledLanes, type TiledParams, tiledWorkgroupBytes } from './tiled.wgsl.ts';
 
-/** What the choice of a kernel depends on. */
+/** The facts that decide which kernel is chosen. */
 export interface AttentionSizes {
   readonly heads: number;
   readonly queries: number;
@@ -22,7 +22,7 @@ export interface AttentionSizes {
   readonly form: Form;
   /** Heads of Q that share keys. */
   readonly group: number;
-  /** Whether rows of Q, K and V begin and end at multiples of eight elements. Default: they do not. */
+  /** True if rows of Q, K and V begin and end at multiples of eight elements. Default: they do not. */
   readonly byEights?: boolean;
 }
 
@@ -44,7 +44,7 @@ type Way =
   | { readonly kind: 'decode'; readonly tile: DecodeTile }
   | { readonly kind: 'direct'; readonly queries: number };
 
-/** Tiles of `flash`: those with most queries a workgroup first. */
+/** Tiles of `flash`: those with the largest number of queries in a workgroup first. */
 export const FLASH_TILES: readonly FlashTile[] = [
   { queries: 64, keys: 64, columns: 64, across: 8, depth: 16, chunk: 16, unroll: 8, ahead: false },
   { queries: 64, keys: 128, columns: 128, across: 16, depth: 16, chunk: 16, unroll: 4, ahead: true },
@@ -72,7 +72,7 @@ const ENOUGH_WORKGROUPS = 128;
 const ENOUGH_LARGE_TILES = 512;
 /** Queries for which the smallest block of `tiled` is enough. */
 const FEW_QUERIES = 16;
-/** Fewest keys that are worth a split of their own. */
+/** Fewest keys that are worth a separate split. */
 const MIN_SPLIT_KEYS = 256;
 /** Queries that `decode` is for: it reads all keys for each few. */
 export const DECODE_QUERIES = 4;
@@ -82,7 +82,7 @@ const ENOUGH_ROW_READERS = 128;
 /** Keys of a split of `decode` are a multiple of this, and at least as many. */
 const DECODE_SPLIT_KEYS = 64;
 
-/** So many records are merged in one go: more splits than these have twice as many keys at least. */
+/** This many records are merged in one go: more splits than these have twice as many keys at least. */
 const FEW_SPLITS = 8;
 
 /** Every variant, of which each device and shape has some. */
@@ -96,12 +96,12 @@ export const VARIANT_IDS: readonly string[] = [
   ...DECODE_ROWS.map((rows) => idOf({ kind: 'decode', tile: { rows, columns: 64 } })),
 ];
 
-/** Most keys that one launch can take. */
+/** The maximum number of keys that one launch can take. */
 export function maxKeys(headDim: number, traits: DeviceTraits): number {
   return traits.isSoftware ? directKeys(headDim, maxLoopIterations(traits)) : Infinity;
 }
 
-/** What can compute an attention, and what is best as far as is known. */
+/** The kernels that can compute an attention, and the best as far as is known. */
 export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): VariantQuestion<AttentionVariant> {
   const { heads, queries, keys, headDim, causal, form, group } = sizes;
   const onUnits = possibleMatrix(sizes, traits).map((tile) => withSplits({ kind: 'matrix', tile }, sizes));
@@ -112,7 +112,7 @@ export function variantsFor(sizes: AttentionSizes, traits: DeviceTraits): Varian
     return { shapeClass, candidates, preferred: candidates[queries === 1 ? 0 : 1] as AttentionVariant };
   }
   const flashes = possibleFlash(headDim, traits).map((tile) => withSplits({ kind: 'flash', tile }, sizes));
-  const headDims = TILED_COLUMNS.find((most) => most >= headDim) ?? 256;
+  const headDims = TILED_COLUMNS.find((max) => max >= headDim) ?? 256;
   const tileds = possibleTiled(traits).map((block) =>
     withSplits({ kind: 'tiled', tile: { queries: block, headDim: headDims } }, sizes),
   );
@@ -136,11 +136,11 @@ function bestFlash(
 function bestTiled(smallestFirst: readonly AttentionVariant[], { heads, queries }: AttentionSizes): AttentionVariant {
   const isWorthwhile = (each: AttentionVariant): boolean =>
     heads * Math.ceil(queries / blockOf(each)) >= ENOUGH_WORKGROUPS;
-  const least = smallestFirst.findIndex((each) => blockOf(each) >= Math.min(queries, 32));
+  const min = smallestFirst.findIndex((each) => blockOf(each) >= Math.min(queries, 32));
   return (smallestFirst
-    .slice(least + 1)
+    .slice(min + 1)
     .filter(isWorthwhile)
-    .at(-1) ?? smallestFirst.at(least)) as AttentionVariant;
+    .at(-1) ?? smallestFirst.at(min)) as AttentionVariant;
 }
 
 /** Queries of a workgroup, or of an invocation of `direct`. */
@@ -161,17 +161,17 @@ export interface AttentionLaunch {
   readonly splitKeys: number;
 }
 
-/** How a launch may differ. */
+/** Options of a launch. */
 export interface AttentionOptions {
   readonly splits: number;
-  /** Writes records in place of rows of O. */
+  /** Writes records instead of rows of O. */
   readonly partial: boolean;
-  /** Whether rows begin and end at multiples of four. */
+  /** True if rows begin and end at multiples of four. */
   readonly wide: boolean;
 }
 
 /**
- * Whether a variant can write rows of O. `f16` ones are written by fours, or by `combine`: neighbours share words. `combine`
+ * Returns whether a variant can write rows of O. `f16` ones are written by fours, or by `combine`: neighbours share words. `combine`
  * takes records of every variant.
  */
 export function writesRows({ kind }: Pick<Way, 'kind'>, form: Form, wide: boolean): boolean {
@@ -225,7 +225,7 @@ export function decodeKernel({ rows, columns }: DecodeTile, params: Omit<DecodeP
 /** `decode` has kernels for any call only. */
 export const anyForm = (form: Form): Exclude<Form, 'plain'> => (form === 'plain' ? 'f32' : form);
 
-/** Whether a device has invocations and memory for a tile of `decode`. */
+/** Returns whether a device has invocations and memory for a tile of `decode`. */
 export function hasRoomToDecode(
   { rows, columns }: DecodeTile,
   { maxInvocations, maxWorkgroupBytes }: DeviceTraits,
@@ -234,10 +234,10 @@ export function hasRoomToDecode(
   return DECODE_LANES <= maxInvocations && bytes <= maxWorkgroupBytes;
 }
 
-/** The `decode` kernels for a shape, those that waste no row first, and then those with most rows. */
+/** The `decode` kernels for a shape, those that waste no row first, and then those with more rows. */
 function possibleDecode(sizes: AttentionSizes, traits: DeviceTraits): readonly AttentionVariant[] {
   const { heads, queries, keys, headDim, group } = sizes;
-  const columns = DECODE_COLUMNS.find((most) => most >= headDim);
+  const columns = DECODE_COLUMNS.find((max) => max >= headDim);
   if (columns === undefined) return [];
   const shared = group * queries;
   const tiles = DECODE_ROWS.map((rows): DecodeTile => ({ rows, columns })).filter(
@@ -278,7 +278,7 @@ function possibleFlash(headDim: number, traits: DeviceTraits): readonly FlashTil
   return possible.filter((tile) => tile.columns === columns);
 }
 
-/** Whether a device has invocations and memory for a tile of `flash`. */
+/** Returns whether a device has invocations and memory for a tile of `flash`. */
 export function fitsDevice(tile: FlashTile, { maxInvocations, maxWorkgroupBytes }: DeviceTraits): boolean {
   return flashLanes(tile) <= maxInvocations && flashBytes(tile) <= maxWorkgroupBytes;
 }

@@ -7,7 +7,7 @@ import { softmaxFunctions } from './softmax.wgsl.ts';
 /** Invocations in a workgroup. */
 export const COMBINE_LANES = 64;
 
-/** What tells the `combine` kernels apart. */
+/** The parameters that distinguish the `combine` kernels. */
 export interface CombineParams {
   readonly form: Form;
   /** Writes records again; `plain` only. */
@@ -57,10 +57,10 @@ export const combine: (params: CombineParams) => Kernel = variants(({ form, part
   }),
 );
 
-/** So many slots are read all at once. */
+/** This many slots are read all at once. */
 const FEW = 8;
 
-/** How many slots of so many `combine` reads at a time. */
+/** The number of slots, of a given number, that `combine` reads at a time. */
 export const slotsAtOnce = (form: Form, slots: number): 8 | 16 => (form !== 'plain' && slots <= FEW ? FEW : 16);
 
 const START = /* wgsl */ `

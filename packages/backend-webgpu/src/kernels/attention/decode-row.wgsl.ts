@@ -22,7 +22,7 @@ const TEAM = 4;
 /** Keys of a tile: a team reads one. */
 const KEYS = LANES / TEAM;
 
-/** What tells these kernels apart. */
+/** The parameters that distinguish these kernels. */
 export type DecodeRowParams = Omit<DecodeParams, 'tile'> & {
   /** Largest head dimension. */
   readonly columns: 64 | 128 | 256;

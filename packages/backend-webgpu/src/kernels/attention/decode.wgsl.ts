@@ -24,12 +24,12 @@ interface RowsTile {
   readonly columns: 64 | 128 | 256;
 }
 
-/** What tells the `decode` kernels apart. */
+/** The parameters that distinguish the `decode` kernels. */
 export interface DecodeParams {
   readonly tile: RowsTile;
   readonly form: Exclude<Form, 'plain'>;
   readonly fit: Fit;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 

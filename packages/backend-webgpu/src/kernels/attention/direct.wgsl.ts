@@ -13,7 +13,7 @@ import {
   uniformsOf,
 } from './form.wgsl.ts';
 
-/** What tells the `direct` kernels apart. */
+/** The parameters that distinguish the `direct` kernels. */
 export interface DirectParams {
   /** Neighbouring queries that an invocation computes, at most {@link MAX_QUERIES}. */
   readonly queries: number;
@@ -21,7 +21,7 @@ export interface DirectParams {
   readonly causal: boolean;
   /** `f16` only where records are written. */
   readonly form: Form;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 
@@ -34,7 +34,7 @@ export const MAX_QUERIES = 8;
 /** Keys per iteration of the loop. */
 const KEYS = 8;
 
-/** Most keys for which the loops of a block take at most so many iterations; less than 1 if there are none. */
+/** The maximum number of keys for which the loops of a block take at most that many iterations; less than 1 if there are none. */
 export function directKeys(headDim: number, iterations: number): number {
   const iterationsPerColumns = headDim + 1;
   // The end of the loop over the keys, and the loops that finish the rows.
@@ -105,7 +105,7 @@ ${repeat(KEYS, (j) => `      o${i} += select(0.0, w${i}_${j} * v${j}, ${isVisibl
 ${repeat(KEYS, (j) => `      let v${j} = select(0.0, v[v_head + row${j} + d], ${isVisible(0, j)});`)}
 ${repeat(queries, (i) => `      let o${i} = select(o[o${i}_at + d] * factor${i}, 0.0, key == 0u) + (${terms(i)});`)}`;
 
-  // Rows of O have a place of their own, records are packed.
+  // Rows of O have separate places, records are packed.
   const isOwn = !isPlain && !partial;
   const finish = partial
     ? (i: number) => `

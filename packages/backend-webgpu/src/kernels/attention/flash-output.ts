@@ -2,7 +2,7 @@ import { repeat } from '../wgsl/repeat.ts';
 import { storedVector, totalOf } from './form.wgsl.ts';
 import { COMPONENTS, type FlashParams, ROWS } from './flash-tile.ts';
 
-/** Whether O is bound as vectors of four; records are not. */
+/** Returns whether O is bound as vectors of four; records are not. */
 export const isWideOutput = ({ fit, partial }: Pick<FlashParams, 'fit' | 'partial'>): boolean =>
   fit !== 'any' && !partial;
 
@@ -36,7 +36,7 @@ export function storeOutput({ tile, fit, form, partial }: FlashParams): string {
       o[at + u.head_dim + 1u] = total${g}.${component};
     }`;
     const query = `query${g} + ${i % 4}u`;
-    // Rows of O have a place of their own, records are packed.
+    // Rows of O have separate places, records are packed.
     const isOwn = form !== 'plain' && !partial;
     const at = isOwn ? `o_start(head) + (${query}) * u.o_row` : `u.o_at + (row_at + ${query}) * u.o_row`;
     const total = isOwn ? `last${i}` : `total${g}.${component}`;

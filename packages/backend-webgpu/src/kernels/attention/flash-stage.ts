@@ -33,7 +33,7 @@ export interface Stage {
   store(register: number): string;
 }
 
-/** What {@link stageTransposed} is told. */
+/** The options of {@link stageTransposed}. */
 interface TransposedParams {
   readonly name: 'q' | 'k';
   readonly rows: number;
@@ -79,7 +79,7 @@ ${repeat(4, (c) => `        x${register + 4 * index + c} = read_${name}(${name}_
   };
 }
 
-/** What {@link stageRows} is told. */
+/** The options of {@link stageRows}. */
 interface RowsParams {
   readonly rows: number;
   /** Vectors in a row of `stage`, and in a row of V. */

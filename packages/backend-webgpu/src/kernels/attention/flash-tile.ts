@@ -21,24 +21,24 @@ export interface FlashTile {
 }
 
 /**
- * What is known of the rows. `full`: there are as many columns as the tile has, and rows begin at multiples of four.
+ * The known facts about the rows. `full`: there are as many columns as the tile has, and rows begin at multiples of four.
  * `wide`: only that they begin and end at multiples of four. `any`: nothing.
  */
 export type Fit = 'full' | 'wide' | 'any';
 
-/** What tells the `flash` kernels apart. */
+/** The parameters that distinguish the `flash` kernels. */
 export interface FlashParams {
   readonly tile: FlashTile;
   readonly fit: Fit;
   readonly form: Form;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 
 /** Parts of a vector. */
 export const COMPONENTS = ['x', 'y', 'z', 'w'] as const;
 
-/** Vectors that are left free behind each row in workgroup memory, so that those of a column lie in different banks. */
+/** Vectors that are left free after each row in workgroup memory, so that those of a column lie in different banks. */
 export const PAD = 1;
 
 /** Queries of an invocation. */

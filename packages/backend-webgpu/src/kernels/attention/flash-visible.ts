@@ -5,7 +5,7 @@ import type { Form } from './form.wgsl.ts';
 export interface Visibility {
   /** Declares how far they see. */
   readonly visible: string;
-  /** Whether keys, a vector of them, are seen by query `x` of vector g. */
+  /** Returns whether keys, a vector of them, are seen by query `x` of vector g. */
   readonly isSeen: (keys: string, g: number, x: string) => string;
   /** The same of the one key `key`. */
   readonly isRowSeen: (g: number, x: string) => string;

@@ -6,7 +6,7 @@ import { isSet } from '../wgsl/is-set.wgsl.ts';
 import { attentionUniforms, maskFunction, softmaxFunctions, weightFunctions } from './softmax.wgsl.ts';
 
 /**
- * What calls a kernel is for. `plain`: packed float32, each head its own keys, causal from the first key on or not at all.
+ * The calls that a kernel is for. `plain`: packed float32, each head its own keys, causal from the first key on or not at all.
  * `f32` and `f16`, by storage: any call.
  */
 export type Form = 'plain' | 'f32' | 'f16';
@@ -14,7 +14,7 @@ export type Form = 'plain' | 'f32' | 'f16';
 /** Every form. */
 export const FORMS: readonly Form[] = ['plain', 'f32', 'f16'];
 
-/** Behind the name of a kernel. */
+/** After the name of a kernel. */
 export const formName = (form: Form): string => (form === 'plain' ? '' : ` any ${form}`);
 
 /** Bytes of an element of Q, K, V and O. */
@@ -74,7 +74,7 @@ export const BLIND_UNIFORMS: Readonly<Record<string, UniformType>> = {
   masked: 'u32',
 };
 
-/** What grows with the keys, in this order: the rest of a plan serves calls over a cache until they are many more. */
+/** The values that grow with the keys, in this order: the rest of a plan serves calls over a cache until they are many more. */
 export const GROWING_PARAMS = ['keys', 'see_end', 'seeing_begin'] as const;
 
 const growing: Readonly<Record<(typeof GROWING_PARAMS)[number], UniformType>> = {

@@ -47,7 +47,7 @@ export interface Hull {
   readonly elements: number;
 }
 
-/** What a checked call comes to. */
+/** The geometry of a checked call. */
 export function geometryOf(call: CheckedAttention): Geometry {
   const { batch, heads, kvHeads, seqQ, seqKv, headDim, causal, causalOffset, window, softcap, dtype } = call;
   const group = heads / kvHeads;
@@ -94,7 +94,7 @@ export function geometryOf(call: CheckedAttention): Geometry {
 /** Heads of a window that share keys: one head is not of a group. */
 export const groupOf = ({ group }: Geometry, { heads }: QueryWindow): number => (heads === 1 ? 1 : group);
 
-/** The keys that some query of a window may see; one at least, to bind. */
+/** The keys that some query of a window may see; at least one, to bind. */
 export function keysOf({ sight, seqKv }: Geometry, { query, queries }: QueryWindow): { key: number; keys: number } {
   const key = Math.min(seqKv - 1, Math.max(0, query + sight.first));
   const end = Math.max(key + 1, Math.min(seqKv, query + queries - 1 + sight.end));

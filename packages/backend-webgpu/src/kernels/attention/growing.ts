@@ -5,10 +5,10 @@ import { DECODE_QUERIES } from './choose-variant.ts';
 
 /** Keys of a plan are a multiple of this, as those of a split are. */
 const STEP_KEYS = 64;
-/** Of more keys, a plan is for at most so much more than there are: a fraction of them. */
-const MOST_MORE = 1 / 8;
+/** Of more keys, a plan is for at most this much more than there are: a fraction of them. */
+const MAX_MORE = 1 / 8;
 /** More records of a row than any plan writes. */
-const MOST_RECORDS = 256;
+const MAX_RECORDS = 256;
 
 /** A call as it is planned, and what its kernels are told beside that: words of `GROWING_PARAMS`. */
 export interface Growing<Call> {
@@ -26,7 +26,7 @@ export function growing<Call extends CheckedAttention>(call: Call, traits: Devic
   if (traits.isSoftware || seqQ > DECODE_QUERIES || window !== Infinity) return undefined;
   // Those that the last query sees; one at least.
   const keys = causal ? Math.max(1, Math.min(seqKv, seqQ + causalOffset)) : seqKv;
-  const step = Math.max(STEP_KEYS, 2 ** Math.floor(Math.log2(keys * MOST_MORE)));
+  const step = Math.max(STEP_KEYS, 2 ** Math.floor(Math.log2(keys * MAX_MORE)));
   const planned = Math.ceil(keys / step) * step;
   if (!isOneLaunch(call, planned, traits)) return undefined;
   const end = causal ? Math.max(-seqQ, Math.min(seqKv, causalOffset)) + 1 : seqKv;
@@ -35,21 +35,21 @@ export function growing<Call extends CheckedAttention>(call: Call, traits: Devic
   return { call: { ...call, seqKv: planned, causalOffset: planned - seqQ }, params };
 }
 
-/** Whether bindings cover a call with so many keys. */
+/** Returns whether bindings cover a call with a number of keys. */
 function isOneLaunch(call: CheckedAttention, keys: number, traits: DeviceTraits): boolean {
   const { batch, heads, kvHeads, seqQ, headDim, kStrides, vStrides, maskStrides, dtype, operands } = call;
   const bytes = traits.maxBindingBytes - bindingSlack(traits.storageAlignment);
-  const most = bytes / BYTES_OF[dtype] - headDim;
+  const max = bytes / BYTES_OF[dtype] - headDim;
   const extent = (strides: readonly number[], count: number): number =>
     (batch - 1) * (strides[0] as number) +
     (count - 1) * (strides[1] as number) +
     (keys - 1) * (strides.at(-1) as number);
-  if (extent(kStrides, kvHeads) > most || extent(vStrides, kvHeads) > most) return false;
-  for (const { elements } of operands) if (elements > most) return false;
+  if (extent(kStrides, kvHeads) > max || extent(vStrides, kvHeads) > max) return false;
+  for (const { elements } of operands) if (elements > max) return false;
   const rows = (maskStrides?.[2] ?? 0) * (seqQ - 1);
   const numbers = Math.max(
     maskStrides === undefined ? 0 : extent(maskStrides, heads) + rows + 1,
-    MOST_RECORDS * batch * heads * seqQ * (headDim + 2),
+    MAX_RECORDS * batch * heads * seqQ * (headDim + 2),
   );
   return numbers * BYTES_OF.f32 <= bytes;
 }

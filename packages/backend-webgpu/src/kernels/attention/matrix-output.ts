@@ -3,7 +3,7 @@ import { storedVector, totalOf } from './form.wgsl.ts';
 import type { MatrixParams } from './matrix.wgsl.ts';
 import { UNIT } from './matrix-tile.ts';
 
-/** What {@link storeRows} is told. */
+/** The options of {@link storeRows}. */
 interface RowsParams extends Pick<MatrixParams, 'fit' | 'partial'> {
   /** Matrices of sums side by side. */
   readonly terms: number;
@@ -35,7 +35,7 @@ ${repeat(terms, (d) => `${sumsOut(d)}\n  workgroupBarrier();\n${repeat(4, (c) =>
 ${
   partial
     ? `  if (query < u.queries) {
-    o[at + u.head_dim] = least * (LN2_HI + LN2_LO);
+    o[at + u.head_dim] = min * (LN2_HI + LN2_LO);
     o[at + u.head_dim + 1u] = total;
   }`
     : ''

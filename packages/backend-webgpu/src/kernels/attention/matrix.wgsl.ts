@@ -16,11 +16,11 @@ import {
 } from './matrix-tile.ts';
 import { storeRows } from './matrix-output.ts';
 
-/** What tells the kernels apart. */
+/** The parameters that distinguish the kernels. */
 export interface MatrixParams {
   readonly tile: MatrixTile;
   readonly fit: Exclude<Fit, 'any'>;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 
@@ -30,11 +30,11 @@ export interface MatrixParams {
  *
  * Tile by tile, 16 keys, K and V go to workgroup memory; the next ones are read to registers meanwhile. The units multiply Q and K; the scores go
  * through the subgroup's blocks to the invocations of their queries, which make weights of them; those go back as two matrices, what
- * binary16 holds of them and what it lost, and are multiplied with V. Q and the sums stay in the units' registers. Nobody but the
+ * binary16 holds of them and what it lost, and are multiplied with V. Q and the sums stay in the units' registers. Only the
  * device knows which invocation holds what of a matrix, so sums are scaled through workgroup memory too: only when the
- * largest score has grown by more than SLACK, which is rare behind the first tile.
+ * largest score has grown by more than SLACK, which is rare after the first tile.
  *
- * A subgroup's blocks go from hand to hand behind barriers of the workgroup: WGSL has none for a subgroup, and a workgroup is small
+ * A subgroup's blocks go from hand to hand after barriers of the workgroup: WGSL has none for a subgroup, and a workgroup is small
  * for that reason. So subgroups also scale sums together, and all take the way of special tiles, when one has to.
  *
  * Weights lie between 2^-36 and 2^15, or lose digits. Where V has large values those would be seen, and infinite ones must not meet the

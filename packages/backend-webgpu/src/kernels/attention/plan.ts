@@ -32,10 +32,10 @@ import { cutCall } from './windows.ts';
 export { attentionKernels as allKernels } from './all-kernels.ts';
 export { VARIANT_IDS } from './choose-variant.ts';
 
-/** Numbers behind the sums in a record: the largest score, and the sum of the weights. */
+/** Numbers after the sums in a record: the largest score, and the sum of the weights. */
 const RECORD_EXTRA = 2;
 /** Queries and keys are numbered by 31 bits. */
-const MOST_ROWS = 2 ** 31;
+const MAX_ROWS = 2 ** 31;
 
 /**
  * attention: `softmax(scale * Q K^T) V` per batch and head, in as many launches as it takes for each piece of an operand
@@ -69,7 +69,7 @@ export function planAttention(
       `attention with head_dim ${headDim} needs a binding of ${4 * rowSize} bytes, this device binds at most ${4 * room.numbers}`,
     );
   }
-  if (Math.max(seqQ, seqKv) >= MOST_ROWS) {
+  if (Math.max(seqQ, seqKv) >= MAX_ROWS) {
     throw new BackendError(
       'UNSUPPORTED',
       `attention of ${seqQ} queries and ${seqKv} keys: they are numbered by 31 bits`,
@@ -100,7 +100,7 @@ interface Inputs {
 
 /** The launches of one call. */
 class AttentionPlan {
-  /** Most float32 numbers that fit a binding wherever they begin. */
+  /** The maximum number of float32 numbers that fit a binding wherever they begin. */
   readonly #room: number;
   readonly #call: ResolvedAttention<StorageBuffer>;
   readonly #geometry: Geometry;
@@ -188,12 +188,12 @@ class AttentionPlan {
     );
   }
 
-  /** Whether each row begins and ends at a multiple of four elements. */
+  /** Returns whether each row begins and ends at a multiple of four elements. */
   #isWide(window: Window, { partial = false } = {}): boolean {
     return this.#readsBy(4, window) && (partial || this.#isBy(4, this.#rows(window), this.#geometry.o));
   }
 
-  /** Whether each row of Q, K and V begins and ends at a multiple of so many elements. */
+  /** Returns whether each row of Q, K and V begins and ends at a multiple of a number of elements. */
   #readsBy(count: number, window: Window): boolean {
     const { q, k, v, headDim, form } = this.#geometry;
     const bytes = elementBytes(form);

@@ -59,7 +59,7 @@ fn quotient(sum: f32, total: f32) -> f32 {
 }
 `;
 
-/** How far a query of the window sees; for kernels with {@link attentionUniforms}. */
+/** The number of keys that a query of the window sees; for kernels with {@link attentionUniforms}. */
 export const maskFunction: string = /* wgsl */ `
 // How many of the window's keys are visible to one of its queries.
 fn visible_keys(query: u32) -> u32 {

@@ -14,7 +14,7 @@ import {
   uniformsOf,
 } from './form.wgsl.ts';
 
-/** What tells the `tiled` kernels apart. */
+/** The parameters that distinguish the `tiled` kernels. */
 export interface TiledParams {
   /** Queries of a workgroup; a multiple of 4. */
   readonly queries: number;
@@ -22,7 +22,7 @@ export interface TiledParams {
   readonly headDim: number;
   /** `f16` only where records are written. */
   readonly form: Form;
-  /** Writes records for `combine` in place of rows of O. */
+  /** Writes records for `combine` instead of rows of O. */
   readonly partial: boolean;
 }
 
@@ -99,7 +99,7 @@ export const tiled: (params: TiledParams) => Kernel = variants((params: TiledPar
   // Vectors of O in each row that an invocation has.
   const vectors = columnVectors / ACROSS;
 
-  // Rows of O have a place of their own, records are packed.
+  // Rows of O have separate places, records are packed.
   const isOwn = !isPlain && !partial;
   const products = (term: (i: number, vector: number) => string): string => `
         let weight = weight_tile[(first + row) * ${queryPitch}u + lane_row];
@@ -117,7 +117,7 @@ ${repeat(4, (i) => repeat(vectors, (j) => `        o${i}_${j} += ${term(i, j)};`
     code: /* wgsl */ `
 ${attentionFunctions(form)}
 
-// Columns of Q, and behind them of K; or rows of V.
+// Columns of Q, and after them of K; or rows of V.
 var<workgroup> stage: array<vec4f, ${stage}>;
 // [key][query]
 var<workgroup> weight_tile: array<vec4f, ${weights}>;

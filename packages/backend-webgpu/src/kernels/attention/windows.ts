@@ -1,6 +1,6 @@
 import { type Geometry, keyHull, keysOf, maskHull, queryHull, type QueryWindow } from './geometry.ts';
 
-/** What a launch has room for, in elements. */
+/** The maximum of elements in a launch. */
 export interface Room {
   /** Of Q, K, V or O in a binding. */
   readonly operand: number;
@@ -10,11 +10,11 @@ export interface Room {
   readonly keys: number;
 }
 
-/** How a call is cut. */
+/** The cut of a call. */
 export interface Cut {
   /** In order; together they are the call. */
   readonly windows: readonly QueryWindow[];
-  /** Most keys of a launch. */
+  /** The maximum number of keys of a launch. */
   readonly keysPerPart: number;
 }
 
@@ -50,23 +50,23 @@ export function cutCall(geometry: Geometry, room: Room, recordRows: (inParts: bo
       rows * record <= room.numbers
     );
   };
-  const batches = most(batch, (count) => fits({ batches: count }));
+  const batches = max(batch, (count) => fits({ batches: count }));
   if (batches > 0) return { windows: cuts(all, 'batch', 'batches', batches), keysPerPart };
-  const groups = most(heads / group, (count) => fits({ batches: 1, heads: count * group }));
+  const groups = max(heads / group, (count) => fits({ batches: 1, heads: count * group }));
   const ofBatch = cuts(all, 'batch', 'batches', 1);
   if (groups > 0) {
     return { windows: ofBatch.flatMap((each) => cuts(each, 'head', 'heads', groups * group)), keysPerPart };
   }
   const queries = Math.max(
     1,
-    most(seqQ, (count) => fits({ batches: 1, heads: 1, queries: count })),
+    max(seqQ, (count) => fits({ batches: 1, heads: 1, queries: count })),
   );
   const ofHead = ofBatch.flatMap((each) => cuts(each, 'head', 'heads', 1));
   return { windows: ofHead.flatMap((each) => cuts(each, 'query', 'queries', queries)), keysPerPart };
 }
 
 /** The largest number up to `limit` for which `fits` holds, as it does for all below that; 0 if for none. */
-function most(limit: number, fits: (count: number) => boolean): number {
+function max(limit: number, fits: (count: number) => boolean): number {
   if (fits(limit)) return limit;
   let [low, high] = [0, limit];
   while (high - low > 1) {

@@ -3,7 +3,7 @@ import { type NamedVariant, sizeStep, type VariantQuestion } from '@concord/vari
 import type { DirectParams } from './direct.wgsl.ts';
 import { implicitGemmBytes, implicitGemmLanes, iterationTaps, type Tile } from './implicit-gemm.wgsl.ts';
 
-/** What the choice of a kernel depends on, of a convolution or of a window of it. */
+/** The facts that decide which kernel is chosen, of a convolution or of a window of it. */
 export interface Conv2dShapeTraits {
   readonly groups: number;
   /** Per group. */
@@ -28,7 +28,7 @@ type Way =
   | { readonly kind: 'direct'; readonly block: DirectBlock }
   | { readonly kind: 'implicit-gemm'; readonly tile: Tile; readonly splits: number };
 
-/** What an invocation of `direct` computes. */
+/** The outputs that an invocation of `direct` computes. */
 export type DirectBlock = Pick<DirectParams, 'filters' | 'columns'>;
 
 /** Tiles for GPUs, and how fast each is where it fits: on an NVIDIA H200, but the last is a guess. Of equals the first is taken. */
@@ -62,7 +62,7 @@ const MULTIPROCESSORS = 132;
 /** Iterations of a range of taps. */
 const MIN_ITERATIONS = 8;
 const MAX_SPLITS = 48;
-/** It takes as long as so many taps to write the sum over a range and to add it up. */
+/** It takes as long as this many taps to write the sum over a range and to add it up. */
 const TAPS_OF_SUM = 40;
 const FLOAT_BYTES = 4;
 
@@ -88,7 +88,7 @@ export const VARIANT_IDS: readonly string[] = [
   ...GEMMS.map(({ id }) => id),
 ];
 
-/** What can compute a convolution, and what is best as far as is known. */
+/** The kernels that can compute a convolution, and the best as far as is known. */
 export function variantsFor(shape: Conv2dShapeTraits, traits: DeviceTraits): VariantQuestion<Variant> {
   const { groups, filters, channels, outputWidth, filterHeight, filterWidth } = shape;
   const shapeClass = (): string => {
@@ -136,10 +136,10 @@ function gemmVariant({ id, tile, speed }: GemmTile, shape: Conv2dShapeTraits, tr
   const useful = (groups * filters * places) / (tiles * tile.filters * tile.places);
   const taps = channels * filterHeight * filterWidth;
   const sumsThatFit = Math.floor(traits.maxBindingBytes / FLOAT_BYTES / (groups * filters * places));
-  const most = Math.max(1, Math.min(MAX_SPLITS, sumsThatFit, Math.floor(taps / iterationTaps(tile) / MIN_ITERATIONS)));
+  const max = Math.max(1, Math.min(MAX_SPLITS, sumsThatFit, Math.floor(taps / iterationTaps(tile) / MIN_ITERATIONS)));
   let splits = 1;
   let score = 0;
-  for (let count = 1; count <= most; count++) {
+  for (let count = 1; count <= max; count++) {
     // All multiprocessors work as long as the one that has the most to do.
     const each = (tiles * count) / MULTIPROCESSORS;
     const sums = count > 1 ? TAPS_OF_SUM * count : 0;

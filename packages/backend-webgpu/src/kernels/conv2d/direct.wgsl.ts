@@ -3,13 +3,13 @@ import { repeat } from '../wgsl/repeat.ts';
 import { storeC } from '../wgsl/store-c.ts';
 import { windowFunctions, windowUniforms } from './window.wgsl.ts';
 
-/** What tells the `direct` kernels apart. */
+/** The parameters that distinguish the `direct` kernels. */
 export interface DirectParams {
   /** Filters that an invocation computes. */
   readonly filters: number;
   /** Neighbouring outputs of a row that it computes for each. */
   readonly columns: number;
-  /** Whether the stride along a row equals the dilation, so that neighbours share inputs. */
+  /** True if the stride along a row equals the dilation, so that neighbours share inputs. */
   readonly slides: boolean;
 }
 
@@ -23,7 +23,7 @@ export const DIRECT_LANES = 32;
  * Input is NCHW, filter KCRS, output NKPQ, as far as the window reaches. Workgroups are numbered by group, block of
  * filters in it, and block of {@link DIRECT_LANES} strips. Where stride and dilation are equal along a row, the next weight
  * of the filter's row needs the strip of inputs moved on by one: a register window slides along and loads one input
- * per weight in place of `columns`.
+ * per weight instead of `columns`.
  *
  * For software devices, where loads and barriers cost more than arithmetic, and for few filters per group (depthwise
  * convolution: one), where a tile of a matrix product would be mostly empty.

@@ -16,20 +16,20 @@ export interface FilterStrip {
   value(i: number, p: number): string;
 }
 
-/** What {@link filterStrip} is told. */
+/** The options of {@link filterStrip}. */
 export interface FilterStripParams {
   /** Filters of the tile, and those of one invocation. */
   readonly filters: number;
   readonly each: number;
   readonly step: number;
   readonly threads: number;
-  /** Whether the taps are a whole number of iterations. */
+  /** True if the taps are a whole number of iterations. */
   readonly isWhole: boolean;
-  /** Whether no read may go beyond the binding. */
+  /** True if no read may go beyond the binding. */
   readonly isClamped: boolean;
 }
 
-/** Vectors that are left free behind each tap, so that the taps of a filter lie in different banks. */
+/** Vectors that are left free after each tap, so that the taps of a filter lie in different banks. */
 const PAD = 1;
 
 /** Bytes of workgroup memory. */

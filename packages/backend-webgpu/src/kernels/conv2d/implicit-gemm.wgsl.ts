@@ -17,17 +17,17 @@ export interface Tile {
   readonly lanePlaces: number;
 }
 
-/** What tells the implicit GEMM kernels apart. */
+/** The parameters that distinguish the implicit GEMM kernels. */
 export interface ImplicitGemmParams {
   readonly tile: Tile;
   readonly padding: Padding;
-  /** Whether the taps are a whole number of iterations, of {@link iterationTaps} each. */
+  /** True if the taps are a whole number of iterations, of {@link iterationTaps} each. */
   readonly isWhole: boolean;
-  /** Whether no read may go beyond a binding, which costs a comparison each. */
+  /** True if no read may go beyond a binding, which costs a comparison each. */
   readonly isClamped: boolean;
 }
 
-/** What is known of a shape. */
+/** The known facts about a shape. */
 export type Fit = Pick<ImplicitGemmParams, 'padding' | 'isWhole'>;
 
 /** Every {@link Fit}. */

@@ -1,7 +1,7 @@
 import { repeat } from '../wgsl/repeat.ts';
 
 /**
- * How reads outside of the image are told. `sets`: each place has the set of the filter's rows and columns that lie outside,
+ * The way in which reads outside of the image are recognised. `sets`: each place has the set of the filter's rows and columns that lie outside,
  * in the bits of one number. `coordinates`: by comparison, for filters with more than {@link MAX_ROWS} rows or
  * {@link MAX_COLUMNS} columns. `none`: there are none, and the taps are a whole number of iterations.
  */
@@ -31,7 +31,7 @@ export interface InputStrip {
   vector(g: number, p: number): string;
 }
 
-/** What {@link inputStrip} is told. */
+/** The options of {@link inputStrip}. */
 export interface InputStripParams {
   /** Places of the tile, and those of one invocation. */
   readonly places: number;
@@ -39,7 +39,7 @@ export interface InputStripParams {
   readonly step: number;
   readonly threads: number;
   readonly padding: Padding;
-  /** Whether no read may go beyond the binding. */
+  /** True if no read may go beyond the binding. */
   readonly isClamped: boolean;
 }
 
@@ -162,7 +162,7 @@ fn tap_at(tap: u32, end: u32) -> u32 {
   return row * u.width + tap % u.filter_width * u.dilation_w;
 }`;
 
-/** What the table has for a tap. */
+/** The content of the table for a tap. */
 const TAPS: Readonly<Record<Padding, { readonly type: string; readonly bytes: number; readonly functions: string }>> = {
   sets: { type: 'vec2u', bytes: 8, functions: SETS },
   coordinates: { type: 'vec4u', bytes: 16, functions: COORDINATES },

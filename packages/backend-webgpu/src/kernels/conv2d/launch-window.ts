@@ -98,7 +98,7 @@ function launchImplicitGemm(
   });
 }
 
-/** What the kernel need not check. */
+/** The checks that the kernel need not make. */
 function fitOf(shape: Conv2dShapeTraits, isWhole: boolean): Fit {
   if (isWhole && !shape.isPadded) return { padding: 'none', isWhole };
   const isSmall = shape.filterHeight <= MAX_ROWS && shape.filterWidth <= MAX_COLUMNS;

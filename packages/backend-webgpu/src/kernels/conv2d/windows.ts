@@ -51,7 +51,7 @@ export function conv2dSizes({ inputShape, filterShape, outputShape, groups }: Ch
   };
 }
 
-/** What a window may reach. */
+/** The maximal extent of a window. */
 export interface Conv2dLimits {
   /** Elements of a piece of an operand. */
   readonly elements: number;

@@ -71,7 +71,7 @@ export function epilogueCode(spec: RunSpec, acc: string, place: readonly string[
 /** The name of {@link opaqueBits} of the result. */
 const ACC_BITS = 'acc_bits';
 
-/** A result that a compiler does not know the making of: it would regroup it with what comes behind. */
+/** A result that a compiler does not know the making of: it would regroup it with what comes after. */
 function opaqueBits(acc: string, width: 1 | 4): string {
   return width === 1 ? `bitcast<u32>(${acc}) ^ u.zero` : `bitcast<vec4u>(${acc}) ^ vec4u(u.zero)`;
 }

@@ -14,14 +14,14 @@ export interface FusedEpilogue {
 
 /** A {@link FusedEpilogue} as one launch has it. */
 export interface BoundEpilogue {
-  /** What is compiled into the kernel. */
+  /** The parts that are compiled into the kernel. */
   readonly spec: RunSpec;
   readonly storage: Readonly<Record<string, Span>>;
   readonly uniforms: Readonly<Record<string, number>>;
 }
 
 /** More nodes than this are not repeated at each place where a kernel stores. */
-const MOST_NODES = 32;
+const MAX_NODES = 32;
 
 /** The epilogue of a call, if it is short and its inputs can be bound beside the output; else undefined. */
 export function fusedEpilogue(
@@ -30,7 +30,7 @@ export function fusedEpilogue(
   recorder: Recorder,
 ): FusedEpilogue | undefined {
   const { epilogue } = call;
-  if (epilogue === undefined || epilogue.kernel.nodes.length > MOST_NODES) return undefined;
+  if (epilogue === undefined || epilogue.kernel.nodes.length > MAX_NODES) return undefined;
   const { maxBindingBytes, storageAlignment } = recorder.traits;
   const operands = call as unknown as Readonly<Record<string, Span | undefined>>;
   const inputs = epilogue.kernel.inputs.map(({ name }) => operands[`epilogue.${name}`]);

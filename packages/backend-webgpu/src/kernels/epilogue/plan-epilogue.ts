@@ -10,12 +10,12 @@ export interface Results {
   readonly strides: readonly number[];
 }
 
-/** A call whose epilogue's inputs are operands of its own. */
+/** A call whose epilogue's inputs are its own operands. */
 interface CallWithEpilogue {
   readonly epilogue?: CheckedEpilogue | undefined;
 }
 
-/** What an epilogue does where there is none: the result is stored as the output's dtype. */
+/** The effect where there is no epilogue: the result is stored as the output's dtype. */
 const cast: Kernel = defineKernel('cast', { inputs: { acc: 'f32' } }, ({ acc }) => ({ y: acc }));
 
 const FLOAT_BYTES = 4;

@@ -30,7 +30,7 @@ export const directFamily: ProductFamily = {
     if (isVector(product) || !isFor(traits)) return undefined;
     return { variants: directFamily.ids.map((id) => ({ id, splits: 1 })), preferred: best(product) };
   },
-  // A compiler of a software device takes each store of a large tile apart: a kernel behind it costs less.
+  // A compiler of a software device takes each store of a large tile apart: a kernel after it costs less.
   appliesEpilogues: ({ id }) => id === idOf(SMALLEST_TILE),
   launch: (product, variant, splits, recorder) => {
     const { rows, columns } = shapeOf(TILES, variant);

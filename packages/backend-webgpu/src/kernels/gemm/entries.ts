@@ -16,7 +16,7 @@ import {
 /** Invocations of a workgroup. */
 const GROUP = 256;
 
-/** What {@link entriesFamily} makes kernels of. */
+/** The definition of kernels for {@link entriesFamily}. */
 export interface EntriesSource {
   readonly name: string;
   readonly storage?: Readonly<Record<string, StorageBinding>>;
@@ -31,9 +31,9 @@ export interface Entries {
   readonly n: number;
   readonly batchCount: number;
   readonly c: Matrix;
-  /** What old entries are multiplied by. Where it is 0 they are not read, and taken for 0. */
+  /** The factor of old entries. Where it is 0 they are not read, and taken for 0. */
   readonly beta: number;
-  /** What the kernels read besides C, and their own uniforms. */
+  /** The inputs of the kernels besides C, and their own uniforms. */
   readonly storage: Readonly<Record<string, Span>>;
   readonly uniforms: Readonly<Record<string, number>>;
 }
@@ -132,7 +132,7 @@ const ENTRIES_UNIFORMS: Readonly<Record<string, UniformType>> = {
   reads_c: 'u32',
   units: 'u32',
   units_per_row: 'u32',
-  // Whether the element behind the end of a row, and of a matrix, is the first of the next.
+  // Whether the element after the end of a row, and of a matrix, is the first of the next.
   rows_touch: 'u32',
   batches_touch: 'u32',
   batches: 'u32',
@@ -161,7 +161,7 @@ const setWord = /* wgsl */ `
   let bits = c[word];
   let old = select(vec2f(), unpack2x16float(bits), u.reads_c != 0u);
   var result = bits;
-  // In the packed batch the entry behind the last one of a row is the first of the next.
+  // In the packed batch the entry after the last one of a row is the first of the next.
   let index = i32(line * u.n) + low;
   if (low >= 0) { result = (result & 0xffff0000u) | ${storedValue('half-words', false, 'entry_value(u32(index), old.x)')}; }
   if (high < n || has_next) {

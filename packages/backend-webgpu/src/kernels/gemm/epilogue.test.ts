@@ -18,7 +18,7 @@ import { TILES } from './tile-table.ts';
 
 type Call = ResolvedGemm<StorageBuffer>;
 
-/** What an element of C depends on in every way that it can: inputs, indices, a parameter. */
+/** An epilogue that depends on all that it can: inputs, indices, a parameter. */
 const kernel = defineKernel(
   'all of it',
   { inputs: { acc: 'f32', bias: 'f32', residual: 'f32' }, params: { factor: 'f32' } },
@@ -136,7 +136,7 @@ describe.each(matvecFamily.ids)('%s', (id) => {
     await check({ id, splits: 1 }, { m: 1, n: 301, k: 99 });
   });
 
-  it('as a kernel behind it', async () => {
+  it('as a kernel after it', async () => {
     await check({ id, splits: 2 }, { m: 300, n: 1, k: 100 });
     await check({ id, splits: 2 }, { m: 1, n: 301, k: 99, dtype: 'f16' });
   });

@@ -34,7 +34,7 @@ export function allKernels(traits: DeviceTraits): readonly Kernel[] {
 }
 
 /**
- * What can compute a product, and what is best as far as is known.
+ * The kernels that can compute a product, and the best as far as is known.
  *
  * @param depth - terms that are worked on at a time
  */
@@ -60,7 +60,7 @@ function shapeClassOf({ m, n, k, batchCount, transA, transB, a }: Product, offer
   return ['gemm', a.dtype, letters, ...sizes, ...conditions].join(' ');
 }
 
-/** Whether a variant's kernel applies the epilogue of a product. */
+/** Returns whether a variant's kernel applies the epilogue of a product. */
 export function appliesEpilogues(variant: Variant): boolean {
   return FAMILY_OF.get(variant.id)?.appliesEpilogues?.(variant) === true;
 }

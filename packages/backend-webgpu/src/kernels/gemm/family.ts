@@ -19,7 +19,7 @@ export interface ProductFamily extends KernelFamily {
    * @param depth - terms that are worked on at a time
    */
   candidates(product: Product, depth: number, traits: DeviceTraits): Candidates | undefined;
-  /** Whether the kernel of a variant applies the epilogue of a product that has one. Default: it does not. */
+  /** Returns whether the kernel of a variant applies the epilogue of a product that has one. Default: it does not. */
   readonly appliesEpilogues?: (variant: Variant) => boolean;
   /** Launches the kernel of a product whose operands fit into bindings and whose C is stored as it can be written. */
   launch(product: Product, variant: Variant, splits: Splits, recorder: Recorder): void;
@@ -30,13 +30,13 @@ export interface Variant extends NamedVariant {
   readonly splits: number;
 }
 
-/** What a family offers for a product. */
+/** The variants that a family offers for a product. */
 export interface Candidates {
   /** Not empty. */
   readonly variants: readonly Variant[];
   /** The best of them as far as is known. */
   readonly preferred: Variant;
-  /** What the family asks of a product beyond its sizes, for the shape class: others like it are a class of their own. */
+  /** The requirements of the family beyond sizes, for the shape class: products that meet them are a separate class. */
   readonly condition?: string;
 }
 
@@ -49,7 +49,7 @@ export interface Splits {
 }
 
 /**
- * What belongs to a variant of a family.
+ * The data of a variant of a family.
  *
  * @throws {RangeError} for a variant of another family
  */

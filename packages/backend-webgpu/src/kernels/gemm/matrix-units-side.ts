@@ -1,7 +1,7 @@
 import { repeat } from '../wgsl/repeat.ts';
 import { BLOCK, LINE, type MatrixUnitsFit, UNIT, VECTOR } from './matrix-units-tile.ts';
 
-/** What {@link matrixUnitsSide} is told of one operand. */
+/** The options of {@link matrixUnitsSide} for one operand. */
 export interface MatrixUnitsSideParams {
   readonly name: 'a' | 'b';
   /** WGSL: rows of op(A), or columns of op(B). */
@@ -9,7 +9,7 @@ export interface MatrixUnitsSideParams {
   /** Rows (columns) of the tile, and of the piece of it that a subgroup takes. */
   readonly size: number;
   readonly piece: number;
-  /** Whether neighbours in memory are neighbours along k. */
+  /** True if neighbours in memory are neighbours along k. */
   readonly alongK: boolean;
   readonly threads: number;
   readonly fit: MatrixUnitsFit;
@@ -33,7 +33,7 @@ export interface MatrixUnitsSide {
 
 /**
  * A strip lies in workgroup memory in blocks of 32 rows (columns). In a block lines are as in storage: where neighbours in memory
- * are neighbours along k, a line has the terms of a row and of the sixteenth behind it, else 32 columns of a term. It is copied by
+ * are neighbours along k, a line has the terms of a row and of the sixteenth after it, else 32 columns of a term. It is copied by
  * vectors of 16 bytes, which stay the bits that they are.
  *
  * Eight invocations write to workgroup memory at a time: to four lines that are two apart, or to one of two blocks, which are in

@@ -10,7 +10,7 @@ export interface MatrixUnitsTile {
   readonly subgroupN: number;
 }
 
-/** What is known of the shape. `full`: all sizes are multiples of the tile's. `edges`: not that. */
+/** The known facts about the shape. `full`: all sizes are multiples of the tile's. `edges`: not that. */
 export type MatrixUnitsFit = 'full' | 'edges';
 
 /** Invocations of a subgroup. */
@@ -24,7 +24,7 @@ export const VECTOR = 8;
 /**
  * Workgroup memory is made of blocks: {@link UNIT} lines of four vectors and a free one, so that the same vector of eight
  * neighbouring lines lies in different banks, and four more, so that neighbouring blocks do. A block has two matrices of binary16
- * side by side, or one of sums. As an array of its own, of which matrices lie at constant places, it needs no check of bounds.
+ * side by side, or one of sums. As a separate array, of which matrices lie at constant places, it needs no check of bounds.
  */
 export const BLOCK = 32;
 export const LINE = 5;

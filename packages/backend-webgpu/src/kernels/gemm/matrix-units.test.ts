@@ -10,7 +10,7 @@ type Call = ResolvedGemm<StorageBuffer>;
 
 const { gpu } = TEST_DEVICES;
 
-/** What a product of packed binary16 matrices is planned with. */
+/** The arguments for planning a product of packed binary16 matrices. */
 function plan(m: number, n: number, k: number, given: Partial<Call> = {}, traits: DeviceTraits = gpu) {
   const { transA = false, transB = false, batchCount = 1 } = given;
   const sizes = { m, n, k, lda: transA ? m : k, ldb: transB ? k : n, ldc: n };

@@ -27,7 +27,7 @@ const FITS: readonly MatrixUnitsFit[] = ['full', 'edges'];
 
 /** Workgroups that keep a large GPU busy. */
 const ENOUGH_GROUPS = 128;
-/** Least number of terms of a split: adding the splits up is a kernel more. */
+/** The minimum number of terms of a split: adding the splits up is a kernel more. */
 const MIN_DEPTH = 1024;
 
 /** Products of f16 on the matrix units of a GPU, of rows that begin and end at multiples of eight. */

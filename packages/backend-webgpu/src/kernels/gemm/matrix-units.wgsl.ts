@@ -139,7 +139,7 @@ ${read}
 ${store}
 ${read}
     workgroupBarrier();
-    // A loop, so that reads do not go behind the products where bounds are not checked.
+    // A loop, so that reads do not go after the products where bounds are not checked.
     for (var strip = 0u; strip < ${STRIPS}u; strip++) {
       let place = strip * ${blocks}u;${products}
     }

@@ -15,7 +15,7 @@ import {
 } from './matvec-kernel.ts';
 import { featuresFor, inputType, outputType, readFunction } from './storage-formats.ts';
 
-/** What these kernels differ in. */
+/** The parameters that distinguish these kernels. */
 export interface MatvecColumnsParams extends MatvecParams {
   /** Terms of an invocation that are on their way at once. */
   readonly atOnce: 4 | 8 | 12;

@@ -5,7 +5,7 @@ import { repeat } from '../wgsl/repeat.ts';
 import { storeC } from '../wgsl/store-c.ts';
 import { type OutputFormat, storeFunction, type StoreInPlace, storeInPlace } from './storage-formats.ts';
 
-/** What the kernels of a product of a matrix and a vector differ in. */
+/** The parameters that distinguish the kernels of a product of a matrix and a vector. */
 export interface MatvecParams {
   /** Storage of the matrix and of the vector. */
   readonly input: FloatDType;

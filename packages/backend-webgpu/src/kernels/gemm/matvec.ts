@@ -38,7 +38,7 @@ const GROUP_OF: ReadonlyMap<string, MatvecGroup> = new Map(
 /** Invocations that keep the memory of a large GPU busy, and more than which are no use. */
 const ENOUGH_INVOCATIONS = 131_072;
 const MAX_INVOCATIONS = 196_608;
-/** Least number of terms of one invocation of a team, and those for which a split is worth to be finished. */
+/** The minimum number of terms of one invocation of a team, and those for which a split is worth to be finished. */
 const MIN_LANE_DEPTH = 4;
 const MIN_LANE_SPLIT = 64;
 
@@ -46,7 +46,7 @@ const MIN_LANE_SPLIT = 64;
 const FEW_GROUPS = 48;
 /** Terms of a member of a team along columns that do not take long. */
 const SOON = 16;
-/** Terms of a row that are worth a team of so many. */
+/** Terms of a row that are worth a team of that size. */
 const LONG_ROW = 768;
 const LONG_ROW_TEAM = 64;
 /** Numbers of terms that an invocation may ask for at once. */
@@ -136,7 +136,7 @@ function idOf({ lanes, team }: MatvecGroup): string {
 interface Matvec {
   readonly rows: number;
   readonly matrix: Matrix;
-  /** Whether the neighbours of a row are neighbours in memory. */
+  /** True if the neighbours of a row are neighbours in memory. */
   readonly alongRows: boolean;
   readonly vector: Matrix;
   readonly vectorStep: number;

@@ -3,7 +3,7 @@ import { maxLoopIterations } from '../loop-iterations.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { elementBytes, type Matrix, type Part, type Product } from './product.ts';
 
-/** How much of a product is worked on at a time. */
+/** The part of a product that is computed at a time. */
 export interface PanelSizes {
   readonly batchCount: number;
   readonly m: number;
@@ -32,7 +32,7 @@ export function panelSizes(product: Product, traits: DeviceTraits): PanelSizes {
   return sizes;
 }
 
-/** Most bytes of a panel's operand. */
+/** The maximum number of bytes of a panel's operand. */
 export function bytesOfPanel({ maxBindingBytes, storageAlignment }: DeviceTraits): number {
   return maxBindingBytes - bindingSlack(storageAlignment);
 }
@@ -53,7 +53,7 @@ export function* cuts(total: number, size: number): Generator<readonly [start: n
   for (let start = 0; start < total; start += size) yield [start, Math.min(size, total - start)];
 }
 
-/** Most terms of a sum in one launch: a kernel may take an iteration of its loop for each, and one to end it. */
+/** The maximum number of terms of a sum in one launch: a kernel may take an iteration of its loop for each, and one to end it. */
 function mostTerms(traits: DeviceTraits): number {
   const iterations = maxLoopIterations(traits) - 1;
   return iterations === Infinity ? iterations : round(iterations);
@@ -71,15 +71,15 @@ function fit(
   columns: Dimension,
   bytes: number,
 ): void {
-  const most = Math.floor(bytes / elementBytes(dtype));
+  const max = Math.floor(bytes / elementBytes(dtype));
   const extent = (sizes[rows] - 1) * ld + sizes[columns];
-  if (extent <= most) {
-    if (stride > 0) sizes.batchCount = Math.min(sizes.batchCount, 1 + Math.floor((most - extent) / stride));
+  if (extent <= max) {
+    if (stride > 0) sizes.batchCount = Math.min(sizes.batchCount, 1 + Math.floor((max - extent) / stride));
     return;
   }
   sizes.batchCount = 1;
-  if (sizes[columns] > most) sizes[columns] = round(most);
-  const fitting = 1 + Math.floor((most - sizes[columns]) / ld);
+  if (sizes[columns] > max) sizes[columns] = round(max);
+  const fitting = 1 + Math.floor((max - sizes[columns]) / ld);
   if (sizes[rows] > fitting) sizes[rows] = round(fitting);
 }
 

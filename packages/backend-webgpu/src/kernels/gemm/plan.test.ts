@@ -7,7 +7,7 @@ import { planGemm } from './plan.ts';
 
 type Call = ResolvedGemm<StorageBuffer>;
 
-/** A packed product, each operand in an allocation of its own unless given. */
+/** A packed product, each operand in its own allocation unless given. */
 function callOf(m: number, n: number, k: number, given: Partial<Call> = {}): Call {
   const { dtype = 'f32', batchCount = 1, transA = false, transB = false } = given;
   const bytes = dtype === 'f16' ? 2 : 4;

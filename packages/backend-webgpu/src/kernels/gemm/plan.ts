@@ -38,7 +38,7 @@ export function planGemm(
   else planWithEpilogue(call, recorder, choose);
 }
 
-/** A product, and a kernel behind it that makes C of its results: C itself in float32, else scratch memory. */
+/** A product, and a kernel after it that makes C of its results: C itself in float32, else scratch memory. */
 function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder, choose: ChooseVariant): void {
   const { m, n, batchCount, beta, dtype } = call;
   const domain = [batchCount, m, n];
@@ -64,7 +64,7 @@ function planWithEpilogue(call: ResolvedGemm<StorageBuffer>, recorder: Recorder,
   planEpilogue(call, domain, { strides, dtype }, call.c, results, recorder);
 }
 
-/** Whether the kernel of a product that is one panel stores C itself, and would apply the epilogue. */
+/** Returns whether the kernel of a product that is one panel stores C itself, and would apply the epilogue. */
 function canFuse(variant: Variant, { c }: Product, { traits }: Recorder): boolean {
   return variant.splits === 1 && appliesEpilogues(variant) && outputFormat(c.dtype, traits) !== 'half-words';
 }
@@ -114,7 +114,7 @@ function multiply(product: Product, variant: Variant, depth: number, sums: SumsM
 /** A batch of C. */
 type Entries = Pick<Product, 'm' | 'n' | 'batchCount' | 'c'>;
 
-/** Whether a row of each C comes before the second of any. */
+/** Returns whether a row of each C comes before the second of any. */
 function isInterleaved({ m, batchCount, c }: Entries): boolean {
   return batchCount > 1 && m > 1 && c.stride < c.ld;
 }
@@ -136,8 +136,8 @@ function isWhole(product: Product, part: Part): boolean {
 }
 
 function splitsThatFit(splits: number, entries: number, traits: DeviceTraits): number {
-  const most = Math.floor(bytesOfPanel(traits) / SUM_BYTES / entries);
-  return Math.max(1, Math.min(splits, most));
+  const max = Math.floor(bytesOfPanel(traits) / SUM_BYTES / entries);
+  return Math.max(1, Math.min(splits, max));
 }
 
 /** Panels come one after the other and share the memory; the first is the largest, but may be split less. */

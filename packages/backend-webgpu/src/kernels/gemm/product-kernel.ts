@@ -3,7 +3,7 @@ import type { UniformType } from '../kernel.ts';
 import type { DeviceTraits } from '../recorder.ts';
 import { DTYPES, type OutputFormat } from './storage-formats.ts';
 
-/** What the kernels of a product differ in besides their tiles. */
+/** The parameters that distinguish the kernels of a product, besides their tiles. */
 export interface OperandParams {
   /** Storage of A and B. */
   readonly input: FloatDType;

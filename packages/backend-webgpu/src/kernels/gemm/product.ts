@@ -13,7 +13,7 @@ export interface Matrix {
 }
 
 /**
- * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have a dtype of its own. The
+ * `C = alpha * op(A) * op(B) + beta * C` for a batch, with k > 0. Unlike in a call, C may have its own dtype. The
  * leading dimension of a single row is the row's length, and the stride of a single matrix is 0: both may be
  * anything in a call.
  */
@@ -31,13 +31,13 @@ export interface Product {
   readonly a: Matrix;
   readonly b: Matrix;
   readonly c: Matrix;
-  /** Something is made of each value of C, by the kernel that stores it or behind it. */
+  /** Something is made of each value of C, by the kernel that stores it or after it. */
   readonly hasEpilogue?: boolean | undefined;
-  /** What the kernel that stores C makes of each value of it. */
+  /** The operation on each value of C in the kernel that stores it. */
   readonly epilogue?: FusedEpilogue | undefined;
 }
 
-/** Whether one of the operands is a vector, as C is then: it has one row or one column. */
+/** Returns whether one of the operands is a vector, as C is then: it has one row or one column. */
 export function isVector({ m, n }: Pick<Product, 'm' | 'n'>): boolean {
   return m === 1 || n === 1;
 }
@@ -142,7 +142,7 @@ export function bindMatrix({ span, dtype }: Matrix, storageAlignment: number): B
   return { span: bound.span, start: bound.byteOffset / elementBytes(dtype) };
 }
 
-/** Whether numbers of elements are all multiples of four: what lies between them can be read and written by fours. */
+/** Returns whether numbers of elements are all multiples of four: what lies between them can be read and written by fours. */
 export function areFours(...elements: readonly number[]): boolean {
   return elements.every((count) => count % 4 === 0);
 }

@@ -7,7 +7,7 @@ import { epilogueCode } from '../epilogue/epilogue-code.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 
 /**
- * How the elements of an output are stored: as `f32`, as `f16` where the device has that type, or as binary16 in pairs
+ * The storage of the elements of an output: as `f32`, as `f16` where the device has that type, or as binary16 in pairs
  * in words of 32 bits. Inputs of binary16 are read from words everywhere: reading harms no neighbour. Nor does writing four
  * elements at once, so wide outputs of `f16` are words too.
  */
@@ -16,7 +16,7 @@ export type OutputFormat = 'f32' | 'f16' | 'half-words';
 /** Dtypes of products. */
 export const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
 
-/** How C of a dtype is stored on a device. */
+/** The storage of C of a dtype on a device. */
 export function outputFormat(dtype: FloatDType, { hasF16 }: DeviceTraits): OutputFormat {
   if (dtype === 'f32') return 'f32';
   return hasF16 ? 'f16' : 'half-words';
@@ -101,7 +101,7 @@ ${store}
 
 /** WGSL that stores with an epilogue, for kernels that do so in one place. */
 export interface StoreInPlace {
-  /** What it calls. */
+  /** The functions that it calls. */
   readonly functions: string;
   /** Reads what the epilogue reads: as soon as the place is known, to have it when the sum is. */
   readonly loads: string;

@@ -1,7 +1,7 @@
 import { repeat } from '../wgsl/repeat.ts';
 import { type Fit, PAD, type Tile } from './tile.ts';
 
-/** What {@link tileSide} is told of one operand. */
+/** The options of {@link tileSide} for one operand. */
 export interface TileSideParams {
   readonly name: 'a' | 'b';
   /** WGSL: rows of op(A), or columns of op(B). */
@@ -11,7 +11,7 @@ export interface TileSideParams {
   readonly each: number;
   /** WGSL: number of the invocation along m (n). */
   readonly lane: string;
-  /** Whether neighbours in memory are neighbours along k. */
+  /** True if neighbours in memory are neighbours along k. */
   readonly alongK: boolean;
   readonly step: Tile['step'];
   readonly slices: Tile['slices'];
@@ -99,7 +99,7 @@ ${repeat(reads, declareRead)}`,
   };
 }
 
-/** How an invocation brings four numbers of a strip at a time; `i` numbers these fours. */
+/** The code by which an invocation loads four numbers of a strip at a time; `i` numbers these fours. */
 interface Reading {
   /** WGSL: declares, for what invocation `slot` brings, the (first) term in the strip as `<name>_term<i>`, and its rows. */
   declare(i: number, slot: string): string;

@@ -10,7 +10,7 @@ export interface RatedTile {
 
 /** Nanoseconds as measured on an H200, of which only the ratios matter. */
 export interface TileCost {
-  /** What a workgroup takes besides its terms: the first strip has nothing to hide behind, sums are combined and stored. */
+  /** The time of a workgroup besides its terms: the latency of the first strip is not hidden, sums are combined and stored. */
   readonly start: number;
   /** A term where a core of the GPU has one workgroup only, and waits more than it computes. */
   readonly alone: number;
@@ -46,15 +46,15 @@ function rated(tile: Tile, cost: TileCost): RatedTile {
   return { id: `gemm/tiled-${tile.m}x${tile.n}x${tile.step}`, tile, cost };
 }
 
-/** Cores of a large GPU: a choice between tiles, or to split k, is made such that there is work for so many. */
+/** Cores of a large GPU: a choice between tiles, or to split k, is made such that there is work for this many. */
 const CORES = 128;
 
-/** What adding up the results of splits costs, and what each of them adds to that. */
+/** The cost of adding up the results of splits, and of each further split. */
 const FINISH = 9000;
 const FINISH_SPLIT = 180;
-/** What an epilogue costs that comes behind that, as a kernel of its own. */
-const EPILOGUE_BEHIND = 11_000;
-/** Least number of terms of a split. */
+/** The cost of an epilogue that comes after that, as a separate kernel. */
+const EPILOGUE_AFTER = 11_000;
+/** The minimum number of terms of a split. */
 const MIN_DEPTH = 128;
 
 /** Sizes of a batch of products. */
@@ -67,14 +67,14 @@ export interface ProductSizes {
   readonly hasEpilogue?: boolean | undefined;
 }
 
-/** What a product costs with a tile, when k is split as is best. */
+/** The cost of a product with a tile, with the best split of k. */
 export function costOf({ tile, cost }: RatedTile, { m, n, k, batchCount, hasEpilogue }: ProductSizes): Costs {
   const groups = batchCount * Math.ceil(m / tile.m) * Math.ceil(n / tile.n);
   const costWith = (splits: number): number => {
     const perCore = Math.ceil((groups * splits) / CORES);
     const ofTerm = Math.max(cost.alone, cost.packed * perCore);
-    const behind = hasEpilogue === true ? EPILOGUE_BEHIND : 0;
-    const finish = splits > 1 ? FINISH + FINISH_SPLIT * splits + behind : 0;
+    const after = hasEpilogue === true ? EPILOGUE_AFTER : 0;
+    const finish = splits > 1 ? FINISH + FINISH_SPLIT * splits + after : 0;
     return perCore > (cost.most ?? perCore) ? Infinity : perCore * cost.start + Math.ceil(k / splits) * ofTerm + finish;
   };
   const whole = { splits: 1, total: costWith(1) };

@@ -11,19 +11,19 @@ export interface Tile {
   /** With 2 the next step is put in place while this one is used, and one barrier a step will do. */
   readonly buffers: 1 | 2;
   /**
-   * With 2 each half of a step, a multiple of 4 terms, is multiplied by invocations of its own, and their sums are combined at
+   * With 2 each half of a step, a multiple of 4 terms, is multiplied by separate invocations, and their sums are combined at
    * the end: twice the invocations for a small C.
    */
   readonly slices: 1 | 2;
 }
 
 /**
- * What is known of the shape. `full`: all sizes are multiples of the tile's, rows begin and end at multiples of four.
+ * The known facts about the shape. `full`: all sizes are multiples of the tile's, rows begin and end at multiples of four.
  * `wide`: only the latter. `any`: nothing.
  */
 export type Fit = 'full' | 'wide' | 'any';
 
-/** What k must be a multiple of for `full`. */
+/** The number that k must be a multiple of for `full`. */
 export function wholeIteration({ step, buffers }: Tile): number {
   return step * buffers;
 }
@@ -57,5 +57,5 @@ function stripBytes(size: number, step: number, buffers: number): number {
   return (size / 4 + PAD) * 16 * step * buffers;
 }
 
-/** Vectors that are left free behind each term, so that the terms of a row lie in different banks. */
+/** Vectors that are left free after each term, so that the terms of a row lie in different banks. */
 export const PAD = 1;

@@ -10,7 +10,7 @@ import { paramUniforms, type RunSpec, sizeName, storageOf, accessFunctions, unif
 import { storedBits } from '../run/stored-bits.ts';
 import { NOWHERE, pointSource } from './point-source.ts';
 
-/** How the points of a map are spread over the lanes. */
+/** The distribution of the points of a map over the lanes. */
 export interface MapLayout {
   /** `flat`: numbered in one row; `grid`: the last axis in one dimension of the grid, the one before it in the others. */
   readonly layout: 'flat' | 'grid';
@@ -72,7 +72,7 @@ ${block.text()}
 interface Point {
   /** Along each axis; along the last one in vectors. */
   readonly coordinates: readonly string[];
-  /** Whether it is one of the domain. */
+  /** The condition that it is one of the domain. */
   readonly inside: string;
 }
 

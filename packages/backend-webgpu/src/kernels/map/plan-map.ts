@@ -33,9 +33,9 @@ const TILES: readonly TileWay[] = [
 export const VARIANT_IDS: readonly string[] = [...FLAT, ...GRID, ...TILES].map(({ id }) => id);
 
 /** More nodes than this a lane computes for one vector at a time. */
-const MOST_NODES_TWICE = 64;
+const MAX_NODES_TWICE = 64;
 /** A grid may waste this share of its lanes at the right edge. */
-const MOST_WASTE = 1 / 8;
+const MAX_WASTE = 1 / 8;
 
 type MapSpec = RunSpec & MapLayout;
 
@@ -125,7 +125,7 @@ function chooseWay(spec: RunSpec, sizes: readonly number[], recorder: Recorder):
   const canGrid = isPlane && Math.max(x, y, z) <= traits.maxWorkgroupsPerDimension;
   const waste = 1 - columns / (x * MAP_LANES);
   const twice = unrollOf(spec);
-  const preferred = canGrid && waste <= MOST_WASTE ? GRID[twice - 1] : FLAT[twice - 1];
+  const preferred = canGrid && waste <= MAX_WASTE ? GRID[twice - 1] : FLAT[twice - 1];
   const shapeClass = (): string => `map ${spec.graph.name} ${sizes.map(sizeStep).join(' ')}`;
   const candidates = canGrid ? [...FLAT, ...GRID] : FLAT;
   return pickVariant(recorder, { shapeClass, candidates, preferred: preferred as Way });
@@ -136,12 +136,12 @@ function unrollOf({ graph, operands, rowRank }: RunSpec): 1 | 2 {
   const bytes = (operand: OperandSpec | undefined): number => (operand === undefined ? 4 : BYTES_OF[operand.dtype]);
   const isCopy = graph.nodes.every(({ kind }) => kind === 'input' || kind === 'spread');
   const isCast = bytes(operands.at(-1)) !== bytes(operands[0]);
-  return (isCopy && !isCast && rowRank === 1) || graph.nodes.length > MOST_NODES_TWICE ? 1 : 2;
+  return (isCopy && !isCast && rowRank === 1) || graph.nodes.length > MAX_NODES_TWICE ? 1 : 2;
 }
 
-function gridOf(sizes: readonly number[], unroll: number, most: number): readonly [number, number, number] {
+function gridOf(sizes: readonly number[], unroll: number, max: number): readonly [number, number, number] {
   const [rows, columns] = [sizes.at(-2) as number, sizes.at(-1) as number];
   const all = Math.ceil(rows / unroll);
-  const z = Math.ceil(all / most);
+  const z = Math.ceil(all / max);
   return [Math.ceil(columns / MAP_LANES), Math.ceil(all / z), z];
 }

@@ -10,7 +10,7 @@ const nothing = (): never => {
   throw new Error('a value of the call belongs to no point');
 };
 
-/** What the call's own values are asked for: nothing that belongs to a point. */
+/** The point of the call's own values: nothing that belongs to a point. */
 export const NOWHERE: PointSource = { load: nothing, coordinate: nothing, fold: nothing };
 
 /** A point of a map at some coordinates, along the vector axis in vectors. */

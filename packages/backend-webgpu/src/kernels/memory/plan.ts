@@ -4,7 +4,7 @@ import { COPY_WORDS, copyBytes } from './copy-bytes.wgsl.ts';
 import { FILL_WORDS, fillWords } from './fill-words.wgsl.ts';
 import { mergeWord } from './merge-word.wgsl.ts';
 
-/** What memory operations need besides a recorder: the transfers that the API itself offers. */
+/** The transfers that memory operations need besides a recorder: those that the API itself offers. */
 export interface MemoryRecorder {
   record(op: string, plan: (recorder: Recorder) => void): void;
   /** Writes host memory; offset and length are multiples of 4. */

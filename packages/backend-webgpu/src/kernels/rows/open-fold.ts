@@ -4,7 +4,7 @@ import type { WgslArithmetic } from '../arithmetic/wgsl-arithmetic.ts';
 import { type WgslValue, widened } from '../arithmetic/wgsl-value.ts';
 import type { State } from './team.ts';
 
-/** What a mean multiplies and divides by. */
+/** The factor and the divisor of a mean. */
 const MEAN: MeanFactors<WgslValue> = {
   scale: { text: 'u.scale', type: 'f32', width: 1 },
   divisor: { text: 'u.divisor', type: 'f32', width: 1 },

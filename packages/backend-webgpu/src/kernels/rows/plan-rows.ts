@@ -15,7 +15,7 @@ import { FIRST_PLACE, placeName, type RowsSpec } from './rows-spec.ts';
 import { planesBefore } from './scratch-code.ts';
 import { teamBytes, type TeamSpec } from './team.ts';
 
-/** How rows are spread over lanes, and in how many parts. */
+/** The distribution of rows over lanes, and the number of their parts. */
 type Way = NamedVariant & RowClass & { readonly isAcross: boolean; readonly chunk: number };
 
 /** Every variant of the families that fold. */
@@ -32,7 +32,7 @@ export const VARIANT_IDS: readonly string[] = [
 /** Invocations that keep a device busy. */
 const BUSY = { software: 4096, gpu: 2 ** 18 };
 /** Fewer elements than this are not worth a second launch. */
-const LEAST_PARTED = 2 ** 16;
+const MIN_PARTED = 2 ** 16;
 /**
  * The longest chain of additions that documented error bounds leave to loops: of a lane's steps, or of those and of the
  * parts that are joined after. The rest of it, twice the logarithm, is for trees.
@@ -177,8 +177,8 @@ function rowWays(piece: Piece, question: Question, traits: DeviceTraits): readon
 function columnWays(piece: Piece, question: Question, traits: DeviceTraits): readonly Way[] {
   const { rows, steps, width, windows } = question;
   const across = powerUpTo(Math.min(COLUMNS.wide, rows));
-  const most = Math.min(powerUpTo(traits.maxInvocations) / across, Math.max(COLUMNS.team, 256 / across));
-  const lanes = fitting(piece.geometry.kernel, { team: most, rows: across, isAcross: true }, width, traits);
+  const max = Math.min(powerUpTo(traits.maxInvocations) / across, Math.max(COLUMNS.team, 256 / across));
+  const lanes = fitting(piece.geometry.kernel, { team: max, rows: across, isAcross: true }, width, traits);
   const way = (team: number, columns: number, id: string): Way & { readonly isBounded: boolean } => {
     const { chunk, isBounded } = chunkOf(piece.geometry.kernel, question, team, traits);
     const kind = { team, rows: columns, vectors: 0, isAcross: true } as const;
@@ -194,20 +194,20 @@ function columnWays(piece: Piece, question: Question, traits: DeviceTraits): rea
 
 type TeamWay = Pick<Way, 'team' | 'rows' | 'isAcross'>;
 
-/** Whether a team's values fit the memory of a workgroup. */
+/** Returns whether a team's values fit the memory of a workgroup. */
 function fitsMemory(kernel: Kernel, way: TeamWay, width: 1 | 4, traits: DeviceTraits): boolean {
   const phases = phasesOf(kernel).folds.map((folds) => folds.flatMap((fold) => stateTypes(kernel, fold)));
   return teamBytes(teamOf(way, traits), phases, way.isAcross ? width : 1) <= traits.maxWorkgroupBytes;
 }
 
-/** The most lanes of a team, up to those wanted, whose values fit the memory of a workgroup. */
+/** The maximum number of lanes of a team, up to those wanted, whose values fit the memory of a workgroup. */
 function fitting(kernel: Kernel, wanted: TeamWay, width: 1 | 4, traits: DeviceTraits): number {
   let { team } = wanted;
   while (!fitsMemory(kernel, { ...wanted, team }, width, traits)) team /= 2;
   return team;
 }
 
-/** How often a row is read or written. */
+/** The number of times that a row is read or written. */
 function passesOf(kernel: Kernel): number {
   const hasElements = kernel.outputs.some(({ level }) => level === 'element');
   return phasesOf(kernel).folds.length + (hasElements ? 1 : 0);
@@ -226,7 +226,7 @@ function chunkOf(
 ): { readonly chunk: number; readonly isBounded: boolean } {
   const { isSoftware } = traits;
   const busy = isSoftware ? BUSY.software : BUSY.gpu;
-  const wanted = steps * width * rows < LEAST_PARTED ? 1 : Math.floor(busy / (rows * team));
+  const wanted = steps * width * rows < MIN_PARTED ? 1 : Math.floor(busy / (rows * team));
   const share = isSoftware ? 512 : 16;
   const parts = Math.min(wanted, Math.floor(steps / (team * share)));
   // A loop has some iterations more: those that take one step, and those that end it.
@@ -237,9 +237,9 @@ function chunkOf(
   }
   const least = Math.ceil(steps / (Math.min(CHAIN.steps, iterations) * atOnce));
   // Each window may end with a part that is shorter.
-  const most = Math.min(CHAIN.parts, iterations) * team - windows;
-  const count = Math.max(1, least, Math.min(parts, most));
-  return { chunk: Math.ceil(steps / count / team) * team, isBounded: least <= most };
+  const max = Math.min(CHAIN.parts, iterations) * team - windows;
+  const count = Math.max(1, least, Math.min(parts, max));
+  return { chunk: Math.ceil(steps / count / team) * team, isBounded: least <= max };
 }
 
 function rowUniforms(piece: Piece, rows: number, steps: number): Record<string, number> {

@@ -20,7 +20,7 @@ interface Step {
   readonly scope: GraphScope;
   /** Coordinates along all axes: those of the row are in the operands' bases. */
   readonly coordinates: readonly (string | undefined)[];
-  /** Whether it is one of the row; undefined where it is for sure. */
+  /** The condition that it is one of the row; undefined where it is for sure. */
   readonly inside: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export class RowsCode {
     };
   }
 
-  /** What the body needs at module scope. */
+  /** The code that the body needs at module scope. */
   get declarations(): readonly string[] {
     return this.#team.declarations;
   }
@@ -215,7 +215,7 @@ export class RowsCode {
     return { text: block.define(`vec4u(${first}) + vec4u(0u, 1u, 2u, 3u)`), type: 'u32', width: 4 };
   }
 
-  /** What a step's element is to a fold: nothing, beyond the end. */
+  /** The element of a step for a fold; the neutral one beyond the end. */
   #lift(fold: OpenFold, { scope, coordinates, inside }: Step): State {
     const { math, block } = scope;
     const element = this.#wide(scope.folded(fold.node), block);

@@ -3,14 +3,14 @@ import type { UniformType } from '../kernel.ts';
 import type { RunSpec } from '../run/run-spec.ts';
 import type { TeamSpec } from './team.ts';
 
-/** What a kernel that computes rows is generated from. */
+/** The facts that a kernel that computes rows is generated from. */
 export interface RowsSpec extends RunSpec {
   readonly team: TeamSpec;
   /** Vectors of a row that a lane keeps in registers; 0: rows are read again in each phase. */
   readonly vectors: RowClass['vectors'];
   /**
    * Where folds are computed in parts: the phase whose folds this kernel finds parts of; the parts of those before it are
-   * joined first. The last stage, behind all phases, stores. Undefined: all in one.
+   * joined first. The last stage, after all phases, stores. Undefined: all in one.
    */
   readonly stage: number | undefined;
 }
@@ -20,12 +20,12 @@ export const placeName = (axis: number): string => `m${axis}`;
 /** The name of the uniform of the place of the launch's first element. */
 export const FIRST_PLACE = 'place';
 
-/** Whether a fold tells places. */
+/** Returns whether a fold tells places. */
 export function hasPlaces({ graph }: RunSpec): boolean {
   return graph.nodes.some((node) => node.kind === 'fold' && (node.op === 'argmax' || node.op === 'argmin'));
 }
 
-/** Whether a fold is a mean. */
+/** Returns whether a fold is a mean. */
 export function hasMean({ graph }: RunSpec): boolean {
   return graph.nodes.some((node) => node.kind === 'fold' && node.op === 'mean');
 }

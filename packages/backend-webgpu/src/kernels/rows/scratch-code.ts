@@ -9,7 +9,7 @@ import type { State } from './team.ts';
 
 /**
  * Parts of folds in scratch memory. Each value of a fold's state has a plane of `u.plane` words: for each part one for
- * each row. The planes of all phases lie behind each other.
+ * each row. The planes of all phases lie after each other.
  */
 export class ScratchCode {
   readonly #spec: RowsSpec;
@@ -36,7 +36,7 @@ export class ScratchCode {
     this.#block.enclose('if (is_row && mate == 0u)', block);
   }
 
-  /** What the team's lanes know of each fold after each has joined some of the parts. */
+  /** The states of the team's lanes for each fold after each has joined some of the parts. */
   joinParts(phase: number, folds: readonly OpenFold[]): readonly State[] {
     const block = this.#block;
     const width = this.#width;

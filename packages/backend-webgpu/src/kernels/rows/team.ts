@@ -16,7 +16,7 @@ export interface TeamSpec {
 /** Part of a fold that a lane knows: one value or more. */
 export type State = readonly WgslValue[];
 
-/** How two states become one. */
+/** The join of two states. */
 export type Join = (math: WgslArithmetic, a: State, b: State) => State;
 
 /** Invocations of a workgroup. */
@@ -47,7 +47,7 @@ function memoryLength({ team, rows, subgroup }: TeamSpec): number {
   return meetsInSubgroups({ team, subgroup }) ? (team / subgroup) * rows : team * rows;
 }
 
-/** Whether what sub-groups leave fits one of them. */
+/** Returns whether what sub-groups leave fits one of them. */
 function meetsInSubgroups({ team, subgroup }: Pick<TeamSpec, 'team' | 'subgroup'>): boolean {
   return subgroup > 0 && team <= subgroup * subgroup;
 }
@@ -73,7 +73,7 @@ export class TeamCode {
   }
 
   /**
-   * What the states of all lanes of a team join to, known to each of them. Every invocation of the workgroup must get
+   * The joined state of all lanes of a team, known to each of them. Every invocation of the workgroup must get
    * here.
    */
   reduce(block: WgslBlock, states: readonly State[], joins: readonly Join[]): readonly State[] {

@@ -24,7 +24,7 @@ export function addressOf(
 ): Address {
   const { access, level, axis: vectorAxis = spec.vectorAxis } = spec.operands[operand] as OperandSpec;
   const terms = coordinates.flatMap((coordinate, axis) => {
-    // A row of its own has no axis: the one that stands for it takes no uniforms.
+    // A separate row has no axis: the one that stands for it takes no uniforms.
     if (spec.unfolded === 0 && axis < spec.rowRank) return [];
     if (coordinate === undefined || coordinate === '0u' || (level === 'row' && axis >= spec.rowRank)) return [];
     const stride = `u.${strideName(operand, axis)}`;

@@ -10,19 +10,19 @@ import type { PlanScratch } from './plan-scratch.ts';
 const MAX_BINDINGS = 8;
 
 /** Elements that addresses of 32 bits reach. */
-const MOST_ADDRESSES = 2 ** 32;
+const MAX_ADDRESSES = 2 ** 32;
 
 /** The operands of a piece as they are bound. */
 export interface BoundPiece {
   readonly bindings: readonly BindingSpec[];
-  /** What each binding covers. */
+  /** The range of each binding. */
   readonly spans: readonly Span[];
   readonly operands: readonly OperandSpec[];
   /** Elements from the start of the binding to each operand's first element. */
   readonly offsets: readonly number[];
 }
 
-/** How vectors lie in the domain. */
+/** The layout of vectors in the domain. */
 export interface VectorLayout {
   readonly width: 1 | 4;
   readonly axis: number;
@@ -42,7 +42,7 @@ interface Placed {
 interface Group {
   readonly members: readonly Placed[];
   readonly isWritten: boolean;
-  /** What has to be copied for it; its member is placed in the copy. */
+  /** The range to copy for it; its member is placed in the copy. */
   readonly copied?: Span;
 }
 
@@ -79,10 +79,10 @@ export function bindPiece(
     const windows = windowsOf(span, traits);
     const isFar = windows.length > 1;
     if (isFar && !isFarGather(members)) return undefined;
-    if (members.some(({ operand }) => operand.layout.extent > MOST_ADDRESSES && isFar)) return undefined;
+    if (members.some(({ operand }) => operand.layout.extent > MAX_ADDRESSES && isFar)) return undefined;
     free -= windows.length - 1;
     if (free < 0) return undefined;
-    const start = members.reduce((least, member) => Math.min(least, member.span.byteOffset), Infinity) - byteOffset;
+    const start = members.reduce((min, member) => Math.min(min, member.span.byteOffset), Infinity) - byteOffset;
     const accesses = members.map((member) => {
       const { dtype } = member.operand.layout;
       const offset = (member.span.byteOffset - start) / BYTES_OF[dtype];
@@ -131,11 +131,11 @@ function windowBytes({ maxBindingBytes, storageAlignment }: DeviceTraits): numbe
 /** The memory in as many pieces as it takes for each to fit a binding. */
 function windowsOf(span: Span, traits: DeviceTraits): readonly Span[] {
   if (span.byteLength <= traits.maxBindingBytes) return [span];
-  const most = windowBytes(traits);
-  return Array.from({ length: Math.ceil(span.byteLength / most) }, (_, k) => ({
+  const max = windowBytes(traits);
+  return Array.from({ length: Math.ceil(span.byteLength / max) }, (_, k) => ({
     ...span,
-    byteOffset: span.byteOffset + k * most,
-    byteLength: Math.min(most, span.byteLength - k * most),
+    byteOffset: span.byteOffset + k * max,
+    byteLength: Math.min(max, span.byteLength - k * max),
   }));
 }
 
@@ -170,7 +170,7 @@ function groupsOf(placed: readonly Placed[], traits: DeviceTraits): readonly Gro
       continue;
     }
     const own = members.filter(({ operand }) => operand.isOutput);
-    // Two outputs that are far from each other: each piece of them in a binding of its own, if those are apart.
+    // Two outputs that are far from each other: each piece of them in its own binding, if those are apart.
     if (own.length > 1 && !areApart(own, storageAlignment)) return undefined;
     for (const member of own) {
       const same = members.filter(({ operand, span }) => !operand.isOutput && isSame(span, member.span));

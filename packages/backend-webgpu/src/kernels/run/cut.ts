@@ -74,7 +74,7 @@ function farthestAxis(piece: Piece, vectors: VectorLayout, from: number, to: num
   return best;
 }
 
-/** What sizes along an axis stay multiples of. */
+/** The number whose multiples sizes along an axis stay. */
 function stepAlong(axis: number, { axis: own, width, turned }: VectorLayout): number {
   return axis === own || axis === turned?.axis ? width : 1;
 }

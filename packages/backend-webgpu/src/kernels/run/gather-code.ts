@@ -53,7 +53,7 @@ function asWords(block: WgslBlock, index: WgslValue): WgslValue {
   };
 }
 
-/** Elements at places of their own. */
+/** Elements at their own places. */
 function loadElements(block: WgslBlock, operand: OperandSpec, binding: BindingSpec, places: RawValue): RawValue {
   const one = { ...operand, access: 'strided' as const };
   const parts = components(places).map((at) => loadRaw(block, one, binding, at, 1));

@@ -7,7 +7,7 @@ import { decode, type RawValue } from './encode.ts';
 import { gatherCode } from './gather-code.ts';
 import { extentName, parameterName, type RunSpec } from './run-spec.ts';
 
-/** What generated code knows of the point (or row) that it computes. */
+/** The point (or row) that generated code computes. */
 export interface PointSource {
   /** Raw elements of an input at this point. */
   load(input: number): RawValue;
@@ -51,7 +51,7 @@ export class GraphScope {
     return this.#lowering.folded(node);
   }
 
-  /** What lies in memory of an input at this point. */
+  /** The stored value of an input at this point. */
   raw(input: number): RawValue {
     const known = this.#knownRaw(input);
     if (known !== undefined) return known;

@@ -15,7 +15,7 @@ import {
   strideName,
 } from './run-spec.ts';
 
-/** What is compiled into the kernels of a piece. */
+/** The parts that are compiled into the kernels of a piece. */
 export function specOf(piece: Piece, bound: BoundPiece, { width, axis }: VectorLayout): RunSpec {
   const { geometry, rowRank, foldRank, places } = piece;
   return {

@@ -3,7 +3,7 @@ import type { DType } from '@concord/backend-core';
 import type { NumberType } from '@concord/backend-core/kernel';
 import type { Access } from '@concord/kernel';
 
-/** What one element of a binding's array is: four words, two, one, or one that several invocations may change. */
+/** One element of a binding's array: four words, two, one, or one that several invocations may change. */
 export type BindingElement = 'vec4' | 'vec2' | 'word' | 'atomic';
 
 /** A storage binding of generated code. */
@@ -12,16 +12,16 @@ export interface BindingSpec {
   readonly isWritten: boolean;
 }
 
-/** What generated code knows of an input or output: all but addresses, sizes and strides. */
+/** The facts about an input or output in generated code: all but addresses, sizes and strides. */
 export interface OperandSpec {
   readonly type: NumberType;
   readonly dtype: DType;
   readonly level: 'element' | 'row' | 'gather';
-  /** How the elements of a vector are reached; of a gather input, `strided`. */
+  /** The access to the elements of a vector; of a gather input, `strided`. */
   readonly access: Access;
   /** Index of its binding. */
   readonly binding: number;
-  /** Of a gather input that takes several bindings, one behind the other: how many, and the words of each. */
+  /** Of a gather input that takes several bindings, one after the other: how many, and the words of each. */
   readonly far?: { readonly count: number; readonly words: number };
   /** The axis that its vectors lie along, where it is not that of the others. */
   readonly axis?: number;

@@ -18,7 +18,7 @@ export interface Piece {
   readonly places: Readonly<Record<number, number>>;
 }
 
-/** Most axes of a call: the uniforms of as many fit, whichever of them are folded. */
+/** The maximum number of axes of a call: the uniforms of as many fit, whichever of them are folded. */
 const MAX_AXES = 8;
 
 /** An operand with its strides along all axes of the piece; a gather input has those of its own axes. */

@@ -12,8 +12,8 @@ import { PlanScratch } from './plan-scratch.ts';
 /** Points of a piece are numbered in 32 bits. */
 const MAX_POINTS = 2 ** 32 - 2 ** 16;
 const MAX_PIECES = 65_536;
-/** From this many elements on the last of a row that is no multiple of four get a launch of their own. */
-const LEAST_SPLIT = 2 ** 20;
+/** From this many elements on the last of a row that is no multiple of four get a separate launch. */
+const MIN_SPLIT = 2 ** 20;
 
 /**
  * Plans a run: in pieces that fit bindings, each by points or by rows.
@@ -67,7 +67,7 @@ function vectorLayout(piece: Piece, traits: DeviceTraits): VectorLayout {
 }
 
 /** Shorter axes than this are not worth a tile. */
-const LEAST_TURNED = 16;
+const MIN_TURNED = 16;
 
 /** Of a map, the inputs that are dense along another axis than the outputs: along the one that most of them are. */
 function turnedAround(
@@ -75,7 +75,7 @@ function turnedAround(
   layout: VectorLayout,
   mostInputs: number,
 ): VectorLayout {
-  const isLong = (axis: number): boolean => (sizes[axis] as number) >= LEAST_TURNED;
+  const isLong = (axis: number): boolean => (sizes[axis] as number) >= MIN_TURNED;
   const outputs = operands.filter(({ isOutput }) => isOutput);
   if (!isLong(layout.axis) || outputs.some(({ strides }) => strides[layout.axis] !== 1)) return layout;
   const axes = operands.map(({ layout: { access }, isOutput, strides }) =>
@@ -84,9 +84,9 @@ function turnedAround(
       : strides.findIndex((stride, axis) => stride === 1 && isLong(axis)),
   );
   const counts = sizes.map((_, axis) => axes.filter((own) => own === axis).length);
-  const most = Math.max(...counts);
-  if (most === 0 || most > mostInputs) return layout;
-  const axis = counts.indexOf(most);
+  const max = Math.max(...counts);
+  if (max === 0 || max > mostInputs) return layout;
+  const axis = counts.indexOf(max);
   const inputs = new Set(axes.flatMap((own, index) => (own === axis ? [index] : [])));
   const width = (sizes[axis] as number) % 4 === 0 ? layout.width : 1;
   return { ...layout, width, turned: { axis, inputs } };
@@ -114,7 +114,7 @@ function vectorGathers({ geometry, places, starts }: Piece, axis: number): reado
 function splitTail(piece: Piece): Piece[] {
   const axis = piece.sizes.length - 1;
   const size = piece.sizes[axis] as number;
-  if (piece.rowRank !== 1 || piece.foldRank !== 0 || size < LEAST_SPLIT || size % 4 === 0) return [piece];
+  if (piece.rowRank !== 1 || piece.foldRank !== 0 || size < MIN_SPLIT || size % 4 === 0) return [piece];
   const whole = size - (size % 4);
   return [narrowed(piece, axis, whole, size % 4), narrowed(piece, axis, 0, whole)];
 }

@@ -11,7 +11,7 @@ export class PlanScratch {
     this.#recorder = recorder;
   }
 
-  /** What stands for an operand of no elements. */
+  /** The buffer for an operand of no elements. */
   get nothing(): Span {
     this.#nothing ??= this.#recorder.scratch(16);
     return this.#nothing;

@@ -8,7 +8,7 @@ import { halfBitsOfFour } from '../wgsl/half.wgsl.ts';
 import { bfloatBits } from '../wgsl/bfloat.wgsl.ts';
 import type { StorageBinding } from '../kernel.ts';
 
-/** What every kernel that runs a graph is generated from. */
+/** The facts that every kernel that runs a graph is generated from. */
 export interface RunSpec {
   readonly graph: KernelGraph;
   /** Axes of the domain that are not folded, and those that are, counted with the padding of their rank classes. */

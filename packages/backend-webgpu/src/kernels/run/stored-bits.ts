@@ -5,7 +5,7 @@ import type { GraphScope } from './graph-scope.ts';
 import type { RunSpec } from './run-spec.ts';
 
 /**
- * What is stored of an output: the bits as they were loaded, where nothing but `select` and `spread` lies between an input
+ * The stored value of an output: the bits as they were loaded, where nothing but `select` and `spread` lies between an input
  * of the output's dtype and it.
  *
  * @param varying - a u32 of the lane or of its point
@@ -26,7 +26,7 @@ function bitsOf(spec: RunSpec, node: number, dtype: DType, scope: GraphScope, va
   return scope.math.select('u32', scope.value(condition), x, y) as RawValue;
 }
 
-/** Whether elements of an input of the dtype come through to a node unchanged. */
+/** Returns whether elements of an input of the dtype come through to a node unchanged. */
 function isCopy(spec: RunSpec, node: number, dtype: DType): boolean {
   const data = spec.graph.nodes[node] as KernelNode;
   if (data.kind === 'input') return spec.operands[inputOf(spec, data.name)]?.dtype === dtype;

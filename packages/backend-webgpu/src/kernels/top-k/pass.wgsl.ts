@@ -1,7 +1,7 @@
 import type { KernelSource } from '../kernel.ts';
 
 /**
- * What a pass reads: `elements`, the op's input, whose places in a row are their columns; or `candidates`, the results of
+ * The input of a pass: `elements`, the op's input, whose places in a row are their columns; or `candidates`, the results of
  * a pass before, which know their places.
  */
 export type Source = 'elements' | 'candidates';
@@ -11,9 +11,9 @@ export const SOURCES: readonly Source[] = ['elements', 'candidates'];
 /**
  * Bindings and uniforms of a pass over rows of `length` elements. A row has `parts` of `chunk` elements, the last one
  * perhaps fewer; `items` is rows times parts. Of each part the `k` best are stored (or all, if it has no more), the best
- * first, those of a part behind those of the part before, those of a row `results` behind those of the row before.
+ * first, those of a part after those of the part before, those of a row `results` after those of the row before.
  *
- * `flip` inverts all bits of keys where the least are the best. `base` is the column of the first element, where a row comes
+ * `flip` inverts all bits of keys where the smallest are the best. `base` is the column of the first element, where a row comes
  * in several windows. The others say where the operands begin in their bindings.
  *
  * Of equals the first in a list of candidates is the one of the lower place, as parts are in order.

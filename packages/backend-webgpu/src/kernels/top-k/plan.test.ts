@@ -52,7 +52,7 @@ describe('on a large GPU', () => {
   });
 });
 
-it('on software devices, nobody works together', () => {
+it('on software devices, no lanes work together', () => {
   for (const lists of [
     [1, 2 ** 20, 256],
     [70_000, 3, 2],

@@ -7,7 +7,7 @@ import { type From, type Into, launchPass, type Pass } from './launch.ts';
 import { type Lists, variantsFor } from './variant.ts';
 
 export { allKernels } from './launch.ts';
-export { MOST_K, VARIANT_IDS } from './variant.ts';
+export { MAX_K, VARIANT_IDS } from './variant.ts';
 
 /**
  * Selects in passes: each takes the k best of each part of a row, in order, until there is one part. A part is twice as long
@@ -43,7 +43,7 @@ export function planTopK(call: ResolvedTopK<StorageBuffer>, recorder: Recorder):
   }
 }
 
-/** Whether an output can be bound together with these: what is written has its buffer for itself. */
+/** Returns whether an output can be bound together with these: what is written has its buffer for itself. */
 function isApart(output: Span, others: readonly (Span | undefined)[]): boolean {
   return others.every((other) => other?.buffer !== output.buffer);
 }

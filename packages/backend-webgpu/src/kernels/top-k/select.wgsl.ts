@@ -15,7 +15,7 @@ export const SELECT_SIZES: readonly (readonly [mostK: number, size: number])[] =
 
 /**
  * Selects the best of a part of any length by a workgroup that reads it once. The k best so far are at the start of an
- * array in workgroup memory; what is better than the worst of them is put behind them, wherever there is room, and when there
+ * array in workgroup memory; what is better than the worst of them is put after them, wherever there is room, and when there
  * is none the whole array is sorted. Of elements in random order few come that far.
  */
 export const select: (params: { source: Source; size: number }) => Kernel = variants(({ source, size }) =>

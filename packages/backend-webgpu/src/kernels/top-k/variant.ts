@@ -19,7 +19,7 @@ export interface Variant extends NamedVariant {
 }
 
 /** Largest k that kernels have room for. */
-export const MOST_K = 256;
+export const MAX_K = 256;
 
 /** Every variant, of which each device and shape has some. */
 export const VARIANT_IDS: readonly string[] = ['top-k/lane', 'top-k/sort', 'top-k/select'];
@@ -33,7 +33,7 @@ const GROUPS = 1024;
 /** Rows up to this length are one workgroup's; shorter parts than `least` are not worth another pass. */
 const SELECT = { whole: 16_384, least: 4096, step: 2048 };
 
-/** How rows can be selected from, and what is best as far as is known. */
+/** The ways to select from rows, and the best as far as is known. */
 export function variantsFor(lists: Lists, traits: DeviceTraits): VariantQuestion<Variant> {
   const { rows, length, k } = lists;
   const lane: Variant = { id: 'top-k/lane', kind: 'lane', chunk: laneChunk(lists, traits) };

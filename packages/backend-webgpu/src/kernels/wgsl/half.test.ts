@@ -24,7 +24,7 @@ fn main(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) grid: vec3u) 
 }`,
 });
 
-/** Each bit pattern around the places where rounding changes: neighbours and middles of binary16, its least and greatest. */
+/** Each bit pattern around the places where rounding changes: neighbours and middles of binary16, its smallest and largest. */
 function patterns(): Uint32Array {
   const nearby = [-0x1001, -0x1000, -0xfff, -1, 0, 1, 0xfff, 0x1000, 0x1001];
   const exponents = Array.from({ length: 256 }, (_, exponent) => exponent << 23);

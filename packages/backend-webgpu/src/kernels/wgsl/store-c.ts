@@ -2,13 +2,13 @@
 export interface StoredElement {
   /** The kernel's function that stores: `(at: u32, acc)`, with {@link place} in between. Left out where array `output` takes `acc` as it is. */
   readonly by?: string;
-  /** Its coordinates in C, where `by` takes them behind `at`. */
+  /** Its coordinates in C, where `by` takes them after `at`. */
   readonly place?: readonly string[];
   /** Number of the element, or of the four, in its binding. */
   readonly at: string;
-  /** What the kernel summed up for it. */
+  /** The sum that the kernel computed for it. */
   readonly acc: string;
-  /** What must be true, or it is none of this invocation's to store. */
+  /** The condition under which this invocation stores it. */
   readonly checks: readonly string[];
 }
 

@@ -102,7 +102,7 @@ async function checkRows(context: CaseContext, params: AttentionParams): Promise
   compareWithOracle(params, await attend(context, params, operands), operands);
 }
 
-/** What causal and window hide from all queries may be NaN or infinite without being seen, in the mask too. */
+/** Values that causal and window hide from all queries may be NaN or infinite without effect, in the mask too. */
 async function checkHidden(context: CaseContext, params: AttentionParams): Promise<void> {
   const { random } = context;
   const { headDim, seqKv, seqQ } = params;

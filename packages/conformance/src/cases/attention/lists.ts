@@ -68,7 +68,7 @@ export const PLAIN_CASES: readonly Entry[] = [
   ['repeat', { heads: 2, seqQ: 65, seqKv: 65, headDim: 32, causal: true }],
 ];
 
-/** One token behind a cache. */
+/** One token after a cache. */
 const CACHE: Partial<AttentionParams> = { seqQ: 1, seqKv: 77, headDim: 64, causal: true, causalOffset: 76 };
 const LONG: Partial<AttentionParams> = { seqQ: 3, seqKv: 1300, headDim: 16, heads: 2 };
 const SQUARE: Partial<AttentionParams> = { heads: 2, seqQ: 70, seqKv: 70, headDim: 24 };
@@ -105,7 +105,7 @@ const windows: readonly Entry[] = [
   ]),
   ['bounded', { ...TILES, window: 40, causal: true, causalOffset: 50 }],
   ['bounded', { ...TILES, heads: 2, window: 5, causalOffset: 100 }],
-  // Behind the last key there is nothing to see.
+  // After the last key there is nothing to see.
   ['bounded', { seqQ: 9, seqKv: 5, headDim: 8, window: 2, causal: true }],
   ['bounded', { ...CACHE, window: 20 }],
   ['bounded', { ...LONG, window: 300, causal: true, causalOffset: 1200 }],

@@ -1,6 +1,6 @@
 import type { AttentionShape, FloatDType } from '@concord/backend-core';
 
-/** How Q, K, V and O lie in memory: see `placement.ts`. */
+/** The layout of Q, K, V and O in memory: see `placement.ts`. */
 export type AttentionLayout = 'packed' | 'interleaved' | 'padded' | 'joined';
 
 /** Parameters of attention. */
@@ -31,7 +31,7 @@ export type AttentionParams = {
   readonly seed: number;
 };
 
-/** What an id leaves out. */
+/** The parameters that an id leaves out. */
 export const ATTENTION_DEFAULTS: AttentionParams = {
   batch: 1,
   heads: 1,

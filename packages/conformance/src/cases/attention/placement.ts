@@ -3,7 +3,7 @@ import { CaseFailure } from '../../harness/case.ts';
 import type { Slot, Slots } from '../../harness/slot.ts';
 import { type AttentionParams, kvHeadsOf, maskStridesOf } from './params.ts';
 
-/** What a case computes attention of: packed, also where the case lays them out otherwise. */
+/** The input of a case: packed, also where the case lays them out otherwise. */
 export interface AttentionOperands {
   readonly q: Float32Array;
   readonly k: Float32Array;
@@ -22,12 +22,12 @@ export interface PlacedAttention {
   output(): Float32Array;
 }
 
-/** Elements behind each row, head and batch of `padded`; in the inputs they are NaN. */
+/** Elements after each row, head and batch of `padded`; in the inputs they are NaN. */
 const GAPS = { row: { q: 3, k: 3, v: 4, o: 7 }, head: 5, batch: 2 };
 
 /**
  * Puts the operands into a workspace. `packed`: as the defaults have it. `interleaved`: `[batch, seq, heads, dim]`.
- * `padded`: with gaps behind each row, head and batch. `joined`: Q, K and V in one operand, `[batch, seq, heads of all
+ * `padded`: with gaps after each row, head and batch. `joined`: Q, K and V in one operand, `[batch, seq, heads of all
  * three, dim]`, which needs as many queries as keys.
  */
 export function placeAttention(

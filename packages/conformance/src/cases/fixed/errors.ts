@@ -7,7 +7,7 @@ import { behaviour } from '../../harness/case-text.ts';
 
 type Change = Readonly<Record<string, unknown>>;
 
-/** What is said of an attention without queries, keys or columns. */
+/** The error of an attention without queries, keys or columns. */
 function sizesOfAttention(change: Readonly<Record<string, number>>): string {
   const { seqQ, seqKv, headDim } = { ...sampleOf('attention').shape, ...change } as Record<string, unknown>;
   return `seqQ, seqKv and headDim must all be > 0, got ${String(seqQ)}, ${String(seqKv)} and ${String(headDim)}`;

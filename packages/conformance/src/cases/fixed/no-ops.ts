@@ -4,7 +4,7 @@ import type { ConformanceCase } from '../../harness/case.ts';
 import { callOp, needsOf, sampleOf, withNullPointers } from '../../harness/sample-calls.ts';
 import { behaviour } from '../../harness/case-text.ts';
 
-/** What makes each op a no-op although all pointers are null. */
+/** The arguments that make each op a no-op although all pointers are null. */
 const ZEROS: readonly (readonly [DefinedOp, readonly Readonly<Record<string, unknown>>[]])[] = [
   ['gemm', [{ m: 0 }, { n: 0 }, { k: 0 }, { m: 0, n: 0, k: 0 }, { k: 0, beta: 2 }]],
   ['batchedGemm', [{ m: 0 }, { n: 0 }, { k: 0 }, { batchCount: 0 }]],

@@ -17,7 +17,7 @@ interface NumberCase {
   readonly want: readonly number[];
   /** ulp of the wanted value; 0 compares bits. */
   readonly ulps?: number;
-  /** Absolute, in place of ulps. */
+  /** Absolute, instead of ulps. */
   readonly within?: number;
 }
 

@@ -13,7 +13,7 @@ import { field, input, type MakeWrong, WRONG_CALLS } from './wrong-calls.ts';
 
 const INVALID = 'INVALID_ARGUMENT' as const;
 
-/** What a refusal is tried with, where it is not the sample. */
+/** The call of a refusal, where it is not the sample. */
 interface Subject {
   readonly kernel: unknown;
   readonly plan: () => RunPlan;
@@ -42,7 +42,7 @@ const same: MakeWrong = (call) => call;
 const damaged = (change: object): unknown => ({ ...(JSON.parse(JSON.stringify(SAMPLE_KERNEL)) as object), ...change });
 const nodes = SAMPLE_KERNEL.nodes.map((node) => ({ ...node }));
 
-/** What is no kernel, or one that was tampered with: a backend runs nothing that it has not checked. */
+/** Values that are no kernel, or a changed one: a backend runs nothing that it has not checked. */
 const KERNELS: readonly (readonly [what: string, kernel: unknown])[] = [
   ['no kernel', undefined],
   ['an empty value for a kernel', null],
@@ -71,7 +71,7 @@ const KERNELS: readonly (readonly [what: string, kernel: unknown])[] = [
   ['a kernel of 300 nodes', damaged(chain(300))],
 ];
 
-/** A chain of so many additions. */
+/** A chain of this many additions. */
 function chain(count: number): object {
   const [x] = [{ kind: 'input', name: 'x', type: 'f32', level: 'element' }];
   const sums = Array.from({ length: count }, (_, index) => ({

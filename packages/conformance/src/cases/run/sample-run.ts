@@ -14,7 +14,7 @@ export type LooseCall = Record<string, unknown> & {
   readonly params: Readonly<Record<string, unknown>>;
 };
 
-/** Bytes by which an operand must move at least until its end is beyond that of its allocation. */
+/** The minimum number of bytes by which an operand must move until its end is beyond that of its allocation. */
 export const GUARD = 64;
 
 /** With every kind of operand: elements, rows, a tensor read by index, and parameters of each type. */

@@ -20,7 +20,7 @@ function sequenceCase(what: string, does: string, run: (context: CaseContext) =>
   return { id: `run/sequence/${what}`, op: 'run', params: {}, about, run };
 }
 
-/** Makes all calls one behind the other, each in memory of its own, before the first result is read. */
+/** Makes all calls one after the other, each in its own memory, before the first result is read. */
 async function checkQueued(context: CaseContext, plans: readonly RunPlan[]): Promise<void> {
   const { backend } = context;
   const memories: RunMemory[] = [];
@@ -219,5 +219,5 @@ async function checkRefilled(context: CaseContext, memory: RunMemory, plan: RunP
   judge(filled, expected, await memory.download());
 }
 
-/** Calls that only go wrong one behind another. */
+/** Calls that only go wrong one after another. */
 export const runSequenceCases: readonly ConformanceCase[] = [...changedParameters, ...pairs, ...others];

@@ -11,7 +11,7 @@ import { HAND_WRITTEN } from './lists.ts';
 /** A drawn case about which the oracle knows less is drawn again: it would only look like a check. */
 export const MAX_LOOSE = 0.02;
 
-/** Whether the oracle knows enough of the outputs of a drawn case. */
+/** Returns whether the oracle knows enough of the outputs of a drawn case. */
 export function isTight(params: RunParams): boolean {
   const { elements, loose } = looseness(expectedOf(drawnPlan(params), 'may-flush'));
   return loose <= MAX_LOOSE * elements;

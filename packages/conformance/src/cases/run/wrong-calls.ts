@@ -4,7 +4,7 @@ import { GUARD, type LooseCall } from './sample-run.ts';
 /** The wrong call, of a right one and the addresses of its operands. */
 export type MakeWrong = (call: LooseCall, ptr: Readonly<Record<string, DevicePtr>>) => unknown;
 
-/** What is wrong, what the error's detail says, and the call. */
+/** The fault, the detail of the error, and the call. */
 export type Wrong = readonly [what: string, detail: RegExp, make: MakeWrong];
 
 /** The call with another input. */

@@ -5,7 +5,7 @@ const inside = (index: number, size: number): boolean => index >= 0 && index < s
 
 const BUGS: Readonly<Record<string, Bug>> = {
   'an index off by one': () => ({ gatherIndex: (index, size) => (inside(index, size - 1) ? index + 1 : undefined) }),
-  'an index behind the last one read': () => ({
+  'an index after the last one read': () => ({
     gatherIndex: (index, size) => (inside(index, size + 1) ? Math.min(index, size) : undefined),
   }),
   'indices clamped': () => ({ gatherIndex: (index, size) => Math.min(Math.max(index, 0), size - 1) }),

@@ -124,7 +124,7 @@ const CALLS: Parameters<typeof callMutants>[0] = {
   'more than 8 parameters dropped': () => (call) => ({ ...call, params: call.params.map((x, at) => (at < 8 ? x : 0)) }),
 };
 
-/** In the CPU backend: one number at a time would take minutes over so many. */
+/** In the CPU backend: one number at a time would take minutes over that many. */
 const dropping =
   (workgroup: number): Mutant['wrap'] =>
   (backend) =>

@@ -1,4 +1,4 @@
-"""What PyTorch says of a tiny GPT-2 with random weights: writes model.safetensors, config.json and reference.safetensors.
+"""The results of PyTorch for a tiny GPT-2 with random weights: writes model.safetensors, config.json and reference.safetensors.
 
     python3 reference.py FOLDER
 

@@ -1,5 +1,5 @@
 // @ts-check
-// A browser of this system, or one that is installed: as root on Debian.
+// A program of this system, or one that is installed: as root on Debian.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { join } from 'node:path';
  *   what to do about it
  */
 /**
- * @typedef {object} Browser
+ * @typedef {object} Program
  * @property {string} name as its set-up says it, and its Debian package
  * @property {string} title as a sentence says it
  * @property {string} debianPackage
@@ -21,33 +21,33 @@ import { join } from 'node:path';
  * @property {string} script what is run, with `--locked`, to install it
  */
 
-/** @param {Browser} browser */
+/** @param {Program} program */
 const commandOf = ({ debianPackage }) => `apt-get install -y --no-install-recommends ${debianPackage}`;
 
 /**
- * The browser that is here: the one that the variable names, that of the system, or one of `others`.
+ * The program that is here: the one that the variable names, that of the system, or one of `others`.
  *
- * @param {Browser} browser
+ * @param {Program} program
  * @param {readonly (string | undefined)[]} [others]
  * @returns {Found}
  */
-export function findBrowser(browser, others = []) {
-  const { title, variable, places } = browser;
+export function findProgram(program, others = []) {
+  const { title, variable, places } = program;
   const given = process.env[variable];
   if (given) return existsSync(given) ? { path: given } : missing(`${variable} names ${given}, which does not exist`);
   const here = [...(places[process.platform] ?? []), ...others];
   const path = here.find((file) => file !== undefined && existsSync(file));
-  return path === undefined ? missing(`there is no ${title}; run: ${adviceFor(browser)}`) : { path };
+  return path === undefined ? missing(`there is no ${title}; run: ${adviceFor(program)}`) : { path };
 }
 
 /**
- * The browser that `find` finds, or, where there is none, the one that this installs, unless `CONCORD_NO_INSTALL=1`.
+ * The program that `find` finds, or, where there is none, the one that this installs, unless `CONCORD_NO_INSTALL=1`.
  *
- * @param {Browser} browser
+ * @param {Program} program
  * @param {() => Found | Promise<Found>} find
  * @returns {Promise<Found>}
  */
-export async function setUpBrowser({ name, variable, script }, find) {
+export async function setUpProgram({ name, variable, script }, find) {
   const found = await find();
   const isSettled = found.path !== undefined || process.env[variable] || process.env['CONCORD_NO_INSTALL'];
   if (isSettled || !mayInstall()) return found;
@@ -62,29 +62,29 @@ export async function setUpBrowser({ name, variable, script }, find) {
 }
 
 /**
- * What a `setup.mjs` does when it is run: sets up and prints the path, or, under the lock, installs.
+ * The main of a `setup.mjs`: sets up and prints the path, or, under the lock, installs.
  *
- * @param {Browser} browser
+ * @param {Program} program
  * @param {() => Found | Promise<Found>} find
  */
-export async function runSetUp(browser, find) {
+export async function runSetUp(program, find) {
   if (process.argv.includes('--locked')) {
-    process.exitCode = (await find()).path ? 0 : install(browser);
+    process.exitCode = (await find()).path ? 0 : install(program);
     return;
   }
-  const found = await setUpBrowser(browser, find);
+  const found = await setUpProgram(program, find);
   if (found.path !== undefined) console.log(found.path);
-  else console.error(`${browser.name}: ${found.reason}`);
+  else console.error(`${program.name}: ${found.reason}`);
   process.exitCode = found.path !== undefined ? 0 : 1;
 }
 
 /** @param {string} reason */
 const missing = (reason) => ({ path: undefined, reason });
 
-/** @param {Browser} browser */
-function adviceFor(browser) {
-  if (!isDebian()) return browser.elsewhere;
-  return isRoot() ? commandOf(browser) : `sudo ${commandOf(browser)}`;
+/** @param {Program} program */
+function adviceFor(program) {
+  if (!isDebian()) return program.elsewhere;
+  return isRoot() ? commandOf(program) : `sudo ${commandOf(program)}`;
 }
 
 const isRoot = () => process.getuid?.() === 0;
@@ -97,18 +97,18 @@ function isDebian() {
   return /^(ID|ID_LIKE)=.*\bdebian\b/m.test(about) && !/^(ID|ID_LIKE)=.*\bubuntu\b/m.test(about);
 }
 
-/** @param {Browser} browser */
-function install(browser) {
-  const { name } = browser;
-  console.log(`${name}: installing Debian's package: ${commandOf(browser)}`);
-  const [program = '', ...args] = commandOf(browser).split(' ');
+/** @param {Program} program */
+function install(program) {
+  const { name } = program;
+  console.log(`${name}: installing Debian's package: ${commandOf(program)}`);
+  const [command = '', ...args] = commandOf(program).split(' ');
   // Something else may be installing too, such as the compiler for the Vulkan devices.
   const options = ['-o', 'DPkg::Lock::Timeout=300', '-qq'];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const attempt = () => spawnSync(program, [...options, ...args], { env, encoding: 'utf8' });
+  const attempt = () => spawnSync(command, [...options, ...args], { env, encoding: 'utf8' });
   if (attempt().status === 0) return 0;
   console.log(`${name}: reading the package lists anew: apt-get update`);
-  spawnSync(program, ['-qq', 'update'], { env });
+  spawnSync(command, ['-qq', 'update'], { env });
   const { status, stderr } = attempt();
   if (status !== 0) console.error(`${name}: ${stderr.trim()}`);
   return status ?? 1;

@@ -1,20 +1,12 @@
 import type { ComputeBackend } from '@concord/backend-core';
-import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
+import { defineKernel } from '@concord/backend-core/kernel';
 import { type Anew, empty, layerNorm, linear, run, slice, type Tensor, tidy, transpose, unsqueeze } from '@concord/ops';
 import { UserError } from '@concord/example-command';
 import type { Config } from './config.ts';
 import { type Block, type Norm, type Projection, transformerBlock } from './transformer.ts';
 
 /** Token and position of each place, added: one launch. */
-const embed: Kernel<
-  {
-    readonly ids: 'u32';
-    readonly tokens: { readonly type: 'f32'; readonly access: 'gather'; readonly rank: 2 };
-    readonly positions: { readonly type: 'f32'; readonly access: 'gather'; readonly rank: 2 };
-  },
-  { readonly at: 'u32' },
-  'x'
-> = defineKernel(
+const embed = defineKernel(
   'embed',
   {
     inputs: {
@@ -29,7 +21,7 @@ const embed: Kernel<
   }),
 );
 
-/** What a text has left on the device: for each layer queries, keys and values of its tokens. */
+/** The state of a text on the device: for each layer the queries, keys and values of its tokens. */
 export interface Cache {
   readonly layers: readonly Tensor[];
   /** Tokens so far. */

@@ -1,0 +1,104 @@
+import { UserError } from '@concord/example-command';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { fromBytes, type Neighbours } from './neighbours.ts';
+import { digestOf, type Plan, rangesOf } from './plan.ts';
+
+/** A tile to be computed, of the run of that id. */
+export type TileJob = Readonly<{ run: string; tile: number }>;
+/** Where a run stands: `done` of `tiles` are finished, `left` are in the queue or under way. */
+export type Progress = Readonly<Record<'done' | 'tiles' | 'left' | 'failed' | 'workers', number>>;
+
+const RETRY = { attempts: 5, backoff: { type: 'exponential', delay: 1000 } }; // by whichever worker is free
+
+/**
+ * A run in Redis: the plan, and BullMQ's queue of tiles. A tile is finished and its result is there in the same step, or
+ * neither; who finishes it a second time is refused.
+ */
+export class RunStore {
+  readonly redis: Redis;
+  readonly prefix: string;
+  readonly queue: Queue<TileJob, string>;
+
+  private constructor(redis: Redis, name: string) {
+    this.redis = redis;
+    this.prefix = `knn-graph:${name}`;
+    // An event has the result too, and no one reads them.
+    this.queue = new Queue('tiles', { connection: redis, prefix: this.prefix, streams: { events: { maxLen: 10 } } });
+    this.queue.on('error', () => undefined); // of the connection: commands wait until ioredis has opened it again
+  }
+
+  /** @throws {UserError} NO_REDIS */
+  static async open(url: string, name: string): Promise<RunStore> {
+    const retryStrategy = (times: number): number => Math.min(times * 50, 1000);
+    const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: null, retryStrategy });
+    let reason = '';
+    redis.on('error', ({ message }: Error) => (reason = message));
+    await redis.connect().catch((cause: unknown) => {
+      redis.disconnect();
+      const hint = 'give --redis, or start one: redis-server --appendonly yes (Debian: apt install redis-server)';
+      throw new UserError('NO_REDIS', `no Redis answers at ${url}: ${reason}`, { hint, cause });
+    });
+    return new RunStore(redis, name);
+  }
+
+  /** The run that is unfinished; `corpus` is where `build` found the file. */
+  async run(): Promise<Readonly<{ id: string; plan: Plan; corpus: string }> | undefined> {
+    const text = await this.redis.get(`${this.prefix}:run`);
+    return text === null ? undefined : JSON.parse(text);
+  }
+
+  /**
+   * Begins a run, or finds it begun, and gives its id.
+   *
+   * @throws {UserError} OTHER_RUN where one of another corpus or with other parameters is unfinished
+   */
+  async begin(plan: Plan, corpus: string): Promise<string> {
+    const id = digestOf(JSON.stringify(plan));
+    await this.redis.set(`${this.prefix}:run`, JSON.stringify({ id, plan, corpus }), 'NX');
+    const found = await this.run();
+    if (found?.id === id) return id;
+    const { digests: _, ...shown } = found?.plan ?? plan;
+    const message = `a graph of other vectors or options is unfinished: ${found?.corpus}, ${JSON.stringify(shown)}`;
+    const hint = 'give the same to go on with it, --restart to drop it, or another --name';
+    throw new UserError('OTHER_RUN', message, { hint });
+  }
+
+  /** Adds the tiles that the queue does not have, and has failed ones tried again. */
+  async addTiles(run: string, plan: Plan): Promise<void> {
+    // By its id BullMQ knows a tile that it has, finished or not.
+    const jobs = rangesOf(plan, plan.tileRows).map((_, tile) => {
+      return { name: 'tile', data: { run, tile }, opts: { ...RETRY, jobId: `tile-${tile}` } };
+    });
+    for (let at = 0; at < jobs.length; at += 1000) await this.queue.addBulk(jobs.slice(at, at + 1000));
+    await this.queue.retryJobs({ state: 'failed' });
+  }
+
+  /** The finished graph, `[vectors, k]`. */
+  async graph(plan: Plan): Promise<Neighbours> {
+    const { vectors: rows, k: width } = plan;
+    const graph = { rows, width, scores: new Float32Array(rows * width), vectors: new Uint32Array(rows * width) };
+    for (const [tile, [from, to]] of rangesOf(plan, plan.tileRows).entries()) {
+      const job = await this.queue.getJob(`tile-${tile}`);
+      const bytes = Buffer.from(job?.returnvalue ?? '', 'base64');
+      if (bytes.length !== (to - from) * width * 8) throw new Error(`Redis has no result of tile ${tile}`);
+      const { scores, vectors } = fromBytes(bytes, to - from);
+      graph.scores.set(scores, from * width);
+      graph.vectors.set(vectors, from * width);
+    }
+    return graph;
+  }
+
+  async progress({ vectors, tileRows }: Plan): Promise<Progress> {
+    const { completed: done = 0, failed = 0, ...others } = await this.queue.getJobCounts();
+    const left = Object.values(others).reduce((sum, count) => sum + count, 0);
+    return { done, tiles: Math.ceil(vectors / tileRows), left, failed, workers: await this.queue.getWorkersCount() };
+  }
+
+  /** Forgets the run. */
+  async clear(): Promise<void> {
+    for await (const keys of this.redis.scanStream({ match: `${this.prefix}:*` })) {
+      if ((keys as string[]).length > 0) await this.redis.unlink(keys as string[]);
+    }
+  }
+}
