@@ -1,13 +1,17 @@
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { WebGpuBackend } from '@concord/backend-webgpu';
+import { checkScores, classify, noiseImages, RESNET_18, untrainedWeights } from '@concord/example-resnet';
 import { slugOf } from './device.ts';
 import { finishModel } from './models/finish.ts';
-import { measureModel, QUICK, WHOLE } from './models/measure.ts';
+import { measureModel, type PreparedModel, QUICK, WHOLE } from './models/measure.ts';
 import { startDevice } from './models/start.ts';
 import { EAGER, torchContestants, torchEntries, torchTimes } from './models/torch.ts';
-import { concordResnet, RESNET_BYTES } from './resnet/concord.ts';
 import { MODEL_OPTIONS, oneOf } from './options.ts';
 import { RESULTS } from './results.ts';
+
+/** Bytes of the weights of ResNet-18 without those of its norms, which are folded into the convolutions. */
+const RESNET_BYTES: number = 4 * 11_684_712;
 
 /** Values of `--size`: how many images, and how wide and high they are. The second one is for a software device. */
 const SIZES = { whole: { batch: 16, pixels: 224 }, tiny: { batch: 1, pixels: 64 } } as const;
@@ -52,4 +56,42 @@ export async function benchResnet(args: readonly string[]): Promise<boolean> {
     isPrinted: !values.json,
     parent: parent ?? (size === 'whole' ? RESULTS : undefined),
   });
+}
+
+/**
+ * The ResNet-18 of `examples/resnet` on the WebGPU backend.
+ *
+ * @throws {Error} where the scores of an image are not those of the example's float64 reference
+ */
+async function concordResnet(batch: number, pixels: number): Promise<PreparedModel> {
+  const backend = new WebGpuBackend({ dawn: {} });
+  await backend.init();
+  const weights = untrainedWeights(backend, RESNET_18);
+  const images = noiseImages(backend, batch, pixels);
+  const close = async (): Promise<void> => {
+    for (const each of [...Object.values(weights), images]) each.dispose();
+    await backend.dispose();
+  };
+  const { passed, difference } = await checkScores(backend, RESNET_18, weights, new AbortController().signal);
+  if (!passed) {
+    await close();
+    throw new Error(`the scores are ${difference} from the reference`);
+  }
+  return {
+    async calls(count) {
+      let hostMs = 0;
+      for (let call = 0; call < count; call++) {
+        const start = performance.now();
+        classify(RESNET_18, weights, images).dispose();
+        hostMs += performance.now() - start;
+      }
+      await backend.synchronize();
+      return hostMs;
+    },
+    async outputs() {
+      using scores = classify(RESNET_18, weights, images);
+      return (await scores.toArray()) as Float32Array;
+    },
+    close,
+  };
 }
