@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findCallsPerRound, median, type TimeCalls } from '@concord/cli/bench';
 import { NotOffered } from './peer.ts';
-import { within } from './within.ts';
 
 /** The length of a measurement. */
 export interface Schedule {
@@ -104,4 +103,20 @@ export async function takeTurns<Key>(
 /** The figure of some rounds. */
 export function figureOf(rounds: readonly number[], takes: Schedule['takes'] = 'median'): number {
   return takes === 'least' ? Math.min(...rounds) : median(rounds);
+}
+
+/** A device that is lost may never answer. */
+const PATIENCE_MS = 120_000;
+
+/** Waits for an action. @throws {Error} where it does not end in two minutes */
+async function within<T>(action: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([action, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

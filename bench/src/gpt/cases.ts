@@ -1,5 +1,7 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { Config } from '@concord/example-gpt';
+import type { PreparedModel } from '../models/measure.ts';
+import type { ContestantResult } from '../results.ts';
 
 /** A model and the work that it is timed with. */
 export interface GptSize {
@@ -79,4 +81,17 @@ export function gptCases({ config, cached, prefills }: GptSize, dtypes: readonly
 /** The new tokens of a case, row-major. */
 export function tokensOf({ batch, length, config }: GptCase): Uint32Array {
   return Uint32Array.from({ length: batch * length }, (_, i) => (i * 7919 + 5) % config.vocab_size);
+}
+
+/** A model on a device. */
+export interface GptModel {
+  /** Its outputs are the logits `[batch, vocabulary]`. @throws {NotOffered} where it has nothing for this work */
+  prepare(gptCase: GptCase): Promise<PreparedModel>;
+  close(): Promise<void>;
+}
+
+/** Who runs the model. */
+export interface GptContestant extends ContestantResult {
+  /** Puts the weights of that type on the device. @throws {NotOffered} where it has no such type */
+  readonly load: (config: GptCase['config'], dtype: FloatDType) => Promise<GptModel>;
 }

@@ -1,8 +1,7 @@
 import type { ComputeBackend, FloatDType } from '@concord/backend-core';
 import { type Cache, type Config, Gpt2 } from '@concord/example-gpt';
 import { argmax, empty, record, type Recorded, reshape, tensor, type Tensor } from '@concord/ops';
-import { type GptCase, tokensOf } from './cases.ts';
-import type { GptContestant, GptModel } from './contestant.ts';
+import { type GptCase, type GptContestant, type GptModel, tokensOf } from './cases.ts';
 import type { PreparedModel } from '../models/measure.ts';
 import { cachedRows, gptWeights } from './weights.ts';
 

@@ -4,8 +4,7 @@ import { gpt2Graph } from '../onnx/gpt2.ts';
 import { gpt2Inputs } from '../onnx/gpt2-inputs.ts';
 import { encodeModel } from '../onnx/model.ts';
 import { NotOffered } from '../peer.ts';
-import type { GptCase } from './cases.ts';
-import type { GptContestant } from './contestant.ts';
+import type { GptCase, GptContestant } from './cases.ts';
 import { gptWeights } from './weights.ts';
 
 /** A package of ONNX Runtime that computes on the processor. */

@@ -1,6 +1,6 @@
 import { Tensor } from 'onnxruntime-web';
 import { openOnWasm, WEB_VERSION } from '../onnx/web-sessions.ts';
-import type { GptContestant } from './contestant.ts';
+import type { GptContestant } from './cases.ts';
 import { onnxruntimeHostGpt } from './onnxruntime-host.ts';
 
 /** ONNX Runtime compiled to WebAssembly. */

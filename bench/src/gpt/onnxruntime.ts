@@ -15,8 +15,7 @@ import {
   withOwnSetImmediate,
 } from '../onnx/sessions.ts';
 import { NotOffered } from '../peer.ts';
-import type { GptCase } from './cases.ts';
-import type { GptContestant } from './contestant.ts';
+import type { GptCase, GptContestant } from './cases.ts';
 import { onnxruntimeHostGpt } from './onnxruntime-host.ts';
 import type { PreparedModel } from '../models/measure.ts';
 import { gptWeights } from './weights.ts';

@@ -11,8 +11,7 @@ import {
   type Entry,
   loadCandidates,
 } from '../results.ts';
-import { type GptCase, gptCases, type GptSize } from './cases.ts';
-import type { GptContestant, GptModel } from './contestant.ts';
+import { type GptCase, gptCases, type GptContestant, type GptModel, type GptSize } from './cases.ts';
 import { measureModel } from '../models/measure.ts';
 import { torchContestants, torchEntries } from '../models/torch.ts';
 import { gptWeights, sizeOf } from './weights.ts';

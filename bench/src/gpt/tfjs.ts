@@ -2,8 +2,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { packageVersion } from '../machine.ts';
 import { causalMask, gpt2Inputs } from '../onnx/gpt2-inputs.ts';
 import { NotOffered } from '../peer.ts';
-import type { GptCase } from './cases.ts';
-import type { GptContestant } from './contestant.ts';
+import type { GptCase, GptContestant } from './cases.ts';
 import type { PreparedModel } from '../models/measure.ts';
 import { gptWeights } from './weights.ts';
 
