@@ -64,7 +64,8 @@ function readManifest(folder: string): Manifest {
 }
 
 // Their tests leave nothing behind in a process, so files share the modules that one has loaded: loading them takes as long
-// as many tests. Level Zero's driver and backend-core's slots are one per process.
+// as many tests. Level Zero's driver, the slots
+// of backend-core and the count of tensors of ops are one per process.
 const SHARING: ReadonlySet<string> = new Set(
   [
     'backend-cpu',
