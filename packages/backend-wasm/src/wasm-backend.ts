@@ -20,9 +20,9 @@ import { scopedKernels } from './scoped-kernels.ts';
 import type { WasmBuffer } from './wasm-buffer.ts';
 import { wasmDevice } from './wasm-device.ts';
 
-/** What `native` of a {@link WasmBackend} gives. */
+/** The `native` object of a {@link WasmBackend}. */
 export interface WasmNative {
-  /** How the work is done, since `init`. */
+  /** The mode that `init` chose. */
   readonly mode: WasmMode;
   /**
    * Where in the linear memory a pointer points, in bytes.

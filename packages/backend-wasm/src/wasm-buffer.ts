@@ -2,6 +2,6 @@
 export interface WasmBuffer {
   /** Where it begins, in bytes from the start of the memory: a multiple of 64, below 2^32. */
   readonly address: number;
-  /** How long it is, in bytes. */
+  /** Its size, in bytes. */
   readonly bytes: number;
 }

@@ -129,7 +129,7 @@ it('more than the address space has is OUT_OF_MEMORY in every mode', async () =>
   }
 });
 
-it('a read and a write in the wrong order would show: memory is freed and written again behind queued work', async () => {
+it('a read and a write in the wrong order would show: memory is freed and written again after queued work', async () => {
   await using backend = await WasmBackend.create();
   const reads: Array<Promise<Float32Array>> = [];
   for (let turn = 0; turn < 1000; turn++) {

@@ -61,13 +61,13 @@ describe.each(MACHINES)('commands on %o', (options) => {
     for (const count of counts) {
       const words = Uint32Array.from({ length: count }, (_, i) => (i === 0 ? y : i * 2654435761));
       machine.launch({ code, words, tiles: count });
-      // Behind it, memory of the words is free again.
+      // After it, memory of the words is free again.
       machine.launch({ code, words: [y], tiles: 1, scratchBytes: 100 });
       expect(await test.words(y, count)).toEqual(words);
     }
   });
 
-  it('have memory of their own for each thread', async () => {
+  it('have separate memory for each thread', async () => {
     await using test = await openTestMachine(options);
     const { machine } = test;
     const tiles = 200;

@@ -3,7 +3,7 @@ import { unsigned } from './numbers.ts';
 import { i32 } from './scalars.ts';
 import { type Code, type Local, type Operand, type Statement, TYPE_BYTE, type Value, type ValueType } from './value.ts';
 
-/** Where a branch goes: behind a block, or to the begin of a loop. */
+/** The target of a branch: the end of a block, or the start of a loop. */
 export interface Label {
   readonly depth: number;
 }

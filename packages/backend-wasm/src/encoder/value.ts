@@ -24,7 +24,7 @@ export interface Statement {
   readonly code: Code;
 }
 
-/** What an instruction takes: a value, or a number where a constant is meant. */
+/** An operand of an instruction: a value, or a number for a constant. */
 export type Operand<T extends ValueType> = Value<T> | (T extends 'i32' | 'f32' ? number : never);
 
 /** Bytes of the types in function signatures and lists of locals. */

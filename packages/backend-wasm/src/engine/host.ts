@@ -1,4 +1,4 @@
-/** What is known of the host, without importing anything. */
+/** The parts of the host that are read, without importing anything. */
 interface Host {
   readonly process?: {
     readonly version?: string;
@@ -16,7 +16,7 @@ const host = globalThis as Host;
 /** More threads than this do not pay for small ops. */
 const MOST_THREADS = 16;
 
-/** How many threads compute when nobody says. */
+/** The default number of threads. */
 export function defaultThreads(): number {
   const cores =
     host.process?.getBuiltinModule?.('node:os')?.availableParallelism?.() ?? host.navigator?.hardwareConcurrency ?? 1;

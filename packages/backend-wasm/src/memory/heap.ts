@@ -98,7 +98,7 @@ export class Heap {
     return undefined;
   }
 
-  /** Memory never given out, behind the last block where that one is free. */
+  /** Memory never given out, together with the last block if that one is free. */
   #extend(size: number, done: number): number {
     const last = this.#byEnd.get(this.#top);
     const isUsable = last !== undefined && last.idleAt <= done;
@@ -124,5 +124,5 @@ export class Heap {
 
 const roundUp = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 
-/** How many bits a size below 2^32 has. */
+/** The number of bits of a size below 2^32. */
 const bitsOf = (bytes: number): number => 32 - Math.clz32(bytes);

@@ -1,6 +1,6 @@
 import type { WasmCode } from '../kernels/kernel.ts';
 
-/** How many codes are known at a time. Programs have some dozens of kernels. */
+/** The maximum number of codes that are known at a time. Programs have some dozens of kernels. */
 const MOST_CODES = 1024;
 
 /** The name of a code in a pool. */

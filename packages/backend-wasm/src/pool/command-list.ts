@@ -48,7 +48,7 @@ export class CommandList {
   }
 
   /**
-   * To be called behind the last command.
+   * To be called after the last command.
    *
    * @throws {BackendError} OUT_OF_MEMORY
    */

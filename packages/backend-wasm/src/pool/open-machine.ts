@@ -102,7 +102,7 @@ async function startReady(
     await Promise.all(workers.map((worker) => worker.terminate()));
     throw error;
   }
-  // From here on they keep the process alive only while somebody waits.
+  // From here on they keep the process alive only during a wait.
   for (const worker of workers) worker.unref();
   return workers;
 }

@@ -28,7 +28,7 @@ export interface RingParts {
 }
 
 /**
- * What a worker of a shared memory does for ever: takes tiles of the command at `done`, and sleeps where there are none.
+ * The endless loop of a worker of a shared memory: it takes tiles of the command at `done`, and sleeps while there are none.
  *
  * A worker may be late at any point. It says at which command it is before it looks at the slot, and then looks again whether that
  * command is still to be done: from there on the slot is not written again before the worker has left it.
@@ -67,7 +67,7 @@ export function helpCommand(thread: RingThread, at: number, slot: number): void 
     if (first >= tiles) return;
     const end = Math.min(tiles, first + wanted);
     try {
-      // Behind a fault nothing has a meaning: the caller gets an error.
+      // After a fault no result is valid: the caller gets an error.
       if (Atomics.load(words, layout.fault) === 0) ringParts.computeTiles(thread, slot, first, end);
     } catch (fault) {
       ringParts.reportFault(thread, fault);

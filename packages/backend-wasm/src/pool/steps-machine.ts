@@ -39,7 +39,7 @@ export class StepsMachine extends BaseMachine {
   #failure: BackendError | undefined;
 
   /**
-   * @param worker - which is ready; its answers come by {@link onAnswer}
+   * @param worker - which is ready; its answers are given to {@link onAnswer}
    * @param firstBytes - how large its memory is
    */
   constructor(

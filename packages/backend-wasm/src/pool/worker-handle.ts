@@ -6,7 +6,7 @@ export const NOT_LOADED = 'its source could not be loaded';
 /** A worker, of Node or of the web. */
 export interface WorkerHandle {
   post(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** What the worker says; and, once, how it came to its end when nobody asked for that. */
+  /** Listens to the worker's messages; `onEnd` is called once, with the reason, if the worker ends without `terminate`. */
   listen(onMessage: (data: unknown) => void, onEnd: (why: string) => void): void;
   /** Keeps the process alive, as it is at the start. */
   ref(): void;
@@ -32,7 +32,7 @@ function workerThreads(): WorkerThreads | undefined {
   return process?.getBuiltinModule?.('node:worker_threads');
 }
 
-/** Whether there are workers at all. */
+/** True if the host has workers. */
 export function hasWorkers(): boolean {
   return workerThreads() !== undefined || typeof Worker === 'function';
 }

@@ -8,7 +8,7 @@ export interface TestMachine extends AsyncDisposable {
   readonly machine: Machine;
   readonly failures: readonly BackendError[];
   readonly losses: readonly string[];
-  /** The 32-bit words at an address, as they are behind what is queued. */
+  /** The 32-bit words at an address, as they are after all that is queued. */
   words(address: number, count: number): Promise<Uint32Array>;
 }
 

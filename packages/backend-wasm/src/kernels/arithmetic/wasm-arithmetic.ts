@@ -23,7 +23,7 @@ const LANES = [0, 1, 2, 3] as const;
 export class WasmArithmetic implements Arithmetic<Vector> {
   readonly #body: FunctionBody;
   readonly #constants: Constants;
-  /** Whether a product and a sum may be one relaxed multiply-add. */
+  /** True if a product and a sum may be one relaxed multiply-add. */
   readonly contracts: boolean;
 
   constructor(body: FunctionBody, constants: Constants, contracts: boolean) {
@@ -164,7 +164,7 @@ export class WasmArithmetic implements Arithmetic<Vector> {
     return a.factors === undefined ? a : { type: a.type, code: a.code };
   }
 
-  /** What there is no vector instruction for. */
+  /** An operation without a vector instruction, lane by lane. */
   #byLane(operation: (a: Value<'i32'>, b: Value<'i32'>) => Value<'i32'>, a: Vector, b: Vector): Vector {
     const lane = (at: number): Value<'i32'> => operation(i32x4.extractLane(a, at), i32x4.extractLane(b, at));
     return this.keep(

@@ -23,7 +23,7 @@ export type SoftmaxRow = FunctionHandle<
   'none'
 >;
 
-/** What comes between a scaled score and the softmax. */
+/** The operations between a scaled score and the softmax. */
 export interface ScoreForm {
   readonly hasSoftcap: boolean;
   readonly hasMask: boolean;

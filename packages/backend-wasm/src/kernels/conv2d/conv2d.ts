@@ -28,7 +28,7 @@ export function conv2dKernel(launcher: Launcher): EpilogueKernel<CheckedConv2d, 
   };
 }
 
-/** Whether each element of the output is a product over the channels of one place. */
+/** True if each element of the output is a product over the channels of one place. */
 function isPointwise({ filterShape, stride, padding }: CheckedConv2d): boolean {
   const [, , filterHeight, filterWidth] = filterShape;
   return (
@@ -36,7 +36,7 @@ function isPointwise({ filterShape, stride, padding }: CheckedConv2d): boolean {
   );
 }
 
-/** What a product is told of the filters and the output. */
+/** The filters and the output, as words of a product. */
 function filtersAndOutput(call: ResolvedConv2d<WasmBuffer>) {
   const { filterShape, outputShape, groups } = call;
   const [filters, channels, filterHeight, filterWidth] = filterShape;

@@ -112,7 +112,7 @@ function walkFilter(
 }
 
 /**
- * Some panels of columns whose elements are neighbours in the image, or every other one; `to` is behind them afterwards.
+ * Some panels of columns whose elements are neighbours in the image, or every other one; afterwards `to` is their end.
  *
  * @param load - gives four of them
  */

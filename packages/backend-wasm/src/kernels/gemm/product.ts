@@ -20,7 +20,7 @@ const SMALL_PRODUCT = 2 ** 18;
 /** Memory that a packed B may take; a larger one is packed by each tile for itself. */
 const MAX_PACKED_BYTES = 2 ** 26;
 
-/** What code a product needs. */
+/** The parameters of the code of a product. */
 export interface ProductForm {
   readonly a: FloatDType;
   readonly c: FloatDType;

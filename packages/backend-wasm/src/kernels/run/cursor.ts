@@ -9,17 +9,17 @@ export const LANES = 4;
 
 /** Which points the lanes of the vectors at hand are. */
 export interface Lanes {
-  /** Whether each lane is a point of its own; else those behind the last one repeat it. */
+  /** True if each lane is its own point; else the lanes after the last point repeat it. */
   readonly isWhole: boolean;
   /** Of each lane its point, counted from the first lane's. */
   readonly iota: Vector;
-  /** Where not whole: ones for each lane that is a point of its own. */
+  /** If not whole: all bits one in each lane that is its own point. */
   readonly mask?: Vector;
-  /** Where not whole: the points of the lanes behind the first one. */
+  /** If not whole: the points of the lanes after the first one. */
   readonly points?: readonly Local<'i32'>[];
 }
 
-/** Items to go through, each a line of some axes or, with `inner`, one of so many pieces of a line. */
+/** Items to go through, each a line of some axes or, with `inner`, one of `inner` pieces of a line. */
 export interface ItemRange {
   readonly first: Operand<'i32'>;
   readonly end: Operand<'i32'>;
@@ -216,7 +216,7 @@ export class Cursor {
     });
   }
 
-  /** The lanes of a vector of which only so many are points of their own. */
+  /** The lanes of a vector of which only the first `points` are their own points. */
   #some(points: Local<'i32'>): Lanes {
     const { body } = this;
     const last = body.let(i32.sub(points, 1));
@@ -228,7 +228,7 @@ export class Cursor {
     };
   }
 
-  /** Statements in which some operands have pointers of their own, and some axes indices. */
+  /** Statements in which some operands have other pointers, and some axes have indices. */
   #inside(own: Pointers, axes: readonly number[], indices: readonly Local<'i32'>[], statements: () => void): void {
     const outside = { pointers: this.pointers, coordinates: this.coordinates };
     const coordinates = [...outside.coordinates];

@@ -63,7 +63,7 @@ class RowCode {
     this.#phases = phasesOf(cursor.form.kernel).folds;
   }
 
-  /** What is computed before all rows. */
+  /** Computes the values that all rows share. */
   begin(): void {
     const { kernel } = this.#cursor.form;
     const operands = this.#phases.flat().flatMap((fold) => foldAt(kernel, fold).operands);

@@ -71,7 +71,7 @@ export class FoldState {
     return this.#folding.state.length;
   }
 
-  /** Whether the places of elements matter. */
+  /** True if the places of elements matter. */
   get needsPosition(): boolean {
     return this.node.op === 'argmax' || this.node.op === 'argmin';
   }
@@ -167,7 +167,7 @@ export class FoldState {
   }
 }
 
-/** The upper half of a vector in place of the lower, and the other way around. */
+/** A vector with its lower and upper half swapped. */
 function pairs(vector: Value<'v128'>): Value<'v128'> {
   return lanesOf(vector, [2, 3, 0, 1]);
 }

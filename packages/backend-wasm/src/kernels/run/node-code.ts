@@ -69,7 +69,7 @@ export class NodeCode {
     this.#known[1]?.set(index, values);
   }
 
-  /** Whether neighbours may differ in a node. */
+  /** True if neighbours may differ in a node. */
   varies(index: number): boolean {
     return (this.#places[index] as NodePlace).varies;
   }

@@ -62,7 +62,7 @@ export function rowsAxes(geometry: CheckedRun, { rows, folded, places }: RunAxes
   };
 }
 
-/** What code depends on of the operands. */
+/** The properties of the operands that code depends on. */
 export function operandForms(geometry: CheckedRun, { strides, form }: FormAxes): Pick<RunForm, 'inputs' | 'outputs'> {
   const { inputs, outputs } = geometry;
   const last = vectorAxis(form as RunForm);

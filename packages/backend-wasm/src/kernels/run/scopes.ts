@@ -7,7 +7,7 @@ export type Scope = 0 | 1 | 2 | 3;
 /** Of one node. */
 export interface NodePlace {
   readonly scope: Scope;
-  /** Whether the neighbours of a vector may have different values. */
+  /** True if the neighbours of a vector may have different values. */
   readonly varies: boolean;
 }
 
