@@ -7,7 +7,7 @@ import { posix } from 'node:path';
 /** The folder that the site is built for. */
 export const STAND_IN = '/__folder-of-the-site__/';
 
-/** What holds the folder in a page: `/` or `/some/folder/`. */
+/** The expression that gives the folder in a page: `/` or `/some/folder/`. */
 const FOUND = 'globalThis.__SITE_FOLDER__';
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** @typedef {NonNullable<import('vitepress').UserConfig['vite']>} ViteConfig */
 
 /**
- * What Vite needs to know of pages that are outside the folder of the site.
+ * The configuration of Vite for pages that are outside the folder of the site.
  *
  * @param {string} site the folder of the site
  * @param {ViteConfig} more

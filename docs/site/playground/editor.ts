@@ -11,7 +11,7 @@ import { defineKernel } from '@concord/backend-core/kernel';
 import type { Fault } from './kernel/fault.ts';
 import { syntaxFaultOf } from './kernel/transpile.ts';
 
-/** What the editor tells the page. */
+/** The events of the editor. */
 export interface EditorListener {
   readonly onChange: () => void;
   /** Ctrl-Enter, or Cmd-Enter. */

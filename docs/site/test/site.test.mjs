@@ -36,7 +36,7 @@ async function search(page, words) {
   await page.locator('#localsearch-list [role=option]').first().waitFor();
 }
 
-/** How far the page can be scrolled sideways. @param {Page} page */
+/** The distance that the page can be scrolled sideways, in pixels. @param {Page} page */
 const overhang = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 

@@ -54,7 +54,7 @@ const isWholeRun =
   ({ cases, notRun }: ConformanceRun['backends'][number]): boolean =>
     notRun !== undefined || cases.length === selected;
 
-/** What is measured: the ops of the selected cases, and the copies where all cases are selected. */
+/** The ops to measure: those of the selected cases, and the copies if all cases are selected. */
 function opsOf(selected: readonly ConformanceCase[], filter: string): BenchOp[] {
   const ops = new Set<string>(selected.map(({ op }) => op));
   return BENCH_OPS.filter((op) => filter === '' || ops.has(op));

@@ -2,7 +2,7 @@ import { type OpSummary, summarize } from '@concord/cli/reports';
 import type { CaseResult } from '@concord/conformance';
 import type { SpeedResult, SuiteProgress } from './suite.ts';
 
-/** How far one backend is. */
+/** The progress of one backend. */
 export interface BackendTally {
   readonly backend: string;
   readonly device?: string;
@@ -14,7 +14,7 @@ export interface BackendTally {
   readonly failures: readonly CaseResult[];
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface Tally {
   readonly backends: readonly BackendTally[];
   readonly speeds: readonly SpeedResult[];

@@ -4,7 +4,7 @@ import type { StoredElements } from '@concord/backend-cpu/reference';
 import type { PreparedRun } from './prepare-run.ts';
 import { elementsOf } from './stored.ts';
 
-/** What a run gave. */
+/** The result of a run. */
 export interface Computed {
   /** In the order of the kernel's outputs: all elements of the extent. */
   readonly outputs: readonly StoredElements[];

@@ -38,7 +38,7 @@ function functionOf(code: string): ModuleFunction {
   return new Function('require', 'exports', 'module', `${code}\n//# sourceURL=${SOURCE_NAME}`) as ModuleFunction;
 }
 
-/** The line that the engine gives to the first line of a function's body: engines put a head of their own before it. */
+/** The line that the engine gives to the first line of a function's body: engines put lines of a header before it. */
 const FIRST_LINE = findFirstLine();
 
 function findFirstLine(): number {

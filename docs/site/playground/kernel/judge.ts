@@ -18,7 +18,7 @@ export interface ValueRow {
   /** Ends of the oracle's interval; `lo` above `hi` where only NaN is right. */
   readonly lo: number;
   readonly hi: number;
-  /** Whether NaN is right too. */
+  /** True if NaN is right too. */
   readonly mayBeNan: boolean;
   readonly isRight: boolean;
 }

@@ -12,7 +12,7 @@ export type Numbers =
   | Uint8Array
   | Float64Array;
 
-/** An input in a layout of its own; a gather input needs its `shape`. */
+/** An input with an explicit layout; a gather input needs its `shape`. */
 export interface GivenInput {
   readonly values: Numbers;
   readonly shape?: readonly number[];
@@ -20,11 +20,11 @@ export interface GivenInput {
   readonly dtype?: DType;
 }
 
-/** How a program calls its kernel: as `backend.run` is called, with numbers instead of pointers. */
+/** The call of a program's kernel: as that of `backend.run`, with numbers instead of pointers. */
 export interface PlaygroundCall {
   /** Sizes of the domain. */
   readonly shape: readonly number[];
-  /** How many of the last axes make a row, for a kernel with folds. */
+  /** The number of last axes that make a row, for a kernel with folds. */
   readonly folded?: number;
   readonly inputs?: Readonly<Record<string, Numbers | GivenInput>>;
   readonly params?: Readonly<Record<string, number>>;
@@ -38,7 +38,7 @@ export interface Picture {
   readonly shape: readonly [number, number, 4];
 }
 
-/** What a program asks for. */
+/** The kernel of a program, and its call. */
 export interface Planned {
   readonly kernel: Kernel;
   readonly call: PlaygroundCall;

@@ -32,7 +32,7 @@ export interface OutputValues {
   readonly values: ArrayLike<number>;
 }
 
-/** What is known so far, as it becomes known. */
+/** One step of the progress of a run. */
 export type RunProgress =
   | { readonly kind: 'graph'; readonly graph: GraphView }
   | { readonly kind: 'wgsl'; readonly wgsl: WgslView }
@@ -44,7 +44,7 @@ export type RunProgress =
       readonly outputs: readonly OutputValues[];
     };
 
-/** How a run ended. */
+/** The outputs of a run, or the fault that ended it. */
 export type RunResult =
   | { readonly outputs: readonly JudgedOutput[]; readonly fault?: never }
   | { readonly fault: Fault; readonly outputs?: never };

@@ -19,7 +19,7 @@ export function transpile(source: string): string {
   }
 }
 
-/** What cannot be parsed in a source; undefined where all can. Evaluates nothing. */
+/** The syntax error of a source; undefined if there is none. Evaluates nothing. */
 export function syntaxFaultOf(source: string): Fault | undefined {
   try {
     transpile(source);
