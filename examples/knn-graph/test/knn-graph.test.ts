@@ -65,7 +65,7 @@ await describeWithRedis('knn-graph', (program) => {
     while (!(await isSo())) await setTimeout(10);
   }
 
-  /** What one process computes that nothing disturbs. */
+  /** The result of one undisturbed process. */
   async function undisturbed(plan: Plan): Promise<Neighbours> {
     const backend = await CpuBackend.create();
     const computer = new TileComputer(plan, await openCorpus(path), backend, 2 ** 20);
@@ -184,5 +184,5 @@ await describeWithRedis('knn-graph', (program) => {
   });
 });
 
-/** How a process ended, and what it wrote. */
+/** The exit of a process, and its output. */
 type Ended = Readonly<{ code: number; stdout: string; stderr: string }>;
