@@ -62,7 +62,7 @@ const ran = new Set();
 let failures = 0;
 let slowest = { name: 'none', ms: 0 };
 
-// What plans launch, and what is recorded without a plan that is kept.
+// Checks launches by plans, and launches that are recorded without a kept plan.
 for (const method of ['launchPlanned', 'launch']) {
   const launch = CommandStream.prototype[method];
   CommandStream.prototype[method] = function countedLaunch(

@@ -1,6 +1,6 @@
 // @ts-check
-// What a stranger would do: in an empty folder, with nothing but packed tarballs and npm, write the backend of
-// docs/writing-a-backend.md from its blocks, build it, and have it judged. `--keep` leaves the folder for a look.
+// Acts as a third party: in an empty folder, with nothing but packed tarballs and npm, writes the backend of
+// docs/writing-a-backend.md from its blocks, builds it, and runs conformance on it. `--keep` keeps the folder.
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

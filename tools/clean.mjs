@@ -1,5 +1,5 @@
 // @ts-check
-// `clean.mjs <folder>...` removes folders, so that no file of an earlier build stays behind.
+// `clean.mjs <folder>...` removes folders, so that no file of an earlier build remains.
 // `clean.mjs --all` removes the build output and caches of the whole checkout; what is installed stays.
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // @ts-check
-// What `pnpm check:structure` holds the tree to. A new op begins with its definition; the check then names every other file
+// The rules of `pnpm check:structure`. A new op begins with its definition; the check then names every other file
 // that is missing.
 
 /** The definitions of the ops; what else is in their folder. */

@@ -8,7 +8,7 @@
 
 /** @typedef {{ line: number, language: string, code: string, marker: string }} Block `line`: of its first line of code */
 /**
- * What is checked as one file. `prints`: what it is to print when it is run; undefined: it is not run
+ * Blocks that are checked as one file. `prints`: its expected output; undefined: it is not run
  *
  * @typedef {{ name: string, language: string, blocks: Block[], prints?: string }} Unit
  */

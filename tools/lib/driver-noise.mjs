@@ -1,5 +1,5 @@
 // @ts-check
-// What drivers print on stderr by themselves, which says nothing to people who did not ask: `--verbose` keeps it.
+// Removes messages that drivers print on stderr by themselves and that do not concern users. `--verbose` keeps them.
 
 /** Dawn's warnings with the place in its source, Mesa's, and what a Wayland client library says without a session. */
 const NOISE = [
