@@ -13,7 +13,7 @@ export interface CodeName {
   readonly address: number;
 }
 
-/** The codes that the workers have been told of, the ones used least lately forgotten where there are too many. */
+/** The codes that the workers know. The least recently used one is forgotten if there are too many. */
 export class CodeRegistry {
   /** In the order of use. */
   readonly #names = new Map<WasmCode, CodeName>();

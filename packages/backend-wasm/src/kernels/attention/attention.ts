@@ -9,7 +9,7 @@ import type { Launcher } from '../kernel.ts';
 import { attentionCode } from './attention-code.ts';
 import { ATTENTION, BLOCK_KEYS } from './attention-words.ts';
 
-/** The most queries of a tile. More share what is packed of keys and values; their scores must fit the second level of cache. */
+/** The maximum number of queries of a tile. They share the packed keys and values; their scores must fit the second level of cache. */
 const MAX_ROWS = 128;
 /** Elements of the keys of a block, as of its values, and of the queries of a tile: panels that the second level of cache holds. */
 const MAX_PANEL = 2 ** 15;

@@ -9,7 +9,7 @@ import { eachPadded, paddedSize } from './padded-images.ts';
 
 /** Code has an instruction for each element of a filter. */
 const MAX_TAPS = 49;
-/** The most outputs of a tile, whose sums stay in the first level of cache; a row may have more. */
+/** The maximum number of outputs of a tile, whose sums stay in the first level of cache; a row may have more. */
 const MAX_OUTPUTS = 4096;
 
 /** True if each group has one channel, and a filter that is not too large. */

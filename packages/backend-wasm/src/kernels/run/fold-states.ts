@@ -7,7 +7,7 @@ import { names } from './form.ts';
 
 const NAN = 0x7fc0_0000;
 
-/** The greatest or least float32: what `pmax` and `pmin` keep of numbers, and besides whether there was a NaN. */
+/** The maximum or minimum float32 that `pmax` and `pmin` keep, and a flag for NaN. */
 function floatExtremum(op: 'max' | 'min'): Folding {
   return {
     state: ['f32', 'u32'],

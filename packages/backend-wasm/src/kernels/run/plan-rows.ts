@@ -107,7 +107,7 @@ function inStages(command: FormedCommand, parts: number): FormedRows {
   let bytes = 0;
   phases.forEach((folds, phase) => {
     states.set(names.states(phase), bytes);
-    // Two words are the most that the state of a fold has.
+    // The state of a fold has two words at most.
     bytes += folds.length * 2 * STATE_BYTES * items;
   });
   const stages = Array.from({ length: phases.length + 1 }, (_, phase) => ({ phase }));
