@@ -15,8 +15,8 @@ export interface WasmOptions {
   /** The number of threads that compute, 1 to 64. Default: the number of cores, 16 at most. */
   readonly threads?: number | undefined;
   /**
-   * Relaxed SIMD, whose multiply-add rounds once. `false`: not used. `true`: has to be there; in Node 20 it is switched on, for the
-   * whole process. Default: used where the engine takes it.
+   * Relaxed SIMD, whose multiply-add rounds once. `false`: not used. `true`: required; in Node 20 it is switched on, for the whole
+   * process. Default: used if the engine has it.
    */
   readonly relaxedSimd?: boolean | undefined;
   /**

@@ -46,7 +46,7 @@ export class FunctionBody {
     return local;
   }
 
-  /** Gives a local a new value; what was computed from the old one and not `let` sees the new one. */
+  /** Gives a local a new value. Expressions of the local that are not fixed by `let` see the new value. */
   set<T extends ValueType>(local: Local<T>, value: Operand<T>): void {
     this.#code.push(codeOf(local.type, value), 0x21, ...unsigned(local.index));
   }

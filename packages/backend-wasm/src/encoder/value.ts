@@ -5,8 +5,8 @@ export type ValueType = 'i32' | 'f32' | 'v128';
 export type Code = readonly (number | Code)[];
 
 /**
- * An expression: instructions that leave one value on the stack. It is data without a place: what it reads is read where the
- * expression is put into a body, and an expression put twice is computed twice. `FunctionBody.let` computes it once.
+ * An expression: instructions that leave one value on the stack. It is data without a place: it reads its operands where it is put
+ * into a body, and an expression put twice is computed twice. `FunctionBody.let` computes it once.
  */
 export interface Value<T extends ValueType = ValueType> {
   readonly type: T;

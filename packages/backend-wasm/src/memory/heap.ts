@@ -29,7 +29,7 @@ export class Heap {
   readonly #byEnd = new Map<number, FreeBlock>();
   /** Free blocks by the number of bits of their size. */
   readonly #bins: Array<Set<FreeBlock>> = Array.from({ length: 33 }, () => new Set<FreeBlock>());
-  /** Sizes of what is given out, by address. */
+  /** Sizes of the blocks in use, by address. */
   readonly #sizes = new Map<number, number>();
 
   /**
@@ -67,7 +67,7 @@ export class Heap {
     return address;
   }
 
-  /** Gives back what {@link take} gave, once the first `idleAt` commands are done. */
+  /** Frees a block of {@link take}; it can be taken again once the first `idleAt` commands are done. */
   give(address: number, idleAt: number): void {
     const size = this.#sizes.get(address);
     if (size === undefined) throw new BackendError('DEVICE_ERROR', `nothing was taken at address ${address}`);

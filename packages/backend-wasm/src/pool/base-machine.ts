@@ -13,7 +13,7 @@ export abstract class BaseMachine implements Machine {
   protected readonly events: MachineEvents;
   /** Of the op that is under way. */
   readonly #temporaries: number[] = [];
-  /** Takes what is launched, while there is one. */
+  /** The list that is recorded, if any: it takes the commands that are launched. */
   #list: CommandList | undefined;
 
   constructor(traits: WasmTraits, events: MachineEvents) {

@@ -34,6 +34,6 @@ export interface Machine extends Launcher {
   read(address: number, length: number, deliver: (bytes: Uint8Array) => void, isWanted: () => boolean): Promise<void>;
   /** Resolves when all that is queued is done. */
   finish(isWanted: () => boolean): Promise<void>;
-  /** Ends the workers, with what they are at. */
+  /** Ends the workers at once, also in the middle of a command. */
   close(): Promise<void>;
 }

@@ -92,7 +92,7 @@ export class PendingReads {
     }
   }
 
-  /** So many commands are done, and what was freed before the last of them is no source of a read that is still to be copied. */
+  /** The number of commands that are done, and before which no freed memory is the source of a read still to be copied. */
   idle(): number {
     const done = this.#source.done();
     while ((this.#copied[0]?.target ?? Infinity) <= done) this.#copied.shift();

@@ -109,7 +109,7 @@ export function finishCommand({ layout, words }: RingThread, at: number): void {
   Atomics.notify(words, layout.signal);
 }
 
-/** Keeps what the first fault says; the caller looks for it. */
+/** Keeps the message of the first fault, for the caller to read. */
 export function reportFault({ layout, memory, words }: RingThread, fault: unknown): void {
   if (Atomics.compareExchange(words, layout.fault, 0, -1) !== 0) return;
   const text = String(fault).slice(0, layout.faultTextBytes);

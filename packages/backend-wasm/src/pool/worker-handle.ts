@@ -37,7 +37,7 @@ export function hasWorkers(): boolean {
   return workerThreads() !== undefined || typeof Worker === 'function';
 }
 
-/** Starts workers, from the URL or from the source that is part of this package. Throws what the engine throws. */
+/** Starts workers, from the URL or from the source that is part of this package. Throws the engine's errors. */
 export function startWorkers(count: number, url?: string): WorkerHandle[] {
   const node = workerThreads();
   if (node !== undefined) return Array.from({ length: count }, () => nodeHandle(node, url));

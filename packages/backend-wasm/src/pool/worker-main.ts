@@ -44,7 +44,7 @@ export function workerMain(parts: WorkerParts): void {
   else port.on('message', (data) => parts.onMessage(parts, port, state, data as Start));
 }
 
-/** Takes a message: the first one says what to be. */
+/** Takes a message: the first one gives the mode of the worker. */
 export function onMessage(
   parts: WorkerParts,
   port: Port,

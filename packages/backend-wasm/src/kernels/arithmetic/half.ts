@@ -7,7 +7,7 @@ import type { WasmArithmetic } from './wasm-arithmetic.ts';
 const LEAST_NORMAL = 0x3880_0000;
 
 /**
- * The 16 bits of a binary16 as a float32; exact, NaN with what it carries. In float32's place a number is 2^112 too small, and a
+ * The 16 bits of a binary16 as a float32; exact, NaN with its payload. In float32's place a number is 2^112 too small, and a
  * product with that makes subnormals normal; infinity and NaN then get their exponent.
  */
 export function halfToFloat(a: WasmArithmetic, bits: Vector): Vector {

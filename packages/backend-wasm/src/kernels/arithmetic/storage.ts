@@ -53,7 +53,7 @@ export function decode(a: WasmArithmetic, dtype: DType, raw: Value<'v128'>): Vec
   return dtype === 'bf16' ? fromBf16(a, kept) : kept;
 }
 
-/** Values as elements, rounded or saturated: what the store functions take. */
+/** Values as elements, rounded or saturated, for the store functions. */
 export function encode(a: WasmArithmetic, dtype: DType, value: Vector): Vector {
   switch (dtype) {
     case 'f16':

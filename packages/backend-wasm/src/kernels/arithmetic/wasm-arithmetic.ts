@@ -159,7 +159,7 @@ export class WasmArithmetic implements Arithmetic<Vector> {
   bitcast(_from: NumberType, _to: NumberType, a: Vector): Vector {
     return this.opaque(a);
   }
-  /** No compiler regroups anything; but what it hides is no product that a sum may take the factors of. */
+  /** No compiler regroups operations here; but a sum must not take the factors of a hidden product. */
   opaque(a: Vector): Vector {
     return a.factors === undefined ? a : { type: a.type, code: a.code };
   }

@@ -22,7 +22,7 @@ import { epilogueForm } from './epilogue-form.ts';
 
 /**
  * `(words, to, rowStride, sums, sumsStride, rows, columns, plane, row, column)`: applies an epilogue to a tile of float32 `sums`, and
- * stores what comes of it at `to`. Distances between rows are in bytes; elements of a row lie side by side. The tile begins
+ * stores the result at `to`. Distances between rows are in bytes; elements of a row lie side by side. The tile begins
  * at that row and column of that plane: of a product at C of that batch, of a convolution at that filter and place of that
  * image. The epilogue's own words lie at `words`.
  */
@@ -124,7 +124,7 @@ function emitTile(
       const row = body.let(firstRow);
       body.for(0, rows, 1, () => {
         pieces(body, cursor, column, columns, (outer, start, count, done) => {
-          // The walk adds what lies before `start`.
+          // The walk adds the distance to `start`.
           const pointer = (from: Local<'i32'>, size: number): Local<'i32'> =>
             body.let(i32.add(from, i32.mul(i32.sub(done, start), size)));
           const own = new Map([

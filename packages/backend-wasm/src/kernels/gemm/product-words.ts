@@ -47,7 +47,7 @@ export type WindowWord =
  * elements; A's repeat after `periodA` batches. C is cut into tiles of `tileM` x `tileN`, `tilesM` x `tilesN` of them. B is
  * packed beforehand, at `packed`, or where that is 0 by each tile for itself, at `panelsAt` of the thread's own memory, which
  * holds the panels of A at 0 and the sums at `sumsAt`. A command computes the batches from `firstBatch` on, whose packed B are
- * `packedStride` elements apart. The last words are for whoever packs B, and for an epilogue: `planeBatches` batches are the rows of
+ * `packedStride` elements apart. The last words are for the packer of B, and for an epilogue: `planeBatches` batches are the rows of
  * one plane of it, of which the first is `firstPlane`.
  */
 export const PRODUCT: Arguments<ProductWord, WindowWord> = new Arguments(

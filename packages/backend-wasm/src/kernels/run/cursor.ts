@@ -36,7 +36,7 @@ export class Cursor {
   readonly body: FunctionBody;
   readonly words: Words;
   readonly form: RunForm;
-  /** Of the inputs, the outputs, and what is kept: where the first lane's element lies. Gather inputs do not move. */
+  /** Addresses of the first lane's element in the inputs, the outputs and the kept values. Gather inputs do not move. */
   pointers: readonly Local<'i32'>[];
   /** Index of the first lane along each axis of the form, as far as loops are open. */
   coordinates: readonly (Local<'i32'> | undefined)[];
@@ -156,7 +156,7 @@ export class Cursor {
   }
 
   /**
-   * Goes through `count` points of the axis of vectors, from index `start` on, in blocks of `units` vectors; what is left at
+   * Goes through `count` points of the axis of vectors, from index `start` on, in blocks of `units` vectors; the rest at
    * the end vector by vector.
    *
    * @param each - gets the vectors of the block

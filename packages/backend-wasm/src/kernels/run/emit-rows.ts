@@ -15,9 +15,9 @@ interface Part {
 }
 
 /**
- * Folds rows, and stores what comes of them. Vectors lie along the last folded axis, and an item is a row; or along the last
- * axis of rows, and an item is a segment of it. All passes that fold are through before anything is stored: an output may
- * be in the place of an input.
+ * Folds rows, and stores the results. Vectors lie along the last folded axis, and an item is a row; or along the last
+ * axis of rows, and an item is a segment of it. All passes that fold are done before anything is stored: an output may
+ * share the memory of an input.
  */
 export function emitRows(a: WasmArithmetic, cursor: Cursor, range: ItemRange): void {
   const { body, words, form } = cursor;
@@ -159,7 +159,7 @@ class RowCode {
    * Goes through the elements of the rows at hand, or of a part of them.
    *
    * @param each - gets the vectors side by side, and the place of the line's first element in the row
-   * @param behindLine - what is done after each line or segment of one
+   * @param behindLine - emits the code after each line, or segment of a line
    */
   #walk(
     {

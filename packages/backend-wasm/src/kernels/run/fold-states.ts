@@ -95,7 +95,7 @@ export class FoldState {
     own.forEach((local, at) => this.#cursor.body.set(local, joined[at] as Vector));
   }
 
-  /** Moves what is in float32 to the float64 sums, before too many were added one after the other. */
+  /** Adds the float32 sums to the float64 sums, before their chains of additions get too long. */
   flush(): void {
     const { body } = this.#cursor;
     this.#totals.forEach(([lower, upper], unit) => {

@@ -12,7 +12,7 @@ export interface FormAxes extends Axes {
   readonly form: AxesForm;
 }
 
-/** All axes of a call, or for what is at row level those that are not folded, as those of a map. */
+/** All axes of a call, or at row level those that are not folded, as the axes of a map. */
 export function mapAxes(geometry: CheckedRun, { rows, folded, places }: RunAxes, level: 'row' | 'element'): FormAxes {
   const parts = level === 'row' ? [rows] : [rows, folded];
   const joined = join(parts.map((part) => part));

@@ -122,7 +122,7 @@ function partsOf(count: number, length: number, { threads, perThread }: PartsQue
   return Math.max(1, Math.min(most, Math.ceil((perThread * threads) / count)));
 }
 
-/** Where vectors lie: along what more operands have side by side, and across rows that are short. */
+/** The axis of vectors: the one along which more operands are dense; across rows that are short. */
 function alongOf({ rowLength }: CheckedRun, { rows, folded }: RunAxes): 'rows' | 'folded' {
   if ((rows.sizes.at(-1) ?? 1) < LANES) return 'folded';
   if (rowLength <= SHORT_ROW) return 'rows';

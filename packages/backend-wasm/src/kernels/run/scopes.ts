@@ -18,7 +18,7 @@ export function scopeOfAxis(form: RunForm, axis: number): Scope {
   return axis === last ? 3 : 2;
 }
 
-/** Where the nodes of a kernel are computed: as far outside as what they depend on allows. */
+/** The scopes in which the nodes of a kernel are computed: as far outside as their operands allow. */
 export function placesOfNodes(kernel: Kernel, form: RunForm): readonly NodePlace[] {
   const vectors = vectorAxis(form);
   const places: NodePlace[] = [];

@@ -26,7 +26,7 @@ export class WorstOnTop {
     this.#sink = addSink(module);
   }
 
-  /** Puts an element in the place of the one at `at`, among the first `size`, where it and what is below it then are in order. */
+  /** Replaces the element at `at`, among the first `size`, and moves the new one down until the heap is in order. */
   sink(
     heap: Local<'i32'>,
     at: Operand<'i32'>,
