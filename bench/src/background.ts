@@ -20,9 +20,9 @@ const PROBE = 768;
 /** Products of a second: whom the system lets wait in one of them is chance. */
 const PRODUCTS = 3;
 
-/** Measures `backend`, which is open and has nothing to do. Takes some seconds, unless it is `quick`. */
+/** Measures `backend`, which is open and idle. Takes some seconds, unless it is `quick`. */
 export async function measureBackground(backend: ComputeBackend, quick: boolean): Promise<Background> {
-  // What the process had to do before, such as collecting garbage, is over.
+  // Earlier work of the process, such as collecting garbage, is done by then.
   await sleep(quick ? 1 : 500);
   const before = process.cpuUsage();
   await sleep(quick ? 1 : IDLE_MS);

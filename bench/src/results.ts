@@ -83,7 +83,7 @@ export function contestantResult({ name, role, version, remark }: ContestantResu
   return { name, role, ...(version !== undefined && { version }), ...(remark !== undefined && { remark }) };
 }
 
-/** A contestant that may not be there: what it needs is looked for when it is loaded. */
+/** A contestant that may not be available: `load` looks for the things that it needs. */
 export interface Candidate<T extends ContestantResult = Peer> {
   readonly name: string;
   readonly role: Role;
@@ -99,7 +99,7 @@ export function candidate<T extends ContestantResult = Peer>(
   return { name, role, load };
 }
 
-/** Loads who is there. @returns them, and what is written of all, in order */
+/** Loads the contestants that are available. @returns them, and the entries of all in the results, in order */
 export async function loadCandidates<T extends ContestantResult>(
   candidates: readonly Candidate<T>[],
 ): Promise<{ readonly present: T[]; readonly contestants: ContestantResult[] }> {

@@ -127,7 +127,7 @@ function formatVerdict({ target, found, isMet }: Verdict): string {
   const other = typeof side === 'string' ? SIDES[side] : 'peers' in side ? `of ${side.peers.join(', ')}` : caseOf(side);
   const whose = of === undefined ? '' : `${of}: `;
   const verdict = found === undefined ? 'not measured' : isMet === true ? 'met' : '**missed**';
-  // Where no column has the ratio, or it is rounded there to what is wanted.
+  // If no column has the ratio, or rounding there shows it as the target.
   const isClose = found !== undefined && isMet !== true && Number(found.toFixed(2)) >= atLeast;
   const shown = isClose || of !== undefined || target.mean === true || typeof side === 'object';
   const value = found !== undefined && shown ? `${found.toFixed(isClose ? 3 : 2)}x, ` : '';

@@ -13,8 +13,7 @@ export interface Schedule {
   /** Milliseconds before each turn, in which threads of whose turn it was stop waiting by spinning. Default: 0. */
   readonly pauseMs?: number;
   /**
-   * Which of the rounds is the figure: on cores that others use too, the least is what the others leave alone. Default:
-   * median.
+   * Which of the rounds is the figure. On cores that other programs use too, the minimum is the least disturbed. Default: median.
    */
   readonly takes?: 'median' | 'least';
 }

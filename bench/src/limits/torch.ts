@@ -53,7 +53,7 @@ export async function tryTorch(script: string, args: readonly string[]): Promise
   }
 }
 
-/** Reads what the script printed earlier. @throws {Error} where the file is not there, or is something else */
+/** Reads the earlier output of the script. @throws {Error} where the file is not there, or is something else */
 export function readTorch(file: string): TorchLimits {
   return parseTorch(readFileSync(file, 'utf8'), file);
 }

@@ -4,7 +4,7 @@ import { random, randomCase } from './random-case.ts';
 
 /** Cases that are kept a while, so that memory is not freed in the order it was allocated in. */
 const KEPT = 32;
-/** Ops between two reads, which are what a program waits for. */
+/** Ops between two reads; only reads wait. */
 const READ_EVERY = 50;
 
 /** Random ops on a backend, each with its own allocations. */

@@ -18,7 +18,7 @@ export interface SoakWindow {
   readonly handles: number;
 }
 
-// What is garbage by now is no leak. Nothing but the flag makes `gc` there, in contexts made after it was set.
+// Garbage is no leak. Only this flag provides `gc`, and only in contexts made after it was set.
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
