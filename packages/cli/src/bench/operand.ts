@@ -9,7 +9,7 @@ export interface OperandOptions {
   readonly dtype?: OperandType;
   /** Whole numbers below this one. Default: numbers in [-1, 1). */
   readonly below?: number;
-  /** Numbers in [0, 1): sums of both signs would cancel and hide what is missing. */
+  /** Numbers in [0, 1): sums of both signs would cancel and hide missing terms. */
   readonly isPositive?: boolean;
 }
 

@@ -59,7 +59,7 @@ export function batchedGemmCase(
 /** The sizes of a product. */
 export type GemmSize = Pick<GemmShape, 'm' | 'n' | 'k'>;
 
-/** `count` products with what they take. */
+/** `count` products: their shape, type and layout. */
 interface Sizes {
   readonly shape: GemmShape;
   readonly count: number;
