@@ -66,7 +66,7 @@ export function isPictureLike({ shape }: Pick<OutputValues, 'shape'>, { shape: [
   return rows === height && columns === width && shape.length <= 3 && (channels === 3 || channels === 4);
 }
 
-/** Shows an array of height x width, x 3 or x 4 numbers from 0 to 1; what is beyond is cut off. */
+/** Shows an array of height x width, x 3 or x 4 numbers from 0 to 1; others are clamped. */
 export function showPicture(canvas: HTMLCanvasElement, { shape, values }: Omit<OutputValues, 'name'>): void {
   const [height = 0, width = 0, channels = 1] = shape;
   Object.assign(canvas, { width, height });

@@ -16,7 +16,7 @@ import type { SuiteProgress, SuiteRequest, SuiteResult } from './suite.ts';
 /**
  * Runs conformance on backends, one after the other, and then measures them.
  *
- * @param signal - ends it early: what was measured by then is in the result, a part of conformance is not
+ * @param signal - ends it early: the speeds measured by then are in the result, a part of conformance is not
  * @throws {Error} where no case matches the filter
  */
 export async function runSuite(

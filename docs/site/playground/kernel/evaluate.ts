@@ -8,7 +8,7 @@ import { transpile } from './transpile.ts';
  * Evaluates a program: the code of a stranger, so only in a worker that can be ended.
  *
  * @returns the run that it asks for
- * @throws {ProgramError} for what cannot be parsed, what it throws, and where it runs nothing
+ * @throws {ProgramError} if it cannot be parsed, throws, or runs nothing
  */
 export function evaluate(source: string, picture: Picture): Planned {
   const code = transpile(source);

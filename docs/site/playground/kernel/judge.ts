@@ -10,7 +10,7 @@ import {
 import type { PreparedRun } from './prepare-run.ts';
 import { numbersOf } from './stored.ts';
 
-/** An element beside what it may be. */
+/** An element, and the interval of right values. */
 export interface ValueRow {
   /** Its indices, such as `[0, 3]`. */
   readonly place: string;

@@ -26,7 +26,7 @@ export interface PreparedRun {
 }
 
 /**
- * Checks what a program asks for and brings its numbers into the types of the kernel.
+ * Checks the call of a program and converts its numbers to the types of the kernel.
  *
  * @throws {BackendError} INVALID_ARGUMENT as `run`
  * @throws {ProgramError} where an input is missing or has too few numbers
