@@ -45,7 +45,7 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
       const progress = await store.progress(plan);
       show.update(progress, tilesPerSecond(progress.done), pairs);
       if (progress.done === tiles) break;
-      // A Redis that lost what it had: nothing is left, and not all is done.
+      // Redis has lost its data: nothing is left, and not all is done.
       if (progress.left + progress.failed === 0) await store.addTiles(await store.begin(plan, path), plan);
       const hint = 'the same command goes on from there';
       if (progress.failed > 0) {

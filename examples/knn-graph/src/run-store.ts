@@ -23,7 +23,7 @@ export class RunStore {
   private constructor(redis: Redis, name: string) {
     this.redis = redis;
     this.prefix = `knn-graph:${name}`;
-    // An event has the result too, and no one reads them.
+    // Events have the result too, and are not read.
     this.queue = new Queue('tiles', { connection: redis, prefix: this.prefix, streams: { events: { maxLen: 10 } } });
     this.queue.on('error', () => undefined); // of the connection: commands wait until ioredis has opened it again
   }

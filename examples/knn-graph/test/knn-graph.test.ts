@@ -146,7 +146,7 @@ await describeWithRedis('knn-graph', (program) => {
     const again = await run(['build', ...options, '--workers', '1', '--json']).ended;
     expect(again).toMatchObject({ code: 0 });
     expect(JSON.parse(again.stdout)).toMatchObject({ vectors: 2000, k: 5 });
-    // What was done before the interruption was not done again.
+    // Tiles done before the interruption were not done again.
     expect(again.stderr).toMatch(new RegExp(`^.* ${done}/50 tiles `, 'm'));
     expect(await store.redis.keys('*')).toEqual([]);
     store.redis.disconnect();
