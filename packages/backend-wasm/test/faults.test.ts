@@ -139,7 +139,7 @@ it('a read and a write in the wrong order would show: memory is freed and writte
     backend.free(x);
   }
   for (const [turn, read] of reads.entries()) expect(new Set(await read)).toEqual(new Set([-turn]));
-  // Nothing has grown beyond what the queue was deep.
+  // Memory has not grown beyond the depth of the queue.
   expect(backend.memory().pooledBytes).toBeLessThan(2 ** 24);
 });
 

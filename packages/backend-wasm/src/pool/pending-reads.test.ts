@@ -68,7 +68,7 @@ it('a read that something follows is copied first, and its memory is not idle be
   expect(reads.idle()).toBe(0);
   reads.beforeChange();
   reads.beforeChange();
-  // What was asked for is there, its copy is not.
+  // The requested bytes are there, their copy is not.
   source.run(2);
   expect([source.queued(), source.done(), reads.idle()]).toEqual([3, 2, 0]);
   source.run();

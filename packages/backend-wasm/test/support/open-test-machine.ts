@@ -3,7 +3,7 @@ import type { WasmOptions } from '../../src/options.ts';
 import type { Machine } from '../../src/pool/machine.ts';
 import { openMachine } from '../../src/pool/open-machine.ts';
 
-/** A machine, and what it told of itself. */
+/** A machine, and the events that it reported. */
 export interface TestMachine extends AsyncDisposable {
   readonly machine: Machine;
   readonly failures: readonly BackendError[];
