@@ -96,7 +96,7 @@ const VALIDATED = {
   },
 };
 
-// A second device, for what the first one and the specification leave open.
+// A second device, for behaviour that the specification leaves open and the first device does not show.
 const SWIFTSHADER = {
   extends: true as const,
   test: {
