@@ -20,7 +20,7 @@ export interface WasmOptions {
    */
   readonly relaxedSimd?: boolean | undefined;
   /**
-   * Where the worker's file is, `@concord/backend-wasm/worker`, for pages whose Content Security Policy forbids `blob:`.
+   * The URL of the worker's file, `@concord/backend-wasm/worker`, for pages whose Content Security Policy forbids `blob:`.
    * Default: the worker is part of the package. A string or a `URL`.
    */
   readonly workerUrl?: string | { readonly href: string } | undefined;

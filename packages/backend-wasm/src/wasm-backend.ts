@@ -25,7 +25,7 @@ export interface WasmNative {
   /** The mode that `init` chose. */
   readonly mode: WasmMode;
   /**
-   * Where in the linear memory a pointer points, in bytes.
+   * The address of a pointer in the linear memory, in bytes.
    *
    * @throws {BackendError} INVALID_ARGUMENT for a pointer that is not live
    */

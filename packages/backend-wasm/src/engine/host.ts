@@ -23,7 +23,7 @@ export function defaultThreads(): number {
   return Math.max(1, Math.min(MOST_THREADS, cores));
 }
 
-/** Why memory cannot be shared with workers; undefined where it can. */
+/** The reason why memory cannot be shared with workers; undefined if it can. */
 export function sharingObstacle(): string | undefined {
   if (host.crossOriginIsolated === false) return 'the page is not cross-origin isolated';
   return typeof SharedArrayBuffer === 'function' ? undefined : 'there is no SharedArrayBuffer';

@@ -29,7 +29,7 @@ export function chooseFma(isWanted: boolean | undefined): boolean {
   });
 }
 
-/** Why multiply-adds do not round once, in a few words. */
+/** The reason why multiply-adds do not round once, in a few words. */
 export function fmaHint(): string {
   return nodeV8() === undefined ? 'no relaxed SIMD here' : 'the option relaxedSimd switches it on';
 }

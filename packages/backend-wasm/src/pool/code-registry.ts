@@ -9,7 +9,7 @@ export interface CodeName {
   readonly index: number;
   /** Tells codes apart that had the index one after the other. */
   readonly version: number;
-  /** Where the bytes lie, for who put them there. */
+  /** The address of the bytes, for the machine that put them there. */
   readonly address: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where things lie at the start of the shared memory, as indices of 32-bit words. The worker's source gets this object as
+ * The layout of the start of the shared memory, as indices of 32-bit words. The worker's source gets this object as
  * JSON.
  */
 export const LAYOUT = {
@@ -48,5 +48,5 @@ export type Layout = typeof LAYOUT;
 /** Words that a slot has room for. */
 export const SLOT_ARGS: number = LAYOUT.slotWords - LAYOUT.args;
 
-/** Where the heap begins. */
+/** The address at which the heap begins. */
 export const HEAP_START: number = (LAYOUT.slots + LAYOUT.slotCount * LAYOUT.slotWords) * 4;

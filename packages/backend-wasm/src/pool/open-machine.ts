@@ -20,7 +20,7 @@ const LOAD_HINT =
 /** A machine that is ready. */
 export interface OpenedMachine {
   readonly machine: Machine;
-  /** Why it is not one of a better mode. */
+  /** The reasons why it is not of a better mode. */
   readonly obstacles: readonly string[];
 }
 

@@ -11,7 +11,7 @@ export interface RingThread {
   /** The ring and its counters. */
   readonly words: Int32Array;
   readonly codes: CodeTable;
-  /** Which of the `threads` this is. */
+  /** The index of this thread, below `threads`. */
   readonly index: number;
   readonly threads: number;
   readonly ringParts: RingParts;

@@ -4,7 +4,7 @@ import type { Answer, Step } from './steps.ts';
 
 // Workers get these functions as source; see serve-ring.ts.
 
-/** Where answers go. */
+/** The port for answers. */
 export interface AnswerPort {
   postMessage(message: Answer, transfer: readonly ArrayBuffer[]): void;
 }

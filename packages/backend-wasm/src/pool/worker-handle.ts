@@ -1,6 +1,6 @@
 import { workerSource } from './worker-source.ts';
 
-/** Why a worker ended whose browser does not tell. */
+/** The reason for the end of a worker if the browser gives none. */
 export const NOT_LOADED = 'its source could not be loaded';
 
 /** A worker, of Node or of the web. */

@@ -27,7 +27,7 @@ export interface WorkerParts extends RingParts {
   readonly onMessage: typeof onMessage;
 }
 
-/** Where messages come from and go to. */
+/** The port for messages in both directions. */
 export interface Port extends AnswerPort {
   on?(event: 'message', listener: (data: unknown) => void): void;
   onmessage?: (event: { readonly data: unknown }) => void;

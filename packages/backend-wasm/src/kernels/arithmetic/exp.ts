@@ -14,7 +14,7 @@ const P = [5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1
 /** Below it e^x is 0, above the other infinite; both with room to spare. */
 const LEAST = -104;
 const MOST = 89;
-/** Where an exponent's field begins. */
+/** The first bit of the exponent's field. */
 const EXPONENT = 23;
 const BIAS = 127;
 

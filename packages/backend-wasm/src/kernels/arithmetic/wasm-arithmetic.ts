@@ -11,7 +11,7 @@ export interface Vector extends Value<'v128'> {
   readonly factors?: readonly [Vector, Vector];
 }
 
-/** Where constants come from: outside of all loops, in which some engines would build them again in each turn. */
+/** The source of constants: outside of all loops, as some engines would build them again in each turn. */
 export interface Constants {
   /** The bits in each component of a vector. */
   constant(bits: number): Value<'v128'>;

@@ -82,7 +82,7 @@ function strides({ qStrides, kStrides, vStrides, oStrides }: CheckedAttention) {
   return { qBatch, qHead, qRow, kBatch, kHead, kRow, vBatch, vHead, vRow, oBatch, oHead, oRow };
 }
 
-/** Where things lie in a thread's own memory, and its size; packed queries are at 0. */
+/** The layout of a thread's own memory, and its size; packed queries are at 0. */
 function layout(rows: number, blockKeys: number, headDim: number) {
   const columns = roundUp(headDim, TILE_COLUMNS);
   const keys = roundUp(blockKeys, TILE_COLUMNS);

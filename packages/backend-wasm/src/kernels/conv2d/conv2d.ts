@@ -88,7 +88,7 @@ function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedCon
   const elementBytes = dtype === 'f16' ? 2 : 4;
   const form = { a: dtype, c: dtype, source: 'window', packer: windowColumns };
   const epilogue = tileEpilogue(call);
-  // The images of the first turn are the most; each turn is done before the next one writes.
+  // The first turn has the maximum of images; each turn is done before the next one writes.
   let packed: number | undefined;
   const packedOnce = (bytes: number): number => (packed ??= launcher.temporary(bytes));
   eachPadded(launcher, codes, call, (b, firstImage, count) => {

@@ -126,7 +126,7 @@ function arePlain(word: ReadWord, rows: Local<'i32'>, columns: Local<'i32'>): Va
   return i32.eqz(i32.or(i32.or(rest, word('beta')), i32.xor(word('alpha'), ONE)));
 }
 
-/** Where the panels of a block begin: block after block of the depth, each with all columns. */
+/** The address of the panels of a block: block after block of the depth, each with all columns. */
 function packedAddress(
   word: ReadWord,
   index: Local<'i32'>,

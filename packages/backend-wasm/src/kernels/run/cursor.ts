@@ -7,7 +7,7 @@ import type { Words } from './words.ts';
 /** Points of a vector. */
 export const LANES = 4;
 
-/** Which points the lanes of the vectors at hand are. */
+/** The points of the lanes of the current vectors. */
 export interface Lanes {
   /** True if each lane is its own point; else the lanes after the last point repeat it. */
   readonly isWhole: boolean;
@@ -250,7 +250,7 @@ export class Cursor {
     return { index, own: new Map(pointers) };
   }
 
-  /** Where an operand lies at some indices, from a pointer on. */
+  /** The address of an operand at some indices, from a pointer on. */
   #at(operand: number, pointer: Local<'i32'>, axes: readonly number[], indices: readonly Local<'i32'>[]): Value<'i32'> {
     return axes.reduce<Value<'i32'>>((sum, axis, at) => {
       if (!this.#moves(operand, axis)) return sum;

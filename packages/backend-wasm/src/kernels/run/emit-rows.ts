@@ -7,10 +7,10 @@ import { FoldState, loadStates, STATE_BYTES } from './fold-states.ts';
 import { names, vectorAxis } from './form.ts';
 import { NodeCode } from './node-code.ts';
 
-/** Where an item's states lie, and which part of its rows it is; where rows are worked on in parts. */
+/** A part of the rows of an item, if rows are worked on in parts: it gives the place of its states. */
 interface Part {
   readonly number: Local<'i32'>;
-  /** Which rows: the number of the row, or of the vector of rows. */
+  /** The number of the row, or of the vector of rows. */
   readonly rows: Local<'i32'>;
 }
 
@@ -209,7 +209,7 @@ class RowCode {
     code.endPass();
   }
 
-  /** Where the states of a part lie. */
+  /** The address of the states of a part. */
   #statesAt(phase: number, words: number, { rows }: Part, part: Value<'i32'>): Value<'i32'> {
     const own = this.#cursor.words;
     const number = i32.add(i32.mul(rows, own.number(names.parts)), part);

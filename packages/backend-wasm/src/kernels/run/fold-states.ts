@@ -25,7 +25,7 @@ function floatExtremum(op: 'max' | 'min'): Folding {
   };
 }
 
-/** Where one fold stands: of each vector side by side, the parts of its state; and of long sums a float64 for each point. */
+/** The state of one fold: its parts for each vector side by side; and for long sums a float64 for each point. */
 export class FoldState {
   readonly index: number;
   readonly node: FoldNode;

@@ -30,7 +30,7 @@ export interface RunForm {
   readonly rowRank: number;
   /** 0 of a map, whose axes are all called rows. */
   readonly foldedRank: number;
-  /** Where vectors lie: along the last of these axes. */
+  /** Vectors lie along the last of these axes. */
   readonly along: 'rows' | 'folded';
   readonly inputs: readonly OperandForm[];
   readonly outputs: readonly OperandForm[];
@@ -39,7 +39,7 @@ export interface RunForm {
   /** Axes of the domain, and how many of them are not folded. */
   readonly rank: number;
   readonly unfolded: number;
-  /** Which outputs are stored. */
+  /** The outputs that are stored. */
   readonly stores: readonly number[];
   /** Vectors that are worked on side by side. */
   readonly units: number;
@@ -90,7 +90,7 @@ export const names = {
   meanDivisor: 'meanDivisor',
   /** Bytes that the kept values of a node take. */
   keptBytes: 'keptBytes',
-  /** Where the states of a phase lie. */
+  /** The address of the states of a phase. */
   states: (phase: number): string => `states${phase}`,
 } as const;
 
@@ -99,7 +99,7 @@ export function vectorAxis({ along, rowRank, foldedRank }: RunForm): number {
   return along === 'rows' ? rowRank - 1 : rowRank + foldedRank - 1;
 }
 
-/** Which axis of the form an `index` or `rowIndex` is of; -1 where it has one point. */
+/** The axis of the form that an `index` or `rowIndex` is of; -1 if the axis has one point. */
 export function placeOf(form: RunForm, axis: number, kind: 'index' | 'rowIndex'): number {
   const count = kind === 'index' ? form.rank : form.unfolded;
   const wanted = axis < 0 ? axis + count : axis;

@@ -22,7 +22,7 @@ export interface PlannedCommand {
 export interface RunPlan {
   readonly commands: readonly PlannedCommand[];
   readonly temporaryBytes: number;
-  /** Where the states of each phase lie in that memory. */
+  /** The place of the states of each phase in that memory. */
   readonly states: ReadonlyMap<string, number>;
 }
 

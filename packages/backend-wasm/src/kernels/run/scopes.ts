@@ -1,7 +1,7 @@
 import { type Kernel, operandsOf } from '@concord/backend-core/kernel';
 import { placeOf, type RunForm, vectorAxis } from './form.ts';
 
-/** Where in the loops a value is computed: before all of them, for a row, for a line of points, for a block of a line. */
+/** The loop in which a value is computed: before all loops, for a row, for a line of points, for a block of a line. */
 export type Scope = 0 | 1 | 2 | 3;
 
 /** Of one node. */
