@@ -9,7 +9,7 @@ export interface Background {
   /** A product of square matrices that takes about a second: their rows, and milliseconds until it is done. */
   readonly productRows: number;
   readonly productMs: number;
-  /** The longest that a timer of one millisecond waited meanwhile, in milliseconds; of the product that it waited least in. */
+  /** The longest wait of a timer of one millisecond during a product, in milliseconds; the minimum over the products. */
   readonly worstGapMs: number;
 }
 

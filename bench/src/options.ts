@@ -1,7 +1,7 @@
 import { UsageError } from './exit.ts';
 import type { Ceilings } from './results.ts';
 
-/** Which cases. */
+/** Options that select cases. */
 export const CASE_OPTIONS = {
   quick: { type: 'boolean', default: false },
   only: { type: 'string' },

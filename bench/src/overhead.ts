@@ -22,7 +22,7 @@ export interface Overhead {
   readonly roundTripMicros: number;
   /** Reading four bytes back from a device that has nothing else to do. */
   readonly readMicros: number;
-  /** Where the backend computes on the processor. */
+  /** Present if the backend computes on the processor. */
   readonly background?: Background;
 }
 

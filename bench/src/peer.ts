@@ -4,7 +4,7 @@ import type { Work } from './work.ts';
 
 /** A case made ready: inputs converted to the contestant's own types, compiled, warmed as it likes. */
 export interface Prepared {
-  /** Does the work once, or queues it where there is a `wait`. Runs and the one wait after them are timed. */
+  /** Does the work once, or queues it if there is a `wait`. Runs and the one wait after them are timed. */
   run(): void;
   /** Resolves when everything that was queued is done. */
   wait?(): Promise<void>;
@@ -16,8 +16,8 @@ export interface Prepared {
 }
 
 /**
- * Who takes part: ours, ours with an option that users have to ask for, another implementation, or what bounds us all, such
- * as the library of the device's vendor.
+ * The role of a contestant: ours, ours with an option that is not the default, another implementation, or a limit for all, such as
+ * the library of the device's vendor.
  */
 export type Role = 'ours' | 'option' | 'peer' | 'limit';
 

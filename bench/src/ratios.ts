@@ -14,7 +14,7 @@ export interface Standing {
   readonly rooflineMs?: number;
 }
 
-/** Who wants what of us: a line of `limits/targets.json`. */
+/** A target: a line of `limits/targets.json`. */
 export interface Target {
   /** Names of results: `webgpu-nvidia-h200`. */
   readonly arenas: readonly string[];

@@ -13,7 +13,7 @@ import { figureOf } from './turns.ts';
 /** Of the file's layout. A reader refuses others. */
 const VERSION = 1;
 
-/** Where committed results are. */
+/** The folder of committed results. */
 export const RESULTS: URL = new URL('../results/', import.meta.url);
 
 /** A contestant, and why it did not take part if it did not. */

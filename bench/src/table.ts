@@ -90,7 +90,7 @@ export function formatConditions({ device, driver, machine, date, schedule }: Re
   return `${[...names].join(', ')}; ${machine['platform']}, Node ${machine['node']}; ${date}; ${how}.`;
 }
 
-/** Who took part, why others did not, and what failed. */
+/** The contestants: those that took part, the reasons why others did not, and failures. */
 export function formatContestants({ contestants, cases, ceilings }: Results): string {
   const lines = contestants.map(({ name, role, version, remark, absent }: ContestantResult) => {
     if (absent !== undefined) return `- ${name}: not run, ${absent}`;

@@ -21,7 +21,7 @@ export interface GptRun {
   readonly size: GptSize;
   readonly dtypes: readonly FloatDType[];
   readonly schedule: Schedule;
-  /** Where PyTorch could have been timed. */
+  /** PyTorch's times, if it could be timed. */
   readonly torch: Torch | undefined;
   readonly ours: GptContestant;
   readonly peers: readonly Candidate<GptContestant>[];

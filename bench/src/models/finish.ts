@@ -18,7 +18,7 @@ export interface FoundModel {
   readonly contestants: readonly ContestantResult[];
   readonly cases: readonly CaseResult[];
   readonly isPrinted: boolean;
-  /** Where the folder of the device is made, if anywhere. */
+  /** The parent of the device's folder, if results are written. */
   readonly parent: URL | undefined;
 }
 

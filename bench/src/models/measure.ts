@@ -13,7 +13,7 @@ export const WHOLE_ON_CPU = { rounds: 11, roundMs: 20, pauseMs: 20, takes: 'leas
 export interface PreparedModel {
   /** Does the work `count` times and waits for all of it. @returns milliseconds of handing it over, where they are known */
   readonly calls: (count: number) => Promise<number | undefined>;
-  /** Does it once more, for what is compared with the reference, row-major. */
+  /** Does the work once more. @returns the outputs that are compared with the reference, row-major */
   readonly outputs: () => Promise<Float32Array>;
   readonly close: () => Promise<void>;
 }

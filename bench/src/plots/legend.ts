@@ -29,11 +29,11 @@ export function colorsOf(points: readonly Point[]): Map<string, string> {
   return new Map(pairs);
 }
 
-/** Where the legend begins, below title and subtitle. */
+/** The top of the legend, below title and subtitle. */
 export const LEGEND_TOP = 64;
 const [LEFT, ROW] = [16, 18];
 
-/** Who has which colour, in as many rows as it takes; widths are estimates, as nothing here knows the font. */
+/** The colours of the contestants, in as many rows as needed; widths are estimates, as the font is not known here. */
 export function legend(colors: ReadonlyMap<string, string>, width: number): { content: Html; height: number } {
   let [x, row] = [LEFT, 0];
   const items = [...colors].map(([who, color]) => {
