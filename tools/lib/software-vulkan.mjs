@@ -6,7 +6,7 @@ import { folderOf, readyDevice } from '../../software-devices/vulkan/lib/cache.m
 import { setUp } from '../../software-devices/vulkan/setup.mjs';
 import { root } from './paths.mjs';
 
-/** Where a loader lies that the system has installed. */
+/** Folders in which a system installs a loader. */
 const LOADERS = ['/usr/lib', '/usr/lib64', '/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/local/lib'];
 
 const hasSystemLoader = () => LOADERS.some((folder) => existsSync(join(folder, 'libvulkan.so.1')));

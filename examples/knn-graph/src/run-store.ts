@@ -6,7 +6,7 @@ import { digestOf, type Plan, rangesOf } from './plan.ts';
 
 /** A tile to be computed, of the run of that id. */
 export type TileJob = Readonly<{ run: string; tile: number }>;
-/** Where a run stands: `done` of `tiles` are finished, `left` are in the queue or under way. */
+/** The state of a run: `done` of `tiles` are finished, `left` are in the queue or under way. */
 export type Progress = Readonly<Record<'done' | 'tiles' | 'left' | 'failed' | 'workers', number>>;
 
 const RETRY = { attempts: 5, backoff: { type: 'exponential', delay: 1000 } }; // by whichever worker is free

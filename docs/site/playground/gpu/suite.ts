@@ -21,7 +21,7 @@ export interface SpeedResult {
   readonly unit: string;
   /** Of the median round, in `unit`. */
   readonly speed?: number;
-  /** Why there is none. */
+  /** The reason why there is no speed. */
   readonly trouble?: string;
 }
 

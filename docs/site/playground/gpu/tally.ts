@@ -6,7 +6,7 @@ import type { SpeedResult, SuiteProgress } from './suite.ts';
 export interface BackendTally {
   readonly backend: string;
   readonly device?: string;
-  /** Why it was not run. */
+  /** The reason why it was not run. */
   readonly notRun?: { readonly message: string; readonly hint: string | null };
   readonly done: number;
   readonly total: number;

@@ -15,7 +15,7 @@ export interface BenchSchedule {
 
 export const MIN_ROUNDS = 3;
 export const MAX_ROUNDS = 1000;
-/** Where `MIN_ROUNDS` would take more than this many times `seconds`, there is one round. */
+/** If `MIN_ROUNDS` would take more than this many times `seconds`, there is one round. */
 const MAX_OVERTIME = 4;
 
 /**
