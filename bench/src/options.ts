@@ -8,7 +8,7 @@ export const CASE_OPTIONS = {
   case: { type: 'string' },
 } as const;
 
-/** Besides {@link CASE_OPTIONS}, what every device takes. */
+/** Options of every device, besides {@link CASE_OPTIONS}. */
 export const RUN_OPTIONS = {
   out: { type: 'string' },
   ceilings: { type: 'string' },

@@ -25,7 +25,7 @@ export type Role = 'ours' | 'option' | 'peer' | 'limit';
 export interface Peer {
   readonly name: string;
   readonly role: Role;
-  /** Package and version, or what it is. */
+  /** Package and version, or a description. */
   readonly version: string;
   /** To be read with its figures. */
   readonly remark?: string;
@@ -43,7 +43,7 @@ export interface Peer {
 /** A contestant has nothing for a work, which says nothing against it. */
 export class NotOffered extends Error {}
 
-/** @throws {NotOffered} always: what a `switch` over works ends with */
+/** The end of a `switch` over works. @throws {NotOffered} always */
 export function notOffered({ op }: Work, why = ''): never {
   throw new NotOffered(why === '' ? `has no ${op}` : why);
 }

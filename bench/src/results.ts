@@ -30,13 +30,13 @@ export interface Entry {
   readonly name: string;
   readonly ms?: number;
   readonly rounds?: readonly number[];
-  /** Of `ms`, what JavaScript takes to hand the work over, where that was measured. */
+  /** The part of `ms` in which JavaScript hands the work over, if it was measured. */
   readonly hostMs?: number;
   readonly failed?: string;
   readonly lacks?: string;
 }
 
-/** A case with what everybody made of it. */
+/** A case with the entries of all contestants. */
 export interface CaseResult {
   readonly op: string;
   readonly case: string;

@@ -22,7 +22,7 @@ export function formatWanted({ arena }: Results, standings: readonly Standing[],
   );
 }
 
-/** A run in Markdown: what it ran on, a table with ratios, who took part and why others did not, the cost of a tiny op. */
+/** A run in Markdown: the device, a table with ratios, the contestants and the reasons of absent ones, the cost of a tiny op. */
 export function formatResults(
   results: Results,
   targets: readonly Target[] = [],

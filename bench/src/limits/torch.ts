@@ -58,7 +58,7 @@ export function readTorch(file: string): TorchLimits {
   return parseTorch(readFileSync(file, 'utf8'), file);
 }
 
-/** @throws {Error} that names `source` and the line where the text is not what the script prints */
+/** @throws {Error} that names `source` and the line where the text is not output of the script */
 export function parseTorch(text: string, source: string): TorchLimits {
   let about: { device?: string; driver?: string; versions?: string } = {};
   let ceilings: Ceilings | undefined;

@@ -22,7 +22,7 @@ export interface FoundModel {
   readonly parent: URL | undefined;
 }
 
-/** Prints and writes what was found. @returns whether all of our own results are there and right */
+/** Prints and writes the results. @returns whether all of our own results are there and right */
 export function finishModel(
   kind: keyof typeof MODEL_FILES,
   { arena, device, schedule, contestants, cases, isPrinted, parent }: FoundModel,

@@ -53,7 +53,7 @@ export class Churn {
     if (wrong !== undefined) throw new Error(`${id}: ${wrong}`);
   }
 
-  /** Frees what is kept. */
+  /** Frees the cases that are kept. */
   end(): void {
     for (const placed of this.#kept.splice(0)) placed.free();
   }
