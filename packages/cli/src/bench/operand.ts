@@ -18,7 +18,7 @@ export interface Operand {
   /** Elements. */
   readonly length: number;
   readonly dtype: OperandType;
-  /** The block, or its beginning where it is longer than the operand. f16 is rounded to what it can be. */
+  /** The block, or its beginning if it is longer than the operand. f16 values are rounded. */
   readonly block: Float32Array;
   readonly at: (index: number) => number;
 }
