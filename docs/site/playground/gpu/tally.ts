@@ -23,7 +23,7 @@ export interface Tally {
 
 export const NOTHING: Tally = { backends: [], speeds: [], speedsTotal: 0 };
 
-/** A tally with what has just become known. */
+/** A tally with one more step of progress. */
 export function counted(tally: Tally, progress: SuiteProgress): Tally {
   if (progress.kind === 'speed') {
     return { ...tally, speeds: [...tally.speeds, progress.result], speedsTotal: progress.total };

@@ -20,7 +20,7 @@ export interface PreparedRun {
   readonly geometry: CheckedRun;
   /** The call without numbers, for `explain`. */
   readonly shape: Omit<RunShape, 'kernel'>;
-  /** For each input what lies in memory. */
+  /** For each input its elements in memory. */
   readonly inputs: Readonly<Record<string, StoredElements>>;
   readonly params: Readonly<Record<string, number>>;
 }

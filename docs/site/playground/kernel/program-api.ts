@@ -46,7 +46,7 @@ export interface Planned {
 
 /** The module `playground`, as a program imports it. */
 export interface PlaygroundModule {
-  /** Says which kernel to run, on what. Once in a program. */
+  /** Gives the kernel to run, and its call. Once in a program. */
   run(kernel: Kernel, call: PlaygroundCall): void;
   /** The picture that the page shows. */
   picture(): Picture;
@@ -54,7 +54,7 @@ export interface PlaygroundModule {
   noise(length: number, seed?: number): Float32Array;
 }
 
-/** The module, and what `run` was called with. */
+/** The module, and the arguments of `run`. */
 export function playgroundModule(shown: Picture): { readonly module: PlaygroundModule; planned(): Planned } {
   let planned: Planned | undefined;
   const module: PlaygroundModule = {
