@@ -20,7 +20,7 @@ export interface Machine extends Launcher {
   readonly heap: Heap;
   /** The number of commands queued so far: the heap is given it when memory is freed. */
   readonly queued: number;
-  /** Gives back what `temporary` gave since the last call. */
+  /** Frees the memory of `temporary` since the last call. */
   endOp(): void;
   /**
    * Lists the commands that `work` launches, which are not queued, to queue them again and again.

@@ -1,4 +1,4 @@
-/** A read that waits for what was queued before it. */
+/** A read that waits for the commands queued before it. */
 interface PendingRead {
   address: number;
   readonly length: number;

@@ -26,7 +26,7 @@ export function elements(dtype: RunLayout['dtype'], length: number): StoredEleme
 }
 
 /**
- * Runs a kernel on this thread, and says what is wrong: elements that no right device gives, and bytes beside and between
+ * Runs a kernel on this thread, and describes the errors: elements that no right device gives, and bytes beside and between
  * those of an output that have changed.
  *
  * @param inPlaceOf - for each output the input of the same layout whose memory it is; -1 or left out: separate memory

@@ -21,7 +21,7 @@ export interface FormedCommand {
 const SEGMENT = 8192;
 /** The same where an input lies the other way: this many of its cache lines are read again for the neighbouring lines. */
 const TURNED_SEGMENT = 16;
-/** The same where lines were too short for vectors, which lie across them: what they read stays in the first level of cache. */
+/** The same where lines were too short for vectors, which lie across them: their inputs stay in the first level of cache. */
 const SHORT_LINE_SEGMENT = 512;
 /** Points of a line from which on several vectors are worked on side by side. */
 export const WIDE = 64;
