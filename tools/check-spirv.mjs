@@ -69,7 +69,7 @@ for (const method of ['launchPlanned', 'launch']) {
     /** @type {{ kernel: Kernel }} */ given,
     /** @type {unknown[]} */ ...rest
   ) {
-    // Of the graphs that cases draw there is no list: what they launch is looked at as it comes.
+    // There is no list of the graphs that cases draw: their kernels are added when they are launched.
     if (given.kernel.name.startsWith('run/')) emit(given.kernel);
     if (!emitted.has(given.kernel.name)) throw new Error(`${given.kernel.name} is not among allKernels`);
     ran.add(given.kernel.name);
@@ -153,7 +153,7 @@ async function run(selection) {
   return report;
 }
 
-/** Cases whose plans have kernels that have not run, by planning what is drawn without building or running it. */
+/** Cases whose plans have kernels that have not run, found by planning drawn cases without building or running them. */
 async function findCases() {
   /** @type {string[]} */
   let planned = [];

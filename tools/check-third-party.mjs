@@ -78,7 +78,7 @@ await runMain(async () => {
 
     console.log(`wrote ${writeFilesOfGuide(project).join(', ')}`);
     const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline'];
-    // All of ours in one go: what is not among the tarballs npm would look for in the registry.
+    // All our tarballs in one command: npm would look for a missing one in the registry.
     const typescript = `typescript@${devDependencies.typescript}`;
     runQuietly('npm', ['install', ...quiet, ...own], inProject);
     runQuietly('npm', ['install', ...quiet, '--save-dev', ...others, typescript], inProject);

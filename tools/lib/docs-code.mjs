@@ -49,7 +49,7 @@ export function unitsOf(markdown) {
   /** @type {Unit[]} */
   const units = [];
   const skipped = [];
-  /** The one that runs and has not been told yet what it prints. @type {Unit | undefined} */
+  /** The unit that runs and whose output is not known yet. @type {Unit | undefined} */
   let running;
   for (const block of blocksOf(markdown)) {
     if (running !== undefined && block.language === 'text') {

@@ -11,7 +11,7 @@ const NOISE = [
 ];
 
 /**
- * Passes a program's stderr on, line by line, without what its drivers print.
+ * Passes a program's stderr on, line by line, without the messages of its drivers.
  *
  * @param {(text: string) => void} write
  */

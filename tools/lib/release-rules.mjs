@@ -17,7 +17,7 @@ const NOT_FOR_USERS =
 /**
  * @param {PackedPackage} packed
  * @param {ReadonlyMap<string, string>} versions of all packages that are published together
- * @returns {string[]} what is wrong with it
+ * @returns {string[]} its errors
  */
 export function problemsOfPackage(packed, versions) {
   return [
