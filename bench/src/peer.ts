@@ -30,7 +30,7 @@ export interface Peer {
   /** To be read with its figures. */
   readonly remark?: string;
   /**
-   * Comes after all cases of the others, as it slows everybody in its process from its first case on: WebAssembly whose
+   * Comes after all cases of the others, as it slows all contestants in its process from its first case on: WebAssembly whose
    * memory grows detaches an array, after which V8 checks every access to any.
    */
   readonly isApart?: boolean;

@@ -22,7 +22,7 @@ export interface PreparedModel {
 const TOLERANCE = { f32: 1e-4, f16: 5e-2 } as const;
 
 /**
- * Times everybody on one work of a model, each after its outputs were compared with the reference.
+ * Times all contestants on one work of a model, each after its outputs were compared with the reference.
  *
  * @param contestants - functions that make the work ready, by the contestants' names
  * @param reference - the right outputs, where they are known

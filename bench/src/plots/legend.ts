@@ -20,7 +20,7 @@ export function colorOf(role: 'ours' | 'limit'): string {
   return role === 'ours' ? OURS : (LIMITS[0] as string);
 }
 
-/** One colour for everybody in a whole plot, ours first. */
+/** One colour for each contestant in a whole plot, ours first. */
 export function colorsOf(points: readonly Point[]): Map<string, string> {
   const pairs = PALETTES.flatMap(([role, palette]) => {
     const names = new Set(points.filter((point) => point.role === role).map(({ who }) => who));
