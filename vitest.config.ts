@@ -63,7 +63,7 @@ function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 
-// Their tests leave no state in a process, so files share the modules that one has loaded: loading them takes as long
+// Their tests leave nothing behind in a process, so files share the modules that one has loaded: loading them takes as long
 // as many tests. Level Zero's driver and backend-core's slots are one per process.
 const SHARING: ReadonlySet<string> = new Set(
   [
