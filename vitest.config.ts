@@ -22,7 +22,7 @@ const SETUP: Record<string, string[]> = {
   'examples/gpt': ['../../packages/ops/test/support/software-devices.ts'],
 };
 
-// What the long tests of a workspace share.
+// The global setup that the long tests of a workspace share.
 const GLOBAL_SETUP: Record<string, string[]> = part === 'share' ? {} : { 'docs/site': ['test/support/build-site.mjs'] };
 
 const REQUIRED = { CONCORD_REQUIRE: process.env['CONCORD_REQUIRE'] ?? '' };
@@ -88,7 +88,7 @@ const VALIDATED = {
   },
 };
 
-// A second device, for what the first one and the specification leave open.
+// A second device, for behaviour that the specification leaves open and the first device does not show.
 const SWIFTSHADER = {
   extends: true as const,
   test: {
@@ -101,7 +101,7 @@ const SWIFTSHADER = {
 };
 
 // Tests run against sources: nothing to rebuild while watching, and one copy of each module. Each export of a package is
-// mapped from its built file back to the source of it, and each "import" of its own.
+// mapped from its built file back to its source, and each of its "imports" too.
 const sources = workspaces.flatMap(({ folder, manifest }) => {
   const sourceOf = (built: string): string =>
     join(import.meta.dirname, folder, built.replace('./dist/', 'src/').replace(/\.js$/, '.ts'));
@@ -119,12 +119,12 @@ export default defineConfig({
     alias: sources.map(({ find, replacement }) => ({ find: new RegExp(`^${find}$`), replacement })),
   },
   test: {
-    // For what hangs, not for what is slow: a machine may be busy. `npm run mutate` has limits of its own.
+    // For what hangs, not for what is slow: a machine may be busy. `npm run mutate` has its own limits.
     testTimeout: process.env[FAULT_VARIABLE] === undefined ? 300_000 : 0,
     hookTimeout: 300_000,
     // The default leaves one core to the main process, which is half of a machine with two.
     maxWorkers: '100%',
-    // What a shell sets for a run of all tests is meant for the conformance of the backends, not for tests of programs.
+    // These variables of a shell are for the conformance of the backends, not for tests of programs.
     env: { CONCORD_BACKEND: '', CONCORD_REQUIRE: '' },
     projects: [
       ...workspaces

@@ -110,7 +110,7 @@ function typeErrors(folder, pageOf) {
 }
 
 await runMain(async () => {
-  // What runs finds the packages as programs of the site do.
+  // Programs in this folder find the packages as programs of the site do.
   const folder = mkdtempSync(join(root, 'docs/site/node_modules/.code-in-docs-'));
   try {
     const problems = [];

@@ -1,6 +1,6 @@
 // @ts-check
 // `npm run check:firefox`: the whole conformance suite in a page of Firefox, whose WebGPU is wgpu, with the adapter's own limits
-// and features and with WebGPU's defaults. On lavapipe, or with CONCORD_SOFTWARE_VULKAN=none on what the machine has. Not in CI:
+// and features and with WebGPU's defaults. On lavapipe, or with CONCORD_SOFTWARE_VULKAN=none on the machine's device. Not in CI:
 // it takes minutes.
 import { servePage } from '../packages/backend-webgpu/test/browser/serve-page.mjs';
 import { launchFirefox } from '../software-devices/firefox/launch.mjs';

@@ -1,6 +1,6 @@
 // @ts-check
-// `check-intel [--only TEXT] [--product NAME] [--update] [--json]`: what Intel's compiler makes of every kernel of the
-// Level Zero backend, for each of its products, compared with the table that is committed.
+// `check-intel [--only TEXT] [--product NAME] [--update] [--json]`: compiles every kernel of the Level Zero
+// backend with Intel's compiler, for each of its products, and compares the results with the committed table.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,5 +1,5 @@
 // @ts-check
-// What a user of each public package gets: publint on its manifest, attw on the types of the packed tarball.
+// Checks each public package as its users get it: publint on its manifest, attw on the types of the packed tarball.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './lib/paths.mjs';

@@ -62,14 +62,14 @@ const ran = new Set();
 let failures = 0;
 let slowest = { name: 'none', ms: 0 };
 
-// What plans launch, and what is recorded without a plan that is kept.
+// Checks launches by plans, and launches that are recorded without a kept plan.
 for (const method of ['launchPlanned', 'launch']) {
   const launch = CommandStream.prototype[method];
   CommandStream.prototype[method] = function countedLaunch(
     /** @type {{ kernel: Kernel }} */ given,
     /** @type {unknown[]} */ ...rest
   ) {
-    // Of the graphs that cases draw there is no list: what they launch is looked at as it comes.
+    // There is no list of the graphs that cases draw: their kernels are added when they are launched.
     if (given.kernel.name.startsWith('run/')) emit(given.kernel);
     if (!emitted.has(given.kernel.name)) throw new Error(`${given.kernel.name} is not among allKernels`);
     ran.add(given.kernel.name);
@@ -153,7 +153,7 @@ async function run(selection) {
   return report;
 }
 
-/** Cases whose plans have kernels that have not run, by planning what is drawn without building or running it. */
+/** Cases whose plans have kernels that have not run, found by planning drawn cases without building or running them. */
 async function findCases() {
   /** @type {string[]} */
   let planned = [];

@@ -1,6 +1,6 @@
 // @ts-check
-// What a stranger would do: in an empty folder, with nothing but packed tarballs and npm, write the backend of
-// docs/writing-a-backend.md from its blocks, build it, and have it judged. `--keep` leaves the folder for a look.
+// Acts as a third party: in an empty folder, with nothing but packed tarballs and npm, writes the backend of
+// docs/writing-a-backend.md from its blocks, builds it, and runs conformance on it. `--keep` keeps the folder.
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -78,7 +78,7 @@ await runMain(async () => {
 
     console.log(`wrote ${writeFilesOfGuide(project).join(', ')}`);
     const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline'];
-    // All of ours in one go: what is not among the tarballs npm would look for in the registry.
+    // All our tarballs in one command: npm would look for a missing one in the registry.
     const typescript = `typescript@${devDependencies.typescript}`;
     runQuietly('npm', ['install', ...quiet, ...own], inProject);
     runQuietly('npm', ['install', ...quiet, '--save-dev', ...others, typescript], inProject);

@@ -1,6 +1,6 @@
 // @ts-check
-// Do the types of each public package compile where only it and what it depends on is installed? No optional peer, no
-// @types/node, no skipLibCheck: an application has those only if it wants them.
+// Checks that the types of each public package compile where only it and its dependencies are installed: no optional peer, no
+// @types/node, no skipLibCheck, as an application has those only if it wants them.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

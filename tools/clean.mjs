@@ -1,6 +1,6 @@
 // @ts-check
-// `clean.mjs <folder>...` removes folders, so that no file of an earlier build stays behind.
-// `clean.mjs --all` removes the build output and caches of the whole checkout; what is installed stays.
+// `clean.mjs <folder>...` removes folders, so that no file of an earlier build remains.
+// `clean.mjs --all` removes the build output and caches of the whole checkout; installed packages stay.
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './lib/paths.mjs';

@@ -14,7 +14,7 @@ await runMain(async () => {
   if (name === undefined || positionals.length > 1) throw new Error(USAGE);
   const checkout = values.checkout ?? root;
   const { folder, written, changed } = generateBackend(name, checkout);
-  // What the name makes longer or shorter: the templates cannot be formatted for every name.
+  // The templates cannot be formatted for every name: it makes lines longer or shorter.
   const sources = written.filter((file) => !file.endsWith('.md'));
   const formatted = await run('oxfmt', sources, { cwd: checkout });
   if (formatted !== 0) return formatted;

@@ -13,7 +13,7 @@ if (!process.argv.includes('--remove')) {
   mkdirSync(folder);
   for (const page of PAGES) {
     const text = readFileSync(join(root, 'docs', page), 'utf8');
-    // A link to what is not in the tarball becomes its text.
+    // A link to a file that is not in the tarball becomes its text.
     const links = /\[([^\]]+)\]\(([^)#:]*)(#[^)]*)?\)/g;
     const packed = text.replaceAll(links, (link, label, target) =>
       target === '' || PAGES.includes(target) ? link : label,

@@ -1,6 +1,6 @@
 // @ts-check
-// `publish.mjs`: publishes what the registry does not have yet, with provenance, each package after those it depends on.
-// For the release workflow: provenance needs its identity. `--dry-run` packs, and prints what it would run.
+// `publish.mjs`: publishes the packages that the registry does not have yet, with provenance, each after its dependencies.
+// For the release workflow: provenance needs its identity. `--dry-run` packs, and prints the commands that it would run.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';

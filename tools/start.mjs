@@ -25,7 +25,7 @@ await runMain(async () => {
 });
 
 /**
- * Runs a program of this repository without what drivers print on stderr; `--verbose` keeps it.
+ * Runs a program of this repository without the messages of drivers on stderr; `--verbose` keeps them.
  *
  * @param {readonly string[]} args
  * @param {Record<string, string>} env

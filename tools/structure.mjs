@@ -1,8 +1,8 @@
 // @ts-check
-// What `pnpm check:structure` holds the tree to. A new op begins with its definition; the check then names every other file
+// The rules of `pnpm check:structure`. A new op begins with its definition; the check then names every other file
 // that is missing.
 
-/** The definitions of the ops; what else is in their folder. */
+/** The definitions of the ops; `others` are the other files in their folder. */
 export const definitions = { folder: 'packages/backend-core/src/ops', others: ['index', 'op-definition', 'epilogue'] };
 
 /** One file per op in each of these, or where that would be long a folder whose `suite.ts` it is. */

@@ -24,7 +24,7 @@ const part = given.includes('--rest') ? 'rest' : given.includes('--all') || args
 await runMain(async () => {
   const prepared = await prepare();
   if (prepared !== 0) return prepared;
-  // Without them the tests of the GPU backends run on what the machine has. CONCORD_REQUIRE makes a missing one a failure.
+  // Without them the tests of the GPU backends run on the machine's devices. CONCORD_REQUIRE makes a missing one a failure.
   setUpVulkan();
   setUpLevelZero();
   setUpIntelDriver();

@@ -1,7 +1,7 @@
 // @ts-check
 import { Logger, LogLevel } from 'typedoc';
 
-/** What typedoc has to say from a warning on, one text each, in place of printing it. */
+/** Collects typedoc's warnings and errors, one text each, instead of printing them. */
 export class CollectingLogger extends Logger {
   /** @type {string[]} */
   messages = [];

@@ -2,8 +2,8 @@
 const notIncluded = /^(\S+), defined in (@[\w-]+\/[\w-]+)\/\S+, is referenced by \S+ but not included/;
 
 /**
- * What is left of typedoc's messages when the types that are known to stay internal are taken off, and a message for each
- * of those that nothing mentions any more.
+ * Typedoc's messages without those about types that are known to stay internal, and a message for each such type that no message
+ * mentions any more.
  *
  * @param {readonly string[]} messages
  * @param {Readonly<Record<string, readonly string[]>>} internal the names by package

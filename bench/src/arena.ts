@@ -36,7 +36,7 @@ export interface Arena {
   readonly firstCalls?: readonly FirstCall[];
   /** The times of the library of the device's vendor, or why there are none. */
   readonly torch?: Torch;
-  /** Given by hand. Default: what PyTorch measured. */
+  /** Given by hand. Default: the value that PyTorch measured. */
   readonly ceilings?: Ceilings | undefined;
 }
 
@@ -50,8 +50,8 @@ export interface RunOptions {
 }
 
 /**
- * Times every case with everybody who is there. Prints the table and writes it, the plots and `results.json`, which is
- * written after each case, so that a crash leaves what there is.
+ * Times every case with all contestants that are available. Prints the table and writes it, the plots and `results.json`, which
+ * is written after each case, so that a crash loses one case only.
  *
  * @returns whether all of our own results are there and right
  */

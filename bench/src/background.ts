@@ -9,7 +9,7 @@ export interface Background {
   /** A product of square matrices that takes about a second: their rows, and milliseconds until it is done. */
   readonly productRows: number;
   readonly productMs: number;
-  /** The longest that a timer of one millisecond waited meanwhile, in milliseconds; of the product that it waited least in. */
+  /** The longest wait of a timer of one millisecond during a product, in milliseconds; the minimum over the products. */
   readonly worstGapMs: number;
 }
 
@@ -20,9 +20,9 @@ const PROBE = 768;
 /** Products of a second: whom the system lets wait in one of them is chance. */
 const PRODUCTS = 3;
 
-/** Measures `backend`, which is open and has nothing to do. Takes some seconds, unless it is `quick`. */
+/** Measures `backend`, which is open and idle. Takes some seconds, unless it is `quick`. */
 export async function measureBackground(backend: ComputeBackend, quick: boolean): Promise<Background> {
-  // What the process had to do before, such as collecting garbage, is over.
+  // Earlier work of the process, such as collecting garbage, is done by then.
   await sleep(quick ? 1 : 500);
   const before = process.cpuUsage();
   await sleep(quick ? 1 : IDLE_MS);

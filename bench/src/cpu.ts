@@ -21,7 +21,7 @@ const CANDIDATES: readonly Candidate[] = [
 ];
 
 /**
- * Times the CPU backend beside what else multiplies matrices in Node without a GPU. Options: see the help in main.ts.
+ * Times the CPU backend beside other libraries that multiply matrices in Node without a GPU. Options: see the help in main.ts.
  *
  * @returns whether all of our own results are there and right
  */

@@ -11,7 +11,7 @@ const instances: GPU[] = [];
  * Makes a Dawn the `navigator.gpu` of this process, where peers look for it, with the constants that they use.
  *
  * Dawn's binding calls `setImmediate` in a tight loop during a wait, which takes a core from a device that
- * computes on the cores. With `pauses` it pauses for a millisecond instead from here on, for whoever it is that waits.
+ * computes on the cores. With `pauses` it pauses for a millisecond instead from here on, for every wait in the process.
  */
 export async function installNavigator({ pauses }: { readonly pauses: boolean }): Promise<void> {
   const name = 'webgpu';

@@ -3,7 +3,7 @@ import { isBackendError } from '@concord/backend-core';
 /** A wrong command. */
 export class UsageError extends Error {}
 
-/** This machine lacks what was asked for, or there is no such case. */
+/** This machine lacks the requested device or library, or there is no such case. */
 export class NotHere extends Error {}
 
 /** Exit codes besides 0: one of our own results is wrong or missing; a wrong command; nothing to measure here. */

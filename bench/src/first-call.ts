@@ -12,7 +12,7 @@ export interface FirstCall {
   readonly prepareMs: number;
   /** The first call after it. */
   readonly preparedMs: number;
-  /** The second call: what every later one takes with its wait. */
+  /** The second call with its wait; later ones take the same time. */
   readonly laterMs: number;
 }
 

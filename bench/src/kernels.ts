@@ -22,7 +22,7 @@ interface KernelLine {
 
 /**
  * Times `run` with the kernels that PyTorch is timed with on the same device, by the device's clock, and prints a JSON line
- * for each; with what `limits/torch_kernels.py` printed a Markdown table of both. Options: see the help in main.ts.
+ * for each; with the output of `limits/torch_kernels.py` a Markdown table of both. Options: see the help in main.ts.
  *
  * @returns whether every case ran and was right
  */

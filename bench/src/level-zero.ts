@@ -22,7 +22,7 @@ const OTHERS: readonly Candidate[] = [
 ];
 
 /**
- * Times the Level Zero backend, on the CPU driver beside what runs on the CPU. Options: see the help in main.ts.
+ * Times the Level Zero backend, on the CPU driver beside libraries that run on the CPU. Options: see the help in main.ts.
  *
  * @returns whether all of our own results are there and right
  */

@@ -54,7 +54,7 @@ export async function benchLimits(args: readonly string[]): Promise<boolean> {
   return failures === 0;
 }
 
-/** TFLOP/s of what computes, TB/s of what only moves memory, as PyTorch's script tells them. */
+/** TFLOP/s of cases that compute, TB/s of those that only move memory, as PyTorch's script gives them. */
 function speedOf(result: CaseResult, ms: number): { readonly tflops: number } | { readonly tbps: number } {
   const speed = Number((perSecond(result, ms) / 1e12).toFixed(3));
   return result.flops === undefined ? { tbps: speed } : { tflops: speed };

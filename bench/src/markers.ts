@@ -1,5 +1,5 @@
 /**
- * Replaces what is between `<!-- NAME -->` and `<!-- end NAME -->`, each on a line by itself.
+ * Replaces the text between `<!-- NAME -->` and `<!-- end NAME -->`, each on a line by itself.
  *
  * @throws {Error} where a part is asked for that is not there, or a marker has no end
  */

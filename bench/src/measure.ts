@@ -6,7 +6,7 @@ import { type Runner, type Schedule, takeTurns, type Turns } from './turns.ts';
 /** The times of a contestant in a case, or why there are none. */
 export type Outcome = { readonly peer: Peer } & Turns;
 
-/** Times everybody on one case, each after its result was compared with float64. */
+/** Times all contestants on one case, each after its result was compared with float64. */
 export async function measureCase(
   limitCase: LimitCase,
   peers: readonly Peer[],

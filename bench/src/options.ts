@@ -1,14 +1,14 @@
 import { UsageError } from './exit.ts';
 import type { Ceilings } from './results.ts';
 
-/** Which cases. */
+/** Options that select cases. */
 export const CASE_OPTIONS = {
   quick: { type: 'boolean', default: false },
   only: { type: 'string' },
   case: { type: 'string' },
 } as const;
 
-/** Besides {@link CASE_OPTIONS}, what every device takes. */
+/** Options of every device, besides {@link CASE_OPTIONS}. */
 export const RUN_OPTIONS = {
   out: { type: 'string' },
   ceilings: { type: 'string' },

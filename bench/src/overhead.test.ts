@@ -16,7 +16,7 @@ it('says what is wanted, and whether it was met', () => {
   expect(lines).toContain('| longest wait of a timer of 1 ms during a product of 2048, 988 ms | 21.0 |');
 });
 
-it('has no second table for a device of its own', () => {
+it('has no second table for a separate device', () => {
   const { background: _, ...device } = overhead;
   expect(formatOverhead(device)).not.toContain('What the caller keeps');
 });

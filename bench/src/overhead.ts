@@ -22,7 +22,7 @@ export interface Overhead {
   readonly roundTripMicros: number;
   /** Reading four bytes back from a device that has nothing else to do. */
   readonly readMicros: number;
-  /** Where the backend computes on the processor. */
+  /** Present if the backend computes on the processor. */
   readonly background?: Background;
 }
 
@@ -34,7 +34,7 @@ export interface OverheadTarget {
   readonly atMost: number;
 }
 
-/** Opens a backend: its device, and what an op costs on it as it is by default, where it is `onCpu` with what it leaves the caller. */
+/** Opens a backend with its defaults: its device and the cost of an op; if `onCpu`, also the time that is left to the caller. */
 export async function describeBackend(
   backend: ComputeBackend,
   quick: boolean,

@@ -4,7 +4,7 @@ import type { Work } from './work.ts';
 
 /** A case made ready: inputs converted to the contestant's own types, compiled, warmed as it likes. */
 export interface Prepared {
-  /** Does the work once, or queues it where there is a `wait`. Runs and the one wait after them are timed. */
+  /** Does the work once, or queues it if there is a `wait`. Runs and the one wait after them are timed. */
   run(): void;
   /** Resolves when everything that was queued is done. */
   wait?(): Promise<void>;
@@ -16,8 +16,8 @@ export interface Prepared {
 }
 
 /**
- * Who takes part: ours, ours with an option that users have to ask for, another implementation, or what bounds us all, such
- * as the library of the device's vendor.
+ * The role of a contestant: ours, ours with an option that is not the default, another implementation, or a limit for all, such as
+ * the library of the device's vendor.
  */
 export type Role = 'ours' | 'option' | 'peer' | 'limit';
 
@@ -25,12 +25,12 @@ export type Role = 'ours' | 'option' | 'peer' | 'limit';
 export interface Peer {
   readonly name: string;
   readonly role: Role;
-  /** Package and version, or what it is. */
+  /** Package and version, or a description. */
   readonly version: string;
   /** To be read with its figures. */
   readonly remark?: string;
   /**
-   * Comes after all cases of the others, as it slows everybody in its process from its first case on: WebAssembly whose
+   * Comes after all cases of the others, as it slows all contestants in its process from its first case on: WebAssembly whose
    * memory grows detaches an array, after which V8 checks every access to any.
    */
   readonly isApart?: boolean;
@@ -43,7 +43,7 @@ export interface Peer {
 /** A contestant has nothing for a work, which says nothing against it. */
 export class NotOffered extends Error {}
 
-/** @throws {NotOffered} always: what a `switch` over works ends with */
+/** The end of a `switch` over works. @throws {NotOffered} always */
 export function notOffered({ op }: Work, why = ''): never {
   throw new NotOffered(why === '' ? `has no ${op}` : why);
 }

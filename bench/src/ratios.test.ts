@@ -57,7 +57,7 @@ describe('judging', () => {
     expect(judge({ ...f16, ours: { name: 'concord', ms: 4 } }, other, standings)).toMatchObject({ found: 0.5 });
   });
 
-  it('judges somebody else where the target says so', () => {
+  it('judges another contestant if the target says so', () => {
     expect(judge(gemm, { ...target, of: 'second' }, standings)).toMatchObject({ found: 0.25, isMet: false });
     expect(judge(gemm, { ...target, of: 'nobody' }, standings)).not.toHaveProperty('found');
   });

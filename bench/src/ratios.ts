@@ -1,7 +1,7 @@
 import type { CaseResult, Ceilings, ContestantResult, Entry, Results } from './results.ts';
 import type { Role } from './peer.ts';
 
-/** A case by what ours is to the others. Ratios are how many times as fast ours is; what is not known is not there. */
+/** Our result of a case against those of the others. A ratio above 1 means that ours is faster; unknown ones are absent. */
 export interface Standing {
   readonly result: CaseResult;
   readonly ours?: Entry;
@@ -14,7 +14,7 @@ export interface Standing {
   readonly rooflineMs?: number;
 }
 
-/** Who wants what of us: a line of `limits/targets.json`. */
+/** A target: a line of `limits/targets.json`. */
 export interface Target {
   /** Names of results: `webgpu-nvidia-h200`. */
   readonly arenas: readonly string[];

@@ -21,7 +21,7 @@ const KERNELS = new URL('webgpu-nvidia-h200/kernels.md', RESULTS);
  * `[--check] [FOLDER]`: writes tables and plots beside every result in the folder. Of the committed results, the
  * picture of all and the parts of README.md between markers too, so that no number is typed. `--check` writes nothing.
  *
- * @returns whether all files have what the results say, if that was the question
+ * @returns whether all files agree with the results; always true without `--check`
  */
 export async function benchReport(args: readonly string[]): Promise<boolean> {
   const { values, positionals } = parseArgs({

@@ -13,7 +13,7 @@ import { figureOf } from './turns.ts';
 /** Of the file's layout. A reader refuses others. */
 const VERSION = 1;
 
-/** Where committed results are. */
+/** The folder of committed results. */
 export const RESULTS: URL = new URL('../results/', import.meta.url);
 
 /** A contestant, and why it did not take part if it did not. */
@@ -30,13 +30,13 @@ export interface Entry {
   readonly name: string;
   readonly ms?: number;
   readonly rounds?: readonly number[];
-  /** Of `ms`, what JavaScript takes to hand the work over, where that was measured. */
+  /** The part of `ms` in which JavaScript hands the work over, if it was measured. */
   readonly hostMs?: number;
   readonly failed?: string;
   readonly lacks?: string;
 }
 
-/** A case with what everybody made of it. */
+/** A case with the entries of all contestants. */
 export interface CaseResult {
   readonly op: string;
   readonly case: string;
@@ -83,7 +83,7 @@ export function contestantResult({ name, role, version, remark }: ContestantResu
   return { name, role, ...(version !== undefined && { version }), ...(remark !== undefined && { remark }) };
 }
 
-/** A contestant that may not be there: what it needs is looked for when it is loaded. */
+/** A contestant that may not be available: `load` looks for the things that it needs. */
 export interface Candidate<T extends ContestantResult = Peer> {
   readonly name: string;
   readonly role: Role;
@@ -99,7 +99,7 @@ export function candidate<T extends ContestantResult = Peer>(
   return { name, role, load };
 }
 
-/** Loads who is there. @returns them, and what is written of all, in order */
+/** Loads the contestants that are available. @returns them, and the entries of all in the results, in order */
 export async function loadCandidates<T extends ContestantResult>(
   candidates: readonly Candidate<T>[],
 ): Promise<{ readonly present: T[]; readonly contestants: ContestantResult[] }> {

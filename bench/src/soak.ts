@@ -20,7 +20,7 @@ const LEAST_JUDGED = 10_000;
 
 /**
  * Runs random ops of all kinds, each with its own allocations, and prints time and memory in 20 windows. A run of 20,000 ops
- * or more is drawn to `results/soak-<device>.svg`. Ctrl-C ends it early with what there is. Options: see the help in main.ts.
+ * or more is drawn to `results/soak-<device>.svg`. Ctrl-C ends it early with the results so far. Options: see the help in main.ts.
  *
  * @returns whether memory did not grow; fewer than 10,000 ops do not tell
  */

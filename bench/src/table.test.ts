@@ -38,7 +38,7 @@ describe('formatTable', () => {
     );
   });
 
-  it('leaves out the columns that nobody has anything for', () => {
+  it('leaves out the columns without a value', () => {
     const { ceilings: _, contestants, ...rest } = exampleResults();
     const alone = { ...rest, contestants: contestants.filter(({ role }) => role === 'ours') };
     expect(formatTable(alone).split('\n')[0]).toBe('| op | case | unit | concord |');

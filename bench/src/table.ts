@@ -22,7 +22,7 @@ export function formatWanted({ arena }: Results, standings: readonly Standing[],
   );
 }
 
-/** A run in Markdown: what it ran on, a table with ratios, who took part and why others did not, the cost of a tiny op. */
+/** A run in Markdown: the device, a table with ratios, the contestants and the reasons of absent ones, the cost of a tiny op. */
 export function formatResults(
   results: Results,
   targets: readonly Target[] = [],
@@ -90,7 +90,7 @@ export function formatConditions({ device, driver, machine, date, schedule }: Re
   return `${[...names].join(', ')}; ${machine['platform']}, Node ${machine['node']}; ${date}; ${how}.`;
 }
 
-/** Who took part, why others did not, and what failed. */
+/** The contestants: those that took part, the reasons why others did not, and failures. */
 export function formatContestants({ contestants, cases, ceilings }: Results): string {
   const lines = contestants.map(({ name, role, version, remark, absent }: ContestantResult) => {
     if (absent !== undefined) return `- ${name}: not run, ${absent}`;
@@ -127,7 +127,7 @@ function formatVerdict({ target, found, isMet }: Verdict): string {
   const other = typeof side === 'string' ? SIDES[side] : 'peers' in side ? `of ${side.peers.join(', ')}` : caseOf(side);
   const whose = of === undefined ? '' : `${of}: `;
   const verdict = found === undefined ? 'not measured' : isMet === true ? 'met' : '**missed**';
-  // Where no column has the ratio, or it is rounded there to what is wanted.
+  // If no column has the ratio, or rounding there shows it as the target.
   const isClose = found !== undefined && isMet !== true && Number(found.toFixed(2)) >= atLeast;
   const shown = isClose || of !== undefined || target.mean === true || typeof side === 'object';
   const value = found !== undefined && shown ? `${found.toFixed(isClose ? 3 : 2)}x, ` : '';

@@ -13,8 +13,7 @@ export interface Schedule {
   /** Milliseconds before each turn, in which threads of whose turn it was stop waiting by spinning. Default: 0. */
   readonly pauseMs?: number;
   /**
-   * Which of the rounds is the figure: on cores that others use too, the least is what the others leave alone. Default:
-   * median.
+   * Which of the rounds is the figure. On cores that other programs use too, the minimum is the least disturbed. Default: median.
    */
   readonly takes?: 'median' | 'least';
 }
@@ -40,11 +39,11 @@ interface Running extends Runner {
 }
 
 /**
- * Times everybody on one work.
+ * Times all contestants on one work.
  *
- * All are prepared first. Then come rounds in which each runs once, starting with another one each time, so that what the
- * machine does meanwhile hits all alike. A round is as many calls as fill it, and one wait for all of them. Finding out how
- * many that are, and one round more, is what warms.
+ * All are prepared first. Then come rounds in which each runs once, starting with another one each time, so that other
+ * work of the machine affects all alike. A round is as many calls as fill it, and one wait for all of them. The search for
+ * their number, and one round more, are the warm-up.
  */
 export async function takeTurns<Key>(
   contestants: ReadonlyMap<Key, () => Promise<Runner>>,

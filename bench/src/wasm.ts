@@ -50,7 +50,7 @@ function candidates(threads: number): Candidate[] {
     candidate('onnxruntime web, fed', async () =>
       (await import('./peers/onnxruntime-web.ts')).onnxruntimeWebFed(threads),
     ),
-    // In turns with the others: none of them computes in JavaScript, which is what it slows.
+    // In turns with the others: it slows JavaScript, and none of them computes in JavaScript.
     candidate('tfjs wasm', async () => (await import('./peers/tfjs.ts')).tfjsWasm({ isApart: false })),
     candidate('onnxruntime cpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu(threads)),
   ];

@@ -8,8 +8,8 @@ import { root } from './paths.mjs';
 const OF_ROOT = ['@changesets/cli'];
 
 /**
- * Copies what git tracks and what it would, so that nothing that is only on this machine is in it, and links what is
- * installed. Packages of the copy see each other, never those of the checkout. Do not run `pnpm install` or `pnpm run` in
+ * Copies the files that git tracks or would track, so that no file that is only on this machine is in it, and links installed
+ * packages. Packages of the copy see each other, never those of the checkout. Do not run `pnpm install` or `pnpm run` in
  * it: pnpm would write through the links into the checkout.
  *
  * @param {string} destination

@@ -8,7 +8,7 @@
 
 /** @typedef {{ line: number, language: string, code: string, marker: string }} Block `line`: of its first line of code */
 /**
- * What is checked as one file. `prints`: what it is to print when it is run; undefined: it is not run
+ * Blocks that are checked as one file. `prints`: its expected output; undefined: it is not run
  *
  * @typedef {{ name: string, language: string, blocks: Block[], prints?: string }} Unit
  */
@@ -49,7 +49,7 @@ export function unitsOf(markdown) {
   /** @type {Unit[]} */
   const units = [];
   const skipped = [];
-  /** The one that runs and has not been told yet what it prints. @type {Unit | undefined} */
+  /** The unit that runs and whose output is not known yet. @type {Unit | undefined} */
   let running;
   for (const block of blocksOf(markdown)) {
     if (running !== undefined && block.language === 'text') {

@@ -1,5 +1,5 @@
 // @ts-check
-// What drivers print on stderr by themselves, which says nothing to people who did not ask: `--verbose` keeps it.
+// Removes messages that drivers print on stderr by themselves and that do not concern users. `--verbose` keeps them.
 
 /** Dawn's warnings with the place in its source, Mesa's, and what a Wayland client library says without a session. */
 const NOISE = [
@@ -11,7 +11,7 @@ const NOISE = [
 ];
 
 /**
- * Passes a program's stderr on, line by line, without what its drivers print.
+ * Passes a program's stderr on, line by line, without the messages of its drivers.
  *
  * @param {(text: string) => void} write
  */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const stampFile = (/** @type {string} */ root) => join(root, 'node_modules', '.concord-install');
 
 /**
- * Every file that decides what is installed. Looked for with Node alone, since nothing may be installed yet.
+ * Every file that determines the installed packages. Found with Node alone, since nothing may be installed yet.
  *
  * @param {string} root
  */
@@ -31,12 +31,12 @@ function wantedStamp(root) {
   return hash.digest('hex');
 }
 
-/** Returns whether what is installed below `root` is what its manifests ask for. @param {string} root */
+/** Returns whether the packages installed below `root` are those of its manifests. @param {string} root */
 export function isInstalled(root) {
   return existsSync(stampFile(root)) && readFileSync(stampFile(root), 'utf8') === wantedStamp(root);
 }
 
-/** Notes that what is installed below `root` fits its manifests. @param {string} root */
+/** Records that the packages installed below `root` are those of its manifests. @param {string} root */
 export function markInstalled(root) {
   writeFileSync(stampFile(root), wantedStamp(root));
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// The table of what Intel's compiler makes of each kernel: a line for each kernel and product, sorted, so that a diff of
+// The table of the results of Intel's compiler: a line for each kernel and product, sorted, so that a diff of
 // the file shows what a change did.
 
 /** @typedef {Awaited<ReturnType<typeof import('../../software-devices/intel-driver/lib/describe-kernel.mjs').describeKernel>>} Described */

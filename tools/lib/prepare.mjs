@@ -36,8 +36,8 @@ async function install() {
 }
 
 /**
- * Makes the checkout ready to run: what the lockfile names is installed and every package is built. What is already so
- * stays as it is.
+ * Makes the checkout ready to run: installs the packages of the lockfile and builds every package. Steps that are already done
+ * are skipped.
  *
  * @returns {Promise<number>} 0, or the exit code of the step that failed
  */

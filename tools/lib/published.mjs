@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * @typedef {object} Manifest what is read of a package.json
+ * @typedef {object} Manifest the fields that are read from a package.json
  * @property {string} name
  * @property {string} version
  * @property {boolean} [private]

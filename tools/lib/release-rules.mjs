@@ -1,5 +1,5 @@
 // @ts-check
-// What a package must be to be published, as pure functions of what would be published.
+// The rules for packages that are published, as pure functions of the files that would be published.
 import { posix } from 'node:path';
 
 /** @typedef {import('./published.mjs').Manifest} Manifest */
@@ -17,7 +17,7 @@ const NOT_FOR_USERS =
 /**
  * @param {PackedPackage} packed
  * @param {ReadonlyMap<string, string>} versions of all packages that are published together
- * @returns {string[]} what is wrong with it
+ * @returns {string[]} its errors
  */
 export function problemsOfPackage(packed, versions) {
   return [

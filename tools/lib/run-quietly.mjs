@@ -26,7 +26,7 @@ function withoutCheckout(path) {
  * @param {string} command
  * @param {readonly string[]} args
  * @param {{ cwd: string, env: NodeJS.ProcessEnv, expected?: number, isSilent?: boolean }} options `expected`: the exit code
- * @returns {string} what it printed on standard output
+ * @returns {string} its standard output
  * @throws {Error} with all that it printed, when it ends with another exit code
  */
 export function runQuietly(command, args, { cwd, env, expected = 0, isSilent = false }) {

@@ -21,8 +21,8 @@ export function toolEnvironment() {
  * @param {readonly string[]} args
  * @param {object} [options]
  * @param {string} [options.cwd]
- * @param {Record<string, string>} [options.env] what to add to the environment
- * @param {(text: string) => void} [options.onStderr] takes what it writes there, instead of this terminal
+ * @param {Record<string, string>} [options.env] added to the environment
+ * @param {(text: string) => void} [options.onStderr] takes its stderr, instead of this terminal
  * @returns {Promise<number>} its exit code; 128 + signal where a signal ended it
  */
 export function run(command, args, { cwd = root, env = {}, onStderr } = {}) {

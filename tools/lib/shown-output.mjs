@@ -107,10 +107,10 @@ export function wrongOutputs(page, outputs) {
   try {
     for (const name of NAMED) symlinkSync(join(root, name), join(cwd, name), 'junction');
     return outputs.flatMap((shown) => {
-      // What a machine without a GPU takes, so that every machine shows the same.
+      // The backends of a machine without a GPU, so that every machine shows the same.
       const env = { ...toolEnvironment(), CONCORD_BACKEND: 'wasm,cpu' };
       const { status, stdout, stderr } = spawnSync(shown.command, { cwd, env, encoding: 'utf8', shell: true });
-      // What a program that succeeds writes there is progress.
+      // If a program succeeds, its stderr is progress.
       const different = firstDifference(shown, status === 0 ? stdout : stdout + stderr);
       if (different === undefined) return [];
       return [`${page}:${shown.line}: ${shown.command}: shows "${different.shown}", prints "${different.real}"`];

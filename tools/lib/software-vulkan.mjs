@@ -6,12 +6,12 @@ import { folderOf, readyDevice } from '../../software-devices/vulkan/lib/cache.m
 import { setUp } from '../../software-devices/vulkan/setup.mjs';
 import { root } from './paths.mjs';
 
-/** Where a loader lies that the system has installed. */
+/** Folders in which a system installs a loader. */
 const LOADERS = ['/usr/lib', '/usr/lib64', '/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/local/lib'];
 
 const hasSystemLoader = () => LOADERS.some((folder) => existsSync(join(folder, 'libvulkan.so.1')));
 
-/** Returns whether WebGPU works with what the system has: a loader may be there without a driver, or with one that Dawn refuses. */
+/** Returns whether the system's WebGPU works: a loader may be there without a driver, or with one that Dawn refuses. */
 function systemWorks() {
   const env = { ...process.env, CONCORD_BACKEND: 'webgpu', CONCORD_VARIANT: '' };
   const command = [join(root, 'packages/cli/bin/concord.js'), 'devices', '--json'];
@@ -23,7 +23,7 @@ function systemWorks() {
  * own, or one that does not work. Nothing, where the machine's works or the device is not there.
  *
  * @param {object} options
- * @param {boolean} options.isWanted the program will use WebGPU: try what the machine has, and make the device if need be
+ * @param {boolean} options.isWanted the program will use WebGPU: try the machine's, and make the software device if it does not work
  * @param {() => boolean} [options.hasLoader] whether the system has a Vulkan loader
  * @param {() => boolean} [options.works] whether WebGPU works with it
  * @returns {Record<string, string>}

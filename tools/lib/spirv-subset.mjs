@@ -1,6 +1,6 @@
 // @ts-check
-// What of SPIR-V the builder speaks: compute kernels of the OpenCL flavour. `generate-spirv.mjs` keeps what needs none of
-// the grammar's capabilities or at least one of these, and of what came as an extension only what one of these brought.
+// The subset of SPIR-V that the builder supports: compute kernels of the OpenCL flavour. `generate-spirv.mjs` keeps what
+// needs none of the grammar's capabilities or at least one of these, and of extensions only what one of these brought.
 
 export const capabilities = [
   ...['Kernel', 'Addresses', 'Linkage', 'GenericPointer', 'Vector16'],

@@ -1,6 +1,6 @@
 // @ts-check
 
-/** A comment or a string: what may hold backticks and braces that mean nothing. */
+/** A comment or a string: backticks and braces in it have no meaning. */
 const SKIPPED = /\/\/[^\n]*|\/\*[^]*?\*\/|'(?:[^'\\\n]|\\[^])*'|"(?:[^"\\\n]|\\[^])*"/y;
 /** The text of a template literal up to its end or to the next `${`. */
 const TEXT = /(?:[^`\\$]|\\[^]|\$(?!\{))*/y;

@@ -22,7 +22,7 @@ const importSpecifier = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
 const focusedTest = /\b(?:describe|it|test|suite)(?:\.\w+)*\.(?:only|skip)\b/;
 
 /**
- * The checkout as the rules see it: the paths of all files, with `/`, without what is installed or built.
+ * The checkout as the rules see it: the paths of all files, with `/`, without installed packages and build output.
  *
  * @param {string} root
  */
@@ -45,7 +45,7 @@ function readTree(root) {
   };
 }
 
-/** @param {Tree} tree @param {string} file @returns {string[]} what it imports, relative paths resolved */
+/** @param {Tree} tree @param {string} file @returns {string[]} its imports, relative paths resolved */
 function importsOf(tree, file) {
   return [...tree.text(file).matchAll(importSpecifier)].map(([, specifier = '']) =>
     specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : specifier,

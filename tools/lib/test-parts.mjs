@@ -54,7 +54,7 @@ export const LONG = {
   'software-devices/vulkan/test/setup.test.mjs': 10,
 };
 
-/** CPU minutes that each part takes, measured: what is said before a run. @type {Record<TestPart, number>} */
+/** Measured CPU minutes of each part, printed before a run. @type {Record<TestPart, number>} */
 export const CPU_MINUTES = { share: 11, rest: 27, all: 37 };
 
 /**

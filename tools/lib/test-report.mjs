@@ -4,7 +4,7 @@
 /** @typedef {{ status: string, assertionResults: Assertion[] }} TestFile */
 
 /**
- * Counts what vitest's JSON report holds.
+ * Counts the tests in vitest's JSON report.
  *
  * @param {{ testResults: TestFile[] }} report
  * @param {number} exitCode vitest's own

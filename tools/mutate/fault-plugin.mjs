@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { root } from '../lib/paths.mjs';
 import { plant } from './plant.mjs';
 
-/** Names the fault of a run of the tests: JSON of what to plant, or `none` for a run without one to compare with. */
+/** Names the fault of a run of the tests: JSON of the fault to plant, or `none` for a run without a fault, to compare with. */
 export const FAULT_VARIABLE = 'CONCORD_FAULT';
 
 /** Names a file that is written once a test has loaded the file with the fault. */

@@ -2,7 +2,7 @@
 import { runTests } from './run-tests.mjs';
 import { stagesOf } from './stages.mjs';
 
-/** More processor time than a run without a fault takes, by far: what needs so much will not end. */
+/** More processor time than a run without a fault takes, by far: a run that needs this much will not end. */
 const TIMES = 6;
 const SPARE_SECONDS = 30;
 

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
  * @property {string} file - from the top of the repository
  * @property {string} find - occurs exactly once in the file
  * @property {string} replace
- * @property {string} breaks - one sentence: what a user would see
+ * @property {string} breaks - one sentence: the effect that a user would see
  * @property {string} [equivalent] - why no program can see it; a survivor without it is a hole in the tests
  */
 
@@ -33,7 +33,7 @@ export function plant(code, { file, find, replace }) {
 }
 
 /**
- * The name of a fault: its file, and a few digits of what it changes. It stays the same while the list around it grows.
+ * The name of a fault: its file, and a few digits of a hash of its change. It stays the same while the list around it grows.
  *
  * @param {Fault} fault
  * @returns {string}

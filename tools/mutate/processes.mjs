@@ -14,7 +14,7 @@ const TICKS = 100;
 
 /** The looks by which {@link isHung} judges. */
 export const LOOKS_OF_A_HANG = 120;
-/** Of these looks: what waits for ever may look now and then whether it has ended. */
+/** The minimum share of looks at which it waits: a process that waits for ever may still wake now and then. */
 const MIN_WAITING = 0.9;
 /** A share of the time between them, half a second each. */
 const MAX_CPU_SECONDS = 0.05 * 0.5 * LOOKS_OF_A_HANG;

@@ -6,7 +6,7 @@ import { root } from '../lib/paths.mjs';
 const FILE = join(root, 'tools/mutate/killed.json');
 
 /**
- * The names of the faults that a recorded run killed: what the sample of a day is taken from.
+ * The names of the faults that a recorded run killed: the daily sample is taken from them.
  *
  * @returns {Set<string>}
  */
@@ -15,7 +15,7 @@ export function recordedKills() {
 }
 
 /**
- * Writes what a run has found to the record.
+ * Writes the results of a run to the record.
  *
  * @param {readonly import('./plant.mjs').NamedFault[]} faults - all that there are
  * @param {readonly import('./judge.mjs').Verdict[]} verdicts
@@ -26,7 +26,7 @@ export function record(faults, verdicts) {
 }
 
 /**
- * A record after a run: what it killed comes in, what survived goes out, and so does what is no longer in the list.
+ * A record after a run: killed faults are added; faults that survived, or that are no longer in the list, are removed.
  *
  * @param {ReadonlySet<string>} kills
  * @param {readonly import('./plant.mjs').NamedFault[]} faults

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Judges faults in their order, `jobs` at a time, with a line for each. An error ends it, as the caller's signal does; what
- * was judged until then stays.
+ * Judges faults in their order, `jobs` at a time, with a line for each. An error ends it, as the caller's signal does;
+ * earlier verdicts stay.
  *
  * @param {readonly import('./plant.mjs').NamedFault[]} faults
  * @param {(fault: import('./plant.mjs').NamedFault) => Promise<import('./judge.mjs').Verdict>} judge

@@ -79,7 +79,7 @@ function argumentsOf({ project, files, exclude = [], only }, report) {
  */
 function watch([command, args], env, { maxCpuSeconds, signal }) {
   return new Promise((resolve, reject) => {
-    // Its own group: a fault may leave behind what its tests started.
+    // Its own process group: with a fault, tests may leave processes running.
     const child = spawn(command, args, {
       cwd: root,
       env: { ...toolEnvironment(), ...env },

@@ -119,7 +119,7 @@ function kernelStages(name, below) {
     ...(own || below === 'epilogue'
       ? [unit(name, [`${kernels}${below === 'epilogue' ? 'gemm' : below}/`])]
       : [unit(name, ON_DEVICE.map((each) => `packages/${name}/test/${each}`).concat(`${kernels}grid`))]),
-    // For what nothing before has noticed.
+    // For faults that the stages before have not noticed.
     conformance(name, `${pattern}|${SEQUENCES}`, '1'),
   ];
 }

@@ -31,7 +31,7 @@ describe('a generated backend', () => {
       cpSync(join(root, file), join(checkout, file));
     }
     expect(generate('my-device')).toMatchObject({ status: 0 });
-    // What an installation would link.
+    // The links that an installation would make.
     const scope = join(checkout, FOLDER, 'node_modules/@concord');
     mkdirSync(scope, { recursive: true });
     for (const name of ['backend-core', 'conformance']) {

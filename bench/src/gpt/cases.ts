@@ -90,7 +90,7 @@ export interface GptModel {
   close(): Promise<void>;
 }
 
-/** Who runs the model. */
+/** A contestant that runs the model. */
 export interface GptContestant extends ContestantResult {
   /** Puts the weights of that type on the device. @throws {NotOffered} where it has no such type */
   readonly load: (config: GptCase['config'], dtype: FloatDType) => Promise<GptModel>;

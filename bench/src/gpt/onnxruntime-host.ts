@@ -19,7 +19,7 @@ export interface HostRuntime {
 /** Inputs that a user gives with each token; all others are part of the model. */
 const GIVEN: readonly string[] = ['ids', 'positions'];
 
-/** GPT-2 in ONNX' operators on the processor. Weights, the mask and what is cached are initializers, so that they are not copied. */
+/** GPT-2 in ONNX' operators on the processor. Weights, the mask and the cache are initializers, so that they are not copied. */
 export function onnxruntimeHostGpt(runtime: HostRuntime): GptContestant {
   const { name, version, remark } = runtime;
   return {

@@ -51,8 +51,8 @@ export function onnxruntimeCpuGpt(threads: number): GptContestant {
 }
 
 /**
- * The logits of a case by ONNX Runtime on the CPU in float32, with weights that the case's type can hold: what everybody's
- * are compared with.
+ * The logits of a case by ONNX Runtime on the CPU in float32, with weights that the case's type can hold. All
+ * contestants' logits are compared with them.
  */
 export async function referenceLogits(gptCase: GptCase): Promise<Float32Array> {
   const graph = gpt2Graph({ ...gptCase, dtype: 'f32' });
@@ -123,7 +123,7 @@ class Uploads {
     this.tensors[name] = (await withOwnSetImmediate(() => session.run({ x0: tensor })))['y'] as Tensor;
   }
 
-  /** A session that is collected before what it made ends the process. */
+  /** If a session is collected before its results are, the process ends. */
   async close(): Promise<void> {
     for (const tensor of Object.values(this.tensors)) tensor.dispose();
     for (const session of this.#sessions.values()) await session.release();

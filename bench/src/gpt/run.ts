@@ -21,7 +21,7 @@ export interface GptRun {
   readonly size: GptSize;
   readonly dtypes: readonly FloatDType[];
   readonly schedule: Schedule;
-  /** Where PyTorch could have been timed. */
+  /** PyTorch's times, if it could be timed. */
   readonly torch: Torch | undefined;
   readonly ours: GptContestant;
   readonly peers: readonly Candidate<GptContestant>[];
@@ -81,7 +81,7 @@ async function runType(
   return results;
 }
 
-/** Bytes of the weights, each once, and of what is cached. */
+/** Bytes of the weights, each once, and of the cache. */
 function trafficOf({ config, dtype, batch, cached }: GptCase): number {
   const weights = gptWeights(config).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
   return (weights + 2 * config.n_layer * batch * cached * config.n_embd) * (dtype === 'f16' ? 2 : 4);

@@ -8,7 +8,7 @@ export interface Elements {
   readonly stored: Float32Array | Uint16Array;
 }
 
-/** A weight that everybody gets alike. */
+/** A weight, the same for all contestants. */
 export interface Weight {
   /** As in GPT-2's files. */
   readonly name: string;

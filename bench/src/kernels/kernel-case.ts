@@ -18,5 +18,5 @@ export function kernelCase<Row = undefined>(
 
 /** The name of a shape. */
 export const sizes = (...all: readonly number[]): string => all.join('x');
-/** Copies are what was read. */
+/** Copies have to be equal to their source. */
 export const EXACT = { relative: 0, absolute: 0 } as const;

@@ -8,7 +8,7 @@ export function softmax(rows: number, columns: number, isDown = false): KernelCa
   return { op: isDown ? 'softmax_axis0' : 'softmax', name: sizes(rows, columns), benchCase };
 }
 
-/** Added to the variance; everybody's default. */
+/** Added to the variance; the default of all contestants. */
 export const EPS = 1e-5;
 
 const LAYER_NORM = defineKernel(

@@ -21,10 +21,10 @@ export interface LimitCase extends BenchWork {
   readonly work: Work;
   readonly op: Work['op'];
   readonly name: string;
-  /** Multiplications and additions, or else bytes read and written, by which the speed is told. */
+  /** The units of the speed: multiplications and additions, or else bytes read and written. */
   readonly flops?: number;
   readonly bytes?: number;
-  /** Bytes that cannot but be moved: each operand once. */
+  /** The minimum of bytes to move: each operand once. */
   readonly traffic: number;
 }
 

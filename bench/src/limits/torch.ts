@@ -53,12 +53,12 @@ export async function tryTorch(script: string, args: readonly string[]): Promise
   }
 }
 
-/** Reads what the script printed earlier. @throws {Error} where the file is not there, or is something else */
+/** Reads the earlier output of the script. @throws {Error} where the file is not there, or is something else */
 export function readTorch(file: string): TorchLimits {
   return parseTorch(readFileSync(file, 'utf8'), file);
 }
 
-/** @throws {Error} that names `source` and the line where the text is not what the script prints */
+/** @throws {Error} that names `source` and the line where the text is not output of the script */
 export function parseTorch(text: string, source: string): TorchLimits {
   let about: { device?: string; driver?: string; versions?: string } = {};
   let ceilings: Ceilings | undefined;

@@ -18,11 +18,11 @@ export interface FoundModel {
   readonly contestants: readonly ContestantResult[];
   readonly cases: readonly CaseResult[];
   readonly isPrinted: boolean;
-  /** Where the folder of the device is made, if anywhere. */
+  /** The parent of the device's folder, if results are written. */
   readonly parent: URL | undefined;
 }
 
-/** Prints and writes what was found. @returns whether all of our own results are there and right */
+/** Prints and writes the results. @returns whether all of our own results are there and right */
 export function finishModel(
   kind: keyof typeof MODEL_FILES,
   { arena, device, schedule, contestants, cases, isPrinted, parent }: FoundModel,

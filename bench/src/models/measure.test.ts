@@ -4,7 +4,7 @@ import { checkOutputs, measureModel, type PreparedModel } from './measure.ts';
 
 const RIGHT = Float32Array.of(1, -10, 3);
 
-/** Somebody whose outputs are these, and who notes the turns. */
+/** A contestant with these outputs, which notes the turns. */
 function contestant(
   name: string,
   turns: string[],

@@ -13,7 +13,7 @@ export const WHOLE_ON_CPU = { rounds: 11, roundMs: 20, pauseMs: 20, takes: 'leas
 export interface PreparedModel {
   /** Does the work `count` times and waits for all of it. @returns milliseconds of handing it over, where they are known */
   readonly calls: (count: number) => Promise<number | undefined>;
-  /** Does it once more, for what is compared with the reference, row-major. */
+  /** Does the work once more. @returns the outputs that are compared with the reference, row-major */
   readonly outputs: () => Promise<Float32Array>;
   readonly close: () => Promise<void>;
 }
@@ -22,9 +22,9 @@ export interface PreparedModel {
 const TOLERANCE = { f32: 1e-4, f16: 5e-2 } as const;
 
 /**
- * Times everybody on one work of a model, each after its outputs were compared with the reference.
+ * Times all contestants on one work of a model, each after its outputs were compared with the reference.
  *
- * @param contestants - what makes the work ready, by their names
+ * @param contestants - functions that make the work ready, by the contestants' names
  * @param reference - the right outputs, where they are known
  */
 export async function measureModel(

@@ -2,7 +2,7 @@ import { standingsOf, type Target } from '../ratios.ts';
 import type { CaseResult, Entry, Results } from '../results.ts';
 import { entryOf, formatConditions, formatContestants, formatWanted, row, table } from '../table.ts';
 
-/** A run of the model in Markdown: what it ran on, a table with ratios, who took part and why others did not. */
+/** A run of the model in Markdown: the device, a table with ratios, the contestants and the reasons of absent ones. */
 export function formatModel(results: Results, targets: readonly Target[]): string {
   const { cases, contestants } = results;
   const standings = standingsOf(results);

@@ -32,7 +32,7 @@ export function gpt2Inputs(gptCase: GptCase, form: 'numbers' | 'stored'): Record
   return inputs;
 }
 
-/** `[length, length]`: what is added to the score of a key (column) for a query (row). */
+/** `[length, length]`: the numbers added to the score of a key (column) for a query (row). */
 export function causalMask(length: number): Float32Array {
   return Float32Array.from({ length: length * length }, (_, i) => (i % length > Math.floor(i / length) ? HIDDEN : 0));
 }

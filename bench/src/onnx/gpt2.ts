@@ -9,8 +9,8 @@ type Shape = readonly number[];
  * are
  *
  * - `ids` i32 `[batch, length]` and `positions` i32 `[length]`
- * - `scale` `[1]`, what scores are multiplied with
- * - `mask` `[length, length]`, what is added to scores, where there is more than one token
+ * - `scale` `[1]`, the factor of scores
+ * - `mask` `[length, length]`, added to scores, if there is more than one token
  * - `keys.L` and `values.L` `[batch, heads, cached, head]` of each layer, where something is cached
  *
  * Its output is `y` `[batch, vocabulary]`, the logits after the last token of each text.

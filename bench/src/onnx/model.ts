@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs';
 
-/** A node: an operator with the names of what it reads and writes. */
+/** A node: an operator with the names of its inputs and outputs. */
 export interface Node {
   readonly operator: string;
   readonly inputs: readonly string[];

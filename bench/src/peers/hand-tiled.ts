@@ -1,7 +1,7 @@
 import { notOffered, type Peer, pick, plainProduct } from '../peer.ts';
 
 /**
- * The yardstick: what one writes by hand in an afternoon. A 4 x 4 tile of float64 sums in local variables, straight over
+ * The baseline: a product that one writes by hand in an afternoon. A 4 x 4 tile of float64 sums in local variables, straight over
  * the unpacked matrices. It wants multiples of 4.
  */
 export const handTiled: Peer = {

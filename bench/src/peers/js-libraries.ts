@@ -1,7 +1,7 @@
 import { packageVersion } from '../machine.ts';
 import { type Peer, pick, type PlainProduct, plainProduct } from '../peer.ts';
 
-/** A product made ready: what multiplies, and what has the result. */
+/** A product made ready: a function that multiplies, and the result. */
 interface Product {
   readonly run: () => void;
   readonly result: () => ArrayLike<number>;

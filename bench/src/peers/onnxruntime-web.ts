@@ -9,7 +9,7 @@ import { type Peer, pick } from '../peer.ts';
 
 /**
  * ONNX Runtime compiled to WebAssembly, with SIMD and threads, which are the same for all of a process. Operands are
- * initializers and what comes out is one entry of the result, so that no copy into its memory or out of it is timed.
+ * initializers and the output is one entry of the result, so that no copy into its memory or out of it is timed.
  */
 export function onnxruntimeWeb(threads: number): Peer {
   // An op on initializers is computed in each run, not once before.

@@ -43,7 +43,7 @@ export function onnxruntimeCpu(threads: number = THREADS): Peer {
 
 /**
  * ONNX Runtime on WebGPU, on its own Dawn. Operands and results stay on the device: an Identity puts the operands
- * there, and what reads a result is another session, as the package cannot download what a session left there.
+ * there, and another session reads a result, as the package cannot download results that stay there.
  */
 export const onnxruntimeWebgpu: Peer = {
   name: 'onnxruntime webgpu',

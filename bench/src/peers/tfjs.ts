@@ -98,7 +98,7 @@ function bind({ work, inputs: operands }: LimitCase): Bound {
   const shapes = shapesOf(work).inputs;
   const [a, b, c] = operands.map((each, i) => tf.tensor(materialize(each), [...(shapes[i] ?? [])])) as Three;
   if (work.op !== 'conv2d') return { inputs: [a, b, c].filter(Boolean), compute: computeOf(work, [a, b, c]) };
-  // Channels last is what it is written for (its CPU backend has nothing else); the transposes are not timed.
+  // It is written for channels last (its CPU backend has nothing else); the transposes are not timed.
   const [images, filters] = [tf.transpose(a, [0, 2, 3, 1]), tf.transpose(b, [2, 3, 1, 0])] as [
     tf.Tensor4D,
     tf.Tensor4D,

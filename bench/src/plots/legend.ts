@@ -20,7 +20,7 @@ export function colorOf(role: 'ours' | 'limit'): string {
   return role === 'ours' ? OURS : (LIMITS[0] as string);
 }
 
-/** One colour for everybody in a whole plot, ours first. */
+/** One colour for each contestant in a whole plot, ours first. */
 export function colorsOf(points: readonly Point[]): Map<string, string> {
   const pairs = PALETTES.flatMap(([role, palette]) => {
     const names = new Set(points.filter((point) => point.role === role).map(({ who }) => who));
@@ -29,11 +29,11 @@ export function colorsOf(points: readonly Point[]): Map<string, string> {
   return new Map(pairs);
 }
 
-/** Where the legend begins, below title and subtitle. */
+/** The top of the legend, below title and subtitle. */
 export const LEGEND_TOP = 64;
 const [LEFT, ROW] = [16, 18];
 
-/** Who has which colour, in as many rows as it takes; widths are estimates, as nothing here knows the font. */
+/** The colours of the contestants, in as many rows as needed; widths are estimates, as the font is not known here. */
 export function legend(colors: ReadonlyMap<string, string>, width: number): { content: Html; height: number } {
   let [x, row] = [LEFT, 0];
   const items = [...colors].map(([who, color]) => {

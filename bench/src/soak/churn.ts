@@ -4,7 +4,7 @@ import { random, randomCase } from './random-case.ts';
 
 /** Cases that are kept a while, so that memory is not freed in the order it was allocated in. */
 const KEPT = 32;
-/** Ops between two reads, which are what a program waits for. */
+/** Ops between two reads; only reads wait. */
 const READ_EVERY = 50;
 
 /** Random ops on a backend, each with its own allocations. */
@@ -53,7 +53,7 @@ export class Churn {
     if (wrong !== undefined) throw new Error(`${id}: ${wrong}`);
   }
 
-  /** Frees what is kept. */
+  /** Frees the cases that are kept. */
   end(): void {
     for (const placed of this.#kept.splice(0)) placed.free();
   }

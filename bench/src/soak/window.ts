@@ -10,7 +10,7 @@ export interface SoakWindow {
   /** Ops since the start. */
   readonly ops: number;
   readonly microsPerOp: number;
-  /** Allocated on the device, what is kept for reuse included. */
+  /** Allocated on the device, with memory kept for reuse. */
   readonly deviceBytes: number;
   readonly rssBytes: number;
   readonly heapBytes: number;
@@ -18,7 +18,7 @@ export interface SoakWindow {
   readonly handles: number;
 }
 
-// What is garbage by now is no leak. Nothing but the flag makes `gc` there, in contexts made after it was set.
+// Garbage is no leak. Only this flag provides `gc`, and only in contexts made after it was set.
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
@@ -60,7 +60,7 @@ export function quarters(
 const MOST_GROWTH = 1.25;
 const MOST_BYTES = 2 ** 20;
 
-/** Names what leaks and by how much; nothing for fewer than four windows. */
+/** Names the counters that grow and by how much; nothing for fewer than four windows. */
 export function findLeaks(windows: readonly SoakWindow[]): string[] {
   if (windows.length < 4) return [];
   const names = { deviceBytes: 'device memory', rssBytes: 'process memory', heapBytes: 'heap' } as const;

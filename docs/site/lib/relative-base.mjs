@@ -1,13 +1,13 @@
 // @ts-check
 // VitePress writes the folder that a site is served from into every page and script. Ours is to work from any folder, also
-// after it was moved: it is built for a stand-in, which becomes a relative path in pages and styles, and in scripts what
-// the page found to be its folder.
+// after it was moved. It is built for a stand-in, which becomes a relative path in pages and styles. In scripts it becomes the
+// folder that the page found.
 import { posix } from 'node:path';
 
 /** The folder that the site is built for. */
 export const STAND_IN = '/__folder-of-the-site__/';
 
-/** What holds the folder in a page: `/` or `/some/folder/`. */
+/** The expression that gives the folder in a page: `/` or `/some/folder/`. */
 const FOUND = 'globalThis.__SITE_FOLDER__';
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** @typedef {NonNullable<import('vitepress').UserConfig['vite']>} ViteConfig */
 
 /**
- * What Vite needs to know of pages that are outside the folder of the site.
+ * The configuration of Vite for pages that are outside the folder of the site.
  *
  * @param {string} site the folder of the site
  * @param {ViteConfig} more
@@ -36,7 +36,7 @@ export function viteForPages(site, more) {
             next();
           });
         },
-        // Pages do not see what is installed in the folder of the site.
+        // Pages cannot import packages that are installed in the folder of the site.
         resolveId(id, importer, options) {
           const isForPage = /^vue(\/|$)/.test(id) && importer?.endsWith('.md') === true;
           return isForPage ? this.resolve(id, join(site, 'index.md'), { ...options, skipSelf: true }) : undefined;

@@ -11,7 +11,7 @@ import { defineKernel } from '@concord/backend-core/kernel';
 import type { Fault } from './kernel/fault.ts';
 import { syntaxFaultOf } from './kernel/transpile.ts';
 
-/** What the editor tells the page. */
+/** The events of the editor. */
 export interface EditorListener {
   readonly onChange: () => void;
   /** Ctrl-Enter, or Cmd-Enter. */
@@ -21,7 +21,7 @@ export interface EditorListener {
 /** The editor of a program. */
 export interface Editor {
   source(): string;
-  /** Replaces the program; what was typed can be had back with Undo. */
+  /** Replaces the program; Undo brings the old one back. */
   replace(source: string): void;
   /** Marks the line of a fault, or none. */
   mark(fault: Fault | undefined): void;

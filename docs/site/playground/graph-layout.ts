@@ -71,7 +71,7 @@ interface Rectangle extends Point {
 /** Space around the drawing, in pixels. */
 const MARGIN = 8;
 
-/** What holds all nodes and all lines, which may leave the nodes' box. */
+/** The bounding box of all nodes and all lines; lines may leave the box of the nodes. */
 function boundsOf(nodes: readonly PlacedNode[], points: readonly Point[]): Pick<PlacedGraph, keyof Rectangle> {
   const xs = [...points.map(({ x }) => x), ...nodes.flatMap(({ x, width }) => [x - width / 2, x + width / 2])];
   const ys = [...points.map(({ y }) => y), ...nodes.flatMap(({ y, height }) => [y - height / 2, y + height / 2])];
@@ -83,7 +83,7 @@ function lineOf(points: readonly Point[]): string {
   return points.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}`).join(' ');
 }
 
-/** What stands in a node: its number, op, constants and name, its type and level, and what stores it. */
+/** The text of a node: its number, op, constants and name, its type and level, and the outputs that store it. */
 function nodeLines(
   { index, text, operands, label, type, level, outputs }: GraphNode,
   nodes: readonly GraphNode[],

@@ -1,4 +1,4 @@
-/** What a program of the playground imports beside the packages. */
+/** The module that programs of the playground import, besides the packages. */
 declare module 'playground' {
   // oxlint-disable-next-line typescript/consistent-type-imports -- a file with an import declares no module
   type Api = import('./kernel/program-api.ts').PlaygroundModule;

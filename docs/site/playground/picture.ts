@@ -60,13 +60,13 @@ function drawn(width: number, height: number, draw: (context: CanvasRenderingCon
   return { values: Float32Array.from(data, (byte) => byte / 255), shape: [height, width, 4] };
 }
 
-/** Whether an output can be shown as a picture of the size of another: grey, or with 3 or 4 channels. */
+/** True if an output can be shown as a picture of the size of another: grey, or with 3 or 4 channels. */
 export function isPictureLike({ shape }: Pick<OutputValues, 'shape'>, { shape: [height, width] }: Picture): boolean {
   const [rows, columns, channels = 3] = shape;
   return rows === height && columns === width && shape.length <= 3 && (channels === 3 || channels === 4);
 }
 
-/** Shows an array of height x width, x 3 or x 4 numbers from 0 to 1; what is beyond is cut off. */
+/** Shows an array of height x width, x 3 or x 4 numbers from 0 to 1; others are clamped. */
 export function showPicture(canvas: HTMLCanvasElement, { shape, values }: Omit<OutputValues, 'name'>): void {
   const [height = 0, width = 0, channels = 1] = shape;
   Object.assign(canvas, { width, height });

@@ -1,7 +1,7 @@
 import { compressToEncodedURIComponent, decompressFromEncodedURIComponent } from 'lz-string';
 import { BACKEND_NAMES, type BackendName } from './backend-names.ts';
 
-/** What an address carries. */
+/** The program and the backend that an address holds. */
 export interface Shared {
   readonly source: string;
   readonly backend: BackendName;
@@ -15,7 +15,7 @@ export function hashOf({ source, backend }: Shared): string {
 }
 
 /**
- * What the part of an address holds.
+ * Decodes the fragment of an address.
  *
  * @returns undefined where it holds no program: it may be that of a heading
  * @throws {Error} where it begins as one and cannot be read, as after a cut

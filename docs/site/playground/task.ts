@@ -2,7 +2,7 @@ import type { Attempt } from '@concord/backend-core';
 import type { SuiteProgress, SuiteRequest, SuiteResult } from './gpu/suite.ts';
 import type { RunProgress, RunRequest, RunResult } from './kernel/run-program.ts';
 
-/** What the worker of the pages does: for each task what it is asked, tells meanwhile, and gives. */
+/** The tasks of the worker of the pages: for each its request, its progress and its result. */
 export interface Tasks {
   /** Tries each backend. */
   readonly backends: { readonly request: null; readonly progress: never; readonly result: readonly Attempt[] };
@@ -12,12 +12,12 @@ export interface Tasks {
   readonly suite: { readonly request: SuiteRequest; readonly progress: SuiteProgress; readonly result: SuiteResult };
 }
 
-/** What a page sends: first a task, then perhaps a wish that it ends early. */
+/** A message of a page: first a task, then perhaps a request to end it early. */
 export type PageMessage =
   | { [Name in keyof Tasks]: { readonly task: Name; readonly request: Tasks[Name]['request'] } }[keyof Tasks]
   | 'cancel';
 
-/** What a worker sends: a part of the work, its end, or why it failed. */
+/** A message of a worker: a part of the work, its result, or the reason why it failed. */
 export type WorkerMessage<Progress, Result> =
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'result'; readonly result: Result }

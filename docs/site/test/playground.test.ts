@@ -7,7 +7,7 @@ import { openSite } from './support/open-site.mjs';
 const SCENE = fileURLToPath(new URL('../../../examples/edges/pictures/scene.png', import.meta.url));
 const RIGHT = /^All [\d,]+ values are in the oracle's intervals$/;
 
-/** What the browser says of tests that want no service worker. */
+/** The browser's message in tests without a service worker. */
 const BLOCKED = /^Service Worker registration blocked/;
 
 const DOUBLE = `import { defineKernel } from '@concord/backend-core/kernel';

@@ -9,7 +9,7 @@ import { openSite } from './support/open-site.mjs';
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 380, height: 800 };
 
-/** With long tables, long lines of code, pictures, links to what is no page. */
+/** Pages with long tables, long lines of code, pictures, and links to files that are not pages. */
 const PAGES = [
   ...['', 'concepts.html', 'what-it-is.html', 'start/node.html', 'start/react.html', 'recipes/softmax.html'],
   ...['from/cuda.html', 'contract.html', 'errors.html', 'numerics.html', 'writing-a-backend.html', 'benchmarks/'],
@@ -36,7 +36,7 @@ async function search(page, words) {
   await page.locator('#localsearch-list [role=option]').first().waitFor();
 }
 
-/** How far the page can be scrolled sideways. @param {Page} page */
+/** The distance that the page can be scrolled sideways, in pixels. @param {Page} page */
 const overhang = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 

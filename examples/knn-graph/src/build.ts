@@ -11,7 +11,7 @@ import { makePlan } from './plan.ts';
 import { type Progress, RunStore } from './run-store.ts';
 import type { WorkerOptions } from './worker.ts';
 
-/** What is built, and by how many workers on this machine, started by the command `via`, where `{n}` is their number. */
+/** The graph to build, and the number of workers on this machine. The command `via` starts each; `{n}` in it is its number. */
 export type BuildOptions = Omit<WorkerOptions, 'corpus'> &
   Readonly<{ corpus: string; out: string; k: number; tile?: number; shard: number; workers: number; via?: string }> &
   Readonly<{ restart?: boolean; json?: boolean }>;
@@ -45,7 +45,7 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
       const progress = await store.progress(plan);
       show.update(progress, tilesPerSecond(progress.done), pairs);
       if (progress.done === tiles) break;
-      // A Redis that lost what it had: nothing is left, and not all is done.
+      // Redis has lost its data: nothing is left, and not all is done.
       if (progress.left + progress.failed === 0) await store.addTiles(await store.begin(plan, path), plan);
       const hint = 'the same command goes on from there';
       if (progress.failed > 0) {

@@ -3,8 +3,8 @@ import { UserError } from '@concord/example-command';
 import type { Corpus } from './corpus.ts';
 
 /**
- * How a graph is cut: the vectors whose neighbours are looked for into tiles, of which a worker does one at a time, and the
- * candidates into shards, which go to the device one by one and stay there. There is a digest of each shard.
+ * The division of a graph: the vectors whose neighbours are searched are cut into tiles, of which a worker does one at a time. The
+ * candidates are cut into shards, which are loaded onto the device one by one and stay there. There is a digest of each shard.
  */
 export type Plan = Readonly<Record<'vectors' | 'dimensions' | 'k' | 'tileRows' | 'shardRows', number>> &
   Readonly<{ digests: readonly string[] }>;

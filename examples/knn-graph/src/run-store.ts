@@ -6,7 +6,7 @@ import { digestOf, type Plan, rangesOf } from './plan.ts';
 
 /** A tile to be computed, of the run of that id. */
 export type TileJob = Readonly<{ run: string; tile: number }>;
-/** Where a run stands: `done` of `tiles` are finished, `left` are in the queue or under way. */
+/** The state of a run: `done` of `tiles` are finished, `left` are in the queue or under way. */
 export type Progress = Readonly<Record<'done' | 'tiles' | 'left' | 'failed' | 'workers', number>>;
 
 const RETRY = { attempts: 5, backoff: { type: 'exponential', delay: 1000 } }; // by whichever worker is free
@@ -23,7 +23,7 @@ export class RunStore {
   private constructor(redis: Redis, name: string) {
     this.redis = redis;
     this.prefix = `knn-graph:${name}`;
-    // An event has the result too, and no one reads them.
+    // Events have the result too, and are not read.
     this.queue = new Queue('tiles', { connection: redis, prefix: this.prefix, streams: { events: { maxLen: 10 } } });
     this.queue.on('error', () => undefined); // of the connection: commands wait until ioredis has opened it again
   }

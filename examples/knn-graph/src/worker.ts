@@ -6,7 +6,7 @@ import { openCorpus } from './corpus.ts';
 import { RunStore, type TileJob } from './run-store.ts';
 import { TileComputer } from './tile-computer.ts';
 
-/** What a worker is told. */
+/** Options of a worker. */
 export interface WorkerOptions {
   readonly redis: string;
   readonly name: string;

@@ -65,7 +65,7 @@ await describeWithRedis('knn-graph', (program) => {
     while (!(await isSo())) await setTimeout(10);
   }
 
-  /** What one process computes that nothing disturbs. */
+  /** The result of one undisturbed process. */
   async function undisturbed(plan: Plan): Promise<Neighbours> {
     const backend = await CpuBackend.create();
     const computer = new TileComputer(plan, await openCorpus(path), backend, 2 ** 20);
@@ -146,7 +146,7 @@ await describeWithRedis('knn-graph', (program) => {
     const again = await run(['build', ...options, '--workers', '1', '--json']).ended;
     expect(again).toMatchObject({ code: 0 });
     expect(JSON.parse(again.stdout)).toMatchObject({ vectors: 2000, k: 5 });
-    // What was done before the interruption was not done again.
+    // Tiles done before the interruption were not done again.
     expect(again.stderr).toMatch(new RegExp(`^.* ${done}/50 tiles `, 'm'));
     expect(await store.redis.keys('*')).toEqual([]);
     store.redis.disconnect();
@@ -184,5 +184,5 @@ await describeWithRedis('knn-graph', (program) => {
   });
 });
 
-/** How a process ended, and what it wrote. */
+/** The exit of a process, and its output. */
 type Ended = Readonly<{ code: number; stdout: string; stderr: string }>;

@@ -5,22 +5,22 @@ import type { WasmMode } from './pool/machine.ts';
 
 const MODES: readonly WasmMode[] = ['threads', 'worker', 'inline'];
 
-/** How a {@link WasmBackend} works. */
+/** Options of a {@link WasmBackend}. */
 export interface WasmOptions {
   /**
-   * `threads`: workers that share the memory. `worker`: one with a memory of its own, for pages that are not cross-origin
+   * `threads`: workers that share the memory. `worker`: one with its own memory, for pages that are not cross-origin
    * isolated. `inline`: none, each op runs in the call. Default: the first of these that there is.
    */
   readonly mode?: WasmMode | undefined;
-  /** How many threads compute, 1 to 64. Default: as many as there are cores, 16 at most. */
+  /** The number of threads that compute, 1 to 64. Default: the number of cores, 16 at most. */
   readonly threads?: number | undefined;
   /**
-   * Relaxed SIMD, whose multiply-add rounds once. `false`: not used. `true`: has to be there; in Node 20 it is switched on, for the
-   * whole process. Default: used where the engine takes it.
+   * Relaxed SIMD, whose multiply-add rounds once. `false`: not used. `true`: required; in Node 20 it is switched on, for the whole
+   * process. Default: used if the engine has it.
    */
   readonly relaxedSimd?: boolean | undefined;
   /**
-   * Where the worker's file is, `@concord/backend-wasm/worker`, for pages whose Content Security Policy forbids `blob:`.
+   * The URL of the worker's file, `@concord/backend-wasm/worker`, for pages whose Content Security Policy forbids `blob:`.
    * Default: the worker is part of the package. A string or a `URL`.
    */
   readonly workerUrl?: string | { readonly href: string } | undefined;

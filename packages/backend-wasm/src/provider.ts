@@ -20,7 +20,7 @@ export function wasm(options: WasmOptions = {}): BackendProvider {
   };
 }
 
-/** What there would be: no worker is started for it. */
+/** Describes the device without starting a worker. */
 function probe(options: WasmOptions): ProbeResult {
   try {
     checkOptions(options);

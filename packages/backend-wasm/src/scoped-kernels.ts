@@ -1,7 +1,7 @@
 import type { BackendKernels, OpKernel } from '@concord/backend-core/implement';
 import type { WasmBuffer } from './wasm-buffer.ts';
 
-/** The same kernels, each run with an end: what it took for the op is given back then, also where it fails. */
+/** The same kernels, each with a call of `end` after its run, also if it fails: the op's temporary memory is freed then. */
 export function scopedKernels(kernels: BackendKernels<WasmBuffer>, end: () => void): BackendKernels<WasmBuffer> {
   const scoped = <Kernel extends OpKernel<never, never>>(kernel: Kernel): Kernel => ({
     ...kernel,

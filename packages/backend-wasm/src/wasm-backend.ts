@@ -20,12 +20,12 @@ import { scopedKernels } from './scoped-kernels.ts';
 import type { WasmBuffer } from './wasm-buffer.ts';
 import { wasmDevice } from './wasm-device.ts';
 
-/** What `native` of a {@link WasmBackend} gives. */
+/** The `native` object of a {@link WasmBackend}. */
 export interface WasmNative {
-  /** How the work is done, since `init`. */
+  /** The mode that `init` chose. */
   readonly mode: WasmMode;
   /**
-   * Where in the linear memory a pointer points, in bytes.
+   * The address of a pointer in the linear memory, in bytes.
    *
    * @throws {BackendError} INVALID_ARGUMENT for a pointer that is not live
    */

@@ -1,7 +1,7 @@
 /** A piece of the one linear memory that all kernels work in. */
 export interface WasmBuffer {
-  /** Where it begins, in bytes from the start of the memory: a multiple of 64, below 2^32. */
+  /** Its start, in bytes from the start of the memory: a multiple of 64, below 2^32. */
   readonly address: number;
-  /** How long it is, in bytes. */
+  /** Its size, in bytes. */
   readonly bytes: number;
 }

@@ -11,8 +11,8 @@ const MODE_NAMES: Readonly<Record<WasmMode, (threads: number) => string>> = {
 };
 
 /**
- * The host's processor as WebAssembly reaches it: how many threads, whether multiply-adds round once, and what stands in the
- * way of more.
+ * The host's processor as WebAssembly reaches it: the number of threads, if multiply-adds round once, and the
+ * reasons why there is no more.
  */
 export function wasmDevice(mode: WasmMode, { hasFma, threads }: WasmTraits, obstacles: readonly string[]): DeviceInfo {
   const notes = [...obstacles, ...(hasFma ? [] : [`no FMA (${fmaHint()})`])];

@@ -129,7 +129,7 @@ it('more than the address space has is OUT_OF_MEMORY in every mode', async () =>
   }
 });
 
-it('a read and a write in the wrong order would show: memory is freed and written again behind queued work', async () => {
+it('a read and a write in the wrong order would show: memory is freed and written again after queued work', async () => {
   await using backend = await WasmBackend.create();
   const reads: Array<Promise<Float32Array>> = [];
   for (let turn = 0; turn < 1000; turn++) {
@@ -139,7 +139,7 @@ it('a read and a write in the wrong order would show: memory is freed and writte
     backend.free(x);
   }
   for (const [turn, read] of reads.entries()) expect(new Set(await read)).toEqual(new Set([-turn]));
-  // Nothing has grown beyond what the queue was deep.
+  // Memory has not grown beyond the depth of the queue.
   expect(backend.memory().pooledBytes).toBeLessThan(2 ** 24);
 });
 

@@ -61,13 +61,13 @@ describe.each(MACHINES)('commands on %o', (options) => {
     for (const count of counts) {
       const words = Uint32Array.from({ length: count }, (_, i) => (i === 0 ? y : i * 2654435761));
       machine.launch({ code, words, tiles: count });
-      // Behind it, memory of the words is free again.
+      // After it, memory of the words is free again.
       machine.launch({ code, words: [y], tiles: 1, scratchBytes: 100 });
       expect(await test.words(y, count)).toEqual(words);
     }
   });
 
-  it('have memory of their own for each thread', async () => {
+  it('have separate memory for each thread', async () => {
     await using test = await openTestMachine(options);
     const { machine } = test;
     const tiles = 200;
@@ -117,7 +117,7 @@ describe.each(MACHINES)('commands on %o', (options) => {
     await expect(wait()).rejects.toMatchObject({ code: 'DEVICE_ERROR', detail });
   });
 
-  it('are listed with memory that no one else is given, and queued again and again', async () => {
+  it('are listed with memory that is given to no other command, and queued again and again', async () => {
     await using test = await openTestMachine(options);
     const { machine } = test;
     const tiles = 40;
@@ -169,7 +169,7 @@ describe.each(MACHINES)('commands on %o', (options) => {
       }),
     ).toThrow('not planned');
     expect(machine.heap.freeBytes).toBe(free + 1024);
-    // What is launched from now on runs.
+    // Commands launched from now on run.
     const y = machine.heap.take(64);
     machine.launch({
       code: tileCode(machine.traits, (body, args) => body.emit(i32.store(i32.load(args), i32.const(5)))),

@@ -23,7 +23,7 @@ describe.each(['threads', 'worker'])('a process that uses the backend in mode %s
     ['with dispose', 'await backend.dispose();'],
     ['with work in flight', LONG],
     ['with work in flight, and dispose', `${LONG} await backend.dispose();`],
-    ['with a wait that nobody awaits', 'void backend.synchronize();'],
+    ['with a wait that is not awaited', 'void backend.synchronize();'],
   ])('%s ends by itself, silently', async (_, ending) => {
     const ended = await runProgram(`${negate(mode)} ${ending} console.log(got.join(' '));`);
     expect(ended).toEqual({ code: 0, signal: null, stdout: '-1 -2 -3 -4\n', stderr: '' });

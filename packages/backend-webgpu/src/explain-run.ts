@@ -5,7 +5,7 @@ import { PlanCache } from './kernels/plan-cache.ts';
 import { explainPlan } from './kernels/run/explain.ts';
 
 /**
- * How a kernel is computed on a device that has what WebGPU promises of every device: the launches, with their WGSL. Needs no
+ * The launches of a kernel, with their WGSL, on a device that has only what WebGPU promises of every device. Needs no
  * GPU. `explain` of a backend says it for its own device, whose limits and features may lead to other code.
  *
  * @throws {BackendError} INVALID_ARGUMENT and UNSUPPORTED, as `run` on such a device

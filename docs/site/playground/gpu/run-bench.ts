@@ -13,7 +13,7 @@ import type { BackendName } from '../backend-names.ts';
 import { providerOf } from '../backends.ts';
 import type { SpeedResult, SuiteProgress } from './suite.ts';
 
-/** How long each case is measured on each backend. */
+/** The time for which each case is measured on each backend. */
 const SECONDS = 0.1;
 
 /**

@@ -5,7 +5,7 @@ import type { BackendName } from '../backend-names.ts';
 import { providerOf } from '../backends.ts';
 import type { SuiteProgress } from './suite.ts';
 
-/** Where a run tells what it does. */
+/** The context of a run: its listener, its signal and its environment. */
 export interface RunContext {
   readonly report: (progress: SuiteProgress) => void;
   readonly signal: AbortSignal;

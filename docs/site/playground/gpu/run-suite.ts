@@ -16,7 +16,7 @@ import type { SuiteProgress, SuiteRequest, SuiteResult } from './suite.ts';
 /**
  * Runs conformance on backends, one after the other, and then measures them.
  *
- * @param signal - ends it early: what was measured by then is in the result, a part of conformance is not
+ * @param signal - ends it early: the speeds measured by then are in the result, a part of conformance is not
  * @throws {Error} where no case matches the filter
  */
 export async function runSuite(
@@ -54,7 +54,7 @@ const isWholeRun =
   ({ cases, notRun }: ConformanceRun['backends'][number]): boolean =>
     notRun !== undefined || cases.length === selected;
 
-/** What is measured: the ops of the selected cases, and the copies where all cases are selected. */
+/** The ops to measure: those of the selected cases, and the copies if all cases are selected. */
 function opsOf(selected: readonly ConformanceCase[], filter: string): BenchOp[] {
   const ops = new Set<string>(selected.map(({ op }) => op));
   return BENCH_OPS.filter((op) => filter === '' || ops.has(op));

@@ -1,14 +1,14 @@
 import type { CaseResult } from '@concord/conformance';
 import type { BackendName } from '../backend-names.ts';
 
-/** What is to be tested. */
+/** A request to test backends. */
 export interface SuiteRequest {
   readonly backends: readonly BackendName[];
   /** As `concord conformance --filter`: an op, a glob, or one id. Empty: all cases. */
   readonly filter: string;
   /** As `--sample`, above 0 and up to 1. */
   readonly sample: number;
-  /** Whether speeds are measured too, of the ops of the filter. */
+  /** True if speeds are measured too, of the ops of the filter. */
   readonly withBench: boolean;
 }
 
@@ -21,11 +21,11 @@ export interface SpeedResult {
   readonly unit: string;
   /** Of the median round, in `unit`. */
   readonly speed?: number;
-  /** Why there is none. */
+  /** The reason why there is no speed. */
   readonly trouble?: string;
 }
 
-/** What is known so far. */
+/** One step of the progress of a run. */
 export type SuiteProgress =
   | { readonly kind: 'backend'; readonly backend: string; readonly device: string }
   | { readonly kind: 'not-run'; readonly backend: string; readonly message: string; readonly hint: string | null }
@@ -39,7 +39,7 @@ export type SuiteProgress =
     }
   | { readonly kind: 'speed'; readonly done: number; readonly total: number; readonly result: SpeedResult };
 
-/** What can be downloaded. */
+/** The reports that can be downloaded. */
 export interface SuiteResult {
   /** As `concord conformance --json`; absent where the run was ended early: a part must not look like the whole. */
   readonly conformance?: string;

@@ -2,11 +2,11 @@ import { type OpSummary, summarize } from '@concord/cli/reports';
 import type { CaseResult } from '@concord/conformance';
 import type { SpeedResult, SuiteProgress } from './suite.ts';
 
-/** How far one backend is. */
+/** The progress of one backend. */
 export interface BackendTally {
   readonly backend: string;
   readonly device?: string;
-  /** Why it was not run. */
+  /** The reason why it was not run. */
   readonly notRun?: { readonly message: string; readonly hint: string | null };
   readonly done: number;
   readonly total: number;
@@ -14,7 +14,7 @@ export interface BackendTally {
   readonly failures: readonly CaseResult[];
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface Tally {
   readonly backends: readonly BackendTally[];
   readonly speeds: readonly SpeedResult[];
@@ -23,7 +23,7 @@ export interface Tally {
 
 export const NOTHING: Tally = { backends: [], speeds: [], speedsTotal: 0 };
 
-/** A tally with what has just become known. */
+/** A tally with one more step of progress. */
 export function counted(tally: Tally, progress: SuiteProgress): Tally {
   if (progress.kind === 'speed') {
     return { ...tally, speeds: [...tally.speeds, progress.result], speedsTotal: progress.total };

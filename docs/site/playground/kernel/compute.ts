@@ -4,11 +4,11 @@ import type { StoredElements } from '@concord/backend-cpu/reference';
 import type { PreparedRun } from './prepare-run.ts';
 import { elementsOf } from './stored.ts';
 
-/** What a run gave. */
+/** The result of a run. */
 export interface Computed {
   /** In the order of the kernel's outputs: all elements of the extent. */
   readonly outputs: readonly StoredElements[];
-  /** The first call and the wait for it: what is compiled is in it. */
+  /** The first call and the wait for it, with compilation. */
   readonly firstMs: number;
   /** The shortest of the calls after it, each with its wait. */
   readonly bestMs: number;

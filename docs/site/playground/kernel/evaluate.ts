@@ -8,7 +8,7 @@ import { transpile } from './transpile.ts';
  * Evaluates a program: the code of a stranger, so only in a worker that can be ended.
  *
  * @returns the run that it asks for
- * @throws {ProgramError} for what cannot be parsed, what it throws, and where it runs nothing
+ * @throws {ProgramError} if it cannot be parsed, throws, or runs nothing
  */
 export function evaluate(source: string, picture: Picture): Planned {
   const code = transpile(source);
@@ -38,7 +38,7 @@ function functionOf(code: string): ModuleFunction {
   return new Function('require', 'exports', 'module', `${code}\n//# sourceURL=${SOURCE_NAME}`) as ModuleFunction;
 }
 
-/** The line that the engine gives to the first line of a function's body: engines put a head of their own before it. */
+/** The line that the engine gives to the first line of a function's body: engines put lines of a header before it. */
 const FIRST_LINE = findFirstLine();
 
 function findFirstLine(): number {

@@ -1,10 +1,10 @@
 import { isBackendError } from '@concord/backend-core';
 
-/** What is wrong with a program of the playground, for people. */
+/** An error in a program of the playground, for people. */
 export interface Fault {
   readonly message: string;
   readonly hint?: string;
-  /** Where in the source, from 1 on; absent where nobody can say. */
+  /** The place in the source, from 1 on; absent if it is not known. */
   readonly line?: number;
   readonly column?: number;
 }

@@ -10,7 +10,7 @@ import {
 import type { PreparedRun } from './prepare-run.ts';
 import { numbersOf } from './stored.ts';
 
-/** An element beside what it may be. */
+/** An element, and the interval of right values. */
 export interface ValueRow {
   /** Its indices, such as `[0, 3]`. */
   readonly place: string;
@@ -18,7 +18,7 @@ export interface ValueRow {
   /** Ends of the oracle's interval; `lo` above `hi` where only NaN is right. */
   readonly lo: number;
   readonly hi: number;
-  /** Whether NaN is right too. */
+  /** True if NaN is right too. */
   readonly mayBeNan: boolean;
   readonly isRight: boolean;
 }

@@ -20,13 +20,13 @@ export interface PreparedRun {
   readonly geometry: CheckedRun;
   /** The call without numbers, for `explain`. */
   readonly shape: Omit<RunShape, 'kernel'>;
-  /** For each input what lies in memory. */
+  /** For each input its elements in memory. */
   readonly inputs: Readonly<Record<string, StoredElements>>;
   readonly params: Readonly<Record<string, number>>;
 }
 
 /**
- * Checks what a program asks for and brings its numbers into the types of the kernel.
+ * Checks the call of a program and converts its numbers to the types of the kernel.
  *
  * @throws {BackendError} INVALID_ARGUMENT as `run`
  * @throws {ProgramError} where an input is missing or has too few numbers

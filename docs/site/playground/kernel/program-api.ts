@@ -12,7 +12,7 @@ export type Numbers =
   | Uint8Array
   | Float64Array;
 
-/** An input in a layout of its own; a gather input needs its `shape`. */
+/** An input with an explicit layout; a gather input needs its `shape`. */
 export interface GivenInput {
   readonly values: Numbers;
   readonly shape?: readonly number[];
@@ -20,11 +20,11 @@ export interface GivenInput {
   readonly dtype?: DType;
 }
 
-/** How a program calls its kernel: as `backend.run` is called, with numbers instead of pointers. */
+/** The call of a program's kernel: as that of `backend.run`, with numbers instead of pointers. */
 export interface PlaygroundCall {
   /** Sizes of the domain. */
   readonly shape: readonly number[];
-  /** How many of the last axes make a row, for a kernel with folds. */
+  /** The number of last axes that make a row, for a kernel with folds. */
   readonly folded?: number;
   readonly inputs?: Readonly<Record<string, Numbers | GivenInput>>;
   readonly params?: Readonly<Record<string, number>>;
@@ -38,7 +38,7 @@ export interface Picture {
   readonly shape: readonly [number, number, 4];
 }
 
-/** What a program asks for. */
+/** The kernel of a program, and its call. */
 export interface Planned {
   readonly kernel: Kernel;
   readonly call: PlaygroundCall;
@@ -46,7 +46,7 @@ export interface Planned {
 
 /** The module `playground`, as a program imports it. */
 export interface PlaygroundModule {
-  /** Says which kernel to run, on what. Once in a program. */
+  /** Gives the kernel to run, and its call. Once in a program. */
   run(kernel: Kernel, call: PlaygroundCall): void;
   /** The picture that the page shows. */
   picture(): Picture;
@@ -54,7 +54,7 @@ export interface PlaygroundModule {
   noise(length: number, seed?: number): Float32Array;
 }
 
-/** The module, and what `run` was called with. */
+/** The module, and the arguments of `run`. */
 export function playgroundModule(shown: Picture): { readonly module: PlaygroundModule; planned(): Planned } {
   let planned: Planned | undefined;
   const module: PlaygroundModule = {

@@ -32,7 +32,7 @@ export interface OutputValues {
   readonly values: ArrayLike<number>;
 }
 
-/** What is known so far, as it becomes known. */
+/** One step of the progress of a run. */
 export type RunProgress =
   | { readonly kind: 'graph'; readonly graph: GraphView }
   | { readonly kind: 'wgsl'; readonly wgsl: WgslView }
@@ -44,18 +44,18 @@ export type RunProgress =
       readonly outputs: readonly OutputValues[];
     };
 
-/** How a run ended. */
+/** The outputs of a run, or the fault that ended it. */
 export type RunResult =
   | { readonly outputs: readonly JudgedOutput[]; readonly fault?: never }
   | { readonly fault: Fault; readonly outputs?: never };
 
-/** Evaluates a program, shows what its kernel becomes, runs it, and compares what it gave with the oracle. */
+/** Evaluates a program, shows its kernel's graph and WGSL, runs it, and compares the outputs with the oracle. */
 export async function runProgram(request: RunRequest, report: (progress: RunProgress) => void): Promise<RunResult> {
   try {
     const planned = evaluate(request.source, request.picture);
     report({ kind: 'graph', graph: graphView(planned.kernel) });
     const run = prepareRun(planned);
-    // What a GPU would be told is shown too where there is none.
+    // The WGSL is shown also without a GPU.
     report({ kind: 'wgsl', wgsl: wgslWithoutDevice(run) });
     return { outputs: await runOn(request.backend, run, report) };
   } catch (error) {

@@ -4,7 +4,7 @@ import { type Fault, ProgramError } from './fault.ts';
 /**
  * TypeScript as the JavaScript of a CommonJS module, line for line. Types are dropped, not checked.
  *
- * @throws {ProgramError} with the place of what cannot be parsed
+ * @throws {ProgramError} with the place of the syntax error
  */
 export function transpile(source: string): string {
   try {
@@ -19,7 +19,7 @@ export function transpile(source: string): string {
   }
 }
 
-/** What cannot be parsed in a source; undefined where all can. Evaluates nothing. */
+/** The syntax error of a source; undefined if there is none. Evaluates nothing. */
 export function syntaxFaultOf(source: string): Fault | undefined {
   try {
     transpile(source);

@@ -10,7 +10,7 @@ export interface Starter {
   readonly source: string;
 }
 
-/** What the page offers, the first one first. */
+/** The programs that the page offers; it opens with the first one. */
 export const STARTERS: readonly Starter[] = [
   { name: 'Softmax', source: softmax },
   { name: 'Brightness of a picture', source: brightness },

@@ -35,7 +35,7 @@ import type { Sequence } from './capture.ts';
 type Fields = Record<string, unknown>;
 
 /**
- * The contract's public methods, checked once for everybody. The author of a backend extends this class with a record of
+ * The contract's public methods, checked once for all backends. The author of a backend extends this class with a record of
  * kernels and the `do...` methods of {@link MemoryMethods}.
  *
  * @typeParam Buffer - the backend's native memory object

@@ -24,7 +24,7 @@ export interface BaseBackendOptions {
 }
 
 /**
- * The contract's memory and waits, checked once for everybody. The author of a backend writes the `do...` methods: each
+ * The contract's memory and waits, checked once for all backends. The author of a backend writes the `do...` methods: each
  * gets checked arguments and native memory, returns at once, and takes effect in call order.
  *
  * @typeParam Buffer - the backend's native memory object

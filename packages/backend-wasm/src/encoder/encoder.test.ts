@@ -215,7 +215,7 @@ describe('the encoder', () => {
   });
 });
 
-/** One use of an instruction, by what its name says of its operands. */
+/** One use of an instruction, with the operands that its name implies. */
 function sample(
   shape: string,
   name: string,

@@ -3,7 +3,7 @@ import { unsigned } from './numbers.ts';
 import { i32 } from './scalars.ts';
 import { type Code, type Local, type Operand, type Statement, TYPE_BYTE, type Value, type ValueType } from './value.ts';
 
-/** Where a branch goes: behind a block, or to the begin of a loop. */
+/** The target of a branch: the end of a block, or the start of a loop. */
 export interface Label {
   readonly depth: number;
 }
@@ -46,7 +46,7 @@ export class FunctionBody {
     return local;
   }
 
-  /** Gives a local a new value; what was computed from the old one and not `let` sees the new one. */
+  /** Gives a local a new value. Expressions of the local that are not fixed by `let` see the new value. */
   set<T extends ValueType>(local: Local<T>, value: Operand<T>): void {
     this.#code.push(codeOf(local.type, value), 0x21, ...unsigned(local.index));
   }

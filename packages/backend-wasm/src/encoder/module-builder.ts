@@ -5,7 +5,7 @@ import { type Code, type Local, TYPE_BYTE, type ValueType } from './value.ts';
 /** Parameters of a function as locals, by their types. */
 export type ParamLocals<P extends readonly ValueType[]> = { readonly [I in keyof P]: Local<P[I]> };
 
-/** What a function is besides its body. */
+/** The type of a function, and its export name. */
 export interface Signature<P extends readonly ValueType[], R extends ValueType | 'none'> {
   readonly params: P;
   /** `'none'` without a result. */

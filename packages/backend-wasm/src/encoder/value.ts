@@ -5,8 +5,8 @@ export type ValueType = 'i32' | 'f32' | 'v128';
 export type Code = readonly (number | Code)[];
 
 /**
- * An expression: instructions that leave one value on the stack. It is data without a place: what it reads is read where the
- * expression is put into a body, and an expression put twice is computed twice. `FunctionBody.let` computes it once.
+ * An expression: instructions that leave one value on the stack. It is data without a place: it reads its operands where it is put
+ * into a body, and an expression put twice is computed twice. `FunctionBody.let` computes it once.
  */
 export interface Value<T extends ValueType = ValueType> {
   readonly type: T;
@@ -24,7 +24,7 @@ export interface Statement {
   readonly code: Code;
 }
 
-/** What an instruction takes: a value, or a number where a constant is meant. */
+/** An operand of an instruction: a value, or a number for a constant. */
 export type Operand<T extends ValueType> = Value<T> | (T extends 'i32' | 'f32' ? number : never);
 
 /** Bytes of the types in function signatures and lists of locals. */

@@ -1,4 +1,4 @@
-/** What is known of the host, without importing anything. */
+/** The parts of the host that are read, without importing anything. */
 interface Host {
   readonly process?: {
     readonly version?: string;
@@ -16,14 +16,14 @@ const host = globalThis as Host;
 /** More threads than this do not pay for small ops. */
 const MOST_THREADS = 16;
 
-/** How many threads compute when nobody says. */
+/** The default number of threads. */
 export function defaultThreads(): number {
   const cores =
     host.process?.getBuiltinModule?.('node:os')?.availableParallelism?.() ?? host.navigator?.hardwareConcurrency ?? 1;
   return Math.max(1, Math.min(MOST_THREADS, cores));
 }
 
-/** Why memory cannot be shared with workers; undefined where it can. */
+/** The reason why memory cannot be shared with workers; undefined if it can. */
 export function sharingObstacle(): string | undefined {
   if (host.crossOriginIsolated === false) return 'the page is not cross-origin isolated';
   return typeof SharedArrayBuffer === 'function' ? undefined : 'there is no SharedArrayBuffer';

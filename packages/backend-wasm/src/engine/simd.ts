@@ -6,7 +6,7 @@ interface NodeV8 {
 }
 
 /**
- * Whether multiply-adds round once. A single relaxed instruction makes a module invalid where the engine has none.
+ * Decides if multiply-adds round once. A single relaxed instruction makes a module invalid if the engine has none.
  *
  * @param isWanted - the option `relaxedSimd`
  * @throws {BackendError} BACKEND_UNAVAILABLE where there is no SIMD, or no relaxed SIMD that was asked for
@@ -29,7 +29,7 @@ export function chooseFma(isWanted: boolean | undefined): boolean {
   });
 }
 
-/** Why multiply-adds do not round once, in a few words. */
+/** The reason why multiply-adds do not round once, in a few words. */
 export function fmaHint(): string {
   return nodeV8() === undefined ? 'no relaxed SIMD here' : 'the option relaxedSimd switches it on';
 }
@@ -38,7 +38,7 @@ function hasRelaxed(): boolean {
   return takes((body, vector) => body.set(vector, f32x4.relaxedMadd(vector, vector, vector)));
 }
 
-/** Whether the engine takes a function with these statements. */
+/** True if the engine accepts a function with these statements. */
 function takes(statements: (body: FunctionBody, vector: Local<'v128'>) => void): boolean {
   const module = new ModuleBuilder({ shared: false });
   module.function({ params: ['v128'], result: 'none' }, statements);

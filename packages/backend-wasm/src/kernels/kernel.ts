@@ -14,29 +14,29 @@ export interface Command {
   readonly code: WasmCode;
   /** The 32-bit words that `run` finds at `args`: addresses, sizes, the bits of floats. */
   readonly words: Uint32Array | readonly number[];
-  /** How many tiles there are, at least 1. */
+  /** The number of tiles, at least 1. */
   readonly tiles: number;
   /** Bytes that each thread has for itself at `scratch`, 64-byte aligned: packed panels. 0 if left out. */
   readonly scratchBytes?: number;
 }
 
-/** What kernels know of the machine. */
+/** The properties of the machine that kernels depend on. */
 export interface WasmTraits {
-  /** Whether the engine takes relaxed SIMD, whose multiply-add rounds once. */
+  /** True if the engine has relaxed SIMD, whose multiply-add rounds once. */
   readonly hasFma: boolean;
-  /** Whether modules have to import a shared memory. */
+  /** True if modules have to import a shared memory. */
   readonly isShared: boolean;
-  /** How many threads take tiles. */
+  /** The number of threads that take tiles. */
   readonly threads: number;
 }
 
-/** How kernels hand over their commands. */
+/** Takes the commands of kernels. */
 export interface Launcher {
   readonly traits: WasmTraits;
-  /** Queues a command behind those launched before. */
+  /** Queues a command after those launched before. */
   launch(command: Command): void;
   /**
-   * Memory for the commands of this op: an address, 64-byte aligned, that is freed behind what the op launches.
+   * Memory for the commands of this op: an address, 64-byte aligned, that is freed after the commands of the op.
    *
    * @throws {BackendError} OUT_OF_MEMORY
    */

@@ -33,7 +33,7 @@ describe('Heap', () => {
     expect(heap.take(256)).toBe(small);
   });
 
-  it('extends the last block where it is free, in place of leaving a gap', () => {
+  it('extends the last block if it is free, instead of leaving a gap', () => {
     const heap = bounded();
     heap.take(64);
     const last = heap.take(64);

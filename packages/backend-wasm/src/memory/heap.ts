@@ -29,7 +29,7 @@ export class Heap {
   readonly #byEnd = new Map<number, FreeBlock>();
   /** Free blocks by the number of bits of their size. */
   readonly #bins: Array<Set<FreeBlock>> = Array.from({ length: 33 }, () => new Set<FreeBlock>());
-  /** Sizes of what is given out, by address. */
+  /** Sizes of the blocks in use, by address. */
   readonly #sizes = new Map<number, number>();
 
   /**
@@ -67,7 +67,7 @@ export class Heap {
     return address;
   }
 
-  /** Gives back what {@link take} gave, once the first `idleAt` commands are done. */
+  /** Frees a block of {@link take}; it can be taken again once the first `idleAt` commands are done. */
   give(address: number, idleAt: number): void {
     const size = this.#sizes.get(address);
     if (size === undefined) throw new BackendError('DEVICE_ERROR', `nothing was taken at address ${address}`);
@@ -98,7 +98,7 @@ export class Heap {
     return undefined;
   }
 
-  /** Memory never given out, behind the last block where that one is free. */
+  /** Memory never given out, together with the last block if that one is free. */
   #extend(size: number, done: number): number {
     const last = this.#byEnd.get(this.#top);
     const isUsable = last !== undefined && last.idleAt <= done;
@@ -124,5 +124,5 @@ export class Heap {
 
 const roundUp = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 
-/** How many bits a size below 2^32 has. */
+/** The number of bits of a size below 2^32. */
 const bitsOf = (bytes: number): number => 32 - Math.clz32(bytes);

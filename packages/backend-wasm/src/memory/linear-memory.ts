@@ -36,7 +36,7 @@ export function makeMemory(isShared: boolean): LinearMemory {
 }
 
 /**
- * Makes a memory reach to byte `end`, in steps of an eighth of what there is.
+ * Grows a memory to at least `end` bytes, in steps of an eighth of its size.
  *
  * @throws {BackendError} OUT_OF_MEMORY
  */

@@ -4,7 +4,7 @@ import { ALIGNMENT, type Heap } from '../memory/heap.ts';
 import { CommandList } from './command-list.ts';
 import type { Machine, MachineEvents, WasmMode } from './machine.ts';
 
-/** What all machines have in common: memory that lasts as long as a command or an op, and lists of commands. */
+/** The common part of all machines: memory that lasts as long as a command or an op, and lists of commands. */
 export abstract class BaseMachine implements Machine {
   abstract readonly mode: WasmMode;
   abstract readonly queued: number;
@@ -13,7 +13,7 @@ export abstract class BaseMachine implements Machine {
   protected readonly events: MachineEvents;
   /** Of the op that is under way. */
   readonly #temporaries: number[] = [];
-  /** Takes what is launched, while there is one. */
+  /** The list that is recorded, if any: it takes the commands that are launched. */
   #list: CommandList | undefined;
 
   constructor(traits: WasmTraits, events: MachineEvents) {
@@ -31,7 +31,7 @@ export abstract class BaseMachine implements Machine {
     try {
       this.submit(command, scratch, stride);
     } finally {
-      // The next command may have the same memory: it runs behind this one.
+      // The next command may have the same memory: it runs after this one.
       if (stride > 0) this.heap.give(scratch, this.queued);
     }
   }

@@ -1,6 +1,6 @@
 import type { WasmCode } from '../kernels/kernel.ts';
 
-/** How many codes are known at a time. Programs have some dozens of kernels. */
+/** The maximum number of codes that are known at a time. Programs have some dozens of kernels. */
 const MOST_CODES = 1024;
 
 /** The name of a code in a pool. */
@@ -9,11 +9,11 @@ export interface CodeName {
   readonly index: number;
   /** Tells codes apart that had the index one after the other. */
   readonly version: number;
-  /** Where the bytes lie, for who put them there. */
+  /** The address of the bytes, for the machine that put them there. */
   readonly address: number;
 }
 
-/** The codes that the workers have been told of, the ones used least lately forgotten where there are too many. */
+/** The codes that the workers know. The least recently used one is forgotten if there are too many. */
 export class CodeRegistry {
   /** In the order of use. */
   readonly #names = new Map<WasmCode, CodeName>();

@@ -7,7 +7,7 @@ export type CodeTable = (index: number, version: number, bytes: () => Uint8Array
 /**
  * The codes that a thread has compiled. Refers to nothing outside of itself: workers get its source.
  *
- * @param memory - what the modules import
+ * @param memory - imported by the modules
  */
 export function makeCodeTable(memory: WebAssembly.Memory): CodeTable {
   const table: Array<{ readonly version: number; readonly run: RunFunction } | undefined> = [];

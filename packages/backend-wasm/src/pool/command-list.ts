@@ -16,7 +16,7 @@ interface Block {
 /** Commands that are queued again and again, and the memory that they use besides their operands. */
 export class CommandList {
   readonly commands: ListedCommand[] = [];
-  /** Where the scratch memory of all of them is: they run one after the other. */
+  /** The address of the scratch memory of all of them: they run one after the other. */
   scratch = 0;
   readonly #heap: Heap;
   readonly #taken: number[] = [];
@@ -48,7 +48,7 @@ export class CommandList {
   }
 
   /**
-   * To be called behind the last command.
+   * To be called after the last command.
    *
    * @throws {BackendError} OUT_OF_MEMORY
    */

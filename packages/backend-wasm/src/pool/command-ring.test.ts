@@ -25,7 +25,7 @@ function ringAlone() {
   return { ring, words: ring.words };
 }
 
-it('a slot has the words of its command behind it', () => {
+it('a slot has the words of its command after it', () => {
   const { ring, words } = ringAlone();
   ring.push(CONTENT);
   ring.push({ ...CONTENT, argsAddress: 4096 });
@@ -64,14 +64,14 @@ it('a slot is not written again while a worker says that it is there', () => {
   expect(words[L.positions + 1]).toBe(0);
 });
 
-it('gives up on workers that do nothing for a minute of its own', () => {
+it('gives up on workers that do nothing for a whole minute', () => {
   const { ring, words } = ringAlone();
   let [now, waits] = [0, 0];
   vi.spyOn(Date, 'now').mockImplementation(() => now);
   vi.spyOn(Atomics, 'wait').mockImplementation(() => {
     now += waits === 0 ? 10_000_000 : 50;
     waits++;
-    // A tile that is taken shows that somebody is there.
+    // A tile that is taken shows that a worker is alive.
     if (waits === 1000) words[L.slots + L.next] = 1;
     return 'timed-out';
   });

@@ -28,7 +28,7 @@ export class CommandRing {
   readonly #threads: number;
   #queued = 0;
   #done = 0;
-  /** Slots of commands before this one are nobody's. */
+  /** Slots of commands before this one are free. */
   #left = 0;
 
   constructor(memory: WebAssembly.Memory, threads: number) {
@@ -36,12 +36,12 @@ export class CommandRing {
     this.#threads = threads;
   }
 
-  /** How many commands were queued so far. */
+  /** The number of commands queued so far. */
   get queued(): number {
     return this.#queued;
   }
 
-  /** How many of them are done. */
+  /** The number of commands done so far. */
   get done(): number {
     this.#done += (Atomics.load(this.#words, L.done) - this.#done) | 0;
     return this.#done;
@@ -52,7 +52,7 @@ export class CommandRing {
     return this.#words;
   }
 
-  /** Puts a command behind the others; waits for a slot where 1,024 are under way. */
+  /** Queues a command; waits for a slot if 1,024 are under way. */
   push(content: SlotContent): void {
     this.waitUntil(() => this.#hasSlot());
     const words = this.#words;
@@ -97,7 +97,7 @@ export class CommandRing {
     }
   }
 
-  /** What a worker said of the first command that failed. */
+  /** The message of a worker about the first command that failed; undefined if none has. */
   fault(): string | undefined {
     const length = Atomics.load(this.#words, L.fault) - 1;
     if (length < 0) return undefined;
@@ -128,7 +128,7 @@ export class CommandRing {
   }
 }
 
-/** Whether this thread may sleep: that of a page may not. */
+/** True if this thread may sleep: that of a page may not. */
 const canBlock = ((): boolean => {
   try {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);

@@ -30,7 +30,7 @@ export class DoneWatch {
     this.#keepAlive = keepAlive;
   }
 
-  /** Resolves when the first `target` commands are done, or nobody wants to know. */
+  /** Resolves when the first `target` commands are done, or when `isWanted` gives false. */
   until(target: number, isWanted: () => boolean): Promise<void> {
     // Most waits are short: sleeping and waking costs more than they last.
     for (let spin = 0; spin < L.spins; spin++) if (this.#ring.done >= target) return Promise.resolve();

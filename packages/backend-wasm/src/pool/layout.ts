@@ -1,13 +1,13 @@
 /**
- * Where things lie at the start of the shared memory, as indices of 32-bit words. The worker's source gets this object as
+ * The layout of the start of the shared memory, as indices of 32-bit words. The worker's source gets this object as
  * JSON.
  */
 export const LAYOUT = {
-  /** How many commands were queued so far, modulo 2^32. Idle workers sleep on it. */
+  /** The number of commands queued so far, modulo 2^32. Idle workers sleep on it. */
   queued: 0,
-  /** How many are done, modulo 2^32. Workers that have no tile left sleep on it. */
+  /** The number of commands done, modulo 2^32. Workers that have no tile left sleep on it. */
   done: 16,
-  /** How many workers sleep on `done`. */
+  /** The number of workers that sleep on `done`. */
   sleepers: 17,
   /** 1 while the caller waits for `done` to reach `target`. */
   isWanted: 18,
@@ -38,7 +38,7 @@ export const LAYOUT = {
   scratchBytes: 9,
   /** The words of a command lie in its slot where they fit. */
   args: 16,
-  /** How often a word is looked at before the thread sleeps: some 40 microseconds. */
+  /** The number of times that a word is read before the thread sleeps: some 40 microseconds. */
   spins: 2000,
 } as const;
 
@@ -48,5 +48,5 @@ export type Layout = typeof LAYOUT;
 /** Words that a slot has room for. */
 export const SLOT_ARGS: number = LAYOUT.slotWords - LAYOUT.args;
 
-/** Where the heap begins. */
+/** The address at which the heap begins. */
 export const HEAP_START: number = (LAYOUT.slots + LAYOUT.slotCount * LAYOUT.slotWords) * 4;

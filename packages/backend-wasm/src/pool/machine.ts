@@ -3,10 +3,10 @@ import type { Sequence } from '@concord/backend-core/implement';
 import type { Launcher } from '../kernels/kernel.ts';
 import type { Heap } from '../memory/heap.ts';
 
-/** How the work is done: by threads that share the memory, by one worker with a memory of its own, or in the call itself. */
+/** The workers that do the work: threads that share the memory, one worker with its own memory, or none: in the call itself. */
 export type WasmMode = 'threads' | 'worker' | 'inline';
 
-/** What a machine tells of itself without being asked. */
+/** Events that a machine reports. */
 export interface MachineEvents {
   /** Work that was accepted has failed. */
   onFailure(error: BackendError): void;
@@ -18,9 +18,9 @@ export interface MachineEvents {
 export interface Machine extends Launcher {
   readonly mode: WasmMode;
   readonly heap: Heap;
-  /** How many commands were queued so far: what the heap is told when memory is given back. */
+  /** The number of commands queued so far: the heap is given it when memory is freed. */
   readonly queued: number;
-  /** Gives back what `temporary` gave since the last call. */
+  /** Frees the memory of `temporary` since the last call. */
   endOp(): void;
   /**
    * Lists the commands that `work` launches, which are not queued, to queue them again and again.
@@ -30,10 +30,10 @@ export interface Machine extends Launcher {
   list(work: () => void): Sequence;
   /** Writes a copy of the bytes. */
   write(address: number, bytes: Uint8Array): void;
-  /** Hands over the bytes as they are behind what is queued, then resolves. Nobody may want them any more by then. */
+  /** Delivers the bytes as they are after all that is queued, then resolves. By then `isWanted` may give false. */
   read(address: number, length: number, deliver: (bytes: Uint8Array) => void, isWanted: () => boolean): Promise<void>;
   /** Resolves when all that is queued is done. */
   finish(isWanted: () => boolean): Promise<void>;
-  /** Ends the workers, with what they are at. */
+  /** Ends the workers at once, also in the middle of a command. */
   close(): Promise<void>;
 }

@@ -20,7 +20,7 @@ const LOAD_HINT =
 /** A machine that is ready. */
 export interface OpenedMachine {
   readonly machine: Machine;
-  /** Why it is not one of a better mode. */
+  /** The reasons why it is not of a better mode. */
   readonly obstacles: readonly string[];
 }
 
@@ -102,7 +102,7 @@ async function startReady(
     await Promise.all(workers.map((worker) => worker.terminate()));
     throw error;
   }
-  // From here on they keep the process alive only while somebody waits.
+  // From here on they keep the process alive only during a wait.
   for (const worker of workers) worker.unref();
   return workers;
 }

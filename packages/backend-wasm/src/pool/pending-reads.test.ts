@@ -68,7 +68,7 @@ it('a read that something follows is copied first, and its memory is not idle be
   expect(reads.idle()).toBe(0);
   reads.beforeChange();
   reads.beforeChange();
-  // What was asked for is there, its copy is not.
+  // The requested bytes are there, their copy is not.
   source.run(2);
   expect([source.queued(), source.done(), reads.idle()]).toEqual([3, 2, 0]);
   source.run();
@@ -81,7 +81,7 @@ it('a read that something follows is copied first, and its memory is not idle be
 it('memory of a read is not idle while only what came before the read is done', () => {
   const { source, reads } = begin(3);
   source.run();
-  // The bytes are there, and nobody has fetched them.
+  // The bytes are there, and have not been fetched.
   expect(reads.idle()).toBe(0);
   reads.beforeChange();
   expect(reads.idle()).toBe(1);

@@ -1,20 +1,20 @@
-/** A read that waits for what was queued before it. */
+/** A read that waits for the commands queued before it. */
 interface PendingRead {
   address: number;
   readonly length: number;
-  /** How many commands were queued when it was asked for. */
+  /** The number of commands queued when the read was called. */
   readonly asked: number;
-  /** How many commands have to be done. */
+  /** The number of commands that have to be done. */
   target: number;
   readonly deliver: (bytes: Uint8Array) => void;
-  /** Where it reads from memory of its own. */
+  /** True if it reads from a copy, which is its own memory. */
   ownsMemory: boolean;
-  /** Whether it has got its bytes, and what `deliver` threw. */
+  /** `isDelivered`: it has got its bytes. `failure`: the error that `deliver` threw. */
   isDelivered: boolean;
   failure: { readonly error: unknown } | undefined;
 }
 
-/** What reads need of the machine. */
+/** The parts of the machine that reads need. */
 export interface ReadSource {
   done(): number;
   queued(): number;
@@ -27,8 +27,8 @@ export interface ReadSource {
 }
 
 /**
- * Reads take effect in the order of the queue, but the caller gets the bytes later. Only where something is queued behind a read
- * is its source copied first: most reads are the last thing that a program asks for.
+ * Reads take effect in the order of the queue, but the caller gets the bytes later. The source of a read is
+ * copied only if more is queued after it: most reads are the last call of a program.
  */
 export class PendingReads {
   readonly #source: ReadSource;
@@ -41,7 +41,7 @@ export class PendingReads {
     this.#source = source;
   }
 
-  /** Reads what is there behind the commands queued so far, when `until` says that they are done. */
+  /** Reads the bytes as they are after the commands queued so far, when `until` says that they are done. */
   async read(
     address: number,
     length: number,
@@ -92,7 +92,7 @@ export class PendingReads {
     }
   }
 
-  /** So many commands are done, and what was freed before the last of them is no source of a read that is still to be copied. */
+  /** The number of commands that are done, and before which no freed memory is the source of a read still to be copied. */
   idle(): number {
     const done = this.#source.done();
     while ((this.#copied[0]?.target ?? Infinity) <= done) this.#copied.shift();

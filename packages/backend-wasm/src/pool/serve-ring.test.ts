@@ -47,7 +47,7 @@ it('a thread that comes when all is taken takes nothing', () => {
   expect([ranges(), ringParts.finishCommand.mock.calls]).toEqual([[], []]);
 });
 
-it('behind a fault tiles are counted and not computed', () => {
+it('after a fault tiles are counted and not computed', () => {
   const { thread, ranges, ringParts, words } = threadAt(4, 0, 4);
   words[LAYOUT.fault] = 5;
   helpCommand(thread, 3, SLOT);

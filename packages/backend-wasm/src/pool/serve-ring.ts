@@ -11,7 +11,7 @@ export interface RingThread {
   /** The ring and its counters. */
   readonly words: Int32Array;
   readonly codes: CodeTable;
-  /** Which of the `threads` this is. */
+  /** The index of this thread, below `threads`. */
   readonly index: number;
   readonly threads: number;
   readonly ringParts: RingParts;
@@ -28,7 +28,7 @@ export interface RingParts {
 }
 
 /**
- * What a worker of a shared memory does for ever: takes tiles of the command at `done`, and sleeps where there are none.
+ * The endless loop of a worker of a shared memory: it takes tiles of the command at `done`, and sleeps while there are none.
  *
  * A worker may be late at any point. It says at which command it is before it looks at the slot, and then looks again whether that
  * command is still to be done: from there on the slot is not written again before the worker has left it.
@@ -67,7 +67,7 @@ export function helpCommand(thread: RingThread, at: number, slot: number): void 
     if (first >= tiles) return;
     const end = Math.min(tiles, first + wanted);
     try {
-      // Behind a fault nothing has a meaning: the caller gets an error.
+      // After a fault no result is valid: the caller gets an error.
       if (Atomics.load(words, layout.fault) === 0) ringParts.computeTiles(thread, slot, first, end);
     } catch (fault) {
       ringParts.reportFault(thread, fault);
@@ -109,7 +109,7 @@ export function finishCommand({ layout, words }: RingThread, at: number): void {
   Atomics.notify(words, layout.signal);
 }
 
-/** Keeps what the first fault says; the caller looks for it. */
+/** Keeps the message of the first fault, for the caller to read. */
 export function reportFault({ layout, memory, words }: RingThread, fault: unknown): void {
   if (Atomics.compareExchange(words, layout.fault, 0, -1) !== 0) return;
   const text = String(fault).slice(0, layout.faultTextBytes);

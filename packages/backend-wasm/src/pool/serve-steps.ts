@@ -4,7 +4,7 @@ import type { Answer, Step } from './steps.ts';
 
 // Workers get these functions as source; see serve-ring.ts.
 
-/** Where answers go. */
+/** The port for answers. */
 export interface AnswerPort {
   postMessage(message: Answer, transfer: readonly ArrayBuffer[]): void;
 }
@@ -19,7 +19,7 @@ export interface StepsWorker {
   isFailed: boolean;
 }
 
-/** Takes the steps of a message, one after the other; none behind one that failed. */
+/** Takes the steps of a message, one after the other; none after one that failed. */
 export function serveSteps(
   worker: StepsWorker,
   takeStep: (worker: StepsWorker, step: Step) => void,

@@ -19,7 +19,7 @@ interface Waiting {
 /** One worker that has its memory to itself, where memory cannot be shared. Everything goes by messages. */
 export class StepsMachine extends BaseMachine {
   readonly mode = 'worker';
-  // The heap is told of no one who writes from outside of the queue: even that goes by messages.
+  // Always 0 for the heap: nothing is written from outside of the queue, writes are messages too.
   readonly queued = 0;
   readonly heap: Heap;
   readonly #worker: WorkerHandle;
@@ -39,7 +39,7 @@ export class StepsMachine extends BaseMachine {
   #failure: BackendError | undefined;
 
   /**
-   * @param worker - which is ready; its answers come by {@link onAnswer}
+   * @param worker - which is ready; its answers are given to {@link onAnswer}
    * @param firstBytes - how large its memory is
    */
   constructor(
@@ -55,7 +55,7 @@ export class StepsMachine extends BaseMachine {
     this.heap = new Heap(HEAP_START, (end) => this.#reserve(end));
   }
 
-  /** Takes what the worker says. */
+  /** Takes an answer of the worker. */
   onAnswer(answer: Answer): void {
     if (answer.kind === 'read') {
       this.#reads.get(answer.id)?.resolve(answer.bytes);

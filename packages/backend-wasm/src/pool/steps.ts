@@ -1,4 +1,4 @@
-/** What the worker of mode `worker` is told, in order. */
+/** A step for the worker of mode `worker`. Steps are taken in order. */
 export type Step =
   | {
       readonly kind: 'run';
@@ -15,7 +15,7 @@ export type Step =
   | { readonly kind: 'write'; readonly address: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'read'; readonly id: number; readonly address: number; readonly length: number };
 
-/** What the worker answers. */
+/** An answer of the worker. */
 export type Answer =
   | { readonly kind: 'ready' }
   /** The memory that a `read` asked for; none where it was for no bytes, which tells that all before is done. */

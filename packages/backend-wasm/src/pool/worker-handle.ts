@@ -1,12 +1,12 @@
 import { workerSource } from './worker-source.ts';
 
-/** Why a worker ended whose browser does not tell. */
+/** The reason for the end of a worker if the browser gives none. */
 export const NOT_LOADED = 'its source could not be loaded';
 
 /** A worker, of Node or of the web. */
 export interface WorkerHandle {
   post(message: unknown, transfer?: readonly ArrayBuffer[]): void;
-  /** What the worker says; and, once, how it came to its end when nobody asked for that. */
+  /** Listens to the worker's messages; `onEnd` is called once, with the reason, if the worker ends without `terminate`. */
   listen(onMessage: (data: unknown) => void, onEnd: (why: string) => void): void;
   /** Keeps the process alive, as it is at the start. */
   ref(): void;
@@ -32,12 +32,12 @@ function workerThreads(): WorkerThreads | undefined {
   return process?.getBuiltinModule?.('node:worker_threads');
 }
 
-/** Whether there are workers at all. */
+/** True if the host has workers. */
 export function hasWorkers(): boolean {
   return workerThreads() !== undefined || typeof Worker === 'function';
 }
 
-/** Starts workers, from the URL or from the source that is part of this package. Throws what the engine throws. */
+/** Starts workers, from the URL or from the source that is part of this package. Throws the engine's errors. */
 export function startWorkers(count: number, url?: string): WorkerHandle[] {
   const node = workerThreads();
   if (node !== undefined) return Array.from({ length: count }, () => nodeHandle(node, url));

@@ -27,7 +27,7 @@ export interface WorkerParts extends RingParts {
   readonly onMessage: typeof onMessage;
 }
 
-/** Where messages come from and go to. */
+/** The port for messages in both directions. */
 export interface Port extends AnswerPort {
   on?(event: 'message', listener: (data: unknown) => void): void;
   onmessage?: (event: { readonly data: unknown }) => void;
@@ -44,7 +44,7 @@ export function workerMain(parts: WorkerParts): void {
   else port.on('message', (data) => parts.onMessage(parts, port, state, data as Start));
 }
 
-/** Takes a message: the first one says what to be. */
+/** Takes a message: the first one gives the mode of the worker. */
 export function onMessage(
   parts: WorkerParts,
   port: Port,

@@ -2,7 +2,7 @@ import { workerMain } from './worker-main.ts';
 import { WORKER_PARTS } from './worker-parts.ts';
 
 /**
- * The source of a worker: its functions as this package was built or bundled. What it needs comes with it, so that no file has to
+ * The source of a worker: its functions as this package was built or bundled. It is complete, so that no file has to
  * be found at run time.
  */
 export function workerSource(): string {

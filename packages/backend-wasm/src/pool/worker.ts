@@ -1,5 +1,5 @@
 /**
- * The worker as a file of its own, for pages whose Content Security Policy forbids `blob:`: the option `workerUrl`.
+ * The worker as a separate file, for pages whose Content Security Policy forbids `blob:`: the option `workerUrl`.
  *
  * @packageDocumentation
  */

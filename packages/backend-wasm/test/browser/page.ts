@@ -2,11 +2,11 @@
 import { type ConformanceReport, runConformance } from '@concord/conformance';
 import { WasmBackend, type WasmBackendOptions } from '@concord/backend-wasm';
 
-/** What the tests call from outside. */
+/** The functions that the tests call from outside the page. */
 const wasmPage = {
   run: (options: WasmBackendOptions, sample: number): Promise<ConformanceReport> =>
     runConformance(() => new WasmBackend(options), { sample }),
-  /** What `init` rejects with. */
+  /** The error that `init` rejects with. */
   refusal: async (options: WasmBackendOptions): Promise<unknown> => {
     try {
       await (await WasmBackend.create(options)).dispose();

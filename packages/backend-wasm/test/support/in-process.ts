@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const INDEX = JSON.stringify(join(import.meta.dirname, '../../dist/index.js'));
 
-/** How a program ended and what it wrote. */
+/** The exit of a program, and its output. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: string | null;
@@ -12,7 +12,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the body of a module that has `WasmBackend` and `INDEX`, the URL of the built package, in a process of its own. */
+/** Runs the body of a module that has `WasmBackend` and `INDEX`, the URL of the built package, in a separate process. */
 export async function runProgram(source: string): Promise<Ended> {
   const program = `
     const INDEX = (await import('node:url')).pathToFileURL(${INDEX}).href;

@@ -9,7 +9,7 @@ type Run = (args: number, first: number, end: number, scratch: number) => void;
 /** Below are the words of a command; memory for operands begins here. */
 const BEGIN = 4096;
 
-// Node 20 knows relaxed SIMD behind this flag only; newer versions have it, and no flag.
+// Node 20 has relaxed SIMD only with this flag; newer versions have it without a flag.
 setFlagsFromString('--experimental-wasm-relaxed-simd');
 
 function hasRelaxed(): boolean {
@@ -26,7 +26,7 @@ export const TRAITS: readonly WasmTraits[] = [
 ];
 
 /**
- * Runs commands of kernels at once, on this thread, in a memory of its own. What a command finds in its own memory is NaN, and
+ * Runs commands of kernels at once, on this thread, in a separate memory. The scratch memory of a command is filled with NaN, and
  * the second half of its tiles is done before the first.
  */
 export class KernelLauncher implements Launcher {

@@ -3,12 +3,12 @@ import type { WasmOptions } from '../../src/options.ts';
 import type { Machine } from '../../src/pool/machine.ts';
 import { openMachine } from '../../src/pool/open-machine.ts';
 
-/** A machine, and what it told of itself. */
+/** A machine, and the events that it reported. */
 export interface TestMachine extends AsyncDisposable {
   readonly machine: Machine;
   readonly failures: readonly BackendError[];
   readonly losses: readonly string[];
-  /** The 32-bit words at an address, as they are behind what is queued. */
+  /** The 32-bit words at an address, as they are after all that is queued. */
   words(address: number, count: number): Promise<Uint32Array>;
 }
 

@@ -1,6 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 
-/** What a memory throws that does not grow. */
+/** The error of a memory that cannot grow. */
 export function outOfMemory(): BackendError {
   return new BackendError('OUT_OF_MEMORY', 'the memory is full');
 }

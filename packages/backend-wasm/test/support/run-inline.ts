@@ -16,7 +16,7 @@ const ARRAYS = {
   u8: Uint8Array,
 } as const;
 
-/** Elements before and behind each operand: what is not to be touched. */
+/** Elements before and after each operand, which must not change. */
 const MARGIN = 3;
 const FILLER = 0x5a;
 
@@ -26,10 +26,10 @@ export function elements(dtype: RunLayout['dtype'], length: number): StoredEleme
 }
 
 /**
- * Runs a kernel on this thread, and says what is wrong: elements that no right device gives, and bytes beside and between
+ * Runs a kernel on this thread, and describes the errors: elements that no right device gives, and bytes beside and between
  * those of an output that have changed.
  *
- * @param inPlaceOf - for each output the input of the same layout whose memory it is; -1 or left out: memory of its own
+ * @param inPlaceOf - for each output the input of the same layout whose memory it is; -1 or left out: separate memory
  */
 export function runInline(
   geometry: CheckedRun,

@@ -1,16 +1,16 @@
 import type { Command, Launcher, WasmCode, WasmTraits } from '../../src/kernels/kernel.ts';
 
-/** Bytes in front of all else: address 0 is nobody's. */
+/** Bytes before all allocations: address 0 is not used. */
 const BEGIN = 64;
 const PAGE = 65_536;
 
-/** Runs commands at once on the caller's thread, over a memory of its own, tiles a few at a time. */
+/** Runs commands at once on the caller's thread, in a separate memory, a few tiles at a time. */
 export class InlineLauncher implements Launcher {
   readonly traits: WasmTraits;
   readonly memory: WebAssembly.Memory;
   readonly #instances = new Map<WasmCode, (args: number, first: number, end: number, scratch: number) => void>();
   #top = BEGIN;
-  /** What was launched. */
+  /** The commands launched so far. */
   readonly commands: Command[] = [];
 
   constructor(traits: Partial<WasmTraits> = {}) {

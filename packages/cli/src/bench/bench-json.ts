@@ -58,7 +58,7 @@ export interface BenchCaseJson extends Omit<BenchCase, 'prepare'> {
 export interface BenchResultJson {
   readonly backend: string;
   readonly status: BenchOutcome['status'];
-  /** Why it was not measured. */
+  /** The reason why it was not measured. */
   readonly detail?: string;
   readonly firstCallMs?: number;
   readonly callsPerRound?: number;

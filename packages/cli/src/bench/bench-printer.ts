@@ -10,10 +10,10 @@ import { type BenchOutcome, speedOf } from './outcome.ts';
 import type { BenchListener } from './run-cases.ts';
 import { sizeOf } from './size-of.ts';
 
-/** Where a run is shown, and how long it is. */
+/** The outputs of a run, and its length. */
 export interface BenchPrinterOptions {
   readonly text: Output;
-  /** Where the bar is drawn, if it is a terminal. */
+  /** The bar is drawn here, if it is a terminal. */
   readonly terminal: Output;
   /** Measurements to come. */
   readonly total: number;
@@ -108,7 +108,7 @@ function statusText({ status }: Trouble, colors: Colors): string {
   return color(status === 'wrong' ? 'WRONG' : status);
 }
 
-/** Why there is no speed. */
+/** The reason why there is no speed. */
 function troubleText(outcome: Trouble, colors: Colors): string {
   return `${statusText(outcome, colors)}: ${outcome.detail}`;
 }

@@ -12,7 +12,7 @@ export type ReadEntries = (indices: readonly number[]) => Promise<readonly numbe
  *
  * The tolerances catch wrong answers, not last bits: those are for `concord conformance` to judge.
  *
- * @returns what is wrong, or undefined
+ * @returns a description of the error, or undefined
  */
 export function checkEntries(
   work: Pick<BenchWork, 'expected' | 'hostResult' | 'outputLength'>,

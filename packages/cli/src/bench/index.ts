@@ -1,5 +1,5 @@
 /**
- * The benchmark as a library: its cases, how they are measured, what `concord bench --json` writes, and plots as SVG. Needs
+ * The benchmark as a library: its cases, their measurement, the JSON of `concord bench --json`, and plots as SVG. Needs
  * nothing of Node: it runs in a page too.
  *
  * @packageDocumentation

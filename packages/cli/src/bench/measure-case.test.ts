@@ -6,7 +6,7 @@ import { binaryCase } from './cases/elementwise.ts';
 import { measureCase, MIN_ROUNDS } from './measure-case.ts';
 import { ROUND_MS } from './rounds.ts';
 
-/** What the clock shows: only calls of the backends below take time. */
+/** The time of the clock: only calls of the backends below take time. */
 let clockMs = 0;
 const opened: CpuBackend[] = [];
 beforeEach(() => {
@@ -30,7 +30,7 @@ const schedule = (seconds = 1): { seconds: number; signal: AbortSignal } => ({
   signal: new AbortController().signal,
 });
 
-/** Takes so many milliseconds by the clock, in calls that are counted. */
+/** Each call takes a given number of milliseconds by the clock, and is counted. */
 class SlowBackend extends CpuBackend {
   calls = 0;
   readonly #ms: number;
@@ -72,7 +72,7 @@ test.each([
   expect(outcome?.status === 'measured' && outcome.roundSeconds).toHaveLength(rounds);
 });
 
-/** Computes behind the caller's back, and says at once that it is done: only a read waits. */
+/** Reports its queued work as done at once: only a read waits. */
 class HastyBackend extends CpuBackend {
   #queued = 0;
 

@@ -15,16 +15,16 @@ export interface BenchSchedule {
 
 export const MIN_ROUNDS = 3;
 export const MAX_ROUNDS = 1000;
-/** Where `MIN_ROUNDS` would take more than this many times `seconds`, there is one round. */
+/** If `MIN_ROUNDS` would take more than this many times `seconds`, there is one round. */
 const MAX_OVERTIME = 4;
 
 /**
- * Times a case on a backend: first one call apart, then its result is checked; then rounds follow: calls are queued for
- * 20 ms, and one wait and a read of 4 bytes of the result end the round, for as long as the schedule gives; then the
- * result is checked again.
+ * Times a case on a backend. The first call is timed alone, and its result is checked. Then rounds follow for the time of the
+ * schedule: calls are queued for 20 ms, and one wait and a read of 4 bytes of the result end the round. At last the result is
+ * checked again.
  *
  * @returns undefined when it was interrupted before the first round was over
- * @throws {BackendError} what the backend throws, but for what a case may be too large for
+ * @throws {BackendError} errors of the backend, except those that mean that the case is too large for it
  */
 export async function measureCase(
   work: BenchWork,
@@ -96,7 +96,7 @@ function ignoreAbort(error: unknown, signal: AbortSignal): undefined {
   if (!signal.aborted) throw error;
 }
 
-/** Lets the process see Ctrl-C, and a page be drawn, which a backend that computes in the call itself would prevent. */
+/** Lets the process handle Ctrl-C, and a page be drawn: a backend that computes in the call itself would prevent both. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }

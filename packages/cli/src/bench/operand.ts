@@ -9,7 +9,7 @@ export interface OperandOptions {
   readonly dtype?: OperandType;
   /** Whole numbers below this one. Default: numbers in [-1, 1). */
   readonly below?: number;
-  /** Numbers in [0, 1): sums of both signs would cancel and hide what is missing. */
+  /** Numbers in [0, 1): sums of both signs would cancel and hide missing terms. */
   readonly isPositive?: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface Operand {
   /** Elements. */
   readonly length: number;
   readonly dtype: OperandType;
-  /** The block, or its beginning where it is longer than the operand. f16 is rounded to what it can be. */
+  /** The block, or its beginning if it is longer than the operand. f16 values are rounded. */
   readonly block: Float32Array;
   readonly at: (index: number) => number;
 }

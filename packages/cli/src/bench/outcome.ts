@@ -5,7 +5,7 @@ import { type Spread, spreadOf } from './statistics.ts';
 export type BenchOutcome =
   | {
       readonly status: 'measured';
-      /** The first call and the wait for it: what is compiled or allocated on first use is in it. */
+      /** The first call and the wait for it, with compilation and allocation on first use. */
       readonly firstCallMs: number;
       /** The number of calls that were queued before each wait. */
       readonly callsPerRound: number;

@@ -4,7 +4,7 @@ import { bytesOf, copyOperand, type OperandType } from './operand.ts';
 
 /** A case on a device, ready to run. */
 export interface PlacedWork {
-  /** Queues one call; what it returns is awaited before the next one. */
+  /** Queues one call; its promise, if any, is awaited before the next one. */
   call(): Promise<void> | void;
   /** Reads a word of the output, which comes after all work that is queued. */
   touch(): Promise<void>;
@@ -14,7 +14,7 @@ export interface PlacedWork {
 }
 
 /**
- * Makes the operands of a case on a device. The output is full of NaN: what a call leaves out cannot look right.
+ * Makes the operands of a case on a device. The output is full of NaN, so that missing elements cannot look right.
  *
  * @throws {BackendError} OUT_OF_MEMORY where they do not fit; nothing stays allocated
  */

@@ -18,7 +18,7 @@ export interface RoundOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The number of calls that fill a round, and the milliseconds that they took. Finding out also warms up what is warmed by use. */
+/** The number of calls that fill a round, and the milliseconds that they took. The search also warms up the backend. */
 export async function findCallsPerRound(
   time: TimeCalls,
   { roundMs = ROUND_MS, maxCalls = MAX_CALLS, signal }: RoundOptions = {},

@@ -48,10 +48,10 @@ export async function runCases(
   return rows;
 }
 
-/** A backend, and what is known of it so far. */
+/** A backend, and its results so far. */
 class Contestant {
   readonly subject: OpenedBackend;
-  /** The last speed in each op, in what a case is counted in per second. */
+  /** The last speed in each op, in the unit of the case per second. */
   readonly #speeds = new Map<BenchOp, number>();
   /** An error after which a backend object refuses all further work. */
   #broken: string | undefined;

@@ -9,7 +9,7 @@ export interface VariantFailure extends CaseResult {
 /** The results of one backend in a conformance run. */
 export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'cases' | 'variants'> {
   readonly exitCode: number;
-  /** What reports call it, where several runs are of one backend. Default: the backend. */
+  /** The name in reports, if several runs are of one backend. Default: the backend. */
   readonly label?: string;
   readonly ms: number;
   /** Options that name the module it is from, for the command that runs a case again; absent for our own. */
@@ -20,7 +20,7 @@ export interface BackendRun extends Pick<ConformanceReport, 'backend' | 'device'
   readonly notRun?: NotRun;
 }
 
-/** What reports call a run. */
+/** The name of a run in reports. */
 export function labelOf({ backend, label = backend }: BackendRun): string {
   return label;
 }

@@ -1,6 +1,6 @@
 import type { CaseResult } from '@concord/conformance';
 
-/** How many cases of one op ended how. */
+/** The numbers of cases of one op by their status. */
 export interface OpSummary {
   readonly op: string;
   passed: number;

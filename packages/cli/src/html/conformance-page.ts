@@ -19,7 +19,7 @@ export function conformanceOutcome({ backends }: ConformanceRun): string {
   return backends.map((run) => `${labelOf(run)} ${verdictOf(run).word}`).join(', ');
 }
 
-/** What a page says of a conformance run, without its heading. */
+/** The main part of the page of a conformance run, without its heading. */
 export function conformanceMain(run: ConformanceRun): Html {
   const { backends } = run;
   const ran = backends.filter(({ notRun }) => notRun === undefined);

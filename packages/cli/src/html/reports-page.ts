@@ -7,7 +7,7 @@ import { conformanceMain, conformanceOutcome } from './conformance-page.ts';
 import { html, type HtmlPart } from './html.ts';
 import { reportPage } from './report-page.ts';
 
-/** What a page of several reports shows. */
+/** The contents of a page of several reports. */
 export interface Reports {
   readonly conformance: readonly ConformanceRun[];
   readonly bench: readonly BenchRun[];

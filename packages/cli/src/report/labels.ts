@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { DeviceInfo } from '@concord/backend-core';
 
-/** What tells a run from others. */
+/** The properties that tell a run from others. */
 export interface Origin {
   readonly file: string;
   readonly backend: string;

@@ -14,7 +14,7 @@ const P = [5.0000001201e-1, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1
 /** Below it e^x is 0, above the other infinite; both with room to spare. */
 const LEAST = -104;
 const MOST = 89;
-/** Where an exponent's field begins. */
+/** The first bit of the exponent's field. */
 const EXPONENT = 23;
 const BIAS = 127;
 
@@ -34,8 +34,8 @@ export function exp(a: WasmArithmetic, x: Vector): Vector {
 const POWER = [0.693147, 0.24022245, 0.05550711, 0.009671395, 0.0013269595];
 
 /**
- * 2^64 2^x of x between -163 and 0, or NaN: what is subnormal without the factor is not with it. Within 1.5 ulp, and besides as
- * the argument was rounded: for functions that have a grant for that, in fewer operations than {@link exp}.
+ * 2^64 2^x of x between -163 and 0, or NaN: with the factor no result is subnormal. Within 1.5 ulp, plus the rounding of the
+ * argument: for functions whose error bound allows for that, in fewer operations than {@link exp}.
  */
 export function raisedPower(k: VectorTerms, x: Vector): Vector {
   const shifted = k.plus(x, ROUNDER + BIAS + 64);

@@ -41,7 +41,7 @@ describe.each(['f16', 'bf16'] as const)('%s', (half) => {
   it('is rounded to nearest even, ties and subnormal numbers too', () => {
     const words = Uint32Array.from({ length: 60_000 }, (_, at) => {
       const random = Math.imul(at + 1, 0x9e37_79b1);
-      // Every third has bits that are cut off as they are in a tie; every fifth is about the least and the greatest number.
+      // Every third has bits that are cut off as they are in a tie; every fifth is about the minimum and the maximum number.
       const tie = at % 3 === 0 ? (random & ~0x1fff) | (half === 'f16' ? 0x1000 : 0x8000) : random;
       return at % 5 === 0 ? (tie & 0x80ff_ffff) | (at % 2 === 0 ? 0x3300_0000 : 0x4700_0000) : tie;
     });

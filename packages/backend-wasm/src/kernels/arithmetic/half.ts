@@ -3,11 +3,11 @@ import { f32x4, i32x4, v128 } from '../../encoder/index.ts';
 import { type Vector, VectorTerms } from './vector-terms.ts';
 import type { WasmArithmetic } from './wasm-arithmetic.ts';
 
-/** The least float32 that is a normal binary16. */
+/** The smallest float32 that is a normal binary16. */
 const LEAST_NORMAL = 0x3880_0000;
 
 /**
- * The 16 bits of a binary16 as a float32; exact, NaN with what it carries. In float32's place a number is 2^112 too small, and a
+ * The 16 bits of a binary16 as a float32; exact, NaN with its payload. In float32's place a number is 2^112 too small, and a
  * product with that makes subnormals normal; infinity and NaN then get their exponent.
  */
 export function halfToFloat(a: WasmArithmetic, bits: Vector): Vector {
@@ -27,7 +27,7 @@ export function floatToHalf(a: WasmArithmetic, value: Vector): Vector {
   const magnitude = a.keep(v128.and(value, k.u(0x7fff_ffff)));
   const subnormal = i32x4.sub(f32x4.add(magnitude, k.f(0.5)), k.f(0.5));
   const isOdd = v128.and(i32x4.shrU(magnitude, 13), k.u(1));
-  // Less the difference of the exponents' biases, and half a unit but for the least bit.
+  // Minus the difference of the exponents' biases, plus half a unit without the lowest bit.
   const normal = i32x4.shrU(i32x4.add(i32x4.add(magnitude, k.u(0xfff - 0x3800_0000)), isOdd), 13);
   const finite = v128.bitselect(subnormal, normal, i32x4.ltS(magnitude, k.u(LEAST_NORMAL)));
   const sign = v128.and(i32x4.shrU(value, 16), k.u(0x8000));

@@ -2,7 +2,7 @@ import { raisedPower } from './exp.ts';
 import { type Vector, VectorTerms } from './vector-terms.ts';
 import type { WasmArithmetic } from './wasm-arithmetic.ts';
 
-// Functions that lean on an exponential of what is not positive. Subnormal results are right, NaN passes through.
+// Functions that use an exponential of an argument that is not positive. Subnormal results are right, NaN passes through.
 
 const DOWN = 2 ** -64;
 const LOG2_E = Math.LOG2E;

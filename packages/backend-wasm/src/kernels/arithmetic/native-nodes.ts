@@ -10,7 +10,7 @@ const INFINITY = 0x7f80_0000;
 
 type Lowering = (a: WasmArithmetic, x: Vector, y: Vector) => Vector;
 
-/** Whether a value is a constant that is no NaN. */
+/** True for a constant that is not NaN. */
 const isNumber = ({ bits }: Vector): boolean => bits !== undefined && (bits & 0x7fff_ffff) <= INFINITY;
 
 /** The operand that may be NaN first: of it and a number `pmin` and `pmax` give NaN where it is, in one instruction. */

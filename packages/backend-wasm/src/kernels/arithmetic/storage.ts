@@ -35,7 +35,7 @@ export function loadSplat(dtype: DType, pointer: Value<'i32'>): Value<'v128'> {
   }
 }
 
-/** An element for each component from an address of its own, as {@link loadDense} has it. */
+/** Loads an element for each component, each from its own address; the result is as that of {@link loadDense}. */
 export function loadLanes(dtype: DType, addresses: readonly Value<'i32'>[], zero: Vector): Value<'v128'> {
   const bytes = BYTES_OF[dtype];
   const load = bytes === 4 ? v128.load32Lane : bytes === 2 ? v128.load16Lane : v128.load8Lane;
@@ -53,7 +53,7 @@ export function decode(a: WasmArithmetic, dtype: DType, raw: Value<'v128'>): Vec
   return dtype === 'bf16' ? fromBf16(a, kept) : kept;
 }
 
-/** Values as elements, rounded or saturated: what the store functions take. */
+/** Values as elements, rounded or saturated, for the store functions. */
 export function encode(a: WasmArithmetic, dtype: DType, value: Vector): Vector {
   switch (dtype) {
     case 'f16':

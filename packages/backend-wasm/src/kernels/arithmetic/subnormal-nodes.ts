@@ -35,7 +35,7 @@ export function exp2(a: WasmArithmetic, x: Vector): Vector {
   return scaleByHalves(k, k.plus(k.mul(r, k.powers(r, EXP2)), 1), shifted);
 }
 
-/** log(x) = log(2^24 x) - 24 log 2 for what is subnormal. */
+/** log(x) = log(2^24 x) - 24 log 2 for subnormal x. */
 function logarithm(op: 'log' | 'log2', unit: number): (a: WasmArithmetic, x: Vector) => Vector {
   return (a, x) => {
     const k = new VectorTerms(a);
@@ -52,7 +52,7 @@ export const log2: (a: WasmArithmetic, x: Vector) => Vector = logarithm('log2', 
 
 /**
  * x^y. Where the result is below 2^-126, or x is, it is the square of |x|^(y / 2), which is not; and a subnormal x is
- * (2^24 x) 2^-24. A y below 2^-100 can be 2^50 times as large: the power is 1 either way, or what only its sign decides. The
+ * (2^24 x) 2^-24. A y below 2^-100 can be 2^50 times as large: the power is 1 either way, or only its sign matters. The
  * errors of both steps count less than the grant, 16 + 5|y log2|x|| + 3|y| ulp, has for such arguments.
  */
 export function pow(a: WasmArithmetic, x: Vector, y: Vector): Vector {

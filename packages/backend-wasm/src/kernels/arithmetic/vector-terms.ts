@@ -38,8 +38,8 @@ export class VectorTerms {
     return this.add(x, this.f(summand));
   }
   /**
-   * A polynomial by Estrin's scheme, the constant coefficient first: a few products more than Horner's, but short chains, which is
-   * what a processor waits for.
+   * A polynomial by Estrin's scheme, the constant coefficient first: a few products more than Horner's, but short chains of
+   * dependent operations, and these are what a processor waits for.
    */
   powers(x: Vector, coefficients: readonly number[], square: Vector = this.mul(x, x)): Vector {
     let terms = coefficients.map((coefficient) => this.f(coefficient));
@@ -55,7 +55,7 @@ export class VectorTerms {
     }
     return terms[0] as Vector;
   }
-  /** Whether |x| is below a limit; not where it is NaN. */
+  /** True where |x| is below a limit; false for NaN. */
   isSmall(x: Vector, limit: number): Vector {
     return this.a.keep(f32x4.lt(f32x4.abs(x), this.f(limit)));
   }

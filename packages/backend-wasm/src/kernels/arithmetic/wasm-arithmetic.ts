@@ -11,7 +11,7 @@ export interface Vector extends Value<'v128'> {
   readonly factors?: readonly [Vector, Vector];
 }
 
-/** Where constants come from: outside of all loops, in which some engines would build them again in each turn. */
+/** The source of constants: outside of all loops, as some engines would build them again in each turn. */
 export interface Constants {
   /** The bits in each component of a vector. */
   constant(bits: number): Value<'v128'>;
@@ -23,7 +23,7 @@ const LANES = [0, 1, 2, 3] as const;
 export class WasmArithmetic implements Arithmetic<Vector> {
   readonly #body: FunctionBody;
   readonly #constants: Constants;
-  /** Whether a product and a sum may be one relaxed multiply-add. */
+  /** True if a product and a sum may be one relaxed multiply-add. */
   readonly contracts: boolean;
 
   constructor(body: FunctionBody, constants: Constants, contracts: boolean) {
@@ -159,12 +159,12 @@ export class WasmArithmetic implements Arithmetic<Vector> {
   bitcast(_from: NumberType, _to: NumberType, a: Vector): Vector {
     return this.opaque(a);
   }
-  /** No compiler regroups anything; but what it hides is no product that a sum may take the factors of. */
+  /** No compiler regroups operations here; but a sum must not take the factors of a hidden product. */
   opaque(a: Vector): Vector {
     return a.factors === undefined ? a : { type: a.type, code: a.code };
   }
 
-  /** What there is no vector instruction for. */
+  /** An operation without a vector instruction, lane by lane. */
   #byLane(operation: (a: Value<'i32'>, b: Value<'i32'>) => Value<'i32'>, a: Vector, b: Vector): Vector {
     const lane = (at: number): Value<'i32'> => operation(i32x4.extractLane(a, at), i32x4.extractLane(b, at));
     return this.keep(

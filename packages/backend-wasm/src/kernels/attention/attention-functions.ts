@@ -10,7 +10,7 @@ import type { WasmTraits } from '../kernel.ts';
 import { type ScoreForm, type SoftmaxRow, softmaxRow } from './softmax-row.ts';
 import { type AddVisible, addVisible, type HasNonFinite, hasNonFinite } from './visible-values.ts';
 
-/** Functions that any tile of attention calls, and what they were made for. */
+/** Functions that any tile of attention calls, and the form that they were made for. */
 export interface TileFunctions {
   /** log2 of the bytes of an element. */
   readonly shift: 1 | 2;

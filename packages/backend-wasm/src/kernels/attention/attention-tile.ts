@@ -72,7 +72,7 @@ export abstract class AttentionTile<Functions extends TileFunctions> {
   /** Makes the queries ready. */
   protected abstract packQueries(from: Value<'i32'>): void;
 
-  /** Adds what the keys from `key` on give, at most a block of them. */
+  /** Adds the keys from `key` on to the sums, at most a block of them. */
   abstract addBlock(key: Local<'i32'>): void;
 
   /** Makes the queries ready, and sets sums to 0. */

@@ -1,6 +1,6 @@
 import { Arguments, type Words } from '../common/arguments.ts';
 
-/** The most keys that a tile of queries meets at a time: the scores of a row have so many places. */
+/** The maximum number of keys that a tile of queries meets at a time: the scores of a row have this many places. */
 export const BLOCK_KEYS = 128;
 
 export type AttentionWord =
@@ -45,8 +45,8 @@ export type AttentionWord =
   | 'largestAt';
 
 /**
- * What the code of attention reads. Strides count elements. Query i sees keys from `i + firstOffset` to before `i + endOffset`,
- * signed, as far as there are keys. A tile is `rows` queries of a head, which meet
+ * The words that the code of attention reads. Strides count elements. Query i sees keys from `i + firstOffset` to before
+ * `i + endOffset`, signed, as far as there are keys. A tile is `rows` queries of a head, which meet
  * `blockKeys` keys at a time. The last words are places in the thread's own memory, in
  * which the packed queries lie at 0; at `largestAt` there are for each row the largest score so far and the sum of weights.
  */

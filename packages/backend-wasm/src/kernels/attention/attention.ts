@@ -9,7 +9,7 @@ import type { Launcher } from '../kernel.ts';
 import { attentionCode } from './attention-code.ts';
 import { ATTENTION, BLOCK_KEYS } from './attention-words.ts';
 
-/** The most queries of a tile. More share what is packed of keys and values; their scores must fit the second level of cache. */
+/** The maximum number of queries of a tile. They share the packed keys and values; their scores must fit the second level of cache. */
 const MAX_ROWS = 128;
 /** Elements of the keys of a block, as of its values, and of the queries of a tile: panels that the second level of cache holds. */
 const MAX_PANEL = 2 ** 15;
@@ -82,7 +82,7 @@ function strides({ qStrides, kStrides, vStrides, oStrides }: CheckedAttention) {
   return { qBatch, qHead, qRow, kBatch, kHead, kRow, vBatch, vHead, vRow, oBatch, oHead, oRow };
 }
 
-/** Where things lie in a thread's own memory, and its size; packed queries are at 0. */
+/** The layout of a thread's own memory, and its size; packed queries are at 0. */
 function layout(rows: number, blockKeys: number, headDim: number) {
   const columns = roundUp(headDim, TILE_COLUMNS);
   const keys = roundUp(blockKeys, TILE_COLUMNS);

@@ -13,7 +13,7 @@ export class BlockTile extends AttentionTile<BlockFunctions> {
     );
   }
 
-  /** Adds what the keys from `key` on give, at most a block of them. */
+  /** Adds the keys from `key` on to the sums, at most a block of them. */
   addBlock(key: Local<'i32'>): void {
     const body = this.body;
     const { packColumns, packWeights, shift, softmaxRow, hasNonFinite, form } = this.functions;

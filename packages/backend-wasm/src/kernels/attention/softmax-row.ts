@@ -23,7 +23,7 @@ export type SoftmaxRow = FunctionHandle<
   'none'
 >;
 
-/** What comes between a scaled score and the softmax. */
+/** The operations between a scaled score and the softmax. */
 export interface ScoreForm {
   readonly hasSoftcap: boolean;
   readonly hasMask: boolean;
@@ -32,7 +32,7 @@ export interface ScoreForm {
 /**
  * Adds the function that carries the softmax of a row of queries on over a block of `keys` keys, of which it sees those from
  * `first` to before `end`: scores become weights relative to the largest score so far, 0 for keys that are not seen. Where that
- * one grows, what was summed before is scaled down: the sum at `state + 4`, next to the largest score, and the row of outputs.
+ * one grows, the sums so far are scaled down: the sum at `state + 4`, next to the largest score, and the row of outputs.
  */
 export function softmaxRow(module: ModuleBuilder, traits: WasmTraits, form: ScoreForm): SoftmaxRow {
   return module.function(

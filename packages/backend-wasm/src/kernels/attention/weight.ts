@@ -7,7 +7,7 @@ const LEAST = -104;
 /** ln 2 in two parts: the first has 9 bits, so that its product with an exponent is exact (Cody and Waite). */
 const LN2_HI = 0.693359375;
 const LN2_LO = -2.1219444e-4;
-/** What is subnormal is not with so many powers of two more: taken off at the end, it is rounded once. */
+/** Exponents are raised by this, so that subnormal weights are normal: the scale is removed at the end, with one rounding. */
 const RAISED = 64;
 /** Adding it rounds to an integer, which is then in the lower bits with the bias of exponents. */
 const ROUNDER = 1.5 * 2 ** 23 + 127 + RAISED;

@@ -21,7 +21,7 @@ export class Arguments<Required extends string, Optional extends string = never>
   /**
    * The words in their order, as a command takes them: integers count modulo 2^32, as addresses do.
    *
-   * @param planned - what `given` does not say
+   * @param planned - the words that `given` does not have
    */
   words<Given extends Partial<Words<Required, Optional>>>(
     given: Given,

@@ -1,7 +1,7 @@
 import type { WasmCode, WasmTraits } from '../kernel.ts';
 import { RecentlyUsed } from './recently-used.ts';
 
-/** Code that is emitted when it is wanted, and kept as long as it is wanted now and then, by what it was made for. */
+/** Code by the key of its form: emitted at the first use, and kept while it is among the recently used. */
 export class CodeCache {
   readonly #traits: WasmTraits;
   readonly #codes = new RecentlyUsed<WasmCode>();

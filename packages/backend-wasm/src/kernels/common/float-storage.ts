@@ -51,7 +51,7 @@ class Singles implements FloatStorage {
   }
 }
 
-/** The least float32 that is a normal binary16, and 65536, above which only infinity and NaN follow. */
+/** The smallest float32 that is a normal binary16, and 65536, above which only infinity and NaN follow. */
 const LEAST_NORMAL = 0x3880_0000;
 const ABOVE_LARGEST = 0x4780_0000;
 

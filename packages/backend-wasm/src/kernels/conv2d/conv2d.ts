@@ -28,7 +28,7 @@ export function conv2dKernel(launcher: Launcher): EpilogueKernel<CheckedConv2d, 
   };
 }
 
-/** Whether each element of the output is a product over the channels of one place. */
+/** True if each element of the output is a product over the channels of one place. */
 function isPointwise({ filterShape, stride, padding }: CheckedConv2d): boolean {
   const [, , filterHeight, filterWidth] = filterShape;
   return (
@@ -36,7 +36,7 @@ function isPointwise({ filterShape, stride, padding }: CheckedConv2d): boolean {
   );
 }
 
-/** What a product is told of the filters and the output. */
+/** The filters and the output, as words of a product. */
 function filtersAndOutput(call: ResolvedConv2d<WasmBuffer>) {
   const { filterShape, outputShape, groups } = call;
   const [filters, channels, filterHeight, filterWidth] = filterShape;
@@ -88,7 +88,7 @@ function multiplyWindows(launcher: Launcher, codes: CodeCache, call: ResolvedCon
   const elementBytes = dtype === 'f16' ? 2 : 4;
   const form = { a: dtype, c: dtype, source: 'window', packer: windowColumns };
   const epilogue = tileEpilogue(call);
-  // The images of the first turn are the most; each turn is done before the next one writes.
+  // The first turn has the maximum of images; each turn is done before the next one writes.
   let packed: number | undefined;
   const packedOnce = (bytes: number): number => (packed ??= launcher.temporary(bytes));
   eachPadded(launcher, codes, call, (b, firstImage, count) => {

@@ -35,15 +35,15 @@ type DepthwiseWord =
   | 'firstImage';
 
 /**
- * What {@link depthwiseCode} reads: float32 planes of `planeSize` elements without padding. An output's row is `rowStep` elements
- * of a plane behind the one before, a filter's row `tapRow`. A tile is `rowsOfTile` rows of a plane of the output.
+ * The words that {@link depthwiseCode} reads: float32 planes of `planeSize` elements without padding. An output's row is `rowStep`
+ * elements of a plane after the previous one, a filter's row `tapRow`. A tile is `rowsOfTile` rows of a plane of the output.
  */
 export const DEPTHWISE: Arguments<DepthwiseWord> = new Arguments([
   ...(['images', 'filter', 'output', 'filters', 'filtersOfChannel', 'planeSize', 'rowStep', 'tapRow'] as const),
   ...(['outputHeight', 'outputWidth', 'rowsOfTile', 'tilesOfPlane', 'firstImage'] as const),
 ]);
 
-/** What code of a depthwise convolution is made for. */
+/** The parameters of the code of a depthwise convolution. */
 export interface DepthwiseForm {
   readonly dtype: FloatDType;
   readonly filterHeight: number;
@@ -104,7 +104,7 @@ interface Row {
   /** The element of the image under the first output's first tap. */
   readonly line: Local<'i32'>;
   readonly tapRow: Local<'i32'>;
-  /** Where the row's sums go; behind it afterwards. */
+  /** The address of the row's sums; afterwards that of their end. */
   readonly sums: Local<'i32'>;
   readonly width: Local<'i32'>;
 }

@@ -9,10 +9,10 @@ import { eachPadded, paddedSize } from './padded-images.ts';
 
 /** Code has an instruction for each element of a filter. */
 const MAX_TAPS = 49;
-/** The most outputs of a tile, whose sums stay in the first level of cache; a row may have more. */
+/** The maximum number of outputs of a tile, whose sums stay in the first level of cache; a row may have more. */
 const MAX_OUTPUTS = 4096;
 
-/** Whether each group has one channel, and a filter that is not too large. */
+/** True if each group has one channel, and a filter that is not too large. */
 export function isDepthwise({ filterShape, groups }: CheckedConv2d): boolean {
   return groups > 1 && filterShape[1] === 1 && filterShape[2] * filterShape[3] <= MAX_TAPS;
 }

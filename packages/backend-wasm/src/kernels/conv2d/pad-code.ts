@@ -6,7 +6,7 @@ import type { WasmTraits } from '../kernel.ts';
 
 type PadWord = 'from' | 'to' | 'imageHeight' | 'imageWidth' | 'height' | 'width' | 'top' | 'left';
 
-/** What {@link padCode} reads: sizes of a plane before and after, and what comes above and left of it. */
+/** The words that {@link padCode} reads: sizes of a plane before and after, and the padding above and left of it. */
 export const PAD: Arguments<PadWord> = new Arguments([
   'from',
   'to',

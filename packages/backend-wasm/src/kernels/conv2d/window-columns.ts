@@ -70,7 +70,7 @@ const placeOf = (word: ReadWord, p: Local<'i32'>, q: Local<'i32'>): Value<'i32'>
   i32.add(i32.mul(p, word('rowStep')), i32.mul(q, word('columnStep')));
 
 interface Walk {
-  /** Where in the filter the block of the depth begins. */
+  /** The first place in the filter of the block of the depth. */
   readonly filterColumn: Local<'i32'>;
   readonly filterRow: Local<'i32'>;
   readonly depth: Local<'i32'>;
@@ -112,7 +112,7 @@ function walkFilter(
 }
 
 /**
- * Some panels of columns whose elements are neighbours in the image, or every other one; `to` is behind them afterwards.
+ * Some panels of columns whose elements are neighbours in the image, or every other one; afterwards `to` is their end.
  *
  * @param load - gives four of them
  */

@@ -75,7 +75,7 @@ function makeForm(geometry: CheckedRun): EpilogueForm {
   return { form, key: formKey(form), values, accumulator };
 }
 
-/** Whether lines and columns can be one axis: each input goes on from line to line, and nothing asks for an index of theirs. */
+/** True if lines and columns can be one axis: each input is contiguous from line to line, and no node asks for their indices. */
 function joins({ kernel, shape, inputs }: CheckedRun, accumulator: number): boolean {
   const [height, width] = [shape[2] as number, shape[3] as number];
   if (height === 1 || width === 1) return !asksFor(kernel.nodes, height === 1 ? 2 : 3);

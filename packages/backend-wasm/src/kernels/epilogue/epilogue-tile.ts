@@ -22,7 +22,7 @@ import { epilogueForm } from './epilogue-form.ts';
 
 /**
  * `(words, to, rowStride, sums, sumsStride, rows, columns, plane, row, column)`: applies an epilogue to a tile of float32 `sums`, and
- * stores what comes of it at `to`. Distances between rows are in bytes; elements of a row lie side by side. The tile begins
+ * stores the result at `to`. Distances between rows are in bytes; elements of a row lie side by side. The tile begins
  * at that row and column of that plane: of a product at C of that batch, of a convolution at that filter and place of that
  * image. The epilogue's own words lie at `words`.
  */
@@ -31,7 +31,7 @@ export type EpilogueTile = FunctionHandle<
   'none'
 >;
 
-/** What an epilogue adds to a product. */
+/** The epilogue of a product, for one tile at a time. */
 export class TileEpilogue {
   /** Equal for equal code. */
   readonly key: string;
@@ -52,7 +52,7 @@ export class TileEpilogue {
     return tile;
   }
 
-  /** The words of a call, behind those of the product, for code that {@link emit} has a part in, now or in an earlier call. */
+  /** The words of a call, after those of the product, for code that {@link emit} has a part in, now or in an earlier call. */
   wordsBehind(words: readonly number[], code: WasmCode): readonly number[] {
     if (this.#emitted !== undefined) wordsOfCode.set(code, this.#emitted);
     const { values } = epilogueForm(this.#epilogue);
@@ -66,7 +66,7 @@ export interface CallWithEpilogue {
   readonly epilogue?: CheckedEpilogue | undefined;
 }
 
-/** What the words of an epilogue are called, by the code that it is a part of. */
+/** The names of an epilogue's words, by the code that it is a part of. */
 const wordsOfCode = new WeakMap<WasmCode, readonly string[]>();
 
 /** The epilogue of a call, if it has one. */
@@ -74,7 +74,7 @@ export function tileEpilogue(call: CallWithEpilogue): TileEpilogue | undefined {
   return call.epilogue === undefined ? undefined : new TileEpilogue(call.epilogue, call);
 }
 
-/** The words of a command whose code may end with an epilogue: its own, and those of the epilogue behind them. */
+/** The words of a command whose code may end with an epilogue: its own, then those of the epilogue. */
 export function withEpilogueWords(
   words: readonly number[],
   epilogue: TileEpilogue | undefined,
@@ -124,7 +124,7 @@ function emitTile(
       const row = body.let(firstRow);
       body.for(0, rows, 1, () => {
         pieces(body, cursor, column, columns, (outer, start, count, done) => {
-          // The walk adds what lies before `start`.
+          // The walk adds the distance to `start`.
           const pointer = (from: Local<'i32'>, size: number): Local<'i32'> =>
             body.let(i32.add(from, i32.mul(i32.sub(done, start), size)));
           const own = new Map([

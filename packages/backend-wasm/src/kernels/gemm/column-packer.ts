@@ -23,7 +23,10 @@ export interface ColumnBlock {
   readonly depth: Local<'i32'>;
 }
 
-/** Adds to a module what packs blocks of B, as panels of 8 columns; gives the statement that packs one, by the words at `args`. */
+/**
+ * Adds the code that packs blocks of B, as panels of 8 columns, to a module. Gives the statement that packs one, by the words
+ * at `args`.
+ */
 export type ColumnPacker = (module: ModuleBuilder) => (args: Local<'i32'>, block: ColumnBlock) => Statement;
 
 /** B as a matrix in memory. */

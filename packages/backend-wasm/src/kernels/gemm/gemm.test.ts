@@ -41,7 +41,7 @@ for (const traits of TRAITS) {
   const launcher = new KernelLauncher(traits, 64);
   const kernel = gemmKernel(launcher);
 
-  /** Runs a product and returns what is in C, with what should be. */
+  /** Runs a product and returns C, with the expected values. */
   function product(shape: Shape, fill?: (a: Stored, b: Stored) => void): { got: number[]; want: number[] } {
     const {
       m,

@@ -16,7 +16,7 @@ export const TILE_ROWS = 4;
 
 /**
  * Adds the function that does the work of all products: the sums of a tile of 4 x 8, `sum += a[p][row] b[p][column]`
- * over a depth. `a` and `b` are panels; a row of sums begins `rowBytes` behind the one before, and is overwritten
+ * over a depth. `a` and `b` are panels; a row of sums begins `rowBytes` after the previous one, and is overwritten
  * where `isFirst` is 1.
  */
 export function microKernel(module: ModuleBuilder, traits: WasmTraits): MicroKernel {
@@ -40,7 +40,7 @@ export function microKernel(module: ModuleBuilder, traits: WasmTraits): MicroKer
         body.increase(a, 4 * TILE_ROWS);
         body.increase(b, 4 * TILE_COLUMNS);
       });
-      // A choice per store, in place of two arms, makes V8 spill the sums in the loop.
+      // A choice per store, instead of two arms, makes V8 spill the sums in the loop.
       const store = (finish: (sum: Local<'v128'>, offset: number) => void): void => {
         for (const [low, high] of tile) {
           finish(low, 0);

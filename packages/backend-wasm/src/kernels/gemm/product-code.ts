@@ -120,13 +120,13 @@ export function productCode(
   return module.toBytes();
 }
 
-/** Whether a tile is a whole number of the micro-kernel's, and alpha is 1 and beta 0. */
+/** True if a tile is a whole number of the micro-kernel's, and alpha is 1 and beta 0. */
 function arePlain(word: ReadWord, rows: Local<'i32'>, columns: Local<'i32'>): Value<'i32'> {
   const rest = i32.or(i32.and(rows, TILE_ROWS - 1), i32.and(columns, TILE_COLUMNS - 1));
   return i32.eqz(i32.or(i32.or(rest, word('beta')), i32.xor(word('alpha'), ONE)));
 }
 
-/** Where the panels of a block begin: block after block of the depth, each with all columns. */
+/** The address of the panels of a block: block after block of the depth, each with all columns. */
 function packedAddress(
   word: ReadWord,
   index: Local<'i32'>,

@@ -43,11 +43,11 @@ export type WindowWord =
   | 'firstPlane';
 
 /**
- * What all codes of a product read: `batches` matrices C = alpha A B + beta C of m x n over a depth of k. Strides count
+ * The words that all codes of a product read: `batches` matrices C = alpha A B + beta C of m x n over a depth of k. Strides count
  * elements; A's repeat after `periodA` batches. C is cut into tiles of `tileM` x `tileN`, `tilesM` x `tilesN` of them. B is
  * packed beforehand, at `packed`, or where that is 0 by each tile for itself, at `panelsAt` of the thread's own memory, which
  * holds the panels of A at 0 and the sums at `sumsAt`. A command computes the batches from `firstBatch` on, whose packed B are
- * `packedStride` elements apart. The last words are for whoever packs B, and for an epilogue: `planeBatches` batches are the rows of
+ * `packedStride` elements apart. The last words are for the packer of B, and for an epilogue: `planeBatches` batches are the rows of
  * one plane of it, of which the first is `firstPlane`.
  */
 export const PRODUCT: Arguments<ProductWord, WindowWord> = new Arguments(
@@ -96,7 +96,7 @@ export const PRODUCT: Arguments<ProductWord, WindowWord> = new Arguments(
 /** The words of {@link PRODUCT}. */
 export type ProductWords = Words<ProductWord, WindowWord>;
 
-/** How C is cut, and where things are. */
+/** The words that a plan sets: the tiles of C, and addresses. */
 export type PlannedWord =
   | 'packedStride'
   | 'firstBatch'
@@ -107,7 +107,7 @@ export type PlannedWord =
   | 'packed'
   | 'sumsAt'
   | 'panelsAt';
-/** What a product is told from outside. */
+/** The words that the caller sets. */
 export type GivenWords = Omit<ProductWords, PlannedWord>;
 
 /** The words in the order of {@link PRODUCT}, written out: a loop over names takes longer than a small product. */

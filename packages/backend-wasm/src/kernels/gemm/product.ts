@@ -8,7 +8,7 @@ import { type ColumnPacker, matrixColumns } from './column-packer.ts';
 import { packColumnsCode, productCode } from './product-code.ts';
 import { BLOCK_DEPTH, type GivenWords, type ProductWords, productWords } from './product-words.ts';
 
-/** The most rows and columns of a tile of C: its panels of A fit the second level of cache, and its sums beside them. */
+/** The maximum number of rows and of columns of a tile of C: its panels of A and its sums fit the second level of cache. */
 const MAX_ROWS = 96;
 const MAX_COLUMNS = 256;
 /** Columns of a tile are not made fewer than this to have more tiles: each packs its rows of A again. */
@@ -20,7 +20,7 @@ const SMALL_PRODUCT = 2 ** 18;
 /** Memory that a packed B may take; a larger one is packed by each tile for itself. */
 const MAX_PACKED_BYTES = 2 ** 26;
 
-/** What code a product needs. */
+/** The parameters of the code of a product. */
 export interface ProductForm {
   readonly a: FloatDType;
   readonly c: FloatDType;

@@ -18,7 +18,7 @@ export type StoreTile = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32', 'i3
  * Adds the function that stores sums: `to = alpha sums + beta to`, rounded once. Distances between rows are in bytes; elements of
  * a row lie side by side. Where beta is 0 nothing is read.
  *
- * @param into - `sums`: what would be stored takes the sums' place, not rounded, for an epilogue
+ * @param into - `sums`: the results replace the sums, not rounded, for an epilogue
  */
 export function storeTile(module: ModuleBuilder, dtype: FloatDType, into: 'to' | 'sums' = 'to'): StoreTile {
   return module.function(

@@ -22,8 +22,8 @@ export type VectorWord =
 export type VectorWords = Words<VectorWord, never>;
 
 /**
- * What {@link vectorCode} reads: `to = alpha M x + beta to` for `count` outputs over a depth, for each batch. Strides count
- * elements; one of `countStride` and `depthStride`, which are M's, is 1. A tile is `tile` outputs of one batch.
+ * The words that {@link vectorCode} reads: `to = alpha M x + beta to` for `count` outputs over a depth, for each batch. Strides
+ * count elements; one of `countStride` and `depthStride`, which are M's, is 1. A tile is `tile` outputs of one batch.
  * For an epilogue `isRow` is 1 where the outputs are a row of C, 0 for a column.
  */
 export const VECTOR: Arguments<VectorWord> = new Arguments([
@@ -46,7 +46,7 @@ export const VECTOR: Arguments<VectorWord> = new Arguments([
   'isRow',
 ]);
 
-/** What a product is told from outside. */
+/** The words that the caller sets. */
 export type GivenVectorWords = Omit<VectorWords, 'tile' | 'tiles'>;
 
 /** The words in the order of {@link VECTOR}, written out: a loop over names takes longer than a small product. */

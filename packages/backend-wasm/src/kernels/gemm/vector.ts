@@ -7,7 +7,7 @@ import { type GivenVectorWords, vectorWords } from './vector-words.ts';
 
 /** Elements of the matrix below which a tile is too little work. */
 const MIN_TILE_ELEMENTS = 2 ** 14;
-/** The most outputs of a tile, whose sums then stay in the first level of cache. */
+/** The maximum number of outputs of a tile, whose sums then stay in the first level of cache. */
 const MAX_TILE = 4096;
 /** Tiles that a thread should find, so that none waits long for the last. */
 const TILES_PER_THREAD = 4;

@@ -7,19 +7,19 @@ import type { Words } from './words.ts';
 /** Points of a vector. */
 export const LANES = 4;
 
-/** Which points the lanes of the vectors at hand are. */
+/** The points of the lanes of the current vectors. */
 export interface Lanes {
-  /** Whether each lane is a point of its own; else those behind the last one repeat it. */
+  /** True if each lane is its own point; else the lanes after the last point repeat it. */
   readonly isWhole: boolean;
   /** Of each lane its point, counted from the first lane's. */
   readonly iota: Vector;
-  /** Where not whole: ones for each lane that is a point of its own. */
+  /** If not whole: all bits one in each lane that is its own point. */
   readonly mask?: Vector;
-  /** Where not whole: the points of the lanes behind the first one. */
+  /** If not whole: the points of the lanes after the first one. */
   readonly points?: readonly Local<'i32'>[];
 }
 
-/** Items to go through, each a line of some axes or, with `inner`, one of so many pieces of a line. */
+/** Items to go through, each a line of some axes or, with `inner`, one of `inner` pieces of a line. */
 export interface ItemRange {
   readonly first: Operand<'i32'>;
   readonly end: Operand<'i32'>;
@@ -36,7 +36,7 @@ export class Cursor {
   readonly body: FunctionBody;
   readonly words: Words;
   readonly form: RunForm;
-  /** Of the inputs, the outputs, and what is kept: where the first lane's element lies. Gather inputs do not move. */
+  /** Addresses of the first lane's element in the inputs, the outputs and the kept values. Gather inputs do not move. */
   pointers: readonly Local<'i32'>[];
   /** Index of the first lane along each axis of the form, as far as loops are open. */
   coordinates: readonly (Local<'i32'> | undefined)[];
@@ -156,7 +156,7 @@ export class Cursor {
   }
 
   /**
-   * Goes through `count` points of the axis of vectors, from index `start` on, in blocks of `units` vectors; what is left at
+   * Goes through `count` points of the axis of vectors, from index `start` on, in blocks of `units` vectors; the rest at
    * the end vector by vector.
    *
    * @param each - gets the vectors of the block
@@ -216,7 +216,7 @@ export class Cursor {
     });
   }
 
-  /** The lanes of a vector of which only so many are points of their own. */
+  /** The lanes of a vector of which only the first `points` are their own points. */
   #some(points: Local<'i32'>): Lanes {
     const { body } = this;
     const last = body.let(i32.sub(points, 1));
@@ -228,7 +228,7 @@ export class Cursor {
     };
   }
 
-  /** Statements in which some operands have pointers of their own, and some axes indices. */
+  /** Statements in which some operands have other pointers, and some axes have indices. */
   #inside(own: Pointers, axes: readonly number[], indices: readonly Local<'i32'>[], statements: () => void): void {
     const outside = { pointers: this.pointers, coordinates: this.coordinates };
     const coordinates = [...outside.coordinates];
@@ -250,7 +250,7 @@ export class Cursor {
     return { index, own: new Map(pointers) };
   }
 
-  /** Where an operand lies at some indices, from a pointer on. */
+  /** The address of an operand at some indices, from a pointer on. */
   #at(operand: number, pointer: Local<'i32'>, axes: readonly number[], indices: readonly Local<'i32'>[]): Value<'i32'> {
     return axes.reduce<Value<'i32'>>((sum, axis, at) => {
       if (!this.#moves(operand, axis)) return sum;

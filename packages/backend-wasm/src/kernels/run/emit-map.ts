@@ -26,7 +26,7 @@ export function emitMap(a: WasmArithmetic, cursor: Cursor, range: ItemRange): vo
   });
 }
 
-/** Where a piece of a line begins, and how many points it has; without a piece it is the whole line. */
+/** The start of a piece of a line, and its number of points; without a piece it is the whole line. */
 export function segmentOf(
   cursor: Cursor,
   axis: number,

@@ -7,17 +7,17 @@ import { FoldState, loadStates, STATE_BYTES } from './fold-states.ts';
 import { names, vectorAxis } from './form.ts';
 import { NodeCode } from './node-code.ts';
 
-/** Where an item's states lie, and which part of its rows it is; where rows are worked on in parts. */
+/** A part of the rows of an item, if rows are worked on in parts: it gives the place of its states. */
 interface Part {
   readonly number: Local<'i32'>;
-  /** Which rows: the number of the row, or of the vector of rows. */
+  /** The number of the row, or of the vector of rows. */
   readonly rows: Local<'i32'>;
 }
 
 /**
- * Folds rows, and stores what comes of them. Vectors lie along the last folded axis, and an item is a row; or along the last
- * axis of rows, and an item is a segment of it. All passes that fold are through before anything is stored: an output may
- * be in the place of an input.
+ * Folds rows, and stores the results. Vectors lie along the last folded axis, and an item is a row; or along the last
+ * axis of rows, and an item is a segment of it. All passes that fold are done before anything is stored: an output may
+ * share the memory of an input.
  */
 export function emitRows(a: WasmArithmetic, cursor: Cursor, range: ItemRange): void {
   const { body, words, form } = cursor;
@@ -63,7 +63,7 @@ class RowCode {
     this.#phases = phasesOf(cursor.form.kernel).folds;
   }
 
-  /** What is computed before all rows. */
+  /** Computes the values that all rows share. */
   begin(): void {
     const { kernel } = this.#cursor.form;
     const operands = this.#phases.flat().flatMap((fold) => foldAt(kernel, fold).operands);
@@ -159,7 +159,7 @@ class RowCode {
    * Goes through the elements of the rows at hand, or of a part of them.
    *
    * @param each - gets the vectors side by side, and the place of the line's first element in the row
-   * @param behindLine - what is done after each line or segment of one
+   * @param behindLine - emits the code after each line, or segment of a line
    */
   #walk(
     {
@@ -209,7 +209,7 @@ class RowCode {
     code.endPass();
   }
 
-  /** Where the states of a part lie. */
+  /** The address of the states of a part. */
   #statesAt(phase: number, words: number, { rows }: Part, part: Value<'i32'>): Value<'i32'> {
     const own = this.#cursor.words;
     const number = i32.add(i32.mul(rows, own.number(names.parts)), part);

@@ -35,7 +35,10 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
   return { code: { bytes: module.toBytes() }, words: list };
 }
 
-/** Whether products and sums may be one instruction: not where `pow` is, which finds what a product rounds off: that would be nothing. */
+/**
+ * True if a product and a sum may be one instruction. False with `pow`: it computes the rounding error of a product, which would
+ * be 0.
+ */
 export function contracts({ kernel }: RunForm): boolean {
   return !kernel.nodes.some((node) => node.kind === 'arithmetic' && node.op === 'pow');
 }

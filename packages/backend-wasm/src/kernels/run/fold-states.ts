@@ -7,7 +7,7 @@ import { names } from './form.ts';
 
 const NAN = 0x7fc0_0000;
 
-/** The greatest or least float32: what `pmax` and `pmin` keep of numbers, and besides whether there was a NaN. */
+/** The maximum or minimum float32 that `pmax` and `pmin` keep, and a flag for NaN. */
 function floatExtremum(op: 'max' | 'min'): Folding {
   return {
     state: ['f32', 'u32'],
@@ -25,7 +25,7 @@ function floatExtremum(op: 'max' | 'min'): Folding {
   };
 }
 
-/** Where one fold stands: of each vector side by side, the parts of its state; and of long sums a float64 for each point. */
+/** The state of one fold: its parts for each vector side by side; and for long sums a float64 for each point. */
 export class FoldState {
   readonly index: number;
   readonly node: FoldNode;
@@ -71,7 +71,7 @@ export class FoldState {
     return this.#folding.state.length;
   }
 
-  /** Whether the places of elements matter. */
+  /** True if the places of elements matter. */
   get needsPosition(): boolean {
     return this.node.op === 'argmax' || this.node.op === 'argmin';
   }
@@ -95,7 +95,7 @@ export class FoldState {
     own.forEach((local, at) => this.#cursor.body.set(local, joined[at] as Vector));
   }
 
-  /** Moves what is in float32 to the float64 sums, before too many were added one after the other. */
+  /** Adds the float32 sums to the float64 sums, before their chains of additions get too long. */
   flush(): void {
     const { body } = this.#cursor;
     this.#totals.forEach(([lower, upper], unit) => {
@@ -167,7 +167,7 @@ export class FoldState {
   }
 }
 
-/** The upper half of a vector in place of the lower, and the other way around. */
+/** A vector with its lower and upper half swapped. */
 function pairs(vector: Value<'v128'>): Value<'v128'> {
   return lanesOf(vector, [2, 3, 0, 1]);
 }

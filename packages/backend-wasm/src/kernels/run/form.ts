@@ -1,13 +1,13 @@
 import type { DType } from '@concord/backend-core';
 import type { Kernel } from '@concord/backend-core/kernel';
 
-/** How the neighbours of a vector lie in memory: side by side, all the same element, or some elements apart. */
+/** The neighbours of a vector in memory: side by side, all the same element, or some elements apart. */
 export type Step = 'dense' | 'constant' | 'strided';
 
 /** An input or output, as far as code depends on it. */
 export interface OperandForm {
   readonly dtype: DType;
-  /** Whether it moves along each axis of the form. */
+  /** For each axis of the form: true if it moves along the axis. */
   readonly moves: readonly boolean[];
   readonly step: Step;
   /** Of a gather input: whether its last axis is dense; and whether it has any element. */
@@ -16,13 +16,13 @@ export interface OperandForm {
 
 /** The pass over rows that a command does alone, where rows are worked on in parts. */
 export interface Stage {
-  /** Of the phases of folds; behind the last one, what stores. */
+  /** A phase of folds; the number after the last one means the pass that stores. */
   readonly phase: number;
 }
 
 /**
- * What the code for a `run` depends on besides its graph. Sizes, strides and parameters are words of the command. Axes are
- * coalesced: first `rowRank` that are not folded, then `foldedRank`.
+ * The properties of a `run` that its code depends on besides its graph. Sizes, strides and parameters are words of the command. Axes
+ * are coalesced: first `rowRank` that are not folded, then `foldedRank`.
  */
 export interface RunForm {
   readonly kernel: Kernel;
@@ -30,7 +30,7 @@ export interface RunForm {
   readonly rowRank: number;
   /** 0 of a map, whose axes are all called rows. */
   readonly foldedRank: number;
-  /** Where vectors lie: along the last of these axes. */
+  /** Vectors lie along the last of these axes. */
   readonly along: 'rows' | 'folded';
   readonly inputs: readonly OperandForm[];
   readonly outputs: readonly OperandForm[];
@@ -39,22 +39,22 @@ export interface RunForm {
   /** Axes of the domain, and how many of them are not folded. */
   readonly rank: number;
   readonly unfolded: number;
-  /** Which outputs are stored. */
+  /** The outputs that are stored. */
   readonly stores: readonly number[];
   /** Vectors that are worked on side by side. */
   readonly units: number;
-  /** Whether some blocks of vectors are whole, and whether some are not. */
+  /** `hasWhole`: some blocks of vectors are whole. `hasRest`: some are not. */
   readonly hasWhole: boolean;
   readonly hasRest: boolean;
-  /** Whether lines are worked on in segments: those of the axis of vectors, and where that is not folded, of the last folded one. */
+  /** True if lines are worked on in segments: those of the axis of vectors, and, if that is not folded, of the last folded one. */
   readonly isSegmented: boolean;
   readonly isFoldedSegmented: boolean;
   /**
-   * Whether the items of a map go along the last outer axis before they go to the next segment: where neighbours along it are
-   * neighbours in an input, which are then still in a cache.
+   * True if the items of a map take all lines of the last outer axis before the next segment: where neighbours along that axis
+   * are neighbours in an input, so that they are still in a cache.
    */
   readonly isTurned: boolean;
-  /** Whether rows are so long that their sums are collected in float64 between segments. */
+  /** True if rows are so long that their sums are collected in float64 between segments. */
   readonly isLong: boolean;
   readonly stage?: Stage;
   /**
@@ -90,7 +90,7 @@ export const names = {
   meanDivisor: 'meanDivisor',
   /** Bytes that the kept values of a node take. */
   keptBytes: 'keptBytes',
-  /** Where the states of a phase lie. */
+  /** The address of the states of a phase. */
   states: (phase: number): string => `states${phase}`,
 } as const;
 
@@ -99,7 +99,7 @@ export function vectorAxis({ along, rowRank, foldedRank }: RunForm): number {
   return along === 'rows' ? rowRank - 1 : rowRank + foldedRank - 1;
 }
 
-/** Which axis of the form an `index` or `rowIndex` is of; -1 where it has one point. */
+/** The axis of the form that an `index` or `rowIndex` is of; -1 if the axis has one point. */
 export function placeOf(form: RunForm, axis: number, kind: 'index' | 'rowIndex'): number {
   const count = kind === 'index' ? form.rank : form.unfolded;
   const wanted = axis < 0 ? axis + count : axis;

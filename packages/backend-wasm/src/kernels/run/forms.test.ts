@@ -5,7 +5,7 @@ import type { WasmTraits } from '../kernel.ts';
 
 // Each way in which operands can lie, and each way in which the work is shared out.
 
-/** What a call is, what it runs on, and which outputs are in the place of an input. */
+/** A call, the traits it runs with, and the outputs that share the memory of an input. */
 interface Sample extends Omit<RunShape, 'kernel'> {
   readonly kernel: Kernel;
   readonly params?: Readonly<Record<string, number>>;

@@ -13,7 +13,7 @@ export interface Gather {
   readonly outside: Vector;
   readonly indices: readonly Vector[];
   readonly types: readonly ValueType[];
-  /** Whether any index differs between neighbours. */
+  /** True if any index differs between neighbours. */
   readonly varies: boolean;
   /**
    * The first of four neighbours along the input's last axis that the lanes are, where they are that, the axis is dense, and no other
@@ -53,7 +53,7 @@ export function gather(code: NodeCode, call: Gather): Vector {
   return result;
 }
 
-/** Whether an index is on its axis. The word of an i32's size is at most 2^31, so that what is negative is beyond it. */
+/** True where an index is on its axis. The size of an i32's axis is a word of at most 2^31, so negative indices are beyond it. */
 function isBelow(code: NodeCode, { types }: Gather, input: number, index: Vector, axis: number): Vector {
   const size = code.cursor.words.vector(names.gatherSize(input, axis, types[axis] as string));
   return code.a.less('u32', index, size);
@@ -68,7 +68,7 @@ function gatherEach(code: NodeCode, call: Gather, input: number, operand: Operan
   const offset = indices
     .map((index, axis) => a.mul('u32', index, cursor.words.vector(names.gatherStride(input, axis))))
     .reduce((sum, term) => a.add('u32', sum, term));
-  // What is outside reads the first element in place of its own.
+  // An index outside reads the first element instead.
   const places = a.keep(v128.and(offset, isInside));
   const base = cursor.words.number(names.input(input));
   const address = (lane: number): Value<'i32'> => i32.add(base, i32x4.extractLane(places, lane));

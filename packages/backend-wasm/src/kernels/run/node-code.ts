@@ -32,19 +32,19 @@ export class NodeCode {
   readonly #stored = new Set<number>();
   readonly #storing = new Set<number>();
 
-  /** A new turn of a scope's loop: what was known in it, and in those inside, is not any more. */
+  /** A new turn of a scope's loop: values of this scope, and of those inside it, are no longer valid. */
   enter(scope: Scope): void {
     for (let inner = scope as number; inner < this.#known.length; inner++) this.#known[inner]?.clear();
     if (scope === 1) this.#stored.clear();
   }
 
-  /** The end of a pass over a row: what was kept in it can be read from now on. */
+  /** The end of a pass over a row: the values that it kept can be read from now on. */
   endPass(): void {
     for (const index of this.#storing) this.#stored.add(index);
     this.#storing.clear();
   }
 
-  /** Computes what some nodes need, themselves included, that belongs to this scope or one around it. */
+  /** Computes some nodes and the nodes that they need, as far as they belong to this scope or one around it. */
   compute(roots: readonly number[], scope: Scope, units: number): void {
     for (const index of this.#missing(roots)) {
       const node = this.#nodes[index] as KernelNode;
@@ -69,7 +69,7 @@ export class NodeCode {
     this.#known[1]?.set(index, values);
   }
 
-  /** Whether neighbours may differ in a node. */
+  /** True if neighbours may differ in a node. */
   varies(index: number): boolean {
     return (this.#places[index] as NodePlace).varies;
   }
@@ -219,7 +219,7 @@ export class NodeCode {
     return this.cursor.pointers[operand] as Local<'i32'>;
   }
 
-  /** Of each lane; of what is the same for all of them of the first one. */
+  /** The address of each lane; only that of the first one if it is the same for all. */
   #addresses(operand: number, form: OperandForm, unit: number): readonly Value<'i32'>[] {
     const { cursor } = this;
     const pointer = this.#pointer(operand);

@@ -19,8 +19,8 @@ const DEAREST: ReadonlySet<NodeOp> = new Set([
 const MOST_NODES = 16;
 
 /**
- * How many vectors are worked on side by side: what a loop costs itself, and constants that are read again in each turn, are
- * shared then, and sums do not wait for each other. More code than that has no room in the registers.
+ * The number of vectors that are worked on side by side. They share the cost of the loop and the constants that are read again in
+ * each turn, and their sums do not wait for each other. More vectors have no room in the registers.
  */
 export function unitsOf({ nodes }: Kernel): 1 | 2 | 4 {
   const has = (ops: ReadonlySet<NodeOp>): boolean =>
@@ -42,7 +42,7 @@ export function nodesToKeep(kernel: Kernel): readonly number[] {
   });
 }
 
-/** Nodes that a pass computes for some others: those behind a fold are there before. */
+/** Nodes that a pass computes for some others: those after a fold are computed before. */
 function neededBy({ nodes }: Kernel, roots: readonly number[]): ReadonlySet<number> {
   const needed = new Set<number>();
   const stack = [...roots];

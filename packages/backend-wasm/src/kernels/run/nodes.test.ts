@@ -45,7 +45,7 @@ function operands(type: ValueType, count: number): StoredElements[] {
 
 type AnyBuilder = Readonly<Record<string, (...operands: readonly unknown[]) => Value>>;
 
-/** What the builder calls a node; of bitcasts one with the type. */
+/** Calls the builder's method for a node; a bitcast is named with its type. */
 function build(k: KernelBuilder, op: NodeOp, args: readonly Value[]): Value {
   const own = k as unknown as AnyBuilder;
   if (op.startsWith('bitcast')) return own['bitcast']!(op.slice(7).toLowerCase(), ...args);

@@ -12,7 +12,7 @@ export interface FormAxes extends Axes {
   readonly form: AxesForm;
 }
 
-/** All axes of a call, or for what is at row level those that are not folded, as those of a map. */
+/** All axes of a call, or at row level those that are not folded, as the axes of a map. */
 export function mapAxes(geometry: CheckedRun, { rows, folded, places }: RunAxes, level: 'row' | 'element'): FormAxes {
   const parts = level === 'row' ? [rows] : [rows, folded];
   const joined = join(parts.map((part) => part));
@@ -62,7 +62,7 @@ export function rowsAxes(geometry: CheckedRun, { rows, folded, places }: RunAxes
   };
 }
 
-/** What code depends on of the operands. */
+/** The properties of the operands that code depends on. */
 export function operandForms(geometry: CheckedRun, { strides, form }: FormAxes): Pick<RunForm, 'inputs' | 'outputs'> {
   const { inputs, outputs } = geometry;
   const last = vectorAxis(form as RunForm);

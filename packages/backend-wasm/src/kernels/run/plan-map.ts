@@ -10,7 +10,7 @@ export interface FormedCommand {
   readonly form: RunForm;
   /** Words of the code by name, but for those of tiles and of a call. */
   readonly words: Map<string, number>;
-  /** What is shared out among the threads; and points that are computed in all, as far as they are counted. */
+  /** `items`: shared out among the threads. `points`: those computed in all, as far as they are counted. */
   readonly items: number;
   readonly points: number;
   /** Bytes that each thread needs for itself. */
@@ -19,9 +19,9 @@ export interface FormedCommand {
 
 /** Points of a segment of a line. */
 const SEGMENT = 8192;
-/** The same where an input lies the other way: so many of its cache lines are read again for the neighbouring lines. */
+/** The same where an input lies the other way: this many of its cache lines are read again for the neighbouring lines. */
 const TURNED_SEGMENT = 16;
-/** The same where lines were too short for vectors, which lie across them: what they read stays in the first level of cache. */
+/** The same where lines were too short for vectors, which lie across them: their inputs stay in the first level of cache. */
 const SHORT_LINE_SEGMENT = 512;
 /** Points of a line from which on several vectors are worked on side by side. */
 export const WIDE = 64;

@@ -10,12 +10,12 @@ import { type FormedCommand, WIDE } from './plan-map.ts';
 /** The commands that fold: one; or where rows are few and long one for each phase of parts, and one for the rest. */
 export interface FormedRows {
   readonly commands: readonly FormedCommand[];
-  /** Memory for what parts leave behind: its bytes, and where the states of each phase lie in it. */
+  /** Memory for the states of the parts: its bytes, and where the states of each phase lie in it. */
   readonly temporaryBytes: number;
   readonly states: ReadonlyMap<string, number>;
 }
 
-/** How many parts a row may be worked on in. */
+/** The input of the choice of the number of parts of a row. */
 export interface PartsQuestion {
   readonly threads: number;
   /** Parts that each thread should find. */
@@ -25,13 +25,13 @@ export interface PartsQuestion {
 /** Additions that an element goes through before sums are moved to float64; and how many may be without that. */
 const CHAIN = 512;
 const LONGEST_CHAIN = 924;
-/** Elements that are worth a part of a row of their own, and the most parts. */
+/** The minimum number of elements of a part of a row, and the maximum number of parts. */
 const LEAST_PART = 16_384;
 const MOST_PARTS = 64;
 /** Bytes of the values of a node that are kept between passes: more would not stay in a cache. */
 const MOST_KEPT_BYTES = 131_072;
 const VECTOR_BYTES = 4 * LANES;
-/** Rows up to this length are worked on a vector of them at a time, if there are so many. */
+/** Rows up to this length are worked on a vector of them at a time, if there are enough rows for a vector. */
 const SHORT_ROW = 16;
 
 /** Forms the commands of a kernel that folds. */
@@ -107,7 +107,7 @@ function inStages(command: FormedCommand, parts: number): FormedRows {
   let bytes = 0;
   phases.forEach((folds, phase) => {
     states.set(names.states(phase), bytes);
-    // Two words are the most that the state of a fold has.
+    // The state of a fold has two words at most.
     bytes += folds.length * 2 * STATE_BYTES * items;
   });
   const stages = Array.from({ length: phases.length + 1 }, (_, phase) => ({ phase }));
@@ -122,7 +122,7 @@ function partsOf(count: number, length: number, { threads, perThread }: PartsQue
   return Math.max(1, Math.min(most, Math.ceil((perThread * threads) / count)));
 }
 
-/** Where vectors lie: along what more operands have side by side, and across rows that are short. */
+/** The axis of vectors: the one along which more operands are dense; across rows that are short. */
 function alongOf({ rowLength }: CheckedRun, { rows, folded }: RunAxes): 'rows' | 'folded' {
   if ((rows.sizes.at(-1) ?? 1) < LANES) return 'folded';
   if (rowLength <= SHORT_ROW) return 'rows';

@@ -22,7 +22,7 @@ export interface PlannedCommand {
 export interface RunPlan {
   readonly commands: readonly PlannedCommand[];
   readonly temporaryBytes: number;
-  /** Where the states of each phase lie in that memory. */
+  /** The place of the states of each phase in that memory. */
   readonly states: ReadonlyMap<string, number>;
 }
 
@@ -32,7 +32,7 @@ const MOST_TILE = 65_536;
 /** Tiles for each thread, where there is enough to do. */
 const TILES_PER_THREAD = 4;
 
-/** Makes plans; emitted code is kept by its form, as long as it is among what was planned last. */
+/** Makes plans. Emitted code is kept by its form, while it is among the recently used. */
 export class RunPlanner {
   readonly #traits: WasmTraits;
   readonly #emitted = new RecentlyUsed<EmittedRun>();
@@ -41,7 +41,7 @@ export class RunPlanner {
     this.#traits = traits;
   }
 
-  /** The commands of a call: rows where anything is folded, else a map for the elements and one for what there is a row. */
+  /** The commands of a call: rows if the kernel folds, else a map for the outputs of elements and one for the outputs of rows. */
   plan(geometry: CheckedRun): RunPlan {
     const axes = runAxes(geometry);
     if (phasesOf(geometry.kernel).folds.length > 0) {

@@ -8,7 +8,7 @@ import type { Launcher } from '../kernel.ts';
 import { names } from './form.ts';
 import { type PlannedCommand, type RunPlan, RunPlanner } from './plan.ts';
 
-/** What a call fills in of a command's words: where each goes, and what it is. */
+/** A word of a command that a call fills in: its place and its kind. */
 interface Fill {
   readonly slot: number;
   readonly kind: 'input' | 'output' | 'parameter' | 'states';

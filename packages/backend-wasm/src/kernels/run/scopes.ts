@@ -1,13 +1,13 @@
 import { type Kernel, operandsOf } from '@concord/backend-core/kernel';
 import { placeOf, type RunForm, vectorAxis } from './form.ts';
 
-/** Where in the loops a value is computed: before all of them, for a row, for a line of points, for a block of a line. */
+/** The loop in which a value is computed: before all loops, for a row, for a line of points, for a block of a line. */
 export type Scope = 0 | 1 | 2 | 3;
 
 /** Of one node. */
 export interface NodePlace {
   readonly scope: Scope;
-  /** Whether the neighbours of a vector may have different values. */
+  /** True if the neighbours of a vector may have different values. */
   readonly varies: boolean;
 }
 
@@ -18,7 +18,7 @@ export function scopeOfAxis(form: RunForm, axis: number): Scope {
   return axis === last ? 3 : 2;
 }
 
-/** Where the nodes of a kernel are computed: as far outside as what they depend on allows. */
+/** The scopes in which the nodes of a kernel are computed: as far outside as their operands allow. */
 export function placesOfNodes(kernel: Kernel, form: RunForm): readonly NodePlace[] {
   const vectors = vectorAxis(form);
   const places: NodePlace[] = [];

@@ -8,7 +8,7 @@ const MAGNITUDE = 0x7fff_ffff;
 
 type TopKWord = 'input' | 'values' | 'indices' | 'columns' | 'k' | 'flip';
 
-/** What {@link topKCode} reads; `flip` turns the order of keys around where it is -1. */
+/** The words that {@link topKCode} reads; `flip` turns the order of keys around where it is -1. */
 export const TOP_K: Arguments<TopKWord> = new Arguments(['input', 'values', 'indices', 'columns', 'k', 'flip']);
 
 /**
@@ -51,7 +51,7 @@ export function topKCode(traits: WasmTraits): Uint8Array {
         body.for(whole, columns, 1, (place) => {
           offer(body.let(i32x4.extractLane(keyOf(v128.load32Zero(element(place))), 0)), place);
         });
-        // The worst of those that are left goes behind the others.
+        // The worst of those that are left goes after the others.
         const left = body.let(k);
         body.while(i32.ne(left, 0), () => {
           body.increase(left, -1);

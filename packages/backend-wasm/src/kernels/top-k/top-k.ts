@@ -18,7 +18,7 @@ export function topKKernel(launcher: Launcher): OpKernel<CheckedTopK, ResolvedTo
           indices: operandAddress(indices),
           columns,
           k,
-          // All bits of a key turned around make the least one the greatest.
+          // Inverting all bits of a key makes the smallest one the largest.
           flip: largest ? 0 : -1,
         },
         {},

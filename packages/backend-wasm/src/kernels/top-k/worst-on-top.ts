@@ -14,7 +14,7 @@ const BYTES = 8;
 
 type Sink = FunctionHandle<readonly ['i32', 'i32', 'i32', 'i32', 'i32'], 'none'>;
 
-/** Whether the element at an address of the heap is worse than another: by key, signed; of equals the later one is. */
+/** True if the element at an address of the heap is worse than another: by signed key; of equal keys the later one is worse. */
 const isWorse = (at: Value<'i32'>, key: Value<'i32'>, place: Value<'i32'>): Value<'i32'> =>
   i32.or(i32.ltS(i32.load(at), key), i32.and(i32.eq(i32.load(at), key), i32.gtU(i32.load(at, 4), place)));
 
@@ -26,7 +26,7 @@ export class WorstOnTop {
     this.#sink = addSink(module);
   }
 
-  /** Puts an element in the place of the one at `at`, among the first `size`, where it and what is below it then are in order. */
+  /** Replaces the element at `at`, among the first `size`, and moves the new one down until the heap is in order. */
   sink(
     heap: Local<'i32'>,
     at: Operand<'i32'>,
@@ -37,7 +37,7 @@ export class WorstOnTop {
     return callStatement(this.#sink, heap, at, key, place, size);
   }
 
-  /** Where an element lies; its place is 4 bytes behind its key. */
+  /** The address of an element; its place is 4 bytes after its key. */
   address(heap: Local<'i32'>, at: Operand<'i32'>): Value<'i32'> {
     return i32.add(heap, i32.mul(at, BYTES));
   }

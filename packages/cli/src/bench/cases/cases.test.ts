@@ -11,7 +11,7 @@ import { reduceCase } from './elementwise.ts';
 import { softmaxCase, topKCase } from './kernels.ts';
 import { batchedGemmCase, gemmCase } from './gemm.ts';
 
-test.each(['small', 'real'] as const)('the %s ones have ids of their own, every op, and the smaller first', (size) => {
+test.each(['small', 'real'] as const)('the %s cases have unique ids, every op, and the smaller first', (size) => {
   const cases = selectBenchCases(size);
   expect(new Set(cases.map(({ id }) => id)).size).toBe(cases.length);
   expect(new Set(cases.map(({ op }) => op))).toEqual(new Set(BENCH_OPS));

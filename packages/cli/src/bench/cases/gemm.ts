@@ -59,7 +59,7 @@ export function batchedGemmCase(
 /** The sizes of a product. */
 export type GemmSize = Pick<GemmShape, 'm' | 'n' | 'k'>;
 
-/** `count` products with what they take. */
+/** `count` products: their shape, type and layout. */
 interface Sizes {
   readonly shape: GemmShape;
   readonly count: number;
@@ -134,7 +134,10 @@ function operands(sizes: Sizes): {
   };
 }
 
-/** Of the magnitude of `terms` terms: what float32 sums may lose in any order, and products that others make of less terms. */
+/**
+ * The error bound of a float32 sum of `terms` terms in any order, relative to the sum of their magnitudes; also of products that
+ * others make from fewer terms.
+ */
 export function sumError(terms: number): number {
   return Math.max(1e-5, (terms + 3) * 2 ** -23);
 }

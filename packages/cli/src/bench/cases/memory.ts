@@ -1,7 +1,7 @@
 import type { BenchCase, BenchWork } from '../bench-case.ts';
 import { materialize, operand } from '../operand.ts';
 
-/** Which way a copy goes. */
+/** The direction of a copy. */
 export type CopyDirection = 'upload' | 'download' | 'device';
 
 const TEXT: Readonly<Record<CopyDirection, string>> = {

@@ -8,8 +8,8 @@ import { copyCase } from './memory.ts';
 
 /**
  * `--size real`: shapes that networks run (ResNet-50 at 224x224, BERT-base, GPT-2 small), and vectors and squares that show
- * what a device can do. Within an op the smaller ones come first, so that one that would take too long is known
- * before it is begun.
+ * the peak of a device. Within an op the smaller ones come first, so that a case that would take too long is known
+ * before it begins.
  */
 export function realCases(): BenchCase[] {
   return [...products(), ...resnet(), ...attentions(), ...elements(), ...rows(), ...copies()];

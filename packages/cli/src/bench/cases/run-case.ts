@@ -143,7 +143,7 @@ function layoutOf({ strides }: RunArray, shape: readonly number[]): Layout {
   };
 }
 
-/** The call's view of an array: without what only the case needs. */
+/** The call's view of an array, without the fields that only the case needs. */
 function viewOf({ below: _, ...view }: RunArray): Omit<RunArray, 'below'> {
   return view;
 }

@@ -23,7 +23,7 @@ export function benchOutcome(run: BenchRun): string {
   return measuredBackends(run).join(', ');
 }
 
-/** What a page says of a bench run, without its heading. It needs {@link BENCH_STYLES}. */
+/** The main part of the page of a bench run, without its heading. It needs {@link BENCH_STYLES}. */
 export function benchMain(run: BenchRun): Html {
   const ops = [...new Set(run.rows.map(({ benchCase }) => benchCase.op))];
   const measured = measuredBackends(run);

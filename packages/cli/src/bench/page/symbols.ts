@@ -27,7 +27,7 @@ export function symbolOf(op: string, size = 70): string {
   return symbol(shape, size).digits(2)() ?? '';
 }
 
-/** Which sign is which op. */
+/** A legend of the symbols of ops. */
 export function symbolLegend(ops: readonly string[]): Html {
   const items = ops.map(
     (op) =>
