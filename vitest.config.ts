@@ -63,8 +63,8 @@ function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 
-// Their tests leave no trace in a process, so files share the modules that one has loaded: loading them takes as long as
-// many tests. Others count what is one per process: Level Zero's driver, the slots of backend-core, the tensors of ops.
+// Their tests leave no trace in a process (vitest restores mocks and what is stubbed after each file), so files share the
+// modules that one has loaded: loading them takes as long as many tests. Others count what is one per process: Level Zero's driver, the slots of backend-core, the tensors of ops.
 const SHARING: ReadonlySet<string> = new Set(
   ['backend-cpu', 'backend-wasm', 'backend-webgpu', 'cli', 'conformance', 'kernel', 'spirv-builder', 'variants'].map(
     (name) => `packages/${name}`,

@@ -100,7 +100,8 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
   }
 
   protected override pooledBytes(): number {
-    return this.#opened?.machine.heap.freeBytes ?? 0;
+    const machine = this.#opened?.machine;
+    return machine === undefined ? 0 : machine.heap.freeBytes + machine.listedBytes;
   }
 
   protected doAlloc(bytes: number): WasmBuffer {

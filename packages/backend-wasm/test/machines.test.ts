@@ -153,7 +153,17 @@ describe.each(MACHINES)('commands on %o', (options) => {
     expect(new Set(await test.words(out, tiles))).toEqual(new Set([200]));
     for (const other of others) expect(new Set(await test.words(other, tiles))).toEqual(new Set([0x07070707]));
 
+    // Another list has the same scratch memory.
+    const listed = machine.listedBytes;
+    const second = machine.list(() => machine.launch({ code, words: [out, out], tiles, scratchBytes: 4 }));
+    expect(machine.listedBytes).toBe(listed);
+    second.run();
+    list.run();
+    expect(new Set(await test.words(out, tiles))).toEqual(new Set([205]));
+    second.release();
+
     list.release();
+    expect(machine.listedBytes).toBe(0);
     expect(machine.heap.take(4 * tiles)).toBe(places[0]);
   });
 

@@ -15,6 +15,10 @@ export abstract class BaseMachine implements Machine {
   readonly #temporaries: number[] = [];
   /** The list that is recorded, if any: it takes the commands that are launched. */
   #list: CommandList | undefined;
+  /** All that were listed and are not released. */
+  readonly #lists = new Set<CommandList>();
+  /** Scratch memory of all lists: their commands run one after the other. */
+  #scratch = { address: 0, bytes: 0 };
 
   constructor(traits: WasmTraits, events: MachineEvents) {
     this.traits = traits;
@@ -53,19 +57,24 @@ export abstract class BaseMachine implements Machine {
     this.#list = list;
     try {
       work();
-      list.finish();
+      this.#reserveScratch(list.scratchBytes);
     } catch (error) {
       list.release(this.queued);
       throw error;
     } finally {
       this.#list = undefined;
     }
+    this.#lists.add(list);
     return {
       run: () => {
-        for (const { command, stride } of list.commands) this.submit(command, list.scratch, stride);
+        for (const { command, stride } of list.commands) this.submit(command, this.#scratch.address, stride);
       },
-      release: () => list.release(this.queued),
+      release: () => this.#release(list),
     };
+  }
+
+  get listedBytes(): number {
+    return [...this.#lists].reduce((sum, { bytes }) => sum + bytes, this.#scratch.bytes);
   }
 
   abstract write(address: number, bytes: Uint8Array): void;
@@ -80,4 +89,22 @@ export abstract class BaseMachine implements Machine {
 
   /** Queues a command; each thread has `stride` bytes for itself from `scratch` on. */
   protected abstract submit(command: Command, scratch: number, stride: number): void;
+
+  #reserveScratch(bytes: number): void {
+    if (bytes <= this.#scratch.bytes) return;
+    const address = this.heap.take(bytes);
+    this.#giveScratch();
+    this.#scratch = { address, bytes };
+  }
+
+  #release(list: CommandList): void {
+    list.release(this.queued);
+    this.#lists.delete(list);
+    if (this.#lists.size === 0) this.#giveScratch();
+  }
+
+  #giveScratch(): void {
+    if (this.#scratch.bytes > 0) this.heap.give(this.#scratch.address, this.queued);
+    this.#scratch = { address: 0, bytes: 0 };
+  }
 }

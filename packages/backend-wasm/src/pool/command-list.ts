@@ -16,14 +16,13 @@ interface Block {
 /** Commands that are queued again and again, and the memory that they use besides their operands. */
 export class CommandList {
   readonly commands: ListedCommand[] = [];
-  /** The address of the scratch memory of all of them: they run one after the other. */
-  scratch = 0;
+  /** Scratch memory that the largest of them needs: they run one after the other. */
+  scratchBytes = 0;
   readonly #heap: Heap;
-  readonly #taken: number[] = [];
+  #taken: Block[] = [];
   /** Temporaries of the op that is listed, and those of the ops before it, which it may use again. */
   #used: Block[] = [];
   #free: Block[] = [];
-  #scratchBytes = 0;
 
   constructor(heap: Heap) {
     this.#heap = heap;
@@ -31,14 +30,20 @@ export class CommandList {
 
   /** Adds a command, whose words are copied. */
   add(command: Command, stride: number, threads: number): void {
-    this.#scratchBytes = Math.max(this.#scratchBytes, stride * threads);
+    this.scratchBytes = Math.max(this.scratchBytes, stride * threads);
     this.commands.push({ command: { ...command, words: Uint32Array.from(command.words) }, stride });
+  }
+
+  /** Bytes that it has besides scratch memory. */
+  get bytes(): number {
+    return this.#taken.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** @throws {BackendError} OUT_OF_MEMORY */
   temporary(bytes: number): number {
-    const index = this.#free.findIndex((block) => block.bytes >= bytes);
-    const block = index < 0 ? this.#take(bytes) : (this.#free.splice(index, 1)[0] as Block);
+    const [smallest] = this.#free.filter((block) => block.bytes >= bytes).sort((a, b) => a.bytes - b.bytes);
+    const block = smallest ?? this.#take(bytes);
+    this.#free = this.#free.filter((other) => other !== block);
     this.#used.push(block);
     return block.address;
   }
@@ -47,23 +52,15 @@ export class CommandList {
     this.#free.push(...this.#used.splice(0));
   }
 
-  /**
-   * To be called after the last command.
-   *
-   * @throws {BackendError} OUT_OF_MEMORY
-   */
-  finish(): void {
-    if (this.#scratchBytes > 0) this.scratch = this.#take(this.#scratchBytes).address;
-  }
-
   /** Gives the memory back. */
   release(queued: number): void {
-    for (const address of this.#taken.splice(0)) this.#heap.give(address, queued);
+    for (const { address } of this.#taken) this.#heap.give(address, queued);
+    this.#taken = [];
   }
 
   #take(bytes: number): Block {
-    const address = this.#heap.take(bytes);
-    this.#taken.push(address);
-    return { address, bytes };
+    const block = { address: this.#heap.take(bytes), bytes };
+    this.#taken.push(block);
+    return block;
   }
 }

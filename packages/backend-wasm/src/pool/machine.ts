@@ -28,6 +28,8 @@ export interface Machine extends Launcher {
    * @throws {BackendError} OUT_OF_MEMORY
    */
   list(work: () => void): Sequence;
+  /** Bytes that lists have for themselves. */
+  readonly listedBytes: number;
   /** Writes a copy of the bytes. */
   write(address: number, bytes: Uint8Array): void;
   /** Delivers the bytes as they are after all that is queued, then resolves. By then `isWanted` may give false. */

@@ -49,6 +49,22 @@ test('sets reports of the same cases side by side, each under its own name', asy
   );
 });
 
+test('what a file says cannot move the cursor, and a measurement without numbers is no report', async () => {
+  const text = readFileSync(fileOf('bench.json'), 'utf8');
+  const json = JSON.parse(text) as { cases: { title: string; results: Record<string, unknown>[] }[] };
+  for (const each of json.cases) each.title = 'a\u001b[2Jb';
+  writeFileSync(fileOf('hostile.json'), JSON.stringify(json));
+  const { stdout } = await report(fileOf('hostile.json'));
+  expect(stdout).toContain('a\\u001b[2Jb');
+  expect(stdout).not.toContain('\u001b[2J');
+  delete json.cases[0]?.results[0]?.['roundSeconds'];
+  writeFileSync(fileOf('hostile.json'), JSON.stringify(json));
+  expect(await report(fileOf('hostile.json'))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('roundSeconds'),
+  });
+});
+
 test('shows speeds as bench does', async () => {
   const { code, stdout } = await report(fileOf('bench.json'));
   expect(code).toBe(0);

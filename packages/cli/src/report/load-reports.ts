@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { printable } from '@concord/backend-core';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { BenchJson } from '../bench/bench-json.ts';
 import { CommandError } from '../command-error.ts';
@@ -18,15 +19,17 @@ export async function loadReports(files: readonly string[]): Promise<readonly Re
     const text = await readFile(file, 'utf8').catch((cause: unknown) => {
       throw cannotRead(file, cause);
     });
-    const kind = kindOf(parsed(file, text));
+    const content = parsed(file, text);
+    const kind = kindOf(content);
     if (kind === undefined) throw noReport(file, 'it has no "cases"');
     const validate = validators[kind];
-    if (!validate(parsed(file, text))) {
+    if (!validate(content)) {
       const [error] = validate.errors ?? [];
       throw noReport(file, `${error?.instancePath || 'it'} ${error?.message}`);
     }
-    if (kind === 'bench') reports.push({ file, kind, content: JSON.parse(text) as BenchJson });
-    else reports.push({ file, kind, content: [JSON.parse(text, reviveNumber)].flat() as ConformanceJson[] });
+    const read: unknown = JSON.parse(text, kind === 'bench' ? revivePrintable : reviveNumber);
+    if (kind === 'bench') reports.push({ file, kind, content: read as BenchJson });
+    else reports.push({ file, kind, content: [read].flat() as ConformanceJson[] });
   }
   return reports;
 }
@@ -47,7 +50,12 @@ function kindOf(value: unknown): ReportFile['kind'] | undefined {
 const NUMBERS = new Set(['got', 'want', 'bound', 'ulp']);
 
 function reviveNumber(key: string, value: unknown): unknown {
-  return NUMBERS.has(key) && typeof value === 'string' ? Number(value) : value;
+  return NUMBERS.has(key) && typeof value === 'string' ? Number(value) : revivePrintable(key, value);
+}
+
+/** Texts of a file go to a terminal. */
+function revivePrintable(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? printable(value) : value;
 }
 
 function parsed(file: string, text: string): unknown {

@@ -59,6 +59,15 @@ it('takes what is shipped for a device, unless a profile of the user says otherw
   const saved = new DeviceTuning(set, device, {});
   expect(saved.profile).toMatchObject({ state: 'used' });
   expect(saved.preferences.tuned).toEqual({ 'gemm 1': 'gemm/a', 'gemm 2': 'gemm/b' });
+
+  // After an upgrade.
+  vi.spyOn(process, 'emitWarning').mockReturnValue();
+  const upgraded = new DeviceTuning({ ...set, version: '1.2.4' }, device, {});
+  expect(upgraded.profile).toMatchObject({
+    state: 'ignored',
+    detail: expect.stringMatching(/is used: 2 shape classes/),
+  });
+  expect(upgraded.preferences.tuned).toEqual({ 'gemm 1': 'gemm/b', 'gemm 2': 'gemm/b' });
 });
 
 it('leaves out by id or glob, once, and makes plans be made anew', () => {

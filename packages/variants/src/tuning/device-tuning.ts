@@ -32,7 +32,7 @@ export class DeviceTuning {
     const { forced, usesProfile } = tuningSettings(set, options);
     const shipped = set.shipped?.find(({ device }) => device.vendor === vendor && device.name === name);
     const found = usesProfile ? this.#find() : UNWANTED;
-    const { state, path, detail } = usesProfile && found.state === 'none' ? stateOf(shipped, found) : found;
+    const { state, path, detail } = usesProfile && found.state !== 'used' ? stateOf(shipped, found) : found;
     this.profile = { state, detail, ...(path === undefined ? {} : { path }) };
     this.preferences = { forced, tuned: usesProfile ? { ...shipped?.choices, ...found.tuned } : found.tuned };
   }
@@ -105,10 +105,12 @@ export class DeviceTuning {
   }
 }
 
+/** What a shipped profile makes of a device without one of its user. */
 function stateOf(shipped: ShippedProfile | undefined, found: ProfileState): ProfileState {
   if (shipped === undefined) return found;
-  const count = Object.keys(shipped.choices).length;
-  return { state: 'shipped', detail: `${count} shape classes, ${shipped.tunedAt}; concord tune measures this machine` };
+  const classes = `${Object.keys(shipped.choices).length} shape classes, ${shipped.tunedAt}`;
+  if (found.state === 'ignored') return { ...found, detail: `${found.detail}; what is shipped is used: ${classes}` };
+  return { state: 'shipped', detail: `${classes}; concord tune measures this machine` };
 }
 
 interface Found extends ProfileState {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { BenchCase } from '../bench-case.ts';
 import { CHECKED_ENTRIES, checkEntries } from '../check-entries.ts';
 import { BENCH_OPS } from '../bench-ops.ts';
+import { materialize } from '../operand.ts';
 import { placeWork } from '../placed-work.ts';
 import { selectBenchCases } from '../select-cases.ts';
 import { attentionCase } from './attention.ts';
@@ -32,6 +33,32 @@ test('count what they say', () => {
   expect(of(attentionCase('', '', attention))).toEqual([4 * 2 * 9 * 4, 4 * 4 * 24]);
   expect(of(attentionCase('', '', { ...attention, causal: true }))[0]).toBe(4 * 2 * 6 * 4);
 });
+
+test.each([
+  ['TF32', 13],
+  ['bf16', 16],
+])('products of inputs that were rounded to %s are wrong as float32', async (_, bits) => {
+  const [m, n, k] = [16, 16, 1024];
+  const work = gemmCase('', '', m, n, k).prepare();
+  const [a, b] = work.inputs.map(materialize) as [Float32Array, Float32Array];
+  const product = ([left, right]: readonly [Float32Array, Float32Array], index: number): number => {
+    let sum = 0;
+    for (let p = 0; p < k; p++) {
+      sum += (left[Math.floor(index / n) * k + p] as number) * (right[p * n + (index % n)] as number);
+    }
+    return sum;
+  };
+  const findWrong = checkEntries(work);
+  const of = (pair: readonly [Float32Array, Float32Array]) => findWrong(async (at) => at.map((i) => product(pair, i)));
+  expect(await of([a, b])).toBeUndefined();
+  expect(await of([rounded(a, bits), rounded(b, bits)])).toMatch(/^entry .* is .*, want/);
+});
+
+/** Float32 numbers without their last bits, rounded to nearest. */
+function rounded(values: Float32Array, bits: number): Float32Array {
+  const words = new Uint32Array(values.slice().buffer);
+  return new Float32Array(words.map((word) => (word + 2 ** (bits - 1)) & -(2 ** bits)).buffer);
+}
 
 const odd = [
   gemmCase('odd', '', 7, 9, 11),

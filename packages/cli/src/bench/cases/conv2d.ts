@@ -2,7 +2,7 @@ import type { Conv2dShape } from '@concord/backend-core';
 import { conv2dReference } from '@concord/backend-cpu/reference';
 import type { BenchCase, ExpectedEntry } from '../bench-case.ts';
 import { elements, type Operand, operand } from '../operand.ts';
-import { sumError } from './gemm.ts';
+import { SUM_TOLERANCE } from './gemm.ts';
 
 /** A layer on square images, with a square window. */
 export interface Conv2dLayer {
@@ -74,5 +74,5 @@ function entryOf(
   const sizes = [1, channels, window, window] as const;
   const one = { inputShape: sizes, filterShape: sizes, outputShape: [1, 1, 1, 1] } as const;
   const { value, magnitude } = conv2dReference(one, part, elements(filter, k * part.length, part.length));
-  return { want: value[0] as number, tolerance: sumError(part.length) * (magnitude[0] as number) };
+  return { want: value[0] as number, tolerance: SUM_TOLERANCE * (magnitude[0] as number) };
 }
