@@ -35,7 +35,7 @@ ${repeat(terms, (d) => `${sumsOut(d)}\n  workgroupBarrier();\n${repeat(4, (c) =>
 ${
   partial
     ? `  if (query < u.queries) {
-    o[at + u.head_dim] = min * (LN2_HI + LN2_LO);
+    o[at + u.head_dim] = least * (LN2_HI + LN2_LO);
     o[at + u.head_dim + 1u] = total;
   }`
     : ''
