@@ -121,6 +121,34 @@ await describeInChromium('the playground', () => {
     expect(complaints.filter((text) => !BLOCKED.test(text))).toEqual([]);
   });
 
+  it('gives a program neither the site nor the network, nor the verdict', async () => {
+    await open(browser);
+    await openPlayground(page, `${site.url}playground.html`);
+    const uses = {
+      caches: "caches.open('site');",
+      fetch: "fetch('index.html');",
+      indexedDB: "indexedDB.open('site');",
+      BroadcastChannel: "new BroadcastChannel('site');",
+      importScripts: "importScripts('https://example.org/a.js');",
+      postMessage: "postMessage({ kind: 'result', result: { outputs: [] } });",
+    };
+    for (const [name, use] of Object.entries(uses)) {
+      await type(page, `${DOUBLE}${use}`);
+      await runOn(page, 'cpu');
+      expect(await page.locator('.pg-fault').innerText()).toBe(`Line 5: ReferenceError: ${name} is not defined`);
+      expect(await status(page).innerText()).toBe('The program has a mistake');
+    }
+    await type(page, 'throw new Error(`${origin}, ${typeof globalThis.fetch}, ${typeof document}`);');
+    await runOn(page, 'cpu');
+    expect(await page.locator('.pg-fault').innerText()).toBe('Line 1: Error: null, undefined, undefined');
+    // What it changes stays in the sandbox: the values are computed and judged elsewhere.
+    await type(page, `${DOUBLE}Float32Array.from = Math.abs = Math.min = () => 7; self.onmessage = null;`);
+    await runOn(page, 'cpu');
+    expect(await status(page).innerText()).toBe("All 4 values are in the oracle's intervals");
+    expect(await page.locator('iframe[sandbox]').count()).toBe(0);
+    expect(complaints.filter((text) => !BLOCKED.test(text))).toEqual([]);
+  });
+
   it('computes on a picture, without WebGPU and without a network, wide and narrow', async () => {
     const plain = await launchChromium({ webgpu: false });
     const away = await openSite();
