@@ -2,6 +2,7 @@
 import evaluator from './kernel/evaluate.worker.ts?bundled';
 import { type Evaluation, type EvaluationRequest, readEvaluation } from './kernel/evaluation.ts';
 import { type RunProgress, type RunRequest, type RunResult } from './kernel/run-program.ts';
+import { SANDBOX } from './sandbox-page.ts';
 import { startTask, Stopped, type Task } from './task.ts';
 
 /** A program to run, as the page has it. */
@@ -28,22 +29,6 @@ export function startProgram(
   });
   return { result, cancel: () => stop(), stop: () => stop() };
 }
-
-/**
- * A page of an opaque origin: no storage, cache, cookie or service worker of the site. No request passes its policy, which its
- * worker inherits. The worker is there so that an endless loop does not stop the page.
- */
-const SANDBOX = `<!DOCTYPE html>
-<meta http-equiv="Content-Security-Policy"
-  content="default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:">
-<script>
-  addEventListener('message', ({ data: { code, request } }) => {
-    const worker = new Worker(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })));
-    worker.onmessage = ({ data }) => parent.postMessage(data, '*');
-    worker.onerror = ({ message }) => parent.postMessage({ fault: { message } }, '*');
-    worker.postMessage(request);
-  }, { once: true });
-</script>`;
 
 function evaluateApart(request: EvaluationRequest): Pick<Task<Evaluation>, 'result' | 'stop'> {
   const frame = document.createElement('iframe');
