@@ -1,5 +1,6 @@
 // @ts-check
 import { join } from 'node:path';
+import { bundledText } from './bundled-text.mjs';
 
 /** @typedef {NonNullable<import('vitepress').UserConfig['vite']>} ViteConfig */
 
@@ -21,6 +22,7 @@ export function viteForPages(site, more) {
     optimizeDeps: { entries: ['docs/site/.vitepress/theme/*.mjs'] },
     plugins: [
       ...(more.plugins ?? []),
+      bundledText(),
       {
         name: 'pages-elsewhere',
         enforce: 'pre',

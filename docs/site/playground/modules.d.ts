@@ -7,6 +7,12 @@ declare module 'playground' {
   export const noise: Api['noise'];
 }
 
+/** The site's own plugin gives a file and what it imports as the text of one script. */
+declare module '*?bundled' {
+  const text: string;
+  export default text;
+}
+
 /** Vite gives the text of a file. */
 declare module '*?raw' {
   const text: string;

@@ -9,23 +9,52 @@ export interface Shared {
 
 const PREFIX = '#code=';
 
-/** The part of an address after its page: the program, compressed. */
+/** Characters of a program in an address. */
+export const MAX_SOURCE = 100_000;
+
+/** Characters of the compressed program. Memory for reading one grows with its square: to some 50 million characters. */
+const MAX_HASH = 20_000;
+
+/**
+ * The part of an address after its page: the program, compressed.
+ *
+ * @throws {Error} where the program is too long for {@link sharedIn}
+ */
 export function hashOf({ source, backend }: Shared): string {
-  return `${PREFIX}${compressToEncodedURIComponent(JSON.stringify({ source, backend }))}`;
+  checkSource(source);
+  const compressed = compressToEncodedURIComponent(JSON.stringify({ source, backend }));
+  checkCompressed(compressed);
+  return `${PREFIX}${compressed}`;
 }
 
 /**
  * Decodes the fragment of an address.
  *
  * @returns undefined where it holds no program: it may be that of a heading
- * @throws {Error} where it begins as one and cannot be read, as after a cut
+ * @throws {Error} where it begins as one and cannot be read, as after a cut, or is too long
  */
 export function sharedIn(hash: string): Shared | undefined {
   if (!hash.startsWith(PREFIX)) return undefined;
-  const text = decompressFromEncodedURIComponent(hash.slice(PREFIX.length));
+  const compressed = hash.slice(PREFIX.length);
+  checkCompressed(compressed);
+  const text = decompressFromEncodedURIComponent(compressed);
   const { source, backend } = parsed(text);
   if (typeof source !== 'string') throw new Error('the address holds no whole program: a part of it is missing');
+  checkSource(source);
   return { source, backend: BACKEND_NAMES.find((name) => name === backend) ?? 'webgpu' };
+}
+
+function checkCompressed({ length }: string): void {
+  if (length > MAX_HASH) throw tooLong('compressed program', length, MAX_HASH);
+}
+
+function checkSource({ length }: string): void {
+  if (length > MAX_SOURCE) throw tooLong('program', length, MAX_SOURCE);
+}
+
+function tooLong(what: string, length: number, limit: number): Error {
+  const [got, most] = [length, limit].map((count) => count.toLocaleString('en'));
+  return new Error(`the ${what} has ${got} characters; an address may hold ${most}`);
 }
 
 function parsed(text: string | null): { readonly source?: unknown; readonly backend?: unknown } {

@@ -1,7 +1,10 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeInChromium } from '../../../software-devices/chromium/describe-in-chromium.mjs';
 import { type Browser, complaintsOf, launchChromium, type Page } from '../../../software-devices/chromium/launch.mjs';
+import { SANDBOX } from '../playground/sandbox-page.ts';
 import { openSite } from './support/open-site.mjs';
 
 const SCENE = fileURLToPath(new URL('../../../examples/edges/pictures/scene.png', import.meta.url));
@@ -119,6 +122,86 @@ await describeInChromium('the playground', () => {
     await runOn(page, 'cpu');
     expect(await status(page).innerText()).toMatch(RIGHT);
     expect(complaints.filter((text) => !BLOCKED.test(text))).toEqual([]);
+  });
+
+  it('gives a program neither the site nor the network, nor the verdict', async () => {
+    await open(browser);
+    await openPlayground(page, `${site.url}playground.html`);
+    const uses = {
+      caches: "caches.open('site');",
+      fetch: "fetch('index.html');",
+      indexedDB: "indexedDB.open('site');",
+      BroadcastChannel: "new BroadcastChannel('site');",
+      importScripts: "importScripts('https://example.org/a.js');",
+      postMessage: "postMessage({ kind: 'result', result: { outputs: [] } });",
+    };
+    for (const [name, use] of Object.entries(uses)) {
+      await type(page, `${DOUBLE}${use}`);
+      await runOn(page, 'cpu');
+      expect(await page.locator('.pg-fault').innerText()).toBe(`Line 5: ReferenceError: ${name} is not defined`);
+      expect(await status(page).innerText()).toBe('The program has a mistake');
+    }
+    await type(page, 'throw new Error(`${origin}, ${typeof globalThis.fetch}, ${typeof document}`);');
+    await runOn(page, 'cpu');
+    expect(await page.locator('.pg-fault').innerText()).toBe('Line 1: Error: null, undefined, undefined');
+    // What it changes stays in the sandbox: the values are computed and judged elsewhere.
+    await type(page, `${DOUBLE}Float32Array.from = Math.abs = Math.min = () => 7; self.onmessage = null;`);
+    await runOn(page, 'cpu');
+    expect(await status(page).innerText()).toBe("All 4 values are in the oracle's intervals");
+    expect(await page.locator('iframe[sandbox]').count()).toBe(0);
+    expect(complaints.filter((text) => !BLOCKED.test(text))).toEqual([]);
+  });
+
+  it('has a sandbox without storage and requests, also for code that has all globals', async () => {
+    let requests = 0;
+    const elsewhere = createServer((_, response) => {
+      requests++;
+      response.setHeader('Access-Control-Allow-Origin', '*').end('');
+    });
+    await new Promise<void>((resolve) => void elsewhere.listen(0, '127.0.0.1', resolve));
+    try {
+      await open(browser);
+      await page.goto(`${site.url}playground.html`);
+      const url = `http://localhost:${(elsewhere.address() as AddressInfo).port}/`;
+      expect(await page.evaluate((address) => fetch(address).then(({ ok }) => ok), url)).toBe(true);
+      const code = `
+        const tried = [
+          () => caches.open('a'),
+          () => new Promise((done, fail) => {
+            const asked = indexedDB.open('a');
+            [asked.onsuccess, asked.onerror] = [done, () => fail(asked.error)];
+          }),
+          () => navigator.storage.getDirectory(),
+          () => fetch('${url}'),
+          () => import('${url}'),
+          () => importScripts('${url}'),
+          () => new Promise((done, fail) => {
+            const socket = new WebSocket('${url.replace('http', 'ws')}');
+            [socket.onopen, socket.onerror] = [done, () => fail(new Error('no socket'))];
+          }),
+        ].map(async (use) => { try { await use(); return 'done'; } catch (error) { return error.name; } });
+        Promise.all(tried).then(postMessage);`;
+      const results = await page.evaluate(
+        ([html, script]) =>
+          new Promise((resolve) => {
+            const frame = document.createElement('iframe');
+            frame.setAttribute('sandbox', 'allow-scripts');
+            frame.srcdoc = html!;
+            addEventListener('message', ({ data }) => resolve(data));
+            frame.addEventListener('load', () =>
+              frame.contentWindow!.postMessage({ code: script, request: null }, '*'),
+            );
+            document.body.append(frame);
+          }),
+        [SANDBOX, code],
+      );
+      // Globals of secure contexts alone are absent or refuse, which is the browser's choice.
+      expect(results).toHaveLength(7);
+      expect(results).not.toContain('done');
+      expect(requests).toBe(1);
+    } finally {
+      elsewhere.close();
+    }
   });
 
   it('computes on a picture, without WebGPU and without a network, wide and narrow', async () => {

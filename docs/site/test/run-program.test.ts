@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hashOf, sharedIn } from '../playground/share.ts';
+import { compressToEncodedURIComponent } from 'lz-string';
+import { hashOf, MAX_SOURCE, sharedIn } from '../playground/share.ts';
+import { evaluation, readEvaluation } from '../playground/kernel/evaluation.ts';
 import { syntaxFaultOf } from '../playground/kernel/transpile.ts';
 import { type RunProgress, type RunResult, runProgram } from '../playground/kernel/run-program.ts';
 import type { Picture } from '../playground/kernel/program-api.ts';
@@ -18,7 +20,10 @@ async function runOn(
   source: string,
 ): Promise<{ result: RunResult; progress: readonly RunProgress[] }> {
   const progress: RunProgress[] = [];
-  const result = await runProgram({ source, backend, picture }, (each) => progress.push(each));
+  // As it comes from the sandbox.
+  const evaluated = readEvaluation(structuredClone(evaluation({ source, picture })));
+  if (evaluated.fault !== undefined) return { result: { fault: evaluated.fault }, progress };
+  const result = await runProgram({ ...evaluated, backend }, (each) => progress.push(each));
   return { result, progress };
 }
 
@@ -80,9 +85,40 @@ run(f, { shape: [3] });`;
     expect((await faultOf(`${kernel}run(f, { shape: [-1], inputs: { x: [] } });`))?.message).toMatch(/shape\[0\]/);
   });
 
+  it('of a call that is no data', async () => {
+    const kernel = `${HEAD}const f = defineKernel('f', {}, (_, k) => ({ y: k.toF32(k.index(0)) }));\n`;
+    expect((await faultOf(`${kernel}run(f, { shape: () => [2] });`))?.message).toMatch(/could not be cloned/);
+  });
+
   it('before it is run', () => {
     expect(syntaxFaultOf('const a: number = 1;')).toBeUndefined();
     expect(syntaxFaultOf('\nconst = 1;')).toMatchObject({ line: 2, column: 7 });
+  });
+});
+
+describe('takes from a sandbox nothing but data, and checks it', () => {
+  it.each([
+    ['a verdict', { kind: 'result', result: { outputs: [] } }],
+    ['no object', 'All 4 values are right'],
+    ['nothing', undefined],
+    ['a fault of other types', { fault: { message: {}, line: 'all', hint: 3 } }],
+  ])('%s', (_, message) => {
+    expect(readEvaluation(message)).toEqual({
+      fault: { message: 'the program gave something other than a kernel and its call' },
+    });
+  });
+
+  it('a kernel that none is, and a call that none is', async () => {
+    const forged = { name: 'f', nodes: [{ kind: 'evil' }], inputs: [], params: [], outputs: [], labels: {} };
+    const run = (kernel: object, call: object) => runProgram({ kernel, call, backend: 'cpu' }, () => undefined);
+    expect((await run(forged, { shape: [2] })).fault?.message).toMatch(/no node of kind "evil"/);
+    const asked = evaluation({
+      source: `${HEAD}run(defineKernel('f', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: k.exp(x) })), { shape: [2] });`,
+      picture,
+    });
+    const kernel = asked.fault === undefined ? asked.kernel : {};
+    for (const call of [{}, { shape: 'ab' }, { shape: [2], inputs: { x: { values: { length: 1e12 } } } }])
+      expect((await run(kernel, call)).fault?.message).toEqual(expect.any(String));
   });
 });
 
@@ -108,4 +144,15 @@ it('a program is the same after it was in an address', () => {
   expect(sharedIn(hash)).toEqual(shared);
   expect(sharedIn('#what-is-promised')).toBeUndefined();
   expect(() => sharedIn(hash.slice(0, 40))).toThrow('a part of it is missing');
+});
+
+it('a program that is too long is neither put into an address nor taken from one', () => {
+  const long = (length: number) => ({ source: 'a'.repeat(length), backend: 'cpu' as const });
+  expect(sharedIn(hashOf(long(MAX_SOURCE)))).toEqual(long(MAX_SOURCE));
+  const bomb = `#code=${compressToEncodedURIComponent(JSON.stringify(long(500_000)))}`;
+  expect(bomb.length).toBeLessThan(6000);
+  const message = 'the program has 500,000 characters; an address may hold 100,000';
+  expect(() => sharedIn(bomb)).toThrow(message);
+  expect(() => hashOf(long(500_000))).toThrow(message);
+  expect(() => sharedIn(`#code=${'A'.repeat(20_001)}`)).toThrow('the compressed program has 20,001 characters');
 });

@@ -1,5 +1,6 @@
 import { isBackendError, selectBackend } from '@concord/backend-core';
 import {
+  BENCH_OPS,
   type BenchOp,
   type BenchOutcome,
   type BenchRow,
@@ -48,8 +49,9 @@ export async function runBench(
       },
     );
     const ms = performance.now() - started;
-    const all = ops.length > 1 ? {} : { op: ops[0] };
-    return { size: 'small', ...all, seconds: SECONDS, backends, rows, isPart: done < total, ms };
+    // As `--op` of the command: reports of different ops must not be grouped.
+    const op = ops.length === BENCH_OPS.length ? undefined : ops.join(',');
+    return { size: 'small', op, seconds: SECONDS, backends, rows, isPart: done < total, ms };
   } finally {
     for (const { opened } of backends) await opened?.dispose().catch(() => undefined);
   }

@@ -5,7 +5,7 @@ import { type Picture, type Planned, playgroundModule } from './program-api.ts';
 import { transpile } from './transpile.ts';
 
 /**
- * Evaluates a program: the code of a stranger, so only in a worker that can be ended.
+ * Evaluates a program: the code of a stranger, so on the site only in the sandbox of sandbox.ts.
  *
  * @returns the run that it asks for
  * @throws {ProgramError} if it cannot be parsed, throws, or runs nothing

@@ -1,21 +1,20 @@
 import { type BackendError, type ExplainedPass, isBackendError, selectBackend } from '@concord/backend-core';
+import { checkKernel } from '@concord/backend-core/kernel';
 import { explainRun } from '@concord/backend-webgpu';
 import type { BackendName } from '../backend-names.ts';
 import { providerOf } from '../backends.ts';
 import { compute } from './compute.ts';
-import { evaluate } from './evaluate.ts';
+import type { AskedProgram } from './evaluation.ts';
 import { type Fault, faultOf } from './fault.ts';
 import { type GraphView, graphView } from './graph-view.ts';
 import { type JudgedOutput, judge } from './judge.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
-import type { Picture } from './program-api.ts';
+import type { PlaygroundCall } from './program-api.ts';
 import { numbersOf } from './stored.ts';
 
-/** A program to run. */
-export interface RunRequest {
-  readonly source: string;
+/** The run that a program asks for. The kernel and the call are checked here. */
+export interface RunRequest extends AskedProgram {
   readonly backend: BackendName;
-  readonly picture: Picture;
 }
 
 /** The WGSL that a run becomes. */
@@ -49,12 +48,13 @@ export type RunResult =
   | { readonly outputs: readonly JudgedOutput[]; readonly fault?: never }
   | { readonly fault: Fault; readonly outputs?: never };
 
-/** Evaluates a program, shows its kernel's graph and WGSL, runs it, and compares the outputs with the oracle. */
+/** Checks the kernel of a program and its call, shows the graph and the WGSL, runs it, and compares the outputs with the oracle. */
 export async function runProgram(request: RunRequest, report: (progress: RunProgress) => void): Promise<RunResult> {
   try {
-    const planned = evaluate(request.source, request.picture);
-    report({ kind: 'graph', graph: graphView(planned.kernel) });
-    const run = prepareRun(planned);
+    const kernel = checkKernel(request.kernel);
+    report({ kind: 'graph', graph: graphView(kernel) });
+    // The types of a call are no promise: what is not one fails in the checks of its parts.
+    const run = prepareRun({ kernel, call: request.call as PlaygroundCall });
     // The WGSL is shown also without a GPU.
     report({ kind: 'wgsl', wgsl: wgslWithoutDevice(run) });
     return { outputs: await runOn(request.backend, run, report) };
