@@ -17,7 +17,7 @@ export type BuildOptions = Omit<WorkerOptions, 'corpus'> &
   Readonly<{ restart?: boolean; json?: boolean }>;
 
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
-const GRACE_MS = 30_000; // of workers, to finish their tiles
+const GRACE_MS = 30_000; // for workers to finish the tiles under way
 const POLL_MS = 200; // how often Redis is asked how far the work is
 
 /** Builds a graph, by workers that it starts and others that are there, or goes on with one. Fails with a `UserError`. */
@@ -27,7 +27,10 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
   const corpus = await openCorpus(path);
   const store = await RunStore.open(options.redis, options.name);
   // Commands wait for a Redis that is gone, but not once the user has enough of it.
-  signal.addEventListener('abort', () => store.redis.disconnect());
+  signal.addEventListener('abort', () => {
+    store.redis.options.retryStrategy = () => null; // after the next attempt they fail
+    if (store.redis.status !== 'reconnecting') store.redis.disconnect();
+  });
   let children: ChildProcess[] = [];
   const running = (): ChildProcess[] => children.filter((one) => one.pid && one.exitCode === null && !one.signalCode);
   const show = progressBar(stderr);
@@ -71,10 +74,10 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
   } finally {
     show.stop();
     if (signal.aborted) stderr.write('interrupted; the same command goes on from there\n');
-    // They finish the tiles under way.
-    const exits = running().map((child) => (child.connected && child.disconnect(), once(child, 'exit')));
-    await Promise.race([Promise.all(exits), setTimeout(GRACE_MS, undefined, { ref: false })]);
+    const exits = Promise.all(running().map((child) => (child.connected && child.disconnect(), once(child, 'exit'))));
+    await Promise.race([exits, setTimeout(GRACE_MS, undefined, { ref: false })]);
     for (const child of running()) child.kill('SIGKILL');
+    await exits;
     store.redis.disconnect();
     await corpus.close();
   }

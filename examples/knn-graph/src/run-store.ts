@@ -27,8 +27,7 @@ export class RunStore {
   readonly queue: Queue<TileJob, string>;
 
   private constructor(redis: Redis, name: string) {
-    this.redis = redis;
-    this.prefix = `knn-graph:${name}`;
+    [this.redis, this.prefix] = [redis, `knn-graph:${name}`];
     // Events have the result too, and are not read.
     this.queue = new Queue('tiles', { connection: redis, prefix: this.prefix, streams: { events: { maxLen: 10 } } });
     this.queue.on('error', () => undefined); // of the connection: commands wait until ioredis has opened it again

@@ -39,16 +39,14 @@ export async function work(options: WorkerOptions, { stderr, signal }: CommandCo
   };
   const fail = (error: unknown): Promise<never> => (failed.abort(error), Promise.reject(error));
   try {
-    const require = [{ op: 'gemm' }, { op: 'topK' }] as const;
-    ({ backend } = await openBackend(prefer, require));
+    ({ backend } = await openBackend(prefer, [{ op: 'gemm' }, { op: 'topK' }]));
     worker = new Worker<TileJob, string>('tiles', (job) => compute(job).catch(fail), {
       connection: store.redis,
       prefix: store.prefix,
       name: backend.name,
       lockDuration: options.lock * 1000,
       stalledInterval: options.lock * 1000,
-      // A tile that takes down each worker is not tried for ever.
-      maxStalledCount: 10,
+      maxStalledCount: 10, // a tile that takes down each worker is not tried for ever
     });
     // Connections are opened again; other errors are of locks that were lost.
     worker.on('error', ({ code, message }: NodeJS.ErrnoException) => {
@@ -59,9 +57,8 @@ export async function work(options: WorkerOptions, { stderr, signal }: CommandCo
     if (!ended.aborted) await once(ended, 'abort');
   } finally {
     // The tile under way is finished, but a Redis that is gone is waited for only so long.
-    const leave = setInterval(() => store.redis.status === 'ready' || store.redis.disconnect(), 3000);
-    await worker?.close();
-    clearInterval(leave);
+    const gone = new Promise<void>((resolve) => setInterval(() => store.redis.status === 'ready' || resolve(), 3000));
+    await Promise.race([worker?.close(), gone]);
     store.redis.disconnect();
     await computer?.dispose();
     await backend?.dispose();

@@ -210,6 +210,21 @@ await describeWithRedis('knn-graph', (program) => {
     );
   });
 
+  it('Ctrl-C ends a build and its worker while Redis is away', async () => {
+    const store = await RunStore.open(server.url, 'away');
+    const options = ['--corpus', path, '--out', out, '--backend', 'cpu', '--tile', '1', '--name', 'away'];
+    const { child, ended } = run(['build', ...options]);
+    await until(async () => (await store.queue.getCompletedCount()) >= 3);
+    store.redis.disconnect();
+    await server.kill();
+    child.kill('SIGINT');
+    // It waits for its worker. A worker that had to be killed would be in the output.
+    const { code, stdout, stderr } = await ended;
+    await server.start();
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(stderr).not.toContain('ended: ');
+  });
+
   it('a worker whose file is another one says so, and so does the build that is left without workers', async () => {
     const copy = join(folder, 'copy.safetensors');
     await writeCorpus(copy, 2000, 64, 2);
