@@ -17,6 +17,7 @@ export type BuildOptions = Omit<WorkerOptions, 'corpus'> &
   Readonly<{ restart?: boolean; json?: boolean }>;
 
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
+const GRACE_MS = 30_000; // for workers to finish the tiles under way
 const POLL_MS = 200; // how often Redis is asked how far the work is
 
 /** Builds a graph, by workers that it starts and others that are there, or goes on with one. Fails with a `UserError`. */
@@ -26,30 +27,33 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
   const corpus = await openCorpus(path);
   const store = await RunStore.open(options.redis, options.name);
   // Commands wait for a Redis that is gone, but not once the user has enough of it.
-  signal.addEventListener('abort', () => store.redis.disconnect());
+  signal.addEventListener('abort', () => {
+    store.redis.options.retryStrategy = () => null; // after the next attempt they fail
+    if (store.redis.status !== 'reconnecting') store.redis.disconnect();
+  });
   let children: ChildProcess[] = [];
   const running = (): ChildProcess[] => children.filter((one) => one.pid && one.exitCode === null && !one.signalCode);
   const show = progressBar(stderr);
   try {
     const plan = await makePlan(corpus, options, signal);
     if (options.restart === true) await store.clear();
-    const run = await store.begin(plan, path);
-    show.update(await store.progress(plan), 0, 0);
+    let run = await store.begin(plan, path);
+    show.update(await store.progress(run), 0, 0);
     children = Array.from({ length: options.workers }, (_, n) => startWorker(n, options, stderr));
     while ((await store.queue.getWorkersCount()) < running().length) await setTimeout(POLL_MS, undefined, { signal });
-    const [{ done: before, tiles }, started] = [await store.progress(plan), performance.now()];
+    const [{ done: before, tiles }, started] = [await store.progress(run), performance.now()];
     const tilesPerSecond = (done: number): number => ((done - before) * 1000) / (performance.now() - started);
     const pairs = plan.vectors ** 2 / tiles;
-    await store.addTiles(run, plan);
+    await store.addTiles(run);
     for (;;) {
-      const progress = await store.progress(plan);
+      const progress = await store.progress(run);
       show.update(progress, tilesPerSecond(progress.done), pairs);
       if (progress.done === tiles) break;
       // Redis has lost its data: nothing is left, and not all is done.
-      if (progress.left + progress.failed === 0) await store.addTiles(await store.begin(plan, path), plan);
+      if (progress.left + progress.failed === 0) await store.addTiles((run = await store.begin(plan, path)));
       const hint = 'the same command goes on from there';
       if (progress.failed > 0) {
-        const [job] = await store.queue.getFailed(0, 0);
+        const job = (await store.queue.getFailed()).find(({ data }) => data.run === run.id);
         throw new UserError('TILE_FAILED', `${job?.id}: ${job?.failedReason}`, { hint });
       }
       if (children.length > 0 && running().length === 0 && progress.workers === 0) {
@@ -61,7 +65,7 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
     const seconds = (performance.now() - started) / 1000;
     const [{ out }, { vectors, k }, pairsPerSecond] = [options, plan, tilesPerSecond(tiles) * pairs];
     show.stop();
-    await saveGraph(out, await store.graph(plan));
+    await saveGraph(out, await store.graph(run));
     await store.clear();
     const json = JSON.stringify({ out, vectors, k, seconds, pairsPerSecond });
     const speed = `${seconds.toFixed(1)} s, ${(pairsPerSecond / 1e6).toFixed(1)} M pairs/s`;
@@ -70,18 +74,17 @@ export async function build(options: BuildOptions, context: CommandContext): Pro
   } finally {
     show.stop();
     if (signal.aborted) stderr.write('interrupted; the same command goes on from there\n');
-    // They finish the tiles under way.
-    await Promise.all(running().map((child) => (child.connected && child.disconnect(), once(child, 'exit'))));
+    const exits = Promise.all(running().map((child) => (child.connected && child.disconnect(), once(child, 'exit'))));
+    await Promise.race([exits, setTimeout(GRACE_MS, undefined, { ref: false })]);
+    for (const child of running()) child.kill('SIGKILL');
+    await exits;
     store.redis.disconnect();
     await corpus.close();
   }
 }
 
 /** On a terminal a bar, elsewhere a line now and then. */
-function progressBar(stderr: Output): {
-  update(of: Progress, tilesPerSecond: number, pairs: number): void;
-  stop(): void;
-} {
+function progressBar(stderr: Output): { update(of: Progress, perSecond: number, pairs: number): void; stop(): void } {
   const bar = new cliProgress.SingleBar({
     stream: stderr as NodeJS.WriteStream,
     format: '{bar} {value}/{total} tiles | {speed} M pairs/s | {left} | {workers} workers',

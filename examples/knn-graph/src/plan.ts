@@ -16,9 +16,8 @@ export async function makePlan(
   signal: AbortSignal,
 ): Promise<Plan> {
   const { vectors, dimensions } = corpus;
-  if (k >= vectors) {
-    throw new UserError('BAD_CORPUS', `${vectors} vectors have no ${k} others`, { hint: 'give a smaller --k' });
-  }
+  const hint = 'give a smaller --k';
+  if (k >= vectors) throw new UserError('BAD_CORPUS', `${vectors} vectors have no ${k} others`, { hint });
   // A few workers have some tiles each even of a small corpus.
   const tileRows = tile ?? Math.min(1024, Math.max(64, Math.ceil(vectors / 64)));
   const plan = { vectors, dimensions, k, tileRows, shardRows, digests: [] as string[] };
@@ -36,7 +35,6 @@ export function rangesOf({ vectors }: Plan, rows: number): (readonly [from: numb
 }
 
 /** SHA-256. */
-export function digestOf(data: Float32Array | string): string {
-  const bytes = typeof data === 'string' ? data : new Uint8Array(data.buffer);
-  return createHash('sha256').update(bytes).digest('hex');
+export function digestOf(data: Float32Array): string {
+  return createHash('sha256').update(new Uint8Array(data.buffer)).digest('hex');
 }

@@ -53,7 +53,7 @@ export const runProgram: Program = defineProgram({
       const { redis, name } = options;
       const store = await RunStore.open(redis, name);
       const run = await store.run();
-      const progress = run && (await store.progress(run.plan));
+      const progress = run && (await store.progress(run));
       store.redis.disconnect();
       if (run === undefined) throw new UserError('NO_RUN', `there is no unfinished graph "${name}" at ${redis}`);
       const { digests: _digests, ...plan } = run.plan;

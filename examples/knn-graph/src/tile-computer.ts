@@ -40,8 +40,7 @@ export class TileComputer {
   async #search(queries: DevicePtr, rows: number, shard: number): Promise<Neighbours> {
     const { shardRows, dimensions, k } = this.#plan;
     const [first, end] = rangesOf(this.#plan, shardRows)[shard] as readonly [number, number];
-    const columns = end - first;
-    const width = Math.min(k + 1, columns);
+    const [columns, width] = [end - first, Math.min(k + 1, end - first)];
     const candidates = this.#resident.get(shard) ?? (await this.#load(shard, first, end));
     const backend = this.#backend;
     const bytes = new Uint8Array(2 * rows * width * 4);

@@ -81,28 +81,41 @@ await describeWithRedis('knn-graph', (program) => {
     return graph;
   }
 
+  /** The graph that a build has written. */
+  async function written(): Promise<Neighbours> {
+    await using backend = await CpuBackend.create();
+    const { neighbours, scores } = await loadSafetensors(backend, fileSource(out));
+    const [rows, width] = neighbours?.shape as [number, number];
+    const graph = { rows, width, scores: await scores?.toArray(), vectors: await neighbours?.toArray() };
+    neighbours?.dispose();
+    scores?.dispose();
+    rmSync(out);
+    return graph as Neighbours;
+  }
+
   it('a worker is killed and Redis too: each tile is done, once, and the graph is the same', async () => {
     const plan = await makePlan(corpus, { k: 7, tile: 50, shard: 600 }, never);
     const store = await RunStore.open(server.url, 'killed');
     const [victim] = [worker('cpu', 'killed'), worker('cpu', 'killed')];
-    await until(async () => (await store.progress(plan)).workers === 2);
-    await store.addTiles(await store.begin(plan, path), plan);
-    await until(async () => (await store.progress(plan)).done >= 4);
+    await until(async () => (await store.queue.getWorkersCount()) === 2);
+    const made = await store.begin(plan, path);
+    await store.addTiles(made);
+    await until(async () => (await store.progress(made)).done >= 4);
     victim?.child.kill('SIGKILL');
     await server.kill();
     await setTimeout(100);
     await server.start();
-    const before = await store.progress(plan);
+    const before = await store.progress(made);
     expect(before.done).toBeGreaterThanOrEqual(4);
     expect(before.done).toBeLessThan(before.tiles);
-    await until(async () => (await store.progress(plan)).done >= before.tiles);
+    await until(async () => (await store.progress(made)).done >= before.tiles);
 
-    expect(await store.progress(plan)).toEqual({ done: 40, tiles: 40, left: 0, failed: 0, workers: 1 });
+    expect(await store.progress(made)).toEqual({ done: 40, tiles: 40, left: 0, failed: 0, workers: 1 });
     const jobs = await store.queue.getCompleted();
     expect(new Set(jobs.map(({ data }) => data.tile)).size).toBe(40);
     // The kill hit a tile: BullMQ gave it out again.
     expect(jobs.some(({ attemptsStarted, stalledCounter }) => attemptsStarted > 1 && stalledCounter > 0)).toBe(true);
-    const graph = await store.graph(plan);
+    const graph = await store.graph(made);
     expect(graph).toEqual(await undisturbed(plan));
     expect(await checkGraph(graph, corpus, [...Array(200).keys()])).toMatchObject({ wrong: 0 });
     await store.clear();
@@ -113,12 +126,13 @@ await describeWithRedis('knn-graph', (program) => {
     const plan = await makePlan(corpus, { k: 10, tile: 5, shard: 700 }, never);
     const store = await RunStore.open(server.url, 'mixed');
     const workers = [worker('cpu', 'mixed'), worker('wasm', 'mixed'), worker('webgpu', 'mixed', LAVAPIPE)];
-    await until(async () => (await store.progress(plan)).workers === workers.length);
-    await store.addTiles(await store.begin(plan, path), plan);
-    await until(async () => (await store.progress(plan)).done === 400);
+    await until(async () => (await store.queue.getWorkersCount()) === workers.length);
+    const made = await store.begin(plan, path);
+    await store.addTiles(made);
+    await until(async () => (await store.progress(made)).done === 400);
     const jobs = await store.queue.getCompleted();
     expect(new Set(jobs.map(({ processedBy }) => processedBy))).toEqual(new Set(['cpu', 'wasm', 'webgpu']));
-    const graph = await store.graph(plan);
+    const graph = await store.graph(made);
     expect(await checkGraph(graph, corpus, [...Array(2000).keys()])).toMatchObject({ checked: 2000, wrong: 0 });
     await store.clear();
     store.redis.disconnect();
@@ -150,24 +164,65 @@ await describeWithRedis('knn-graph', (program) => {
     expect(again.stderr).toMatch(new RegExp(`^.* ${done}/50 tiles `, 'm'));
     expect(await store.redis.keys('*')).toEqual([]);
     store.redis.disconnect();
-    await using backend = await CpuBackend.create();
-    const { neighbours, scores } = await loadSafetensors(backend, fileSource(out));
-    const plan = await makePlan(corpus, { k: 5, tile: 40, shard: 16_384 }, never);
-    const right = await undisturbed(plan);
-    expect(await neighbours?.toArray()).toEqual(right.vectors);
-    expect(await scores?.toArray()).toEqual(right.scores);
-    neighbours?.dispose();
-    scores?.dispose();
+    expect(await written()).toEqual(
+      await undisturbed(await makePlan(corpus, { k: 5, tile: 40, shard: 16_384 }, never)),
+    );
+  });
+
+  it('what is left of a run whose key is gone is not taken for tiles of the next one', async () => {
+    const store = await RunStore.open(server.url, 'default');
+    const options = ['--out', out, '--backend', 'cpu', '--tile', '40', '--k', '5', '--lock', '1'];
+    const first = run(['build', '--corpus', path, ...options]);
+    await until(async () => (await store.queue.getCompletedCount()) >= 3);
+    first.child.kill('SIGINT');
+    expect((await first.ended).code).toBe(130);
+    const done = await store.queue.getCompletedCount();
+    expect(done).toBeLessThan(50);
+    await store.redis.unlink(`${store.prefix}:run`);
+
+    const otherPath = join(folder, 'other.safetensors');
+    await writeCorpus(otherPath, 2000, 64, 3);
+    const next = await run(['build', '--corpus', otherPath, ...options]).ended;
+    expect(next).toMatchObject({ code: 0 });
+    expect(next.stderr).toMatch(/^.* 0\/50 tiles /m);
+    expect(await store.redis.keys('*')).toEqual([]);
+    store.redis.disconnect();
+    const other = await openCorpus(otherPath);
+    expect(await checkGraph(await written(), other, [...Array(2000).keys()])).toMatchObject({ wrong: 0 });
+    await other.close();
   });
 
   it('build adds the tiles again when Redis has lost them', async () => {
     const store = await RunStore.open(server.url, 'default');
-    const options = ['--corpus', path, '--out', out, '--backend', 'cpu', '--tile', '40', '--lock', '1', '--json'];
+    const options = ['--corpus', path, '--out', out, '--backend', 'cpu', '--tile', '10', '--k', '5', '--lock', '1'];
     const building = run(['build', ...options]);
-    await until(async () => ((await store.queue.getJobCounts('completed'))['completed'] ?? 0) >= 3);
-    await store.redis.flushall();
+    await until(async () => (await store.queue.getCompletedCount()) >= 3);
+    // In one step: the count is of what is lost.
+    const [[, done]] = (await store.redis.multi().zcard(store.queue.toKey('completed')).flushall().exec()) as [
+      [null, number],
+    ];
+    expect(done).toBeGreaterThanOrEqual(3);
+    expect(done).toBeLessThan(200);
     expect(await building.ended).toMatchObject({ code: 0 });
     store.redis.disconnect();
+    expect(await written()).toEqual(
+      await undisturbed(await makePlan(corpus, { k: 5, tile: 10, shard: 16_384 }, never)),
+    );
+  });
+
+  it('Ctrl-C ends a build and its worker while Redis is away', async () => {
+    const store = await RunStore.open(server.url, 'away');
+    const options = ['--corpus', path, '--out', out, '--backend', 'cpu', '--tile', '1', '--name', 'away'];
+    const { child, ended } = run(['build', ...options]);
+    await until(async () => (await store.queue.getCompletedCount()) >= 3);
+    store.redis.disconnect();
+    await server.kill();
+    child.kill('SIGINT');
+    // It waits for its worker. A worker that had to be killed would be in the output.
+    const { code, stdout, stderr } = await ended;
+    await server.start();
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(stderr).not.toContain('ended: ');
   });
 
   it('a worker whose file is another one says so, and so does the build that is left without workers', async () => {
@@ -175,7 +230,11 @@ await describeWithRedis('knn-graph', (program) => {
     await writeCorpus(copy, 2000, 64, 2);
     const wrong = run(['worker', '--backend', 'cpu', '--corpus', copy]);
     const building = run(['build', '--corpus', path, '--out', out, '--workers', '0']);
-    expect(await wrong.ended).toMatchObject({ code: 2 });
+    const { code, stderr } = await wrong.ended;
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'are not those that the graph was begun with (OTHER_CORPUS)\nhint: give all workers the same file',
+    );
     building.child.kill('SIGINT');
     expect((await building.ended).code).toBe(130);
     const none = await run(['build', '--corpus', path, '--out', out, '--backend', 'level-zero', '--restart']).ended;

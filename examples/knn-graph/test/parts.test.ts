@@ -133,11 +133,18 @@ describe('what cannot be built', () => {
     await corpus.close();
   });
 
-  it('no Redis, no file, no safetensors, no such backend, no such command', async () => {
+  it('no Redis, no such name, no file, no safetensors, no such backend, no such command', async () => {
     expect(await build(...nowhere)).toMatchObject({ code: 2, stdout: '' });
     expect((await build(...nowhere)).stderr).toMatch(
       /^error: no Redis answers at redis:\/\/127\.0\.0\.1:1: connect ECONNREFUSED 127\.0\.0\.1:1 \(NO_REDIS\)\nhint: give --redis, or start one: .*apt install redis-server\)\n$/,
     );
+    for (const name of ['a:b', '*', 'a[b]', '']) {
+      const { code, stderr } = await build(...nowhere, '--name', name);
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: `error: --name cannot be "${name}" (INVALID_ARGUMENT)\nhint: use letters, digits, ".", "_" and "-"\n`,
+      });
+    }
     expect((await build('--backend', 'cuda')).stderr).toContain('no backend "cuda"');
     writeFileSync(path, 'text');
     expect((await build()).stderr).toContain('4 bytes are no file');
