@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { CpuBackend } from '@concord/backend-cpu';
-import { loadSafetensors } from '@concord/ops';
+import { loadSafetensors, type Tensor } from '@concord/ops';
 import { fileSource } from '@concord/ops/node';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeWithRedis } from '../../../software-devices/redis/describe-with-redis.mjs';
@@ -84,11 +84,11 @@ await describeWithRedis('knn-graph', (program) => {
   /** The graph that a build has written. */
   async function written(): Promise<Neighbours> {
     await using backend = await CpuBackend.create();
-    const { neighbours, scores } = await loadSafetensors(backend, fileSource(out));
-    const [rows, width] = neighbours?.shape as [number, number];
-    const graph = { rows, width, scores: await scores?.toArray(), vectors: await neighbours?.toArray() };
-    neighbours?.dispose();
-    scores?.dispose();
+    const loaded = await loadSafetensors(backend, fileSource(out));
+    using neighbours = loaded['neighbours'] as Tensor;
+    using scores = loaded['scores'] as Tensor;
+    const [rows, width] = neighbours.shape as [number, number];
+    const graph = { rows, width, scores: await scores.toArray(), vectors: await neighbours.toArray() };
     rmSync(out);
     return graph as Neighbours;
   }
