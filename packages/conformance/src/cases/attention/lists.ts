@@ -191,6 +191,9 @@ const halves: readonly Entry[] = [
     ['bounded', { ...HALF, seqQ, seqKv, headDim, causal: true, offset: 2 }],
   ]),
   ['bounded', { ...HALF, seqQ: 70, seqKv: 130, headDim: 64, offset: 8, heads: 2 }],
+  // Few queries of many keys: on a large GPU the keys are split, also for matrix units.
+  ['bounded', { ...HALF, seqQ: 64, seqKv: 1100, headDim: 64 }],
+  ['bounded', { ...HALF, seqQ: 70, seqKv: 1030, headDim: 64, causal: true, causalOffset: 960, offset: 2 }],
   ['bounded', { ...HALF, ...SQUARE, headDim: 33, together: true }],
   ['bounded', { ...HALF, ...SQUARE, headDim: 33, offset: 2, layout: 'padded' }],
   ['bounded', { ...HALF, ...SQUARE, headDim: 32, layout: 'interleaved', batch: 2 }],
