@@ -64,7 +64,8 @@ function readManifest(folder: string): Manifest {
 }
 
 // Their tests leave no trace in a process (vitest restores mocks and what is stubbed after each file), so files share the
-// modules that one has loaded: loading them takes as long as many tests. Only in the share, whose files are many and small. Others count what is one per process: Level Zero's driver, the slots of backend-core, the tensors of ops.
+// modules that one has loaded: loading them takes as long as many tests. Only in the share, whose files are many and small.
+// Others count what is one per process: Level Zero's driver, the slots of backend-core, the tensors of ops.
 const SHARING: ReadonlySet<string> = new Set(
   ['backend-cpu', 'backend-wasm', 'backend-webgpu', 'cli', 'conformance', 'kernel', 'spirv-builder', 'variants'].map(
     (name) => `packages/${name}`,
