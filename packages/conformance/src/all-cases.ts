@@ -24,6 +24,7 @@ import { unarySuite } from './cases/unary.ts';
 import { uncheckedOperandsCases } from './cases/unchecked-operands.ts';
 import { zeroSizeCases } from './cases/zero-sizes.ts';
 import type { ConformanceCase } from './harness/case.ts';
+import { programCaseOf, programCases } from './programs/program-cases.ts';
 import { callSequenceCases } from './sequences/call-sequences.ts';
 import type { Suite } from './harness/suite.ts';
 
@@ -54,7 +55,7 @@ export function findCase(id: string): ConformanceCase | undefined {
     const replayed = suite.fromId(id);
     if (replayed !== undefined) return replayed;
   }
-  return undefined;
+  return programCaseOf(id);
 }
 
 let known: ReadonlyMap<string, ConformanceCase> | undefined;
@@ -80,6 +81,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...runSequenceCases,
       ...callSequenceCases,
       ...SUITES.flatMap((suite) => suite.cases()),
+      ...programCases,
     ].map((testCase) => [testCase.id, testCase]),
   );
   return known;

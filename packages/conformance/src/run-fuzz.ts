@@ -2,6 +2,8 @@ import type { ComputeBackend, OpName } from '@concord/backend-core';
 import { SUITES } from './all-cases.ts';
 import { Random } from './harness/random.ts';
 import type { DrawnCase } from './harness/suite.ts';
+import { programCase } from './programs/program-cases.ts';
+import { noCounts, type ProgramCounts } from './programs/run-program.ts';
 import { type BackendFactory, type CaseResult, runCase } from './run-case.ts';
 
 /** Options of {@link runFuzz}. */
@@ -14,6 +16,8 @@ export interface FuzzOptions {
   readonly seed?: number;
   /** Default: all that the backend has. */
   readonly ops?: readonly OpName[];
+  /** Draws programs of many steps, which share memory and do not wait, in place of single calls. */
+  readonly programs?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: { tried: number; failures: number; elapsedMs: number }) => void;
 }
@@ -37,6 +41,8 @@ export interface FuzzReport {
   readonly tried: number;
   readonly failures: readonly FuzzFailure[];
   readonly stopped: FuzzStop;
+  /** What the programs did, where programs were drawn. */
+  readonly programs?: Readonly<ProgramCounts>;
 }
 
 /** A run that keeps failing has told enough. */
@@ -44,8 +50,8 @@ const MAX_FAILURES = 20;
 const MAX_SHRINK_STEPS = 200;
 
 /**
- * Draws shapes, leading dimensions, offsets, transposes and values at random, compares with the oracle, and shrinks
- * what fails.
+ * Draws shapes, leading dimensions, offsets, transposes and values at random, or whole programs, compares with the oracle, and
+ * shrinks what fails.
  *
  * @throws {BackendError} what `init()` throws
  */
@@ -59,6 +65,7 @@ export async function runFuzz(create: BackendFactory, options: FuzzOptions = {})
   try {
     await backend.init();
     const suites = SUITES.filter(({ op }) => ops?.includes(op) ?? backend.supports(op).ok);
+    const programs = options.programs === true ? noCounts() : undefined;
     const random = new Random(`fuzz ${seed}`);
     const stopOf = (elapsedMs: number): FuzzStop | undefined => {
       if (signal?.aborted === true) return 'aborted';
@@ -70,8 +77,11 @@ export async function runFuzz(create: BackendFactory, options: FuzzOptions = {})
     for (;;) {
       const elapsedMs = performance.now() - start;
       const stopped = stopOf(elapsedMs);
-      if (stopped !== undefined) return { backend: backend.name, seed, tried, failures, stopped };
-      const drawn = random.pick(suites).draw(random);
+      if (stopped !== undefined) {
+        const report = { backend: backend.name, seed, tried, failures, stopped };
+        return programs === undefined ? report : { ...report, programs };
+      }
+      const drawn = programs === undefined ? random.pick(suites).draw(random) : drawProgramCase(random, programs);
       const result = await runDrawn(drawn, backend, create);
       tried++;
       if (result.status === 'failed') failures.push(await shrink(drawn, result, backend, create));
@@ -80,6 +90,14 @@ export async function runFuzz(create: BackendFactory, options: FuzzOptions = {})
   } finally {
     await backend.dispose().catch(() => undefined);
   }
+}
+
+/** A program; where it fails, its case makes it smaller by itself. */
+function drawProgramCase(random: Random, counts: ProgramCounts): DrawnCase {
+  const addCounts = (more: ProgramCounts): void => {
+    for (const name of ['calls', 'judged', 'reads', 'skipped'] as const) counts[name] += more[name];
+  };
+  return { testCase: programCase({ seed: random.uint32(), steps: 40 }, addCounts), smaller: () => [] };
 }
 
 async function runDrawn(drawn: DrawnCase, backend: ComputeBackend, create: BackendFactory): Promise<CaseResult> {

@@ -2,6 +2,7 @@ import { type OpName, printable } from '@concord/backend-core';
 import { type FuzzReport, type FuzzStop, runFuzz } from '@concord/conformance';
 import { chooseProvider } from '../choose-backend.ts';
 import { forcedVariants } from '../conformance/each-variant.ts';
+import { CommandError } from '../command-error.ts';
 import type { CommandContext, Output } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { replayCommand } from '../output/replay-command.ts';
@@ -25,6 +26,7 @@ export interface FuzzOptions extends ModuleOptions {
   readonly count?: number;
   readonly seed?: number;
   readonly op?: readonly OpName[];
+  readonly programs?: boolean;
   readonly json?: string;
 }
 
@@ -40,6 +42,12 @@ const STOPS: Readonly<Record<FuzzStop, string>> = {
 /** Runs `concord fuzz`: random calls, compared with the oracle. */
 export async function fuzz(given: CommandContext, options: FuzzOptions): Promise<number> {
   const { stdout, stderr, signal } = given;
+  if (options.programs === true && options.op !== undefined) {
+    throw new CommandError('--programs draws calls of all ops', {
+      ...{ code: 'BAD_OPTION', exitCode: EXIT.usage, hint: 'Leave --op out.' },
+    });
+  }
+  const thing = options.programs === true ? 'program' : 'call';
   if (options.json !== undefined) await checkWritable(options.json);
   const { loaded, providers } = await withModule(given.providers, options);
   const context = { ...given, providers };
@@ -53,7 +61,7 @@ export async function fuzz(given: CommandContext, options: FuzzOptions): Promise
   const progress = createProgress(stderr);
   const onProgress = ({ tried, elapsedMs }: { tried: number; elapsedMs: number }): void => {
     const shares = [tried / (options.count ?? Infinity), elapsedMs / 1000 / (seconds ?? Infinity)];
-    progress.update(Math.min(100, Math.round(100 * Math.max(...shares))), 100, plural(tried, 'call'));
+    progress.update(Math.min(100, Math.round(100 * Math.max(...shares))), 100, plural(tried, thing));
   };
   const { report, notRun } = await tryBackend(provider, context, () =>
     runFuzz(() => provider.create(), {
@@ -63,19 +71,22 @@ export async function fuzz(given: CommandContext, options: FuzzOptions): Promise
       ...(seconds === undefined ? {} : { seconds }),
       ...(options.count === undefined ? {} : { count: options.count }),
       ...(options.op === undefined ? {} : { ops: options.op }),
+      ...(options.programs === true ? { programs: true } : {}),
     }),
   ).finally(() => progress.stop());
   if (notRun !== undefined) return reportNotRun(notRun, context);
   for (const failure of report.failures)
     printFailure(failure, `${shellWord(provider.name)}${provider === loaded ? moduleArguments(options) : ''}`, text);
   if (signal.aborted) {
-    text.write(`${colors.yellow('Interrupted')} by Ctrl-C after ${plural(report.tried, 'call')}\n`);
+    text.write(`${colors.yellow('Interrupted')} by Ctrl-C after ${plural(report.tried, thing)}\n`);
     return EXIT.interrupted;
   }
   if (options.json !== undefined) await writeJson(options.json, report satisfies FuzzJson, stdout);
   const found = report.failures.length;
   const verdict = found === 0 ? colors.green('no wrong answer') : colors.red(plural(found, 'failure'));
-  text.write(`${plural(report.tried, 'call')} tried: ${verdict}; ${STOPS[report.stopped]}\n`);
+  const done = report.programs;
+  const details = done === undefined ? '' : ` (${plural(done.calls, 'call')}, ${plural(done.reads, 'read')} compared)`;
+  text.write(`${plural(report.tried, thing)} tried${details}: ${verdict}; ${STOPS[report.stopped]}\n`);
   return found === 0 ? EXIT.ok : EXIT.failed;
 }
 
@@ -83,6 +94,6 @@ function printFailure(failure: FuzzReport['failures'][number], backend: string, 
   const colors = colorsFor(text);
   text.write(`${colors.red('FAILED')} ${colors.bold(failure.id)}\n`);
   for (const line of printable(failure.detail).split('\n')) text.write(`    ${line}\n`);
-  text.write(colors.dim(`    reduced from: ${failure.shrunkFrom}\n`));
+  if (failure.shrunkFrom !== failure.id) text.write(colors.dim(`    reduced from: ${failure.shrunkFrom}\n`));
   text.write(`    again: ${replayCommand(failure.id, backend, forcedVariants())}\n`);
 }

@@ -11,6 +11,7 @@ Examples:
   concord fuzz --backend cpu --seconds 60
   concord fuzz --op 'gemm*' --count 500
   concord fuzz --seed 12345 --count 500          the same calls again
+  concord fuzz --programs --seconds 60           many steps that share memory
 ${EXIT_CODE_HELP}`;
 
 /** Adds `concord fuzz`: random calls, compared with the oracle. */
@@ -19,13 +20,15 @@ export function addFuzzCommand(program: Command, context: ProgramContext, finish
     .summary('look for wrong answers with random calls')
     .description(
       'Draws shapes, strides, offsets and values at random, compares the results with the float64 oracle, and reduces ' +
-        'what fails to a small case with an id that can be run again.',
+        'what fails to a small case with an id that can be run again. With --programs it draws streams of allocations, ' +
+        'copies, calls, recordings and open reads, and prints the smallest program that fails as JavaScript.',
     )
     .option('--backend <name>', 'the backend to run (default: the one an application would get)')
     .option('--seconds <n>', `how long (default: ${DEFAULT_FUZZ_SECONDS}, or no limit with --count)`, positive)
-    .option('--count <n>', 'how many calls', positiveInteger)
+    .option('--count <n>', 'how many calls, or programs', positiveInteger)
     .option('--seed <n>', 'where the random numbers start (default: a new seed, which is printed)', seed)
     .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", opsWithKernels)
+    .option('--programs', 'whole programs in place of single calls')
     .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
     .addHelpText('after', HELP)
     .action(async (options: FuzzOptions) => {

@@ -40,7 +40,8 @@ const STEPS = [8, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 65_536];
 const NANS = [0x7fc0_0000, 0xffc0_0000, 0x7f80_0001, 0xffff_ffff, 0x7fc1_2345];
 const NEGATIVE_ZERO = 0x8000_0000;
 
-function shapeOf({ rows, columns, k, least }: TopKParams): TopKShape {
+/** The call of a case, without its pointers. */
+export function topKShape({ rows, columns, k, least }: TopKParams): TopKShape {
   return { rows, columns, k, largest: !least };
 }
 
@@ -54,7 +55,7 @@ interface PlannedTopK extends PlannedCall {
 /** Indices as the oracle has them, and each value with the bits that the input has there. */
 function planSelection(slots: Slots, backend: ComputeBackend, params: TopKParams, elements: Float32Array): PlannedTopK {
   const { rows, columns, k } = params;
-  const shape = shapeOf(params);
+  const shape = topKShape(params);
   const input = slots.input(elements);
   const [values, indices] = [slots.output(rows * k), slots.output(rows * k)];
   nameSlots({ input, values, indices });

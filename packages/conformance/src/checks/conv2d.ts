@@ -64,7 +64,7 @@ export const planConv2d: PlanCall<Conv2dParams> = (slots, context, params) => {
       judge: () => compareExactly(params, output.values(), values, weights),
     };
   }
-  const planned = plannedOf(params);
+  const planned = conv2dEpilogue(params);
   const inputs = planned.inputs(slots, random, true);
   return {
     op: 'conv2dForward',
@@ -132,7 +132,7 @@ async function checkEpilogue(context: CaseContext, params: Conv2dParams, isExact
   const { dtype } = params;
   const draw = isExact ? () => random.integer(-60, 60) : () => random.unit() * 2 - 1;
   const [input, filter] = drawOperands(params, draw);
-  const planned = plannedOf(params);
+  const planned = conv2dEpilogue(params);
   const workspace = new Workspace(backend, { offsetBytes: params.offset, together: params.together });
   const slots = { input: workspace.input(input, dtype), filter: workspace.input(filter, dtype) };
   const inputs = planned.inputs(workspace, random, isExact);
@@ -150,7 +150,8 @@ async function checkEpilogue(context: CaseContext, params: Conv2dParams, isExact
   planned.check(context, output, inputs, value, bound);
 }
 
-function plannedOf(params: Conv2dParams): PlannedEpilogue {
+/** The epilogue of a convolution with these parameters. */
+export function conv2dEpilogue(params: Conv2dParams): PlannedEpilogue {
   const { outputShape } = conv2dShape(params);
   return new PlannedEpilogue({ shape: outputShape, strides: denseStrides(outputShape), dtype: params.dtype }, params);
 }
@@ -160,7 +161,7 @@ export function conv2dNeeds(params: Conv2dParams): Omit<Needs, 'op'> {
   const { dtype, epilogue } = params;
   if (epilogue === '') return { dtype };
   const shape = conv2dShape(params);
-  const planned = plannedOf(params);
+  const planned = conv2dEpilogue(params);
   const pointers = { input: SOME_POINTER, filter: SOME_POINTER, output: SOME_POINTER };
   return {
     dtype,

@@ -9,7 +9,8 @@ import { Workspace } from '../harness/workspace.ts';
 import { type Multiply, productTolerance, roundTo, smallIntegers } from './product.ts';
 import { type Draw, isZero, makeData, type ProductData, type ProductParams, productShape } from './product-data.ts';
 
-function plannedOf(params: ProductParams): PlannedEpilogue {
+/** The epilogue of a product with these parameters. */
+export function productEpilogue(params: ProductParams): PlannedEpilogue {
   const { m, n, ldc = n, strideC, batchCount } = productShape(params);
   const { dtype } = params;
   return new PlannedEpilogue({ shape: [batchCount, m, n], strides: [strideC, ldc, 1], dtype }, params);
@@ -24,7 +25,7 @@ async function checkEpilogue(
 ): Promise<void> {
   const { offset: offsetBytes, together, dtype } = params;
   const { shape } = data;
-  const planned = plannedOf(params);
+  const planned = productEpilogue(params);
   const workspace = new Workspace(context.backend, { offsetBytes, together });
   const a = workspace.input(data.a, dtype);
   const b = workspace.input(data.b, dtype);
@@ -78,7 +79,7 @@ export function productNeeds(op: DefinedOp): (params: ProductParams) => Omit<Nee
     if (epilogue === '' && !interleaved) return { dtype };
     const { strideA, strideB, strideC, batchCount, ...plain } = productShape(params);
     const shape = op === 'batchedGemm' ? { ...plain, strideA, strideB, strideC, batchCount } : plain;
-    const planned = epilogue === '' ? undefined : plannedOf(params);
+    const planned = epilogue === '' ? undefined : productEpilogue(params);
     const pointers = { a: SOME_POINTER, b: SOME_POINTER, c: SOME_POINTER };
     return {
       dtype,

@@ -3,8 +3,8 @@ import type { Params } from './case-id.ts';
 import type { CaseText } from './case-text.ts';
 import type { Random } from './random.ts';
 
-/** The subject of a case: an op, or one of the two parts of the contract that are not ops. */
-export type CaseSubject = OpName | 'memory' | 'lifecycle';
+/** The subject of a case: an op, one of the two parts of the contract that are not ops, or programs of all of them. */
+export type CaseSubject = OpName | 'memory' | 'lifecycle' | 'program';
 
 /** The requirements of a case on a backend; without it the case is `unsupported`, and the call must throw `UNSUPPORTED`. */
 export interface Needs {

@@ -38,6 +38,8 @@ export interface Suite {
   /** The case that an id names, also one that is not in the list; undefined when the id is not of this suite. */
   fromId(id: string): ConformanceCase | undefined;
   draw(random: Random): DrawnCase;
+  /** Smaller parameters that might fail too, the boldest first. */
+  smaller(params: Params): readonly Params[];
 }
 
 /** Makes a suite of its definition. */
@@ -76,5 +78,6 @@ export function defineSuite<P extends Params>(definition: SuiteDefinition<P>): S
       return make(name, check, params);
     },
     draw: (random) => drawn(...definition.draw(random)),
+    smaller: (params) => definition.shrink(params as P).map((change) => ({ ...params, ...change })),
   };
 }

@@ -52,7 +52,12 @@ function oracle(params: AttentionParams, { q, k, v, mask }: AttentionOperands): 
   return attentionReference({ ...shapeOf(params), ...masked }, q, k, v, mask);
 }
 
-function compareWithOracle(params: AttentionParams, got: Float32Array, operands: AttentionOperands): void {
+/**
+ * Compares a packed result with the oracle.
+ *
+ * @throws {CaseFailure} where it is out of bounds
+ */
+export function compareWithOracle(params: AttentionParams, got: Float32Array, operands: AttentionOperands): void {
   const { seqQ, headDim, dtype } = params;
   const { value, magnitude, scoreMagnitude, spread, scoreSpread } = oracle(params, operands);
   compareAll('o', got, value, {

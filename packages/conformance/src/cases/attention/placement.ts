@@ -79,9 +79,11 @@ export function placeAttention(
   };
 }
 
-type Extent = readonly [batch: number, heads: number, rows: number, headDim: number];
+/** The axes of an operand. */
+export type Extent = readonly [batch: number, heads: number, rows: number, headDim: number];
 
-function stridesOf(
+/** Strides of an operand in each layout but `joined`. */
+export function stridesOf(
   [, heads, rows, headDim]: Extent,
   layout: AttentionParams['layout'],
   name: keyof (typeof GAPS)['row'],
@@ -93,12 +95,13 @@ function stridesOf(
   return [heads * head + GAPS.batch, head, row];
 }
 
-function lengthOf([batch, heads, rows, headDim]: Extent, strides: HeadStrides): number {
+/** Elements from the first to the last. */
+export function lengthOf([batch, heads, rows, headDim]: Extent, strides: HeadStrides): number {
   return (batch - 1) * strides[0] + (heads - 1) * strides[1] + (rows - 1) * strides[2] + headDim;
 }
 
 /** Where each row begins, in the order of a packed operand. */
-function startsOf([batch, heads, rows]: Extent, strides: HeadStrides): number[] {
+export function startsOf([batch, heads, rows]: Extent, strides: HeadStrides): number[] {
   return Array.from({ length: batch * heads * rows }, (_, index) => {
     const row = index % rows;
     const head = Math.floor(index / rows) % heads;

@@ -1,0 +1,479 @@
+import { type ComputeBackend, type DevicePtr, isBackendError, offsetPtr, type Recording } from '@concord/backend-core';
+import { CaseFailure } from '../harness/case.ts';
+import { bytesOf, writeBits } from '../run/storage.ts';
+import { isFloatZero } from './expected.ts';
+import { firstWrong, KNOWN, type ModelBytes, ModelMemory, snapshotOf } from './model-memory.ts';
+import { type Expected, placeOfOperand, type ProgramCall, type ProgramOperand } from './program-call.ts';
+import { PROGRAM_CALLS } from './program-calls.ts';
+import type { CallStep, Place, Program, RecordableStep, Step, WriteStep } from './step.ts';
+import { writtenBytes } from './write-data.ts';
+
+/** Why a program is wrong. */
+export interface ProgramFailure {
+  /** The number of the step whose result is wrong, from 0 on; that of the last where memory is at the end. */
+  readonly step: number;
+  readonly detail: string;
+}
+
+/** How much a program did. */
+export interface ProgramCounts {
+  /** Calls of ops that ran, replays included. */
+  calls: number;
+  /** Those of them whose results were judged or known to the bit. */
+  judged: number;
+  /** Reads that were compared. */
+  reads: number;
+  /** Steps that were passed over. */
+  skipped: number;
+}
+
+/** Bytes on both sides of the destination of a read. */
+const GUARD = 0xa5;
+
+/** One thing that is done with the backend; the number is that of its step. */
+interface Action {
+  readonly step: number;
+  readonly run: () => unknown;
+}
+
+/** A read, compared when it is done. */
+interface Read {
+  readonly step: number;
+  readonly done: Promise<void>;
+  readonly check: () => void;
+}
+
+/** Results of a recording's calls, which can only be read when it is over. */
+interface Judgement {
+  readonly place: Place;
+  readonly length: number;
+  readonly judge: (after: Uint8Array) => void;
+}
+
+/**
+ * Runs a program on a backend, and compares what it reads with what the model of the memory knows. All of that is worked out
+ * before the first step is made, so that the device has as much in its queue as the program can put there. Every allocation is
+ * read at the end, and freed.
+ *
+ * @returns what was wrong first; undefined where nothing was
+ */
+export async function runProgram(
+  backend: ComputeBackend,
+  program: Program,
+  counts: ProgramCounts = noCounts(),
+): Promise<ProgramFailure | undefined> {
+  const run = new ProgramRun(backend, counts);
+  try {
+    for (const [index, step] of program.entries()) run.plan(index, step);
+    await run.make();
+    return undefined;
+  } catch (error) {
+    return { step: run.blamed, detail: error instanceof CaseFailure ? error.message : explain(error) };
+  } finally {
+    await run.clear();
+  }
+}
+
+/** The steps of a program that are not passed over, those in recordings too. */
+export function stepsMade(backend: ComputeBackend, program: Program): Program {
+  const run = new ProgramRun(backend, noCounts());
+  return program.flatMap((step, index) => run.plan(index, step) ?? []);
+}
+
+/** Counts of nothing yet. */
+export const noCounts = (): ProgramCounts => ({ calls: 0, judged: 0, reads: 0, skipped: 0 });
+
+const explain = (error: unknown): string =>
+  isBackendError(error)
+    ? `${error.code}: ${error.message}`
+    : error instanceof Error
+      ? (error.stack ?? error.message)
+      : String(error);
+
+class ProgramRun {
+  /** The step whose result is looked at. */
+  blamed = 0;
+  readonly #backend: ComputeBackend;
+  readonly #counts: ProgramCounts;
+  readonly #model = new ModelMemory();
+  readonly #bodies = new Map<number, readonly RecordableStep[]>();
+  readonly #pointers = new Map<number, DevicePtr>();
+  readonly #recordings = new Map<number, Recording>();
+  #actions: Action[] = [];
+  #reads: Read[] = [];
+  /** Where calls are recorded, what is still to be judged; else results are read at once. */
+  #judgements: Judgement[] | undefined;
+
+  constructor(backend: ComputeBackend, counts: ProgramCounts) {
+    this.#backend = backend;
+    this.#counts = counts;
+  }
+
+  /**
+   * Follows a step in the model, and notes what to do with the backend.
+   *
+   * @returns the step without what is passed over; undefined where that is all of it
+   */
+  plan(index: number, step: Step): Step | undefined {
+    this.blamed = index;
+    const before = this.#actions.length;
+    const own = step.do === 'record' ? this.#planRecord(step.id, step.body) : this.#planOne(step);
+    return this.#actions.length > before ? own : undefined;
+  }
+
+  #planOne(step: Exclude<Step, { do: 'record' }>): Step {
+    switch (step.do) {
+      case 'read':
+        if (this.#holds(step.from, step.bytes)) this.#planRead(step.from, step.bytes, step.shift);
+        break;
+      case 'wait':
+        this.#then(() => this.#wait(step.for));
+        break;
+      case 'replay':
+        this.#planReplay(step.id);
+        break;
+      case 'release':
+        if (!this.#bodies.delete(step.id)) break;
+        this.#then(() => {
+          this.#recordings.get(step.id)?.dispose();
+          this.#recordings.delete(step.id);
+        });
+        break;
+      default:
+        this.#planStep(step);
+    }
+    return step;
+  }
+
+  /** Does what was planned, reads all memory, and compares. */
+  async make(): Promise<void> {
+    for (const id of this.#model.live) this.#planRead({ id, at: 0 }, this.#model.sizeOf(id), 0);
+    for (const { step, run } of this.#actions) {
+      this.blamed = step;
+      const result = run();
+      if (result instanceof Promise) await result;
+    }
+    await this.#wait('reads');
+  }
+
+  async clear(): Promise<void> {
+    await Promise.allSettled(this.#reads.map(({ done }) => done));
+    try {
+      for (const recording of this.#recordings.values()) recording.dispose();
+      for (const ptr of this.#pointers.values()) this.#backend.free(ptr);
+    } catch {
+      // What was wrong has been told; a backend that failed may refuse.
+    }
+  }
+
+  #then(run: () => unknown): void {
+    this.#actions.push({ step: this.blamed, run });
+  }
+
+  /** Plans a step that may be recorded. */
+  #planStep(step: RecordableStep): void {
+    const backend = this.#backend;
+    switch (step.do) {
+      case 'alloc': {
+        const { id, bytes } = step;
+        if (this.#model.sizeOf(id) > 0 || bytes > backend.capabilities.limits.maxAllocationBytes) return;
+        this.#model.alloc(id, bytes);
+        return this.#then(() => this.#pointers.set(id, backend.alloc(bytes)));
+      }
+      case 'free': {
+        const { id } = step;
+        if (this.#model.sizeOf(id) === 0) return;
+        this.#model.free(id);
+        return this.#then(() => {
+          const ptr = this.#pointers.get(id) as DevicePtr;
+          this.#pointers.delete(id);
+          backend.free(ptr);
+        });
+      }
+      case 'write': {
+        const { to, bytes: length } = step;
+        if (!this.#holds(to, length)) return;
+        const bytes = writtenBytes(step);
+        this.#change(to, length);
+        this.#model.write(to, bytes);
+        return this.#then(() => {
+          const source = sourceOf(step, bytes);
+          backend.copyHtod(this.#ptrOf(to), source);
+          // It is the program's again at once.
+          new Uint8Array(source.buffer).fill(0xee);
+        });
+      }
+      case 'fill': {
+        const { to, bytes, value } = step;
+        if (!this.#holds(to, bytes)) return;
+        this.#change(to, bytes);
+        this.#model.fill(to, bytes, value);
+        return this.#then(() => backend.fill(this.#ptrOf(to), value, bytes));
+      }
+      case 'copy': {
+        const { to, from, bytes } = step;
+        if (!this.#holds(to, bytes) || !this.#holds(from, bytes) || overlap(to, bytes, from, bytes)) return;
+        this.#change(to, bytes);
+        this.#model.copy(to, from, bytes);
+        return this.#then(() => backend.copyDtod(this.#ptrOf(to), this.#ptrOf(from), bytes));
+      }
+      case 'call':
+        this.#planCall(step);
+    }
+  }
+
+  #planCall(step: CallStep): void {
+    const { places } = step;
+    const call = planOf(step);
+    if (call === undefined || !this.#isPossible(call, places)) {
+      this.#counts.skipped++;
+      return;
+    }
+    this.#then(() => {
+      const method = this.#backend[call.op] as (...args: readonly unknown[]) => void;
+      const ptrOf = (operand: number): DevicePtr =>
+        this.#ptrOf(placeOfOperand(call.operands[operand] as ProgramOperand, places));
+      method.apply(this.#backend, [...call.argumentsOf(ptrOf)]);
+    });
+    this.#counts.calls++;
+    const expected = this.#expected(call, places);
+    if (expected !== undefined) this.#counts.judged++;
+    const written = call.operands.filter(({ writes }) => writes !== undefined);
+    // Outputs may lie element by element between each other: all are known before one is read.
+    const judgements = written.flatMap((operand, index) =>
+      this.#store(operand, placeOfOperand(operand, places), expected?.[index]),
+    );
+    if (this.#judgements !== undefined) this.#judgements.push(...judgements);
+    else for (const { place, length, judge } of judgements) this.#planRead(place, length, 0, judge);
+  }
+
+  #isPossible(call: ProgramCall, places: readonly Place[]): boolean {
+    return (
+      call.regions.length === places.length &&
+      call.regions.every((bytes, index) => this.#model.holds(places[index] as Place, Math.max(1, bytes))) &&
+      call.operands.every((operand) => placeOfOperand(operand, places).at % bytesOf(operand.dtype) === 0) &&
+      areApart(call, places) &&
+      this.#backend.supports(call.op, call.shape).ok
+    );
+  }
+
+  #expected(call: ProgramCall, places: readonly Place[]): readonly Expected[] | undefined {
+    let hasLooseZeros = false;
+    const contents: Uint8Array[] = [];
+    for (const operand of call.operands) {
+      if (!operand.reads) continue;
+      const { bytes, known } = this.#model.at(
+        placeOfOperand(operand, places),
+        operand.elements * bytesOf(operand.dtype),
+      );
+      if (known.includes(KNOWN.nothing)) return undefined;
+      if (known.includes(KNOWN.butSign)) {
+        if (!isFloat(operand)) return undefined;
+        hasLooseZeros = true;
+      }
+      contents.push(bytes.slice());
+    }
+    return call.evaluate(this.#backend, contents, hasLooseZeros);
+  }
+
+  /** Notes what a call writes into an operand. Returns what is to be judged, as it is not known. */
+  #store(operand: ProgramOperand, place: Place, expected: Expected | undefined): Judgement[] {
+    const { dtype, elements, writes = [] } = operand;
+    const size = bytesOf(dtype);
+    this.#change(place, elements * size);
+    const { bytes, known } = this.#model.at(place, elements * size);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let isKnown = true;
+    for (let index = 0; index < writes.length; index++) {
+      const at = (writes[index] as number) * size;
+      const bits = expected?.bitsOf(index);
+      known.fill(bits === undefined ? KNOWN.nothing : KNOWN.byte, at, at + size);
+      isKnown &&= bits !== undefined;
+      if (bits === undefined) continue;
+      const isZero = isFloatZero(dtype, bits);
+      writeBits(view, dtype, at, isZero ? 0 : bits);
+      if (isZero) known[at + size - 1] = KNOWN.butSign;
+    }
+    if (expected === undefined || isKnown) return [];
+    return [{ place, length: elements * size, judge: (after) => expected.judge(after) }];
+  }
+
+  #planRecord(id: number, body: readonly RecordableStep[]): Step | undefined {
+    if (this.#bodies.has(id)) return undefined;
+    const { actions, made } = this.#planBody(body);
+    this.#bodies.set(id, body);
+    this.#then(() => {
+      const work = (): void => {
+        for (const { run } of actions) run();
+      };
+      if (this.#backend.record === undefined) work();
+      else this.#recordings.set(id, this.#backend.record(work));
+    });
+    this.#judge();
+    return { do: 'record', id, body: made };
+  }
+
+  #planReplay(id: number): void {
+    const body = this.#bodies.get(id);
+    if (body === undefined) return;
+    const own = allocatedIn(body);
+    const isThere = (place: Place): boolean => this.#model.sizeOf(place.id) > 0;
+    if (!placesIn(body).every((place) => own.has(place.id) || isThere(place))) return;
+    const { actions } = this.#planBody(body);
+    this.#then(() => {
+      const recording = this.#recordings.get(id);
+      if (recording !== undefined) recording.replay();
+      else for (const { run } of actions) run();
+    });
+    this.#judge();
+  }
+
+  /** What the steps of a recording do; memory that they allocate is freed at its end. */
+  #planBody(body: readonly RecordableStep[]): {
+    readonly actions: readonly Action[];
+    readonly made: readonly RecordableStep[];
+  } {
+    const outside = this.#actions;
+    this.#actions = [];
+    this.#judgements = [];
+    const made = body.filter((step) => {
+      const before = this.#actions.length;
+      this.#planStep(step);
+      return this.#actions.length > before;
+    });
+    for (const id of allocatedIn(body)) this.#planStep({ do: 'free', id });
+    const actions = this.#actions;
+    this.#actions = outside;
+    return { actions, made };
+  }
+
+  #judge(): void {
+    const judgements = this.#judgements ?? [];
+    this.#judgements = undefined;
+    for (const { place, length, judge } of judgements) {
+      if (this.#model.holds(place, length)) this.#planRead(place, length, 0, judge);
+    }
+  }
+
+  /** What is written over needs no judgement any more. */
+  #change(place: Place, length: number): void {
+    this.#judgements = this.#judgements?.filter((other) => !overlap(place, length, other.place, other.length));
+  }
+
+  #planRead(from: Place, length: number, shift: number, judge?: (after: Uint8Array) => void): void {
+    const step = this.blamed;
+    const expected = snapshotOf(this.#model.at(from, length));
+    this.#then(() => {
+      const whole = new Uint8Array(shift + length + 8).fill(GUARD);
+      const got = whole.subarray(shift, shift + length);
+      const view = shift % 2 === 1 ? new DataView(whole.buffer, shift, length) : got;
+      const done = this.#backend.copyDtoh(view, this.#ptrOf(from));
+      // It is looked at when reads are waited for: until then it is nobody's unhandled rejection.
+      done.catch(() => undefined);
+      const check = (): void => {
+        this.#counts.reads++;
+        const guards = [...whole.subarray(0, shift), ...whole.subarray(shift + length)];
+        if (guards.some((byte) => byte !== GUARD)) throw new CaseFailure('a read wrote beside its destination');
+        judge?.(got);
+        compareKnown(from, expected, got);
+      };
+      this.#reads.push({ step, done, check });
+    });
+  }
+
+  async #wait(what: 'reads' | 'device' | 'nothing'): Promise<void> {
+    if (what === 'nothing') return this.#backend.flush();
+    if (what === 'device') return this.#backend.synchronize();
+    const reads = this.#reads;
+    this.#reads = [];
+    const settled = await Promise.allSettled(reads.map(({ done }) => done));
+    for (const [index, { step, check }] of reads.entries()) {
+      this.blamed = step;
+      const outcome = settled[index];
+      if (outcome?.status === 'rejected') throw outcome.reason;
+      check();
+    }
+  }
+
+  #holds(place: Place, length: number): boolean {
+    const holds = length > 0 && this.#model.holds(place, length);
+    if (!holds) this.#counts.skipped++;
+    return holds;
+  }
+
+  #ptrOf({ id, at }: Place): DevicePtr {
+    return offsetPtr(this.#pointers.get(id) as DevicePtr, at);
+  }
+}
+
+const isFloat = ({ dtype }: ProgramOperand): boolean => dtype === 'f32' || dtype === 'f16' || dtype === 'bf16';
+
+const plans = new WeakMap<CallStep, ProgramCall | null>();
+
+/** The call of a step; undefined where its parameters make none. */
+export function planOf(step: CallStep): ProgramCall | undefined {
+  let plan = plans.get(step);
+  if (plan === undefined) {
+    try {
+      plan = PROGRAM_CALLS[step.kind].plan(step.params);
+    } catch {
+      plan = null;
+    }
+    plans.set(step, plan);
+  }
+  return plan ?? undefined;
+}
+
+/** The bytes of a write behind some others in a buffer of their own, as a view that is not always of bytes. */
+function sourceOf(step: WriteStep, bytes: Uint8Array): ArrayBufferView {
+  const { shift } = step;
+  const buffer = new Uint8Array(shift + bytes.length);
+  buffer.set(bytes, shift);
+  return shift % 2 === 1 ? new DataView(buffer.buffer, shift) : buffer.subarray(shift);
+}
+
+/** True if that much memory from two places on has a byte in common. */
+function overlap(one: Place, oneLength: number, other: Place, otherLength: number): boolean {
+  return one.id === other.id && one.at < other.at + otherLength && other.at < one.at + oneLength;
+}
+
+/** True if no region of a call that it writes to overlaps another. */
+function areApart({ regions, operands }: ProgramCall, places: readonly Place[]): boolean {
+  const isWritten = regions.map((_, index) =>
+    operands.some(({ region, writes }) => region === index && writes !== undefined),
+  );
+  return regions.every((bytes, index) =>
+    regions.every(
+      (otherBytes, other) =>
+        other <= index ||
+        !((isWritten[index] as boolean) || (isWritten[other] as boolean)) ||
+        !overlap(places[index] as Place, bytes, places[other] as Place, otherBytes),
+    ),
+  );
+}
+
+/** @throws {CaseFailure} where a byte is not what is known of it */
+function compareKnown({ id, at }: Place, expected: ModelBytes, got: Uint8Array): void {
+  const first = firstWrong(expected, got);
+  if (first < 0) return;
+  const wrong = got.reduce(
+    (count, byte, i) => count + (expected.known[i] === KNOWN.byte && byte !== expected.bytes[i] ? 1 : 0),
+    0,
+  );
+  throw new CaseFailure(
+    `byte ${first} of ${got.length} read from p${id}${at === 0 ? '' : ` + ${at}`} is ${got[first]}, want ${expected.bytes[first]}; ${wrong} wrong`,
+  );
+}
+
+/** The allocations that a recording makes. */
+export const allocatedIn = (body: readonly RecordableStep[]): ReadonlySet<number> =>
+  new Set(body.flatMap((step) => (step.do === 'alloc' ? [step.id] : [])));
+
+/** The places that recorded steps use. */
+function placesIn(body: readonly RecordableStep[]): Place[] {
+  return body.flatMap((step) => {
+    if (step.do === 'write' || step.do === 'fill') return [step.to];
+    if (step.do === 'copy') return [step.to, step.from];
+    return step.do === 'call' ? [...step.places] : [];
+  });
+}
