@@ -9,6 +9,7 @@ import { fixedNumberCases } from './cases/fixed/numbers.ts';
 import { epilogueRefusalCases } from './cases/epilogue-refusals.ts';
 import { gemmF16Suite } from './cases/gemm-f16.ts';
 import { gemmSuite } from './cases/gemm.ts';
+import { hugeSizeCases } from './cases/huge-sizes.ts';
 import { lifecycleCases } from './cases/lifecycle.ts';
 import { lifetimeCases } from './cases/lifetimes.ts';
 import { memoryCases } from './cases/memory.ts';
@@ -76,6 +77,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...orderOfChecksCases,
       ...uncheckedOperandsCases,
       ...zeroSizeCases,
+      ...hugeSizeCases,
       ...runRefusalCases,
       ...runSequenceCases,
       ...callSequenceCases,
