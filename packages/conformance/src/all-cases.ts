@@ -16,6 +16,7 @@ import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
 import { recordingCases } from './cases/recordings.ts';
 import { reduceSuite } from './cases/reduce.ts';
+import { largeAngleCases } from './cases/run/large-angles.ts';
 import { runRefusalCases } from './cases/run/refusals.ts';
 import { runSequenceCases } from './cases/run/sequences.ts';
 import { runSuite } from './cases/run/suite.ts';
@@ -78,6 +79,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...uncheckedOperandsCases,
       ...zeroSizeCases,
       ...hugeSizeCases,
+      ...largeAngleCases,
       ...runRefusalCases,
       ...runSequenceCases,
       ...callSequenceCases,
