@@ -9,12 +9,14 @@ import { fixedNumberCases } from './cases/fixed/numbers.ts';
 import { epilogueRefusalCases } from './cases/epilogue-refusals.ts';
 import { gemmF16Suite } from './cases/gemm-f16.ts';
 import { gemmSuite } from './cases/gemm.ts';
+import { hugeSizeCases } from './cases/huge-sizes.ts';
 import { lifecycleCases } from './cases/lifecycle.ts';
 import { lifetimeCases } from './cases/lifetimes.ts';
 import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
 import { recordingCases } from './cases/recordings.ts';
 import { reduceSuite } from './cases/reduce.ts';
+import { largeAngleCases } from './cases/run/large-angles.ts';
 import { runRefusalCases } from './cases/run/refusals.ts';
 import { runSequenceCases } from './cases/run/sequences.ts';
 import { runSuite } from './cases/run/suite.ts';
@@ -77,6 +79,8 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...orderOfChecksCases,
       ...uncheckedOperandsCases,
       ...zeroSizeCases,
+      ...hugeSizeCases,
+      ...largeAngleCases,
       ...runRefusalCases,
       ...runSequenceCases,
       ...callSequenceCases,

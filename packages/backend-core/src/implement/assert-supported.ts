@@ -1,4 +1,4 @@
-import type { Capabilities, DType, OpName } from '../contract/capabilities.ts';
+import { BYTES_OF, type Capabilities, type DType, type OpName } from '../contract/capabilities.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
 import { type BackendKernels, kernelOf, type KernelCall } from './backend-kernels.ts';
@@ -27,6 +27,7 @@ export function assertSupported(
   const { name, kernels } = source;
   const { maxHeadDim, maxTopK } = source.capabilities.limits;
   for (const step of steps) {
+    assertAllocatable(source, op, step);
     if (step.kernel === 'attention' && step.call.headDim > maxHeadDim) {
       throw unsupported(`headDim ${step.call.headDim} exceeds this device's limit of ${maxHeadDim}`);
     }
@@ -56,6 +57,28 @@ export function assertDType({ name, capabilities }: SupportSource, op: OpName, d
   if (!ops.includes(op)) throw unsupported(`${op} is not implemented`);
   if (dtype !== undefined && dtypes[op]?.includes(dtype) !== true) {
     throw unsupported(`${op} does not take dtype ${dtype} on ${name}`);
+  }
+}
+
+/**
+ * An operand that no allocation can hold is never there. Refused before the backend plans, whose work may grow with sizes.
+ *
+ * @throws {BackendError} UNSUPPORTED for one above `maxAllocationBytes`
+ */
+function assertAllocatable({ capabilities }: SupportSource, op: OpName, { kernel, call }: KernelCall): void {
+  const { maxAllocationBytes } = capabilities.limits;
+  const check = (name: string, elements: number, dtype: DType): void => {
+    const bytes = elements * BYTES_OF[dtype];
+    if (bytes <= maxAllocationBytes) return;
+    throw unsupported(
+      `${name} of ${op} spans ${bytes} bytes, this device's largest allocation is ${maxAllocationBytes}`,
+    );
+  };
+  if (kernel === 'run') {
+    for (const { name, extent, dtype } of call.inputs) check(name, extent, dtype);
+    for (const { name, extent, dtype } of call.outputs) check(name, extent, dtype);
+  } else {
+    for (const { name, elements, dtype } of call.operands) check(name, elements, dtype);
   }
 }
 

@@ -251,6 +251,24 @@ describe('limits', () => {
     );
   });
 
+  it('operands that no allocation holds, before the backend is asked', async () => {
+    const backend = await MemoryBackend.open({ maxAllocationBytes: 2 ** 20 });
+    let asked = 0;
+    const count = (): undefined => void asked++;
+    for (const name of ['gemm', 'run'] as const) backend.refusals.set(name, count);
+    const call = { ...prepared(backend, 'gemm'), m: 1, n: 1, k: 2 ** 18 + 1 };
+    const reason = "a of gemm spans 1048580 bytes, this device's largest allocation is 1048576";
+    expectError(() => run(backend, 'gemm', call), 'UNSUPPORTED', reason);
+    expect(backend.supports('gemm', { m: 1, n: 1, k: 2 ** 18 + 1 })).toEqual({ ok: false, reason });
+    await expect(backend.prepare([{ op: 'gemm', call: { m: 1, n: 1, k: 2 ** 40 } }])).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+    });
+    expect(backend.supports('unary', { op: 'neg', n: 2 ** 40 }).ok).toBe(false);
+    expect(asked).toBe(0);
+    expect(backend.supports('gemm', { m: 1, n: 1, k: 2 ** 18 })).toEqual({ ok: true });
+    expect(asked).toBe(1);
+  });
+
   it('operands of one allocation may lie side by side, in any order', async () => {
     const backend = await MemoryBackend.open();
     const first = backend.alloc(48);

@@ -28,9 +28,9 @@ function reduce<V>(k: Terms<V>, bits: V): Reduced<V> {
   const { a } = k;
   const magnitude = k.magnitude(bits);
   const fraction = k.or(k.and(bits, BITS.fraction), k.u(BITS.leastNormal));
-  // 4 at 2^20, from where on anything is right, to 24 at pi / 4.
+  // 0 from 2^24 on, where anything is right, to 24 at pi / 4.
   const exponent = a.bitcast('u32', 'i32', a.shiftRight('u32', magnitude, k.u(23)));
-  const down = a.max('i32', a.min('i32', a.sub('i32', k.i(150), exponent), k.i(24)), k.i(4));
+  const down = a.max('i32', a.min('i32', a.sub('i32', k.i(150), exponent), k.i(24)), k.i(0));
   const shift = a.bitcast('i32', 'u32', down);
   // fraction * (2^33 + TWO_OVER_PI) in two words.
   const low = a.mul('u32', fraction, k.u(TWO_OVER_PI));
@@ -66,7 +66,7 @@ function sineOf<V>(k: Terms<V>, bits: V, more: number, sign: V): V {
 /**
  * The sine of radians: the reduction above, and minimax polynomials of |r| <= pi / 4 (3 coefficients each, fitted by Lawson's
  * iteration at 400 Chebyshev points and rounded to float32; error 0.03 ulp). Largest error found: 0.9 + 0.2 |x| / 1024
- * units of 2^-23; grant: 4 + |x| / 1024 to |x| = 2^20, beyond it anything in [-1, 1].
+ * units of 2^-23; grant: 4 + |x| / 1024 below |x| = 2^24, from there on it anything in [-1, 1].
  */
 export function sin<V>(a: Arithmetic<V>, x: V): V {
   const k = new Terms(a);

@@ -13,9 +13,9 @@ export interface Accuracy {
 const ulps = (count: number) => () => ({ ulps: count });
 /** As an exponential of x: its error grows with x until the result is 0. */
 const ofExponential = (constant: number) => (x: number) => ({ ulps: constant + 2 * Math.min(Math.abs(x), 104) });
-/** Units of 2^-23, whatever the result; beyond 2^20 anything in [-1, 1]. */
+/** Units of 2^-23, whatever the result; from 2^24 on anything in [-1, 1]. */
 const ofAngle = (x: number) => ({
-  ulps: Math.abs(x) <= 2 ** 20 ? 4 + Math.abs(x) / 1024 : 2 ** 24,
+  ulps: Math.abs(x) < 2 ** 24 ? 4 + Math.abs(x) / 1024 : 2 ** 24,
   unit: 2 ** -23,
 });
 
@@ -44,8 +44,8 @@ export const ACCURACIES: Partial<Readonly<Record<NodeOp, Accuracy>>> = {
   log: { exact: Math.log, grant: ulps(4) },
   log2: { exact: Math.log2, grant: ulps(6) },
   log1p: { exact: Math.log1p, grant: ulps(8) },
-  sin: { exact: Math.sin, grant: ofAngle, limit: 2 ** 20 },
-  cos: { exact: Math.cos, grant: ofAngle, limit: 2 ** 20 },
+  sin: { exact: Math.sin, grant: ofAngle, limit: 2 ** 24 - 1 },
+  cos: { exact: Math.cos, grant: ofAngle, limit: 2 ** 24 - 1 },
   tanh: { exact: Math.tanh, grant: ulps(8), limit: 12 },
   sigmoid: { exact: logistic, grant: ofExponential(8), limit: 105 },
   silu: { exact: (x) => (x === -Infinity ? 0 : x * logistic(x)), grant: ofExponential(8), limit: 105 },

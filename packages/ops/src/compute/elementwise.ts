@@ -38,6 +38,9 @@ export function truth(k: KernelBuilder, x: Value<'bool'>): Value<'u32'> {
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 const FLOATS: readonly NumberType[] = ['f32'];
 
+/** What a function computes in. `u8`: reads bytes, computes in i32, so that 1 - 3 is below 0 and not near 2^32, and saturates. */
+type ComputeType = NumberType | 'u8';
+
 /** The kernels of a function so far, by the type of the operands and by which of them are numbers. */
 const defined = new WeakMap<ElementFunction, Map<string, Kernel>>();
 
@@ -60,7 +63,9 @@ export function elementwise(
     throw refuse(op.name, `takes tensors and numbers, at least one tensor, got ${operands.map(String).join(', ')}`);
   }
   checkSameBackend(op.name, first.backend, tensors);
-  const kernel = kernelOf(op, commonType(op, tensors), operands);
+  const type = commonType(op, tensors);
+  const saturates = dtype === undefined && type === 'u32' && tensors.every((each) => each.dtype === 'u8');
+  const kernel = kernelOf(op, saturates ? 'u8' : type, operands);
   const shape = commonShape(op.name, tensors);
   return produce(op.name, first.backend, shape, dtype ?? commonDType(tensors), options, (result) => {
     const inputs: Record<string, Place> = {};
@@ -126,7 +131,7 @@ function shown(tensors: readonly Tensor[]): string {
   return tensors.map((each) => `${each.dtype}${shapeText(each.shape)}`).join(', ');
 }
 
-function kernelOf(op: ElementFunction, type: NumberType, operands: readonly TensorLike[]): Kernel {
+function kernelOf(op: ElementFunction, type: ComputeType, operands: readonly TensorLike[]): Kernel {
   let kernels = defined.get(op);
   if (kernels === undefined) defined.set(op, (kernels = new Map()));
   const key = operands.reduce<string>((text, each) => text + (typeof each === 'number' ? 'n' : 't'), type);
@@ -138,11 +143,23 @@ function kernelOf(op: ElementFunction, type: NumberType, operands: readonly Tens
   return kernel;
 }
 
-function defineFor(op: ElementFunction, type: NumberType, operands: readonly TensorLike[]): Kernel {
+function defineFor(op: ElementFunction, type: ComputeType, operands: readonly TensorLike[]): Kernel {
   const names = operands.map((_, index) => NAMES[index] as string);
-  const ofKind = (kind: 'number' | 'object'): Record<string, NumberType> =>
-    Object.fromEntries(names.filter((_, index) => typeof operands[index] === kind).map((name) => [name, type]));
-  return defineKernel(op.name, { inputs: ofKind('object'), params: ofKind('number') }, (symbols, k) => ({
+  const ofKind = (kind: 'number' | 'object', own: NumberType): Record<string, NumberType> =>
+    Object.fromEntries(names.filter((_, index) => typeof operands[index] === kind).map((name) => [name, own]));
+  if (type === 'u8') {
+    const declared = { inputs: ofKind('object', 'u32'), params: ofKind('number', 'i32') };
+    return defineKernel(op.name, declared, (symbols, k) => {
+      const values = names.map((name, index) => {
+        const value = symbols[name] as Value<'u32'>;
+        return (typeof operands[index] === 'number' ? value : k.toI32(value)) as unknown as Value<'f32'>;
+      });
+      const result = op.compute(k, ...values) as Value<'i32'>;
+      // The store takes what is above 255 down.
+      return { y: k.toU32(k.max(result, 0)) };
+    }) as Kernel;
+  }
+  return defineKernel(op.name, { inputs: ofKind('object', type), params: ofKind('number', type) }, (symbols, k) => ({
     y: op.compute(k, ...names.map((name) => symbols[name] as Value<'f32'>)),
   })) as Kernel;
 }

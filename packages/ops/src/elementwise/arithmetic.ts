@@ -6,7 +6,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 const ADD: ElementFunction = { name: 'add', types: NUMBERS, compute: (k, a, b) => k.add(a, b) };
 
 /**
- * `a + b`. Integers wrap at 32 bits; in i8 and u8 they saturate.
+ * `a + b`. i32 and u32 wrap; i8 and u8 are computed in i32 and saturate.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example
@@ -21,7 +21,7 @@ export function add(a: TensorLike, b: TensorLike, options: OutOption = {}): Tens
 const SUB: ElementFunction = { name: 'sub', types: NUMBERS, compute: (k, a, b) => k.sub(a, b) };
 
 /**
- * `a - b`. Integers wrap at 32 bits; in i8 and u8 they saturate.
+ * `a - b`. i32 and u32 wrap; i8 and u8 are computed in i32 and saturate.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example
@@ -36,7 +36,7 @@ export function sub(a: TensorLike, b: TensorLike, options: OutOption = {}): Tens
 const MUL: ElementFunction = { name: 'mul', types: NUMBERS, compute: (k, a, b) => k.mul(a, b) };
 
 /**
- * `a b`, element by element. Integers wrap at 32 bits; in i8 and u8 they saturate.
+ * `a b`, element by element. i32 and u32 wrap; i8 and u8 are computed in i32 and saturate.
  *
  * @throws {BackendError} INVALID_ARGUMENT for shapes that do not broadcast, and kinds of numbers that differ
  * @example

@@ -95,7 +95,7 @@ export function abs(x: Tensor, options: OutOption = {}): Tensor {
 const NEG: ElementFunction = { name: 'neg', types: NUMBERS, compute: (k, x) => k.neg(x) };
 
 /**
- * `-x`; integers wrap at 32 bits, in i8 and u8 they saturate.
+ * `-x`; i32 and u32 wrap; i8 and u8 are computed in i32 and saturate, so of u8 it is 0.
  *
  * @throws {BackendError} INVALID_ARGUMENT for a wrong `out`
  * @example

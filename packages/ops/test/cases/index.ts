@@ -18,6 +18,7 @@ import { productCases } from './products.ts';
 import { randomCases } from './random.ts';
 import { ropeCases } from './rope.ts';
 import { shapingCases } from './shaping.ts';
+import { smallIntegerCases } from './small-integers.ts';
 import { softmaxCases } from './softmax.ts';
 import { takeAlongAxisCases } from './take-along-axis.ts';
 import { topKCases } from './top-k.ts';
@@ -45,6 +46,7 @@ export const ALL_CASES: Readonly<Record<string, readonly OpCase[]>> = {
   random: randomCases,
   rope: ropeCases,
   shaping: shapingCases,
+  smallIntegers: smallIntegerCases,
   softmax: softmaxCases,
   takeAlongAxis: takeAlongAxisCases,
   topK: topKCases,

@@ -138,9 +138,15 @@ describe('sine and cosine', () => {
     expect(hi - lo).toBeCloseTo(2 * 5 * 2 ** -23, 12);
   });
 
-  it('are anything in [-1, 1] beyond 2^20', () => {
-    expect(image('sin', point(2 ** 21))).toEqual(from(-1, 1));
-    expect(image('cos', from(2 ** 21, Infinity))).toEqual({ lo: -1, hi: 1, nan: true });
+  it('are accurate below 2^24', () => {
+    const { lo, hi } = image('sin', point(2 ** 24 - 1));
+    expect((hi + lo) / 2).toBeCloseTo(Math.sin(2 ** 24 - 1), 6);
+    expect(hi - lo).toBeLessThan(0.004);
+  });
+
+  it('are anything in [-1, 1] from 2^24 on', () => {
+    expect(image('sin', point(2 ** 24))).toEqual(from(-1, 1));
+    expect(image('cos', from(2 ** 24, Infinity))).toEqual({ lo: -1, hi: 1, nan: true });
   });
 });
 

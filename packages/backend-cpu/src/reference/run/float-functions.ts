@@ -5,8 +5,8 @@ import { contains, hullOf, type Interval, NOT_A_NUMBER } from './interval.ts';
 
 /** The grants are of the rounded result; the reference is not rounded. */
 const HALF_ULP = 0.5;
-/** Up to here sin and cos are accurate; beyond it they are anything in [-1, 1]. */
-const LARGEST_ANGLE = 2 ** 20;
+/** Up to here, the last float32 below 2^24, sin and cos are accurate; beyond it they are anything in [-1, 1]. */
+const LARGEST_ANGLE = 2 ** 24 - 1;
 
 /** The image of numbers under a function of one float32, or undefined where `op` is none. */
 export function floatFunction(op: NodeOp): ((x: Interval) => Interval) | undefined {

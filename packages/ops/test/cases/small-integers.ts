@@ -1,0 +1,53 @@
+import type { ComputeBackend } from '@concord/backend-core';
+import { abs, add, clamp, div, maximum, minimum, mul, neg, rem, sub, type Tensor, tensor } from '../../src/index.ts';
+import type { OpCase } from '../support/op-case.ts';
+
+const KINDS = [
+  { dtype: 'u8', List: Uint8Array, low: 0, high: 255 },
+  { dtype: 'i8', List: Int8Array, low: -128, high: 127 },
+] as const;
+
+const PAIRS = {
+  add: [add, (a, b) => a + b],
+  sub: [sub, (a, b) => a - b],
+  mul: [mul, (a, b) => a * b],
+  div: [div, (a, b) => (b === 0 ? 0 : Math.trunc(a / b))],
+  rem: [rem, (a, b) => (b === 0 ? 0 : a % b)],
+  minimum: [minimum, Math.min],
+  maximum: [maximum, Math.max],
+} as const satisfies Record<string, readonly [typeof add, (a: number, b: number) => number]>;
+
+/** Every pair of bytes, and every byte: computed in i32, then saturated. */
+export const smallIntegerCases: readonly OpCase[] = KINDS.flatMap(({ dtype, List, low, high }) => {
+  const all = Array.from({ length: 256 }, (_, index) => low + index);
+  const stored = (value: number): number => Math.min(Math.max(value, low), high);
+  const column = (backend: ComputeBackend): Tensor => tensor(backend, List.from(all), [256, 1]);
+  const row = (backend: ComputeBackend): Tensor => tensor(backend, List.from(all));
+  return [
+    ...Object.entries(PAIRS).map(([name, [op, exact]]) => ({
+      name: `${name} of all pairs of ${dtype}`,
+      run: (backend: ComputeBackend) => op(column(backend), row(backend)),
+      want: all.flatMap((a) => all.map((b) => stored(exact(a, b)))),
+      shape: [256, 256],
+      tolerance: 0,
+    })),
+    {
+      name: `neg, abs and plain numbers with ${dtype}`,
+      run: (backend: ComputeBackend) => {
+        const x = row(backend);
+        return [neg(x), abs(x), sub(7, x), add(x, -3), clamp(x, { min: -5, max: 300 }), sub(x, x, { out: sub(x, 1) })];
+      },
+      want: [
+        ...[
+          all.map((x) => -x),
+          all.map(Math.abs),
+          all.map((x) => 7 - x),
+          all.map((x) => x - 3),
+          all.map((x) => Math.max(x, -5)),
+        ].map((list) => list.map(stored)),
+        all.map(() => 0),
+      ],
+      tolerance: 0,
+    },
+  ];
+});
