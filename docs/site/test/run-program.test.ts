@@ -6,6 +6,7 @@ import { hashOf, MAX_SOURCE, sharedIn } from '../playground/share.ts';
 import { evaluation, readEvaluation } from '../playground/kernel/evaluation.ts';
 import { syntaxFaultOf } from '../playground/kernel/transpile.ts';
 import { type RunProgress, type RunResult, runProgram } from '../playground/kernel/run-program.ts';
+import { verdictOf } from '../playground/kernel/verdict.ts';
 import type { Picture } from '../playground/kernel/program-api.ts';
 
 const picture: Picture = {
@@ -155,4 +156,24 @@ it('a program that is too long is neither put into an address nor taken from one
   expect(() => sharedIn(bomb)).toThrow(message);
   expect(() => hashOf(long(500_000))).toThrow(message);
   expect(() => sharedIn(`#code=${'A'.repeat(20_001)}`)).toThrow('the compressed program has 20,001 characters');
+});
+
+it.each([
+  ['k.sub(x, x)', /^All 4 values are in the oracle's intervals, but every value is NaN/],
+  ['k.max(k.sub(x, x), k.toF32(k.index(0)))', /^All 4 values are in the oracle's intervals, but every value is NaN/],
+  ['k.select(k.gt(k.index(0), 0), x, 0)', /^All 4 values are in the oracle's intervals$/],
+])('warns of outputs that are nothing but NaN: %s', async (expression, verdict) => {
+  const kernel = `const f = defineKernel('f', { inputs: { x: 'f32' } }, ({ x }, k) => ({ y: ${expression} }));`;
+  const { result } = await runOn(
+    'cpu',
+    `${HEAD}${kernel}\nrun(f, { shape: [4], inputs: { x: [Infinity, Infinity, Infinity, Infinity] } });`,
+  );
+  expect(result.fault).toBeUndefined();
+  expect(verdictOf(result.outputs ?? [])).toMatch(verdict);
+});
+
+it("says which call to write for JavaScript's own operators", async () => {
+  const kernel = `const f = defineKernel('f', { inputs: { x: 'f32' } }, ({ x }, k) => ({\n  y: k.add(x, x * 2),\n}));`;
+  const fault = await faultOf(`${HEAD}${kernel}\nrun(f, { shape: [1], inputs: { x: [1] } });`);
+  expect(fault).toMatchObject({ line: 4, message: expect.stringContaining('k.mul(x, 2) for x * 2') as string });
 });

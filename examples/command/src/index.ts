@@ -1,5 +1,6 @@
 /** The frame of the examples that are commands. */
 export { openBackend, withBackend } from './backend-option.ts';
+export { boundedServer } from './bounded-server.ts';
 export { atLeast, integer } from './numbers.ts';
 export { type Neighbours, neighbours } from './neighbours.ts';
 export { type Colors, colorsFor, type Output, widthOf } from './output.ts';

@@ -1,10 +1,12 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { CpuBackend } from '@concord/backend-cpu';
@@ -13,6 +15,7 @@ import { type Answer, SearchIndex } from './search-index.ts';
 import { startServer } from './server.ts';
 
 const FILES = 50;
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const { signal } = new AbortController();
 let folder: string;
 let backend: CpuBackend;
@@ -173,4 +176,52 @@ test('close waits for the answers of requests that are there', async () => {
   release();
   expect(((await (await answer).json()) as Answer).hits[0]?.file).toBe('7.md');
   await closed;
+});
+
+/** Connections that have sent nothing, half of a request's headers, or a request whose answer they leave unread. */
+async function openOddly(url: string): Promise<Socket[]> {
+  const sockets = Array.from({ length: 300 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+  await Promise.all(
+    sockets.map(async (socket, n) => {
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      if (n % 3 === 1) socket.write('POST /search HTTP/1.1\r\nhost: lo');
+      if (n % 3 === 2) socket.write('POST /search HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}');
+    }),
+  );
+  return sockets;
+}
+
+test('close does not wait for connections without a request', async () => {
+  const own = await startServer(index, 0);
+  const sockets = await openOddly(own.url);
+  const started = performance.now();
+  await own.close();
+  expect(performance.now() - started).toBeLessThan(5_000);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('headers that do not arrive in time end their connection', async () => {
+  const hasty = await startServer(index, 0, 200);
+  const socket = connect(Number(new URL(hasty.url).port), '127.0.0.1');
+  socket.write('POST /search HTTP/1.1\r\nhost: lo');
+  expect(Buffer.concat(await socket.toArray()).toString()).toMatch(/^HTTP\/1.1 408 /);
+  await hasty.close();
+});
+
+test('the process ends on Ctrl-C, whatever connections there are', async () => {
+  const child = spawn(process.execPath, [MAIN, '--serve', '--dir', folder, '--backend', 'cpu'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const [text] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  const [url = ''] = /http:[^/]*\/\/[\d.:]+/.exec(text) ?? [];
+  const sockets = await openOddly(url);
+  const response = await fetch(`${url}/search`, { method: 'POST', body: '{ "question": "word1" }' });
+  expect(response.status).toBe(200);
+  const started = performance.now();
+  child.kill('SIGINT');
+  expect(await ended).toEqual([0, null]);
+  expect(performance.now() - started).toBeLessThan(5_000);
+  for (const socket of sockets) socket.destroy();
 });

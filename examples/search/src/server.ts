@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { UserError } from '@concord/example-command';
+import { boundedServer, UserError } from '@concord/example-command';
 import { batched } from './batched.ts';
 import type { Question, SearchIndex } from './search-index.ts';
 
@@ -15,11 +15,12 @@ const STATUS: Readonly<Record<string, number>> = { FORBIDDEN: 403, NOT_FOUND: 40
 
 /**
  * Answers `POST /search` with `{ "question", "top" }` on this machine only; errors are `{ "error": { "code", "message" } }`.
- * A request has `timeoutMs` from its first line to its answer. `close` waits for the requests there are.
+ * A request has `timeoutMs` for its headers, and as long from then to its answer. `close` waits for the requests there are, not
+ * for other connections.
  */
 export async function startServer(index: SearchIndex, port: number, timeoutMs = 10_000): Promise<SearchServer> {
   const search = batched((questions: Question[]) => index.search(questions, { timeoutMs }), MAX_BATCH);
-  const server = createServer((request, response) => {
+  const { server, close } = boundedServer(timeoutMs, (request, response) => {
     const send = (status: number, body: unknown): void => {
       clearTimeout(timer);
       if (response.headersSent) return;
@@ -36,7 +37,6 @@ export async function startServer(index: SearchIndex, port: number, timeoutMs = 
     answer().catch(fail);
   });
   await once(server.listen(port, '127.0.0.1'), 'listening');
-  const close = (): Promise<unknown> => once(server.close(), 'close');
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 

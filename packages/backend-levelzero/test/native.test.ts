@@ -103,6 +103,27 @@ it('what are no words of a module, and no constants, are refused', () => {
   }
 });
 
+it.each<[string, unknown]>([
+  ['options must be an object, got null', null],
+  ['options must be an object, got "add"', 'add'],
+  ['options has no field nam; did you mean name?', { nam: 'add' }],
+  ['options.name must be a string, got 5', { name: 5 }],
+  ['options.flags must be a string, got Object', { flags: {} }],
+])('load: %s', (detail, options) => {
+  expect(() => backend.native.load(addModule(), options as never)).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', detail }),
+  );
+});
+
+it.each<[string, unknown]>([
+  ['options must be an object, got null', null],
+  ['options has no field groupsize; did you mean groupSize?', { groupsize: [1, 1, 1] }],
+])('launch: %s', (detail, options) => {
+  expect(() => backend.native.launch(addModule(), 'add', [], [1, 1, 1], options as never)).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT', detail }),
+  );
+});
+
 it('words that a compiler might not survive are refused before a driver sees them', () => {
   const module = addModule();
   const swapped = module.map((word) => new DataView(Uint32Array.of(word).buffer).getUint32(0, false));

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { BackendProvider } from '@concord/backend-core';
+import { type BackendProvider, isBackendError } from '@concord/backend-core';
 import { CommandError } from './command-error.ts';
 import { EXIT } from './exit-codes.ts';
 import { isBackendClass, isProvider, providerOf } from './module-export.ts';
@@ -93,7 +93,10 @@ export function cannotLoad(what: string, cause: unknown): CommandError {
   return new CommandError(`cannot load ${what}: ${reason}`, {
     code: 'CANNOT_LOAD',
     exitCode: EXIT.usage,
-    hint: 'give the built JavaScript file, such as ./dist/index.js, or the name of an installed package',
+    // It was found, and says itself what is wrong with it.
+    hint: isBackendError(cause)
+      ? cause.hint
+      : 'give the built JavaScript file, such as ./dist/index.js, or the name of an installed package',
     cause,
   });
 }

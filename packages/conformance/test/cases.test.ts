@@ -72,6 +72,22 @@ describe('a filter', () => {
     expect(ids('!fixed/**')).toEqual(allIds.filter((id) => !id.startsWith('fixed/')));
   });
 
+  it('is a glob where a star or question mark stands after a number or a name, and never an id of NaN', () => {
+    for (const glob of [
+      'attention/bounded/seqQ=64,seqKv=1100*',
+      'gemm/exact/m=1*',
+      'gemm/exact/m=1?*',
+      'unary/bounded/op=re*',
+    ]) {
+      const pattern = new RegExp(`^${glob.replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}$`);
+      expect(ids(glob), glob).toEqual(allIds.filter((id) => pattern.test(id)));
+    }
+    expect(ids('gemm/exact/m=1*').length).toBeGreaterThan(1);
+    for (const id of ['gemm/exact/m=17x', 'gemm/exact/m=1.2.3', 'gemm/exact/m=Infinity2']) {
+      expect(findCase(id), id).toBeUndefined();
+    }
+  });
+
   it('takes an exact id for one case, with all its commas and brackets', () => {
     for (const id of allIds) expect(selectCases(id), id).toHaveLength(1);
   });

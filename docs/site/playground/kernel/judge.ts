@@ -30,6 +30,8 @@ export interface JudgedOutput {
   readonly shape: readonly number[];
   readonly total: number;
   readonly wrong: number;
+  /** True if every element is NaN, and there is one. */
+  readonly isAllNan: boolean;
   /** Part of the elements of which the oracle knows nothing useful, 0 to 1. */
   readonly uselessShare: number;
   /** The first elements, or those around the first wrong one. */
@@ -54,9 +56,11 @@ function judgeOutput(intervals: OutputIntervals, stored: StoredElements): Judged
   const mismatch = compareStored(intervals, stored);
   const first = Math.max(0, Math.min((mismatch?.index ?? 0) - 4, lo.length - MAX_ROWS));
   const count = Math.min(MAX_ROWS, lo.length);
+  const numbers = numbersOf(layout.dtype, stored);
   return {
     ...{ name: layout.name, dtype: layout.dtype, shape: layout.shape, total: lo.length, uselessShare },
     wrong: mismatch?.wrong ?? 0,
+    isAllNan: numbers.length > 0 && numbers.every((value: number) => Number.isNaN(value)),
     rows: Array.from({ length: count }, (_, at) => valueRow(intervals, stored, first + at)),
   };
 }

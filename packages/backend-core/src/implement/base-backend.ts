@@ -26,7 +26,7 @@ import type { InitResult } from './lifecycle.ts';
 import { lowerCall, type LoweredStep, type RunStep } from './lower-call.ts';
 import type { Operand } from './operand.ts';
 import { readCall, readFields } from './read-call.ts';
-import { reading } from './reading.ts';
+import { reading } from '../errors/reading.ts';
 import { RecordMethods } from './record-methods.ts';
 import { resolveOperands } from './resolve-operands.ts';
 import { checkGiven, resolveRun } from './resolve-run.ts';

@@ -4,7 +4,7 @@ import { deepFreeze } from '../contract/deep-freeze.ts';
 import { checkWaitOptions } from '../contract/memory.validate.ts';
 import { printableInfo } from '../contract/printable-info.ts';
 import { annotate, BackendError, toBackendError } from '../errors/backend-error.ts';
-import { reading } from './reading.ts';
+import { reading } from '../errors/reading.ts';
 
 /** The result of `doInit`. */
 export interface InitResult {

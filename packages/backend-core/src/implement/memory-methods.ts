@@ -15,7 +15,7 @@ import { AllocationTable } from './allocation-table.ts';
 import type { Capture } from './capture.ts';
 import { BackendLifecycle } from './lifecycle.ts';
 import type { Operand } from './operand.ts';
-import { reading } from './reading.ts';
+import { reading } from '../errors/reading.ts';
 
 /** Options that every backend takes. */
 export interface BaseBackendOptions {

@@ -1,4 +1,5 @@
 import { isDeeplyFrozen } from '../contract/deep-freeze.ts';
+import { reading } from '../errors/reading.ts';
 import type { Kernel } from './graph.ts';
 import { kernelFromJson } from './kernel-json.ts';
 import { knownKernel, noteKernel } from './known-kernels.ts';
@@ -12,9 +13,8 @@ import { knownKernel, noteKernel } from './known-kernels.ts';
 export function checkKernel(value: unknown): Kernel {
   const found = typeof value === 'object' && value !== null ? knownKernel(value) : undefined;
   if (found !== undefined) return found;
-  // Read once: what is checked is what is used, whatever the value says the next time.
-  const checked = kernelFromJson(typeof value === 'object' ? (JSON.parse(JSON.stringify(value)) as unknown) : value);
+  const checked = kernelFromJson(value);
   // What can still change is checked each time. Another copy's kernels are frozen too.
-  if (isDeeplyFrozen(value as object)) noteKernel(value as object, checked);
+  if (reading('the kernel', () => isDeeplyFrozen(value as object))) noteKernel(value as object, checked);
   return checked;
 }

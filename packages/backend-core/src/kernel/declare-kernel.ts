@@ -1,7 +1,7 @@
 import { describe } from '../contract/checks.ts';
-import { invalid } from '../errors/invalid.ts';
 import type { InputSpec, InputSpecs, KernelInput, KernelParameter, ParameterSpecs } from './graph.ts';
 import { GraphBuilder } from './graph-builder.ts';
+import { GatherHandle } from './kernel-symbol.ts';
 import type { NumberType } from './value-types.ts';
 
 const TYPES: readonly string[] = ['f32', 'i32', 'u32'];
@@ -17,16 +17,19 @@ export interface DeclaredKernel {
 
 /** @throws {BackendError} INVALID_ARGUMENT for a declaration of no known form */
 export function declareKernel(name: unknown, inputs: InputSpecs = {}, params: ParameterSpecs = {}): DeclaredKernel {
-  if (typeof name !== 'string' || name === '') throw invalid(`a kernel's name must be a string, got ${describe(name)}`);
   const graph = new GraphBuilder(name);
+  for (const [what, specs] of Object.entries({ inputs, params })) {
+    if (typeof specs !== 'object' || specs === null)
+      throw graph.invalid(`${what} must be an object, got ${describe(specs)}`);
+  }
   const symbols: Record<string, unknown> = {};
   const declaredInputs = Object.entries(inputs).map(([own, spec]) => {
     graph.checkName(own);
     const input = checkInput(graph, own, spec);
-    const { type, access, rank } = input;
+    const { type, access } = input;
     symbols[own] =
       access === 'gather'
-        ? { gathered: type, rank, input }
+        ? new GatherHandle(graph, input)
         : graph.add({ kind: 'input', name: own, type, level: access });
     return input;
   });

@@ -194,7 +194,11 @@ describe('what is refused', () => {
     ['the function must return its outputs by name, got undefined', x, any(() => undefined)],
     ['the function must return its outputs by name, got Object', x, any(() => ({}))],
     ['output y must be a value of this kernel, got 5', x, any(() => ({ y: 5 }))],
-    ['output y must be a value of this kernel, got Object', x, any(() => ({ y: foreign[0] }))],
+    [
+      'output y must be a value of this kernel, got a value of another defineKernel call',
+      x,
+      any(() => ({ y: foreign[0] })),
+    ],
     ['output y is a bool, which cannot be stored', x, any((s, k) => ({ y: k['gt']!(s['x'], 0) }))],
     ['output y is one value a call; k.spread makes it one an element', x, any((_s, k) => ({ y: k['f32']!(1) }))],
     ['x is an input and an output', x, any((s) => ({ x: s['x'] }))],
@@ -203,7 +207,16 @@ describe('what is refused', () => {
     ['add takes 2 operands, got 1', x, any((s, k) => k['add']!(s['x']))],
     ['add needs a value among its operands, not plain numbers alone', x, any((_s, k) => k['add']!(1, 2))],
     ['an operand of add must be a value of this kernel, got "1"', x, any((s, k) => k['add']!(s['x'], '1'))],
-    ['an operand of add must be a value of this kernel, got Object', x, any((s, k) => k['add']!(s['x'], foreign[0]))],
+    [
+      'an operand of add must be a value of this kernel, got a value of another defineKernel call',
+      x,
+      any((s, k) => k['add']!(s['x'], foreign[0])),
+    ],
+    [
+      'an operand of add must be a value of this kernel, got Object',
+      x,
+      any((s, k) => k['add']!(s['x'], { ...foreign[0] })),
+    ],
     ['add takes operands of one type, got f32 and u32', x, any((s, k) => k['add']!(s['x'], k['index']!(0)))],
     ['add takes f32 or i32 or u32, got bool', x, any((_s, k) => k['add']!(k['bool']!(true), true))],
     ['rem takes i32 or u32, got f32', x, any((s, k) => k['rem']!(s['x'], 2))],
@@ -232,7 +245,7 @@ describe('what is refused', () => {
     ['a name must be a string, got ""', x, any((s, k) => k['name']!('', s['x']))],
     ['what is named a must be a value of this kernel, got 1', x, any((_s, k) => k['name']!('a', 1))],
     [
-      "gather reads an input that is declared with access: 'gather', got Object",
+      "gather reads an input that is declared with access: 'gather', got a value",
       x,
       any((s, k) => k['gather']!(s['x'], [], 0)),
     ],
@@ -262,5 +275,24 @@ describe('what is refused', () => {
   it('a name that is none', () => {
     expectInvalid(() => defineKernel('', {}, () => ({})), 'a kernel\'s name must be a string, got ""');
     expectInvalid(() => defineKernel(5 as never, {}, () => ({})), "a kernel's name must be a string, got 5");
+    const long = 'x'.repeat(1e6);
+    expectInvalid(
+      () => defineKernel(long, {}, () => ({})),
+      "a kernel's name must have at most 1024 letters, got 1000000",
+    );
+    const named = 'kernel k: a name must have at most 1024 letters, got 1000000';
+    expectInvalid(() => define({ [long]: 'f32' }, () => ({})), named);
+    expectInvalid(() => define({ x: 'f32' }, ({ x }) => ({ [long]: x })), named);
+    expectInvalid(() => define({ x: 'f32' }, ({ x }, k) => ({ y: k.name(long, x!) })), named);
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ["a kernel's declarations must be an object, got null", null, () => ({})],
+    ["a kernel's declaration has no field input; did you mean inputs?", { input: { x: 'f32' } }, () => ({})],
+    ['kernel k: inputs must be an object, got null', { inputs: null }, () => ({})],
+    ['kernel k: params must be an object, got "f32"', { params: 'f32' }, () => ({})],
+    ['kernel k: the last argument must be a function, got 5', {}, 5],
+  ])('%s', (detail, spec, compute) => {
+    expectInvalid(() => defineKernel('k', spec as never, compute as never), detail);
   });
 });

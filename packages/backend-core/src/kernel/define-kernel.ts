@@ -1,3 +1,6 @@
+import { describe } from '../contract/checks.ts';
+import { checkFields } from '../contract/fields.ts';
+import { invalid } from '../errors/invalid.ts';
 import { declareKernel } from './declare-kernel.ts';
 import { finishKernel } from './finish-kernel.ts';
 import type { InputSpec, InputSpecs, Kernel, ParameterSpecs } from './graph.ts';
@@ -27,11 +30,13 @@ export interface KernelSpec<Inputs extends InputSpecs, Parameters extends Parame
 
 /**
  * Writes a computation once, for every backend. The function runs once, on symbols, and what it computes with `k` is
- * kept as data.
+ * kept as data. JavaScript's own operators do not compute with symbols: `x > 0`, `x * 2` and `Math.exp(x)` throw and say what to
+ * write instead. `c ? a : b`, `a === b`, `a && b` and `!a` cannot be caught where they stand, only where they leave an input unused
+ * or a boolean where a value is due.
  *
  * @param name - for messages
  * @param compute - from the inputs and parameters, in one record, to the values of the outputs
- * @throws {BackendError} INVALID_ARGUMENT for operands of wrong types, an unused input or parameter, an output that is a
+ * @throws {BackendError} INVALID_ARGUMENT for JavaScript's operators on symbols, operands of wrong types, an unused input or parameter, an output that is a
  *   bool or exists only once a call, more than 7 inputs and outputs, 16 parameters or 256 nodes
  * @example
  * const softmax = defineKernel('softmax', { inputs: { x: 'f32' } }, ({ x }, k) => {
@@ -48,7 +53,13 @@ export function defineKernel<
   spec: KernelSpec<Inputs, Parameters>,
   compute: (symbols: SymbolsOf<Inputs, Parameters>, k: KernelBuilder) => Readonly<Record<Outputs, Value<NumberType>>>,
 ): Kernel<Inputs, Parameters, Outputs> {
+  if (typeof spec !== 'object' || spec === null) {
+    throw invalid(`a kernel's declarations must be an object, got ${describe(spec)}`);
+  }
+  checkFields("a kernel's declaration", spec, ['inputs', 'params']);
   const { graph, inputs, params, symbols } = declareKernel(name, spec.inputs, spec.params);
+  if (typeof compute !== 'function')
+    throw graph.invalid(`the last argument must be a function, got ${describe(compute)}`);
   const outputs = compute(symbols as SymbolsOf<Inputs, Parameters>, symbolicBuilder(graph));
   return finishKernel(name, graph, inputs, params, outputs) as Kernel<Inputs, Parameters, Outputs>;
 }

@@ -5,9 +5,12 @@ import { type GraphBuilder, nodeText } from './graph-builder.ts';
 import { noteKernel } from './known-kernels.ts';
 
 /** A WebGPU device that was asked for nothing binds 8 buffers, and one of them is scratch. */
-const MAX_OPERANDS = 7;
-const MAX_PARAMETERS = 16;
-const MAX_NODES = 256;
+export const MAX_OPERANDS = 7;
+export const MAX_PARAMETERS = 16;
+export const MAX_NODES = 256;
+
+const UNUSED_HINT =
+  'only the functions of k compute: JavaScript takes c ? a : b, a === b and a && b of the objects, so write k.select(c, a, b), k.eq(a, b), k.and(a, b)';
 
 /** Keeps what the outputs need, in the order in which they need it, so that equal computations are equal data. */
 export function finishKernel(
@@ -97,6 +100,6 @@ function checkLimits(graph: GraphBuilder, operands: number, parameters: number, 
 function checkUsed(graph: GraphBuilder, nodes: readonly KernelNode[], declared: readonly { name: string }[]): void {
   const used = new Set(nodes.map((node) => ('name' in node ? node.name : undefined)));
   for (const { name } of declared) {
-    if (!used.has(name)) throw graph.invalid(`${name} is declared but no output depends on it`);
+    if (!used.has(name)) throw graph.invalid(`${name} is declared but no output depends on it`, { hint: UNUSED_HINT });
   }
 }

@@ -1,20 +1,21 @@
 import { describe } from '../contract/checks.ts';
+import type { BackendErrorFields } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { ConstantNode, KernelNode } from './graph.ts';
+import { GatherHandle, KernelSymbol, NodeValue } from './kernel-symbol.ts';
 import { INTEGER_RANGES } from './node-ops.ts';
-import type { Value } from './value.ts';
 import type { Level, ValueType } from './value-types.ts';
-
-/** The value of a node while the graph grows. */
-export interface NodeValue extends Value {
-  readonly owner: GraphBuilder;
-  readonly node: number;
-}
 
 const LEVELS: readonly Level[] = ['call', 'row', 'element'];
 
 /** An engine may keep the bits with which a NaN was made; equal graphs must not differ in them. */
 const NAN_BITS = 0x7fc00000;
+
+/** Letters of a name or label: they are in messages and in what is generated. */
+export const MAX_NAME = 1024;
+
+const TRUTH_HINT =
+  "a === b, a && b and !a see objects and give one of JavaScript's booleans: write k.eq(a, b), k.and(a, b), k.not(a)";
 
 /** The nodes of a kernel in the making: equal ones are one, each stands after its operands. */
 export class GraphBuilder {
@@ -24,8 +25,9 @@ export class GraphBuilder {
   readonly #values: NodeValue[] = [];
   readonly #known: Map<string, NodeValue> = new Map();
 
-  constructor(kernel: string) {
-    this.#kernel = kernel;
+  /** @throws {BackendError} INVALID_ARGUMENT where `kernel` is no name */
+  constructor(kernel: unknown) {
+    this.#kernel = checkText("a kernel's name", kernel, invalid);
   }
 
   /** The value of a node, which is a new one only if there is no equal one. */
@@ -34,7 +36,7 @@ export class GraphBuilder {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const { type, level } = node;
-    const value: NodeValue = Object.freeze({ type, level, owner: this, node: this.nodes.length });
+    const value = new NodeValue(this, type, level, this.nodes.length);
     this.nodes.push(Object.freeze(node));
     this.#values.push(value);
     this.#known.set(text, value);
@@ -53,10 +55,14 @@ export class GraphBuilder {
 
   /** An operand that must be a value of this kernel. */
   value(what: string, value: unknown): NodeValue {
-    if (!isNodeValue(value) || value.owner !== this) {
-      throw this.invalid(`${what} must be a value of this kernel, got ${describe(value)}`);
-    }
-    return value;
+    if (isNodeValue(value) && KernelSymbol.ownerOf(value) === this) return value;
+    throw this.invalid(`${what} must be a value of this kernel, got ${this.#shown(value)}`, hintOf(value));
+  }
+
+  /** A gather input that must be one of this kernel. */
+  gatherInput(value: unknown): GatherHandle {
+    if (KernelSymbol.ownerOf(value) === this && value instanceof GatherHandle) return value;
+    throw this.invalid(`gather reads an input that is declared with access: 'gather', got ${this.#shown(value)}`);
   }
 
   /** Operands of one type: plain numbers take that of the first value. */
@@ -70,14 +76,28 @@ export class GraphBuilder {
     );
   }
 
-  /** A name that stands in a record by name: this one would be the record's prototype. */
+  /** A name that stands in a record by name. */
   checkName(name: string): void {
+    checkLength('a name', name, (detail) => this.invalid(detail));
+    // It would be the record's prototype.
     if (name === '__proto__') throw this.invalid('no input, parameter or output may be named __proto__');
   }
 
+  /** A label of a node. */
+  checkLabel(label: unknown): string {
+    return checkText('a name', label, (detail) => this.invalid(detail));
+  }
+
   /** An error that says which kernel it is about. */
-  invalid(detail: string): Error {
-    return invalid(`kernel ${this.#kernel}: ${detail}`);
+  invalid(detail: string, fields: BackendErrorFields = {}): Error {
+    return invalid(`kernel ${this.#kernel}: ${detail}`, fields);
+  }
+
+  #shown(value: unknown): string {
+    const owner = KernelSymbol.ownerOf(value);
+    if (owner === undefined) return describe(value);
+    const what = value instanceof GatherHandle ? 'a gather input' : 'a value';
+    return owner === this ? what : `${what} of another defineKernel call`;
   }
 
   #bits(type: ValueType, value: unknown): number {
@@ -85,7 +105,8 @@ export class GraphBuilder {
       if (typeof value !== 'boolean') throw this.invalid(`a bool must be true or false, got ${describe(value)}`);
       return value ? 1 : 0;
     }
-    if (typeof value !== 'number') throw this.invalid(`an ${type} must be a number, got ${describe(value)}`);
+    if (typeof value !== 'number')
+      throw this.invalid(`an ${type} must be a number, got ${this.#shown(value)}`, hintOf(value));
     if (type === 'f32') return Number.isNaN(value) ? NAN_BITS : bitsOf(value);
     const [min, max] = INTEGER_RANGES[type];
     if (!Number.isInteger(value) || value < min || value > max) {
@@ -110,5 +131,20 @@ function bitsOf(value: number): number {
 }
 
 function isNodeValue(value: unknown): value is NodeValue {
-  return typeof value === 'object' && value !== null && (value as NodeValue).owner instanceof GraphBuilder;
+  // First, since it asks no proxy.
+  return KernelSymbol.ownerOf(value) !== undefined && value instanceof NodeValue;
+}
+
+function checkText(what: string, text: unknown, error: (detail: string) => Error): string {
+  if (typeof text !== 'string' || text === '') throw error(`${what} must be a string, got ${describe(text)}`);
+  checkLength(what, text, error);
+  return text;
+}
+
+function checkLength(what: string, { length }: string, error: (detail: string) => Error): void {
+  if (length > MAX_NAME) throw error(`${what} must have at most ${MAX_NAME} letters, got ${length}`);
+}
+
+function hintOf(value: unknown): BackendErrorFields {
+  return typeof value === 'boolean' ? { hint: TRUTH_HINT } : {};
 }

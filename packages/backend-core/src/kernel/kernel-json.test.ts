@@ -100,6 +100,65 @@ describe('kernelFromJson', () => {
     expectInvalid(() => kernelFromJson(changed(change)), detail);
   });
 
+  it.each<[string, (json: Json) => void]>([
+    ["a kernel's nodes exceed the limit of 256: there are 257", (json) => (json.nodes.length = 257)],
+    ["a kernel's nodes exceed the limit of 256: there are 67108864", (json) => (json.nodes.length = 2 ** 26)],
+    ["a kernel's inputs exceed the limit of 7: there are 1000", (json) => (json.inputs.length = 1000)],
+    ["a kernel's params exceed the limit of 16: there are 1000", (json) => (json.params.length = 1000)],
+    ["a kernel's outputs exceed the limit of 7: there are 1000", (json) => (json.outputs.length = 1000)],
+    [
+      'the operands of a node exceed the limit of 5: there are 4294967295',
+      (json) => (nodeOf(json, 'fold')['operands'] = Object.assign([], { length: 2 ** 32 - 1 })),
+    ],
+    [
+      'op of a kernel\'s nodes must be a text or a number, got ["add"]',
+      (json) => (nodeOf(json, 'arithmetic')['op'] = ['add']),
+    ],
+    [
+      'type of a kernel\'s nodes must be a text or a number, got ["f32"]',
+      (json) => (nodeOf(json, 'constant')['type'] = ['f32']),
+    ],
+    [
+      "name of a kernel's nodes must have at most 1024 letters, got 1000000",
+      (json) => (nodeOf(json, 'input')['name'] = 'x'.repeat(1e6)),
+    ],
+    [
+      'a label of a kernel must have at most 1024 letters, got 1000000',
+      (json) => (json['labels'] = { 3: 'x'.repeat(1e6) }),
+    ],
+    ["a kernel's name must have at most 1024 letters, got 1000000", (json) => (json['name'] = 'x'.repeat(1e6))],
+    [
+      'the kernel cannot be read: a trap',
+      (json) =>
+        Object.defineProperty(json.nodes[0], 'type', {
+          get: () => {
+            throw new RangeError('a trap');
+          },
+        }),
+    ],
+  ])('%s, known before anything else is read', (detail, change) => {
+    const unread = new Proxy([], {
+      get: () => {
+        throw new Error('the graph was read');
+      },
+    });
+    for (const read of [kernelFromJson, checkKernel]) {
+      expectInvalid(() => read(changed(change)), detail);
+      if (detail.includes('nodes exceed')) {
+        expectInvalid(() => read(changed((json) => (change(json), (json.outputs = unread)))), detail);
+      }
+    }
+  });
+
+  it('reads nothing that a kernel has not, however deep or large', () => {
+    let deep: object = Object.freeze({});
+    for (let level = 0; level < 100_000; level++) deep = Object.freeze({ deep });
+    const data = changed((json) => Object.assign(json, { deep, self: json, big: 1n }));
+    for (const read of [kernelFromJson, checkKernel]) expect(read(data)).toEqual(everything);
+    const frozen = Object.freeze({ ...deepFreeze(changed(() => undefined) as object), deep });
+    expect(checkKernel(frozen)).toBe(checkKernel(frozen));
+  });
+
   it.each([null, undefined, 5, 'x'])('%s is no kernel', (value) => {
     const shown = typeof value === 'string' ? `"${value}"` : String(value);
     expectInvalid(() => kernelFromJson(value), `a kernel must be an object, got ${shown}`);
@@ -125,5 +184,17 @@ describe('checkKernel', () => {
     expect(checkKernel(data).key).not.toBe(before);
     const frozen = deepFreeze(JSON.parse(JSON.stringify(everything)) as object);
     expect(checkKernel(frozen)).toBe(checkKernel(frozen));
+    const lists = [everything.outputs, everything.outputs.slice(0, 1)];
+    const getter = Object.freeze({
+      ...frozen,
+      get nodes() {
+        return everything.nodes;
+      },
+      get outputs() {
+        return lists.shift();
+      },
+    });
+    expect(checkKernel(getter).outputs).toHaveLength(2);
+    expect(() => checkKernel(getter)).toThrow('no output depends on it');
   });
 });

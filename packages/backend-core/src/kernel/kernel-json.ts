@@ -1,10 +1,12 @@
 import { describe } from '../contract/checks.ts';
-import { invalid } from '../errors/invalid.ts';
+import { reading } from '../errors/reading.ts';
 import { declareKernel } from './declare-kernel.ts';
 import { finishKernel } from './finish-kernel.ts';
 import type { ConstantNode, InputSpec, Kernel, KernelInput, KernelNode } from './graph.ts';
-import type { GraphBuilder, NodeValue } from './graph-builder.ts';
+import type { GraphBuilder } from './graph-builder.ts';
+import type { NodeValue } from './kernel-symbol.ts';
 import { NODE_OPS } from './node-ops.ts';
+import { readDocument } from './read-document.ts';
 import { arithmeticNode, axisNode, foldNode, gatherNode, spreadNode } from './symbolic-builder.ts';
 
 /** Greatest bits of a constant of each type; of anything else that a document may say, none. */
@@ -16,7 +18,7 @@ const MAX_BITS: Readonly<Record<string, number>> = { f32: 2 ** 32 - 1, i32: 2 **
  * @throws {BackendError} INVALID_ARGUMENT where the value is no kernel
  */
 export function kernelFromJson(value: unknown): Kernel {
-  const { name, inputs, params, nodes, outputs, labels = {} } = parts(value);
+  const { name, inputs, params, nodes, outputs, labels } = reading('the kernel', () => readDocument(value));
   const { graph, symbols, ...declared } = declareKernel(
     name,
     Object.fromEntries(inputs.map((input) => [input.name, specOf(input)])),
@@ -62,7 +64,7 @@ function replayNode(
   node: KernelNode,
   values: readonly NodeValue[],
 ): NodeValue {
-  const operands = 'operands' in node ? list(node.operands).map((at) => operand(graph, values, at)) : [];
+  const operands = 'operands' in node ? node.operands.map((at) => operand(graph, values, at)) : [];
   switch (node.kind) {
     case 'constant':
       return constantNode(graph, node);
@@ -74,7 +76,7 @@ function replayNode(
     case 'extent':
       return axisNode(graph, node.kind, node.axis);
     case 'gather':
-      return gatherNode(graph, symbols[node.name] as never, operands.slice(1), operands[0]);
+      return gatherNode(graph, symbols[node.name], operands.slice(1), operands[0]);
     case 'arithmetic':
       if (!Object.hasOwn(NODE_OPS, node.op)) throw graph.invalid(`there is no operation ${describe(node.op)}`);
       return arithmeticNode(graph, node.op, operands);
@@ -118,35 +120,4 @@ function operand(graph: GraphBuilder, values: readonly NodeValue[], at: number):
 function specOf({ type, access, rank }: KernelInput): InputSpec {
   if (access === 'element') return type;
   return access === 'row' ? { type, level: 'row' } : { type, access, rank: rank as 1 };
-}
-
-type Parts = Omit<Kernel, 'key' | 'hasRows' | 'labels'> & { readonly labels?: Readonly<Record<number, string>> };
-
-function parts(value: unknown): Parts {
-  if (typeof value !== 'object' || value === null) throw invalid(`a kernel must be an object, got ${describe(value)}`);
-  const kernel = value as Parts;
-  for (const field of ['inputs', 'params', 'nodes', 'outputs'] as const) {
-    for (const part of list<unknown>(kernel[field])) {
-      if (typeof part !== 'object' || part === null)
-        throw invalid(`a kernel's ${field} must be objects, got ${describe(part)}`);
-    }
-  }
-  for (const field of ['inputs', 'params', 'outputs'] as const) checkNames(field, kernel[field]);
-  const { labels = {} } = kernel as { labels?: unknown };
-  if (typeof labels !== 'object' || labels === null) {
-    throw invalid(`a kernel's labels must be an object, got ${describe(labels)}`);
-  }
-  return kernel;
-}
-
-/** In a record, the last of two of one name would stand for both. */
-function checkNames(field: string, declared: readonly { readonly name: unknown }[]): void {
-  const names = declared.map(({ name }) => name);
-  const wrong = names.findIndex((name, index) => typeof name !== 'string' || names.indexOf(name) !== index);
-  if (wrong >= 0) throw invalid(`a kernel's ${field} must have distinct names, got ${describe(names[wrong])}`);
-}
-
-function list<T>(value: readonly T[]): readonly T[] {
-  if (!Array.isArray(value)) throw invalid(`a kernel must hold a list, got ${describe(value)}`);
-  return value;
 }

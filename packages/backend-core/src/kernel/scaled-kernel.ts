@@ -1,8 +1,8 @@
 import { declareKernel } from './declare-kernel.ts';
 import { finishKernel } from './finish-kernel.ts';
 import type { InputSpec, Kernel } from './graph.ts';
-import type { NodeValue } from './graph-builder.ts';
 import { replay } from './kernel-json.ts';
+import type { NodeValue } from './kernel-symbol.ts';
 import { arithmeticNode, spreadNode } from './symbolic-builder.ts';
 
 /** Names of the input that holds C, of the factor and, without an epilogue, of the output. */

@@ -1,16 +1,10 @@
 import { describe } from '../contract/checks.ts';
-import type { AxisNode, KernelInput } from './graph.ts';
-import { finest, type GraphBuilder, type NodeValue } from './graph-builder.ts';
+import type { AxisNode } from './graph.ts';
+import { finest, type GraphBuilder } from './graph-builder.ts';
 import type { KernelBuilder } from './kernel-builder.ts';
+import type { NodeValue } from './kernel-symbol.ts';
 import { FOLD_OPS, type FoldOp, NODE_OPS, type NodeOp } from './node-ops.ts';
 import type { ValueType } from './value-types.ts';
-
-/** A gather input as `k.gather` takes it. */
-export interface GatherHandle {
-  readonly gathered: string;
-  readonly rank: number;
-  readonly input: KernelInput;
-}
 
 const BITCASTS = { f32: 'bitcastF32', i32: 'bitcastI32', u32: 'bitcastU32' } as const;
 
@@ -33,8 +27,7 @@ export function symbolicBuilder(graph: GraphBuilder): KernelBuilder {
     index: (axis: unknown) => axisNode(graph, 'index', axis),
     rowIndex: (axis: unknown) => axisNode(graph, 'rowIndex', axis),
     extent: (axis: unknown) => axisNode(graph, 'extent', axis),
-    gather: (input: GatherHandle, indices: readonly unknown[], otherwise: unknown) =>
-      gatherNode(graph, input, indices, otherwise),
+    gather: (input: unknown, indices: unknown, otherwise: unknown) => gatherNode(graph, input, indices, otherwise),
     clamp: (x: unknown, low: unknown, high: unknown) => min(max(x, low), high),
     bitcast: (type: keyof typeof BITCASTS, x: unknown) => bitcastNode(graph, type, x),
     random: (...operands: unknown[]) =>
@@ -83,20 +76,12 @@ export function axisNode(graph: GraphBuilder, kind: AxisNode['kind'], axis: unkn
 }
 
 /** A node that reads a gather input, its indices checked. */
-export function gatherNode(
-  graph: GraphBuilder,
-  handle: GatherHandle,
-  indices: readonly unknown[],
-  otherwise: unknown,
-): NodeValue {
-  if (handle?.input?.access !== 'gather') {
-    throw graph.invalid(`gather reads an input that is declared with access: 'gather', got ${describe(handle)}`);
-  }
-  const { name, type, rank } = handle.input;
+export function gatherNode(graph: GraphBuilder, handle: unknown, indices: unknown, otherwise: unknown): NodeValue {
+  const { name, type, rank } = graph.gatherInput(handle).input;
   if (!Array.isArray(indices) || indices.length !== rank) {
     throw graph.invalid(`gather of ${name} takes ${rank} indices, got ${describe(indices)}`);
   }
-  const values = indices.map((index) => graph.value(`an index of ${name}`, index));
+  const values = indices.map((index: unknown) => graph.value(`an index of ${name}`, index));
   for (const index of values) {
     if (index.type !== 'u32' && index.type !== 'i32') {
       throw graph.invalid(`an index of ${name} must be a u32 or i32, got ${index.type}`);
@@ -110,7 +95,7 @@ export function gatherNode(
 
 /** A fold of a value. */
 export function foldNode(graph: GraphBuilder, op: FoldOp, x: unknown): NodeValue {
-  const rule = Object.hasOwn(FOLD_OPS, op) ? FOLD_OPS[op] : undefined;
+  const rule = typeof op === 'string' && Object.hasOwn(FOLD_OPS, op) ? FOLD_OPS[op] : undefined;
   if (rule === undefined) {
     throw graph.invalid(`fold takes one of ${Object.keys(FOLD_OPS).join(', ')}, got ${describe(op)}`);
   }
@@ -130,16 +115,16 @@ export function spreadNode(graph: GraphBuilder, x: unknown): NodeValue {
 }
 
 function bitcastNode(graph: GraphBuilder, type: keyof typeof BITCASTS, x: unknown): NodeValue {
-  const op = Object.hasOwn(BITCASTS, type) ? BITCASTS[type] : undefined;
+  const op = typeof type === 'string' && Object.hasOwn(BITCASTS, type) ? BITCASTS[type] : undefined;
   if (op === undefined) throw graph.invalid(`bitcast takes f32, i32 or u32, got ${describe(type)}`);
   const value = graph.value('the operand of bitcast', x);
   return value.type === type ? value : arithmeticNode(graph, op, [value]);
 }
 
 function labelled(graph: GraphBuilder, label: unknown, x: unknown): NodeValue {
-  if (typeof label !== 'string' || label === '') throw graph.invalid(`a name must be a string, got ${describe(label)}`);
-  const value = graph.value(`what is named ${label}`, x);
-  if (!graph.labels.has(value.node)) graph.labels.set(value.node, label);
+  const text = graph.checkLabel(label);
+  const value = graph.value(`what is named ${text}`, x);
+  if (!graph.labels.has(value.node)) graph.labels.set(value.node, text);
   return value;
 }
 

@@ -1,4 +1,5 @@
 import { BackendError } from '@concord/backend-core';
+import { describe } from '@concord/backend-core/implement';
 import type { DeviceTraits, Launch } from '../kernels/recorder.ts';
 
 /**
@@ -7,7 +8,7 @@ import type { DeviceTraits, Launch } from '../kernels/recorder.ts';
  * @throws {BackendError} INVALID_ARGUMENT
  */
 export function checkGroupCounts(groups: Launch['groups'], { maxGroups }: DeviceTraits): void {
-  if (!isTriple(groups)) throw invalid(`groups must be three positive integers, got ${String(groups)}`);
+  if (!isTriple(groups)) throw invalid(`groups must be three positive integers, got ${describe(groups)}`);
   if (groups.some((count, axis) => count > (maxGroups[axis] as number))) {
     throw invalid(`groups must be at most ${maxGroups.join(' x ')} on this device, got ${groups.join(' x ')}`);
   }
@@ -27,7 +28,7 @@ export function checkGroupSize(
   const isFixed = required[0] !== 0;
   if (!isTriple(size)) {
     if (size === required) throw invalid(`${what} says nothing of its group size: pass groupSize`);
-    throw invalid(`groupSize must be three positive integers, got ${String(size)}`);
+    throw invalid(`groupSize must be three positive integers, got ${describe(size)}`);
   }
   if (isFixed && size.some((count, axis) => count !== required[axis])) {
     throw invalid(`${what} is made for groups of ${required.join(' x ')}, got ${size.join(' x ')}`);

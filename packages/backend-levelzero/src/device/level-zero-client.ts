@@ -8,6 +8,7 @@ import type { DeviceTraits, Launch, Recorder, Span } from '../kernels/recorder.t
 import { BinaryCache } from './binary-cache.ts';
 import { checkSource, type ModuleConstant } from './build-module.ts';
 import { checkGroupCounts } from './check-launch.ts';
+import { checkNativeOptions } from './check-native-options.ts';
 import { chooseDevice } from './choose-device.ts';
 import { CommandStream, type PlannedCall } from './command-stream.ts';
 import { type HostBlock, HostBlocks } from './host-blocks.ts';
@@ -236,6 +237,7 @@ export class LevelZeroClient {
    */
   load(words: Uint32Array, options: LoadOptions = {}): LoadedModule {
     this.#assertUsable('load');
+    checkNativeOptions(options, ['name', 'constants', 'flags'], ['name', 'flags']);
     const { name = 'module', constants = [], flags } = options;
     checkSource(words, constants);
     return this.#modules.module({ name, words, constants, flags });
@@ -255,6 +257,7 @@ export class LevelZeroClient {
     options: { readonly groupSize?: readonly [number, number, number] | undefined } = {},
   ): void {
     this.#assertUsable('launch');
+    checkNativeOptions(options, ['groupSize']);
     checkGroupCounts(groups, this.traits);
     this.#stream.record(name, () => {
       const kernel = this.#userKernels.prepare(module, name, args, options.groupSize);

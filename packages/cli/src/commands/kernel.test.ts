@@ -145,6 +145,20 @@ describe('a call', () => {
   });
 });
 
+test.each<[string, (json: { nodes: unknown[] }, deep: unknown) => unknown, string]>([
+  ['a list of lists', (_, deep) => deep, 'a kernel must hold a list, got undefined'],
+  ['lists in a node', (json, deep) => ({ ...json, nodes: [{ kind: deep }] }), 'must be a text or a number'],
+  ['a million nodes', (json) => ({ ...json, nodes: Array(1e6).fill(json.nodes[0]) }), 'exceed the limit of 256'],
+])('JSON that is deep or long is a wrong argument: %s', async (_, change, message) => {
+  const file = join(folder, 'hostile.json');
+  const depth = 100_000;
+  const text = JSON.stringify(change(JSON.parse(JSON.stringify(CLIP)) as { nodes: unknown[] }, 'deep'));
+  writeFileSync(file, text.replace('"deep"', '['.repeat(depth) + ']'.repeat(depth)));
+  const { code, stderr } = await kernel(file);
+  expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, lines: 2 });
+  expect(stderr).toContain(message);
+});
+
 test.each<[string, readonly string[], string]>([
   ['no file', [join(folder, 'none.js')], 'CANNOT_LOAD'],
   ['no JSON', [join(folder, 'none.json')], 'CANNOT_LOAD'],

@@ -40,7 +40,9 @@ function splitPart(part: string): [string, string] {
 function parseValue(raw: string, like: ParamValue | undefined): ParamValue | undefined {
   if (typeof like === 'string') return raw;
   if (typeof like === 'boolean') return raw === 'true' ? true : undefined;
-  if (typeof like === 'number') return /^-?(\d|Infinity)/.test(raw) || raw === 'NaN' ? Number(raw) : undefined;
+  if (typeof like === 'number') {
+    return raw === 'NaN' || (/^-?(\d|Infinity)/.test(raw) && !Number.isNaN(Number(raw))) ? Number(raw) : undefined;
+  }
   if (Array.isArray(like))
     return /^(\d+x(\d+(x\d+)*)?|x)$/.test(raw) ? raw.split('x').filter(Boolean).map(Number) : undefined;
   return undefined;

@@ -1,6 +1,6 @@
-import { isBackendError } from '../errors/backend-error.ts';
-import { invalid } from '../errors/invalid.ts';
-import { messageOf } from '../errors/message-of.ts';
+import { isBackendError } from './backend-error.ts';
+import { invalid } from './invalid.ts';
+import { messageOf } from './message-of.ts';
 
 /**
  * Runs what reads a caller's objects: what their getters throw is the caller's mistake, not the device's.
