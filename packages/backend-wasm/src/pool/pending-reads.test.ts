@@ -83,7 +83,12 @@ it('a read that something follows is copied first, and its memory is not idle be
 it('a copy gets only memory that was free before the read, and so before each later one', () => {
   const { source, reads } = begin(3);
   source.queue();
-  void reads.read(4, 1, () => undefined, () => new Promise(() => undefined));
+  void reads.read(
+    4,
+    1,
+    () => undefined,
+    () => new Promise(() => undefined),
+  );
   reads.beforeChange();
   expect(source.freeSince).toEqual([0, 1]);
   source.run();
