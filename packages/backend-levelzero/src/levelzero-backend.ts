@@ -1,5 +1,4 @@
 import {
-  BackendError,
   type DevicePtr,
   type DType,
   type Explanation,
@@ -127,12 +126,12 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   }
 
   get #client(): LevelZeroClient {
-    if (this.#opened === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    if (this.#opened === undefined) throw this.notReady();
     return this.#opened;
   }
 
   get #runner(): OpRunner {
-    if (this.#openedRunner === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    if (this.#openedRunner === undefined) throw this.notReady();
     return this.#openedRunner;
   }
 

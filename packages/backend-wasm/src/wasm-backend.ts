@@ -1,4 +1,4 @@
-import { BackendError, type DevicePtr } from '@concord/backend-core';
+import type { DevicePtr } from '@concord/backend-core';
 import {
   BaseBackend,
   type BackendKernels,
@@ -146,7 +146,7 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
   }
 
   get #device(): Opened {
-    if (this.#opened === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    if (this.#opened === undefined) throw this.notReady();
     return this.#opened;
   }
 }

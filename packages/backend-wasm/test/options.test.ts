@@ -84,4 +84,7 @@ it('addressOf tells where a pointer points', async () => {
   expect(backend.native.addressOf((x + 10) as never)).toBe(backend.native.addressOf(x) + 10);
   backend.free(x);
   expect(() => backend.native.addressOf(x)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+  await backend.dispose();
+  expect(() => backend.native.addressOf(x)).toThrow(expect.objectContaining({ code: 'DISPOSED' }));
+  expect(() => backend.native.mode).toThrow(expect.objectContaining({ code: 'DISPOSED' }));
 });

@@ -195,12 +195,12 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   }
 
   get #client(): WebGpuClient {
-    if (this.#opened === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    if (this.#opened === undefined) throw this.notReady();
     return this.#opened;
   }
 
   get #plans(): PlanCache {
-    if (this.#openedPlans === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    if (this.#openedPlans === undefined) throw this.notReady();
     return this.#openedPlans;
   }
 

@@ -27,6 +27,11 @@ export function checkPositive(name: string, value: unknown): asserts value is nu
   }
 }
 
+/** The option `memoryLimitBytes`, which may be left out. */
+export function checkMemoryLimit(value: unknown): void {
+  if (value !== undefined) checkPositive('memoryLimitBytes', value);
+}
+
 /** Any number, NaN and infinities included; returned rounded to float32. */
 export function checkFloat32(name: string, value: unknown): number {
   if (typeof value !== 'number') throw invalid(`${name} must be a number, got ${describe(value)}`);

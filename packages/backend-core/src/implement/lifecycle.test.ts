@@ -187,10 +187,14 @@ describe('dispose', () => {
     expect(backend.hooks).toEqual(['dispose']);
   });
 
-  it('of an object never initialized does nothing', async () => {
+  it('of an object never initialized does nothing, and everything is DISPOSED after it', async () => {
     const backend = new MemoryBackend();
     await backend.dispose();
     expect(backend.hooks).toEqual([]);
+    expectError(() => backend.device, 'DISPOSED');
+    expectError(() => backend.capabilities, 'DISPOSED');
+    expectError(() => backend.memory(), 'DISPOSED');
+    expectError(() => backend.alloc(4), 'DISPOSED');
   });
 
   it.each(['opening', 'closing'] as const)('waits at most 5 s for a device that hangs while %s', async (phase) => {

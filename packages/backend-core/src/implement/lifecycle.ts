@@ -163,6 +163,11 @@ export abstract class BackendLifecycle {
     return this.#disposing !== undefined || this.#lostError !== undefined || this.#stickyError !== undefined;
   }
 
+  /** Returns the error for what is there only from `init` to `dispose`: DISPOSED or NOT_INITIALIZED. */
+  protected notReady(): BackendError {
+    return this.#error(this.#disposing === undefined ? 'NOT_INITIALIZED' : 'DISPOSED');
+  }
+
   /** @throws {BackendError} DISPOSED, DEVICE_LOST, the sticky error, or NOT_INITIALIZED, in this order */
   protected assertUsable(op?: string): void {
     if (this.#disposing !== undefined) throw annotate(this.#error('DISPOSED'), { op });
@@ -251,7 +256,7 @@ export abstract class BackendLifecycle {
   }
 
   #initialized(): OpenedDevice {
-    if (this.#ready === undefined) throw this.#error('NOT_INITIALIZED');
+    if (this.#ready === undefined) throw this.notReady();
     return this.#ready;
   }
 

@@ -1,5 +1,5 @@
 import type { AllocOptions, MemoryInfo, WaitOptions } from '../contract/backend.ts';
-import { checkOptions, checkPointerType, describe } from '../contract/checks.ts';
+import { checkMemoryLimit, checkOptions, checkPointerType } from '../contract/checks.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { checkAlloc, checkCopyDtod, checkFill, viewBytes } from '../contract/memory.validate.ts';
 import {
@@ -71,15 +71,13 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     super();
     checkOptions(options);
     const { memoryLimitBytes } = options;
-    if (memoryLimitBytes !== undefined && !(typeof memoryLimitBytes === 'number' && memoryLimitBytes > 0)) {
-      throw invalid(`memoryLimitBytes must be a positive number, got ${describe(memoryLimitBytes)}`);
-    }
+    checkMemoryLimit(memoryLimitBytes);
     this.#memoryLimitBytes = memoryLimitBytes;
   }
 
   /** The live allocations; there are none before `init`. */
   protected get allocations(): AllocationTable<Buffer> {
-    if (this.#allocations === undefined) throw new BackendError('NOT_INITIALIZED', '', { backend: this.name });
+    if (this.#allocations === undefined) throw this.notReady();
     return this.#allocations;
   }
 

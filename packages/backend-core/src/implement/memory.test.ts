@@ -74,13 +74,14 @@ describe('alloc', () => {
   it.each([
     [0, '0'],
     [-1, '-1'],
+    [1.5, '1.5'],
     [Number.NaN, 'NaN'],
     ['5', '"5"'],
     [5n, '5n'],
     [Object.create(null), 'an object'],
   ])('memoryLimitBytes: case %#', (memoryLimitBytes, shown) => {
     const { detail } = expectInvalid(() => new MemoryBackend({ memoryLimitBytes }));
-    expect(detail).toBe(`memoryLimitBytes must be a positive number, got ${shown}`);
+    expect(detail).toBe(`memoryLimitBytes must be a positive safe integer, got ${shown}`);
   });
 
   it('leaves nothing behind when the device refuses', async () => {

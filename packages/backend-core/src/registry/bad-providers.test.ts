@@ -194,6 +194,7 @@ describe('create and init', () => {
 
   it.each([
     [{ timeoutMS: 1 }, 'options has no field timeoutMS; did you mean timeoutMs?'],
+    [{ create: { memoryLimitBytes: -1 } }, 'memoryLimitBytes must be a positive safe integer, got -1'],
     [{ create: { memoryLimitByte: 1 } }, 'create has no field memoryLimitByte; did you mean memoryLimitBytes?'],
     [{ create: 5 }, 'options must be an object, got 5'],
     [{ require: [{ op: 'gemm', type: 'f16' }] }, 'require[] has no field type; did you mean dtype?'],

@@ -1,6 +1,6 @@
 import type { ComputeBackend } from '../contract/backend.ts';
 import { type DType, DTYPES, OP_NAMES, type OpName } from '../contract/capabilities.ts';
-import { checkOneOf, checkOptions, describe } from '../contract/checks.ts';
+import { checkMemoryLimit, checkOneOf, checkOptions, describe } from '../contract/checks.ts';
 import { checkFields } from '../contract/fields.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
@@ -134,6 +134,7 @@ function checkArguments(providers: unknown, options: unknown): void {
   const { require = [], prefer = [], create = {}, timeoutMs = 0 } = options as SelectOptions;
   checkOptions(create);
   checkFields('create', create, ['memoryLimitBytes']);
+  checkMemoryLimit(create.memoryLimitBytes);
   if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0)) {
     throw invalid(`timeoutMs must be a number >= 0, got ${describe(timeoutMs)}`);
   }

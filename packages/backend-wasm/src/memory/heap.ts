@@ -49,7 +49,8 @@ export class Heap {
   /**
    * Takes `bytes` > 0 bytes of memory.
    *
-   * @param done - how many commands are done, where the memory is written from outside of the queue: it is idle then
+   * @param done - only memory that was freed when at most so many commands were queued: where it is written from outside
+   *   of the queue, the number of commands that are done
    * @throws {BackendError} OUT_OF_MEMORY
    */
   take(bytes: number, done: number = Infinity): number {

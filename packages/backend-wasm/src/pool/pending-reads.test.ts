@@ -5,6 +5,7 @@ import { PendingReads } from './pending-reads.ts';
 class FakeSource {
   readonly bytes: Uint8Array = Uint8Array.from({ length: 10 }, (_, i) => i);
   readonly given: number[] = [];
+  readonly freeSince: number[] = [];
   readonly #copies: Array<() => void> = [];
   #done = 0;
   #queued = 0;
@@ -26,7 +27,8 @@ class FakeSource {
   bytesAt(address: number, length: number): Uint8Array {
     return this.bytes.subarray(address, address + length);
   }
-  copyOut(address: number): number | undefined {
+  copyOut(address: number, _length: number, freeSince: number): number | undefined {
+    this.freeSince.push(freeSince);
     if (address === 9) return undefined;
     this.queue(() => this.bytes.copyWithin(5, address, address + 1));
     return 5;
@@ -76,6 +78,20 @@ it('a read that something follows is copied first, and its memory is not idle be
   source.bytes[3] = 99;
   await read;
   expect([got, source.given]).toEqual([[3], [5]]);
+});
+
+it('a copy gets only memory that was free before the read, and so before each later one', () => {
+  const { source, reads } = begin(3);
+  source.queue();
+  void reads.read(
+    4,
+    1,
+    () => undefined,
+    () => new Promise(() => undefined),
+  );
+  reads.beforeChange();
+  expect(source.freeSince).toEqual([0, 1]);
+  source.run();
 });
 
 it('memory of a read is not idle while only what came before the read is done', () => {

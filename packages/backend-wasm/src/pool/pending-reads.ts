@@ -19,8 +19,13 @@ export interface ReadSource {
   done(): number;
   queued(): number;
   bytesAt(address: number, length: number): Uint8Array;
-  /** Queues a copy into memory that is the read's until it gives it back; undefined where there is no memory. */
-  copyOut(address: number, length: number): number | undefined;
+  /**
+   * Queues a copy into memory that is the read's until it gives it back; undefined where there is no memory.
+   *
+   * @param freeSince - only memory that was free when so many commands were queued: what was freed later may be
+   *   the source of this read or of another one that is still to be copied
+   */
+  copyOut(address: number, length: number, freeSince: number): number | undefined;
   /** Blocks until the first `target` commands are done. */
   waitFor(target: number): void;
   give(address: number): void;
@@ -77,7 +82,8 @@ export class PendingReads {
   /** Called before anything is queued or written. */
   beforeChange(): void {
     for (let read = this.#open[0]; read !== undefined; read = this.#open[0]) {
-      const copied = this.#source.done() >= read.target ? undefined : this.#source.copyOut(read.address, read.length);
+      const isThere = this.#source.done() >= read.target;
+      const copied = isThere ? undefined : this.#source.copyOut(read.address, read.length, read.asked - 1);
       if (copied === undefined) {
         this.#source.waitFor(read.target);
         this.#deliver(read);

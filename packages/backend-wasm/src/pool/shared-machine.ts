@@ -46,7 +46,7 @@ export class SharedMachine extends BaseMachine {
       done: () => this.#ring.done,
       queued: () => this.queued,
       bytesAt: (address, length) => this.#bytes.subarray(address, address + length),
-      copyOut: (address, length) => this.#copyOut(address, length),
+      copyOut: (address, length, freeSince) => this.#copyOut(address, length, freeSince),
       waitFor: (target) => this.#ring.waitUntil(() => this.#ring.done >= target),
       give: (address) => this.heap.give(address, this.queued),
     });
@@ -123,10 +123,17 @@ export class SharedMachine extends BaseMachine {
     return this.#ring.done === this.queued;
   }
 
-  #copyOut(address: number, length: number): number | undefined {
-    const to = this.#ifThereIsMemory(() => this.heap.take(length));
-    if (to !== undefined) this.#push(copyCommand(this.#copyCode, to, address, length));
-    return to;
+  #copyOut(address: number, length: number, freeSince: number): number | undefined {
+    return this.#ifThereIsMemory(() => {
+      const to = this.heap.take(length, freeSince);
+      try {
+        this.#push(copyCommand(this.#copyCode, to, address, length));
+        return to;
+      } catch (error) {
+        this.heap.give(to, this.queued);
+        throw error;
+      }
+    });
   }
 
   /** Memory that nothing queued uses; undefined, and everything queued is done, where there is none. */
@@ -145,9 +152,9 @@ export class SharedMachine extends BaseMachine {
     }
   }
 
-  /** Memory that may be written at once. */
+  /** Memory that may be written at once: not the freed source of a read, also where everything queued is done. */
   #place(bytes: Uint8Array): number {
-    const address = this.#takeIdle(bytes.byteLength) ?? this.heap.take(bytes.byteLength);
+    const address = this.#takeIdle(bytes.byteLength) ?? this.heap.take(bytes.byteLength, this.#reads.idle());
     this.#bytes.set(bytes, address);
     return address;
   }

@@ -190,4 +190,31 @@ export const lifetimeCases: readonly ConformanceCase[] = [
     },
     'unary',
   ),
+  lifetimeCase(
+    'several reads, whose memory is freed before the next call',
+    'Keeps the device busy, begins to read six places, frees them and calls once more, 30 times: each read gives its own bytes.',
+    async ({ backend, random }) => {
+      const n = 2 ** 18;
+      const busy = backend.alloc(4 * n);
+      backend.fill(busy, 0, 4 * n);
+      for (let turn = 0; turn < 30; turn++) {
+        const values = Array.from({ length: 6 }, (_, i) => numbers(10 * turn + i, random.pick(SIZES)));
+        const places = values.map(({ byteLength }) => backend.alloc(byteLength));
+        for (const [i, ptr] of places.entries()) backend.copyHtod(ptr, values[i] as Float32Array);
+        // Only now may what these leave behind be used again.
+        await backend.synchronize();
+        const expected = new Expected();
+        for (let i = 0; i < 4; i++) backend.unary({ op: 'exp', n, input: busy, output: busy });
+        for (const i of random.permutation(places.length)) {
+          expected.read(backend, `place ${i} of turn ${turn}`, places[i] as DevicePtr, values[i] as Float32Array);
+        }
+        for (const i of random.permutation(places.length)) backend.free(places[i] as DevicePtr);
+        if (random.chance(0.5)) backend.fill(busy, 0, 4 * n);
+        else backend.copyHtod(busy, values[0] as Float32Array);
+        await expected.check();
+      }
+      backend.free(busy);
+    },
+    'unary',
+  ),
 ];
