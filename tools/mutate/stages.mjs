@@ -39,8 +39,8 @@ const CASES_OF = {
 /** What speaks for the rest of a backend: memory, order, lifetime, calls that differ in one field. */
 const OTHER_CASES = String.raw`fixed|memory|lifecycle|order|refus|\w+/sequence|run/(repeat|refuses)`;
 
-/** Tests of built programs, which have no fault in them. */
-const BUILT = ['**/test/browser/**', '**/test/deno/**', '**/process.test.ts'];
+/** Tests of built programs, which have no fault in them, and those that judge faults themselves. */
+const NEVER = ['**/test/browser/**', '**/test/deno/**', '**/process.test.ts', '**/mutate.test.mjs'];
 
 /**
  * The tests that speak for a source file, the cheapest first: those beside it, those of its package, conformance in
@@ -56,13 +56,13 @@ export function stagesOf(file) {
   const long = Object.keys(LONG).filter((path) => path.startsWith(`${folder}/`));
   return [
     { project, files: besides(file), part: /** @type {const} */ ('share') },
-    { project, files: [], part: /** @type {const} */ ('share'), exclude: [...BUILT, '**/test/conformance.test.ts'] },
+    { project, files: [], part: /** @type {const} */ ('share'), exclude: [...NEVER, '**/test/conformance.test.ts'] },
     ...(USED_BY[project] ?? [])
       .filter((user) => !hasConformance(user))
       .map((user) => ({ project: user, files: [], part: /** @type {const} */ ('share') })),
     ...backends.map((backend) => conformance(backend, '', CONFORMANCE_SHARE)),
     ...backends.slice(0, 1).map((backend) => conformance(backend, casesOf(file), 1)),
-    ...(long.length > 0 ? [{ project, files: long, part: /** @type {const} */ ('all'), exclude: BUILT }] : []),
+    ...(long.length > 0 ? [{ project, files: long, part: /** @type {const} */ ('all'), exclude: NEVER }] : []),
   ].slice(besides(file).length > 0 ? 0 : 1);
 }
 

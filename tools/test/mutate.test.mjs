@@ -155,17 +155,17 @@ describe('a fault of a list from elsewhere', () => {
     return faultsIn(file);
   }
 
-  const file = 'tools/lib/test-report.mjs';
-  const find = "(status) => status === 'passed'";
-  const breaks = 'Nothing is counted.';
+  const file = 'packages/variants/src/list-map.ts';
+  const find = 'if (a.length !== b.length) return false;';
+  const breaks = 'The plan of a longer call is taken.';
 
   it('is killed by the tests beside it, with the one that failed', async () => {
-    const [fault] = listed([{ file, find, replace: '() => false', breaks }]);
+    const [fault] = listed([{ file, find, replace: '', breaks }]);
     if (fault === undefined) throw new Error('no fault');
     const verdict = await judge(fault, signal);
     expect(verdict).toMatchObject({
       end: 'killed',
-      kill: { failure: { file: join(root, 'tools/test/test-report.test.mjs') } },
+      kill: { failure: { file: join(root, 'packages/variants/src/list-map.test.ts') } },
     });
     expect(await failingAnyway([verdict], signal)).toEqual([]);
   });
@@ -173,7 +173,7 @@ describe('a fault of a list from elsewhere', () => {
   it('is invalid where its text is not there, or where it leaves no program', async () => {
     const faults = listed([
       { file, find: 'no such text', replace: '', breaks },
-      { file, find, replace: '(status) =>> {', breaks },
+      { file, find, replace: 'if (a.length !== ) {', breaks },
     ]);
     for (const fault of faults) expect(await judge(fault, signal)).toMatchObject({ end: 'invalid' });
   });
