@@ -11,7 +11,7 @@ export const FAILURE_VARIABLE = 'CONCORD_FAILURE';
  */
 
 /** A test that takes this long waits for ever: many times what any takes on a busy machine. */
-const HANG_MS = 120_000;
+const HANG_MS = 240_000;
 
 /** A reporter that ends vitest at once with the first failure: of a test, of a file that does not load, or by time. */
 export default class FirstFailure {
