@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { environmentOf, partOf, testsOf } from './tools/lib/test-parts.mjs';
-import { FAULT_VARIABLE, faultPlugins } from './tools/mutate/fault-plugin.mjs';
+import { faultPlugins } from './tools/mutate/fault-plugin.mjs';
 
 interface Manifest {
   name: string;
@@ -120,8 +120,8 @@ export default defineConfig({
     alias: sources.map(({ find, replacement }) => ({ find: new RegExp(`^${find}$`), replacement })),
   },
   test: {
-    // For what hangs, not for what is slow: a machine may be busy. `npm run mutate` has its own limits.
-    testTimeout: process.env[FAULT_VARIABLE] === undefined ? 300_000 : 0,
+    // For what hangs, not for what is slow: a machine may be busy.
+    testTimeout: 300_000,
     hookTimeout: 300_000,
     // The default leaves one core to the main process, which is half of a machine with two.
     maxWorkers: '100%',

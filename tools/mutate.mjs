@@ -3,11 +3,9 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { runMain } from './lib/run.mjs';
-import { allFaults, sampleOf, shuffled } from './mutate/faults.mjs';
-import { Judge } from './mutate/judge.mjs';
-import { record, recordedKills } from './mutate/record.mjs';
+import { allFaults, faultsIn, record, recordedKills, sampleOf, shuffled } from './mutate/faults.mjs';
+import { failingAnyway, judge } from './mutate/judge.mjs';
 import { formatReport, MIN_SCORE, percent, scoreByPackage, scoreOf } from './mutate/report.mjs';
-import { runAll } from './mutate/run-all.mjs';
 
 const HELP = `usage: npm run mutate -- [options]
 
@@ -16,6 +14,8 @@ each. Exits with 1 when less than ${100 * MIN_SCORE} % of them make a test fail.
 
   --filter TEXT  only faults whose name holds TEXT, such as webgpu/client;
                  may be given again for more
+  --faults FILE  the faults of this file instead: a JSON list of
+                 { file, find, replace, breaks }
   --sample N     only N of those that were killed before, others each day
   --day DAY      the day of the sample, such as 2026-07-31; default: today
   --jobs N       this many at a time; default: 2
@@ -27,6 +27,7 @@ await runMain(async () => {
   const { values } = parseArgs({
     options: {
       filter: { type: 'string', multiple: true, default: [''] },
+      faults: { type: 'string' },
       sample: { type: 'string' },
       day: { type: 'string', default: new Date().toISOString().slice(0, 10) },
       jobs: { type: 'string', default: '2' },
@@ -40,7 +41,8 @@ await runMain(async () => {
     console.log(HELP);
     return 0;
   }
-  const matching = allFaults().filter(({ id }) => values.filter.some((text) => id.includes(text)));
+  const listed = values.faults === undefined ? allFaults() : faultsIn(values.faults);
+  const matching = listed.filter(({ id }) => values.filter.some((text) => id.includes(text)));
   const faults =
     values.sample === undefined
       ? matching
@@ -60,16 +62,17 @@ await runMain(async () => {
   const onSignal = () => stop.abort();
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
-  const judge = new Judge(stop.signal);
   const jobs = positive('--jobs', values.jobs);
-  const { verdicts, error } = await runAll(shuffled(faults, values.day), (fault) => judge.judge(fault), { jobs, stop });
+  const verdicts = await judgeAll(shuffled(faults, values.day), jobs, stop);
   console.log(formatReport(verdicts));
   if (values.json !== undefined) {
     const report = { packages: scoreByPackage(verdicts), verdicts };
     writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
   }
-  if (values.record) record(allFaults(), verdicts);
-  if (error !== undefined) throw error;
+  const failing = await failingAnyway(verdicts, stop.signal);
+  if (failing.length > 0)
+    throw new Error(`\nthese fail without a fault too, so what they killed counts for nothing:\n${failing.join('\n')}`);
+  if (values.record) record(verdicts);
   const all = /** @type {import('./mutate/report.mjs').Row} */ (scoreByPackage(verdicts).at(-1));
   console.log(`\n${all.killed} killed, ${all.survived} survived: ${percent(scoreOf(all))}`);
   if (verdicts.length < faults.length) {
@@ -78,6 +81,31 @@ await runMain(async () => {
   }
   return scoreOf(all) < MIN_SCORE || verdicts.some(({ end }) => end === 'invalid') ? 1 : 0;
 });
+
+/**
+ * Judges faults in their order, `jobs` at a time, with a line for each.
+ *
+ * @param {readonly import('./mutate/plant.mjs').NamedFault[]} faults
+ * @param {number} jobs
+ * @param {AbortController} stop
+ */
+async function judgeAll(faults, jobs, stop) {
+  const started = Date.now();
+  /** @type {import('./mutate/judge.mjs').Verdict[]} */
+  const verdicts = [];
+  const rest = [...faults];
+  const work = async () => {
+    for (let fault = rest.shift(); fault !== undefined && !stop.signal.aborted; fault = rest.shift()) {
+      const verdict = await judge(fault, stop.signal);
+      if (verdict.end === 'stopped') return;
+      verdicts.push(verdict);
+      const seconds = Math.round((Date.now() - started) / 1000);
+      console.log(`[${verdicts.length}/${faults.length}, ${seconds} s] ${verdict.end}: ${fault.id}: ${verdict.by}`);
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  return verdicts;
+}
 
 /**
  * @param {string} option

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { root } from '../lib/paths.mjs';
 import { plant } from './plant.mjs';
 
-/** Names the fault of a run of the tests: JSON of the fault to plant, or `none` for a run without a fault, to compare with. */
+/** Names the fault of a run of the tests: JSON of the fault to plant. */
 export const FAULT_VARIABLE = 'CONCORD_FAULT';
 
 /** Names a file that is written once a test has loaded the file with the fault. */
@@ -19,7 +19,7 @@ export const LOADED_VARIABLE = 'CONCORD_FAULT_LOADED';
  */
 export function faultPlugins() {
   const asked = process.env[FAULT_VARIABLE];
-  if (asked === undefined || asked === '' || asked === 'none') return [];
+  if (asked === undefined || asked === '') return [];
   const fault = /** @type {import('./plant.mjs').Fault} */ (JSON.parse(asked));
   const file = join(root, fault.file);
   return [

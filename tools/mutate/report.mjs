@@ -6,7 +6,7 @@ export const MIN_SCORE = 0.95;
 
 /**
  * @typedef {import('./judge.mjs').Verdict} Verdict
- * @typedef {{ package: string, killed: number, byTime: number, survived: number, explained: number }} Row
+ * @typedef {{ package: string, killed: number, survived: number, explained: number }} Row
  */
 
 /**
@@ -37,8 +37,7 @@ function rowOf(name, verdicts) {
   const count = (/** @type {(verdict: Verdict) => boolean} */ test) => verdicts.filter(test).length;
   return {
     package: name,
-    killed: count(({ end }) => end === 'killed' || end === 'killed by time'),
-    byTime: count(({ end }) => end === 'killed by time'),
+    killed: count(({ end }) => end === 'killed'),
     survived: count(({ end, fault }) => end === 'survived' && fault.equivalent === undefined),
     explained: count(({ end, fault }) => end === 'survived' && fault.equivalent !== undefined),
   };
@@ -60,10 +59,10 @@ export function scoreOf({ killed, survived }) {
  * @returns {string}
  */
 export function formatReport(verdicts) {
-  const lines = ['', 'package             killed  by time  survived  equivalent   score'];
+  const lines = ['', 'package             killed  survived  equivalent   score'];
   for (const row of scoreByPackage(verdicts)) {
-    const { killed, byTime, survived, explained } = row;
-    const numbers = [pad(killed, 6), pad(byTime, 7), pad(survived, 8), pad(explained, 10)];
+    const { killed, survived, explained } = row;
+    const numbers = [pad(killed, 6), pad(survived, 8), pad(explained, 10)];
     lines.push(`${row.package.padEnd(18)}  ${numbers.join('  ')}  ${percent(scoreOf(row)).padStart(6)}`);
   }
   for (const { fault, by } of verdicts.filter(({ end }) => end === 'survived')) {

@@ -1,16 +1,14 @@
 // @ts-check
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript-6';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { root } from '../lib/paths.mjs';
-import { allFaults, sampleOf } from '../mutate/faults.mjs';
-import { isNoProgram } from '../mutate/judge.mjs';
+import { allFaults, faultsIn, recordedKills, sampleOf, withVerdicts } from '../mutate/faults.mjs';
+import { failingAnyway, isNoProgram, judge } from '../mutate/judge.mjs';
 import { idOf, plant } from '../mutate/plant.mjs';
-import { isHung, usageOfGroup } from '../mutate/processes.mjs';
 import { formatReport, scoreByPackage, scoreOf } from '../mutate/report.mjs';
-import { recordedKills, withVerdicts } from '../mutate/record.mjs';
-import { runAll } from '../mutate/run-all.mjs';
 import { stagesOf } from '../mutate/stages.mjs';
 
 const faults = allFaults();
@@ -113,16 +111,16 @@ describe('the report', () => {
   const verdicts = [
     verdict('one', 'killed'),
     verdict('one', 'survived'),
-    verdict('two', 'killed by time'),
+    verdict('two', 'killed'),
     verdict('two', 'survived', 'Nobody looks.'),
     verdict('two', 'invalid'),
   ];
 
   it('counts by package and in all; what is no program counts for nothing', () => {
     expect(scoreByPackage(verdicts)).toEqual([
-      { package: 'one', killed: 1, byTime: 0, survived: 1, explained: 0 },
-      { package: 'two', killed: 1, byTime: 1, survived: 0, explained: 1 },
-      { package: 'all', killed: 2, byTime: 1, survived: 1, explained: 1 },
+      { package: 'one', killed: 1, survived: 1, explained: 0 },
+      { package: 'two', killed: 1, survived: 0, explained: 1 },
+      { package: 'all', killed: 2, survived: 1, explained: 1 },
     ]);
     expect(scoreOf({ killed: 19, survived: 1 })).toBe(0.95);
   });
@@ -132,49 +130,6 @@ describe('the report', () => {
     expect(report).toContain('survived  one/a\n  breaks: It breaks.\n  - a\n  + b');
     expect(report).toContain('survived  two/a\n  breaks: It breaks.\n  equivalent: Nobody looks.');
     expect(report).toContain('invalid   two/a');
-  });
-});
-
-describe('a run', () => {
-  const quiet = () => undefined;
-  const three = ['one', 'two', 'three'].map((name) => verdict(name, 'killed').fault);
-
-  it('judges all of them, a number at a time', async () => {
-    let now = 0;
-    let max = 0;
-    const { verdicts, error } = await runAll(
-      three,
-      async (fault) => {
-        max = Math.max(max, ++now);
-        await new Promise((resolve) => setImmediate(resolve));
-        now--;
-        return { fault, end: 'killed', by: '', cpuSeconds: 0 };
-      },
-      { jobs: 2, stop: new AbortController(), print: quiet },
-    );
-    expect(error).toBeUndefined();
-    expect(verdicts).toHaveLength(3);
-    expect(max).toBe(2);
-  });
-
-  it('that is stopped keeps what it knows', async () => {
-    const stop = new AbortController();
-    const { verdicts } = await runAll(
-      three,
-      async (fault) => {
-        stop.abort();
-        return { fault, end: 'killed', by: '', cpuSeconds: 0 };
-      },
-      { jobs: 1, stop, print: quiet },
-    );
-    expect(verdicts).toHaveLength(1);
-  });
-
-  it('ends with the error of tests that fail without a fault', async () => {
-    const failing = async () => Promise.reject(new Error('without a fault'));
-    const { verdicts, error } = await runAll(three, failing, { jobs: 1, stop: new AbortController(), print: quiet });
-    expect(verdicts).toEqual([]);
-    expect(error).toEqual(new Error('without a fault'));
   });
 });
 
@@ -188,27 +143,42 @@ it('source that is no program is not a killed fault', () => {
   expect(isNoProgram('AssertionError: expected 1 to be 2')).toBe(false);
 });
 
-describe('processes that wait for ever', () => {
-  /** @param {(look: number) => Partial<import('../mutate/processes.mjs').Usage>} usage */
-  const looks = (usage, count = 120) =>
-    Array.from({ length: count }, (_, look) => ({ cpuSeconds: 5, isWaiting: true, ...usage(look) }));
+describe('a fault of a list from elsewhere', () => {
+  const signal = new AbortController().signal;
+  const folder = mkdtempSync(join(tmpdir(), 'concord-faults-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('are those that hardly run for a minute, though they poll', () => {
-    expect(isHung(looks(() => ({})))).toBe(true);
-    expect(isHung(looks((look) => ({ cpuSeconds: 5 + look / 100, isWaiting: look % 20 > 0 })))).toBe(true);
+  /** @param {unknown} list */
+  function listed(list) {
+    const file = join(folder, 'faults.json');
+    writeFileSync(file, JSON.stringify(list));
+    return faultsIn(file);
+  }
+
+  const file = 'packages/variants/src/list-map.ts';
+  const find = 'if (a.length !== b.length) return false;';
+  const breaks = 'The plan of a longer call is taken.';
+
+  it('is killed by the tests beside it, with the one that failed', async () => {
+    const [fault] = listed([{ file, find, replace: '', breaks }]);
+    if (fault === undefined) throw new Error('no fault');
+    const verdict = await judge(fault, signal);
+    expect(verdict).toMatchObject({
+      end: 'killed',
+      kill: { failure: { file: join(root, 'packages/variants/src/list-map.test.ts') } },
+    });
+    expect(await failingAnyway([verdict], signal)).toEqual([]);
   });
 
-  it('are not those that run, or that a busy machine lets wait', () => {
-    expect(isHung(looks(() => ({}), 119))).toBe(false);
-    expect(isHung(looks((look) => ({ cpuSeconds: 5 + look / 20 })))).toBe(false);
-    expect(isHung(looks((look) => ({ isWaiting: look % 4 === 0 })))).toBe(false);
+  it('is invalid where its text is not there, or where it leaves no program', async () => {
+    const faults = listed([
+      { file, find: 'no such text', replace: '', breaks },
+      { file, find, replace: 'if (a.length !== ) {', breaks },
+    ]);
+    for (const fault of faults) expect(await judge(fault, signal)).toMatchObject({ end: 'invalid' });
   });
-});
 
-it.runIf(process.platform === 'linux')('counts the processor time of a group of processes', () => {
-  const group = Number(readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ')[2]);
-  const usage = usageOfGroup(group);
-  expect(usage.cpuSeconds).toBeGreaterThan(0);
-  // This process runs as it asks.
-  expect(usage.isWaiting).toBe(false);
+  it('has four texts', () => {
+    expect(() => listed([{ file, find, replace: '' }])).toThrow('breaks of {');
+  });
 });
