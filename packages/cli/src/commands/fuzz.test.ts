@@ -33,6 +33,23 @@ test.each([
   expect(stdout).toMatch(why);
 });
 
+test('draws programs, and prints one that fails as JavaScript', async () => {
+  const good = await run(['fuzz', '--programs', '--count', '2', '--seed', '3', '--json', '-'], [cpu]);
+  expect(good.code).toBe(0);
+  expect(good.stderr).toMatch(/\n2 programs tried \(\d+ calls, \d+ reads compared\): no wrong answer; /);
+  expect((JSON.parse(good.stdout) as FuzzJson).programs?.calls).toBeGreaterThan(0);
+  const bad = await run(['fuzz', '--programs', '--count', '1', '--seed', '3'], [idle]);
+  expect(bad.code).toBe(1);
+  expect(bad.stdout).toMatch(/FAILED program\/seed=\d+\n/);
+  expect(bad.stdout).toContain('backend.alloc(');
+  expect(bad.stdout).toMatch(/again: concord conformance --backend idle --filter 'program\/seed=\d+'/);
+});
+
+test('programs and --op exclude each other', async () => {
+  const { code, stderr } = await run(['fuzz', '--programs', '--op', 'gemm'], [cpu]);
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('Leave --op out') as string });
+});
+
 test('a missing device is not run', async () => {
   expect((await run(['fuzz', '--backend', 'webgpu'], [missing('webgpu')])).code).toBe(3);
 });
