@@ -1,4 +1,5 @@
 import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
+import { centred } from '../compute/centred.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
@@ -80,9 +81,8 @@ function kernelOf(names: readonly string[]): Kernel {
     const inputs = Object.fromEntries(['x', ...names].map((name) => [name, 'f32' as const]));
     return defineKernel('groupNorm', { inputs, params: { eps: 'f32' } }, (symbols, k) => {
       const of = (name: string): Value<'f32'> => symbols[name] as Value<'f32'>;
-      const x = of('x');
-      const centred = k.sub(x, k.fold('mean', x));
-      const normal = k.mul(centred, k.rsqrt(k.add(k.fold('mean', k.mul(centred, centred)), symbols.eps)));
+      const { deviation, variance } = centred(k, of('x'));
+      const normal = k.mul(deviation, k.rsqrt(k.add(variance, symbols.eps)));
       const scaled = names.includes('weight') ? k.mul(normal, of('weight')) : normal;
       return { y: names.includes('bias') ? k.add(scaled, of('bias')) : scaled };
     }) as Kernel;

@@ -1,5 +1,6 @@
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { Kernels } from '../compute/kernels.ts';
+import { centred } from '../compute/centred.ts';
 import type { Place } from '../compute/copy.ts';
 import { placeOver } from '../compute/elementwise.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
@@ -42,9 +43,8 @@ export interface LayerNormOptions extends RmsNormOptions {
  */
 export function layerNorm(x: Tensor, options: LayerNormOptions = {}): Tensor {
   return normalize('layerNorm', x, options, (k, value, eps) => {
-    const centred = k.sub(value, k.fold('mean', value));
-    const variance = k.fold('mean', k.mul(centred, centred));
-    return k.mul(centred, k.rsqrt(k.add(variance, eps)));
+    const { deviation, variance } = centred(k, value);
+    return k.mul(deviation, k.rsqrt(k.add(variance, eps)));
   });
 }
 
