@@ -1,6 +1,6 @@
 import type { KernelBuilder, Value } from '@concord/backend-core/kernel';
 import { squaredDeviations } from '../compute/centred.ts';
-import { fold, type FoldOptions, rowDomain, type RowFunction } from '../compute/rows.ts';
+import { checkRows, fold, FOLD, type FoldOptions, rowDomain, type RowFunction } from '../compute/rows.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { sizeOf } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -47,7 +47,9 @@ export function std(x: Tensor, options: VarianceOptions = {}): Tensor {
   return fold(STD, x, options, undefined, paramsOf('std', x, options));
 }
 
-function paramsOf(op: string, x: Tensor, { axis, correction = 1 }: VarianceOptions): Record<string, number> {
+function paramsOf(op: string, x: Tensor, options: VarianceOptions): Record<string, number> {
+  checkRows(op, x, options, { ...FOLD, correction: 'number' });
+  const { axis, correction = 1 } = options;
   if (!Number.isFinite(correction)) {
     throw refuse(op, `correction of ${shapeText(x.shape)} must be finite, got ${String(correction)}`);
   }

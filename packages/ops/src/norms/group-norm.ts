@@ -2,6 +2,8 @@ import { defineKernel, type Kernel, type Value } from '@concord/backend-core/ker
 import { centred } from '../compute/centred.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
+import { checkRows } from '../compute/rows.ts';
+import { OUT, checkNumbers } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { channelPlaces, checkPerChannel } from './per-channel.ts';
@@ -50,12 +52,14 @@ export function groupNorm(x: Tensor, groups: number, options: GroupNormOptions =
  * ```
  */
 export function instanceNorm(x: Tensor, options: GroupNormOptions = {}): Tensor {
-  return normalizeGroups('instanceNorm', x, x.shape[1] ?? 0, options);
+  return normalizeGroups('instanceNorm', x, (x as Partial<Tensor> | undefined)?.shape?.[1] ?? 0, options);
 }
 
 const kernels = new Kernels();
 
 function normalizeGroups(op: string, x: Tensor, groups: number, options: GroupNormOptions): Tensor {
+  checkRows(op, x, options, { ...OUT, weight: 'tensor', bias: 'tensor', eps: 'number' });
+  checkNumbers(op, { groups });
   const { weight, bias, eps = 1e-5 } = options;
   const given = checkPerChannel(op, x, { weight, bias });
   const [n, channels, ...spatial] = x.shape as [number, number, ...number[]];

@@ -4,8 +4,9 @@ import { centred } from '../compute/centred.ts';
 import type { Place } from '../compute/copy.ts';
 import { placeOver } from '../compute/elementwise.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
-import { checkAxis } from '../compute/rows.ts';
+import { checkAxis, checkRows, ROWS } from '../compute/rows.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
+import type { OptionKinds } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, sameShape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -28,6 +29,8 @@ export interface LayerNormOptions extends RmsNormOptions {
   readonly bias?: Tensor | undefined;
 }
 
+const RMS: OptionKinds = { ...ROWS, weight: 'tensor', eps: 'number' };
+
 /**
  * `(x - mean) / sqrt(variance + eps) weight + bias` over the axes from `axis` on, the variance without correction. One
  * launch. f32, f16, bf16.
@@ -42,6 +45,7 @@ export interface LayerNormOptions extends RmsNormOptions {
  * ```
  */
 export function layerNorm(x: Tensor, options: LayerNormOptions = {}): Tensor {
+  checkRows('layerNorm', x, options, { ...RMS, bias: 'tensor' });
   return normalize('layerNorm', x, options, (k, value, eps) => {
     const { deviation, variance } = centred(k, value);
     return k.mul(deviation, k.rsqrt(k.add(variance, eps)));
@@ -60,6 +64,7 @@ export function layerNorm(x: Tensor, options: LayerNormOptions = {}): Tensor {
  * ```
  */
 export function rmsNorm(x: Tensor, options: RmsNormOptions = {}): Tensor {
+  checkRows('rmsNorm', x, options, RMS);
   return normalize('rmsNorm', x, options, (k, value, eps) => {
     return k.mul(value, k.rsqrt(k.add(k.fold('mean', k.mul(value, value)), eps)));
   });
