@@ -35,7 +35,9 @@ export function nearestName(name: string, names: readonly string[]): string | un
     .sort((a, b) => a.distance - b.distance);
   if (best !== undefined) return best.candidate;
   // epsilon for eps, dim for dims.
-  return names.find((each) => Math.min(each.length, name.length) >= 3 && (name.startsWith(each) || each.startsWith(name)));
+  return names.find(
+    (each) => Math.min(each.length, name.length) >= 3 && (name.startsWith(each) || each.startsWith(name)),
+  );
 }
 
 /** Letters to insert, delete or replace: Levenshtein's distance. */

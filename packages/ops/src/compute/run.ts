@@ -98,7 +98,8 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
 /** What `backend.run` will not look at, or only when its tensors have been read. */
 function checkCall(kernel: Kernel, inputs: unknown, options: object): void {
   const parts = kernel as Partial<Kernel> | null | undefined;
-  if (!Array.isArray(parts?.inputs) || !Array.isArray(parts.outputs)) throw refuse('run', `takes a kernel of defineKernel first, got ${shown(kernel)}`);
+  if (!Array.isArray(parts?.inputs) || !Array.isArray(parts.outputs))
+    throw refuse('run', `takes a kernel of defineKernel first, got ${shown(kernel)}`);
   const { name: op } = kernel;
   if (typeof inputs !== 'object' || inputs === null || inputs instanceof Tensor) {
     throw refuse(op, `takes its inputs by name, such as { ${kernel.inputs[0]?.name ?? 'x'} }, got ${shown(inputs)}`);
@@ -114,7 +115,8 @@ function checkCall(kernel: Kernel, inputs: unknown, options: object): void {
   const { out, dtypes } = options as RunOptions;
   const outputs = kernel.outputs.map(({ name }) => name);
   if (out !== undefined) checkOptions(`${op}.out`, out, Object.fromEntries(outputs.map((name) => [name, 'tensor'])));
-  if (dtypes !== undefined) checkOptions(`${op}.dtypes`, dtypes, Object.fromEntries(outputs.map((name) => [name, 'any'])));
+  if (dtypes !== undefined)
+    checkOptions(`${op}.dtypes`, dtypes, Object.fromEntries(outputs.map((name) => [name, 'any'])));
 }
 
 function placeOf(

@@ -52,5 +52,5 @@ function sidesOf(padding: NonNullable<Conv1dOptions['padding']>): Sides {
   if (typeof padding === 'string') return padding;
   if (typeof padding === 'number') return [0, padding];
   // Of what is no pair too, for the check of a convolution of two axes to refuse.
-  return Array.isArray(padding) ? [0, padding[0] as number, 0, padding[1] as number] : padding;
+  return Array.isArray(padding) ? [0, padding[0], 0, padding[1]] : padding;
 }

@@ -60,7 +60,14 @@ export function conv2d(x: Tensor, w: Tensor, options: Conv2dOptions = {}): Tenso
 export function checkConvolution(op: string, x: Tensor, w: Tensor, options: object): void {
   checkTensors(op, { x, w });
   const window = { stride: 'any', padding: 'any', dilation: 'any' } as const;
-  checkOptions(op, options, { ...OUT, ...window, bias: 'tensor', activation: 'any', residual: 'tensor', groups: 'number' });
+  checkOptions(op, options, {
+    ...OUT,
+    ...window,
+    bias: 'tensor',
+    activation: 'any',
+    residual: 'tensor',
+    groups: 'number',
+  });
 }
 
 /** {@link conv2d} for a function of that name. */

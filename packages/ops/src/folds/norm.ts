@@ -1,5 +1,14 @@
 import type { OutOption } from '../compute/produce.ts';
-import { type Axes, checkRows, fold, FOLD, type FoldOptions, mapRows, type RowFunction, ROWS } from '../compute/rows.ts';
+import {
+  type Axes,
+  checkRows,
+  fold,
+  FOLD,
+  type FoldOptions,
+  mapRows,
+  type RowFunction,
+  ROWS,
+} from '../compute/rows.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 

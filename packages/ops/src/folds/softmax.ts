@@ -1,6 +1,15 @@
 import type { KernelBuilder, Value } from '@concord/backend-core/kernel';
 import type { OutOption } from '../compute/produce.ts';
-import { type Axes, checkRows, fold, FOLD, type FoldOptions, mapRows, type RowFunction, ROWS } from '../compute/rows.ts';
+import {
+  type Axes,
+  checkRows,
+  fold,
+  FOLD,
+  type FoldOptions,
+  mapRows,
+  type RowFunction,
+  ROWS,
+} from '../compute/rows.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** Options of {@link softmax} and {@link logSoftmax}. */

@@ -37,7 +37,14 @@ const kernels = new Kernels();
  * ```
  */
 export function batchNorm(x: Tensor, options: BatchNormOptions): Tensor {
-  checkRows('batchNorm', x, options, { ...OUT, mean: 'tensor', variance: 'tensor', weight: 'tensor', bias: 'tensor', eps: 'number' });
+  checkRows('batchNorm', x, options, {
+    ...OUT,
+    mean: 'tensor',
+    variance: 'tensor',
+    weight: 'tensor',
+    bias: 'tensor',
+    eps: 'number',
+  });
   const { mean, variance, weight, bias, eps = 1e-5 } = options;
   if (mean === undefined || variance === undefined) {
     throw refuse('batchNorm', `takes the mean and the variance of the channels of ${shapeText(x.shape)}`);

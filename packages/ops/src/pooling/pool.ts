@@ -65,7 +65,10 @@ export function pool(
   return produce(op, x.backend, [n, c, ...places], x.dtype, options, (result) => {
     const { ptr, dtype, shape, strides } = x;
     const inputs: Record<string, GatherOperand> = { x: { ptr, dtype, shape, strides } };
-    const params = { ...paramsOf(window), ...(kind === 'mean' ? boundsOf(height, width, window, countIncludePad) : {}) };
+    const params = {
+      ...paramsOf(window),
+      ...(kind === 'mean' ? boundsOf(height, width, window, countIncludePad) : {}),
+    };
     const outputs = { y: { ptr: result.ptr, dtype: result.dtype, strides: result.strides } };
     const domain = isFolded ? { shape: [n, c, ...places, r, s], folded: 2 } : { shape: [n, c, ...places] };
     const kernel = isFolded ? folded(kind) : unrolled(kind, r, s);

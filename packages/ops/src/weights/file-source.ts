@@ -31,7 +31,9 @@ export function fileSource(path: string): ByteSource {
 /** @throws {BackendError} INVALID_ARGUMENT for anything but text */
 export function checkPath(path: unknown): void {
   if (typeof path === 'string') return;
-  throw refuse('safetensors', `takes the path of a file, got ${shown(path)}`, { hint: 'fileURLToPath(url) of a file URL' });
+  throw refuse('safetensors', `takes the path of a file, got ${shown(path)}`, {
+    hint: 'fileURLToPath(url) of a file URL',
+  });
 }
 
 async function openFile(path: string): Promise<OpenBytes> {

@@ -117,11 +117,7 @@ async function loadOpen(
   }
 }
 
-function chosen(
-  file: string,
-  entries: readonly PlacedEntry[],
-  names: LoadOptions['names'],
-): readonly PlacedEntry[] {
+function chosen(file: string, entries: readonly PlacedEntry[], names: LoadOptions['names']): readonly PlacedEntry[] {
   if (names === undefined) return entries;
   if (typeof names === 'function') return entries.filter(({ name }) => names(name));
   const absent = names.find((name) => !entries.some((entry) => entry.name === name));

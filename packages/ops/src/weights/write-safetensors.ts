@@ -50,11 +50,7 @@ export interface SafetensorsPlan {
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT */
-export function layOut(
-  op: string,
-  tensors: Readonly<Record<string, Tensor>>,
-  options: WriteOptions,
-): SafetensorsPlan {
+export function layOut(op: string, tensors: Readonly<Record<string, Tensor>>, options: WriteOptions): SafetensorsPlan {
   checkOptions(op, options, { metadata: 'any', timeoutMs: 'any', signal: 'any' });
   const { metadata } = options;
   if (typeof tensors !== 'object' || tensors === null || tensors instanceof Tensor) {

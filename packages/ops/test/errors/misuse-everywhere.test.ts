@@ -66,7 +66,7 @@ function check(error: unknown, shown: string): void {
   if (error === undefined || error === mine) return;
   if (!isBackendError(error)) {
     const { stack } = error as Error;
-    expect.fail(`${shown}: ${String(error)}\n${String(stack).split('\n').slice(1, 4).join('\n')}`);
+    expect.fail(`${shown}: ${String(stack).split('\n').slice(0, 4).join('\n')}`);
   }
   expect(['INVALID_ARGUMENT', 'UNSUPPORTED', 'OUT_OF_MEMORY'], `${shown}: ${error.message}`).toContain(error.code);
 }

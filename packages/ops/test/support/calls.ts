@@ -40,7 +40,10 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
     ...of('relu sigmoid tanh silu softplus abs ceil floor neg round sign trunc', unary),
     ...of('cos erf exp exp2 expm1 log log1p log2 reciprocal rsqrt sin sqrt square', unary),
     ...of('add sub mul div pow minimum maximum', binary),
-    ...of('equal notEqual less lessEqual greater greaterEqual logicalAnd logicalOr logicalXor', { ...binary, all: truths }),
+    ...of('equal notEqual less lessEqual greater greaterEqual logicalAnd logicalOr logicalXor', {
+      ...binary,
+      all: truths,
+    }),
     ...of('isFinite isNan logicalNot', { ...unary, all: truths }),
     ...of('sum prod max min mean logSumExp', floats),
     ...of('argmax argmin countNonzero', fold(tensor(b, [0, 0], [2], { dtype: 'u32' }))),
@@ -59,7 +62,11 @@ export function rightCalls(b: ComputeBackend): Readonly<Record<string, Call>> {
       all: { scale: 1, causal: true, offset: 0, mask: image(), window: 2, softcap: 3, out: image() },
     },
     avgPool: { args: [image(), 1], options: 2, all: { ...pooling, countIncludePad: false } },
-    batchNorm: { args: [x(), { mean: row(), variance: row() }], options: 1, all: { ...norm, mean: row(), variance: row() } },
+    batchNorm: {
+      args: [x(), { mean: row(), variance: row() }],
+      options: 1,
+      all: { ...norm, mean: row(), variance: row() },
+    },
     cast: { args: [x(), 'f32'], options: 2, all: { out: out() } },
     clamp: { args: [x(), { min: 0 }], options: 1, all: { min: 0, max: row(), out: out() } },
     conv1d: {
