@@ -126,7 +126,9 @@ export class Gpt2 implements Disposable {
 }
 
 function checkedWeight(weights: Readonly<Record<string, Tensor>>, name: string, shape: readonly number[]): Tensor {
-  const weight = weights[name] ?? weights[`transformer.${name}`];
+  // The record of loadSafetensors throws for a name that it does not have.
+  const own = [name, `transformer.${name}`].find((each) => each in weights);
+  const weight = own === undefined ? undefined : weights[own];
   const shown = (sizes: readonly number[]): string => `[${sizes.join(', ')}]`;
   if (weight === undefined) {
     throw new UserError('BAD_MODEL', `the weights have no ${name}`, { hint: 'are these the files of a GPT-2?' });

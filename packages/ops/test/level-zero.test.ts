@@ -1,4 +1,4 @@
 import { LevelZeroBackend } from '@concord/backend-levelzero';
 import { testOn } from './support/test-on.ts';
 
-testOn(new LevelZeroBackend());
+testOn(new LevelZeroBackend(), 4);

@@ -24,6 +24,7 @@ describe('checkFields', () => {
     ['oputuuts', 'outputs'],
     ['lda', 'ldc'],
     ['fodled', 'folded'],
+    ['out', 'outputs'],
   ])('%s is near %s', (name, near) => {
     expectInvalid(() => check({ [name]: 1 }), `run has no field ${name}; did you mean ${near}?`);
   });

@@ -1,3 +1,4 @@
+import type { BackendErrorFields } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 
 /** Letters of an unknown name that are looked at. */
@@ -8,26 +9,35 @@ const MAX_NAME = 40;
  *
  * @throws {BackendError} INVALID_ARGUMENT where `value` has an own field, not undefined, that is not among `names`
  */
-export function checkFields(what: string, value: object, names: readonly string[]): void {
+export function checkFields(
+  what: string,
+  value: object,
+  names: readonly string[],
+  fields: BackendErrorFields = {},
+): void {
   for (const name of Object.keys(value)) {
     if (names.includes(name) || (value as Record<string, unknown>)[name] === undefined) continue;
     // A name of four words is not a misspelling; to compare one of a megabyte would take minutes.
-    const near = name.length > MAX_NAME ? undefined : nearest(name, names);
+    const near = name.length > MAX_NAME ? undefined : nearestName(name, names);
     const hint = near === undefined ? `it has ${names.join(', ') || 'none'}` : `did you mean ${near}?`;
     const shown = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}...` : name;
-    throw invalid(`${what} has no field ${shown}; ${hint}`);
+    throw invalid(`${what} has no field ${shown}; ${hint}`, fields);
   }
 }
 
-/** The nearest name, if it differs little. */
-function nearest(name: string, names: readonly string[]): string | undefined {
+/** The nearest name, if it differs little, or is the beginning of the other. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
   // One letter is as near to any other.
   const limit = name.length === 1 ? 0 : Math.max(1, Math.floor(name.length / 3));
   const [best] = names
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance);
-  return best?.candidate;
+  if (best !== undefined) return best.candidate;
+  // epsilon for eps, dim for dims.
+  return names.find(
+    (each) => Math.min(each.length, name.length) >= 3 && (name.startsWith(each) || each.startsWith(name)),
+  );
 }
 
 /** Letters to insert, delete or replace: Levenshtein's distance. */

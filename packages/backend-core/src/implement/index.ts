@@ -5,7 +5,7 @@
  */
 export { BYTES_OF, DTYPES } from '../contract/capabilities.ts';
 export { describe } from '../contract/checks.ts';
-export { checkFields } from '../contract/fields.ts';
+export { checkFields, nearestName } from '../contract/fields.ts';
 export { annotate } from '../errors/backend-error.ts';
 export type { CheckedRun, ResolvedRun, RunLayout } from '../kernel/checked-run.ts';
 export type { CheckedAttention, HeadStrides } from '../ops/attention.ts';

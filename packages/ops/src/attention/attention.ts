@@ -2,6 +2,7 @@ import type { AttentionCall } from '@concord/backend-core';
 import { type OutOption, produceRows } from '../compute/produce.ts';
 import { checkProduct } from '../products/matmul.ts';
 import { allocate } from '../tensor/allocate.ts';
+import { checkOptions, checkTensors, type OptionKinds, OUT } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, sameShape } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
@@ -26,6 +27,11 @@ export interface AttentionOptions extends OutOption {
   readonly softcap?: number;
 }
 
+const OPTIONS: OptionKinds = {
+  ...OUT,
+  ...{ scale: 'number', causal: 'boolean', offset: 'number', mask: 'tensor', window: 'number', softcap: 'number' },
+};
+
 /**
  * `softmax(scale Q K^T + mask) V` for each head: q is `[batch, heads, queries, headDim]`, k and v `[batch, kvHeads, keys,
  * headDim]`, the result like q. `kvHeads` divides `heads`: each serves as many consecutive ones. Views with dense rows,
@@ -47,6 +53,8 @@ export interface AttentionOptions extends OutOption {
  * ```
  */
 export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOptions = {}): Tensor {
+  checkTensors('attention', { q, k, v });
+  checkOptions('attention', options, OPTIONS);
   const dtype = checkProduct('attention', [q, k, v]);
   const [batch = 0, heads = 0, seqQ = 0, headDim = 0] = q.shape;
   const [, kvHeads = 0, seqKv = 0] = k.shape;

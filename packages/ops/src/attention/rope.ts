@@ -8,6 +8,7 @@ import {
 } from '@concord/backend-core/kernel';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
+import { checkOptions, checkTensor, type OptionKinds, OUT } from '../tensor/arguments.ts';
 import { tensor } from '../tensor/create.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, sameShape } from '../tensor/shape.ts';
@@ -28,6 +29,11 @@ export interface RopeOptions extends OutOption {
   readonly interleaved?: boolean;
 }
 
+const OPTIONS: OptionKinds = {
+  ...OUT,
+  ...{ positions: 'tensor', offset: 'number', base: 'number', frequencies: 'tensor', interleaved: 'boolean' },
+};
+
 /**
  * Rotary positions of `[..., seq, dim]`: pair i of the row at position p is turned by `p base^(-2 i / dim)` radians. One
  * launch; `out` may be `x`.
@@ -44,6 +50,8 @@ export interface RopeOptions extends OutOption {
  * ```
  */
 export function rope(x: Tensor, options: RopeOptions = {}): Tensor {
+  checkTensor('rope', 'x', x);
+  checkOptions('rope', options, OPTIONS);
   const { positions, offset = 0, base = 10000, interleaved = false } = options;
   check(x, options);
   const rows = x.shape.slice(0, -1);

@@ -6,6 +6,7 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
+import { checkOptions, OUT, shown as described } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -60,8 +61,9 @@ export function elementwise(
   const tensors = operands.filter((each) => each instanceof Tensor);
   const [first] = tensors;
   if (first === undefined || operands.some((each) => typeof each !== 'number' && !(each instanceof Tensor))) {
-    throw refuse(op.name, `takes tensors and numbers, at least one tensor, got ${operands.map(String).join(', ')}`);
+    throw refuse(op.name, `takes tensors and numbers, at least one tensor, got ${operands.map(described).join(', ')}`);
   }
+  checkOptions(op.name, options, OUT);
   checkSameBackend(op.name, first.backend, tensors);
   const type = commonType(op, tensors);
   const saturates = dtype === undefined && type === 'u32' && tensors.every((each) => each.dtype === 'u8');

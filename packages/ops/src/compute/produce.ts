@@ -28,9 +28,6 @@ export function produce(
   options: OutOption & { readonly label?: string | undefined },
   fill: (result: Tensor) => void,
 ): Tensor {
-  if (typeof options !== 'object' || options === null) {
-    throw refuse(op, `takes its options in one object, such as { axis: 0 }, got ${String(options)}`);
-  }
   const { out, label } = options;
   if (out !== undefined) {
     if (!sameShape(out.shape, shape) || TYPE_OF[out.dtype] !== TYPE_OF[dtype]) {
@@ -53,7 +50,7 @@ export function produce(
 export function checkSameBackend(op: string, backend: ComputeBackend, tensors: readonly Tensor[]): void {
   for (const tensor of tensors) {
     if (tensor.backend === backend) continue;
-    throw refuse(op, `${String(tensor)} is not on the backend of the first operand, ${backend.name}`, {
+    throw refuse(op, `${tensor.toString()} is not on the backend of the first operand, ${backend.name}`, {
       hint: 'read it with toArray() and make a tensor on the other backend',
     });
   }

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { BackendError, type ComputeBackend } from '@concord/backend-core';
+import { checkBackend, shown } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
 import { keepAll, keepNone } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -45,10 +46,11 @@ export interface Recorded<Result> extends Disposable {
  * ```
  */
 export function record<Result>(backend: ComputeBackend, work: (anew: Anew) => Result): Recorded<Result> {
+  if (typeof (backend as ComputeBackend | null | undefined)?.name !== 'string') checkBackend('record', backend);
   if (backend.record === undefined) {
     throw new BackendError('UNSUPPORTED', `${backend.name} cannot record`, { backend: backend.name, op: 'record' });
   }
-  if (typeof work !== 'function') throw refuse('record', `takes a function, got ${String(work)}`);
+  if (typeof work !== 'function') throw refuse('record', `takes a function, got ${shown(work)}`);
   const tensors: Tensor[] = [];
   const disposeTensors = (): void => {
     for (const tensor of tensors.splice(0)) tensor.dispose();

@@ -6,6 +6,7 @@ import {
   type NumberType,
   type Value,
 } from '@concord/backend-core/kernel';
+import { checkList, checkOptions, checkTensor, type OptionKinds, OUT, shown } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastStrides } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -44,6 +45,7 @@ export function rowDomain(op: string, original: readonly number[], axes: Axes | 
 
 /** @throws {BackendError} INVALID_ARGUMENT for an axis that there is not, or that is named twice */
 export function checkAxes(op: string, shape: readonly number[], axes: Axes): number[] {
+  if (typeof axes !== 'number') checkList(op, 'axis', axes);
   const list = (typeof axes === 'number' ? [axes] : [...axes]).map((axis) => checkAxis(op, shape, axis));
   if (new Set(list).size < list.length) throw refuse(op, `axes ${shapeText(list)} name one twice`);
   return list.sort((a, b) => a - b);
@@ -51,9 +53,9 @@ export function checkAxes(op: string, shape: readonly number[], axes: Axes): num
 
 /** @throws {BackendError} INVALID_ARGUMENT for an axis that there is not */
 export function checkAxis(op: string, shape: readonly number[], axis: number): number {
-  const own = axis < 0 ? axis + shape.length : axis;
+  const own = typeof axis === 'number' && axis < 0 ? axis + shape.length : axis;
   if (Number.isInteger(own) && own >= 0 && own < shape.length) return own;
-  throw refuse(op, `${shapeText(shape)} has no axis ${String(axis)}`);
+  throw refuse(op, `${shapeText(shape)} has no axis ${shown(axis)}`);
 }
 
 /** The shape of a fold's result. */
@@ -86,6 +88,18 @@ export interface FoldOptions extends OutOption {
   readonly axis?: Axes | undefined;
   /** True if the result keeps the folded axes, as size 1. Default false. */
   readonly keepDims?: boolean;
+}
+
+/** The options of every fold. */
+export const FOLD: OptionKinds = { ...OUT, axis: 'any', keepDims: 'boolean' };
+
+/** The options of every function that gives as many elements as it gets. */
+export const ROWS: OptionKinds = { ...OUT, axis: 'any' };
+
+/** @throws {BackendError} INVALID_ARGUMENT for anything but a tensor, and options that the function does not have */
+export function checkRows(op: string, x: Tensor, options: object, kinds: OptionKinds): void {
+  checkTensor(op, 'x', x);
+  checkOptions(op, options, kinds);
 }
 
 /** A function of a row. */

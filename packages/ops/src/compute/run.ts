@@ -1,10 +1,12 @@
 import type { DType } from '@concord/backend-core';
 import type { GatherOperand, InputSpecs, Kernel, ParameterSpecs, RunOperand } from '@concord/backend-core/kernel';
+import { checkFields } from '@concord/backend-core/implement';
+import { checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
 import { checkDType, checkShape } from '../tensor/create.ts';
 import { allocate } from '../tensor/allocate.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, sameShape } from '../tensor/shape.ts';
-import type { Tensor } from '../tensor/tensor.ts';
+import { Tensor } from '../tensor/tensor.ts';
 import { checkSameBackend } from './produce.ts';
 import { type Axes, elementsOf, foldedShape, type RowDomain, rowDomain, rowsOf } from './rows.ts';
 import { commonShape } from './elementwise.ts';
@@ -41,10 +43,10 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
   inputs: { readonly [Name in keyof Inputs]: Tensor },
   options: RunOptions<Outputs> = {},
 ): { [Name in Outputs]: Tensor } {
+  checkCall(kernel, inputs, options);
   const { name: op } = kernel;
   const own: Kernel = kernel;
   const given = inputs as Readonly<Record<string, Tensor>>;
-  for (const { name } of kernel.inputs) if (given[name] === undefined) throw refuse(op, `input ${name} is missing`);
   const tensors = Object.values(given);
   const [first] = tensors;
   if (first === undefined) throw refuse(op, 'takes at least one tensor, to know the backend');
@@ -91,6 +93,30 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
     throw error;
   }
   return outputs as { [Name in Outputs]: Tensor };
+}
+
+/** What `backend.run` will not look at, or only when its tensors have been read. */
+function checkCall(kernel: Kernel, inputs: unknown, options: object): void {
+  const parts = kernel as Partial<Kernel> | null | undefined;
+  if (!Array.isArray(parts?.inputs) || !Array.isArray(parts.outputs))
+    throw refuse('run', `takes a kernel of defineKernel first, got ${shown(kernel)}`);
+  const { name: op } = kernel;
+  if (typeof inputs !== 'object' || inputs === null || inputs instanceof Tensor) {
+    throw refuse(op, `takes its inputs by name, such as { ${kernel.inputs[0]?.name ?? 'x'} }, got ${shown(inputs)}`);
+  }
+  const own = inputs as Readonly<Record<string, unknown>>;
+  const names = kernel.inputs.map(({ name }) => name);
+  checkFields(`${op}: inputs`, own, names, { op });
+  for (const name of names) {
+    if (own[name] === undefined) throw refuse(op, `input ${name} is missing`);
+    checkTensor(op, `input ${name}`, own[name]);
+  }
+  checkOptions(op, options, { shape: 'any', axis: 'any', params: 'any', out: 'any', dtypes: 'any' });
+  const { out, dtypes } = options as RunOptions;
+  const outputs = kernel.outputs.map(({ name }) => name);
+  if (out !== undefined) checkOptions(`${op}.out`, out, Object.fromEntries(outputs.map((name) => [name, 'tensor'])));
+  if (dtypes !== undefined)
+    checkOptions(`${op}.dtypes`, dtypes, Object.fromEntries(outputs.map((name) => [name, 'any'])));
 }
 
 function placeOf(

@@ -2,7 +2,7 @@ import { refuse, shapeText } from '../tensor/errors.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { squeeze, unsqueeze } from '../views/expand.ts';
-import { type ConvOptions, convolve } from './conv2d.ts';
+import { checkConvolution, type ConvOptions, convolve } from './conv2d.ts';
 import type { Sides } from './window.ts';
 
 /** Options of {@link conv1d}. */
@@ -29,6 +29,7 @@ export interface Conv1dOptions extends ConvOptions {
  * ```
  */
 export function conv1d(x: Tensor, w: Tensor, options: Conv1dOptions = {}): Tensor {
+  checkConvolution('conv1d', x, w, options);
   const { stride = 1, padding = 0, dilation = 1, residual, out } = options;
   if (x.rank !== 3 || w.rank !== 3) {
     const form = 'x is [n, c, l], w [k, c / groups, s]';
@@ -50,5 +51,6 @@ export function conv1d(x: Tensor, w: Tensor, options: Conv1dOptions = {}): Tenso
 function sidesOf(padding: NonNullable<Conv1dOptions['padding']>): Sides {
   if (typeof padding === 'string') return padding;
   if (typeof padding === 'number') return [0, padding];
-  return [0, padding[0], 0, padding[1]];
+  // Of what is no pair too, for the check of a convolution of two axes to refuse.
+  return Array.isArray(padding) ? [0, padding[0], 0, padding[1]] : padding;
 }

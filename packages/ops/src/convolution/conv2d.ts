@@ -4,6 +4,7 @@ import { type OutOption, produceFitting } from '../compute/produce.ts';
 import { type Activation, epilogueKernel } from '../products/activation.ts';
 import { checkProduct } from '../products/matmul.ts';
 import { runFused } from '../products/run-fused.ts';
+import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, denseStrides, sameShape } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
@@ -51,7 +52,22 @@ export interface Conv2dOptions extends ConvOptions {
  * ```
  */
 export function conv2d(x: Tensor, w: Tensor, options: Conv2dOptions = {}): Tensor {
+  checkConvolution('conv2d', x, w, options);
   return convolve('conv2d', x, w, options);
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT for anything but tensors, and options that a convolution does not have */
+export function checkConvolution(op: string, x: Tensor, w: Tensor, options: object): void {
+  checkTensors(op, { x, w });
+  const window = { stride: 'any', padding: 'any', dilation: 'any' } as const;
+  checkOptions(op, options, {
+    ...OUT,
+    ...window,
+    bias: 'tensor',
+    activation: 'any',
+    residual: 'tensor',
+    groups: 'number',
+  });
 }
 
 /** {@link conv2d} for a function of that name. */

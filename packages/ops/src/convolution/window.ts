@@ -1,4 +1,5 @@
-import { refuse, shapeText } from '../tensor/errors.ts';
+import { shown } from '../tensor/arguments.ts';
+import { refuse } from '../tensor/errors.ts';
 
 /** One number for height and width, or one for each. */
 export type Pair = number | readonly [h: number, w: number];
@@ -96,8 +97,4 @@ function sameSides(image: readonly [number, number], window: Omit<Window, 'paddi
   const places = Math.ceil(image[axis] / window.stride[axis]);
   const total = Math.max(0, (places - 1) * window.stride[axis] + reachOf(window, axis) - image[axis]);
   return [Math.floor(total / 2), Math.ceil(total / 2)];
-}
-
-function shown(value: unknown): string {
-  return Array.isArray(value) ? shapeText(value as number[]) : String(value);
 }

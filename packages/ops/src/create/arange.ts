@@ -4,7 +4,8 @@ import { checkHolds } from './check-holds.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
-import { checkBackendFirst, checkDType, type CreateOptions } from '../tensor/create.ts';
+import { CREATE, checkBackend, checkNumbers, checkOptions } from '../tensor/arguments.ts';
+import { checkDType, type CreateOptions } from '../tensor/create.ts';
 import { launch, refuse } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -32,7 +33,9 @@ export function arange(
   step: number = 1,
   options: CreateOptions = {},
 ): Tensor {
-  checkBackendFirst('arange', backend);
+  checkBackend('arange', backend);
+  checkNumbers('arange', { start, stop, step });
+  checkOptions('arange', options, CREATE);
   const { label } = options;
   const dtype = checkDType('arange', options.dtype ?? 'f32');
   const type = TYPE_OF[dtype];

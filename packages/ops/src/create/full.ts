@@ -4,7 +4,8 @@ import { checkHolds } from './check-holds.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
-import { checkBackendFirst, checkDType, checkShape, type CreateOptions } from '../tensor/create.ts';
+import { CREATE, checkBackend, checkNumbers, checkOptions } from '../tensor/arguments.ts';
+import { checkDType, checkShape, type CreateOptions } from '../tensor/create.ts';
 import { launch } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -50,9 +51,12 @@ function filled(
   backend: ComputeBackend,
   shape: readonly number[],
   value: number,
-  { dtype = 'f32', label }: CreateOptions,
+  options: CreateOptions,
 ): Tensor {
-  checkBackendFirst(op, backend);
+  checkBackend(op, backend);
+  checkNumbers(op, { value });
+  checkOptions(op, options, CREATE);
+  const { dtype = 'f32', label } = options;
   const own = checkShape(op, shape);
   checkHolds(op, checkDType(op, dtype), value);
   return produce(op, backend, own, checkDType(op, dtype), { label }, (result) => fillWith(op, result, value));

@@ -1,5 +1,6 @@
 import { elementwise, type ElementFunction } from '../compute/elementwise.ts';
 import type { OutOption } from '../compute/produce.ts';
+import { OUT, checkOptions, shown } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -103,11 +104,12 @@ const GELU_TANH: ElementFunction = { name: 'gelu', compute: (k, x) => k.geluTanh
  * ```
  */
 export function gelu(x: Tensor, options: GeluOptions = {}): Tensor {
-  const { approximate = 'none' } = options;
+  checkOptions('gelu', options, { ...OUT, approximate: 'any' });
+  const { approximate = 'none', out } = options;
   if (approximate !== 'none' && approximate !== 'tanh') {
-    throw refuse('gelu', `approximate must be none or tanh, got ${String(approximate)}`);
+    throw refuse('gelu', `approximate must be none or tanh, got ${shown(approximate)}`);
   }
-  return elementwise(approximate === 'tanh' ? GELU_TANH : GELU, [x], options);
+  return elementwise(approximate === 'tanh' ? GELU_TANH : GELU, [x], { out });
 }
 
 const LEAKY_RELU: ElementFunction = {
@@ -131,7 +133,8 @@ export interface LeakyReluOptions extends OutOption {
  * ```
  */
 export function leakyRelu(x: Tensor, options: LeakyReluOptions = {}): Tensor {
-  return elementwise(LEAKY_RELU, [x, options.negativeSlope ?? 0.01], options);
+  checkOptions('leakyRelu', options, { ...OUT, negativeSlope: 'number' });
+  return elementwise(LEAKY_RELU, [x, options.negativeSlope ?? 0.01], { out: options.out });
 }
 
 const ELU: ElementFunction = {
@@ -155,5 +158,6 @@ export interface EluOptions extends OutOption {
  * ```
  */
 export function elu(x: Tensor, options: EluOptions = {}): Tensor {
-  return elementwise(ELU, [x, options.alpha ?? 1], options);
+  checkOptions('elu', options, { ...OUT, alpha: 'number' });
+  return elementwise(ELU, [x, options.alpha ?? 1], { out: options.out });
 }

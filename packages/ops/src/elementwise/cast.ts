@@ -4,6 +4,7 @@ import { elementwise, type ElementFunction } from '../compute/elementwise.ts';
 import type { OutOption } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
 import { viewOf } from '../tensor/allocate.ts';
+import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { checkDType } from '../tensor/create.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -28,7 +29,9 @@ import type { Tensor } from '../tensor/tensor.ts';
  * ```
  */
 export function cast(x: Tensor, dtype: DType, options: OutOption = {}): Tensor {
+  checkTensor('cast', 'x', x);
   checkDType('cast', dtype);
+  checkOptions('cast', options, OUT);
   const { out } = options;
   if (out !== undefined && out.dtype !== dtype) {
     throw refuse('cast', `out is ${out.dtype}${shapeText(out.shape)}, the result ${dtype}${shapeText(x.shape)}`);

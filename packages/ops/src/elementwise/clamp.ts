@@ -1,5 +1,6 @@
 import { elementwise, type ElementFunction, NUMBERS, type TensorLike } from '../compute/elementwise.ts';
 import type { OutOption } from '../compute/produce.ts';
+import { OUT, checkOptions, shown } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -33,9 +34,10 @@ export interface ClampOptions extends OutOption {
  * ```
  */
 export function clamp(x: Tensor, options: ClampOptions): Tensor {
+  checkOptions('clamp', options, { ...OUT, min: 'operand', max: 'operand' });
   const { min, max, out } = options;
   if (min !== undefined && max !== undefined) return elementwise(CLAMP, [x, min, max], { out });
   if (min !== undefined) return elementwise(CLAMP_MIN, [x, min], { out });
   if (max !== undefined) return elementwise(CLAMP_MAX, [x, max], { out });
-  throw refuse('clamp', `takes min, max or both for ${String(x)}, got neither`);
+  throw refuse('clamp', `takes min, max or both for ${shown(x)}, got neither`);
 }

@@ -4,6 +4,7 @@ import { commonDType, commonShape, placeOver, type TensorLike } from '../compute
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
+import { OUT, checkOptions, shown } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { Tensor } from '../tensor/tensor.ts';
 
@@ -26,6 +27,7 @@ const kernels = new Kernels();
  */
 export function where(condition: TensorLike, a: TensorLike, b: TensorLike, options: OutOption = {}): Tensor {
   const tensors = tensorsOf(condition, a, b);
+  checkOptions('where', options, OUT);
   const { backend } = tensors[0] as Tensor;
   checkSameBackend('where', backend, tensors);
   const chosen = [a, b].filter((each) => each instanceof Tensor);
@@ -49,7 +51,7 @@ function tensorsOf(...operands: TensorLike[]): Tensor[] {
   const tensors = operands.filter((each) => each instanceof Tensor);
   if (tensors.length > 0 && operands.every((each) => typeof each === 'number' || each instanceof Tensor))
     return tensors;
-  throw refuse('where', `takes tensors and numbers, at least one tensor, got ${operands.map(String).join(', ')}`);
+  throw refuse('where', `takes tensors and numbers, at least one tensor, got ${operands.map(shown).join(', ')}`);
 }
 
 function chosenType(chosen: readonly Tensor[]): NumberType {

@@ -1,12 +1,17 @@
 import type { DType } from '@concord/backend-core';
 import { NUMBERS, truth } from '../compute/elementwise.ts';
-import { fold, type FoldOptions, type RowFunction } from '../compute/rows.ts';
+import { checkRows, fold, FOLD, type FoldOptions, type RowFunction } from '../compute/rows.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** The dtype of sums of small integers: one of a thousand truths is no u8. */
 function wide({ dtype }: Tensor): DType {
   return dtype === 'i8' || dtype === 'u8' ? TYPE_OF[dtype] : dtype;
+}
+
+function folded(op: RowFunction, x: Tensor, options: FoldOptions, dtype?: DType | typeof wide): Tensor {
+  checkRows(op.name, x, options, FOLD);
+  return fold(op, x, options, typeof dtype === 'function' ? dtype(x) : dtype);
 }
 
 const SUM: RowFunction = { name: 'sum', types: NUMBERS, compute: (k, x) => k.fold('sum', x) };
@@ -21,7 +26,7 @@ const SUM: RowFunction = { name: 'sum', types: NUMBERS, compute: (k, x) => k.fol
  * ```
  */
 export function sum(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(SUM, x, options, wide(x));
+  return folded(SUM, x, options, wide);
 }
 
 const MEAN: RowFunction = { name: 'mean', compute: (k, x) => k.fold('mean', x) };
@@ -36,7 +41,7 @@ const MEAN: RowFunction = { name: 'mean', compute: (k, x) => k.fold('mean', x) }
  * ```
  */
 export function mean(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(MEAN, x, options);
+  return folded(MEAN, x, options);
 }
 
 const PROD: RowFunction = { name: 'prod', types: NUMBERS, compute: (k, x) => k.fold('product', x) };
@@ -51,7 +56,7 @@ const PROD: RowFunction = { name: 'prod', types: NUMBERS, compute: (k, x) => k.f
  * ```
  */
 export function prod(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(PROD, x, options, wide(x));
+  return folded(PROD, x, options, wide);
 }
 
 const MAX: RowFunction = { name: 'max', types: NUMBERS, compute: (k, x) => k.fold('max', x) };
@@ -66,7 +71,7 @@ const MAX: RowFunction = { name: 'max', types: NUMBERS, compute: (k, x) => k.fol
  * ```
  */
 export function max(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(MAX, x, options);
+  return folded(MAX, x, options);
 }
 
 const MIN: RowFunction = { name: 'min', types: NUMBERS, compute: (k, x) => k.fold('min', x) };
@@ -81,7 +86,7 @@ const MIN: RowFunction = { name: 'min', types: NUMBERS, compute: (k, x) => k.fol
  * ```
  */
 export function min(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(MIN, x, options);
+  return folded(MIN, x, options);
 }
 
 const ARGMAX: RowFunction = { name: 'argmax', types: NUMBERS, compute: (k, x) => k.fold('argmax', x) };
@@ -96,7 +101,7 @@ const ARGMAX: RowFunction = { name: 'argmax', types: NUMBERS, compute: (k, x) =>
  * ```
  */
 export function argmax(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(ARGMAX, x, options, 'u32');
+  return folded(ARGMAX, x, options, 'u32');
 }
 
 const ARGMIN: RowFunction = { name: 'argmin', types: NUMBERS, compute: (k, x) => k.fold('argmin', x) };
@@ -111,7 +116,7 @@ const ARGMIN: RowFunction = { name: 'argmin', types: NUMBERS, compute: (k, x) =>
  * ```
  */
 export function argmin(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(ARGMIN, x, options, 'u32');
+  return folded(ARGMIN, x, options, 'u32');
 }
 
 const ANY: RowFunction = { name: 'any', types: NUMBERS, compute: (k, x) => truth(k, k.fold('any', k.ne(x, 0))) };
@@ -126,7 +131,7 @@ const ANY: RowFunction = { name: 'any', types: NUMBERS, compute: (k, x) => truth
  * ```
  */
 export function any(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(ANY, x, options, 'u8');
+  return folded(ANY, x, options, 'u8');
 }
 
 const ALL: RowFunction = { name: 'all', types: NUMBERS, compute: (k, x) => truth(k, k.fold('all', k.ne(x, 0))) };
@@ -141,7 +146,7 @@ const ALL: RowFunction = { name: 'all', types: NUMBERS, compute: (k, x) => truth
  * ```
  */
 export function all(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(ALL, x, options, 'u8');
+  return folded(ALL, x, options, 'u8');
 }
 
 const COUNT_NONZERO: RowFunction = {
@@ -160,5 +165,5 @@ const COUNT_NONZERO: RowFunction = {
  * ```
  */
 export function countNonzero(x: Tensor, options: FoldOptions = {}): Tensor {
-  return fold(COUNT_NONZERO, x, options, 'u32');
+  return folded(COUNT_NONZERO, x, options, 'u32');
 }

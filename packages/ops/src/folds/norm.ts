@@ -1,5 +1,14 @@
 import type { OutOption } from '../compute/produce.ts';
-import { type Axes, fold, type FoldOptions, mapRows, type RowFunction } from '../compute/rows.ts';
+import {
+  type Axes,
+  checkRows,
+  fold,
+  FOLD,
+  type FoldOptions,
+  mapRows,
+  type RowFunction,
+  ROWS,
+} from '../compute/rows.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -31,6 +40,7 @@ const NORMS: ReadonlyMap<number, RowFunction> = new Map([
  * ```
  */
 export function norm(x: Tensor, options: NormOptions = {}): Tensor {
+  checkRows('norm', x, options, { ...FOLD, ord: 'number' });
   const op = NORMS.get(options.ord ?? 2);
   if (op === undefined) {
     throw refuse('norm', `ord of ${shapeText(x.shape)} must be 1, 2 or Infinity, got ${String(options.ord)}`);
@@ -64,6 +74,7 @@ const L2_NORMALIZE: RowFunction = {
  * ```
  */
 export function l2Normalize(x: Tensor, options: L2NormalizeOptions = {}): Tensor {
+  checkRows('l2Normalize', x, options, { ...ROWS, eps: 'number' });
   const { axis = -1, eps = 1e-12 } = options;
   return mapRows(L2_NORMALIZE, x, axis, options, { eps });
 }

@@ -1,6 +1,15 @@
 import type { KernelBuilder, Value } from '@concord/backend-core/kernel';
 import type { OutOption } from '../compute/produce.ts';
-import { type Axes, fold, type FoldOptions, mapRows, type RowFunction } from '../compute/rows.ts';
+import {
+  type Axes,
+  checkRows,
+  fold,
+  FOLD,
+  type FoldOptions,
+  mapRows,
+  type RowFunction,
+  ROWS,
+} from '../compute/rows.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
 /** Options of {@link softmax} and {@link logSoftmax}. */
@@ -30,6 +39,7 @@ const SOFTMAX: RowFunction = {
  * ```
  */
 export function softmax(x: Tensor, options: SoftmaxOptions = {}): Tensor {
+  checkRows('softmax', x, options, ROWS);
   return mapRows(SOFTMAX, x, options.axis ?? -1, options);
 }
 
@@ -54,6 +64,7 @@ const LOG_SOFTMAX: RowFunction = {
  * ```
  */
 export function logSoftmax(x: Tensor, options: SoftmaxOptions = {}): Tensor {
+  checkRows('logSoftmax', x, options, ROWS);
   return mapRows(LOG_SOFTMAX, x, options.axis ?? -1, options);
 }
 
@@ -79,5 +90,6 @@ export function logSumExpOf(k: KernelBuilder, x: Value<'f32'>): Value<'f32'> {
  * ```
  */
 export function logSumExp(x: Tensor, options: FoldOptions = {}): Tensor {
+  checkRows('logSumExp', x, options, FOLD);
   return fold(LOG_SUM_EXP, x, options);
 }

@@ -1,5 +1,6 @@
 import type { KernelBuilder, Value } from '@concord/backend-core/kernel';
-import { fold, type FoldOptions, rowDomain, type RowFunction } from '../compute/rows.ts';
+import { squaredDeviations } from '../compute/centred.ts';
+import { checkRows, fold, FOLD, type FoldOptions, rowDomain, type RowFunction } from '../compute/rows.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { sizeOf } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -10,17 +11,12 @@ export interface VarianceOptions extends FoldOptions {
   readonly correction?: number;
 }
 
-const VARIANCE: RowFunction = { name: 'variance', params: ['divisor'], compute: varianceOf };
-const STD: RowFunction = {
-  name: 'std',
-  params: ['divisor'],
-  compute: (k, x, divisor) => k.sqrt(varianceOf(k, x, divisor)),
-};
+const PARAMS = ['count', 'divisor'];
+const VARIANCE: RowFunction = { name: 'variance', params: PARAMS, compute: varianceOf };
+const STD: RowFunction = { name: 'std', params: PARAMS, compute: (k, ...of) => k.sqrt(varianceOf(k, ...of)) };
 
-/** By two folds, the second of differences to the mean: nothing cancels. */
-function varianceOf(k: KernelBuilder, x: Value<'f32'>, divisor: Value<'f32'> | undefined): Value<'f32'> {
-  const difference = k.sub(x, k.fold('mean', x));
-  return k.div(k.fold('sum', k.mul(difference, difference)), divisor as Value<'f32'>);
+function varianceOf(k: KernelBuilder, x: Value<'f32'>, ...[count, divisor]: Value<'f32'>[]): Value<'f32'> {
+  return k.div(squaredDeviations(k, x, count as Value<'f32'>), divisor as Value<'f32'>);
 }
 
 /**
@@ -35,7 +31,7 @@ function varianceOf(k: KernelBuilder, x: Value<'f32'>, divisor: Value<'f32'> | u
  * ```
  */
 export function variance(x: Tensor, options: VarianceOptions = {}): Tensor {
-  return fold(VARIANCE, x, options, undefined, { divisor: divisorOf('variance', x, options) });
+  return fold(VARIANCE, x, options, undefined, paramsOf('variance', x, options));
 }
 
 /**
@@ -48,13 +44,16 @@ export function variance(x: Tensor, options: VarianceOptions = {}): Tensor {
  * ```
  */
 export function std(x: Tensor, options: VarianceOptions = {}): Tensor {
-  return fold(STD, x, options, undefined, { divisor: divisorOf('std', x, options) });
+  return fold(STD, x, options, undefined, paramsOf('std', x, options));
 }
 
-function divisorOf(op: string, x: Tensor, { axis, correction = 1 }: VarianceOptions): number {
+function paramsOf(op: string, x: Tensor, options: VarianceOptions): Record<string, number> {
+  checkRows(op, x, options, { ...FOLD, correction: 'number' });
+  const { axis, correction = 1 } = options;
   if (!Number.isFinite(correction)) {
     throw refuse(op, `correction of ${shapeText(x.shape)} must be finite, got ${String(correction)}`);
   }
   const { shape, folded } = rowDomain(op, x.shape, axis);
-  return Math.max(0, sizeOf(shape.slice(shape.length - folded)) - correction);
+  const count = sizeOf(shape.slice(shape.length - folded));
+  return { count, divisor: Math.max(0, count - correction) };
 }

@@ -8,8 +8,9 @@ import {
 } from '@concord/backend-core/kernel';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
-import { checkAxis } from '../compute/rows.ts';
+import { checkAxis, ROWS } from '../compute/rows.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
+import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { sizeOf } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
@@ -36,6 +37,8 @@ export interface GatherOptions extends OutOption {
  * ```
  */
 export function gather(x: Tensor, indices: Tensor, options: GatherOptions = {}): Tensor {
+  checkTensors('gather', { x, indices });
+  checkOptions('gather', options, ROWS);
   return take('gather', x, indices, checkAxis('gather', x.shape, options.axis ?? 0), options);
 }
 
@@ -53,6 +56,8 @@ export function gather(x: Tensor, indices: Tensor, options: GatherOptions = {}):
  * ```
  */
 export function embedding(indices: Tensor, table: Tensor, options: OutOption = {}): Tensor {
+  checkTensors('embedding', { indices, table });
+  checkOptions('embedding', options, OUT);
   if (table.rank !== 2) throw refuse('embedding', `table must be [rows, columns], got ${shapeText(table.shape)}`);
   return take('embedding', table, indices, 0, options);
 }

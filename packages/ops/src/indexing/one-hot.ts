@@ -4,6 +4,7 @@ import { placeOver, truth } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
+import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { checkDType, checkShape } from '../tensor/create.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -29,6 +30,8 @@ export interface OneHotOptions extends OutOption {
  * ```
  */
 export function oneHot(indices: Tensor, depth: number, options: OneHotOptions = {}): Tensor {
+  checkTensor('oneHot', 'indices', indices);
+  checkOptions('oneHot', options, { ...OUT, dtype: 'any' });
   const { backend } = indices;
   const dtype = checkDType('oneHot', options.dtype ?? 'f32');
   const from = TYPE_OF[indices.dtype];

@@ -10,6 +10,7 @@ import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { checkAxis } from '../compute/rows.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
+import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { tidy } from '../tensor/scope.ts';
 import { broadcastShapes, sizeOf } from '../tensor/shape.ts';
@@ -42,6 +43,8 @@ const MAX_AXES = 4;
  */
 export function takeAlongAxis(x: Tensor, indices: Tensor, axis: number = -1, options: OutOption = {}): Tensor {
   const op = 'takeAlongAxis';
+  checkTensors(op, { x, indices });
+  checkOptions(op, options, OUT);
   const own = checkAxis(op, x.shape, axis);
   const from = TYPE_OF[indices.dtype];
   if (from === 'f32') throw refuse(op, `takes integers as indices, got ${indices.dtype}${shapeText(indices.shape)}`);

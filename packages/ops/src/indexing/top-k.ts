@@ -2,6 +2,7 @@ import { allocate } from '../tensor/allocate.ts';
 import { checkAxis } from '../compute/rows.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
 import { cast } from '../elementwise/cast.ts';
+import { checkOptions, checkTensor, shown as described } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -43,13 +44,15 @@ export interface TopK {
  * ```
  */
 export function topK(x: Tensor, k: number, options: TopKOptions = {}): TopK {
+  checkTensor('topK', 'x', x);
+  checkOptions('topK', options, { axis: 'any', largest: 'boolean' });
   const { largest = true } = options;
   const shown = `${x.dtype}${shapeText(x.shape)}`;
   const axis = checkAxis('topK', x.shape, options.axis ?? -1);
   const columns = x.shape[axis] as number;
   if (TYPE_OF[x.dtype] !== 'f32') throw refuse('topK', `takes f32, got ${shown}`, { hint: "cast(x, 'f32')" });
   if (!Number.isInteger(k) || k < 0 || k > columns) {
-    throw refuse('topK', `k must be an integer from 0 to ${columns}, axis ${axis} of ${shown}, got ${String(k)}`);
+    throw refuse('topK', `k must be an integer from 0 to ${columns}, axis ${axis} of ${shown}, got ${described(k)}`);
   }
   const { backend } = x;
   return tidy(() => {

@@ -4,6 +4,7 @@ import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
 import { logSumExpOf } from '../folds/softmax.ts';
+import { OUT, checkOptions, checkTensors, shown } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -34,10 +35,12 @@ export interface CrossEntropyOptions extends OutOption {
  * ```
  */
 export function crossEntropy(logits: Tensor, targets: Tensor, options: CrossEntropyOptions = {}): Tensor {
+  checkTensors('crossEntropy', { logits, targets });
+  checkOptions('crossEntropy', options, { ...OUT, reduction: 'any', ignoreIndex: 'number' });
   const { reduction = 'mean', ignoreIndex, out } = options;
   checkOperands(logits, targets);
   if (reduction !== 'mean' && reduction !== 'sum' && reduction !== 'none') {
-    throw refuse('crossEntropy', `reduction must be mean, sum or none, got ${String(reduction)}`);
+    throw refuse('crossEntropy', `reduction must be mean, sum or none, got ${shown(reduction)}`);
   }
   const { backend, dtype } = logits;
   const target = placeOver(targets, targets.shape);

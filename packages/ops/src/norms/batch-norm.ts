@@ -2,6 +2,8 @@ import { defineKernel, type Kernel, type Value } from '@concord/backend-core/ker
 import { placeOver } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
+import { checkRows } from '../compute/rows.ts';
+import { OUT } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { channelPlaces, checkPerChannel } from './per-channel.ts';
@@ -35,6 +37,14 @@ const kernels = new Kernels();
  * ```
  */
 export function batchNorm(x: Tensor, options: BatchNormOptions): Tensor {
+  checkRows('batchNorm', x, options, {
+    ...OUT,
+    mean: 'tensor',
+    variance: 'tensor',
+    weight: 'tensor',
+    bias: 'tensor',
+    eps: 'number',
+  });
   const { mean, variance, weight, bias, eps = 1e-5 } = options;
   if (mean === undefined || variance === undefined) {
     throw refuse('batchNorm', `takes the mean and the variance of the channels of ${shapeText(x.shape)}`);

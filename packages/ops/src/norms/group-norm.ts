@@ -1,6 +1,9 @@
 import { defineKernel, type Kernel, type Value } from '@concord/backend-core/kernel';
+import { centred } from '../compute/centred.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
+import { checkRows } from '../compute/rows.ts';
+import { OUT, checkNumbers } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { channelPlaces, checkPerChannel } from './per-channel.ts';
@@ -49,12 +52,14 @@ export function groupNorm(x: Tensor, groups: number, options: GroupNormOptions =
  * ```
  */
 export function instanceNorm(x: Tensor, options: GroupNormOptions = {}): Tensor {
-  return normalizeGroups('instanceNorm', x, x.shape[1] ?? 0, options);
+  return normalizeGroups('instanceNorm', x, (x as Partial<Tensor> | undefined)?.shape?.[1] ?? 0, options);
 }
 
 const kernels = new Kernels();
 
 function normalizeGroups(op: string, x: Tensor, groups: number, options: GroupNormOptions): Tensor {
+  checkRows(op, x, options, { ...OUT, weight: 'tensor', bias: 'tensor', eps: 'number' });
+  checkNumbers(op, { groups });
   const { weight, bias, eps = 1e-5 } = options;
   const given = checkPerChannel(op, x, { weight, bias });
   const [n, channels, ...spatial] = x.shape as [number, number, ...number[]];
@@ -80,9 +85,8 @@ function kernelOf(names: readonly string[]): Kernel {
     const inputs = Object.fromEntries(['x', ...names].map((name) => [name, 'f32' as const]));
     return defineKernel('groupNorm', { inputs, params: { eps: 'f32' } }, (symbols, k) => {
       const of = (name: string): Value<'f32'> => symbols[name] as Value<'f32'>;
-      const x = of('x');
-      const centred = k.sub(x, k.fold('mean', x));
-      const normal = k.mul(centred, k.rsqrt(k.add(k.fold('mean', k.mul(centred, centred)), symbols.eps)));
+      const { deviation, variance } = centred(k, of('x'));
+      const normal = k.mul(deviation, k.rsqrt(k.add(variance, symbols.eps)));
       const scaled = names.includes('weight') ? k.mul(normal, of('weight')) : normal;
       return { y: names.includes('bias') ? k.add(scaled, of('bias')) : scaled };
     }) as Kernel;

@@ -1,10 +1,12 @@
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { Kernels } from '../compute/kernels.ts';
+import { centred } from '../compute/centred.ts';
 import type { Place } from '../compute/copy.ts';
 import { placeOver } from '../compute/elementwise.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
-import { checkAxis } from '../compute/rows.ts';
+import { checkAxis, checkRows, ROWS } from '../compute/rows.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
+import type { OptionKinds } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, sameShape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -27,6 +29,8 @@ export interface LayerNormOptions extends RmsNormOptions {
   readonly bias?: Tensor | undefined;
 }
 
+const RMS: OptionKinds = { ...ROWS, weight: 'tensor', eps: 'number' };
+
 /**
  * `(x - mean) / sqrt(variance + eps) weight + bias` over the axes from `axis` on, the variance without correction. One
  * launch. f32, f16, bf16.
@@ -41,10 +45,10 @@ export interface LayerNormOptions extends RmsNormOptions {
  * ```
  */
 export function layerNorm(x: Tensor, options: LayerNormOptions = {}): Tensor {
+  checkRows('layerNorm', x, options, { ...RMS, bias: 'tensor' });
   return normalize('layerNorm', x, options, (k, value, eps) => {
-    const centred = k.sub(value, k.fold('mean', value));
-    const variance = k.fold('mean', k.mul(centred, centred));
-    return k.mul(centred, k.rsqrt(k.add(variance, eps)));
+    const { deviation, variance } = centred(k, value);
+    return k.mul(deviation, k.rsqrt(k.add(variance, eps)));
   });
 }
 
@@ -60,6 +64,7 @@ export function layerNorm(x: Tensor, options: LayerNormOptions = {}): Tensor {
  * ```
  */
 export function rmsNorm(x: Tensor, options: RmsNormOptions = {}): Tensor {
+  checkRows('rmsNorm', x, options, RMS);
   return normalize('rmsNorm', x, options, (k, value, eps) => {
     return k.mul(value, k.rsqrt(k.add(k.fold('mean', k.mul(value, value)), eps)));
   });

@@ -11,6 +11,7 @@ import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
 import { placesAlong, type Pair, type Sides, type Window, windowOf } from '../convolution/window.ts';
+import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -35,20 +36,24 @@ type Float = Value<'f32'>;
 /** Up to that many elements a window is written out; a larger one is folded. */
 const UNROLLED = 25;
 
+const WINDOW = { ...OUT, stride: 'any', padding: 'any', dilation: 'any', ceilMode: 'boolean' } as const;
+const OPTIONS = { max: WINDOW, mean: { ...WINDOW, countIncludePad: 'boolean' } } as const;
+
 /** Pools windows of images, in one launch. */
 export function pool(
   op: string,
   kind: PoolKind,
   x: Tensor,
   kernelSize: Pair,
-  options: PoolOptions,
-  countsPadding: boolean,
+  options: PoolOptions & { readonly countIncludePad?: boolean },
 ): Tensor {
+  checkTensor(op, 'x', x);
+  checkOptions(op, options, OPTIONS[kind]);
   if (x.rank !== 4 || TYPE_OF[x.dtype] !== 'f32') {
     throw refuse(op, `takes f32, f16 or bf16 [n, c, h, w], got ${x.dtype}${shapeText(x.shape)}`);
   }
   const [n, c, height, width] = x.shape as readonly [number, number, number, number];
-  const { stride = kernelSize, padding, dilation, ceilMode = false } = options;
+  const { stride = kernelSize, padding, dilation, ceilMode = false, countIncludePad = true } = options;
   const window = windowOf(op, [height, width], kernelSize, { stride, padding, dilation });
   checkPadding(op, window);
   const places = [placesAlong(0, height, window, ceilMode), placesAlong(1, width, window, ceilMode)] as const;
@@ -60,7 +65,10 @@ export function pool(
   return produce(op, x.backend, [n, c, ...places], x.dtype, options, (result) => {
     const { ptr, dtype, shape, strides } = x;
     const inputs: Record<string, GatherOperand> = { x: { ptr, dtype, shape, strides } };
-    const params = { ...paramsOf(window), ...(kind === 'mean' ? boundsOf(height, width, window, countsPadding) : {}) };
+    const params = {
+      ...paramsOf(window),
+      ...(kind === 'mean' ? boundsOf(height, width, window, countIncludePad) : {}),
+    };
     const outputs = { y: { ptr: result.ptr, dtype: result.dtype, strides: result.strides } };
     const domain = isFolded ? { shape: [n, c, ...places, r, s], folded: 2 } : { shape: [n, c, ...places] };
     const kernel = isFolded ? folded(kind) : unrolled(kind, r, s);

@@ -1,6 +1,7 @@
 import type { OutOption } from '../compute/produce.ts';
 import type { Pair } from '../convolution/window.ts';
 import { mean } from '../folds/folds.ts';
+import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { pool, type PoolOptions } from './pool.ts';
@@ -20,7 +21,7 @@ import { pool, type PoolOptions } from './pool.ts';
  * ```
  */
 export function maxPool(x: Tensor, kernelSize: Pair, options: PoolOptions = {}): Tensor {
-  return pool('maxPool', 'max', x, kernelSize, options, false);
+  return pool('maxPool', 'max', x, kernelSize, options);
 }
 
 /** Options of {@link avgPool}. */
@@ -43,7 +44,7 @@ export interface AvgPoolOptions extends PoolOptions {
  * ```
  */
 export function avgPool(x: Tensor, kernelSize: Pair, options: AvgPoolOptions = {}): Tensor {
-  return pool('avgPool', 'mean', x, kernelSize, options, options.countIncludePad ?? true);
+  return pool('avgPool', 'mean', x, kernelSize, options);
 }
 
 /**
@@ -58,6 +59,8 @@ export function avgPool(x: Tensor, kernelSize: Pair, options: AvgPoolOptions = {
  * ```
  */
 export function globalAveragePool(x: Tensor, options: OutOption = {}): Tensor {
+  checkTensor('globalAveragePool', 'x', x);
+  checkOptions('globalAveragePool', options, OUT);
   if (x.rank < 3) throw refuse('globalAveragePool', `takes [n, c, ...size], got ${shapeText(x.shape)}`);
   return mean(x, { axis: [...x.shape.keys()].slice(2), out: options.out });
 }

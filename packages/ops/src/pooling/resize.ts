@@ -11,6 +11,7 @@ import {
 } from '@concord/backend-core/kernel';
 import { type OutOption, produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
+import { OUT, checkList, checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -39,19 +40,22 @@ export interface ResizeOptions extends OutOption {
  * ```
  */
 export function resize(x: Tensor, size: readonly [h: number, w: number], options: ResizeOptions = {}): Tensor {
+  checkTensor('resize', 'x', x);
+  checkList('resize', 'size', size);
+  checkOptions('resize', options, { ...OUT, mode: 'any', alignCorners: 'boolean' });
   const { mode = 'nearest', alignCorners = false } = options;
   const [n = 0, c = 0, height = 0, width = 0] = x.shape;
   const [h, w] = size;
   const type = TYPE_OF[x.dtype];
   if (mode !== 'nearest' && mode !== 'bilinear')
-    throw refuse('resize', `mode must be nearest or bilinear, got ${String(mode)}`);
+    throw refuse('resize', `mode must be nearest or bilinear, got ${shown(mode)}`);
   if (mode === 'nearest' && alignCorners) throw refuse('resize', 'alignCorners is for mode bilinear');
   if (x.rank !== 4 || (mode === 'bilinear' && type !== 'f32')) {
     const what = mode === 'bilinear' ? 'f32, f16 or bf16 ' : '';
     throw refuse('resize', `takes ${what}[n, c, h, w], got ${x.dtype}${shapeText(x.shape)}`);
   }
   if (size.length !== 2 || ![height, width, h, w].every((each) => Number.isSafeInteger(each) && each > 0)) {
-    throw refuse('resize', `cannot make ${shapeText(size)} of ${shapeText(x.shape)}`);
+    throw refuse('resize', `cannot make ${shown(size)} of ${shapeText(x.shape)}`);
   }
   // Below it no product of two places leaves the range of i32.
   if (height * h >= 2 ** 30 || width * w >= 2 ** 30) {

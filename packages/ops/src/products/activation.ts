@@ -1,5 +1,6 @@
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { Kernels } from '../compute/kernels.ts';
+import { shown } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
 
 type Float = Value<'f32'>;
@@ -30,8 +31,8 @@ export function epilogueKernel(
   hasResidual: boolean,
 ): Kernel | undefined {
   if (!hasBias && activation === undefined && !hasResidual) return undefined;
-  if (activation !== undefined && !Object.hasOwn(ACTIVATIONS, activation)) {
-    throw refuse(op, `activation must be one of ${Object.keys(ACTIVATIONS).join(', ')}, got ${String(activation)}`);
+  if (activation !== undefined && (typeof activation !== 'string' || !Object.hasOwn(ACTIVATIONS, activation))) {
+    throw refuse(op, `activation must be one of ${Object.keys(ACTIVATIONS).join(', ')}, got ${shown(activation)}`);
   }
   const key = `${hasBias} ${activation ?? ''} ${hasResidual}`;
   return kernels.of(key, () => define(hasBias, activation, hasResidual));

@@ -1,6 +1,7 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { Kernel } from '@concord/backend-core/kernel';
 import { type OutOption, produceRows } from '../compute/produce.ts';
+import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, reshapedStrides, sameShape, sizeOf } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
@@ -35,6 +36,8 @@ export interface LinearOptions extends OutOption {
  * ```
  */
 export function linear(x: Tensor, weight: Tensor, options: LinearOptions = {}): Tensor {
+  checkTensors('linear', { x, weight });
+  checkOptions('linear', options, { ...OUT, bias: 'tensor', activation: 'any', residual: 'tensor' });
   const { bias, activation, residual } = options;
   const shape = [...x.shape];
   shape[x.rank - 1] = weight.shape[0] ?? 0;

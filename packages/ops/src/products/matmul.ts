@@ -1,5 +1,6 @@
 import type { FloatDType } from '@concord/backend-core';
 import { checkSameBackend, type OutOption, produceRows } from '../compute/produce.ts';
+import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, sizeOf } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
@@ -23,6 +24,8 @@ import { type Matrices, multiply, storedAs } from './product.ts';
  * ```
  */
 export function matmul(a: Tensor, b: Tensor, options: OutOption = {}): Tensor {
+  checkTensors('matmul', { a, b });
+  checkOptions('matmul', options, OUT);
   const dtype = checkProduct('matmul', [a, b]);
   const left = a.rank === 1 ? [1, ...a.shape] : a.shape;
   const right = b.rank === 1 ? [...b.shape, 1] : b.shape;

@@ -1,6 +1,7 @@
 import type { Place } from '../compute/copy.ts';
 import type { TensorLike } from '../compute/elementwise.ts';
 import { checkAxis } from '../compute/rows.ts';
+import { shown } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastStrides, reshapedStrides, sameShape } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
@@ -31,7 +32,7 @@ export function quantizedShape(
   { bits = 8, axis = 1, blockSize }: DequantizeOptions,
 ): Quantized {
   const op = 'dequantize';
-  if (bits !== 8 && bits !== 4) throw refuse(op, `bits must be 8 or 4, got ${String(bits)}`);
+  if (bits !== 8 && bits !== 4) throw refuse(op, `bits must be 8 or 4, got ${shown(bits)}`);
   if (bits === 4 && x.rank === 0) throw refuse(op, 'a number of 4 bits needs an axis to be packed along, got []');
   const shape = x.shape.map((length, place) => (bits === 4 && place === x.rank - 1 ? 2 * length : length));
   const scaleShape = scaleShapeOf(shape, scale, axis, blockSize);

@@ -4,6 +4,7 @@ import type { TensorLike } from '../compute/elementwise.ts';
 import { Kernels } from '../compute/kernels.ts';
 import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
+import { checkOperand, checkOptions, checkTensor, OUT, shown } from '../tensor/arguments.ts';
 import { launch, refuse } from '../tensor/errors.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { domainOfBlocks, placeInBlocks, quantizedShape, type Quantized } from './blocks.ts';
@@ -19,6 +20,8 @@ export interface DequantizeOptions extends OutOption {
   /** Elements along the axis that share a scale. Default: none do. */
   readonly blockSize?: number | undefined;
 }
+
+const OPTIONS = { ...OUT, zeroPoint: 'operand', axis: 'any', bits: 'any', blockSize: 'number' } as const;
 
 /**
  * `(x - zeroPoint) scale`. i8 and u8 hold numbers of 8 bits or twice as many of 4, with a sign in i8; the result has the
@@ -40,8 +43,11 @@ export interface DequantizeOptions extends OutOption {
  */
 export function dequantize(x: Tensor, scale: TensorLike, options: DequantizeOptions = {}): Tensor {
   const op = 'dequantize';
+  checkTensor(op, 'x', x);
+  checkOperand(op, 'scale', scale);
+  checkOptions(op, options, OPTIONS);
   const { zeroPoint = 0 } = options;
-  if (x.dtype !== 'i8' && x.dtype !== 'u8') throw refuse(op, `takes i8 and u8, got ${String(x)}`);
+  if (x.dtype !== 'i8' && x.dtype !== 'u8') throw refuse(op, `takes i8 and u8, got ${shown(x)}`);
   const given = { scale, zeroPoint };
   const tensors = [x, ...Object.values(given).filter((each) => each instanceof Tensor)];
   checkSameBackend(op, x.backend, tensors);
@@ -63,10 +69,10 @@ export function dequantize(x: Tensor, scale: TensorLike, options: DequantizeOpti
 
 function checkKinds(scale: TensorLike, zeroPoint: TensorLike): void {
   if (scale instanceof Tensor && TYPE_OF[scale.dtype] !== 'f32') {
-    throw refuse('dequantize', `takes floats as scale, got ${String(scale)}`);
+    throw refuse('dequantize', `takes floats as scale, got ${shown(scale)}`);
   }
   if (zeroPoint instanceof Tensor && TYPE_OF[zeroPoint.dtype] === 'f32') {
-    throw refuse('dequantize', `takes integers as zeroPoint, got ${String(zeroPoint)}`);
+    throw refuse('dequantize', `takes integers as zeroPoint, got ${shown(zeroPoint)}`);
   }
 }
 

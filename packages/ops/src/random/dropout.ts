@@ -4,6 +4,7 @@ import { Kernels } from '../compute/kernels.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
 import { fillWith } from '../create/full.ts';
+import { OUT, checkNumbers, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { checkU32, checkWords, linearIndex, STREAMS } from './bits.ts';
@@ -35,6 +36,9 @@ export interface DropoutOptions extends OutOption {
  * ```
  */
 export function dropout(x: Tensor, p: number, options: DropoutOptions): Tensor {
+  checkTensor('dropout', 'x', x);
+  checkNumbers('dropout', { p });
+  checkOptions('dropout', options, { ...OUT, seed: 'number', offset: 'number' });
   if (!(p >= 0 && p <= 1)) throw refuse('dropout', `p must be from 0 to 1, got ${String(p)}`);
   if (TYPE_OF[x.dtype] !== 'f32') throw refuse('dropout', `takes f32, got ${x.dtype}${shapeText(x.shape)}`);
   checkWords('dropout', x.shape, x.size);

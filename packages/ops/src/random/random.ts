@@ -2,7 +2,8 @@ import type { ComputeBackend } from '@concord/backend-core';
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { produce } from '../compute/produce.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
-import { checkBackendFirst, checkDType, checkShape, type CreateOptions } from '../tensor/create.ts';
+import { CREATE, checkBackend, checkOptions } from '../tensor/arguments.ts';
+import { checkDType, checkShape, type CreateOptions } from '../tensor/create.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { sizeOf } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -46,6 +47,7 @@ export function randomUniform(
   shape: readonly number[],
   options: RandomUniformOptions,
 ): Tensor {
+  checkOptions('randomUniform', options, { ...CREATE, seed: 'number', low: 'number', high: 'number' });
   const { low = 0, high = 1 } = options;
   checkFinite('randomUniform', { low, high });
   return drawn('randomUniform', UNIFORM, backend, shape, options, { low, span: high - low });
@@ -91,6 +93,7 @@ const NORMAL = defineKernel(
  * ```
  */
 export function randomNormal(backend: ComputeBackend, shape: readonly number[], options: RandomNormalOptions): Tensor {
+  checkOptions('randomNormal', options, { ...CREATE, seed: 'number', mean: 'number', std: 'number' });
   const { mean = 0, std = 1 } = options;
   checkFinite('randomNormal', { mean, std });
   return drawn('randomNormal', NORMAL, backend, shape, options, { mean, std });
@@ -104,7 +107,7 @@ function drawn(
   { seed, dtype = 'f32', label }: RandomUniformOptions | RandomNormalOptions,
   params: Readonly<Record<string, number>>,
 ): Tensor {
-  checkBackendFirst(op, backend);
+  checkBackend(op, backend);
   const own = checkShape(op, shape);
   if (TYPE_OF[checkDType(op, dtype)] !== 'f32') throw refuse(op, `takes f32, f16, bf16, got ${dtype}${shapeText(own)}`);
   const size = sizeOf(own);

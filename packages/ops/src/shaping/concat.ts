@@ -2,7 +2,8 @@ import { BYTES_OF } from '@concord/backend-core';
 import { copyElements } from '../compute/copy.ts';
 import { commonDType, oneKind } from '../compute/elementwise.ts';
 import { checkSameBackend, type OutOption, produceFitting } from '../compute/produce.ts';
-import { checkAxis } from '../compute/rows.ts';
+import { checkAxis, ROWS } from '../compute/rows.ts';
+import { checkList, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -27,7 +28,7 @@ export interface ConcatOptions extends OutOption {
  * ```
  */
 export function concat(tensors: readonly Tensor[], options: ConcatOptions = {}): Tensor {
-  const first = firstOf('concat', tensors);
+  const first = firstOf('concat', tensors, options);
   const axis = checkAxis('concat', first.shape, options.axis ?? 0);
   return joined('concat', tensors, axis, options);
 }
@@ -45,7 +46,7 @@ export function concat(tensors: readonly Tensor[], options: ConcatOptions = {}):
  * ```
  */
 export function stack(tensors: readonly Tensor[], options: ConcatOptions = {}): Tensor {
-  const first = firstOf('stack', tensors);
+  const first = firstOf('stack', tensors, options);
   const axis = checkAxis('stack', [...first.shape, 1], options.axis ?? 0);
   return tidy(() => {
     const parts = tensors.map((each) => unsqueeze(each, each.rank === first.rank ? axis : 0));
@@ -53,7 +54,10 @@ export function stack(tensors: readonly Tensor[], options: ConcatOptions = {}): 
   });
 }
 
-function firstOf(op: string, tensors: readonly Tensor[]): Tensor {
+function firstOf(op: string, tensors: readonly Tensor[], options: ConcatOptions): Tensor {
+  checkList(op, 'tensors', tensors);
+  for (const [index, each] of tensors.entries()) checkTensor(op, `tensors[${index}]`, each);
+  checkOptions(op, options, ROWS);
   const [first] = tensors;
   if (first === undefined) throw refuse(op, 'takes at least one tensor');
   checkSameBackend(op, first.backend, tensors);

@@ -1,5 +1,5 @@
 import type { OutOption } from '../compute/produce.ts';
-import { type Axes, checkAxes } from '../compute/rows.ts';
+import { type Axes, checkAxes, checkRows, ROWS } from '../compute/rows.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { remap } from './remap.ts';
 
@@ -22,6 +22,7 @@ export interface FlipOptions extends OutOption {
  * ```
  */
 export function flip(x: Tensor, options: FlipOptions = {}): Tensor {
+  checkRows('flip', x, options, ROWS);
   const axes = checkAxes('flip', x.shape, options.axis ?? [...x.shape.keys()]);
   const changes = x.shape.map((_, axis) => axes.includes(axis));
   const before = x.shape.map(() => 0);

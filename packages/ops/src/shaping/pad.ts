@@ -1,5 +1,6 @@
 import { checkHolds } from '../create/check-holds.ts';
 import type { OutOption } from '../compute/produce.ts';
+import { OUT, checkList, checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { remap } from './remap.ts';
@@ -33,13 +34,17 @@ const MODES: readonly unknown[] = ['constant', 'reflect', 'edge'];
  * ```
  */
 export function pad(x: Tensor, pads: readonly (readonly [number, number])[], options: PadOptions = {}): Tensor {
+  checkTensor('pad', 'x', x);
+  checkList('pad', 'pads', pads);
+  for (const [axis, each] of pads.entries()) checkList('pad', `pads[${axis}]`, each);
+  checkOptions('pad', options, { ...OUT, mode: 'any', value: 'number' });
   const { mode = 'constant', value = 0 } = options;
   checkHolds('pad', x.dtype, value);
-  if (!MODES.includes(mode)) throw refuse('pad', `mode must be ${MODES.join(', ')}, got ${String(mode)}`);
+  if (!MODES.includes(mode)) throw refuse('pad', `mode must be ${MODES.join(', ')}, got ${shown(mode)}`);
   const own = pads.map(([before, after]) => [before, after] as const);
   if (own.length !== x.rank || !own.flat().every((size) => Number.isSafeInteger(size) && size >= 0)) {
-    const shown = own.map(shapeText).join(', ');
-    throw refuse('pad', `pads must be [before, after] of each axis of ${shapeText(x.shape)}, got [${shown}]`);
+    const list = own.map(shown).join(', ');
+    throw refuse('pad', `pads must be [before, after] of each axis of ${shapeText(x.shape)}, got [${list}]`);
   }
   const shape = x.shape.map((length, axis) => length + (own[axis]?.[0] ?? 0) + (own[axis]?.[1] ?? 0));
   const changes = own.map(([before, after]) => before + after > 0);

@@ -1,6 +1,7 @@
 import { BackendError } from '@concord/backend-core';
 import { copyElements } from '../compute/copy.ts';
 import { type OutOption, produce } from '../compute/produce.ts';
+import { OUT, checkOptions, checkTensor } from '../tensor/arguments.ts';
 import { checkShape } from '../tensor/create.ts';
 import { launch, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -20,6 +21,8 @@ import type { Tensor } from '../tensor/tensor.ts';
  * ```
  */
 export function tile(x: Tensor, repeats: readonly number[], options: OutOption = {}): Tensor {
+  checkTensor('tile', 'x', x);
+  checkOptions('tile', options, OUT);
   const own = checkShape('tile', repeats);
   const rank = Math.max(x.rank, own.length);
   const times = Array.from({ length: rank }, (_, axis) => own[axis - rank + own.length] ?? 1);

@@ -8,6 +8,7 @@ import {
   NULL_PTR,
   upload,
 } from '@concord/backend-core';
+import { CREATE, checkBackend, checkOptions, shown } from './arguments.ts';
 import { allocate, made, owning } from './allocate.ts';
 import { launch, refuse, shapeText } from './errors.ts';
 import { denseStrides, sizeOf } from './shape.ts';
@@ -51,7 +52,8 @@ export function tensor(
   shape?: readonly number[],
   options: CreateOptions = {},
 ): Tensor {
-  checkBackendFirst('tensor', backend);
+  checkBackend('tensor', backend);
+  checkOptions('tensor', options, CREATE);
   const given = elementsOf(data);
   const ofShape = shape === undefined ? given.shape : checkShape('tensor', shape);
   const { elements } = given;
@@ -83,13 +85,15 @@ export function wrap(
   ptr: DevicePtr,
   shape: readonly number[],
   dtype: DType = 'f32',
-  strides: readonly number[] = denseStrides(shape),
+  strides?: readonly number[],
 ): Tensor {
-  checkBackendFirst('wrap', backend);
+  checkBackend('wrap', backend);
   const own = checkShape('wrap', shape);
-  if (strides.length !== own.length) throw refuse('wrap', `${shapeText(own)} with strides ${shapeText(strides)}`);
+  const steps = strides === undefined ? denseStrides(own) : checkShape('wrap', strides);
+  if (steps.length !== own.length) throw refuse('wrap', `${shapeText(own)} with strides ${shapeText(steps)}`);
+  if (!Number.isSafeInteger(ptr)) throw refuse('wrap', `takes the address that alloc returned, got ${shown(ptr)}`);
   const storage = new Storage(backend, ptr, sizeOf(own) * BYTES_OF[checkDType('wrap', dtype)], false);
-  return made(new Tensor(storage, { shape: own, strides: [...strides], dtype, offset: 0 }));
+  return made(new Tensor(storage, { shape: own, strides: steps, dtype, offset: 0 }));
 }
 
 /**
@@ -105,7 +109,8 @@ export function wrap(
  * ```
  */
 export function empty(backend: ComputeBackend, shape: readonly number[], options: CreateOptions = {}): Tensor {
-  checkBackendFirst('empty', backend);
+  checkBackend('empty', backend);
+  checkOptions('empty', options, CREATE);
   const dtype = checkDType('empty', options.dtype ?? 'f32');
   return allocate('empty', backend, checkShape('empty', shape), dtype, options.label);
 }
@@ -122,7 +127,8 @@ export function empty(backend: ComputeBackend, shape: readonly number[], options
  * ```
  */
 export function zeros(backend: ComputeBackend, shape: readonly number[], options: CreateOptions = {}): Tensor {
-  checkBackendFirst('zeros', backend);
+  checkBackend('zeros', backend);
+  checkOptions('zeros', options, CREATE);
   const dtype = checkDType('zeros', options.dtype ?? 'f32');
   const result = allocate('zeros', backend, checkShape('zeros', shape), dtype, options.label);
   try {
@@ -136,24 +142,18 @@ export function zeros(backend: ComputeBackend, shape: readonly number[], options
 
 /** @throws {BackendError} INVALID_ARGUMENT unless it is a list of non-negative integers, at most 8 of them */
 export function checkShape(op: string, shape: readonly number[]): readonly number[] {
-  if (!Array.isArray(shape)) throw refuse(op, `shape must be a list of sizes, got ${String(shape)}`);
+  if (!Array.isArray(shape)) throw refuse(op, `shape must be a list of sizes, got ${shown(shape)}`);
   const own = [...shape] as number[];
   if (own.length > MAX_RANK) throw refuse(op, `${shapeText(own)} has more than ${MAX_RANK} axes`);
-  const bad = own.find((length) => !Number.isSafeInteger(length) || length < 0);
-  if (bad !== undefined) throw refuse(op, `shape ${shapeText(own)} has ${String(bad)}, which is no size`);
+  const bad = own.findIndex((length) => !Number.isSafeInteger(length) || length < 0);
+  if (bad >= 0) throw refuse(op, `shape ${shown(own)} has ${shown(own[bad])}, which is no size`);
   return own;
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT unless it is an element type */
 export function checkDType(op: string, dtype: DType): DType {
-  if (!DTYPES.includes(dtype)) throw refuse(op, `dtype must be one of ${DTYPES.join(', ')}, got ${String(dtype)}`);
+  if (!DTYPES.includes(dtype)) throw refuse(op, `dtype must be one of ${DTYPES.join(', ')}, got ${shown(dtype)}`);
   return dtype;
-}
-
-/** @throws {BackendError} INVALID_ARGUMENT unless it is a backend */
-export function checkBackendFirst(op: string, backend: ComputeBackend): void {
-  if (typeof (backend as ComputeBackend | undefined)?.copyHtod === 'function') return;
-  throw refuse(op, 'takes a backend first', { hint: 'const { backend } = await selectBackend(...)' });
 }
 
 const DTYPE_OF: Readonly<Record<string, DType>> = {
@@ -184,7 +184,7 @@ function elementsOf(data: Nested | HostArray): { elements: readonly number[] | H
 
 function flatten(data: Nested, shape: readonly number[], depth: number, into: number[]): void {
   if (depth === shape.length) {
-    if (typeof data !== 'number') throw refuse('tensor', `has ${String(data)} among its numbers`);
+    if (typeof data !== 'number') throw refuse('tensor', `has ${shown(data)} among its numbers`);
     into.push(data);
     return;
   }

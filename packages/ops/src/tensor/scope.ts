@@ -1,3 +1,4 @@
+import { describe } from '@concord/backend-core/implement';
 import { refuse } from './errors.ts';
 import { Tensor } from './tensor.ts';
 
@@ -18,7 +19,7 @@ export function adopt(tensor: Tensor): void {
  * and plain objects of them. Disposes all of them when it throws. May be nested: what the inner one returns belongs to
  * the outer one.
  *
- * @throws {BackendError} INVALID_ARGUMENT when the function returns a promise: tensors made after its first `await` would
+ * @throws {BackendError} INVALID_ARGUMENT for what is no function, and when the function returns a promise: tensors made after its first `await` would
  *   be missed
  * @example
  * ```ts
@@ -30,6 +31,7 @@ export function adopt(tensor: Tensor): void {
  * ```
  */
 export function tidy<Result>(work: () => Result): Result {
+  if (typeof work !== 'function') throw refuse('tidy', `takes a function, got ${describe(work)}`);
   const scope: Tensor[] = [];
   scopes.push(scope);
   const kept = new Set<Tensor>();
@@ -95,12 +97,17 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
 }
 
-function collectTensors(value: unknown, found: Set<Tensor>): void {
-  if (value instanceof Tensor) {
-    found.add(value);
-  } else if (Array.isArray(value)) {
-    for (const each of value as unknown[]) collectTensors(each, found);
-  } else if (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
-    for (const each of Object.values(value)) collectTensors(each, found);
+function collectTensors(result: unknown, found: Set<Tensor>): void {
+  // A result may hold itself, and be deeper than the stack.
+  const seen = new Set<unknown>();
+  const waiting = [result];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (value instanceof Tensor) found.add(value);
+    else if (typeof value === 'object' && value !== null && !seen.has(value)) {
+      seen.add(value);
+      if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) continue;
+      for (const each of Object.values(value) as unknown[]) waiting.push(each);
+    }
   }
 }

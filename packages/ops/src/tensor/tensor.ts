@@ -12,7 +12,7 @@ import { copyElements } from '../compute/copy.ts';
 import { refuse, shapeText } from './errors.ts';
 import type { Layout } from './layout.ts';
 import { denseStrides, isDense, sizeOf } from './shape.ts';
-import { type Storage, unwatch, watch } from './storage.ts';
+import { Storage, unwatch, watch } from './storage.ts';
 
 /**
  * Numbers in a device's memory: a shape, strides, an element type and storage that views share. Made by `tensor`,
@@ -31,6 +31,9 @@ export class Tensor implements Disposable, Layout {
 
   /** @internal */
   constructor(storage: Storage, layout: Layout) {
+    if (!(storage instanceof Storage)) {
+      throw refuse('tensor', 'is no constructor to call', { hint: 'tensor(backend, [1, 2]), zeros(backend, [2])' });
+    }
     this.storage = storage;
     this.shape = layout.shape;
     this.strides = layout.strides;
@@ -122,6 +125,17 @@ export class Tensor implements Disposable, Layout {
 
   [Symbol.dispose](): void {
     this.dispose();
+  }
+
+  /**
+   * Numbers that are on a device are none of JavaScript's: `x + 1` and `x > 0` would silently work on texts.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT always, with the functions to call
+   */
+  [Symbol.toPrimitive](): never {
+    throw refuse('tensor', `${this.toString()} is no number or text of JavaScript: +, < and \`\${x}\` cannot take it`, {
+      hint: 'add(x, 1), greater(x, 0), ... compute on the device; await x.toArray() or x.item() reads, x.toString() describes',
+    });
   }
 
   toString(): string {

@@ -1,5 +1,6 @@
 import { checkAxes, checkAxis } from '../compute/rows.ts';
 import { viewOf } from '../tensor/allocate.ts';
+import { checkTensor } from '../tensor/arguments.ts';
 import { checkShape } from '../tensor/create.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, sameShape } from '../tensor/shape.ts';
@@ -16,6 +17,7 @@ import type { Tensor } from '../tensor/tensor.ts';
  * ```
  */
 export function expand(x: Tensor, shape: readonly number[]): Tensor {
+  checkTensor('expand', 'x', x);
   const to = checkShape('expand', shape);
   const both = broadcastShapes(x.shape, to);
   if (both === undefined || !sameShape(both, to)) {
@@ -37,6 +39,7 @@ export function expand(x: Tensor, shape: readonly number[]): Tensor {
  * ```
  */
 export function squeeze(x: Tensor, axes?: number | readonly number[]): Tensor {
+  checkTensor('squeeze', 'x', x);
   const gone = axes === undefined ? undefined : checkAxes('squeeze', x.shape, axes);
   const bad = gone?.find((axis) => x.shape[axis] !== 1);
   if (bad !== undefined) throw refuse('squeeze', `axis ${bad} of ${shapeText(x.shape)} is not of size 1`);
@@ -61,6 +64,7 @@ export function squeeze(x: Tensor, axes?: number | readonly number[]): Tensor {
  * ```
  */
 export function unsqueeze(x: Tensor, axis: number): Tensor {
+  checkTensor('unsqueeze', 'x', x);
   const place = checkAxis('unsqueeze', [...x.shape, 1], axis);
   checkShape('unsqueeze', [...x.shape, 1]);
   const at = <T>(list: readonly T[], value: T): T[] => [...list.slice(0, place), value, ...list.slice(place)];

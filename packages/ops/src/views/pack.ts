@@ -1,5 +1,6 @@
 import { copyElements } from '../compute/copy.ts';
 import { allocate, viewOf } from '../tensor/allocate.ts';
+import { checkTensor } from '../tensor/arguments.ts';
 import { launch } from '../tensor/errors.ts';
 import { denseStrides } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
@@ -17,6 +18,7 @@ import type { Tensor } from '../tensor/tensor.ts';
  * ```
  */
 export function pack(x: Tensor): Tensor {
+  checkTensor('pack', 'x', x);
   // Strides of axes of size 1 may be anything; who asks for dense ones gets them.
   if (x.isDense) return viewOf(x, { strides: denseStrides(x.shape) });
   return copyOf('pack', x);
@@ -35,6 +37,7 @@ export function pack(x: Tensor): Tensor {
  * ```
  */
 export function copy(x: Tensor): Tensor {
+  checkTensor('copy', 'x', x);
   return copyOf('copy', x);
 }
 

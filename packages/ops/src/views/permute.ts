@@ -1,5 +1,6 @@
 import { checkAxis } from '../compute/rows.ts';
 import { viewOf } from '../tensor/allocate.ts';
+import { checkTensor, shown } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -15,8 +16,9 @@ import type { Tensor } from '../tensor/tensor.ts';
  * ```
  */
 export function permute(x: Tensor, axes: readonly number[]): Tensor {
+  checkTensor('permute', 'x', x);
   if (!Array.isArray(axes))
-    throw refuse('permute', `takes a list of axes for ${shapeText(x.shape)}, got ${String(axes)}`);
+    throw refuse('permute', `takes a list of axes for ${shapeText(x.shape)}, got ${shown(axes)}`);
   const shape: number[] = [];
   const strides: number[] = [];
   let named = 0;
@@ -45,6 +47,7 @@ export function permute(x: Tensor, axes: readonly number[]): Tensor {
  * ```
  */
 export function transpose(x: Tensor, axis0: number = -2, axis1: number = -1): Tensor {
+  checkTensor('transpose', 'x', x);
   const a = checkAxis('transpose', x.shape, axis0);
   const b = checkAxis('transpose', x.shape, axis1);
   return permute(

@@ -1,4 +1,5 @@
 import { viewOf } from '../tensor/allocate.ts';
+import { checkNumbers, checkTensor } from '../tensor/arguments.ts';
 import { checkShape } from '../tensor/create.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { denseStrides, reshapedStrides, sizeOf } from '../tensor/shape.ts';
@@ -18,6 +19,7 @@ import { copy } from './pack.ts';
  * ```
  */
 export function reshape(x: Tensor, shape: readonly number[]): Tensor {
+  checkTensor('reshape', 'x', x);
   const to = filledIn(x, shape);
   const strides = x.isDense ? denseStrides(to) : reshapedStrides(x.shape, x.strides, to);
   if (strides !== undefined) return viewOf(x, { shape: to, strides });
@@ -42,6 +44,8 @@ export function reshape(x: Tensor, shape: readonly number[]): Tensor {
  * ```
  */
 export function flatten(x: Tensor, from: number = 0, to: number = -1): Tensor {
+  checkTensor('flatten', 'x', x);
+  checkNumbers('flatten', { from, to });
   if (x.rank === 0) return reshape(x, [1]);
   const first = from < 0 ? from + x.rank : from;
   const last = to < 0 ? to + x.rank : to;

@@ -1,5 +1,6 @@
 import { checkAxis } from '../compute/rows.ts';
 import { viewOf } from '../tensor/allocate.ts';
+import { checkList, checkTensor, shown } from '../tensor/arguments.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -20,7 +21,8 @@ export type Range = null | number | readonly [start: number | null, stop?: numbe
  * ```
  */
 export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
-  if (!Array.isArray(ranges)) throw refuse('slice', `takes a list of ranges, one an axis, got ${String(ranges)}`);
+  checkTensor('slice', 'x', x);
+  if (!Array.isArray(ranges)) throw refuse('slice', `takes a list of ranges, one an axis, got ${shown(ranges)}`);
   if (ranges.length > x.rank) throw refuse('slice', `${ranges.length} ranges for the axes of ${shapeText(x.shape)}`);
   const shape: number[] = [];
   const strides: number[] = [];
@@ -36,6 +38,7 @@ export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
       offset += index * stride;
       continue;
     }
+    if (range !== null) checkList('slice', `the range of axis ${axis}`, range);
     const { start, count, step } = placesOf(x, axis, range ?? [null]);
     // Where nothing is left there is no first element to point at.
     if (count > 0) offset += start * stride;
@@ -59,12 +62,14 @@ export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
  * ```
  */
 export function split(x: Tensor, parts: number | readonly number[], axis: number = 0): Tensor[] {
+  checkTensor('split', 'x', x);
   const own = checkAxis('split', x.shape, axis);
   const length = x.shape[own] as number;
-  const sizes = typeof parts === 'number' ? Array.from({ length: parts }, () => length / parts) : [...parts];
+  if (typeof parts !== 'number') checkList('split', 'parts', parts);
+  const sizes = typeof parts === 'number' ? equalParts(length, parts) : [...parts];
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (sizes.length === 0 || total !== length || !sizes.every((size) => Number.isInteger(size) && size >= 0)) {
-    throw refuse('split', `axis ${own} of ${shapeText(x.shape)} is not ${shapeText(sizes)} together`);
+    throw refuse('split', `axis ${own} of ${shapeText(x.shape)} is not ${shown(sizes)} together`);
   }
   let start = 0;
   return sizes.map((size) => {
@@ -74,13 +79,19 @@ export function split(x: Tensor, parts: number | readonly number[], axis: number
   });
 }
 
+function equalParts(length: number, parts: number): readonly number[] {
+  // More parts than elements, of which none could be whole, are refused without a list of them.
+  const isWhole = Number.isInteger(parts) && parts > 0 && (length === 0 || length % parts === 0);
+  return isWhole ? Array.from({ length: parts }, () => length / parts) : [length / parts];
+}
+
 function placesOf(x: Tensor, axis: number, [from, to, by]: Exclude<Range, null | number>): Places {
   const length = x.shape[axis] as number;
   const step = by ?? 1;
-  if (!Number.isInteger(step) || step < 1) throw refuse('slice', `step ${String(by)} of axis ${axis}: at least 1`);
+  if (!Number.isInteger(step) || step < 1) throw refuse('slice', `step ${shown(by)} of axis ${axis}: at least 1`);
   const placed = (place: number | null | undefined, otherwise: number): number => {
     if (place === null || place === undefined) return otherwise;
-    if (!Number.isInteger(place)) throw refuse('slice', `place ${String(place)} of axis ${axis} is no integer`);
+    if (!Number.isInteger(place)) throw refuse('slice', `place ${shown(place)} of axis ${axis} is no integer`);
     return Math.min(length, Math.max(0, place < 0 ? place + length : place));
   };
   const start = placed(from, 0);

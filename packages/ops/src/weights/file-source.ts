@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { shown } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
 import type { ByteSource, OpenBytes } from './byte-source.ts';
 
@@ -10,6 +11,7 @@ const READ_BYTES = 2 ** 20;
  * A file, for `loadSafetensors` and `readSafetensors`: a `.safetensors`, or the `.safetensors.index.json` of
  * a model in several.
  *
+ * @throws {BackendError} INVALID_ARGUMENT for anything but a path
  * @example
  * ```ts
  * await saveSafetensors(`${folder}/model.safetensors`, { x: tensor(backend, [1, 2]) });
@@ -18,11 +20,20 @@ const READ_BYTES = 2 ** 20;
  * ```
  */
 export function fileSource(path: string): ByteSource {
+  checkPath(path);
   return {
     name: path,
     open: () => openFile(path),
     beside: (file) => fileSource(join(dirname(path), file)),
   };
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT for anything but text */
+export function checkPath(path: unknown): void {
+  if (typeof path === 'string') return;
+  throw refuse('safetensors', `takes the path of a file, got ${shown(path)}`, {
+    hint: 'fileURLToPath(url) of a file URL',
+  });
 }
 
 async function openFile(path: string): Promise<OpenBytes> {

@@ -1,9 +1,11 @@
 import { BYTES_OF, BackendError, type ComputeBackend, type DType, type WaitOptions } from '@concord/backend-core';
+import { checkBackend, checkOptions, shown } from '../tensor/arguments.ts';
 import { checkDType, checkShape } from '../tensor/create.ts';
 import { allocate } from '../tensor/allocate.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
 import { sizeOf } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { byName, missing } from './by-name.ts';
 import type { ByteSource, OpenBytes } from './byte-source.ts';
 import { fillTensor, PIECE_BYTES, type Staging } from './fill-tensor.ts';
 import type { PlacedEntry } from './format.ts';
@@ -25,7 +27,7 @@ export interface LoadOptions extends Pick<WaitOptions, 'signal'> {
 const QUEUED_BYTES = 64 * 2 ** 20;
 
 /**
- * The tensors of a safetensors file on a device, by name. Their bytes go there piece by piece as they are read: the host
+ * The tensors of a safetensors file on a device, by name; to read a name that is not there throws, `name in weights` asks. Their bytes go there piece by piece as they are read: the host
  * never holds them all.
  *
  * A source whose name ends in `.json` is the index of a model in several files (`model.safetensors.index.json`), which
@@ -47,7 +49,8 @@ export async function loadSafetensors(
   source: SafetensorsSource,
   options: LoadOptions = {},
 ): Promise<Record<string, Tensor>> {
-  if (options.dtype !== undefined) checkFloat(options.dtype);
+  checkBackend('safetensors', backend);
+  checkLoadOptions(options);
   const own = sourceOf(source);
   const tensors = new Map<string, Tensor>();
   try {
@@ -62,7 +65,7 @@ export async function loadSafetensors(
     options.signal?.throwIfAborted();
     throw error;
   }
-  return Object.fromEntries(tensors);
+  return byName(tensors);
 }
 
 async function loadFile(
@@ -93,7 +96,7 @@ async function loadOpen(
   staging: Staging,
   tensors: Map<string, Tensor>,
 ): Promise<void> {
-  const wanted = chosen((await readHeader(open)).tensors, names).map((entry) => loadable(backend, entry, dtype));
+  const wanted = chosen(file, (await readHeader(open)).tensors, names).map((entry) => loadable(backend, entry, dtype));
   const total = wanted.reduce((sum, { entry }) => sum + entry.bytes, 0);
   let loaded = 0;
   let queued = 0;
@@ -114,14 +117,13 @@ async function loadOpen(
   }
 }
 
-function chosen(entries: readonly PlacedEntry[], names: LoadOptions['names']): readonly PlacedEntry[] {
+function chosen(file: string, entries: readonly PlacedEntry[], names: LoadOptions['names']): readonly PlacedEntry[] {
   if (names === undefined) return entries;
   if (typeof names === 'function') return entries.filter(({ name }) => names(name));
-  const missing = names.find((name) => !entries.some((entry) => entry.name === name));
-  if (missing !== undefined) {
-    const some = entries.slice(0, 8).map(({ name }) => name);
-    const more = entries.length > some.length ? ', ...' : '';
-    throw refuse('safetensors', `has no tensor ${missing}; it has ${some.join(', ')}${more}`);
+  const absent = names.find((name) => !entries.some((entry) => entry.name === name));
+  if (absent !== undefined) {
+    const given = entries.map(({ name }) => name);
+    throw missing(file, absent, given);
   }
   return entries.filter(({ name }) => names.includes(name));
 }
@@ -157,6 +159,19 @@ function loadable(backend: ComputeBackend, entry: PlacedEntry, wanted: LoadOptio
 
 function isFloat(dtype: DType): boolean {
   return dtype === 'f32' || dtype === 'f16' || dtype === 'bf16';
+}
+
+function checkLoadOptions(options: LoadOptions): void {
+  checkOptions('safetensors', options, { names: 'any', dtype: 'any', onProgress: 'function', signal: 'any' });
+  const { names, dtype, signal } = options;
+  if (dtype !== undefined) checkFloat(dtype);
+  const areNames = Array.isArray(names) && names.every((name) => typeof name === 'string');
+  if (names !== undefined && typeof names !== 'function' && !areNames) {
+    throw refuse('safetensors', `names must be a list of names or a function, got ${shown(names)}`);
+  }
+  if (signal !== undefined && typeof (signal as AbortSignal | null)?.throwIfAborted !== 'function') {
+    throw refuse('safetensors', `signal must be an AbortSignal, got ${shown(signal)}`);
+  }
 }
 
 function checkFloat(dtype: DType): void {

@@ -1,3 +1,4 @@
+import { shown } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
 import type { ByteSource, OpenBytes } from './byte-source.ts';
 
@@ -24,13 +25,14 @@ export function urlSource(href: string): ByteSource {
   return {
     name: href,
     open: async (signal) => openResponse(await fetchFrom(href, signal)),
-    beside: (file) => urlSource(new URL(file, absolute(href)).href),
+    // As a name: `%`, `?` and `#` in it are letters, not the parts of an address.
+    beside: (file) => urlSource(new URL(encodeURIComponent(file), absolute(href)).href),
   };
 }
 
 /** The body of a response, as it comes. */
 export function responseSource(response: ResponseLike): ByteSource {
-  return { name: response.url, open: () => Promise.resolve(openResponse(response)) };
+  return { name: String(response.url), open: () => Promise.resolve(openResponse(response)) };
 }
 
 async function fetchFrom(href: string, signal: AbortSignal | undefined): Promise<ResponseLike> {
@@ -54,18 +56,19 @@ function absolute(href: string): URL {
 function openResponse(response: ResponseLike): OpenBytes {
   if (!response.ok) throw refuse('safetensors', `${response.url} answered ${response.status}`);
   if (response.body === null) throw refuse('safetensors', `${response.url} has no body`);
-  const reader = response.body.getReader();
+  const reader = readerOf(response.body, response.url);
   let at = 0;
   let rest = new Uint8Array();
+  let isClosed = false;
   return {
     // What content-length tells may be the length of something compressed.
     size: undefined,
     async *pieces(from, to) {
       while (at < to) {
         if (rest.length === 0) {
-          const { done, value } = await reader.read();
-          if (done) return;
-          rest = value as typeof rest;
+          const { done, value } = await next(reader, response.url, at);
+          if (done || isClosed) return;
+          rest = bytesOf(value, response.url);
         }
         const skipped = Math.min(rest.length, Math.max(0, from - at));
         const piece = rest.subarray(skipped, skipped + Math.min(rest.length - skipped, to - at - skipped));
@@ -74,6 +77,37 @@ function openResponse(response: ResponseLike): OpenBytes {
         if (piece.length > 0) yield piece;
       }
     },
-    close: () => reader.cancel(),
+    close: () => {
+      isClosed = true;
+      // Of a connection that broke, there is nothing left to end.
+      return reader.cancel().catch(() => undefined);
+    },
   };
+}
+
+type Body = NonNullable<ResponseLike['body']>;
+type Reader = ReturnType<Body['getReader']>;
+
+function readerOf(body: Body, url: string): Reader {
+  try {
+    return body.getReader();
+  } catch (cause) {
+    throw refuse('safetensors', `the body of ${url} cannot be read, or was read before`, {
+      cause,
+      hint: 'a Response can be read once: fetch it again, or give its URL',
+    });
+  }
+}
+
+async function next(reader: Reader, url: string, at: number): ReturnType<Reader['read']> {
+  try {
+    return await reader.read();
+  } catch (cause) {
+    throw refuse('safetensors', `${url} broke off after ${at} bytes`, { cause, hint: 'load it again' });
+  }
+}
+
+function bytesOf(value: unknown, url: string): Uint8Array<ArrayBuffer> {
+  if (value instanceof Uint8Array) return value as Uint8Array<ArrayBuffer>;
+  throw refuse('safetensors', `the body of ${url} must give a Uint8Array at a time, got ${shown(value)}`);
 }

@@ -1,6 +1,7 @@
 import { BYTES_OF } from '@concord/backend-core';
 import { open, rename, rm } from 'node:fs/promises';
 import type { Tensor } from '../tensor/tensor.ts';
+import { checkPath } from './file-source.ts';
 import { layOut, readStored, type WriteOptions } from './write-safetensors.ts';
 
 /**
@@ -21,7 +22,8 @@ export async function saveSafetensors(
   tensors: Readonly<Record<string, Tensor>>,
   options: WriteOptions = {},
 ): Promise<void> {
-  const { header, order } = layOut(tensors, options.metadata);
+  checkPath(path);
+  const { header, order } = layOut('saveSafetensors', tensors, options);
   const unfinished = `${path}.${process.pid}.unfinished`;
   const file = await open(unfinished, 'w');
   try {

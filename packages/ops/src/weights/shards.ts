@@ -1,5 +1,7 @@
 import type { WaitOptions } from '@concord/backend-core';
+import { describe } from '@concord/backend-core/implement';
 import { refuse } from '../tensor/errors.ts';
+import { missing } from './by-name.ts';
 import { type ByteSource, readBytes } from './byte-source.ts';
 import { MAX_HEADER_BYTES } from './format.ts';
 import { damaged } from './header.ts';
@@ -26,8 +28,8 @@ export async function readShards(index: ByteSource, { names, signal }: ShardOpti
   if (beside === undefined) throw refuse('safetensors', `${index.name} has no files beside it`);
   const fileOf = await readWeightMap(index, signal);
   const wanted = typeof names === 'function' ? [...fileOf.keys()].filter(names) : names;
-  const missing = wanted?.find((name) => !fileOf.has(name));
-  if (missing !== undefined) throw refuse('safetensors', `${index.name} has no tensor ${missing}`);
+  const absent = wanted?.find((name) => !fileOf.has(name));
+  if (absent !== undefined) throw missing(index.name, absent, [...fileOf.keys()]);
   const byFile = new Map<string, string[]>();
   for (const name of wanted ?? fileOf.keys()) {
     const file = fileOf.get(name) as string;
@@ -46,9 +48,9 @@ async function readWeightMap(index: ByteSource, signal: AbortSignal | undefined)
   }
   const files = Object.entries(weightMapOf(text, index.name));
   for (const [name, file] of files) {
-    // A name with a path in it could name any file of the machine.
-    if (typeof file !== 'string' || !/^[^/\\:]+\.safetensors$/.test(file)) {
-      throw damaged(`${index.name}: ${name} is in ${JSON.stringify(file)}, which is no name of a .safetensors file`);
+    // A name with a path in it could name any file of the machine; half a character is no name at all.
+    if (typeof file !== 'string' || !/^[^/\\:\p{Cc}\p{Cs}]+\.safetensors$/u.test(file)) {
+      throw damaged(`${index.name}: ${name} is in ${describe(file)}, which is no name of a .safetensors file`);
     }
   }
   return new Map(files as [string, string][]);

@@ -1,3 +1,4 @@
+import { shown } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
 import { type ByteSource, memorySource } from './byte-source.ts';
 import { type ResponseLike, responseSource, type UrlLike, urlSource } from './response-source.ts';
@@ -15,9 +16,9 @@ export function sourceOf(source: SafetensorsSource): ByteSource {
     return memorySource(new Uint8Array(source as ArrayBuffer));
   }
   if (typeof source === 'object' && source !== null) {
-    if ('open' in source) return source;
-    if ('body' in source) return responseSource(source);
-    if ('href' in source) return urlSource(source.href);
+    if ('open' in source && typeof source.open === 'function' && typeof source.name === 'string') return source;
+    if ('body' in source && 'ok' in source) return responseSource(source);
+    if ('href' in source && typeof source.href === 'string') return urlSource(source.href);
   }
-  throw refuse('safetensors', `takes bytes, a URL, a Response or a fileSource, got ${typeof source}`);
+  throw refuse('safetensors', `takes bytes, a URL, a Response or a fileSource, got ${shown(source)}`);
 }

@@ -1,6 +1,7 @@
 import { BYTES_OF, type WaitOptions } from '@concord/backend-core';
+import { checkOptions, checkTensors, shown } from '../tensor/arguments.ts';
 import { refuse } from '../tensor/errors.ts';
-import type { Tensor } from '../tensor/tensor.ts';
+import { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
 import { FORMAT_OF_DTYPE, LENGTH_BYTES } from './format.ts';
 import { METADATA } from './header.ts';
@@ -28,7 +29,7 @@ export async function writeSafetensors(
   tensors: Readonly<Record<string, Tensor>>,
   options: WriteOptions = {},
 ): Promise<Uint8Array> {
-  const { header, order, bytes } = layOut(tensors, options.metadata);
+  const { header, order, bytes } = layOut('writeSafetensors', tensors, options);
   const file = new Uint8Array(header.length + bytes);
   file.set(header);
   let at = header.length;
@@ -49,12 +50,19 @@ export interface SafetensorsPlan {
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT */
-export function layOut(
-  tensors: Readonly<Record<string, Tensor>>,
-  metadata?: WriteOptions['metadata'],
-): SafetensorsPlan {
+export function layOut(op: string, tensors: Readonly<Record<string, Tensor>>, options: WriteOptions): SafetensorsPlan {
+  checkOptions(op, options, { metadata: 'any', timeoutMs: 'any', signal: 'any' });
+  const { metadata } = options;
+  if (typeof tensors !== 'object' || tensors === null || tensors instanceof Tensor) {
+    throw refuse(op, `takes tensors by name, such as { weight }, got ${shown(tensors)}`);
+  }
+  checkTensors(op, tensors);
+  const isText = (value: unknown): boolean => typeof value === 'string';
+  if (metadata !== undefined && (Object(metadata) !== metadata || !Object.values(metadata).every(isText))) {
+    throw refuse(op, `metadata must be texts by name, got ${shown(metadata)}`);
+  }
   const reserved = [METADATA, '__proto__'].find((name) => Object.hasOwn(tensors, name));
-  if (reserved !== undefined) throw refuse('writeSafetensors', `a tensor cannot have the name ${reserved}`);
+  if (reserved !== undefined) throw refuse(op, `a tensor cannot have the name ${reserved}`);
   // The widest first, so that the elements of each are aligned; by name within a width, so that files are the same.
   const entries = Object.entries(tensors).sort(
     ([nameA, a], [nameB, b]) => BYTES_OF[b.dtype] - BYTES_OF[a.dtype] || (nameA < nameB ? -1 : 1),

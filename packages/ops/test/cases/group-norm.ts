@@ -1,5 +1,5 @@
 import { groupNorm, instanceNorm, permute, tensor } from '../../src/index.ts';
-import { numbers } from '../support/numbers.ts';
+import { farNumbers, normalized, numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 
 const [N, C, H, W] = [2, 4, 3, 5];
@@ -18,6 +18,8 @@ function wanted(groups: number, { isWeighted = false, eps = 1e-5 } = {}): number
     return isWeighted ? normal * (WEIGHT[c] as number) + (BIAS[c] as number) : normal;
   });
 }
+
+const FAR = farNumbers(2 ** 20);
 
 /** Each number of groups, weights, views, no further axes. */
 export const groupNormCases: readonly OpCase[] = [
@@ -48,5 +50,10 @@ export const groupNormCases: readonly OpCase[] = [
       groupNorm(tensor(backend, [], [0, 4]), 2),
     ],
     want: [[-1, 1, -1, 1], [], []],
+  },
+  {
+    name: 'a million numbers that are far from 0',
+    run: (backend) => groupNorm(tensor(backend, FAR, [1, 2, 2 ** 19]), 1),
+    want: normalized(FAR),
   },
 ];

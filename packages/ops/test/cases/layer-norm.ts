@@ -1,10 +1,11 @@
 import { layerNorm, permute, rmsNorm, tensor } from '../../src/index.ts';
-import { numbers } from '../support/numbers.ts';
+import { farNumbers, normalized, numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 
 const X = numbers(2 * 3 * 4, 8);
 const WEIGHT = numbers(12, 9);
 const BIAS = numbers(12, 10);
+const FAR = farNumbers(2 ** 20);
 const mean = (list: readonly number[]): number => list.reduce((sum, x) => sum + x, 0) / list.length;
 
 function layer(row: readonly number[], weight: (i: number) => number, bias: (i: number) => number): number[] {
@@ -52,6 +53,11 @@ export const layerNormCases: readonly OpCase[] = [
         () => 0,
       ),
     ),
+  },
+  {
+    name: 'layerNorm of a million numbers that are far from 0',
+    run: (b) => layerNorm(tensor(b, FAR)),
+    want: normalized(FAR),
   },
   {
     name: 'rmsNorm',

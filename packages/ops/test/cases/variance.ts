@@ -1,8 +1,9 @@
-import { permute, std, tensor, variance } from '../../src/index.ts';
-import { numbers } from '../support/numbers.ts';
+import { full, less, permute, std, tensor, variance } from '../../src/index.ts';
+import { farNumbers, momentsOf, numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 
 const X = numbers(3 * 4 * 5);
+const FAR = farNumbers(2 ** 20);
 const over = <T>(length: number, each: (index: number) => T): T[] => Array.from({ length }, (_, index) => each(index));
 const at = (i: number, j: number, k: number): number => X[(i * 4 + j) * 5 + k] as number;
 const varianceOf = (row: readonly number[], correction = 1): number => {
@@ -43,6 +44,23 @@ export const varianceCases: readonly OpCase[] = [
     name: 'numbers that are far from 0',
     run: (backend) => variance(tensor(backend, [10000, 10001, 10002, 10003])),
     want: [5 / 3],
+  },
+  {
+    name: 'a million numbers that are far from 0',
+    run: (backend) => {
+      const x = tensor(backend, FAR);
+      return [variance(x, { correction: 0 }), std(x, { correction: 0 })];
+    },
+    want: [[momentsOf(FAR).variance], [Math.sqrt(momentsOf(FAR).variance)]],
+  },
+  {
+    // What rounding leaves of them must not be a negative number under the root.
+    name: 'equal numbers that are far from 0',
+    run: (backend) => {
+      const x = full(backend, [8, 2 ** 12], 123456.789);
+      return less(std(x, { axis: 1 }), 0.5);
+    },
+    want: [1, 1, 1, 1, 1, 1, 1, 1],
   },
   {
     name: 'of one element, of a number, of nothing; of f16',

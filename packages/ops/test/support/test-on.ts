@@ -1,11 +1,16 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ALL_CASES } from '../cases/index.ts';
+import { checkPrograms } from '../programs/run-programs.ts';
 import { checkWeights } from './check-weights.ts';
 import { checkCase } from './op-case.ts';
 
-/** Runs the cases of all functions on one backend. */
-export function testOn(backend: ComputeBackend): void {
+/**
+ * Runs the cases of all functions on one backend.
+ *
+ * @param programs - random ones; few where each compiles kernels for seconds
+ */
+export function testOn(backend: ComputeBackend, programs = 300): void {
   beforeAll(() => backend.init());
   afterAll(() => backend.dispose());
 
@@ -16,6 +21,8 @@ export function testOn(backend: ComputeBackend): void {
   }
 
   test('weights go to a file and come back, also as another type', () => checkWeights(backend));
+
+  test('random programs are what plain loops make of them', () => checkPrograms(backend, programs, 1), 600_000);
 
   test('nothing remains allocated', () => {
     expect(backend.memory().liveAllocations).toBe(0);
