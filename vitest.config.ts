@@ -114,8 +114,10 @@ const sources = workspaces.flatMap(({ folder, manifest }) => {
   ];
 });
 
+const plugins = faultPlugins();
+
 export default defineConfig({
-  plugins: faultPlugins(),
+  plugins,
   resolve: {
     alias: sources.map(({ find, replacement }) => ({ find: new RegExp(`^${find}$`), replacement })),
   },
@@ -123,6 +125,8 @@ export default defineConfig({
     // For what hangs, not for what is slow: a machine may be busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // Transformed sources are kept for the next process, and the next run; but for those with a fault in them.
+    experimental: { fsModuleCache: plugins.length === 0 },
     // The default leaves one core to the main process, which is half of a machine with two.
     maxWorkers: '100%',
     // These variables of a shell are for the conformance of the backends, not for tests of programs.

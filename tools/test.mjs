@@ -5,16 +5,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setUpChromium } from '../software-devices/chromium/setup.mjs';
-import { setUpBun } from '../software-devices/bun/setup.mjs';
-import { setUpDeno } from '../software-devices/deno/setup.mjs';
-import { setUp as setUpIntelDriver } from '../software-devices/intel-driver/setup.mjs';
-import { setUp as setUpLevelZero } from '../software-devices/level-zero-cpu/setup.mjs';
-import { setUpRedis } from '../software-devices/redis/setup.mjs';
-import { setUp as setUpVulkan } from '../software-devices/vulkan/setup.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run, runMain } from './lib/run.mjs';
 import { CPU_MINUTES } from './lib/test-parts.mjs';
+import { devicesOf } from './lib/set-up-devices.mjs';
 import { countTests, formatCounts } from './lib/test-report.mjs';
 
 const given = process.argv.slice(2);
@@ -22,16 +16,11 @@ const args = given.filter((arg) => arg !== '--all' && arg !== '--rest');
 const part = given.includes('--rest') ? 'rest' : given.includes('--all') || args.length > 0 ? 'all' : 'share';
 
 await runMain(async () => {
-  const prepared = await prepare();
-  if (prepared !== 0) return prepared;
-  // Without them the tests of the GPU backends run on the machine's devices. CONCORD_REQUIRE makes a missing one a failure.
-  setUpVulkan();
-  setUpLevelZero();
-  setUpIntelDriver();
-  await setUpChromium();
-  setUpDeno();
-  setUpBun();
-  await setUpRedis();
+  // Without devices the tests of the GPU backends run on the machine's. CONCORD_REQUIRE makes a missing one a failure.
+  const setUp = join(import.meta.dirname, 'lib', 'set-up-devices.mjs');
+  const codes = await Promise.all([prepare(), run(process.execPath, [setUp, ...devicesOf(args)])]);
+  const failed = codes.find((code) => code !== 0);
+  if (failed !== undefined) return failed;
 
   const folder = mkdtempSync(join(tmpdir(), 'concord-test-'));
   try {

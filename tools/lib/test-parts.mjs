@@ -49,6 +49,7 @@ export const LONG = {
   'packages/backend-webgpu/test/kernels-compile.test.ts': 11,
   'software-devices/level-zero-cpu/test/engine-features.test.mjs': 11,
   'packages/backend-webgpu/src/kernels/conv2d/variants.test.ts': 10,
+  'packages/cli/src/commands/conformance.test.ts': 14,
   'examples/attention/test/example.test.ts': 10,
   'software-devices/intel-driver/test/setup.test.mjs': 10,
   'software-devices/vulkan/test/setup.test.mjs': 10,

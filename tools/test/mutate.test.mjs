@@ -104,7 +104,7 @@ it('a record takes what a run killed, and gives up what survived or is no longer
  */
 function verdict(name, end, equivalent) {
   const fault = { file: `packages/${name}/src/a.ts`, find: 'a', replace: 'b', breaks: 'It breaks.', id: `${name}/a` };
-  return { fault: equivalent === undefined ? fault : { ...fault, equivalent }, end, by: '', cpuSeconds: 1 };
+  return { fault: equivalent === undefined ? fault : { ...fault, equivalent }, end, by: '' };
 }
 
 describe('the report', () => {
