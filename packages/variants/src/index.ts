@@ -6,7 +6,7 @@
 export { type ListKey, ListMap } from './list-map.ts';
 export { extentsOf } from './operands.ts';
 export { type CacheablePlan, PlanCache, type PlanCacheOptions } from './plan-cache.ts';
-export { type Place, PlanMemory, spanAt } from './plan-memory.ts';
+export { checkSteps, type Place, PlanMemory, spanAt } from './plan-memory.ts';
 export { cacheFolder } from '#profile-store';
 export { DeviceTuning, type ProfileState } from './tuning/device-tuning.ts';
 export type { ProfileDevice, TuningProfile } from './tuning/profile.ts';

@@ -51,3 +51,16 @@ export class PlanMemory<Buffer> {
     return { memory, byteOffset: byteOffset - (this.#memory[memory] as Operand<Buffer>).byteOffset, byteLength };
   }
 }
+
+/** The launches and copies of a plan: more are a size that somebody got wrong, and would fill the memory of the host. */
+const MAX_STEPS = 65_536;
+
+/**
+ * Checks the number of steps of a plan, before or while they are listed.
+ *
+ * @throws {BackendError} UNSUPPORTED
+ */
+export function checkSteps(count: number): void {
+  if (count <= MAX_STEPS) return;
+  throw new BackendError('UNSUPPORTED', `the call takes more than ${MAX_STEPS} launches and copies on this device`);
+}

@@ -1,6 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 import type { ResolvedCall } from '@concord/backend-core/implement';
-import { type Place, PlanMemory, type VariantPick } from '@concord/variants';
+import { checkSteps, type Place, PlanMemory, type VariantPick } from '@concord/variants';
 import { checkGroups } from './check-groups.ts';
 import { secondsOf } from './estimate.ts';
 import type { Kernel } from './kernel.ts';
@@ -73,11 +73,12 @@ class OpRecorder implements Recorder {
       return typeof value === 'object' && 'buffer' in value ? this.memory.placeOf(value) : value;
     });
     const seconds = secondsOf(launch, this.traits);
-    this.steps.push({ kernel, args: values, groups, seconds, ...(variant === undefined ? {} : { variant }) });
+    const step = { kernel, args: values, groups, seconds, ...(variant === undefined ? {} : { variant }) };
+    checkSteps(this.steps.push(step));
   }
 
   copy(dst: Span, src: Span): void {
-    this.steps.push({ dst: this.memory.placeOf(dst), src: this.memory.placeOf(src) });
+    checkSteps(this.steps.push({ dst: this.memory.placeOf(dst), src: this.memory.placeOf(src) }));
   }
 
   scratch(bytes: number): Span {

@@ -1,5 +1,5 @@
 import type { ResolvedCall } from '@concord/backend-core/implement';
-import { type Place, PlanMemory, type VariantPick } from '@concord/variants';
+import { checkSteps, type Place, PlanMemory, type VariantPick } from '@concord/variants';
 import { type Dispatch, dispatchesOf } from './dispatch.ts';
 import { planCall } from './plans.ts';
 import type { DeviceTraits, Launch, Recorder, Span, StorageBuffer } from './recorder.ts';
@@ -81,14 +81,14 @@ class OpRecorder implements Recorder {
       for (const [index, { access }] of dispatch.kernel.storage.entries()) {
         if (access === 'read_write') this.written.add((places[index] as Place).memory);
       }
-      this.steps.push({ ...dispatch, places });
+      checkSteps(this.steps.push({ ...dispatch, places }));
     }
   }
 
   copy(dst: Span, src: Span): void {
     const place = this.memory.placeOf(dst);
     this.written.add(place.memory);
-    this.steps.push({ dst: place, src: this.memory.placeOf(src) });
+    checkSteps(this.steps.push({ dst: place, src: this.memory.placeOf(src) }));
   }
 
   scratch(bytes: number): Span {

@@ -300,7 +300,7 @@ class Drawer {
     const random = this.#random;
     if (this.#recordings.length === 0) return;
     const id = random.pick(this.#recordings);
-    if (random.chance(0.9)) this.#steps.push({ do: 'replay', id });
+    if (random.chance(0.8)) this.#steps.push({ do: 'replay', id });
     else this.#steps.push({ do: 'release', id });
   }
 }

@@ -33,6 +33,15 @@ function planned(traits: DeviceTraits, change: Partial<Shape> = {}): Planned {
 const kernels = (recorder: PlanRecorder): readonly string[] =>
   recorder.kernelNames.map((name) => name.replace('attention/', ''));
 
+it.each([{ batch: 2 ** 31 }, { heads: 2 ** 31 }, { seqQ: 2 ** 31 }, { batch: 2 ** 16, heads: 2 ** 16 }])(
+  'more pieces than a plan may have are refused before they are listed: %j',
+  (change) => {
+    const small = { ...SHAPE, seqQ: 3, seqKv: 4, headDim: 8, ...change };
+    const traits = { ...TEST_DEVICES.gpu, maxBindingBytes: 4096 };
+    expect(() => planned(traits, small)).toThrow('takes more than 65536 launches and copies on this device');
+  },
+);
+
 describe('on a GPU', () => {
   it.each([
     ['many queries', {}, 'flash 64x64x64 full'],

@@ -1,3 +1,4 @@
+import { checkSteps } from '@concord/variants';
 import { type Geometry, keyHull, keysOf, maskHull, queryHull, type QueryWindow } from './geometry.ts';
 
 /** The maximum of elements in a launch. */
@@ -50,9 +51,14 @@ export function cutCall(geometry: Geometry, room: Room, recordRows: (inParts: bo
       rows * record <= room.numbers
     );
   };
+  const pieces = (total: number, size: number): number => Math.ceil(total / size);
   const batches = max(batch, (count) => fits({ batches: count }));
-  if (batches > 0) return { windows: cuts(all, 'batch', 'batches', batches), keysPerPart };
+  if (batches > 0) {
+    checkSteps(pieces(batch, batches));
+    return { windows: cuts(all, 'batch', 'batches', batches), keysPerPart };
+  }
   const groups = max(heads / group, (count) => fits({ batches: 1, heads: count * group }));
+  checkSteps(batch * (groups > 0 ? pieces(heads, groups * group) : heads));
   const ofBatch = cuts(all, 'batch', 'batches', 1);
   if (groups > 0) {
     return { windows: ofBatch.flatMap((each) => cuts(each, 'head', 'heads', groups * group)), keysPerPart };
@@ -61,6 +67,7 @@ export function cutCall(geometry: Geometry, room: Room, recordRows: (inParts: bo
     1,
     max(seqQ, (count) => fits({ batches: 1, heads: 1, queries: count })),
   );
+  checkSteps(batch * heads * pieces(seqQ, queries));
   const ofHead = ofBatch.flatMap((each) => cuts(each, 'head', 'heads', 1));
   return { windows: ofHead.flatMap((each) => cuts(each, 'query', 'queries', queries)), keysPerPart };
 }
