@@ -89,7 +89,8 @@ function beyondLimit(error: unknown, backend: ComputeBackend): string | undefine
   return `the case needs ${error.requestedBytes} bytes in one allocation, the device has ${maxAllocationBytes}`;
 }
 
-function explain(error: unknown): string {
+/** An error as a report shows it. */
+export function explain(error: unknown): string {
   if (error instanceof CaseFailure) return error.message;
   if (isBackendError(error)) return `${error.code}: ${error.message}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,8 +1,7 @@
 import { Random } from '../harness/random.ts';
 import { bytesOf } from '../run/storage.ts';
 import { type ProgramOperand, placeOfOperand } from './program-call.ts';
-import { PROGRAM_CALLS } from './program-calls.ts';
-import { planOf } from './run-program.ts';
+import { planOf, PROGRAM_CALLS } from './program-calls.ts';
 import type { CallKind, CallStep, Place, Program, RecordableStep, Step } from './step.ts';
 
 /** Lengths where copies change over: words, vectors, lines, alignments of bindings, tiles, groups; and their neighbours. */

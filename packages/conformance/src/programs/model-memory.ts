@@ -1,3 +1,4 @@
+import { CaseFailure } from '../harness/case.ts';
 import type { Place } from './step.ts';
 
 /** What is known of a byte: nothing; its value; its value but for the highest bit, the sign of a floating-point zero. */
@@ -69,10 +70,27 @@ export const snapshotOf = ({ bytes, known }: ModelBytes): ModelBytes => ({
 });
 
 /** The first byte that is not what is known of it; -1 where all are. */
-export function firstWrong({ bytes, known }: ModelBytes, got: Uint8Array): number {
+function firstWrong({ bytes, known }: ModelBytes, got: Uint8Array): number {
   for (let i = 0; i < bytes.length; i++) {
     if (got[i] === bytes[i] || known[i] === KNOWN.nothing) continue;
     if (known[i] === KNOWN.byte || ((got[i] as number) ^ (bytes[i] as number)) !== 0x80) return i;
   }
   return -1;
+}
+
+/**
+ * Compares bytes that were read with what is known of them.
+ *
+ * @throws {CaseFailure} where one is another
+ */
+export function compareKnown({ id, at }: Place, expected: ModelBytes, got: Uint8Array): void {
+  const first = firstWrong(expected, got);
+  if (first < 0) return;
+  const wrong = got.reduce(
+    (count, byte, i) => count + (expected.known[i] === KNOWN.byte && byte !== expected.bytes[i] ? 1 : 0),
+    0,
+  );
+  throw new CaseFailure(
+    `byte ${first} of ${got.length} read from p${id}${at === 0 ? '' : ` + ${at}`} is ${got[first]}, want ${expected.bytes[first]}; ${wrong} wrong`,
+  );
 }

@@ -20,7 +20,7 @@ import { planBinaryCall, planReduceCall, planTopKCall, planUnaryCall } from './e
 import { planConv2dCall, planProductCall } from './product-calls.ts';
 import type { ProgramCall, ProgramCallKind } from './program-call.ts';
 import { drawKernelParams, planDrawnCall, planKernelCall, smallerKernelParams } from './run-calls.ts';
-import type { CallKind } from './step.ts';
+import type { CallKind, CallStep } from './step.ts';
 
 /** A kind whose parameters are those of a suite's cases. */
 const ofSuite = <P extends Params>(suite: Suite, plan: (params: P) => ProgramCall): ProgramCallKind => ({
@@ -51,3 +51,19 @@ export const PROGRAM_CALLS: Readonly<Record<CallKind, ProgramCallKind>> = {
     smaller: (params) => shrinkDrawn(params as RunParams).map((change) => ({ ...params, ...change })),
   },
 };
+
+const plans = new WeakMap<CallStep, ProgramCall | null>();
+
+/** The call of a step; undefined where its parameters make none. */
+export function planOf(step: CallStep): ProgramCall | undefined {
+  let plan = plans.get(step);
+  if (plan === undefined) {
+    try {
+      plan = PROGRAM_CALLS[step.kind].plan(step.params);
+    } catch {
+      plan = null;
+    }
+    plans.set(step, plan);
+  }
+  return plan ?? undefined;
+}

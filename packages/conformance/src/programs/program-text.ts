@@ -1,4 +1,5 @@
-import { allocatedIn, planOf } from './run-program.ts';
+import { allocatedIn } from './places.ts';
+import { planOf } from './program-calls.ts';
 import { placeOfOperand, type ProgramOperand } from './program-call.ts';
 import type { CallStep, Place, Program, RecordableStep, Step } from './step.ts';
 import { WORD_TEXT, writtenText } from './write-data.ts';

@@ -1,12 +1,14 @@
-import { type ComputeBackend, type DevicePtr, isBackendError, offsetPtr, type Recording } from '@concord/backend-core';
+import { type ComputeBackend, type DevicePtr, offsetPtr, type Recording } from '@concord/backend-core';
 import { CaseFailure } from '../harness/case.ts';
+import { explain } from '../run-case.ts';
 import { bytesOf, writeBits } from '../run/storage.ts';
 import { isFloatZero } from './expected.ts';
-import { firstWrong, KNOWN, type ModelBytes, ModelMemory, snapshotOf } from './model-memory.ts';
+import { compareKnown, KNOWN, ModelMemory, snapshotOf } from './model-memory.ts';
+import { allocatedIn, areApart, overlap, placesIn } from './places.ts';
 import { type Expected, placeOfOperand, type ProgramCall, type ProgramOperand } from './program-call.ts';
-import { PROGRAM_CALLS } from './program-calls.ts';
-import type { CallStep, Place, Program, RecordableStep, Step, WriteStep } from './step.ts';
-import { writtenBytes } from './write-data.ts';
+import { planOf } from './program-calls.ts';
+import type { CallStep, Place, Program, RecordableStep, Step } from './step.ts';
+import { sourceOf, writtenBytes } from './write-data.ts';
 
 /** Why a program is wrong. */
 export interface ProgramFailure {
@@ -68,7 +70,7 @@ export async function runProgram(
     await run.make();
     return undefined;
   } catch (error) {
-    return { step: run.blamed, detail: error instanceof CaseFailure ? error.message : explain(error) };
+    return { step: run.blamed, detail: explain(error) };
   } finally {
     await run.clear();
   }
@@ -82,13 +84,6 @@ export function stepsMade(backend: ComputeBackend, program: Program): Program {
 
 /** Counts of nothing yet. */
 export const noCounts = (): ProgramCounts => ({ calls: 0, judged: 0, reads: 0, skipped: 0 });
-
-const explain = (error: unknown): string =>
-  isBackendError(error)
-    ? `${error.code}: ${error.message}`
-    : error instanceof Error
-      ? (error.stack ?? error.message)
-      : String(error);
 
 class ProgramRun {
   /** The step whose result is looked at. */
@@ -407,73 +402,3 @@ class ProgramRun {
 }
 
 const isFloat = ({ dtype }: ProgramOperand): boolean => dtype === 'f32' || dtype === 'f16' || dtype === 'bf16';
-
-const plans = new WeakMap<CallStep, ProgramCall | null>();
-
-/** The call of a step; undefined where its parameters make none. */
-export function planOf(step: CallStep): ProgramCall | undefined {
-  let plan = plans.get(step);
-  if (plan === undefined) {
-    try {
-      plan = PROGRAM_CALLS[step.kind].plan(step.params);
-    } catch {
-      plan = null;
-    }
-    plans.set(step, plan);
-  }
-  return plan ?? undefined;
-}
-
-/** The bytes of a write behind some others in a buffer of their own, as a view that is not always of bytes. */
-function sourceOf(step: WriteStep, bytes: Uint8Array): ArrayBufferView {
-  const { shift } = step;
-  const buffer = new Uint8Array(shift + bytes.length);
-  buffer.set(bytes, shift);
-  return shift % 2 === 1 ? new DataView(buffer.buffer, shift) : buffer.subarray(shift);
-}
-
-/** True if that much memory from two places on has a byte in common. */
-function overlap(one: Place, oneLength: number, other: Place, otherLength: number): boolean {
-  return one.id === other.id && one.at < other.at + otherLength && other.at < one.at + oneLength;
-}
-
-/** True if no region of a call that it writes to overlaps another. */
-function areApart({ regions, operands }: ProgramCall, places: readonly Place[]): boolean {
-  const isWritten = regions.map((_, index) =>
-    operands.some(({ region, writes }) => region === index && writes !== undefined),
-  );
-  return regions.every((bytes, index) =>
-    regions.every(
-      (otherBytes, other) =>
-        other <= index ||
-        !((isWritten[index] as boolean) || (isWritten[other] as boolean)) ||
-        !overlap(places[index] as Place, bytes, places[other] as Place, otherBytes),
-    ),
-  );
-}
-
-/** @throws {CaseFailure} where a byte is not what is known of it */
-function compareKnown({ id, at }: Place, expected: ModelBytes, got: Uint8Array): void {
-  const first = firstWrong(expected, got);
-  if (first < 0) return;
-  const wrong = got.reduce(
-    (count, byte, i) => count + (expected.known[i] === KNOWN.byte && byte !== expected.bytes[i] ? 1 : 0),
-    0,
-  );
-  throw new CaseFailure(
-    `byte ${first} of ${got.length} read from p${id}${at === 0 ? '' : ` + ${at}`} is ${got[first]}, want ${expected.bytes[first]}; ${wrong} wrong`,
-  );
-}
-
-/** The allocations that a recording makes. */
-export const allocatedIn = (body: readonly RecordableStep[]): ReadonlySet<number> =>
-  new Set(body.flatMap((step) => (step.do === 'alloc' ? [step.id] : [])));
-
-/** The places that recorded steps use. */
-function placesIn(body: readonly RecordableStep[]): Place[] {
-  return body.flatMap((step) => {
-    if (step.do === 'write' || step.do === 'fill') return [step.to];
-    if (step.do === 'copy') return [step.to, step.from];
-    return step.do === 'call' ? [...step.places] : [];
-  });
-}

@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import type { BackendFactory } from '../run-case.ts';
-import { PROGRAM_CALLS } from './program-calls.ts';
-import { planOf, type ProgramFailure, runProgram } from './run-program.ts';
+import { planOf, PROGRAM_CALLS } from './program-calls.ts';
+import { type ProgramFailure, runProgram } from './run-program.ts';
 import type { Program, RecordableStep, Step } from './step.ts';
 
 /** A smaller program that still fails, and how. */

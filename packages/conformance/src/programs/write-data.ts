@@ -79,3 +79,11 @@ export function writtenText({ bytes, dtype, data, seed }: WriteStep): string {
           : `${ARRAYS[dtype]}.from(${list})`;
   return bytes % size === 0 ? whole : `new Uint8Array(${whole}.buffer, 0, ${bytes})`;
 }
+
+/** The bytes of a write behind some others in a buffer of their own, as a view that is not always of bytes. */
+export function sourceOf(step: WriteStep, bytes: Uint8Array): ArrayBufferView {
+  const { shift } = step;
+  const buffer = new Uint8Array(shift + bytes.length);
+  buffer.set(bytes, shift);
+  return shift % 2 === 1 ? new DataView(buffer.buffer, shift) : buffer.subarray(shift);
+}
