@@ -53,6 +53,9 @@ export function elementsAt(dtype: DType, bytes: Uint8Array, distances: ArrayLike
 /** The distances of elements that lie one after the other. */
 export const inOrder = (count: number): Uint32Array => Uint32Array.from({ length: count }, (_, index) => index);
 
+/** True if elements of the dtype are floating-point numbers. */
+export const isFloat = (dtype: DType): boolean => dtype === 'f32' || dtype === 'f16' || dtype === 'bf16';
+
 /** True if the bits are a zero of a floating-point dtype. */
 export const isFloatZero = (dtype: DType, bits: number): boolean =>
-  (dtype === 'f32' || dtype === 'f16' || dtype === 'bf16') && bits % 2 ** (8 * bytesOf(dtype) - 1) === 0;
+  isFloat(dtype) && bits % 2 ** (8 * bytesOf(dtype) - 1) === 0;

@@ -13,6 +13,7 @@ import { PLACE_KINDS } from '../run/placement.ts';
 import type { PlannedOperand, RunPlan } from '../run/plan.ts';
 import { bytesOf, encodeElement, storedElements } from '../run/storage.ts';
 import { eachElement, extentOf, sizeOf, VIEW_KINDS } from '../run/view.ts';
+import { isFloat } from './expected.ts';
 import type { Expected, ProgramCall, ProgramOperand } from './program-call.ts';
 import type { WriteData } from './write-data.ts';
 
@@ -71,12 +72,7 @@ function planRunCall(plan: RunPlan, data: WriteData): ProgramCall {
     return {
       ...{ name, dtype, elements: extentOf(shape, strides), region: buffer, at: byteOffset },
       ...{ reads: !isOutput, writes: isOutput ? distancesOf(operand) : undefined },
-      data:
-        dtype === 'f32' || dtype === 'f16' || dtype === 'bf16'
-          ? data === 'bits'
-            ? 'moderate'
-            : data
-          : dataOf(kernel, name),
+      data: isFloat(dtype) ? (data === 'bits' ? 'moderate' : data) : dataOf(kernel, name),
     };
   });
   const regions: number[] = [];

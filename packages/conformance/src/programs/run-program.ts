@@ -2,7 +2,7 @@ import { type ComputeBackend, type DevicePtr, offsetPtr, type Recording } from '
 import { CaseFailure } from '../harness/case.ts';
 import { explain } from '../run-case.ts';
 import { bytesOf, writeBits } from '../run/storage.ts';
-import { isFloatZero } from './expected.ts';
+import { isFloat, isFloatZero } from './expected.ts';
 import { compareKnown, KNOWN, ModelMemory, snapshotOf } from './model-memory.ts';
 import { allocatedIn, areApart, overlap, placesIn } from './places.ts';
 import { type Expected, placeOfOperand, type ProgramCall, type ProgramOperand } from './program-call.ts';
@@ -104,11 +104,7 @@ class ProgramRun {
     this.#counts = counts;
   }
 
-  /**
-   * Follows a step in the model, and notes what to do with the backend.
-   *
-   * @returns the step without what is passed over; undefined where that is all of it
-   */
+  /** Follows a step in the model. Returns it without what is passed over; undefined where that is all of it. */
   plan(index: number, step: Step): Step | undefined {
     this.blamed = index;
     const before = this.#actions.length;
@@ -263,7 +259,7 @@ class ProgramRun {
       );
       if (known.includes(KNOWN.nothing)) return undefined;
       if (known.includes(KNOWN.butSign)) {
-        if (!isFloat(operand)) return undefined;
+        if (!isFloat(operand.dtype)) return undefined;
         hasLooseZeros = true;
       }
       contents.push(bytes.slice());
@@ -400,5 +396,3 @@ class ProgramRun {
     return offsetPtr(this.#pointers.get(id) as DevicePtr, at);
   }
 }
-
-const isFloat = ({ dtype }: ProgramOperand): boolean => dtype === 'f32' || dtype === 'f16' || dtype === 'bf16';
