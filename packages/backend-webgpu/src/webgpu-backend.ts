@@ -1,5 +1,5 @@
 import {
-  BackendError,
+  type BackendError,
   type DevicePtr,
   type DType,
   type Explanation,
