@@ -14,7 +14,7 @@ import { fillCode, fillCommand } from './kernels/memory/fill.ts';
 import type { WasmCode } from './kernels/kernel.ts';
 import { checkOptions, type WasmBackendOptions, type WasmOptions } from './options.ts';
 import { HEAP_START } from './pool/layout.ts';
-import type { Machine, WasmMode } from './pool/machine.ts';
+import type { Machine, MachineEvents, WasmMode } from './pool/machine.ts';
 import { openMachine } from './pool/open-machine.ts';
 import { scopedKernels } from './scoped-kernels.ts';
 import type { WasmBuffer } from './wasm-buffer.ts';
@@ -73,12 +73,13 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
     return this.#device.kernels;
   }
 
-  protected async doInit(): Promise<InitResult> {
+  protected async doInit(signal: AbortSignal): Promise<InitResult> {
     const hasFma = chooseFma(this.#options.relaxedSimd);
-    const { machine, obstacles } = await openMachine(this.#options, hasFma, {
+    const events: MachineEvents = {
       onFailure: (error) => this.reportFailure(error),
       onLost: (message) => this.reportLost(message),
-    });
+    };
+    const { machine, obstacles } = await openMachine(this.#options, hasFma, events, signal);
     const { traits } = machine;
     this.#opened = {
       machine,

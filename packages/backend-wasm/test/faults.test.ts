@@ -104,6 +104,47 @@ describe.each(['threads', 'worker'] as const)('mode %s', (mode) => {
   });
 });
 
+it.each(['is terminated', 'throws', 'exits'])(
+  'a caller that blocks while a worker %s gets DEVICE_LOST, and so does every later call',
+  async (how) => {
+    const sources: Record<string, string> = {
+      throws: 'throw new Error("by itself")',
+      exits: 'process.exit(3)',
+    };
+    // Says that it is ready, and ends a little later, while the caller blocks.
+    const source = `const { parentPort } = require('node:worker_threads');
+      parentPort.once('message', () => {
+        parentPort.postMessage({ kind: 'ready' });
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+        ${sources[how]};
+      });`;
+    if (how !== 'is terminated') {
+      replaceWorker(
+        class extends RealWorker {
+          constructor(_: string | URL, options: workerThreads.WorkerOptions) {
+            super(source, options);
+            started.push(this);
+          }
+        },
+      );
+    }
+    const backend = await WasmBackend.create({ mode: 'threads', threads: 1 });
+    const big = backend.alloc(2 ** 20);
+    if (how === 'is terminated') void started[0]?.terminate();
+    const fill = (): void => {
+      for (let i = 0; i < 1100; i++) backend.fill(big, 1, 2 ** 20);
+    };
+    const isLost = expect.objectContaining({ code: 'DEVICE_LOST' }) as Error;
+    const begin = performance.now();
+    expect(fill).toThrow(isLost);
+    expect(performance.now() - begin).toBeLessThan(20_000);
+    expect(fill).toThrow(isLost);
+    const message = 'worker 1 of 1 is gone: it takes no more messages';
+    expect(await backend.lost).toEqual({ reason: 'device-lost', message });
+    await backend.dispose();
+  },
+);
+
 it.each(['threads', 'inline'] as const)(
   'memory that does not grow is OUT_OF_MEMORY, and not the end, in mode %s',
   async (mode) => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { expectError, expectRejection } from '../../test/expect-error.ts';
 import { gate, MemoryBackend } from '../../test/memory-backend.ts';
 import { BackendError, type ComputeBackend, NULL_PTR, type OpName, OP_NAMES } from '../index.ts';
+import type { InitResult } from './lifecycle.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -162,6 +163,21 @@ describe('init', () => {
     await disposed;
     expect(backend.hooks).toEqual(['init', 'dispose']);
     expect(backend.isInitialized).toBe(false);
+  });
+
+  it('is told of a dispose, with the error to reject with', async () => {
+    let seen: AbortSignal | undefined;
+    class Slow extends MemoryBackend {
+      protected override doInit(signal?: AbortSignal): Promise<InitResult> {
+        seen = signal;
+        return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+      }
+    }
+    const backend = new Slow();
+    const opening = backend.init();
+    expect(seen?.aborted).toBe(false);
+    await backend.dispose();
+    await expectRejection(opening, 'DISPOSED');
   });
 
   it('failing after dispose began: nothing to release', async () => {

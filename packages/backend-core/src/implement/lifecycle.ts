@@ -35,6 +35,7 @@ export abstract class BackendLifecycle {
   #resolveLost!: (info: LostInfo) => void;
   #ready: OpenedDevice | undefined;
   #initializing: Promise<void> | undefined;
+  readonly #opening = new AbortController();
   #disposing: Promise<void> | undefined;
   #lostError: BackendError | undefined;
   #stickyError: BackendError | undefined;
@@ -79,8 +80,12 @@ export abstract class BackendLifecycle {
 
   declare [Symbol.asyncDispose]: () => Promise<void>;
 
-  /** Opens the device. Cleans up after itself when it fails. */
-  protected abstract doInit(): Promise<InitResult>;
+  /**
+   * Opens the device. Cleans up after itself when it fails.
+   *
+   * @param signal - aborted by `dispose`, with the error to reject with: for what may take longer than `dispose` waits
+   */
+  protected abstract doInit(signal: AbortSignal): Promise<InitResult>;
   /** Waits for the device and releases it. Called at most once, and only after a successful `doInit`. */
   protected abstract doDispose(): Promise<void>;
 
@@ -115,7 +120,7 @@ export abstract class BackendLifecycle {
     let isOpen = false;
     try {
       this.beforeInit();
-      const result = await this.doInit();
+      const result = await this.doInit(this.#opening.signal);
       isOpen = true;
       this.#ready = deepFreeze({
         device: printableInfo(result.device),
@@ -136,6 +141,7 @@ export abstract class BackendLifecycle {
     // `dispose` must have set `#disposing` before anything here looks at it.
     await Promise.resolve();
     this.#rejectPending(this.#error('DISPOSED'));
+    this.#opening.abort(this.#error('DISPOSED'));
     try {
       await withinDisposeTimeout(this.#close());
     } catch (error) {

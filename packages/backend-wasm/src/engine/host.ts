@@ -16,6 +16,12 @@ const host = globalThis as Host;
 /** More threads than this do not pay for small ops. */
 const MOST_THREADS = 16;
 
+/** True in Node itself, not in others that have its modules. */
+export function isNode(): boolean {
+  const { versions } = host.process ?? {};
+  return versions?.v8 !== undefined && versions.deno === undefined && versions.bun === undefined;
+}
+
 /** The default number of threads. */
 export function defaultThreads(): number {
   const cores =

@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { CommandRing, type SlotContent } from './command-ring.ts';
 import { LAYOUT as L } from './layout.ts';
+import type { MachineEvents } from './machine.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -21,8 +22,10 @@ const CONTENT: SlotContent = {
 /** A ring whose one worker is played by the test. */
 function ringAlone() {
   const memory = new WebAssembly.Memory({ initial: 16, maximum: 16, shared: true });
-  const ring = new CommandRing(memory, 1);
-  return { ring, words: ring.words };
+  const events = { onFailure: vi.fn<MachineEvents['onFailure']>(), onLost: vi.fn<MachineEvents['onLost']>() };
+  const whatIsGone = vi.fn<() => string | undefined>();
+  const ring = new CommandRing(memory, 1, whatIsGone, events);
+  return { ring, words: ring.words, events, whatIsGone };
 }
 
 it('a slot has the words of its command after it', () => {
@@ -64,8 +67,8 @@ it('a slot is not written again while a worker says that it is there', () => {
   expect(words[L.positions + 1]).toBe(0);
 });
 
-it('gives up on workers that do nothing for a whole minute', () => {
-  const { ring, words } = ringAlone();
+it('gives up for good on workers that do nothing for a whole minute', () => {
+  const { ring, words, events } = ringAlone();
   let [now, waits] = [0, 0];
   vi.spyOn(Date, 'now').mockImplementation(() => now);
   vi.spyOn(Atomics, 'wait').mockImplementation(() => {
@@ -76,5 +79,24 @@ it('gives up on workers that do nothing for a whole minute', () => {
     return 'timed-out';
   });
   expect(() => ring.waitUntil(() => false)).toThrow('the workers have done nothing for 60 s');
-  expect(waits).toBe(1000 + 60_000 / 50 + 1);
+  expect(waits).toBe(1000 + 60_000 / 50);
+  expect(events.onFailure).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'DEVICE_ERROR' }));
+  expect(events.onLost).not.toHaveBeenCalled();
+});
+
+it('asks for workers that are gone every 100 ms without a tile taken, no sooner', () => {
+  const { ring, words, events, whatIsGone } = ringAlone();
+  let now = 0;
+  vi.spyOn(Date, 'now').mockImplementation(() => now);
+  vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+    now += 50;
+    if (now <= 10_000) words[L.slots + L.next] = now;
+    return 'timed-out';
+  });
+  whatIsGone.mockReturnValueOnce(undefined).mockReturnValueOnce('worker 1 is gone');
+  const error = expect.objectContaining({ code: 'DEVICE_LOST', detail: 'worker 1 is gone' }) as Error;
+  expect(() => ring.waitUntil(() => false)).toThrow(error);
+  expect(now).toBe(10_200);
+  expect(events.onLost).toHaveBeenCalledExactlyOnceWith('worker 1 is gone');
+  expect(events.onFailure).not.toHaveBeenCalled();
 });

@@ -1,9 +1,12 @@
 import { BackendError } from '@concord/backend-core';
 import { LAYOUT as L } from './layout.ts';
+import type { MachineEvents } from './machine.ts';
 
 /** A caller that waits for a place in the ring looks that often. */
 const LOOK_MS = 1;
-/** Workers that do nothing for that long are taken to hang. */
+/** After each such time without a tile taken a caller that waits asks whether the workers are still there. */
+const ASK_MS = 100;
+/** Workers that do nothing for that long are taken to hang: one tile of the largest ops takes tens of seconds on a busy machine. */
 const STALL_MS = 60_000;
 /** So much of the time between two looks counts. */
 const MOST_STEP_MS = 100;
@@ -26,14 +29,27 @@ export interface SlotContent {
 export class CommandRing {
   readonly #words: Int32Array;
   readonly #threads: number;
+  readonly #whatIsGone: () => string | undefined;
+  readonly #events: MachineEvents;
   #queued = 0;
   #done = 0;
   /** Slots of commands before this one are free. */
   #left = 0;
 
-  constructor(memory: WebAssembly.Memory, threads: number) {
+  /**
+   * @param whatIsGone - gives the message about a worker that has ended, where that can be seen while the caller blocks
+   * @param events - told before `waitUntil` throws
+   */
+  constructor(
+    memory: WebAssembly.Memory,
+    threads: number,
+    whatIsGone: () => string | undefined,
+    events: MachineEvents,
+  ) {
     this.#words = new Int32Array(memory.buffer, 0, L.slots + L.slotCount * L.slotWords);
     this.#threads = threads;
+    this.#whatIsGone = whatIsGone;
+    this.#events = events;
   }
 
   /** The number of commands queued so far. */
@@ -76,11 +92,12 @@ export class CommandRing {
   /**
    * Blocks the caller until something is so that workers bring about.
    *
-   * @throws {BackendError} DEVICE_ERROR when they do nothing for a minute
+   * @throws {BackendError} DEVICE_LOST when a worker has ended, DEVICE_ERROR when they do nothing for a minute
    */
   waitUntil(isSo: () => boolean): void {
     let seen = this.#progress();
     let idleMs = 0;
+    let askAt = ASK_MS;
     let last = Date.now();
     for (let looks = 0; !isSo(); looks++) {
       if (looks < L.spins) continue;
@@ -89,12 +106,26 @@ export class CommandRing {
       // A machine that was asleep meanwhile has lost nothing.
       idleMs = progress === seen ? idleMs + Math.min(now - last, MOST_STEP_MS) : 0;
       [seen, last] = [progress, now];
-      if (idleMs > STALL_MS) {
-        throw new BackendError('DEVICE_ERROR', `the workers have done nothing for ${STALL_MS / 1000} s`, {
-          hint: 'a worker may have been terminated; make a new backend object',
-        });
+      if (idleMs === 0) askAt = ASK_MS;
+      else if (idleMs >= askAt) {
+        askAt = idleMs + ASK_MS;
+        this.#assertWorking(idleMs);
       }
     }
+  }
+
+  #assertWorking(idleMs: number): void {
+    const gone = this.#whatIsGone();
+    if (gone !== undefined) {
+      this.#events.onLost(gone);
+      throw new BackendError('DEVICE_LOST', gone, { hint: 'make a new backend object' });
+    }
+    if (idleMs < STALL_MS) return;
+    const stall = new BackendError('DEVICE_ERROR', `the workers have done nothing for ${STALL_MS / 1000} s`, {
+      hint: 'a worker may have been terminated; make a new backend object',
+    });
+    this.#events.onFailure(stall);
+    throw stall;
   }
 
   /** The message of a worker about the first command that failed; undefined if none has. */

@@ -33,7 +33,7 @@ export class SharedMachine extends BaseMachine {
     super(traits, events);
     this.#linear = linear;
     this.#workers = workers;
-    this.#ring = new CommandRing(linear.memory, workers.length);
+    this.#ring = new CommandRing(linear.memory, workers.length, () => this.#whatIsGone(), events);
     this.#bytes = new Uint8Array(linear.memory.buffer);
     this.heap = new Heap(HEAP_START, (end) => this.#reserve(end));
     this.#watch = new DoneWatch(this.#ring, (isWaiting) => {
@@ -117,6 +117,11 @@ export class SharedMachine extends BaseMachine {
     const text = this.#ring.fault();
     if (text === undefined) return undefined;
     return new BackendError('DEVICE_ERROR', `a kernel failed: ${text}`);
+  }
+
+  #whatIsGone(): string | undefined {
+    const index = this.#workers.findIndex((worker) => worker.isGone());
+    return index < 0 ? undefined : `worker ${index + 1} of ${this.#workers.length} is gone: it takes no more messages`;
   }
 
   #isIdle(): boolean {

@@ -1,3 +1,4 @@
+import { isNode } from '../engine/host.ts';
 import { workerSource } from './worker-source.ts';
 
 /** The reason for the end of a worker if the browser gives none. */
@@ -11,6 +12,8 @@ export interface WorkerHandle {
   /** Keeps the process alive, as it is at the start. */
   ref(): void;
   unref(): void;
+  /** True if the worker is known to have ended, also where no event was taken since; false where only events tell. */
+  isGone(): boolean;
   terminate(): Promise<void>;
 }
 
@@ -22,8 +25,15 @@ interface NodeWorker {
   terminate(): Promise<unknown>;
 }
 
+interface NodePort {
+  /** Node gives false where the thread of the other end is gone; its documentation does not say so. */
+  postMessage(message: unknown): unknown;
+  once(event: 'close', listener: () => void): void;
+}
+
 interface WorkerThreads {
   readonly Worker: new (source: string | URL, options: object) => NodeWorker;
+  readonly MessageChannel: new () => { readonly port1: NodePort; readonly port2: NodePort };
 }
 
 /** Node's module, in Node, Deno and Bun; reached without an import, so that bundles for browsers need not know. */
@@ -48,21 +58,31 @@ export function startWorkers(count: number, url?: string): WorkerHandle[] {
 /** Made once for all backends, and kept: a URL may be needed again as long as the page lives. */
 let sourceUrl: string | undefined;
 
-function nodeHandle({ Worker: NodeWorker }: WorkerThreads, url: string | undefined): NodeWorkerHandle {
-  const options = { name: 'concord-wasm', execArgv: [] };
-  return new NodeWorkerHandle(
+function nodeHandle({ Worker: NodeWorker, MessageChannel: Channel }: WorkerThreads, url?: string): NodeWorkerHandle {
+  const channel = isNode() ? new Channel() : undefined;
+  // The worker holds its end as long as it runs, and does not use it.
+  const held = channel === undefined ? {} : { workerData: channel.port2, transferList: [channel.port2] };
+  const options = { name: 'concord-wasm', execArgv: [], ...held };
+  const worker =
     url === undefined
       ? new NodeWorker(workerSource(), { ...options, eval: true })
-      : new NodeWorker(new URL(url), options),
-  );
+      : new NodeWorker(new URL(url), options);
+  return new NodeWorkerHandle(worker, channel?.port1);
 }
 
 class NodeWorkerHandle implements WorkerHandle {
   readonly #worker: NodeWorker;
+  readonly #port: NodePort | undefined;
   #isEnded = false;
+  #isPortClosed = false;
 
-  constructor(worker: NodeWorker) {
+  /** @param port - whose other end the worker has */
+  constructor(worker: NodeWorker, port: NodePort | undefined) {
     this.#worker = worker;
+    this.#port = port;
+    port?.once('close', () => {
+      this.#isPortClosed = true;
+    });
   }
 
   post(message: unknown, transfer: readonly ArrayBuffer[] = []): void {
@@ -88,6 +108,10 @@ class NodeWorkerHandle implements WorkerHandle {
     this.#worker.unref();
   }
 
+  isGone(): boolean {
+    return this.#isPortClosed || this.#port?.postMessage(null) === false;
+  }
+
   async terminate(): Promise<void> {
     this.#isEnded = true;
     await this.#worker.terminate();
@@ -107,6 +131,7 @@ function webHandle(worker: Worker): WorkerHandle {
     },
     ref: () => undefined,
     unref: () => undefined,
+    isGone: () => false,
     terminate: async () => worker.terminate(),
   };
 }

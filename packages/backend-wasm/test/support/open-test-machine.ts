@@ -1,6 +1,6 @@
 import type { BackendError } from '@concord/backend-core';
 import type { WasmOptions } from '../../src/options.ts';
-import type { Machine } from '../../src/pool/machine.ts';
+import type { Machine, MachineEvents } from '../../src/pool/machine.ts';
 import { openMachine } from '../../src/pool/open-machine.ts';
 
 /** A machine, and the events that it reported. */
@@ -16,10 +16,11 @@ export interface TestMachine extends AsyncDisposable {
 export async function openTestMachine(options: WasmOptions): Promise<TestMachine> {
   const failures: BackendError[] = [];
   const losses: string[] = [];
-  const { machine } = await openMachine(options, false, {
+  const events: MachineEvents = {
     onFailure: (error) => void failures.push(error),
     onLost: (message) => void losses.push(message),
-  });
+  };
+  const { machine } = await openMachine(options, false, events, new AbortController().signal);
   return {
     machine,
     failures,
