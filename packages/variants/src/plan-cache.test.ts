@@ -25,3 +25,51 @@ it('products of one shape share a plan unless their epilogues differ', () => {
   expect(plans.ofShape(gemm(square))).toBe(second);
   expect(plans.ofShape(gemm())).toBe(plain);
 });
+
+const fake = (buffer: object, byteOffset = 0): { buffer: object; byteOffset: number; byteLength: number } => ({
+  ...{ buffer, byteOffset, byteLength: 256 },
+});
+
+it('operands in one buffer share a plan only at the same distances', () => {
+  let planned = 0;
+  const plans = new PlanCache<object, object, { steps: []; picks: []; number: number }>({
+    ...{ traits: {}, alignment: 256, fakeOperand: (byteLength) => ({ ...fake({}), byteLength }) },
+    plan: () => ({ steps: [], picks: [], number: ++planned }),
+  });
+  const { kernel, call } = gemm();
+  const buffer = {};
+  const at = (...places: readonly (readonly [object, number])[]): number => {
+    const [a, b, c] = places.map(([own, offset]) => fake(own, offset));
+    return plans.of({ kernel, call: { ...call, a, b, c } } as never, [a, b, c] as never).number;
+  };
+  const first = at([buffer, 0], [buffer, 256], [buffer, 512]);
+  // Elsewhere, as far apart.
+  expect(at([buffer, 256], [buffer, 512], [buffer, 768])).toBe(first);
+  const others = [
+    at([buffer, 0], [buffer, 512], [buffer, 256]),
+    at([buffer, 0], [buffer, 256], [buffer, 1024]),
+    at([buffer, 0], [buffer, 260], [buffer, 512]),
+    at([buffer, 4], [buffer, 260], [buffer, 516]),
+    at([buffer, 0], [buffer, 256], [{}, 0]),
+    at([buffer, 0], [{}, 0], [buffer, 512]),
+    at([buffer, 0], [{}, 0], [{}, 0]),
+  ];
+  expect(new Set([first, ...others]).size).toBe(others.length + 1);
+});
+
+it('plans anew when what is preferred changes, or a variant is left out', () => {
+  let planned = 0;
+  const traits: { preferences?: object } = {};
+  const plans = new PlanCache<object, object, { steps: []; picks: []; number: number }>({
+    ...{ traits, alignment: 256, fakeOperand: (byteLength) => ({ ...fake({}), byteLength }) },
+    plan: () => ({ steps: [], picks: [], number: ++planned }),
+  });
+  const preferences: Record<string, unknown> = { forced: [], tuned: new Map(), leftOut: new Map() };
+  for (const change of [{}, { forced: ['a'] }, { tuned: new Map() }, { leftOut: new Map([['a', 'why']]) }]) {
+    Object.assign(preferences, change);
+    traits.preferences = { ...preferences };
+    const before = planned;
+    expect(plans.ofShape(gemm()).number, Object.keys(change).join()).toBe(before + 1);
+    expect(plans.ofShape(gemm()).number).toBe(before + 1);
+  }
+});

@@ -90,6 +90,26 @@ describe('AllocationTable', () => {
     expect(t.liveAllocations).toBe(1);
   });
 
+  it('does not give fresh space out again that it has joined', () => {
+    for (const joined of [512, 700, 768]) {
+      const t = table(256 + 4 * 512);
+      const bases = [1, 2, 3].map((n) => t.add(n, 'x') as number);
+      t.remove(bases[2] as number);
+      const base = t.add(joined, 'joined') as number;
+      expect(base).toBe(bases[2]);
+      // Neither after it, nor after a wish that cannot be granted.
+      expectError(() => t.add(2000, 'x'), 'OUT_OF_MEMORY');
+      for (;;) {
+        try {
+          expect(t.add(1, 'x')).toBeGreaterThanOrEqual(base + joined + 256);
+        } catch (error) {
+          expect(isBackendError(error, 'OUT_OF_MEMORY'), String(error)).toBe(true);
+          break;
+        }
+      }
+    }
+  });
+
   it('does not remember freed ranges one by one without end', () => {
     const count = 70_000;
     const t = table(256 + count * 512);

@@ -73,6 +73,12 @@ const list: Entry[] = [
     ['exact', { m: 2, n: 3, k: 1500, batch: 2, dtype }],
     ['exact', { m: 1, n: 40, k: 33, batch: 5, dtype }],
     ['exact', { m: 40, n: 1, k: 33, batch: 5, dtype }],
+    // Vectors whose elements lie apart, one for each batch or one for all.
+    ...['packed', '0'].flatMap((stride): Entry[] => [
+      ['exact', { m: 1, n: 40, k: 65, batch: 5, trans: 'TN', padA: 3, strideA: stride, dtype }],
+      ['exact', { m: 40, n: 1, k: 65, batch: 5, padB: 3, strideB: stride, dtype }],
+      ['exact', { m: 1, n: 130, k: 300, batch: 3, trans: 'TT', padA: 1, padB: 2, strideA: stride, dtype }],
+    ]),
     ['exact', { m: 64, n: 64, k: 64, batch: 2, dtype }],
     ['exact-wide', { m: 17, n: 18, k: 19, batch: 3, dtype }],
     ['bounded', { m: 31, n: 33, k: 65, batch: 3, dtype, alpha: 0.7, beta: 0.3 }],

@@ -263,6 +263,11 @@ const list: Entry[] = [
     ['specials', { rows: 1, columns: 70_001, k: 256, least }],
     ['most', { columns: 77, least }],
   ]),
+  // The last part of a row has fewer elements than are wanted of it.
+  ...STEPS.filter((step) => step >= 512).flatMap((step): Entry[] => [
+    ['exact', { rows: 3, columns: 2 * step + 5, k: 100 }],
+    ['exact', { rows: 2, columns: 3 * step + 1, k: 256, least: true }],
+  ]),
   ['exact', { rows: 70_000, columns: 1, k: 1 }],
   ['exact', { rows: 700, columns: 129, k: 8 }],
   ['repeat', { rows: 4, columns: 9000, k: 50 }],

@@ -1,7 +1,7 @@
 import type { FloatDType } from '@concord/backend-core';
 import { compareWithOracle } from '../cases/attention/checks.ts';
 import { type AttentionParams, kvHeadsOf, maskStridesOf, shapeOf } from '../cases/attention/params.ts';
-import { type Extent, lengthOf, startsOf, stridesOf } from '../cases/attention/placement.ts';
+import { type Extent, lengthOf, saidStrides, startsOf, stridesOf } from '../cases/attention/placement.ts';
 import { bytesOf } from '../run/storage.ts';
 import { elementsAt, inOrder, plainValues } from './expected.ts';
 import type { ProgramCall, ProgramOperand } from './program-call.ts';
@@ -38,7 +38,9 @@ export function planAttentionCall(given: AttentionParams): ProgramCall {
   ];
   const shape = {
     ...shapeOf(params),
-    ...(layout === 'packed' ? {} : { strides: Object.fromEntries(laid.map(({ name, strides }) => [name, strides])) }),
+    ...(layout === 'packed'
+      ? {}
+      : { strides: saidStrides(layout, Object.fromEntries(laid.map(({ name, strides }) => [name, strides]))) }),
   };
   const masked = (ptr: unknown): object => (mask === 'none' ? {} : { mask: { ptr, strides: maskStrides } });
   return {

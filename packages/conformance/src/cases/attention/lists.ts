@@ -167,6 +167,11 @@ const groups: readonly Entry[] = [
   ['specials', { batch: 2, heads: 4, kvHeads: 2, seqQ: 9, seqKv: 12, headDim: 8 }],
 ];
 
+const onlyOne: readonly Entry[] = (['only q', 'only k', 'only v', 'only o'] as const).flatMap((layout): Entry[] => [
+  ['bounded', { batch: 2, heads: 3, seqQ: 17, seqKv: 9, headDim: 8, layout }],
+  ['bounded', { batch: 2, heads: 4, kvHeads: 2, seqQ: 1, seqKv: 40, headDim: 32, layout }],
+]);
+
 const layouts: readonly Entry[] = (['interleaved', 'padded', 'joined'] as const).flatMap((layout): Entry[] => [
   ['bounded', { batch: 2, heads: 3, seqQ: 17, seqKv: 17, headDim: 8, layout }],
   ['bounded', { batch: 2, heads: 3, seqQ: 17, seqKv: 17, headDim: 5, layout, causal: true }],
@@ -222,6 +227,7 @@ export const FIELD_CASES: readonly Entry[] = [
   ...softcaps,
   ...groups,
   ...layouts,
+  ...onlyOne,
   ...halves,
   ['repeat', { ...SQUARE, kvHeads: 1, mask: 'hqk', softcap: 4, window: 30, causal: true, layout: 'interleaved' }],
   ['repeat', { ...CACHE, heads: 8, kvHeads: 2, mask: 'k' }],

@@ -1,7 +1,15 @@
 import type { AttentionShape, FloatDType } from '@concord/backend-core';
 
 /** The layout of Q, K, V and O in memory: see `placement.ts`. */
-export type AttentionLayout = 'packed' | 'interleaved' | 'padded' | 'joined';
+export type AttentionLayout =
+  | 'packed'
+  | 'interleaved'
+  | 'padded'
+  | 'joined'
+  | 'only q'
+  | 'only k'
+  | 'only v'
+  | 'only o';
 
 /** Parameters of attention. */
 export type AttentionParams = {

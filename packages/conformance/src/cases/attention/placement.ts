@@ -28,7 +28,7 @@ const GAPS = { row: { q: 3, k: 3, v: 4, o: 7 }, head: 5, batch: 2 };
 /**
  * Puts the operands into a workspace. `packed`: as the defaults have it. `interleaved`: `[batch, seq, heads, dim]`.
  * `padded`: with gaps after each row, head and batch. `joined`: Q, K and V in one operand, `[batch, seq, heads of all
- * three, dim]`, which needs as many queries as keys.
+ * three, dim]`, which needs as many queries as keys. `only q`: Q interleaved, the others packed, and the call says the strides of Q alone.
  */
 export function placeAttention(
   workspace: Slots,
@@ -73,7 +73,7 @@ export function placeAttention(
   const [q, k, v] = slots as [(typeof slots)[0], (typeof slots)[0], (typeof slots)[0]];
   const o = outputAt();
   return {
-    strides: layout === 'packed' ? {} : { q: q.strides, k: k.strides, v: v.strides, o: outputStrides },
+    strides: saidStrides(layout, { q: q.strides, k: k.strides, v: v.strides, o: outputStrides }),
     pointers: () => ({ q: q.slot.ptr, k: k.slot.ptr, v: v.slot.ptr, o: o.ptr, ...maskField() }),
     output: () => gather(o, queries, outputStrides),
   };
@@ -82,13 +82,25 @@ export function placeAttention(
 /** The axes of an operand. */
 export type Extent = readonly [batch: number, heads: number, rows: number, headDim: number];
 
+/** The strides that a call says: all, none, or those of one operand. */
+export function saidStrides(
+  layout: AttentionParams['layout'],
+  all: PlacedAttention['strides'],
+): PlacedAttention['strides'] {
+  const isSaid = (name: string): boolean =>
+    layout !== 'packed' && (!layout.startsWith('only') || layout === `only ${name}`);
+  return Object.fromEntries(Object.entries(all).filter(([name]) => isSaid(name)));
+}
+
 /** Strides of an operand in each layout but `joined`. */
 export function stridesOf(
   [, heads, rows, headDim]: Extent,
   layout: AttentionParams['layout'],
   name: keyof (typeof GAPS)['row'],
 ): HeadStrides {
-  if (layout === 'packed') return [heads * rows * headDim, rows * headDim, headDim];
+  if (layout === 'packed' || (layout.startsWith('only') && layout !== `only ${name}`)) {
+    return [heads * rows * headDim, rows * headDim, headDim];
+  }
   if (layout !== 'padded') return [rows * heads * headDim, headDim, heads * headDim];
   const row = headDim + GAPS.row[name];
   const head = rows * row + GAPS.head;
