@@ -2,7 +2,7 @@ import type { DType } from '@concord/backend-core';
 import type { NumberType } from '@concord/backend-core/kernel';
 import { drawAnyMagnitude, drawModerate, SPECIAL_VALUES, SUBNORMALS } from '../checks/elementwise.ts';
 import type { Random } from '../harness/random.ts';
-import { bytesOf, encodeElement } from './storage.ts';
+import { bitsFloat, bytesOf, encodeElement, floatBits } from './storage.ts';
 
 /** The possible contents of the operands of a `run`. */
 export type DataKind =
@@ -19,6 +19,7 @@ export type DataKind =
   | 'huge'
   | 'equal'
   | 'same-float'
+  | 'borders'
   | 'indices';
 
 /** Values at which integer arithmetic goes wrong. */
@@ -33,6 +34,47 @@ export const INTEGER_SPECIALS: Readonly<Record<'i32' | 'u32', readonly number[]>
 
 /** Every special value of float32 that operands are tried with. */
 export const FLOAT_SPECIALS: readonly number[] = [...SPECIAL_VALUES, ...SUBNORMALS];
+
+/** Magnitudes at which narrow floats round another way, become subnormal, zero or infinite. */
+const FLOAT_BORDERS: readonly number[] = [
+  // float16: ties down and up to even, the largest number and the tie to infinity, and the other ends of binades.
+  ...[
+    1 + 2 ** -11,
+    1 + 3 * 2 ** -11,
+    2 - 2 ** -11,
+    2049,
+    2051,
+    65_472,
+    65_488,
+    65_504,
+    65_512,
+    65_520,
+    65_536,
+    2 ** 17,
+  ],
+  // The smallest normal number and subnormals: whole, ties, and half of the smallest.
+  ...[2 ** -14, 2 ** -14 - 2 ** -25, 2 ** -14 - 2 ** -24, 2 ** -15, 1023 * 2 ** -25, 1025 * 2 ** -25],
+  ...[5 * 2 ** -25, 2 ** -23, 3 * 2 ** -25, 2 ** -24, 2 ** -25, 2 ** -26],
+  // bfloat16, likewise; its subnormals are those of float32.
+  ...[1 + 2 ** -8, 1 + 3 * 2 ** -8, 2 - 2 ** -8, 257, 259].concat(
+    [0x7f7e_8000, 0x7f7f_0000, 0x7f7f_8000].map(bitsFloat),
+  ),
+  ...[0x80_0000, 0x80_8000, 0x7f_8000, 0x7f_0000, 0x40_8000, 0x1_8000, 0x1_0000, 0x8000, 1].map(bitsFloat),
+];
+
+/** Values at which a store rounds, saturates or underflows to a narrow dtype, with the neighbours on both sides. */
+const BORDERS: Readonly<Record<NumberType, readonly number[]>> = {
+  f32: [0, 0x7f7f_ffff, 0x7f80_0000, 0x7f80_0001, 0x7fc0_0000, 0x7fff_ffff]
+    .concat(FLOAT_BORDERS.map(floatBits).flatMap((bits) => [bits - 1, bits, bits + 1]))
+    .flatMap((bits) => [bits, bits + 2 ** 31])
+    .map(bitsFloat),
+  i32: [-129, -128, -127, -1, 0, 1, 126, 127, 128, 129, 255, 256, -255, -256, 384, -384].concat([
+    ...[32_767, -32_768, 65_535, 65_408, 2 ** 24 + 1, 2 ** 31 - 1, 2 ** 31 - 128, -(2 ** 31), 127 - 2 ** 31],
+  ]),
+  u32: [0, 1, 127, 128, 254, 255, 256, 257, 511, 512, 65_535, 65_536, 2 ** 24 + 1].concat([
+    ...[2 ** 31 - 1, 2 ** 31, 2 ** 31 + 1, 2 ** 31 + 255, 2 ** 32 - 256, 2 ** 32 - 1],
+  ]),
+};
 
 /** Places in a row where kernels change over: ends, lanes, vectors, sub-groups, tiles. */
 const EDGES = [0, -1, 32_768, 1024, 1, -2, 3, 4, 31, 32, 63, 64, 127, 128, 255, 256, 1023, 4095, 4096, 32_767];
@@ -104,9 +146,19 @@ function drawValues(random: Random, data: DataOf): (index: number) => number {
       const value = isFloat ? Math.abs(random.wideFloat()) : small();
       return () => value;
     }
+    case 'borders': {
+      const list = BORDERS[type];
+      // No other operand changes what is stored.
+      return operand === 0 ? (index) => list[index % list.length] as number : () => (type === 'u32' ? 1 : 0);
+    }
     case 'indices':
       return () => random.integer(type === 'u32' ? 0 : -3, 12);
   }
+}
+
+/** The number of values of the kind `borders`. */
+export function borderCount(type: NumberType): number {
+  return BORDERS[type].length;
 }
 
 /** Every value that is tried of a type. */

@@ -28,6 +28,8 @@ const DATA: Readonly<Record<string, string>> = {
   huge: 'uniform in [2e38, 3.3e38), all of one sign',
   equal: 'one value',
   'same-float': 'one value with all bits of its mantissa in use',
+  borders:
+    'every value where a narrower dtype rounds to even, becomes subnormal, zero or infinite, or saturates, and its neighbours',
   indices: 'indices from -3 to 12, inside and outside of each axis; small integers',
 };
 
@@ -58,6 +60,11 @@ export const RUN_TEXTS: CheckTexts<RunParams> = {
     ),
   fold: (params) => judged(params, `Folds rows by ${params.kernel} of ${params.type}.`),
   kernel: (params) => judged(params, `Runs the kernel "${params.kernel}".`),
+  narrowed: (params) =>
+    judged(
+      params,
+      `Runs the kernel "${params.kernel}" on inputs of its own types, and stores its outputs in ${params.dtype}.`,
+    ),
   gather: (params) => judged(params, `Runs the kernel "${params.kernel}", which reads a tensor by index.`),
   maximal: (params) => judged(params, `Runs a kernel of ${params.seed} nodes and as many operands as there may be.`),
   long: (params) =>

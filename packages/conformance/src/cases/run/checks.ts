@@ -88,6 +88,13 @@ const planChecks: Readonly<Record<string, PlanOf>> = {
       (params, seed) => planned(kernelOf(params), params, seed),
     ]),
   ),
+  narrowed: (params, seed) => {
+    const kernel = handKernel(params.kernel);
+    const names = new Set(kernel.outputs.map(({ name }) => name));
+    return planned(kernel, params, seed, {
+      dtypeOf: ({ name, type }) => (names.has(name) ? (params.dtype as DType) : type),
+    });
+  },
   drawn: drawnPlan,
 };
 

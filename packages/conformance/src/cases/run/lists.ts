@@ -1,5 +1,5 @@
 import { NODE_OPS, type NodeOp, STORAGE_DTYPES } from '@concord/backend-core/kernel';
-import { INTEGER_SPECIALS, FLOAT_SPECIALS } from '../../run/data.ts';
+import { borderCount, FLOAT_SPECIALS, INTEGER_SPECIALS } from '../../run/data.ts';
 import { GATHER_KERNELS } from '../../run/gather-kernels.ts';
 import { FOLD_CASES, inputTypeOf, NODE_CASES } from '../../run/node-kernels.ts';
 import type { RunParams } from '../../run/params.ts';
@@ -117,6 +117,20 @@ const dtypes: readonly RunEntry[] = NARROW.flatMap((dtype): RunEntry[] => {
         ]
       : [['kernel', { kernel: arithmetic, dtype, shape: [4096], data: 'bits', offset: 3 }] as const]),
   ];
+});
+
+/** Stores of wide numbers where a narrow dtype rounds, saturates, or has no more numbers; then loads of every kind of bits. */
+const borders: readonly RunEntry[] = NARROW.flatMap((dtype): RunEntry[] => {
+  const type = dtype === 'i8' ? 'i32' : dtype === 'u8' ? 'u32' : 'f32';
+  const kernels = { f32: ['copy', 'sum and difference'], i32: ['copy i32', 'sub i32'], u32: ['copy u32', 'mul u32'] };
+  const count = borderCount(type);
+  return kernels[type].flatMap((kernel): RunEntry[] => [
+    // Whole words, and an odd count from an odd element on: each value in every place of a word.
+    ['narrowed', { kernel, dtype, shape: [4 * count], data: 'borders' }],
+    ['narrowed', { kernel, dtype, shape: [4 * count + 1], data: 'borders', offset: 1 }],
+    ['narrowed', { kernel, dtype, shape: [3, count], data: 'borders', views: 'transposed', offset: 3 }],
+    ['kernel', { kernel, dtype, shape: [2 * count + 1], data: 'borders', offset: 1 }],
+  ]);
 });
 
 /** Views of every kind, at every rank. */
@@ -247,6 +261,7 @@ export const HAND_WRITTEN: readonly RunEntry[] = [
   ...constants,
   ...folds,
   ...dtypes,
+  ...borders,
   ...layouts,
   ...places,
   ...levels,
