@@ -2,17 +2,21 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebGpuClient } from '../src/client/webgpu-client.ts';
 import { WebGpuBackend } from '../src/index.ts';
 
-/** A device of buffers that nearly nothing fits. */
+/** A device of buffers that nearly nothing fits, of which its limits say nothing: operands are not refused for their sizes. */
 const backend = new WebGpuBackend();
 beforeAll(async () => {
   const open = WebGpuClient.open.bind(WebGpuClient);
+  const opened: WebGpuClient[] = [];
   WebGpuClient.open = async (options) => {
     const client = await open(options);
-    Object.assign(client.traits, { isSoftware: false, maxBufferBytes: 64, maxBindingBytes: 2 ** 20 });
+    opened.push(client);
     return client;
   };
   await backend.init();
   WebGpuClient.open = open;
+  for (const { traits } of opened) {
+    Object.assign(traits, { isSoftware: false, maxBufferBytes: 64, maxBindingBytes: 2 ** 20 });
+  }
 });
 afterAll(() => backend.dispose());
 

@@ -60,7 +60,7 @@ describe('readRun', () => {
     ['outputs.y has no field stride; did you mean strides?', { outputs: { y: { stride: [1] } } }],
     ['inputs.x has no field shape; it has ptr, strides, dtype', { inputs: { x: { ptr: 256, shape: [4] } } }],
     ['params must be an object, got 1', { params: 1 }],
-    ['params has no field epsilon; it has eps, offset, shift', { params: { epsilon: 1 } }],
+    ['params has no field epsilon; did you mean eps?', { params: { epsilon: 1 } }],
     ['params.shift must be a number, got undefined', { params: { eps: 1, offset: 1 } }],
     ['params.eps must be a number, got "1"', { params: { ...PARAMS, eps: '1' } }],
     ['params.offset must be an integer from 0 to 4294967295, got -1', { params: { ...PARAMS, offset: -1 } }],

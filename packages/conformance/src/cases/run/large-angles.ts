@@ -1,3 +1,4 @@
+import { type ComputeBackend, NULL_PTR } from '@concord/backend-core';
 import { defineKernel } from '@concord/backend-core/kernel';
 import { compareAll } from '../../checks/compare.ts';
 import type { ConformanceCase } from '../../harness/case.ts';
@@ -8,6 +9,12 @@ const EXPONENTS = Array.from({ length: 13 }, (_, index) => index + 11);
 const POINTS_EACH = 512;
 
 const WAVES = defineKernel('waves', { inputs: { x: 'f32' } }, ({ x }, k) => ({ sines: k.sin(x), cosines: k.cos(x) }));
+
+const SHAPE = [POINTS_EACH * EXPONENTS.length];
+
+function callWaves(backend: ComputeBackend, x = NULL_PTR, sines = NULL_PTR, cosines = NULL_PTR): void {
+  backend.run(WAVES, { shape: SHAPE, inputs: { x }, outputs: { sines, cosines } });
+}
 
 /** The float32 so many places after a positive one. */
 function after(x: number, places: number): number {
@@ -39,7 +46,7 @@ export const largeAngleCases: readonly ConformanceCase[] = [
     id: 'run/large-angles/sin and cos',
     op: 'run',
     params: {},
-    needs: { op: 'run', dtype: 'f32', shape: { kernel: WAVES, shape: [POINTS_EACH * EXPONENTS.length] } },
+    needs: { op: 'run', dtype: 'f32', shape: { kernel: WAVES, shape: SHAPE }, call: (backend) => callWaves(backend) },
     about: () => ({
       does: 'Computes sines and cosines of angles from 2^11 to 2^24, many of them beside powers of two and multiples of pi/2.',
       kind: 'function accuracy',
@@ -51,10 +58,7 @@ export const largeAngleCases: readonly ConformanceCase[] = [
       const workspace = new Workspace(backend);
       const x = workspace.input(angles);
       const [sines, cosines] = [workspace.output(angles.length), workspace.output(angles.length)];
-      await workspace.run(() => {
-        const outputs = { sines: sines.ptr, cosines: cosines.ptr };
-        backend.run(WAVES, { shape: [angles.length], inputs: { x: x.ptr }, outputs });
-      });
+      await workspace.run(() => callWaves(backend, x.ptr, sines.ptr, cosines.ptr));
       const bound = (index: number): number => (4.5 + Math.abs(angles[index] as number) / 1024) * 2 ** -23;
       compareAll('sines', sines.values(), angles.map(Math.sin), { bound });
       compareAll('cosines', cosines.values(), angles.map(Math.cos), { bound });
