@@ -139,6 +139,13 @@ describe('CONCORD_BACKEND', () => {
     expect(attempts).toMatchObject([{ provider: 'b', outcome: 'selected' }, { reason: 'disabled' }]);
   });
 
+  it.each([undefined, 'a', 'none'])('%j: an empty list prefers none, and none is left out', async (value) => {
+    vi.stubEnv('CONCORD_BACKEND', value);
+    const { attempts } = await selectBackend([fake('a'), fake('b', { types: ['discrete'] })], { prefer: [] });
+    expect(order(attempts)).toBe('b a');
+    expect(outcomes(attempts)).toBe('selected not-tried');
+  });
+
   it('does not fall back to others', async () => {
     vi.stubEnv('CONCORD_BACKEND', 'bad');
     const bad = fake('bad', { arrange: (backend) => backend.failing.set('init', new Error('broken')) });

@@ -60,6 +60,57 @@ describe('Heap', () => {
     expect(heap.take(128, 9)).toBe(a);
   });
 
+  describe.each([
+    ['before', [0, 1]],
+    ['after', [1, 2]],
+    ['on both sides', [0, 1, 2]],
+  ] as const)('a block joined with what is free %s', (_where, joined) => {
+    it.each(joined)('is idle no sooner than each, the busiest of them block %i', (busiest) => {
+      const heap = bounded();
+      const blocks = [heap.take(64), heap.take(64), heap.take(64)];
+      // So that nothing is joined with the memory after them.
+      heap.take(END - START - 192);
+      // The one in the middle is freed last: the others are its neighbours.
+      for (const index of [...joined].sort((a, b) => Math.abs(b - 1) - Math.abs(a - 1))) {
+        heap.give(blocks[index] as number, index === busiest ? 9 : 3);
+      }
+      expect(() => heap.take(64 * joined.length, 8)).toThrow(outOfMemory());
+      expect(heap.take(64 * joined.length, 9)).toBe(blocks[joined[0]]);
+    });
+  });
+
+  it('gives no byte out before the commands are done that it was freed after', () => {
+    const step = fc.oneof(
+      fc.record({ bytes: fc.integer({ min: 1, max: 300 }), done: fc.nat({ max: 9 }) }),
+      fc.record({ pick: fc.nat(), idleAt: fc.nat({ max: 9 }) }),
+    );
+    const property = fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+      const heap = bounded();
+      const live = new Map<number, number>();
+      const idleAt = new Map<number, number>();
+      const lines = (address: number, bytes: number): number[] =>
+        Array.from({ length: Math.ceil(bytes / ALIGNMENT) }, (_, i) => address + i * ALIGNMENT);
+      for (const next of steps) {
+        if ('pick' in next) {
+          const address = [...live.keys()][next.pick % live.size];
+          if (address === undefined) continue;
+          heap.give(address, next.idleAt);
+          for (const line of lines(address, live.get(address) as number)) idleAt.set(line, next.idleAt);
+          live.delete(address);
+        } else {
+          try {
+            const address = heap.take(next.bytes, next.done);
+            for (const line of lines(address, next.bytes)) expect(idleAt.get(line) ?? 0).toBeLessThanOrEqual(next.done);
+            live.set(address, next.bytes);
+          } catch (error) {
+            if (!isBackendError(error, 'OUT_OF_MEMORY')) throw error;
+          }
+        }
+      }
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+
   it('goes on after it was full', () => {
     const heap = bounded();
     const all = heap.take(END - START);

@@ -38,6 +38,17 @@ const ASYMMETRIC: readonly Partial<Conv2dParams>[] = [
   { input: [1, 2, 1, 1], filter: [2, 3, 3], pad: [2, 0, 0, 2] },
 ];
 
+/** Zeros on one side alone, whichever it is: of filters that look at one place, and at more, in one group and in several. */
+const ONE_SIDED: readonly Partial<Conv2dParams>[] = [0, 1, 2, 3].flatMap((side) => {
+  const pad = [0, 0, 0, 0].map((_, index) => (index === side ? 1 : 0));
+  return [
+    { input: [2, 4, 5, 6], filter: [6, 1, 1], pad },
+    { input: [2, 4, 5, 6], filter: [6, 1, 1], pad, groups: 2 },
+    { input: [2, 4, 5, 6], filter: [6, 3, 2], pad, groups: 2 },
+    { input: [2, 4, 5, 6], filter: [4, 1, 1], pad, groups: 4 },
+  ];
+});
+
 const EPILOGUES: readonly Partial<Conv2dParams>[] = [
   { epilogue: 'copy' },
   { epilogue: 'bias', view: 'axis 1' },
@@ -55,6 +66,7 @@ const EPILOGUES: readonly Partial<Conv2dParams>[] = [
 ];
 
 const list: Entry[] = [
+  ...(['f32', 'f16'] as const).flatMap((dtype) => ONE_SIDED.map((params): Entry => ['exact', { ...params, dtype }])),
   ...ASYMMETRIC.map((params): Entry => ['exact', params]),
   ...ASYMMETRIC.slice(0, 5).map((params): Entry => ['bounded', params]),
   ...[...SHAPES, ...ASYMMETRIC].map((params): Entry => ['exact', { ...params, dtype: 'f16' }]),

@@ -121,6 +121,10 @@ export function epilogueEntries(odd: Partial<ProductParams>): Entry[] {
     ['epilogue', { ...odd, k: 0, beta: 2, epilogue: 'three inputs', view: 'axis 1' }],
     ['epilogue', { ...odd, alpha: 0, epilogue: 'indices' }],
     ['epilogue', { ...odd, alpha: 0, beta: -1, epilogue: 'parameters', padC: 1 }],
+    // No product at all: the epilogue has to be applied whatever C is scaled by.
+    ...[{ k: 0 }, { alpha: 0 }].flatMap((none) =>
+      [0, 1, -1, 2].map((beta): Entry => ['epilogue', { ...odd, ...none, beta, epilogue: 'bias', view: 'axis 1' }]),
+    ),
     ['epilogue', { ...odd, m: 1, epilogue: 'bias gelu', view: 'axis 2' }],
     ['epilogue', { ...odd, n: 1, epilogue: 'bias', view: 'axis 1' }],
     ['epilogue', { ...odd, m: 2, n: 3, k: 1500, epilogue: 'three inputs', view: 'axis 2' }],
