@@ -9,6 +9,7 @@ import { coreMemoryFaults } from './faults/core-memory.mjs';
 import { levelZeroDeviceFaults } from './faults/levelzero-device.mjs';
 import { levelZeroKernelFaults } from './faults/levelzero-kernels.mjs';
 import { kernelFaults } from './faults/kernel.mjs';
+import { opsFaults } from './faults/ops.mjs';
 import { spirvBuilderFaults } from './faults/spirv-builder.mjs';
 import { wasmFaults } from './faults/wasm.mjs';
 import { webgpuKernelFaults } from './faults/webgpu-kernels.mjs';
@@ -30,6 +31,7 @@ export function allFaults() {
     ...kernelFaults,
     ...spirvBuilderFaults,
     ...wasmFaults,
+    ...opsFaults,
     ...webgpuMemoryFaults,
     ...webgpuStreamFaults,
     ...webgpuKernelFaults,
