@@ -8,6 +8,7 @@ import { drawProgram } from '../src/programs/draw-program.ts';
 import { programText } from '../src/programs/program-text.ts';
 import { noCounts, runProgram, stepsMade } from '../src/programs/run-program.ts';
 import { shrinkProgram } from '../src/programs/shrink-program.ts';
+import type { Place } from '../src/programs/step.ts';
 import { MUTANTS } from './mutants/index.ts';
 import { inFront, type Mutant } from './mutants/mutant.ts';
 
@@ -82,6 +83,26 @@ describe('programs', () => {
       const some = program.filter((_, index) => index % keep !== 0);
       expect(await runProgram(backend, some), `all but each ${keep}th`).toBeUndefined();
     }
+  });
+
+  it('do not judge what the sign of a zero decides, where that is open', async () => {
+    const [input, n] = [{ id: 1, at: 0 }, 21];
+    const write = { do: 'write', to: input, bytes: 4 * n, dtype: 'f32', data: 'small', seed: 3, shift: 0 } as const;
+    const call = (fn: string, places: readonly Place[]) =>
+      ({
+        do: 'call',
+        kind: 'binary',
+        params: { fn, n, inPlace: 'none', offset: 0, together: false, seed: 0 },
+        places,
+      }) as const;
+    const zeros = { id: 2, at: 0 };
+    const counts = noCounts();
+    const alloc = [1, 2, 3].map((id) => ({ do: 'alloc', id, bytes: 256 }) as const);
+    const fill = { do: 'fill', to: zeros, bytes: 4 * n, value: 0 } as const;
+    const out = { id: 3, at: 0 };
+    const program = [...alloc, write, fill, call('mul', [input, zeros, out]), call('div', [input, out, zeros])];
+    expect(await runProgram(await opened(), program, counts)).toBeUndefined();
+    expect(counts).toMatchObject({ calls: 2, judged: 1 });
   });
 
   it('are printed as JavaScript that does the same', async () => {

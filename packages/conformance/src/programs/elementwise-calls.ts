@@ -47,6 +47,7 @@ export function planBinaryCall({ fn, n, inPlace }: ElementwiseParams): ProgramCa
   const isSum = op === 'add' || op === 'sub' || op === 'mul';
   return namedCall({
     op: 'binary',
+    seesSign: op === 'div' || op === 'pow',
     shape: { op, n },
     inPlaceOf: inPlace === 'none' ? undefined : inPlace,
     evaluate: (backend, { a: x = new Float64Array(), b: y = new Float64Array() }) => {

@@ -4,7 +4,7 @@ import type { PlannedEpilogue } from '../epilogue/planned-epilogue.ts';
 import type { CaseContext } from '../harness/case.ts';
 import { Slot } from '../harness/slot.ts';
 import { bytesOf } from '../run/storage.ts';
-import { inOrder, plainValues } from './expected.ts';
+import { inOrder, isFloat, plainValues } from './expected.ts';
 import type { Expected, ProgramCall, ProgramOperand } from './program-call.ts';
 
 /** What a named op's call is made of, beyond what its definition says. */
@@ -19,8 +19,8 @@ export interface NamedCall {
   readonly epilogue?: PlannedEpilogue | undefined;
   /** Distances of the elements that are written, of an output with gaps. */
   readonly writes?: ArrayLike<number>;
-  /** Values with roundings in place of small whole numbers. */
-  readonly hasRoundings?: boolean;
+  /** The result may tell a zero from a negative one: not judged where the sign of one is open. */
+  readonly seesSign?: boolean;
   evaluate(backend: ComputeBackend, values: Values): Readonly<Record<string, Expected>>;
   /** The result before the epilogue, and its bound. */
   readonly accumulate?: (values: Values) => {
@@ -44,7 +44,7 @@ export function namedCall(named: NamedCall): ProgramCall {
     const region = shared < 0 ? regions.push(elements * bytesOf(dtype)) - 1 : shared;
     const reads = !output || named.updates === name;
     const writes = output ? (named.writes ?? inOrder(elements)) : undefined;
-    return { name, dtype, elements, region, at: 0, reads, writes, data: dataOf(dtype, named.hasRoundings === true) };
+    return { name, dtype, elements, region, at: 0, reads, writes, data: dataOf(dtype) };
   });
   const read = operands.filter(({ reads }) => reads);
   return {
@@ -64,7 +64,8 @@ export function namedCall(named: NamedCall): ProgramCall {
         },
       ];
     },
-    evaluate: (backend, bytes) => {
+    evaluate: (backend, bytes, hasLooseZeros) => {
+      if (hasLooseZeros && named.seesSign === true) return undefined;
       const entries = read.map(
         ({ name, dtype }, index) => [name, plainValues(dtype, bytes[index] as Uint8Array)] as const,
       );
@@ -77,8 +78,7 @@ export function namedCall(named: NamedCall): ProgramCall {
   };
 }
 
-const dataOf = (dtype: DType, hasRoundings: boolean): ProgramOperand['data'] =>
-  dtype === 'i32' || dtype === 'u32' || dtype === 'i8' || dtype === 'u8' ? 'bits' : hasRoundings ? 'unit' : 'small';
+const dataOf = (dtype: DType): ProgramOperand['data'] => (isFloat(dtype) ? 'small' : 'bits');
 
 interface Evaluated {
   readonly backend: ComputeBackend;
