@@ -11,3 +11,9 @@ it('misspelt options are refused', () => {
   expect(() => cpu().create(misspelt)).toThrow(error);
   expect(() => new CpuBackend({ memoryLimitBytes: 100 })).not.toThrow();
 });
+
+it('the provider hands the options of whoever selects it on', async () => {
+  await using backend = cpu().create({ memoryLimitBytes: 100 });
+  await backend.init();
+  expect(() => backend.alloc(101)).toThrow(expect.objectContaining({ code: 'OUT_OF_MEMORY' }));
+});

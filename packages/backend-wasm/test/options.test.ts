@@ -72,6 +72,13 @@ describe('the provider', () => {
     expect(await wasm().probe()).toMatchObject({ available: false, ...reason });
   });
 
+  it('takes options of whoever selects it over its own', async () => {
+    await using backend = wasm({ mode: 'inline', memoryLimitBytes: 1000 }).create({ memoryLimitBytes: 100 });
+    await backend.init();
+    expect(backend.device.name).toMatch(/^CPU, no worker/);
+    expect(() => backend.alloc(101)).toThrow(expect.objectContaining({ code: 'OUT_OF_MEMORY' }));
+  });
+
   it('says what is wrong with its options', async () => {
     expect(await wasm({ threads: 0.5 }).probe()).toMatchObject({ available: false, reason: 'failed' });
   });

@@ -248,6 +248,34 @@ export const recordingCases: readonly ConformanceCase[] = [
     },
   ),
   recordingCase(
+    'of two, one is disposed',
+    'Records two products, disposes the first recording, fills memory of many sizes, and replays the second.',
+    async ({ backend, record }) => {
+      const [m, n, k] = [200, 72, 96];
+      const [a, b] = [
+        upload(backend, new Float32Array(m * k).fill(1)),
+        upload(backend, new Float32Array(k * n).fill(2)),
+      ];
+      const [c, d] = [backend.alloc(4 * m * n), backend.alloc(4 * m * n)];
+      const first = record(() => backend.gemm({ m, n, k, a, b, c }));
+      const second = record(() => backend.gemm({ m, n, k, alpha: 3, a, b, c: d }));
+      first.dispose();
+      const others = [64, 1000, 4 * k * n, 4 * m * k, 4 * m * n].map((bytes) => ({ bytes, ptr: backend.alloc(bytes) }));
+      for (const { ptr, bytes } of others) backend.fill(ptr, 0x11, bytes);
+      backend.fill(d, 0, 4 * m * n);
+      second.replay();
+      await expectNumbers('the second product', backend, d, new Float32Array(m * n).fill(6 * k));
+      for (const { ptr, bytes } of others) {
+        const got = new Uint8Array(bytes);
+        await backend.copyDtoh(got, ptr);
+        compareBytes(`${bytes} bytes beside it`, got, new Uint8Array(bytes).fill(0x11));
+      }
+      second.dispose();
+      for (const ptr of [a, b, c, d, ...others.map((other) => other.ptr)]) backend.free(ptr);
+    },
+    'gemm',
+  ),
+  recordingCase(
     'what is refused',
     'Waits, records and returns a promise in a recording; replays one that was disposed, or whose memory was freed; throws in one. Then all is as before.',
     async ({ backend, record }) => {
