@@ -13,7 +13,7 @@ it('misspelt options are refused', () => {
 });
 
 it('the provider hands the options of whoever selects it on', async () => {
-  await using backend = cpu().create({ memoryLimitBytes: 100 });
+  await using backend = await cpu().create({ memoryLimitBytes: 100 });
   await backend.init();
   expect(() => backend.alloc(101)).toThrow(expect.objectContaining({ code: 'OUT_OF_MEMORY' }));
 });

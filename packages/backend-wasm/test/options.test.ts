@@ -72,8 +72,8 @@ describe('the provider', () => {
     expect(await wasm().probe()).toMatchObject({ available: false, ...reason });
   });
 
-  it('takes options of whoever selects it over its own', async () => {
-    await using backend = wasm({ mode: 'inline', memoryLimitBytes: 1000 }).create({ memoryLimitBytes: 100 });
+  it('takes the options of whoever selects it beside its own', async () => {
+    await using backend = await wasm({ mode: 'inline' }).create({ memoryLimitBytes: 100 });
     await backend.init();
     expect(backend.device.name).toMatch(/^CPU, no worker/);
     expect(() => backend.alloc(101)).toThrow(expect.objectContaining({ code: 'OUT_OF_MEMORY' }));

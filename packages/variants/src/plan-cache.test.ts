@@ -2,6 +2,7 @@ import { type CheckedGemm, type KernelCall, OPS } from '@concord/backend-core/im
 import { defineKernel, type Kernel } from '@concord/backend-core/kernel';
 import { expect, it } from 'vitest';
 import { PlanCache } from './plan-cache.ts';
+import type { VariantPreferences } from './variant-choice.ts';
 
 const relu = defineKernel('relu', { inputs: { acc: 'f32' } }, ({ acc }, k) => ({ y: k.max(acc, 0) }));
 const square = defineKernel('square', { inputs: { acc: 'f32' } }, ({ acc }, k) => ({ y: k.mul(acc, acc) }));
@@ -32,7 +33,7 @@ const fake = (buffer: object, byteOffset = 0): { buffer: object; byteOffset: num
 
 it('operands in one buffer share a plan only at the same distances', () => {
   let planned = 0;
-  const plans = new PlanCache<object, object, { steps: []; picks: []; number: number }>({
+  const plans = new PlanCache<object, { steps: []; picks: []; number: number }>({
     ...{ traits: {}, alignment: 256, fakeOperand: (byteLength) => ({ ...fake({}), byteLength }) },
     plan: () => ({ steps: [], picks: [], number: ++planned }),
   });
@@ -59,15 +60,15 @@ it('operands in one buffer share a plan only at the same distances', () => {
 
 it('plans anew when what is preferred changes, or a variant is left out', () => {
   let planned = 0;
-  const traits: { preferences?: object } = {};
-  const plans = new PlanCache<object, object, { steps: []; picks: []; number: number }>({
+  const preferences: VariantPreferences = { forced: [], tuned: {} };
+  const traits = { preferences };
+  const plans = new PlanCache<object, { steps: []; picks: []; number: number }>({
     ...{ traits, alignment: 256, fakeOperand: (byteLength) => ({ ...fake({}), byteLength }) },
     plan: () => ({ steps: [], picks: [], number: ++planned }),
   });
-  const preferences: Record<string, unknown> = { forced: [], tuned: new Map(), leftOut: new Map() };
-  for (const change of [{}, { forced: ['a'] }, { tuned: new Map() }, { leftOut: new Map([['a', 'why']]) }]) {
-    Object.assign(preferences, change);
-    traits.preferences = { ...preferences };
+  const leftOut = new Map([['a', { id: 'a', reason: 'why' }]]);
+  for (const change of [{}, { forced: ['a'] }, { tuned: { shape: 'a' } }, { leftOut }]) {
+    traits.preferences = { ...traits.preferences, ...change };
     const before = planned;
     expect(plans.ofShape(gemm()).number, Object.keys(change).join()).toBe(before + 1);
     expect(plans.ofShape(gemm()).number).toBe(before + 1);

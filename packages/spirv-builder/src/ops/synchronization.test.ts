@@ -17,7 +17,7 @@ function emitted(ops: readonly Op[], write: (k: FunctionBuilder, pointer: Value)
     ),
   );
   return instructions
-    .filter(({ opcode }) => ops.includes(opcode))
+    .filter(({ opcode }) => ops.includes(opcode as Op))
     .map(({ opcode, operands }) => {
       const own = opcode === Op.ControlBarrier ? operands : operands.slice(3);
       return [opcode, ...own.map((id) => constants.get(id) ?? -id)];
