@@ -1,0 +1,208 @@
+import { parseArgs } from 'node:util';
+import { WebGpuBackend } from '@concord/backend-webgpu';
+import { Gpt2 } from '@concord/example-gpt';
+import { argmax, empty, type Recorded, record, reshape, tensor, type Tensor } from '@concord/ops';
+import { median } from '@concord/cli/bench';
+import { type NativeCalls, type NativeCounts, replaceNativeCalls } from './calls/native-calls.ts';
+import { yardstickMicros } from './calls/yardstick.ts';
+import { GPT_SIZES, type GptSize } from './gpt/cases.ts';
+import { gptWeights } from './gpt/weights.ts';
+import { startDevice } from './models/start.ts';
+import { oneOf, positive } from './options.ts';
+import { row, table } from './table.ts';
+
+/** Addresses that each work takes turns with. */
+const PLACES = 3;
+
+/** What our own JavaScript takes of a launch. */
+export interface CallTime {
+  readonly work: string;
+  readonly launches: number;
+  /** A launch; the median of all rounds. */
+  readonly micros: number;
+  /** The same in turns of the yardstick. */
+  readonly yardsticks: number;
+  /** Native calls a launch that cost the host time. */
+  readonly native: Omit<NativeCounts, 'dispatchWorkgroups'>;
+}
+
+/** A work that is timed, and how often each is called in a round. */
+interface Work {
+  readonly name: string;
+  readonly calls: number;
+  /** @param turn - which of the places and sizes it takes */
+  readonly call: (turn: number) => void;
+}
+
+/**
+ * Times what our own JavaScript takes of a launch of GPT-2 on WebGPU: native calls of passes are replaced by functions that do
+ * nothing. Options: see the help in main.ts.
+ *
+ * @returns true
+ */
+export async function benchCalls(args: readonly string[]): Promise<boolean> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      device: { type: 'string' },
+      size: { type: 'string', default: 'small' },
+      rounds: { type: 'string', default: '15' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const size = GPT_SIZES[oneOf('--size', values.size, Object.keys(GPT_SIZES))] as GptSize;
+  const rounds = positive('--rounds', values.rounds);
+  const device = await startDevice(values.device);
+  const backend = new WebGpuBackend({ dawn: {} });
+  await backend.init();
+  const times = await measureCalls(backend, size, rounds);
+  await backend.dispose();
+  if (values.json) console.log(JSON.stringify({ device: device.name, size: values.size, times }));
+  else console.log(`GPT-2 (${values.size}) on ${device.name}\n\n${formatCalls(times)}`);
+  return true;
+}
+
+/** The times as a Markdown table. */
+export function formatCalls(times: readonly CallTime[]): string {
+  const head = ['work', 'launches', 'us a launch', 'yardsticks', ...Object.keys((times[0] as CallTime).native)];
+  const rows = times.map(({ work, launches, micros, yardsticks, native }) =>
+    row(
+      work,
+      `${launches}`,
+      micros.toFixed(2),
+      yardsticks.toFixed(0),
+      ...Object.values(native).map((count) => count.toFixed(3)),
+    ),
+  );
+  return table(head, rows);
+}
+
+async function measureCalls(backend: WebGpuBackend, size: GptSize, rounds: number): Promise<CallTime[]> {
+  const model = await untrainedModel(backend, size);
+  const { works, close } = gptWorks(backend, model, size);
+  // Plans are made and shaders built before the passes are emptied.
+  for (const { call } of works) for (let turn = 0; turn < 2 * PLACES; turn++) call(turn);
+  await backend.synchronize();
+  const native = replaceNativeCalls(backend.native.device);
+  try {
+    const times: CallTime[] = [];
+    for (const work of works) times.push(await timeWork(backend, native, work, rounds));
+    return times;
+  } finally {
+    native.restore();
+    close();
+    model.dispose();
+  }
+}
+
+async function timeWork(
+  backend: WebGpuBackend,
+  native: NativeCalls,
+  { name, calls, call }: Work,
+  rounds: number,
+): Promise<CallTime> {
+  const micros: number[] = [];
+  const yardsticks: number[] = [];
+  let turn = 0;
+  let all = native.take();
+  let launches = 0;
+  // The first half makes the engine compile what is hot.
+  for (let round = 0; round < 2 * rounds; round++) {
+    if (round === rounds) native.take();
+    const start = performance.now();
+    for (let i = 0; i < calls; i++) call(turn++);
+    const elapsed = performance.now() - start;
+    await backend.synchronize();
+    if (round < rounds) continue;
+    const counts = native.take();
+    all = round === rounds ? counts : added(all, counts);
+    launches += counts.dispatchWorkgroups;
+    micros.push((1000 * elapsed) / counts.dispatchWorkgroups);
+    yardsticks.push(yardstickMicros());
+  }
+  const { dispatchWorkgroups, ...others } = all;
+  const each = Object.fromEntries(Object.entries(others).map(([key, count]) => [key, count / dispatchWorkgroups]));
+  const time = median(micros);
+  return {
+    work: name,
+    launches: Math.round(launches / (rounds * calls)),
+    micros: time,
+    yardsticks: time / median(yardsticks),
+    native: each as unknown as CallTime['native'],
+  };
+}
+
+function added(one: NativeCounts, other: NativeCounts): NativeCounts {
+  const sums = Object.entries(one).map(([key, count]) => [key, count + other[key as keyof NativeCounts]]);
+  return Object.fromEntries(sums) as NativeCounts;
+}
+
+/** A model whose weights are not written: nothing is computed while it is timed. */
+async function untrainedModel(backend: WebGpuBackend, { config }: GptSize): Promise<Gpt2> {
+  const weights: Record<string, Tensor> = {};
+  for (const { name, shape } of gptWeights(config)) weights[name] = empty(backend, shape);
+  await backend.synchronize();
+  return new Gpt2(config, weights);
+}
+
+/** A prompt through ops, tokens as they are generated, and a token that is replayed, each from several places. */
+function gptWorks(
+  backend: WebGpuBackend,
+  model: Gpt2,
+  { config, cached, prefills }: GptSize,
+): { readonly works: readonly Work[]; readonly close: () => void } {
+  const [, length] = prefills[0] as readonly [number, number];
+  // Sizes take turns as well as places.
+  const prompts = Array.from({ length: PLACES }, (_, place) => {
+    const tokens = place % 2 === 0 ? length : length / 2;
+    return { given: tensor(backend, new Uint32Array(tokens), [1, tokens]), cache: model.cache(1) };
+  });
+  const texts = Array.from({ length: PLACES }, () => {
+    const given = tensor(backend, new Uint32Array(1), [1, 1]);
+    const cache = model.cache(1);
+    cache.length = cached;
+    const replayed = record(backend, () => model.forward(given, cache));
+    cache.length = cached;
+    const generated = record(backend, (anew) => {
+      const logits = model.forward(given, cache, anew);
+      argmax(logits, { axis: -1, out: reshape(given, [1]) });
+      return logits;
+    });
+    return { given, cache, replayed, generated };
+  });
+  const recordings: readonly Recorded<Tensor>[] = texts.flatMap(({ replayed, generated }) => [replayed, generated]);
+  return {
+    works: [
+      {
+        name: 'calls: a prompt through ops',
+        calls: PLACES,
+        call: (turn) => {
+          const { given, cache } = prompts[turn % PLACES] as (typeof prompts)[number];
+          cache.length = 0;
+          model.forward(given, cache).dispose();
+        },
+      },
+      {
+        name: 'generated: a token, its cache grows',
+        calls: 4 * PLACES,
+        call: (turn) => {
+          const { cache, generated } = texts[turn % PLACES] as (typeof texts)[number];
+          if (cache.length === config.n_positions) cache.length = cached;
+          generated.replay();
+        },
+      },
+      {
+        name: 'replay: a token',
+        calls: 20 * PLACES,
+        call: (turn) => (texts[turn % PLACES] as (typeof texts)[number]).replayed.replay(),
+      },
+    ],
+    close() {
+      for (const recording of recordings) recording.dispose();
+      for (const { given, cache } of [...prompts, ...texts]) {
+        given.dispose();
+        for (const layer of cache.layers) layer.dispose();
+      }
+    },
+  };
+}
