@@ -76,3 +76,20 @@ it('works in worker threads of the program', async () => {
   `);
   expect(ended).toMatchObject({ code: 0, signal: null, stdout: '-1 -2 -3 -4; -1 -2 -3 -4\n' });
 });
+
+it.each(['threads', 'worker'])('mode %s: each of several reads under way keeps the process alive', async (mode) => {
+  const ended = await runProgram(`
+    ${negate(mode)}
+    const y = backend.alloc(2 ** 24);
+    const work = () => {
+      for (let i = 0; i < 5; i++) backend.unary({ op: 'exp', n: 2 ** 22, input: y, output: y });
+    };
+    const first = backend.copyDtoh(new Float32Array(4), x).then(() => console.log('first'));
+    work();
+    const second = backend.copyDtoh(new Float32Array(2 ** 22), y).then(() => console.log('second'));
+    work();
+    const third = backend.copyDtoh(new Float32Array(2 ** 22), y).then(() => console.log('third'));
+  `);
+  expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+  expect(ended.stdout.trim().split('\n').sort()).toEqual(['first', 'second', 'third']);
+});

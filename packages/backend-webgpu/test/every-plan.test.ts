@@ -105,8 +105,14 @@ function drawAttention(most: number): fc.Arbitrary<Drawn> {
       scale: fc.constant(0.125),
       causal: fc.boolean(),
       dtype: FLOATS,
+      masked: fc.constantFrom('no', 'once', 'each'),
     })
-    .map((call) => ({ op: 'attention', operands: ['q', 'k', 'v', 'o'], call }));
+    .map(({ masked, ...call }) => {
+      const { heads, seqQ, seqKv } = call;
+      const each = masked === 'each' ? [heads * seqQ * seqKv, seqQ * seqKv] : [0, 0];
+      const mask = masked === 'no' ? {} : { mask: { strides: [...each, seqKv, 1] } };
+      return { op: 'attention', operands: ['q', 'k', 'v', 'o'], call: { ...call, ...mask } };
+    });
 }
 
 function drawTopK(most: number): fc.Arbitrary<Drawn> {
@@ -159,6 +165,9 @@ function drawRun(most: number): fc.Arbitrary<Drawn> {
 /** Bytes from one operand to the next. */
 const ROOM = 2 ** 36;
 
+/** The place of a mask. */
+const MASK = 4;
+
 /** Where the operands of a call go: all in one allocation, or each in its own. */
 interface Places {
   readonly together: readonly DevicePtr[];
@@ -166,8 +175,8 @@ interface Places {
 }
 
 function makePlaces(backend: PlanningBackend): Places {
-  const shared = backend.alloc(4 * ROOM);
-  const numbers = [0, 1, 2, 3];
+  const shared = backend.alloc(5 * ROOM);
+  const numbers = [0, 1, 2, 3, MASK];
   return {
     together: numbers.map((number) => offsetPtr(shared, number * ROOM)),
     apart: numbers.map(() => backend.alloc(ROOM)),
@@ -187,7 +196,8 @@ function makeCall(backend: PlanningBackend, drawn: Drawn, places: readonly Devic
   try {
     if (drawn.kernel === undefined) {
       const method = backend[op].bind(backend) as (args: unknown) => void;
-      method({ ...call, ...Object.fromEntries(pointers) });
+      const mask = call['mask'] === undefined ? {} : { mask: { ...call['mask'], ptr: places[MASK] } };
+      method({ ...call, ...mask, ...Object.fromEntries(pointers) });
     } else {
       const { views, ...domain } = call as {
         readonly views: Readonly<Record<string, object>>;

@@ -39,7 +39,9 @@ const LOOSE_CASES: readonly string[] = [
   'run/node/kernel=rsqrt,shape=16x75,data=specials',
   // One operand is infinite.
   'run/constant/kernel=add,shape=75x,data=specials,seed=1',
+  'run/constant-first/kernel=add,shape=75x,data=specials,seed=1',
   'run/constant/kernel=sub,shape=75x,data=specials,seed=1',
+  'run/constant-first/kernel=sub,shape=75x,data=specials,seed=1',
 ];
 
 describe('the cases of run', () => {

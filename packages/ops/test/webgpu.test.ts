@@ -1,4 +1,4 @@
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { testOn } from './support/test-on.ts';
 
-testOn(new WebGpuBackend(), 8);
+testOn(new WebGpuBackend(), 8, ['dense', 'padded']);

@@ -239,6 +239,18 @@ describe('operands', () => {
     expect(one(2 ** 32)).toBe('kernel test, switchOn: case 1: number 4294967296 is no u32');
     expect(one(1.5)).toBe('kernel test, switchOn: case 1: number 1.5 is no u32');
     expect(one(-1)).toBe('nothing thrown');
+    const two = (first: number, second: number): string =>
+      misuse((k, { n }) =>
+        k.switchOn(
+          n,
+          [first, second].map((value) => ({ value, body: () => {} })),
+          () => {},
+        ),
+      );
+    expect(two(1, 2)).toBe('nothing thrown');
+    expect(two(7, 7)).toContain('switchOn');
+    // The same bits of a u32.
+    expect(two(-1, 0xffff_ffff)).toContain('switchOn');
     const cases = Array.from({ length: 16_384 }, (_, value) => ({ value, body: () => {} }));
     expect(misuse((k, { n }) => k.switchOn(n, cases, () => {}))).toContain('cannot have more than 16383 cases');
   });
@@ -276,6 +288,17 @@ describe('operands', () => {
       );
     }
     expect(misuse((k, { p }) => k.shuffle(k.loadVector(p, 4), k.loadVector(p, 4), [0]))).toContain('no vectors of 1');
+    // Numbers count through both vectors, whose lengths may differ.
+    for (const [first, other, most] of [
+      [2, 4, 5],
+      [4, 2, 5],
+      [4, 4, 7],
+    ] as const) {
+      const shuffled = (component: number): string =>
+        misuse((k, { p }) => k.shuffle(k.loadVector(p, first), k.loadVector(p, other), [0, component]));
+      expect(shuffled(most)).toBe('nothing thrown');
+      expect(shuffled(most + 1)).not.toBe('nothing thrown');
+    }
     expect(misuse((k, { p }) => k.extractAt(k.loadVector(p, 4), k.loadVector(p, 4)))).toContain('expected an integer');
     expect(misuse((k, { x }) => k.splat(wrong(x.type), x))).toContain('f32 is no vector type');
   });

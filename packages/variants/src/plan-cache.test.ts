@@ -74,3 +74,23 @@ it('plans anew when what is preferred changes, or a variant is left out', () => 
     expect(plans.ofShape(gemm()).number).toBe(before + 1);
   }
 });
+
+it('what is preferred by now reaches plans of both generations', () => {
+  let planned = 0;
+  const traits: { preferences: VariantPreferences } = { preferences: { forced: [], tuned: {} } };
+  const plans = new PlanCache<object, { steps: []; picks: []; number: number }>({
+    ...{ traits, alignment: 256, fakeOperand: (byteLength) => ({ ...fake({}), byteLength }) },
+    plan: () => ({ steps: [], picks: [], number: ++planned }),
+  });
+  const sized = (m: number): KernelCall => ({
+    kernel: 'gemm',
+    call: OPS.gemm.check({ m, n: 8, k: 8 }, false) as CheckedGemm,
+  });
+  // More than a generation holds, so that the first of them are of the older one.
+  for (let m = 1; m <= 600; m++) plans.ofShape(sized(m));
+  traits.preferences = { forced: ['a'], tuned: {} };
+  for (const m of [600, 1, 300]) {
+    const before = planned;
+    expect(plans.ofShape(sized(m)).number, `m = ${m}`).toBe(before + 1);
+  }
+});

@@ -104,3 +104,18 @@ test('names the field that is not as the schema says', async () => {
   expect(code).toBe(2);
   expect(stderr).toMatch(/edited\.json is no report: .*\/cases\/0\/status/);
 });
+
+test('what was measured of other ops, sizes or for longer stands apart', async () => {
+  const text = readFileSync(fileOf('bench.json'), 'utf8');
+  const changed = (change: object): string => JSON.stringify({ ...(JSON.parse(text) as object), ...change });
+  const { method } = JSON.parse(text) as { method: object };
+  const runs = async (other: string): Promise<number> => {
+    writeFileSync(fileOf('changed.json'), other);
+    const { stdout } = await report(fileOf('bench.json'), fileOf('changed.json'));
+    return stdout.match(/^Bench/gm)?.length ?? 0;
+  };
+  expect(await runs(text)).toBe(1);
+  for (const change of [{ op: 'unary' }, { size: 'real' }, { method: { ...method, seconds: 0.002 } }]) {
+    expect(await runs(changed(change)), JSON.stringify(change)).toBe(2);
+  }
+});

@@ -18,6 +18,7 @@ class TunableBackend extends CpuBackend {
   static candidates: readonly string[] = [];
   static saved: Saved | undefined;
   static canSave = true;
+  static preferred = 'reduce/slow';
   #forced: string | undefined;
 
   readonly tuning = {
@@ -28,8 +29,8 @@ class TunableBackend extends CpuBackend {
             {
               shapeClass: 'reduce',
               candidates: TunableBackend.candidates,
-              preferred: 'reduce/slow',
-              picked: 'reduce/slow',
+              preferred: TunableBackend.preferred,
+              picked: TunableBackend.preferred,
             },
           ]
         : [],
@@ -112,6 +113,14 @@ test('a variant that throws is a failure of that variant', async () => {
   expect(code).toBe(1);
   expect(stdout).toMatch(/FAILED reduce\/broken at reduce\/all\S*: it fell apart/);
   expect(TunableBackend.saved?.choices).toEqual({ reduce: 'reduce/fast' });
+});
+
+test.each(['reduce/wrong', 'reduce/broken'])('a default that does not work, %s, gives way', async (preferred) => {
+  Object.assign(TunableBackend, { candidates: [preferred, 'reduce/slow'], saved: undefined, preferred });
+  const { code } = await tune('--op', 'reduce');
+  TunableBackend.preferred = 'reduce/slow';
+  expect(code).toBe(1);
+  expect(TunableBackend.saved).toMatchObject({ choices: { reduce: 'reduce/slow' } });
 });
 
 test('says for what there is nothing to choose, and then writes nothing', async () => {

@@ -67,6 +67,10 @@ const list: Entry[] = [
     ['exact', { ...ODD, dtype, strideA: '101', strideB: '202', gapC: 30 }],
     ['exact', { ...ODD, dtype, offset: dtype === 'f16' ? 2 : 4, together: true, beta: -1 }],
     ['exact', { ...ODD, dtype, k: 0, beta: 2, gapC: 1 }],
+    // Whole rows from one C to the next, of which the last element is nobody's.
+    ['exact', { ...ODD, dtype, padC: 1, gapC: 1 }],
+    ['exact', { m: 2, n: 3, k: 1500, batch: 3, dtype, padC: 1, gapC: 1 }],
+    ['exact', { m: 5, n: 1, k: 64, batch: 3, dtype, padC: 2, gapC: 2, strideB: '65' }],
     ['exact', { ...ODD, dtype, alpha: 0, padC: 1 }],
     ['exact', { ...ODD, dtype, trans: 'CN' }],
     ['exact', { ...ODD, dtype, trans: 'NC' }],

@@ -69,12 +69,23 @@ export function nodeKernel(op: NodeOp, type: ValueType): Kernel {
   });
 }
 
-/** An operation with a constant or a parameter as one of its operands: special ones are not to be folded away wrongly. */
-export function constantKernel(op: NodeOp, type: NumberType, constants: readonly number[]): Kernel {
+/** The operand that a constant is. */
+export type ConstantPlace = 'left' | 'right';
+
+/** An operation with a constant as one of its operands: special ones are not to be folded away wrongly. */
+export function constantKernel(
+  op: NodeOp,
+  type: NumberType,
+  constants: readonly number[],
+  place: ConstantPlace,
+): Kernel {
   return defineKernel(`${op} with constants`, { inputs: { a: type } }, ({ a }, k): Outputs => {
     const constant = (value: number): Value => (loose(k)[type] as (value: number) => Value)(value);
     return Object.fromEntries(
-      constants.map((value, index) => [`y${index}`, storable(k, applied(k, op, type, a, constant(value)))]),
+      constants.map((value, index) => {
+        const [x, y] = place === 'left' ? [constant(value), a] : [a, constant(value)];
+        return [`y${index}`, storable(k, applied(k, op, type, x, y))];
+      }),
     );
   });
 }

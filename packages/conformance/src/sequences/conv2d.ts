@@ -32,6 +32,12 @@ const CHANGES: readonly Change[] = [
   { dtype: 'f16' },
 ];
 
+/** What keeps the channels and the groups. */
+const DEPTHWISE_CHANGES = CHANGES.filter(({ input = [2, 4], filter = [0, 2], groups, ...rest }) => {
+  const isOther = input[1] !== 4 || groups !== undefined || ![0, 2, 8].includes(filter[0] as number);
+  return !isOther && Object.keys(rest).length > 0;
+});
+
 /** Parameters of another value, and other kernels and dtypes. */
 const WITH_EPILOGUE: Change = { input: [1, 3, 6, 9], filter: [5, 3, 3], epilogue: 'parameters' };
 const EPILOGUE_CHANGES: readonly Change[] = [
@@ -115,6 +121,8 @@ const offsets = [['f32', 4] as const, ['f16', 2] as const].map(([dtype, size]) =
 /** Sequences of conv2dForward. */
 export const conv2dSequences: readonly ConformanceCase[] = [
   ...pairCases(CONV, 'plain', PLAIN, CHANGES),
+  ...pairCases(CONV, 'depthwise', { ...PLAIN, filter: [4, 3, 3], groups: 4 }, DEPTHWISE_CHANGES),
+  ...pairCases(CONV, 'grouped', { ...PLAIN, groups: 2 }, DEPTHWISE_CHANGES),
   ...pairCases(CONV, 'epilogue', WITH_EPILOGUE, EPILOGUE_CHANGES),
   ...edgeCases,
   ...offsets,

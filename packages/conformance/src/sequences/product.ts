@@ -45,6 +45,16 @@ const BATCHES: readonly Change[] = [
   { interleaved: true },
 ];
 
+/** Of a product with one row or column: vectors and matrices of every batch where loads of four may begin, and where not. */
+const VECTORS: readonly Change[] = [
+  ...['32', '33', '34', '36', '1024', '1025', '1026', '1028'].flatMap((stride): Change[] => [
+    { strideA: stride },
+    { strideB: stride },
+  ]),
+  ...PADS,
+  ...[1, 2, 3, 4].flatMap((gapC): Change[] => [{ gapC }, { gapC, padC: gapC }]),
+];
+
 /** Whole tiles and vectors, odd sizes, and both kinds of vector times matrix. */
 const shapes = (more: Change): Change[] => [
   { m: 16, n: 16, k: 16, ...more },
@@ -70,6 +80,9 @@ export const productSequences: readonly ConformanceCase[] = [
     ...REST,
     ...BATCHES,
   ]),
+  ...pairCases(BATCHED, 'columns', { m: 32, n: 1, k: 32, batch: 3 }, VECTORS),
+  ...pairCases(BATCHED, 'rows', { m: 1, n: 32, k: 32, batch: 3, trans: 'NT' }, VECTORS),
+  ...pairCases(BATCHED, 'columns f16', { m: 32, n: 1, k: 32, batch: 3, dtype: 'f16' }, VECTORS),
   ...pairCases(BATCHED, 'f16', { ...SQUARE, batch: 3, dtype: 'f16' }, [{ dtype: 'f32' }, ...PADS, ...REST, ...BATCHES]),
   offsetCases(GEMM, { name: 'f32', shapes: shapes({}), operands: 3, size: 4 }),
   offsetCases(F16, { name: 'f16', shapes: shapes({}), operands: 3, size: 2 }),

@@ -58,6 +58,11 @@ export const RUN_TEXTS: CheckTexts<RunParams> = {
       params,
       `Computes ${params.kernel} of ${params.type} and five constants, which nothing may fold away wrongly.`,
     ),
+  'constant-first': (params) =>
+    judged(
+      params,
+      `Computes ${params.kernel} of five constants and ${params.type}, which nothing may fold away wrongly.`,
+    ),
   fold: (params) => judged(params, `Folds rows by ${params.kernel} of ${params.type}.`),
   kernel: (params) => judged(params, `Runs the kernel "${params.kernel}".`),
   narrowed: (params) =>

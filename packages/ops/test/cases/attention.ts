@@ -1,4 +1,5 @@
-import { attention, permute, slice, tensor, zeros } from '../../src/index.ts';
+import { attention, permute, slice, zeros, type Tensor } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 
@@ -35,6 +36,9 @@ function byDefinition(
 
 const MASK = [0, -Infinity, 0, 0, -Infinity];
 
+/** Four matrices of 4x4: queries, keys, values and a mask. */
+const SQUARES = numbers(64, 91);
+
 /** Attention on views of one product: no copies. */
 export const attentionCases: readonly OpCase[] = [
   {
@@ -53,6 +57,18 @@ export const attentionCases: readonly OpCase[] = [
       return attention(slice(q, [null, null, [KEYS - 1]]), k, v, { causal: true });
     },
     want: byDefinition(1, () => true),
+  },
+  {
+    name: 'into the memory of each operand in turn',
+    run: (backend) =>
+      [0, 1, 2, 3].map((place) => {
+        const operands = [0, 1, 2, 3].map((part) =>
+          tensor(backend, SQUARES.slice(16 * part, 16 * part + 16), [1, 1, 4, 4]),
+        );
+        const [q, k, v, mask] = operands as [Tensor, Tensor, Tensor, Tensor];
+        return attention(q, k, v, { mask, out: operands[place] as Tensor });
+      }),
+    want: Array.from({ length: 4 }, () => ofSquares()),
   },
   {
     name: 'no keys',
@@ -75,6 +91,18 @@ export const attentionCases: readonly OpCase[] = [
     ),
   },
 ];
+
+function ofSquares(): number[] {
+  const matrix = (part: number, row: number, column: number): number => SQUARES[16 * part + 4 * row + column] as number;
+  const each = [0, 1, 2, 3];
+  return each.flatMap((query) => {
+    const score = (key: number): number =>
+      each.reduce((sum, d) => sum + matrix(0, query, d) * matrix(1, key, d), 0) / 2 + matrix(3, query, key);
+    const weights = each.map((key) => Math.exp(score(key)));
+    const sum = weights.reduce((all, weight) => all + weight, 0);
+    return each.map((d) => weights.reduce((all, weight, key) => all + weight * matrix(2, key, d), 0) / sum);
+  });
+}
 
 function parts(qkv: ReturnType<typeof tensor>): [typeof qkv, typeof qkv, typeof qkv] {
   const heads = (part: number): typeof qkv => permute(slice(qkv, [null, [part, part + 1]]), [1, 2, 0, 3]);

@@ -1,4 +1,5 @@
-import { batchNorm, permute, slice, tensor } from '../../src/index.ts';
+import { batchNorm, permute, slice } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

@@ -1,5 +1,6 @@
 import type { DType } from '@concord/backend-core';
-import { cast, empty, greater, tensor, transpose } from '../../src/index.ts';
+import { cast, empty, greater, transpose } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import type { OpCase } from '../support/op-case.ts';
 
 const FLOATS = [-Infinity, -300.7, -1.5, -0.5, 0.99, 2.5, 255.5, 3e9, 1e20, Infinity, NaN];

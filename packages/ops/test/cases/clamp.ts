@@ -1,4 +1,5 @@
-import { clamp, tensor } from '../../src/index.ts';
+import { clamp } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

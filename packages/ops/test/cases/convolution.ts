@@ -1,4 +1,5 @@
-import { conv1d, conv2d, empty, permute, tensor } from '../../src/index.ts';
+import { conv1d, conv2d, empty, permute } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { convolve } from '../support/convolve.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';

@@ -1,4 +1,5 @@
-import { crossEntropy, empty, slice, tensor, transpose } from '../../src/index.ts';
+import { crossEntropy, empty, slice, transpose } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

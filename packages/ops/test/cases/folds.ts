@@ -1,4 +1,5 @@
-import { argmax, max, mean, permute, prod, sum, tensor } from '../../src/index.ts';
+import { argmax, max, mean, permute, prod, sum } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

@@ -1,4 +1,5 @@
-import { embedding, gather, permute, tensor } from '../../src/index.ts';
+import { embedding, gather, permute } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

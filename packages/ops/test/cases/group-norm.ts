@@ -1,4 +1,5 @@
-import { groupNorm, instanceNorm, permute, tensor } from '../../src/index.ts';
+import { groupNorm, instanceNorm, permute } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { farNumbers, normalized, numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

@@ -1,4 +1,5 @@
-import { layerNorm, permute, rmsNorm, tensor } from '../../src/index.ts';
+import { layerNorm, permute, rmsNorm } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { farNumbers, normalized, numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

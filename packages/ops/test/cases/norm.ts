@@ -1,4 +1,5 @@
-import { l2Normalize, norm, permute, tensor } from '../../src/index.ts';
+import { l2Normalize, norm, permute } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

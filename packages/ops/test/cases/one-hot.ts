@@ -1,4 +1,5 @@
-import { empty, oneHot, permute, tensor, transpose } from '../../src/index.ts';
+import { empty, oneHot, permute, transpose } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import type { OpCase } from '../support/op-case.ts';
 
 /** Indices of each kind, outside too; a view of indices, a view as `out`. */

@@ -1,4 +1,5 @@
-import { avgPool, globalAveragePool, maxPool, permute, resize, tensor } from '../../src/index.ts';
+import { avgPool, globalAveragePool, maxPool, permute, resize } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 
@@ -139,6 +140,30 @@ export const poolingCases: readonly OpCase[] = [
       ),
     ],
     shape: [2, 3, 3, 9],
+  },
+  {
+    name: 'avgPool with more padding at the end than at the start, windows small and too large to be written out',
+    run: (b) =>
+      [
+        [3, 2],
+        [6, 5],
+      ].flatMap(([r = 0, s = 0]) =>
+        [true, false].map((countIncludePad) =>
+          avgPool(tensor(b, X, SHAPE), [r, s], { stride: 2, padding: [r - 3, s - 2, r - 2, s - 1], countIncludePad }),
+        ),
+      ),
+    want: [
+      [3, 2],
+      [6, 5],
+    ].flatMap(([r = 0, s = 0]) => {
+      const windows: Pooled = { kernel: [r, s], stride: [2, 2], padding: [r - 3, s - 2, r - 2, s - 1], places: [0, 0] };
+      const [top, left, bottom, right] = [r - 3, s - 2, r - 2, s - 1];
+      const places = [Math.floor((7 + top + bottom - r) / 2) + 1, Math.floor((8 + left + right - s) / 2) + 1] as const;
+      return [
+        pooled({ ...windows, places }, (inside, n) => total(inside) / n),
+        pooled({ ...windows, places }, (inside) => total(inside) / inside.length),
+      ];
+    }),
   },
   {
     name: 'globalAveragePool of images and of signals',

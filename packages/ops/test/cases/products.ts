@@ -1,4 +1,5 @@
-import { expand, linear, matmul, permute, slice, tensor, transpose, unsqueeze, zeros } from '../../src/index.ts';
+import { expand, linear, matmul, permute, slice, transpose, unsqueeze, zeros } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

@@ -1,4 +1,5 @@
-import { dropout, empty, permute, randomNormal, randomUniform, tensor } from '../../src/index.ts';
+import { dropout, empty, permute, randomNormal, randomUniform } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 import { philoxWord } from '../support/philox.ts';

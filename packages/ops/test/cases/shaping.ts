@@ -1,4 +1,5 @@
-import { concat, empty, flip, matmul, pad, permute, slice, stack, tensor, tile } from '../../src/index.ts';
+import { concat, empty, flip, matmul, pad, permute, slice, stack, tile } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

@@ -1,5 +1,6 @@
 import type { ComputeBackend } from '@concord/backend-core';
-import { abs, add, clamp, div, maximum, minimum, mul, neg, rem, sub, type Tensor, tensor } from '../../src/index.ts';
+import { abs, add, clamp, div, maximum, minimum, mul, neg, rem, sub, type Tensor } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import type { OpCase } from '../support/op-case.ts';
 
 const KINDS = [

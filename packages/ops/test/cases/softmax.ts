@@ -1,4 +1,5 @@
-import { logSoftmax, logSumExp, permute, softmax, tensor } from '../../src/index.ts';
+import { logSoftmax, logSumExp, permute, softmax } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 
@@ -31,6 +32,14 @@ export const softmaxCases: readonly OpCase[] = [
     run: (backend) => [softmax(tensor(backend, X, [2, 3, 5])), softmax(tensor(backend, [[5], [-Infinity]]))],
     want: [rows(5).flatMap((row) => row.map((x) => Math.exp(x - logSum(row)))), [1, NaN]],
     shape: [2, 3, 5],
+  },
+  {
+    name: 'softmax of axes with another one between them',
+    run: (backend) => softmax(tensor(backend, X, [2, 3, 5]), { axis: [0, 2] }),
+    want: X.map((x, at) => {
+      const row = Math.floor(at / 5) % 3;
+      return Math.exp(x - logSum(X.filter((_, other) => Math.floor(other / 5) % 3 === row)));
+    }),
   },
   {
     name: 'softmax and logSoftmax of an inner axis',

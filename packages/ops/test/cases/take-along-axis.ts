@@ -1,4 +1,5 @@
-import { argmax, empty, permute, takeAlongAxis, tensor } from '../../src/index.ts';
+import { argmax, empty, permute, takeAlongAxis } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

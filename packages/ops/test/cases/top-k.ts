@@ -1,4 +1,5 @@
-import { permute, tensor, topK, type Tensor } from '../../src/index.ts';
+import { permute, topK, type Tensor } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

@@ -1,4 +1,5 @@
-import { full, less, permute, std, tensor, variance } from '../../src/index.ts';
+import { full, less, permute, std, variance } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { farNumbers, momentsOf, numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

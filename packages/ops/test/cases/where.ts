@@ -1,4 +1,5 @@
-import { empty, greater, permute, tensor, where } from '../../src/index.ts';
+import { empty, greater, permute, where } from '../../src/index.ts';
+import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
 

@@ -1,7 +1,7 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { argmin, max, pack, sum, tensor, type Tensor, tidy } from '../../src/index.ts';
+import { argmin, linear, matmul, max, pack, sum, tensor, type Tensor, tidy, transpose, wrap } from '../../src/index.ts';
 import { at, indicesOf, type Model } from '../support/model.ts';
 import { chains, stepOf } from '../support/view-steps.ts';
 
@@ -15,14 +15,18 @@ const sizes = fc.oneof(
   { weight: 1, arbitrary: fc.constant(0) },
 );
 const shapes = fc.array(sizes, { maxLength: 4 });
-const counted = (shape: readonly number[]): Model => ({
+const counted = (shape: readonly number[], nanEvery = Infinity): Model => ({
   shape,
-  values: indicesOf(shape).map((_, place) => (place * 3) % 41),
+  values: indicesOf(shape).map((_, place) => (place % nanEvery === 1 ? NaN : (place * 3) % 41)),
 });
 
 /** The tensor and the model at the end of a chain; what was done is in the message of a failure. */
-function chained(shape: readonly number[], chain: readonly number[][]): { x: Tensor; model: Model; shown: string } {
-  let model = counted(shape);
+function chained(
+  shape: readonly number[],
+  chain: readonly number[][],
+  nanEvery?: number,
+): { x: Tensor; model: Model; shown: string } {
+  let model = counted(shape, nanEvery);
   let x = tensor(backend, [...model.values], shape);
   const shown = [`[${shape.join()}]`];
   for (const drawn of chain) {
@@ -58,11 +62,12 @@ test('folds over any axes of any view are what a plain loop makes of them', asyn
     axes: fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
     keepDims: fc.boolean(),
     isAll: fc.boolean(),
+    nanEvery: fc.constantFrom(Infinity, 2, 3, 7),
   });
   await fc.assert(
-    fc.asyncProperty(shapes, chains, folds, async (shape, chain, { axes, keepDims, isAll }) => {
+    fc.asyncProperty(shapes, chains, folds, async (shape, chain, { axes, keepDims, isAll, nanEvery }) => {
       const result = tidy(() => {
-        const { x, model, shown } = chained(shape, chain);
+        const { x, model, shown } = chained(shape, chain, nanEvery);
         const { rank } = x;
         const axis = isAll || rank === 0 ? undefined : [...new Set(axes.map((each) => each % rank))];
         const given = axis?.map((each, place) => (place % 2 === 0 ? each : each - rank));
@@ -91,7 +96,11 @@ test('folds over any axes of any view are what a plain loop makes of them', asyn
 const FOLDS = [
   (row: readonly number[]) => row.reduce((total, each) => total + each, 0),
   (row: readonly number[]) => Math.max(...row),
-  (row: readonly number[]) => Math.max(0, row.indexOf(Math.min(...row))),
+  (row: readonly number[]) =>
+    Math.max(
+      0,
+      row.findIndex((x) => Object.is(x, Math.min(...row))),
+    ),
 ];
 
 /** The rows that a fold makes one element each of, row-major. */
@@ -108,3 +117,52 @@ function foldedLoop(model: Model, axes: readonly number[], keepDims: boolean): {
   );
   return { shape: keepDims ? kept : kept.filter((_, axis) => !axes.includes(axis)), rows };
 }
+
+test('rows that overlap are read where they lie by every product', async () => {
+  const data = [1, 2, 3, 5, 8, 13, 21, 34, 55];
+  const ptr = backend.alloc(4 * data.length);
+  backend.copyHtod(ptr, Float32Array.from(data));
+  const results = tidy(() => {
+    // Row i is data[i], data[i + 1], data[i + 2].
+    const windows = wrap(backend, ptr, [4, 3], 'f32', [1, 1]);
+    const batches = wrap(backend, ptr, [2, 3, 4], 'f32', [1, 2, 1]);
+    const weights = tensor(backend, [
+      [1, 0, 2],
+      [0, 1, -1],
+      [1, 1, 1],
+    ]);
+    return [
+      matmul(windows, weights),
+      matmul(weights, transpose(windows)),
+      linear(weights, windows),
+      matmul(transpose(windows), windows),
+      matmul(weights, batches),
+    ];
+  });
+  const rows = (starts: readonly number[], length: number): number[][] =>
+    starts.map((start) => data.slice(start, start + length));
+  const weights = [
+    [1, 0, 2],
+    [0, 1, -1],
+    [1, 1, 1],
+  ];
+  const flipped = (matrix: readonly (readonly number[])[]): number[][] =>
+    (matrix[0] as readonly number[]).map((_, column) => matrix.map((row) => row[column] as number));
+  const product = (a: readonly (readonly number[])[], b: readonly (readonly number[])[]): number[] =>
+    a.flatMap((row) =>
+      flipped(b).map((column) => row.reduce((total, each, place) => total + each * (column[place] as number), 0)),
+    );
+  const windows = rows([0, 1, 2, 3], 3);
+  const want = [
+    product(windows, weights),
+    product(weights, flipped(windows)),
+    product(weights, flipped(windows)),
+    product(flipped(windows), windows),
+    [...product(weights, rows([0, 2, 4], 4)), ...product(weights, rows([1, 3, 5], 4))],
+  ];
+  for (const [place, each] of results.entries()) {
+    using own = each;
+    expect(Array.from(await own.toArray()), `product ${place}`).toEqual(want[place]);
+  }
+  backend.free(ptr);
+});

@@ -1,6 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { memory, type Tensor, tidy } from '../../src/index.ts';
 import { expect } from 'vitest';
+import { type Layout, withLayout } from './laid-out.ts';
 
 /** One call of a function, and what must come out: worked out on the host, in float64. */
 export interface OpCase {
@@ -18,10 +19,11 @@ export interface OpCase {
 export async function checkCase(
   { run, want, shape, tolerance = 1e-5 }: OpCase,
   backend: ComputeBackend,
+  layout: Layout = 'dense',
 ): Promise<void> {
   const before = memory();
   const results = tidy(() => {
-    const result = run(backend);
+    const result = withLayout(layout, () => run(backend));
     return Array.isArray(result) ? [...(result as Tensor[])] : [result as Tensor];
   });
   try {

@@ -105,3 +105,22 @@ it('a variant of one backend is none of another, and the check of several takes 
   vi.stubEnv('CONCORD_TUNING', 'off');
   expect(() => checkTuningEnvironment([acme])).toThrow('CONCORD_TUNING must be use or ignore, got off');
 });
+
+it('save adds to what is in the file by now, and to nothing else', () => {
+  const shipped = [{ device, driver: 'Acme 1.0', tunedAt: '2026-01-31', choices: { 'gemm 9': 'gemm/b' } }];
+  const set = { ...acme, shipped };
+  const first = new DeviceTuning(set, device, {});
+  const ignoring = new DeviceTuning(set, device, { tuning: 'ignore' });
+  // Another process, meanwhile.
+  new DeviceTuning(set, device, {}).save({ choices: { 'gemm 1': 'gemm/a' }, measured: {} });
+  const choicesOf = (path: string): unknown => (JSON.parse(readFileSync(path, 'utf8')) as { choices: unknown }).choices;
+  expect(choicesOf(first.save({ choices: { 'gemm 2': 'gemm/b' }, measured: {} }))).toEqual({
+    'gemm 1': 'gemm/a',
+    'gemm 2': 'gemm/b',
+  });
+  expect(choicesOf(ignoring.save({ choices: { 'gemm 3': 'gemm/a' }, measured: {} }))).toEqual({
+    'gemm 1': 'gemm/a',
+    'gemm 2': 'gemm/b',
+    'gemm 3': 'gemm/a',
+  });
+});

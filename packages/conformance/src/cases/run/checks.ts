@@ -17,7 +17,7 @@ import { handKernel, remembered } from '../../run/hand-kernels.ts';
 import { expectedOf, judge, note } from '../../run/judge.ts';
 import { makePlan, type PlanRequest } from '../../run/make-plan.ts';
 import { maximalMap, maximalRows } from '../../run/maximal-kernels.ts';
-import { constantKernel, foldKernel, nodeKernel } from '../../run/node-kernels.ts';
+import { constantKernel, type ConstantPlace, foldKernel, nodeKernel } from '../../run/node-kernels.ts';
 import type { RunParams } from '../../run/params.ts';
 import type { PlaceKind } from '../../run/placement.ts';
 import type { RunPlan } from '../../run/plan.ts';
@@ -60,14 +60,18 @@ function constantsOf(type: NumberType, set: number): readonly number[] {
 
 const FLOAT_CONSTANTS = [Number.NaN, Infinity, -Infinity, -0, 1, 2 ** -149, 3.4028234663852886e38, -1, 0.5, 2 ** -126];
 
+function withConstants({ kernel, type, seed }: RunParams, place: ConstantPlace): Kernel {
+  return remembered(`constant ${place} ${kernel} ${type} ${seed}`, () =>
+    constantKernel(kernel as NodeOp, type as NumberType, constantsOf(type as NumberType, seed), place),
+  );
+}
+
 /** The kernel that a case's parameters name. */
 export const KERNEL_OF: Readonly<Record<string, (params: RunParams) => Kernel>> = {
   node: ({ kernel, type }) =>
     remembered(`node ${kernel} ${type}`, () => nodeKernel(kernel as NodeOp, type as ValueType)),
-  constant: ({ kernel, type, seed }) =>
-    remembered(`constant ${kernel} ${type} ${seed}`, () =>
-      constantKernel(kernel as NodeOp, type as NumberType, constantsOf(type as NumberType, seed)),
-    ),
+  constant: (params) => withConstants(params, 'right'),
+  'constant-first': (params) => withConstants(params, 'left'),
   fold: ({ kernel, type }) =>
     remembered(`fold ${kernel} ${type}`, () => foldKernel(kernel as FoldOp, type as ValueType)),
   kernel: ({ kernel }) => handKernel(kernel),

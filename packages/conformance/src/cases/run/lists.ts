@@ -37,14 +37,19 @@ const WITH_CONSTANTS: readonly NodeOp[] = [
   'pow',
 ];
 
+const PLACES = ['constant', 'constant-first'];
+const SPECIALS = { shape: [FLOAT_SPECIALS.length], data: 'specials' };
+
 /** Constants that a compiler may wrongly fold: x + NaN, x * 0, x < infinity, x / -1. */
 const constants: readonly RunEntry[] = [
   ...WITH_CONSTANTS.flatMap((kernel): RunEntry[] =>
-    [0, 1].map((seed) => ['constant', { kernel, type: 'f32', shape: [FLOAT_SPECIALS.length], data: 'specials', seed }]),
+    [0, 1].flatMap((seed) => PLACES.map((place) => [place, { ...SPECIALS, kernel, type: 'f32', seed }])),
   ),
   ...(['add', 'mul', 'div', 'rem', 'shl', 'shr', 'lt', 'and'] as const).flatMap((kernel): RunEntry[] =>
     (['i32', 'u32'] as const).flatMap((type) =>
-      [0, 3].map((seed): RunEntry => ['constant', { kernel, type, shape: [countOf(type)], data: 'specials', seed }]),
+      [0, 3].flatMap((seed) =>
+        PLACES.map((place): RunEntry => [place, { kernel, type, shape: [countOf(type)], data: 'specials', seed }]),
+      ),
     ),
   ),
 ];
