@@ -79,6 +79,12 @@ const folds: readonly RunEntry[] = FOLD_CASES.flatMap(([kernel, type]): RunEntry
     ['fold', { kernel, type, shape: [6, 5, 4, 7], folded: 3, data: exact }],
     ['fold', { kernel, type, shape: [3, 2, 5, 7], folded: 2, data: spike, views: 'permuted' }],
     ...(kernel.startsWith('arg') ? [entry(5, 129, 'equal'), entry(3, 5000, 'equal')] : []),
+    // Of several NaN, zeros and equals the first by its place, whichever is met first in memory.
+    ...(/max|min/.test(kernel) ? (['transposed', 'permuted', 'padded'] as const) : []).flatMap((views): RunEntry[] => [
+      ['fold', { kernel, type, shape: [9, 5, 7], folded: 2, data: 'specials', views }],
+      ['fold', { kernel, type, shape: [2, 3, 40, 50], folded: 3, data: 'specials', views }],
+      ['fold', { kernel, type, shape: [4, 30, 20], folded: 2, data: 'equal', views }],
+    ]),
     // The roundings of a running float32 sum would all go the same way.
     ...(type === 'f32' && (kernel === 'sum' || kernel === 'mean') ? [entry(1, 50_257, 'same-float')] : []),
     ...(kernel === 'mean' ? [entry(3, 300, 'huge'), entry(300, 8, 'huge', { views: 'transposed' })] : []),
