@@ -72,6 +72,10 @@ const folds: readonly RunEntry[] = FOLD_CASES.flatMap(([kernel, type]): RunEntry
     entry(300, 33, exact, { views: 'transposed' }),
     entry(300, 33, spike, { views: 'permuted', offset: 1 }),
     entry(40, 33, 'rare-specials'),
+    // Rows that lie across, with and without gaps between what vectors would read.
+    ...(kernel === 'sum' || kernel === 'max' ? [1, 2, 3, 4] : []).map((seed) =>
+      entry(36, 33, exact, { views: 'permuted', seed }),
+    ),
     // Rows with half of the special values, and with each of them twice.
     ...(/max|min/.test(kernel) ? [entry(150, 37, 'specials'), entry(20, 150, 'specials')] : []),
     // More rows than one dimension of workgroups has; for one fold of each kind.
