@@ -37,6 +37,7 @@ export const LONG = {
   'packages/backend-levelzero/test/intel-driver.test.ts': 25,
   'examples/knn-graph/test/knn-graph.test.ts': 25,
   'packages/backend-webgpu/test/fast-math.test.ts': 22,
+  'packages/backend-webgpu/test/without-f16.test.ts': 20,
   'bench/test/quick.test.ts': 20,
   'packages/kernel/test/functions.test.ts': 19,
   'software-devices/level-zero-cpu/test/engine-through-loader.test.mjs': 19,

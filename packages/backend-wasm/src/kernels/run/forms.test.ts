@@ -150,6 +150,12 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
     inputs: { x: { strides: [600, 150, 23, 1] }, scale: { strides: [0, 0, 21, 1] } },
     params: { eps: 1e-5 },
   },
+  'softmax of rows of several lines': {
+    kernel: softmax,
+    shape: [3, 5, 30],
+    folded: 2,
+    inputs: { x: { strides: [200, 37, 1] } },
+  },
   'rows across': {
     kernel: softmax,
     shape: [2, 21, 13],

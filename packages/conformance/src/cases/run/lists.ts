@@ -203,6 +203,11 @@ const levels: readonly RunEntry[] = [
   ['kernel', { kernel: 'clamp', shape: [FLOAT_SPECIALS.length, FLOAT_SPECIALS.length], data: 'specials' }],
   ['kernel', { kernel: 'random floats', shape: [7, 601] }],
   ...['softmax', 'log softmax', 'variance', 'layerNorm', 'rmsNorm'].flatMap((kernel): RunEntry[] => [
+    // A row of several lines, each of which is more than a vector.
+    ...(['padded', 'permuted'] as const).map((views): RunEntry => [
+      'kernel',
+      { kernel, shape: [3, 5, 37], folded: 2, data: 'moderate', views },
+    ]),
     ...[1, 7, 128, 1023, 1024, 5000].map((length): RunEntry => [
       'kernel',
       { kernel, shape: [5, length], folded: 1, data: 'moderate' },
