@@ -80,15 +80,17 @@ it('works in worker threads of the program', async () => {
 it.each(['threads', 'worker'])('mode %s: each of several reads under way keeps the process alive', async (mode) => {
   const ended = await runProgram(`
     ${negate(mode)}
+    // Without a timer, which would keep it alive too.
+    const LONG = { timeoutMs: Infinity };
     const y = backend.alloc(2 ** 24);
     const work = () => {
       for (let i = 0; i < 5; i++) backend.unary({ op: 'exp', n: 2 ** 22, input: y, output: y });
     };
-    const first = backend.copyDtoh(new Float32Array(4), x).then(() => console.log('first'));
+    const first = backend.copyDtoh(new Float32Array(4), x, LONG).then(() => console.log('first'));
     work();
-    const second = backend.copyDtoh(new Float32Array(2 ** 22), y).then(() => console.log('second'));
+    const second = backend.copyDtoh(new Float32Array(2 ** 22), y, LONG).then(() => console.log('second'));
     work();
-    const third = backend.copyDtoh(new Float32Array(2 ** 22), y).then(() => console.log('third'));
+    const third = backend.copyDtoh(new Float32Array(2 ** 22), y, LONG).then(() => console.log('third'));
   `);
   expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
   expect(ended.stdout.trim().split('\n').sort()).toEqual(['first', 'second', 'third']);
