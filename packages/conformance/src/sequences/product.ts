@@ -82,7 +82,7 @@ export const productSequences: readonly ConformanceCase[] = [
   ]),
   ...pairCases(BATCHED, 'columns', { m: 32, n: 1, k: 32, batch: 3 }, VECTORS),
   ...pairCases(BATCHED, 'rows', { m: 1, n: 32, k: 32, batch: 3, trans: 'NT' }, VECTORS),
-  ...pairCases(BATCHED, 'columns f16', { m: 32, n: 1, k: 32, batch: 3, dtype: 'f16' }, VECTORS),
+  ...pairCases(BATCHED, 'columns f16', { m: 32, n: 1, k: 32, batch: 3, dtype: 'f16' }, [{ dtype: 'f32' }, ...VECTORS]),
   ...pairCases(BATCHED, 'f16', { ...SQUARE, batch: 3, dtype: 'f16' }, [{ dtype: 'f32' }, ...PADS, ...REST, ...BATCHES]),
   offsetCases(GEMM, { name: 'f32', shapes: shapes({}), operands: 3, size: 4 }),
   offsetCases(F16, { name: 'f16', shapes: shapes({}), operands: 3, size: 2 }),
