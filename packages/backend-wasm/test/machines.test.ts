@@ -67,6 +67,46 @@ describe.each(MACHINES)('commands on %o', (options) => {
     }
   });
 
+  it('keep the memory that they use until they are done', async () => {
+    await using test = await openTestMachine(options);
+    const { machine } = test;
+    const [x, y] = [machine.heap.take(4096), machine.heap.take(4096)];
+    const code = tileCode(machine.traits, (body, args, tile) => {
+      body.emit(i32.store(i32.add(i32.load(args), i32.mul(tile, 4)), tile));
+    });
+    const long = tileCode(machine.traits, (body, args, tile) => body.emit(i32.store(i32.load(args), tile)));
+    const given: (readonly [until: number])[] = [];
+    const give = machine.heap.give.bind(machine.heap);
+    machine.heap.give = (address, until) => {
+      given.push([until]);
+      give(address, until);
+    };
+    const works = [
+      () => machine.write(x, new Uint8Array(4096)),
+      () => machine.launch({ code, words: [x], tiles: 8, scratchBytes: 64 }),
+      () => machine.launch({ code, words: Uint32Array.from({ length: 400 }, () => y), tiles: 8 }),
+      () => {
+        const address = machine.temporary(256);
+        machine.launch({ code, words: [address], tiles: 8 });
+        machine.endOp();
+      },
+    ];
+    const before = machine.queued;
+    for (const work of works) {
+      const first = given.length;
+      // Behind one that takes long.
+      machine.launch({ code: long, words: [y], tiles: options.mode === 'threads' ? 1_000_000 : 1 });
+      work();
+      for (const [until] of given.slice(first)) expect(until).toBe(machine.queued);
+    }
+    // Machines that copy what they queue give memory back at once, and know no numbers.
+    if (options.mode === 'threads') {
+      expect(machine.queued).toBeGreaterThan(before);
+      expect(given.length).toBeGreaterThanOrEqual(works.length);
+    }
+    await machine.finish(() => true);
+  });
+
   it('have separate memory for each thread', async () => {
     await using test = await openTestMachine(options);
     const { machine } = test;

@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncat
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { Struct } from '../ffi/structs.ts';
 import { BinaryCache } from './binary-cache.ts';
 
 let folder: string;
@@ -27,6 +28,35 @@ it('gives back what was kept, for a compilation with the same', () => {
   expect(new BinaryCache(folder, 'driver 1').find('another')).toBeUndefined();
   expect(readdirSync(folder)).toHaveLength(1);
   expect(warnings).toEqual([]);
+});
+
+it('is of one driver version and one device', () => {
+  vi.stubEnv('XDG_CACHE_HOME', folder);
+  const plain = { driverVersion: 7, vendorId: 0x8086, deviceId: 3, name: 'GPU' };
+  const opened = (change: Partial<typeof plain>): BinaryCache => {
+    const { name, ...numbers } = { ...plain, ...change };
+    const fill =
+      (type: 'ze_driver_properties_t' | 'ze_device_properties_t') =>
+      (_: unknown, bytes: Uint8Array): number => {
+        const own = new Struct(type);
+        for (const [field, value] of Object.entries(numbers)) {
+          if (field.startsWith('driver') === (type === 'ze_driver_properties_t')) own.set(field as never, value);
+        }
+        bytes.set(own.bytes);
+        return 0;
+      };
+    const api = {
+      zeDriverGetProperties: fill('ze_driver_properties_t'),
+      zeDeviceGetProperties: fill('ze_device_properties_t'),
+    };
+    return BinaryCache.open({ api } as never, { driver: 1, device: 2, info: { name } } as never) as BinaryCache;
+  };
+  opened({}).keep('key', kept);
+  expect(opened({}).find('key')?.log).toBe(kept.log);
+  for (const change of [{ driverVersion: 8 }, { vendorId: 1 }, { deviceId: 4 }, { name: 'another' }]) {
+    expect(opened(change).find('key'), JSON.stringify(change)).toBeUndefined();
+  }
+  vi.unstubAllEnvs();
 });
 
 it.each<[string, () => void]>([

@@ -38,6 +38,15 @@ const DEPTHWISE_CHANGES = CHANGES.filter(({ input = [2, 4], filter = [0, 2], gro
   return !isOther && Object.keys(rest).length > 0;
 });
 
+/** A filter of one pixel is a product, unless one of these is not as there. */
+const POINTWISE_CHANGES: readonly Change[] = [
+  ...CHANGES.filter(({ filter, dilation, pad }) => filter === undefined && dilation === undefined && pad === undefined),
+  ...[0, 1, 2, 3].map((side): Change => ({ pad: [0, 1, 2, 3].map((own) => (own === side ? 1 : 0)) })),
+  { filter: [8, 1, 2] },
+  { filter: [8, 2, 1] },
+  { stride: [2, 2] },
+];
+
 /** Parameters of another value, and other kernels and dtypes. */
 const WITH_EPILOGUE: Change = { input: [1, 3, 6, 9], filter: [5, 3, 3], epilogue: 'parameters' };
 const EPILOGUE_CHANGES: readonly Change[] = [
@@ -122,6 +131,7 @@ const offsets = [['f32', 4] as const, ['f16', 2] as const].map(([dtype, size]) =
 export const conv2dSequences: readonly ConformanceCase[] = [
   ...pairCases(CONV, 'plain', PLAIN, CHANGES),
   ...pairCases(CONV, 'depthwise', { ...PLAIN, filter: [4, 3, 3], groups: 4 }, DEPTHWISE_CHANGES),
+  ...pairCases(CONV, 'pointwise', { ...PLAIN, filter: [8, 1, 1], pad: [0, 0] }, POINTWISE_CHANGES),
   ...pairCases(CONV, 'grouped', { ...PLAIN, groups: 2 }, DEPTHWISE_CHANGES),
   ...pairCases(CONV, 'epilogue', WITH_EPILOGUE, EPILOGUE_CHANGES),
   ...edgeCases,
