@@ -21,6 +21,14 @@ it.each([
   expect(() => wasm(options as WasmBackendOptions).create()).toThrow(error);
 });
 
+it.each([{ threads: 1 }, { threads: 64 }, { threads: 1, mode: 'inline' }, { memoryLimitBytes: 2 ** 20 }] as const)(
+  '%o is taken',
+  (options) => {
+    expect(() => new WasmBackend(options)).not.toThrow();
+    expect(() => wasm(options).create()).not.toThrow();
+  },
+);
+
 it('the options decide the mode and the threads, and the device says so', async () => {
   await using threads = await WasmBackend.create({ threads: 3, relaxedSimd: false });
   expect(threads.native.mode).toBe('threads');

@@ -83,3 +83,32 @@ it('a piece that is freed and taken again holds what was written last', async ()
   }
   for (const [i, y] of results.entries()) expect(await read(backend, y)).toEqual([0, 2, 4, 6].map((n) => 100 + i + n));
 });
+
+it('a buffer that the caller asks for holds what was queued before', async () => {
+  const backend = await open();
+  const source = upload(backend, 1);
+  const writes: Readonly<Record<string, (to: DevicePtr) => void>> = {
+    'an op': (output) => backend.unary({ op: 'neg', n: 4, input: source, output }),
+    'a copy': (to) => backend.copyDtod(to, source, 16),
+    'a fill': (to) => backend.fill(to, 7, 16),
+    'an upload': (to) => backend.copyHtod(to, Float32Array.of(9, 8, 7, 6)),
+    'an op in place': (output) => backend.unary({ op: 'neg', n: 4, input: output, output }),
+  };
+  for (const [name, write] of Object.entries(writes)) {
+    const [asked, plain] = [upload(backend, 30), upload(backend, 30)];
+    // Both have their places, beside each other.
+    backend.unary({ op: 'neg', n: 4, input: asked, output: asked });
+    backend.unary({ op: 'neg', n: 4, input: plain, output: plain });
+    await backend.synchronize();
+    write(asked);
+    write(plain);
+    const { buffer } = backend.native.bufferOf(asked);
+    const copy = upload(backend, 0);
+    backend.native.encode((encoder) =>
+      encoder.copyBufferToBuffer(buffer, 0, backend.native.bufferOf(copy).buffer, 0, 16),
+    );
+    const want = await read(backend, plain);
+    expect(await read(backend, copy), name).toEqual(want);
+    expect(await read(backend, asked), name).toEqual(want);
+  }
+});

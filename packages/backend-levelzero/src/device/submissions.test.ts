@@ -113,3 +113,20 @@ describe('a failure reaches who waits and the backend, with the ops of the work'
     expect(await before).toBe(true);
   });
 });
+
+describe('a driver that refuses', () => {
+  it.each(['zeCommandListCreate', 'zeFenceCreate'])('%s leaves no list or fence behind', (name) => {
+    submit('gemm');
+    fake.refusals[name] = [RESULTS.ERROR_OUT_OF_DEVICE_MEMORY];
+    // The first submit is still in flight, so that these need objects of their own.
+    expect(() => submit('unary')).toThrow('OUT_OF_DEVICE_MEMORY');
+    submit('binary');
+    fake.finish();
+    submissions.poll();
+    expect(submissions.destroy()).toBe(true);
+    expect(fake.count('zeCommandListDestroy')).toBe(
+      fake.count('zeCommandListCreate') - Number(name === 'zeCommandListCreate'),
+    );
+    expect(fake.count('zeFenceDestroy')).toBe(fake.count('zeFenceCreate') - Number(name === 'zeFenceCreate'));
+  });
+});
