@@ -101,6 +101,13 @@ export function keysOf({ sight, seqKv }: Geometry, { query, queries }: QueryWind
   return { key, keys: end - key };
 }
 
+/** The maximum number of keys that so many queries in a row may see, wherever they begin. */
+export function mostKeys(geometry: Geometry, { queries }: QueryWindow): number {
+  const { sight, seqQ } = geometry;
+  const { keys } = keysOf(geometry, { batch: 0, batches: 1, head: 0, heads: 1, query: 0, queries: seqQ });
+  return Math.max(1, Math.min(keys, queries - 1 + sight.end - sight.first));
+}
+
 /** Rows of O, and of Q, of a window. */
 export function queryHull(strides: RowStrides, headDim: number, window: QueryWindow): Hull {
   const { batch, batches, head, heads, query, queries } = window;

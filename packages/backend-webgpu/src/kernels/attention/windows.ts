@@ -1,5 +1,5 @@
 import { checkSteps } from '@concord/variants';
-import { type Geometry, keyHull, keysOf, maskHull, queryHull, type QueryWindow } from './geometry.ts';
+import { type Geometry, keyHull, keysOf, maskHull, mostKeys, queryHull, type QueryWindow } from './geometry.ts';
 
 /** The maximum of elements in a launch. */
 export interface Room {
@@ -40,7 +40,7 @@ export function cutCall(geometry: Geometry, room: Room, recordRows: (inParts: bo
   const record = recordRows(keysPerPart < keys);
   const fits = (part: Partial<QueryWindow>): boolean => {
     const queries = { ...all, ...part };
-    const window = { ...queries, key: 0, keys: Math.min(keysPerPart, keysOf(geometry, queries).keys) };
+    const window = { ...queries, key: 0, keys: Math.min(keysPerPart, mostKeys(geometry, queries)) };
     const rows = window.batches * window.heads * window.queries;
     return (
       queryHull(geometry.q, headDim, window).elements <= room.operand &&
