@@ -19,7 +19,7 @@ const PAIRS = {
 } as const satisfies Record<string, readonly [typeof add, (a: number, b: number) => number]>;
 
 /** Every pair of bytes, and every byte: computed in i32, then saturated. */
-export const smallIntegerCases: readonly OpCase[] = KINDS.flatMap(({ dtype, List, low, high }) => {
+const bytePairs: readonly OpCase[] = KINDS.flatMap(({ dtype, List, low, high }) => {
   const all = Array.from({ length: 256 }, (_, index) => low + index);
   const stored = (value: number): number => Math.min(Math.max(value, low), high);
   const column = (backend: ComputeBackend): Tensor => tensor(backend, List.from(all), [256, 1]);
@@ -52,3 +52,40 @@ export const smallIntegerCases: readonly OpCase[] = KINDS.flatMap(({ dtype, List
     },
   ];
 });
+
+/** Kinds of integers with the words that bytes of that kind are computed in, and what those make of any integer. */
+const MIXED = [
+  {
+    dtype: 'u8',
+    Bytes: Uint8Array,
+    bytes: [1, 3, 200, 255, 9],
+    Words: Uint32Array,
+    words: [2 ** 31, 2 ** 32 - 1, 7, 1, 40],
+  },
+  {
+    dtype: 'i8',
+    Bytes: Int8Array,
+    bytes: [1, -3, -128, 127, 9],
+    Words: Int32Array,
+    words: [-(2 ** 31) + 7, 2 ** 31 - 1, -7, 1, 40],
+  },
+] as const;
+
+/** Bytes with words: computed and stored in words, which wrap. */
+const mixedPairs: readonly OpCase[] = MIXED.flatMap(({ dtype, Bytes, bytes, Words, words }) =>
+  Object.entries(PAIRS).map(([name, [op, exact]]): OpCase => {
+    const each = (a: readonly number[], b: readonly number[]): ArrayLike<number> =>
+      Words.from(a, (x, index) => (name === 'mul' ? Math.imul(x, b[index] as number) : exact(x, b[index] as number)));
+    return {
+      name: `${name} of ${dtype} and words, both ways`,
+      run: (backend) => {
+        const [small, large] = [tensor(backend, Bytes.from(bytes)), tensor(backend, Words.from(words))];
+        return [op(small, large), op(large, small)];
+      },
+      want: [each(bytes, words), each(words, bytes)],
+      tolerance: 0,
+    };
+  }),
+);
+
+export const smallIntegerCases: readonly OpCase[] = [...bytePairs, ...mixedPairs];
