@@ -48,6 +48,32 @@ describe('copies', () => {
   });
 });
 
+describe('a read that is given up', () => {
+  it('keeps its staging memory until the device is done with it', async () => {
+    // A client of its own has staging memory for nothing else.
+    const own = await LevelZeroClient.open();
+    try {
+      const bytes = 2 ** 20;
+      const [source, target, large] = [memory(own, bytes), memory(own, bytes), memory(own, 256 * 2 ** 20)];
+      own.fill(source, 1);
+      await own.finish();
+      for (let turn = 0; turn < 8; turn++) own.fill(large, turn);
+      let delivered = 0;
+      await own.read(
+        source,
+        () => delivered++,
+        () => false,
+      );
+      own.write(target, new Uint8Array(bytes).fill(2));
+      const got = await readBytes(own, target);
+      expect(got.every((byte) => byte === 2)).toBe(true);
+      expect(delivered).toBe(0);
+    } finally {
+      await own.dispose();
+    }
+  });
+});
+
 describe('call order', () => {
   it('each command sees what those before it wrote', async () => {
     const x = upload(client, [1, 2, 3]);

@@ -68,7 +68,7 @@ class Drawer {
     else if (turn < 42) this.#copy();
     else if (turn < 53) this.#read();
     else if (turn < 59)
-      this.#steps.push({ do: 'wait', for: random.pick(['reads', 'reads', 'device', 'nothing', 'nothing']) });
+      this.#steps.push({ do: 'wait', for: random.pick(['reads', 'reads', 'device', 'nothing', 'nothing', 'others']) });
     else if (turn < 62) this.#record();
     else if (turn < 69) this.#replay();
     else if (turn < 73) this.#busy();
@@ -157,7 +157,19 @@ class Drawer {
   #read(): void {
     const random = this.#random;
     const { place, bytes } = this.#span();
-    this.#steps.push({ do: 'read', from: place, bytes, shift: random.integer(0, 5) });
+    const step = { do: 'read', from: place, bytes, shift: random.integer(0, 5) } as const;
+    if (random.chance(0.85)) this.#steps.push(step);
+    else this.#giveUp({ ...step, givenUp: true });
+  }
+
+  /** A read that is given up while the device has yet to do it, and another transfer as large before it has. */
+  #giveUp(step: Extract<Step, { do: 'read' }>): void {
+    const random = this.#random;
+    if (random.chance(0.7)) this.#busy();
+    this.#steps.push(step, { do: 'wait', for: 'others' });
+    const to = { id: this.#alloc(step.bytes), at: 0 };
+    this.#writeTo(to, step.bytes);
+    if (random.chance(0.5)) this.#steps.push({ do: 'read', from: to, bytes: step.bytes, shift: 0 });
   }
 
   /** Some bytes of an allocation, often all of it, often at odd ends. */

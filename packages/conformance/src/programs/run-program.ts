@@ -115,7 +115,9 @@ class ProgramRun {
   #planOne(step: Exclude<Step, { do: 'record' }>): Step {
     switch (step.do) {
       case 'read':
-        if (this.#holds(step.from, step.bytes)) this.#planRead(step.from, step.bytes, step.shift);
+        if (!this.#holds(step.from, step.bytes)) break;
+        if (step.givenUp === true) this.#planGivenUp(step.from, step.bytes);
+        else this.#planRead(step.from, step.bytes, step.shift);
         break;
       case 'wait':
         this.#then(() => this.#wait(step.for));
@@ -372,8 +374,33 @@ class ProgramRun {
     });
   }
 
-  async #wait(what: 'reads' | 'device' | 'nothing'): Promise<void> {
+  /** A read that nobody waits for: from when it is given up, its destination is the program's alone. */
+  #planGivenUp(from: Place, length: number): void {
+    const step = this.blamed;
+    this.#then(() => {
+      const got = new Uint8Array(length).fill(GUARD);
+      const controller = new AbortController();
+      const done = this.#backend.copyDtoh(got, this.#ptrOf(from), { signal: controller.signal });
+      const ended = done.catch((error: unknown) => {
+        if (error !== controller.signal.reason) throw error;
+      });
+      ended.catch(() => undefined);
+      controller.abort();
+      // A backend may have done all at once.
+      const held = got.slice();
+      const check = (): void => {
+        this.#counts.reads++;
+        if (got.some((byte, index) => byte !== held[index])) {
+          throw new CaseFailure('a read wrote its destination after it was given up');
+        }
+      };
+      this.#reads.push({ step, done: ended, check });
+    });
+  }
+
+  async #wait(what: Extract<Step, { do: 'wait' }>['for']): Promise<void> {
     if (what === 'nothing') return this.#backend.flush();
+    if (what === 'others') return new Promise((resolve) => setTimeout(resolve, 2));
     if (what === 'device') return this.#backend.synchronize();
     const reads = this.#reads;
     this.#reads = [];

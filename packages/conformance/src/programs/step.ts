@@ -57,9 +57,16 @@ export type RecordableStep =
  */
 export type Step =
   | RecordableStep
-  /** A read that is left open until a wait for reads, or the end. */
-  | { readonly do: 'read'; readonly from: Place; readonly bytes: number; readonly shift: number }
-  | { readonly do: 'wait'; readonly for: 'reads' | 'device' | 'nothing' }
+  /** A read that is left open until a wait for reads, or the end; one that is given up is aborted at once. */
+  | {
+      readonly do: 'read';
+      readonly from: Place;
+      readonly bytes: number;
+      readonly shift: number;
+      readonly givenUp?: boolean;
+    }
+  /** `others`: lets the event loop turn, and does not wait for the device. */
+  | { readonly do: 'wait'; readonly for: 'reads' | 'device' | 'nothing' | 'others' }
   | { readonly do: 'record'; readonly id: number; readonly body: readonly RecordableStep[] }
   | { readonly do: 'replay'; readonly id: number }
   | { readonly do: 'release'; readonly id: number };
