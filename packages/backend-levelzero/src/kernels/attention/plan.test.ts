@@ -68,6 +68,21 @@ describe('on a CPU', () => {
   });
 });
 
+it.each(Object.entries(TEST_DEVICES))('%s: heads that take turns find their own rows and mask', (_, traits) => {
+  const sizes = { batch: 64, headDim: 64, seqQ: 16_384, seqKv: 16_384 };
+  const mask = { strides: [16 * 16_384, 16_384, 0, 1] } as const;
+  const { launches, o } = planned(traits, { ...sizes, mask: mask as unknown as Shape['mask'] });
+  const attending = launches.filter(({ args }) => 'first_head' in args);
+  expect(attending.length).toBeGreaterThan(2);
+  let before = 0;
+  for (const { args } of attending) {
+    expect(args['first_head']).toBe(before);
+    expect((args['o'] as Span).byteOffset - o.byteOffset).toBe(before * 4 * 16_384 * 64);
+    before += args['heads'] as number;
+  }
+  expect(before).toBe(64 * 16);
+});
+
 describe('fields of a call', () => {
   const few = { batch: 1, heads: 8, seqQ: 64, seqKv: 64 };
 
