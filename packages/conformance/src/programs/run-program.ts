@@ -115,9 +115,9 @@ class ProgramRun {
   #planOne(step: Exclude<Step, { do: 'record' }>): Step {
     switch (step.do) {
       case 'read':
-        if (!this.#holds(step.from, step.bytes)) break;
-        if (step.givenUp === true) this.#planGivenUp(step.from, step.bytes);
-        else this.#planRead(step.from, step.bytes, step.shift);
+        if (this.#holds(step.from, step.bytes)) {
+          this.#planRead(step.from, step.bytes, step.shift, undefined, step.givenUp);
+        }
         break;
       case 'wait':
         this.#then(() => this.#wait(step.for));
@@ -353,48 +353,43 @@ class ProgramRun {
     this.#judgements = this.#judgements?.filter((other) => !overlap(place, length, other.place, other.length));
   }
 
-  #planRead(from: Place, length: number, shift: number, judge?: (after: Uint8Array) => void): void {
+  /** @param givenUp - aborted at once: from then on its destination is the program's alone */
+  #planRead(
+    from: Place,
+    length: number,
+    shift: number,
+    judge?: (after: Uint8Array) => void,
+    givenUp: boolean = false,
+  ): void {
     const step = this.blamed;
     const expected = snapshotOf(this.#model.at(from, length));
     this.#then(() => {
       const whole = new Uint8Array(shift + length + 8).fill(GUARD);
       const got = whole.subarray(shift, shift + length);
       const view = shift % 2 === 1 ? new DataView(whole.buffer, shift, length) : got;
-      const done = this.#backend.copyDtoh(view, this.#ptrOf(from));
+      const controller = new AbortController();
+      const { signal } = controller;
+      const done = this.#backend.copyDtoh(view, this.#ptrOf(from), { signal }).catch((error: unknown) => {
+        if (!givenUp || error !== signal.reason) throw error;
+      });
       // It is looked at when reads are waited for: until then it is nobody's unhandled rejection.
       done.catch(() => undefined);
+      if (givenUp) controller.abort();
+      // A backend may have done all at once.
+      const held = givenUp ? got.slice() : undefined;
       const check = (): void => {
         this.#counts.reads++;
         const guards = [...whole.subarray(0, shift), ...whole.subarray(shift + length)];
         if (guards.some((byte) => byte !== GUARD)) throw new CaseFailure('a read wrote beside its destination');
+        if (held !== undefined) {
+          if (got.some((byte, index) => byte !== held[index]))
+            throw new CaseFailure('a read wrote after it was given up');
+          return;
+        }
         judge?.(got);
         compareKnown(from, expected, got);
       };
       this.#reads.push({ step, done, check });
-    });
-  }
-
-  /** A read that nobody waits for: from when it is given up, its destination is the program's alone. */
-  #planGivenUp(from: Place, length: number): void {
-    const step = this.blamed;
-    this.#then(() => {
-      const got = new Uint8Array(length).fill(GUARD);
-      const controller = new AbortController();
-      const done = this.#backend.copyDtoh(got, this.#ptrOf(from), { signal: controller.signal });
-      const ended = done.catch((error: unknown) => {
-        if (error !== controller.signal.reason) throw error;
-      });
-      ended.catch(() => undefined);
-      controller.abort();
-      // A backend may have done all at once.
-      const held = got.slice();
-      const check = (): void => {
-        this.#counts.reads++;
-        if (got.some((byte, index) => byte !== held[index])) {
-          throw new CaseFailure('a read wrote its destination after it was given up');
-        }
-      };
-      this.#reads.push({ step, done: ended, check });
     });
   }
 

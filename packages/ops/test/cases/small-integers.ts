@@ -74,8 +74,10 @@ const MIXED = [
 /** Bytes with words: computed and stored in words, which wrap. */
 const mixedPairs: readonly OpCase[] = MIXED.flatMap(({ dtype, Bytes, bytes, Words, words }) =>
   Object.entries(PAIRS).map(([name, [op, exact]]): OpCase => {
-    const each = (a: readonly number[], b: readonly number[]): ArrayLike<number> =>
-      Words.from(a, (x, index) => (name === 'mul' ? Math.imul(x, b[index] as number) : exact(x, b[index] as number)));
+    const each = (a: readonly number[], b: readonly number[]): ArrayLike<number> => {
+      const results = a.map((x, i) => (name === 'mul' ? Math.imul(x, b[i] as number) : exact(x, b[i] as number)));
+      return new Words(results);
+    };
     return {
       name: `${name} of ${dtype} and words, both ways`,
       run: (backend) => {
