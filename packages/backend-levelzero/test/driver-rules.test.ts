@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LevelZeroClient } from '../src/device/level-zero-client.ts';
+import { STRUCTS } from '../src/ffi/structs.ts';
 import { type DriverSwitches, driverSwitches } from './support/live-objects.ts';
 import { type Replacement, replaced } from './support/replaced.ts';
 import { launchAffine, memory, readFloats, upload } from './support/spans.ts';
@@ -148,4 +149,46 @@ it('a device that does not describe itself is unavailable', async () => {
       detail: expect.stringContaining('zeDeviceGetProperties returned ZE_RESULT_ERROR_UNKNOWN'),
     });
   });
+});
+
+it('queue and lists are of the group of queues that compute', async () => {
+  const ordinals: number[] = [];
+  const groups: Replacement = {
+    call: (_original, [, count, bytes]) => {
+      (count as Uint32Array)[0] = 2;
+      // The first copies only.
+      const { size, fields } = STRUCTS.ze_command_queue_group_properties_t;
+      for (const [index, flags] of [2, 1].entries()) {
+        if (bytes !== null)
+          Buffer.from((bytes as Uint8Array).buffer).writeUInt32LE(flags, index * size + fields.flags[0]);
+      }
+      return 0;
+    },
+  };
+  const noted = (at: number): Replacement => ({
+    call: (original, args) => {
+      const description = Buffer.from(args[2] as Uint8Array);
+      ordinals.push(description.readUInt32LE(at));
+      // The driver has one group.
+      description.writeUInt32LE(0, at);
+      return original(args[0], args[1], new Uint8Array(description), args[3]);
+    },
+  });
+  await replaced(
+    watcher,
+    {
+      zeDeviceGetCommandQueueGroupProperties: groups,
+      zeCommandQueueCreate: noted(STRUCTS.ze_command_queue_desc_t.fields.ordinal[0]),
+      zeCommandListCreate: noted(STRUCTS.ze_command_list_desc_t.fields.commandQueueGroupOrdinal[0]),
+    },
+    async () => {
+      const client = await LevelZeroClient.open();
+      const x = upload(client, [1]);
+      launchAffine(client, x, 2, 1);
+      expect(await readFloats(client, x)).toEqual([3]);
+      await client.dispose();
+    },
+  );
+  expect(new Set(ordinals)).toEqual(new Set([1]));
+  expect(ordinals.length).toBeGreaterThan(1);
 });

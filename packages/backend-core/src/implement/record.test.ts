@@ -106,6 +106,22 @@ describe('record', () => {
     last.replay();
   });
 
+  it.each<[string, (backend: MemoryBackend, ptr: DevicePtr, other: DevicePtr) => void]>([
+    ['a source of copyDtod', (backend, ptr, other) => backend.copyDtod(other, ptr, BYTES)],
+    ['a destination of copyDtod', (backend, ptr, other) => backend.copyDtod(ptr, other, BYTES)],
+    ['a destination of copyHtod', (backend, ptr) => backend.copyHtod(ptr, new Uint8Array(BYTES))],
+    ['a destination of fill', (backend, ptr) => backend.fill(ptr, 1, BYTES)],
+    ['an operand', (backend, ptr, other) => backend.unary({ op: 'neg', n: N, input: ptr, output: other })],
+    ['a result', (backend, ptr, other) => backend.unary({ op: 'neg', n: N, input: other, output: ptr })],
+  ])('is not replayed where what was %s was freed', async (_, command) => {
+    const { backend, a } = await opened();
+    const ptr = backend.alloc(BYTES);
+    const recording = backend.record(() => command(backend, ptr, a));
+    recording.replay();
+    backend.free(ptr);
+    expectInvalid(() => recording.replay(), 'the recording uses memory that was freed: an allocation of 16 bytes');
+  });
+
   it('refuses waits, recordings in recordings, and promises; afterwards all is as before', async () => {
     const { backend, a, b, out, add, hooks } = await opened();
     const waits: Promise<unknown>[] = [];

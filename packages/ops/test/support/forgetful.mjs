@@ -1,7 +1,7 @@
 // @ts-check
 // Run with --expose-gc: forgets tensors and reports their state, as JSON on stdout.
 import { CpuBackend } from '@concord/backend-cpu';
-import { memory, reshape, zeros } from '@concord/ops';
+import { memory, reshape, tidy, zeros } from '@concord/ops';
 import { setTimeout } from 'node:timers/promises';
 
 const backend = new CpuBackend();
@@ -21,8 +21,13 @@ console.log(JSON.stringify({ before, after, kept: Array.from(await kept.toArray(
 kept.dispose();
 await backend.dispose();
 
-/** Ten tensors, each with a view that shares its storage, and one that is disposed. */
+/** Ten tensors, each with a view that shares its storage, and two that are disposed, one of them within `tidy`. */
 function forget() {
   for (let i = 0; i < 10; i++) reshape(zeros(backend, [2, 3]), [6]);
   zeros(backend, [7]).dispose();
+  tidy(() => {
+    const x = zeros(backend, [8]);
+    x.dispose();
+    return x;
+  });
 }
