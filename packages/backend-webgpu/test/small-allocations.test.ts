@@ -112,3 +112,18 @@ it('a buffer that the caller asks for holds what was queued before', async () =>
     expect(await read(backend, asked), name).toEqual(want);
   }
 });
+
+it('pieces that were left for a buffer of their own are taken again', async () => {
+  const backend = await open();
+  const keeper = upload(backend, 1);
+  const allocated = [];
+  for (let round = 0; round < 12; round++) {
+    const all = Array.from({ length: 200 }, (_, i) => upload(backend, i));
+    for (const ptr of all) backend.native.bufferOf(ptr);
+    for (const ptr of all) backend.free(ptr);
+    await backend.synchronize();
+    allocated.push(backend.native.memory().allocatedBytes);
+  }
+  expect(allocated.at(-1)).toBe(allocated[2]);
+  expect(await read(backend, keeper)).toEqual([1, 2, 3, 4]);
+});
