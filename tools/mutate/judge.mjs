@@ -117,7 +117,8 @@ function runVitest({ project, files, exclude = [], only }, signal, env) {
   const args = [
     ...['run', '--project', project, '--maxWorkers=1', '--passWithNoTests', '--testTimeout=0', REPORTER],
     ...exclude.flatMap((pattern) => ['--exclude', pattern]),
-    ...(only === undefined ? [] : ['-t', only]),
+    // In one argument: names of tests may begin with a dash.
+    ...(only === undefined ? [] : [`--testNamePattern=${only}`]),
     ...files,
   ];
   return new Promise((resolve, reject) => {
