@@ -106,7 +106,7 @@ const windows: readonly Entry[] = [
   ['bounded', { ...TILES, window: 40, causal: true, causalOffset: 50 }],
   ['bounded', { ...TILES, heads: 2, window: 5, causalOffset: 100 }],
   // After the last key there is nothing to see.
-  ['bounded', { seqQ: 9, seqKv: 5, headDim: 8, window: 2, causal: true }],
+  ['bounded', { seqQ: 300, seqKv: 40, headDim: 8, window: 2, causal: true }],
   ['bounded', { ...CACHE, window: 20 }],
   ['bounded', { ...LONG, window: 300, causal: true, causalOffset: 1200 }],
   ['hidden', { seqQ: 6, seqKv: 200, headDim: 16, window: 30, causal: true, causalOffset: 120 }],
