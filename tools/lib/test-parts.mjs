@@ -6,12 +6,16 @@
 /** The part of the conformance suite in the share, on each backend. */
 export const CONFORMANCE_SHARE = 0.1;
 
+/** The same on each device beside the first, of which a tenth is run in all. */
+const TENTH_SHARE = 0.03;
+
 /** Files of which both parts run something: they read `CONCORD_SAMPLE`, `CONCORD_SAMPLE_AFTER` or `CONCORD_TEST_PART`. */
 export const DIVIDED = [
   'packages/backend-cpu/test/conformance.test.ts',
   'packages/backend-levelzero/test/conformance.test.ts',
   'packages/backend-wasm/test/conformance.test.ts',
   'packages/backend-webgpu/test/conformance.test.ts',
+  'packages/backend-webgpu/test/browser/chromium.test.ts',
   'packages/backend-webgpu/test/deno/deno.test.ts',
 ];
 
@@ -85,6 +89,19 @@ export function testsOf(part, folder) {
 export function environmentOf(part) {
   if (part === 'share') return { CONCORD_TEST_PART: part, CONCORD_SAMPLE: String(CONFORMANCE_SHARE) };
   return part === 'rest' ? { CONCORD_TEST_PART: part, CONCORD_SAMPLE_AFTER: String(CONFORMANCE_SHARE) } : {};
+}
+
+/**
+ * The environment of conformance tests that run a tenth of the suite.
+ *
+ * @param {TestPart} part
+ * @returns {{ CONCORD_SAMPLE: string, CONCORD_SAMPLE_AFTER: string }}
+ */
+export function sampleOfTenth(part) {
+  return {
+    CONCORD_SAMPLE: String(part === 'share' ? TENTH_SHARE : 0.1),
+    CONCORD_SAMPLE_AFTER: String(part === 'rest' ? TENTH_SHARE : 0),
+  };
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../lib/paths.mjs';
 import { Progress } from '../lib/progress-reporter.mjs';
-import { DIVIDED, environmentOf, LONG, partOf, testsOf } from '../lib/test-parts.mjs';
+import { DIVIDED, environmentOf, LONG, partOf, sampleOfTenth, testsOf } from '../lib/test-parts.mjs';
 
 test('every file that is named is there, in one list only', () => {
   const files = [...DIVIDED, ...Object.keys(LONG)];
@@ -27,6 +27,8 @@ test('what the share leaves out is what the rest runs, beside the files that are
 test('a share of conformance ends where the rest begins', () => {
   expect(environmentOf('share')['CONCORD_SAMPLE']).toBe(environmentOf('rest')['CONCORD_SAMPLE_AFTER']);
   expect(environmentOf('all')).toEqual({});
+  expect(sampleOfTenth('share').CONCORD_SAMPLE).toBe(sampleOfTenth('rest').CONCORD_SAMPLE_AFTER);
+  expect(sampleOfTenth('all')).toEqual({ CONCORD_SAMPLE: '0.1', CONCORD_SAMPLE_AFTER: '0' });
 });
 
 test('the part is one of three', () => {

@@ -9,11 +9,14 @@ import {
   launchChromium,
   type Page,
 } from '../../../../software-devices/chromium/launch.mjs';
+import { partOf, sampleOfTenth } from '../../../../tools/lib/test-parts.mjs';
 import { type ServedPage, servePage } from './serve-page.mjs';
 import type {} from './page.ts';
 
-const SAMPLE = 0.1;
-const cases = selectCases({ sample: SAMPLE });
+const part = partOf(process.env);
+const { CONCORD_SAMPLE, CONCORD_SAMPLE_AFTER } = sampleOfTenth(part);
+const selection = { sample: Number(CONCORD_SAMPLE), after: Number(CONCORD_SAMPLE_AFTER) };
+const cases = selectCases(selection);
 
 /** The errors of a lost device in a page, and the results of a new one. */
 const afterLoss = {
@@ -41,18 +44,11 @@ await describeInChromium('the package in Chromium', () => {
     await served?.close();
   });
 
-  it('is bundled without anything of Node', () => {
-    expect(served.imports).toEqual([]);
-    const names = served.files.map((file) => basename(file));
-    expect(names).toContain('no-dawn-source.js');
-    expect(names).not.toContain('dawn-source.js');
-  });
-
-  describe(`conformance, fixed/ and a sample of ${SAMPLE}`, () => {
+  describe(`conformance, a sample of ${selection.sample}`, () => {
     let results: ReadonlyMap<string, { readonly status: string; readonly detail?: string }>;
 
     beforeAll(async () => {
-      const report = await page.evaluate((sample) => concord.runSample(sample), SAMPLE);
+      const report = await page.evaluate((own) => concord.runSample(own), selection);
       console.log(`${report.cases.length} cases in Chromium ${browser.version()} on ${describeDevice(report.device)}`);
       expect(report.notRun).toBeUndefined();
       results = new Map(report.cases.map((result) => [result.id, result]));
@@ -69,6 +65,16 @@ await describeInChromium('the package in Chromium', () => {
         if (status !== 'passed') expect.fail(detail ?? status);
       });
     }
+  });
+
+  // The rest of the tests has more cases alone.
+  if (part === 'rest') return;
+
+  it('is bundled without anything of Node', () => {
+    expect(served.imports).toEqual([]);
+    const names = served.files.map((file) => basename(file));
+    expect(names).toContain('no-dawn-source.js');
+    expect(names).not.toContain('dawn-source.js');
   });
 
   it('computes in a dedicated worker', async () => {

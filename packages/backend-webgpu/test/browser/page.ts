@@ -6,7 +6,8 @@ import { multiply } from './multiply.ts';
 
 /** The functions that the tests call from outside. */
 const concordPage = {
-  runSample: (sample: number): Promise<ConformanceReport> => runConformance(() => new WebGpuBackend(), { sample }),
+  runSample: (selection: { readonly sample: number; readonly after: number }): Promise<ConformanceReport> =>
+    runConformance(() => new WebGpuBackend(), selection),
   runAll,
   /** The progress of {@link runAll}. */
   progress: { done: 0, total: 0 },
