@@ -1,30 +1,63 @@
-import { download, upload } from '@concord/backend-core';
+import { type ComputeBackend, type FloatDType, toF16Array } from '@concord/backend-core';
+import { CpuBackend } from '@concord/backend-cpu';
 import { expect, it } from 'vitest';
 import { WasmBackend } from '../src/index.ts';
 
-// Images are padded in turns of 64 MiB; each of these takes 36 MB, and has another number in each channel.
-it('a padded convolution with groups takes its images in turns', async () => {
-  const [images, channels, groups, size] = [3, 4, 2, 1500];
-  const plane = size * size;
-  const input = new Float32Array(images * channels * plane);
-  for (let i = 0; i < images * channels; i++) input.fill(i + 1, i * plane, (i + 1) * plane);
-  await using backend = await WasmBackend.create();
-  const output = backend.alloc(4 * images * groups * 9);
+// Images are padded in turns of 64 MiB; four channels of one of these, with its padding, take more than half of that.
+
+const [IMAGES, CHANNELS] = [3, 4];
+const PADDING = 1030;
+/** Windows in the middle row and column see the image. */
+const STRIDE = PADDING / 2;
+
+interface Shape {
+  readonly filters: number;
+  readonly groups: number;
+  readonly dtype: FloatDType;
+}
+
+/** The outputs as they are stored. */
+async function convolved(backend: ComputeBackend, { filters, groups, dtype }: Shape): Promise<Uint8Array> {
+  const upload = (length: number, seed: number) => {
+    const values = Float32Array.from({ length }, (_, i) => ((seed * (i + 1)) % 11) - 5);
+    const stored = dtype === 'f16' ? toF16Array(values) : values;
+    const ptr = backend.alloc(stored.byteLength);
+    backend.copyHtod(ptr, stored);
+    return ptr;
+  };
+  const bytes = IMAGES * filters * 25 * (dtype === 'f16' ? 2 : 4);
+  const output = backend.alloc(bytes);
   backend.conv2dForward({
-    inputShape: [images, channels, size, size],
-    filterShape: [groups, channels / groups, 3, 3],
-    outputShape: [images, groups, 3, 3],
+    inputShape: [IMAGES, CHANNELS, 5, 4],
+    filterShape: [filters, CHANNELS / groups, 3, 3],
+    outputShape: [IMAGES, filters, 5, 5],
+    stride: [STRIDE, STRIDE],
+    padding: [PADDING, PADDING],
     groups,
-    stride: [500, 500],
-    padding: [1, 1],
-    input: upload(backend, input),
-    filter: upload(backend, new Float32Array(groups * (channels / groups) * 9).fill(1)),
+    dtype,
+    input: upload(IMAGES * CHANNELS * 20, 7),
+    filter: upload((filters * CHANNELS * 9) / groups, 3),
     output,
   });
-  // The first row and column of windows have one row and column of zeros.
-  const seen = [2, 3, 3];
-  const expected = Array.from({ length: images * groups }, (_, group) => 4 * group + 3).flatMap((sum) =>
-    seen.flatMap((rows) => seen.map((columns) => rows * columns * sum)),
-  );
-  expect([...(await download(backend, output, expected.length))]).toEqual(expected);
+  const stored = new Uint8Array(bytes);
+  await backend.copyDtoh(stored, output);
+  return stored;
+}
+
+const ways = {
+  plain: [3, 1],
+  'two groups': [6, 2],
+  'a filter a channel': [4, 4],
+  'two filters a channel': [8, 4],
+} as const;
+const cases = Object.entries(ways).flatMap(([name, [filters, groups]]) =>
+  (['f32', 'f16'] as const).map((dtype) => ({ name, filters, groups, dtype })),
+);
+
+it.each(cases)('a padded batch takes turns: $name, $dtype', async (shape) => {
+  await using oracle = await CpuBackend.create();
+  await using backend = await WasmBackend.create();
+  const want = await convolved(oracle, shape);
+  expect(want.some((byte) => byte !== 0)).toBe(true);
+  expect(await convolved(backend, shape)).toEqual(want);
 });

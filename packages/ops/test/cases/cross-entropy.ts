@@ -61,4 +61,14 @@ export const crossEntropyCases: readonly OpCase[] = [
     want: [Math.LN2 / 2],
     tolerance: 2 ** -11,
   },
+  {
+    name: 'f16 logits one of whose losses is beyond f16, which their mean is not',
+    run: (backend) => {
+      const logits = tensor(backend, [60000, -60000, 9, -60000, 9, -60000, 9, -60000], [4, 2], { dtype: 'f16' });
+      const targets = tensor(backend, new Int32Array([1, 0, 0, 0]));
+      return [crossEntropy(logits, targets), crossEntropy(logits, targets, { out: empty(backend, []) })];
+    },
+    want: [[30000], [30000]],
+    tolerance: 2 ** -11,
+  },
 ];

@@ -1,4 +1,4 @@
-import { concat, empty, flip, matmul, pad, permute, slice, stack, tile } from '../../src/index.ts';
+import { add, concat, empty, flip, matmul, pad, permute, slice, stack, tile } from '../../src/index.ts';
 import { tensor } from '../support/laid-out.ts';
 import { numbers } from '../support/numbers.ts';
 import type { OpCase } from '../support/op-case.ts';
@@ -39,6 +39,34 @@ export const shapingCases: readonly OpCase[] = [
     name: 'concat of f32 and f16 is f32',
     run: (b) => concat([tensor(b, [1]), tensor(b, Float32Array.of(0.5), [1], F16)], { axis: -1 }),
     want: [1, 0.5],
+  },
+  {
+    name: 'concat into the memory of one of its parts, whichever it is',
+    run: (b) =>
+      over(3, (own) => {
+        const out = tensor(b, X.slice(0, 12), [6, 2]);
+        const parts = over(3, (part) =>
+          part === own ? slice(out, [[1, 3]]) : tensor(b, [part, part, part, part], [2, 2]),
+        );
+        return concat(parts, { out });
+      }),
+    want: over(3, (own) => over(3, (part) => (part === own ? X.slice(2, 6) : [part, part, part, part])).flat()),
+    shape: [6, 2],
+  },
+  {
+    name: 'sums of matrices whose strides have the same digits',
+    run: (b) => {
+      const [x, y] = [tensor(b, numbers(252, 5), [21, 12]), tensor(b, numbers(252, 6), [12, 21])];
+      const t = permute(y, [1, 0]);
+      return [add(x, t), add(t, x), add(slice(x, [[0, 11]]), slice(t, [[10, 21]]))];
+    },
+    want: (() => {
+      const [x, y] = [numbers(252, 5), numbers(252, 6)];
+      const sum = (i: number, j: number, row = i): number => (x[12 * i + j] as number) + (y[21 * j + row] as number);
+      const all = over(21, (i) => over(12, (j) => sum(i, j))).flat();
+      return [all, all, over(11, (i) => over(12, (j) => sum(i, j, i + 10))).flat()];
+    })(),
+    shape: [21, 12],
   },
   {
     name: 'stack at the end of permuted integers',
