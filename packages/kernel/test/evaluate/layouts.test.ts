@@ -101,6 +101,13 @@ describe('element types', () => {
     expect([...y]).toEqual([0x3f80, 0x3f82, 0x3f81, 0x7f80, 0x0002, 0x7fc0, 0xffff]);
   });
 
+  it('NaN stays NaN in half precision, with the bits of it for which there is room', () => {
+    const x = Uint32Array.of(0x7f800001, 0x7f801fff, 0x7f802000, 0x7fc00000, 0xff800001, 0xffffffff, 0x7f800000);
+    const y = new Uint16Array(x.length);
+    run(copy, { shape: [x.length], inputs: { x }, outputs: { y: { memory: y, view: { dtype: 'f16' } } } });
+    expect([...y]).toEqual([0x7e00, 0x7e00, 0x7c01, 0x7e00, 0xfe00, 0xffff, 0x7c00]);
+  });
+
   it('bytes saturate', () => {
     const narrow = defineKernel('narrow', { inputs: { a: 'i32', b: 'u32' } }, ({ a, b }, k) => ({
       signed: k.add(a, a),

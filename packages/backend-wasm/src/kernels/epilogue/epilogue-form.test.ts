@@ -7,9 +7,9 @@ import { epilogueForm } from './epilogue-form.ts';
 const bias = defineKernel('bias', { inputs: { acc: 'f32', bias: 'f32' } }, ({ acc, bias: own }, k) => ({
   y: k.add(acc, own),
 }));
-const column = defineKernel('column', { inputs: { acc: 'f32' } }, ({ acc }, k) => ({
-  y: k.add(acc, k.toF32(k.index(-1))),
-}));
+const indexed = (axis: number): Kernel =>
+  defineKernel('indexed', { inputs: { acc: 'f32' } }, ({ acc }, k) => ({ y: k.add(acc, k.toF32(k.index(axis))) }));
+const column = indexed(-1);
 
 function formOf(kernel: Kernel, shape: readonly number[], inputs: RunShape['inputs'] = {}) {
   const geometry = checkedRun(kernel, { shape, inputs, outputs: {} });
@@ -23,9 +23,10 @@ it('takes lines and columns of an image for one axis', () => {
   expect(values.get(names.size(2))).toBe(35);
 });
 
-it('does not where an input does not go on from line to line, or a column is asked for', () => {
+it('does not where an input does not go on from line to line, or a line or column is asked for', () => {
   expect(formOf(bias, [2, 8, 5, 7], { bias: { strides: [0, 0, 0, 1] } }).form.rowRank).toBe(4);
-  expect(formOf(column, [2, 8, 5, 7]).form.rowRank).toBe(4);
+  const ranks = [0, 1, 2, 3, -1, -2, -3].map((axis) => formOf(indexed(axis), [2, 8, 5, 7]).form.rowRank);
+  expect(ranks).toEqual([3, 3, 4, 4, 4, 4, 3]);
 });
 
 it('takes images of one line for lines', () => {
