@@ -38,6 +38,20 @@ describe('merge', () => {
     expect(merge([merged], 4, 7)).toEqual(merged);
   });
 
+  it('does not take candidates of the next row for a list that has no more', () => {
+    const rows = (width: number, scores: number[], vectors: number[]): Neighbours => ({
+      rows: 2,
+      width,
+      scores: Float32Array.from(scores),
+      vectors: Uint32Array.from(vectors),
+    });
+    const short = rows(1, [0.9, 0.8], [10, 11]);
+    const long = rows(3, [0.7, 0.6, 0.5, 0.4, 0.3, 0.2], [2, 3, 4, 5, 6, 7]);
+    const merged = rows(3, [0.9, 0.7, 0.6, 0.8, 0.4, 0.3], [10, 2, 3, 11, 5, 6]);
+    expect(merge([short, long], 3, 0)).toEqual(merged);
+    expect(merge([long, short], 3, 0)).toEqual(merged);
+  });
+
   it('does not make up neighbours', () => {
     expect(() => merge(parts, 5, 7)).toThrow('vector 7 has fewer than 5 candidates');
   });

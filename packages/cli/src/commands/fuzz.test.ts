@@ -25,6 +25,11 @@ test('draws the same calls from the same seed', async () => {
   expect(replay.code).toBe(1);
 });
 
+test.each([0, 2 ** 32 - 1])('takes the seed %i', async (seed) => {
+  const { stdout } = await run(['fuzz', '--seed', String(seed), '--count', '1', '--op', 'unary'], [cpu]);
+  expect(stdout).toMatch(new RegExp(`^cpu, seed ${seed}\\n`));
+});
+
 test.each([
   [['unary', '--seconds', '0.05'], cpu, /no wrong answer; stopped as its time is over\n$/],
   [['reduce', '--count', '1000'], idle, /20 failures; stopped as these failures are enough\n$/],
