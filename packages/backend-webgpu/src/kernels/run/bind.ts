@@ -170,11 +170,11 @@ function groupsOf(placed: readonly Placed[], traits: DeviceTraits): readonly Gro
       continue;
     }
     const own = members.filter(({ operand }) => operand.isOutput);
-    // Two outputs that are far from each other: each piece of them in its own binding, if those are apart.
-    if (own.length > 1 && !areApart(own, storageAlignment)) return undefined;
-    for (const member of own) {
-      const same = members.filter(({ operand, span }) => !operand.isOutput && isSame(span, member.span));
-      groups.push({ members: [member, ...same], isWritten: true });
+    // Outputs that are far from each other: those that cannot be apart share a binding.
+    for (const outputsHere of clustersOf(own, storageAlignment)) {
+      const isInPlace = ({ operand, span }: Placed): boolean =>
+        !operand.isOutput && outputsHere.some((output) => isSame(span, output.span));
+      groups.push({ members: [...outputsHere, ...members.filter(isInPlace)], isWritten: true });
     }
     for (const member of members) {
       if (member.operand.isOutput || own.some(({ span }) => isSame(span, member.span))) continue;
@@ -187,14 +187,17 @@ function groupsOf(placed: readonly Placed[], traits: DeviceTraits): readonly Gro
   return groups;
 }
 
-function areApart(members: readonly Placed[], storageAlignment: number): boolean {
-  const spans = members
-    .map(({ span }) => bindable(span, storageAlignment).span)
-    .sort((a, b) => a.byteOffset - b.byteOffset);
-  return spans.every((span, at) => {
-    const before = spans[at - 1];
-    return before === undefined || before.byteOffset + before.byteLength <= span.byteOffset;
-  });
+/** Operands of one buffer by the bindings that they need: neighbours that one binding would share with another are together. */
+function clustersOf(members: readonly Placed[], storageAlignment: number): readonly (readonly Placed[])[] {
+  const clusters: Placed[][] = [];
+  let end = 0;
+  for (const member of [...members].sort((a, b) => a.span.byteOffset - b.span.byteOffset)) {
+    const { byteOffset, byteLength } = bindable(member.span, storageAlignment).span;
+    if (clusters.length > 0 && byteOffset < end) clusters.at(-1)?.push(member);
+    else clusters.push([member]);
+    end = Math.max(end, byteOffset + byteLength);
+  }
+  return clusters;
 }
 
 function isSame(a: Span, b: Span): boolean {
