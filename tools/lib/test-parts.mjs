@@ -55,6 +55,8 @@ export const LONG = {
   'software-devices/level-zero-cpu/test/engine-features.test.mjs': 11,
   'packages/backend-webgpu/src/kernels/conv2d/variants.test.ts': 10,
   'packages/cli/src/commands/conformance.test.ts': 14,
+  'packages/cli/test/bun.test.ts': 11,
+  'packages/backend-webgpu/test/run-variants.test.ts': 10,
   'examples/attention/test/example.test.ts': 10,
   'software-devices/intel-driver/test/setup.test.mjs': 10,
   'software-devices/vulkan/test/setup.test.mjs': 10,

@@ -49,7 +49,7 @@ describe('programs', () => {
     const seed = await firstFailing(wrap, 40);
     expect(seed).toBeDefined();
     const shrunk = await shrinkProgram(() => wrap(new CpuBackend()), drawProgram(seed as number), {
-      milliseconds: 4000,
+      milliseconds: 1500,
       repeats: 1,
     });
     expect(shrunk?.failure.detail).toMatch(/wrong|threw|INVALID_ARGUMENT|unknown handle/);

@@ -48,8 +48,8 @@ export const webgpuRunFaults = [
   },
   {
     file: kernelsRunBind,
-    find: 'before.byteOffset + before.byteLength <= span.byteOffset',
-    replace: 'before.byteOffset <= span.byteOffset',
+    find: 'clusters.length > 0 && byteOffset < end',
+    replace: 'clusters.length > 1 && byteOffset < end',
     breaks: 'Two outputs in one buffer whose bindings overlap are bound as if they did not.',
   },
   {
