@@ -1,9 +1,9 @@
 import { type ComputeBackend, type DevicePtr, offsetPtr, type Recording } from '@concord/backend-core';
-import { CaseFailure } from '../harness/case.ts';
 import { explain } from '../run-case.ts';
 import { bytesOf, writeBits } from '../run/storage.ts';
 import { isFloat, isFloatZero } from './expected.ts';
 import { compareKnown, KNOWN, ModelMemory, snapshotOf } from './model-memory.ts';
+import { openRead, type ReadManner } from './open-read.ts';
 import { allocatedIn, areApart, overlap, placesIn } from './places.ts';
 import { type Expected, placeOfOperand, type ProgramCall, type ProgramOperand } from './program-call.ts';
 import { planOf } from './program-calls.ts';
@@ -28,9 +28,6 @@ export interface ProgramCounts {
   /** Steps that were passed over. */
   skipped: number;
 }
-
-/** Bytes on both sides of the destination of a read. */
-const GUARD = 0xa5;
 
 /** One thing that is done with the backend; the number is that of its step. */
 interface Action {
@@ -115,9 +112,7 @@ class ProgramRun {
   #planOne(step: Exclude<Step, { do: 'record' }>): Step {
     switch (step.do) {
       case 'read':
-        if (this.#holds(step.from, step.bytes)) {
-          this.#planRead(step.from, step.bytes, step.shift, undefined, step.givenUp);
-        }
+        if (this.#holds(step.from, step.bytes)) this.#planRead(step.from, step.bytes, step);
         break;
       case 'wait':
         this.#then(() => this.#wait(step.for));
@@ -140,7 +135,7 @@ class ProgramRun {
 
   /** Does what was planned, reads all memory, and compares. */
   async make(): Promise<void> {
-    for (const id of this.#model.live) this.#planRead({ id, at: 0 }, this.#model.sizeOf(id), 0);
+    for (const id of this.#model.live) this.#planRead({ id, at: 0 }, this.#model.sizeOf(id));
     for (const { step, run } of this.#actions) {
       this.blamed = step;
       const result = run();
@@ -237,7 +232,7 @@ class ProgramRun {
       this.#store(operand, placeOfOperand(operand, places), expected?.[index]),
     );
     if (this.#judgements !== undefined) this.#judgements.push(...judgements);
-    else for (const { place, length, judge } of judgements) this.#planRead(place, length, 0, judge);
+    else for (const { place, length, judge } of judgements) this.#planRead(place, length, {}, judge);
   }
 
   #isPossible(call: ProgramCall, places: readonly Place[]): boolean {
@@ -344,7 +339,7 @@ class ProgramRun {
     const judgements = this.#judgements ?? [];
     this.#judgements = undefined;
     for (const { place, length, judge } of judgements) {
-      if (this.#model.holds(place, length)) this.#planRead(place, length, 0, judge);
+      if (this.#model.holds(place, length)) this.#planRead(place, length, {}, judge);
     }
   }
 
@@ -353,49 +348,21 @@ class ProgramRun {
     this.#judgements = this.#judgements?.filter((other) => !overlap(place, length, other.place, other.length));
   }
 
-  /** @param givenUp - aborted at once: from then on its destination is the program's alone */
-  #planRead(
-    from: Place,
-    length: number,
-    shift: number,
-    judge?: (after: Uint8Array) => void,
-    givenUp: boolean = false,
-  ): void {
+  #planRead(from: Place, length: number, how: ReadManner = {}, judge?: (after: Uint8Array) => void): void {
     const step = this.blamed;
     const expected = snapshotOf(this.#model.at(from, length));
     this.#then(() => {
-      const whole = new Uint8Array(shift + length + 8).fill(GUARD);
-      const got = whole.subarray(shift, shift + length);
-      const view = shift % 2 === 1 ? new DataView(whole.buffer, shift, length) : got;
-      const controller = new AbortController();
-      const { signal } = controller;
-      const done = this.#backend.copyDtoh(view, this.#ptrOf(from), { signal }).catch((error: unknown) => {
-        if (!givenUp || error !== signal.reason) throw error;
-      });
-      // It is looked at when reads are waited for: until then it is nobody's unhandled rejection.
-      done.catch(() => undefined);
-      if (givenUp) controller.abort();
-      // A backend may have done all at once.
-      const held = givenUp ? got.slice() : undefined;
-      const check = (): void => {
-        this.#counts.reads++;
-        const guards = [...whole.subarray(0, shift), ...whole.subarray(shift + length)];
-        if (guards.some((byte) => byte !== GUARD)) throw new CaseFailure('a read wrote beside its destination');
-        if (held !== undefined) {
-          if (got.some((byte, index) => byte !== held[index]))
-            throw new CaseFailure('a read wrote after it was given up');
-          return;
-        }
+      const { done, check } = openRead(this.#backend, this.#ptrOf(from), length, how, (got) => {
         judge?.(got);
         compareKnown(from, expected, got);
-      };
+      });
       this.#reads.push({ step, done, check });
     });
   }
 
   async #wait(what: Extract<Step, { do: 'wait' }>['for']): Promise<void> {
     if (what === 'nothing') return this.#backend.flush();
-    if (what === 'others') return new Promise((resolve) => setTimeout(resolve, 2));
+    if (what === 'others') return new Promise((next) => setTimeout(next));
     if (what === 'device') return this.#backend.synchronize();
     const reads = this.#reads;
     this.#reads = [];
@@ -404,6 +371,7 @@ class ProgramRun {
       this.blamed = step;
       const outcome = settled[index];
       if (outcome?.status === 'rejected') throw outcome.reason;
+      this.#counts.reads++;
       check();
     }
   }
