@@ -36,7 +36,7 @@ function linesOf(step: Step, index: number, kernels: Map<object, string>): strin
       return [
         `const got${index} = new Uint8Array(${step.bytes});`,
         step.givenUp === true
-          ? `backend.copyDtoh(got${index}, ${placeText(step.from)}, { signal: AbortSignal.timeout(0) }).catch(() => {});`
+          ? `{ const wait = new AbortController(); backend.copyDtoh(got${index}, ${placeText(step.from)}, wait).catch(() => {}); wait.abort(); }`
           : `reads.push(backend.copyDtoh(got${index}, ${placeText(step.from)}));`,
       ];
     case 'wait': {
