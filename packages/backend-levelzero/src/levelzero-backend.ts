@@ -6,16 +6,16 @@ import {
   type VariantReport,
 } from '@concord/backend-core';
 import {
-  type BackendKernels,
+  type PlannedKernels,
   DTYPES,
   BaseBackend,
   type BaseBackendOptions,
   type InitResult,
   type KernelCall,
-  type ResolvedCall,
+  type Launch,
 } from '@concord/backend-core/implement';
 import type { Kernel, RunShape } from '@concord/backend-core/kernel';
-import { extentsOf, variantTuning } from '@concord/variants';
+import { variantTuning } from '@concord/variants';
 import { addressOf } from './device/command-stream.ts';
 import { LevelZeroClient } from './device/level-zero-client.ts';
 import type { LevelZeroOptions } from './device/options.ts';
@@ -40,7 +40,7 @@ const DISPOSE_TIMEOUT_MS = 4_900;
 export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
   readonly name = 'level-zero';
   readonly native: LevelZeroNative;
-  protected readonly kernels: BackendKernels<DeviceMemory> = {
+  protected readonly kernels: PlannedKernels<DeviceMemory> = {
     gemm: { ...this.#kernel('gemm', FLOATS), hasEpilogues: true },
     conv2dForward: { ...this.#kernel('conv2dForward', FLOATS), hasEpilogues: true },
     attention: this.#kernel('attention', FLOATS),
@@ -135,18 +135,20 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
     return this.#openedRunner;
   }
 
+  protected override doLaunch(launch: Launch<DeviceMemory>): void {
+    this.#runner.run(launch);
+  }
+
   /** A kernel that is planned and then recorded. */
   #kernel<Name extends KernelCall['kernel']>(
     kernel: Name,
     dtypes: readonly DType[],
-  ): NonNullable<BackendKernels<DeviceMemory>[Name]> {
+  ): NonNullable<PlannedKernels<DeviceMemory>[Name]> {
     return {
       dtypes,
       refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
       prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) =>
         this.#runner.prepare({ kernel, call, ...(inPlaceOf === undefined ? {} : { inPlaceOf }) } as KernelCall),
-      run: (call: ResolvedCall<DeviceMemory>['call']) =>
-        this.#runner.run('opName' in call ? call.opName : kernel, { kernel, call } as ResolvedCall<DeviceMemory>),
     };
   }
 
@@ -210,5 +212,7 @@ export class LevelZeroBackend extends BaseBackend<DeviceMemory> {
  */
 function mayBeRefused(call: KernelCall, { maxGroups }: DeviceTraits): boolean {
   const certain = Math.min(...maxGroups);
-  return call.kernel === 'conv2dForward' || extentsOf(call).some((extent) => extent > certain);
+  if (call.kernel === 'conv2dForward') return true;
+  if (call.kernel !== 'run') return call.call.operands.some(({ elements }) => elements > certain);
+  return [...call.call.inputs, ...call.call.outputs].some(({ extent }) => extent > certain);
 }

@@ -1,4 +1,4 @@
-import { BYTES_OF, type CheckedGemm, OPS, type ResolvedGemm } from '@concord/backend-core/implement';
+import { BYTES_OF, type CheckedGemm, type Launch, OPS } from '@concord/backend-core/implement';
 import { defineKernel } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
 import { fakeSpan } from '../test/support/plan-recorder.ts';
@@ -39,9 +39,9 @@ function product(side: number): CheckedGemm {
 }
 
 /** A call with each operand in its own allocation. */
-function withMemory(call: CheckedGemm): ResolvedGemm<DeviceMemory> {
-  const spans = call.operands.map(({ name, elements, dtype }) => [name, fakeSpan(elements * BYTES_OF[dtype])]);
-  return { ...call, opName: 'gemmF16', ...(Object.fromEntries(spans) as Record<'a' | 'b' | 'c', Span>) };
+function withMemory(call: CheckedGemm): Launch<DeviceMemory> {
+  const operands = call.operands.map(({ elements, dtype }) => fakeSpan(elements * BYTES_OF[dtype]));
+  return { kernel: 'gemm', call, opName: 'gemmF16', operands, params: [] };
 }
 
 function runnerOn(client: NotingClient): OpRunner {
@@ -51,7 +51,7 @@ function runnerOn(client: NotingClient): OpRunner {
 describe('kernels are built for memory beyond 4 GiB', () => {
   it('where scratch memory is beyond it, and no operand', () => {
     const client = new NotingClient();
-    runnerOn(client).run('gemmF16', { kernel: 'gemm', call: withMemory(product(36_000)) });
+    runnerOn(client).run(withMemory(product(36_000)));
     expect(Math.max(...(client.runs[0]?.scratch ?? []))).toBeGreaterThan(4 * GIB);
     expect(client.runs).toMatchObject([{ hasLargeBuffers: true }]);
     expect([...client.builds]).toEqual([true]);
@@ -59,7 +59,7 @@ describe('kernels are built for memory beyond 4 GiB', () => {
 
   it('not where all is smaller', () => {
     const client = new NotingClient();
-    runnerOn(client).run('gemmF16', { kernel: 'gemm', call: withMemory(product(32_000)) });
+    runnerOn(client).run(withMemory(product(32_000)));
     expect(client.runs).toMatchObject([{ hasLargeBuffers: false }]);
     expect([...client.builds]).toEqual([false]);
   });
@@ -67,18 +67,20 @@ describe('kernels are built for memory beyond 4 GiB', () => {
   it('where an operand is in such an allocation', () => {
     const client = new NotingClient();
     const call = withMemory(product(64));
-    const a = { ...fakeSpan(5 * GIB), byteLength: call.a.byteLength };
-    runnerOn(client).run('gemmF16', { kernel: 'gemm', call: { ...call, a } });
+    const [a, ...others] = call.operands as readonly [Span, ...Span[]];
+    const operands = [{ ...fakeSpan(5 * GIB), byteLength: a.byteLength }, ...others];
+    runnerOn(client).run({ ...call, operands });
     expect(client.runs).toMatchObject([{ hasLargeBuffers: true }]);
   });
 
   it('ahead of the call too, which then builds nothing', async () => {
     const client = new NotingClient();
     const runner = runnerOn(client);
-    await runner.prepare({ kernel: 'gemm', call: product(36_000) });
+    const call = product(36_000);
+    await runner.prepare({ kernel: 'gemm', call });
     expect([...client.builds]).toEqual([true]);
     client.builds.clear();
-    runner.run('gemmF16', { kernel: 'gemm', call: withMemory(product(36_000)) });
+    runner.run(withMemory(call));
     expect(client.builds.size).toBe(0);
   });
 });

@@ -1,19 +1,11 @@
 import { isBackendError, type VariantReport } from '@concord/backend-core';
-import { type KernelCall, operandsOf, type ResolvedCall } from '@concord/backend-core/implement';
+import type { KernelCall, Launch } from '@concord/backend-core/implement';
 import { hasLargeScratch, isInLargeBuffer } from './device/large-buffers.ts';
 import type { LevelZeroClient } from './device/level-zero-client.ts';
 import type { Kernel } from './kernels/kernel.ts';
 import { kernelsOf, type OpPlan } from './kernels/op-plan.ts';
 import { PlanCache } from './kernels/plan-cache.ts';
-import type { DeviceMemory, Span } from './kernels/recorder.ts';
-
-const NO_NUMBERS: readonly number[] = [];
-
-/** The parameters of a call, or of its epilogue. */
-function numbersOf({ kernel, call }: ResolvedCall<DeviceMemory>): readonly number[] {
-  if (kernel === 'run') return call.params;
-  return kernel === 'gemm' || kernel === 'conv2dForward' ? (call.epilogue?.params ?? NO_NUMBERS) : NO_NUMBERS;
-}
+import type { DeviceMemory } from './kernels/recorder.ts';
 
 /**
  * Runs ops by their plans. All kernels of a plan are built before any of it is recorded: where one does not build, its
@@ -43,12 +35,12 @@ export class OpRunner {
   }
 
   /** Records an op with its operands. @throws {BackendError} as planning and building */
-  run(opName: string, op: ResolvedCall<DeviceMemory>): void {
-    const operands = operandsOf(op);
+  run(launch: Launch<DeviceMemory>): void {
+    const { opName, operands, params } = launch;
     const isLarge = operands.some(isInLargeBuffer);
-    const plan = this.#builtPlan(op, operands, isLarge);
+    const plan = this.#builtPlan(launch, isLarge);
     const hasLargeBuffers = isLarge || hasLargeScratch(plan);
-    this.#client.run(opName, plan, { operands, numbers: numbersOf(op), hasLargeBuffers });
+    this.#client.run(opName, plan, { operands, numbers: params, hasLargeBuffers });
   }
 
   /** The plan of a call without operands. Nothing is built. @throws {BackendError} as planning */
@@ -76,9 +68,9 @@ export class OpRunner {
     return hasLargeBuffers ? this.#builtForLarge : this.#built;
   }
 
-  #builtPlan(op: ResolvedCall<DeviceMemory>, operands: readonly Span[], isLarge: boolean): OpPlan {
+  #builtPlan(launch: Launch<DeviceMemory>, isLarge: boolean): OpPlan {
     for (;;) {
-      const plan = this.#plans.of(op, operands);
+      const plan = this.#plans.of(launch);
       const hasLargeBuffers = isLarge || hasLargeScratch(plan);
       if (this.#builtFor(hasLargeBuffers).has(plan) || this.#build(plan, hasLargeBuffers)) return plan;
     }

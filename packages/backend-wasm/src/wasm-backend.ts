@@ -4,7 +4,7 @@ import {
   type BackendKernels,
   type InitResult,
   type Operand,
-  type ResolvedCall,
+  type Launch,
   type Sequence,
 } from '@concord/backend-core/implement';
 import { chooseFma } from './engine/simd.ts';
@@ -133,7 +133,7 @@ export class WasmBackend extends BaseBackend<WasmBuffer> {
     this.#machine.launch(fillCommand(this.#device.fill, addressAt(dst), byte, dst.byteLength));
   }
 
-  protected override doSequence(calls: readonly ResolvedCall<WasmBuffer>[]): Sequence {
+  protected override doSequence(calls: readonly Launch<WasmBuffer>[]): Sequence {
     const planned = super.doSequence(calls);
     return this.#machine.list(() => planned.run());
   }

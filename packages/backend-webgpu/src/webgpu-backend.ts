@@ -9,22 +9,20 @@ import {
 } from '@concord/backend-core';
 import {
   BaseBackend,
-  type BackendKernels,
+  type PlannedKernels,
   type BaseBackendOptions,
   type CheckedCall,
   BYTES_OF,
   DTYPES,
   type InitResult,
   type KernelCall,
-  operandsOf,
+  type Launch,
   type OpKernel,
-  type ResolvedCall,
   type Sequence,
 } from '@concord/backend-core/implement';
 import type { Kernel, RunShape } from '@concord/backend-core/kernel';
 import { type VariantTuning, variantTuning } from '@concord/variants';
 import type { PoolCounters } from './client/buffer-pool.ts';
-import type { PlannedCall } from './client/sequence.ts';
 import { WebGpuClient } from './client/webgpu-client.ts';
 import type { WebGpuOptions } from './client/webgpu-options.ts';
 import { planCopyDtod, planCopyHtod, planFill } from './kernels/memory/plan.ts';
@@ -91,7 +89,7 @@ const F32: readonly FloatDType[] = ['f32'];
 export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   readonly name = 'webgpu';
   readonly native: WebGpuNative;
-  protected readonly kernels: BackendKernels<StorageBuffer> = {
+  protected readonly kernels: PlannedKernels<StorageBuffer> = {
     gemm: { ...this.#kernel('gemm', FLOATS), hasEpilogues: true },
     conv2dForward: { ...this.#kernel('conv2dForward', FLOATS), hasEpilogues: true },
     attention: this.#kernel('attention', FLOATS),
@@ -99,8 +97,6 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     run: this.#kernel('run', DTYPES),
   };
   readonly #options: WebGpuOptions;
-  /** Geometries of `run` that this device was found to take: they are asked for again with each call. */
-  readonly #accepted = new WeakSet<object>();
   #opened: WebGpuClient | undefined;
   #openedPlans: PlanCache | undefined;
   #f16Fault: string | undefined;
@@ -178,8 +174,11 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     return this.#client.finish();
   }
 
-  protected override doSequence(calls: readonly ResolvedCall<StorageBuffer>[]): Sequence {
-    return this.#client.sequence(calls.map((call) => this.#planned(call)));
+  protected override doSequence(calls: readonly Launch<StorageBuffer>[]): Sequence {
+    const planned = calls.map((call) => {
+      return { op: call.opName, operands: call.operands, ...this.#plans.withParams(call) };
+    });
+    return this.#client.sequence(planned);
   }
 
   protected override isSticky(error: BackendError): boolean {
@@ -208,23 +207,19 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
   #kernel<Name extends KernelCall['kernel']>(
     kernel: Name,
     dtypes: readonly DType[],
-  ): NonNullable<BackendKernels<StorageBuffer>[Name]> {
-    const methods: OpKernel<never, never> = {
+  ): NonNullable<PlannedKernels<StorageBuffer>[Name]> {
+    const methods: Omit<OpKernel<never, never>, 'run'> = {
       dtypes,
       refuse: (call: KernelCall['call']) => this.#refuse({ kernel, call } as KernelCall),
       prepare: (call: KernelCall['call'], inPlaceOf?: readonly number[]) =>
         this.#prepare({ kernel, call, ...(inPlaceOf === undefined ? {} : { inPlaceOf }) } as KernelCall),
-      run: (call: ResolvedCall<StorageBuffer>['call']) => {
-        const { op, plan, operands, params } = this.#planned({ kernel, call } as ResolvedCall<StorageBuffer>);
-        this.#client.run(op, plan, operands, params);
-      },
     };
     return methods;
   }
 
-  #planned(call: ResolvedCall<StorageBuffer>): PlannedCall {
-    const operands = operandsOf(call);
-    return { op: call.call.opName ?? call.kernel, operands, ...this.#plans.withParams(call, operands) };
+  protected override doLaunch(launch: Launch<StorageBuffer>): void {
+    const { plan, params } = this.#plans.withParams(launch);
+    this.#client.run(launch.opName, plan, launch.operands, params);
   }
 
   async #prepare(call: KernelCall): Promise<void> {
@@ -237,10 +232,8 @@ export class WebGpuBackend extends BaseBackend<StorageBuffer> {
     const { traits } = this.#client;
     // Beside these, only what needs more than one binding for an operand is ever refused.
     if (isPlain(call, traits) && fitBindings(call.call, traits)) return undefined;
-    if (this.#accepted.has(call.call)) return undefined;
     try {
       this.#plans.ofShape(call);
-      if (call.kernel === 'run') this.#accepted.add(call.call);
       return undefined;
     } catch (error) {
       if (isBackendError(error, 'UNSUPPORTED')) return error.detail;

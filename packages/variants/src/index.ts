@@ -3,8 +3,7 @@
  *
  * @packageDocumentation
  */
-export { type ListKey, ListMap } from './list-map.ts';
-export { extentsOf } from './operands.ts';
+export { withFakeOperands } from './operands.ts';
 export { type CacheablePlan, PlanCache, type PlanCacheOptions } from './plan-cache.ts';
 export { checkSteps, type Place, PlanMemory, spanAt } from './plan-memory.ts';
 export { cacheFolder } from '#profile-store';

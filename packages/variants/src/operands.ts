@@ -1,44 +1,24 @@
-import {
-  BYTES_OF,
-  type KernelCall,
-  type Operand,
-  type ResolvedCall,
-  type ResolvedRun,
-  type RunLayout,
-} from '@concord/backend-core/implement';
-
-/** Elements from the first to the last of each operand of a call, in the order of `operandsOf`. */
-export function extentsOf({ kernel, call }: KernelCall): number[] {
-  if (kernel === 'run') return [...call.inputs, ...call.outputs].map(({ extent }) => extent);
-  return call.operands.map(({ elements }) => elements);
-}
+import { BYTES_OF, type KernelCall, type Launch, type Operand, type RunLayout } from '@concord/backend-core/implement';
 
 /**
- * The same call with operands that are not there: for planning, not for running.
+ * A call with operands that are not there: for planning, not for running.
  *
  * @param fakeOperand - a span that stands for a separate allocation
  */
 export function withFakeOperands<Buffer>(
   op: KernelCall,
   fakeOperand: (byteLength: number) => Operand<Buffer>,
-): ResolvedCall<Buffer> {
-  if (op.kernel === 'run') {
-    const { call, inPlaceOf = [] } = op;
-    const fake = ({ extent, dtype }: RunLayout) => (extent === 0 ? undefined : fakeOperand(extent * BYTES_OF[dtype]));
-    const inputs = call.inputs.map(fake);
-    const resolved: ResolvedRun<Buffer> = {
-      geometry: call,
-      inputs,
-      outputs: call.outputs.map((layout, index) => inputs[inPlaceOf[index] ?? -1] ?? fake(layout)),
-      params: call.kernel.params.map(() => 0),
-      inPlace: call.outputs.map((_, index) => (inPlaceOf[index] ?? -1) >= 0),
-    };
-    return { kernel: op.kernel, call: resolved };
+): Launch<Buffer> {
+  const fake = (elements: number, dtype: RunLayout['dtype']): Operand<Buffer> | undefined =>
+    elements === 0 ? undefined : fakeOperand(elements * BYTES_OF[dtype]);
+  const given = (operand: Operand<Buffer> | undefined): operand is Operand<Buffer> => operand !== undefined;
+  if (op.kernel !== 'run') {
+    const operands = op.call.operands.map(({ elements, dtype }) => fake(elements, dtype)).filter(given);
+    return { ...op, opName: op.kernel, operands, params: [] };
   }
-  const { kernel, call } = op;
-  const operands: Record<string, Operand<Buffer>> = {};
-  for (const { name, elements, dtype } of call.operands) {
-    if (elements > 0) operands[name] = fakeOperand(elements * BYTES_OF[dtype]);
-  }
-  return { kernel, call: { ...call, ...operands } } as unknown as ResolvedCall<Buffer>;
+  const { call, inPlaceOf = [] } = op;
+  const inputs = call.inputs.map(({ extent, dtype }) => fake(extent, dtype));
+  const outputs = call.outputs.map(({ extent, dtype }, index) => inputs[inPlaceOf[index] ?? -1] ?? fake(extent, dtype));
+  const operands = [...inputs, ...outputs].filter(given);
+  return { ...op, opName: 'run', operands, params: call.kernel.params.map(() => 0) };
 }

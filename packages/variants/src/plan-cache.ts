@@ -1,6 +1,11 @@
-import { type KernelCall, type Operand, operandsOf, type ResolvedCall } from '@concord/backend-core/implement';
-import { ListMap } from './list-map.ts';
-import { extentsOf, withFakeOperands } from './operands.ts';
+import {
+  type KernelCall,
+  type Launch,
+  type Operand,
+  type ResolvedCall,
+  resolvedCall,
+} from '@concord/backend-core/implement';
+import { withFakeOperands } from './operands.ts';
 import type { VariantPick, VariantPreferences } from './variant-choice.ts';
 
 /** The facts about plans that a {@link PlanCache} needs. */
@@ -25,12 +30,19 @@ export interface PlanCacheOptions<Buffer, Plan extends CacheablePlan> {
   readonly fakeOperand: (byteLength: number) => Operand<Buffer>;
 }
 
-/** Of each of two generations: a program that makes ever new calls does not drive out what others make again. */
-const MAX_PLANS = 512;
+/** Of one call: operands that lie in ever new ways are planned anew. */
+const MAX_PLANS = 32;
 /** Larger plans are made anew: planning is little of their time. */
 const MAX_STEPS = 64;
 
-type Key = (number | string | boolean)[];
+/** A plan, and how the operands lie that it is for. */
+interface KnownPlan<Plan> {
+  /** Of each operand, where it begins, modulo the alignment: in the first that shares its memory, or from that one on. */
+  readonly places: readonly number[];
+  /** Which operand is the first in the same memory. */
+  readonly firsts: readonly number[];
+  readonly plan: Plan;
+}
 
 /**
  * The plans of one device, by call: programs make the same calls again and again, and planning takes longer than
@@ -39,8 +51,8 @@ type Key = (number | string | boolean)[];
  */
 export class PlanCache<Buffer, Plan extends CacheablePlan> {
   readonly #options: PlanCacheOptions<Buffer, Plan>;
-  #plans = new ListMap<Plan>();
-  #older = new ListMap<Plan>();
+  /** Calls that are alike share an object, and live as long as somebody makes them. */
+  #plans = new WeakMap<object, KnownPlan<Plan>[]>();
   #preferences: VariantPreferences | undefined;
   /** Every variant that could have run. */
   readonly candidates: Set<string> = new Set();
@@ -49,54 +61,42 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
     this.#options = options;
   }
 
-  /** The plan of a call with these operands. Errors as those of planning. */
-  of(op: ResolvedCall<Buffer>, operands: readonly Operand<Buffer>[]): Plan {
-    const { alignment, plan } = this.#options;
-    const key = keyOf(op);
-    // By index: one object may be two operands.
-    for (let index = 0; index < operands.length; index++) {
-      const { buffer, byteOffset } = operands[index] as Operand<Buffer>;
-      const first = firstInBuffer(buffer, operands);
-      if (first === index) key.push(byteOffset % alignment);
-      else key.push('with', first, byteOffset - (operands[first] as Operand<Buffer>).byteOffset);
-    }
-    return this.#find(key) ?? this.#add(key, plan(op, operands));
+  /** The plan of a call with its operands. Errors as those of planning. */
+  of(launch: Launch<Buffer>): Plan {
+    return this.find(launch, launch.operands) ?? this.#add(launch, launch.operands);
   }
 
   /** The plan of a call without operands, as for operands in their own allocations. Errors as those of planning. */
   ofShape(op: KernelCall): Plan {
-    if (op.kernel === 'run' && op.inPlaceOf?.some((index) => index >= 0) === true) {
-      const inPlace = withFakeOperands(op, this.#options.fakeOperand);
-      return this.of(inPlace, operandsOf(inPlace));
-    }
-    const key = keyOf(op);
-    for (const extent of extentsOf(op)) if (extent > 0) key.push(0);
-    const known = this.#find(key);
-    if (known !== undefined) return known;
-    const call = withFakeOperands(op, this.#options.fakeOperand);
-    return this.#add(key, this.#options.plan(call, operandsOf(call)));
+    return this.of(withFakeOperands(op, this.#options.fakeOperand));
   }
 
-  #find(key: Key): Plan | undefined {
+  /** The plan of a call whose operands lie as these, if it was made. */
+  find({ call }: KernelCall, operands: readonly Operand<Buffer>[]): Plan | undefined {
     this.#forgetOtherPreferences();
-    const plan = this.#plans.get(key);
-    if (plan !== undefined) return plan;
-    const older = this.#older.get(key);
-    if (older !== undefined) this.#keep(key, older);
-    return older;
-  }
-
-  #keep(key: Key, plan: Plan): void {
-    if (this.#plans.size >= MAX_PLANS) {
-      this.#older = this.#plans;
-      this.#plans = new ListMap();
+    const known = this.#plans.get(call);
+    if (known === undefined) return undefined;
+    const { alignment } = this.#options;
+    for (let index = 0; index < known.length; index++) {
+      const each = known[index] as KnownPlan<Plan>;
+      if (liesAlike(each, operands, alignment)) return each.plan;
     }
-    this.#plans.add(key, plan);
+    return undefined;
   }
 
-  #add(key: Key, plan: Plan): Plan {
+  #add(launch: Launch<Buffer>, operands: readonly Operand<Buffer>[]): Plan {
+    const { alignment, plan: make } = this.#options;
+    const plan = make(resolvedCall(launch), operands);
     for (const { candidates } of plan.picks) for (const id of candidates) this.candidates.add(id);
-    if (plan.steps.length <= MAX_STEPS) this.#keep(key, plan);
+    if (plan.steps.length > MAX_STEPS) return plan;
+    const firsts = operands.map((_, index) => firstInBuffer(operands, index));
+    const places = operands.map((_, index) => placeOf(operands, index, firsts[index] as number, alignment));
+    const known = this.#plans.get(launch.call);
+    if (known === undefined) this.#plans.set(launch.call, [{ places, firsts, plan }]);
+    else {
+      if (known.length >= MAX_PLANS) known.shift();
+      known.push({ places, firsts, plan });
+    }
     return plan;
   }
 
@@ -110,35 +110,39 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
     ) {
       return;
     }
-    this.#plans.clear();
-    this.#older.clear();
+    this.#plans = new WeakMap();
     for (const id of preferences?.leftOut?.keys() ?? []) this.candidates.delete(id);
     this.#preferences = preferences && { ...preferences };
   }
 }
 
-/** The facts that the plan of a call depends on, besides the layout of its operands. */
-function keyOf<Buffer>({ kernel, call }: KernelCall | ResolvedCall<Buffer>): Key {
-  const key: Key = [kernel];
-  if ('geometry' in call) return [kernel, call.geometry.id];
-  if ('kernel' in call) return [kernel, call.id];
-  if ('epilogue' in call && call.epilogue !== undefined) key.push(call.epilogue.geometry.id);
-  for (const name in call) {
-    const value = (call as unknown as Readonly<Record<string, unknown>>)[name];
-    if (Array.isArray(value)) {
-      if (name === 'operands') continue;
-      key.push(value.length);
-      for (const item of value as number[]) key.push(item);
-    } else if (typeof value !== 'object' && name !== 'opName') {
-      key.push(value as number | string | boolean);
-    }
+function liesAlike<Buffer>(
+  { places, firsts }: KnownPlan<unknown>,
+  operands: readonly Operand<Buffer>[],
+  alignment: number,
+): boolean {
+  // By index: one object may be two operands.
+  for (let index = 0; index < operands.length; index++) {
+    const first = firstInBuffer(operands, index);
+    if (first !== firsts[index] || placeOf(operands, index, first, alignment) !== places[index]) return false;
   }
-  return key;
+  return true;
 }
 
-/** Index of the first operand in a buffer. */
-function firstInBuffer<Buffer>(buffer: Buffer, operands: readonly Operand<Buffer>[]): number {
-  let index = 0;
-  while (operands[index]?.buffer !== buffer) index++;
-  return index;
+/** Index of the first operand in the buffer of one of them. */
+function firstInBuffer<Buffer>(operands: readonly Operand<Buffer>[], index: number): number {
+  const { buffer } = operands[index] as Operand<Buffer>;
+  let first = 0;
+  while ((operands[first] as Operand<Buffer>).buffer !== buffer) first++;
+  return first;
+}
+
+function placeOf<Buffer>(
+  operands: readonly Operand<Buffer>[],
+  index: number,
+  first: number,
+  alignment: number,
+): number {
+  const { byteOffset } = operands[index] as Operand<Buffer>;
+  return first === index ? byteOffset % alignment : byteOffset - (operands[first] as Operand<Buffer>).byteOffset;
 }

@@ -8,6 +8,10 @@ const opsEpilogue = 'packages/backend-core/src/ops/epilogue.ts';
 const kernelCheckRun = 'packages/backend-core/src/kernel/check-run.ts';
 const kernelSameRun = 'packages/backend-core/src/kernel/same-run.ts';
 const planCache = 'packages/variants/src/plan-cache.ts';
+const listMap = 'packages/backend-core/src/implement/list-map.ts';
+const readCall = 'packages/backend-core/src/implement/read-call.ts';
+const callPlan = 'packages/backend-core/src/implement/call-plan.ts';
+const baseBackend = 'packages/backend-core/src/implement/base-backend.ts';
 
 /** Faults of the core: the checks of calls, and the keys of plans that backends share.
  *
@@ -136,45 +140,70 @@ export const coreCallFaults = [
   },
   {
     file: kernelSameRun,
-    find: 'if (last !== undefined && isSame(this.#kernel, last.asked, asked)) return last.checked;',
-    replace: 'if (last !== undefined && last.asked.shape.join() === asked.shape.join()) return last.checked;',
-    breaks: 'A call that differs from the last one in its layout gets the plan of that.',
+    find: '  addList(key, view.strides);\n',
+    replace: '',
+    breaks: 'A call that differs in the strides of an operand gets the geometry of another.',
   },
   {
-    file: kernelSameRun,
-    find: 'for (const known of bucket) if (isSame(this.#kernel, known.asked, asked)) return known;',
-    replace: 'for (const known of bucket) return known;',
+    file: listMap,
+    find: '    if (isSame(entry.key, key)) return entry.value;',
+    replace: '    return entry.value;',
     breaks: 'A call that shares its hash with another gets the plan of that.',
   },
   {
-    file: planCache,
-    find: "key.push('with', first, byteOffset - (operands[first] as Operand<Buffer>).byteOffset);",
-    replace: "key.push('with', first);",
-    breaks: 'A call whose operands lie otherwise in one buffer runs with the plan of the call before.',
-  },
-  {
-    file: planCache,
-    find: 'if (first === index) key.push(byteOffset % alignment);',
-    replace: 'if (first === index) key.push(0);',
-    breaks: 'A call with another alignment runs with the plan of the call before.',
-  },
-  {
-    file: planCache,
-    find: '      for (const item of value as number[]) key.push(item);',
-    replace: '      key.push(value[0] as number);',
-    breaks: 'A call with other strides or padding runs with the plan of the call before.',
-  },
-  {
-    file: planCache,
-    find: "if ('epilogue' in call && call.epilogue !== undefined) key.push(call.epilogue.geometry.id);",
+    file: readCall,
+    find: '      key.push(epilogue.kernel);\n',
     replace: '',
     breaks: 'A gemm with another epilogue runs with the one of the call before.',
   },
   {
+    file: readCall,
+    find: '      for (const view of epilogue.inputs.views) addView(key, view);\n',
+    replace: '',
+    breaks: 'A gemm whose epilogue reads in other strides runs with those of the call before.',
+  },
+  {
+    file: readCall,
+    find: "    if (typeof value !== 'object' || value === null) key.push(value);",
+    replace:
+      "    if (typeof value === 'boolean') continue;\n    if (typeof value !== 'object' || value === null) key.push(value);",
+    breaks: 'A call that differs in a boolean runs with the plan of the call before.',
+  },
+  {
+    file: readCall,
+    find: "    if (field !== 'ptr') addList(key, copy[field]);",
+    replace: "    if (field !== 'ptr') key.push(undefined);",
+    breaks: 'A call with other strides runs with the plan of the call before.',
+  },
+  {
+    file: callPlan,
+    find: '    if (address === undefined) checkPointerType(name, address);',
+    replace: '    if (address === undefined) continue;',
+    breaks: 'An epilogue or mask without its pointer is accepted where a call like it was made before.',
+  },
+  {
+    file: callPlan,
+    find: 'params: constants.length === 0 ? params : [...params, ...constants],',
+    replace: 'params,',
+    breaks: 'A product with k = 0 scales C by a parameter that is not there.',
+  },
+  {
+    file: baseBackend,
+    find: "      // The caller's getters may have done anything; from here on none of them is called.\n      this.assertUsable(op);\n",
+    replace: '',
+    breaks: 'A getter of a call that disposes the backend has it launched on a device that is gone.',
+  },
+  {
     file: planCache,
-    find: "    } else if (typeof value !== 'object' && name !== 'opName') {",
-    replace: "    } else if (typeof value !== 'object' && typeof value !== 'boolean' && name !== 'opName') {",
-    breaks: 'A call that differs in one number runs with the plan of the call before.',
+    find: 'byteOffset - (operands[first] as Operand<Buffer>).byteOffset;',
+    replace: '0;',
+    breaks: 'A call whose operands lie otherwise in one buffer runs with the plan of the call before.',
+  },
+  {
+    file: planCache,
+    find: 'byteOffset % alignment',
+    replace: '0',
+    breaks: 'A call with another alignment runs with the plan of the call before.',
   },
   {
     file: planCache,

@@ -15,7 +15,7 @@ const contractMemoryValidate = 'packages/backend-core/src/contract/memory.valida
 export const coreMemoryFaults = [
   {
     file: implementCapture,
-    find: '    for (const { buffer } of operandsOf(call)) this.#uses.add(buffer);',
+    find: '    for (const { buffer } of call.operands) this.#uses.add(buffer);',
     replace: '',
     breaks: 'A replay works on memory that was freed, and perhaps given to others.',
   },

@@ -25,6 +25,18 @@ export function checkFields(
   }
 }
 
+/**
+ * Returns whether an object that somebody wrote down has as many fields as were found in it by their names: then it has no
+ * other. What has a prototype of its own is left to {@link checkFields}.
+ */
+export function hasFields(value: object, count: number): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  let own = 0;
+  for (const _ in value) own++;
+  return own === count;
+}
+
 /** The nearest name, if it differs little, or is the beginning of the other. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   // One letter is as near to any other.

@@ -1,4 +1,4 @@
-import { isBackendError } from './backend-error.ts';
+import { type BackendError, isBackendError } from './backend-error.ts';
 import { invalid } from './invalid.ts';
 import { messageOf } from './message-of.ts';
 
@@ -11,7 +11,12 @@ export function reading<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (isBackendError(error)) throw error;
-    throw invalid(`${what} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw unreadable(what, error);
   }
+}
+
+/** What {@link reading} throws for an error: for a path that should make no function. */
+export function unreadable(what: string, error: unknown): BackendError {
+  if (isBackendError(error)) return error;
+  return invalid(`${what} cannot be read: ${messageOf(error)}`, { cause: error });
 }

@@ -111,6 +111,8 @@ export class AllocationTable<Buffer> {
 
   /** The allocation that `ptr` points to or into, if it is live. */
   find(ptr: number): Allocation<Buffer> | undefined {
+    const at = this.#live.get(ptr);
+    if (at !== undefined && at.bytes > 0) return at;
     const base = this.#bases[this.#indexAfter(ptr) - 1];
     const allocation = base === undefined ? undefined : this.#live.get(base);
     return allocation !== undefined && ptr < allocation.base + allocation.bytes ? allocation : undefined;

@@ -1,13 +1,13 @@
 import { BYTES_OF, type Capabilities, type DType, type OpName } from '../contract/capabilities.ts';
 import { BackendError } from '../errors/backend-error.ts';
 import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
-import { type BackendKernels, kernelOf, type KernelCall } from './backend-kernels.ts';
+import { type PlannedKernels, kernelOf, type KernelCall } from './backend-kernels.ts';
 
 /** The capabilities of a backend, and its name for messages. */
 export interface SupportSource {
   readonly name: string;
   readonly capabilities: Capabilities;
-  readonly kernels: BackendKernels<never>;
+  readonly kernels: PlannedKernels<never>;
 }
 
 /**

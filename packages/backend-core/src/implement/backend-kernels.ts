@@ -1,7 +1,8 @@
 import type { DType, OpName } from '../contract/capabilities.ts';
-import type { CheckedRun, ResolvedRun } from '../kernel/checked-run.ts';
+import type { CheckedRun, ResolvedRun, RunLayout } from '../kernel/checked-run.ts';
 import type { CheckedAttention } from '../ops/attention.ts';
 import type { CheckedConv2d } from '../ops/conv2d.ts';
+import type { CheckedEpilogue } from '../ops/epilogue.ts';
 import type { CheckedGemm } from '../ops/gemm.ts';
 import type { KernelName } from '../ops/op-definition.ts';
 import type { CheckedTopK } from '../ops/top-k.ts';
@@ -67,6 +68,12 @@ export interface BackendKernels<Buffer> {
   readonly run?: RunKernel<Buffer>;
 }
 
+/** The same for a backend that overrides `doLaunch`, whose kernels need no `run`. */
+export type PlannedKernels<Buffer> = {
+  readonly [Name in keyof BackendKernels<Buffer>]: Unrun<NonNullable<BackendKernels<Buffer>[Name]>>;
+};
+type Unrun<Kernel extends { run: unknown }> = Omit<Kernel, 'run'> & Partial<Pick<Kernel, 'run'>>;
+
 /** A checked call by the kernel that runs it, for what treats them all alike, such as a cache of plans. */
 export type KernelCall =
   | { readonly kernel: 'gemm'; readonly call: CheckedGemm }
@@ -88,13 +95,46 @@ export type ResolvedCall<Buffer> =
   | { readonly kernel: 'topK'; readonly call: ResolvedTopK<Buffer> }
   | { readonly kernel: 'run'; readonly call: ResolvedRun<Buffer> };
 
+/** A queued call with its operands by their names, for kernels that plan or run it. */
+export function resolvedCall<Buffer>(launch: Launch<Buffer>): ResolvedCall<Buffer> {
+  const { kernel, operands, params, opName } = launch;
+  let next = 0;
+  if (kernel === 'run') {
+    const geometry = launch.call;
+    const operandOf = ({ extent }: RunLayout) => (extent === 0 ? undefined : operands[next++]);
+    const inputs = geometry.inputs.map(operandOf);
+    const outputs = geometry.outputs.map(operandOf);
+    const inPlace = outputs.map((output) => inputs.some((input) => output !== undefined && isSamePlace(input, output)));
+    return { kernel, call: { geometry, inputs, outputs, params, inPlace, opName } };
+  }
+  const call: Record<string, unknown> = { ...launch.call, opName };
+  for (const { name, elements } of launch.call.operands) if (elements > 0) call[name] = operands[next++];
+  const { epilogue } = launch.call as { epilogue?: CheckedEpilogue };
+  if (epilogue !== undefined && params.length > 0) call['epilogue'] = { ...epilogue, params };
+  return { kernel, call } as unknown as ResolvedCall<Buffer>;
+}
+
+function isSamePlace(a: Operand<unknown> | undefined, b: Operand<unknown>): boolean {
+  return a !== undefined && a.buffer === b.buffer && a.byteOffset === b.byteOffset;
+}
+
+/** A call as it is queued: what it shares with others that have its plan, and what is its own. */
+export type Launch<Buffer> = KernelCall & {
+  /** The method that was called, for messages. */
+  readonly opName: OpName;
+  /** Those of the kernel in their order, inputs before outputs; none for those without elements. */
+  readonly operands: readonly Operand<Buffer>[];
+  /** Parameters of the kernel of a `run`, or of an epilogue. */
+  readonly params: readonly number[];
+};
+
 /** Any kernel of a backend, for what treats them all alike. */
-export type AnyKernel = OpKernel<KernelCall['call'], unknown> & {
+export type AnyKernel = Unrun<OpKernel<KernelCall['call'], unknown>> & {
   readonly hasEpilogues?: boolean;
   readonly covers?: 'all' | 'some';
 };
 
 /** The kernel of that name, if the backend has it. */
-export function kernelOf(kernels: BackendKernels<never>, name: KernelName): AnyKernel | undefined {
+export function kernelOf(kernels: PlannedKernels<never>, name: KernelName): AnyKernel | undefined {
   return kernels[name];
 }

@@ -4,35 +4,34 @@ import { checkCallObject, checkOneOf, describe } from '../contract/checks.ts';
 import { checkPrepareOptions } from '../contract/memory.validate.ts';
 import { isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
-import type { CheckedRun, ResolvedRun } from '../kernel/checked-run.ts';
 import type { InputSpecs, Kernel, ParameterSpecs } from '../kernel/graph.ts';
 import { checkKernel } from '../kernel/check-kernel.ts';
-import { readRun } from '../kernel/read-run-call.ts';
+import { askedOf, checkGiven, keyOfRun, type ReadRun, readRun } from '../kernel/read-run-call.ts';
 import type { RunCall, RunShape } from '../kernel/run-call.ts';
 import { checkedRun } from '../kernel/same-run.ts';
 import type { AttentionCall } from '../ops/attention.ts';
 import type { BinaryCall } from '../ops/binary.ts';
 import type { Conv2dCall } from '../ops/conv2d.ts';
 import type { BatchedGemmCall, GemmCall } from '../ops/gemm.ts';
+import type { ReadEpilogue } from '../ops/epilogue.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
-import type { CheckedCall } from '../ops/op-definition.ts';
 import type { ReduceCall } from '../ops/reduce.ts';
 import type { TopKCall } from '../ops/top-k.ts';
 import type { UnaryCall } from '../ops/unary.ts';
 import { assertDType, assertSupported, type SupportSource } from './assert-supported.ts';
-import { type BackendKernels, kernelOf, type KernelCall, type ResolvedCall } from './backend-kernels.ts';
+import { type PlannedKernels, kernelOf, type KernelCall, type Launch, resolvedCall } from './backend-kernels.ts';
+import { type CallPlan, launchOf, planOp, planRun, resolveOperands } from './call-plan.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
 import type { InitResult } from './lifecycle.ts';
-import { lowerCall, type LoweredStep, type RunStep } from './lower-call.ts';
-import type { Operand } from './operand.ts';
-import { readCall, readFields } from './read-call.ts';
+import { ListCache, type ListKey } from './list-map.ts';
+import { lowerCall } from './lower-call.ts';
+import { fieldsOf, pointerNames, type ReadCall, readCall } from './read-call.ts';
 import { reading } from '../errors/reading.ts';
 import { RecordMethods } from './record-methods.ts';
-import { resolveOperands } from './resolve-operands.ts';
-import { checkGiven, resolveRun } from './resolve-run.ts';
 import type { Sequence } from './capture.ts';
 
-type Fields = Record<string, unknown>;
+/** Of each of two generations. */
+const MAX_PLANS = 1024;
 
 /**
  * The contract's public methods, checked once for all backends. The author of a backend extends this class with a record of
@@ -44,7 +43,8 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
   readonly contractVersion = 2 as const;
   abstract readonly native: unknown;
   /** The capabilities of this backend; looked at when the device is open. */
-  protected abstract readonly kernels: BackendKernels<Buffer>;
+  protected abstract readonly kernels: PlannedKernels<Buffer>;
+  readonly #plans = new ListCache<CallPlan>(MAX_PLANS);
 
   gemm(call: GemmCall): void {
     this.#op('gemm', call);
@@ -86,21 +86,17 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     kernel: Kernel<Inputs, Parameters, Outputs>,
     call: RunCall<Inputs, Parameters, Outputs>,
   ): void {
-    this.guard('run', () => {
+    this.assertUsable('run');
+    try {
       const own = reading('the kernel', () => checkKernel(kernel));
-      inKernel(own, () => {
-        const { asked, inputs, outputs, params } = reading('the call', () => readRun(own, call));
-        checkGiven('inputs', own.inputs, inputs);
-        checkGiven('outputs', own.outputs, outputs);
-        if (params.length < own.params.length) throw invalid('params must be given');
-        const geometry = checkedRun(own, asked);
-        // Before there may be nothing to do: `supports` says no for every kernel then.
-        assertDType(this.#supportSource(), 'run', undefined);
-        if (!storesAnything(geometry)) return;
-        assertSupported(this.#supportSource(), 'run', [{ kernel: 'run', call: geometry }], undefined);
-        this.#queue({ kernel: 'run', call: resolveRun(this.allocations, geometry, inputs, outputs, params) });
-      });
-    });
+      try {
+        this.#run(own, call);
+      } catch (error) {
+        throw namingKernel(own, error);
+      }
+    } catch (error) {
+      throw this.failure('run', error);
+    }
   }
 
   supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | { readonly dtype?: DType }): Support {
@@ -156,44 +152,83 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     return capabilitiesOf(this.kernels, limits, numerics);
   }
 
-  /** Every op's way but that of `run`: state, the op's rules, support, operands, then the kernels. */
+  /** Every op's way but that of `run`. */
   #op(op: DefinedOp, call: object): void {
-    this.guard(op, () => {
-      const read = reading('the call', () => readCall(op, call));
-      if (read === null) return;
-      const { checked, pointers } = read;
-      const steps = lowerCall(op, checked, this.kernels);
-      assertSupported(this.#supportSource(), op, steps, checked.dtype);
-      // What the rules gave belongs to this call alone: a copy would cost as much as all of the checks.
-      const resolved = checked as CheckedCall & Fields;
-      resolved['opName'] = op;
-      resolveOperands(this.allocations, checked.operands, pointers, resolved);
-      for (const step of steps) this.#step(step, resolved);
-    });
-  }
-
-  #step(step: LoweredStep, resolved: CheckedCall & Fields): void {
-    if (step.kernel === 'run') {
-      this.#queue({ kernel: 'run', call: resolvedStep(step, resolved) });
-      return;
+    this.assertUsable(op);
+    try {
+      const read = readCall(op, call, false);
+      // The caller's getters may have done anything; from here on none of them is called.
+      this.assertUsable(op);
+      const plan = this.#plans.get(read.key) ?? this.#planOp(op, read);
+      if (read.params.length < plan.paramCount) throw invalid('epilogue.params must be given');
+      this.#queue(plan, read.pointers, read.params);
+    } catch (error) {
+      throw this.failure(op, error);
     }
-    const call = (step.call as object) === resolved ? resolved : { ...resolved, ...step.call };
-    this.#queue({ kernel: step.kernel, call } as unknown as ResolvedCall<Buffer>);
   }
 
-  #queue(call: ResolvedCall<Buffer>): void {
-    this.#runKernel(call);
-    this.capture?.call(call);
+  #run(kernel: Kernel, call: object): void {
+    const read = reading('the call', () => readRun(kernel, call));
+    this.assertUsable('run');
+    const { inputs, outputs, params } = read;
+    const key = keyOfRun(kernel, read);
+    let plan = this.#plans.get(key);
+    if (plan === undefined) {
+      checkGiven('inputs', kernel.inputs, inputs);
+      checkGiven('outputs', kernel.outputs, outputs);
+      plan = this.#planRun(kernel, read, key);
+    }
+    if (params.length < plan.paramCount) throw invalid('params must be given');
+    this.#queue(plan, [...inputs.pointers, ...outputs.pointers], params);
   }
 
-  #runKernel({ kernel, call }: ResolvedCall<Buffer>): void {
-    kernelOf(this.kernels, kernel)?.run(call);
+  #queue(plan: CallPlan, pointers: readonly (number | undefined)[], params: readonly number[]): void {
+    const operands = resolveOperands(this.allocations, plan, pointers);
+    for (let index = 0; index < plan.steps.length; index++) {
+      const launch = launchOf(plan.opName, plan.steps[index] as CallPlan['steps'][number], operands, params);
+      this.doLaunch(launch);
+      this.capture?.call(launch);
+    }
   }
 
-  protected override doSequence(calls: readonly ResolvedCall<Buffer>[]): Sequence {
+  /**
+   * For implementers: queues a checked call; it takes effect in call order. `call` is the same object for calls that differ in
+   * nothing but operands and parameters, so that a backend can keep by it what it has planned. Default: the kernel's `run`.
+   */
+  protected doLaunch(launch: Launch<Buffer>): void {
+    const { kernel, call } = resolvedCall(launch);
+    kernelOf(this.kernels, kernel)?.run?.(call);
+  }
+
+  #planOp(op: DefinedOp, read: ReadCall): CallPlan {
+    const outputIsNull = read.pointers[OPS[op].operands.indexOf(OPS[op].output)] === 0;
+    const fields = fieldsOf(op, read);
+    const checked = OPS[op].check(fields as never, outputIsNull);
+    const steps = checked === null ? [] : lowerCall(op, checked, this.kernels);
+    if (checked !== null) assertSupported(this.#supportSource(), op, steps, checked.dtype);
+    const { epilogue } = fields as { epilogue?: ReadEpilogue };
+    const paramCount = epilogue?.kernel.params.length ?? 0;
+    const plan = planOp(op, checked?.operands ?? [], steps, pointerNames(op, read), paramCount);
+    this.#plans.add(read.key, plan);
+    return plan;
+  }
+
+  #planRun(kernel: Kernel, read: ReadRun, key: ListKey): CallPlan {
+    const geometry = checkedRun(kernel, askedOf(kernel, read));
+    // Before there may be nothing to do: `supports` says no for every kernel then.
+    assertDType(this.#supportSource(), 'run', undefined);
+    const plan = planRun(geometry);
+    if (plan.steps.length > 0) {
+      assertSupported(this.#supportSource(), 'run', [{ kernel: 'run', call: geometry }], undefined);
+    }
+    this.#plans.add(key, plan);
+    return plan;
+  }
+
+  protected override doSequence(calls: readonly Launch<Buffer>[]): Sequence {
     return {
       run: () => {
-        for (const call of calls) this.#runKernel(call);
+        for (const call of calls) this.doLaunch(call);
       },
       release: () => undefined,
     };
@@ -201,21 +236,31 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
 
   #loweredShape(op: OpName, shape: object): readonly KernelCall[] {
     checkOneOf('op', op, OP_NAMES);
-    if (op === 'run') {
-      checkCallObject(op, shape);
-      const kernel = checkKernel((shape as RunShape).kernel);
-      return inKernel(kernel, () => {
-        const geometry = checkedRun(kernel, readRun(kernel, shape).asked);
-        const steps = storesAnything(geometry) ? [{ kernel: 'run' as const, call: geometry }] : [];
-        assertSupported(this.#supportSource(), 'run', steps, undefined);
-        return steps;
-      });
+    return this.#planOfShape(op, shape).steps.map(({ kernelCall }) => kernelCall);
+  }
+
+  /** A plan that was made before, if the device still takes it: that may have changed since. */
+  #knownPlan(op: OpName, key: ListKey): CallPlan | undefined {
+    const plan = this.#plans.get(key);
+    const steps = plan?.steps.map(({ kernelCall }) => kernelCall) ?? [];
+    if (plan !== undefined) assertSupported(this.#supportSource(), op, steps, undefined);
+    return plan;
+  }
+
+  #planOfShape(op: OpName, shape: object): CallPlan {
+    if (op !== 'run') {
+      const read = readCall(op, shape, true);
+      return this.#knownPlan(op, read.key) ?? this.#planOp(op, read);
     }
-    const checked = OPS[op].check(readFields(op, shape) as never, false);
-    if (checked === null) return [];
-    const steps = lowerCall(op, checked, this.kernels);
-    assertSupported(this.#supportSource(), op, steps, checked.dtype);
-    return steps;
+    checkCallObject(op, shape);
+    const kernel = checkKernel((shape as RunShape).kernel);
+    try {
+      const read = readRun(kernel, shape);
+      const key = keyOfRun(kernel, read);
+      return this.#knownPlan('run', key) ?? this.#planRun(kernel, read, key);
+    } catch (error) {
+      throw namingKernel(kernel, error);
+    }
   }
 
   /** For `supports`, whose shape may be as little as a dtype. */
@@ -232,29 +277,11 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
   }
 }
 
-function resolvedStep<Buffer>(step: RunStep, resolved: Fields): ResolvedRun<Buffer> {
-  const operand = (name: string): Operand<Buffer> | undefined => resolved[name] as Operand<Buffer> | undefined;
-  const inputs = step.inputs.map(operand);
-  const outputs = step.outputs.map(operand);
-  const inPlace = outputs.map((output) =>
-    inputs.some((input) => input?.buffer === output?.buffer && input?.byteOffset === output?.byteOffset),
-  );
-  return { geometry: step.call, inputs, outputs, params: step.params, inPlace, opName: resolved['opName'] as OpName };
-}
-
-function storesAnything({ outputs }: CheckedRun): boolean {
-  return outputs.some(({ extent }) => extent > 0);
-}
-
 /** Errors of a call of a kernel say which kernel. */
-function inKernel<T>(kernel: Kernel, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    const prefix = `kernel ${kernel.name}`;
-    if (!isBackendError(error, 'INVALID_ARGUMENT') || error.detail.startsWith(prefix)) throw error;
-    throw invalid(`${prefix}: ${error.detail}`, { hint: error.hint, cause: error });
-  }
+function namingKernel(kernel: Kernel, error: unknown): unknown {
+  const prefix = `kernel ${kernel.name}`;
+  if (!isBackendError(error, 'INVALID_ARGUMENT') || error.detail.startsWith(prefix)) return error;
+  return invalid(`${prefix}: ${error.detail}`, { hint: error.hint, cause: error });
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT unless every plan is an object and names an op */

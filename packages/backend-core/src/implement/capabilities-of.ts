@@ -8,10 +8,10 @@ import {
 } from '../contract/capabilities.ts';
 import { OPS } from '../ops/index.ts';
 import type { CheckedCall, DerivedDefinition } from '../ops/op-definition.ts';
-import { type AnyKernel, type BackendKernels, kernelOf } from './backend-kernels.ts';
+import { type AnyKernel, type PlannedKernels, kernelOf } from './backend-kernels.ts';
 
 /** The capabilities of a backend with these kernels. */
-export function capabilitiesOf(kernels: BackendKernels<never>, limits: Limits, numerics: Numerics): Capabilities {
+export function capabilitiesOf(kernels: PlannedKernels<never>, limits: Limits, numerics: Numerics): Capabilities {
   const dtypes: Partial<Record<OpName, readonly DType[]>> = {};
   for (const op of OP_NAMES) {
     const kernel = kernelOf(kernels, op === 'run' ? 'run' : OPS[op].kernel);

@@ -2,8 +2,7 @@ import type { Recording } from '../contract/backend.ts';
 import { describe } from '../contract/checks.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { Allocation } from './allocation-table.ts';
-import type { ResolvedCall } from './backend-kernels.ts';
-import { operandsOf } from './call-operands.ts';
+import type { Launch } from './backend-kernels.ts';
 import type { Operand } from './operand.ts';
 
 /** Calls that are queued again and again. */
@@ -16,13 +15,13 @@ export interface Sequence {
 
 /** The parts of its backend that a {@link Capture} needs. */
 export interface CaptureOptions<Buffer> {
-  readonly sequence: (calls: readonly ResolvedCall<Buffer>[]) => Sequence;
+  readonly sequence: (calls: readonly Launch<Buffer>[]) => Sequence;
   readonly assertReplayable: () => void;
   /** Gives back {@link Capture.takeSpare}. */
   readonly onDispose: () => void;
 }
 
-type Step<Buffer> = ResolvedCall<Buffer> | (() => void);
+type Step<Buffer> = Launch<Buffer> | (() => void);
 
 /**
  * The content of a recording: calls with their operands in device memory, copies and fills, and what the caller runs
@@ -68,9 +67,9 @@ export class Capture<Buffer> implements Recording {
   }
 
   /** Takes a call down. */
-  call(call: ResolvedCall<Buffer>): void {
+  call(call: Launch<Buffer>): void {
     if (!this.isRecording) return;
-    for (const { buffer } of operandsOf(call)) this.#uses.add(buffer);
+    for (const { buffer } of call.operands) this.#uses.add(buffer);
     this.#steps.push(call);
   }
 
@@ -122,7 +121,7 @@ export class Capture<Buffer> implements Recording {
   finish(): void {
     this.#state = 'ready';
     this.#made.clear();
-    let calls: ResolvedCall<Buffer>[] = [];
+    let calls: Launch<Buffer>[] = [];
     const flush = (): void => {
       if (calls.length === 0) return;
       const sequence = this.#options.sequence(calls);

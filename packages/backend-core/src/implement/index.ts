@@ -31,7 +31,9 @@ export type {
   BackendKernels,
   EpilogueKernel,
   KernelCall,
+  Launch,
   OpKernel,
+  PlannedKernels,
   ResolvedAttention,
   ResolvedCall,
   ResolvedConv2d,
@@ -40,9 +42,10 @@ export type {
   RunKernel,
   WithOperands,
 } from './backend-kernels.ts';
+export { resolvedCall } from './backend-kernels.ts';
 export type { Allocation } from './allocation-table.ts';
 export { BaseBackend } from './base-backend.ts';
-export { operandsOf } from './call-operands.ts';
+export { ListCache, type ListKey, ListMap } from './list-map.ts';
 export { BackendLifecycle, type InitResult } from './lifecycle.ts';
 export type { BaseBackendOptions, MemoryMethods } from './memory-methods.ts';
 export type { Operand } from './operand.ts';

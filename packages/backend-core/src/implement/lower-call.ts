@@ -7,7 +7,7 @@ import type { CheckedEpilogue } from '../ops/epilogue.ts';
 import type { CheckedGemm } from '../ops/gemm.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
 import type { CheckedCall, DerivedDefinition } from '../ops/op-definition.ts';
-import { type BackendKernels, kernelOf, type KernelCall } from './backend-kernels.ts';
+import { type PlannedKernels, kernelOf, type KernelCall } from './backend-kernels.ts';
 
 /** One kernel that a call runs. */
 export type LoweredStep = PrimitiveStep | RunStep;
@@ -22,13 +22,14 @@ export interface RunStep {
   /** In the order of the kernel's inputs. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  readonly params: readonly number[];
+  /** Parameters after those of the call. */
+  readonly constants: readonly number[];
   /** See {@link KernelCall}. */
   readonly inPlaceOf: readonly number[];
 }
 
 /** The kernels that a checked call runs, in their order; none where nothing is to be done. */
-export function lowerCall(op: DefinedOp, checked: CheckedCall, kernels: BackendKernels<never>): readonly LoweredStep[] {
+export function lowerCall(op: DefinedOp, checked: CheckedCall, kernels: PlannedKernels<never>): readonly LoweredStep[] {
   const definition = OPS[op];
   if (definition.kernel === 'run') return [derivedStep(op, checked)];
   const { kernel, output } = definition;
@@ -42,7 +43,7 @@ export function lowerCall(op: DefinedOp, checked: CheckedCall, kernels: BackendK
 }
 
 /** Returns whether a backend has a kernel for these dtypes, if not the memory for it. */
-function runs({ run }: BackendKernels<never>, call: CheckedRun): boolean {
+function runs({ run }: PlannedKernels<never>, call: CheckedRun): boolean {
   if (run === undefined) return false;
   const isStored = ({ dtype }: RunLayout): boolean => run.dtypes.includes(dtype);
   if (!call.inputs.every(isStored) || !call.outputs.every(isStored)) return false;
@@ -50,7 +51,7 @@ function runs({ run }: BackendKernels<never>, call: CheckedRun): boolean {
 }
 
 /** A primitive, and a `run` after it for an epilogue that its kernel does not apply itself. */
-function withEpilogue(step: PrimitiveStep, output: string, kernels: BackendKernels<never>): readonly LoweredStep[] {
+function withEpilogue(step: PrimitiveStep, output: string, kernels: PlannedKernels<never>): readonly LoweredStep[] {
   const { epilogue, operands } = step.call as CheckedCall & { readonly epilogue?: CheckedEpilogue };
   if (epilogue === undefined || kernelOf(kernels, step.kernel)?.hasEpilogues === true) return [step];
   const own = operands.filter(({ name }) => !name.startsWith('epilogue.'));
@@ -66,7 +67,7 @@ function derivedStep(op: OpName, checked: CheckedCall): RunStep {
     call: definition.asRun(checked),
     inputs: operands.slice(0, -1),
     outputs: operands.slice(-1),
-    params: [],
+    constants: [],
     inPlaceOf: [-1],
   };
 }
@@ -96,14 +97,21 @@ function scaleSteps({ m, n, ldc, strideC, batchCount, beta, dtype, epilogue }: C
     outputs: { [output?.name as string]: { strides, dtype } },
   });
   const inputs = kernel.inputs.map(({ name }) => operandName(name, 'c'));
-  const params = [...(epilogue?.params ?? []), ...(beta === 0 ? [] : [beta])];
-  return [{ kernel: 'run', call, inputs, outputs: ['c'], params, inPlaceOf: [inputs.indexOf('c')] }];
+  const constants = beta === 0 ? [] : [beta];
+  return [{ kernel: 'run', call, inputs, outputs: ['c'], constants, inPlaceOf: [inputs.indexOf('c')] }];
 }
 
 /** In place: `acc` is what the product stored. */
-function epilogueStep({ kernel, geometry, params }: CheckedEpilogue, output: string): RunStep {
+function epilogueStep({ kernel, geometry }: CheckedEpilogue, output: string): RunStep {
   const inputs = kernel.inputs.map(({ name }) => operandName(name, output));
-  return { kernel: 'run', call: geometry, inputs, outputs: [output], params, inPlaceOf: [inputs.indexOf(output)] };
+  return {
+    kernel: 'run',
+    call: geometry,
+    inputs,
+    outputs: [output],
+    constants: [],
+    inPlaceOf: [inputs.indexOf(output)],
+  };
 }
 
 function operandName(input: string, output: string): string {

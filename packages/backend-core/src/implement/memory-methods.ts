@@ -263,7 +263,12 @@ export abstract class MemoryMethods<Buffer> extends BackendLifecycle {
     try {
       return action();
     } catch (error) {
-      throw annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op });
+      throw this.failure(op, error);
     }
+  }
+
+  /** What a method throws for an error in its body. */
+  protected failure(op: string, error: unknown): BackendError {
+    return annotate(toBackendError(error, 'DEVICE_ERROR'), { backend: this.name, op });
   }
 }

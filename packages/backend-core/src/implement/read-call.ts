@@ -1,76 +1,117 @@
-import { checkCallObject, checkPointerType } from '../contract/checks.ts';
-import { checkFields } from '../contract/fields.ts';
-import { invalid } from '../errors/invalid.ts';
-import { type CheckedEpilogue, type Epilogue, EpilogueOnce, readEpilogue } from '../ops/epilogue.ts';
+import { checkCallObject, checkPointerType, copyList } from '../contract/checks.ts';
+import { checkFields, hasFields } from '../contract/fields.ts';
+import { unreadable } from '../errors/reading.ts';
+import { addList, addView } from '../kernel/same-run.ts';
+import { ReadEpilogue, readEpilogue } from '../ops/epilogue.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
-import type { CheckedCall } from '../ops/op-definition.ts';
+import type { CheckedCall, OpDefinition } from '../ops/op-definition.ts';
 
-type Fields = Record<string, unknown>;
-
-/** A call that something is to be done for, with the addresses that it names. */
+/** A call, each of its fields read once; nothing of it is checked but that it has no others. */
 export interface ReadCall {
-  readonly checked: CheckedCall;
-  readonly pointers: Readonly<Record<string, number>>;
+  /** Equal for calls that differ in nothing but addresses and the parameters of an epilogue. */
+  readonly key: readonly unknown[];
+  /** Copies, in the order of {@link OpDefinition.read}. */
+  readonly values: readonly unknown[];
+  /** Addresses in the order of {@link pointerNames}; undefined where none was given. */
+  readonly pointers: readonly (number | undefined)[];
+  /** Of the epilogue; empty where none were given. */
+  readonly params: readonly number[];
 }
 
+const NO_NUMBERS: readonly number[] = [];
+const NAMES = Object.fromEntries(
+  Object.entries(OPS).map(([op, { fields, operands }]) => [op, [...Object.keys(fields), ...operands]]),
+) as unknown as Readonly<Record<DefinedOp, readonly string[]>>;
+
 /**
- * All that is read of a call, checked but for the memory behind its pointers; null where nothing is to be done.
+ * Reads a call, or a shape: a call without pointers.
  *
- * @throws {BackendError} INVALID_ARGUMENT
+ * @throws {BackendError} INVALID_ARGUMENT for what cannot be read, and a field that the op does not have
  */
-export function readCall(op: DefinedOp, call: object): ReadCall | null {
-  const definition = OPS[op];
-  const own = readFields(op, call);
-  for (const name of definition.operands) checkPointerType(name, own[name]);
-  const epilogue = own['epilogue'] as Epilogue | undefined;
-  if (epilogue !== undefined) own['epilogue'] = new EpilogueOnce(epilogue);
-  const checked: CheckedCall | null = definition.check(own as never, own[definition.output] === 0);
-  if (checked === null) {
-    pointersOf(own, readEpilogue(own['epilogue'] as EpilogueOnce | undefined));
-    return null;
+export function readCall(op: DefinedOp, call: object, isShape: boolean): ReadCall {
+  try {
+    return read(op, call, isShape);
+  } catch (error) {
+    throw unreadable(isShape ? 'the shape' : 'the call', error);
   }
-  return { checked, pointers: pointersOf(own, (checked as { epilogue?: CheckedEpilogue }).epilogue) };
 }
 
-/**
- * The fields of a call, each read once: what is checked is what is used.
- *
- * @throws {BackendError} INVALID_ARGUMENT for a field that the op does not have
- */
-export function readFields(op: DefinedOp, call: object): Fields {
+/** The fields of a call by their names, as the rules of its op want them. */
+export function fieldsOf(op: DefinedOp, { values }: ReadCall): Record<string, unknown> {
+  return Object.fromEntries(NAMES[op].map((name, index) => [name, values[index]]));
+}
+
+/** What the addresses of a call are of. */
+export function pointerNames(op: DefinedOp, call: ReadCall): string[] {
+  const { mask, epilogue } = fieldsOf(op, call);
+  const names = [...OPS[op].operands];
+  if (mask !== undefined) names.push('mask');
+  if (epilogue instanceof ReadEpilogue) names.push(...epilogue.kernel.inputs.map(({ name }) => `epilogue.${name}`));
+  return names;
+}
+
+function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
   checkCallObject(op, call);
-  const { fields, operands } = OPS[op];
-  const names = FIELD_NAMES[op] ?? (FIELD_NAMES[op] = [...operands, ...Object.keys(fields)]);
-  checkFields(op, call, names);
-  const own: Fields = {};
-  for (const name of names) own[name] = (call as Fields)[name];
-  return own;
+  const definition: OpDefinition<object, CheckedCall> = OPS[op];
+  const names = NAMES[op];
+  const values = definition.read(call as Readonly<Record<string, unknown>>);
+  let count = 0;
+  for (let index = 0; index < values.length; index++) if (values[index] !== undefined) count++;
+  if (!hasFields(call, count)) checkFields(op, call, names);
+
+  const key: unknown[] = [op];
+  const pointers: (number | undefined)[] = [];
+  const first = values.length - definition.operands.length;
+  for (let index = first; index < values.length; index++) {
+    if (isShape) values[index] = undefined;
+    else checkPointerType(names[index] as string, values[index]);
+    pointers.push(values[index] as number | undefined);
+  }
+  // A call with nothing to do need not have memory for it.
+  key.push(values[names.indexOf(definition.output, first)] === 0);
+  let params = NO_NUMBERS;
+  for (let index = 0; index < first; index++) {
+    const value = values[index];
+    if (typeof value !== 'object' || value === null) key.push(value);
+    else if (names[index] === 'epilogue') {
+      const epilogue = readEpilogue(value);
+      values[index] = epilogue;
+      key.push(epilogue.kernel);
+      for (const view of epilogue.inputs.views) addView(key, view);
+      for (const pointer of epilogue.inputs.pointers) pointers.push(pointer);
+      params = epilogue.params;
+    } else values[index] = readObject(names[index] as string, value, definition.nested, key, pointers);
+  }
+  return { key, values, pointers, params };
 }
 
-const FIELD_NAMES: { [Op in DefinedOp]?: readonly string[] } = {};
-
-/**
- * The address of each operand of a call, by its name.
- *
- * @throws {BackendError} INVALID_ARGUMENT for those of a mask or an epilogue that are missing, or parameters that are
- */
-function pointersOf(
-  own: Fields,
-  epilogue: Pick<CheckedEpilogue, 'kernel' | 'pointers' | 'params'> | undefined,
-): Readonly<Record<string, number>> {
-  if (epilogue !== undefined) {
-    const { kernel, pointers, params } = epilogue;
-    for (let index = 0; index < pointers.length; index++) {
-      const name = kernel.inputs[index]?.name;
-      if (name === 'acc') continue;
-      checkPointerType(`epilogue.${name}`, pointers[index]);
-      own[`epilogue.${name}`] = pointers[index];
+/** A copy of a list, or of an object with some fields that are lists. What is neither is left for the rules to refuse. */
+function readObject(
+  name: string,
+  value: object,
+  nested: OpDefinition<object, CheckedCall>['nested'],
+  key: unknown[],
+  pointers: (number | undefined)[],
+): unknown {
+  const own = nested?.[name];
+  if (own === undefined || Array.isArray(value)) {
+    const copy: unknown = copyList(name, value);
+    addList(key, copy);
+    return copy;
+  }
+  const copy: Record<string, unknown> = {};
+  let count = 0;
+  key.push(own);
+  for (const field of own) {
+    const each = (value as Readonly<Record<string, unknown>>)[field];
+    if (each !== undefined) count++;
+    copy[field] = copyList(`${name}.${field}`, each);
+    if (field !== 'ptr') addList(key, copy[field]);
+    else {
+      if (each !== undefined) checkPointerType(name, each);
+      pointers.push(each as number | undefined);
     }
-    if (params.length < kernel.params.length) throw invalid('epilogue.params must be given');
   }
-  if (own['mask'] !== undefined) {
-    own['mask'] = (own['mask'] as { ptr?: unknown }).ptr;
-    checkPointerType('mask', own['mask']);
-  }
-  return own as Readonly<Record<string, number>>;
+  if (!hasFields(value, count)) checkFields(name, value, own);
+  return copy;
 }

@@ -2,7 +2,7 @@ import type { Recording } from '../contract/backend.ts';
 import { describe } from '../contract/checks.ts';
 import { annotate, isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
-import type { ResolvedCall } from './backend-kernels.ts';
+import type { Launch } from './backend-kernels.ts';
 import { Capture, refusePromise, type Sequence } from './capture.ts';
 import { MemoryMethods } from './memory-methods.ts';
 
@@ -12,7 +12,7 @@ export abstract class RecordMethods<Buffer> extends MemoryMethods<Buffer> {
    * For implementers: calls that were queued, and will be again and again. Default: their kernels run again. A backend
    * that can prepare more than that does.
    */
-  protected abstract doSequence(calls: readonly ResolvedCall<Buffer>[]): Sequence;
+  protected abstract doSequence(calls: readonly Launch<Buffer>[]): Sequence;
 
   record(work: (anew: (work: () => void) => void) => void): Recording {
     this.assertUsable('record');

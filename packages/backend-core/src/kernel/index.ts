@@ -1,4 +1,3 @@
-export type { AskedRun } from './asked-run.ts';
 export {
   type BinaryKernel,
   binaryKernel,
@@ -36,4 +35,4 @@ export type { GatherInput, Operand, Value } from './value.ts';
 export { type Level, type NumberType, STORAGE_DTYPES, type ValueType } from './value-types.ts';
 export type { CheckedRun, ResolvedRun, RunLayout } from './checked-run.ts';
 export type { GatherOperand, GatherView, RunCall, RunDomain, RunOperand, RunShape, RunView } from './run-call.ts';
-export { checkedRun } from './same-run.ts';
+export { type AskedRun, checkedRun } from './same-run.ts';

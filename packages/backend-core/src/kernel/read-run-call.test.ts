@@ -26,23 +26,22 @@ describe('readRun', () => {
       params: PARAMS,
     };
     expect(read(call)).toEqual({
-      asked: {
-        shape: [4],
-        folded: undefined,
-        inputs: { t: { shape: [9], dtype: 'f16' } },
-        outputs: { y: { strides: [2] } },
-      },
-      inputs: [256, 512],
-      outputs: [768],
+      shape: [4],
+      folded: undefined,
+      inputs: { views: [undefined, { shape: [9], dtype: 'f16' }], pointers: [256, 512] },
+      outputs: { views: [{ strides: [2] }], pointers: [768] },
       params: [Math.fround(0.1), 2 ** 32 - 1, -(2 ** 31)],
     });
   });
 
   it('leaves out what is not given', () => {
-    expect(read({ shape: [4] })).toMatchObject({ inputs: [undefined, undefined], outputs: [undefined], params: [] });
-    expect(read({ shape: [4], inputs: { x: undefined, t: { shape: [1] } } })).toMatchObject({
-      inputs: [undefined, undefined],
+    const none = [undefined, undefined];
+    expect(read({ shape: [4] })).toMatchObject({
+      inputs: { views: none, pointers: none },
+      outputs: { views: [undefined], pointers: [undefined] },
+      params: [],
     });
+    expect(read({ shape: [4], inputs: { x: undefined, t: { shape: [1] } } }).inputs.pointers).toEqual(none);
   });
 
   it.each([
@@ -72,7 +71,7 @@ describe('readRun', () => {
 
   it('does not take what an object inherits for an operand', () => {
     const inherits = Object.create({ x: 256 }) as object;
-    expect(read({ shape: [4], inputs: inherits }).inputs).toEqual([undefined, undefined]);
+    expect(read({ shape: [4], inputs: inherits }).inputs.pointers).toEqual([undefined, undefined]);
   });
 
   it('reads the fields of a view once each, also those of a class', () => {
@@ -91,9 +90,9 @@ describe('readRun', () => {
         return 'f16';
       }
     }
-    const { asked, inputs } = read({ shape: [4], inputs: { x: new View() } });
-    expect(asked.inputs['x']).toEqual({ strides: [2], dtype: 'f16' });
-    expect(inputs[0]).toBe(256);
+    const { inputs } = read({ shape: [4], inputs: { x: new View() } });
+    expect(inputs.views[0]).toEqual({ strides: [2], dtype: 'f16' });
+    expect(inputs.pointers[0]).toBe(256);
     expect(fields.sort()).toEqual(['dtype', 'ptr', 'strides']);
   });
 });

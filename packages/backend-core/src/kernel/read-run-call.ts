@@ -1,54 +1,79 @@
 import { checkCallObject, checkPointerType, copyList, describe } from '../contract/checks.ts';
-import { checkFields } from '../contract/fields.ts';
+import { checkFields, hasFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
-import type { AskedRun } from './asked-run.ts';
 import type { Kernel, KernelInput } from './graph.ts';
 import { INTEGER_RANGES } from './node-ops.ts';
 import type { GatherView, RunView } from './run-call.ts';
+import { addList, addView, type AskedRun } from './same-run.ts';
 
-/** A call of a kernel, each of its fields read once. */
+/** Operands by what a kernel declares: their layouts and addresses, where they are given. */
+export interface ReadViews {
+  readonly views: readonly (RunView | GatherView | undefined)[];
+  readonly pointers: readonly (number | undefined)[];
+}
+
+/** A call of a kernel, each of its fields read once: what it asks for, not whether that makes sense. */
 export interface ReadRun {
-  readonly asked: AskedRun;
-  /** Addresses in the order of `kernel.inputs`; undefined where none was given. */
-  readonly inputs: readonly (number | undefined)[];
-  /** Addresses in the order of `kernel.outputs`. */
-  readonly outputs: readonly (number | undefined)[];
+  readonly shape: readonly number[];
+  readonly folded: number | undefined;
+  readonly inputs: ReadViews;
+  readonly outputs: ReadViews;
   /** Values in the order of `kernel.params`; empty where none were given. */
   readonly params: readonly number[];
 }
 
+type Declared = readonly { readonly name: string; readonly access?: KernelInput['access'] }[];
+
 const CALL_FIELDS = ['kernel', 'shape', 'folded', 'inputs', 'outputs', 'params'];
 const VIEW_FIELDS = ['ptr', 'strides', 'dtype'];
 const GATHER_FIELDS = ['ptr', 'shape', 'strides', 'dtype'];
+const NO_NUMBERS: readonly number[] = [];
 
-/**
- * Reads a call of a kernel: what it asks for, not whether that makes sense.
- *
- * @throws {BackendError} INVALID_ARGUMENT for a name that the kernel does not have, and values of wrong types
- */
+/** @throws {BackendError} INVALID_ARGUMENT for a name that the kernel does not have, and values of wrong types */
 export function readRun(kernel: Kernel, call: unknown): ReadRun {
   checkCallObject('run', call);
-  checkFields('run', call as object, CALL_FIELDS);
-  const { shape, folded, inputs, outputs, params } = call as Record<string, unknown>;
-  const read = readViews('inputs', kernel.inputs, inputs);
-  const written = readViews('outputs', kernel.outputs, outputs);
+  const { kernel: own, shape, folded, inputs, outputs, params } = call as Record<string, unknown>;
+  const count = given(own) + given(shape) + given(folded) + given(inputs) + given(outputs) + given(params);
+  if (!hasFields(call as object, count)) checkFields('run', call as object, CALL_FIELDS);
   return {
-    asked: {
-      shape: copyList('shape', shape as readonly number[]),
-      folded: folded as number,
-      inputs: read.views,
-      outputs: written.views,
-    },
-    inputs: read.pointers,
-    outputs: written.pointers,
+    shape: copyList('shape', shape as readonly number[]),
+    folded: folded as number | undefined,
+    inputs: readViews('inputs', kernel.inputs, inputs),
+    outputs: readViews('outputs', kernel.outputs, outputs),
     params: readParams(kernel, params),
   };
 }
 
-/** Layouts and addresses by name. */
-export interface ReadViews {
-  readonly views: Readonly<Record<string, RunView | GatherView>>;
-  readonly pointers: readonly (number | undefined)[];
+/** The geometry that a call asks for. */
+export function askedOf(kernel: Kernel, { shape, folded, inputs, outputs }: ReadRun): AskedRun {
+  const asked = { shape, inputs: viewsByName(kernel.inputs, inputs), outputs: viewsByName(kernel.outputs, outputs) };
+  return folded === undefined ? asked : { ...asked, folded };
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT unless every operand has an address */
+export function checkGiven(what: string, declared: Declared, { pointers }: ReadViews): void {
+  for (const [index, { name }] of declared.entries()) {
+    if (pointers[index] === undefined) checkPointerType(`${what}.${name}`, undefined);
+  }
+}
+
+/** The layouts that were given, by name. */
+export function viewsByName(declared: Declared, { views }: ReadViews): Record<string, RunView | GatherView> {
+  const named: Record<string, RunView | GatherView> = {};
+  for (const [index, { name }] of declared.entries()) {
+    const view = views[index];
+    if (view !== undefined) named[name] = view;
+  }
+  return named;
+}
+
+/** A list that is equal for calls which differ in nothing but addresses and parameters. */
+export function keyOfRun(kernel: Kernel, { shape, folded, inputs, outputs }: ReadRun): unknown[] {
+  const key: unknown[] = [kernel, folded];
+  addList(key, shape);
+  for (const view of inputs.views) addView(key, view);
+  for (const view of outputs.views) addView(key, view);
+  return key;
 }
 
 /**
@@ -57,35 +82,40 @@ export interface ReadViews {
  * @param besides - a declared name that the record does not have
  * @throws {BackendError} INVALID_ARGUMENT
  */
-export function readViews(
-  what: string,
-  declared: readonly { readonly name: string; readonly access?: KernelInput['access'] }[],
-  given: unknown = {},
-  besides?: string,
-): ReadViews {
-  if (typeof given !== 'object' || given === null) throw invalid(`${what} must be an object, got ${describe(given)}`);
-  const record = given as Readonly<Record<string, unknown>>;
-  const names = declared.map(({ name }) => name).filter((name) => name !== besides);
-  checkFields(what, record, names);
-  const views: Record<string, RunView | GatherView> = {};
-  const pointers = declared.map(({ name, access }) => {
-    if (name === besides || !Object.hasOwn(record, name)) return undefined;
-    const value = record[name];
+export function readViews(what: string, declared: Declared, record: unknown = {}, besides?: string): ReadViews {
+  if (typeof record !== 'object' || record === null)
+    throw invalid(`${what} must be an object, got ${describe(record)}`);
+  const views: (RunView | GatherView | undefined)[] = [];
+  const pointers: (number | undefined)[] = [];
+  let count = 0;
+  for (let index = 0; index < declared.length; index++) {
+    const { name, access } = declared[index] as Declared[number];
+    const isOwn = name !== besides && Object.hasOwn(record, name);
+    const value = isOwn ? (record as Readonly<Record<string, unknown>>)[name] : undefined;
+    count += given(value);
     if (typeof value === 'object' && value !== null) {
-      checkFields(`${what}.${name}`, value, access === 'gather' ? GATHER_FIELDS : VIEW_FIELDS);
       // By name: what a class gives by getters counts as what an object owns.
       const { ptr, strides, dtype, shape } = value as { ptr?: unknown } & GatherView;
-      views[name] = {
+      const isGather = access === 'gather';
+      const fields = given(ptr) + given(strides) + given(dtype) + (isGather ? given(shape) : 0);
+      if (!hasFields(value, fields)) checkFields(`${what}.${name}`, value, isGather ? GATHER_FIELDS : VIEW_FIELDS);
+      if (ptr !== undefined) checkPointerType(`${what}.${name}.ptr`, ptr);
+      pointers.push(ptr as number | undefined);
+      views.push({
         strides: copyList(`strides of ${name}`, strides),
         dtype,
         shape: copyList(`the shape of ${name}`, shape),
-      } as RunView;
-      if (ptr !== undefined) checkPointerType(`${what}.${name}.ptr`, ptr);
-      return ptr as number | undefined;
+      } as GatherView);
+      continue;
     }
     if (value !== undefined) checkPointerType(`${what}.${name}`, value);
-    return value as number | undefined;
-  });
+    pointers.push(value as number | undefined);
+    views.push(undefined);
+  }
+  if (!hasFields(record, count)) {
+    const names = declared.map(({ name }) => name).filter((name) => name !== besides);
+    checkFields(what, record, names);
+  }
   return { views, pointers };
 }
 
@@ -94,14 +124,20 @@ export function readViews(
  *
  * @throws {BackendError} INVALID_ARGUMENT for one that is missing, unknown, no number, or out of its type's range
  */
-export function readParams(kernel: Kernel, given: unknown): readonly number[] {
-  if (given === undefined) return [];
-  if (typeof given !== 'object' || given === null) throw invalid(`params must be an object, got ${describe(given)}`);
-  const names = kernel.params.map(({ name }) => name);
-  checkFields('params', given, names);
-  const record = given as Readonly<Record<string, unknown>>;
-  return kernel.params.map(({ name, type }) => {
-    const value = record[name];
+export function readParams(kernel: Kernel, record: unknown): readonly number[] {
+  if (record === undefined) return NO_NUMBERS;
+  if (typeof record !== 'object' || record === null) throw invalid(`params must be an object, got ${describe(record)}`);
+  const { params } = kernel;
+  const values: unknown[] = [];
+  for (let index = 0; index < params.length; index++) {
+    values.push((record as Readonly<Record<string, unknown>>)[(params[index] as { name: string }).name]);
+  }
+  if (!hasFields(record, params.length)) {
+    const names = params.map(({ name }) => name);
+    checkFields('params', record, names);
+  }
+  return params.map(({ name, type }, index) => {
+    const value = values[index];
     if (typeof value !== 'number') throw invalid(`params.${name} must be a number, got ${describe(value)}`);
     if (type === 'f32') return Math.fround(value);
     const [min, max] = INTEGER_RANGES[type];
@@ -111,3 +147,5 @@ export function readParams(kernel: Kernel, given: unknown): readonly number[] {
     return value;
   });
 }
+
+const given = (value: unknown): number => (value === undefined ? 0 : 1);

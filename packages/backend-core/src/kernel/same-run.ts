@@ -1,83 +1,22 @@
-import { type AskedRun, hashOf, inFull, isSame } from './asked-run.ts';
+import { ListCache } from '../implement/list-map.ts';
 import { checkRun } from './check-run.ts';
-import type { CheckedRun } from './checked-run.ts';
+import type { CheckedRun, RunLayout } from './checked-run.ts';
 import type { Kernel } from './graph.ts';
+import type { GatherView, RunShape, RunView } from './run-call.ts';
 
-/**
- * Of each of two generations: a program that makes ever new calls does not drive out what others make again. A geometry
- * has an entry for the words in which it was asked for, and one for it in full.
- */
+/** A call without pointers and parameters. Its lists do not change: those of a caller are copied when they are read. */
+export interface AskedRun extends Omit<RunShape, 'kernel' | 'inputs' | 'outputs'> {
+  readonly inputs: Readonly<Record<string, RunView | GatherView>>;
+  readonly outputs: Readonly<Record<string, RunView>>;
+}
+
+/** Of each of two generations. A geometry has an entry for the words in which it was asked for, and one for it in full. */
 const MAX_KEPT = 1024;
 
-/** A geometry as a call asked for it, and what the rules made of it. */
-interface Known {
-  readonly asked: AskedRun;
-  readonly checked: CheckedRun;
-}
+/** Before the items of a list in a key, so that they cannot be taken for what comes next to it. */
+const LIST = Symbol('list');
 
-/** By the hash of what was asked for. */
-type Generation = Map<number, Known[]>;
-
-/** The geometries that one kernel was asked for. */
-class KnownRuns {
-  readonly #kernel: Kernel;
-  #young: Generation = new Map();
-  #older: Generation = new Map();
-  #size = 0;
-  #last: Known | undefined;
-
-  constructor(kernel: Kernel) {
-    this.#kernel = kernel;
-  }
-
-  of(asked: AskedRun): CheckedRun {
-    // Programs mostly ask for what they asked for last: a comparison costs less than a hash.
-    const last = this.#last;
-    if (last !== undefined && isSame(this.#kernel, last.asked, asked)) return last.checked;
-    const hash = hashOf(this.#kernel, asked);
-    const found = this.#find(this.#young, hash, asked) ?? this.#renew(hash, asked);
-    this.#last = found;
-    return found.checked;
-  }
-
-  /** Adds what the young generation does not have, also in full: other words for it are to find the same object. */
-  #renew(hash: number, asked: AskedRun): Known {
-    const older = this.#find(this.#older, hash, asked);
-    const own = older?.asked ?? asked;
-    const checked = older?.checked ?? checkRun(this.#kernel, own);
-    this.#makeRoom();
-    const full = inFull(checked);
-    const fullHash = hashOf(this.#kernel, full);
-    const plain =
-      this.#find(this.#young, fullHash, full) ??
-      this.#add(fullHash, this.#find(this.#older, fullHash, full) ?? { asked: full, checked });
-    return this.#add(hash, { asked: own, checked: plain.checked });
-  }
-
-  #find(generation: Generation, hash: number, asked: AskedRun): Known | undefined {
-    const bucket = generation.get(hash);
-    if (bucket === undefined) return undefined;
-    for (const known of bucket) if (isSame(this.#kernel, known.asked, asked)) return known;
-    return undefined;
-  }
-
-  #makeRoom(): void {
-    if (this.#size < MAX_KEPT) return;
-    this.#older = this.#young;
-    this.#young = new Map();
-    this.#size = 0;
-  }
-
-  #add(hash: number, known: Known): Known {
-    const bucket = this.#young.get(hash);
-    if (bucket === undefined) this.#young.set(hash, [known]);
-    else bucket.push(known);
-    this.#size++;
-    return known;
-  }
-}
-
-const runsOf = new WeakMap<Kernel, KnownRuns>();
+const runsOf = new WeakMap<Kernel, ListCache<CheckedRun>>();
 
 /**
  * The checked geometry of a call; the same object for the same geometry, unless some hundred others were asked for since.
@@ -87,8 +26,50 @@ const runsOf = new WeakMap<Kernel, KnownRuns>();
 export function checkedRun(kernel: Kernel, asked: AskedRun): CheckedRun {
   let runs = runsOf.get(kernel);
   if (runs === undefined) {
-    runs = new KnownRuns(kernel);
+    runs = new ListCache(MAX_KEPT);
     runsOf.set(kernel, runs);
   }
-  return runs.of(asked);
+  const key = keyOf(kernel, asked);
+  const known = runs.get(key);
+  if (known !== undefined) return known;
+  const checked = checkRun(kernel, asked);
+  // Also in full: other words for it are to find the same object.
+  const full = keyOf(kernel, { ...checked, inputs: byName(checked.inputs), outputs: byName(checked.outputs) });
+  const same = runs.get(full);
+  if (same === undefined) runs.add(full, checked);
+  if (runs.get(key) === undefined) runs.add(key, same ?? checked);
+  return same ?? checked;
+}
+
+/** Adds the items of a list to a key, or what stands for it where it is none: that is left for the rules to refuse. */
+export function addList(key: unknown[], list: unknown): void {
+  if (!Array.isArray(list)) {
+    key.push(list);
+    return;
+  }
+  key.push(LIST, list.length);
+  for (let index = 0; index < list.length; index++) key.push(list[index]);
+}
+
+/** Adds the layout of an operand to a key. */
+export function addView(key: unknown[], view: RunView | GatherView | undefined): void {
+  if (view === undefined) {
+    key.push(undefined);
+    return;
+  }
+  key.push(LIST, view.dtype);
+  addList(key, view.strides);
+  addList(key, (view as Partial<GatherView>).shape);
+}
+
+function keyOf({ inputs, outputs }: Kernel, asked: AskedRun): unknown[] {
+  const key: unknown[] = [asked.folded];
+  addList(key, asked.shape);
+  for (const { name } of inputs) addView(key, asked.inputs[name]);
+  for (const { name } of outputs) addView(key, asked.outputs[name]);
+  return key;
+}
+
+function byName(layouts: readonly RunLayout[]): Record<string, RunLayout> {
+  return Object.fromEntries(layouts.map((layout) => [layout.name, layout]));
 }

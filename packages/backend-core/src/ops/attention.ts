@@ -121,6 +121,13 @@ export const attention: OpDefinition<AttentionShape & MaskField, CheckedAttentio
     strides: 'object',
     dtype: 'word',
   },
+  nested: { mask: ['ptr', 'strides'], strides: ['q', 'k', 'v', 'o'] },
+  read: (call) => {
+    const { batch, heads, kvHeads, seqQ, seqKv, headDim, scale, softcap, mask, causal, causalOffset } = call;
+    const { window, strides, dtype, q, k, v, o } = call;
+    const sizes = [batch, heads, kvHeads, seqQ, seqKv, headDim];
+    return [...sizes, scale, softcap, mask, causal, causalOffset, window, strides, dtype, q, k, v, o];
+  },
   dtypes: ['f32', 'f16'],
   check,
   cost: ({ batch, heads, kvHeads, seqQ, seqKv, headDim, dtype, causal }) => ({

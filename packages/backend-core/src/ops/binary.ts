@@ -36,6 +36,7 @@ export const binary: DerivedDefinition<BinaryShape, CheckedBinary> = {
   operands: ['a', 'b', 'output'],
   output: 'output',
   fields: { op: 'word', n: 'size', dtype: 'word' },
+  read: ({ op, n, dtype, a, b, output }) => [op, n, dtype, a, b, output],
   dtypes: ['f32'],
   check: (shape) => {
     const op = checkOneOf('op', shape.op, BINARY_OPS);

@@ -8,7 +8,7 @@ import {
   type EpilogueField,
   epilogueOperands,
   placeEpilogue,
-  readEpilogue,
+  checkEpilogue,
 } from './epilogue.ts';
 import type { CheckedCall, OpDefinition } from './op-definition.ts';
 
@@ -86,6 +86,14 @@ export const conv2dForward: OpDefinition<Conv2dShape & EpilogueField, CheckedCon
     dtype: 'word',
     epilogue: 'object',
   },
+  read: (call) => {
+    const { inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype, epilogue } = call;
+    const { input, filter, output } = call;
+    return [
+      ...[inputShape, filterShape, outputShape, stride, padding, dilation, groups, dtype, epilogue],
+      ...[input, filter, output],
+    ];
+  },
   dtypes: ['f32', 'f16'],
   check,
   cost: ({ inputShape, filterShape, outputShape, dtype }) => ({
@@ -111,7 +119,7 @@ function check(shape: Conv2dShape & EpilogueField, outputIsNull: boolean): Check
   const groups = shape.groups ?? 1;
   checkPositive('groups', groups);
   const dtype = checkDType(shape.dtype);
-  const given = readEpilogue(shape.epilogue);
+  const given = checkEpilogue(shape.epilogue);
 
   const inputShape = tuple<ImageShape>('inputShape', inputSizes, '4 elements [n, c, h, w]', 4);
   const filterShape = tuple<FilterShape>('filterShape', filterSizes, '4 elements [k, c / groups, r, s]', 4);

@@ -1,12 +1,12 @@
 import type { FloatDType } from '../contract/capabilities.ts';
 import type { DevicePtr } from '../contract/device-ptr.ts';
 import { checkOneOf, checkSizes, describe } from '../contract/checks.ts';
-import { checkFields } from '../contract/fields.ts';
+import { checkFields, hasFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { CheckedRun } from '../kernel/checked-run.ts';
 import type { Kernel } from '../kernel/graph.ts';
 import { checkKernel } from '../kernel/check-kernel.ts';
-import { readParams, readViews } from '../kernel/read-run-call.ts';
+import { readParams, type ReadViews, readViews, viewsByName } from '../kernel/read-run-call.ts';
 import type { RunOperand, RunView } from '../kernel/run-call.ts';
 import { assertRunSize } from '../kernel/run-size.ts';
 import { checkedRun } from '../kernel/same-run.ts';
@@ -42,9 +42,7 @@ export interface CheckedEpilogue {
   readonly kernel: Kernel;
   /** Over the domain of the op's output; `acc` and the output are laid out as that is. */
   readonly geometry: CheckedRun;
-  /** Address of each input in the order of `kernel.inputs`; undefined for `acc`, and where none was given. */
-  readonly pointers: readonly (number | undefined)[];
-  /** In the order of `kernel.params`; empty where none were given. */
+  /** In the order of `kernel.params`; empty before a call gives them: many calls have one plan. */
   readonly params: readonly number[];
 }
 
@@ -54,25 +52,40 @@ const MAX_INPUTS = 3;
 const MAX_PARAMETERS = 15;
 const MAX_NODES = 254;
 
-/** An epilogue whose own form is checked; its layouts are not yet held against the op's output. */
-export interface GivenEpilogue extends Omit<CheckedEpilogue, 'geometry'> {
-  readonly views: Readonly<Record<string, RunView>>;
+/** An epilogue as a call gave it, each of its fields read once. */
+export class ReadEpilogue {
+  readonly kernel: Kernel;
+  /** In the order of `kernel.inputs`; nothing for `acc`. */
+  readonly inputs: ReadViews;
+  /** In the order of `kernel.params`; empty where none were given. */
+  readonly params: readonly number[];
+
+  constructor(kernel: Kernel, inputs: ReadViews, params: readonly number[]) {
+    this.kernel = kernel;
+    this.inputs = inputs;
+    this.params = params;
+  }
 }
 
-/** A call's epilogue, which is read once however often it is asked for. */
-export class EpilogueOnce {
-  readonly #source: EpilogueShape | Epilogue;
-  #given: GivenEpilogue | undefined;
-
-  constructor(source: EpilogueShape | Epilogue) {
-    this.#source = source;
+/**
+ * Reads an epilogue: not whether its form and layouts make sense.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT
+ */
+export function readEpilogue(epilogue: unknown): ReadEpilogue {
+  if (typeof epilogue !== 'object' || epilogue === null) {
+    throw invalid(`epilogue must be { kernel, inputs?, params? }, got ${describe(epilogue)}`);
   }
-
-  /** @throws {BackendError} INVALID_ARGUMENT as {@link readEpilogue} */
-  read(): GivenEpilogue | undefined {
-    this.#given ??= readEpilogue(this.#source);
-    return this.#given;
+  const { kernel: own, inputs, params } = epilogue as Record<string, unknown>;
+  if (!hasFields(epilogue, 1 + (inputs === undefined ? 0 : 1) + (params === undefined ? 0 : 1))) {
+    checkFields('epilogue', epilogue, ['kernel', 'inputs', 'params']);
   }
+  const kernel = checkKernel(own);
+  return new ReadEpilogue(
+    kernel,
+    readViews('epilogue.inputs', kernel.inputs, inputs, ACCUMULATOR),
+    readParams(kernel, params),
+  );
 }
 
 /**
@@ -80,22 +93,16 @@ export class EpilogueOnce {
  *
  * @throws {BackendError} INVALID_ARGUMENT
  */
-export function readEpilogue(epilogue: EpilogueShape | Epilogue | EpilogueOnce | undefined): GivenEpilogue | undefined {
+export function checkEpilogue(epilogue: EpilogueShape | Epilogue | ReadEpilogue | undefined): ReadEpilogue | undefined {
   if (epilogue === undefined) return undefined;
-  if (epilogue instanceof EpilogueOnce) return epilogue.read();
-  if (typeof epilogue !== 'object' || epilogue === null) {
-    throw invalid(`epilogue must be { kernel, inputs?, params? }, got ${describe(epilogue)}`);
-  }
-  checkFields('epilogue', epilogue, ['kernel', 'inputs', 'params']);
-  const kernel = checkKernel(epilogue.kernel);
-  checkForm(kernel);
-  const { views, pointers } = readViews('epilogue.inputs', kernel.inputs, epilogue.inputs, ACCUMULATOR);
-  for (const { name, type } of kernel.inputs) {
-    const { strides, dtype } = views[name] ?? {};
+  const read = epilogue instanceof ReadEpilogue ? epilogue : readEpilogue(epilogue);
+  checkForm(read.kernel);
+  for (const [index, { name, type }] of read.kernel.inputs.entries()) {
+    const { strides, dtype } = read.inputs.views[index] ?? {};
     if (strides !== undefined) checkSizes(`strides of input ${name}`, strides);
     if (dtype !== undefined) checkOneOf(`dtype of input ${name}`, dtype, STORAGE_DTYPES[type]);
   }
-  return { kernel, views, pointers, params: readParams(kernel, (epilogue as Epilogue).params) };
+  return read;
 }
 
 /**
@@ -107,22 +114,22 @@ export function readEpilogue(epilogue: EpilogueShape | Epilogue | EpilogueOnce |
  * @throws {BackendError} INVALID_ARGUMENT, or UNSUPPORTED for a size of 2^32 or more
  */
 export function placeEpilogue(
-  given: GivenEpilogue | undefined,
+  given: ReadEpilogue | undefined,
   names: readonly string[],
   domain: readonly number[],
   strides: readonly number[] | undefined,
   dtype: FloatDType,
 ): CheckedEpilogue | undefined {
   if (given === undefined) return undefined;
-  const { kernel, views, pointers, params } = given;
+  const { kernel } = given;
   for (const [axis, size] of domain.entries()) assertRunSize(`${names[axis]} with an epilogue`, size);
   const output = kernel.outputs[0]?.name as string;
   const geometry = checkedRun(kernel, {
     shape: domain,
-    inputs: { ...views, [ACCUMULATOR]: { strides } as RunView },
+    inputs: { ...viewsByName(kernel.inputs, given.inputs), [ACCUMULATOR]: { strides } as RunView },
     outputs: { [output]: { strides, dtype } as RunView },
   });
-  return { kernel, geometry, pointers, params };
+  return { kernel, geometry, params: [] };
 }
 
 /** The inputs of an epilogue besides the product. */

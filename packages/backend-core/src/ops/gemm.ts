@@ -9,7 +9,7 @@ import {
   type EpilogueField,
   epilogueOperands,
   placeEpilogue,
-  readEpilogue,
+  checkEpilogue,
 } from './epilogue.ts';
 import type { CheckedCall, FieldKind, OpCost, OpDefinition } from './op-definition.ts';
 import { BYTES_OF } from '../contract/capabilities.ts';
@@ -116,6 +116,9 @@ export const gemm: OpDefinition<GemmShape & EpilogueField, CheckedGemm> = {
   operands: OPERANDS,
   output: 'c',
   fields: FIELDS,
+  read: ({ m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, epilogue, a, b, c }) =>
+    // prettier-ignore
+    [m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, epilogue, a, b, c],
   dtypes: ['f32', 'f16'],
   check: (shape, outputIsNull) => checkBatch(shape, SINGLE, checkDType(shape.dtype), outputIsNull),
   cost,
@@ -139,6 +142,12 @@ export const batchedGemm: OpDefinition<BatchedGemmShape & EpilogueField, Checked
   operands: OPERANDS,
   output: 'c',
   fields: { ...FIELDS, strideA: 'size', strideB: 'size', strideC: 'size', batchCount: 'size' },
+  read: (call) => {
+    const { m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, epilogue } = call;
+    const { strideA, strideB, strideC, batchCount, a, b, c } = call;
+    const batch = [strideA, strideB, strideC, batchCount];
+    return [m, n, k, transA, transB, alpha, beta, lda, ldb, ldc, dtype, epilogue, ...batch, a, b, c];
+  },
   dtypes: ['f32', 'f16'],
   check: (shape, outputIsNull) => checkBatch(shape, shape, checkDType(shape.dtype), outputIsNull),
   cost,
@@ -177,7 +186,7 @@ function checkBatch(
   checkSize('lda', lda);
   checkSize('ldb', ldb);
   checkSize('ldc', ldc);
-  const given = readEpilogue(shape.epilogue);
+  const given = checkEpilogue(shape.epilogue);
 
   if (m === 0 || n === 0 || batchCount === 0) return null;
   if (k === 0 && outputIsNull) return null;

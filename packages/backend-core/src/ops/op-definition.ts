@@ -56,6 +56,10 @@ export interface OpDefinition<Shape extends object, Checked extends CheckedCall>
   readonly output: string;
   /** Every other field, and what it holds. */
   readonly fields: Readonly<Record<keyof Shape & string, FieldKind>>;
+  /** Names of the fields of its fields that are objects, but for `epilogue`. */
+  readonly nested?: Readonly<Record<string, readonly string[]>>;
+  /** Values of a call in the order of `fields`, then of `operands`: names in the source, where a loop over them is slow. */
+  read(call: Readonly<Record<string, unknown>>): unknown[];
   /** Element types that the contract gives the op; the first is the default. */
   readonly dtypes: readonly [DType, ...DType[]];
   /**

@@ -44,6 +44,7 @@ export const reduce: DerivedDefinition<ReduceShape, CheckedReduce> = {
   operands: ['input', 'output'],
   output: 'output',
   fields: { op: 'word', shape: 'sizes', axis: 'axis', dtype: 'word' },
+  read: ({ op, shape, axis, dtype, input, output }) => [op, shape, axis, dtype, input, output],
   dtypes: ['f32'],
   check,
   asRun: ({ op, outer, axisLength, inner }) =>

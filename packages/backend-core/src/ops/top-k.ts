@@ -42,6 +42,9 @@ export const topK: OpDefinition<TopKShape, CheckedTopK> = {
   operands: ['input', 'values', 'indices'],
   output: 'values',
   fields: { rows: 'size', columns: 'size', k: 'size', largest: 'boolean', dtype: 'word' },
+  read: ({ rows, columns, k, largest, dtype, input, values, indices }) => {
+    return [rows, columns, k, largest, dtype, input, values, indices];
+  },
   dtypes: ['f32'],
   check: (shape) => {
     const { rows, columns, k } = shape;

@@ -35,6 +35,7 @@ export const unary: DerivedDefinition<UnaryShape, CheckedUnary> = {
   operands: ['input', 'output'],
   output: 'output',
   fields: { op: 'word', n: 'size', dtype: 'word' },
+  read: ({ op, n, dtype, input, output }) => [op, n, dtype, input, output],
   dtypes: ['f32'],
   check: (shape) => {
     const op = checkOneOf('op', shape.op, UNARY_OPS);

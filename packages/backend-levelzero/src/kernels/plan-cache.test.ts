@@ -1,4 +1,4 @@
-import { operandsOf, type ResolvedCall } from '@concord/backend-core/implement';
+import { type KernelCall, type Launch, resolvedCall } from '@concord/backend-core/implement';
 import { binaryKernel, checkedRun } from '@concord/backend-core/kernel';
 import { spanAt } from '@concord/variants';
 import { describe, expect, it } from 'vitest';
@@ -11,20 +11,17 @@ import type { DeviceMemory, Span } from './recorder.ts';
 
 const N = 1000;
 
-type Call = ResolvedCall<DeviceMemory>;
-
-const planOf = (plans: PlanCache, call: Call): OpPlan => plans.of(call, operandsOf(call));
+type Call = Launch<DeviceMemory>;
 
 /** `output = a + b`, each operand in memory at an offset. */
 function add(...places: readonly (readonly [buffer: DeviceMemory, byteOffset: number])[]): Call {
   const spans = places.map(([buffer, byteOffset]) => ({ buffer, byteOffset, byteLength: 4 * N }));
   const geometry = checkedRun(binaryKernel('add'), { shape: [N], inputs: {}, outputs: {} });
-  const call = { geometry, inputs: spans.slice(0, 2), outputs: spans.slice(2), params: [], inPlace: [false] };
-  return { kernel: 'run', call };
+  return { kernel: 'run', call: geometry, opName: 'run', operands: spans, params: [] };
 }
 
 /** A product of k = 2^13, which GPUs split and processors take in blocks: with scratch memory. */
-function product(a: Span, b: Span, c: Span): Call {
+const PRODUCT = ((): KernelCall => {
   const [m, n, k] = [33, 70, 2 ** 13];
   const sizes = { m, n, k, lda: k, ldb: n, ldc: n, batchCount: 1, strideA: 0, strideB: 0, strideC: 0 };
   const operands = [
@@ -33,8 +30,9 @@ function product(a: Span, b: Span, c: Span): Call {
     { name: 'c', elements: m * n },
   ];
   const rest = { transA: false, transB: false, alpha: 1, beta: 0, dtype: 'f32', operands } as const;
-  return { kernel: 'gemm', call: { ...sizes, ...rest, a, b, c } } as unknown as Call;
-}
+  return { kernel: 'gemm', call: { ...sizes, ...rest } } as unknown as KernelCall;
+})();
+const product = (...operands: readonly Span[]): Call => ({ ...PRODUCT, opName: 'gemm', operands, params: [] });
 
 const memories = (count: number): DeviceMemory[] => Array.from({ length: count }, () => fakeMemory(2 ** 26));
 const whole = (buffer: DeviceMemory, byteOffset = 0): Span => ({ buffer, byteOffset, byteLength: 2 ** 25 });
@@ -42,12 +40,12 @@ const whole = (buffer: DeviceMemory, byteOffset = 0): Span => ({ buffer, byteOff
 it('one plan serves calls whose operands lie alike, wherever they begin', () => {
   const plans = new PlanCache(TEST_DEVICES.gpu);
   const [p, q, r, s] = memories(4) as [DeviceMemory, DeviceMemory, DeviceMemory, DeviceMemory];
-  const plan = planOf(plans, add([p, 0], [q, 0], [r, 0]));
-  expect(planOf(plans, add([q, 4], [s, 0], [p, 4096]))).toBe(plan);
-  const { geometry } = add([p, 0], [q, 0], [r, 0]).call as Extract<Call, { kernel: 'run' }>['call'];
-  expect(plans.ofShape({ kernel: 'run', call: geometry })).toBe(plan);
+  const plan = plans.of(add([p, 0], [q, 0], [r, 0]));
+  expect(plans.of(add([q, 4], [s, 0], [p, 4096]))).toBe(plan);
+  const { kernel, call } = add([p, 0], [q, 0], [r, 0]);
+  expect(plans.ofShape({ kernel, call } as KernelCall)).toBe(plan);
   const others = [add([p, 0], [q, 0], [p, 0]), add([p, 0], [p, 4096], [r, 0]), add([p, 0], [p, 8192], [r, 0])];
-  expect(new Set([plan, ...others.map((call) => planOf(plans, call))]).size).toBe(4);
+  expect(new Set([plan, ...others.map((call) => plans.of(call))]).size).toBe(4);
 });
 
 it('operands of 2 bytes that begin within four bytes have their own plan', () => {
@@ -57,15 +55,8 @@ it('operands of 2 bytes that begin within four bytes have their own plan', () =>
   const geometry = checkedRun(binaryKernel('add'), asked);
   const [p, q, r] = memories(3) as [DeviceMemory, DeviceMemory, DeviceMemory];
   const at = (a: number, b: number, y: number): OpPlan => {
-    const [x, w, z] = (
-      [
-        [p, a],
-        [q, b],
-        [r, y],
-      ] as const
-    ).map(([buffer, byteOffset]) => whole(buffer, byteOffset));
-    const call = { geometry, inputs: [x, w], outputs: [z], params: [], inPlace: [false] };
-    return planOf(plans, { kernel: 'run', call });
+    const [x, w, z] = [whole(p, a), whole(q, b), whole(r, y)];
+    return plans.of({ kernel: 'run', call: geometry, opName: 'run', operands: [x, w, z], params: [] });
   };
   const plan = at(0, 0, 0);
   expect(at(4, 256, 8)).toBe(plan);
@@ -83,12 +74,12 @@ describe.each(['cpu', 'gpu', 'plainGpu'] as const)('as on %s', (device) => {
     ['with scratch memory', product(whole(p), whole(q), whole(r)), product(whole(q, 8), whole(s), whole(p, 4))],
   ])('a plan from the cache launches what planning at once would: operands %s', (_, before, then) => {
     const plans = new PlanCache(traits);
-    const plan = planOf(plans, before);
-    expect(planOf(plans, then)).toBe(plan);
+    const plan = plans.of(before);
+    expect(plans.of(then)).toBe(plan);
     const direct = new PlanRecorder(traits);
-    planCall(then, direct);
+    planCall(resolvedCall(then), direct);
     expect(direct.scratches.map(({ byteLength }) => byteLength)).toEqual(plan.scratch);
-    const memory = [...operandsOf(then), ...direct.scratches];
+    const memory = [...then.operands, ...direct.scratches];
     const launches = plan.steps.flatMap((step) => {
       if (!('kernel' in step)) return [];
       const { kernel, args, seconds, ...rest } = step;

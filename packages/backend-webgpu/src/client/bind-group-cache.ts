@@ -1,6 +1,6 @@
 import type { LaunchPlan } from '../kernels/launch-plan.ts';
 import type { Span } from '../kernels/recorder.ts';
-import { ListMap } from '@concord/variants';
+import { ListMap } from '@concord/backend-core/implement';
 import { homeOf } from './buffer-pool.ts';
 import { isBoundWhole } from './call-words.ts';
 import { inScopes, type Scoped } from './error-scopes.ts';

@@ -1,11 +1,10 @@
-import { operandsOf, type ResolvedCall } from '@concord/backend-core/implement';
+import { type Launch, resolvedCall } from '@concord/backend-core/implement';
 import { binaryKernel, reduceKernel, unaryKernel } from '@concord/backend-core/kernel';
 import { describe, expect, it } from 'vitest';
 import { fakeBuffer, PlanRecorder } from '../../test/support/plan-recorder.ts';
 import { fakeRun } from '../../test/support/planned-run.ts';
 import { TEST_DEVICES } from '../../test/support/traits.ts';
 import { dispatchesOf } from './dispatch.ts';
-import type { LaunchPlan } from './launch-plan.ts';
 import { PlanCache } from './plan-cache.ts';
 import { planCall } from './plans.ts';
 import type { Span, StorageBuffer } from './recorder.ts';
@@ -14,20 +13,25 @@ import { NOTHING_TUNED, spanAt } from '@concord/variants';
 const N = 1000;
 const traits = TEST_DEVICES.gpu;
 
-type Op = Extract<ResolvedCall<StorageBuffer>, { kernel: 'run' }>;
+type Op = Extract<Launch<StorageBuffer>, { kernel: 'run' }>;
 
-const planOf = (plans: PlanCache, op: Op): LaunchPlan => plans.of(op, operandsOf(op));
+/** The launch of a run with its operands. */
+function launchOf(...run: Parameters<typeof fakeRun>): Op {
+  const { geometry, inputs, outputs, params } = fakeRun(...run);
+  const operands = [...inputs, ...outputs].filter((operand) => operand !== undefined);
+  return { kernel: 'run', call: geometry, opName: 'run', operands, params };
+}
 
 /** `output = a + b`, each operand in a buffer at an offset. */
 function add(...places: readonly (readonly [buffer: StorageBuffer, byteOffset: number])[]): Op {
   const memory = places.map(([buffer, byteOffset]) => ({ buffer, byteOffset, byteLength: 4 * N }));
-  return { kernel: 'run', call: fakeRun(binaryKernel('add'), { shape: [N], memory }) };
+  return launchOf(binaryKernel('add'), { shape: [N], memory });
 }
 
 /** A sum of many rows in two passes, with scratch memory between. */
 function sum(input: Span, output: Span, length: number): Op {
   const asked = { shape: [1, length], folded: 1, memory: [input, output] };
-  return { kernel: 'run', call: fakeRun(reduceKernel('sum'), asked) };
+  return launchOf(reduceKernel('sum'), asked);
 }
 
 const buffers = (count: number): StorageBuffer[] => Array.from({ length: count }, () => fakeBuffer(2 ** 20));
@@ -36,10 +40,10 @@ describe('one plan serves', () => {
   it('calls whose operands lie alike', () => {
     const plans = new PlanCache(traits);
     const [p, q, r, s] = buffers(4) as [StorageBuffer, StorageBuffer, StorageBuffer, StorageBuffer];
-    const plan = planOf(plans, add([p, 0], [q, 0], [r, 0]));
-    expect(planOf(plans, add([q, 0], [s, 0], [p, 0]))).toBe(plan);
-    expect(planOf(plans, add([q, 256], [s, 0], [p, 4096]))).toBe(plan);
-    expect(plans.ofShape({ kernel: 'run', call: add([p, 0], [q, 0], [r, 0]).call.geometry })).toBe(plan);
+    const plan = plans.of(add([p, 0], [q, 0], [r, 0]));
+    expect(plans.of(add([q, 0], [s, 0], [p, 0]))).toBe(plan);
+    expect(plans.of(add([q, 256], [s, 0], [p, 4096]))).toBe(plan);
+    expect(plans.ofShape({ kernel: 'run', call: add([p, 0], [q, 0], [r, 0]).call })).toBe(plan);
   });
 
   it('not those that lie otherwise, and no other shape', () => {
@@ -60,16 +64,16 @@ describe('one plan serves', () => {
       sum(input, output, N),
       sum(input, output, N - 1),
     ];
-    expect(new Set(calls.map((call) => planOf(plans, call))).size).toBe(calls.length);
+    expect(new Set(calls.map((call) => plans.of(call))).size).toBe(calls.length);
   });
 });
 
 it('in place is not apart, also where one object is both operands', () => {
   const plans = new PlanCache(traits);
   const both = { buffer: fakeBuffer(4 * N), byteOffset: 0, byteLength: 4 * N };
-  const call = fakeRun(unaryKernel('exp'), { shape: [N], memory: [both, both] });
-  const apart = plans.ofShape({ kernel: 'run', call: call.geometry });
-  expect(planOf(plans, { kernel: 'run', call })).not.toBe(apart);
+  const launch = launchOf(unaryKernel('exp'), { shape: [N], memory: [both, both] });
+  const apart = plans.ofShape({ kernel: 'run', call: launch.call });
+  expect(plans.of(launch)).not.toBe(apart);
 });
 
 it('a plan from the cache binds what planning at once would', () => {
@@ -85,12 +89,12 @@ it('a plan from the cache binds what planning at once would', () => {
     ],
   ];
   for (const [first, then] of pairs) {
-    const plan = planOf(plans, first);
-    expect(planOf(plans, then)).toBe(plan);
+    const plan = plans.of(first);
+    expect(plans.of(then)).toBe(plan);
     const direct = new PlanRecorder(traits);
-    planCall(then, direct);
+    planCall(resolvedCall(then), direct);
     expect(direct.scratches.map(({ byteLength }) => byteLength)).toEqual(plan.scratch);
-    const memory = [...operandsOf(then), ...direct.scratches];
+    const memory = [...then.operands, ...direct.scratches];
     const bound = plan.steps.flatMap((step) =>
       'kernel' in step ? [{ ...step, spans: step.places.map((place) => spanAt(memory, place)) }] : [],
     );
@@ -109,21 +113,21 @@ it('plans are made anew when other variants are wanted', () => {
   const plans = new PlanCache({ ...traits, preferences });
   const [p, q, r] = buffers(3) as [StorageBuffer, StorageBuffer, StorageBuffer];
   const call = add([p, 0], [q, 0], [r, 0]);
-  const plan = planOf(plans, call);
+  const plan = plans.of(call);
   preferences.forced = ['map/flat-1'];
-  const other = planOf(plans, call);
+  const other = plans.of(call);
   expect(other).not.toBe(plan);
-  expect(planOf(plans, call)).toBe(other);
+  expect(plans.of(call)).toBe(other);
 });
 
 it('a program that makes ever new calls does not drive out what is made again', () => {
   const plans = new PlanCache(traits);
   const [p, q, r] = buffers(3) as [StorageBuffer, StorageBuffer, StorageBuffer];
   const again = add([p, 0], [q, 0], [r, 0]);
-  const plan = planOf(plans, again);
+  const plan = plans.of(again);
   for (let length = 2; length < 3000; length++) {
     const input = { buffer: p, byteOffset: 0, byteLength: 4 * length };
-    planOf(plans, sum(input, { buffer: q, byteOffset: 0, byteLength: 4 }, length));
-    if (length % 100 === 0) expect(planOf(plans, again)).toBe(plan);
+    plans.of(sum(input, { buffer: q, byteOffset: 0, byteLength: 4 }, length));
+    if (length % 100 === 0) expect(plans.of(again)).toBe(plan);
   }
 });

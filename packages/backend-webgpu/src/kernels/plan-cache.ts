@@ -1,18 +1,22 @@
 import {
-  BYTES_OF,
+  type CheckedAttention,
   type CheckedRun,
   type KernelCall,
-  operandsOf,
-  type ResolvedCall,
+  type Launch,
+  ListCache,
+  type ListKey,
 } from '@concord/backend-core/implement';
-import { PlanCache as CacheByCall } from '@concord/variants';
-import { growing } from './attention/growing.ts';
+import { PlanCache as CacheByCall, withFakeOperands } from '@concord/variants';
+import { type Growing, growing } from './attention/growing.ts';
 import { fakeSpan, type LaunchPlan, planOp } from './launch-plan.ts';
 import type { DeviceTraits, Span, StorageBuffer } from './recorder.ts';
 import { paramWordsOf } from './run/params.ts';
 
 /** Plans look at where an operand begins only to see how it is aligned, and no binding wants more than this. */
 const MAX_ALIGNMENT = 256;
+
+/** Calls over caches that grow, of each of two generations. */
+const MAX_GROWN = 256;
 
 /** A plan, and the words of the parameters that a call gives it, if it has any. */
 interface PlanWithParams {
@@ -23,6 +27,7 @@ interface PlanWithParams {
 /** The plans of one device, by call. */
 export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
   readonly #traits: DeviceTraits;
+  readonly #grownCalls = new ListCache<CheckedAttention>(MAX_GROWN);
 
   constructor(traits: DeviceTraits) {
     super({
@@ -35,26 +40,34 @@ export class PlanCache extends CacheByCall<StorageBuffer, LaunchPlan> {
   }
 
   /** Calls over a cache that grows share their plan, which `params` belong to. */
-  withParams(op: ResolvedCall<StorageBuffer>, operands: readonly Span[]): PlanWithParams {
-    const grown = op.kernel === 'attention' ? growing(op.call, this.#traits) : undefined;
-    if (grown === undefined) return { plan: this.of(op, operands), params: paramWordsOf(op) };
+  withParams(launch: Launch<StorageBuffer>): PlanWithParams {
+    const grown = this.#grown(launch);
+    if (grown === undefined) return { plan: this.of(launch), params: paramWordsOf(launch) };
     const { call, params } = grown;
-    const apart = inputsApart(operands);
-    if (apart === operands) return { plan: this.of({ kernel: 'attention', call }, operands), params };
-    const own = Object.fromEntries(call.operands.map(({ name }, index) => [name, apart[index]]));
-    return { plan: this.of({ kernel: 'attention', call: Object.assign(call, own) }, apart), params };
+    return { plan: this.of({ ...launch, kernel: 'attention', call, operands: inputsApart(launch.operands) }), params };
   }
 
   override ofShape(op: KernelCall): LaunchPlan {
-    const grown = op.kernel === 'attention' ? growing(op.call, this.#traits) : undefined;
+    const grown = this.#grown(op);
     return super.ofShape(grown === undefined ? op : { kernel: 'attention', call: grown.call });
+  }
+
+  /** The call that stands for one over a cache that grows: the same object for all that have its plan. */
+  #grown(op: KernelCall): Growing<CheckedAttention> | undefined {
+    if (op.kernel !== 'attention') return undefined;
+    const grown = growing(op.call, this.#traits);
+    if (grown === undefined) return undefined;
+    const key = keyOf(grown.call);
+    const call = this.#grownCalls.get(key) ?? grown.call;
+    if (call === grown.call) this.#grownCalls.add(key, call);
+    return { call, params: grown.params };
   }
 
   /** The plans of a call without operands: for operands in their own allocations, and in place where that may be. */
   ofPlaces(op: KernelCall): readonly LaunchPlan[] {
     const apart = this.ofShape(op);
     const call = op.kernel === 'run' ? inPlace(op.call) : undefined;
-    return call === undefined ? [apart] : [apart, this.of(call, operandsOf(call))];
+    return call === undefined ? [apart] : [apart, this.of(call)];
   }
 }
 
@@ -78,10 +91,7 @@ function inputsApart(operands: readonly Span[]): readonly Span[] {
 }
 
 /** A call whose outputs are in the places of inputs that lie as they do; undefined where none does. */
-function inPlace(geometry: CheckedRun): ResolvedCall<StorageBuffer> | undefined {
-  const spanOf = ({ extent, dtype }: CheckedRun['inputs'][number]): Span | undefined =>
-    extent === 0 ? undefined : fakeSpan(extent * BYTES_OF[dtype]);
-  const inputs = geometry.inputs.map(spanOf);
+function inPlace(geometry: CheckedRun): Launch<StorageBuffer> | undefined {
   const mates = geometry.outputs.map(({ access, dtype, strides }) =>
     geometry.inputs.findIndex(
       (input) =>
@@ -91,11 +101,18 @@ function inPlace(geometry: CheckedRun): ResolvedCall<StorageBuffer> | undefined 
         input.strides.every((stride, axis) => stride === strides[axis]),
     ),
   );
-  const firsts = mates.map((mate, output) => mate >= 0 && mates.indexOf(mate) === output);
-  if (!firsts.includes(true)) return undefined;
-  const outputs = geometry.outputs.map((layout, output) =>
-    firsts[output] === true ? inputs[mates[output] as number] : spanOf(layout),
-  );
-  const params = geometry.kernel.params.map(() => 0);
-  return { kernel: 'run', call: { geometry, inputs, outputs, params, inPlace: firsts } };
+  const firsts = mates.map((mate, output) => (mate >= 0 && mates.indexOf(mate) === output ? mate : -1));
+  if (firsts.every((mate) => mate < 0)) return undefined;
+  return withFakeOperands({ kernel: 'run', call: geometry, inPlaceOf: firsts }, fakeSpan);
+}
+
+/** The facts that the plan of a call depends on, besides the layout of its operands. */
+function keyOf(call: CheckedAttention): ListKey {
+  const key: unknown[] = [];
+  for (const [name, value] of Object.entries(call)) {
+    if (name === 'operands') continue;
+    if (Array.isArray(value)) key.push(value.length, ...(value as number[]));
+    else key.push(value);
+  }
+  return key;
 }

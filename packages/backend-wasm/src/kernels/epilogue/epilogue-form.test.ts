@@ -13,7 +13,7 @@ const column = indexed(-1);
 
 function formOf(kernel: Kernel, shape: readonly number[], inputs: RunShape['inputs'] = {}) {
   const geometry = checkedRun(kernel, { shape, inputs, outputs: {} });
-  return epilogueForm({ kernel, geometry, pointers: [], params: [] } satisfies CheckedEpilogue);
+  return epilogueForm({ kernel, geometry, params: [] } satisfies CheckedEpilogue);
 }
 
 it('takes lines and columns of an image for one axis', () => {

@@ -1,4 +1,4 @@
-import type { ResolvedCall } from '@concord/backend-core/implement';
+import type { Launch } from '@concord/backend-core/implement';
 import type { KernelParameter } from '@concord/backend-core/kernel';
 import { expect, it } from 'vitest';
 import type { StorageBuffer } from '../recorder.ts';
@@ -17,11 +17,11 @@ it('parameters are words of their types', () => {
 });
 
 it('are those of a run, and of the epilogue of every op that takes one', () => {
-  const of = (call: object): Uint32Array | undefined => paramWordsOf(call as ResolvedCall<StorageBuffer>);
-  const epilogue = { kernel: { params: PARAMS }, params: values };
-  expect(of({ kernel: 'run', call: { geometry: { kernel: { params: PARAMS } }, params: values } })).toEqual(words);
-  expect(of({ kernel: 'gemm', call: { epilogue } })).toEqual(words);
-  expect(of({ kernel: 'conv2dForward', call: { epilogue } })).toEqual(words);
-  expect(of({ kernel: 'gemm', call: {} })).toBeUndefined();
-  expect(of({ kernel: 'topK', call: {} })).toBeUndefined();
+  const of = (call: object): Uint32Array | undefined => paramWordsOf(call as Launch<StorageBuffer>);
+  const own = { kernel: { params: PARAMS } };
+  expect(of({ kernel: 'run', call: own, params: values })).toEqual(words);
+  expect(of({ kernel: 'gemm', call: { epilogue: own }, params: values })).toEqual(words);
+  expect(of({ kernel: 'conv2dForward', call: { epilogue: own }, params: values })).toEqual(words);
+  expect(of({ kernel: 'gemm', call: {}, params: [] })).toBeUndefined();
+  expect(of({ kernel: 'topK', call: {}, params: [] })).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import type { ResolvedCall } from '@concord/backend-core/implement';
+import type { Launch } from '@concord/backend-core/implement';
 import type { KernelParameter } from '@concord/backend-core/kernel';
 import type { StorageBuffer } from '../recorder.ts';
 
@@ -14,9 +14,8 @@ export function paramWords(params: readonly KernelParameter[], values: readonly 
 }
 
 /** The parameters of a call, or of its epilogue, as {@link paramWords}. */
-export function paramWordsOf({ kernel, call }: ResolvedCall<StorageBuffer>): Uint32Array | undefined {
-  if (kernel === 'run') return paramWords(call.geometry.kernel.params, call.params);
+export function paramWordsOf({ kernel, call, params }: Launch<StorageBuffer>): Uint32Array | undefined {
+  if (kernel === 'run') return paramWords(call.kernel.params, params);
   if (kernel !== 'gemm' && kernel !== 'conv2dForward') return undefined;
-  const { epilogue } = call;
-  return epilogue === undefined ? undefined : paramWords(epilogue.kernel.params, epilogue.params);
+  return call.epilogue === undefined ? undefined : paramWords(call.epilogue.kernel.params, params);
 }

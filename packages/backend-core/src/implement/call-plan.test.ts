@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { expectError, expectInvalid } from '../../test/expect-error.ts';
+import { MemoryBackend } from '../../test/memory-backend.ts';
+import { defineKernel } from '../kernel/index.ts';
+import { type DevicePtr, type GemmCall, offsetPtr } from '../index.ts';
+import { type CheckedGemm, type DefinedOp, type Launch, OPS } from './index.ts';
+
+/** Notes what it is to launch. */
+class PlannedBackend extends MemoryBackend {
+  readonly launches: Launch<Uint8Array>[] = [];
+
+  protected override doLaunch(launch: Launch<Uint8Array>): void {
+    this.launches.push(launch);
+  }
+}
+
+async function opened() {
+  const backend = new PlannedBackend({ hasEpilogues: true });
+  await backend.init();
+  const [a, b, c, d] = [0, 1, 2, 3].map(() => backend.alloc(4096)) as [DevicePtr, DevicePtr, DevicePtr, DevicePtr];
+  const planOf = (queue: () => void): object => {
+    queue();
+    return (backend.launches.at(-1) as Launch<Uint8Array>).call;
+  };
+  return { backend, a, b, c, d, planOf };
+}
+
+const scale = () =>
+  defineKernel('scale', { inputs: { acc: 'f32', by: 'f32' }, params: { f: 'f32' } }, ({ acc, by, f }, k) => ({
+    y: k.mul(k.mul(acc, by), f),
+  }));
+
+describe('calls of an op have one plan', () => {
+  it('where they differ in nothing but addresses and parameters', async () => {
+    const { backend, a, b, c, d, planOf } = await opened();
+    const kernel = scale();
+    const shape = { m: 4, n: 4, k: 4 };
+    const gemm = (from: DevicePtr, f: number) =>
+      planOf(() => backend.gemm({ ...shape, a: from, b, c, epilogue: { kernel, inputs: { by: d }, params: { f } } }));
+    expect(gemm(a, 1)).toBe(gemm(offsetPtr(a, 64), 2));
+    expect(backend.launches.map(({ params }) => params)).toEqual([[1], [2]]);
+    expect(backend.launches.map(({ operands }) => operands.map(({ byteOffset }) => byteOffset))).toEqual([
+      [0, 0, 0, 0],
+      [64, 0, 0, 0],
+    ]);
+    const attention = (q: DevicePtr, ptr: DevicePtr) => {
+      const sizes = { batch: 1, heads: 2, seqQ: 3, seqKv: 4, headDim: 8, scale: 1 };
+      return planOf(() => backend.attention({ ...sizes, q, k: b, v: b, o: c, mask: { ptr, strides: [0, 0, 4, 1] } }));
+    };
+    expect(attention(a, d)).toBe(attention(offsetPtr(a, 256), a));
+    const run = (x: DevicePtr) =>
+      planOf(() => backend.run(kernel, { shape: [8], inputs: { acc: x, by: b }, outputs: { y: c }, params: { f: 3 } }));
+    expect(run(a)).toBe(run(d));
+  });
+
+  it('and others where any field differs, in whatever it differs', async () => {
+    const { backend, a, b, c, d, planOf } = await opened();
+    const gemm = { m: 4, n: 4, k: 4, a, b, c };
+    const [one, other] = [scale(), scale()];
+    const epilogue = { kernel: one, inputs: { by: d }, params: { f: 1 } };
+    const changes: readonly object[] = [
+      {},
+      ...[{ m: 3 }, { n: 3 }, { k: 3 }, { transA: 'T' }, { transB: 'T' }, { alpha: 2 }, { alpha: -0 }, { beta: 1 }],
+      ...[
+        { lda: 5 },
+        { ldb: 5 },
+        { ldc: 5 },
+        { dtype: 'f16' },
+        { epilogue },
+        { epilogue: { ...epilogue, kernel: other } },
+      ],
+      { epilogue: { ...epilogue, inputs: { by: { ptr: d, strides: [0, 0, 1] } } } },
+      { epilogue: { ...epilogue, inputs: { by: { ptr: d, strides: [0, 1, 0] } } } },
+      { epilogue: { ...epilogue, inputs: { by: { ptr: d, strides: [0, 0, 1], dtype: 'f16' } } } },
+    ];
+    const plans = changes.map((change) => planOf(() => backend.gemm({ ...gemm, ...change })));
+    expect(new Set(plans).size).toBe(changes.length);
+    expect(changes.map((change) => planOf(() => backend.gemm({ ...gemm, ...change })))).toEqual(plans);
+    const sizes = { batch: 1, heads: 2, seqQ: 3, seqKv: 4, headDim: 8, scale: 1, q: a, k: b, v: b, o: c };
+    const masked = (strides: readonly number[]) => ({ mask: { ptr: d, strides } });
+    const packed = [48, 24, 8];
+    const more: readonly object[] = [
+      {},
+      ...[{ causal: true }, { causal: true, causalOffset: 1 }, { window: 2 }, { softcap: 1 }, { mask: { ptr: d } }],
+      ...[masked([0, 0, 4, 1]), masked([0, 12, 4, 1]), { strides: { q: packed } }, { strides: { o: packed } }],
+      { strides: { q: packed, k: [64, 32, 8] } },
+    ];
+    const own = more.map((change) => planOf(() => backend.attention({ ...sizes, ...change })));
+    expect(new Set(own).size).toBe(more.length);
+  });
+
+  it('whose rules refuse what a good call before it does not have', async () => {
+    const { backend, a, b, c, d } = await opened();
+    const kernel = scale();
+    const call = { m: 4, n: 4, k: 4, a, b, c };
+    const good = { ...call, epilogue: { kernel, inputs: { by: d }, params: { f: 1 } } };
+    backend.gemm(good);
+    const refuse = (change: object, detail: string) =>
+      expectInvalid(() => backend.gemm({ ...good, ...change }), detail);
+    refuse({ epilogue: { kernel, inputs: { by: d } } }, 'epilogue.params must be given');
+    refuse({ epilogue: { kernel, params: { f: 1 } } }, 'epilogue.by must be a DevicePtr, got undefined');
+    refuse({ ldaa: 4 }, 'gemm has no field ldaa; did you mean lda?');
+    refuse({ a: undefined }, 'a must be a DevicePtr, got undefined');
+    refuse({ a: offsetPtr(a, 2) }, `a must be aligned to 4 bytes, got address ${a + 2}`);
+    refuse({ c: a }, 'c overlaps a');
+    refuse({ a: offsetPtr(a, 4036) }, 'a is out of bounds: 64 bytes at offset 4036 of its allocation of 4096 bytes');
+    backend.free(d);
+    refuse({}, `unknown handle ${d}, already freed`);
+    expect(backend.launches).toHaveLength(1);
+  });
+});
+
+describe('a getter of a call', () => {
+  const cases = ['m', 'a', 'epilogue'] as const;
+
+  it.each(cases)('of %s that calls the same op leaves both calls whole', async (field) => {
+    const { backend, a, b, c } = await opened();
+    const call = { m: 4, n: 4, k: 4, a, b, c, epilogue: undefined } as unknown as GemmCall;
+    const inner = { ...call, m: 2, a: offsetPtr(a, 128) };
+    const value = call[field];
+    const outer = Object.defineProperty({ ...call }, field, {
+      enumerable: true,
+      get() {
+        backend.gemm(inner);
+        return value;
+      },
+    });
+    for (let round = 0; round < 2; round++) backend.gemm(outer);
+    const seen = backend.launches.map(({ call: own, operands }) => [(own as CheckedGemm).m, operands[0]?.byteOffset]);
+    expect(seen).toEqual([2, 4, 2, 4].map((m) => [m, m === 2 ? 128 : 0]));
+  });
+
+  it.each(cases)('of %s that frees an operand gets the error of freed memory', async (field) => {
+    const { backend, a, b, c } = await opened();
+    const call = { m: 4, n: 4, k: 4, a, b, c, epilogue: undefined } as unknown as GemmCall;
+    backend.gemm(call);
+    const freeing = Object.defineProperty({ ...call }, field, {
+      enumerable: true,
+      get() {
+        backend.free(b);
+        return call[field];
+      },
+    });
+    expectInvalid(() => backend.gemm(freeing), `unknown handle ${b}, already freed`);
+    expect(backend.launches).toHaveLength(1);
+  });
+
+  it.each(cases)('of %s that disposes gets DISPOSED, and nothing is launched', async (field) => {
+    const { backend, a, b, c } = await opened();
+    const call = { m: 4, n: 4, k: 4, a, b, c, epilogue: undefined } as unknown as GemmCall;
+    backend.gemm(call);
+    const disposing = Object.defineProperty({ ...call }, field, {
+      enumerable: true,
+      get() {
+        void backend.dispose();
+        return call[field];
+      },
+    });
+    expectError(() => backend.gemm(disposing), 'DISPOSED');
+    expect(backend.launches).toHaveLength(1);
+  });
+});
+
+it('each op reads its fields in the order in which it declares them', () => {
+  for (const op of Object.keys(OPS) as DefinedOp[]) {
+    const { fields, operands } = OPS[op];
+    const names = [...Object.keys(fields), ...operands];
+    expect(OPS[op].read(Object.fromEntries(names.map((name) => [name, name]))), op).toEqual(names);
+  }
+});

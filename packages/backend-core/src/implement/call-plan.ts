@@ -1,0 +1,209 @@
+import { BYTES_OF, type OpName } from '../contract/capabilities.ts';
+import { checkPointerType } from '../contract/checks.ts';
+import { invalid } from '../errors/invalid.ts';
+import { areDistinct } from '../kernel/check-run.ts';
+import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
+import type { OperandSpec } from '../ops/op-definition.ts';
+import type { AllocationTable } from './allocation-table.ts';
+import type { KernelCall, Launch } from './backend-kernels.ts';
+import type { LoweredStep } from './lower-call.ts';
+import type { Operand } from './operand.ts';
+
+/**
+ * All that calls have in common which differ in nothing but addresses and parameters, checked once: the rules of their
+ * operands, and the kernels that they run.
+ */
+export interface CallPlan {
+  readonly opName: OpName;
+  readonly operands: readonly PlannedOperand[];
+  readonly steps: readonly PlannedStep[];
+  /** The number of parameters that a call must give. */
+  readonly paramCount: number;
+}
+
+/** One operand of the calls of a plan. */
+interface PlannedOperand {
+  /** As messages call it. */
+  readonly name: string;
+  /** Which of the addresses of a call is its own. */
+  readonly from: number;
+  /** From the first byte to the last; 0: it is not looked at. */
+  readonly bytes: number;
+  readonly alignment: number;
+  readonly isOutput: boolean;
+  /** Names of what it may be in the place of. */
+  readonly mayAlias: readonly string[];
+  /** Of an operand of `run`: views may lie between each other, and an output in the place of what it is computed from. */
+  readonly layout?: RunLayout;
+}
+
+/** One kernel that the calls of a plan run. */
+interface PlannedStep {
+  readonly kernelCall: KernelCall;
+  /** Which of the operands of the plan it gets, those without elements left out; undefined: all of them. */
+  readonly operands: readonly number[] | undefined;
+  /** Parameters after those of the call. */
+  readonly constants: readonly number[];
+}
+
+const NONE: readonly string[] = [];
+
+/**
+ * The plan of a named op.
+ *
+ * @param specs - its operands, inputs before outputs
+ * @param pointers - names of the addresses that calls give
+ */
+export function planOp(
+  opName: OpName,
+  specs: readonly OperandSpec[],
+  steps: readonly LoweredStep[],
+  pointers: readonly string[],
+  paramCount: number,
+): CallPlan {
+  const operands = specs.map(({ name, elements, dtype, output = false, mayAlias = NONE }): PlannedOperand => {
+    const alignment = BYTES_OF[dtype];
+    return { name, from: pointers.indexOf(name), bytes: elements * alignment, alignment, isOutput: output, mayAlias };
+  });
+  // The inputs of an epilogue are asked for also where there is nothing to do.
+  const others = pointers.filter((name) => name !== 'epilogue.acc' && !specs.some((spec) => spec.name === name));
+  const unused = others.map((name): PlannedOperand => {
+    return { name, from: pointers.indexOf(name), bytes: 0, alignment: 1, isOutput: false, mayAlias: NONE };
+  });
+  const indexOf = (name: string): number => operands.findIndex((operand) => operand.name === name);
+  return {
+    opName,
+    operands: [...operands, ...unused],
+    steps: steps.map((step) => plannedStep(step, operands, indexOf)),
+    paramCount,
+  };
+}
+
+/** The plan of a `run`, whose addresses are those of the inputs, then of the outputs. */
+export function planRun(geometry: CheckedRun): CallPlan {
+  const { kernel, inputs, outputs } = geometry;
+  const operands = [...inputs, ...outputs].map((layout, from): PlannedOperand => {
+    const { dtype, extent, name } = layout;
+    const isOutput = from >= inputs.length;
+    const alignment = BYTES_OF[dtype];
+    const bytes = extent * alignment;
+    return {
+      name: `${isOutput ? 'outputs' : 'inputs'}.${name}`,
+      from,
+      bytes,
+      alignment,
+      isOutput,
+      mayAlias: NONE,
+      layout,
+    };
+  });
+  const storesAnything = outputs.some(({ extent }) => extent > 0);
+  const step = { kernelCall: { kernel: 'run' as const, call: geometry }, operands: undefined, constants: [] };
+  return {
+    opName: 'run',
+    operands: storesAnything ? operands : operands.map((operand) => ({ ...operand, bytes: 0 })),
+    steps: storesAnything ? [step] : [],
+    paramCount: kernel.params.length,
+  };
+}
+
+function plannedStep(
+  step: LoweredStep,
+  operands: readonly PlannedOperand[],
+  indexOf: (name: string) => number,
+): PlannedStep {
+  const names = step.kernel === 'run' ? [...step.inputs, ...step.outputs] : step.call.operands.map(({ name }) => name);
+  const own = names.map(indexOf).filter((index) => (operands[index]?.bytes ?? 0) > 0);
+  const all = operands.flatMap(({ bytes }, index) => (bytes > 0 ? [index] : []));
+  const isAll = own.length === all.length && own.every((index, at) => index === all[at]);
+  const { kernel, call } = step;
+  return {
+    kernelCall: kernel === 'run' ? { kernel, call, inPlaceOf: step.inPlaceOf } : ({ kernel, call } as KernelCall),
+    operands: isAll ? undefined : own,
+    constants: step.kernel === 'run' ? step.constants : [],
+  };
+}
+
+/**
+ * The last checks of a call, in this order: that all is given, alignment, pointers and extents, overlap.
+ *
+ * @param pointers - the addresses that the call gives
+ * @returns the native operands; undefined for those without elements
+ * @throws {BackendError} INVALID_ARGUMENT
+ */
+export function resolveOperands<Buffer>(
+  table: AllocationTable<Buffer>,
+  { operands }: CallPlan,
+  pointers: readonly (number | undefined)[],
+): readonly (Operand<Buffer> | undefined)[] {
+  const count = operands.length;
+  for (let index = 0; index < count; index++) {
+    const { name, from, bytes, alignment } = operands[index] as PlannedOperand;
+    const address = pointers[from];
+    if (address === undefined) checkPointerType(name, address);
+    else if (bytes > 0 && address % alignment !== 0) {
+      throw invalid(`${name} must be aligned to ${alignment} bytes, got address ${address}${table.placeOf(address)}`);
+    }
+  }
+  const resolved: (Operand<Buffer> | undefined)[] = [];
+  for (let index = 0; index < count; index++) {
+    const { name, from, bytes } = operands[index] as PlannedOperand;
+    resolved.push(bytes === 0 ? undefined : table.resolve(name, pointers[from] as number, bytes));
+  }
+  for (let index = 0; index < count; index++) {
+    const output = operands[index] as PlannedOperand;
+    if (!output.isOutput || output.bytes === 0) continue;
+    const start = pointers[output.from] as number;
+    for (let at = 0; at < count; at++) {
+      const other = operands[at] as PlannedOperand;
+      // Of two outputs of a kernel it is the second that is in the way.
+      if (at === index || other.bytes === 0 || (at > index && other.layout !== undefined)) continue;
+      const distance = (pointers[other.from] as number) - start;
+      if (distance >= output.bytes || -distance >= other.bytes) continue;
+      if (mayTouch(output, other, distance)) continue;
+      throw invalid(`${output.name} overlaps ${other.name}${table.placeOf(start)}`);
+    }
+  }
+  return resolved;
+}
+
+/** The launch of a step with the operands and parameters of a call. */
+export function launchOf<Buffer>(
+  opName: OpName,
+  { kernelCall, operands, constants }: PlannedStep,
+  resolved: readonly (Operand<Buffer> | undefined)[],
+  params: readonly number[],
+): Launch<Buffer> {
+  const own: Operand<Buffer>[] = [];
+  const count = operands === undefined ? resolved.length : operands.length;
+  for (let index = 0; index < count; index++) {
+    const operand = resolved[operands === undefined ? index : (operands[index] as number)];
+    if (operand !== undefined) own.push(operand);
+  }
+  return {
+    kernel: kernelCall.kernel,
+    call: kernelCall.call,
+    opName,
+    operands: own,
+    params: constants.length === 0 ? params : [...params, ...constants],
+  } as Launch<Buffer>;
+}
+
+/** Returns whether two operands whose bytes overlap, the second `distance` bytes after the first, may do so. */
+function mayTouch(output: PlannedOperand, other: PlannedOperand, distance: number): boolean {
+  const [a, b] = [output.layout, other.layout];
+  if (a === undefined || b === undefined) return distance === 0 && output.mayAlias.includes(other.name);
+  if (!isAlike(a, b)) return false;
+  // All of an element is read before it is stored, so that an output may take the place of what it is computed from.
+  if (distance === 0) return !other.isOutput && a.access === 'element' && b.access === 'element';
+  // Interleaved views: one more axis of two indices, as far apart as they are.
+  return areDistinct([...a.shape, 2], [...a.strides, Math.abs(distance) / BYTES_OF[a.dtype]]);
+}
+
+function isAlike(a: RunLayout, b: RunLayout): boolean {
+  return (
+    a.dtype === b.dtype &&
+    a.shape.length === b.shape.length &&
+    a.shape.every((size, axis) => size === b.shape[axis] && a.strides[axis] === b.strides[axis])
+  );
+}
