@@ -155,7 +155,7 @@ describe('a fault of a list from elsewhere', () => {
     return faultsIn(file);
   }
 
-  const file = 'packages/variants/src/list-map.ts';
+  const file = 'packages/backend-core/src/implement/list-map.ts';
   const find = 'if (a.length !== b.length) return false;';
   const breaks = 'The plan of a longer call is taken.';
 
@@ -165,7 +165,7 @@ describe('a fault of a list from elsewhere', () => {
     const verdict = await judge(fault, signal);
     expect(verdict).toMatchObject({
       end: 'killed',
-      kill: { failure: { file: join(root, 'packages/variants/src/list-map.test.ts') } },
+      kill: { failure: { file: join(root, 'packages/backend-core/src/implement/list-map.test.ts') } },
     });
     expect(await failingAnyway([verdict], signal)).toEqual([]);
   });
