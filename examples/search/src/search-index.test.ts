@@ -55,6 +55,23 @@ test('finds only passages with one of the words among hundreds that hash alike',
   expect(answer?.hits.map(({ file }) => file)).toEqual(['needle.md']);
 });
 
+test.each([[[1, 10]], [[10, 1]], [[3, 1, 7, 2]], [[5, 5]]])(
+  'questions of one search get as many hits as each asks for: %j',
+  async (tops) => {
+    for (let n = 0; n < 40; n++) await put(`${n}.md`, textOf(n));
+    const index = new SearchIndex(backend, folder);
+    await index.refresh(signal);
+    const questions = tops.map((top, place) => ({ question: `common0 word${place}`, top }));
+    const answers = await index.search(questions, {});
+    for (const [place, { question, top }] of questions.entries()) {
+      const [alone] = await index.search([{ question, top: 40 }], {});
+      const best = alone?.hits.map(({ file }) => file) ?? [];
+      expect(best.length).toBeGreaterThan(Math.max(...tops));
+      expect(answers[place]?.hits.map(({ file }) => file)).toEqual(best.slice(0, top));
+    }
+  },
+);
+
 test('after any changes it answers as an index that is made anew, and reads and uploads only what changed', async () => {
   for (let n = 0; n < 20; n++) await put(`${n}.md`, textOf(n));
   const index = new SearchIndex(backend, folder);

@@ -207,6 +207,41 @@ describe.each(MACHINES)('commands on %o', (options) => {
     expect(machine.heap.take(4 * tiles)).toBe(places[0]);
   });
 
+  it.each([
+    ['in order', [0, 1, 2]],
+    ['the last first', [2, 1, 0]],
+    ['the largest first', [1, 0, 2]],
+  ])('of lists share scratch memory until the last list is released: %s', async (_, order) => {
+    await using test = await openTestMachine(options);
+    const { machine } = test;
+    const y = machine.heap.take(4);
+    // They only tell where it is: what is written to a wrong place could be the command ring.
+    const code = tileCode(machine.traits, (body, args, _tile, scratch) =>
+      body.emit(i32.store(i32.load(args), scratch)),
+    );
+    const lists = [64, 4096, 128].map((scratchBytes) =>
+      machine.list(() => machine.launch({ code, words: [y], tiles: 1, scratchBytes })),
+    );
+    const shared = machine.listedBytes;
+    const places = new Set<number>();
+    for (const [released, index] of order.entries()) {
+      expect(machine.listedBytes).toBe(shared);
+      const other = machine.heap.take(shared);
+      for (const next of order.slice(released)) {
+        lists[next]?.run();
+        const [first = 0] = await test.words(y, 1);
+        // Some thread's part of it.
+        const part = shared / machine.traits.threads;
+        expect(first < other + shared && other < first + part, 'is that of another').toBe(false);
+        places.add(first);
+      }
+      machine.heap.give(other, machine.queued);
+      lists[index]?.release();
+    }
+    expect(places.has(0)).toBe(false);
+    expect(machine.listedBytes).toBe(0);
+  });
+
   it('give their memory back when they cannot be listed', async () => {
     await using test = await openTestMachine(options);
     const { machine } = test;

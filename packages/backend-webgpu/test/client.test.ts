@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { defineKernel, WebGpuBackend, WebGpuClient, type WebGpuOptions } from '../src/index.ts';
+import { defineKernel, type Recorder, WebGpuBackend, WebGpuClient, type WebGpuOptions } from '../src/index.ts';
 
 const opened: WebGpuClient[] = [];
 
@@ -76,6 +76,62 @@ it('writes, launches a kernel and reads, in call order', async () => {
     got = [...new Float32Array(bytes.slice().buffer)];
   });
   expect(got).toEqual([...values].map((value) => 2 * value));
+});
+
+const mistake = new RangeError('not planned');
+
+it.each<readonly [string, (recorder: Recorder, client: WebGpuClient, sizes: readonly number[]) => void]>([
+  [
+    'a plan that throws',
+    (recorder, _, sizes) => {
+      for (const bytes of sizes) recorder.scratch(bytes);
+      throw mistake;
+    },
+  ],
+  [
+    'a plan that throws after its launches',
+    (recorder, _, sizes) => {
+      for (const bytes of sizes) {
+        const x = recorder.scratch(bytes);
+        recorder.launch({ kernel: double, storage: { x }, uniforms: { factor: 2 }, groups: 1 });
+      }
+      throw mistake;
+    },
+  ],
+  [
+    'ops within one another, the innermost of which throws',
+    (recorder, client, [bytes = 0, ...others]) => {
+      recorder.scratch(bytes);
+      client.record('inner', (inner) => {
+        for (const other of others) inner.scratch(other);
+        throw mistake;
+      });
+    },
+  ],
+])('gives back the scratch memory of %s', async (_, plan) => {
+  const client = await open();
+  const { live } = client.memory();
+  for (const sizes of [[16], [16, 4096, 2 ** 20], [2 ** 24, 16]]) {
+    expect(() => client.record('op', (recorder) => plan(recorder, client, sizes))).toThrow(mistake);
+    expect(client.memory().live, sizes.join()).toBe(live);
+  }
+  await client.finish();
+});
+
+it('an op that goes on after one within it threw keeps its own scratch memory', async () => {
+  const client = await open();
+  const { live } = client.memory();
+  client.record('outer', (outer) => {
+    outer.scratch(64);
+    const inner = (): void =>
+      client.record('inner', (recorder) => {
+        recorder.scratch(64);
+        throw mistake;
+      });
+    expect(inner).toThrow(mistake);
+    expect(client.memory().live).toBe(live + 1);
+  });
+  expect(client.memory().live).toBe(live);
 });
 
 it('compiles a source once for concurrent requests and forgets one that fails', async () => {

@@ -76,6 +76,36 @@ it('rows of a table that differ from point to point', async () => {
   expect(y).toEqual(at.map((row, i) => t[row * columns + (i % columns)] ?? -9));
 });
 
+const padded = defineKernel('padded', { inputs: { t: { type: 'f32', access: 'gather', rank: 2 } } }, ({ t }, k) => ({
+  y: k.gather(t, [k.index(0), k.index(-1)], -9),
+}));
+
+it.each([
+  [4, 4, 8],
+  [4, 5, 8],
+  [4, 6, 8],
+  [4, 7, 12],
+  [4, 8, 8],
+  [8, 13, 16],
+  [3, 4, 4],
+  [3, 6, 8],
+  [3, 8, 12],
+] as const)('%d rows of %d columns, %d from each to the next: nothing that lies between is read', async (...sizes) => {
+  const [rows, columns, stride] = sizes;
+  const shape = [rows + 1, stride + 4];
+  const t = integers((rows - 1) * stride + columns, 1);
+  const [y] = await runOnDevice(client, padded, {
+    ...{ shape, inputs: { t: { shape: [rows, columns], strides: [stride, 1] } } },
+    ...{ data: [t], traits: { isSoftware: false } },
+  });
+  for (let row = 0; row < rows + 1; row++) {
+    for (let column = 0; column < stride + 4; column++) {
+      const want = row < rows && column < columns ? t[row * stride + column] : -9;
+      expect(y?.[row * (stride + 4) + column], `${row}, ${column}`).toBe(want);
+    }
+  }
+});
+
 it('a table that takes several bindings, to its last element', async () => {
   const length = 3 * 1024 + 7;
   const t = integers(length, 1);

@@ -107,6 +107,27 @@ describe('folds of integers and truths', () => {
   });
 });
 
+describe('folds of integers at the ends of their types', () => {
+  it.each([
+    ['i32', Int32Array, -(2 ** 31), 2 ** 31 - 1],
+    ['u32', Uint32Array, 0, 2 ** 32 - 1],
+  ] as const)('of %s give an element of their row', (type, Values, least, greatest) => {
+    const kernel = defineKernel('ends', { inputs: { x: type } }, ({ x }, k) => ({
+      most: k.fold('max', x),
+      least: k.fold('min', x),
+    }));
+    const middle = (least + greatest + 1) / 2;
+    const ends = [least, least + 1, middle - 1, middle, middle + 1, greatest - 1, greatest];
+    for (const a of ends) {
+      for (const b of ends) {
+        const outputs = { most: new Values(1), least: new Values(1) };
+        run(kernel, { shape: [1, 3], folded: 1, inputs: { x: Values.of(a, b, a) }, outputs });
+        expect([outputs.most[0], outputs.least[0]], `${a}, ${b}`).toEqual([Math.max(a, b), Math.min(a, b)]);
+      }
+    }
+  });
+});
+
 describe('places of the greatest', () => {
   const kernel = defineKernel('places', { inputs: { x: 'f32' } }, ({ x }, k) => ({
     most: k.fold('argmax', x),
@@ -132,6 +153,36 @@ describe('places of the greatest', () => {
     x[6 * 5000 + 1] = -2;
     expect(places(x, [1, 7, 5000], 2)).toEqual([3 * 5000 + 4999, 6 * 5000 + 1]);
     expect(places(x, [1, 5000, 7], 2, [0, 1, 5000])).toEqual([4999 * 7 + 3, 7 + 6]);
+  });
+
+  it.each([
+    [2, 3],
+    [40, 7],
+    [7, 40],
+    [5000, 3],
+  ])('are the first of equal ones in the order of the folded axes, %d by %d, whatever the strides', (rows, columns) => {
+    const length = rows * columns;
+    const pairs = [0, 1, columns - 1, columns].flatMap((a) =>
+      [columns, columns + 1, length - columns, length - 1].map((b) => [a, b] as const),
+    );
+    for (const [down, right] of [
+      [columns, 1],
+      [1, rows],
+    ] as const) {
+      for (const [value, which] of [
+        [2, 0],
+        [-2, 1],
+        [NaN, 0],
+        [NaN, 1],
+      ] as const) {
+        for (const pair of pairs) {
+          const x = new Float32Array(length);
+          for (const place of pair) x[Math.floor(place / columns) * down + (place % columns) * right] = value;
+          const found = places(x, [1, rows, columns], 2, [0, down, right]);
+          expect(found[which], `${value} at ${pair.join()}, strides ${down}, ${right}`).toBe(Math.min(...pair));
+        }
+      }
+    }
   });
 });
 

@@ -1,3 +1,4 @@
+import { defineKernel } from '@concord/backend-core/kernel';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectError } from '../../../backend-core/test/expect-error.ts';
 import {
@@ -12,6 +13,7 @@ import {
   permute,
   randomNormal,
   reshape,
+  run,
   softmax,
   takeAlongAxis,
   tensor,
@@ -30,6 +32,13 @@ afterAll(() => backend.dispose());
 afterEach(() => backend.failAfter(Infinity));
 
 const ofI32 = (shape: readonly number[]): Tensor => zeros(backend, shape, { dtype: 'i32' });
+
+/** A kernel with two outputs, one of each level. */
+const scaled = defineKernel('scaled', { inputs: { x: 'f32' }, params: { factor: 'f32' } }, ({ x, factor }, k) => ({
+  y: k.mul(x, factor),
+  total: k.fold('sum', x),
+}));
+const params = { factor: 2 };
 
 /** Calls on a `[3, 4]` matrix, with how many allocations and launches each is; views are made before. */
 const calls: readonly (readonly [name: string, asks: number, prepare: (x: Tensor) => () => unknown])[] = [
@@ -74,6 +83,15 @@ const calls: readonly (readonly [name: string, asks: number, prepare: (x: Tensor
       return () => crossEntropy(x, targets);
     },
   ],
+  ['run', 3, (x) => () => run(scaled, { x }, { params })],
+  [
+    'run with an output that is given',
+    2,
+    (x) => {
+      const y = copy(x);
+      return () => run(scaled, { x }, { params, out: { y } });
+    },
+  ],
   ['topK of dense rows', 3, (x) => () => topK(x, 2)],
   ['topK of columns', 5, (x) => () => topK(x, 2, { axis: 0 })],
   [
@@ -114,6 +132,21 @@ test.each(calls)('%s: whatever fails in it, nothing remains', (_, asks, prepare)
     call();
   });
   expect(backend.memory().liveAllocations).toBe(0);
+});
+
+test.each<readonly [string, (x: Tensor, flipped: Tensor) => unknown]>([
+  ['a parameter that is missing', (x) => run(scaled, { x })],
+  ['a parameter that there is not', (x) => run(scaled, { x }, { params: { ...params, other: 1 } })],
+  ['a given output of another shape', (x) => run(scaled, { x }, { params, out: { total: x } })],
+  ['a given output that overlaps an input', (x, y) => run(scaled, { x }, { params, out: { y } })],
+  ['an element type of its last output', (x) => run(scaled, { x }, { params, dtypes: { total: 'f64' as 'f32' } })],
+])('run that is refused for %s leaves nothing', (_, call) => {
+  using x = zeros(backend, [4, 4]);
+  using flipped = transpose(x);
+  const before = memory();
+  const { inUseBytes } = backend.memory();
+  expectError(() => call(x, flipped), 'INVALID_ARGUMENT');
+  expect([memory(), backend.memory().inUseBytes]).toEqual([before, inUseBytes]);
 });
 
 test('reading a view frees its packed copy when that fails', async () => {

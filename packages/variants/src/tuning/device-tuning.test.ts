@@ -124,3 +124,26 @@ it('save adds to what is in the file by now, and to nothing else', () => {
     'gemm 3': 'gemm/a',
   });
 });
+
+it.each<readonly [string, (first: DeviceTuning) => DeviceTuning]>([
+  ['the same', (first) => first],
+  ['a later one', () => new DeviceTuning(acme, device, {})],
+  ['one that ignores the profile', () => new DeviceTuning(acme, device, { tuning: 'ignore' })],
+])('what is saved again by %s takes the place of what was saved before', (_, next) => {
+  const first = new DeviceTuning(acme, device, {});
+  const old = { 'gemm/a': 1, 'gemm/b': 2 };
+  first.save({
+    choices: { 'gemm 1': 'gemm/a', 'gemm 2': 'gemm/a', 'reduce 1': 'reduce/a' },
+    measured: { 'gemm 1': old, 'gemm 2': old },
+  });
+  const again = { 'gemm/a': 4, 'gemm/b': 3 };
+  const second = next(first);
+  const path = second.save({ choices: { 'gemm 1': 'gemm/b', 'gemm 3': 'gemm/b' }, measured: { 'gemm 1': again } });
+  const choices = { 'gemm 1': 'gemm/b', 'gemm 2': 'gemm/a', 'gemm 3': 'gemm/b', 'reduce 1': 'reduce/a' };
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({
+    choices,
+    measured: { 'gemm 1': again, 'gemm 2': old },
+  });
+  expect(second.preferences.tuned).toMatchObject({ 'gemm 1': 'gemm/b', 'gemm 3': 'gemm/b' });
+  expect(new DeviceTuning(acme, device, {}).preferences.tuned).toEqual(choices);
+});

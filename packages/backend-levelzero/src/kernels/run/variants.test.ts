@@ -20,6 +20,7 @@ const DEVICES: readonly (readonly [string, Partial<DeviceTraits>])[] = [
   ['a large GPU', { isCpuLike: false, computeUnits: 64 }],
   ['a GPU without sub-groups', { isCpuLike: false, computeUnits: 4, subgroupSizes: [] }],
   ['a GPU with short grids', { isCpuLike: false, computeUnits: 4, maxGroups: [3, 65_535, 65_535] }],
+  ['a GPU so slow that it has work in pieces', { isCpuLike: false, computeUnits: 1e-6 }],
 ];
 
 const normalize = defineKernel(
