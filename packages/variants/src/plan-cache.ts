@@ -63,7 +63,7 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
 
   /** The plan of a call with its operands. Errors as those of planning. */
   of(launch: Launch<Buffer>): Plan {
-    return this.find(launch, launch.operands) ?? this.#add(launch, launch.operands);
+    return this.#find(launch) ?? this.#add(launch);
   }
 
   /** The plan of a call without operands, as for operands in their own allocations. Errors as those of planning. */
@@ -71,8 +71,7 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
     return this.of(withFakeOperands(op, this.#options.fakeOperand));
   }
 
-  /** The plan of a call whose operands lie as these, if it was made. */
-  find({ call }: KernelCall, operands: readonly Operand<Buffer>[]): Plan | undefined {
+  #find({ call, operands }: Launch<Buffer>): Plan | undefined {
     this.#forgetOtherPreferences();
     const known = this.#plans.get(call);
     if (known === undefined) return undefined;
@@ -84,7 +83,8 @@ export class PlanCache<Buffer, Plan extends CacheablePlan> {
     return undefined;
   }
 
-  #add(launch: Launch<Buffer>, operands: readonly Operand<Buffer>[]): Plan {
+  #add(launch: Launch<Buffer>): Plan {
+    const { operands } = launch;
     const { alignment, plan: make } = this.#options;
     const plan = make(resolvedCall(launch), operands);
     for (const { candidates } of plan.picks) for (const id of candidates) this.candidates.add(id);

@@ -31,7 +31,7 @@ import { RecordMethods } from './record-methods.ts';
 import type { Sequence } from './capture.ts';
 
 /** Of each of two generations. */
-const MAX_PLANS = 1024;
+const MAX_PLANS = 512;
 
 /**
  * The contract's public methods, checked once for all backends. The author of a backend extends this class with a record of
