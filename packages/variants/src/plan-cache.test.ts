@@ -80,12 +80,14 @@ it('keeps the plans of some ways in which the operands of a call lie', () => {
     plan: () => ({ steps: [], picks: [], number: ++planned }),
   });
   const at = (offset: number): number => {
-    const operands = [fake({}), fake({}), fake({}, offset)];
+    const buffer = {};
+    // Ever farther from each other in one buffer.
+    const operands = [fake(buffer), fake({}), fake(buffer, 256 + offset)];
     return plans.of({ ...GEMM, opName: 'gemm', operands, params: [] }).number;
   };
   const first = [0, 4, 8].map(at);
   expect([0, 4, 8].map(at)).toEqual(first);
-  for (let offset = 12; offset < 12 + 4 * 32; offset += 4) at(offset);
+  for (let offset = 12; offset < 12 + 4 * 128; offset += 4) at(offset);
   expect(at(0)).toBe(planned);
-  expect(planned).toBeGreaterThan(3 + 32);
+  expect(planned).toBeGreaterThan(3 + 128);
 });

@@ -31,7 +31,7 @@ export interface PlanCacheOptions<Buffer, Plan extends CacheablePlan> {
 }
 
 /** Of one call: operands that lie in ever new ways are planned anew. */
-const MAX_PLANS = 32;
+const MAX_PLANS = 128;
 /** Larger plans are made anew: planning is little of their time. */
 const MAX_STEPS = 64;
 

@@ -1,6 +1,6 @@
 import type { ComputeBackend, OpPlan, OpShape, PrepareOptions } from '../contract/backend.ts';
 import { type Capabilities, type DType, OP_NAMES, type OpName, type Support } from '../contract/capabilities.ts';
-import { checkCallObject, checkOneOf, describe } from '../contract/checks.ts';
+import { checkCallObject, checkOneOf, checkPointerType, describe } from '../contract/checks.ts';
 import { checkPrepareOptions } from '../contract/memory.validate.ts';
 import { isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
@@ -159,7 +159,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
       const read = readCall(op, call, false);
       // The caller's getters may have done anything; from here on none of them is called.
       this.assertUsable(op);
-      const plan = this.#plans.get(read.key) ?? this.#planOp(op, read);
+      const plan = this.#plans.get(read.key) ?? this.#planOp(op, read, true);
       if (read.params.length < plan.paramCount) throw invalid('epilogue.params must be given');
       this.#queue(plan, read.pointers, read.params);
     } catch (error) {
@@ -171,14 +171,11 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     const read = reading('the call', () => readRun(kernel, call));
     this.assertUsable('run');
     const { inputs, outputs, params } = read;
+    checkGiven('inputs', kernel.inputs, inputs);
+    checkGiven('outputs', kernel.outputs, outputs);
+    if (params.length < kernel.params.length) throw invalid('params must be given');
     const key = keyOfRun(kernel, read);
-    let plan = this.#plans.get(key);
-    if (plan === undefined) {
-      checkGiven('inputs', kernel.inputs, inputs);
-      checkGiven('outputs', kernel.outputs, outputs);
-      plan = this.#planRun(kernel, read, key);
-    }
-    if (params.length < plan.paramCount) throw invalid('params must be given');
+    const plan = this.#plans.get(key) ?? this.#planRun(kernel, read, key);
     this.#queue(plan, [...inputs.pointers, ...outputs.pointers], params);
   }
 
@@ -200,15 +197,23 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     kernelOf(this.kernels, kernel)?.run?.(call);
   }
 
-  #planOp(op: DefinedOp, read: ReadCall): CallPlan {
+  #planOp(op: DefinedOp, read: ReadCall, isCall: boolean): CallPlan {
     const outputIsNull = read.pointers[OPS[op].operands.indexOf(OPS[op].output)] === 0;
     const fields = fieldsOf(op, read);
     const checked = OPS[op].check(fields as never, outputIsNull);
-    const steps = checked === null ? [] : lowerCall(op, checked, this.kernels);
-    if (checked !== null) assertSupported(this.#supportSource(), op, steps, checked.dtype);
+    const names = pointerNames(op, read);
     const { epilogue } = fields as { epilogue?: ReadEpilogue };
     const paramCount = epilogue?.kernel.params.length ?? 0;
-    const plan = planOp(op, checked?.operands ?? [], steps, pointerNames(op, read), paramCount);
+    if (isCall) {
+      // A mistake of the caller's is one on every device, also on one that does not take the call.
+      for (const [index, name] of names.entries()) {
+        if (name !== 'epilogue.acc') checkPointerType(name, read.pointers[index]);
+      }
+      if (read.params.length < paramCount) throw invalid('epilogue.params must be given');
+    }
+    const steps = checked === null ? [] : lowerCall(op, checked, this.kernels);
+    if (checked !== null) assertSupported(this.#supportSource(), op, steps, checked.dtype);
+    const plan = planOp(op, checked?.operands ?? [], steps, names, paramCount);
     this.#plans.add(read.key, plan);
     return plan;
   }
@@ -250,7 +255,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
   #planOfShape(op: OpName, shape: object): CallPlan {
     if (op !== 'run') {
       const read = readCall(op, shape, true);
-      return this.#knownPlan(op, read.key) ?? this.#planOp(op, read);
+      return this.#knownPlan(op, read.key) ?? this.#planOp(op, read, false);
     }
     checkCallObject(op, shape);
     const kernel = checkKernel((shape as RunShape).kernel);

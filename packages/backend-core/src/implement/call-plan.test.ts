@@ -110,6 +110,52 @@ describe('calls of an op have one plan', () => {
   });
 });
 
+describe('a mistake of the caller comes before what the backend does not take', () => {
+  const refusing = async () => {
+    const backend = await MemoryBackend.open();
+    for (const name of ['gemm', 'attention', 'run'] as const) backend.refusals.set(name, 'not today');
+    const [a, b, c, d] = [0, 1, 2, 3].map(() => backend.alloc(4096)) as [DevicePtr, DevicePtr, DevicePtr, DevicePtr];
+    return { backend, a, b, c, d };
+  };
+
+  it('an epilogue, a mask, a run without what they need', async () => {
+    const { backend, a, b, c, d } = await refusing();
+    const kernel = scale();
+    const gemm = { m: 4, n: 4, k: 4, a, b, c };
+    const attention = { batch: 1, heads: 2, seqQ: 3, seqKv: 4, headDim: 8, scale: 1, q: a, k: b, v: b, o: c };
+    const run = { shape: [4], inputs: { acc: a, by: b }, outputs: { y: c } };
+    const calls: readonly (readonly [string, () => void])[] = [
+      [
+        'epilogue.by must be a DevicePtr, got undefined',
+        () => backend.gemm({ ...gemm, epilogue: { kernel, params: { f: 1 } } }),
+      ],
+      ['epilogue.params must be given', () => backend.gemmF16({ ...gemm, epilogue: { kernel, inputs: { by: d } } })],
+      [
+        'mask must be a DevicePtr, got undefined',
+        () => backend.attention({ ...attention, mask: { strides: [0, 0, 4, 1] } as never }),
+      ],
+      ['kernel scale: params must be given', () => backend.run(kernel, run as never)],
+    ];
+    for (const [detail, call] of calls) expectInvalid(call, detail);
+    const good = { kernel, inputs: { by: d }, params: { f: 1 } };
+    expectError(() => backend.gemm({ ...gemm, epilogue: good }), 'UNSUPPORTED', 'not today');
+  });
+
+  it('and a name that is misspelt is said to be', async () => {
+    const { backend, a, b, c, d } = await refusing();
+    const kernel = scale();
+    const gemm = { m: 4, n: 4, k: 4, a, b, c };
+    const epilogue = { kernel, inputs: { by: d }, params: { ff: 1 } };
+    const run = { shape: [4], inputs: { acc: a, by: b }, outputs: { y: c }, params: { fo: 1 } };
+    expectInvalid(() => backend.gemm({ ...gemm, epilogue }), 'params has no field ff; did you mean f?');
+    expectInvalid(() => backend.run(kernel, run as never), 'kernel scale: params has no field fo; did you mean f?');
+    expectInvalid(
+      () => backend.gemm({ ...gemm, epilogue: { kernal: kernel } as never }),
+      'epilogue has no field kernal; did you mean kernel?',
+    );
+  });
+});
+
 describe('a getter of a call', () => {
   const cases = ['m', 'a', 'epilogue'] as const;
 

@@ -75,12 +75,21 @@ export class ListCache<Value> {
   }
 }
 
+const float = new Float64Array(1);
+const bits = new Int32Array(float.buffer);
+
 /** Of the numbers only: lists that differ in nothing but words are few. */
 function hash(key: ListKey): number {
   let sum = key.length;
   for (let i = 0; i < key.length; i++) {
     const item = key[i];
-    if (typeof item === 'number') sum = Math.imul(sum ^ item, 0x9e3779b1) ^ (sum >>> 15);
+    if (typeof item !== 'number') continue;
+    let word = item | 0;
+    if (word !== item) {
+      float[0] = item;
+      word = (bits[0] as number) ^ (bits[1] as number);
+    }
+    sum = Math.imul(sum ^ word, 0x9e3779b1) ^ (sum >>> 15);
   }
   return sum;
 }

@@ -52,9 +52,8 @@ export function askedOf(kernel: Kernel, { shape, folded, inputs, outputs }: Read
 
 /** @throws {BackendError} INVALID_ARGUMENT unless every operand has an address */
 export function checkGiven(what: string, declared: Declared, { pointers }: ReadViews): void {
-  for (const [index, { name }] of declared.entries()) {
-    if (pointers[index] === undefined) checkPointerType(`${what}.${name}`, undefined);
-  }
+  const missing = pointers.indexOf(undefined);
+  if (missing >= 0) checkPointerType(`${what}.${declared[missing]?.name}`, undefined);
 }
 
 /** The layouts that were given, by name. */
@@ -129,10 +128,13 @@ export function readParams(kernel: Kernel, record: unknown): readonly number[] {
   if (typeof record !== 'object' || record === null) throw invalid(`params must be an object, got ${describe(record)}`);
   const { params } = kernel;
   const values: unknown[] = [];
+  let count = 0;
   for (let index = 0; index < params.length; index++) {
-    values.push((record as Readonly<Record<string, unknown>>)[(params[index] as { name: string }).name]);
+    const value = (record as Readonly<Record<string, unknown>>)[(params[index] as { name: string }).name];
+    count += given(value);
+    values.push(value);
   }
-  if (!hasFields(record, params.length)) {
+  if (!hasFields(record, count)) {
     const names = params.map(({ name }) => name);
     checkFields('params', record, names);
   }

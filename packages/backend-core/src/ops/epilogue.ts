@@ -77,7 +77,8 @@ export function readEpilogue(epilogue: unknown): ReadEpilogue {
     throw invalid(`epilogue must be { kernel, inputs?, params? }, got ${describe(epilogue)}`);
   }
   const { kernel: own, inputs, params } = epilogue as Record<string, unknown>;
-  if (!hasFields(epilogue, 1 + (inputs === undefined ? 0 : 1) + (params === undefined ? 0 : 1))) {
+  const count = [own, inputs, params].filter((value) => value !== undefined).length;
+  if (!hasFields(epilogue, count)) {
     checkFields('epilogue', epilogue, ['kernel', 'inputs', 'params']);
   }
   const kernel = checkKernel(own);

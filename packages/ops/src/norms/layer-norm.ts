@@ -30,6 +30,7 @@ export interface LayerNormOptions extends RmsNormOptions {
 }
 
 const RMS: OptionKinds = { ...ROWS, weight: 'tensor', eps: 'number' };
+const LAYER: OptionKinds = { ...RMS, bias: 'tensor' };
 
 /**
  * `(x - mean) / sqrt(variance + eps) weight + bias` over the axes from `axis` on, the variance without correction. One
@@ -45,7 +46,7 @@ const RMS: OptionKinds = { ...ROWS, weight: 'tensor', eps: 'number' };
  * ```
  */
 export function layerNorm(x: Tensor, options: LayerNormOptions = {}): Tensor {
-  checkRows('layerNorm', x, options, { ...RMS, bias: 'tensor' });
+  checkRows('layerNorm', x, options, LAYER);
   return normalize('layerNorm', x, options, (k, value, eps) => {
     const { deviation, variance } = centred(k, value);
     return k.mul(deviation, k.rsqrt(k.add(variance, eps)));

@@ -1,7 +1,7 @@
 import type { FloatDType } from '@concord/backend-core';
 import type { Kernel } from '@concord/backend-core/kernel';
 import { type OutOption, produceRows } from '../compute/produce.ts';
-import { OUT, checkOptions, checkTensors } from '../tensor/arguments.ts';
+import { OUT, type OptionKinds, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
 import { broadcastShapes, broadcastStrides, reshapedStrides, sameShape, sizeOf } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
@@ -10,6 +10,8 @@ import { pack } from '../views/pack.ts';
 import { type Activation, epilogueKernel } from './activation.ts';
 import { checkProduct, readable } from './matmul.ts';
 import { type Matrices, multiply, type Product, storedAs } from './product.ts';
+
+const OPTIONS: OptionKinds = { ...OUT, bias: 'tensor', activation: 'any', residual: 'tensor' };
 
 /** Options of {@link linear}. */
 export interface LinearOptions extends OutOption {
@@ -37,7 +39,7 @@ export interface LinearOptions extends OutOption {
  */
 export function linear(x: Tensor, weight: Tensor, options: LinearOptions = {}): Tensor {
   checkTensors('linear', { x, weight });
-  checkOptions('linear', options, { ...OUT, bias: 'tensor', activation: 'any', residual: 'tensor' });
+  checkOptions('linear', options, OPTIONS);
   const { bias, activation, residual } = options;
   const shape = [...x.shape];
   shape[x.rank - 1] = weight.shape[0] ?? 0;

@@ -7,9 +7,11 @@ export function sizeOf(shape: readonly number[]): number {
 
 /** Strides of dense, row-major elements, in elements. */
 export function denseStrides(shape: readonly number[]): number[] {
-  const strides = Array.from(shape, () => 1);
-  for (let axis = shape.length - 2; axis >= 0; axis--) {
-    strides[axis] = (strides[axis + 1] as number) * Math.max(1, shape[axis + 1] as number);
+  const strides = [...shape];
+  let elements = 1;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    strides[axis] = elements;
+    elements *= Math.max(1, shape[axis] as number);
   }
   return strides;
 }
@@ -43,7 +45,10 @@ export function broadcastShapes(a: readonly number[], b: readonly number[]): rea
 
 /** Returns whether two shapes are the same. */
 export function sameShape(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((length, axis) => length === b[axis]);
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let axis = 0; axis < a.length; axis++) if (a[axis] !== b[axis]) return false;
+  return true;
 }
 
 /** Strides that repeat a tensor over a shape which it broadcasts to: 0 along the axes that it lacks or has once. */
