@@ -70,9 +70,9 @@ export interface BackendKernels<Buffer> {
 
 /** The same for a backend that overrides `doLaunch`, whose kernels need no `run`. */
 export type PlannedKernels<Buffer> = {
-  readonly [Name in keyof BackendKernels<Buffer>]: Unrun<NonNullable<BackendKernels<Buffer>[Name]>>;
+  readonly [Name in keyof BackendKernels<Buffer>]: Omit<NonNullable<BackendKernels<Buffer>[Name]>, 'run'> &
+    Partial<Pick<NonNullable<BackendKernels<Buffer>[Name]>, 'run'>>;
 };
-type Unrun<Kernel extends { run: unknown }> = Omit<Kernel, 'run'> & Partial<Pick<Kernel, 'run'>>;
 
 /** A checked call by the kernel that runs it, for what treats them all alike, such as a cache of plans. */
 export type KernelCall =
@@ -129,7 +129,8 @@ export type Launch<Buffer> = KernelCall & {
 };
 
 /** Any kernel of a backend, for what treats them all alike. */
-export type AnyKernel = Unrun<OpKernel<KernelCall['call'], unknown>> & {
+export type AnyKernel = Omit<OpKernel<KernelCall['call'], unknown>, 'run'> & {
+  run?(call: unknown): void;
   readonly hasEpilogues?: boolean;
   readonly covers?: 'all' | 'some';
 };
