@@ -1,19 +1,18 @@
 import type { ComputeBackend, OpPlan, OpShape, PrepareOptions } from '../contract/backend.ts';
 import { type Capabilities, type DType, OP_NAMES, type OpName, type Support } from '../contract/capabilities.ts';
-import { checkCallObject, checkOneOf, checkPointerType, describe } from '../contract/checks.ts';
+import { checkCallObject, checkOneOf, describe } from '../contract/checks.ts';
 import { checkPrepareOptions } from '../contract/memory.validate.ts';
 import { isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { InputSpecs, Kernel, ParameterSpecs } from '../kernel/graph.ts';
 import { checkKernel } from '../kernel/check-kernel.ts';
-import { askedOf, checkGiven, keyOfRun, type ReadRun, readRun } from '../kernel/read-run-call.ts';
+import { askedOf, checkViewsGiven, keyOfRun, type ReadRun, readRun } from '../kernel/read-run-call.ts';
 import type { RunCall, RunShape } from '../kernel/run-call.ts';
 import { checkedRun } from '../kernel/same-run.ts';
 import type { AttentionCall } from '../ops/attention.ts';
 import type { BinaryCall } from '../ops/binary.ts';
 import type { Conv2dCall } from '../ops/conv2d.ts';
 import type { BatchedGemmCall, GemmCall } from '../ops/gemm.ts';
-import type { ReadEpilogue } from '../ops/epilogue.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
 import type { ReduceCall } from '../ops/reduce.ts';
 import type { TopKCall } from '../ops/top-k.ts';
@@ -25,7 +24,7 @@ import { capabilitiesOf } from './capabilities-of.ts';
 import type { InitResult } from './lifecycle.ts';
 import { ListCache, type ListKey } from './list-map.ts';
 import { lowerCall } from './lower-call.ts';
-import { fieldsOf, pointerNames, type ReadCall, readCall } from './read-call.ts';
+import { checkGiven, fieldsOf, pointerNames, type ReadCall, readCall } from './read-call.ts';
 import { reading } from '../errors/reading.ts';
 import { RecordMethods } from './record-methods.ts';
 import type { Sequence } from './capture.ts';
@@ -159,8 +158,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
       const read = readCall(op, call, false);
       // The caller's getters may have done anything; from here on none of them is called.
       this.assertUsable(op);
-      const plan = this.#plans.get(read.key) ?? this.#planOp(op, read, true);
-      if (read.params.length < plan.paramCount) throw invalid('epilogue.params must be given');
+      const plan = this.#plans.get(read.key) ?? this.#planOp(op, read);
       this.#queue(plan, read.pointers, read.params);
     } catch (error) {
       throw this.failure(op, error);
@@ -171,8 +169,8 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     const read = reading('the call', () => readRun(kernel, call));
     this.assertUsable('run');
     const { inputs, outputs, params } = read;
-    checkGiven('inputs', kernel.inputs, inputs);
-    checkGiven('outputs', kernel.outputs, outputs);
+    checkViewsGiven('inputs', kernel.inputs, inputs);
+    checkViewsGiven('outputs', kernel.outputs, outputs);
     if (params.length < kernel.params.length) throw invalid('params must be given');
     const key = keyOfRun(kernel, read);
     const plan = this.#plans.get(key) ?? this.#planRun(kernel, read, key);
@@ -197,23 +195,14 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     kernelOf(this.kernels, kernel)?.run?.(call);
   }
 
-  #planOp(op: DefinedOp, read: ReadCall, isCall: boolean): CallPlan {
+  #planOp(op: DefinedOp, read: ReadCall): CallPlan {
     const outputIsNull = read.pointers[OPS[op].operands.indexOf(OPS[op].output)] === 0;
-    const fields = fieldsOf(op, read);
-    const checked = OPS[op].check(fields as never, outputIsNull);
-    const names = pointerNames(op, read);
-    const { epilogue } = fields as { epilogue?: ReadEpilogue };
-    const paramCount = epilogue?.kernel.params.length ?? 0;
-    if (isCall) {
-      // A mistake of the caller's is one on every device, also on one that does not take the call.
-      for (const [index, name] of names.entries()) {
-        if (name !== 'epilogue.acc') checkPointerType(name, read.pointers[index]);
-      }
-      if (read.params.length < paramCount) throw invalid('epilogue.params must be given');
-    }
+    const checked = OPS[op].check(fieldsOf(op, read) as never, outputIsNull);
+    // A mistake of the caller's is one on every device, also on one that does not take the call.
+    checkGiven(op, read);
     const steps = checked === null ? [] : lowerCall(op, checked, this.kernels);
     if (checked !== null) assertSupported(this.#supportSource(), op, steps, checked.dtype);
-    const plan = planOp(op, checked?.operands ?? [], steps, names, paramCount);
+    const plan = planOp(op, checked?.operands ?? [], steps, pointerNames(op, read));
     this.#plans.add(read.key, plan);
     return plan;
   }
@@ -255,7 +244,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
   #planOfShape(op: OpName, shape: object): CallPlan {
     if (op !== 'run') {
       const read = readCall(op, shape, true);
-      return this.#knownPlan(op, read.key) ?? this.#planOp(op, read, false);
+      return this.#knownPlan(op, read.key) ?? this.#planOp(op, read);
     }
     checkCallObject(op, shape);
     const kernel = checkKernel((shape as RunShape).kernel);

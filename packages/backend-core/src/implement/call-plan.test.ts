@@ -158,19 +158,21 @@ describe('a mistake of the caller comes before what the backend does not take', 
 
 describe('a getter of a call', () => {
   const cases = ['m', 'a', 'epilogue'] as const;
+  /** The call, with something done whenever a field of it is read. */
+  const onRead = (call: GemmCall, field: (typeof cases)[number], act: () => void): GemmCall =>
+    Object.defineProperty({ ...call }, field, {
+      enumerable: true,
+      get() {
+        act();
+        return call[field];
+      },
+    });
 
   it.each(cases)('of %s that calls the same op leaves both calls whole', async (field) => {
     const { backend, a, b, c } = await opened();
     const call = { m: 4, n: 4, k: 4, a, b, c, epilogue: undefined } as unknown as GemmCall;
     const inner = { ...call, m: 2, a: offsetPtr(a, 128) };
-    const value = call[field];
-    const outer = Object.defineProperty({ ...call }, field, {
-      enumerable: true,
-      get() {
-        backend.gemm(inner);
-        return value;
-      },
-    });
+    const outer = onRead(call, field, () => backend.gemm(inner));
     for (let round = 0; round < 2; round++) backend.gemm(outer);
     const seen = backend.launches.map(({ call: own, operands }) => [(own as CheckedGemm).m, operands[0]?.byteOffset]);
     expect(seen).toEqual([2, 4, 2, 4].map((m) => [m, m === 2 ? 128 : 0]));
@@ -180,13 +182,7 @@ describe('a getter of a call', () => {
     const { backend, a, b, c } = await opened();
     const call = { m: 4, n: 4, k: 4, a, b, c, epilogue: undefined } as unknown as GemmCall;
     backend.gemm(call);
-    const freeing = Object.defineProperty({ ...call }, field, {
-      enumerable: true,
-      get() {
-        backend.free(b);
-        return call[field];
-      },
-    });
+    const freeing = onRead(call, field, () => backend.free(b));
     expectInvalid(() => backend.gemm(freeing), `unknown handle ${b}, already freed`);
     expect(backend.launches).toHaveLength(1);
   });
@@ -195,13 +191,7 @@ describe('a getter of a call', () => {
     const { backend, a, b, c } = await opened();
     const call = { m: 4, n: 4, k: 4, a, b, c, epilogue: undefined } as unknown as GemmCall;
     backend.gemm(call);
-    const disposing = Object.defineProperty({ ...call }, field, {
-      enumerable: true,
-      get() {
-        void backend.dispose();
-        return call[field];
-      },
-    });
+    const disposing = onRead(call, field, () => void backend.dispose());
     expectError(() => backend.gemm(disposing), 'DISPOSED');
     expect(backend.launches).toHaveLength(1);
   });

@@ -1,5 +1,4 @@
 import { BYTES_OF, type OpName } from '../contract/capabilities.ts';
-import { checkPointerType } from '../contract/checks.ts';
 import { invalid } from '../errors/invalid.ts';
 import { areDistinct } from '../kernel/check-run.ts';
 import type { CheckedRun, RunLayout } from '../kernel/checked-run.ts';
@@ -17,8 +16,6 @@ export interface CallPlan {
   readonly opName: OpName;
   readonly operands: readonly PlannedOperand[];
   readonly steps: readonly PlannedStep[];
-  /** The number of parameters that a call must give. */
-  readonly paramCount: number;
 }
 
 /** One operand of the calls of a plan. */
@@ -59,29 +56,18 @@ export function planOp(
   specs: readonly OperandSpec[],
   steps: readonly LoweredStep[],
   pointers: readonly string[],
-  paramCount: number,
 ): CallPlan {
   const operands = specs.map(({ name, elements, dtype, output = false, mayAlias = NONE }): PlannedOperand => {
     const alignment = BYTES_OF[dtype];
     return { name, from: pointers.indexOf(name), bytes: elements * alignment, alignment, isOutput: output, mayAlias };
   });
-  // The inputs of an epilogue are asked for also where there is nothing to do.
-  const others = pointers.filter((name) => name !== 'epilogue.acc' && !specs.some((spec) => spec.name === name));
-  const unused = others.map((name): PlannedOperand => {
-    return { name, from: pointers.indexOf(name), bytes: 0, alignment: 1, isOutput: false, mayAlias: NONE };
-  });
   const indexOf = (name: string): number => operands.findIndex((operand) => operand.name === name);
-  return {
-    opName,
-    operands: [...operands, ...unused],
-    steps: steps.map((step) => plannedStep(step, operands, indexOf)),
-    paramCount,
-  };
+  return { opName, operands, steps: steps.map((step) => plannedStep(step, operands, indexOf)) };
 }
 
 /** The plan of a `run`, whose addresses are those of the inputs, then of the outputs. */
 export function planRun(geometry: CheckedRun): CallPlan {
-  const { kernel, inputs, outputs } = geometry;
+  const { inputs, outputs } = geometry;
   const operands = [...inputs, ...outputs].map((layout, from): PlannedOperand => {
     const { dtype, extent, name } = layout;
     const isOutput = from >= inputs.length;
@@ -99,12 +85,7 @@ export function planRun(geometry: CheckedRun): CallPlan {
   });
   const storesAnything = outputs.some(({ extent }) => extent > 0);
   const step = { kernelCall: { kernel: 'run' as const, call: geometry }, operands: undefined, constants: [] };
-  return {
-    opName: 'run',
-    operands: storesAnything ? operands : operands.map((operand) => ({ ...operand, bytes: 0 })),
-    steps: storesAnything ? [step] : [],
-    paramCount: kernel.params.length,
-  };
+  return storesAnything ? { opName: 'run', operands, steps: [step] } : { opName: 'run', operands: [], steps: [] };
 }
 
 function plannedStep(
@@ -125,7 +106,7 @@ function plannedStep(
 }
 
 /**
- * The last checks of a call, in this order: that all is given, alignment, pointers and extents, overlap.
+ * The last checks of a call, in this order: alignment, pointers and extents, overlap.
  *
  * @param pointers - the addresses that the call gives
  * @returns the native operands; undefined for those without elements
@@ -139,9 +120,8 @@ export function resolveOperands<Buffer>(
   const count = operands.length;
   for (let index = 0; index < count; index++) {
     const { name, from, bytes, alignment } = operands[index] as PlannedOperand;
-    const address = pointers[from];
-    if (address === undefined) checkPointerType(name, address);
-    else if (bytes > 0 && address % alignment !== 0) {
+    const address = pointers[from] as number;
+    if (bytes > 0 && address % alignment !== 0) {
       throw invalid(`${name} must be aligned to ${alignment} bytes, got address ${address}${table.placeOf(address)}`);
     }
   }

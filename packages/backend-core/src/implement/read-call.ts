@@ -1,5 +1,6 @@
 import { checkCallObject, checkPointerType, copyList } from '../contract/checks.ts';
 import { checkFields, hasFields } from '../contract/fields.ts';
+import { invalid } from '../errors/invalid.ts';
 import { unreadable } from '../errors/reading.ts';
 import { addList, addView } from '../kernel/same-run.ts';
 import { ReadEpilogue, readEpilogue } from '../ops/epilogue.ts';
@@ -12,10 +13,12 @@ export interface ReadCall {
   readonly key: readonly unknown[];
   /** Copies, in the order of {@link OpDefinition.read}. */
   readonly values: readonly unknown[];
-  /** Addresses in the order of {@link pointerNames}; undefined where none was given. */
+  /** Addresses in the order of {@link pointerNames}; undefined for `acc`, and in a shape. */
   readonly pointers: readonly (number | undefined)[];
   /** Of the epilogue; empty where none were given. */
   readonly params: readonly number[];
+  /** The number of addresses and parameters that a call should give and does not: it has the plan of no call that does. */
+  readonly lacking: number;
 }
 
 const NO_NUMBERS: readonly number[] = [];
@@ -50,6 +53,15 @@ export function pointerNames(op: DefinedOp, call: ReadCall): string[] {
   return names;
 }
 
+/** @throws {BackendError} INVALID_ARGUMENT for the first address that is lacking, or the parameters */
+export function checkGiven(op: DefinedOp, call: ReadCall): void {
+  if (call.lacking === 0) return;
+  for (const [index, name] of pointerNames(op, call).entries()) {
+    if (name !== 'epilogue.acc') checkPointerType(name, call.pointers[index]);
+  }
+  throw invalid('epilogue.params must be given');
+}
+
 function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
   checkCallObject(op, call);
   const definition: OpDefinition<object, CheckedCall> = OPS[op];
@@ -70,6 +82,7 @@ function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
   // A call with nothing to do need not have memory for it.
   key.push(values[names.indexOf(definition.output, first)] === 0);
   let params = NO_NUMBERS;
+  let lacking = 0;
   for (let index = 0; index < first; index++) {
     const value = values[index];
     if (typeof value !== 'object' || value === null) key.push(value);
@@ -80,9 +93,14 @@ function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
       for (const view of epilogue.inputs.views) addView(key, view);
       for (const pointer of epilogue.inputs.pointers) pointers.push(pointer);
       params = epilogue.params;
+      // `acc` has no address.
+      lacking += epilogue.kernel.params.length - params.length - 1;
     } else values[index] = readObject(names[index] as string, value, definition.nested, key, pointers);
   }
-  return { key, values, pointers, params };
+  for (let index = 0; index < pointers.length; index++) if (pointers[index] === undefined) lacking++;
+  if (isShape) lacking = 0;
+  key.push(lacking);
+  return { key, values, pointers, params, lacking };
 }
 
 /** A copy of a list, or of an object with some fields that are lists. What is neither is left for the rules to refuse. */

@@ -51,7 +51,7 @@ export function askedOf(kernel: Kernel, { shape, folded, inputs, outputs }: Read
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT unless every operand has an address */
-export function checkGiven(what: string, declared: Declared, { pointers }: ReadViews): void {
+export function checkViewsGiven(what: string, declared: Declared, { pointers }: ReadViews): void {
   const missing = pointers.indexOf(undefined);
   if (missing >= 0) checkPointerType(`${what}.${declared[missing]?.name}`, undefined);
 }
