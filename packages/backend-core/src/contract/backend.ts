@@ -94,6 +94,20 @@ export interface Recording {
   dispose(): void;
 }
 
+/** Calls that differ in nothing but addresses and parameters: see {@link ComputeBackend.plan}. */
+export interface PlannedCall {
+  /** The operands in the order in which `launch` takes them, as error messages name them: `a`, `inputs.x`, `epilogue.bias`. */
+  readonly operands: readonly string[];
+  /**
+   * Queues the call, as if it was made in full now.
+   *
+   * @param pointers - one for each of `operands`
+   * @param params - values of the parameters of the kernel of a `run`, or of the epilogue, in the order in which it declares them
+   * @throws {BackendError} INVALID_ARGUMENT
+   */
+  launch(pointers: readonly DevicePtr[], params?: readonly number[]): void;
+}
+
 /** Memory counters of one backend object, in bytes. */
 export interface MemoryInfo {
   /** Sum of the sizes of the live allocations. */
@@ -262,6 +276,13 @@ export interface ComputeBackend extends AsyncDisposable {
   /** Element-wise function of two arguments, see {@link BinaryCall}. Errors as `gemm`. */
   binary(call: BinaryCall): void;
 
+  /**
+   * Checks a call without its pointers once, for calls that differ in nothing but addresses and parameters: each then costs
+   * a small part of what a whole call does. Missing where a backend is not built on `BaseBackend`: see `planCall`.
+   *
+   * @throws {BackendError} INVALID_ARGUMENT, UNSUPPORTED, as the call itself
+   */
+  plan?<Op extends OpName>(op: Op, shape: OpShape<Op>): PlannedCall;
   /**
    * Runs `work`, whose calls take effect as ever, and takes them down: `replay` queues them again with the same operands and
    * numbers, and checks nothing again. As a CUDA graph does, this spares most of what calls cost the host.

@@ -1,4 +1,4 @@
-import type { ComputeBackend, OpPlan, OpShape, PrepareOptions } from '../contract/backend.ts';
+import type { ComputeBackend, OpPlan, OpShape, PlannedCall, PrepareOptions } from '../contract/backend.ts';
 import { type Capabilities, type DType, OP_NAMES, type OpName, type Support } from '../contract/capabilities.ts';
 import { checkCallObject, checkOneOf, describe } from '../contract/checks.ts';
 import { checkPrepareOptions } from '../contract/memory.validate.ts';
@@ -6,13 +6,14 @@ import { isBackendError } from '../errors/backend-error.ts';
 import { invalid } from '../errors/invalid.ts';
 import type { InputSpecs, Kernel, ParameterSpecs } from '../kernel/graph.ts';
 import { checkKernel } from '../kernel/check-kernel.ts';
-import { askedOf, checkViewsGiven, keyOfRun, type ReadRun, readRun } from '../kernel/read-run-call.ts';
+import { askedOf, checkViewsGiven, keyOfRun, readParamList, type ReadRun, readRun } from '../kernel/read-run-call.ts';
 import type { RunCall, RunShape } from '../kernel/run-call.ts';
 import { checkedRun } from '../kernel/same-run.ts';
 import type { AttentionCall } from '../ops/attention.ts';
 import type { BinaryCall } from '../ops/binary.ts';
 import type { Conv2dCall } from '../ops/conv2d.ts';
 import type { BatchedGemmCall, GemmCall } from '../ops/gemm.ts';
+import { ReadEpilogue } from '../ops/epilogue.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
 import type { ReduceCall } from '../ops/reduce.ts';
 import type { TopKCall } from '../ops/top-k.ts';
@@ -24,8 +25,16 @@ import { capabilitiesOf } from './capabilities-of.ts';
 import type { InitResult } from './lifecycle.ts';
 import { ListCache, type ListKey } from './list-map.ts';
 import { lowerCall } from './lower-call.ts';
-import { checkGiven, fieldsOf, pointerNames, type ReadCall, readCall } from './read-call.ts';
-import { reading } from '../errors/reading.ts';
+import {
+  checkGiven,
+  fieldsOf,
+  pointerNames,
+  type ReadCall,
+  readCall,
+  readPointers,
+  withNullOutput,
+} from './read-call.ts';
+import { reading, unreadable } from '../errors/reading.ts';
 import { RecordMethods } from './record-methods.ts';
 import type { Sequence } from './capture.ts';
 
@@ -96,6 +105,10 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
     } catch (error) {
       throw this.failure('run', error);
     }
+  }
+
+  plan<Op extends OpName>(op: Op, shape: OpShape<Op>): PlannedCall {
+    return this.guard(op, () => reading('the shape', () => this.#planned(checkOneOf('op', op, OP_NAMES), shape)));
   }
 
   supports<Op extends OpName>(op: Op, shape?: OpShape<Op> | { readonly dtype?: DType }): Support {
@@ -242,19 +255,67 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
   }
 
   #planOfShape(op: OpName, shape: object): CallPlan {
-    if (op !== 'run') {
-      const read = readCall(op, shape, true);
-      return this.#knownPlan(op, read.key) ?? this.#planOp(op, read);
-    }
-    checkCallObject(op, shape);
+    if (op === 'run') return this.#planOfRunShape(shape).plan;
+    const read = readCall(op, shape, true);
+    return this.#knownPlan(op, read.key) ?? this.#planOp(op, read);
+  }
+
+  #planOfRunShape(shape: object): { readonly kernel: Kernel; readonly plan: CallPlan } {
+    checkCallObject('run', shape);
     const kernel = checkKernel((shape as RunShape).kernel);
     try {
       const read = readRun(kernel, shape);
       const key = keyOfRun(kernel, read);
-      return this.#knownPlan('run', key) ?? this.#planRun(kernel, read, key);
+      return { kernel, plan: this.#knownPlan('run', key) ?? this.#planRun(kernel, read, key) };
     } catch (error) {
       throw namingKernel(kernel, error);
     }
+  }
+
+  #planned(op: OpName, shape: object): PlannedCall {
+    if (op === 'run') {
+      const { kernel, plan } = this.#planOfRunShape(shape);
+      const names = [
+        ...kernel.inputs.map(({ name }) => `inputs.${name}`),
+        ...kernel.outputs.map(({ name }) => `outputs.${name}`),
+      ];
+      return this.#launcher(op, names, kernel, () => plan);
+    }
+    const read = readCall(op, shape, true);
+    const plan = this.#knownPlan(op, read.key) ?? this.#planOp(op, read);
+    const names = pointerNames(op, read);
+    const output = names.indexOf(OPS[op].output);
+    const { epilogue } = fieldsOf(op, read);
+    // Where a size is zero, a null output is nothing to do, so such a call has a plan of its own.
+    const planOf = (pointers: readonly number[]): CallPlan => {
+      if (pointers[output] !== 0) return plan;
+      const key = withNullOutput(read.key);
+      return this.#plans.get(key) ?? this.#planOp(op, { ...read, pointers, key });
+    };
+    return this.#launcher(op, names, epilogue instanceof ReadEpilogue ? epilogue.kernel : undefined, planOf);
+  }
+
+  #launcher(
+    op: OpName,
+    names: readonly string[],
+    kernel: Kernel | undefined,
+    planOf: (pointers: readonly number[]) => CallPlan,
+  ): PlannedCall {
+    const params = kernel?.params ?? [];
+    const launch = (given: readonly number[], values: readonly number[] = []): void => {
+      this.assertUsable(op);
+      try {
+        const pointers = readPointers(names, given);
+        const numbers = readParamList(params, values);
+        // Either list may be of the caller's making. From here on nothing of it is looked at.
+        this.assertUsable(op);
+        this.#queue(planOf(pointers), pointers, numbers);
+      } catch (error) {
+        const own = unreadable('the operands', error);
+        throw this.failure(op, op === 'run' && kernel !== undefined ? namingKernel(kernel, own) : own);
+      }
+    };
+    return Object.freeze({ operands: Object.freeze(names), launch });
   }
 
   /** For `supports`, whose shape may be as little as a dtype. */

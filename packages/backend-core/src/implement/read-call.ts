@@ -1,9 +1,10 @@
-import { checkCallObject, checkPointerType, copyList } from '../contract/checks.ts';
+import { checkCallObject, checkPointerType, copyList, describe } from '../contract/checks.ts';
 import { checkFields, hasFields } from '../contract/fields.ts';
 import { invalid } from '../errors/invalid.ts';
 import { unreadable } from '../errors/reading.ts';
 import { addList, addView } from '../kernel/same-run.ts';
-import { ReadEpilogue, readEpilogue } from '../ops/epilogue.ts';
+import type { KernelInput } from '../kernel/graph.ts';
+import { ACCUMULATOR, ReadEpilogue, readEpilogue } from '../ops/epilogue.ts';
 import { type DefinedOp, OPS } from '../ops/index.ts';
 import type { CheckedCall, OpDefinition } from '../ops/op-definition.ts';
 
@@ -13,7 +14,7 @@ export interface ReadCall {
   readonly key: readonly unknown[];
   /** Copies, in the order of {@link OpDefinition.read}. */
   readonly values: readonly unknown[];
-  /** Addresses in the order of {@link pointerNames}; undefined for `acc`, and in a shape. */
+  /** Addresses in the order of {@link pointerNames}; undefined in a shape. */
   readonly pointers: readonly (number | undefined)[];
   /** Of the epilogue; empty where none were given. */
   readonly params: readonly number[];
@@ -49,15 +50,40 @@ export function pointerNames(op: DefinedOp, call: ReadCall): string[] {
   const { mask, epilogue } = fieldsOf(op, call);
   const names = [...OPS[op].operands];
   if (mask !== undefined) names.push('mask');
-  if (epilogue instanceof ReadEpilogue) names.push(...epilogue.kernel.inputs.map(({ name }) => `epilogue.${name}`));
+  if (!(epilogue instanceof ReadEpilogue)) return names;
+  for (const { name } of epilogue.kernel.inputs) if (name !== ACCUMULATOR) names.push(`epilogue.${name}`);
   return names;
+}
+
+/**
+ * A copy of the addresses that a planned call is launched with.
+ *
+ * @param names - what they are of
+ * @throws {BackendError} INVALID_ARGUMENT for another number of them, and what is no pointer
+ */
+export function readPointers(names: readonly string[], given: readonly unknown[]): readonly number[] {
+  if (!Array.isArray(given) || given.length !== names.length) {
+    throw invalid(`launch takes a list of ${names.length} pointers (${names.join(', ')}), got ${describe(given)}`);
+  }
+  const pointers: number[] = [];
+  for (let index = 0; index < names.length; index++) {
+    const pointer: unknown = given[index];
+    checkPointerType(names[index] as string, pointer);
+    pointers.push(pointer as number);
+  }
+  return pointers;
+}
+
+/** The key of the same call with a null output. */
+export function withNullOutput([op, , ...others]: ReadCall['key']): ReadCall['key'] {
+  return [op, true, ...others];
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT for the first address that is lacking, or the parameters */
 export function checkGiven(op: DefinedOp, call: ReadCall): void {
   if (call.lacking === 0) return;
   for (const [index, name] of pointerNames(op, call).entries()) {
-    if (name !== 'epilogue.acc') checkPointerType(name, call.pointers[index]);
+    checkPointerType(name, call.pointers[index]);
   }
   throw invalid('epilogue.params must be given');
 }
@@ -91,10 +117,13 @@ function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
       values[index] = epilogue;
       key.push(epilogue.kernel);
       for (const view of epilogue.inputs.views) addView(key, view);
-      for (const pointer of epilogue.inputs.pointers) pointers.push(pointer);
+      const { inputs } = epilogue.kernel;
+      for (let at = 0; at < inputs.length; at++) {
+        // The product has no address.
+        if ((inputs[at] as KernelInput).name !== ACCUMULATOR) pointers.push(epilogue.inputs.pointers[at]);
+      }
       params = epilogue.params;
-      // `acc` has no address.
-      lacking += epilogue.kernel.params.length - params.length - 1;
+      lacking += epilogue.kernel.params.length - params.length;
     } else values[index] = readObject(names[index] as string, value, definition.nested, key, pointers);
   }
   for (let index = 0; index < pointers.length; index++) if (pointers[index] === undefined) lacking++;

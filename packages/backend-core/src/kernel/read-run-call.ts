@@ -138,16 +138,29 @@ export function readParams(kernel: Kernel, record: unknown): readonly number[] {
     const names = params.map(({ name }) => name);
     checkFields('params', record, names);
   }
-  return params.map(({ name, type }, index) => {
-    const value = values[index];
-    if (typeof value !== 'number') throw invalid(`params.${name} must be a number, got ${describe(value)}`);
-    if (type === 'f32') return Math.fround(value);
-    const [min, max] = INTEGER_RANGES[type];
-    if (!Number.isInteger(value) || value < min || value > max) {
-      throw invalid(`params.${name} must be an integer from ${min} to ${max}, got ${describe(value)}`);
-    }
-    return value;
-  });
+  return params.map((param, index) => checkParam(param, values[index]));
+}
+
+/**
+ * The values of a kernel's parameters, given in their order.
+ *
+ * @throws {BackendError} INVALID_ARGUMENT for another number of them, one that is no number, or out of its type's range
+ */
+export function readParamList(params: Kernel['params'], list: readonly unknown[]): readonly number[] {
+  if (!Array.isArray(list) || list.length !== params.length) {
+    throw invalid(`params must be a list of ${params.length} numbers, got ${describe(list)}`);
+  }
+  return params.length === 0 ? NO_NUMBERS : params.map((param, index) => checkParam(param, list[index]));
+}
+
+function checkParam({ name, type }: Kernel['params'][number], value: unknown): number {
+  if (typeof value !== 'number') throw invalid(`params.${name} must be a number, got ${describe(value)}`);
+  if (type === 'f32') return Math.fround(value);
+  const [min, max] = INTEGER_RANGES[type];
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw invalid(`params.${name} must be an integer from ${min} to ${max}, got ${describe(value)}`);
+  }
+  return value;
 }
 
 const given = (value: unknown): number => (value === undefined ? 0 : 1);

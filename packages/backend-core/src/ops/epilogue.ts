@@ -46,7 +46,8 @@ export interface CheckedEpilogue {
   readonly params: readonly number[];
 }
 
-const ACCUMULATOR = 'acc';
+/** The input of an epilogue that is what the product or convolution computes. */
+export const ACCUMULATOR = 'acc';
 const MAX_INPUTS = 3;
 /** The nodes that `beta C` adds where k or alpha is 0 must fit a kernel too: its factor, and the product with it. */
 const MAX_PARAMETERS = 15;

@@ -11,7 +11,10 @@ function copyKernel(type: NumberType): Kernel {
 }
 
 /** Where a copy reads or writes: strides in elements. */
-export type Place = Pick<Layout, 'strides' | 'dtype'> & { readonly ptr: DevicePtr };
+export type Place = View & { readonly ptr: DevicePtr };
+
+/** The same without its address. */
+export type View = Pick<Layout, 'strides' | 'dtype'>;
 
 /** Copies elements from one layout to another of the same shape; also between element types of one value type. */
 export function copyElements(backend: ComputeBackend, shape: readonly number[], from: Place, to: Place): void {

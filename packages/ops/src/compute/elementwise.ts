@@ -7,11 +7,13 @@ import {
   type Value,
 } from '@concord/backend-core/kernel';
 import { checkOptions, OUT, shown as described } from '../tensor/arguments.ts';
-import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { refuse, shapeText } from '../tensor/errors.ts';
+import { denseLayout, type Layout } from '../tensor/layout.ts';
 import { broadcastShapes, broadcastStrides } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import type { Place } from './copy.ts';
-import { checkSameBackend, type OutOption, produce } from './produce.ts';
+import type { Place, View } from './copy.ts';
+import { type Plan, planRun, PlansByFunction, producePlanned } from './plans.ts';
+import { checkOut, checkSameBackend, type OutOption } from './produce.ts';
 import { TYPE_OF } from './value-type.ts';
 
 /** An operand of a function that works element by element: a number stands for a tensor of that number. */
@@ -45,6 +47,8 @@ type ComputeType = NumberType | 'u8';
 /** The kernels of a function so far, by the type of the operands and by which of them are numbers. */
 const defined = new WeakMap<ElementFunction, Map<string, Kernel>>();
 
+const plans = new PlansByFunction<Plan>();
+
 /**
  * Computes a function of elements over the shape that its operands broadcast to. Numbers become parameters: another one
  * compiles nothing.
@@ -64,29 +68,49 @@ export function elementwise(
     throw refuse(op.name, `takes tensors and numbers, at least one tensor, got ${operands.map(described).join(', ')}`);
   }
   checkOptions(op.name, options, OUT);
-  checkSameBackend(op.name, first.backend, tensors);
+  const { backend } = first;
+  checkSameBackend(op.name, backend, tensors);
+  const { out } = options;
+  const key: unknown[] = [dtype, out === undefined ? 0 : out.layout.id];
+  const numbers: number[] = [];
+  for (const operand of operands) {
+    key.push(typeof operand === 'number' ? 0 : operand.layout.id);
+    if (typeof operand === 'number') numbers.push(operand);
+  }
+  const plan = plans.of(op).of(backend, key, () => planElements(op, operands, tensors, dtype, out));
+  return producePlanned(op.name, backend, plan, tensors, out, numbers);
+}
+
+function planElements(
+  op: ElementFunction,
+  operands: readonly TensorLike[],
+  tensors: readonly Tensor[],
+  dtype: DType | undefined,
+  out: Tensor | undefined,
+): Plan {
+  const { backend } = tensors[0] as Tensor;
   const type = commonType(op, tensors);
   const saturates = dtype === undefined && type === 'u32' && tensors.every((each) => each.dtype === 'u8');
   const kernel = kernelOf(op, saturates ? 'u8' : type, operands);
   const shape = commonShape(op.name, tensors);
-  return produce(op.name, first.backend, shape, dtype ?? commonDType(tensors), options, (result) => {
-    const inputs: Record<string, Place> = {};
-    const params: Record<string, number> = {};
-    for (const [index, operand] of operands.entries()) {
-      const name = NAMES[index] as string;
-      if (operand instanceof Tensor) inputs[name] = placeOver(operand, shape);
-      else params[name] = operand;
-    }
-    launch(op.name, tensors, () => {
-      first.backend.run(kernel, { shape, inputs, params, outputs: { y: placeOver(result, shape) } });
-    });
-  });
+  const to = dtype ?? commonDType(tensors);
+  checkOut(op.name, out, shape, to);
+  const result = out?.layout ?? denseLayout(shape, to);
+  const inputs: Record<string, View> = {};
+  for (const [index, operand] of operands.entries()) {
+    if (operand instanceof Tensor) inputs[NAMES[index] as string] = viewOver(operand, shape);
+  }
+  return planRun(op.name, backend, tensors, result, { kernel, shape, inputs, outputs: { y: viewOver(result, shape) } });
 }
 
 /** Where a tensor is read or written for each point of a shape that it broadcasts to. */
 export function placeOver(tensor: Tensor, shape: readonly number[]): Place {
-  const { ptr, dtype } = tensor;
-  return { ptr, dtype, strides: broadcastStrides(tensor.shape, tensor.strides, shape) };
+  return { ptr: tensor.ptr, ...viewOver(tensor, shape) };
+}
+
+/** The same without its address. */
+export function viewOver({ shape, strides, dtype }: Omit<Layout, 'offset'>, over: readonly number[]): View {
+  return { dtype, strides: broadcastStrides(shape, strides, over) };
 }
 
 /** The element type of a result: that of all operands, or where they differ the one that they compute in. */

@@ -29,13 +29,8 @@ export function produce(
   fill: (result: Tensor) => void,
 ): Tensor {
   const { out, label } = options;
-  if (out !== undefined) {
-    if (!sameShape(out.shape, shape) || TYPE_OF[out.dtype] !== TYPE_OF[dtype]) {
-      const wanted = `${dtype}${shapeText(shape)}`;
-      throw refuse(op, `out is ${out.dtype}${shapeText(out.shape)}, the result ${wanted}`);
-    }
-    checkSameBackend(op, backend, [out]);
-  }
+  checkOut(op, out, shape, dtype);
+  if (out !== undefined) checkSameBackend(op, backend, [out]);
   const result = out ?? allocate(op, backend, shape, dtype, label);
   try {
     fill(result);
@@ -44,6 +39,12 @@ export function produce(
     throw error;
   }
   return result;
+}
+
+/** @throws {BackendError} INVALID_ARGUMENT for an `out` of another shape or kind of number than the result */
+export function checkOut(op: string, out: Tensor | undefined, shape: readonly number[], dtype: DType): void {
+  if (out === undefined || (sameShape(out.shape, shape) && TYPE_OF[out.dtype] === TYPE_OF[dtype])) return;
+  throw refuse(op, `out is ${out.dtype}${shapeText(out.shape)}, the result ${dtype}${shapeText(shape)}`);
 }
 
 /** @throws {BackendError} INVALID_ARGUMENT when a tensor belongs to another backend object */

@@ -7,11 +7,13 @@ import {
   type Value,
 } from '@concord/backend-core/kernel';
 import { checkList, checkOptions, checkTensor, type OptionKinds, OUT, shown } from '../tensor/arguments.ts';
-import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { refuse, shapeText } from '../tensor/errors.ts';
+import { denseLayout, type Layout, type SharedLayout } from '../tensor/layout.ts';
 import { broadcastStrides } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import type { Place } from './copy.ts';
-import { type OutOption, produce } from './produce.ts';
+import type { Place, View } from './copy.ts';
+import { type Plan, planRun, PlansByFunction, producePlanned } from './plans.ts';
+import { checkOut, type OutOption } from './produce.ts';
 import { TYPE_OF } from './value-type.ts';
 
 /** Along which axes a fold goes: one, several, or all where it is left out. Negative ones count from the end. */
@@ -66,20 +68,27 @@ export function foldedShape({ original, order, folded }: RowDomain, keepDims: bo
 }
 
 /** Where a tensor that broadcasts to the original shape is read or written, in the order of the domain. */
-export function elementsOf(tensor: Tensor, { original, order }: RowDomain): Place {
-  const strides = broadcastStrides(tensor.shape, tensor.strides, original);
-  return { ptr: tensor.ptr, dtype: tensor.dtype, strides: order.map((axis) => strides[axis] as number) };
+export function elementsOf(tensor: Tensor, domain: RowDomain): Place {
+  return { ptr: tensor.ptr, ...elementsViewOf(tensor, domain) };
+}
+
+function elementsViewOf({ shape, strides, dtype }: Omit<Layout, 'offset'>, { original, order }: RowDomain): View {
+  const own = broadcastStrides(shape, strides, original);
+  return { dtype, strides: order.map((axis) => own[axis] as number) };
 }
 
 /** Where a tensor of a fold's result, with the folded axes as size 1 or without them, is read or written, row by row. */
 export function rowsOf(tensor: Tensor, domain: RowDomain): Place {
-  const { ptr, dtype, shape, strides } = tensor;
+  return { ptr: tensor.ptr, ...rowsViewOf(tensor, domain) };
+}
+
+function rowsViewOf({ shape, strides, dtype }: Omit<Layout, 'offset'>, domain: RowDomain): View {
   const rows = domain.order.slice(0, domain.order.length - domain.folded);
   const keepsDims = shape.length === domain.original.length;
   const own = keepsDims
     ? rows.map((axis) => strides[axis] as number)
     : broadcastStrides(shape, strides, domain.shape.slice(0, rows.length));
-  return { ptr, dtype, strides: own };
+  return { dtype, strides: own };
 }
 
 /** Options of the functions that fold axes. */
@@ -113,6 +122,8 @@ export interface RowFunction {
 }
 
 const defined = new WeakMap<RowFunction, Map<NumberType, Kernel>>();
+const folds = new PlansByFunction<Plan>();
+const maps = new PlansByFunction<Plan>();
 
 /**
  * Folds axes of a tensor.
@@ -124,37 +135,62 @@ export function fold(
   op: RowFunction,
   x: Tensor,
   options: FoldOptions,
-  dtype?: DType,
+  dtype: DType = x.dtype,
   params: Readonly<Record<string, number>> = {},
 ): Tensor {
-  const domain = rowDomain(op.name, x.shape, options.axis);
-  const shape = x.rank === 0 ? [] : foldedShape(domain, options.keepDims ?? false);
-  const kernel = kernelOf(op, x);
-  return produce(op.name, x.backend, shape, dtype ?? x.dtype, options, (result) => {
-    const outputs = { y: rowsOf(result, domain) };
-    launch(op.name, [x], () =>
-      x.backend.run(kernel, { ...domainOf(domain), inputs: { x: elementsOf(x, domain) }, params, outputs }),
-    );
+  const { out, keepDims = false } = options;
+  const axes = copyAxes(options.axis);
+  const plan = folds.of(op).of(x.backend, [...keyOf(x, axes, out), keepDims, dtype], () => {
+    const domain = rowDomain(op.name, x.shape, axes);
+    const shape = x.rank === 0 ? [] : foldedShape(domain, keepDims);
+    checkOut(op.name, out, shape, dtype);
+    const result = out?.layout ?? denseLayout(shape, dtype);
+    return planRows(op, x, domain, result, rowsViewOf(result, domain));
   });
+  return producePlanned(op.name, x.backend, plan, [x], out, paramsOf(op, params));
 }
 
 /** Computes a function of rows that gives as many elements as it gets, such as softmax. */
 export function mapRows(
   op: RowFunction,
   x: Tensor,
-  axes: Axes,
-  options: OutOption,
+  axis: Axes,
+  { out }: OutOption,
   params: Readonly<Record<string, number>> = {},
 ): Tensor {
-  const domain = rowDomain(op.name, x.shape, axes);
-  const kernel = kernelOf(op, x);
-  return produce(op.name, x.backend, x.shape, x.dtype, options, (result) => {
-    const outputs = { y: elementsOf(result, domain) };
-    launch(op.name, [x], () =>
-      x.backend.run(kernel, { ...domainOf(domain), inputs: { x: elementsOf(x, domain) }, params, outputs }),
-    );
+  const axes = copyAxes(axis);
+  const plan = maps.of(op).of(x.backend, keyOf(x, axes, out), () => {
+    const domain = rowDomain(op.name, x.shape, axes);
+    checkOut(op.name, out, x.shape, x.dtype);
+    const result = out?.layout ?? denseLayout(x.shape, x.dtype);
+    return planRows(op, x, domain, result, elementsViewOf(result, domain));
   });
+  return producePlanned(op.name, x.backend, plan, [x], out, paramsOf(op, params));
 }
+
+/** A list that whoever made it cannot change meanwhile. What is none is left to the checks. */
+function copyAxes<Given extends Axes | undefined>(axes: Given): Given {
+  return Array.isArray(axes) ? ([...(axes as readonly number[])] as unknown as Given) : axes;
+}
+
+function keyOf(x: Tensor, axes: Axes | undefined, out: Tensor | undefined): unknown[] {
+  const key: unknown[] = [x.layout.id, out === undefined ? 0 : out.layout.id];
+  if (Array.isArray(axes)) key.push(axes.length, ...(axes as readonly number[]));
+  else key.push(undefined, axes);
+  return key;
+}
+
+function planRows(op: RowFunction, x: Tensor, domain: RowDomain, result: SharedLayout, y: View): Plan {
+  const kernel = kernelOf(op, x);
+  const views = { inputs: { x: elementsViewOf(x, domain) }, outputs: { y } };
+  return planRun(op.name, x.backend, [x], result, { kernel, ...domainOf(domain), ...views });
+}
+
+function paramsOf({ params = NO_NAMES }: RowFunction, values: Readonly<Record<string, number>>): readonly number[] {
+  return params.map((name) => values[name] as number);
+}
+
+const NO_NAMES: readonly string[] = [];
 
 /** The arguments of `run` for a domain. */
 export function domainOf({ shape, folded }: RowDomain): { shape: readonly number[]; folded: number } {

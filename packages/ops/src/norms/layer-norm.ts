@@ -1,13 +1,15 @@
 import { defineKernel, type Kernel, type KernelBuilder, type Value } from '@concord/backend-core/kernel';
 import { Kernels } from '../compute/kernels.ts';
 import { centred } from '../compute/centred.ts';
-import type { Place } from '../compute/copy.ts';
-import { placeOver } from '../compute/elementwise.ts';
-import { checkSameBackend, type OutOption, produce } from '../compute/produce.ts';
+import type { View } from '../compute/copy.ts';
+import { viewOver } from '../compute/elementwise.ts';
+import { type Plan, planRun, Plans, producePlanned } from '../compute/plans.ts';
+import { checkOut, checkSameBackend, type OutOption } from '../compute/produce.ts';
 import { checkAxis, checkRows, ROWS } from '../compute/rows.ts';
 import { TYPE_OF } from '../compute/value-type.ts';
 import type { OptionKinds } from '../tensor/arguments.ts';
-import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { refuse, shapeText } from '../tensor/errors.ts';
+import { denseLayout } from '../tensor/layout.ts';
 import { broadcastShapes, sameShape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 
@@ -72,6 +74,7 @@ export function rmsNorm(x: Tensor, options: RmsNormOptions = {}): Tensor {
 }
 
 const kernels = new Kernels();
+const plans = new Plans<Plan>();
 
 function normalize(
   op: string,
@@ -79,26 +82,28 @@ function normalize(
   options: LayerNormOptions,
   normal: (k: KernelBuilder, x: Float, eps: Float) => Float,
 ): Tensor {
-  const { weight, bias, axis = -1, eps = 1e-5 } = options;
-  const first = checkAxis(op, x.shape, axis);
-  const shape = x.shape;
-  const folded = x.rank - first;
+  const { weight, bias, axis = -1, eps = 1e-5, out } = options;
   const given = [x];
   if (weight !== undefined) given.push(weight);
   if (bias !== undefined) given.push(bias);
   checkSameBackend(op, x.backend, given);
-  checkOperand(op, x, shape, shape);
-  const normalized = shape.slice(first);
-  for (const each of given.slice(1)) checkOperand(op, each, normalized, shape);
-  const kernel = kernelOf(op, weight !== undefined, bias !== undefined, normal);
-  return produce(op, x.backend, x.shape, x.dtype, options, (result) => {
-    launch(op, given, () => {
-      const inputs: Record<string, Place> = { x: placeOver(x, shape) };
-      if (weight !== undefined) inputs['weight'] = placeOver(weight, shape);
-      if (bias !== undefined) inputs['bias'] = placeOver(bias, shape);
-      x.backend.run(kernel, { shape, folded, inputs, params: { eps }, outputs: { y: placeOver(result, shape) } });
-    });
+  const key = [op, x.layout.id, weight?.layout.id ?? 0, bias?.layout.id ?? 0, out?.layout.id ?? 0, axis];
+  const plan = plans.of(x.backend, key, () => {
+    const { shape } = x;
+    const first = checkAxis(op, shape, axis);
+    checkOperand(op, x, shape, shape);
+    const normalized = shape.slice(first);
+    for (const each of given.slice(1)) checkOperand(op, each, normalized, shape);
+    checkOut(op, out, shape, x.dtype);
+    const result = out?.layout ?? denseLayout(shape, x.dtype);
+    const kernel = kernelOf(op, weight !== undefined, bias !== undefined, normal);
+    const inputs: Record<string, View> = { x: viewOver(x, shape) };
+    if (weight !== undefined) inputs['weight'] = viewOver(weight, shape);
+    if (bias !== undefined) inputs['bias'] = viewOver(bias, shape);
+    const outputs = { y: viewOver(result, shape) };
+    return planRun(op, x.backend, given, result, { kernel, shape, folded: x.rank - first, inputs, outputs });
   });
+  return producePlanned(op, x.backend, plan, given, out, [eps]);
 }
 
 function checkOperand(op: string, each: Tensor, over: readonly number[], shape: readonly number[]): void {

@@ -7,9 +7,8 @@ import {
   NULL_PTR,
 } from '@concord/backend-core';
 import { shapeText } from './errors.ts';
-import type { Layout } from './layout.ts';
+import { denseLayout, type Layout, type SharedLayout, sharedLayout } from './layout.ts';
 import { adopt } from './scope.ts';
-import { denseStrides, sizeOf } from './shape.ts';
 import { Storage } from './storage.ts';
 import { Tensor } from './tensor.ts';
 
@@ -26,26 +25,33 @@ export function allocate(
   dtype: DType,
   label?: string,
 ): Tensor {
-  const bytes = sizeOf(shape) * BYTES_OF[dtype];
+  return allocateAs(op, backend, denseLayout(shape, dtype), label);
+}
+
+/** The same of a layout without gaps: that of its elements, in whatever order of the axes. */
+export function allocateAs(op: string, backend: ComputeBackend, layout: SharedLayout, label?: string): Tensor {
+  const { size, dtype, shape } = layout;
+  const bytes = size * BYTES_OF[dtype];
   if (!Number.isSafeInteger(bytes)) {
     throw new BackendError('OUT_OF_MEMORY', `${op}: ${dtype}${shapeText(shape)} is more than any memory`, { op });
   }
-  const ptr = bytes === 0 ? NULL_PTR : backend.alloc(bytes, label === undefined ? {} : { label });
-  return owning(backend, ptr, shape, dtype);
+  const ptr = bytes === 0 ? NULL_PTR : backend.alloc(bytes, label === undefined ? UNLABELLED : { label });
+  return made(new Tensor(new Storage(backend, ptr, bytes, true), layout));
 }
 
 /** A dense tensor on an allocation that is its own from now on. */
 export function owning(backend: ComputeBackend, ptr: DevicePtr, shape: readonly number[], dtype: DType): Tensor {
-  const storage = new Storage(backend, ptr, sizeOf(shape) * BYTES_OF[dtype], true);
-  return made(new Tensor(storage, { shape, strides: denseStrides(shape), dtype, offset: 0 }));
+  const layout = denseLayout(shape, dtype);
+  return made(new Tensor(new Storage(backend, ptr, layout.size * BYTES_OF[dtype], true), layout));
 }
 
 /** A tensor on the storage of another one. */
-export function viewOf(tensor: Tensor, layout: Partial<Layout>): Tensor {
+export function viewOf(tensor: Tensor, changes: Partial<Layout>): Tensor {
   // Asked for its address, a disposed tensor says so.
   void tensor.ptr;
-  const { shape, strides, dtype, offset } = tensor;
-  return made(new Tensor(tensor.storage, { shape, strides, dtype, offset, ...layout }));
+  const { shape = tensor.shape, strides = tensor.strides, dtype = tensor.dtype, offset = tensor.offset } = changes;
+  const isAlike = shape === tensor.shape && strides === tensor.strides && dtype === tensor.dtype;
+  return made(new Tensor(tensor.storage, isAlike ? tensor.layout : sharedLayout(shape, strides, dtype), offset));
 }
 
 /** Leaves a new tensor to the innermost `tidy`, or to the collector. */
@@ -53,3 +59,5 @@ export function made(tensor: Tensor): Tensor {
   adopt(tensor);
   return tensor;
 }
+
+const UNLABELLED = Object.freeze({});

@@ -11,6 +11,7 @@ import {
 import { CREATE, checkBackend, checkOptions, shown } from './arguments.ts';
 import { allocate, made, owning } from './allocate.ts';
 import { launch, refuse, shapeText } from './errors.ts';
+import { sharedLayout } from './layout.ts';
 import { denseStrides, sizeOf } from './shape.ts';
 import { Storage } from './storage.ts';
 import { Tensor } from './tensor.ts';
@@ -93,7 +94,7 @@ export function wrap(
   if (steps.length !== own.length) throw refuse('wrap', `${shapeText(own)} with strides ${shapeText(steps)}`);
   if (!Number.isSafeInteger(ptr)) throw refuse('wrap', `takes the address that alloc returned, got ${shown(ptr)}`);
   const storage = new Storage(backend, ptr, sizeOf(own) * BYTES_OF[checkDType('wrap', dtype)], false);
-  return made(new Tensor(storage, { shape: own, strides: steps, dtype, offset: 0 }));
+  return made(new Tensor(storage, sharedLayout(own, steps, dtype)));
 }
 
 /**

@@ -1,4 +1,6 @@
 import type { DType } from '@concord/backend-core';
+import { ListCache } from '@concord/backend-core/implement';
+import { denseStrides, isDense, sizeOf } from './shape.ts';
 
 /** Where the elements of a tensor lie in its storage. */
 export interface Layout {
@@ -8,4 +10,44 @@ export interface Layout {
   readonly dtype: DType;
   /** Elements before the first one. */
   readonly offset: number;
+}
+
+/**
+ * A layout wherever it begins. Tensors that agree in it share the object, so that what a function works out for layouts is found
+ * again by their numbers.
+ */
+export interface SharedLayout extends Omit<Layout, 'offset'> {
+  /** That of no other layout. 0 is that of none. */
+  readonly id: number;
+  readonly size: number;
+  readonly isDense: boolean;
+}
+
+/** Of each of two generations. One that is made again after it was forgotten has another number. */
+const MAX_KEPT = 4096;
+
+const layouts = new ListCache<SharedLayout>(MAX_KEPT);
+let lastId = 0;
+
+/** The layout of these lists, which are copied. */
+export function sharedLayout(shape: readonly number[], strides: readonly number[], dtype: DType): SharedLayout {
+  const key: unknown[] = [dtype];
+  for (let axis = 0; axis < shape.length; axis++) key.push(shape[axis], strides[axis]);
+  const known = layouts.get(key);
+  if (known !== undefined) return known;
+  const layout: SharedLayout = Object.freeze({
+    id: ++lastId,
+    shape: Object.freeze([...shape]),
+    strides: Object.freeze([...strides]),
+    dtype,
+    size: sizeOf(shape),
+    isDense: isDense(shape, strides),
+  });
+  layouts.add(key, layout);
+  return layout;
+}
+
+/** The layout of dense, row-major elements. */
+export function denseLayout(shape: readonly number[], dtype: DType): SharedLayout {
+  return sharedLayout(shape, denseStrides(shape), dtype);
 }

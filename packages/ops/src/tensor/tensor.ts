@@ -10,8 +10,8 @@ import {
 } from '@concord/backend-core';
 import { copyElements } from '../compute/copy.ts';
 import { refuse, shapeText } from './errors.ts';
-import type { Layout } from './layout.ts';
-import { denseStrides, isDense, sizeOf } from './shape.ts';
+import type { Layout, SharedLayout } from './layout.ts';
+import { denseStrides } from './shape.ts';
 import { Storage, unwatch, watch } from './storage.ts';
 
 /**
@@ -22,6 +22,8 @@ import { Storage, unwatch, watch } from './storage.ts';
 export class Tensor implements Disposable, Layout {
   /** @internal */
   readonly storage: Storage;
+  /** @internal */
+  readonly layout: SharedLayout;
   readonly shape: readonly number[];
   readonly strides: readonly number[];
   readonly dtype: DType;
@@ -30,15 +32,16 @@ export class Tensor implements Disposable, Layout {
   #isWatched = false;
 
   /** @internal */
-  constructor(storage: Storage, layout: Layout) {
+  constructor(storage: Storage, layout: SharedLayout, offset = 0) {
     if (!(storage instanceof Storage)) {
       throw refuse('tensor', 'is no constructor to call', { hint: 'tensor(backend, [1, 2]), zeros(backend, [2])' });
     }
     this.storage = storage;
+    this.layout = layout;
     this.shape = layout.shape;
     this.strides = layout.strides;
     this.dtype = layout.dtype;
-    this.offset = layout.offset;
+    this.offset = offset;
     storage.retain();
   }
 
@@ -67,12 +70,12 @@ export class Tensor implements Disposable, Layout {
 
   /** Number of elements. */
   get size(): number {
-    return sizeOf(this.shape);
+    return this.layout.size;
   }
 
   /** True if the elements lie row-major without gaps. */
   get isDense(): boolean {
-    return isDense(this.shape, this.strides);
+    return this.layout.isDense;
   }
 
   get isDisposed(): boolean {
