@@ -96,7 +96,7 @@ export interface Recording {
 
 /** Calls that differ in nothing but addresses and parameters: see {@link ComputeBackend.plan}. */
 export interface PlannedCall {
-  /** The operands in the order in which `launch` takes them, as error messages name them: `a`, `inputs.x`, `epilogue.bias`. */
+  /** The operands in the order in which `launch` takes them, inputs before outputs: `a`, `b`, `epilogue.bias`, `c`; `inputs.x`, `outputs.y`. */
   readonly operands: readonly string[];
   /**
    * Queues the call, as if it was made in full now.

@@ -33,19 +33,27 @@ function wholeRun(backend: ComputeBackend, { kernel, ...call }: OpShape<'run'>):
   };
 }
 
-function wholeCall(backend: ComputeBackend, op: DefinedOp, shape: Fields & { epilogue?: EpilogueShape }): PlannedCall {
+function wholeCall(backend: ComputeBackend, op: DefinedOp, shape: Fields): PlannedCall {
   const { mask, epilogue } = shape as { mask?: object; epilogue?: EpilogueShape };
-  const own = OPS[op].operands;
+  const { operands, output } = OPS[op];
+  const outputs = operands.indexOf(output);
   const added = epilogue?.kernel.inputs.flatMap(({ name }: KernelInput) => (name === ACCUMULATOR ? [] : name)) ?? [];
-  const first = own.length + (mask === undefined ? 0 : 1);
+  const names = [
+    ...operands.slice(0, outputs),
+    ...(mask === undefined ? [] : ['mask']),
+    ...added.map((name) => `epilogue.${name}`),
+    ...operands.slice(outputs),
+  ];
   return {
-    operands: [...own, ...(mask === undefined ? [] : ['mask']), ...added.map((name) => `epilogue.${name}`)],
+    operands: names,
     launch(pointers, params = []) {
+      const at = (name: string): DevicePtr => pointers[names.indexOf(name)] as DevicePtr;
       const call: Record<string, unknown> = { ...shape };
-      for (const [index, name] of own.entries()) call[name] = pointers[index];
-      if (mask !== undefined) call['mask'] = { ...mask, ptr: pointers[own.length] };
+      for (const name of operands) call[name] = at(name);
+      if (mask !== undefined) call['mask'] = { ...mask, ptr: at('mask') };
       if (epilogue !== undefined) {
-        const inputs = withPointers(added, epilogue.inputs, pointers.slice(first));
+        const given = added.map((name) => at(`epilogue.${name}`));
+        const inputs = withPointers(added, epilogue.inputs, given);
         call['epilogue'] = { ...epilogue, inputs, params: byName(epilogue.kernel, params) };
       }
       (backend[op] as (call: unknown) => void)(call);

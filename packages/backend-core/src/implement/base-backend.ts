@@ -209,7 +209,7 @@ export abstract class BaseBackend<Buffer> extends RecordMethods<Buffer> implemen
   }
 
   #planOp(op: DefinedOp, read: ReadCall): CallPlan {
-    const outputIsNull = read.pointers[OPS[op].operands.indexOf(OPS[op].output)] === 0;
+    const outputIsNull = read.pointers[pointerNames(op, read).indexOf(OPS[op].output)] === 0;
     const checked = OPS[op].check(fieldsOf(op, read) as never, outputIsNull);
     // A mistake of the caller's is one on every device, also on one that does not take the call.
     checkGiven(op, read);

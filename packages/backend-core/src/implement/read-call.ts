@@ -45,14 +45,16 @@ export function fieldsOf(op: DefinedOp, { values }: ReadCall): Record<string, un
   return Object.fromEntries(NAMES[op].map((name, index) => [name, values[index]]));
 }
 
-/** What the addresses of a call are of. */
+/** What the addresses of a call are of: those of its inputs, the mask, the epilogue's inputs, then of its outputs. */
 export function pointerNames(op: DefinedOp, call: ReadCall): string[] {
   const { mask, epilogue } = fieldsOf(op, call);
-  const names = [...OPS[op].operands];
+  const { operands, output } = OPS[op];
+  const outputs = operands.indexOf(output);
+  const names = operands.slice(0, outputs);
   if (mask !== undefined) names.push('mask');
-  if (!(epilogue instanceof ReadEpilogue)) return names;
-  for (const { name } of epilogue.kernel.inputs) if (name !== ACCUMULATOR) names.push(`epilogue.${name}`);
-  return names;
+  const inputs = epilogue instanceof ReadEpilogue ? epilogue.kernel.inputs : [];
+  for (const { name } of inputs) if (name !== ACCUMULATOR) names.push(`epilogue.${name}`);
+  return [...names, ...operands.slice(outputs)];
 }
 
 /**
@@ -100,13 +102,14 @@ function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
   const key: unknown[] = [op];
   const pointers: (number | undefined)[] = [];
   const first = values.length - definition.operands.length;
+  const output = names.indexOf(definition.output, first);
   for (let index = first; index < values.length; index++) {
     if (isShape) values[index] = undefined;
     else checkPointerType(names[index] as string, values[index]);
-    pointers.push(values[index] as number | undefined);
+    if (index < output) pointers.push(values[index] as number | undefined);
   }
   // A call with nothing to do need not have memory for it.
-  key.push(values[names.indexOf(definition.output, first)] === 0);
+  key.push(values[output] === 0);
   let params = NO_NUMBERS;
   let lacking = 0;
   for (let index = 0; index < first; index++) {
@@ -126,6 +129,7 @@ function read(op: DefinedOp, call: object, isShape: boolean): ReadCall {
       lacking += epilogue.kernel.params.length - params.length;
     } else values[index] = readObject(names[index] as string, value, definition.nested, key, pointers);
   }
+  for (let index = output; index < values.length; index++) pointers.push(values[index] as number | undefined);
   for (let index = 0; index < pointers.length; index++) if (pointers[index] === undefined) lacking++;
   if (isShape) lacking = 0;
   key.push(lacking);

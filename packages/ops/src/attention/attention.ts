@@ -1,14 +1,15 @@
-import type { AttentionCall } from '@concord/backend-core';
-import { type OutOption, produceRows } from '../compute/produce.ts';
+import { type AttentionShape, type FloatDType, type MaskField, type MaskView, planCall } from '@concord/backend-core';
+import { type Plan, Plans, producePlanned } from '../compute/plans.ts';
+import { checkOut, checkSameBackend, hasRows, isApart, type OutOption, produceRows } from '../compute/produce.ts';
 import { checkProduct } from '../products/matmul.ts';
-import { allocate } from '../tensor/allocate.ts';
+import { allocateAs } from '../tensor/allocate.ts';
 import { checkOptions, checkTensors, type OptionKinds, OUT } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { type SharedLayout, sharedLayout } from '../tensor/layout.ts';
 import { broadcastShapes, broadcastStrides, sameShape } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { fillWith } from '../create/full.ts';
-import { permute } from '../views/permute.ts';
 import { pack } from '../views/pack.ts';
 
 /** Options of {@link attention}. */
@@ -55,74 +56,107 @@ const OPTIONS: OptionKinds = {
 export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOptions = {}): Tensor {
   checkTensors('attention', { q, k, v });
   checkOptions('attention', options, OPTIONS);
-  const dtype = checkProduct('attention', [q, k, v]);
-  const [batch = 0, heads = 0, seqQ = 0, headDim = 0] = q.shape;
-  const [, kvHeads = 0, seqKv = 0] = k.shape;
-  const fits = q.rank === 4 && sameShape(k.shape, [batch, kvHeads, seqKv, headDim]) && sameShape(v.shape, k.shape);
-  if (!fits || (kvHeads === 0 ? heads > 0 : heads % kvHeads !== 0)) {
-    const shapes = [q, k, v].map((each) => shapeText(each.shape)).join(', ');
-    throw refuse('attention', `q, k, v must be [batch, heads, length, headDim], k and v alike, got ${shapes}`);
+  const { mask, out, scale, causal, offset, window, softcap } = options;
+  const operands = mask === undefined ? [q, k, v] : [q, k, v, mask];
+  checkSameBackend('attention', q.backend, operands);
+  const ids = [q.layout.id, k.layout.id, v.layout.id, mask?.layout.id ?? 0, out?.layout.id ?? 0];
+  const { plan, dtype } = forms.of(q.backend, [...ids, scale, causal, offset, window, softcap], () =>
+    formOf(q, k, v, options),
+  );
+  if (plan !== undefined && (out === undefined || isApart(out, operands))) {
+    return producePlanned('attention', q.backend, plan, operands, out);
   }
-  const { scale = 1 / Math.sqrt(Math.max(1, headDim)), causal = false, offset = seqKv - seqQ } = options;
-  const { mask, window, softcap } = options;
-  const scores = [batch, heads, seqQ, seqKv];
   return tidy(() => {
-    const merged =
-      options.out ?? permute(allocate('attention', q.backend, [batch, seqQ, heads, headDim], dtype), [0, 2, 1, 3]);
-    return produceRows(
-      'attention',
-      mask === undefined ? [q, k, v] : [q, k, v, mask],
-      q.shape,
-      dtype,
-      { out: merged },
-      (result) => {
-        if (result.size === 0) return;
-        // No query sees a key.
-        if (seqKv === 0) return fillWith('attention', result, 0);
-        const inQ = withDenseRows(q);
-        const inK = withDenseRows(k);
-        const inV = withDenseRows(v);
-        const call: AttentionCall = {
-          batch,
-          heads,
-          kvHeads,
-          seqQ,
-          seqKv,
-          headDim,
-          scale,
-          causal,
-          causalOffset: offset,
-          dtype,
-          q: inQ.ptr,
-          k: inK.ptr,
-          v: inV.ptr,
-          o: result.ptr,
-          strides: { q: rowsOf(inQ), k: rowsOf(inK), v: rowsOf(inV), o: rowsOf(result) },
-          ...(mask === undefined ? {} : { mask: maskOf(mask, scores) }),
-          ...(window === undefined ? {} : { window }),
-          ...(softcap === undefined ? {} : { softcap }),
-        };
-        launch('attention', [q, k, v], () => q.backend.attention(call));
-      },
-    );
+    const into = out ?? allocateAs('attention', q.backend, mergedLayout(q, dtype));
+    return produceRows('attention', operands as [Tensor, ...Tensor[]], q.shape, dtype, { out: into }, (result) => {
+      if (result.size === 0) return;
+      // No query sees a key.
+      if (k.shape[2] === 0) return fillWith('attention', result, 0);
+      const [inQ, inK, inV] = [q, k, v].map(withDenseRows) as [Tensor, Tensor, Tensor];
+      const { mask: view, ...shape } = shapeOf(inQ, inK, inV, result, options, dtype);
+      const places = { q: inQ.ptr, k: inK.ptr, v: inV.ptr, o: result.ptr };
+      launch('attention', [q, k, v], () =>
+        q.backend.attention({ ...shape, ...places, ...(mask === undefined ? {} : { mask: { ...view, ptr: mask.ptr } }) }),
+      );
+    });
   });
 }
 
-function withDenseRows(x: Tensor): Tensor {
-  return x.strides[3] === 1 || x.shape[3] === 1 ? x : pack(x);
+/** All that follows from the layouts of the operands. */
+interface Form {
+  readonly dtype: FloatDType;
+  /** The one call that fills the result, where nothing is copied or empty and the result is apart from what is read. */
+  readonly plan: Plan | undefined;
 }
 
-function rowsOf({ strides }: Tensor): readonly [number, number, number] {
+const forms = new Plans<Form>();
+
+function formOf(q: Tensor, k: Tensor, v: Tensor, options: AttentionOptions): Form {
+  const operands = [q, k, v];
+  const dtype = checkProduct('attention', operands);
+  const [batch = 0, heads = 0, , headDim = 0] = q.shape;
+  const [, kvHeads = 0, seqKv = 0] = k.shape;
+  const fits = q.rank === 4 && sameShape(k.shape, [batch, kvHeads, seqKv, headDim]) && sameShape(v.shape, k.shape);
+  if (!fits || (kvHeads === 0 ? heads > 0 : heads % kvHeads !== 0)) {
+    const shapes = operands.map((each) => shapeText(each.shape)).join(', ');
+    throw refuse('attention', `q, k, v must be [batch, heads, length, headDim], k and v alike, got ${shapes}`);
+  }
+  checkOut('attention', options.out, q.shape, dtype);
+  const result = options.out?.layout ?? mergedLayout(q, dtype);
+  // Also where there is nothing to do: a mask that does not fit is a mistake there too.
+  const shape = shapeOf(q, k, v, result, options, dtype);
+  if (result.size === 0 || seqKv === 0 || !hasRows(result, dtype) || !operands.every(hasDenseRows)) return { dtype, plan: undefined };
+  const call = launch('attention', operands, () => planCall(q.backend, 'attention', shape));
+  return { dtype, plan: { result, call } };
+}
+
+function shapeOf(
+  q: Tensor,
+  k: Tensor,
+  v: Tensor,
+  result: Pick<Tensor, 'strides'>,
+  { scale, causal = false, offset, mask, window, softcap }: AttentionOptions,
+  dtype: FloatDType,
+): AttentionShape & MaskField {
+  const [batch = 0, heads = 0, seqQ = 0, headDim = 0] = q.shape;
+  const [, kvHeads = 0, seqKv = 0] = k.shape;
+  const sizes = { batch, heads, kvHeads, seqQ, seqKv, headDim };
+  return {
+    ...sizes,
+    ...{ scale: scale ?? 1 / Math.sqrt(Math.max(1, headDim)), causal, causalOffset: offset ?? seqKv - seqQ, dtype },
+    strides: { q: rowsOf(q), k: rowsOf(k), v: rowsOf(v), o: rowsOf(result) },
+    ...(mask === undefined ? {} : { mask: maskOf(mask, [batch, heads, seqQ, seqKv]) }),
+    ...(window === undefined ? {} : { window }),
+    ...(softcap === undefined ? {} : { softcap }),
+  };
+}
+
+/** Heads of one query side by side in memory. */
+function mergedLayout({ shape }: Tensor, dtype: FloatDType): SharedLayout {
+  const [, heads = 0, seqQ = 0, headDim = 0] = shape;
+  const row = heads * headDim;
+  return sharedLayout(shape, [seqQ * row, headDim, row, 1], dtype);
+}
+
+function hasDenseRows({ shape, strides }: Tensor): boolean {
+  return strides[3] === 1 || shape[3] === 1;
+}
+
+function withDenseRows(x: Tensor): Tensor {
+  return hasDenseRows(x) ? x : pack(x);
+}
+
+function rowsOf({ strides }: Pick<Tensor, 'strides'>): readonly [number, number, number] {
   const [batch = 0, head = 0, row = 0] = strides;
   return [batch, head, row];
 }
 
-function maskOf(mask: Tensor, scores: readonly number[]): NonNullable<AttentionCall['mask']> {
+function maskOf(mask: Tensor, scores: readonly number[]): MaskView {
   const both = broadcastShapes(mask.shape, scores);
   if (mask.dtype !== 'f32' || both === undefined || !sameShape(both, scores)) {
     const wanted = `f32 and broadcast to [batch, heads, queries, keys], ${shapeText(scores)}`;
     throw refuse('attention', `mask must be ${wanted}, got ${mask.dtype}${shapeText(mask.shape)}`);
   }
   const [batch = 0, head = 0, query = 0, key = 0] = broadcastStrides(mask.shape, mask.strides, scores);
-  return { ptr: mask.ptr, strides: [batch, head, query, key] };
+  return { strides: [batch, head, query, key] };
 }

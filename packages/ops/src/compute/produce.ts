@@ -1,6 +1,7 @@
 import type { ComputeBackend, DType } from '@concord/backend-core';
 import { allocate } from '../tensor/allocate.ts';
 import { refuse, shapeText } from '../tensor/errors.ts';
+import type { Layout } from '../tensor/layout.ts';
 import { sameShape } from '../tensor/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { copyElements } from './copy.ts';
@@ -71,10 +72,18 @@ export function produceRows(
   fill: (result: Tensor) => void,
 ): Tensor {
   const fits = (out: Tensor): boolean =>
-    out.dtype === dtype &&
-    (out.strides.at(-1) === 1 || (out.shape.at(-1) ?? 1) === 1) &&
-    (options.out === undefined || operands.every(({ storage }) => storage !== out.storage));
+    hasRows(out, dtype) && (options.out === undefined || isApart(options.out, operands));
   return produceFitting(op, operands[0].backend, shape, dtype, options, fits, fill);
+}
+
+/** Returns whether a layout is of dense rows of that element type. */
+export function hasRows({ shape, strides, dtype: own }: Omit<Layout, 'offset'>, dtype: DType): boolean {
+  return own === dtype && (strides.at(-1) === 1 || (shape.at(-1) ?? 1) === 1);
+}
+
+/** Returns whether nothing that is read is in the allocation that is written. */
+export function isApart(out: Tensor, operands: readonly Tensor[]): boolean {
+  return operands.every(({ storage }) => storage !== out.storage);
 }
 
 /** As {@link produce}, for what stores in some layouts only: an `out` of another one gets a copy. */

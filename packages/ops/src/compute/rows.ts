@@ -72,7 +72,8 @@ export function elementsOf(tensor: Tensor, domain: RowDomain): Place {
   return { ptr: tensor.ptr, ...elementsViewOf(tensor, domain) };
 }
 
-function elementsViewOf({ shape, strides, dtype }: Omit<Layout, 'offset'>, { original, order }: RowDomain): View {
+/** {@link elementsOf} without the address. */
+export function elementsViewOf({ shape, strides, dtype }: Omit<Layout, 'offset'>, { original, order }: RowDomain): View {
   const own = broadcastStrides(shape, strides, original);
   return { dtype, strides: order.map((axis) => own[axis] as number) };
 }
@@ -82,7 +83,8 @@ export function rowsOf(tensor: Tensor, domain: RowDomain): Place {
   return { ptr: tensor.ptr, ...rowsViewOf(tensor, domain) };
 }
 
-function rowsViewOf({ shape, strides, dtype }: Omit<Layout, 'offset'>, domain: RowDomain): View {
+/** {@link rowsOf} without the address. */
+export function rowsViewOf({ shape, strides, dtype }: Omit<Layout, 'offset'>, domain: RowDomain): View {
   const rows = domain.order.slice(0, domain.order.length - domain.folded);
   const keepsDims = shape.length === domain.original.length;
   const own = keepsDims

@@ -1,15 +1,17 @@
-import type { DType } from '@concord/backend-core';
-import type { GatherOperand, InputSpecs, Kernel, ParameterSpecs, RunOperand } from '@concord/backend-core/kernel';
-import { checkFields } from '@concord/backend-core/implement';
+import { type DType, planCall, type PlannedCall } from '@concord/backend-core';
+import type { GatherView, InputSpecs, Kernel, ParameterSpecs, RunView } from '@concord/backend-core/kernel';
+import { checkFields, readParams } from '@concord/backend-core/implement';
 import { checkOptions, checkTensor, shown } from '../tensor/arguments.ts';
 import { checkDType, checkShape } from '../tensor/create.ts';
-import { allocate } from '../tensor/allocate.ts';
+import { allocateAs } from '../tensor/allocate.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { denseLayout, type SharedLayout } from '../tensor/layout.ts';
 import { broadcastShapes, sameShape } from '../tensor/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
-import { checkSameBackend } from './produce.ts';
-import { type Axes, elementsOf, foldedShape, type RowDomain, rowDomain, rowsOf } from './rows.ts';
 import { commonShape } from './elementwise.ts';
+import { PlansByFunction } from './plans.ts';
+import { checkSameBackend } from './produce.ts';
+import { type Axes, elementsViewOf, foldedShape, type RowDomain, rowDomain, rowsViewOf } from './rows.ts';
 
 /** The arguments of a kernel, besides its inputs. */
 export interface RunOptions<Outputs extends string = string> {
@@ -47,52 +49,103 @@ export function run<Inputs extends InputSpecs, Parameters extends ParameterSpecs
   const { name: op } = kernel;
   const own: Kernel = kernel;
   const given = inputs as Readonly<Record<string, Tensor>>;
-  const tensors = Object.values(given);
+  const tensors = own.inputs.map(({ name }) => given[name] as Tensor);
   const [first] = tensors;
   if (first === undefined) throw refuse(op, 'takes at least one tensor, to know the backend');
-  checkSameBackend(op, first.backend, [...tensors, ...(Object.values(options.out ?? {}) as Tensor[])]);
-  const elements = kernel.inputs.filter(({ access }) => access === 'element').map(({ name }) => given[name] as Tensor);
-  const shape = options.shape === undefined ? commonShape(op, elements) : checkShape(op, options.shape);
-  const domain = kernel.hasRows
-    ? rowDomain(op, shape, options.axis ?? -1)
-    : { shape, folded: 0, order: shape.map((_, axis) => axis), original: shape };
-  const rows = foldedShape(domain, false);
-  const places: Record<string, RunOperand | GatherOperand> = {};
-  for (const { name, access } of kernel.inputs)
-    places[name] = placeOf(op, name, given[name] as Tensor, access, domain, rows);
+  const { backend } = first;
+  const outs = own.outputs.map(({ name }) => options.out?.[name as Outputs]);
+  checkSameBackend(op, backend, [...tensors, ...outs.filter((out) => out !== undefined)]);
+  const fixed = readOptions(own, options);
+  const ids = [...tensors, ...outs].map((each) => each?.layout.id ?? 0);
+  const plan = plans.of(own).of(backend, [...ids, ...fixed.key], () => planKernel(own, tensors, outs, fixed));
+  const params = launch(op, tensors, () => readParams(own, options.params ?? {}));
 
   const outputs: Record<string, Tensor> = {};
   const made: Tensor[] = [];
   try {
-    for (const { name, type, level } of kernel.outputs) {
-      const own = options.out?.[name as Outputs];
-      const wanted = level === 'row' ? rows : shape;
-      if (own !== undefined && !sameShape(own.shape, wanted)) {
-        throw refuse(op, `out.${name} is ${shapeText(own.shape)}, the result ${shapeText(wanted)}`);
-      }
-      const output =
-        own ?? allocate(op, first.backend, wanted, checkDType(op, options.dtypes?.[name as Outputs] ?? type));
-      if (own === undefined) made.push(output);
+    const pointers = tensors.map(({ ptr }) => ptr);
+    for (const [index, { name }] of own.outputs.entries()) {
+      const output = outs[index] ?? allocateAs(op, backend, plan.results[index] as SharedLayout);
+      if (outs[index] === undefined) made.push(output);
       outputs[name] = output;
+      pointers.push(output.ptr);
     }
-    launch(op, tensors, () => {
-      const stored = kernel.outputs.map(({ name, level }) => {
-        const output = outputs[name] as Tensor;
-        return [name, level === 'row' ? rowsOf(output, domain) : elementsOf(output, domain)];
-      });
-      first.backend.run(own, {
-        shape: domain.shape,
-        ...(kernel.hasRows ? { folded: domain.folded } : {}),
-        inputs: places,
-        params: options.params ?? {},
-        outputs: Object.fromEntries(stored) as Record<string, RunOperand>,
-      });
-    });
+    launch(op, tensors, () => plan.call.launch(pointers, params));
   } catch (error) {
     for (const each of made) each.dispose();
     throw error;
   }
   return outputs as { [Name in Outputs]: Tensor };
+}
+
+/** A kernel's call, and the layout of each output. */
+interface KernelPlan {
+  readonly results: readonly SharedLayout[];
+  readonly call: PlannedCall;
+}
+
+const plans = new PlansByFunction<KernelPlan>();
+
+/** The options that a plan depends on, each read once. */
+interface FixedOptions {
+  readonly shape: readonly number[] | undefined;
+  readonly axis: Axes | undefined;
+  /** In the order of the outputs. */
+  readonly dtypes: readonly (DType | undefined)[];
+  readonly key: readonly unknown[];
+}
+
+function readOptions(kernel: Kernel, { shape, axis, dtypes }: RunOptions): FixedOptions {
+  const ownShape = shape === undefined ? undefined : checkShape(kernel.name, shape);
+  const ownAxis: Axes | undefined = Array.isArray(axis) ? [...(axis as readonly number[])] : axis;
+  const ownTypes = kernel.outputs.map(({ name }) => dtypes?.[name]);
+  const axes: readonly unknown[] = Array.isArray(ownAxis) ? ownAxis : [ownAxis];
+  const key = [ownShape?.length, ...(ownShape ?? []), typeof ownAxis, axes.length, ...axes, ...ownTypes];
+  return { shape: ownShape, axis: ownAxis, dtypes: ownTypes, key };
+}
+
+function planKernel(
+  kernel: Kernel,
+  tensors: readonly Tensor[],
+  outs: readonly (Tensor | undefined)[],
+  { shape: given, axis, dtypes }: FixedOptions,
+): KernelPlan {
+  const { name: op } = kernel;
+  const shape =
+    given ??
+    commonShape(
+      op,
+      tensors.filter((_, index) => kernel.inputs[index]?.access === 'element'),
+    );
+  const domain = kernel.hasRows
+    ? rowDomain(op, shape, axis ?? -1)
+    : { shape, folded: 0, order: shape.map((_, each) => each), original: shape };
+  const rows = foldedShape(domain, false);
+  const inputs = kernel.inputs.map(({ name, access }, index) => [
+    name,
+    viewFor(op, name, tensors[index] as Tensor, access, domain, rows),
+  ]);
+  const results = kernel.outputs.map(({ name, type, level }, index) => {
+    const wanted = level === 'row' ? rows : shape;
+    const own = outs[index];
+    if (own !== undefined && !sameShape(own.shape, wanted)) {
+      throw refuse(op, `out.${name} is ${shapeText(own.shape)}, the result ${shapeText(wanted)}`);
+    }
+    return own?.layout ?? denseLayout(wanted, checkDType(op, dtypes[index] ?? type));
+  });
+  const outputs = kernel.outputs.map(({ name, level }, index) => {
+    const result = results[index] as SharedLayout;
+    return [name, level === 'row' ? rowsViewOf(result, domain) : elementsViewOf(result, domain)];
+  });
+  const call = launch(op, tensors, () =>
+    planCall((tensors[0] as Tensor).backend, 'run', {
+      ...{ kernel, shape: domain.shape },
+      ...(kernel.hasRows ? { folded: domain.folded } : {}),
+      inputs: Object.fromEntries(inputs) as Record<string, RunView | GatherView>,
+      outputs: Object.fromEntries(outputs) as Record<string, RunView>,
+    }),
+  );
+  return { results, call };
 }
 
 /** What `backend.run` will not look at, or only when its tensors have been read. */
@@ -119,20 +172,20 @@ function checkCall(kernel: Kernel, inputs: unknown, options: object): void {
     checkOptions(`${op}.dtypes`, dtypes, Object.fromEntries(outputs.map((name) => [name, 'any'])));
 }
 
-function placeOf(
+function viewFor(
   op: string,
   name: string,
   tensor: Tensor,
   access: 'element' | 'row' | 'gather',
   domain: RowDomain,
   rows: readonly number[],
-): RunOperand | GatherOperand {
-  const { ptr, dtype, shape, strides } = tensor;
-  if (access === 'gather') return { ptr, dtype, shape, strides };
+): RunView | GatherView {
+  const { dtype, shape, strides } = tensor;
+  if (access === 'gather') return { dtype, shape, strides };
   const over = access === 'row' ? rows : domain.original;
   const both = broadcastShapes(shape, over);
   if (both === undefined || !sameShape(both, over)) {
     throw refuse(op, `input ${name} ${shapeText(shape)} does not broadcast to ${shapeText(over)}`);
   }
-  return access === 'row' ? rowsOf(tensor, domain) : elementsOf(tensor, domain);
+  return access === 'row' ? rowsViewOf(tensor, domain) : elementsViewOf(tensor, domain);
 }

@@ -1,15 +1,17 @@
-import type { FloatDType } from '@concord/backend-core';
+import { type FloatDType, NULL_PTR } from '@concord/backend-core';
 import type { Kernel } from '@concord/backend-core/kernel';
-import { type OutOption, produceRows } from '../compute/produce.ts';
+import { type Plan, Plans, producePlanned } from '../compute/plans.ts';
+import { checkOut, checkSameBackend, hasRows, isApart, type OutOption, produceRows } from '../compute/produce.ts';
 import { OUT, type OptionKinds, checkOptions, checkTensors } from '../tensor/arguments.ts';
 import { launch, refuse, shapeText } from '../tensor/errors.ts';
+import { denseLayout } from '../tensor/layout.ts';
 import { broadcastShapes, broadcastStrides, reshapedStrides, sameShape, sizeOf } from '../tensor/shape.ts';
 import { tidy } from '../tensor/scope.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { pack } from '../views/pack.ts';
 import { type Activation, epilogueKernel } from './activation.ts';
 import { checkProduct, readable } from './matmul.ts';
-import { type Matrices, multiply, type Product, storedAs } from './product.ts';
+import { type Matrices, multiply, planProduct, type Product, storedAs } from './product.ts';
 
 const OPTIONS: OptionKinds = { ...OUT, bias: 'tensor', activation: 'any', residual: 'tensor' };
 
@@ -40,15 +42,17 @@ export interface LinearOptions extends OutOption {
 export function linear(x: Tensor, weight: Tensor, options: LinearOptions = {}): Tensor {
   checkTensors('linear', { x, weight });
   checkOptions('linear', options, OPTIONS);
-  const { bias, activation, residual } = options;
-  const shape = [...x.shape];
-  shape[x.rank - 1] = weight.shape[0] ?? 0;
+  const { bias, activation, residual, out } = options;
   const operands: [Tensor, ...Tensor[]] = [x, weight];
   if (bias !== undefined) operands.push(bias);
   if (residual !== undefined) operands.push(residual);
-  const dtype = checkProduct('linear', operands);
-  checkSizes(x, weight, bias, residual, shape);
-  const kernel = epilogueKernel('linear', bias !== undefined, activation, residual !== undefined);
+  checkSameBackend('linear', x.backend, operands);
+  const ids = [x.layout.id, weight.layout.id, bias?.layout.id ?? 0, residual?.layout.id ?? 0, out?.layout.id ?? 0];
+  const form = forms.of(x.backend, [...ids, activation], () => formOf(x, weight, options));
+  if (form.plan !== undefined && (out === undefined || isApart(out, operands))) {
+    return producePlanned('linear', x.backend, form.plan, operands, out);
+  }
+  const { shape, dtype, kernel } = form;
   return produceRows('linear', operands, shape, dtype, options, (result) => {
     if (result.size === 0) return;
     const given: Given = { x, weight, bias, residual, result, dtype, kernel };
@@ -56,6 +60,32 @@ export function linear(x: Tensor, weight: Tensor, options: LinearOptions = {}): 
     if (product !== undefined) launch('linear', operands, () => multiply(x.backend, product));
     else tidy(() => launch('linear', operands, () => multiply(x.backend, matrixByMatrix(given))));
   });
+}
+
+/** All that follows from the layouts of the operands. */
+interface Form {
+  readonly shape: readonly number[];
+  readonly dtype: FloatDType;
+  readonly kernel: Kernel | undefined;
+  /** The one product that fills the result, where that is one and the result is apart from what is read. */
+  readonly plan: Plan | undefined;
+}
+
+const forms = new Plans<Form>();
+
+function formOf(x: Tensor, weight: Tensor, { bias, activation, residual, out }: LinearOptions): Form {
+  const shape = [...x.shape];
+  shape[x.rank - 1] = weight.shape[0] ?? 0;
+  const operands = [x, weight, bias, residual].filter((each) => each !== undefined);
+  const dtype = checkProduct('linear', operands);
+  checkSizes(x, weight, bias, residual, shape);
+  const kernel = epilogueKernel('linear', bias !== undefined, activation, residual !== undefined);
+  checkOut('linear', out, shape, dtype);
+  const result = out?.layout ?? denseLayout(shape, dtype);
+  const given: Given = { x, weight, bias, residual, result: { ...result, ptr: NULL_PTR }, dtype, kernel };
+  const product = result.size === 0 || !hasRows(result, dtype) ? undefined : oneMatrix(given);
+  const call = product && launch('linear', operands, () => planProduct(x.backend, product));
+  return { shape, dtype, kernel, plan: call && { result, call } };
 }
 
 function checkSizes(
@@ -81,12 +111,15 @@ function checkSizes(
   }
 }
 
+/** A tensor, or where a new one would lie. */
+type Placed = Pick<Tensor, 'shape' | 'strides' | 'size' | 'isDense' | 'ptr'>;
+
 interface Given {
   readonly x: Tensor;
   readonly weight: Tensor;
   readonly bias: Tensor | undefined;
   readonly residual: Tensor | undefined;
-  readonly result: Tensor;
+  readonly result: Placed;
   readonly dtype: FloatDType;
   readonly kernel: Kernel | undefined;
 }
@@ -112,7 +145,7 @@ function oneMatrix({ x, weight, bias, residual, result, dtype, kernel }: Given):
 }
 
 /** The rows of a tensor that broadcasts to a shape, as one matrix; undefined where they do not lie evenly. */
-function rowsOf(tensor: Tensor, over: readonly number[]): Matrices | undefined {
+function rowsOf(tensor: Placed, over: readonly number[]): Matrices | undefined {
   const { shape, strides, ptr } = tensor;
   const last = shape.length - 1;
   if (tensor.isDense && sameShape(shape, over)) {
@@ -131,7 +164,7 @@ function matrixByMatrix({ x, weight, bias, residual, result, dtype, kernel }: Gi
   const rows = x.rank > 1 ? readable(x) : pack(x);
   const batch = result.shape.slice(0, -2);
   const repeated = batch.map(() => 0);
-  const matrices = (tensor: Tensor, over: readonly number[]): Matrices => {
+  const matrices = (tensor: Placed, over: readonly number[]): Matrices => {
     const strides = broadcastStrides(tensor.shape, tensor.strides, over);
     return { ptr: tensor.ptr, batch: strides.slice(0, -2), row: strides.at(-2) ?? 0, column: strides.at(-1) as number };
   };

@@ -5,8 +5,12 @@ import {
   type Epilogue,
   type FloatDType,
   type GemmCall,
+  type GemmShape,
+  isBackendError,
+  planCall,
+  type PlannedCall,
 } from '@concord/backend-core';
-import type { Kernel, RunOperand } from '@concord/backend-core/kernel';
+import type { Kernel, RunOperand, RunView } from '@concord/backend-core/kernel';
 import { runFused } from './run-fused.ts';
 
 /** A matrix of each batch: addresses and strides in elements. */
@@ -94,20 +98,36 @@ function evenly({ batch, a, b, c, epilogue }: Product): [readonly (readonly numb
   return [places, inner];
 }
 
-function launchBatch(backend: ComputeBackend, product: Product, inner: BatchAxis, offsets: readonly number[]): void {
+/**
+ * The one call of a product without batch axes, wherever its operands are: a, b, the inputs of the epilogue, then c.
+ *
+ * @returns undefined where the backend does not fuse the epilogue
+ */
+export function planProduct(backend: ComputeBackend, product: Product): PlannedCall | undefined {
+  const { epilogue, dtype } = product;
+  const shape = shapeOf(product);
+  if (epilogue === undefined) return planCall(backend, 'gemm', shape);
+  const views = Object.entries(epilogue.inputs).map(([name, { row, column }]) => [name, { strides: [0, row, column], dtype }]);
+  const inputs = Object.fromEntries(views) as Record<string, RunView>;
+  try {
+    return planCall(backend, 'gemm', { ...shape, epilogue: { kernel: epilogue.kernel, inputs } });
+  } catch (error) {
+    if (isBackendError(error, 'UNSUPPORTED')) return undefined;
+    throw error;
+  }
+}
+
+function shapeOf(product: Product): GemmShape {
   const { m, n, k, dtype } = product;
   const a = storedAs(m, k, product.a.row, product.a.column) as Stored;
   const b = storedAs(k, n, product.b.row, product.b.column) as Stored;
+  return { m, n, k, dtype, transA: a.trans, transB: b.trans, lda: a.ld, ldb: b.ld, ldc: rowOf(product) };
+}
+
+function launchBatch(backend: ComputeBackend, product: Product, inner: BatchAxis, offsets: readonly number[]): void {
+  const { m, n, dtype } = product;
   const call: GemmCall = {
-    m,
-    n,
-    k,
-    dtype,
-    transA: a.trans,
-    transB: b.trans,
-    lda: a.ld,
-    ldb: b.ld,
-    ldc: rowOf(product),
+    ...shapeOf(product),
     a: placeOf(product.a, 0, offsets, dtype),
     b: placeOf(product.b, 1, offsets, dtype),
     c: placeOf(product.c, 2, offsets, dtype),

@@ -34,7 +34,7 @@ export function tidy<Result>(work: () => Result): Result {
   if (typeof work !== 'function') throw refuse('tidy', `takes a function, got ${describe(work)}`);
   const scope: Tensor[] = [];
   scopes.push(scope);
-  const kept = new Set<Tensor>();
+  let kept: ReadonlySet<Tensor> | Tensor | undefined;
   try {
     const result = work();
     if (isPromise(result)) {
@@ -44,15 +44,13 @@ export function tidy<Result>(work: () => Result): Result {
         hint: 'make the tensors in a plain function, and await what it returns outside of tidy',
       });
     }
-    collectTensors(result, kept);
+    kept = result instanceof Tensor ? result : tensorsIn(result);
     return result;
-  } catch (error) {
-    kept.clear();
-    throw error;
   } finally {
     scopes.pop();
     for (const tensor of scope) {
-      if (!kept.has(tensor)) leave(tensor);
+      const isKept = kept instanceof Tensor ? kept === tensor : kept?.has(tensor) === true;
+      if (!isKept) leave(tensor);
       else if (!tensor.isDisposed) adopt(tensor);
     }
   }
@@ -97,10 +95,12 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
 }
 
-function collectTensors(result: unknown, found: Set<Tensor>): void {
+function tensorsIn(result: unknown): ReadonlySet<Tensor> | undefined {
+  if (typeof result !== 'object' || result === null) return undefined;
+  const found = new Set<Tensor>();
   // A result may hold itself, and be deeper than the stack.
   const seen = new Set<unknown>();
-  const waiting = [result];
+  const waiting: unknown[] = [result];
   while (waiting.length > 0) {
     const value = waiting.pop();
     if (value instanceof Tensor) found.add(value);
@@ -110,4 +110,5 @@ function collectTensors(result: unknown, found: Set<Tensor>): void {
       for (const each of Object.values(value) as unknown[]) waiting.push(each);
     }
   }
+  return found;
 }

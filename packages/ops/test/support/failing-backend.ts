@@ -1,4 +1,4 @@
-import { type AllocOptions, BackendError, type DevicePtr } from '@concord/backend-core';
+import { type AllocOptions, BackendError, type DevicePtr, type PlannedCall } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 
 /** A backend that works until it is told to fail. */
@@ -23,6 +23,17 @@ export class FailingBackend extends CpuBackend {
   override topK(...args: Parameters<CpuBackend['topK']>): void {
     this.#count();
     super.topK(...args);
+  }
+
+  override plan(...args: Parameters<CpuBackend['plan']>): PlannedCall {
+    const { operands, launch } = super.plan(...args);
+    return {
+      operands,
+      launch: (...given) => {
+        this.#count();
+        launch(...given);
+      },
+    };
   }
 
   #count(): void {
