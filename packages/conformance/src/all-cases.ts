@@ -14,6 +14,7 @@ import { lifecycleCases } from './cases/lifecycle.ts';
 import { lifetimeCases } from './cases/lifetimes.ts';
 import { memoryCases } from './cases/memory.ts';
 import { orderOfChecksCases } from './cases/order-of-checks.ts';
+import { plannedCallCases } from './cases/planned-calls.ts';
 import { recordingCases } from './cases/recordings.ts';
 import { reduceSuite } from './cases/reduce.ts';
 import { largeAngleCases } from './cases/run/large-angles.ts';
@@ -84,6 +85,7 @@ function listed(): ReadonlyMap<string, ConformanceCase> {
       ...runRefusalCases,
       ...runSequenceCases,
       ...callSequenceCases,
+      ...plannedCallCases,
       ...SUITES.flatMap((suite) => suite.cases()),
       ...programCases,
     ].map((testCase) => [testCase.id, testCase]),

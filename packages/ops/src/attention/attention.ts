@@ -76,7 +76,11 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOpt
       const { mask: view, ...shape } = shapeOf(inQ, inK, inV, result, options, dtype);
       const places = { q: inQ.ptr, k: inK.ptr, v: inV.ptr, o: result.ptr };
       launch('attention', [q, k, v], () =>
-        q.backend.attention({ ...shape, ...places, ...(mask === undefined ? {} : { mask: { ...view, ptr: mask.ptr } }) }),
+        q.backend.attention({
+          ...shape,
+          ...places,
+          ...(mask === undefined ? {} : { mask: { ...view, ptr: mask.ptr } }),
+        }),
       );
     });
   });
@@ -105,7 +109,8 @@ function formOf(q: Tensor, k: Tensor, v: Tensor, options: AttentionOptions): For
   const result = options.out?.layout ?? mergedLayout(q, dtype);
   // Also where there is nothing to do: a mask that does not fit is a mistake there too.
   const shape = shapeOf(q, k, v, result, options, dtype);
-  if (result.size === 0 || seqKv === 0 || !hasRows(result, dtype) || !operands.every(hasDenseRows)) return { dtype, plan: undefined };
+  if (result.size === 0 || seqKv === 0 || !hasRows(result, dtype) || !operands.every(hasDenseRows))
+    return { dtype, plan: undefined };
   const call = launch('attention', operands, () => planCall(q.backend, 'attention', shape));
   return { dtype, plan: { result, call } };
 }

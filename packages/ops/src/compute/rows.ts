@@ -73,7 +73,10 @@ export function elementsOf(tensor: Tensor, domain: RowDomain): Place {
 }
 
 /** {@link elementsOf} without the address. */
-export function elementsViewOf({ shape, strides, dtype }: Omit<Layout, 'offset'>, { original, order }: RowDomain): View {
+export function elementsViewOf(
+  { shape, strides, dtype }: Omit<Layout, 'offset'>,
+  { original, order }: RowDomain,
+): View {
   const own = broadcastStrides(shape, strides, original);
   return { dtype, strides: order.map((axis) => own[axis] as number) };
 }

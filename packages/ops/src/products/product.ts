@@ -107,7 +107,10 @@ export function planProduct(backend: ComputeBackend, product: Product): PlannedC
   const { epilogue, dtype } = product;
   const shape = shapeOf(product);
   if (epilogue === undefined) return planCall(backend, 'gemm', shape);
-  const views = Object.entries(epilogue.inputs).map(([name, { row, column }]) => [name, { strides: [0, row, column], dtype }]);
+  const views = Object.entries(epilogue.inputs).map(([name, { row, column }]) => [
+    name,
+    { strides: [0, row, column], dtype },
+  ]);
   const inputs = Object.fromEntries(views) as Record<string, RunView>;
   try {
     return planCall(backend, 'gemm', { ...shape, epilogue: { kernel: epilogue.kernel, inputs } });

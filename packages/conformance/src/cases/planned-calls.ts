@@ -1,0 +1,107 @@
+import { type ComputeBackend, type DevicePtr, type OpName, type OpShape, planCall } from '@concord/backend-core';
+import { type DefinedOp, OPS } from '@concord/backend-core/implement';
+import type { Kernel } from '@concord/backend-core/kernel';
+import { type ConformanceCase, expectThat } from '../harness/case.ts';
+import { behaviour } from '../harness/case-text.ts';
+import { expectThrows } from '../harness/expect-error.ts';
+import { needsOf, SAMPLE_CALLS, withOperands } from '../harness/sample-calls.ts';
+import { callSequenceCases } from '../sequences/call-sequences.ts';
+import { runSequenceCases } from './run/sequences.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The backend, each of whose ops is planned without its pointers and then launched with them. */
+function throughPlans(backend: ComputeBackend): ComputeBackend {
+  const method = (name: string): unknown => {
+    if (name === 'run') return (kernel: Kernel, call: Fields) => launch(backend, 'run', { kernel, ...call });
+    if (Object.hasOwn(OPS, name)) return (call: Fields) => launch(backend, name as DefinedOp, call);
+    const value: unknown = backend[name as keyof ComputeBackend];
+    return typeof value === 'function' ? value.bind(backend) : value;
+  };
+  return new Proxy(backend, { get: (_, name) => method(String(name)) });
+}
+
+/** Takes a call apart: its shape, and its addresses by the names that a plan gives its operands. */
+function launch(backend: ComputeBackend, op: OpName, call: Fields): void {
+  const shape: Record<string, unknown> = { ...call };
+  const pointers = new Map<string, unknown>();
+  const views = (prefix: string, record: Fields): Fields => {
+    const placed = Object.entries(record).map(([name, operand]) => {
+      const { ptr, ...view } = typeof operand === 'object' ? (operand as { ptr: DevicePtr }) : { ptr: operand };
+      pointers.set(`${prefix}.${name}`, ptr);
+      return [name, view];
+    });
+    return Object.fromEntries(placed) as Fields;
+  };
+  let values: Fields = {};
+  let kernel: Kernel | undefined;
+  if (op === 'run') {
+    const { params = {}, inputs = {}, outputs = {} } = call as Record<string, Fields>;
+    [kernel, values] = [call['kernel'] as Kernel, params];
+    Object.assign(shape, { inputs: views('inputs', inputs), outputs: views('outputs', outputs), params: undefined });
+  } else {
+    for (const name of OPS[op].operands) {
+      pointers.set(name, call[name]);
+      delete shape[name];
+    }
+    const { mask, epilogue } = call as { mask?: { ptr: DevicePtr }; epilogue?: { kernel: Kernel } & Fields };
+    if (mask !== undefined) {
+      const { ptr, ...view } = mask;
+      pointers.set('mask', ptr);
+      shape['mask'] = view;
+    }
+    if (epilogue !== undefined) {
+      const { inputs = {}, params = {} } = epilogue as Record<string, Fields>;
+      [kernel, values] = [epilogue.kernel, params];
+      shape['epilogue'] = { kernel, inputs: views('epilogue', inputs) };
+    }
+  }
+  const plan = planCall(backend, op, shape as unknown as OpShape);
+  plan.launch(
+    plan.operands.map((name) => pointers.get(name) as DevicePtr),
+    kernel?.params.map(({ name }) => values[name] as number),
+  );
+}
+
+/** Sequences of calls that differ in one field, a parameter or a layout, each call planned first. */
+const sequences = [...callSequenceCases, ...runSequenceCases].filter(({ id }) =>
+  /on the same pointers$|two calls that differ|parameters of .*i32/.test(id),
+);
+const planned: readonly ConformanceCase[] = sequences.map((each) => ({
+  ...each,
+  id: each.id.replace('/sequence/', '/planned/'),
+  run: (context) => each.run({ ...context, backend: throughPlans(context.backend) }),
+}));
+
+const refusals: readonly ConformanceCase[] = SAMPLE_CALLS.map((sample) => ({
+  id: `${sample.op}/planned/refused at the launch`,
+  op: sample.op,
+  params: {},
+  needs: needsOf(sample),
+  about: behaviour(
+    `Plans ${sample.op}, and launches it with too few pointers, one that is none, one that was freed, and one out of bounds, before and after a good one.`,
+    'Each throws INVALID_ARGUMENT, and the good one is accepted.',
+  ),
+  run: ({ backend }) =>
+    withOperands(backend, sample, (_, pointers) => {
+      const { op, shape } = sample;
+      const plan = planCall(backend, op, shape as unknown as OpShape);
+      expectThat(plan.operands.length === sample.operands.length, `operands are ${plan.operands.join(', ')}`);
+      const good = plan.operands.map((name) => pointers[name] as DevicePtr);
+      const refuse = (given: readonly unknown[]): void => {
+        expectThrows(op, { code: 'INVALID_ARGUMENT' }, () => plan.launch(given as DevicePtr[]));
+      };
+      const freed = backend.alloc(sample.operands[0]?.[1] ?? 4);
+      backend.free(freed);
+      const wrong = [good.slice(1), [-4, ...good.slice(1)], [freed, ...good.slice(1)]];
+      for (const given of wrong) refuse(given);
+      plan.launch(good);
+      for (const given of wrong) refuse(given);
+      refuse(good.map((ptr) => (ptr as number) + 4096));
+      expectThrows(op, { code: 'INVALID_ARGUMENT' }, () => plan.launch(good, [1]));
+      plan.launch(good);
+    }),
+}));
+
+/** Calls in two steps: `plan`, then `launch`. */
+export const plannedCallCases: readonly ConformanceCase[] = [...planned, ...refusals];
