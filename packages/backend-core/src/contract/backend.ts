@@ -105,7 +105,7 @@ export interface PlannedCall {
    * @param params - values of the parameters of the kernel of a `run`, or of the epilogue, in the order in which it declares them
    * @throws {BackendError} INVALID_ARGUMENT
    */
-  launch(pointers: readonly DevicePtr[], params?: readonly number[]): void;
+  readonly launch: (pointers: readonly DevicePtr[], params?: readonly number[]) => void;
 }
 
 /** Memory counters of one backend object, in bytes. */

@@ -16,7 +16,7 @@ export function planCall<Op extends OpName>(backend: ComputeBackend, op: Op, sha
   if (backend.plan !== undefined) return backend.plan(op, shape);
   return op === 'run'
     ? wholeRun(backend, shape as OpShape<'run'>)
-    : wholeCall(backend, op as DefinedOp, shape as never);
+    : wholeCall(backend, op, shape as never);
 }
 
 function wholeRun(backend: ComputeBackend, { kernel, ...call }: OpShape<'run'>): PlannedCall {

@@ -27,9 +27,15 @@ export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
   const shape: number[] = [];
   const strides: number[] = [];
   let { offset } = x;
-  for (const [axis, length] of x.shape.entries()) {
+  for (let axis = 0; axis < x.rank; axis++) {
+    const length = x.shape[axis] as number;
     const stride = x.strides[axis] as number;
     const range = ranges[axis] ?? null;
+    if (range === null) {
+      shape.push(length);
+      strides.push(stride);
+      continue;
+    }
     if (typeof range === 'number') {
       const index = range < 0 ? range + length : range;
       if (!Number.isInteger(index) || index < 0 || index >= length) {
@@ -38,8 +44,8 @@ export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
       offset += index * stride;
       continue;
     }
-    if (range !== null) checkList('slice', `the range of axis ${axis}`, range);
-    const { start, count, step } = placesOf(x, axis, range ?? [null]);
+    if (!Array.isArray(range)) checkList('slice', `the range of axis ${axis}`, range);
+    const { start, count, step } = placesOf(x, axis, range);
     // Where nothing is left there is no first element to point at.
     if (count > 0) offset += start * stride;
     shape.push(count);
@@ -89,13 +95,14 @@ function placesOf(x: Tensor, axis: number, [from, to, by]: Exclude<Range, null |
   const length = x.shape[axis] as number;
   const step = by ?? 1;
   if (!Number.isInteger(step) || step < 1) throw refuse('slice', `step ${shown(by)} of axis ${axis}: at least 1`);
-  const placed = (place: number | null | undefined, otherwise: number): number => {
-    if (place === null || place === undefined) return otherwise;
-    if (!Number.isInteger(place)) throw refuse('slice', `place ${shown(place)} of axis ${axis} is no integer`);
-    return Math.min(length, Math.max(0, place < 0 ? place + length : place));
-  };
-  const start = placed(from, 0);
-  return { start, count: Math.max(0, Math.ceil((placed(to, length) - start) / step)), step };
+  const start = placeIn(length, axis, from, 0);
+  return { start, count: Math.max(0, Math.ceil((placeIn(length, axis, to, length) - start) / step)), step };
+}
+
+function placeIn(length: number, axis: number, place: number | null | undefined, otherwise: number): number {
+  if (place === null || place === undefined) return otherwise;
+  if (!Number.isInteger(place)) throw refuse('slice', `place ${shown(place)} of axis ${axis} is no integer`);
+  return Math.min(length, Math.max(0, place < 0 ? place + length : place));
 }
 
 interface Places {

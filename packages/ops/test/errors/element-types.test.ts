@@ -1,0 +1,82 @@
+import { CpuBackend } from '@concord/backend-cpu';
+import { type DType, DTYPES, isBackendError } from '@concord/backend-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  attention,
+  batchNorm,
+  conv2d,
+  groupNorm,
+  layerNorm,
+  linear,
+  matmul,
+  rmsNorm,
+  type Tensor,
+  tidy,
+  zeros,
+} from '../../src/index.ts';
+
+const backend = new CpuBackend();
+beforeAll(() => backend.init());
+afterAll(() => backend.dispose());
+const of = (shape: number[], dtype: DType = 'f32'): Tensor => zeros(backend, shape, { dtype });
+
+/** An operand whose element type is not converted, and a call with it in that type, all else in f32. */
+const OPERANDS: readonly (readonly [string, (dtype: DType) => unknown])[] = [
+  ['mask of attention', (dtype) => attentionOf({}, of([2, 3], dtype))],
+  ['q of attention', (dtype) => attentionOf({ q: of([1, 1, 2, 4], dtype) })],
+  ['k of attention', (dtype) => attentionOf({ k: of([1, 1, 3, 4], dtype) })],
+  ['v of attention', (dtype) => attentionOf({ v: of([1, 1, 3, 4], dtype) })],
+  ['x of linear', (dtype) => linear(of([2, 4], dtype), of([3, 4]))],
+  ['weight of linear', (dtype) => linear(of([2, 4]), of([3, 4], dtype))],
+  ['bias of linear', (dtype) => linear(of([2, 4]), of([3, 4]), { bias: of([3], dtype) })],
+  ['residual of linear', (dtype) => linear(of([2, 4]), of([3, 4]), { residual: of([2, 3], dtype) })],
+  ['b of matmul', (dtype) => matmul(of([2, 4]), of([4, 3], dtype))],
+  ['filter of conv2d', (dtype) => conv2d(of([1, 1, 4, 4]), of([2, 1, 3, 3], dtype))],
+  ['bias of conv2d', (dtype) => conv2d(of([1, 1, 4, 4]), of([2, 1, 3, 3]), { bias: of([2], dtype) })],
+];
+
+function attentionOf({ q, k, v }: { q?: Tensor; k?: Tensor; v?: Tensor }, mask?: Tensor): Tensor {
+  return attention(q ?? of([1, 1, 2, 4]), k ?? of([1, 1, 3, 4]), v ?? of([1, 1, 3, 4]), { mask });
+}
+
+test.each(OPERANDS)('%s in any other type than f32 is refused, not read as f32', (_, call) => {
+  tidy(() => {
+    call('f32');
+    for (const dtype of DTYPES) {
+      if (dtype !== 'f32')
+        expect(
+          refusalOf(() => call(dtype)),
+          dtype,
+        ).toBe('INVALID_ARGUMENT');
+    }
+  });
+});
+
+/** An operand of a norm may be in any float type. */
+const PARTS: readonly (readonly [string, (dtype: DType) => unknown])[] = [
+  ['layerNorm', (dtype) => layerNorm(of([2, 4]), { weight: of([4], dtype), bias: of([4], dtype) })],
+  ['rmsNorm', (dtype) => rmsNorm(of([2, 4]), { weight: of([4], dtype) })],
+  ['groupNorm', (dtype) => groupNorm(of([1, 4, 2]), 2, { weight: of([4], dtype), bias: of([4], dtype) })],
+  ['batchNorm', (dtype) => batchNorm(of([1, 4, 2]), { mean: of([4], dtype), variance: of([4], dtype) })],
+];
+
+test.each(PARTS)('%s takes its factors in every float type, and no integers', (_, call) => {
+  tidy(() => {
+    for (const dtype of DTYPES) {
+      const isFloat = ['f32', 'f16', 'bf16'].includes(dtype);
+      expect(
+        refusalOf(() => call(dtype)),
+        dtype,
+      ).toBe(isFloat ? undefined : 'INVALID_ARGUMENT');
+    }
+  });
+});
+
+function refusalOf(work: () => unknown): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return isBackendError(error) ? error.code : String(error);
+  }
+}
