@@ -14,9 +14,7 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function planCall<Op extends OpName>(backend: ComputeBackend, op: Op, shape: OpShape<Op>): PlannedCall {
   if (backend.plan !== undefined) return backend.plan(op, shape);
-  return op === 'run'
-    ? wholeRun(backend, shape as OpShape<'run'>)
-    : wholeCall(backend, op, shape as never);
+  return op === 'run' ? wholeRun(backend, shape as OpShape<'run'>) : wholeCall(backend, op, shape as never);
 }
 
 function wholeRun(backend: ComputeBackend, { kernel, ...call }: OpShape<'run'>): PlannedCall {

@@ -65,6 +65,13 @@ const EPILOGUES: readonly Partial<Conv2dParams>[] = [
   { epilogue: 'mask', view: 'repeated', stored: 'u8' },
 ];
 
+const WINDOWS: readonly Partial<Conv2dParams>[] = [
+  { stride: [2, 1] },
+  { stride: [1, 2] },
+  { dilation: [2, 1] },
+  { dilation: [1, 2] },
+];
+
 const list: Entry[] = [
   ...(['f32', 'f16'] as const).flatMap((dtype) => ONE_SIDED.map((params): Entry => ['exact', { ...params, dtype }])),
   ...ASYMMETRIC.map((params): Entry => ['exact', params]),
@@ -98,9 +105,7 @@ const list: Entry[] = [
     [0, 0, 0, 1],
   ].map((pad): Entry => ['exact', { input: [1, 64, 8, 8], filter: [65, 3, 3], pad }]),
   // One field of the window that is not 1, and no zeros at all, for the same kernels.
-  ...[{ stride: [2, 1] }, { stride: [1, 2] }, { dilation: [2, 1] }, { dilation: [1, 2] }].map((window): Entry => {
-    return ['exact', { input: [1, 64, 10, 11], filter: [65, 3, 3], ...window }];
-  }),
+  ...WINDOWS.map((window): Entry => ['exact', { input: [1, 64, 10, 11], filter: [65, 3, 3], ...window }]),
   ['exact', { input: [1, 3, 33, 35], filter: [8, 7, 7], stride: [2, 2], pad: [3, 3] }],
   ['exact', { input: [66_000, 1, 1, 2], filter: [1, 1, 2] }],
   ['exact', { input: [1, 3, 2, 2], filter: [1030, 1, 1] }],

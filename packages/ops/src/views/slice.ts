@@ -44,7 +44,7 @@ export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
       offset += index * stride;
       continue;
     }
-    if (!Array.isArray(range)) checkList('slice', `the range of axis ${axis}`, range);
+    checkList('slice', `the range of axis ${axis}`, range);
     const { start, count, step } = placesOf(x, axis, range);
     // Where nothing is left there is no first element to point at.
     if (count > 0) offset += start * stride;
