@@ -45,7 +45,7 @@ export function slice(x: Tensor, ranges: readonly Range[]): Tensor {
       continue;
     }
     checkList('slice', `the range of axis ${axis}`, range);
-    const { start, count, step } = placesOf(x, axis, range);
+    const { start, count, step } = placesOf(x, axis, range as Exclude<Range, null | number>);
     // Where nothing is left there is no first element to point at.
     if (count > 0) offset += start * stride;
     shape.push(count);

@@ -71,6 +71,19 @@ describe.each(VARIANT_IDS.filter((id) => id.startsWith('conv2d/implicit-gemm')))
     await check(id, { input: [2, 16, 9, 9], filter: [70, 3, 3], padding: [1, 1] });
   });
 
+  it('no padding, a whole number of steps, strides and dilations', async () => {
+    const conv: Conv = { input: [2, 8, 9, 11], filter: [9, 3, 3] };
+    await check(id, conv);
+    for (const pair of [
+      [1, 2],
+      [2, 1],
+    ] as const) {
+      await check(id, { ...conv, stride: pair });
+      await check(id, { ...conv, dilation: pair });
+      await check(id, { ...conv, groups: 2, filter: [10, 3, 2], dilation: pair });
+    }
+  });
+
   it('padding, and odd sizes', async () => {
     await check(id, { input: [3, 5, 7, 9], filter: [67, 3, 3], padding: [1, 2] });
     await check(id, { input: [1, 1, 2, 3], filter: [2, 4, 4], padding: [3, 4] });
