@@ -2,17 +2,17 @@ import { pathToFileURL } from 'node:url';
 import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/cases.ts';
 import { aboutTorch, type Torch } from './limits/torch.ts';
-import { measureCase, type Outcome } from './measure.ts';
+import { measureCase, type Outcome } from './turns.ts';
 import type { Overhead } from './overhead.ts';
 import { reportFiles } from './report.ts';
 import {
-  caseResult,
-  type CaseResult,
-  type Ceilings,
   type Candidate,
-  loadCandidates,
+  type CaseResult,
+  caseResult,
+  type Ceilings,
   type ContestantResult,
   type Entry,
+  loadCandidates,
   newResults,
   RESULTS,
   type Results,
@@ -20,7 +20,7 @@ import {
   saveText,
 } from './results.ts';
 import { median } from '@concord/cli/bench';
-import { loadOverheadTargets, loadTargets } from './targets.ts';
+import { loadOverheadTargets, loadTargets } from './ratios.ts';
 import { formatResults } from './table.ts';
 
 /** One device with those that are timed on it. */

@@ -5,9 +5,8 @@ import { argmax, empty, type Recorded, record, reshape, tensor, type Tensor } fr
 import { median } from '@concord/cli/bench';
 import { type NativeCalls, type NativeCounts, replaceNativeCalls } from './calls/native-calls.ts';
 import { yardstickMicros } from './calls/yardstick.ts';
-import { GPT_SIZES, type GptSize } from './gpt/cases.ts';
-import { gptWeights } from './gpt/weights.ts';
-import { startDevice } from './models/start.ts';
+import { GPT_SIZES, type GptSize, gptWeights } from './gpt/cases.ts';
+import { startDevice } from './device.ts';
 import { oneOf, positive } from './options.ts';
 import { row, table } from './table.ts';
 

@@ -2,22 +2,21 @@ import { parseArgs } from 'node:util';
 import { CpuBackend } from '@concord/backend-cpu';
 import { runArena } from './arena.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
-import { machine } from './machine.ts';
+import { type Candidate, candidate, machine } from './results.ts';
 import { CASE_OPTIONS, parseCeilings, RUN_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
-import { type Candidate, candidate } from './results.ts';
 
 const CANDIDATES: readonly Candidate[] = [
   candidate('concord', () => concord('@concord/backend-cpu, this checkout', () => new CpuBackend()), 'ours'),
-  candidate('hand-tiled loop', async () => (await import('./peers/hand-tiled.ts')).handTiled),
+  candidate('hand-tiled loop', async () => (await import('./peers/javascript.ts')).handTiled),
   candidate('tfjs cpu', async () => (await import('./peers/tfjs.ts')).tfjsCpu()),
-  candidate('numeric', async () => (await import('./peers/js-libraries.ts')).numericJs()),
-  candidate('ml-matrix', async () => (await import('./peers/js-libraries.ts')).mlMatrix()),
-  candidate('ndarray-gemm', async () => (await import('./peers/js-libraries.ts')).ndarrayGemm()),
-  candidate('stdlib sgemm', async () => (await import('./peers/js-libraries.ts')).stdlib()),
+  candidate('numeric', async () => (await import('./peers/javascript.ts')).numericJs()),
+  candidate('ml-matrix', async () => (await import('./peers/javascript.ts')).mlMatrix()),
+  candidate('ndarray-gemm', async () => (await import('./peers/javascript.ts')).ndarrayGemm()),
+  candidate('stdlib sgemm', async () => (await import('./peers/javascript.ts')).stdlib()),
   candidate('tfjs wasm', async () => (await import('./peers/tfjs.ts')).tfjsWasm({ isApart: true })),
   candidate('onnxruntime cpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu()),
-  candidate('openblas', async () => (await import('./peers/open-blas.ts')).openBlas(), 'limit'),
+  candidate('openblas', async () => (await import('./peers/native.ts')).openBlas(), 'limit'),
 ];
 
 /**

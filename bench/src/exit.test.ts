@@ -1,6 +1,6 @@
 import { BackendError } from '@concord/backend-core';
 import { expect, it } from 'vitest';
-import { EXIT, exitCodeOf, NotHere, UsageError } from './exit.ts';
+import { EXIT, exitCodeOf, NotHere, UsageError } from './options.ts';
 
 it('tells a wrong command and a machine without the device from a failure', () => {
   expect(exitCodeOf(new Error('no'))).toBe(EXIT.failed);

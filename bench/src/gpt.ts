@@ -4,17 +4,34 @@ import { parseArgs } from 'node:util';
 import type { DeviceInfo, FloatDType } from '@concord/backend-core';
 import { WasmBackend } from '@concord/backend-wasm';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { slugOf } from './device.ts';
-import { UsageError } from './exit.ts';
-import { GPT_SIZES, type GptContestant, type GptSize } from './gpt/cases.ts';
+import { deviceOf, slugOf, startDevice } from './device.ts';
+import {
+  GPT_SIZES,
+  type GptCase,
+  gptCases,
+  type GptContestant,
+  type GptModel,
+  type GptSize,
+  gptWeights,
+  sizeOf,
+} from './gpt/cases.ts';
 import { concordGpt } from './gpt/concord.ts';
-import { runGpt } from './gpt/run.ts';
-import { finishModel } from './models/finish.ts';
-import { deviceOf, startDevice } from './models/start.ts';
-import { QUICK, WHOLE, WHOLE_ON_CPU } from './models/measure.ts';
-import { torchTimes } from './models/torch.ts';
-import { MODEL_OPTIONS, oneOf, positive } from './options.ts';
-import { type Candidate, candidate, RESULTS } from './results.ts';
+import { type Torch, torchContestants, torchEntries, torchTimes } from './limits/torch.ts';
+import { measureModel, QUICK, WHOLE, WHOLE_ON_CPU } from './models/measure.ts';
+import { finishModel } from './models/table.ts';
+import { MODEL_OPTIONS, oneOf, positive, reasonOf, UsageError } from './options.ts';
+import { NotOffered } from './peer.ts';
+import {
+  type Candidate,
+  candidate,
+  type CaseResult,
+  type ContestantResult,
+  contestantResult,
+  type Entry,
+  loadCandidates,
+  RESULTS,
+} from './results.ts';
+import type { Schedule } from './turns.ts';
 
 const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
 
@@ -105,4 +122,83 @@ async function wasmGround(text: string | undefined): Promise<Ground> {
       candidate('onnxruntime cpu', async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeCpuGpt(threads)),
     ],
   };
+}
+
+/** A run of the model, with PyTorch's times for it. */
+export interface GptRun {
+  readonly size: GptSize;
+  readonly dtypes: readonly FloatDType[];
+  readonly schedule: Schedule;
+  /** PyTorch's times, if it could be timed. */
+  readonly torch: Torch | undefined;
+  readonly ours: GptContestant;
+  readonly peers: readonly Candidate<GptContestant>[];
+  /** Told of each case when it is there. */
+  readonly onCase: (result: CaseResult) => void;
+}
+
+type Reference = (gptCase: GptCase) => Promise<Float32Array>;
+
+/** Times ours and the peers that are there. */
+export async function runGpt(
+  run: GptRun,
+): Promise<{ readonly contestants: ContestantResult[]; readonly cases: CaseResult[] }> {
+  const { present, contestants } = await loadCandidates(run.peers);
+  const reference = await loadReference();
+  const cases: CaseResult[] = [];
+  for (const dtype of run.dtypes) cases.push(...(await runType(run, dtype, [run.ours, ...present], reference)));
+  const unchecked =
+    reference === undefined ? { remark: 'results not compared: onnxruntime-node is not installed' } : {};
+  const ours = { ...contestantResult(run.ours), ...unchecked };
+  return { contestants: [ours, ...contestants, ...(run.torch ? torchContestants(run.torch) : [])], cases };
+}
+
+async function runType(
+  { size, schedule, torch, onCase }: GptRun,
+  dtype: FloatDType,
+  contestants: readonly GptContestant[],
+  reference: Reference | undefined,
+): Promise<CaseResult[]> {
+  const models = new Map<string, GptModel>();
+  const others: Entry[] = [];
+  for (const { name, load } of contestants) {
+    try {
+      models.set(name, await load(size.config, dtype));
+    } catch (error) {
+      others.push({ name, [error instanceof NotOffered ? 'lacks' : 'failed']: reasonOf(error) });
+    }
+  }
+  const results: CaseResult[] = [];
+  const known = new Map<string, Float32Array>();
+  for (const gptCase of gptCases(size, [dtype])) {
+    const { op, name, limitName } = gptCase;
+    const logits = known.get(limitName) ?? (await reference?.(gptCase));
+    if (logits !== undefined) known.set(limitName, logits);
+    const prepares = [...models].map(([who, model]) => [who, () => model.prepare(gptCase)] as const);
+    const entries = await measureModel(dtype, new Map(prepares), logits, schedule);
+    const result = {
+      op,
+      case: name,
+      traffic: trafficOf(gptCase),
+      entries: [...(torch === undefined ? [] : torchEntries(gptCase, torch)), ...entries, ...others],
+    };
+    onCase(result);
+    results.push(result);
+  }
+  for (const model of models.values()) await model.close();
+  return results;
+}
+
+/** Bytes of the weights, each once, and of the cache. */
+function trafficOf({ config, dtype, batch, cached }: GptCase): number {
+  const weights = gptWeights(config).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+  return (weights + 2 * config.n_layer * batch * cached * config.n_embd) * (dtype === 'f16' ? 2 : 4);
+}
+
+async function loadReference(): Promise<Reference | undefined> {
+  try {
+    return (await import('./gpt/onnxruntime.ts')).referenceLogits;
+  } catch {
+    return undefined;
+  }
 }

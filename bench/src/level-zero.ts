@@ -17,8 +17,8 @@ const OURS: Candidate = candidate(
 /** All on the CPU, as the CPU driver is. */
 const OTHERS: readonly Candidate[] = [
   candidate('onnxruntime cpu', async () => (await import('./peers/onnxruntime.ts')).onnxruntimeCpu()),
-  candidate('openblas', async () => (await import('./peers/open-blas.ts')).openBlas(), 'limit'),
-  candidate('C loops', async () => (await import('./peers/c-loops.ts')).cLoops(), 'limit'),
+  candidate('openblas', async () => (await import('./peers/native.ts')).openBlas(), 'limit'),
+  candidate('C loops', async () => (await import('./peers/native.ts')).cLoops(), 'limit'),
 ];
 
 /**

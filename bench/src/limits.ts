@@ -1,14 +1,13 @@
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { torchContestant, torchEntries } from './arena.ts';
-import { useDevice } from './device.ts';
+import { deviceOf, useDevice } from './device.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
 import { readTorch } from './limits/torch.ts';
-import { measureCase } from './measure.ts';
-import { deviceOf } from './models/start.ts';
+import { measureCase } from './turns.ts';
 import { CASE_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
-import { caseResult, type CaseResult, contestantResult, type Entry, newResults } from './results.ts';
+import { type CaseResult, caseResult, contestantResult, type Entry, newResults } from './results.ts';
 import { formatTable, perSecond } from './table.ts';
 
 /**

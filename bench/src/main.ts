@@ -1,5 +1,5 @@
 /** `pnpm bench [target] [options]`. Exit codes: see exit.ts. */
-import { EXIT, exitCodeOf } from './exit.ts';
+import { EXIT, exitCodeOf } from './options.ts';
 
 const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench webgpu     [--device D] [--limit FILE] [--ceilings N,N] [RUN]

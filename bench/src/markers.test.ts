@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fillMarkers } from './markers.ts';
+import { fillMarkers } from './report.ts';
 
 it('replaces what is between markers, and nothing else', () => {
   const text = 'before\n<!-- a b -->\nold\n<!-- note -->\n<!-- end a b -->\nafter\n';

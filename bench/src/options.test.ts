@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { UsageError } from './exit.ts';
-import { oneOf, parseCeilings, positive } from './options.ts';
+import { oneOf, parseCeilings, positive, UsageError } from './options.ts';
 
 it('takes two positive numbers for the ceilings', () => {
   expect(parseCeilings(undefined)).toBeUndefined();

@@ -1,6 +1,5 @@
-import type { LimitCase } from './limits/cases.ts';
+import type { LimitCase, Work } from './limits/cases.ts';
 import { materialize, type Operand } from '@concord/cli/bench';
-import type { Work } from './work.ts';
 
 /** A case made ready: inputs converted to the contestant's own types, compiled, warmed as it likes. */
 export interface Prepared {

@@ -1,5 +1,7 @@
-import type { CaseResult, Ceilings, ContestantResult, Entry, Results } from './results.ts';
+import { readFileSync } from 'node:fs';
+import type { OverheadTarget } from './overhead.ts';
 import type { Role } from './peer.ts';
+import type { CaseResult, Ceilings, ContestantResult, Entry, Results } from './results.ts';
 
 /** Our result of a case against those of the others. A ratio above 1 means that ours is faster; unknown ones are absent. */
 export interface Standing {
@@ -131,4 +133,18 @@ function fastestOf(result: CaseResult, names: readonly string[]): Entry | undefi
 
 function msOf({ ms }: Entry): number {
   return ms ?? Infinity;
+}
+
+/** The targets for speed: `limits/targets.json`. */
+export function loadTargets(): Target[] {
+  return loadList('targets.json');
+}
+
+/** The other targets: `limits/overhead-targets.json`. */
+export function loadOverheadTargets(): OverheadTarget[] {
+  return loadList('overhead-targets.json');
+}
+
+function loadList<T>(name: string): T[] {
+  return JSON.parse(readFileSync(new URL(`../limits/${name}`, import.meta.url), 'utf8')) as T[];
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reasonOf } from './reason.ts';
+import { reasonOf } from './options.ts';
 
 it('is one line, and names what is not installed', async () => {
   expect(reasonOf(new Error('first\nsecond'))).toBe('first');

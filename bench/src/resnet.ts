@@ -2,11 +2,10 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { checkScores, classify, noiseImages, RESNET_18, untrainedWeights } from '@concord/example-resnet';
-import { slugOf } from './device.ts';
-import { finishModel } from './models/finish.ts';
+import { slugOf, startDevice } from './device.ts';
+import { finishModel } from './models/table.ts';
 import { measureModel, type PreparedModel, QUICK, WHOLE } from './models/measure.ts';
-import { startDevice } from './models/start.ts';
-import { EAGER, torchContestants, torchEntries, torchTimes } from './models/torch.ts';
+import { EAGER, torchContestants, torchEntries, torchTimes } from './limits/torch.ts';
 import { MODEL_OPTIONS, oneOf } from './options.ts';
 import { RESULTS } from './results.ts';
 

@@ -1,14 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { cpus } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/cases.ts';
-import type { Schedule } from './turns.ts';
-import { machine } from './machine.ts';
-import type { Outcome } from './measure.ts';
+import { figureOf, type Outcome, type Schedule } from './turns.ts';
+import { reasonOf } from './options.ts';
 import type { Overhead } from './overhead.ts';
 import type { Peer, Role } from './peer.ts';
-import { reasonOf } from './reason.ts';
-import { figureOf } from './turns.ts';
 
 /** Of the file's layout. A reader refuses others. */
 const VERSION = 1;
@@ -178,4 +178,34 @@ export function parseResults(text: string, file: string): Results {
 export function saveText(file: URL, text: string): void {
   mkdirSync(new URL('.', file), { recursive: true });
   writeFileSync(file, text);
+}
+
+/** The machine that times are taken on. */
+export function machine(): Record<string, string | number> {
+  const processors = cpus();
+  return {
+    cpu: processors[0]?.model ?? 'unknown',
+    cores: processors.length,
+    platform: `${process.platform} ${process.arch}`,
+    node: process.version,
+    v8: process.versions.v8,
+  };
+}
+
+const { resolve } = createRequire(import.meta.url);
+
+/** `name@version` of an installed package, also of one whose exports hide its package.json. */
+export function packageVersion(name: string): string {
+  for (let folder = dirname(resolve(name)); ; folder = dirname(folder)) {
+    try {
+      const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+        name?: string;
+        version?: string;
+      };
+      if (manifest.name === name) return `${name}@${manifest.version ?? '?'}`;
+    } catch {
+      // No package.json in this folder.
+    }
+    if (folder === dirname(folder)) return name;
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { exampleResults } from '../test/example-results.ts';
-import { formatSummary } from './summary.ts';
+import { formatSummary } from './overview.ts';
 
 it('has the range of the ratios of each op, and who the fastest peers are', () => {
   const results = exampleResults();

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type DawnOptions, WebGpuBackend } from '@concord/backend-webgpu';
 import { runArena } from './arena.ts';
-import { installNavigator } from './dawn.ts';
-import { slugOf, useDevice } from './device.ts';
+import { installNavigator, slugOf, useDevice } from './device.ts';
 import { measureFirstCalls } from './first-call.ts';
 import { type CaseSet, casesOf, type LimitCase, selectCases } from './limits/cases.ts';
 import { readTorch, runTorch } from './limits/torch.ts';

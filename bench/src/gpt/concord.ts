@@ -1,9 +1,8 @@
 import type { ComputeBackend, FloatDType } from '@concord/backend-core';
 import { type Cache, type Config, Gpt2 } from '@concord/example-gpt';
 import { argmax, empty, record, type Recorded, reshape, tensor, type Tensor } from '@concord/ops';
-import { type GptCase, type GptContestant, type GptModel, tokensOf } from './cases.ts';
+import { cachedRows, type GptCase, type GptContestant, type GptModel, gptWeights, tokensOf } from './cases.ts';
 import type { PreparedModel } from '../models/measure.ts';
-import { cachedRows, gptWeights } from './weights.ts';
 
 /** The GPT-2 of `examples/gpt` on a backend of this package. */
 export function concordGpt(name: string, create: () => ComputeBackend): GptContestant {

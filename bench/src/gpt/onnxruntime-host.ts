@@ -1,11 +1,9 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-web';
 import type { PreparedModel } from '../models/measure.ts';
-import { gpt2Graph } from '../onnx/gpt2.ts';
-import { gpt2Inputs } from '../onnx/gpt2-inputs.ts';
+import { gpt2Graph, gpt2Inputs } from '../onnx/gpt2.ts';
 import { encodeModel } from '../onnx/model.ts';
 import { NotOffered } from '../peer.ts';
-import type { GptCase, GptContestant } from './cases.ts';
-import { gptWeights } from './weights.ts';
+import { type GptCase, type GptContestant, gptWeights } from './cases.ts';
 
 /** A package of ONNX Runtime that computes on the processor. */
 export interface HostRuntime {

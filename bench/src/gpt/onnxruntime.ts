@@ -1,8 +1,7 @@
 import { fromF16Array } from '@concord/backend-core';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
-import { packageVersion } from '../machine.ts';
-import { gpt2Graph } from '../onnx/gpt2.ts';
-import { gpt2Inputs } from '../onnx/gpt2-inputs.ts';
+import { packageVersion } from '../results.ts';
+import { gpt2Graph, gpt2Inputs } from '../onnx/gpt2.ts';
 import type { ElementType } from '../onnx/model.ts';
 import {
   firstEntry,
@@ -15,10 +14,9 @@ import {
   withOwnSetImmediate,
 } from '../onnx/sessions.ts';
 import { NotOffered } from '../peer.ts';
-import type { GptCase, GptContestant } from './cases.ts';
+import { type GptCase, type GptContestant, gptWeights } from './cases.ts';
 import { onnxruntimeHostGpt } from './onnxruntime-host.ts';
 import type { PreparedModel } from '../models/measure.ts';
-import { gptWeights } from './weights.ts';
 
 type Feeds = Record<string, Tensor>;
 type Values = Float32Array | Uint16Array | Int32Array;

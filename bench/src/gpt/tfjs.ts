@@ -1,10 +1,9 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { packageVersion } from '../machine.ts';
-import { causalMask, gpt2Inputs } from '../onnx/gpt2-inputs.ts';
+import { packageVersion } from '../results.ts';
+import { causalMask, gpt2Inputs } from '../onnx/gpt2.ts';
 import { NotOffered } from '../peer.ts';
-import type { GptCase, GptContestant } from './cases.ts';
+import { type GptCase, type GptContestant, gptWeights } from './cases.ts';
 import type { PreparedModel } from '../models/measure.ts';
-import { gptWeights } from './weights.ts';
 
 const PACKAGE = '@tensorflow/tfjs-backend-webgpu';
 /** The square root of 2 / pi, and the cube's factor, of the tanh form of gelu. */

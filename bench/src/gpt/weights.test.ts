@@ -1,8 +1,7 @@
 import { fromF16Array } from '@concord/backend-core';
 import { expect, it } from 'vitest';
-import { byHeads } from '../onnx/gpt2-inputs.ts';
-import { GPT_SIZES, type GptSize } from './cases.ts';
-import { cachedRows, gptWeights, sizeOf } from './weights.ts';
+import { byHeads } from '../onnx/gpt2.ts';
+import { cachedRows, GPT_SIZES, type GptSize, gptWeights, sizeOf } from './cases.ts';
 
 const { config } = GPT_SIZES['small'] as GptSize;
 

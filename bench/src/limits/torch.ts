@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { reasonOf } from '../reason.ts';
-import type { Ceilings } from '../results.ts';
+import { reasonOf } from '../options.ts';
+import type { Ceilings, ContestantResult, Entry } from '../results.ts';
 import type { CaseSet } from './cases.ts';
 
 /** The Python scripts. */
@@ -18,7 +18,7 @@ export interface TheirLine {
 }
 
 /** The output of one of the scripts. */
-export interface TorchLimits {
+interface TorchLimits {
   readonly device: string;
   readonly versions: string;
   readonly ceilings?: Ceilings;
@@ -42,7 +42,7 @@ export function runTorch(set: CaseSet, only?: string, name?: string): Promise<To
 }
 
 /** Runs one of the scripts of `limits/` on the GPU of this machine. */
-export async function tryTorch(script: string, args: readonly string[]): Promise<Torch> {
+async function tryTorch(script: string, args: readonly string[]): Promise<Torch> {
   try {
     const file = fileURLToPath(new URL(script, SCRIPTS));
     const { stdout } = await promisify(execFile)('python3', [file, ...args], { maxBuffer: 2 ** 26 });
@@ -79,4 +79,55 @@ export function parseTorch(text: string, source: string): TorchLimits {
   if (lines.length === 0) throw new Error(`${source} has no cases`);
   const { device = 'unknown', driver = 'unknown', versions = 'unknown' } = about;
   return { device, versions: `${versions}, driver ${driver}`, ...(ceilings === undefined ? {} : { ceilings }), lines };
+}
+
+/** A line of `limits/torch_gpt.py` or `limits/torch_resnet.py`. */
+type Line = TheirLine & {
+  readonly rounds?: readonly number[];
+  readonly eager_ms?: number;
+  readonly eager_rounds?: readonly number[];
+};
+
+const GRAPH = 'torch graph';
+/** PyTorch as its users write it. */
+export const EAGER = 'torch eager';
+
+/** PyTorch in the ways that it was timed in, or why it was not. */
+export function torchContestants(torch: Torch, ways: readonly string[] = [GRAPH, EAGER]): ContestantResult[] {
+  const about = aboutTorch(torch);
+  const all: ContestantResult[] = [
+    { name: GRAPH, role: 'limit', ...about, remark: 'a CUDA graph of many calls, replayed' },
+    { name: EAGER, role: 'limit', ...about, remark: 'launched from Python' },
+  ];
+  return all.filter(({ name }) => ways.includes(name));
+}
+
+/** PyTorch's entries in a case. */
+export function torchEntries(
+  { op, limitName }: { readonly op: string; readonly limitName: string },
+  torch: Torch,
+): Entry[] {
+  const lines: readonly Line[] = 'absent' in torch ? [] : torch.lines;
+  const line = lines.find((each) => each.op === op && each.case === limitName);
+  if (line?.failed !== undefined) return [GRAPH, EAGER].map((name) => ({ name, failed: line.failed as string }));
+  return [
+    ...(line?.ms === undefined ? [] : [{ name: GRAPH, ms: line.ms, ...(line.rounds && { rounds: line.rounds }) }]),
+    ...(line?.eager_ms === undefined
+      ? []
+      : [{ name: EAGER, ms: line.eager_ms, ...(line.eager_rounds && { rounds: line.eager_rounds }) }]),
+  ];
+}
+
+/**
+ * The times that a script of `limits/` prints where `isAsked`, or printed into a file earlier.
+ *
+ * @throws {Error} where there is no such file, or it is something else
+ */
+export async function torchTimes(
+  [script, ...args]: readonly [string, ...string[]],
+  isAsked: boolean,
+  file: string | undefined,
+): Promise<Torch> {
+  if (file !== undefined) return readTorch(file);
+  return isAsked ? tryTorch(script, args) : { absent: 'without --torch' };
 }

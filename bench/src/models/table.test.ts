@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Target } from '../ratios.ts';
 import { newResults } from '../results.ts';
 import { formatModel } from './table.ts';
-import { torchContestants } from './torch.ts';
+import { torchContestants } from '../limits/torch.ts';
 
 const results = newResults({
   arena: 'webgpu-example',

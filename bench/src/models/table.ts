@@ -1,5 +1,14 @@
-import { standingsOf, type Target } from '../ratios.ts';
-import type { CaseResult, Entry, Results } from '../results.ts';
+import type { DeviceInfo } from '@concord/backend-core';
+import { loadTargets, standingsOf, type Target } from '../ratios.ts';
+import {
+  type CaseResult,
+  type ContestantResult,
+  type Entry,
+  newResults,
+  type Results,
+  saveResults,
+  saveText,
+} from '../results.ts';
 import { entryOf, formatConditions, formatContestants, formatWanted, row, table } from '../table.ts';
 
 /** A run of the model in Markdown: the device, a table with ratios, the contestants and the reasons of absent ones. */
@@ -47,4 +56,47 @@ const least = (entry: Entry | undefined): number | undefined => {
 
 function ms(value: number | undefined): string {
   return value === undefined ? '–' : value.toFixed(value < 10 ? 3 : 1);
+}
+
+/** Files that runs of models write into the folder of their device, by the name of the command. */
+export const MODEL_FILES = {
+  gpt: { results: 'gpt.json', table: 'gpt.md' },
+  resnet: { results: 'resnet.json', table: 'resnet.md' },
+} as const;
+
+/** The outcome of a run of a model. */
+interface FoundModel {
+  /** Names the folder of the results. */
+  readonly arena: string;
+  readonly device: DeviceInfo;
+  readonly schedule: Results['schedule'];
+  readonly contestants: readonly ContestantResult[];
+  readonly cases: readonly CaseResult[];
+  readonly isPrinted: boolean;
+  /** The parent of the device's folder, if results are written. */
+  readonly parent: URL | undefined;
+}
+
+/** Prints and writes the results. @returns whether all of our own results are there and right */
+export function finishModel(
+  kind: keyof typeof MODEL_FILES,
+  { arena, device, schedule, contestants, cases, isPrinted, parent }: FoundModel,
+): boolean {
+  const results = newResults({
+    arena,
+    device: device.name,
+    ...(device.driver !== undefined && { driver: device.driver }),
+    schedule,
+    contestants,
+    cases,
+  });
+  const text = formatModel(results, loadTargets());
+  if (isPrinted) console.log(text);
+  if (parent !== undefined) {
+    const folder = new URL(`${results.arena}/`, parent);
+    saveResults(folder, results, MODEL_FILES[kind].results);
+    saveText(new URL(MODEL_FILES[kind].table, folder), `${text}\n`);
+  }
+  const own = contestants.filter(({ role }) => role === 'ours').map(({ name }) => name);
+  return cases.every(({ entries }) => entries.some(({ name, ms }) => own.includes(name) && ms !== undefined));
 }

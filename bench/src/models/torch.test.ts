@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseTorch } from '../limits/torch.ts';
-import { torchContestants, torchEntries } from './torch.ts';
+import { parseTorch, torchContestants, torchEntries } from '../limits/torch.ts';
 
 const limits = parseTorch(
   [

@@ -1,5 +1,5 @@
 import { notOffered } from '../peer.ts';
-import { shapesOf, type Work } from '../work.ts';
+import { shapesOf, type Work } from '../limits/cases.ts';
 import type { Graph, Node } from './model.ts';
 
 /** A work as a graph, with inputs x0, x1 and x2 and the output y. */

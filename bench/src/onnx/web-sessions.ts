@@ -1,5 +1,5 @@
 import { env, InferenceSession } from 'onnxruntime-web';
-import { packageVersion } from '../machine.ts';
+import { packageVersion } from '../results.ts';
 
 /** `onnxruntime-web@version`. */
 export const WEB_VERSION: string = packageVersion('onnxruntime-web');

@@ -1,8 +1,8 @@
 import * as jax from '@jax-js/jax';
 import { materialize } from '@concord/cli/bench';
-import { packageVersion } from '../machine.ts';
+import { packageVersion } from '../results.ts';
 import { notOffered, type Peer, pick } from '../peer.ts';
-import { shapesOf, type Work } from '../work.ts';
+import { shapesOf, type Work } from '../limits/cases.ts';
 
 const { lax, nn, numpy: np } = jax;
 

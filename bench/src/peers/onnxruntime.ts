@@ -1,7 +1,7 @@
 import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import type { LimitCase } from '../limits/cases.ts';
 import { materialize } from '@concord/cli/bench';
-import { packageVersion } from '../machine.ts';
+import { packageVersion } from '../results.ts';
 import { graphOf } from '../onnx/graphs.ts';
 import type { Graph } from '../onnx/model.ts';
 import {

@@ -1,10 +1,9 @@
 import * as tf from '@tensorflow/tfjs-core';
-import type { LimitCase } from '../limits/cases.ts';
+import { type LimitCase, shapesOf, type Work } from '../limits/cases.ts';
 import { materialize } from '@concord/cli/bench';
-import { packageVersion } from '../machine.ts';
+import { packageVersion } from '../results.ts';
 import { notOffered, type Peer, pick } from '../peer.ts';
-import { EPS } from '../kernels/row-cases.ts';
-import { shapesOf, type Work } from '../work.ts';
+import { EPS } from '../kernels/cases.ts';
 
 /** One of the backends of TensorFlow.js. */
 interface TfjsOptions {

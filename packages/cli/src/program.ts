@@ -1,18 +1,20 @@
 import { Command, CommanderError } from 'commander';
-import { addBenchCommand } from './definitions/bench.ts';
-import { addCompletionCommand } from './definitions/completion.ts';
-import { addConformanceCommand } from './definitions/conformance.ts';
-import { addDevicesCommand } from './definitions/devices.ts';
-import { addFuzzCommand } from './definitions/fuzz.ts';
-import { addInfoCommand } from './definitions/info.ts';
-import { addKernelCommand } from './definitions/kernel.ts';
-import { addReportCommand } from './definitions/report.ts';
-import { addTuneCommand } from './definitions/tune.ts';
+import {
+  addBenchCommand,
+  addCompletionCommand,
+  addConformanceCommand,
+  addDevicesCommand,
+  addFuzzCommand,
+  addInfoCommand,
+  addKernelCommand,
+  addReportCommand,
+  addTuneCommand,
+} from './definitions.ts';
 import type { Finish, ProgramContext } from './context.ts';
-import { EXIT } from './exit-codes.ts';
-import type { ModuleOptions } from './module-options.ts';
+import { EXIT } from './command-error.ts';
+import type { ModuleOptions } from './option-values.ts';
 import { colorsFor } from './output/colors.ts';
-import { packageVersion } from './package-version.ts';
+import { packageVersion } from './report-environment.ts';
 import { reportError } from './output/report-error.ts';
 
 const HELP = `

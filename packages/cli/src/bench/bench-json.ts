@@ -2,13 +2,18 @@ import type { DeviceInfo } from '@concord/backend-core';
 import type { ProfileState } from '@concord/variants';
 import type { ReportEnvironment } from '../report-environment.ts';
 import type { BenchCase } from './bench-case.ts';
-import { type BenchRow, type BenchRun, type Peaks, peaksOf, ratioOf } from './bench-run.ts';
-import { CHECKED_ENTRIES } from './check-entries.ts';
-import { MAX_ROUNDS, MIN_ROUNDS } from './measure-case.ts';
-import { MAX_CALLS, ROUND_MS } from './rounds.ts';
-import { type BenchOutcome, speedOf } from './outcome.ts';
+import {
+  type BenchOutcome,
+  type BenchRow,
+  type BenchRun,
+  type Peaks,
+  peaksOf,
+  ratioOf,
+  speedOf,
+  spreadOf,
+} from './bench-run.ts';
+import { CHECKED_ENTRIES, MAX_CALLS, MAX_ROUNDS, MIN_ROUNDS, ROUND_MS } from './measure-case.ts';
 import type { BenchSize } from './bench-ops.ts';
-import { spreadOf } from './statistics.ts';
 
 /** The output of `concord bench --json`. */
 export interface BenchJson {

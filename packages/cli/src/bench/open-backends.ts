@@ -1,6 +1,6 @@
 import { type BackendProvider, type ComputeBackend, isBackendError } from '@concord/backend-core';
 import type { CommandContext } from '../context.ts';
-import { tryBackend } from '../try-backend.ts';
+import { tryBackend } from '../choose-backend.ts';
 import { isTunable } from '../tune/tune-run.ts';
 import type { BenchBackend } from './bench-run.ts';
 

@@ -1,20 +1,16 @@
 import { type OpName, printable } from '@concord/backend-core';
 import { type FuzzReport, type FuzzStop, runFuzz } from '@concord/conformance';
-import { chooseProvider } from '../choose-backend.ts';
+import { chooseProvider, reportNotRun, tryBackend } from '../choose-backend.ts';
 import { forcedVariants } from '../conformance/each-variant.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError, EXIT } from '../command-error.ts';
 import type { CommandContext, Output } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
-import { replayCommand } from '../output/replay-command.ts';
+import { replayCommand, shellWord } from '../output/shell-quote.ts';
 import { colorsFor } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
 import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
 import { createProgress } from '../output/progress.ts';
 import { moduleArguments, withModule } from '../load-module.ts';
-import type { ModuleOptions } from '../module-options.ts';
-import { DEFAULT_FUZZ_SECONDS } from '../option-values.ts';
-import { reportNotRun, tryBackend } from '../try-backend.ts';
-import { shellWord } from '../output/shell-quote.ts';
+import { DEFAULT_FUZZ_SECONDS, type ModuleOptions } from '../option-values.ts';
 
 /** The JSON that `--json` writes. */
 export type FuzzJson = FuzzReport;

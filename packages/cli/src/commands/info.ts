@@ -1,8 +1,7 @@
 import { allCases, findCase, selectCases } from '@concord/conformance';
 import { type CaseDescription, describeCase } from '@concord/conformance/describe';
-import { CommandError } from '../command-error.ts';
+import { CommandError, EXIT } from '../command-error.ts';
 import type { Output } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { nearIds } from '../near-ids.ts';
 import { caseText } from '../output/case-description.ts';
 import { colorsFor } from '../output/colors.ts';

@@ -1,11 +1,9 @@
 import type { BackendProvider } from '@concord/backend-core';
 import type { GatherView, Kernel, RunShape } from '@concord/backend-core/kernel';
 import { chooseProviders } from '../choose-backend.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError, EXIT } from '../command-error.ts';
 import type { CommandContext } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
-import { explainKernel, type KernelExplanation } from '../kernel/explain-kernel.ts';
-import { explanationText } from '../kernel/explanation-text.ts';
+import { explainKernel, explanationText, type KernelExplanation } from '../kernel/explain-kernel.ts';
 import { type KernelFacts, kernelFacts } from '../kernel/kernel-facts.ts';
 import { kernelText } from '../kernel/kernel-text.ts';
 import { type LoadedKernel, loadKernels } from '../kernel/load-kernels.ts';

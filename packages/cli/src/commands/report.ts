@@ -3,19 +3,16 @@ import { benchTables } from '../bench/bench-printer.ts';
 import { type BenchRun, hasFailure } from '../bench/bench-run.ts';
 import { type BackendRun, type ConformanceRun, labelOf } from '../conformance/backend-run.ts';
 import type { Output } from '../context.ts';
-import { EXIT, worstExit } from '../exit-codes.ts';
+import { EXIT, worstExit } from '../command-error.ts';
 import { reportsPage } from '../html/reports-page.ts';
-import { backendsTable } from '../output/backends-table.ts';
-import { failureText } from '../output/case-summary.ts';
+import { backendsTable, failureText } from '../output/case-summary.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
 import { checkWritable, STDOUT, writeText } from '../output/output-file.ts';
 import { shellWord } from '../output/shell-quote.ts';
 import { environmentOf } from '../report-environment.ts';
-import { benchRuns } from '../report/bench-runs.ts';
-import { conformanceRuns } from '../report/conformance-runs.ts';
-import { loadReports } from '../report/load-reports.ts';
-import type { ReportFile } from '../report/report-file.ts';
+import { benchRuns, conformanceRuns } from '../report/runs.ts';
+import { loadReports, type ReportFile } from '../report/load-reports.ts';
 
 /** Options of `concord report`. */
 export interface ReportOptions {

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isBackendError } from '@concord/backend-core';
 import { checkKernel, type Kernel } from '@concord/backend-core/kernel';
-import { CommandError } from '../command-error.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CommandError, EXIT } from '../command-error.ts';
 import { cannotLoad, loadModule } from '../load-module.ts';
 
 /** A kernel, and the export that it is; null for a JSON file. */

@@ -1,7 +1,7 @@
 import type { CaseResult } from '@concord/conformance';
 import type { Output } from '../context.ts';
 import { commonGround } from './common-ground.ts';
-import { summarize } from '../conformance/op-summary.ts';
+import { summarize } from '../conformance/backend-run.ts';
 import { failureText, summaryLine, summaryTable } from './case-summary.ts';
 import { colorsFor } from './colors.ts';
 import { formatDuration, plural } from './format.ts';

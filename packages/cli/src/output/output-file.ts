@@ -1,9 +1,8 @@
 import { constants } from 'node:fs';
 import { access, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { CommandError } from '../command-error.ts';
+import { CommandError, EXIT } from '../command-error.ts';
 import type { Output } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { toJsonText } from './json-text.ts';
 
 /** The name of a file that means standard output. */

@@ -1,8 +1,7 @@
 import { isBackendError, printable } from '@concord/backend-core';
 import { CommanderError } from 'commander';
-import { CommandError } from '../command-error.ts';
+import { CommandError, EXIT } from '../command-error.ts';
 import type { Output } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { colorsFor } from './colors.ts';
 
 interface Description {

@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { printable } from '@concord/backend-core';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { BenchJson } from '../bench/bench-json.ts';
-import { CommandError } from '../command-error.ts';
-import type { ConformanceJson } from '../conformance/conformance-json.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { ReportFile } from './report-file.ts';
+import { CommandError, EXIT } from '../command-error.ts';
+import type { ConformanceJson } from '../conformance/backend-run.ts';
 
 /**
  * Reads reports and holds each against its schema.
@@ -81,3 +79,8 @@ function noReport(file: string, fault: string): CommandError {
 }
 
 const HINT = 'give files that concord conformance --json, concord bench --json or the page "Test my GPU" wrote';
+
+/** A report as it was read. */
+export type ReportFile =
+  | { readonly file: string; readonly kind: 'conformance'; readonly content: readonly ConformanceJson[] }
+  | { readonly file: string; readonly kind: 'bench'; readonly content: BenchJson };

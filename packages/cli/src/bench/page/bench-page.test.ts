@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import type { BenchBackend, BenchRow, BenchRun } from '../bench-run.ts';
-import { gemmCase } from '../cases/gemm.ts';
-import { copyCase } from '../cases/memory.ts';
-import type { BenchOutcome } from '../outcome.ts';
+import type { BenchBackend, BenchOutcome, BenchRow, BenchRun } from '../bench-run.ts';
+import { copyCase, gemmCase } from '../cases/op-cases.ts';
 import { benchPage } from './bench-page.ts';
 
 const environment = { date: new Date('2026-11-21T12:34:56Z'), concord: '1.2.3', host: 'Node.js v20.20.2, linux x64' };

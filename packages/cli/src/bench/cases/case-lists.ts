@@ -1,17 +1,56 @@
-import type { BenchCase } from '../bench-case.ts';
-import { attentionCase } from './attention.ts';
-import { conv2dCase } from './conv2d.ts';
-import { binaryCase, reduceCase, unaryCase } from './elementwise.ts';
-import { batchedGemmCase, gemmCase } from './gemm.ts';
-import { softmaxCase, topKCase } from './kernels.ts';
-import { copyCase } from './memory.ts';
+import type { BenchCase, BenchOp } from '../bench-case.ts';
+import { BENCH_OPS, type BenchSize } from '../bench-ops.ts';
+import {
+  attentionCase,
+  batchedGemmCase,
+  binaryCase,
+  conv2dCase,
+  copyCase,
+  gemmCase,
+  reduceCase,
+  topKCase,
+  unaryCase,
+} from './op-cases.ts';
+import { softmaxCase } from './run-case.ts';
+
+/** The cases of a size, and of some ops. */
+export function selectBenchCases(size: BenchSize, ops: readonly BenchOp[] = BENCH_OPS): readonly BenchCase[] {
+  const cases = size === 'small' ? smallCases() : realCases();
+  return cases.filter(({ op }) => ops.includes(op));
+}
+
+/** `--size small`: one or two small shapes of every op, to see in seconds that everything runs. */
+function smallCases(): BenchCase[] {
+  const [n, mebibyte] = [2 ** 16, 2 ** 20];
+  return [
+    gemmCase('square', 'square', 64, 64, 64),
+    gemmCase('square', 'square', 128, 128, 128),
+    gemmCase('vector', 'vector times matrix', 1, 512, 512),
+    batchedGemmCase('scores', 'attention scores', 4, { m: 32, n: 32, k: 32, transB: 'T' }),
+    gemmCase('square', 'square, float16', 64, 64, 64, { dtype: 'f16' }),
+    conv2dCase('layer', '3x3', { channels: 16, size: 14, filters: 16, window: 3, padding: 1 }),
+    conv2dCase('layer', '1x1', { channels: 32, size: 14, filters: 32, window: 1 }),
+    attentionCase('heads', 'all keys', { heads: 2, seqQ: 64, seqKv: 64, headDim: 32 }),
+    attentionCase('heads', 'causal', { heads: 2, seqQ: 64, seqKv: 64, headDim: 32, causal: true }),
+    reduceCase('all', 'sum of all', 'sum', [n], 0),
+    reduceCase('rows', 'maximum of rows', 'max', [256, 256], 1),
+    unaryCase('elements', 'relu', 'relu', n),
+    unaryCase('elements', 'gelu', 'gelu', n),
+    binaryCase('elements', 'add', 'add', n),
+    softmaxCase('rows', 'softmax', 256, 256),
+    topKCase('rows', 'best 8 of rows', 64, 512, 8),
+    copyCase('upload', mebibyte),
+    copyCase('download', mebibyte),
+    copyCase('device', mebibyte),
+  ];
+}
 
 /**
  * `--size real`: shapes that networks run (ResNet-50 at 224x224, BERT-base, GPT-2 small), and vectors and squares that show
  * the peak of a device. Within an op the smaller ones come first, so that a case that would take too long is known
  * before it begins.
  */
-export function realCases(): BenchCase[] {
+function realCases(): BenchCase[] {
   return [...products(), ...resnet(), ...attentions(), ...elements(), ...rows(), ...copies()];
 }
 
@@ -93,4 +132,45 @@ function copies(): BenchCase[] {
     copyCase('device', 2 ** 24),
     copyCase('device', 2 ** 26),
   ];
+}
+
+/**
+ * The calls that stand for their shape classes: those of `concord bench`, and with `real` a walk through the sizes of
+ * each op. The smaller ones come first.
+ */
+export function tuneCases(size: BenchSize, ops: readonly BenchOp[]): readonly BenchCase[] {
+  const cases = selectBenchCases(size, ops).filter(({ op }) => op !== 'memory');
+  return size === 'small' ? cases : [...cases, ...walk().filter(({ op }) => ops.includes(op))];
+}
+
+function walk(): BenchCase[] {
+  const squares = [64, 128, 256, 512, 1024, 2048, 4096];
+  const [few, many] = [2 ** 20, 2 ** 26];
+  return [
+    ...squares.map((n) => gemmCase('tune', 'square', n, n, n)),
+    ...squares.map((n) => gemmCase('tune', 'square', n, n, n, { transB: 'T' })),
+    ...squares.map((n) => gemmCase('tune', 'square', n, n, n, { dtype: 'f16' })),
+    ...[16, 32, 64, 256].map((m) => gemmCase('tune', 'few rows', m, 4096, 4096)),
+    gemmCase('tune', 'short sums', 2048, 2048, 64),
+    gemmCase('tune', 'long sums', 64, 64, 2 ** 16),
+    ...[32, 128, 512].map((n) => batchedGemmCase('tune', 'attention scores', 96, { m: n, n, k: 64, transB: 'T' })),
+    ...[64, 128, 256].map((channels) => layer(channels, 3584 / channels)),
+    ...[128, 512, 2048].map((seq) =>
+      attentionCase('tune', 'heads of 64', { ...HEADS, seqQ: seq, seqKv: seq, headDim: 64 }),
+    ),
+    ...[512, 2048].map((seq) =>
+      attentionCase('tune', 'heads of 128', { ...HEADS, seqQ: seq, seqKv: seq, headDim: 128 }),
+    ),
+    reduceCase('tune', 'sum of all', 'sum', [many], 0),
+    reduceCase('tune', 'sums of rows', 'sum', [8192, 8192], 1),
+    reduceCase('tune', 'sums of columns', 'sum', [8192, 8192], 0),
+    ...[few, many].map((n) => unaryCase('tune', 'exp', 'exp', n)),
+    ...[few, many].map((n) => binaryCase('tune', 'add', 'add', n)),
+  ];
+}
+
+const HEADS = { heads: 16 } as const;
+
+function layer(channels: number, size: number): BenchCase {
+  return conv2dCase('tune', '3x3, 16 images', { batch: 16, channels, size, filters: channels, window: 3, padding: 1 });
 }

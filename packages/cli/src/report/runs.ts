@@ -1,9 +1,65 @@
+import { basename } from 'node:path';
+import type { DeviceInfo } from '@concord/backend-core';
 import type { BenchBackendJson, BenchCaseJson, BenchJson, BenchResultJson } from '../bench/bench-json.ts';
-import type { BenchBackend, BenchRow, BenchRun } from '../bench/bench-run.ts';
-import type { BenchOutcome } from '../bench/outcome.ts';
+import type { BenchBackend, BenchOutcome, BenchRow, BenchRun } from '../bench/bench-run.ts';
+import type { BackendRun, ConformanceJson, ConformanceRun } from '../conformance/backend-run.ts';
+import { EXIT } from '../command-error.ts';
 import { groupBy } from '../group-by.ts';
-import { uniqueLabels } from './labels.ts';
-import type { ReportFile } from './report-file.ts';
+import { verdictOf } from '../html/conformance-page.ts';
+import type { ReportFile } from './load-reports.ts';
+
+/** The properties that tell a run from others. */
+interface Origin {
+  readonly file: string;
+  readonly backend: string;
+  readonly device: DeviceInfo | null;
+}
+
+/** A name for each run, no two alike: the backend, where that is not enough with the device, else with the file. */
+function uniqueLabels(origins: readonly Origin[]): readonly string[] {
+  const ways: readonly ((origin: Origin) => string)[] = [
+    ({ backend }) => backend,
+    ({ backend, device }) => `${backend} (${device?.name ?? 'not run'})`,
+    ({ backend, file }) => `${backend} (${basename(file)})`,
+    ({ backend, file }) => `${backend} (${file})`,
+  ];
+  return origins.map((origin, index) => {
+    const unique = ways.find((way) => origins.filter((other) => way(other) === way(origin)).length === 1);
+    return unique?.(origin) ?? `${origin.backend} (${origin.file}, ${index + 1})`;
+  });
+}
+
+/** The runs of conformance in reports: those of the same cases together, so that they stand side by side. */
+export function conformanceRuns(reports: readonly ReportFile[]): readonly ConformanceRun[] {
+  const all = reports.flatMap((report) =>
+    report.kind === 'conformance' ? report.content.map((json) => ({ file: report.file, json })) : [],
+  );
+  const labels = uniqueLabels(all.map(({ file, json: { backend, device } }) => ({ file, backend, device })));
+  const groups = groupBy(
+    all.map(({ json }, index) => ({ json, run: backendRun(json, labels[index] as string) })),
+    ({ json: { filter, sample } }) => JSON.stringify([filter, sample]),
+  );
+  return [...groups.values()].map((group) => ({
+    backends: group.map(({ run }) => run),
+    selected: Math.max(...group.map(({ run }) => run.cases.length)),
+    filter: group[0]?.json.filter,
+    sample: group[0]?.json.sample,
+  }));
+}
+
+/** `ms` is the time of the cases alone: JSON does not have that of the run. */
+function backendRun(json: ConformanceJson, label: string): BackendRun {
+  const { backend, device, versions, cases, variants, variantFailures, notRun } = json;
+  const ms = cases.reduce((sum, each) => sum + each.ms, 0);
+  const run: BackendRun = {
+    ...{ backend, label, device, versions, cases, ms, exitCode: EXIT.ok },
+    ...(variants === undefined ? {} : { variants }),
+    ...(variantFailures === undefined ? {} : { variantFailures }),
+    ...(notRun === undefined ? {} : { notRun: { ...notRun, backend, isRequired: false } }),
+  };
+  const isFailure = verdictOf(run).style === 'fail';
+  return { ...run, exitCode: isFailure ? EXIT.failed : notRun === undefined ? EXIT.ok : EXIT.unavailable };
+}
 
 /** The runs of bench in reports: those that measured alike together, so that they stand side by side. */
 export function benchRuns(reports: readonly ReportFile[]): readonly BenchRun[] {
