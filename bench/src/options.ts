@@ -32,12 +32,6 @@ export const CASE_OPTIONS = {
   case: { type: 'string' },
 } as const;
 
-/** Options of every device, besides {@link CASE_OPTIONS}. */
-export const RUN_OPTIONS = {
-  out: { type: 'string' },
-  ceilings: { type: 'string' },
-} as const;
-
 /** `--ceilings TFLOPS,TBPS`. @throws {UsageError} for anything but two positive numbers */
 export function parseCeilings(text: string | undefined): Ceilings | undefined {
   if (text === undefined) return undefined;

@@ -63,7 +63,7 @@ export function stagesOf(file) {
     { project, files: [], part: 'share', exclude: [...NEVER, '**/test/conformance.test.ts'] },
     ...users
       .filter((user) => !hasConformance(user))
-      .map((user) => /** @type {Stage} */ ({ project: user, files: [], part: 'share' })),
+      .map((user) => ({ project: user, files: [], part: /** @type {const} */ ('share') })),
     ...backends.map((backend) => conformance(backend, '', CONFORMANCE_SHARE)),
     ...backends.slice(0, 1).map((backend) => conformance(backend, casesOf(file), 1)),
     long.length > 0 && { project, files: long, part: 'all', exclude: NEVER },

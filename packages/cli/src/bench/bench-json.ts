@@ -1,5 +1,7 @@
 import type { DeviceInfo } from '@concord/backend-core';
 import type { ProfileState } from '@concord/variants';
+import { type NotRunJson, toNotRunJson } from '../conformance/backend-run.ts';
+import { present } from '../objects.ts';
 import type { ReportEnvironment } from '../report-environment.ts';
 import type { BenchCase } from './bench-case.ts';
 import {
@@ -51,7 +53,7 @@ export interface BenchBackendJson {
   readonly peaks: Peaks;
   readonly forced?: readonly string[];
   readonly tuning?: ProfileState;
-  readonly notRun?: { readonly message: string; readonly hint: string | null; readonly isFailure: boolean };
+  readonly notRun?: NotRunJson;
 }
 
 /** A case and its results. */
@@ -83,7 +85,7 @@ export function toBenchJson(run: BenchRun, { date, concord, host }: ReportEnviro
   return {
     interrupted: run.isPart,
     size: run.size,
-    ...(run.op === undefined ? {} : { op: run.op }),
+    ...present({ op: run.op }),
     date: date.toISOString(),
     versions: { concord, host },
     method: {
@@ -101,11 +103,7 @@ function backendJson(
 ): BenchBackendJson {
   return {
     ...{ backend, device, versions: device === null ? {} : { driver: device.driver }, peaks: peaksOf(run, backend) },
-    ...(forced === undefined ? {} : { forced }),
-    ...(tuning === undefined ? {} : { tuning }),
-    ...(notRun === undefined
-      ? {}
-      : { notRun: { message: notRun.message, hint: notRun.hint, isFailure: notRun.isFailure } }),
+    ...present({ forced, tuning, notRun: notRun && toNotRunJson(notRun) }),
   };
 }
 
@@ -116,7 +114,7 @@ function caseJson(row: BenchRow, first: string | undefined): BenchCaseJson {
     const ratio = ratioOf(row, backend, first);
     const seconds = percentiles(spreadOf(outcome.roundSeconds));
     const speed = percentiles(speedOf(row.benchCase, outcome));
-    return { backend, ...outcome, seconds, speed, ...(ratio === undefined ? {} : { ratio }) };
+    return { backend, ...outcome, seconds, speed, ...present({ ratio }) };
   });
   return { id, op, title, unit, flops, bytes, results };
 }

@@ -2,6 +2,7 @@ import { type BackendProvider, type ComputeBackend, isBackendError } from '@conc
 import type { CommandContext } from '../context.ts';
 import { tryBackend } from '../choose-backend.ts';
 import { isTunable } from '../tune/tune-run.ts';
+import { present } from '../objects.ts';
 import type { BenchBackend } from './bench-run.ts';
 
 /** A backend, open if it can be used. */
@@ -22,7 +23,7 @@ export async function openBackends(
     all.push({
       ...{ backend: provider.name, device },
       ...(opened === undefined ? {} : { opened, ...variantChoices(opened) }),
-      ...(notRun === undefined ? {} : { notRun }),
+      ...present({ notRun }),
     });
   }
   return all;

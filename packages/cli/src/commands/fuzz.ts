@@ -6,6 +6,7 @@ import { CommandError, EXIT } from '../command-error.ts';
 import type { CommandContext, Output } from '../context.ts';
 import { replayCommand, shellWord } from '../output/shell-quote.ts';
 import { colorsFor } from '../output/colors.ts';
+import { present } from '../objects.ts';
 import { plural } from '../output/format.ts';
 import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
 import { createProgress } from '../output/progress.ts';
@@ -64,10 +65,7 @@ export async function fuzz(given: CommandContext, options: FuzzOptions): Promise
       seed: start,
       signal,
       onProgress,
-      ...(seconds === undefined ? {} : { seconds }),
-      ...(options.count === undefined ? {} : { count: options.count }),
-      ...(options.op === undefined ? {} : { ops: options.op }),
-      ...(options.programs === true ? { programs: true } : {}),
+      ...present({ seconds, count: options.count, ops: options.op, programs: options.programs }),
     }),
   ).finally(() => progress.stop());
   if (notRun !== undefined) return reportNotRun(notRun, context);

@@ -7,6 +7,7 @@ import { explainKernel, explanationText, type KernelExplanation } from '../kerne
 import { type KernelFacts, kernelFacts } from '../kernel/kernel-facts.ts';
 import { kernelText } from '../kernel/kernel-text.ts';
 import { type LoadedKernel, loadKernels } from '../kernel/load-kernels.ts';
+import { present } from '../objects.ts';
 import { colorsFor } from '../output/colors.ts';
 import { toJsonText } from '../output/json-text.ts';
 
@@ -67,7 +68,7 @@ async function explainAll(
 
 function callOf({ shape, folded, gather, backend }: KernelOptions): Omit<RunShape, 'kernel'> | undefined {
   if (shape !== undefined) {
-    return { shape, ...(folded === undefined ? {} : { folded }), ...(gather === undefined ? {} : { inputs: gather }) };
+    return { shape, ...present({ folded, inputs: gather }) };
   }
   const [given] = Object.entries({ folded, gather, backend }).flatMap(([name, value]) =>
     value === undefined ? [] : name,

@@ -1,5 +1,6 @@
 import type { CaseResult, ConformanceReport } from '@concord/conformance';
 import type { NotRun } from '../choose-backend.ts';
+import { present } from '../objects.ts';
 
 /** A case that failed while variants were forced. */
 export interface VariantFailure extends CaseResult {
@@ -55,6 +56,25 @@ export function summarize(cases: readonly CaseResult[]): OpSummary[] {
   return [...byOp.values()];
 }
 
+/** All cases of a run as if they were of one op. */
+export function totalOf(cases: readonly CaseResult[]): OpSummary {
+  const [total] = summarize(cases.map((result) => ({ ...result, op: 'total' })));
+  return total ?? { op: 'total', passed: 0, failed: 0, unsupported: 0, ms: 0 };
+}
+
+/** Every op, and its summary in each of some runs. */
+export function byOp(runs: readonly BackendRun[]): (readonly [op: string, (OpSummary | undefined)[]])[] {
+  const summaries = runs.map(({ cases }) => new Map(summarize(cases).map((summary) => [summary.op, summary])));
+  const ops = new Set(summaries.flatMap((each) => [...each.keys()]));
+  return [...ops].map((op) => [op, summaries.map((each) => each.get(op))]);
+}
+
+/** The failed cases of a run, those with variants forced last. */
+export function failuresOf({ cases, variants, variantFailures = [] }: BackendRun): VariantFailure[] {
+  const own = cases.filter(({ status }) => status === 'failed');
+  return [...own.map((result) => ({ ...result, forced: variants?.forced ?? [] })), ...variantFailures];
+}
+
 /** The JSON that `--json` writes for one backend; for several it is a list of these, in the order of `--backend`. */
 export interface ConformanceJson extends Pick<ConformanceReport, 'backend' | 'device' | 'versions' | 'variants'> {
   /** The options, where they were given: these are not all cases. */
@@ -64,7 +84,7 @@ export interface ConformanceJson extends Pick<ConformanceReport, 'backend' | 'de
   /** With `--each-variant`: what failed in the runs with variants forced. `variants` counts those runs too. */
   readonly variantFailures?: readonly VariantFailure[];
   /** Why there are no cases. */
-  readonly notRun?: { readonly message: string; readonly hint: string | null; readonly isFailure: boolean };
+  readonly notRun?: NotRunJson;
 }
 
 /** The run without what only people need: one object, or a list of them where a list of backends was asked for. */
@@ -74,19 +94,23 @@ export function toConformanceJson(run: ConformanceRun): ConformanceJson | Confor
   return all.length === 1 && only !== undefined ? only : all;
 }
 
-function backendJson(
-  { backend, device, versions, cases, notRun, variants, variantFailures }: BackendRun,
-  { filter, sample }: ConformanceRun,
-): ConformanceJson {
+function backendJson(run: BackendRun, { filter, sample }: ConformanceRun): ConformanceJson {
+  const { backend, device, versions, cases, notRun, variants, variantFailures } = run;
+  const options = present({ filter, sample });
   return {
-    ...{ backend, device, versions },
-    ...(filter === undefined ? {} : { filter }),
-    ...(sample === undefined ? {} : { sample }),
-    cases,
-    ...(variants === undefined ? {} : { variants }),
-    ...(variantFailures === undefined ? {} : { variantFailures }),
-    ...(notRun === undefined
-      ? {}
-      : { notRun: { message: notRun.message, hint: notRun.hint, isFailure: notRun.isFailure } }),
+    ...{ backend, device, versions, ...options, cases },
+    ...present({ variants, variantFailures, notRun: notRun && toNotRunJson(notRun) }),
   };
+}
+
+/** Why a backend was not run, as JSON has it. */
+export interface NotRunJson {
+  readonly message: string;
+  readonly hint: string | null;
+  readonly isFailure: boolean;
+}
+
+/** The part of it that JSON has. */
+export function toNotRunJson({ message, hint, isFailure }: NotRun): NotRunJson {
+  return { message, hint, isFailure };
 }

@@ -3,16 +3,18 @@ import {
   type BackendRun,
   type ConformanceRun,
   labelOf,
+  byOp,
+  failuresOf,
   type OpSummary,
-  summarize,
+  totalOf,
   type VariantFailure,
 } from '../conformance/backend-run.ts';
-import { groupBy } from '../group-by.ts';
-import { formatBytes, formatDuration, plural } from '../output/format.ts';
+import { groupBy } from '../objects.ts';
+import { formatDuration, plural } from '../output/format.ts';
 import { replayCommand, shellWord } from '../output/shell-quote.ts';
 import type { ReportEnvironment } from '../report-environment.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
-import { reportPage } from './report-page.ts';
+import { card, deviceFacts, notRunFacts, reportPage, type Verdict } from './report-page.ts';
 
 /** A conformance run as an HTML page. */
 export function conformancePage(run: ConformanceRun, environment: ReportEnvironment): string {
@@ -29,9 +31,7 @@ export function conformanceOutcome({ backends }: ConformanceRun): string {
 export function conformanceMain(run: ConformanceRun): Html {
   const { backends } = run;
   const ran = backends.filter(({ notRun }) => notRun === undefined);
-  const failing = ran.filter(
-    ({ cases, variantFailures = [] }) => variantFailures.length > 0 || cases.some(({ status }) => status === 'failed'),
-  );
+  const failing = ran.filter((each) => failuresOf(each).length > 0);
   const counted = ran.flatMap((each) => variantCounts(each) ?? []);
   const reasons = ran.flatMap((each) => unsupportedReasons(each) ?? []);
   return html`
@@ -84,59 +84,31 @@ function selectionOf({ selected, filter, sample }: ConformanceRun): Html {
 
 /** One backend: its device and versions and how it did, or why it was not run. */
 function backendCard(run: BackendRun): Html {
-  const { style, word } = verdictOf(run);
-  return html`<section class="card">
-    <header>
-      <h3>${labelOf(run)}</h3>
-      <span class="badge ${style}">${word}</span>
-    </header>
-    ${run.notRun === undefined ? results(run) : whyNotRun(run.notRun)}
-  </section>`;
+  const { device, versions, cases, ms, notRun } = run;
+  if (notRun !== undefined) {
+    const counts: HtmlPart = notRun.isRequired
+      ? html`a failure: <code>CONCORD_REQUIRE</code> names it`
+      : notRun.isFailure
+        ? 'a failure: something was there and broke'
+        : 'not run: no failure, no pass';
+    return card(labelOf(run), verdictOf(run), [...notRunFacts(notRun), ['Counts as', counts]]);
+  }
+  const total = totalOf(cases);
+  const facts = device === null ? [] : deviceFacts(device);
+  if (device?.computeUnits !== undefined) facts.push(['Made of', plural(device.computeUnits, 'compute unit')]);
+  for (const [name, version] of Object.entries(versions)) facts.push([VERSION_OF[name] ?? name, version]);
+  facts.push(['Time', formatDuration(ms)]);
+  return card(labelOf(run), verdictOf(run), facts, html`${countsText(total)}${countsBar(total)}`);
 }
 
 /** The result of a backend, in a word or two. */
-export function verdictOf({ cases, notRun, variants, variantFailures = [] }: BackendRun): {
-  readonly style: 'pass' | 'fail' | 'none';
-  readonly word: string;
-} {
+export function verdictOf({ cases, notRun, variants, variantFailures = [] }: BackendRun): Verdict {
   if (notRun !== undefined) return { style: notRun.isFailure ? 'fail' : 'none', word: 'not run' };
-  const { passed, failed } = totalOf(summarize(cases));
+  const { passed, failed } = totalOf(cases);
   if (failed > 0) return { style: 'fail', word: `${failed.toLocaleString('en')} failed` };
   if (variantFailures.length > 0) return { style: 'fail', word: 'failed with variants forced' };
   if (passed > 0 && (variants?.neverRan ?? []).length > 0) return { style: 'fail', word: 'variants not run' };
   return passed > 0 ? { style: 'pass', word: 'passed' } : { style: 'fail', word: 'nothing passed' };
-}
-
-function results({ device, versions, cases, ms }: BackendRun): Html {
-  const total = totalOf(summarize(cases));
-  const rows: [string, HtmlPart][] = [];
-  if (device !== null) {
-    rows.push(['Device', `${device.name} (${device.type})`], ['Vendor', device.vendor]);
-    if (device.memoryBytes !== undefined) rows.push(['Memory', formatBytes(device.memoryBytes)]);
-    if (device.computeUnits !== undefined) rows.push(['Made of', plural(device.computeUnits, 'compute unit')]);
-  }
-  for (const [name, version] of Object.entries(versions)) rows.push([VERSION_OF[name] ?? name, version]);
-  rows.push(['Time', formatDuration(ms)]);
-  return html`${countsText(total)}${countsBar(total)}${definitions(rows)}`;
-}
-
-function whyNotRun({ message, hint, isRequired, isFailure }: NonNullable<BackendRun['notRun']>): Html {
-  const rows: [string, HtmlPart][] = [['Reason', message]];
-  if (hint !== null) rows.push(['What to do', hint]);
-  if (isRequired) rows.push(['Counts as', html`a failure: <code>CONCORD_REQUIRE</code> names it`]);
-  else
-    rows.push(['Counts as', isFailure ? 'a failure: something was there and broke' : 'not run: no failure, no pass']);
-  return definitions(rows);
-}
-
-function definitions(rows: readonly (readonly [string, HtmlPart])[]): Html {
-  return html`<dl>
-    ${rows.map(
-      ([name, value]) =>
-        html`<dt>${name}</dt>
-          <dd>${value}</dd> `,
-    )}
-  </dl>`;
 }
 
 /** The names of the parts whose versions a report lists. */
@@ -172,12 +144,6 @@ function countsBar(counts: Counts): Html {
   return html`<div class="bar" aria-hidden="true">${parts}</div>`;
 }
 
-/** All cases of a run. */
-function totalOf(summaries: readonly Counts[]): Counts {
-  const sum = (name: keyof Counts): number => summaries.reduce((total, summary) => total + summary[name], 0);
-  return { passed: sum('passed'), failed: sum('failed'), unsupported: sum('unsupported') };
-}
-
 /** Where the failures of an op on a backend are listed. */
 function failuresAnchor(label: string, op: string): string {
   return `failed-${label}-${op}`;
@@ -185,16 +151,14 @@ function failuresAnchor(label: string, op: string): string {
 
 /** The table op by backend. On a narrow screen each row becomes a block. */
 function matrix(runs: readonly BackendRun[]): Html {
-  const summaries = runs.map(({ cases }) => new Map(summarize(cases).map((summary) => [summary.op, summary])));
-  const ops = [...new Set(summaries.flatMap((byOp) => [...byOp.keys()]))];
-  const rows = ops.map(
-    (op) =>
+  const rows = byOp(runs).map(
+    ([op, summaries]) =>
       html`<tr>
         <th scope="row">${op}</th>
-        ${runs.map((run, i) => cell(run, summaries[i]?.get(op), op))}
+        ${runs.map((run, i) => cell(run, summaries[i], op))}
       </tr> `,
   );
-  const totals = runs.map((run, i) => cell(run, totalOf([...(summaries[i]?.values() ?? [])])));
+  const totals = runs.map((run) => cell(run, totalOf(run.cases)));
   return html`<table class="matrix">
     <thead>
       <tr>
@@ -232,12 +196,9 @@ const MAX_OPEN = 10;
 
 /** The failing cases of a backend, by op. A link to what is folded opens it: the anchor is inside. */
 function failures(run: BackendRun): Html {
-  const { backend, cases, variants, variantFailures = [], origin = '' } = run;
+  const { backend, origin = '' } = run;
   const label = labelOf(run);
-  const own = cases.filter(({ status }) => status === 'failed');
-  const forced = variants?.forced ?? [];
-  const byOp = groupBy([...own.map((result) => ({ ...result, forced })), ...variantFailures], ({ op }) => op);
-  return html`${[...byOp].map(
+  return html`${[...groupBy(failuresOf(run), ({ op }) => op)].map(
     ([op, failed]) =>
       html`<details ${failed.length <= MAX_OPEN && 'open'}>
         <summary><span class="fail">✗</span> ${op} on ${label}: ${plural(failed.length, 'failing case')}</summary>

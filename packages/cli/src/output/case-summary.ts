@@ -1,6 +1,6 @@
 import { type LeftOutVariant, printable } from '@concord/backend-core';
 import type { CaseResult, VariantRuns } from '@concord/conformance';
-import { type BackendRun, labelOf, type OpSummary, summarize } from '../conformance/backend-run.ts';
+import { type BackendRun, byOp, labelOf, type OpSummary, summarize, totalOf } from '../conformance/backend-run.ts';
 import type { Colors } from './colors.ts';
 import { formatDuration, plural } from './format.ts';
 import { replayCommand } from './shell-quote.ts';
@@ -8,18 +8,7 @@ import { plainTable } from './table.ts';
 
 /** The table that a run ends with: one row an op, and the total. */
 export function summaryTable(cases: readonly CaseResult[], colors: Colors): string {
-  const perOp = summarize(cases);
-  const total = perOp.reduce<OpSummary>(
-    (sum, each) => ({
-      op: 'total',
-      passed: sum.passed + each.passed,
-      failed: sum.failed + each.failed,
-      unsupported: sum.unsupported + each.unsupported,
-      ms: sum.ms + each.ms,
-    }),
-    { op: 'total', passed: 0, failed: 0, unsupported: 0, ms: 0 },
-  );
-  const rows = [...perOp, total].map(({ op, passed, failed, unsupported, ms }) => [
+  const rows = [...summarize(cases), totalOf(cases)].map(({ op, passed, failed, unsupported, ms }) => [
     op === 'total' ? colors.bold(op) : op,
     String(passed),
     failed > 0 ? colors.red(String(failed)) : '0',
@@ -57,16 +46,11 @@ export function failureText({ id, detail }: CaseResult, { backend, forced, color
 
 /** Several backends side by side: a row an op, a column a backend. */
 export function backendsTable(runs: readonly BackendRun[], colors: Colors): string {
-  const summaries = runs.map(({ cases }) => new Map(summarize(cases).map((summary) => [summary.op, summary])));
-  const ops = new Set(summaries.flatMap((byOp) => [...byOp.keys()]));
-  const rows = [...ops].map((op) => [op, ...runs.map((run, index) => cell(run, summaries[index]?.get(op), colors))]);
-  const totals = runs.map((run) => [cell(run, totalOf(run), colors), ...variantNotes(run, colors)].join('\n'));
+  const rows = byOp(runs).map(([op, summaries]) => [op, ...runs.map((run, i) => cell(run, summaries[i], colors))]);
+  const sumOf = ({ cases }: BackendRun): OpSummary | undefined => (cases.length === 0 ? undefined : totalOf(cases));
+  const totals = runs.map((run) => [cell(run, sumOf(run), colors), ...variantNotes(run, colors)].join('\n'));
   const total = ['total', ...totals].map((text) => colors.bold(text));
   return plainTable(['Op', ...runs.map(labelOf)], [...rows, total], colors);
-}
-
-function totalOf({ cases }: BackendRun): OpSummary | undefined {
-  return summarize(cases.map((result) => ({ ...result, op: 'total' })))[0];
 }
 
 /** The counts that forced variants add to those of cases. */

@@ -4,7 +4,7 @@ import type { BenchBackendJson, BenchCaseJson, BenchJson, BenchResultJson } from
 import type { BenchBackend, BenchOutcome, BenchRow, BenchRun } from '../bench/bench-run.ts';
 import type { BackendRun, ConformanceJson, ConformanceRun } from '../conformance/backend-run.ts';
 import { EXIT } from '../command-error.ts';
-import { groupBy } from '../group-by.ts';
+import { groupBy, present } from '../objects.ts';
 import { verdictOf } from '../html/conformance-page.ts';
 import type { ReportFile } from './load-reports.ts';
 
@@ -53,9 +53,7 @@ function backendRun(json: ConformanceJson, label: string): BackendRun {
   const ms = cases.reduce((sum, each) => sum + each.ms, 0);
   const run: BackendRun = {
     ...{ backend, label, device, versions, cases, ms, exitCode: EXIT.ok },
-    ...(variants === undefined ? {} : { variants }),
-    ...(variantFailures === undefined ? {} : { variantFailures }),
-    ...(notRun === undefined ? {} : { notRun: { ...notRun, backend, isRequired: false } }),
+    ...present({ variants, variantFailures, notRun: notRun && { ...notRun, backend, isRequired: false } }),
   };
   const isFailure = verdictOf(run).style === 'fail';
   return { ...run, exitCode: isFailure ? EXIT.failed : notRun === undefined ? EXIT.ok : EXIT.unavailable };
@@ -107,9 +105,7 @@ function benchRun(reports: readonly BenchJson[]): BenchRun {
 function benchBackend({ backend, device, forced, tuning, notRun }: BenchBackendJson): BenchBackend {
   return {
     ...{ backend, device },
-    ...(forced === undefined ? {} : { forced }),
-    ...(tuning === undefined ? {} : { tuning }),
-    ...(notRun === undefined ? {} : { notRun: { ...notRun, backend, isRequired: false } }),
+    ...present({ forced, tuning, notRun: notRun && { ...notRun, backend, isRequired: false } }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
 import { defineKernel, type Kernel, type RunCall, type RunShape, type UnaryKernel } from '@concord/backend-core/kernel';
 import type { BenchCase } from '../bench-case.ts';
+import { present } from '../../objects.ts';
 import type { Operand, OperandType } from '../operand.ts';
 import { opCase, productOf } from './op-cases.ts';
 
@@ -75,7 +76,7 @@ export function runCase<Row = undefined>(options: RunCaseOptions<Row>): BenchCas
     plan: { op: 'run', call: { kernel, ...domain, inputs: views, outputs: { [result.name]: viewOf(output) } } },
     inputs: given.map(({ length, array: { dtype = 'f32', below } }) => ({ length, dtype, ...(below && { below }) })),
     output: { length: productOf(placed.shape), dtype: output.dtype ?? 'f32' },
-    ...(options.bytes !== undefined && { bytes: options.bytes }),
+    ...present({ bytes: options.bytes }),
     call(backend, at, out) {
       const pointers = [...given.map((_, i) => at(i)), out];
       let made = calls.get(backend);

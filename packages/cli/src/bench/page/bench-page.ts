@@ -1,7 +1,7 @@
 import { scaleLinear } from 'd3-scale';
 import { type Html, html, type HtmlPart } from '../../html/html.ts';
-import { reportPage } from '../../html/report-page.ts';
-import { formatBytes, formatCallTime, formatDuration, formatRatio, formatSpeed, plural } from '../../output/format.ts';
+import { card, deviceFacts, notRunFacts, reportPage, type Verdict } from '../../html/report-page.ts';
+import { formatCallTime, formatDuration, formatRatio, formatSpeed, plural } from '../../output/format.ts';
 import type { ReportEnvironment } from '../../report-environment.ts';
 import { type BenchOp, sizeOf } from '../bench-case.ts';
 import {
@@ -62,34 +62,16 @@ export function benchMain(run: BenchRun): Html {
 }
 
 function backendCard(run: BenchRun, { backend, device, notRun }: BenchBackend): Html {
-  const rows: [string, HtmlPart][] = [];
-  if (device !== null) {
-    const { gflops, gbs } = peaksOf(run, backend);
-    rows.push(['Device', `${device.name} (${device.type})`], ['Vendor', device.vendor], ['Driver', device.driver]);
-    if (device.memoryBytes !== undefined) rows.push(['Memory', formatBytes(device.memoryBytes)]);
-    if (gflops !== null) rows.push(['Best speed', `${formatSpeed(gflops)} GFLOP/s`]);
-    if (gbs !== null) rows.push(['Best bandwidth', `${formatSpeed(gbs)} GB/s`]);
-  } else if (notRun !== undefined) {
-    rows.push(['Reason', notRun.message]);
-    if (notRun.hint !== null) rows.push(['What to do', notRun.hint]);
-  }
-  const { style, word } = verdictOf(run, backend, notRun);
-  return html`<section class="card">
-    <header>
-      <h3>${device === null ? backend : backendKey(run, backend)}</h3>
-      <span class="badge ${style}">${word}</span>
-    </header>
-    <dl>
-      ${rows.map(
-        ([name, value]) =>
-          html`<dt>${name}</dt>
-            <dd>${value}</dd> `,
-      )}
-    </dl>
-  </section>`;
+  const verdict = verdictOf(run, backend, notRun);
+  if (device === null) return card(backend, verdict, notRun === undefined ? [] : notRunFacts(notRun));
+  const { gflops, gbs } = peaksOf(run, backend);
+  const facts = [...deviceFacts(device), ['Driver', device.driver] as const];
+  if (gflops !== null) facts.push(['Best speed', `${formatSpeed(gflops)} GFLOP/s`]);
+  if (gbs !== null) facts.push(['Best bandwidth', `${formatSpeed(gbs)} GB/s`]);
+  return card(backendKey(run, backend), verdict, facts);
 }
 
-function verdictOf(run: BenchRun, backend: string, notRun: BenchBackend['notRun']): { style: string; word: string } {
+function verdictOf(run: BenchRun, backend: string, notRun: BenchBackend['notRun']): Verdict {
   if (notRun !== undefined) return { style: notRun.isFailure ? 'fail' : 'none', word: 'not run' };
   const outcomes = run.rows.flatMap(({ results }) => results.filter((result) => result.backend === backend));
   const failures = outcomes.filter(({ outcome }) => isFailure(outcome)).length;
