@@ -150,7 +150,7 @@ export async function runGpt(
   const unchecked =
     reference === undefined ? { remark: 'results not compared: onnxruntime-node is not installed' } : {};
   const ours = { ...contestantResult(run.ours), ...unchecked };
-  return { contestants: [ours, ...contestants, ...(run.torch ? torchContestants(run.torch) : [])], cases };
+  return { contestants: [ours, ...contestants, ...torchContestants(run.torch, 'torch graph', 'torch eager')], cases };
 }
 
 async function runType(
@@ -180,7 +180,7 @@ async function runType(
       op,
       case: name,
       traffic: trafficOf(gptCase),
-      entries: [...(torch === undefined ? [] : torchEntries(gptCase, torch)), ...entries, ...others],
+      entries: [...torchEntries(torch, { op, name: limitName }, 'torch graph', 'torch eager'), ...entries, ...others],
     };
     onCase(result);
     results.push(result);

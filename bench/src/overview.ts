@@ -1,6 +1,6 @@
 import { drawAxes, html, logAxis, plotFile } from '@concord/cli/bench';
 import { colorOf } from './plots.ts';
-import { type Standing, standingsOf } from './ratios.ts';
+import { geometricMean, type Standing, standingsOf } from './ratios.ts';
 import type { Results } from './results.ts';
 import { row, table } from './table.ts';
 
@@ -121,8 +121,7 @@ function summaryOf(results: Results): Summary {
 function ratiosOf(values: readonly (number | undefined)[]): Ratios | undefined {
   const known = values.filter((value) => value !== undefined);
   if (known.length === 0) return undefined;
-  const mean = Math.exp(known.reduce((sum, value) => sum + Math.log(value), 0) / known.length);
-  return { mean, least: Math.min(...known), most: Math.max(...known), count: known.length };
+  return { mean: geometricMean(known), least: Math.min(...known), most: Math.max(...known), count: known.length };
 }
 
 /** All runs in one table: for each op, on each device, how far ours is from the limit and from the fastest peer. */

@@ -54,11 +54,9 @@ export function standingsOf({ cases, contestants, ceilings }: Results): Standing
     const limit = fastest(result, contestants, 'limit');
     return {
       result,
-      ...(ours === undefined ? {} : { ours }),
-      ...(peer === undefined ? {} : { peer }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(ours === undefined || peer === undefined ? {} : { overPeer: msOf(peer) / msOf(ours) }),
-      ...(ours === undefined || limit === undefined ? {} : { ofLimit: msOf(limit) / msOf(ours) }),
+      ...{ ...(ours && { ours }), ...(peer && { peer }), ...(limit && { limit }) },
+      ...(ours && peer && { overPeer: msOf(peer) / msOf(ours) }),
+      ...(ours && limit && { ofLimit: msOf(limit) / msOf(ours) }),
       ...(ceilings === undefined || result.op.endsWith('_f16') ? {} : { rooflineMs: rooflineMs(result, ceilings) }),
     };
   });
@@ -95,9 +93,14 @@ export function judgeMeans(arena: string, standings: readonly Standing[], target
     );
     const ratios = cases.map((standing) => ratioFor(standing, target, standings));
     if (ratios.length === 0 || ratios.some((each) => each === undefined)) return { target };
-    const found = Math.exp((ratios as number[]).reduce((sum, each) => sum + Math.log(each), 0) / ratios.length);
+    const found = geometricMean(ratios as number[]);
     return { target, found, isMet: found >= target.atLeast };
   });
+}
+
+/** The geometric mean of ratios. */
+export function geometricMean(ratios: readonly number[]): number {
+  return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 }
 
 function ratioFor(standing: Standing, { against, of }: Target, standings: readonly Standing[]): number | undefined {

@@ -5,7 +5,7 @@ import { checkScores, classify, noiseImages, RESNET_18, untrainedWeights } from 
 import { slugOf, startDevice } from './device.ts';
 import { finishModel } from './models/table.ts';
 import { measureModel, type PreparedModel, QUICK, WHOLE } from './models/measure.ts';
-import { EAGER, torchContestants, torchEntries, torchTimes } from './limits/torch.ts';
+import { torchContestants, torchEntries, torchTimes } from './limits/torch.ts';
 import { MODEL_OPTIONS, oneOf } from './options.ts';
 import { RESULTS } from './results.ts';
 
@@ -39,7 +39,7 @@ export async function benchResnet(args: readonly string[]): Promise<boolean> {
     op,
     case: name,
     traffic: RESNET_BYTES,
-    entries: [...torchEntries({ op, limitName: name }, torch), ...entries],
+    entries: [...torchEntries(torch, { op, name }, 'torch eager'), ...entries],
   };
   if (values.json) console.log(JSON.stringify(result));
   const parent = values.out === undefined ? undefined : pathToFileURL(`${values.out}/`);
@@ -49,7 +49,7 @@ export async function benchResnet(args: readonly string[]): Promise<boolean> {
     schedule,
     contestants: [
       { name: 'concord', role: 'ours', version: '@concord/backend-webgpu and examples/resnet, this checkout' },
-      ...torchContestants(torch, [EAGER]),
+      ...torchContestants(torch, 'torch eager'),
     ],
     cases: [result],
     isPrinted: !values.json,

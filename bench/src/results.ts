@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/cases.ts';
-import { figureOf, type Outcome, type Schedule } from './turns.ts';
+import { figureOf, type Outcome, type Schedule, type Turns } from './turns.ts';
 import { reasonOf } from './options.ts';
 import type { Overhead } from './overhead.ts';
 import type { Peer, Role } from './peer.ts';
@@ -132,17 +132,18 @@ export function caseResult(
     case: name,
     ...(flops === undefined ? { bytes: bytes ?? 0 } : { flops }),
     traffic,
-    entries: [...known, ...outcomes.map((outcome) => entryOf(outcome, takes))],
+    entries: [...known, ...outcomes.map(({ peer, ...turns }) => timedEntry(peer.name, turns, takes))],
   };
 }
 
-function entryOf(outcome: Outcome, takes: Schedule['takes']): Entry {
-  const { name } = outcome.peer;
-  if ('failed' in outcome) return { name, failed: outcome.failed };
-  if ('lacks' in outcome) return { name, lacks: outcome.lacks };
-  const rounds = outcome.rounds.map((ms) => Number(ms.toPrecision(4)));
-  return { name, ms: Number(figureOf(outcome.rounds, takes).toPrecision(4)), rounds };
+/** What turns gave, as it is written. */
+export function timedEntry(name: string, turns: Turns, takes: Schedule['takes']): Entry {
+  if (!('rounds' in turns)) return { name, ...turns };
+  return { name, ms: short(figureOf(turns.rounds, takes)), rounds: turns.rounds.map(short) };
 }
+
+/** Milliseconds in four digits. */
+export const short = (ms: number): number => Number(ms.toPrecision(4));
 
 /** Writes a run into a folder. */
 export function saveResults(folder: URL, results: Results, name = 'results.json'): void {

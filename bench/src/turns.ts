@@ -28,7 +28,7 @@ export interface Runner {
 }
 
 /** Milliseconds of a call, one for each round, or why there are none. */
-type Turns =
+export type Turns =
   | { readonly rounds: readonly number[] }
   | { readonly failed: string }
   /** It has nothing for this work, which says nothing against it. */

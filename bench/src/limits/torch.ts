@@ -14,6 +14,10 @@ export interface TheirLine {
   readonly op: string;
   readonly case: string;
   readonly ms?: number;
+  readonly rounds?: readonly number[];
+  /** Of a model, launched from Python. */
+  readonly eager_ms?: number;
+  readonly eager_rounds?: readonly number[];
   readonly failed?: string;
 }
 
@@ -27,11 +31,6 @@ interface TorchLimits {
 
 /** PyTorch's times, or why there are none. */
 export type Torch = TorchLimits | { readonly absent: string };
-
-/** PyTorch's version as a contestant, or why it is absent. */
-export function aboutTorch(torch: Torch): { readonly absent: string } | { readonly version: string } {
-  return 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
-}
 
 /** Runs `torch_limits.py` on the GPU of this machine, with all cases of a set, or those of these ops and this name. */
 export function runTorch(set: CaseSet, only?: string, name?: string): Promise<Torch> {
@@ -81,41 +80,37 @@ export function parseTorch(text: string, source: string): TorchLimits {
   return { device, versions: `${versions}, driver ${driver}`, ...(ceilings === undefined ? {} : { ceilings }), lines };
 }
 
-/** A line of `limits/torch_gpt.py` or `limits/torch_resnet.py`. */
-type Line = TheirLine & {
-  readonly rounds?: readonly number[];
-  readonly eager_ms?: number;
-  readonly eager_rounds?: readonly number[];
+/** The ways that PyTorch is timed in: ops by themselves; models as one graph, and as its users write them. */
+export type TorchWay = 'torch' | 'torch graph' | 'torch eager';
+
+const REMARKS: Readonly<Record<TorchWay, { readonly remark?: string }>> = {
+  torch: {},
+  'torch graph': { remark: 'a CUDA graph of many calls, replayed' },
+  'torch eager': { remark: 'launched from Python' },
 };
 
-const GRAPH = 'torch graph';
-/** PyTorch as its users write it. */
-export const EAGER = 'torch eager';
-
 /** PyTorch in the ways that it was timed in, or why it was not. */
-export function torchContestants(torch: Torch, ways: readonly string[] = [GRAPH, EAGER]): ContestantResult[] {
-  const about = aboutTorch(torch);
-  const all: ContestantResult[] = [
-    { name: GRAPH, role: 'limit', ...about, remark: 'a CUDA graph of many calls, replayed' },
-    { name: EAGER, role: 'limit', ...about, remark: 'launched from Python' },
-  ];
-  return all.filter(({ name }) => ways.includes(name));
+export function torchContestants(torch: Torch | undefined, ...ways: readonly TorchWay[]): ContestantResult[] {
+  if (torch === undefined) return [];
+  const about = 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
+  return ways.map((name) => ({ name, role: 'limit', ...about, ...REMARKS[name] }));
 }
 
 /** PyTorch's entries in a case. */
 export function torchEntries(
-  { op, limitName }: { readonly op: string; readonly limitName: string },
-  torch: Torch,
+  torch: Torch | undefined,
+  { op, name: wanted }: { readonly op: string; readonly name: string },
+  ...ways: readonly TorchWay[]
 ): Entry[] {
-  const lines: readonly Line[] = 'absent' in torch ? [] : torch.lines;
-  const line = lines.find((each) => each.op === op && each.case === limitName);
-  if (line?.failed !== undefined) return [GRAPH, EAGER].map((name) => ({ name, failed: line.failed as string }));
-  return [
-    ...(line?.ms === undefined ? [] : [{ name: GRAPH, ms: line.ms, ...(line.rounds && { rounds: line.rounds }) }]),
-    ...(line?.eager_ms === undefined
-      ? []
-      : [{ name: EAGER, ms: line.eager_ms, ...(line.eager_rounds && { rounds: line.eager_rounds }) }]),
-  ];
+  if (torch === undefined || 'absent' in torch) return [];
+  const line = torch.lines.find((each) => each.op === op && each.case === wanted);
+  return ways.flatMap((name): Entry[] => {
+    if (line === undefined) return name === 'torch' ? [{ name, lacks: 'was not timed' }] : [];
+    const [ms, rounds] = name === 'torch eager' ? [line.eager_ms, line.eager_rounds] : [line.ms, line.rounds];
+    if (ms !== undefined) return [{ name, ms, ...(rounds && { rounds }) }];
+    const failed = line.failed ?? (name === 'torch' ? 'no time' : undefined);
+    return failed === undefined ? [] : [{ name, failed }];
+  });
 }
 
 /**

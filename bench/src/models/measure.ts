@@ -1,5 +1,5 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { Entry } from '../results.ts';
+import { type Entry, short, timedEntry } from '../results.ts';
 import { figureOf, type Runner, type Schedule, takeTurns } from '../turns.ts';
 
 /** To see that everything runs. */
@@ -50,15 +50,12 @@ export async function measureModel(
     return { check, time, close: () => prepared.close() };
   };
   const runners = [...contestants].map(([name, prepare]) => [name, () => ready(name, prepare)] as const);
-  const short = (ms: number): number => Number(ms.toPrecision(4));
   return [...(await takeTurns(new Map(runners), schedule))].map(([name, turns]) => {
-    if (!('rounds' in turns)) return { name, ...turns };
-    const { rounds } = turns;
+    const entry = timedEntry(name, turns, schedule.takes);
     // Those before are of finding out how many calls make a round.
-    const hosts = hostMs.get(name)?.slice(-rounds.length) ?? [];
-    const figure = short(figureOf(rounds, schedule.takes));
-    const host = hosts.length > 0 && { hostMs: short(figureOf(hosts, schedule.takes)) };
-    return { name, ms: figure, rounds: rounds.map(short), ...host };
+    const hosts = hostMs.get(name)?.slice(-(entry.rounds?.length ?? 0)) ?? [];
+    if (entry.rounds === undefined || hosts.length === 0) return entry;
+    return { ...entry, hostMs: short(figureOf(hosts, schedule.takes)) };
   });
 }
 

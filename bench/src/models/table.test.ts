@@ -13,7 +13,7 @@ const results = newResults({
   contestants: [
     { name: 'concord', role: 'ours', version: 'this checkout' },
     { name: 'peer', role: 'peer', version: 'peer@1' },
-    ...torchContestants({ device: 'Example 1', versions: 'torch@2', lines: [] }),
+    ...torchContestants({ device: 'Example 1', versions: 'torch@2', lines: [] }, 'torch graph', 'torch eager'),
     { name: 'other', role: 'peer', absent: 'other is not installed' },
   ],
   cases: [
