@@ -1,4 +1,3 @@
-import { pathToFileURL } from 'node:url';
 import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/cases.ts';
 import { type Torch, torchContestants, torchEntries } from './limits/torch.ts';
@@ -13,7 +12,7 @@ import {
   type ContestantResult,
   loadCandidates,
   newResults,
-  RESULTS,
+  resultsParent,
   type Results,
   saveResults,
   saveText,
@@ -56,7 +55,7 @@ export interface RunOptions {
  */
 export async function runArena(arena: Arena, { out, ...part }: RunOptions): Promise<boolean> {
   const isPart = part.quick || part.only !== undefined || part.case !== undefined;
-  const parent = out === undefined ? (isPart ? undefined : RESULTS) : pathToFileURL(`${out}/`);
+  const parent = resultsParent(out, !isPart);
   const folder = parent === undefined ? undefined : new URL(`${arena.name}/`, parent);
   const { present: peers, contestants: loaded } = await loadCandidates(arena.candidates);
   const contestants = [...loaded, ...torchContestants(arena.torch, 'torch')];

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { DeviceInfo, FloatDType } from '@concord/backend-core';
 import { WasmBackend } from '@concord/backend-wasm';
@@ -20,19 +19,20 @@ import { type Torch, torchContestants, torchEntries, torchTimes } from './limits
 import { measureModel, QUICK, WHOLE, WHOLE_ON_CPU } from './models/measure.ts';
 import { finishModel } from './models/table.ts';
 import { MODEL_OPTIONS, oneOf, positive, reasonOf, UsageError } from './options.ts';
+import { hostGpt } from './onnx/host.ts';
 import { NotOffered } from './peer.ts';
 import {
   type Candidate,
   candidate,
   type CaseResult,
-  type ContestantResult,
   contestantResult,
   type Entry,
   loadCandidates,
-  RESULTS,
+  resultsParent,
 } from './results.ts';
 import type { Schedule } from './turns.ts';
 
+const TORCH = ['torch graph', 'torch eager'] as const;
 const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
 
 /** A backend that the model runs on, beside whom. */
@@ -83,23 +83,21 @@ export async function benchGpt(args: readonly string[]): Promise<boolean> {
   const torch = isWasm ? undefined : await torchTimes(script, values.torch, values.limit);
   const { arena, device, ours, peers } = isWasm ? await wasmGround(values.threads) : await webgpuGround(values.device);
   const schedule = isWhole ? (isWasm ? WHOLE_ON_CPU : WHOLE) : QUICK;
-  const found = await runGpt({
-    size,
-    dtypes,
-    schedule,
-    torch,
-    ours,
-    peers,
-    onCase: (result) => (values.json ? console.log(JSON.stringify(result)) : console.error(result.case)),
-  });
-  const parent = values.out === undefined ? undefined : pathToFileURL(`${values.out}/`);
+  const { present, contestants } = await loadCandidates(peers);
+  const reference = await loadReference();
+  const cases: CaseResult[] = [];
+  for (const dtype of dtypes) {
+    for await (const result of casesOfType({ size, dtype, schedule, torch, reference }, [ours, ...present])) {
+      cases.push(result);
+      if (values.json) console.log(JSON.stringify(result));
+      else console.error(result.case);
+    }
+  }
+  const remark = reference === undefined && { remark: 'results not compared: onnxruntime-node is not installed' };
   return finishModel('gpt', {
-    arena,
-    device,
-    schedule,
-    ...found,
-    isPrinted: !values.json,
-    parent: parent ?? (isWhole && values.dtype === undefined ? RESULTS : undefined),
+    ...{ arena, device, schedule, cases, isPrinted: !values.json },
+    contestants: [{ ...contestantResult(ours), ...remark }, ...contestants, ...torchContestants(torch, ...TORCH)],
+    parent: resultsParent(values.out, isWhole && values.dtype === undefined),
   });
 }
 
@@ -118,47 +116,28 @@ async function wasmGround(text: string | undefined): Promise<Ground> {
     device,
     ours: concordGpt('@concord/backend-wasm', () => new WasmBackend({ threads })),
     peers: [
-      candidate('onnxruntime web', async () => (await import('./gpt/onnxruntime-web.ts')).onnxruntimeWebGpt(threads)),
-      candidate('onnxruntime cpu', async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeCpuGpt(threads)),
+      candidate('onnxruntime web', async () => hostGpt((await import('./onnx/web-runtime.ts')).webRuntime(threads))),
+      candidate('onnxruntime cpu', async () => hostGpt((await import('./onnx/sessions.ts')).nodeRuntime(threads))),
     ],
   };
 }
 
-/** A run of the model, with PyTorch's times for it. */
-export interface GptRun {
+type Reference = (gptCase: GptCase) => Promise<Float32Array>;
+
+interface TypeRun {
   readonly size: GptSize;
-  readonly dtypes: readonly FloatDType[];
+  readonly dtype: FloatDType;
   readonly schedule: Schedule;
   /** PyTorch's times, if it could be timed. */
   readonly torch: Torch | undefined;
-  readonly ours: GptContestant;
-  readonly peers: readonly Candidate<GptContestant>[];
-  /** Told of each case when it is there. */
-  readonly onCase: (result: CaseResult) => void;
+  readonly reference: Reference | undefined;
 }
 
-type Reference = (gptCase: GptCase) => Promise<Float32Array>;
-
-/** Times ours and the peers that are there. */
-export async function runGpt(
-  run: GptRun,
-): Promise<{ readonly contestants: ContestantResult[]; readonly cases: CaseResult[] }> {
-  const { present, contestants } = await loadCandidates(run.peers);
-  const reference = await loadReference();
-  const cases: CaseResult[] = [];
-  for (const dtype of run.dtypes) cases.push(...(await runType(run, dtype, [run.ours, ...present], reference)));
-  const unchecked =
-    reference === undefined ? { remark: 'results not compared: onnxruntime-node is not installed' } : {};
-  const ours = { ...contestantResult(run.ours), ...unchecked };
-  return { contestants: [ours, ...contestants, ...torchContestants(run.torch, 'torch graph', 'torch eager')], cases };
-}
-
-async function runType(
-  { size, schedule, torch, onCase }: GptRun,
-  dtype: FloatDType,
+/** Times the contestants with all work in one type. */
+async function* casesOfType(
+  { size, dtype, schedule, torch, reference }: TypeRun,
   contestants: readonly GptContestant[],
-  reference: Reference | undefined,
-): Promise<CaseResult[]> {
+): AsyncGenerator<CaseResult> {
   const models = new Map<string, GptModel>();
   const others: Entry[] = [];
   for (const { name, load } of contestants) {
@@ -168,7 +147,6 @@ async function runType(
       others.push({ name, [error instanceof NotOffered ? 'lacks' : 'failed']: reasonOf(error) });
     }
   }
-  const results: CaseResult[] = [];
   const known = new Map<string, Float32Array>();
   for (const gptCase of gptCases(size, [dtype])) {
     const { op, name, limitName } = gptCase;
@@ -176,17 +154,10 @@ async function runType(
     if (logits !== undefined) known.set(limitName, logits);
     const prepares = [...models].map(([who, model]) => [who, () => model.prepare(gptCase)] as const);
     const entries = await measureModel(dtype, new Map(prepares), logits, schedule);
-    const result = {
-      op,
-      case: name,
-      traffic: trafficOf(gptCase),
-      entries: [...torchEntries(torch, { op, name: limitName }, 'torch graph', 'torch eager'), ...entries, ...others],
-    };
-    onCase(result);
-    results.push(result);
+    const theirs = torchEntries(torch, { op, name: limitName }, ...TORCH);
+    yield { op, case: name, traffic: trafficOf(gptCase), entries: [...theirs, ...entries, ...others] };
   }
   for (const model of models.values()) await model.close();
-  return results;
 }
 
 /** Bytes of the weights, each once, and of the cache. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { exampleResults } from '../../test/example-results.ts';
-import { drawResults, plotsOf } from '../plots.ts';
+import { exampleResults } from '../test/example-results.ts';
+import { drawResults, plotsOf } from './plots.ts';
 
 it('has a plot for each family, with the roofline where it holds', () => {
   const [gemm, f16, add] = plotsOf(exampleResults());

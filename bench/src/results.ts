@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/cases.ts';
 import { figureOf, type Outcome, type Schedule, type Turns } from './turns.ts';
@@ -15,6 +15,12 @@ const VERSION = 1;
 
 /** The folder of committed results. */
 export const RESULTS: URL = new URL('../results/', import.meta.url);
+
+/** Where the folder of a run goes: into `--out`, else beside the committed results if it `isWhole`. */
+export function resultsParent(out: string | undefined, isWhole: boolean): URL | undefined {
+  if (out !== undefined) return pathToFileURL(`${out}/`);
+  return isWhole ? RESULTS : undefined;
+}
 
 /** A contestant, and why it did not take part if it did not. */
 export interface ContestantResult {

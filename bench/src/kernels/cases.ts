@@ -28,18 +28,26 @@ export function kernelCases(quick: boolean): readonly KernelCase[] {
   const image = quick ? { n: 2, c: 3, hw: 12 } : { n: 16, c: 64, hw: 112 };
   const [channels, pixels] = [image.n * image.c, image.hw ** 2];
   const [vocabulary, texts] = quick ? [257, 4] : [50257, 4096];
+  // Shapes by the names that they have in results.
+  const shapes = (whole: string, tiny: string): number[][] =>
+    (quick ? tiny : whole).split(' ').map((shape) => shape.split('x').map(Number));
+  const matrices = (whole: string, tiny: string) => shapes(whole, tiny) as [rows: number, columns: number][];
+  const softmaxes = '8192x8192 98304x1024 262144x128 3000x32768 2000x50257 98304x1023 1x16777216';
+  const folded = '67108864@0 8192x8192@1 8192x8192@0 64x256x56x56@1 4194304x8@1';
   return [
     unary('unary_exp', n),
     unary('unary_tanh', quick ? 1003 : n),
     add(n, 'f32'),
-    ...(['reduce_sum', 'reduce_max'] as const).flatMap((op) => folds(op, quick)),
-    ...(quick ? QUICK_ROWS : ROWS).map(([rows, columns]) => softmax(rows, columns)),
-    quick ? softmax(64, 32, true) : softmax(1024, 98304, true),
-    ...(['layer_norm', 'rms_norm'] as const).flatMap((op) =>
-      (quick ? QUICK_NORMS : NORMS).map(([rows, columns]) => norm(op, rows, columns)),
+    ...(['reduce_sum', 'reduce_max'] as const).flatMap((op) =>
+      (quick ? '5000@0 16x64@1 64x16@0 3x8x28@1' : folded).split(' ').map((each) => foldAlong(op, each)),
     ),
-    quick ? transpose(96, 80) : transpose(8192, 8192),
-    ...(quick ? [permute(2, 16, 3, 8)] : [permute(8, 1024, 12, 64), permute(64, 1024, 16, 64)]),
+    ...matrices(softmaxes, '5x64 5x1023 1x100000').map(([rows, columns]) => softmax(rows, columns)),
+    ...matrices('1024x98304', '64x32').map(([rows, columns]) => softmax(rows, columns, true)),
+    ...(['layer_norm', 'rms_norm'] as const).flatMap((op) =>
+      matrices('8192x768 65536x1024 8192x8192', '4x768 4x100').map(([rows, columns]) => norm(op, rows, columns)),
+    ),
+    ...matrices('8192x8192', '96x80').map(([rows, columns]) => transpose(rows, columns)),
+    ...shapes('8x1024x12x64 64x1024x16x64', '2x16x3x8').map((shape) => permute(...(shape as Four))),
     quick ? gather(50, 16, 24) : gather(vocabulary, 65536, 768),
     ...[biasGelu, biasReluResidual].map((bias) => (quick ? bias(16, 96) : bias(32768, 3072))),
     cast('f32', n),
@@ -54,48 +62,15 @@ export function kernelCases(quick: boolean): readonly KernelCase[] {
   ];
 }
 
-type Matrices = readonly (readonly [rows: number, columns: number])[];
+type Four = [number, number, number, number];
 
-const ROWS: Matrices = [
-  [8192, 8192],
-  [98304, 1024],
-  [262144, 128],
-  [3000, 32768],
-  [2000, 50257],
-  [98304, 1023],
-  [1, 2 ** 24],
-];
-const QUICK_ROWS: Matrices = [
-  [5, 64],
-  [5, 1023],
-  [1, 100_000],
-];
-const NORMS: Matrices = [
-  [8192, 768],
-  [65536, 1024],
-  [8192, 8192],
-];
-const QUICK_NORMS: Matrices = [
-  [4, 768],
-  [4, 100],
-];
-
-function folds(op: 'reduce_sum' | 'reduce_max', quick: boolean): KernelCase[] {
-  if (quick) {
-    return [
-      fold(op, '5000 axis 0', 1, 5000),
-      fold(op, '16x64 axis 1', 16, 64),
-      fold(op, '64x16 axis 0', 1, 64, 16),
-      fold(op, '3x8x28 axis 1', 3, 8, 28),
-    ];
-  }
-  return [
-    fold(op, '67108864 axis 0', 1, 2 ** 26),
-    fold(op, '8192x8192 axis 1', 8192, 8192),
-    fold(op, '8192x8192 axis 0', 1, 8192, 8192),
-    fold(op, '64x256x56x56 axis 1', 64, 256, 56 * 56),
-    fold(op, '4194304x8 axis 1', 2 ** 22, 8),
-  ];
+/** A fold of an axis, as `64x256x56x56@1`. */
+function foldAlong(op: 'reduce_sum' | 'reduce_max', text: string): KernelCase {
+  const [shape = '', axis = ''] = text.split('@');
+  const all = shape.split('x').map(Number);
+  const product = (some: readonly number[]): number => some.reduce((x, y) => x * y, 1);
+  const [outer, inner] = [product(all.slice(0, Number(axis))), product(all.slice(Number(axis) + 1))];
+  return fold(op, `${shape} axis ${axis}`, outer, all[Number(axis)] as number, inner);
 }
 
 /** A function of an array. */

@@ -18,6 +18,22 @@ export interface PreparedModel {
   readonly close: () => Promise<void>;
 }
 
+/** Makes `count` calls, with what follows each. @returns milliseconds in which JavaScript handed them over */
+export async function hostMsOf(
+  count: number,
+  call: (index: number) => void,
+  then?: () => Promise<unknown>,
+): Promise<number> {
+  let hostMs = 0;
+  for (let index = 0; index < count; index++) {
+    const start = performance.now();
+    call(index);
+    hostMs += performance.now() - start;
+    if (then !== undefined) await then();
+  }
+  return hostMs;
+}
+
 /** Share of the largest output that one may be off; f16 is rounded in each layer. */
 const TOLERANCE = { f32: 1e-4, f16: 5e-2 } as const;
 

@@ -26,33 +26,38 @@ export async function tfjsWasm({ isApart }: { readonly isApart: boolean }): Prom
   return tfjs('wasm', { isApart, setUp: () => tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false) });
 }
 
-/** TensorFlow.js on WebGPU. It submits every few ops by itself, and there is no call to wait but reading something. */
+/** TensorFlow.js on WebGPU. It submits every few ops by itself. */
 export async function tfjsWebgpu(): Promise<Peer> {
   // Not before there is a `navigator.gpu`; and by a variable, as its types clash with TypeScript's own.
   const name: string = '@tensorflow/tfjs-backend-webgpu';
   await import(name);
   return tfjs('webgpu', {
-    setUp: () => tf.env().set('WEBGPU_CPU_FORWARD', false), // or small inputs do not reach the device
-    wait: async (result) => {
-      const first = tf.tidy(() => tf.slice(tf.reshape(result, [-1]), 0, 1));
-      await first.data();
-      first.dispose();
-    },
+    wait: readFirst,
   });
 }
 
+/** Resolves when a result on the device is there: there is no call to wait but reading something. */
+export async function readFirst(result: tf.Tensor): Promise<void> {
+  const first = tf.tidy(() => tf.slice(tf.reshape(result, [-1]), 0, 1));
+  await first.data();
+  first.dispose();
+}
+
+/** Makes a backend the current one of the whole process. */
+export async function useBackend(backend: 'cpu' | 'wasm' | 'webgpu'): Promise<void> {
+  tf.env().set('IS_NODE', false); // keeps its advertisement for the native package out of the output
+  if (backend === 'webgpu') tf.env().set('WEBGPU_CPU_FORWARD', false); // or small inputs do not reach the device
+  if (!(await tf.setBackend(backend))) throw new Error(`tfjs could not start its backend ${backend}`);
+}
+
 function tfjs(backend: 'cpu' | 'wasm' | 'webgpu', { isApart = false, setUp, wait }: TfjsOptions = {}): Peer {
-  // One backend is the current one of the whole process.
-  const resume = async (): Promise<void> => {
-    if (!(await tf.setBackend(backend))) throw new Error(`tfjs could not start its backend ${backend}`);
-  };
+  const resume = (): Promise<void> => useBackend(backend);
   return {
     name: `tfjs ${backend}`,
     role: 'peer',
     version: packageVersion(`@tensorflow/tfjs-backend-${backend}`),
     isApart,
     async prepare(limitCase) {
-      tf.env().set('IS_NODE', false); // keeps its advertisement for the native package out of the output
       setUp?.();
       await resume();
       const { inputs, compute } = bind(limitCase);
