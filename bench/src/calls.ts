@@ -102,38 +102,31 @@ async function timeWork(
 ): Promise<CallTime> {
   const micros: number[] = [];
   const yardsticks: number[] = [];
+  const counted: NativeCounts[] = [];
   let turn = 0;
-  let all = native.take();
-  let launches = 0;
   // The first half makes the engine compile what is hot.
-  for (let round = 0; round < 2 * rounds; round++) {
-    if (round === rounds) native.take();
+  for (let round = -rounds; round < rounds; round++) {
+    native.take();
     const start = performance.now();
     for (let i = 0; i < calls; i++) call(turn++);
     const elapsed = performance.now() - start;
     await backend.synchronize();
-    if (round < rounds) continue;
+    if (round < 0) continue;
     const counts = native.take();
-    all = round === rounds ? counts : added(all, counts);
-    launches += counts.dispatchWorkgroups;
+    counted.push(counts);
     micros.push((1000 * elapsed) / counts.dispatchWorkgroups);
     yardsticks.push(yardstickMicros());
   }
-  const { dispatchWorkgroups, ...others } = all;
-  const each = Object.fromEntries(Object.entries(others).map(([key, count]) => [key, count / dispatchWorkgroups]));
+  const sumOf = (key: keyof NativeCounts): number => counted.reduce((sum, counts) => sum + counts[key], 0);
+  const launches = sumOf('dispatchWorkgroups');
+  const { dispatchWorkgroups: _, ...others } = counted[0] as NativeCounts;
+  const each = Object.keys(others).map((key) => [key, sumOf(key as keyof NativeCounts) / launches]);
   const time = median(micros);
   return {
-    work: name,
-    launches: Math.round(launches / (rounds * calls)),
-    micros: time,
-    yardsticks: time / median(yardsticks),
-    native: each as unknown as CallTime['native'],
+    ...{ work: name, launches: Math.round(launches / (rounds * calls)) },
+    ...{ micros: time, yardsticks: time / median(yardsticks) },
+    native: Object.fromEntries(each) as CallTime['native'],
   };
-}
-
-function added(one: NativeCounts, other: NativeCounts): NativeCounts {
-  const sums = Object.entries(one).map(([key, count]) => [key, count + other[key as keyof NativeCounts]]);
-  return Object.fromEntries(sums) as NativeCounts;
 }
 
 /** A model whose weights are not written: nothing is computed while it is timed. */

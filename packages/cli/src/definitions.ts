@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { BENCH_SIZES } from './bench/bench-ops.ts';
+import { BENCH_SIZES } from './bench/bench-case.ts';
 import type { BenchOptions } from './commands/bench.ts';
 import type { ConformanceOptions } from './commands/conformance.ts';
 import type { DevicesOptions } from './commands/devices.ts';
@@ -23,6 +23,9 @@ import {
   timedOps,
 } from './option-values.ts';
 
+/** Adds a subcommand to the program; `finish` gets the exit code that it ends with. Its module is loaded when it runs. */
+export type AddCommand = (program: Command, context: ProgramContext, finish: Finish) => Command;
+
 const DEVICES_HELP = `
 Examples:
   concord devices
@@ -37,8 +40,7 @@ Exit codes:
   3    no backend can be used on this machine
   130  interrupted with Ctrl-C`;
 
-/** Adds `concord devices`: every backend, whether it works here and why not, and which one is picked. */
-export function addDevicesCommand(program: Command, context: ProgramContext, finish: Finish): void {
+const devices: AddCommand = (program, context, finish) =>
   program
     .command('devices')
     .summary('list the backends that work on this machine, and why others do not')
@@ -49,7 +51,6 @@ export function addDevicesCommand(program: Command, context: ProgramContext, fin
       const { listDevices } = await import('./commands/devices.ts');
       finish(await listDevices(await commandContext(context), command.optsWithGlobals<DevicesOptions>()));
     });
-}
 
 const CONFORMANCE_HELP = `
 Examples:
@@ -68,8 +69,7 @@ Examples:
 ${EXIT_CODE_HELP}
 With several backends it is the worst of theirs: 1 before 3 before 0.`;
 
-/** Adds `concord conformance`: do backends give the right answers on this machine. */
-export function addConformanceCommand(program: Command, context: ProgramContext, finish: Finish): void {
+const conformance: AddCommand = (program, context, finish) =>
   addModuleOptions(program.command('conformance'))
     .summary('check that a backend gives the right answers')
     .description('Runs the conformance suite on a backend, or several, and compares with the float64 oracle.')
@@ -94,7 +94,6 @@ export function addConformanceCommand(program: Command, context: ProgramContext,
       if (options.list === true) finish(listCases(context.stdout, options));
       else finish(await conformance(await commandContext(context), options));
     });
-}
 
 const FUZZ_HELP = `
 Examples:
@@ -105,8 +104,7 @@ Examples:
   concord fuzz --programs --seconds 60           many steps that share memory
 ${EXIT_CODE_HELP}`;
 
-/** Adds `concord fuzz`: random calls, compared with the oracle. */
-export function addFuzzCommand(program: Command, context: ProgramContext, finish: Finish): void {
+const fuzz: AddCommand = (program, context, finish) =>
   addModuleOptions(program.command('fuzz'))
     .summary('look for wrong answers with random calls')
     .description(
@@ -126,7 +124,6 @@ export function addFuzzCommand(program: Command, context: ProgramContext, finish
       const { fuzz } = await import('./commands/fuzz.ts');
       finish(await fuzz(await commandContext(context), options));
     });
-}
 
 const INFO_HELP = `
 Examples:
@@ -138,8 +135,7 @@ Exit codes:
   0    the case was described
   2    wrong arguments, or there is no such case`;
 
-/** Adds `concord info`: what a conformance case does. */
-export function addInfoCommand(program: Command, { stdout }: ProgramContext, finish: Finish): void {
+const info: AddCommand = (program, { stdout }, finish) =>
   program
     .command('info')
     .summary('say what a conformance case does')
@@ -151,7 +147,6 @@ export function addInfoCommand(program: Command, { stdout }: ProgramContext, fin
       const { info } = await import('./commands/info.ts');
       finish(await info(stdout, id, options.json === true));
     });
-}
 
 const KERNEL_HELP = `
 A kernel is what defineKernel gives: a computation as data. With --shape it is
@@ -171,8 +166,7 @@ Exit codes:
   2    wrong arguments, or the file has no such kernel
   3    none of the backends can be used here`;
 
-/** Adds `concord kernel`: what a kernel computes, and how backends do it. */
-export function addKernelCommand(program: Command, context: ProgramContext, finish: Finish): void {
+const kernel: AddCommand = (program, context, finish) =>
   program
     .command('kernel')
     .summary('show what a kernel computes, and how backends run it')
@@ -189,7 +183,6 @@ export function addKernelCommand(program: Command, context: ProgramContext, fini
       const { kernel } = await import('./commands/kernel.ts');
       finish(await kernel(await commandContext(context), file, options));
     });
-}
 
 const BENCH_HELP = `
 Sizes:
@@ -220,8 +213,7 @@ Exit codes:
   3    no backend can be used, or one that --backend names cannot
   130  interrupted with Ctrl-C`;
 
-/** Adds `concord bench`: how fast the backends are on this machine. */
-export function addBenchCommand(program: Command, context: ProgramContext, finish: Finish): void {
+const bench: AddCommand = (program, context, finish) =>
   addModuleOptions(program.command('bench'))
     .summary('measure how fast the backends are')
     .description('Measures the ops on every backend that works here, side by side, in GFLOP/s and GB/s.')
@@ -236,7 +228,6 @@ export function addBenchCommand(program: Command, context: ProgramContext, finis
       const { bench } = await import('./commands/bench.ts');
       finish(await bench(await commandContext(context), options));
     });
-}
 
 const TUNE_HELP = `
 A backend has several kernels for each op and chooses between them by shape and
@@ -263,8 +254,7 @@ Exit codes:
   3    the backend cannot be used here
   130  interrupted with Ctrl-C: the profile is as it was before`;
 
-/** Adds `concord tune`: measures kernel variants and keeps what is fastest on this device. */
-export function addTuneCommand(program: Command, context: ProgramContext, finish: Finish): void {
+const tune: AddCommand = (program, context, finish) =>
   program
     .command('tune')
     .summary('find the fastest kernels on this device, and keep them')
@@ -280,7 +270,6 @@ export function addTuneCommand(program: Command, context: ProgramContext, finish
       const { tune } = await import('./commands/tune.ts');
       finish(await tune(await commandContext(context), options));
     });
-}
 
 const REPORT_HELP = `
 Files are what conformance and bench write as JSON, and what the page "Test my
@@ -297,8 +286,7 @@ Exit codes:
   2    wrong arguments, or a file is no report
   3    nothing failed, but a backend was not run`;
 
-/** Adds `concord report`: shows reports that were written as JSON. */
-export function addReportCommand(program: Command, { stdout, stderr }: ProgramContext, finish: Finish): void {
+const report: AddCommand = (program, { stdout, stderr }, finish) =>
   program
     .command('report')
     .summary('show reports that were written as JSON')
@@ -310,7 +298,6 @@ export function addReportCommand(program: Command, { stdout, stderr }: ProgramCo
       const { report } = await import('./commands/report.ts');
       finish(await report({ stdout, stderr }, files, options));
     });
-}
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -324,8 +311,7 @@ Exit codes:
   0    the script was printed
   2    wrong arguments`;
 
-/** Adds `concord completion`: scripts that let shells complete the command line. Add it after all other commands. */
-export function addCompletionCommand(program: Command, context: ProgramContext, finish: Finish): void {
+const completion: AddCommand = (program, context, finish) =>
   program
     .command('completion')
     .summary('print a script that lets a shell complete this command')
@@ -344,4 +330,9 @@ export function addCompletionCommand(program: Command, context: ProgramContext, 
       );
       finish(EXIT.ok);
     });
-}
+
+/** Every subcommand. Completion knows the commands before it, so it is the last. */
+export const COMMANDS: readonly AddCommand[] = [
+  ...[devices, conformance, fuzz, info, kernel, bench, tune, report],
+  completion,
+];

@@ -10,8 +10,8 @@ export type {
   BenchJson,
   BenchMethodJson,
   BenchResultJson,
-} from './bench/bench-json.ts';
-export type { Peaks } from './bench/bench-run.ts';
+  Peaks,
+} from './bench/bench-run.ts';
 export type { ConformanceJson, VariantFailure } from './conformance/backend-run.ts';
 export type { FuzzJson } from './commands/fuzz.ts';
 export type { InfoJson } from './commands/info.ts';

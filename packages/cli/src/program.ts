@@ -1,15 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import {
-  addBenchCommand,
-  addCompletionCommand,
-  addConformanceCommand,
-  addDevicesCommand,
-  addFuzzCommand,
-  addInfoCommand,
-  addKernelCommand,
-  addReportCommand,
-  addTuneCommand,
-} from './definitions.ts';
+import { COMMANDS } from './definitions.ts';
 import type { Finish, ProgramContext } from './context.ts';
 import { EXIT } from './command-error.ts';
 import type { ModuleOptions } from './option-values.ts';
@@ -65,16 +55,7 @@ export function buildProgram(context: ProgramContext, finish: Finish): Command {
     const { checkEnvironment } = await import('./check-environment.ts');
     checkEnvironment();
   });
-  addDevicesCommand(program, context, finish);
-  addConformanceCommand(program, context, finish);
-  addFuzzCommand(program, context, finish);
-  addInfoCommand(program, context, finish);
-  addKernelCommand(program, context, finish);
-  addBenchCommand(program, context, finish);
-  addTuneCommand(program, context, finish);
-  addReportCommand(program, context, finish);
-  // Last: it knows the commands before it.
-  addCompletionCommand(program, context, finish);
+  for (const add of COMMANDS) add(program, context, finish);
   return program;
 }
 

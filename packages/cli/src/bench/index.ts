@@ -4,11 +4,19 @@
  *
  * @packageDocumentation
  */
-export type { BenchCase, BenchOp, BenchUnit, BenchWork, ExpectedEntry } from './bench-case.ts';
-export { type BenchJson, toBenchJson } from './bench-json.ts';
-export { BENCH_OPS, BENCH_SIZES, type BenchSize } from './bench-ops.ts';
+export {
+  BENCH_OPS,
+  BENCH_SIZES,
+  type BenchCase,
+  type BenchOp,
+  type BenchSize,
+  type BenchUnit,
+  type BenchWork,
+  type ExpectedEntry,
+} from './bench-case.ts';
 export {
   type BenchBackend,
+  type BenchJson,
   type BenchOutcome,
   type BenchRow,
   type BenchRun,
@@ -16,6 +24,7 @@ export {
   speedOf,
   type Spread,
   spreadOf,
+  toBenchJson,
 } from './bench-run.ts';
 export {
   attentionCase,

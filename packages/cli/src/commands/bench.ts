@@ -1,9 +1,7 @@
 import { type BackendProvider, printable } from '@concord/backend-core';
-import type { BenchOp } from '../bench/bench-case.ts';
-import { toBenchJson } from '../bench/bench-json.ts';
-import { BENCH_OPS, type BenchSize, matchingOps } from '../bench/bench-ops.ts';
+import { BENCH_OPS, type BenchOp, type BenchSize, matchingOps } from '../bench/bench-case.ts';
+import { type BenchRun, hasFailure, toBenchJson } from '../bench/bench-run.ts';
 import { benchTables, createBenchPrinter } from '../bench/bench-printer.ts';
-import { type BenchRun, hasFailure } from '../bench/bench-run.ts';
 import { openBackends, type OpenedBackend } from '../bench/open-backends.ts';
 import { benchPage } from '../bench/page/bench-page.ts';
 import { runCases } from '../bench/run-cases.ts';

@@ -1,5 +1,4 @@
-import type { BenchCase, BenchOp } from '../bench-case.ts';
-import { BENCH_OPS, type BenchSize } from '../bench-ops.ts';
+import { BENCH_OPS, type BenchCase, type BenchOp, type BenchSize } from '../bench-case.ts';
 import {
   attentionCase,
   batchedGemmCase,

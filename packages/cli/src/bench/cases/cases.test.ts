@@ -1,8 +1,7 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { expect, test } from 'vitest';
-import type { BenchCase } from '../bench-case.ts';
+import { BENCH_OPS, type BenchCase } from '../bench-case.ts';
 import { CHECKED_ENTRIES, checkEntries } from '../measure-case.ts';
-import { BENCH_OPS } from '../bench-ops.ts';
 import { materialize, placeWork } from '../operand.ts';
 import { selectBenchCases } from './case-lists.ts';
 import { attentionCase, batchedGemmCase, conv2dCase, gemmCase, reduceCase, topKCase } from './op-cases.ts';

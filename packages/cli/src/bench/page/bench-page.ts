@@ -18,7 +18,7 @@ import {
   spreadOf,
 } from '../bench-run.ts';
 import { extentOf, pointsOf, roofline, symbolLegend } from './roofline.ts';
-import { BENCH_STYLES } from './styles.ts';
+import { BENCH_STYLES } from '../../html/styles.ts';
 
 /** A bench run as an HTML page. */
 export function benchPage(run: BenchRun, environment: ReportEnvironment): string {
