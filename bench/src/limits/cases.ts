@@ -135,14 +135,11 @@ const MAKE: ByOp<Made> = {
   },
   attention: ({ op: _, ...sizes }) => {
     const { batch, heads, seqQ, seqKv, headDim, causal } = sizes;
-    const [queries, keys] = [
-      [batch * heads, seqQ, headDim],
-      [batch * heads, seqKv, headDim],
-    ];
+    const matrix = (seq: number): number[] => [batch * heads, seq, headDim];
     return {
       name: `b${batch}h${heads}q${seqQ}k${seqKv}d${headDim}${causal ? 'c' : ''}`,
       benchCase: attentionCase('bench', '', sizes),
-      ...{ inputs: [queries, keys, keys] as number[][], output: queries as number[] },
+      ...{ inputs: [seqQ, seqKv, seqKv].map(matrix), output: matrix(seqQ) },
     };
   },
   reduce_sum: reduction('sum'),

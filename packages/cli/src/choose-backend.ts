@@ -68,7 +68,6 @@ function providerNamed(
   );
   const suggestion = near.map((known) => `did you mean ${known}? `).join('');
   throw new CommandError(`no backend "${name}"; there are: ${providers.map((known) => known.name).join(', ')}`, {
-    code: 'INVALID_ARGUMENT',
     exitCode,
     hint: `${suggestion}check ${origin}; concord devices lists what works here`,
   });

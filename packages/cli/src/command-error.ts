@@ -1,8 +1,9 @@
 /** Fields of a {@link CommandError} besides its message. */
 interface CommandErrorFields {
-  /** For programs that read the output, in capitals. */
-  readonly code: string;
-  readonly exitCode: number;
+  /** For programs that read the output, in capitals. Default: INVALID_ARGUMENT. */
+  readonly code?: string;
+  /** Default: that of wrong usage. */
+  readonly exitCode?: number;
   /** A hint for the reader, one sentence. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
@@ -15,7 +16,7 @@ export class CommandError extends Error {
   readonly exitCode: number;
   readonly hint: string | undefined;
 
-  constructor(message: string, { code, exitCode, hint, cause }: CommandErrorFields) {
+  constructor(message: string, { code = 'INVALID_ARGUMENT', exitCode = EXIT.usage, hint, cause }: CommandErrorFields) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.exitCode = exitCode;

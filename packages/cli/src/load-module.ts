@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BackendProvider, type ComputeBackend, isBackendError } from '@concord/backend-core';
-import { CommandError, EXIT } from './command-error.ts';
+import { CommandError } from './command-error.ts';
 import type { ModuleOptions } from './option-values.ts';
 import { shellQuote, shellWord } from './output/shell-quote.ts';
 
@@ -79,8 +79,6 @@ function onlyCandidate(module: string, exported: Record<string, unknown>): strin
 
 function wrongExport(message: string): CommandError {
   return new CommandError(message, {
-    code: 'INVALID_ARGUMENT',
-    exitCode: EXIT.usage,
     hint: '--export takes the name of a provider, of a function that makes one, or of a class of a backend',
   });
 }
@@ -90,7 +88,6 @@ export function cannotLoad(what: string, cause: unknown): CommandError {
   const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
   return new CommandError(`cannot load ${what}: ${reason}`, {
     code: 'CANNOT_LOAD',
-    exitCode: EXIT.usage,
     // It was found, and says itself what is wrong with it.
     hint: isBackendError(cause)
       ? cause.hint

@@ -82,7 +82,6 @@ function nothingMatches(filter: string): CommandError {
   const hint = near.length === 0 ? forms : `did you mean ${near.map((each) => `'${each}'`).join(' or ')}?`;
   return new CommandError(`no case matches "${filter}"`, {
     code: 'NO_SUCH_CASE',
-    exitCode: EXIT.usage,
     hint: `${hint}; concord conformance --list prints all ids`,
   });
 }

@@ -40,9 +40,7 @@ const STOPS: Readonly<Record<FuzzStop, string>> = {
 export async function fuzz(given: CommandContext, options: FuzzOptions): Promise<number> {
   const { stdout, stderr, signal } = given;
   if (options.programs === true && options.op !== undefined) {
-    throw new CommandError('--programs draws calls of all ops', {
-      ...{ code: 'BAD_OPTION', exitCode: EXIT.usage, hint: 'Leave --op out.' },
-    });
+    throw new CommandError('--programs draws calls of all ops', { code: 'BAD_OPTION', hint: 'Leave --op out.' });
   }
   const thing = options.programs === true ? 'program' : 'call';
   if (options.json !== undefined) await checkWritable(options.json);

@@ -25,7 +25,7 @@ export async function info(stdout: Output, id: string, asJson: boolean): Promise
 }
 
 function noSuchCase(id: string, cause?: RangeError): CommandError {
-  return new CommandError(`no case "${id}"`, { code: 'NO_SUCH_CASE', exitCode: EXIT.usage, hint: hintFor(id), cause });
+  return new CommandError(`no case "${id}"`, { code: 'NO_SUCH_CASE', hint: hintFor(id), cause });
 }
 
 function hintFor(id: string): string {

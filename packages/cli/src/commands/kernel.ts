@@ -75,8 +75,6 @@ function callOf({ shape, folded, gather, backend }: KernelOptions): Omit<RunShap
   );
   if (given === undefined) return undefined;
   throw new CommandError(`--${given} is about a call, which needs --shape`, {
-    code: 'INVALID_ARGUMENT',
-    exitCode: EXIT.usage,
     hint: 'add --shape with the sizes of the domain, such as --shape 8,12,64',
   });
 }

@@ -58,19 +58,13 @@ async function openTunable({ providers }: CommandContext, option: string | undef
   const name = option ?? (process.env['CONCORD_BACKEND'] || (await bestTunable(providers)));
   const [provider, ...others] = await chooseProviders(providers, name);
   if (others.length > 0) {
-    throw new CommandError('one backend at a time is tuned', {
-      ...{ code: 'INVALID_ARGUMENT', exitCode: EXIT.usage, hint: 'concord tune --backend webgpu' },
-    });
+    throw new CommandError('one backend at a time is tuned', { hint: 'concord tune --backend webgpu' });
   }
   const backend = await provider?.create();
   await backend?.init();
   if (backend !== undefined && isTunable(backend)) return backend;
   await backend?.dispose();
-  throw new CommandError(`${name} has no kernel variants to choose from`, {
-    code: 'INVALID_ARGUMENT',
-    exitCode: EXIT.usage,
-    hint: 'concord tune --backend webgpu',
-  });
+  throw new CommandError(`${name} has no kernel variants to choose from`, { hint: 'concord tune --backend webgpu' });
 }
 
 /** @throws {BackendError} BACKEND_UNAVAILABLE when none can be used */

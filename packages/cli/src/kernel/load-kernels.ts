@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isBackendError } from '@concord/backend-core';
 import { checkKernel, type Kernel } from '@concord/backend-core/kernel';
-import { CommandError, EXIT } from '../command-error.ts';
+import { CommandError } from '../command-error.ts';
 import { cannotLoad, loadModule } from '../load-module.ts';
 
 /** A kernel, and the export that it is; null for a JSON file. */
@@ -58,8 +58,6 @@ async function readJson(file: string): Promise<unknown> {
 
 function wrong(message: string): CommandError {
   return new CommandError(message, {
-    code: 'INVALID_ARGUMENT',
-    exitCode: EXIT.usage,
     hint: 'a kernel is what defineKernel of @concord/backend-core/kernel gives, or its JSON',
   });
 }

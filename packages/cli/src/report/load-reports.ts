@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { printable } from '@concord/backend-core';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { BenchJson } from '../bench/bench-run.ts';
-import { CommandError, EXIT } from '../command-error.ts';
+import { CommandError } from '../command-error.ts';
 import type { ConformanceJson } from '../conformance/backend-run.ts';
 
 /**
@@ -66,16 +66,11 @@ function parsed(file: string, text: string): unknown {
 
 function cannotRead(file: string, cause: unknown): CommandError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new CommandError(`cannot read ${file}: ${reason}`, {
-    code: 'CANNOT_READ',
-    exitCode: EXIT.usage,
-    hint: HINT,
-    cause,
-  });
+  return new CommandError(`cannot read ${file}: ${reason}`, { code: 'CANNOT_READ', hint: HINT, cause });
 }
 
 function noReport(file: string, fault: string): CommandError {
-  return new CommandError(`${file} is no report: ${fault}`, { code: 'NO_REPORT', exitCode: EXIT.usage, hint: HINT });
+  return new CommandError(`${file} is no report: ${fault}`, { code: 'NO_REPORT', hint: HINT });
 }
 
 const HINT = 'give files that concord conformance --json, concord bench --json or the page "Test my GPU" wrote';
