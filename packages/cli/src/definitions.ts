@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { BENCH_SIZES } from './bench/bench-case.ts';
+import { BENCH_SIZES } from './bench/bench-ops.ts';
 import type { BenchOptions } from './commands/bench.ts';
 import type { ConformanceOptions } from './commands/conformance.ts';
 import type { DevicesOptions } from './commands/devices.ts';

@@ -4,14 +4,14 @@
  * @packageDocumentation
  */
 export type { BenchOp, BenchUnit } from './bench/bench-case.ts';
+export type { Peaks } from './bench/bench-run.ts';
 export type {
   BenchBackendJson,
   BenchCaseJson,
   BenchJson,
   BenchMethodJson,
   BenchResultJson,
-  Peaks,
-} from './bench/bench-run.ts';
+} from './bench/bench-json.ts';
 export type { ConformanceJson, VariantFailure } from './conformance/backend-run.ts';
 export type { FuzzJson } from './commands/fuzz.ts';
 export type { InfoJson } from './commands/info.ts';

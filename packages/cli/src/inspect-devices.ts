@@ -12,7 +12,7 @@ import {
   type UnavailableReason,
 } from '@concord/backend-core';
 import type { ProfileState } from '@concord/variants';
-import { BENCH_OPS } from './bench/bench-case.ts';
+import { BENCH_OPS } from './bench/bench-ops.ts';
 import { tuneCases } from './bench/cases/case-lists.ts';
 import { isTunable, type TunableBackend } from './tune/tune-run.ts';
 

@@ -1,7 +1,8 @@
 import { OP_NAMES, type OpName } from '@concord/backend-core';
 import type { GatherView } from '@concord/backend-core/kernel';
 import { type Command, InvalidArgumentError } from 'commander';
-import { BENCH_OPS, type BenchOp, matchingOps } from './bench/bench-case.ts';
+import type { BenchOp } from './bench/bench-case.ts';
+import { BENCH_OPS, matchingOps } from './bench/bench-ops.ts';
 import { commaList } from './comma-list.ts';
 import { nearIds } from './near-ids.ts';
 

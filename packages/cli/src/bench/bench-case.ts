@@ -1,5 +1,4 @@
-import { type ComputeBackend, type DevicePtr, OP_NAMES, type OpName, type OpPlan } from '@concord/backend-core';
-import { commaList } from '../comma-list.ts';
+import type { ComputeBackend, DevicePtr, OpName, OpPlan } from '@concord/backend-core';
 import type { Operand, OperandType } from './operand.ts';
 
 /** An op of the contract that is timed, or the copies, as `memory`. */
@@ -49,24 +48,4 @@ export interface BenchWork {
 /** The sizes of a product, a layer or attention, from the id; empty where the title says all. */
 export function sizeOf({ id, op }: BenchCase): string {
   return ['unary', 'binary', 'reduce', 'memory'].includes(op) ? '' : (id.split('/')[2] ?? '');
-}
-
-/** Values of `--size`. */
-export const BENCH_SIZES = ['small', 'real'] as const;
-
-/** One of {@link BENCH_SIZES}. */
-export type BenchSize = (typeof BENCH_SIZES)[number];
-
-/** The ops that `--op` chooses from. */
-export const BENCH_OPS: readonly BenchOp[] = [...OP_NAMES, 'memory'];
-
-/** The ops that one of some globs matches; a comma separates the globs. */
-export function matchingOps(globs: string): readonly BenchOp[] {
-  const patterns = commaList(globs).map((glob) => new RegExp(`^${glob.replace(/\W/g, spellGlob)}$`));
-  return BENCH_OPS.filter((op) => patterns.some((pattern) => pattern.test(op)));
-}
-
-function spellGlob(sign: string): string {
-  if (sign === '*') return '.*';
-  return sign === '?' ? '.' : `\\${sign}`;
 }

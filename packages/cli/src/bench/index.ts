@@ -4,19 +4,10 @@
  *
  * @packageDocumentation
  */
-export {
-  BENCH_OPS,
-  BENCH_SIZES,
-  type BenchCase,
-  type BenchOp,
-  type BenchSize,
-  type BenchUnit,
-  type BenchWork,
-  type ExpectedEntry,
-} from './bench-case.ts';
+export type { BenchCase, BenchOp, BenchUnit, BenchWork, ExpectedEntry } from './bench-case.ts';
+export { BENCH_OPS, BENCH_SIZES, type BenchSize } from './bench-ops.ts';
 export {
   type BenchBackend,
-  type BenchJson,
   type BenchOutcome,
   type BenchRow,
   type BenchRun,
@@ -24,8 +15,8 @@ export {
   speedOf,
   type Spread,
   spreadOf,
-  toBenchJson,
 } from './bench-run.ts';
+export { type BenchJson, toBenchJson } from './bench-json.ts';
 export {
   attentionCase,
   type AttentionSizes,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatCallTime, formatRatio, formatSpeed } from '../output/format.ts';
-import { matchingOps } from './bench-case.ts';
+import { matchingOps } from './bench-ops.ts';
 import { median, spreadOf } from './bench-run.ts';
 
 test.each([

@@ -5,7 +5,7 @@ import { BackendError, type BinaryCall, type ReduceCall } from '@concord/backend
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { IdleBackend, missing, run, working } from '../../test/fakes.ts';
-import type { BenchJson } from '../bench/bench-run.ts';
+import type { BenchJson } from '../bench/bench-json.ts';
 
 // What the runner of these tests is told is not for the commands in them.
 beforeEach(() => vi.stubEnv('CONCORD_BACKEND', ''));

@@ -1,6 +1,8 @@
 import { type BackendProvider, printable } from '@concord/backend-core';
-import { BENCH_OPS, type BenchOp, type BenchSize, matchingOps } from '../bench/bench-case.ts';
-import { type BenchRun, hasFailure, toBenchJson } from '../bench/bench-run.ts';
+import type { BenchOp } from '../bench/bench-case.ts';
+import { BENCH_OPS, type BenchSize, matchingOps } from '../bench/bench-ops.ts';
+import { type BenchRun, hasFailure } from '../bench/bench-run.ts';
+import { toBenchJson } from '../bench/bench-json.ts';
 import { benchTables, createBenchPrinter } from '../bench/bench-printer.ts';
 import { openBackends, type OpenedBackend } from '../bench/open-backends.ts';
 import { benchPage } from '../bench/page/bench-page.ts';

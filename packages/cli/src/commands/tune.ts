@@ -1,5 +1,6 @@
 import { type BackendProvider, type DeviceInfo, selectBackend } from '@concord/backend-core';
-import { BENCH_OPS, type BenchOp, type BenchSize, matchingOps } from '../bench/bench-case.ts';
+import type { BenchOp } from '../bench/bench-case.ts';
+import { BENCH_OPS, type BenchSize, matchingOps } from '../bench/bench-ops.ts';
 import { tuneCases } from '../bench/cases/case-lists.ts';
 import { chooseProviders } from '../choose-backend.ts';
 import { CommandError, EXIT } from '../command-error.ts';

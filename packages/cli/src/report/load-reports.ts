@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { printable } from '@concord/backend-core';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { BenchJson } from '../bench/bench-run.ts';
+import type { BenchJson } from '../bench/bench-json.ts';
 import { CommandError } from '../command-error.ts';
 import type { ConformanceJson } from '../conformance/backend-run.ts';
 

@@ -1,15 +1,7 @@
 import { basename } from 'node:path';
 import type { DeviceInfo } from '@concord/backend-core';
-import type {
-  BenchBackend,
-  BenchBackendJson,
-  BenchCaseJson,
-  BenchJson,
-  BenchOutcome,
-  BenchResultJson,
-  BenchRow,
-  BenchRun,
-} from '../bench/bench-run.ts';
+import type { BenchBackend, BenchOutcome, BenchRow, BenchRun } from '../bench/bench-run.ts';
+import type { BenchBackendJson, BenchCaseJson, BenchJson, BenchResultJson } from '../bench/bench-json.ts';
 import type { BackendRun, ConformanceJson, ConformanceRun } from '../conformance/backend-run.ts';
 import { EXIT } from '../command-error.ts';
 import { groupBy, present } from '../objects.ts';

@@ -1,4 +1,5 @@
-import { BENCH_OPS, type BenchCase, type BenchOp, type BenchSize } from '../bench-case.ts';
+import type { BenchCase, BenchOp } from '../bench-case.ts';
+import { BENCH_OPS, type BenchSize } from '../bench-ops.ts';
 import {
   attentionCase,
   batchedGemmCase,

@@ -1,6 +1,7 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { expect, test } from 'vitest';
-import { BENCH_OPS, type BenchCase } from '../bench-case.ts';
+import type { BenchCase } from '../bench-case.ts';
+import { BENCH_OPS } from '../bench-ops.ts';
 import { CHECKED_ENTRIES, checkEntries } from '../measure-case.ts';
 import { materialize, placeWork } from '../operand.ts';
 import { selectBenchCases } from './case-lists.ts';
