@@ -1,6 +1,6 @@
 import type { DeviceInfo } from '@concord/backend-core';
 import type { ProfileState } from '@concord/variants';
-import { type NotRunJson, toNotRunJson } from '../conformance/backend-run.ts';
+import { toNotRunJson } from '../conformance/backend-run.ts';
 import { present } from '../objects.ts';
 import type { ReportEnvironment } from '../report-environment.ts';
 import type { BenchCase } from './bench-case.ts';
@@ -53,7 +53,7 @@ export interface BenchBackendJson {
   readonly peaks: Peaks;
   readonly forced?: readonly string[];
   readonly tuning?: ProfileState;
-  readonly notRun?: NotRunJson;
+  readonly notRun?: { readonly message: string; readonly hint: string | null; readonly isFailure: boolean };
 }
 
 /** A case and its results. */

@@ -84,7 +84,7 @@ export interface ConformanceJson extends Pick<ConformanceReport, 'backend' | 'de
   /** With `--each-variant`: what failed in the runs with variants forced. `variants` counts those runs too. */
   readonly variantFailures?: readonly VariantFailure[];
   /** Why there are no cases. */
-  readonly notRun?: NotRunJson;
+  readonly notRun?: { readonly message: string; readonly hint: string | null; readonly isFailure: boolean };
 }
 
 /** The run without what only people need: one object, or a list of them where a list of backends was asked for. */
@@ -103,14 +103,7 @@ function backendJson(run: BackendRun, { filter, sample }: ConformanceRun): Confo
   };
 }
 
-/** Why a backend was not run, as JSON has it. */
-export interface NotRunJson {
-  readonly message: string;
-  readonly hint: string | null;
-  readonly isFailure: boolean;
-}
-
-/** The part of it that JSON has. */
-export function toNotRunJson({ message, hint, isFailure }: NotRun): NotRunJson {
+/** The part of a {@link NotRun} that JSON has. */
+export function toNotRunJson({ message, hint, isFailure }: NotRun): NonNullable<ConformanceJson['notRun']> {
   return { message, hint, isFailure };
 }
