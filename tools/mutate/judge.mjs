@@ -123,8 +123,10 @@ async function runStage({ project, files, part, exclude = [], only, env }, fault
 function runVitest(args, signal, env) {
   return new Promise((resolve, reject) => {
     // In its own process group: with a fault, tests may leave processes running.
-    const options = /** @type {const} */ ({ cwd: root, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    const child = spawn('vitest', args, { ...options, env: { ...toolEnvironment(), ...env } });
+    const child = spawn('vitest', args, {
+      ...{ cwd: root, env: { ...toolEnvironment(), ...env }, detached: true },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk) => (output = (output + String(chunk)).slice(-20_000)));
