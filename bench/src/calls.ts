@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { Gpt2 } from '@concord/example-gpt';
-import { argmax, empty, type Recorded, record, reshape, tensor, type Tensor } from '@concord/ops';
 import { median } from '@concord/cli/bench';
+import { Gpt2 } from '@concord/example-gpt';
+import { empty, type Recorded, tensor, type Tensor } from '@concord/ops';
 import { type NativeCalls, type NativeCounts, replaceNativeCalls } from './calls/native-calls.ts';
-import { yardstickMicros } from './calls/yardstick.ts';
-import { GPT_SIZES, type GptSize, gptWeights } from './gpt/cases.ts';
+import { recordToken } from './gpt/concord.ts';
 import { startDevice } from './device.ts';
+import { GPT_SIZES, type GptSize, gptWeights } from './gpt/cases.ts';
 import { oneOf, positive } from './options.ts';
 import { row, table } from './table.ts';
 
@@ -152,14 +152,8 @@ function gptWorks(
   const texts = Array.from({ length: PLACES }, () => {
     const given = tensor(backend, new Uint32Array(1), [1, 1]);
     const cache = model.cache(1);
-    cache.length = cached;
-    const replayed = record(backend, () => model.forward(given, cache));
-    cache.length = cached;
-    const generated = record(backend, (anew) => {
-      const logits = model.forward(given, cache, anew);
-      argmax(logits, { axis: -1, out: reshape(given, [1]) });
-      return logits;
-    });
+    const replayed = recordToken(backend, model, { mode: 'pipelined', batch: 1, cached }, given, cache);
+    const generated = recordToken(backend, model, { mode: 'growing', batch: 1, cached }, given, cache);
     return { given, cache, replayed, generated };
   });
   const recordings: readonly Recorded<Tensor>[] = texts.flatMap(({ replayed, generated }) => [replayed, generated]);
@@ -197,4 +191,27 @@ function gptWorks(
       }
     },
   };
+}
+
+/** Turns of the loop that one measurement takes. */
+const TURNS = 200_000;
+
+/**
+ * Microseconds of one turn of a fixed loop: an object with eight fields is made, found in a table by a number, and added up. Other
+ * times of the same process are told as multiples of it, which hold on any machine.
+ */
+export function yardstickMicros(): number {
+  const known = new Map<number, { readonly size: number }>();
+  for (let key = 0; key < 512; key++) known.set(key * 7919, { size: key });
+  let sum = 0;
+  const start = performance.now();
+  for (let turn = 0; turn < TURNS; turn++) {
+    const found = known.get((turn % 512) * 7919);
+    const made = { a: turn, b: found, c: sum, d: turn + 1, e: turn + 2, f: turn + 3, g: found, h: 0 };
+    sum += (made.b?.size ?? 0) + (made.d & made.f);
+  }
+  const micros = (1000 * (performance.now() - start)) / TURNS;
+  // Else the loop could be left out.
+  if (sum === 0) throw new Error('the sum of the yardstick is 0');
+  return micros;
 }

@@ -73,10 +73,10 @@ function prepare(backend: ComputeBackend, model: Gpt2, gptCase: GptCase): Prepar
  * The logits of the next token, which goes where the one before it was if the text grows. If not, a replay is the same
  * token again to the last number, as that of PyTorch's graph is.
  */
-function recordToken(
+export function recordToken(
   backend: ComputeBackend,
   model: Gpt2,
-  { mode, batch, cached }: GptCase,
+  { mode, batch, cached }: Pick<GptCase, 'mode' | 'batch' | 'cached'>,
   given: Tensor,
   cache: Cache,
 ): Recorded<Tensor> {

@@ -50,3 +50,8 @@ Exit codes:
   2    wrong arguments
   3    the backend cannot be used on this machine, nothing was run
   130  interrupted with Ctrl-C; what was done is printed, no file is written`;
+
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -12,6 +12,7 @@ import {
   type UnavailableReason,
 } from '@concord/backend-core';
 import type { ProfileState } from '@concord/variants';
+import { messageOf } from './command-error.ts';
 import { BENCH_OPS } from './bench/bench-ops.ts';
 import { tuneCases } from './bench/cases/case-lists.ts';
 import { isTunable, type TunableBackend } from './tune/tune-run.ts';
@@ -171,5 +172,3 @@ async function tryVariants(backend: TunableBackend, signal: AbortSignal): Promis
   for (const variant of backend.variants?.().leftOut ?? []) refused.set(variant.id, variant);
   return { built: [...tried].filter((id) => !refused.has(id)), leftOut: [...refused.values()] };
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

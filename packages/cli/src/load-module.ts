@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BackendProvider, type ComputeBackend, isBackendError } from '@concord/backend-core';
-import { CommandError } from './command-error.ts';
+import { CommandError, messageOf } from './command-error.ts';
 import type { ModuleOptions } from './option-values.ts';
 import { shellQuote, shellWord } from './output/shell-quote.ts';
 
@@ -85,7 +85,7 @@ function wrongExport(message: string): CommandError {
 
 /** An error that says what could not be loaded, and why. */
 export function cannotLoad(what: string, cause: unknown): CommandError {
-  const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  const [reason] = messageOf(cause).split('\n');
   return new CommandError(`cannot load ${what}: ${reason}`, {
     code: 'CANNOT_LOAD',
     // It was found, and says itself what is wrong with it.

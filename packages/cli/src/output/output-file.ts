@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { CommandError } from '../command-error.ts';
+import { CommandError, messageOf } from '../command-error.ts';
 import type { Output } from '../context.ts';
 import { toJsonText } from './json-text.ts';
 
@@ -62,7 +62,7 @@ export async function writeText(path: string, text: string, stdout: Output): Pro
 }
 
 function cannotWrite(path: string, cause: unknown): CommandError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   const hint = 'give a file in a folder that exists and can be written, or - for standard output';
   return new CommandError(`cannot write ${path}: ${reason}`, { code: 'CANNOT_WRITE', hint, cause });
 }

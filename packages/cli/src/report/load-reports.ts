@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { printable } from '@concord/backend-core';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { BenchJson } from '../bench/bench-json.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError, messageOf } from '../command-error.ts';
 import type { ConformanceJson } from '../conformance/backend-run.ts';
 
 /**
@@ -65,7 +65,7 @@ function parsed(file: string, text: string): unknown {
 }
 
 function cannotRead(file: string, cause: unknown): CommandError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new CommandError(`cannot read ${file}: ${reason}`, { code: 'CANNOT_READ', hint: HINT, cause });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findLeaks, formatWindows, type SoakWindow } from './window.ts';
+import { findLeaks, formatWindows, type SoakWindow } from './soak.ts';
 
 const MIB = 2 ** 20;
 const windows = (deviceBytes: (index: number) => number): SoakWindow[] =>
