@@ -37,21 +37,13 @@ await runMain(async () => {
       help: { type: 'boolean', default: false },
     },
   });
-  if (values.help) {
-    console.log(HELP);
-    return 0;
-  }
+  if (values.help) return said(HELP);
   const listed = values.faults === undefined ? allFaults() : faultsIn(values.faults);
+  const sample = values.sample === undefined ? undefined : positive('--sample', values.sample);
   const matching = listed.filter(({ id }) => values.filter.some((text) => id.includes(text)));
-  const faults =
-    values.sample === undefined
-      ? matching
-      : sampleOf(matching, recordedKills(), positive('--sample', values.sample), values.day);
-  if (values.list) {
-    for (const { id, breaks } of faults) console.log(`${id}\n  ${breaks}`);
-    console.log(`${faults.length} faults`);
-    return 0;
-  }
+  const faults = sample === undefined ? matching : sampleOf(matching, recordedKills(), sample, values.day);
+  if (values.list)
+    return said([...faults.map(({ id, breaks }) => `${id}\n  ${breaks}`), `${faults.length} faults`].join('\n'));
   if (faults.length === 0)
     throw new Error(
       `no fault whose name holds ${values.filter.map((text) => JSON.stringify(text)).join(' or ')}; see --list`,
@@ -59,9 +51,7 @@ await runMain(async () => {
   if (process.platform !== 'linux') throw new Error('mutate reads /proc and runs on software devices: Linux only');
 
   const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => stop.abort());
   const jobs = positive('--jobs', values.jobs);
   const verdicts = await judgeAll(shuffled(faults, values.day), jobs, stop);
   console.log(formatReport(verdicts));
@@ -105,6 +95,12 @@ async function judgeAll(faults, jobs, stop) {
   };
   await Promise.all(Array.from({ length: jobs }, work));
   return verdicts;
+}
+
+/** @param {string} text */
+function said(text) {
+  console.log(text);
+  return 0;
 }
 
 /**

@@ -3,10 +3,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checkDevice, readySoftwareDevices } from './device.ts';
-import { EXIT } from './exit.ts';
+import { CASE_OPTIONS, EXIT } from './options.ts';
 import { checkOps } from './limits/cases.ts';
 import { readTorch } from './limits/torch.ts';
-import { CASE_OPTIONS } from './options.ts';
 
 const MAIN = fileURLToPath(new URL('main.js', import.meta.url));
 

@@ -1,26 +1,24 @@
-import { pathToFileURL } from 'node:url';
 import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/cases.ts';
-import { aboutTorch, type Torch } from './limits/torch.ts';
-import { measureCase, type Outcome } from './measure.ts';
+import { type Torch, torchContestants, torchEntries } from './limits/torch.ts';
+import { measureCase, type Outcome } from './turns.ts';
 import type { Overhead } from './overhead.ts';
 import { reportFiles } from './report.ts';
 import {
-  caseResult,
-  type CaseResult,
-  type Ceilings,
   type Candidate,
-  loadCandidates,
+  type CaseResult,
+  caseResult,
+  type Ceilings,
   type ContestantResult,
-  type Entry,
+  loadCandidates,
   newResults,
-  RESULTS,
+  resultsParent,
   type Results,
   saveResults,
   saveText,
 } from './results.ts';
 import { median } from '@concord/cli/bench';
-import { loadOverheadTargets, loadTargets } from './targets.ts';
+import { loadOverheadTargets, loadTargets } from './ratios.ts';
 import { formatResults } from './table.ts';
 
 /** One device with those that are timed on it. */
@@ -57,17 +55,17 @@ export interface RunOptions {
  */
 export async function runArena(arena: Arena, { out, ...part }: RunOptions): Promise<boolean> {
   const isPart = part.quick || part.only !== undefined || part.case !== undefined;
-  const parent = out === undefined ? (isPart ? undefined : RESULTS) : pathToFileURL(`${out}/`);
+  const parent = resultsParent(out, !isPart);
   const folder = parent === undefined ? undefined : new URL(`${arena.name}/`, parent);
   const { present: peers, contestants: loaded } = await loadCandidates(arena.candidates);
-  const contestants = [...loaded, ...torchContestant(arena.torch)];
+  const contestants = [...loaded, ...torchContestants(arena.torch, 'torch')];
   const cases = new Map<LimitCase, CaseResult>();
   const results = (): Results => resultsOf(arena, contestants, [...cases.values()]);
   for (const together of [peers.filter(({ isApart = false }) => !isApart), peers.filter(({ isApart }) => isApart)]) {
     if (together.length === 0) continue;
     for (const limitCase of arena.cases) {
       const outcomes = await measureCase(limitCase, together, arena.schedule);
-      const before = cases.get(limitCase)?.entries ?? torchEntries(arena.torch, limitCase);
+      const before = cases.get(limitCase)?.entries ?? torchEntries(arena.torch, limitCase, 'torch');
       cases.set(limitCase, caseResult(limitCase, outcomes, before, arena.schedule.takes));
       console.error(describe(limitCase, outcomes));
       if (folder !== undefined) saveResults(folder, results());
@@ -92,19 +90,6 @@ function resultsOf(arena: Arena, contestants: readonly ContestantResult[], cases
     ...(firstCalls && { firstCalls }),
     cases,
   });
-}
-
-/** PyTorch among the contestants, where it could have been timed. */
-export function torchContestant(torch: Arena['torch']): ContestantResult[] {
-  return torch === undefined ? [] : [{ name: 'torch', role: 'limit', ...aboutTorch(torch) }];
-}
-
-/** PyTorch's entry in a case, where it was timed. */
-export function torchEntries(torch: Arena['torch'], { op, name }: LimitCase): Entry[] {
-  if (torch === undefined || 'absent' in torch) return [];
-  const line = torch.lines.find((each) => each.op === op && each.case === name);
-  if (line === undefined) return [{ name: 'torch', lacks: 'was not timed' }];
-  return [{ name: 'torch', ...(line.ms === undefined ? { failed: line.failed ?? 'no time' } : { ms: line.ms }) }];
 }
 
 /** A case in one line, for who waits for the next. */

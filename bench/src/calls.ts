@@ -1,13 +1,12 @@
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { Gpt2 } from '@concord/example-gpt';
-import { argmax, empty, type Recorded, record, reshape, tensor, type Tensor } from '@concord/ops';
 import { median } from '@concord/cli/bench';
+import { Gpt2 } from '@concord/example-gpt';
+import { empty, type Recorded, tensor, type Tensor } from '@concord/ops';
 import { type NativeCalls, type NativeCounts, replaceNativeCalls } from './calls/native-calls.ts';
-import { yardstickMicros } from './calls/yardstick.ts';
-import { GPT_SIZES, type GptSize } from './gpt/cases.ts';
-import { gptWeights } from './gpt/weights.ts';
-import { startDevice } from './models/start.ts';
+import { recordToken } from './gpt/concord.ts';
+import { startDevice } from './device.ts';
+import { GPT_SIZES, type GptSize, gptWeights } from './gpt/cases.ts';
 import { oneOf, positive } from './options.ts';
 import { row, table } from './table.ts';
 
@@ -103,38 +102,31 @@ async function timeWork(
 ): Promise<CallTime> {
   const micros: number[] = [];
   const yardsticks: number[] = [];
+  const counted: NativeCounts[] = [];
   let turn = 0;
-  let all = native.take();
-  let launches = 0;
   // The first half makes the engine compile what is hot.
-  for (let round = 0; round < 2 * rounds; round++) {
-    if (round === rounds) native.take();
+  for (let round = -rounds; round < rounds; round++) {
+    native.take();
     const start = performance.now();
     for (let i = 0; i < calls; i++) call(turn++);
     const elapsed = performance.now() - start;
     await backend.synchronize();
-    if (round < rounds) continue;
+    if (round < 0) continue;
     const counts = native.take();
-    all = round === rounds ? counts : added(all, counts);
-    launches += counts.dispatchWorkgroups;
+    counted.push(counts);
     micros.push((1000 * elapsed) / counts.dispatchWorkgroups);
     yardsticks.push(yardstickMicros());
   }
-  const { dispatchWorkgroups, ...others } = all;
-  const each = Object.fromEntries(Object.entries(others).map(([key, count]) => [key, count / dispatchWorkgroups]));
+  const sumOf = (key: keyof NativeCounts): number => counted.reduce((sum, counts) => sum + counts[key], 0);
+  const launches = sumOf('dispatchWorkgroups');
+  const { dispatchWorkgroups: _, ...others } = counted[0] as NativeCounts;
+  const each = Object.keys(others).map((key) => [key, sumOf(key as keyof NativeCounts) / launches]);
   const time = median(micros);
   return {
-    work: name,
-    launches: Math.round(launches / (rounds * calls)),
-    micros: time,
-    yardsticks: time / median(yardsticks),
-    native: each as unknown as CallTime['native'],
+    ...{ work: name, launches: Math.round(launches / (rounds * calls)) },
+    ...{ micros: time, yardsticks: time / median(yardsticks) },
+    native: Object.fromEntries(each) as CallTime['native'],
   };
-}
-
-function added(one: NativeCounts, other: NativeCounts): NativeCounts {
-  const sums = Object.entries(one).map(([key, count]) => [key, count + other[key as keyof NativeCounts]]);
-  return Object.fromEntries(sums) as NativeCounts;
 }
 
 /** A model whose weights are not written: nothing is computed while it is timed. */
@@ -160,14 +152,8 @@ function gptWorks(
   const texts = Array.from({ length: PLACES }, () => {
     const given = tensor(backend, new Uint32Array(1), [1, 1]);
     const cache = model.cache(1);
-    cache.length = cached;
-    const replayed = record(backend, () => model.forward(given, cache));
-    cache.length = cached;
-    const generated = record(backend, (anew) => {
-      const logits = model.forward(given, cache, anew);
-      argmax(logits, { axis: -1, out: reshape(given, [1]) });
-      return logits;
-    });
+    const replayed = recordToken(backend, model, { mode: 'pipelined', batch: 1, cached }, given, cache);
+    const generated = recordToken(backend, model, { mode: 'growing', batch: 1, cached }, given, cache);
     return { given, cache, replayed, generated };
   });
   const recordings: readonly Recorded<Tensor>[] = texts.flatMap(({ replayed, generated }) => [replayed, generated]);
@@ -205,4 +191,27 @@ function gptWorks(
       }
     },
   };
+}
+
+/** Turns of the loop that one measurement takes. */
+const TURNS = 200_000;
+
+/**
+ * Microseconds of one turn of a fixed loop: an object with eight fields is made, found in a table by a number, and added up. Other
+ * times of the same process are told as multiples of it, which hold on any machine.
+ */
+export function yardstickMicros(): number {
+  const known = new Map<number, { readonly size: number }>();
+  for (let key = 0; key < 512; key++) known.set(key * 7919, { size: key });
+  let sum = 0;
+  const start = performance.now();
+  for (let turn = 0; turn < TURNS; turn++) {
+    const found = known.get((turn % 512) * 7919);
+    const made = { a: turn, b: found, c: sum, d: turn + 1, e: turn + 2, f: turn + 3, g: found, h: 0 };
+    sum += (made.b?.size ?? 0) + (made.d & made.f);
+  }
+  const micros = (1000 * (performance.now() - start)) / TURNS;
+  // Else the loop could be left out.
+  if (sum === 0) throw new Error('the sum of the yardstick is 0');
+  return micros;
 }

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { NotHere } from './exit.ts';
-import { oneOf } from './options.ts';
+import type { ComputeBackend, DeviceInfo } from '@concord/backend-core';
+import { WebGpuBackend } from '@concord/backend-webgpu';
+import { NotHere, oneOf } from './options.ts';
 
 /** Values of `--device`. */
-export const DEVICES = ['lavapipe', 'swiftshader', 'system'] as const;
+const DEVICES = ['lavapipe', 'swiftshader', 'system'] as const;
 
 interface SoftwareDevices {
   readonly setUp: (devices: readonly string[]) => readonly string[];
@@ -65,4 +66,47 @@ export function slugOf(device: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
+}
+
+/** The part of the `webgpu` package that is used; its own types clash with TypeScript's. */
+interface DawnModule {
+  readonly create: (options: readonly string[]) => GPU;
+  readonly globals: object;
+}
+
+/** Dawn crashes when an object that `create` gave is collected. */
+const instances: GPU[] = [];
+
+/**
+ * Makes a Dawn the `navigator.gpu` of this process, where peers look for it, with the constants that they use.
+ *
+ * Dawn's binding calls `setImmediate` in a tight loop during a wait, which takes a core from a device that
+ * computes on the cores. With `pauses` it pauses for a millisecond instead from here on, for every wait in the process.
+ */
+export async function installNavigator({ pauses }: { readonly pauses: boolean }): Promise<void> {
+  const name = 'webgpu';
+  const { create, globals } = (await import(name)) as DawnModule;
+  const gpu = create(['disable-dawn-features=timestamp_quantization']);
+  instances.push(gpu);
+  Object.assign(globalThis, globals);
+  Object.defineProperty(globalThis, 'navigator', { value: { gpu, userAgent: 'Node' }, configurable: true });
+  if (pauses) {
+    globalThis.setImmediate = ((callback: () => void) => setTimeout(callback, 1)) as unknown as typeof setImmediate;
+  }
+}
+
+/** The device of a backend, which is opened for that alone. */
+export async function deviceOf(backend: ComputeBackend): Promise<DeviceInfo> {
+  await backend.init();
+  const { device } = backend;
+  await backend.dispose();
+  return device;
+}
+
+/** Makes a device that of this process, for the peers too, and describes it. */
+export async function startDevice(name: string | undefined): Promise<DeviceInfo> {
+  await useDevice(name);
+  const device = await deviceOf(new WebGpuBackend({ dawn: {} }));
+  await installNavigator({ pauses: device.type === 'software' || device.type === 'cpu' });
+  return device;
 }

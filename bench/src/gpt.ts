@@ -1,21 +1,38 @@
 import { availableParallelism } from 'node:os';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { DeviceInfo, FloatDType } from '@concord/backend-core';
 import { WasmBackend } from '@concord/backend-wasm';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { slugOf } from './device.ts';
-import { UsageError } from './exit.ts';
-import { GPT_SIZES, type GptContestant, type GptSize } from './gpt/cases.ts';
+import { deviceOf, slugOf, startDevice } from './device.ts';
+import {
+  GPT_SIZES,
+  type GptCase,
+  gptCases,
+  type GptContestant,
+  type GptModel,
+  type GptSize,
+  gptWeights,
+  sizeOf,
+} from './gpt/cases.ts';
 import { concordGpt } from './gpt/concord.ts';
-import { runGpt } from './gpt/run.ts';
-import { finishModel } from './models/finish.ts';
-import { deviceOf, startDevice } from './models/start.ts';
-import { QUICK, WHOLE, WHOLE_ON_CPU } from './models/measure.ts';
-import { torchTimes } from './models/torch.ts';
-import { MODEL_OPTIONS, oneOf, positive } from './options.ts';
-import { type Candidate, candidate, RESULTS } from './results.ts';
+import { type Torch, torchContestants, torchEntries, torchTimes } from './limits/torch.ts';
+import { measureModel, QUICK, WHOLE, WHOLE_ON_CPU } from './models/measure.ts';
+import { finishModel } from './models/table.ts';
+import { MODEL_OPTIONS, oneOf, positive, reasonOf, UsageError } from './options.ts';
+import { hostGpt } from './onnx/host.ts';
+import { NotOffered } from './peer.ts';
+import {
+  type Candidate,
+  candidate,
+  type CaseResult,
+  contestantResult,
+  type Entry,
+  loadCandidates,
+  resultsParent,
+} from './results.ts';
+import type { Schedule } from './turns.ts';
 
+const TORCH = ['torch graph', 'torch eager'] as const;
 const DTYPES: readonly FloatDType[] = ['f32', 'f16'];
 
 /** A backend that the model runs on, beside whom. */
@@ -66,23 +83,21 @@ export async function benchGpt(args: readonly string[]): Promise<boolean> {
   const torch = isWasm ? undefined : await torchTimes(script, values.torch, values.limit);
   const { arena, device, ours, peers } = isWasm ? await wasmGround(values.threads) : await webgpuGround(values.device);
   const schedule = isWhole ? (isWasm ? WHOLE_ON_CPU : WHOLE) : QUICK;
-  const found = await runGpt({
-    size,
-    dtypes,
-    schedule,
-    torch,
-    ours,
-    peers,
-    onCase: (result) => (values.json ? console.log(JSON.stringify(result)) : console.error(result.case)),
-  });
-  const parent = values.out === undefined ? undefined : pathToFileURL(`${values.out}/`);
+  const { present, contestants } = await loadCandidates(peers);
+  const reference = await loadReference();
+  const cases: CaseResult[] = [];
+  for (const dtype of dtypes) {
+    for await (const result of casesOfType({ size, dtype, schedule, torch, reference }, [ours, ...present])) {
+      cases.push(result);
+      if (values.json) console.log(JSON.stringify(result));
+      else console.error(result.case);
+    }
+  }
+  const remark = reference === undefined && { remark: 'results not compared: onnxruntime-node is not installed' };
   return finishModel('gpt', {
-    arena,
-    device,
-    schedule,
-    ...found,
-    isPrinted: !values.json,
-    parent: parent ?? (isWhole && values.dtype === undefined ? RESULTS : undefined),
+    ...{ arena, device, schedule, cases, isPrinted: !values.json },
+    contestants: [{ ...contestantResult(ours), ...remark }, ...contestants, ...torchContestants(torch, ...TORCH)],
+    parent: resultsParent(values.out, isWhole && values.dtype === undefined),
   });
 }
 
@@ -101,8 +116,60 @@ async function wasmGround(text: string | undefined): Promise<Ground> {
     device,
     ours: concordGpt('@concord/backend-wasm', () => new WasmBackend({ threads })),
     peers: [
-      candidate('onnxruntime web', async () => (await import('./gpt/onnxruntime-web.ts')).onnxruntimeWebGpt(threads)),
-      candidate('onnxruntime cpu', async () => (await import('./gpt/onnxruntime.ts')).onnxruntimeCpuGpt(threads)),
+      candidate('onnxruntime web', async () => hostGpt((await import('./onnx/web-runtime.ts')).webRuntime(threads))),
+      candidate('onnxruntime cpu', async () => hostGpt((await import('./onnx/sessions.ts')).nodeRuntime(threads))),
     ],
   };
+}
+
+type Reference = (gptCase: GptCase) => Promise<Float32Array>;
+
+interface TypeRun {
+  readonly size: GptSize;
+  readonly dtype: FloatDType;
+  readonly schedule: Schedule;
+  /** PyTorch's times, if it could be timed. */
+  readonly torch: Torch | undefined;
+  readonly reference: Reference | undefined;
+}
+
+/** Times the contestants with all work in one type. */
+async function* casesOfType(
+  { size, dtype, schedule, torch, reference }: TypeRun,
+  contestants: readonly GptContestant[],
+): AsyncGenerator<CaseResult> {
+  const models = new Map<string, GptModel>();
+  const others: Entry[] = [];
+  for (const { name, load } of contestants) {
+    try {
+      models.set(name, await load(size.config, dtype));
+    } catch (error) {
+      others.push({ name, [error instanceof NotOffered ? 'lacks' : 'failed']: reasonOf(error) });
+    }
+  }
+  const known = new Map<string, Float32Array>();
+  for (const gptCase of gptCases(size, [dtype])) {
+    const { op, name, limitName } = gptCase;
+    const logits = known.get(limitName) ?? (await reference?.(gptCase));
+    if (logits !== undefined) known.set(limitName, logits);
+    const prepares = [...models].map(([who, model]) => [who, () => model.prepare(gptCase)] as const);
+    const entries = await measureModel(dtype, new Map(prepares), logits, schedule);
+    const theirs = torchEntries(torch, { op, name: limitName }, ...TORCH);
+    yield { op, case: name, traffic: trafficOf(gptCase), entries: [...theirs, ...entries, ...others] };
+  }
+  for (const model of models.values()) await model.close();
+}
+
+/** Bytes of the weights, each once, and of the cache. */
+function trafficOf({ config, dtype, batch, cached }: GptCase): number {
+  const weights = gptWeights(config).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+  return (weights + 2 * config.n_layer * batch * cached * config.n_embd) * (dtype === 'f16' ? 2 : 4);
+}
+
+async function loadReference(): Promise<Reference | undefined> {
+  try {
+    return (await import('./gpt/onnxruntime.ts')).referenceLogits;
+  } catch {
+    return undefined;
+  }
 }

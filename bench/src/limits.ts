@@ -1,14 +1,12 @@
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
-import { torchContestant, torchEntries } from './arena.ts';
-import { useDevice } from './device.ts';
+import { deviceOf, useDevice } from './device.ts';
 import { casesOf, selectCases } from './limits/cases.ts';
-import { readTorch } from './limits/torch.ts';
-import { measureCase } from './measure.ts';
-import { deviceOf } from './models/start.ts';
+import { readTorch, torchContestants, torchEntries } from './limits/torch.ts';
+import { measureCase } from './turns.ts';
 import { CASE_OPTIONS } from './options.ts';
 import { concord } from './peers/concord.ts';
-import { caseResult, type CaseResult, contestantResult, type Entry, newResults } from './results.ts';
+import { type CaseResult, caseResult, contestantResult, type Entry, newResults } from './results.ts';
 import { formatTable, perSecond } from './table.ts';
 
 /**
@@ -39,14 +37,14 @@ export async function benchLimits(args: readonly string[]): Promise<boolean> {
   const found: CaseResult[] = [];
   for (const limitCase of cases) {
     const outcomes = await measureCase(limitCase, [ours], schedule);
-    const result = caseResult(limitCase, outcomes, torchEntries(theirs, limitCase));
+    const result = caseResult(limitCase, outcomes, torchEntries(theirs, limitCase, 'torch'));
     found.push(result);
     const { ms, failed } = result.entries.at(-1) as Entry;
     if (ms === undefined) console.error(`FAILED ${limitCase.op} ${limitCase.name}: ${failed}`);
     else console.log(JSON.stringify({ op: result.op, case: result.case, ms, ...speedOf(result, ms) }));
   }
   await ours.close?.();
-  const contestants = [contestantResult(ours), ...torchContestant(theirs)];
+  const contestants = [contestantResult(ours), ...torchContestants(theirs, 'torch')];
   const results = newResults({ arena: 'limits', device: name, schedule, contestants, cases: found });
   if (theirs !== undefined) console.log(`\n${formatTable(results)}`);
   const failures = found.filter(({ entries }) => entries.at(-1)?.ms === undefined).length;

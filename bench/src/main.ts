@@ -1,5 +1,6 @@
 /** `pnpm bench [target] [options]`. Exit codes: see exit.ts. */
-import { EXIT, exitCodeOf } from './exit.ts';
+import type { DeviceName } from './devices.ts';
+import { EXIT, exitCodeOf } from './options.ts';
 
 const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
        pnpm bench webgpu     [--device D] [--limit FILE] [--ceilings N,N] [RUN]
@@ -47,13 +48,21 @@ const HELP = `usage: pnpm bench            [--device D,...] [--limit FILE] [RUN]
 Exit codes: 1 if one of our own results is wrong or missing, 2 for a wrong command, 3 if there is nothing to run on.
 `;
 
+/** A command, with its arguments. @returns whether all is right */
+type Target = (args: readonly string[]) => Promise<boolean>;
+
+const device =
+  (name: DeviceName): Target =>
+  async (args) =>
+    (await import('./devices.ts')).benchDevice(name, args);
+
 // Loaded by need: the limits run where no peer is installed.
-const TARGETS: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
+const TARGETS: Readonly<Record<string, Target>> = {
   all: async (args) => (await import('./all.ts')).benchAll(args),
-  cpu: async (args) => (await import('./cpu.ts')).benchCpu(args),
-  webgpu: async (args) => (await import('./webgpu.ts')).benchWebgpu(args),
-  wasm: async (args) => (await import('./wasm.ts')).benchWasm(args),
-  'level-zero': async (args) => (await import('./level-zero.ts')).benchLevelZero(args),
+  cpu: device('cpu'),
+  webgpu: device('webgpu'),
+  wasm: device('wasm'),
+  'level-zero': device('level-zero'),
   report: async (args) => (await import('./report.ts')).benchReport(args),
   limits: async (args) => (await import('./limits.ts')).benchLimits(args),
   kernels: async (args) => (await import('./kernels.ts')).benchKernels(args),
@@ -76,7 +85,7 @@ if ([first, ...rest].some((argument) => argument === '--help' || argument === '-
   process.exitCode = await run(target);
 }
 
-async function run(bench: (args: readonly string[]) => Promise<boolean>): Promise<number> {
+async function run(bench: Target): Promise<number> {
   try {
     return (await bench(args)) ? 0 : EXIT.failed;
   } catch (error) {

@@ -1,6 +1,23 @@
+import { BackendError } from '@concord/backend-core';
 import { expect, it } from 'vitest';
-import { UsageError } from './exit.ts';
-import { oneOf, parseCeilings, positive } from './options.ts';
+import { EXIT, exitCodeOf, NotHere, oneOf, parseCeilings, positive, reasonOf, UsageError } from './options.ts';
+
+it('tells a wrong command and a machine without the device from a failure', () => {
+  expect(exitCodeOf(new Error('no'))).toBe(EXIT.failed);
+  expect(exitCodeOf(new UsageError('--device takes'))).toBe(EXIT.usage);
+  expect(exitCodeOf(Object.assign(new Error('no'), { code: 'ERR_PARSE_ARGS_UNKNOWN_OPTION' }))).toBe(EXIT.usage);
+  expect(exitCodeOf(new NotHere('no case'))).toBe(EXIT.notHere);
+  expect(exitCodeOf(Object.assign(new Error('no'), { code: 'ERR_MODULE_NOT_FOUND' }))).toBe(EXIT.notHere);
+  const unavailable = new BackendError('BACKEND_UNAVAILABLE', 'no GPU', { reason: 'no-device' });
+  expect(exitCodeOf(unavailable)).toBe(EXIT.notHere);
+});
+
+it('is one line, and names what is not installed', async () => {
+  expect(reasonOf(new Error('first\nsecond'))).toBe('first');
+  expect(reasonOf('a text')).toBe('a text');
+  expect(reasonOf(new Error("Cannot find package 'vega' imported from /x.js"))).toBe('vega is not installed');
+  expect(reasonOf(new Error('spawn python3 ENOENT'))).toBe('python3 is not installed');
+});
 
 it('takes two positive numbers for the ceilings', () => {
   expect(parseCeilings(undefined)).toBeUndefined();

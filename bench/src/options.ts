@@ -1,17 +1,35 @@
-import { UsageError } from './exit.ts';
+import { isBackendError } from '@concord/backend-core';
 import type { Ceilings } from './results.ts';
+
+/** A wrong command. */
+export class UsageError extends Error {}
+
+/** This machine lacks the requested device or library, or there is no such case. */
+export class NotHere extends Error {}
+
+/** Exit codes besides 0: one of our own results is wrong or missing; a wrong command; nothing to measure here. */
+export const EXIT = { failed: 1, usage: 2, notHere: 3 } as const;
+
+/** The exit code that an error stands for. */
+export function exitCodeOf(error: unknown): number {
+  const { code } = error as { code?: string };
+  if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS') === true) return EXIT.usage;
+  const isNotHere = error instanceof NotHere || isBackendError(error, 'BACKEND_UNAVAILABLE');
+  return isNotHere || code === 'ERR_MODULE_NOT_FOUND' ? EXIT.notHere : EXIT.failed;
+}
+
+/** The first line of a message; of a package or program that cannot be found, its name. */
+export function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const missing = /^(?:Cannot find (?:package|module) '|spawn )([^' ]+)(?:'| ENOENT$)/.exec(message)?.[1];
+  return missing === undefined ? (message.split('\n')[0] as string) : `${missing} is not installed`;
+}
 
 /** Options that select cases. */
 export const CASE_OPTIONS = {
   quick: { type: 'boolean', default: false },
   only: { type: 'string' },
   case: { type: 'string' },
-} as const;
-
-/** Options of every device, besides {@link CASE_OPTIONS}. */
-export const RUN_OPTIONS = {
-  out: { type: 'string' },
-  ceilings: { type: 'string' },
 } as const;
 
 /** `--ceilings TFLOPS,TBPS`. @throws {UsageError} for anything but two positive numbers */

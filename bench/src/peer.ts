@@ -1,6 +1,5 @@
-import type { LimitCase } from './limits/cases.ts';
+import type { ByOp, LimitCase, Work } from './limits/cases.ts';
 import { materialize, type Operand } from '@concord/cli/bench';
-import type { Work } from './work.ts';
 
 /** A case made ready: inputs converted to the contestant's own types, compiled, warmed as it likes. */
 export interface Prepared {
@@ -43,7 +42,13 @@ export interface Peer {
 /** A contestant has nothing for a work, which says nothing against it. */
 export class NotOffered extends Error {}
 
-/** The end of a `switch` over works. @throws {NotOffered} always */
+/** What a table has for a work. @throws {NotOffered} where it has nothing for its op */
+export function offered<T>(table: Partial<ByOp<T>>, work: Work): T {
+  const make = table[work.op] as ((work: Work) => T) | undefined;
+  return make === undefined ? notOffered(work) : make(work);
+}
+
+/** @throws {NotOffered} always */
 export function notOffered({ op }: Work, why = ''): never {
   throw new NotOffered(why === '' ? `has no ${op}` : why);
 }

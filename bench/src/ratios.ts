@@ -1,5 +1,7 @@
-import type { CaseResult, Ceilings, ContestantResult, Entry, Results } from './results.ts';
+import { readFileSync } from 'node:fs';
+import type { OverheadTarget } from './overhead.ts';
 import type { Role } from './peer.ts';
+import type { CaseResult, Ceilings, ContestantResult, Entry, Results } from './results.ts';
 
 /** Our result of a case against those of the others. A ratio above 1 means that ours is faster; unknown ones are absent. */
 export interface Standing {
@@ -52,11 +54,9 @@ export function standingsOf({ cases, contestants, ceilings }: Results): Standing
     const limit = fastest(result, contestants, 'limit');
     return {
       result,
-      ...(ours === undefined ? {} : { ours }),
-      ...(peer === undefined ? {} : { peer }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(ours === undefined || peer === undefined ? {} : { overPeer: msOf(peer) / msOf(ours) }),
-      ...(ours === undefined || limit === undefined ? {} : { ofLimit: msOf(limit) / msOf(ours) }),
+      ...{ ...(ours && { ours }), ...(peer && { peer }), ...(limit && { limit }) },
+      ...(ours && peer && { overPeer: msOf(peer) / msOf(ours) }),
+      ...(ours && limit && { ofLimit: msOf(limit) / msOf(ours) }),
       ...(ceilings === undefined || result.op.endsWith('_f16') ? {} : { rooflineMs: rooflineMs(result, ceilings) }),
     };
   });
@@ -93,9 +93,14 @@ export function judgeMeans(arena: string, standings: readonly Standing[], target
     );
     const ratios = cases.map((standing) => ratioFor(standing, target, standings));
     if (ratios.length === 0 || ratios.some((each) => each === undefined)) return { target };
-    const found = Math.exp((ratios as number[]).reduce((sum, each) => sum + Math.log(each), 0) / ratios.length);
+    const found = geometricMean(ratios as number[]);
     return { target, found, isMet: found >= target.atLeast };
   });
+}
+
+/** The geometric mean of ratios. */
+export function geometricMean(ratios: readonly number[]): number {
+  return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 }
 
 function ratioFor(standing: Standing, { against, of }: Target, standings: readonly Standing[]): number | undefined {
@@ -131,4 +136,18 @@ function fastestOf(result: CaseResult, names: readonly string[]): Entry | undefi
 
 function msOf({ ms }: Entry): number {
   return ms ?? Infinity;
+}
+
+/** The targets for speed: `limits/targets.json`. */
+export function loadTargets(): Target[] {
+  return loadList('targets.json');
+}
+
+/** The other targets: `limits/overhead-targets.json`. */
+export function loadOverheadTargets(): OverheadTarget[] {
+  return loadList('overhead-targets.json');
+}
+
+function loadList<T>(name: string): T[] {
+  return JSON.parse(readFileSync(new URL(`../limits/${name}`, import.meta.url), 'utf8')) as T[];
 }

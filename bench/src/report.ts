@@ -1,16 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { NotHere } from './exit.ts';
-import { loadOverheadTargets, loadTargets } from './targets.ts';
-import { MODEL_FILES } from './models/finish.ts';
-import { formatModel } from './models/table.ts';
-import { fillMarkers } from './markers.ts';
-import { drawResults } from './plots/draw.ts';
-import { drawOverview, formatAdvice } from './overview.ts';
-import { plotsOf } from './plots/series.ts';
-import { loadResults, type Results, RESULTS, saveText } from './results.ts';
-import { formatSummary } from './summary.ts';
+import { formatModel, MODEL_FILES } from './models/table.ts';
+import { NotHere } from './options.ts';
+import { drawOverview, formatAdvice, formatSummary } from './overview.ts';
+import { drawResults, plotsOf } from './plots.ts';
+import { loadOverheadTargets, loadTargets } from './ratios.ts';
+import { loadResults, RESULTS, type Results, saveText } from './results.ts';
 import { formatResults } from './table.ts';
 
 const README = new URL('../README.md', import.meta.url);
@@ -107,4 +103,19 @@ function loadAll(parent: URL, name: string): { folder: URL; results: Results }[]
     .map(({ name }) => new URL(`${name}/`, parent))
     .filter((folder) => existsSync(new URL(name, folder)));
   return found.map((folder) => ({ folder, results: loadResults(folder, name) }));
+}
+
+/**
+ * Replaces the text between `<!-- NAME -->` and `<!-- end NAME -->`, each on a line by itself.
+ *
+ * @throws {Error} where a part is asked for that is not there, or a marker has no end
+ */
+export function fillMarkers(text: string, parts: ReadonlyMap<string, string>): string {
+  return text.replaceAll(/^<!-- (?!end )(.+) -->\n(?:[^]*?^(<!-- end \1 -->)$)?/gm, (_, name: string, end?: string) => {
+    const part = parts.get(name);
+    if (part === undefined)
+      throw new Error(`no results for the marker ${name}; there are: ${[...parts.keys()].join(', ')}`);
+    if (end === undefined) throw new Error(`the marker ${name} has no end`);
+    return `<!-- ${name} -->\n\n${part}\n\n${end}`;
+  });
 }

@@ -1,14 +1,12 @@
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { WebGpuBackend } from '@concord/backend-webgpu';
 import { checkScores, classify, noiseImages, RESNET_18, untrainedWeights } from '@concord/example-resnet';
-import { slugOf } from './device.ts';
-import { finishModel } from './models/finish.ts';
-import { measureModel, type PreparedModel, QUICK, WHOLE } from './models/measure.ts';
-import { startDevice } from './models/start.ts';
-import { EAGER, torchContestants, torchEntries, torchTimes } from './models/torch.ts';
+import { slugOf, startDevice } from './device.ts';
+import { finishModel } from './models/table.ts';
+import { hostMsOf, measureModel, type PreparedModel, QUICK, WHOLE } from './models/measure.ts';
+import { torchContestants, torchEntries, torchTimes } from './limits/torch.ts';
 import { MODEL_OPTIONS, oneOf } from './options.ts';
-import { RESULTS } from './results.ts';
+import { resultsParent } from './results.ts';
 
 /** Bytes of the weights of ResNet-18 without those of its norms, which are folded into the convolutions. */
 const RESNET_BYTES: number = 4 * 11_684_712;
@@ -36,25 +34,16 @@ export async function benchResnet(args: readonly string[]): Promise<boolean> {
   const [op, name] = ['resnet18', `f32 ${batch}x3x${pixels}x${pixels}`];
   const contestants = new Map([['concord', () => concordResnet(batch, pixels)]]);
   const entries = await measureModel('f32', contestants, undefined, schedule);
-  const result = {
-    op,
-    case: name,
-    traffic: RESNET_BYTES,
-    entries: [...torchEntries({ op, limitName: name }, torch), ...entries],
-  };
+  const theirs = torchEntries(torch, { op, name }, 'torch eager');
+  const result = { op, case: name, traffic: RESNET_BYTES, entries: [...theirs, ...entries] };
   if (values.json) console.log(JSON.stringify(result));
-  const parent = values.out === undefined ? undefined : pathToFileURL(`${values.out}/`);
   return finishModel('resnet', {
-    arena: `webgpu-${slugOf(device.name)}`,
-    device,
-    schedule,
+    ...{ arena: `webgpu-${slugOf(device.name)}`, device, schedule, cases: [result], isPrinted: !values.json },
     contestants: [
       { name: 'concord', role: 'ours', version: '@concord/backend-webgpu and examples/resnet, this checkout' },
-      ...torchContestants(torch, [EAGER]),
+      ...torchContestants(torch, 'torch eager'),
     ],
-    cases: [result],
-    isPrinted: !values.json,
-    parent: parent ?? (size === 'whole' ? RESULTS : undefined),
+    parent: resultsParent(values.out, size === 'whole'),
   });
 }
 
@@ -79,12 +68,7 @@ async function concordResnet(batch: number, pixels: number): Promise<PreparedMod
   }
   return {
     async calls(count) {
-      let hostMs = 0;
-      for (let call = 0; call < count; call++) {
-        const start = performance.now();
-        classify(RESNET_18, weights, images).dispose();
-        hostMs += performance.now() - start;
-      }
+      const hostMs = await hostMsOf(count, () => classify(RESNET_18, weights, images).dispose());
       await backend.synchronize();
       return hostMs;
     },

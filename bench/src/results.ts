@@ -1,20 +1,26 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { cpus } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { FirstCall } from './first-call.ts';
 import type { LimitCase } from './limits/cases.ts';
-import type { Schedule } from './turns.ts';
-import { machine } from './machine.ts';
-import type { Outcome } from './measure.ts';
+import { figureOf, type Outcome, type Schedule, type Turns } from './turns.ts';
+import { reasonOf } from './options.ts';
 import type { Overhead } from './overhead.ts';
 import type { Peer, Role } from './peer.ts';
-import { reasonOf } from './reason.ts';
-import { figureOf } from './turns.ts';
 
 /** Of the file's layout. A reader refuses others. */
 const VERSION = 1;
 
 /** The folder of committed results. */
 export const RESULTS: URL = new URL('../results/', import.meta.url);
+
+/** Where the folder of a run goes: into `--out`, else beside the committed results if it `isWhole`. */
+export function resultsParent(out: string | undefined, isWhole: boolean): URL | undefined {
+  if (out !== undefined) return pathToFileURL(`${out}/`);
+  return isWhole ? RESULTS : undefined;
+}
 
 /** A contestant, and why it did not take part if it did not. */
 export interface ContestantResult {
@@ -132,17 +138,18 @@ export function caseResult(
     case: name,
     ...(flops === undefined ? { bytes: bytes ?? 0 } : { flops }),
     traffic,
-    entries: [...known, ...outcomes.map((outcome) => entryOf(outcome, takes))],
+    entries: [...known, ...outcomes.map(({ peer, ...turns }) => timedEntry(peer.name, turns, takes))],
   };
 }
 
-function entryOf(outcome: Outcome, takes: Schedule['takes']): Entry {
-  const { name } = outcome.peer;
-  if ('failed' in outcome) return { name, failed: outcome.failed };
-  if ('lacks' in outcome) return { name, lacks: outcome.lacks };
-  const rounds = outcome.rounds.map((ms) => Number(ms.toPrecision(4)));
-  return { name, ms: Number(figureOf(outcome.rounds, takes).toPrecision(4)), rounds };
+/** What turns gave, as it is written. */
+export function timedEntry(name: string, turns: Turns, takes: Schedule['takes']): Entry {
+  if (!('rounds' in turns)) return { name, ...turns };
+  return { name, ms: short(figureOf(turns.rounds, takes)), rounds: turns.rounds.map(short) };
 }
+
+/** Milliseconds in four digits. */
+export const short = (ms: number): number => Number(ms.toPrecision(4));
 
 /** Writes a run into a folder. */
 export function saveResults(folder: URL, results: Results, name = 'results.json'): void {
@@ -178,4 +185,34 @@ export function parseResults(text: string, file: string): Results {
 export function saveText(file: URL, text: string): void {
   mkdirSync(new URL('.', file), { recursive: true });
   writeFileSync(file, text);
+}
+
+/** The machine that times are taken on. */
+export function machine(): Record<string, string | number> {
+  const processors = cpus();
+  return {
+    cpu: processors[0]?.model ?? 'unknown',
+    cores: processors.length,
+    platform: `${process.platform} ${process.arch}`,
+    node: process.version,
+    v8: process.versions.v8,
+  };
+}
+
+const { resolve } = createRequire(import.meta.url);
+
+/** `name@version` of an installed package, also of one whose exports hide its package.json. */
+export function packageVersion(name: string): string {
+  for (let folder = dirname(resolve(name)); ; folder = dirname(folder)) {
+    try {
+      const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+        name?: string;
+        version?: string;
+      };
+      if (manifest.name === name) return `${name}@${manifest.version ?? '?'}`;
+    } catch {
+      // No package.json in this folder.
+    }
+    if (folder === dirname(folder)) return name;
+  }
 }

@@ -13,13 +13,21 @@ export function table(head: readonly string[], rows: readonly string[]): string 
   return [row(...head), `|${'---|'.repeat(head.length)}`, ...rows].join('\n');
 }
 
-/** The targets of each case with their verdicts; empty where there are none. */
-export function formatWanted({ arena }: Results, standings: readonly Standing[], targets: readonly Target[]): string[] {
-  return standings.map((standing) =>
-    targetsOf(arena, standing.result, targets)
+/** A column of a table of cases. */
+export type Column = readonly [head: string, cell: (standing: Standing) => string];
+
+/** A Markdown table with a row for each case, and a column of targets with their verdicts where there are any. */
+export function casesTable(results: Results, targets: readonly Target[], columns: readonly Column[]): string {
+  const standings = standingsOf(results);
+  const wanted = (standing: Standing): string =>
+    targetsOf(results.arena, standing.result, targets)
       .map((target) => formatVerdict(judge(standing, target, standings)))
-      .join('; '),
-  );
+      .join('; ');
+  const all: Column[] = [...columns];
+  if (standings.some((standing) => wanted(standing) !== '')) all.push(['wanted', wanted]);
+  const rows = standings.map((standing) => row(...all.map(([, cell]) => cell(standing))));
+  const head = all.map(([title]) => title);
+  return table(head, rows);
 }
 
 /** A run in Markdown: the device, a table with ratios, the contestants and the reasons of absent ones, the cost of a tiny op. */
@@ -45,36 +53,32 @@ export function formatResults(
  * Empty columns are left out.
  */
 export function formatTable(results: Results, targets: readonly Target[] = []): string {
-  const standings = standingsOf(results);
   const present = results.contestants.filter(({ absent }) => absent === undefined);
-  const [options, peers] = [present.filter(isOption), present.filter(({ role }) => role === 'peer')];
-  const hasLimit = standings.some(({ limit }) => limit !== undefined);
-  const hasRoofline = results.ceilings !== undefined;
-  const wanted = formatWanted(results, standings, targets);
-  const hasWanted = wanted.some((text) => text !== '');
-  const when = (isThere: boolean, ...cells: readonly string[]): readonly string[] => (isThere ? cells : []);
-  const head = [
-    ...['op', 'case', 'unit', 'concord'],
-    ...when(hasLimit, 'limit', 'of the limit'),
-    ...when(hasRoofline, 'of the roofline'),
-    ...options.map(({ name }) => name),
-    ...peers.map(({ name }) => `against ${name}`),
-    ...when(hasWanted, 'wanted'),
+  const ofRole = (role: ContestantResult['role']) => present.filter((each) => each.role === role);
+  const speedOf = ({ result }: Standing, entry: Entry | undefined): string =>
+    speed(result, entry, unitOf(result).scale);
+  const limit: Column[] = [
+    ['limit', (standing) => speedOf(standing, standing.limit)],
+    ['of the limit', ({ ofLimit }) => ratio(ofLimit)],
   ];
-  const rows = standings.map((standing, i) => {
-    const { result, ours, limit, ofLimit, rooflineMs } = standing;
-    const unit = unitOf(result);
-    const ofRoofline = ours?.ms === undefined || rooflineMs === undefined ? undefined : rooflineMs / ours.ms;
-    return row(
-      ...[result.op, result.case, unit.name, speed(result, ours, unit.scale)],
-      ...when(hasLimit, speed(result, limit, unit.scale), ratio(ofLimit)),
-      ...when(hasRoofline, ratio(ofRoofline)),
-      ...options.map(({ name }) => speed(result, entryOf(result, name), unit.scale)),
-      ...peers.map(({ name }) => against(result, name, ours)),
-      ...when(hasWanted, wanted[i] as string),
-    );
-  });
-  return table(head, rows);
+  const roofline: Column = [
+    'of the roofline',
+    ({ ours, rooflineMs }) =>
+      ratio(ours?.ms === undefined || rooflineMs === undefined ? undefined : rooflineMs / ours.ms),
+  ];
+  return casesTable(results, targets, [
+    ['op', ({ result }) => result.op],
+    ['case', ({ result }) => result.case],
+    ['unit', ({ result }) => unitOf(result).name],
+    ['concord', (standing) => speedOf(standing, standing.ours)],
+    ...(standingsOf(results).some((standing) => standing.limit !== undefined) ? limit : []),
+    ...(results.ceilings === undefined ? [] : [roofline]),
+    ...ofRole('option').map(({ name }): Column => [
+      name,
+      (standing) => speedOf(standing, entryOf(standing.result, name)),
+    ]),
+    ...ofRole('peer').map(({ name }): Column => [`against ${name}`, ({ result, ours }) => against(result, name, ours)]),
+  ]);
 }
 
 /** Operations or bytes of a case in a second, by the milliseconds that it takes. */
@@ -140,8 +144,6 @@ function formatMeans(results: Results, targets: readonly Target[]): string[] {
   if (verdicts.length === 0) return [];
   return [verdicts.map((verdict) => `- ${verdict.target.op}, geometric mean: ${formatVerdict(verdict)}`).join('\n')];
 }
-
-const isOption = ({ role }: ContestantResult): boolean => role === 'option';
 
 /** The entry of a contestant in a case. */
 export function entryOf({ entries }: CaseResult, name: string): Entry | undefined {

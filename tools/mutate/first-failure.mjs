@@ -20,33 +20,33 @@ export default class FirstFailure {
   #timer;
 
   onTestRunStart() {
-    this.#goesOn();
+    clearTimeout(this.#timer);
+    const error = { message: `no test has ended for ${HANG_MS / 1000} s` };
+    this.#timer = setTimeout(() => endAt(error, this.#file), HANG_MS).unref();
   }
 
   /** @param {import('vitest/node').TestModule} module */
   onTestModuleStart(module) {
     this.#file = module.moduleId;
-    this.#goesOn();
+    this.onTestRunStart();
   }
 
   /** @param {import('vitest/node').TestCase} test */
   onTestCaseResult(test) {
     const { state, errors } = test.result();
-    if (state === 'failed') end(test.module.moduleId, test.fullName.replaceAll(' > ', ' '), errors?.[0]);
-    this.#goesOn();
+    if (state === 'failed') endAt(errors[0] ?? {}, test.module.moduleId, test.fullName.replaceAll(' > ', ' '));
+    this.onTestRunStart();
   }
 
   /** @param {import('vitest/node').TestSuite} suite */
   onTestSuiteResult(suite) {
-    const [error] = suite.errors();
-    if (error !== undefined) end(suite.module.moduleId, '', error);
+    endAt(suite.errors()[0], suite.module.moduleId);
   }
 
   /** @param {import('vitest/node').TestModule} module */
   onTestModuleEnd(module) {
-    const [error] = module.errors();
-    if (error !== undefined) end(module.moduleId, '', error);
-    this.#goesOn();
+    endAt(module.errors()[0], module.moduleId);
+    this.onTestRunStart();
   }
 
   /**
@@ -54,23 +54,18 @@ export default class FirstFailure {
    * @param {readonly { name?: string, message: string }[]} errors - outside of tests
    */
   onTestRunEnd(_modules, errors) {
-    if (errors[0] !== undefined) end('', '', errors[0]);
-  }
-
-  #goesOn() {
-    clearTimeout(this.#timer);
-    const error = { message: `no test has ended for ${HANG_MS / 1000} s` };
-    this.#timer = setTimeout(() => end(this.#file, '', error), HANG_MS).unref();
+    endAt(errors[0]);
   }
 }
 
 /**
- * @param {string} file
- * @param {string} test
+ * Ends the process where there is an error.
+ *
  * @param {{ message?: string, name?: string } | undefined} error
  */
-function end(file, test, error) {
-  const why = `${error?.name ?? 'Error'}: ${error?.message ?? ''}`.split('\n', 1)[0]?.slice(0, 300) ?? '';
+function endAt(error, file = '', test = '') {
+  if (error === undefined) return;
+  const why = `${error.name ?? 'Error'}: ${error.message ?? ''}`.split('\n', 1)[0]?.slice(0, 300) ?? '';
   /** @type {Failure} */
   const failure = { file, test, why };
   writeFileSync(/** @type {string} */ (process.env[FAILURE_VARIABLE]), JSON.stringify(failure));

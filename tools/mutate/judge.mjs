@@ -5,12 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../lib/paths.mjs';
 import { toolEnvironment } from '../lib/run.mjs';
-import { FAULT_VARIABLE, LOADED_VARIABLE } from './fault-plugin.mjs';
 import { FAILURE_VARIABLE } from './first-failure.mjs';
-import { plant } from './plant.mjs';
+import { FAULT_VARIABLE, LOADED_VARIABLE, plant } from './plant.mjs';
 import { stagesOf } from './stages.mjs';
-
-const REPORTER = `--reporter=${join(import.meta.dirname, 'first-failure.mjs')}`;
 
 /**
  * The outcome of a fault. `invalid`: the fault itself is no program, or vitest failed, which says nothing of the tests.
@@ -21,7 +18,9 @@ const REPORTER = `--reporter=${join(import.meta.dirname, 'first-failure.mjs')}`;
  * @property {string} by - the test that failed and why; of a survivor, whether tests loaded it
  * @property {Kill} [kill]
  *
- * @typedef {{ stage: import('./stages.mjs').Stage, failure: import('./first-failure.mjs').Failure }} Kill
+ * @typedef {import('./stages.mjs').Stage} Stage
+ * @typedef {import('./first-failure.mjs').Failure} Failure
+ * @typedef {{ stage: Stage, failure: Failure }} Kill
  */
 
 /**
@@ -41,8 +40,9 @@ export async function judge(fault, signal) {
       isLoaded ||= loaded;
       if (failure === undefined) continue;
       const by = `${stage.project}: ${failure.test}: ${failure.why}`;
-      if (isNoProgram(failure.why)) return { fault, end: 'invalid', by };
-      return { fault, end: 'killed', by, kill: { stage, failure } };
+      return isNoProgram(failure.why)
+        ? { fault, end: 'invalid', by }
+        : { fault, end: 'killed', by, kill: { stage, failure } };
     }
     return { fault, end: 'survived', by: isLoaded ? '' : 'no test loads the file' };
   } catch (error) {
@@ -58,69 +58,69 @@ export async function judge(fault, signal) {
  * @returns {Promise<string[]>} what failed, and why
  */
 export async function failingAnyway(verdicts, signal) {
-  const kills = verdicts.flatMap(({ kill }) => (kill !== undefined && kill.failure.file !== '' ? [kill] : []));
-  const stages = new Map(kills.map(({ stage }) => [keyOf(stage), stage]));
+  /** @type {Map<string, Kill[]>} */
+  const byStage = new Map();
+  for (const { kill } of verdicts) {
+    if (kill === undefined || kill.failure.file === '') continue;
+    const key = JSON.stringify([kill.stage.project, kill.stage.part, kill.stage.env]);
+    byStage.set(key, [...(byStage.get(key) ?? []), kill]);
+  }
   const failing = [];
-  for (const [key, stage] of stages) {
-    const failures = kills.filter((kill) => keyOf(kill.stage) === key).map(({ failure }) => failure);
-    const files = [...new Set(failures.map(({ file }) => file))];
-    const tests = [...new Set(failures.map(({ test }) => test.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)))];
+  for (const kills of byStage.values()) {
+    const files = [...new Set(kills.map(({ failure }) => failure.file))];
+    const tests = kills.map(({ failure }) => failure.test.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
     // A file that does not load fails whatever test is asked for.
-    const only = tests.filter((test) => test !== '').join('|') || 'no test';
-    const { failure } = await runStage({ ...stage, files, only }, undefined, signal);
+    const only = [...new Set(tests)].filter(Boolean).join('|') || 'no test';
+    const { failure } = await runStage({ .../** @type {Kill} */ (kills[0]).stage, files, only }, undefined, signal);
     if (failure !== undefined && !signal.aborted) failing.push(`${failure.file} ${failure.test}: ${failure.why}`);
   }
   return failing;
 }
 
-/** @param {import('./stages.mjs').Stage} stage */
-function keyOf({ project, part, env }) {
-  return JSON.stringify([project, part, env]);
-}
-
 /**
  * Runs the tests of a stage in their own processes, until the first one fails.
  *
- * @param {import('./stages.mjs').Stage} stage
+ * @param {Stage} stage
  * @param {import('./plant.mjs').Fault | undefined} fault
  * @param {AbortSignal} signal
- * @returns {Promise<{ failure: import('./first-failure.mjs').Failure | undefined, loaded: boolean }>}
+ * @returns {Promise<{ failure: Failure | undefined, loaded: boolean }>}
  * @throws {Error} when vitest itself fails
  */
-async function runStage(stage, fault, signal) {
+async function runStage({ project, files, part, exclude = [], only, env }, fault, signal) {
   const folder = mkdtempSync(join(tmpdir(), 'concord-mutate-'));
+  const [failed, loaded] = [join(folder, 'failure.json'), join(folder, 'loaded')];
+  const args = [
+    ...['run', '--project', project, '--maxWorkers=1', '--passWithNoTests', '--testTimeout=0'],
+    `--reporter=${join(import.meta.dirname, 'first-failure.mjs')}`,
+    ...exclude.flatMap((pattern) => ['--exclude', pattern]),
+    // In one argument: names of tests may begin with a dash.
+    ...(only === undefined ? [] : [`--testNamePattern=${only}`]),
+    ...files,
+  ];
   try {
-    const [failure, loaded] = [join(folder, 'failure.json'), join(folder, 'loaded')];
-    const { code, output } = await runVitest(stage, signal, {
-      ...stage.env,
+    const { code, output } = await runVitest(args, signal, {
+      ...env,
       CONCORD_REQUIRE: 'webgpu,level-zero,wasm',
-      CONCORD_TEST_PART: stage.part,
+      CONCORD_TEST_PART: part,
       [FAULT_VARIABLE]: fault === undefined ? '' : JSON.stringify(fault),
       [LOADED_VARIABLE]: loaded,
-      [FAILURE_VARIABLE]: failure,
+      [FAILURE_VARIABLE]: failed,
     });
-    const found = existsSync(failure) ? JSON.parse(readFileSync(failure, 'utf8')) : undefined;
-    if (code !== 0 && found === undefined && !signal.aborted) throw new Error(`vitest failed: ${output}`);
-    return { failure: found, loaded: existsSync(loaded) };
+    const failure = existsSync(failed) ? JSON.parse(readFileSync(failed, 'utf8')) : undefined;
+    if (code !== 0 && failure === undefined && !signal.aborted) throw new Error(`vitest failed: ${output}`);
+    return { failure, loaded: existsSync(loaded) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /**
- * @param {import('./stages.mjs').Stage} stage
+ * @param {readonly string[]} args
  * @param {AbortSignal} signal
  * @param {Record<string, string>} env
- * @returns {Promise<{ code: number | null, output: string }>}
+ * @returns {Promise<{ code: number | null, output: string }>} the output's last lines
  */
-function runVitest({ project, files, exclude = [], only }, signal, env) {
-  const args = [
-    ...['run', '--project', project, '--maxWorkers=1', '--passWithNoTests', '--testTimeout=0', REPORTER],
-    ...exclude.flatMap((pattern) => ['--exclude', pattern]),
-    // In one argument: names of tests may begin with a dash.
-    ...(only === undefined ? [] : [`--testNamePattern=${only}`]),
-    ...files,
-  ];
+function runVitest(args, signal, env) {
   return new Promise((resolve, reject) => {
     // In its own process group: with a fault, tests may leave processes running.
     const child = spawn('vitest', args, {
@@ -128,12 +128,15 @@ function runVitest({ project, files, exclude = [], only }, signal, env) {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk) => {
-        output = (output + String(chunk)).slice(-20_000);
-      });
-    }
-    const kill = () => killGroup(child.pid);
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => (output = (output + String(chunk)).slice(-20_000)));
+    const kill = () => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // None of it is left.
+      }
+    };
     signal.addEventListener('abort', kill);
     child.once('error', reject);
     child.once('exit', (code) => {
@@ -143,15 +146,6 @@ function runVitest({ project, files, exclude = [], only }, signal, env) {
     });
     if (signal.aborted) kill();
   });
-}
-
-/** @param {number | undefined} group */
-function killGroup(group) {
-  try {
-    if (group !== undefined) process.kill(-group, 'SIGKILL');
-  } catch {
-    // None of it is left.
-  }
 }
 
 /**

@@ -1,5 +1,8 @@
 // @ts-check
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../lib/paths.mjs';
 
 /**
  * A planted fault: one small change of real source that the tests must notice.
@@ -10,13 +13,15 @@ import { createHash } from 'node:crypto';
  * @property {string} replace
  * @property {string} breaks - one sentence: the effect that a user would see
  * @property {string} [equivalent] - why no program can see it; a survivor without it is a hole in the tests
- */
-
-/**
- * A fault with its name.
  *
  * @typedef {Fault & { id: string }} NamedFault
  */
+
+/** Names the fault of a run of the tests: JSON of the fault to plant. */
+export const FAULT_VARIABLE = 'CONCORD_FAULT';
+
+/** Names a file that is written once a test has loaded the file with the fault. */
+export const LOADED_VARIABLE = 'CONCORD_FAULT_LOADED';
 
 /**
  * The source with the fault in it.
@@ -36,22 +41,34 @@ export function plant(code, { file, find, replace }) {
  * The name of a fault: its file, and a few digits of a hash of its change. It stays the same while the list around it grows.
  *
  * @param {Fault} fault
- * @returns {string}
  */
 export function idOf({ file, find, replace }) {
   const digest = createHash('sha256').update(`${find}\n${replace}`).digest('hex').slice(0, 4);
-  return `${file
-    .replace(/^packages\//, '')
-    .replace('/src/', '/')
-    .replace(/\.ts$/, '')}#${digest}`;
+  return `${file.replace(/^packages\/|\.ts$/g, '').replace('/src/', '/')}#${digest}`;
 }
 
 /**
- * The package that a fault is in.
+ * The plugin that plants the fault of this run in the one source file as the tests load it. Nothing is copied and nothing
+ * rebuilt, so that runs with different faults go on side by side.
  *
- * @param {Fault} fault
- * @returns {string}
+ * @returns {{ name: string, enforce: 'pre', transform: (code: string, id: string) => string | undefined }[]} none
+ *   where no fault is asked for
  */
-export function packageOf({ file }) {
-  return file.split('/')[1] ?? '';
+export function faultPlugins() {
+  const asked = process.env[FAULT_VARIABLE];
+  if (!asked) return [];
+  const fault = /** @type {Fault} */ (JSON.parse(asked));
+  const file = join(root, fault.file);
+  return [
+    {
+      name: 'concord-fault',
+      enforce: 'pre',
+      transform(code, id) {
+        if (id.split('?')[0] !== file) return undefined;
+        const loaded = process.env[LOADED_VARIABLE];
+        if (loaded !== undefined) writeFileSync(loaded, '');
+        return plant(code, fault);
+      },
+    },
+  ];
 }

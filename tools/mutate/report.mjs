@@ -1,5 +1,4 @@
 // @ts-check
-import { packageOf } from './plant.mjs';
 
 /** The minimum share of faults that the tests must notice. */
 export const MIN_SCORE = 0.95;
@@ -13,34 +12,21 @@ export const MIN_SCORE = 0.95;
  * The counts of each package, and those of all of them at the end.
  *
  * @param {readonly Verdict[]} verdicts
- * @returns {Row[]}
  */
 export function scoreByPackage(verdicts) {
-  const names = [...new Set(verdicts.map(({ fault }) => packageOf(fault)))].sort();
-  return [
-    ...names.map((name) =>
-      rowOf(
-        name,
-        verdicts.filter(({ fault }) => packageOf(fault) === name),
-      ),
-    ),
-    rowOf('all', verdicts),
-  ];
-}
-
-/**
- * @param {string} name
- * @param {readonly Verdict[]} verdicts
- * @returns {Row}
- */
-function rowOf(name, verdicts) {
-  const count = (/** @type {(verdict: Verdict) => boolean} */ test) => verdicts.filter(test).length;
-  return {
-    package: name,
-    killed: count(({ end }) => end === 'killed'),
-    survived: count(({ end, fault }) => end === 'survived' && fault.equivalent === undefined),
-    explained: count(({ end, fault }) => end === 'survived' && fault.equivalent !== undefined),
-  };
+  /** @type {Map<string, Row>} */
+  const rows = new Map();
+  const all = { package: 'all', killed: 0, survived: 0, explained: 0 };
+  for (const { fault, end } of verdicts) {
+    const name = fault.file.split('/')[1] ?? '';
+    const own = rows.get(name) ?? { package: name, killed: 0, survived: 0, explained: 0 };
+    rows.set(name, own);
+    for (const row of [own, all]) {
+      if (end === 'killed') row.killed++;
+      else if (end === 'survived') row[fault.equivalent === undefined ? 'survived' : 'explained']++;
+    }
+  }
+  return [...[...rows.values()].sort((a, b) => (a.package < b.package ? -1 : 1)), all];
 }
 
 /**
@@ -56,35 +42,23 @@ export function scoreOf({ killed, survived }) {
  * The report for people.
  *
  * @param {readonly Verdict[]} verdicts
- * @returns {string}
  */
 export function formatReport(verdicts) {
+  const ended = (/** @type {Verdict['end']} */ wanted) => verdicts.filter(({ end }) => end === wanted);
   const lines = ['', 'package             killed  survived  equivalent   score'];
   for (const row of scoreByPackage(verdicts)) {
-    const { killed, survived, explained } = row;
-    const numbers = [pad(killed, 6), pad(survived, 8), pad(explained, 10)];
-    lines.push(`${row.package.padEnd(18)}  ${numbers.join('  ')}  ${percent(scoreOf(row)).padStart(6)}`);
+    const cells = [`${row.killed}`.padStart(6), `${row.survived}`.padStart(8), `${row.explained}`.padStart(10)];
+    lines.push([row.package.padEnd(18), ...cells, percent(scoreOf(row)).padStart(6)].join('  '));
   }
-  for (const { fault, by } of verdicts.filter(({ end }) => end === 'survived')) {
+  for (const { fault, by } of ended('survived')) {
     lines.push('', `survived  ${fault.id}${by === '' ? '' : ` (${by})`}`, `  breaks: ${fault.breaks}`);
     if (fault.equivalent !== undefined) lines.push(`  equivalent: ${fault.equivalent}`);
     else lines.push(`  - ${oneLine(fault.find)}`, `  + ${oneLine(fault.replace)}`);
   }
-  for (const { fault, by } of verdicts.filter(({ end }) => end === 'invalid')) {
-    lines.push('', `invalid   ${fault.id}: ${by}`);
-  }
-  for (const { fault } of verdicts.filter(({ end, fault }) => end === 'killed' && fault.equivalent !== undefined)) {
+  for (const { fault, by } of ended('invalid')) lines.push('', `invalid   ${fault.id}: ${by}`);
+  for (const { fault } of ended('killed').filter(({ fault }) => fault.equivalent !== undefined))
     lines.push('', `killed, though the list says that no program can see it: ${fault.id}`);
-  }
   return lines.join('\n');
-}
-
-/**
- * @param {number} value
- * @param {number} width
- */
-function pad(value, width) {
-  return String(value).padStart(width);
 }
 
 /** @param {number} share */

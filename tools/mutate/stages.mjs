@@ -1,6 +1,6 @@
 // @ts-check
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CONFORMANCE_SHARE, LONG } from '../lib/test-parts.mjs';
 import { root } from '../lib/paths.mjs';
 
@@ -51,42 +51,36 @@ const NEVER = ['**/test/browser/**', '**/test/deno/**', '**/process.test.ts', '*
  */
 export function stagesOf(file) {
   const folder = /^(?:(?:packages|examples|software-devices|docs)\/)?[^/]+/.exec(file)?.[0] ?? '';
-  const project = projectOf(folder);
-  const backends = [project, ...(USED_BY[project] ?? [])].filter(hasConformance);
+  const { name } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  const project = String(name).replace('@concord/', '');
+  const users = USED_BY[project] ?? [];
+  const backends = [project, ...users].filter(hasConformance);
+  const beside = besides(file);
   const long = Object.keys(LONG).filter((path) => path.startsWith(`${folder}/`));
-  return [
-    { project, files: besides(file), part: /** @type {const} */ ('share') },
-    { project, files: [], part: /** @type {const} */ ('share'), exclude: [...NEVER, '**/test/conformance.test.ts'] },
-    ...(USED_BY[project] ?? [])
+  /** @type {readonly (Stage | false)[]} */
+  const stages = [
+    beside.length > 0 && { project, files: beside, part: 'share' },
+    { project, files: [], part: 'share', exclude: [...NEVER, '**/test/conformance.test.ts'] },
+    ...users
       .filter((user) => !hasConformance(user))
       .map((user) => ({ project: user, files: [], part: /** @type {const} */ ('share') })),
     ...backends.map((backend) => conformance(backend, '', CONFORMANCE_SHARE)),
     ...backends.slice(0, 1).map((backend) => conformance(backend, casesOf(file), 1)),
-    ...(long.length > 0 ? [{ project, files: long, part: /** @type {const} */ ('all'), exclude: NEVER }] : []),
-  ].slice(besides(file).length > 0 ? 0 : 1);
+    long.length > 0 && { project, files: long, part: 'all', exclude: NEVER },
+  ];
+  return stages.filter((stage) => stage !== false);
 }
 
 /**
  * The tests beside a file: its own where there are some, or else those of its folder.
  *
  * @param {string} file
- * @returns {string[]}
  */
 function besides(file) {
   const own = file.replace(/\.\w+$/, '.test.');
-  if (existsSync(join(root, `${own}ts`)) || existsSync(join(root, `${own}mjs`))) return [own];
-  return readdirSync(join(root, dirOf(file))).some((name) => /\.test\.\w+$/.test(name)) ? [`${dirOf(file)}/`] : [];
-}
-
-/** @param {string} file */
-function dirOf(file) {
-  return file.slice(0, file.lastIndexOf('/'));
-}
-
-/** @param {string} folder */
-function projectOf(folder) {
-  const { name } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
-  return String(name).replace('@concord/', '');
+  if (['ts', 'mjs'].some((end) => existsSync(join(root, own + end)))) return [own];
+  const folder = dirname(file);
+  return readdirSync(join(root, folder)).some((name) => /\.test\.\w+$/.test(name)) ? [`${folder}/`] : [];
 }
 
 /** @param {string} project */

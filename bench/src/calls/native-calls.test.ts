@@ -51,13 +51,7 @@ it('empties passes, counts what else costs time, and puts all back', () => {
   expect(device.queue.submitted).toBe(1);
   const once = { dispatchWorkgroups: 3, createBindGroup: 1, createBuffer: 0, writeBuffer: 1, submit: 1 };
   expect(native.take()).toEqual(once);
-  expect(native.take()).toEqual({
-    ...once,
-    dispatchWorkgroups: 0,
-    createBindGroup: 0,
-    writeBuffer: 0,
-    submit: 0,
-  });
+  expect(Object.values(native.take())).toEqual([0, 0, 0, 0, 0]);
   native.restore();
   pass.dispatchWorkgroups();
   device.createBindGroup('b');

@@ -4,14 +4,13 @@ const REPLACED = ['setPipeline', 'setBindGroup', 'dispatchWorkgroups'] as const;
 /** Native calls that a warm launch should do without. */
 const COUNTED = ['createBindGroup', 'createBuffer'] as const;
 
+/** The same of its queue. */
+const QUEUED = ['writeBuffer', 'submit'] as const;
+
 /** How often something was called since it was last asked. */
-export interface NativeCounts {
-  readonly dispatchWorkgroups: number;
-  readonly createBindGroup: number;
-  readonly createBuffer: number;
-  readonly writeBuffer: number;
-  readonly submit: number;
-}
+export type NativeCounts = Readonly<
+  Record<'dispatchWorkgroups' | (typeof COUNTED)[number] | (typeof QUEUED)[number], number>
+>;
 
 /** Puts functions in the place of a device's native calls. */
 export interface NativeCalls {
@@ -43,17 +42,11 @@ export function replaceNativeCalls(device: GPUDevice): NativeCalls {
   const passes = Object.getPrototypeOf(pass) as object;
   for (const name of REPLACED) count(passes, name, false);
   for (const name of COUNTED) count(Object.getPrototypeOf(device) as object, name, true);
-  for (const name of ['writeBuffer', 'submit']) count(Object.getPrototypeOf(device.queue) as object, name, true);
+  for (const name of QUEUED) count(Object.getPrototypeOf(device.queue) as object, name, true);
   return {
     take() {
-      const of = (name: string): number => counts[name] ?? 0;
-      const taken = {
-        dispatchWorkgroups: of('dispatchWorkgroups'),
-        createBindGroup: of('createBindGroup'),
-        createBuffer: of('createBuffer'),
-        writeBuffer: of('writeBuffer'),
-        submit: of('submit'),
-      };
+      const names = ['dispatchWorkgroups', ...COUNTED, ...QUEUED] as const;
+      const taken = Object.fromEntries(names.map((name) => [name, counts[name] ?? 0])) as NativeCounts;
       for (const name of Object.keys(counts)) delete counts[name];
       return taken;
     },

@@ -1,9 +1,8 @@
 import type { ComputeBackend, FloatDType } from '@concord/backend-core';
 import { type Cache, type Config, Gpt2 } from '@concord/example-gpt';
 import { argmax, empty, record, type Recorded, reshape, tensor, type Tensor } from '@concord/ops';
-import { type GptCase, type GptContestant, type GptModel, tokensOf } from './cases.ts';
-import type { PreparedModel } from '../models/measure.ts';
-import { cachedRows, gptWeights } from './weights.ts';
+import { cachedRows, type GptCase, type GptContestant, type GptModel, gptWeights, tokensOf } from './cases.ts';
+import { hostMsOf, type PreparedModel } from '../models/measure.ts';
 
 /** The GPT-2 of `examples/gpt` on a backend of this package. */
 export function concordGpt(name: string, create: () => ComputeBackend): GptContestant {
@@ -45,15 +44,13 @@ function prepare(backend: ComputeBackend, model: Gpt2, gptCase: GptCase): Prepar
   const token = length === 1 ? recordToken(backend, model, gptCase, given, cache) : undefined;
   return {
     async calls(count) {
-      let hostMs = 0;
-      for (let call = 0; call < count; call++) {
+      const read = token !== undefined && mode === 'read each';
+      const once = (call: number): void => {
         if (mode !== 'growing' || call === 0 || cache.length === config.n_positions) cache.length = cached;
-        const start = performance.now();
         if (token === undefined) model.forward(given, cache).dispose();
         else token.replay();
-        hostMs += performance.now() - start;
-        if (mode === 'read each' && token !== undefined) await backend.copyDtoh(word, token.result.ptr);
-      }
+      };
+      const hostMs = await hostMsOf(count, once, read ? () => backend.copyDtoh(word, token.result.ptr) : undefined);
       await backend.synchronize();
       return hostMs;
     },
@@ -76,10 +73,10 @@ function prepare(backend: ComputeBackend, model: Gpt2, gptCase: GptCase): Prepar
  * The logits of the next token, which goes where the one before it was if the text grows. If not, a replay is the same
  * token again to the last number, as that of PyTorch's graph is.
  */
-function recordToken(
+export function recordToken(
   backend: ComputeBackend,
   model: Gpt2,
-  { mode, batch, cached }: GptCase,
+  { mode, batch, cached }: Pick<GptCase, 'mode' | 'batch' | 'cached'>,
   given: Tensor,
   cache: Cache,
 ): Recorded<Tensor> {

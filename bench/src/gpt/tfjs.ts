@@ -1,10 +1,10 @@
 import * as tf from '@tensorflow/tfjs-core';
-import { packageVersion } from '../machine.ts';
-import { causalMask, gpt2Inputs } from '../onnx/gpt2-inputs.ts';
+import { packageVersion } from '../results.ts';
+import { causalMask, gpt2Inputs } from '../onnx/gpt2.ts';
 import { NotOffered } from '../peer.ts';
-import type { GptCase, GptContestant } from './cases.ts';
-import type { PreparedModel } from '../models/measure.ts';
-import { gptWeights } from './weights.ts';
+import { type GptCase, type GptContestant, gptWeights } from './cases.ts';
+import { hostMsOf, type PreparedModel } from '../models/measure.ts';
+import { readFirst, useBackend } from '../peers/tfjs.ts';
 
 const PACKAGE = '@tensorflow/tfjs-backend-webgpu';
 /** The square root of 2 / pi, and the cube's factor, of the tanh form of gelu. */
@@ -20,10 +20,8 @@ export const tfjsGpt: GptContestant = {
   remark: 'without f16',
   async load(config, dtype) {
     if (dtype !== 'f32') throw new NotOffered(`has no ${dtype}`);
-    tf.env().set('IS_NODE', false); // keeps its advertisement for the native package out of the output
     await import(PACKAGE);
-    tf.env().set('WEBGPU_CPU_FORWARD', false); // or small inputs do not reach the device
-    if (!(await tf.setBackend('webgpu'))) throw new Error('tfjs could not start its backend webgpu');
+    await useBackend('webgpu');
     const weights: Record<string, tf.Tensor> = {};
     for (const { name, shape, elements } of gptWeights(config))
       weights[name] = tf.tensor(elements(dtype).numbers, [...shape] as [number]);
@@ -49,25 +47,17 @@ function prepare(gptCase: GptCase, weights: Weights): PreparedModel {
       inputs[name] = tf.tensor(given[name] as Float32Array, past);
   }
   const forward = (): tf.Tensor => tf.tidy(() => logitsOf(gptCase, weights, inputs));
-  // There is no call to wait but reading something.
-  const finish = async (logits: tf.Tensor): Promise<void> => {
-    const first = tf.tidy(() => tf.slice(tf.reshape(logits, [-1]), 0, 1));
-    await first.data();
-    first.dispose();
-  };
   return {
     async calls(count) {
-      let hostMs = 0;
-      let logits: tf.Tensor | undefined;
-      for (let call = 0; call < count; call++) {
-        logits?.dispose();
-        const start = performance.now();
+      let logits = tf.tensor(0);
+      const finish = (): Promise<void> => readFirst(logits);
+      const once = (): void => {
+        logits.dispose();
         logits = forward();
-        hostMs += performance.now() - start;
-        if (mode === 'read each') await finish(logits);
-      }
-      if (logits !== undefined) await finish(logits);
-      logits?.dispose();
+      };
+      const hostMs = await hostMsOf(count, once, mode === 'read each' ? finish : undefined);
+      await finish();
+      logits.dispose();
       return hostMs;
     },
     async outputs() {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { NotHere, UsageError } from '../exit.ts';
+import { NotHere, UsageError } from '../options.ts';
 import { type CaseSet, casesOf, selectCases } from './cases.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../limits/torch_limits.py');

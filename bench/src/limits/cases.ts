@@ -11,10 +11,157 @@ import {
   reduceCase,
   unaryCase,
 } from '@concord/cli/bench';
-import { NotHere, UsageError } from '../exit.ts';
-import { biasGelu } from '../kernels/map-cases.ts';
-import { norm, softmax } from '../kernels/row-cases.ts';
-import type { Work } from '../work.ts';
+import { NotHere, UsageError } from '../options.ts';
+import { biasGelu, type KernelCase, norm, softmax } from '../kernels/cases.ts';
+
+/** `C = A B`, packed and row-major unless it says otherwise. */
+interface Product {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  /** Which of the operands are stored transposed. Default: NN. */
+  readonly layout?: 'NN' | 'TN' | 'NT' | 'TT';
+  /** Elements between the rows of each matrix. Default: 0. */
+  readonly padding?: number;
+}
+
+/** Square images `[n, c, hw, hw]` with filters `[k, c, f, f]`. */
+type Layer = Readonly<Record<'n' | 'c' | 'hw' | 'k' | 'f' | 'stride' | 'padding', number>>;
+
+/** `softmax(Q K^T / sqrt(headDim)) V`, each `[batch, heads, seq, headDim]`. */
+interface Heads extends Readonly<Record<'batch' | 'heads' | 'seqQ' | 'seqKv' | 'headDim', number>> {
+  readonly causal: boolean;
+}
+
+/** The sum or the maximum along `axis`. */
+interface Fold {
+  readonly shape: readonly number[];
+  readonly axis: number;
+}
+
+/** `a + b`, a copy of `n` elements, or a function of each. */
+type Elements = Readonly<Record<'n', number>>;
+
+/**
+ * Rows: their softmax, their layer norm (scaled and shifted by a number for each column), or the gelu of each element
+ * plus its column's bias. Kernels of `run`, which others have as ops or compose of some.
+ */
+type Rows = Readonly<Record<'rows' | 'columns', number>>;
+
+/** Sizes by ops. */
+type Sizes = Readonly<Record<'gemm' | 'gemm_f16', Product>> &
+  Readonly<Record<'batched_gemm', Product & { readonly batch: number }>> &
+  Readonly<Record<'conv2d', Layer>> &
+  Readonly<Record<'attention', Heads>> &
+  Readonly<Record<'reduce_sum' | 'reduce_max', Fold>> &
+  Readonly<Record<'binary_add' | 'copy' | 'unary_exp' | 'unary_tanh' | 'unary_relu', Elements>> &
+  Readonly<Record<'softmax' | 'layer_norm' | 'bias_gelu', Rows>>;
+
+/** An op and its sizes, as `limits/cases.json` has them. */
+export type Work = { [Op in keyof Sizes]: { readonly op: Op } & Sizes[Op] }[keyof Sizes];
+
+/** A function of the sizes of each op. */
+export type ByOp<T> = { readonly [Op in keyof Sizes]: (work: { readonly op: Op } & Sizes[Op]) => T };
+
+/** A work by its name, as a case, and the shapes of its operands without gaps; heads of all batches follow each other. */
+interface Made {
+  readonly name: string;
+  readonly benchCase: BenchCase;
+  readonly inputs: readonly (readonly number[])[];
+  readonly output: readonly number[];
+}
+
+function product({ op, m, n, k, layout = 'NN', padding = 0 }: Product & { readonly op: string }): Made {
+  const [transA, transB] = layout.split('').map((each) => (each === 'T' ? 'T' : undefined));
+  const size = m === n && n === k ? `${n}` : `${m}x${n}x${k}`;
+  return {
+    name: `${size}${layout === 'NN' ? '' : ` ${layout}`}${padding === 0 ? '' : ` ld+${padding}`}`,
+    benchCase: gemmCase('bench', '', m, n, k, { transA, transB, padding, dtype: op === 'gemm_f16' ? 'f16' : 'f32' }),
+    inputs: [transA ? [k, m] : [m, k], transB ? [n, k] : [k, n]],
+    output: [m, n],
+  };
+}
+
+const reduction =
+  (op: 'sum' | 'max') =>
+  ({ shape, axis }: Fold): Made => ({
+    name: `${shape.join('x')}@${axis}`,
+    benchCase: reduceCase('bench', '', op, shape, axis),
+    ...{ inputs: [shape], output: shape.filter((_, other) => other !== axis) },
+  });
+
+const elementwise =
+  (caseOfN: (n: number) => BenchCase, inputs = 1) =>
+  ({ n }: Elements): Made => ({
+    ...{ name: `${n}`, benchCase: caseOfN(n), inputs: Array.from({ length: inputs }, () => [n]), output: [n] },
+  });
+
+const ofRows =
+  (caseOfRows: (rows: number, columns: number) => KernelCase, vectors: number) =>
+  ({ rows, columns }: Rows): Made => {
+    const { name, benchCase } = caseOfRows(rows, columns);
+    const inputs = [[rows, columns], ...Array.from({ length: vectors }, () => [columns])];
+    return { name, benchCase, inputs, output: [rows, columns] };
+  };
+
+const MAKE: ByOp<Made> = {
+  gemm: product,
+  gemm_f16: product,
+  batched_gemm: ({ batch, m, n, k }) => ({
+    name: `${batch}x${m}x${n}x${k}`,
+    benchCase: batchedGemmCase('bench', '', batch, { m, n, k }),
+    ...{
+      inputs: [
+        [m, k],
+        [k, n],
+      ].map((matrix) => [batch, ...matrix]),
+      output: [batch, m, n],
+    },
+  }),
+  conv2d: ({ n, c, hw, k, f, stride, padding }) => {
+    const layer = { batch: n, channels: c, size: hw, filters: k, window: f, stride, padding };
+    const side = Math.floor((hw + 2 * padding - f) / stride) + 1;
+    return {
+      name: `n${n}c${c}hw${hw}k${k}f${f}s${stride}p${padding}`,
+      benchCase: conv2dCase('bench', '', layer),
+      ...{
+        inputs: [
+          [n, c, hw, hw],
+          [k, c, f, f],
+        ],
+        output: [n, k, side, side],
+      },
+    };
+  },
+  attention: ({ op: _, ...sizes }) => {
+    const { batch, heads, seqQ, seqKv, headDim, causal } = sizes;
+    const matrix = (seq: number): number[] => [batch * heads, seq, headDim];
+    return {
+      name: `b${batch}h${heads}q${seqQ}k${seqKv}d${headDim}${causal ? 'c' : ''}`,
+      benchCase: attentionCase('bench', '', sizes),
+      ...{ inputs: [seqQ, seqKv, seqKv].map(matrix), output: matrix(seqQ) },
+    };
+  },
+  reduce_sum: reduction('sum'),
+  reduce_max: reduction('max'),
+  binary_add: elementwise((n) => binaryCase('bench', '', 'add', n), 2),
+  copy: elementwise((n) => copyCase('device', 4 * n)),
+  unary_exp: elementwise((n) => unaryCase('bench', '', 'exp', n)),
+  unary_tanh: elementwise((n) => unaryCase('bench', '', 'tanh', n)),
+  unary_relu: elementwise((n) => unaryCase('bench', '', 'relu', n)),
+  softmax: ofRows(softmax, 0),
+  layer_norm: ofRows((rows, columns) => norm('layer_norm', rows, columns), 2),
+  bias_gelu: ofRows(biasGelu, 1),
+};
+
+/** The shapes of the operands of a work, by which others make theirs. */
+export function shapesOf(work: Work): Pick<Made, 'inputs' | 'output'> {
+  return made(work);
+}
+
+function made(work: Work): Made {
+  return (MAKE[work.op] as (work: Work) => Made)(work);
+}
 
 /** A case, by the names that the other side of the comparison gives it too. */
 export interface LimitCase extends BenchWork {
@@ -66,62 +213,8 @@ function readSets(): Record<CaseSet, Work[]> {
 }
 
 function caseOf(work: Work): LimitCase {
-  const [name, benchCase] = named(work);
+  const { name, benchCase } = made(work);
   const { unit, flops, bytes } = benchCase;
   const amount = unit === 'GB/s' ? { bytes } : { flops };
   return { work, op: work.op, name, ...amount, traffic: bytes, ...benchCase.prepare() };
-}
-
-function named(work: Work): readonly [string, BenchCase] {
-  switch (work.op) {
-    case 'gemm':
-    case 'gemm_f16': {
-      const { op, m, n, k, layout = 'NN', padding = 0 } = work;
-      const [transA, transB] = layout.split('').map((each) => (each === 'T' ? 'T' : undefined));
-      const dtype = op === 'gemm_f16' ? 'f16' : 'f32';
-      const size = m === n && n === k ? `${n}` : `${m}x${n}x${k}`;
-      const name = `${size}${layout === 'NN' ? '' : ` ${layout}`}${padding === 0 ? '' : ` ld+${padding}`}`;
-      return [name, gemmCase('bench', '', m, n, k, { transA, transB, padding, dtype })];
-    }
-    case 'batched_gemm': {
-      const { batch, m, n, k } = work;
-      return [`${batch}x${m}x${n}x${k}`, batchedGemmCase('bench', '', batch, { m, n, k })];
-    }
-    case 'conv2d': {
-      const { n: batch, c: channels, hw: size, k: filters, f: window, stride, padding } = work;
-      const layer = { batch, channels, size, filters, window, stride, padding };
-      const name = `n${batch}c${channels}hw${size}k${filters}f${window}s${stride}p${padding}`;
-      return [name, conv2dCase('bench', '', layer)];
-    }
-    case 'attention': {
-      const { op: _, ...sizes } = work;
-      const { batch, heads, seqQ, seqKv, headDim, causal } = sizes;
-      const name = `b${batch}h${heads}q${seqQ}k${seqKv}d${headDim}${causal ? 'c' : ''}`;
-      return [name, attentionCase('bench', '', sizes)];
-    }
-    case 'reduce_sum':
-    case 'reduce_max': {
-      const { op, shape, axis } = work;
-      const name = `${shape.join('x')}@${axis}`;
-      return [name, reduceCase('bench', '', op === 'reduce_sum' ? 'sum' : 'max', shape, axis)];
-    }
-    case 'binary_add':
-      return [`${work.n}`, binaryCase('bench', '', 'add', work.n)];
-    case 'copy':
-      return [`${work.n}`, copyCase('device', 4 * work.n)];
-    case 'unary_exp':
-    case 'unary_tanh':
-    case 'unary_relu': {
-      const op = ({ unary_exp: 'exp', unary_tanh: 'tanh', unary_relu: 'relu' } as const)[work.op];
-      return [`${work.n}`, unaryCase('bench', '', op, work.n)];
-    }
-    case 'softmax':
-    case 'layer_norm':
-    case 'bias_gelu': {
-      const { op, rows, columns } = work;
-      const cases = { softmax, bias_gelu: biasGelu, layer_norm: norm.bind(undefined, 'layer_norm') };
-      const { name, benchCase } = cases[op](rows, columns);
-      return [name, benchCase];
-    }
-  }
 }

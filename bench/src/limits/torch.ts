@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { reasonOf } from '../reason.ts';
-import type { Ceilings } from '../results.ts';
+import { reasonOf } from '../options.ts';
+import type { Ceilings, ContestantResult, Entry } from '../results.ts';
 import type { CaseSet } from './cases.ts';
 
 /** The Python scripts. */
@@ -14,11 +14,15 @@ export interface TheirLine {
   readonly op: string;
   readonly case: string;
   readonly ms?: number;
+  readonly rounds?: readonly number[];
+  /** Of a model, launched from Python. */
+  readonly eager_ms?: number;
+  readonly eager_rounds?: readonly number[];
   readonly failed?: string;
 }
 
 /** The output of one of the scripts. */
-export interface TorchLimits {
+interface TorchLimits {
   readonly device: string;
   readonly versions: string;
   readonly ceilings?: Ceilings;
@@ -27,11 +31,6 @@ export interface TorchLimits {
 
 /** PyTorch's times, or why there are none. */
 export type Torch = TorchLimits | { readonly absent: string };
-
-/** PyTorch's version as a contestant, or why it is absent. */
-export function aboutTorch(torch: Torch): { readonly absent: string } | { readonly version: string } {
-  return 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
-}
 
 /** Runs `torch_limits.py` on the GPU of this machine, with all cases of a set, or those of these ops and this name. */
 export function runTorch(set: CaseSet, only?: string, name?: string): Promise<Torch> {
@@ -42,7 +41,7 @@ export function runTorch(set: CaseSet, only?: string, name?: string): Promise<To
 }
 
 /** Runs one of the scripts of `limits/` on the GPU of this machine. */
-export async function tryTorch(script: string, args: readonly string[]): Promise<Torch> {
+async function tryTorch(script: string, args: readonly string[]): Promise<Torch> {
   try {
     const file = fileURLToPath(new URL(script, SCRIPTS));
     const { stdout } = await promisify(execFile)('python3', [file, ...args], { maxBuffer: 2 ** 26 });
@@ -79,4 +78,51 @@ export function parseTorch(text: string, source: string): TorchLimits {
   if (lines.length === 0) throw new Error(`${source} has no cases`);
   const { device = 'unknown', driver = 'unknown', versions = 'unknown' } = about;
   return { device, versions: `${versions}, driver ${driver}`, ...(ceilings === undefined ? {} : { ceilings }), lines };
+}
+
+/** The ways that PyTorch is timed in: ops by themselves; models as one graph, and as its users write them. */
+export type TorchWay = 'torch' | 'torch graph' | 'torch eager';
+
+const REMARKS: Readonly<Record<TorchWay, { readonly remark?: string }>> = {
+  torch: {},
+  'torch graph': { remark: 'a CUDA graph of many calls, replayed' },
+  'torch eager': { remark: 'launched from Python' },
+};
+
+/** PyTorch in the ways that it was timed in, or why it was not. */
+export function torchContestants(torch: Torch | undefined, ...ways: readonly TorchWay[]): ContestantResult[] {
+  if (torch === undefined) return [];
+  const about = 'absent' in torch ? { absent: torch.absent } : { version: torch.versions };
+  return ways.map((name) => ({ name, role: 'limit', ...about, ...REMARKS[name] }));
+}
+
+/** PyTorch's entries in a case. */
+export function torchEntries(
+  torch: Torch | undefined,
+  { op, name: wanted }: { readonly op: string; readonly name: string },
+  ...ways: readonly TorchWay[]
+): Entry[] {
+  if (torch === undefined || 'absent' in torch) return [];
+  const line = torch.lines.find((each) => each.op === op && each.case === wanted);
+  return ways.flatMap((name): Entry[] => {
+    if (line === undefined) return name === 'torch' ? [{ name, lacks: 'was not timed' }] : [];
+    const [ms, rounds] = name === 'torch eager' ? [line.eager_ms, line.eager_rounds] : [line.ms, line.rounds];
+    if (ms !== undefined) return [{ name, ms, ...(rounds && { rounds }) }];
+    const failed = line.failed ?? (name === 'torch' ? 'no time' : undefined);
+    return failed === undefined ? [] : [{ name, failed }];
+  });
+}
+
+/**
+ * The times that a script of `limits/` prints where `isAsked`, or printed into a file earlier.
+ *
+ * @throws {Error} where there is no such file, or it is something else
+ */
+export async function torchTimes(
+  [script, ...args]: readonly [string, ...string[]],
+  isAsked: boolean,
+  file: string | undefined,
+): Promise<Torch> {
+  if (file !== undefined) return readTorch(file);
+  return isAsked ? tryTorch(script, args) : { absent: 'without --torch' };
 }

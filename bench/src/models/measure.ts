@@ -1,5 +1,5 @@
 import type { FloatDType } from '@concord/backend-core';
-import type { Entry } from '../results.ts';
+import { type Entry, short, timedEntry } from '../results.ts';
 import { figureOf, type Runner, type Schedule, takeTurns } from '../turns.ts';
 
 /** To see that everything runs. */
@@ -16,6 +16,22 @@ export interface PreparedModel {
   /** Does the work once more. @returns the outputs that are compared with the reference, row-major */
   readonly outputs: () => Promise<Float32Array>;
   readonly close: () => Promise<void>;
+}
+
+/** Makes `count` calls, with what follows each. @returns milliseconds in which JavaScript handed them over */
+export async function hostMsOf(
+  count: number,
+  call: (index: number) => void,
+  then?: () => Promise<unknown>,
+): Promise<number> {
+  let hostMs = 0;
+  for (let index = 0; index < count; index++) {
+    const start = performance.now();
+    call(index);
+    hostMs += performance.now() - start;
+    if (then !== undefined) await then();
+  }
+  return hostMs;
 }
 
 /** Share of the largest output that one may be off; f16 is rounded in each layer. */
@@ -50,15 +66,12 @@ export async function measureModel(
     return { check, time, close: () => prepared.close() };
   };
   const runners = [...contestants].map(([name, prepare]) => [name, () => ready(name, prepare)] as const);
-  const short = (ms: number): number => Number(ms.toPrecision(4));
   return [...(await takeTurns(new Map(runners), schedule))].map(([name, turns]) => {
-    if (!('rounds' in turns)) return { name, ...turns };
-    const { rounds } = turns;
+    const entry = timedEntry(name, turns, schedule.takes);
     // Those before are of finding out how many calls make a round.
-    const hosts = hostMs.get(name)?.slice(-rounds.length) ?? [];
-    const figure = short(figureOf(rounds, schedule.takes));
-    const host = hosts.length > 0 && { hostMs: short(figureOf(hosts, schedule.takes)) };
-    return { name, ms: figure, rounds: rounds.map(short), ...host };
+    const hosts = hostMs.get(name)?.slice(-(entry.rounds?.length ?? 0)) ?? [];
+    if (entry.rounds === undefined || hosts.length === 0) return entry;
+    return { ...entry, hostMs: short(figureOf(hosts, schedule.takes)) };
   });
 }
 

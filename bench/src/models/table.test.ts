@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Target } from '../ratios.ts';
 import { newResults } from '../results.ts';
 import { formatModel } from './table.ts';
-import { torchContestants } from './torch.ts';
+import { torchContestants } from '../limits/torch.ts';
 
 const results = newResults({
   arena: 'webgpu-example',
@@ -13,7 +13,7 @@ const results = newResults({
   contestants: [
     { name: 'concord', role: 'ours', version: 'this checkout' },
     { name: 'peer', role: 'peer', version: 'peer@1' },
-    ...torchContestants({ device: 'Example 1', versions: 'torch@2', lines: [] }),
+    ...torchContestants({ device: 'Example 1', versions: 'torch@2', lines: [] }, 'torch graph', 'torch eager'),
     { name: 'other', role: 'peer', absent: 'other is not installed' },
   ],
   cases: [

@@ -2,8 +2,7 @@ import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { expect, it } from 'vitest';
 import { casesOf } from '../limits/cases.ts';
 import { graphOf } from './graphs.ts';
-import { encodeModel } from './model.ts';
-import { headOf } from './sessions.ts';
+import { encodeModel, headOf } from './model.ts';
 
 it('makes models that ONNX Runtime accepts, with the shapes of the case', async () => {
   const offered = casesOf('quick').filter(

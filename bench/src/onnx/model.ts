@@ -88,3 +88,37 @@ function tensorOf(name: string, values: Float32Array | BigInt64Array, dims: read
   const rawData = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   return { name, dims, dataType: TYPES[values instanceof Float32Array ? 'f32' : 'i64'], rawData };
 }
+
+/** A copy of its input, which uploads or downloads it. */
+export function identity(shape: readonly number[], type: ElementType = 'f32'): Graph {
+  return {
+    types: { x0: type, y: type },
+    nodes: [{ operator: 'Identity', inputs: ['x0'], output: 'y' }],
+    inputs: { x0: shape },
+    output: ['y', shape],
+  };
+}
+
+/** A result that is small, and there when everything before it is done. */
+export function firstEntry(shape: readonly number[], type: ElementType = 'f32'): Graph {
+  if (shape.length === 0) return identity(shape, type);
+  const begin = BigInt64Array.from(shape, () => 0n);
+  const end = BigInt64Array.from(shape, () => 1n);
+  return {
+    nodes: [{ operator: 'Slice', inputs: ['x0', 'begin', 'end'], output: 'y' }],
+    inputs: { x0: shape },
+    types: { x0: type, y: type },
+    output: ['y', shape.map(() => 1)],
+    constants: { begin, end },
+  };
+}
+
+/** A graph with the first entry of its result instead of the whole: the result is computed and not copied out. */
+export function headOf(graph: Graph): Graph {
+  const [name, shape] = graph.output;
+  const { nodes, constants = {}, output } = firstEntry(shape);
+  const whole = `${name}.whole`;
+  const renamed = graph.nodes.map((node) => (node.output === name ? { ...node, output: whole } : node));
+  const slice = nodes.map((node) => ({ ...node, inputs: [whole, ...node.inputs.slice(1)] }));
+  return { ...graph, nodes: [...renamed, ...slice], output, constants: { ...graph.constants, ...constants } };
+}

@@ -1,7 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate as nodeSetImmediate } from 'node:timers';
-import { InferenceSession, type Tensor } from 'onnxruntime-node';
-import { type ElementType, encodeModel, type Graph } from './model.ts';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { fromF16Array } from '@concord/backend-core';
+import { packageVersion } from '../results.ts';
+import { type HostRuntime, queue } from './host.ts';
+import { type ElementType, encodeModel, firstEntry, type Graph, identity } from './model.ts';
 
 /** Threads of ONNX Runtime on the CPU. */
 export const THREADS: number = availableParallelism();
@@ -27,67 +30,93 @@ export function openSession(graph: Graph, options: InferenceSession.SessionOptio
   return InferenceSession.create(encodeModel(graph), { ...options, logSeverityLevel: 3 });
 }
 
-/** Runs of a session that follow each other. */
-export interface Queue {
+/** `onnxruntime-node@version`. */
+export const VERSION: string = packageVersion('onnxruntime-node');
+
+/** Native code on the processor. */
+export function nodeRuntime(threads: number = THREADS): HostRuntime {
+  return {
+    name: 'onnxruntime cpu',
+    version: VERSION,
+    remark: `native code, threads: ${threads}`,
+    open: (model) => InferenceSession.create(model, { ...ON_CPU, intraOpNumThreads: threads, logSeverityLevel: 3 }),
+    tensor: hostTensor,
+    queue,
+  };
+}
+
+type Values = Float32Array | Uint16Array | Int32Array;
+
+/** A tensor on the host. */
+export function hostTensor(values: Values, shape: readonly number[]): Tensor {
+  if (values instanceof Int32Array) return new Tensor('int32', values, shape);
+  if (values instanceof Uint16Array) return new Tensor('float16', values, shape);
+  return new Tensor('float32', values, shape);
+}
+
+function typeOf(values: Values): ElementType {
+  if (values instanceof Int32Array) return 'i32';
+  return values instanceof Uint16Array ? 'f16' : 'f32';
+}
+
+/** Tensors on the device, which an Identity puts there: one session for each shape. */
+export class Uploads {
+  readonly tensors: Record<string, Tensor> = {};
+  readonly #sessions = new Map<string, InferenceSession>();
+
+  async add(name: string, values: Values, shape: readonly number[]): Promise<void> {
+    const tensor = hostTensor(values, shape);
+    const key = `${tensor.type} ${shape.join('x')}`;
+    const session = this.#sessions.get(key) ?? (await openSession(identity(shape, typeOf(values)), RESIDENT));
+    this.#sessions.set(key, session);
+    this.tensors[name] = (await withOwnSetImmediate(() => session.run({ x0: tensor })))['y'] as Tensor;
+  }
+
+  /** If a session is collected before its results are, the process ends. */
+  async close(): Promise<void> {
+    for (const tensor of Object.values(this.tensors)) tensor.dispose();
+    for (const session of this.#sessions.values()) await session.release();
+  }
+}
+
+/** A graph on the device. */
+export interface Resident {
   readonly run: () => void;
-  /** Resolves when all have their results, which the device may still be at. */
-  readonly wait: () => Promise<void>;
-  readonly last: () => Tensor;
+  /** Resolves when the device has done all runs. */
+  readonly finish: () => Promise<void>;
+  /** The last result on the host. */
+  readonly result: () => Promise<Float32Array>;
+  readonly close: () => Promise<void>;
 }
 
-/** Runs that follow each other, of whose results the last one is kept. */
-export function queue(session: InferenceSession, feeds: Readonly<Record<string, Tensor>>): Queue {
-  let pending: Promise<void>[] = [];
-  let latest: Tensor | undefined;
+/** A graph whose operands and result stay on the device: another session reads it, as the package cannot download it. */
+export async function resident(graph: Graph, feeds: Readonly<Record<string, Tensor>>): Promise<Resident> {
+  const [, shape] = graph.output;
+  const dtype = graph.types?.['y'];
+  const session = await openSession(graph, RESIDENT);
+  const sync = await openSession(firstEntry(shape, dtype), ON_DEVICE);
+  const download = await openSession(identity(shape, dtype), ON_DEVICE);
+  const { run, wait, last } = queue(session, feeds);
   return {
-    run: () => {
-      const keep = session.run(feeds).then(({ y }) => {
-        latest?.dispose();
-        latest = y as Tensor;
-      });
-      pending.push(keep);
+    run: () => withOwnSetImmediate(run),
+    finish: async () => {
+      await wait();
+      await withOwnSetImmediate(() => sync.run({ x0: last() }));
     },
-    wait: async () => {
-      const all = pending;
-      pending = [];
-      await Promise.all(all);
+    result: async () => {
+      await wait();
+      const { y } = await withOwnSetImmediate(() => download.run({ x0: last() }));
+      const data = y?.data as Float32Array | Uint16Array;
+      // Engines that have a Float16Array get one.
+      return data instanceof Float32Array
+        ? data
+        : fromF16Array(new Uint16Array(data.buffer, data.byteOffset, data.length));
     },
-    last: () => latest as Tensor,
+    close: async () => {
+      last()?.dispose();
+      for (const each of [session, sync, download]) await each.release();
+    },
   };
-}
-
-/** A copy of its input, which uploads or downloads it. */
-export function identity(shape: readonly number[], type: ElementType = 'f32'): Graph {
-  return {
-    types: { x0: type, y: type },
-    nodes: [{ operator: 'Identity', inputs: ['x0'], output: 'y' }],
-    inputs: { x0: shape },
-    output: ['y', shape],
-  };
-}
-
-/** A result that is small, and there when everything before it is done. */
-export function firstEntry(shape: readonly number[], type: ElementType = 'f32'): Graph {
-  if (shape.length === 0) return identity(shape, type);
-  const begin = BigInt64Array.from(shape, () => 0n);
-  const end = BigInt64Array.from(shape, () => 1n);
-  return {
-    nodes: [{ operator: 'Slice', inputs: ['x0', 'begin', 'end'], output: 'y' }],
-    inputs: { x0: shape },
-    types: { x0: type, y: type },
-    output: ['y', shape.map(() => 1)],
-    constants: { begin, end },
-  };
-}
-
-/** A graph with the first entry of its result instead of the whole: the result is computed and not copied out. */
-export function headOf(graph: Graph): Graph {
-  const [name, shape] = graph.output;
-  const { nodes, constants = {}, output } = firstEntry(shape);
-  const whole = `${name}.whole`;
-  const renamed = graph.nodes.map((node) => (node.output === name ? { ...node, output: whole } : node));
-  const slice = nodes.map((node) => ({ ...node, inputs: [whole, ...node.inputs.slice(1)] }));
-  return { ...graph, nodes: [...renamed, ...slice], output, constants: { ...graph.constants, ...constants } };
 }
 
 /**

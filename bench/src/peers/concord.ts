@@ -1,7 +1,7 @@
 import type { ComputeBackend } from '@concord/backend-core';
 import { placeWork } from '@concord/cli/bench';
 import { notOffered, type Peer } from '../peer.ts';
-import type { Work } from '../work.ts';
+import type { Work } from '../limits/cases.ts';
 
 /** A backend that is not the plain one. */
 export interface ConcordOptions {

@@ -1,8 +1,8 @@
 import * as jax from '@jax-js/jax';
 import { materialize } from '@concord/cli/bench';
-import { packageVersion } from '../machine.ts';
-import { notOffered, type Peer, pick } from '../peer.ts';
-import { shapesOf, type Work } from '../work.ts';
+import { packageVersion } from '../results.ts';
+import { notOffered, offered, type Peer, pick } from '../peer.ts';
+import { type ByOp, shapesOf } from '../limits/cases.ts';
 
 const { lax, nn, numpy: np } = jax;
 
@@ -18,7 +18,7 @@ export const jaxJs: Peer = {
     await jax.init('webgpu');
     jax.defaultDevice('webgpu');
     const { work } = limitCase;
-    const compiled = jax.jit(bind(work));
+    const compiled = jax.jit(offered(FUNCTIONS, work));
     const { inputs: shapes } = shapesOf(work);
     const inputs = limitCase.inputs.map((each, i) => np.array(materialize(each)).reshape([...(shapes[i] ?? [])]));
     let results: jax.Array[] = [];
@@ -43,46 +43,37 @@ export const jaxJs: Peer = {
   },
 };
 
-function bind(work: Work): (...inputs: jax.Array[]) => jax.Array {
-  switch (work.op) {
-    case 'gemm': {
-      const { layout = 'NN', padding = 0 } = work;
-      if (padding > 0) notOffered(work, 'has no gaps between rows');
-      const turned = (x: jax.Array, side: number): jax.Array => (layout[side] === 'T' ? np.matrixTranspose(x) : x);
-      return (a, b) => np.matmul(turned(a, 0), turned(b, 1));
-    }
-    case 'batched_gemm':
-      return (a, b) => np.matmul(a, b);
-    case 'conv2d': {
-      const { stride, padding } = work;
-      const pad: [number, number] = [padding, padding];
-      return (input, filter) => lax.conv(input, filter, [stride, stride], [pad, pad]);
-    }
-    case 'attention': {
-      // Its own dotProductAttention does the same through an einsum that needs Node 22.
-      if (work.causal) notOffered(work, 'has no causal attention in Node 20');
-      const scale = 1 / Math.sqrt(work.headDim);
-      return (q, k, v) => np.matmul(nn.softmax(np.matmul(q, np.matrixTranspose(k)).mul(scale)), v);
-    }
-    case 'reduce_sum':
-      return (x) => np.sum(x, work.axis);
-    case 'reduce_max':
-      return (x) => np.max(x, work.axis);
-    case 'softmax':
-      return (x) => nn.softmax(x, 1);
-    case 'bias_gelu':
-      return (x, b) => nn.gelu(np.add(x, b), { approximate: false });
-    case 'layer_norm':
-      return (x, scale, shift) => nn.standardize(x, 1).mul(scale).add(shift);
-    case 'binary_add':
-      return (a, b) => np.add(a, b);
-    case 'unary_exp':
-      return (x) => np.exp(x);
-    case 'unary_tanh':
-      return (x) => np.tanh(x);
-    case 'unary_relu':
-      return (x) => nn.relu(x);
-    default:
-      return notOffered(work);
-  }
-}
+const FUNCTIONS: Partial<ByOp<(...inputs: jax.Array[]) => jax.Array>> = {
+  gemm(work) {
+    const { layout = 'NN', padding = 0 } = work;
+    if (padding > 0) notOffered(work, 'has no gaps between rows');
+    const turned = (x: jax.Array, side: number): jax.Array => (layout[side] === 'T' ? np.matrixTranspose(x) : x);
+    return (a, b) => np.matmul(turned(a, 0), turned(b, 1));
+  },
+  batched_gemm: () => (a, b) => np.matmul(a, b),
+  conv2d: ({ stride, padding }) => {
+    const pad: [number, number] = [padding, padding];
+    return (input, filter) => lax.conv(input, filter, [stride, stride], [pad, pad]);
+  },
+  attention(work) {
+    // Its own dotProductAttention does the same through an einsum that needs Node 22.
+    if (work.causal) notOffered(work, 'has no causal attention in Node 20');
+    const scale = 1 / Math.sqrt(work.headDim);
+    return (q, k, v) => np.matmul(nn.softmax(np.matmul(q, np.matrixTranspose(k)).mul(scale)), v);
+  },
+  reduce_sum:
+    ({ axis }) =>
+    (x) =>
+      np.sum(x, axis),
+  reduce_max:
+    ({ axis }) =>
+    (x) =>
+      np.max(x, axis),
+  softmax: () => (x) => nn.softmax(x, 1),
+  bias_gelu: () => (x, b) => nn.gelu(np.add(x, b), { approximate: false }),
+  layer_norm: () => (x, scale, shift) => nn.standardize(x, 1).mul(scale).add(shift),
+  binary_add: () => (a, b) => np.add(a, b),
+  unary_exp: () => (x) => np.exp(x),
+  unary_tanh: () => (x) => np.tanh(x),
+  unary_relu: () => (x) => nn.relu(x),
+};

@@ -1,10 +1,9 @@
 import * as tf from '@tensorflow/tfjs-core';
-import type { LimitCase } from '../limits/cases.ts';
+import { type ByOp, type LimitCase, shapesOf } from '../limits/cases.ts';
 import { materialize } from '@concord/cli/bench';
-import { packageVersion } from '../machine.ts';
-import { notOffered, type Peer, pick } from '../peer.ts';
-import { EPS } from '../kernels/row-cases.ts';
-import { shapesOf, type Work } from '../work.ts';
+import { packageVersion } from '../results.ts';
+import { notOffered, offered, type Peer, pick } from '../peer.ts';
+import { EPS } from '../kernels/cases.ts';
 
 /** One of the backends of TensorFlow.js. */
 interface TfjsOptions {
@@ -27,33 +26,38 @@ export async function tfjsWasm({ isApart }: { readonly isApart: boolean }): Prom
   return tfjs('wasm', { isApart, setUp: () => tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false) });
 }
 
-/** TensorFlow.js on WebGPU. It submits every few ops by itself, and there is no call to wait but reading something. */
+/** TensorFlow.js on WebGPU. It submits every few ops by itself. */
 export async function tfjsWebgpu(): Promise<Peer> {
   // Not before there is a `navigator.gpu`; and by a variable, as its types clash with TypeScript's own.
   const name: string = '@tensorflow/tfjs-backend-webgpu';
   await import(name);
   return tfjs('webgpu', {
-    setUp: () => tf.env().set('WEBGPU_CPU_FORWARD', false), // or small inputs do not reach the device
-    wait: async (result) => {
-      const first = tf.tidy(() => tf.slice(tf.reshape(result, [-1]), 0, 1));
-      await first.data();
-      first.dispose();
-    },
+    wait: readFirst,
   });
 }
 
+/** Resolves when a result on the device is there: there is no call to wait but reading something. */
+export async function readFirst(result: tf.Tensor): Promise<void> {
+  const first = tf.tidy(() => tf.slice(tf.reshape(result, [-1]), 0, 1));
+  await first.data();
+  first.dispose();
+}
+
+/** Makes a backend the current one of the whole process. */
+export async function useBackend(backend: 'cpu' | 'wasm' | 'webgpu'): Promise<void> {
+  tf.env().set('IS_NODE', false); // keeps its advertisement for the native package out of the output
+  if (backend === 'webgpu') tf.env().set('WEBGPU_CPU_FORWARD', false); // or small inputs do not reach the device
+  if (!(await tf.setBackend(backend))) throw new Error(`tfjs could not start its backend ${backend}`);
+}
+
 function tfjs(backend: 'cpu' | 'wasm' | 'webgpu', { isApart = false, setUp, wait }: TfjsOptions = {}): Peer {
-  // One backend is the current one of the whole process.
-  const resume = async (): Promise<void> => {
-    if (!(await tf.setBackend(backend))) throw new Error(`tfjs could not start its backend ${backend}`);
-  };
+  const resume = (): Promise<void> => useBackend(backend);
   return {
     name: `tfjs ${backend}`,
     role: 'peer',
     version: packageVersion(`@tensorflow/tfjs-backend-${backend}`),
     isApart,
     async prepare(limitCase) {
-      tf.env().set('IS_NODE', false); // keeps its advertisement for the native package out of the output
       setUp?.();
       await resume();
       const { inputs, compute } = bind(limitCase);
@@ -92,61 +96,56 @@ interface Bound {
 }
 
 function bind({ work, inputs: operands }: LimitCase): Bound {
-  if (work.op === 'copy' || work.op === 'gemm_f16') return notOffered(work);
   if (work.op === 'gemm' && (work.padding ?? 0) > 0) notOffered(work, 'has no gaps between rows');
   if (work.op === 'attention' && work.causal) notOffered(work, 'has no causal attention');
+  const compute = offered(FUNCTIONS, work);
   const shapes = shapesOf(work).inputs;
-  const [a, b, c] = operands.map((each, i) => tf.tensor(materialize(each), [...(shapes[i] ?? [])])) as Three;
-  if (work.op !== 'conv2d') return { inputs: [a, b, c].filter(Boolean), compute: computeOf(work, [a, b, c]) };
-  // It is written for channels last (its CPU backend has nothing else); the transposes are not timed.
-  const [images, filters] = [tf.transpose(a, [0, 2, 3, 1]), tf.transpose(b, [2, 3, 1, 0])] as [
-    tf.Tensor4D,
-    tf.Tensor4D,
-  ];
-  tf.dispose([a, b]);
-  return { inputs: [images, filters], compute: () => tf.conv2d(images, filters, work.stride, work.padding) };
+  let inputs = operands.map((each, i) => tf.tensor(materialize(each), [...(shapes[i] ?? [])]));
+  if (work.op === 'conv2d') {
+    // It is written for channels last (its CPU backend has nothing else); the transposes are not timed.
+    const [images, filters] = inputs as [tf.Tensor, tf.Tensor];
+    inputs = [tf.transpose(images, [0, 2, 3, 1]), tf.transpose(filters, [2, 3, 1, 0])];
+    tf.dispose([images, filters]);
+  }
+  return { inputs, compute: () => compute(...(inputs as Three)) };
 }
 
 /** The inputs; those that a work lacks are not there. */
 type Three = [tf.Tensor, tf.Tensor, tf.Tensor];
 
-function computeOf(work: Work, [a, b, c]: Three): () => tf.Tensor {
-  switch (work.op) {
-    case 'gemm': {
-      const { layout = 'NN' } = work;
-      return () => tf.matMul(a, b, layout[0] === 'T', layout[1] === 'T');
-    }
-    case 'batched_gemm':
-      return () => tf.matMul(a, b);
-    case 'attention': {
-      const scale = 1 / Math.sqrt(work.headDim);
-      return () => tf.matMul(tf.softmax(tf.mul(tf.matMul(a, b, false, true), scale)), c);
-    }
-    case 'reduce_sum':
-      return () => tf.sum(a, work.axis);
-    case 'reduce_max':
-      return () => tf.max(a, work.axis);
-    case 'softmax':
-      return () => tf.softmax(a);
-    case 'bias_gelu':
-      return () => {
-        const sum = tf.add(a, b);
-        return tf.mul(tf.mul(sum, 0.5), tf.add(tf.erf(tf.mul(sum, Math.SQRT1_2)), 1));
-      };
-    case 'layer_norm':
-      return () => {
-        const { mean, variance } = tf.moments(a, 1, true);
-        return tf.add(tf.mul(tf.mul(tf.sub(a, mean), tf.rsqrt(tf.add(variance, EPS))), b), c);
-      };
-    case 'binary_add':
-      return () => tf.add(a, b);
-    case 'unary_exp':
-      return () => tf.exp(a);
-    case 'unary_tanh':
-      return () => tf.tanh(a);
-    case 'unary_relu':
-      return () => tf.relu(a);
-    default:
-      return notOffered(work);
-  }
-}
+const FUNCTIONS: Partial<ByOp<(...inputs: Three) => tf.Tensor>> = {
+  gemm:
+    ({ layout = 'NN' }) =>
+    (a, b) =>
+      tf.matMul(a, b, layout[0] === 'T', layout[1] === 'T'),
+  batched_gemm: () => (a, b) => tf.matMul(a, b),
+  conv2d:
+    ({ stride, padding }) =>
+    (images, filters) =>
+      tf.conv2d(images as tf.Tensor4D, filters as tf.Tensor4D, stride, padding),
+  attention: ({ headDim }) => {
+    const scale = 1 / Math.sqrt(headDim);
+    return (q, k, v) => tf.matMul(tf.softmax(tf.mul(tf.matMul(q, k, false, true), scale)), v);
+  },
+  reduce_sum:
+    ({ axis }) =>
+    (x) =>
+      tf.sum(x, axis),
+  reduce_max:
+    ({ axis }) =>
+    (x) =>
+      tf.max(x, axis),
+  softmax: () => (x) => tf.softmax(x),
+  bias_gelu: () => (x, b) => {
+    const sum = tf.add(x, b);
+    return tf.mul(tf.mul(sum, 0.5), tf.add(tf.erf(tf.mul(sum, Math.SQRT1_2)), 1));
+  },
+  layer_norm: () => (x, scale, shift) => {
+    const { mean, variance } = tf.moments(x, 1, true);
+    return tf.add(tf.mul(tf.mul(tf.sub(x, mean), tf.rsqrt(tf.add(variance, EPS))), scale), shift);
+  },
+  binary_add: () => (a, b) => tf.add(a, b),
+  unary_exp: () => (x) => tf.exp(x),
+  unary_tanh: () => (x) => tf.tanh(x),
+  unary_relu: () => (x) => tf.relu(x),
+};

@@ -1,8 +1,7 @@
 import { OP_NAMES } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { expect, it } from 'vitest';
-import { Churn } from './churn.ts';
-import { random, randomCase } from './random-case.ts';
+import { Churn, random, randomCase } from './churn.ts';
 
 it('draws every op, the same ones from the same seed', () => {
   const draw = (seed: number): string[] => {

@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 export type { BenchOp, BenchUnit } from './bench/bench-case.ts';
+export type { Peaks } from './bench/bench-run.ts';
 export type {
   BenchBackendJson,
   BenchCaseJson,
@@ -11,9 +12,7 @@ export type {
   BenchMethodJson,
   BenchResultJson,
 } from './bench/bench-json.ts';
-export type { Peaks } from './bench/bench-run.ts';
-export type { VariantFailure } from './conformance/backend-run.ts';
-export type { ConformanceJson } from './conformance/conformance-json.ts';
+export type { ConformanceJson, VariantFailure } from './conformance/backend-run.ts';
 export type { FuzzJson } from './commands/fuzz.ts';
 export type { InfoJson } from './commands/info.ts';
 export type { KernelJson } from './commands/kernel.ts';
@@ -21,9 +20,8 @@ export type { KernelExplanation } from './kernel/explain-kernel.ts';
 export type { KernelFacts } from './kernel/kernel-facts.ts';
 export type { LoadedKernel } from './kernel/load-kernels.ts';
 export type { Finish, Output, ProgramContext } from './context.ts';
-export { EXIT } from './exit-codes.ts';
-export type { BackendReport, DevicesReport } from './inspect-devices.ts';
-export type { VariantTrial } from './try-variants.ts';
-export type { TuneClassJson, TuneJson } from './tune/tune-json.ts';
+export { EXIT } from './command-error.ts';
+export type { BackendReport, DevicesReport, VariantTrial } from './inspect-devices.ts';
+export type { TuneClassJson, TuneJson } from './commands/tune.ts';
 export { buildProgram, runProgram } from './program.ts';
 export { knownProviders } from './providers.ts';

@@ -5,14 +5,17 @@ import {
   type ComputeBackend,
   type DeviceInfo,
   isBackendError,
+  type LeftOutVariant,
   type Limits,
   printable,
   selectBackend,
   type UnavailableReason,
 } from '@concord/backend-core';
 import type { ProfileState } from '@concord/variants';
-import { tryVariants, type VariantTrial } from './try-variants.ts';
-import { isTunable } from './tune/tune-run.ts';
+import { messageOf } from './command-error.ts';
+import { BENCH_OPS } from './bench/bench-ops.ts';
+import { tuneCases } from './bench/cases/case-lists.ts';
+import { isTunable, type TunableBackend } from './tune/tune-run.ts';
 
 /** One entry of {@link DevicesReport}. */
 export type BackendReport =
@@ -51,7 +54,7 @@ export interface DevicesReport {
 }
 
 /** Options of {@link inspectDevices}. */
-export interface Inspection {
+interface Inspection {
   readonly signal: AbortSignal;
   /** True to build the kernels of every variant, which takes seconds. */
   readonly triesVariants: boolean;
@@ -134,4 +137,38 @@ async function describe(backend: ComputeBackend, { signal, triesVariants }: Insp
   if (!isTunable(backend)) return report;
   const tuned = { ...report, tuning: backend.native.tuning.profile };
   return triesVariants ? { ...tuned, variants: await tryVariants(backend, signal) } : tuned;
+}
+
+/** Which kernel variants a device builds. */
+export interface VariantTrial {
+  /** Those that were built for one of some small calls. */
+  readonly built: readonly string[];
+  /** Those that do not work here. */
+  readonly leftOut: readonly LeftOutVariant[];
+}
+
+/** Builds the kernels of every variant that some small calls of each op could take, and runs none. */
+async function tryVariants(backend: TunableBackend, signal: AbortSignal): Promise<VariantTrial> {
+  const { tuning } = backend.native;
+  const before = backend.variants?.().forced ?? [];
+  const tried = new Set<string>();
+  const refused = new Map<string, LeftOutVariant>();
+  try {
+    for (const benchCase of tuneCases('small', BENCH_OPS)) {
+      signal.throwIfAborted();
+      const { plan } = benchCase.prepare();
+      if (plan === undefined || !backend.supports(plan.op, plan.call).ok) continue;
+      for (const id of tuning.choices(plan.op, plan.call).flatMap(({ candidates }) => candidates)) {
+        tried.add(id);
+        tuning.force([id]);
+        const reason = await backend.prepare([plan]).then(() => undefined, messageOf);
+        if (reason !== undefined) refused.set(id, { id, reason });
+      }
+    }
+  } finally {
+    tuning.force(before);
+  }
+  // What the backend itself says of a variant says more.
+  for (const variant of backend.variants?.().leftOut ?? []) refused.set(variant.id, variant);
+  return { built: [...tried].filter((id) => !refused.has(id)), leftOut: [...refused.values()] };
 }

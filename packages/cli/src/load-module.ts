@@ -1,11 +1,9 @@
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type BackendProvider, isBackendError } from '@concord/backend-core';
-import { CommandError } from './command-error.ts';
-import { EXIT } from './exit-codes.ts';
-import { isBackendClass, isProvider, providerOf } from './module-export.ts';
-import type { ModuleOptions } from './module-options.ts';
+import { type BackendProvider, type ComputeBackend, isBackendError } from '@concord/backend-core';
+import { CommandError, messageOf } from './command-error.ts';
+import type { ModuleOptions } from './option-values.ts';
 import { shellQuote, shellWord } from './output/shell-quote.ts';
 
 /**
@@ -81,22 +79,75 @@ function onlyCandidate(module: string, exported: Record<string, unknown>): strin
 
 function wrongExport(message: string): CommandError {
   return new CommandError(message, {
-    code: 'INVALID_ARGUMENT',
-    exitCode: EXIT.usage,
     hint: '--export takes the name of a provider, of a function that makes one, or of a class of a backend',
   });
 }
 
 /** An error that says what could not be loaded, and why. */
 export function cannotLoad(what: string, cause: unknown): CommandError {
-  const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  const [reason] = messageOf(cause).split('\n');
   return new CommandError(`cannot load ${what}: ${reason}`, {
     code: 'CANNOT_LOAD',
-    exitCode: EXIT.usage,
     // It was found, and says itself what is wrong with it.
     hint: isBackendError(cause)
       ? cause.hint
       : 'give the built JavaScript file, such as ./dist/index.js, or the name of an installed package',
     cause,
   });
+}
+
+/** That of the registry. */
+const CONTRACT_VERSION = 2;
+
+/** Returns whether a value is what applications pass to `selectBackend`. */
+function isProvider(value: unknown): value is BackendProvider {
+  const { name, probe, create } = (value ?? {}) as Partial<BackendProvider>;
+  return typeof name === 'string' && typeof probe === 'function' && typeof create === 'function';
+}
+
+function isBackend(value: unknown): value is ComputeBackend {
+  const { init, dispose, alloc, gemm } = (value ?? {}) as Partial<ComputeBackend>;
+  return [init, dispose, alloc, gemm].every((method) => typeof method === 'function');
+}
+
+/** Returns whether a value is a class whose objects are backends; nothing is called to find out. */
+function isBackendClass(value: unknown): value is new () => ComputeBackend {
+  return typeof value === 'function' && isBackend(value.prototype);
+}
+
+/**
+ * The provider that an export is, makes, or stands for: a provider, a function that gives one, a function that gives a
+ * backend, or the class of a backend.
+ *
+ * @throws {TypeError} what the export is instead of these, to be read after its name
+ */
+async function providerOf(exported: unknown): Promise<BackendProvider> {
+  if (isBackendClass(exported)) return providerAround(() => new exported());
+  const made: unknown = typeof exported === 'function' ? await (exported as () => unknown)() : exported;
+  if (isProvider(made)) {
+    if (made.contractVersion === CONTRACT_VERSION) return made;
+    throw new TypeError(
+      `speaks contract version ${String(made.contractVersion)}, this command speaks ${CONTRACT_VERSION}`,
+    );
+  }
+  if (typeof exported === 'function' && isBackend(made)) {
+    await made.dispose();
+    return providerAround(exported as () => Promise<ComputeBackend> | ComputeBackend);
+  }
+  throw new TypeError(typeof exported === 'function' ? 'gives neither a provider nor a backend' : 'is no provider');
+}
+
+/** The facts about a backend without a provider: its name, from an object that is never initialized. */
+async function providerAround(create: () => Promise<ComputeBackend> | ComputeBackend): Promise<BackendProvider> {
+  const sample = await create();
+  const { name } = sample;
+  await sample.dispose();
+  return {
+    name,
+    priority: 0,
+    contractVersion: CONTRACT_VERSION,
+    // Whether there is a device is for `init` to say.
+    probe: () => Promise.resolve({ available: true, devices: [] }),
+    create,
+  };
 }

@@ -1,6 +1,6 @@
 import { OP_NAMES, type OpName } from '@concord/backend-core';
 import type { GatherView } from '@concord/backend-core/kernel';
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { BenchOp } from './bench/bench-case.ts';
 import { BENCH_OPS, matchingOps } from './bench/bench-ops.ts';
 import { commaList } from './comma-list.ts';
@@ -87,4 +87,19 @@ function checkOps(globs: string, ops: readonly BenchOp[]): string {
   // Commander's own form of a suggestion.
   const suggestion = near === undefined ? '' : `\n(Did you mean ${near}?)`;
   throw new InvalidArgumentError(`There are: ${ops.join(', ')}.${suggestion}`);
+}
+
+/** A module of another author that brings a backend. */
+export interface ModuleOptions {
+  /** The path of a JavaScript file, from the working directory, or the name of a package that is installed there. */
+  readonly module?: string;
+  /** Which of its exports; needed where several could be meant. */
+  readonly export?: string;
+}
+
+/** Adds `--module` and `--export` to a command that runs a backend. */
+export function addModuleOptions(command: Command): Command {
+  return command
+    .option('--module <file>', 'run the backend that a module exports: a path from here, or an installed package')
+    .option('--export <name>', 'which export of --module (default: the only one that can be meant)');
 }

@@ -1,18 +1,10 @@
 import { Command, CommanderError } from 'commander';
-import { addBenchCommand } from './definitions/bench.ts';
-import { addCompletionCommand } from './definitions/completion.ts';
-import { addConformanceCommand } from './definitions/conformance.ts';
-import { addDevicesCommand } from './definitions/devices.ts';
-import { addFuzzCommand } from './definitions/fuzz.ts';
-import { addInfoCommand } from './definitions/info.ts';
-import { addKernelCommand } from './definitions/kernel.ts';
-import { addReportCommand } from './definitions/report.ts';
-import { addTuneCommand } from './definitions/tune.ts';
+import { COMMANDS } from './definitions.ts';
 import type { Finish, ProgramContext } from './context.ts';
-import { EXIT } from './exit-codes.ts';
-import type { ModuleOptions } from './module-options.ts';
+import { EXIT } from './command-error.ts';
+import type { ModuleOptions } from './option-values.ts';
 import { colorsFor } from './output/colors.ts';
-import { packageVersion } from './package-version.ts';
+import { packageVersion } from './report-environment.ts';
 import { reportError } from './output/report-error.ts';
 
 const HELP = `
@@ -63,16 +55,7 @@ export function buildProgram(context: ProgramContext, finish: Finish): Command {
     const { checkEnvironment } = await import('./check-environment.ts');
     checkEnvironment();
   });
-  addDevicesCommand(program, context, finish);
-  addConformanceCommand(program, context, finish);
-  addFuzzCommand(program, context, finish);
-  addInfoCommand(program, context, finish);
-  addKernelCommand(program, context, finish);
-  addBenchCommand(program, context, finish);
-  addTuneCommand(program, context, finish);
-  addReportCommand(program, context, finish);
-  // Last: it knows the commands before it.
-  addCompletionCommand(program, context, finish);
+  for (const add of COMMANDS) add(program, context, finish);
   return program;
 }
 

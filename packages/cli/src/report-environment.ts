@@ -1,4 +1,4 @@
-import { packageVersion } from './package-version.ts';
+import { readFileSync } from 'node:fs';
 
 /** Where and when a report was made. */
 export interface ReportEnvironment {
@@ -13,4 +13,10 @@ export interface ReportEnvironment {
 export function environmentOf(): ReportEnvironment {
   const host = `Node.js ${process.version}, ${process.platform} ${process.arch}`;
   return { date: new Date(), concord: packageVersion(), host };
+}
+
+/** The version of this package. */
+export function packageVersion(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
 }

@@ -3,15 +3,19 @@
  *
  * @packageDocumentation
  */
-export { formatSpeed } from './bench/format-speed.ts';
-export { speedOf } from './bench/outcome.ts';
-export type { BackendRun, ConformanceRun } from './conformance/backend-run.ts';
-export { type ConformanceJson, toConformanceJson } from './conformance/conformance-json.ts';
-export { type OpSummary, summarize } from './conformance/op-summary.ts';
+export { formatSpeed } from './output/format.ts';
+export { speedOf } from './bench/bench-run.ts';
+export {
+  type BackendRun,
+  type ConformanceJson,
+  type ConformanceRun,
+  type OpSummary,
+  summarize,
+  toConformanceJson,
+} from './conformance/backend-run.ts';
 export { type Reports, reportsPage } from './html/reports-page.ts';
-export { type KernelFacts, kernelFacts } from './kernel/kernel-facts.ts';
-export { constantText, nodeText } from './kernel/node-text.ts';
-export { nearFilters } from './near-filters.ts';
+export { constantText, type KernelFacts, kernelFacts, nodeText } from './kernel/kernel-facts.ts';
+export { nearFilters } from './near-ids.ts';
 export { toJsonText } from './output/json-text.ts';
 export type { ReportEnvironment } from './report-environment.ts';
-export type { NotRun } from './try-backend.ts';
+export type { NotRun } from './choose-backend.ts';

@@ -44,3 +44,8 @@ export interface BenchWork {
   /** An entry by the float64 oracle. */
   readonly expected: (index: number) => ExpectedEntry;
 }
+
+/** The sizes of a product, a layer or attention, from the id; empty where the title says all. */
+export function sizeOf({ id, op }: BenchCase): string {
+  return ['unary', 'binary', 'reduce', 'memory'].includes(op) ? '' : (id.split('/')[2] ?? '');
+}

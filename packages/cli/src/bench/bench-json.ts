@@ -1,14 +1,21 @@
 import type { DeviceInfo } from '@concord/backend-core';
 import type { ProfileState } from '@concord/variants';
+import { toNotRunJson } from '../conformance/backend-run.ts';
+import { present } from '../objects.ts';
 import type { ReportEnvironment } from '../report-environment.ts';
 import type { BenchCase } from './bench-case.ts';
-import { type BenchRow, type BenchRun, type Peaks, peaksOf, ratioOf } from './bench-run.ts';
-import { CHECKED_ENTRIES } from './check-entries.ts';
-import { MAX_ROUNDS, MIN_ROUNDS } from './measure-case.ts';
-import { MAX_CALLS, ROUND_MS } from './rounds.ts';
-import { type BenchOutcome, speedOf } from './outcome.ts';
+import {
+  type BenchOutcome,
+  type BenchRow,
+  type BenchRun,
+  type Peaks,
+  peaksOf,
+  ratioOf,
+  speedOf,
+  spreadOf,
+} from './bench-run.ts';
+import { CHECKED_ENTRIES, MAX_CALLS, MAX_ROUNDS, MIN_ROUNDS, ROUND_MS } from './measure-case.ts';
 import type { BenchSize } from './bench-ops.ts';
-import { spreadOf } from './statistics.ts';
 
 /** The output of `concord bench --json`. */
 export interface BenchJson {
@@ -78,7 +85,7 @@ export function toBenchJson(run: BenchRun, { date, concord, host }: ReportEnviro
   return {
     interrupted: run.isPart,
     size: run.size,
-    ...(run.op === undefined ? {} : { op: run.op }),
+    ...present({ op: run.op }),
     date: date.toISOString(),
     versions: { concord, host },
     method: {
@@ -96,11 +103,7 @@ function backendJson(
 ): BenchBackendJson {
   return {
     ...{ backend, device, versions: device === null ? {} : { driver: device.driver }, peaks: peaksOf(run, backend) },
-    ...(forced === undefined ? {} : { forced }),
-    ...(tuning === undefined ? {} : { tuning }),
-    ...(notRun === undefined
-      ? {}
-      : { notRun: { message: notRun.message, hint: notRun.hint, isFailure: notRun.isFailure } }),
+    ...present({ forced, tuning, notRun: notRun && toNotRunJson(notRun) }),
   };
 }
 
@@ -111,7 +114,7 @@ function caseJson(row: BenchRow, first: string | undefined): BenchCaseJson {
     const ratio = ratioOf(row, backend, first);
     const seconds = percentiles(spreadOf(outcome.roundSeconds));
     const speed = percentiles(speedOf(row.benchCase, outcome));
-    return { backend, ...outcome, seconds, speed, ...(ratio === undefined ? {} : { ratio }) };
+    return { backend, ...outcome, seconds, speed, ...present({ ratio }) };
   });
   return { id, op, title, unit, flops, bytes, results };
 }

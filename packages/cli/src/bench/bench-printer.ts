@@ -1,14 +1,11 @@
 import type { Output } from '../context.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
-import { formatDuration } from '../output/format.ts';
+import { formatCallTime, formatDuration, formatRatio, formatSpeed } from '../output/format.ts';
 import { createProgress } from '../output/progress.ts';
 import { plainTable } from '../output/table.ts';
-import type { BenchCase, BenchOp } from './bench-case.ts';
-import { type BenchRun, ratioOf } from './bench-run.ts';
-import { formatCallTime, formatRatio, formatSpeed } from './format-speed.ts';
-import { type BenchOutcome, speedOf } from './outcome.ts';
+import { type BenchCase, type BenchOp, sizeOf } from './bench-case.ts';
+import { type BenchOutcome, type BenchRun, ratioOf, speedOf } from './bench-run.ts';
 import type { BenchListener } from './run-cases.ts';
-import { sizeOf } from './size-of.ts';
 
 /** The outputs of a run, and its length. */
 export interface BenchPrinterOptions {

@@ -1,8 +1,7 @@
 import type { DeviceInfo } from '@concord/backend-core';
 import type { ProfileState } from '@concord/variants';
-import type { NotRun } from '../try-backend.ts';
+import type { NotRun } from '../choose-backend.ts';
 import type { BenchCase } from './bench-case.ts';
-import { type BenchOutcome, isFailure, speedOf } from './outcome.ts';
 import type { BenchSize } from './bench-ops.ts';
 
 /** A backend that was asked for. */
@@ -76,4 +75,71 @@ export function ratioOf(
 
 function isHostCopy({ id }: BenchCase): boolean {
   return id.startsWith('memory/') && !id.startsWith('memory/device/');
+}
+
+/** The outcome of a case on a backend. */
+export type BenchOutcome =
+  | {
+      readonly status: 'measured';
+      /** The first call and the wait for it, with compilation and allocation on first use. */
+      readonly firstCallMs: number;
+      /** The number of calls that were queued before each wait. */
+      readonly callsPerRound: number;
+      /** Seconds a call took, one number for each round. */
+      readonly roundSeconds: readonly number[];
+    }
+  | {
+      /**
+       * `wrong`: the result is. `failed`: an error that was not foreseen. `unsupported`: as declared. `skipped`: it does not
+       * fit or would take too long.
+       */
+      readonly status: 'wrong' | 'failed' | 'unsupported' | 'skipped';
+      readonly detail: string;
+    };
+
+/** An outcome with times. */
+export type Measured = Extract<BenchOutcome, { status: 'measured' }>;
+
+/** Tells that an outcome makes the exit code 1. */
+export function isFailure({ status }: BenchOutcome): boolean {
+  return status === 'wrong' || status === 'failed';
+}
+
+/** The speed in the unit of the case: of the median round, and of the 10th and 90th percentile. */
+export function speedOf(benchCase: BenchCase, { roundSeconds }: Measured): Spread {
+  const perSecond = amountOf(benchCase) / 1e9;
+  return spreadOf(roundSeconds.map((seconds) => perSecond / seconds));
+}
+
+/** Operations or bytes of a call, whichever its case is counted in. */
+export function amountOf({ unit, flops, bytes }: BenchCase): number {
+  return unit === 'GFLOP/s' ? flops : bytes;
+}
+
+/** The middle of some numbers, and how far they spread. */
+export interface Spread {
+  readonly median: number;
+  /** The 10th percentile. */
+  readonly low: number;
+  /** The 90th percentile. */
+  readonly high: number;
+}
+
+/** The percentiles of a list that is not empty. */
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = [...values].sort((x, y) => x - y);
+  return { median: percentile(sorted, 0.5), low: percentile(sorted, 0.1), high: percentile(sorted, 0.9) };
+}
+
+/** The middle one of a list that is not empty; of an even number, the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  return spreadOf(values).median;
+}
+
+/** Between two entries in proportion. */
+function percentile(sorted: readonly number[], share: number): number {
+  const at = share * (sorted.length - 1);
+  const below = sorted[Math.floor(at)] as number;
+  const above = sorted[Math.ceil(at)] as number;
+  return below + (above - below) * (at - Math.floor(at));
 }

@@ -2,9 +2,8 @@ import type { BinaryCall } from '@concord/backend-core';
 import { CpuBackend } from '@concord/backend-cpu';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { BenchWork } from './bench-case.ts';
-import { binaryCase } from './cases/elementwise.ts';
-import { measureCase, MIN_ROUNDS } from './measure-case.ts';
-import { ROUND_MS } from './rounds.ts';
+import { binaryCase } from './cases/op-cases.ts';
+import { measureCase, MIN_ROUNDS, ROUND_MS } from './measure-case.ts';
 
 /** The time of the clock: only calls of the backends below take time. */
 let clockMs = 0;

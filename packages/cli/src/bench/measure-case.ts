@@ -1,9 +1,7 @@
 import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import type { BenchWork } from './bench-case.ts';
-import { checkEntries } from './check-entries.ts';
-import type { BenchOutcome } from './outcome.ts';
-import { type PlacedWork, placeWork } from './placed-work.ts';
-import { findCallsPerRound } from './rounds.ts';
+import type { BenchOutcome } from './bench-run.ts';
+import { type PlacedWork, placeWork } from './operand.ts';
 
 /** The schedule of a measurement. */
 export interface BenchSchedule {
@@ -99,4 +97,81 @@ function ignoreAbort(error: unknown, signal: AbortSignal): undefined {
 /** Lets the process handle Ctrl-C, and a page be drawn: a backend that computes in the call itself would prevent both. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
+}
+
+/** Makes `calls` calls with one wait after them. @returns milliseconds */
+export type TimeCalls = (calls: number) => Promise<number>;
+
+/** The minimum length of a round, in milliseconds: the clock and the wait at its end shall not count. */
+export const ROUND_MS = 20;
+/** Calls that may be queued before a wait. */
+export const MAX_CALLS = 4096;
+/** Trials to find how many calls make a round. */
+const MAX_ATTEMPTS = 8;
+
+/** The length of a round. */
+export interface RoundOptions {
+  /** Default: 20. */
+  readonly roundMs?: number;
+  /** Default: 4096. */
+  readonly maxCalls?: number;
+  /** Ends the search. */
+  readonly signal?: AbortSignal;
+}
+
+/** The number of calls that fill a round, and the milliseconds that they took. The search also warms up the backend. */
+export async function findCallsPerRound(
+  time: TimeCalls,
+  { roundMs = ROUND_MS, maxCalls = MAX_CALLS, signal }: RoundOptions = {},
+): Promise<{ readonly calls: number; readonly ms: number }> {
+  let calls = 1;
+  for (let attempt = 1; ; attempt++) {
+    const ms = await time(calls);
+    // Far longer than it was meant to be: something else kept the machine busy, now or before.
+    const isTooLong = calls > 1 && ms > 5 * roundMs;
+    const isTooShort = ms < roundMs && calls < maxCalls;
+    if (!(isTooLong || isTooShort) || attempt === MAX_ATTEMPTS || signal?.aborted === true) return { calls, ms };
+    // The wait is a large part of a short round: not more than ten times as many at once.
+    calls = Math.min(maxCalls, calls * 10, Math.ceil((1.2 * calls * roundMs) / Math.max(ms, 0.001)));
+  }
+}
+
+/** The number of entries of a result that are compared. */
+export const CHECKED_ENTRIES = 64;
+
+/** Reads entries of a result. */
+export type ReadEntries = (indices: readonly number[]) => Promise<readonly number[]>;
+
+/**
+ * Makes a check that compares entries all over the result of a case, the first and the last among them, with the oracle,
+ * which computes them once.
+ *
+ * The tolerances catch wrong answers, not last bits: those are for `concord conformance` to judge.
+ *
+ * @returns a description of the error, or undefined
+ */
+export function checkEntries(
+  work: Pick<BenchWork, 'expected' | 'hostResult' | 'outputLength'>,
+): (read: ReadEntries) => Promise<string | undefined> {
+  const indices = sampleIndices(work.hostResult?.().length ?? work.outputLength);
+  const expected = indices.map((index) => work.expected(index));
+  return async (read) => {
+    const got = await read(indices);
+    for (const [i, { want, tolerance }] of expected.entries()) {
+      const value = got[i] as number;
+      // Infinities and NaN are right where the oracle has them.
+      if (Math.abs(value - want) <= tolerance || Object.is(value, want)) continue;
+      const place = (indices[i] as number).toLocaleString('en');
+      return `entry ${place} is ${Number(value.toPrecision(8))}, want ${Number(want.toPrecision(8))}`;
+    }
+    return undefined;
+  };
+}
+
+/** Indices all over a result of `length` entries. */
+function sampleIndices(length: number): number[] {
+  const last = length - 1;
+  // A step that has no factor in common with a row of 2^n elements visits all columns.
+  const step = Math.max(1, Math.floor(last / (CHECKED_ENTRIES - 1))) | 1;
+  return Array.from({ length: Math.ceil(last / step) + 1 }, (_, i) => Math.min(i * step, last));
 }

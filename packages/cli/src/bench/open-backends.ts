@@ -1,8 +1,10 @@
 import { type BackendProvider, type ComputeBackend, isBackendError } from '@concord/backend-core';
 import type { CommandContext } from '../context.ts';
-import { tryBackend } from '../try-backend.ts';
+import { tryBackend } from '../choose-backend.ts';
 import { isTunable } from '../tune/tune-run.ts';
+import { present } from '../objects.ts';
 import type { BenchBackend } from './bench-run.ts';
+import { messageOf } from '../command-error.ts';
 
 /** A backend, open if it can be used. */
 export interface OpenedBackend extends BenchBackend {
@@ -22,7 +24,7 @@ export async function openBackends(
     all.push({
       ...{ backend: provider.name, device },
       ...(opened === undefined ? {} : { opened, ...variantChoices(opened) }),
-      ...(notRun === undefined ? {} : { notRun }),
+      ...present({ notRun }),
     });
   }
   return all;
@@ -52,6 +54,6 @@ async function open(provider: BackendProvider): Promise<Opened> {
     await opened.dispose().catch(() => undefined);
     if (isBackendError(error, 'BACKEND_UNAVAILABLE')) throw error;
     // Something was there and broke; the other backends can still be measured.
-    return { notRun: error instanceof Error ? error.message : String(error), failed: 1 };
+    return { notRun: messageOf(error), failed: 1 };
   }
 }

@@ -1,11 +1,9 @@
 import { isBackendError } from '@concord/backend-core';
 import type { BenchCase, BenchOp, BenchWork } from './bench-case.ts';
-import type { BenchRow } from './bench-run.ts';
+import { amountOf, type BenchOutcome, type BenchRow } from './bench-run.ts';
 import { type BenchSchedule, measureCase } from './measure-case.ts';
 import type { OpenedBackend } from './open-backends.ts';
-import { amountOf, type BenchOutcome } from './outcome.ts';
-import { formatSpeed } from './format-speed.ts';
-import { formatDuration } from '../output/format.ts';
+import { formatDuration, formatSpeed } from '../output/format.ts';
 
 /** A call that would take more than this many times the schedule's seconds is not begun. */
 export const MAX_CALL = 5;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { formatCallTime, formatRatio, formatSpeed } from './format-speed.ts';
+import { formatCallTime, formatRatio, formatSpeed } from '../output/format.ts';
 import { matchingOps } from './bench-ops.ts';
-import { median, spreadOf } from './statistics.ts';
+import { median, spreadOf } from './bench-run.ts';
 
 test.each([
   [[7], { median: 7, low: 7, high: 7 }],

@@ -1,23 +1,22 @@
 import { type BackendProvider, printable } from '@concord/backend-core';
 import type { BenchOp } from '../bench/bench-case.ts';
-import { toBenchJson } from '../bench/bench-json.ts';
 import { BENCH_OPS, type BenchSize, matchingOps } from '../bench/bench-ops.ts';
-import { benchTables, createBenchPrinter } from '../bench/bench-printer.ts';
 import { type BenchRun, hasFailure } from '../bench/bench-run.ts';
+import { toBenchJson } from '../bench/bench-json.ts';
+import { benchTables, createBenchPrinter } from '../bench/bench-printer.ts';
 import { openBackends, type OpenedBackend } from '../bench/open-backends.ts';
 import { benchPage } from '../bench/page/bench-page.ts';
 import { runCases } from '../bench/run-cases.ts';
-import { selectBenchCases } from '../bench/select-cases.ts';
-import { chooseProviders, requiredBackends } from '../choose-backend.ts';
+import { selectBenchCases } from '../bench/cases/case-lists.ts';
+import { chooseProviders, reportNotRun, requiredBackends } from '../choose-backend.ts';
 import type { CommandContext, Output } from '../context.ts';
-import { EXIT, worstExit } from '../exit-codes.ts';
+import { EXIT, worstExit } from '../command-error.ts';
 import { withModule } from '../load-module.ts';
-import type { ModuleOptions } from '../module-options.ts';
+import type { ModuleOptions } from '../option-values.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
 import { formatDuration, plural } from '../output/format.ts';
 import { checkReportFiles, STDOUT, writeJson, writeText } from '../output/output-file.ts';
 import { environmentOf } from '../report-environment.ts';
-import { reportNotRun } from '../try-backend.ts';
 
 /** Options of `concord bench`. */
 export interface BenchOptions extends ModuleOptions {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { IdleBackend, missing, run, working } from '../../test/fakes.ts';
-import type { ConformanceJson } from '../conformance/conformance-json.ts';
+import type { ConformanceJson } from '../conformance/backend-run.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

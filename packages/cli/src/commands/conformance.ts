@@ -1,17 +1,15 @@
 import { allCases, type CaseSelection, type ConformanceCase, selectCases } from '@concord/conformance';
 import { chooseProviders } from '../choose-backend.ts';
-import { CommandError } from '../command-error.ts';
-import type { BackendRun } from '../conformance/backend-run.ts';
-import { toConformanceJson } from '../conformance/conformance-json.ts';
+import { CommandError, EXIT, worstExit } from '../command-error.ts';
+import { type BackendRun, toConformanceJson } from '../conformance/backend-run.ts';
 import { runBackend } from '../conformance/run-backend.ts';
 import { runEachVariant } from '../conformance/run-each-variant.ts';
 import type { CommandContext, Output } from '../context.ts';
-import { EXIT, worstExit } from '../exit-codes.ts';
 import { conformancePage } from '../html/conformance-page.ts';
 import { moduleArguments, withModule } from '../load-module.ts';
-import type { ModuleOptions } from '../module-options.ts';
-import { nearFilters } from '../near-filters.ts';
-import { backendsTable } from '../output/backends-table.ts';
+import type { ModuleOptions } from '../option-values.ts';
+import { nearFilters } from '../near-ids.ts';
+import { backendsTable } from '../output/case-summary.ts';
 import { colorsFor } from '../output/colors.ts';
 import { checkReportFiles, STDOUT, writeJson, writeText } from '../output/output-file.ts';
 import { environmentOf } from '../report-environment.ts';
@@ -84,7 +82,6 @@ function nothingMatches(filter: string): CommandError {
   const hint = near.length === 0 ? forms : `did you mean ${near.map((each) => `'${each}'`).join(' or ')}?`;
   return new CommandError(`no case matches "${filter}"`, {
     code: 'NO_SUCH_CASE',
-    exitCode: EXIT.usage,
     hint: `${hint}; concord conformance --list prints all ids`,
   });
 }

@@ -1,20 +1,17 @@
 import { type OpName, printable } from '@concord/backend-core';
 import { type FuzzReport, type FuzzStop, runFuzz } from '@concord/conformance';
-import { chooseProvider } from '../choose-backend.ts';
+import { chooseProvider, reportNotRun, tryBackend } from '../choose-backend.ts';
 import { forcedVariants } from '../conformance/each-variant.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError, EXIT } from '../command-error.ts';
 import type { CommandContext, Output } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
-import { replayCommand } from '../output/replay-command.ts';
+import { replayCommand, shellWord } from '../output/shell-quote.ts';
 import { colorsFor } from '../output/colors.ts';
+import { present } from '../objects.ts';
 import { plural } from '../output/format.ts';
 import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
 import { createProgress } from '../output/progress.ts';
 import { moduleArguments, withModule } from '../load-module.ts';
-import type { ModuleOptions } from '../module-options.ts';
-import { DEFAULT_FUZZ_SECONDS } from '../option-values.ts';
-import { reportNotRun, tryBackend } from '../try-backend.ts';
-import { shellWord } from '../output/shell-quote.ts';
+import { DEFAULT_FUZZ_SECONDS, type ModuleOptions } from '../option-values.ts';
 
 /** The JSON that `--json` writes. */
 export type FuzzJson = FuzzReport;
@@ -43,9 +40,7 @@ const STOPS: Readonly<Record<FuzzStop, string>> = {
 export async function fuzz(given: CommandContext, options: FuzzOptions): Promise<number> {
   const { stdout, stderr, signal } = given;
   if (options.programs === true && options.op !== undefined) {
-    throw new CommandError('--programs draws calls of all ops', {
-      ...{ code: 'BAD_OPTION', exitCode: EXIT.usage, hint: 'Leave --op out.' },
-    });
+    throw new CommandError('--programs draws calls of all ops', { code: 'BAD_OPTION', hint: 'Leave --op out.' });
   }
   const thing = options.programs === true ? 'program' : 'call';
   if (options.json !== undefined) await checkWritable(options.json);
@@ -68,10 +63,7 @@ export async function fuzz(given: CommandContext, options: FuzzOptions): Promise
       seed: start,
       signal,
       onProgress,
-      ...(seconds === undefined ? {} : { seconds }),
-      ...(options.count === undefined ? {} : { count: options.count }),
-      ...(options.op === undefined ? {} : { ops: options.op }),
-      ...(options.programs === true ? { programs: true } : {}),
+      ...present({ seconds, count: options.count, ops: options.op, programs: options.programs }),
     }),
   ).finally(() => progress.stop());
   if (notRun !== undefined) return reportNotRun(notRun, context);

@@ -1,8 +1,7 @@
 import { allCases, findCase, selectCases } from '@concord/conformance';
 import { type CaseDescription, describeCase } from '@concord/conformance/describe';
-import { CommandError } from '../command-error.ts';
+import { CommandError, EXIT } from '../command-error.ts';
 import type { Output } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { nearIds } from '../near-ids.ts';
 import { caseText } from '../output/case-description.ts';
 import { colorsFor } from '../output/colors.ts';
@@ -26,7 +25,7 @@ export async function info(stdout: Output, id: string, asJson: boolean): Promise
 }
 
 function noSuchCase(id: string, cause?: RangeError): CommandError {
-  return new CommandError(`no case "${id}"`, { code: 'NO_SUCH_CASE', exitCode: EXIT.usage, hint: hintFor(id), cause });
+  return new CommandError(`no case "${id}"`, { code: 'NO_SUCH_CASE', hint: hintFor(id), cause });
 }
 
 function hintFor(id: string): string {

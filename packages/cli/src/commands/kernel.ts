@@ -1,14 +1,13 @@
 import type { BackendProvider } from '@concord/backend-core';
 import type { GatherView, Kernel, RunShape } from '@concord/backend-core/kernel';
 import { chooseProviders } from '../choose-backend.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError, EXIT } from '../command-error.ts';
 import type { CommandContext } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
-import { explainKernel, type KernelExplanation } from '../kernel/explain-kernel.ts';
-import { explanationText } from '../kernel/explanation-text.ts';
+import { explainKernel, explanationText, type KernelExplanation } from '../kernel/explain-kernel.ts';
 import { type KernelFacts, kernelFacts } from '../kernel/kernel-facts.ts';
 import { kernelText } from '../kernel/kernel-text.ts';
 import { type LoadedKernel, loadKernels } from '../kernel/load-kernels.ts';
+import { present } from '../objects.ts';
 import { colorsFor } from '../output/colors.ts';
 import { toJsonText } from '../output/json-text.ts';
 
@@ -69,15 +68,13 @@ async function explainAll(
 
 function callOf({ shape, folded, gather, backend }: KernelOptions): Omit<RunShape, 'kernel'> | undefined {
   if (shape !== undefined) {
-    return { shape, ...(folded === undefined ? {} : { folded }), ...(gather === undefined ? {} : { inputs: gather }) };
+    return { shape, ...present({ folded, inputs: gather }) };
   }
   const [given] = Object.entries({ folded, gather, backend }).flatMap(([name, value]) =>
     value === undefined ? [] : name,
   );
   if (given === undefined) return undefined;
   throw new CommandError(`--${given} is about a call, which needs --shape`, {
-    code: 'INVALID_ARGUMENT',
-    exitCode: EXIT.usage,
     hint: 'add --shape with the sizes of the domain, such as --shape 8,12,64',
   });
 }

@@ -1,21 +1,18 @@
 import { printable } from '@concord/backend-core';
 import { benchTables } from '../bench/bench-printer.ts';
 import { type BenchRun, hasFailure } from '../bench/bench-run.ts';
-import { type BackendRun, type ConformanceRun, labelOf } from '../conformance/backend-run.ts';
+import { type BackendRun, type ConformanceRun, failuresOf, labelOf } from '../conformance/backend-run.ts';
 import type { Output } from '../context.ts';
-import { EXIT, worstExit } from '../exit-codes.ts';
+import { EXIT, worstExit } from '../command-error.ts';
 import { reportsPage } from '../html/reports-page.ts';
-import { backendsTable } from '../output/backends-table.ts';
-import { failureText } from '../output/case-summary.ts';
+import { backendsTable, failureText } from '../output/case-summary.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
 import { checkWritable, STDOUT, writeText } from '../output/output-file.ts';
 import { shellWord } from '../output/shell-quote.ts';
 import { environmentOf } from '../report-environment.ts';
-import { benchRuns } from '../report/bench-runs.ts';
-import { conformanceRuns } from '../report/conformance-runs.ts';
-import { loadReports } from '../report/load-reports.ts';
-import type { ReportFile } from '../report/report-file.ts';
+import { benchRuns, conformanceRuns } from '../report/runs.ts';
+import { loadReports, type ReportFile } from '../report/load-reports.ts';
 
 /** Options of `concord report`. */
 export interface ReportOptions {
@@ -66,37 +63,34 @@ function conformanceText(run: ConformanceRun, colors: Colors): string {
   ];
   return [
     `${colors.bold('Conformance')}, ${[plural(selected, 'case'), ...part].join(', ')}`,
-    ...backends.map(deviceLine),
+    ...backends.map((each) => deviceLine(labelOf(each), each)),
     '',
     backendsTable(backends, colors),
-    ...backends.flatMap((each) => failuresOf(each, colors)),
+    ...backends.flatMap((each) => failureTexts(each, colors)),
   ].join('\n');
 }
 
-function deviceLine(run: BackendRun): string {
-  const { device, notRun } = run;
-  const what = notRun === undefined ? `${device?.name}, ${device?.driver}` : `not run, ${notRun.message}`;
-  return printable(`${labelOf(run)}: ${what}`);
+function deviceLine(label: string, { device, notRun }: Pick<BackendRun, 'device' | 'notRun'>): string {
+  return printable(
+    `${label}: ${notRun === undefined ? `${device?.name}, ${device?.driver}` : `not run, ${notRun.message}`}`,
+  );
 }
 
-function failuresOf({ backend, cases, variants, variantFailures = [] }: BackendRun, colors: Colors): string[] {
-  const own = cases.filter(({ status }) => status === 'failed');
-  const failed = [...own.map((each) => ({ ...each, forced: variants?.forced ?? [] })), ...variantFailures];
-  const shown = failed.slice(0, MAX_FAILURES).map(({ forced, ...result }) => {
-    return failureText(result, { backend: shellWord(backend), forced, colors });
-  });
+function failureTexts(run: BackendRun, colors: Colors): string[] {
+  const failed = failuresOf(run);
+  const backend = shellWord(run.backend);
+  const shown = failed
+    .slice(0, MAX_FAILURES)
+    .map(({ forced, ...result }) => failureText(result, { backend, forced, colors }));
   const rest = failed.length - shown.length;
   return rest === 0 ? shown : [...shown, `and ${plural(rest, 'more failure')}: --html shows them all`];
 }
 
 function benchText(run: BenchRun, colors: Colors): string {
   const { backends, rows, size, isPart } = run;
-  const lines = backends.map(({ backend, device, notRun }) =>
-    printable(`${backend}: ${device === null ? `not run, ${notRun?.message}` : `${device.name}, ${device.driver}`}`),
-  );
   const state = isPart ? `, ${colors.yellow('interrupted: only a part was measured')}` : '';
   const head = `${colors.bold('Bench')}, ${plural(rows.length, 'case')} of size ${size}${state}`;
-  return [head, ...lines, '', benchTables(run, colors)].join('\n');
+  return [head, ...backends.map((each) => deviceLine(each.backend, each)), '', benchTables(run, colors)].join('\n');
 }
 
 /** Where a report is from, for the page. */

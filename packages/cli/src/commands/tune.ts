@@ -1,17 +1,15 @@
-import { type BackendProvider, selectBackend } from '@concord/backend-core';
+import { type BackendProvider, type DeviceInfo, selectBackend } from '@concord/backend-core';
 import type { BenchOp } from '../bench/bench-case.ts';
 import { BENCH_OPS, type BenchSize, matchingOps } from '../bench/bench-ops.ts';
+import { tuneCases } from '../bench/cases/case-lists.ts';
 import { chooseProviders } from '../choose-backend.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError, EXIT } from '../command-error.ts';
 import type { CommandContext } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
-import { colorsFor } from '../output/colors.ts';
+import { type Colors, colorsFor } from '../output/colors.ts';
 import { formatDuration, plural } from '../output/format.ts';
 import { checkWritable, STDOUT, writeJson } from '../output/output-file.ts';
 import { createProgress } from '../output/progress.ts';
-import { tuneTable } from '../output/tune-table.ts';
-import { tuneCases } from '../tune/tune-cases.ts';
-import { toTuneJson } from '../tune/tune-json.ts';
+import { plainTable } from '../output/table.ts';
 import { isTunable, type TunableBackend, tuneCase, type TunedClass } from '../tune/tune-run.ts';
 
 /** Options of `concord tune`. */
@@ -61,19 +59,13 @@ async function openTunable({ providers }: CommandContext, option: string | undef
   const name = option ?? (process.env['CONCORD_BACKEND'] || (await bestTunable(providers)));
   const [provider, ...others] = await chooseProviders(providers, name);
   if (others.length > 0) {
-    throw new CommandError('one backend at a time is tuned', {
-      ...{ code: 'INVALID_ARGUMENT', exitCode: EXIT.usage, hint: 'concord tune --backend webgpu' },
-    });
+    throw new CommandError('one backend at a time is tuned', { hint: 'concord tune --backend webgpu' });
   }
   const backend = await provider?.create();
   await backend?.init();
   if (backend !== undefined && isTunable(backend)) return backend;
   await backend?.dispose();
-  throw new CommandError(`${name} has no kernel variants to choose from`, {
-    code: 'INVALID_ARGUMENT',
-    exitCode: EXIT.usage,
-    hint: 'concord tune --backend webgpu',
-  });
+  throw new CommandError(`${name} has no kernel variants to choose from`, { hint: 'concord tune --backend webgpu' });
 }
 
 /** @throws {BackendError} BACKEND_UNAVAILABLE when none can be used */
@@ -138,4 +130,48 @@ function writing<T>(action: () => T): T {
       hint: 'XDG_CACHE_HOME names another cache folder; --dry-run writes none',
     });
   }
+}
+
+/** The JSON that `concord tune --json` writes. */
+export interface TuneJson {
+  readonly backend: string;
+  readonly device: DeviceInfo;
+  /** The profile that was written, or null. */
+  readonly profile: string | null;
+  readonly classes: readonly TuneClassJson[];
+}
+
+/** One shape class of {@link TuneJson}. */
+export interface TuneClassJson extends Omit<TunedClass, 'benchCase'> {
+  /** The case that stood for it. */
+  readonly case: string;
+}
+
+/** The outcome of a run without what only people need. */
+export function toTuneJson(
+  { name, device }: TunableBackend,
+  classes: readonly TunedClass[],
+  profile: string | undefined,
+): TuneJson {
+  return {
+    backend: name,
+    device,
+    profile: profile ?? null,
+    classes: classes.map(({ benchCase, ...tuned }) => ({ case: benchCase.id, ...tuned })),
+  };
+}
+
+/** The fastest variant for each shape, how it compares with the plan's own choice, and below it what failed. */
+export function tuneTable(classes: readonly TunedClass[], colors: Colors): string {
+  const rows = classes.map(({ benchCase, chosen, preferred, measured, failures }) => {
+    const [own, best] = [measured[preferred], measured[chosen]];
+    const gain = own === undefined || best === undefined ? '' : `${(own / best).toFixed(2)}x`;
+    const count = Object.keys(measured).length + Object.keys(failures).length;
+    return [benchCase.id, chosen === preferred ? chosen : colors.green(chosen), gain, String(count)];
+  });
+  const table = plainTable(['Shape', 'Kept', 'Gain', 'Of'], rows, colors, { right: [2, 3] });
+  const notes = classes.flatMap(({ benchCase, failures }) =>
+    Object.entries(failures).map(([variant, why]) => `${colors.red('FAILED')} ${variant} at ${benchCase.id}: ${why}`),
+  );
+  return [table, ...notes].join('\n');
 }

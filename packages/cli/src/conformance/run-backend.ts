@@ -7,12 +7,11 @@ import {
   type Tally,
 } from '@concord/conformance';
 import type { CommandContext, Output } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT } from '../command-error.ts';
 import { type CasePrinter, createCasePrinter } from '../output/case-printer.ts';
 import { type Colors, colorsFor } from '../output/colors.ts';
-import { leftOutLines } from '../output/left-out.ts';
-import { variantsTable } from '../output/variants-table.ts';
-import { reportNotRun, tryBackend } from '../try-backend.ts';
+import { leftOutLines, variantsTable } from '../output/case-summary.ts';
+import { reportNotRun, tryBackend } from '../choose-backend.ts';
 import type { BackendRun } from './backend-run.ts';
 import { forcedVariants } from './each-variant.ts';
 import { shellWord } from '../output/shell-quote.ts';

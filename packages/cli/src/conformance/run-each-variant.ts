@@ -1,7 +1,7 @@
 import type { BackendProvider } from '@concord/backend-core';
 import type { VariantRuns } from '@concord/conformance';
 import type { CommandContext } from '../context.ts';
-import { EXIT, worstExit } from '../exit-codes.ts';
+import { EXIT, worstExit } from '../command-error.ts';
 import { colorsFor } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
 import type { BackendRun } from './backend-run.ts';

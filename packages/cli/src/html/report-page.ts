@@ -1,3 +1,6 @@
+import type { DeviceInfo } from '@concord/backend-core';
+import type { NotRun } from '../choose-backend.ts';
+import { formatBytes } from '../output/format.ts';
 import type { ReportEnvironment } from '../report-environment.ts';
 import { Html, html, type HtmlPart } from './html.ts';
 import { STYLES } from './styles.ts';
@@ -39,4 +42,42 @@ export function reportPage({ name, outcome, styles = '', main }: ReportPage, env
       </body>
     </html> `;
   return page.text;
+}
+
+/** A name and its value, as a card lists them. */
+export type Fact = readonly [name: string, value: HtmlPart];
+
+/** The result of a backend, in a word or two. */
+export interface Verdict {
+  readonly style: 'pass' | 'fail' | 'none';
+  readonly word: string;
+}
+
+/** A backend with its verdict, what comes before its facts, and these. */
+export function card(title: HtmlPart, { style, word }: Verdict, facts: readonly Fact[], before?: HtmlPart): Html {
+  return html`<section class="card">
+    <header>
+      <h3>${title}</h3>
+      <span class="badge ${style}">${word}</span>
+    </header>
+    ${before}
+    <dl>
+      ${facts.map(
+        ([name, value]) =>
+          html`<dt>${name}</dt>
+            <dd>${value}</dd> `,
+      )}
+    </dl>
+  </section>`;
+}
+
+/** The facts about a device. */
+export function deviceFacts({ name, type, vendor, memoryBytes }: DeviceInfo): Fact[] {
+  const memory: Fact[] = memoryBytes === undefined ? [] : [['Memory', formatBytes(memoryBytes)]];
+  return [['Device', `${name} (${type})`], ['Vendor', vendor], ...memory];
+}
+
+/** Why a backend was not run, and what to do about it. */
+export function notRunFacts({ message, hint }: Pick<NotRun, 'message' | 'hint'>): Fact[] {
+  return [['Reason', message], ...(hint === null ? [] : ([['What to do', hint]] as const))];
 }

@@ -1,5 +1,5 @@
 import { benchMain, benchOutcome } from '../bench/page/bench-page.ts';
-import { BENCH_STYLES } from '../bench/page/styles.ts';
+import { BENCH_STYLES } from './styles.ts';
 import type { BenchRun } from '../bench/bench-run.ts';
 import type { ConformanceRun } from '../conformance/backend-run.ts';
 import type { ReportEnvironment } from '../report-environment.ts';

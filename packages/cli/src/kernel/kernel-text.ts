@@ -2,9 +2,8 @@ import { type Kernel, type KernelInput, operandsOf } from '@concord/backend-core
 import type { Colors } from '../output/colors.ts';
 import { plural } from '../output/format.ts';
 import { plainTable } from '../output/table.ts';
-import { kernelFacts } from './kernel-facts.ts';
+import { kernelFacts, nodeText } from './kernel-facts.ts';
 import type { LoadedKernel } from './load-kernels.ts';
-import { nodeText } from './node-text.ts';
 
 /** A kernel for people: its declarations, what it folds, and each node of its graph. */
 export function kernelText({ export: own, kernel }: LoadedKernel, colors: Colors): string {

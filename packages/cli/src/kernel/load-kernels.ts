@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { isBackendError } from '@concord/backend-core';
 import { checkKernel, type Kernel } from '@concord/backend-core/kernel';
 import { CommandError } from '../command-error.ts';
-import { EXIT } from '../exit-codes.ts';
 import { cannotLoad, loadModule } from '../load-module.ts';
 
 /** A kernel, and the export that it is; null for a JSON file. */
@@ -59,8 +58,6 @@ async function readJson(file: string): Promise<unknown> {
 
 function wrong(message: string): CommandError {
   return new CommandError(message, {
-    code: 'INVALID_ARGUMENT',
-    exitCode: EXIT.usage,
     hint: 'a kernel is what defineKernel of @concord/backend-core/kernel gives, or its JSON',
   });
 }

@@ -1,6 +1,6 @@
 import type { CaseResult } from '@concord/conformance';
 import { expect, test } from 'vitest';
-import { commonGround } from './common-ground.ts';
+import { commonGround } from './case-printer.ts';
 
 const result = (id: string, status: CaseResult['status']): CaseResult => ({ id, op: 'gemm', status, ms: 1 });
 

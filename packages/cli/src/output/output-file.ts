@@ -1,9 +1,8 @@
 import { constants } from 'node:fs';
 import { access, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { CommandError } from '../command-error.ts';
+import { CommandError, messageOf } from '../command-error.ts';
 import type { Output } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { toJsonText } from './json-text.ts';
 
 /** The name of a file that means standard output. */
@@ -32,8 +31,6 @@ export async function checkReportFiles(json: string | undefined, html: string | 
   if (json !== undefined && html !== undefined && resolve(json) === resolve(html)) {
     const place = json === STDOUT ? 'standard output' : json;
     throw new CommandError(`--json and --html cannot both write to ${place}`, {
-      code: 'INVALID_ARGUMENT',
-      exitCode: EXIT.usage,
       hint: 'give one of them another file',
     });
   }
@@ -65,12 +62,7 @@ export async function writeText(path: string, text: string, stdout: Output): Pro
 }
 
 function cannotWrite(path: string, cause: unknown): CommandError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   const hint = 'give a file in a folder that exists and can be written, or - for standard output';
-  return new CommandError(`cannot write ${path}: ${reason}`, {
-    code: 'CANNOT_WRITE',
-    exitCode: EXIT.usage,
-    hint,
-    cause,
-  });
+  return new CommandError(`cannot write ${path}: ${reason}`, { code: 'CANNOT_WRITE', hint, cause });
 }

@@ -1,8 +1,7 @@
 import { isBackendError, printable } from '@concord/backend-core';
 import { CommanderError } from 'commander';
-import { CommandError } from '../command-error.ts';
+import { CommandError, EXIT, messageOf } from '../command-error.ts';
 import type { Output } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
 import { colorsFor } from './colors.ts';
 
 interface Description {
@@ -43,7 +42,7 @@ function describeError(error: unknown, command: string | undefined): Description
     return { message: error.detail || error.message, code, hint, exitCode: EXIT_CODE_OF[code] ?? EXIT.failed };
   }
   if (error instanceof CommanderError) return describeUsageError(error, command);
-  const message = oneLine(error instanceof Error ? error.message : String(error));
+  const message = oneLine(messageOf(error));
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   const hint = 'run it again with --verbose for the stack';
   return { message, code: typeof code === 'string' ? code : 'UNEXPECTED', hint, exitCode: EXIT.failed };

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { replayCommand } from './replay-command.ts';
-import { shellQuote, shellWord } from './shell-quote.ts';
+import { replayCommand, shellQuote, shellWord } from './shell-quote.ts';
 import { moduleArguments } from '../load-module.ts';
 
 const HOSTILE = [

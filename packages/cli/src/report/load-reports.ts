@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { printable } from '@concord/backend-core';
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { BenchJson } from '../bench/bench-json.ts';
-import { CommandError } from '../command-error.ts';
-import type { ConformanceJson } from '../conformance/conformance-json.ts';
-import { EXIT } from '../exit-codes.ts';
-import type { ReportFile } from './report-file.ts';
+import { CommandError, messageOf } from '../command-error.ts';
+import type { ConformanceJson } from '../conformance/backend-run.ts';
 
 /**
  * Reads reports and holds each against its schema.
@@ -67,17 +65,17 @@ function parsed(file: string, text: string): unknown {
 }
 
 function cannotRead(file: string, cause: unknown): CommandError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new CommandError(`cannot read ${file}: ${reason}`, {
-    code: 'CANNOT_READ',
-    exitCode: EXIT.usage,
-    hint: HINT,
-    cause,
-  });
+  const reason = messageOf(cause);
+  return new CommandError(`cannot read ${file}: ${reason}`, { code: 'CANNOT_READ', hint: HINT, cause });
 }
 
 function noReport(file: string, fault: string): CommandError {
-  return new CommandError(`${file} is no report: ${fault}`, { code: 'NO_REPORT', exitCode: EXIT.usage, hint: HINT });
+  return new CommandError(`${file} is no report: ${fault}`, { code: 'NO_REPORT', hint: HINT });
 }
 
 const HINT = 'give files that concord conformance --json, concord bench --json or the page "Test my GPU" wrote';
+
+/** A report as it was read. */
+export type ReportFile =
+  | { readonly file: string; readonly kind: 'conformance'; readonly content: readonly ConformanceJson[] }
+  | { readonly file: string; readonly kind: 'bench'; readonly content: BenchJson };

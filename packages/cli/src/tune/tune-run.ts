@@ -2,7 +2,7 @@ import { type ComputeBackend, isBackendError } from '@concord/backend-core';
 import type { VariantTuning } from '@concord/variants';
 import type { BenchCase } from '../bench/bench-case.ts';
 import { measureCase } from '../bench/measure-case.ts';
-import { spreadOf } from '../bench/statistics.ts';
+import { spreadOf } from '../bench/bench-run.ts';
 
 /** A backend whose variants can be chosen. */
 export type TunableBackend = ComputeBackend & { readonly native: { readonly tuning: VariantTuning } };

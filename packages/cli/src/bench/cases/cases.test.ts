@@ -1,16 +1,12 @@
 import { CpuBackend } from '@concord/backend-cpu';
 import { expect, test } from 'vitest';
 import type { BenchCase } from '../bench-case.ts';
-import { CHECKED_ENTRIES, checkEntries } from '../check-entries.ts';
 import { BENCH_OPS } from '../bench-ops.ts';
-import { materialize } from '../operand.ts';
-import { placeWork } from '../placed-work.ts';
-import { selectBenchCases } from '../select-cases.ts';
-import { attentionCase } from './attention.ts';
-import { conv2dCase } from './conv2d.ts';
-import { reduceCase } from './elementwise.ts';
-import { softmaxCase, topKCase } from './kernels.ts';
-import { batchedGemmCase, gemmCase } from './gemm.ts';
+import { CHECKED_ENTRIES, checkEntries } from '../measure-case.ts';
+import { materialize, placeWork } from '../operand.ts';
+import { selectBenchCases } from './case-lists.ts';
+import { attentionCase, batchedGemmCase, conv2dCase, gemmCase, reduceCase, topKCase } from './op-cases.ts';
+import { softmaxCase } from './run-case.ts';
 
 test.each(['small', 'real'] as const)('the %s cases have unique ids, every op, and the smaller first', (size) => {
   const cases = selectBenchCases(size);

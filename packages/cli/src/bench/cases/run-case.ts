@@ -1,7 +1,9 @@
 import type { ComputeBackend, DevicePtr } from '@concord/backend-core';
-import type { Kernel, RunCall, RunShape } from '@concord/backend-core/kernel';
+import { defineKernel, type Kernel, type RunCall, type RunShape, type UnaryKernel } from '@concord/backend-core/kernel';
 import type { BenchCase } from '../bench-case.ts';
-import { bytesOf, type Operand, operand, type OperandType } from '../operand.ts';
+import { present } from '../../objects.ts';
+import type { Operand, OperandType } from '../operand.ts';
+import { opCase, productOf } from './op-cases.ts';
 
 /** An input or output of a kernel that is not f32 and dense. */
 export interface RunArray {
@@ -50,79 +52,63 @@ export interface RunCaseOptions<Row> extends Pick<RunShape, 'shape' | 'folded'> 
 
 /** A kernel as a case. */
 export function runCase<Row = undefined>(options: RunCaseOptions<Row>): BenchCase {
-  const { id, title, kernel, shape, folded = 0, flops = 1, output = {}, ofRow } = options;
+  const { id, title, kernel, shape, folded = 0, flops = 1, params = {}, output = {}, ofRow } = options;
   const { relative = 1e-5, absolute = 1e-7 } = options;
   const [result] = kernel.outputs as [Kernel['outputs'][0]];
   const rowAxes = shape.slice(0, shape.length - folded);
-  const outputShape = result.level === 'row' ? rowAxes : shape;
-  const outputLength = productOf(outputShape);
-  const layouts = new Map(
-    kernel.inputs.map(({ name, access }) => [
-      name,
-      layoutOf(options.inputs?.[name] ?? {}, access === 'row' ? rowAxes : shape),
-    ]),
-  );
-  const lengths = kernel.inputs.map(({ name, access }) =>
-    access === 'gather' ? productOf(options.inputs?.[name]?.shape ?? []) : (layouts.get(name) as Layout).length,
-  );
-  const bytes = kernel.inputs.reduce(
-    (sum, { name }, i) => sum + (lengths[i] as number) * bytesOf(options.inputs?.[name]?.dtype ?? 'f32'),
-    outputLength * bytesOf(output.dtype ?? 'f32'),
-  );
-  const views = Object.fromEntries(Object.entries(options.inputs ?? {}).map(([name, array]) => [name, viewOf(array)]));
+  const placed = layoutOf(output, result.level === 'row' ? rowAxes : shape);
+  const given = kernel.inputs.map(({ name, access }) => {
+    const array = options.inputs?.[name] ?? {};
+    const layout = layoutOf(array, access === 'row' ? rowAxes : shape);
+    return { name, array, layout, length: access === 'gather' ? productOf(array.shape ?? []) : layout.length };
+  });
+  const views = Object.fromEntries(given.map(({ name, array }) => [name, viewOf(array)]));
   const domain = { shape, ...(folded > 0 && { folded }) };
-  return {
-    ...{ id: `run/${id}`, op: 'run', title, unit: 'GB/s', flops: flops * productOf(shape) },
-    bytes: options.bytes ?? bytes,
-    prepare() {
-      const inputs = kernel.inputs.map(({ name }, i) => operand(lengths[i] as number, i + 1, options.inputs?.[name]));
-      const byName = new Map(kernel.inputs.map(({ name }, i) => [name, inputs[i] as Operand]));
-      const read = (input: string, place: number): number => (byName.get(input) as Operand).at(place);
-      const offset = (input: string, point: readonly number[]): number =>
-        (layouts.get(input) as Layout).strides.reduce((sum, stride, axis) => sum + stride * (point[axis] ?? 0), 0);
-      const rows = new Map<string, Row>();
-      const rowOf = (point: readonly number[]): Row => {
-        const start = point.slice(0, rowAxes.length);
+  const calls = new WeakMap<ComputeBackend, { pointers: readonly DevicePtr[]; call: RunCall }>();
+  const callOf = (pointers: readonly DevicePtr[]): RunCall => {
+    const inputs = given.map(({ name }, i) => [name, { ...views[name], ptr: pointers[i] }]);
+    const outputs = { [result.name]: { ...viewOf(output), ptr: pointers.at(-1) as DevicePtr } };
+    return { ...domain, inputs: Object.fromEntries(inputs) as Pointers, outputs, params };
+  };
+  const rows = new Map<string, Row>();
+  return opCase({
+    ...{ id, title, unit: 'GB/s', flops: flops * productOf(shape) },
+    plan: { op: 'run', call: { kernel, ...domain, inputs: views, outputs: { [result.name]: viewOf(output) } } },
+    inputs: given.map(({ length, array: { dtype = 'f32', below } }) => ({ length, dtype, ...(below && { below }) })),
+    output: { length: productOf(placed.shape), dtype: output.dtype ?? 'f32' },
+    ...present({ bytes: options.bytes }),
+    call(backend, at, out) {
+      const pointers = [...given.map((_, i) => at(i)), out];
+      let made = calls.get(backend);
+      // Made once, as a program does whose kernels are small.
+      if (made === undefined || made.pointers.some((ptr, i) => ptr !== pointers[i])) {
+        made = { pointers, call: callOf(pointers) };
+        calls.set(backend, made);
+      }
+      backend.run(kernel, made.call);
+    },
+    entry(index, inputs) {
+      const indexOf = (input: string): number => given.findIndex(({ name }) => name === input);
+      const read = (input: string, place: number): number => (inputs[indexOf(input)] as Operand).at(place);
+      const layout = (input: string): Layout => (given[indexOf(input)] as (typeof given)[0]).layout;
+      const offset = (input: string, at: readonly number[]): number =>
+        layout(input).strides.reduce((sum, stride, axis) => sum + stride * (at[axis] ?? 0), 0);
+      const rowOf = (start: readonly number[]): Row => {
         const key = start.join();
-        if (!rows.has(key)) {
-          const visit: VisitRow = (input, each) => {
-            const { strides } = layouts.get(input) as Layout;
-            const [first, step] = [offset(input, start), strides.at(-1) as number];
-            for (let i = 0; i < productOf(shape.slice(rowAxes.length)); i++) each(read(input, first + i * step), i);
-          };
-          rows.set(key, ofRow?.(visit) as Row);
-        }
+        const visit: VisitRow = (input, each) => {
+          const [first, step] = [offset(input, start), layout(input).strides.at(-1) as number];
+          for (let i = 0; i < productOf(shape.slice(rowAxes.length)); i++) each(read(input, first + i * step), i);
+        };
+        if (!rows.has(key)) rows.set(key, ofRow?.(visit) as Row);
         return rows.get(key) as Row;
       };
-      const placed = layoutOf(output, outputShape);
-      const calls = new WeakMap<ComputeBackend, { pointers: readonly DevicePtr[]; call: RunCall }>();
-      const callOf = (pointers: readonly DevicePtr[]): RunCall => {
-        const given = kernel.inputs.map(({ name }, i) => [name, { ...views[name], ptr: pointers[i] }]);
-        const outputs = { [result.name]: { ...viewOf(output), ptr: pointers.at(-1) as DevicePtr } };
-        return { ...domain, inputs: Object.fromEntries(given) as Pointers, outputs, params: options.params ?? {} };
-      };
-      return {
-        ...{ inputs, outputLength, outputDtype: output.dtype ?? 'f32' },
-        plan: { op: 'run', call: { kernel, ...domain, inputs: views, outputs: { [result.name]: viewOf(output) } } },
-        call(backend, at, out) {
-          const pointers = [...inputs.map((_, i) => at(i)), out];
-          let made = calls.get(backend);
-          // Made once, as a program does whose kernels are small.
-          if (made === undefined || made.pointers.some((ptr, i) => ptr !== pointers[i])) {
-            made = { pointers, call: callOf(pointers) };
-            calls.set(backend, made);
-          }
-          backend.run(kernel, made.call);
-        },
-        expected(index) {
-          const point = pointOf(index, placed);
-          const entry: RunEntry = { point, read, at: (input) => read(input, offset(input, point)) };
-          const want = options.expected(entry, rowOf(point));
-          return { want, tolerance: relative * Math.abs(want) + absolute };
-        },
-      };
+      // The point whose element lies there: an output has no gaps.
+      const point = placed.strides.map((stride, axis) => Math.floor(index / stride) % (placed.shape[axis] as number));
+      const entry: RunEntry = { point, read, at: (input) => read(input, offset(input, point)) };
+      const want = options.expected(entry, rowOf(point.slice(0, rowAxes.length)));
+      return { want, tolerance: relative * Math.abs(want) + absolute };
     },
-  };
+  });
 }
 
 type Pointers = Readonly<Record<string, { readonly ptr: DevicePtr }>>;
@@ -148,11 +134,24 @@ function viewOf({ below: _, ...view }: RunArray): Omit<RunArray, 'below'> {
   return view;
 }
 
-/** The point whose element lies at a place of an array without gaps. */
-function pointOf(place: number, { strides, shape }: Layout): readonly number[] {
-  return strides.map((stride, axis) => Math.floor(place / stride) % (shape[axis] as number));
-}
+const SOFTMAX: UnaryKernel = defineKernel('softmax', { inputs: { input: 'f32' } }, ({ input }, k) => {
+  const e = k.exp(k.sub(input, k.fold('max', input)));
+  return { output: k.div(e, k.fold('sum', e)) };
+});
 
-function productOf(sizes: readonly number[]): number {
-  return sizes.reduce((x, y) => x * y, 1);
+/** Softmax: a kernel of two folds that depend on each other, over rows, or down the columns of a matrix. */
+export function softmaxCase(origin: string, text: string, rows: number, columns: number, isDown = false): BenchCase {
+  const turned = { strides: [1, columns] };
+  return runCase({
+    ...{ id: `${origin}/softmax-${rows}x${columns}${isDown ? '-axis0' : ''}`, title: text, kernel: SOFTMAX, flops: 5 },
+    ...{ shape: isDown ? [columns, rows] : [rows, columns], folded: 1 },
+    ...(isDown && { inputs: { input: turned }, output: turned }),
+    ofRow(visit) {
+      let sum = 0;
+      visit('input', (x) => (sum += Math.exp(x)));
+      return sum;
+    },
+    expected: ({ at }, sum) => Math.exp(at('input')) / sum,
+    ...{ relative: 1e-4, absolute: 0 },
+  });
 }

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import type { BenchBackend, BenchRow, BenchRun } from '../bench-run.ts';
-import { gemmCase } from '../cases/gemm.ts';
-import { copyCase } from '../cases/memory.ts';
-import type { BenchOutcome } from '../outcome.ts';
+import type { BenchBackend, BenchOutcome, BenchRow, BenchRun } from '../bench-run.ts';
+import { copyCase, gemmCase } from '../cases/op-cases.ts';
 import { benchPage } from './bench-page.ts';
 
 const environment = { date: new Date('2026-11-21T12:34:56Z'), concord: '1.2.3', host: 'Node.js v20.20.2, linux x64' };
@@ -47,7 +45,7 @@ const full = [
 test('shows each device with the best that it reached, and why another was not run', () => {
   const { text } = pageOf(full);
   expect(text).toContain('2 cases of size real , 1 min 01 s in all');
-  expect(text).toContain('Device Acme &#60;webgpu&#62; (discrete) Vendor Acme Driver Acme 1.2 Memory 16 GiB');
+  expect(text).toContain('Device Acme &#60;webgpu&#62; (discrete) Vendor Acme Memory 16 GiB Driver Acme 1.2');
   expect(text).toContain('Best speed 1,000 GFLOP/s Best bandwidth 100 GB/s');
   expect(text).toContain('level-zero not run Reason no &#60;device&#62; What to do install a driver');
   expect(text).toContain('2026-11-21 12:34 UTC by concord 1.2.3 on Node.js v20.20.2, linux x64');

@@ -1,0 +1,338 @@
+import { Argument, type Command, Option } from 'commander';
+import { BENCH_SIZES } from './bench/bench-ops.ts';
+import type { BenchOptions } from './commands/bench.ts';
+import type { ConformanceOptions } from './commands/conformance.ts';
+import type { DevicesOptions } from './commands/devices.ts';
+import type { FuzzOptions } from './commands/fuzz.ts';
+import type { KernelOptions } from './commands/kernel.ts';
+import type { TuneOptions } from './commands/tune.ts';
+import { commandContext, type Finish, type ProgramContext } from './context.ts';
+import { EXIT, EXIT_CODE_HELP } from './command-error.ts';
+import {
+  addModuleOptions,
+  computedOps,
+  DEFAULT_FUZZ_SECONDS,
+  fraction,
+  gathered,
+  opsWithKernels,
+  positive,
+  positiveInteger,
+  seed,
+  size,
+  sizes,
+  timedOps,
+} from './option-values.ts';
+
+/** Adds a subcommand to the program; `finish` gets the exit code that it ends with. Its module is loaded when it runs. */
+export type AddCommand = (program: Command, context: ProgramContext, finish: Finish) => Command;
+
+const DEVICES_HELP = `
+Examples:
+  concord devices
+  concord devices --json
+  concord devices --verbose             builds every kernel variant too, and
+                                        says which do not build
+  CONCORD_BACKEND=cpu concord devices   what would be picked with that setting
+
+Exit codes:
+  0    a backend can be used
+  2    wrong arguments, or CONCORD_BACKEND names an unknown backend
+  3    no backend can be used on this machine
+  130  interrupted with Ctrl-C`;
+
+const devices: AddCommand = (program, context, finish) =>
+  program
+    .command('devices')
+    .summary('list the backends that work on this machine, and why others do not')
+    .description('Opens every backend once and shows its device, or why it cannot be used and what to do about it.')
+    .option('--json', 'print one JSON object instead of the table')
+    .addHelpText('after', DEVICES_HELP)
+    .action(async (_, command: Command) => {
+      const { listDevices } = await import('./commands/devices.ts');
+      finish(await listDevices(await commandContext(context), command.optsWithGlobals<DevicesOptions>()));
+    });
+
+const CONFORMANCE_HELP = `
+Examples:
+  concord conformance
+  concord conformance --backend cpu --filter 'gemm/**'
+  concord conformance --backend webgpu,cpu       both, and a table of the two
+  concord conformance --list --filter reduce     the ids of the cases
+  concord conformance --bail                     up to the first that fails
+  concord conformance --sample 0.1               a tenth, always the same cases
+  concord conformance --html report.html         a page to read and to pass on
+  concord conformance --module ./dist/index.js   your own backend
+  concord conformance --backend level-zero --each-variant
+  concord conformance --json report.json
+  concord conformance --json - | jq '.cases[] | select(.status == "failed")'
+  CONCORD_REQUIRE=webgpu concord conformance     a missing device is a failure
+${EXIT_CODE_HELP}
+With several backends it is the worst of theirs: 1 before 3 before 0.`;
+
+const conformance: AddCommand = (program, context, finish) =>
+  addModuleOptions(program.command('conformance'))
+    .summary('check that a backend gives the right answers')
+    .description('Runs the conformance suite on a backend, or several, and compares with the float64 oracle.')
+    .option('--backend <names>', 'what to run, with commas between several (default: what an application would get)')
+    .option('--filter <glob>', "only the cases whose id matches: an op, a glob such as 'gemm/exact/**', or one id")
+    .option('--sample <fraction>', 'only that fraction of them, always the same ones, and every fixed/ case', fraction)
+    .addOption(
+      new Option('--list', 'print the ids of these cases and run none').conflicts([
+        'bail',
+        'eachVariant',
+        'html',
+        'json',
+      ]),
+    )
+    .option('--bail', 'end at the first case that fails')
+    .option('--each-variant', 'then run them again with each kernel variant that they could take forced in turn')
+    .option('--html <file>', 'write a page to read in a browser; - writes to stdout and all else to stderr')
+    .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
+    .addHelpText('after', CONFORMANCE_HELP)
+    .action(async (options: ConformanceOptions) => {
+      const { conformance, listCases } = await import('./commands/conformance.ts');
+      if (options.list === true) finish(listCases(context.stdout, options));
+      else finish(await conformance(await commandContext(context), options));
+    });
+
+const FUZZ_HELP = `
+Examples:
+  concord fuzz
+  concord fuzz --backend cpu --seconds 60
+  concord fuzz --op 'gemm*' --count 500
+  concord fuzz --seed 12345 --count 500          the same calls again
+  concord fuzz --programs --seconds 60           many steps that share memory
+${EXIT_CODE_HELP}`;
+
+const fuzz: AddCommand = (program, context, finish) =>
+  addModuleOptions(program.command('fuzz'))
+    .summary('look for wrong answers with random calls')
+    .description(
+      'Draws shapes, strides, offsets and values at random, compares the results with the float64 oracle, and reduces ' +
+        'what fails to a small case with an id that can be run again. With --programs it draws streams of allocations, ' +
+        'copies, calls, recordings and open reads, and prints the smallest program that fails as JavaScript.',
+    )
+    .option('--backend <name>', 'the backend to run (default: the one an application would get)')
+    .option('--seconds <n>', `how long (default: ${DEFAULT_FUZZ_SECONDS}, or no limit with --count)`, positive)
+    .option('--count <n>', 'how many calls, or programs', positiveInteger)
+    .option('--seed <n>', 'where the random numbers start (default: a new seed, which is printed)', seed)
+    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", opsWithKernels)
+    .option('--programs', 'whole programs in place of single calls')
+    .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
+    .addHelpText('after', FUZZ_HELP)
+    .action(async (options: FuzzOptions) => {
+      const { fuzz } = await import('./commands/fuzz.ts');
+      finish(await fuzz(await commandContext(context), options));
+    });
+
+const INFO_HELP = `
+Examples:
+  concord info gemm/exact/m=17,n=33,k=65,TN
+  concord info 'fixed/number/gemm k 0'
+  concord info --json unary/range/fn=exp,n=4096
+
+Exit codes:
+  0    the case was described
+  2    wrong arguments, or there is no such case`;
+
+const info: AddCommand = (program, { stdout }, finish) =>
+  program
+    .command('info')
+    .summary('say what a conformance case does')
+    .description('Says what a case does, with which inputs, and what bound it holds a backend to. Runs it on the CPU.')
+    .argument('<case-id>', 'as fuzz and failed cases print it; concord conformance --list prints all')
+    .option('--json', 'print one JSON object instead of the text')
+    .addHelpText('after', INFO_HELP)
+    .action(async (id: string, options: { json?: true }) => {
+      const { info } = await import('./commands/info.ts');
+      finish(await info(stdout, id, options.json === true));
+    });
+
+const KERNEL_HELP = `
+A kernel is what defineKernel gives: a computation as data. With --shape it is
+also asked of each backend whether it runs such a call and, where the backend
+can tell, how: passes, variants and generated code. Inputs and outputs are
+dense then, in their declared types.
+
+Examples:
+  concord kernel ./dist/softmax.js
+  concord kernel ./dist/kernels.js --export norm --shape 8,12,1024 --folded 1
+  concord kernel kernel.json --shape 1000 --backend webgpu
+  concord kernel ./dist/lookup.js --shape 100 --gather table=50000,64
+
+Exit codes:
+  0    the kernels were shown
+  1    an unforeseen error
+  2    wrong arguments, or the file has no such kernel
+  3    none of the backends can be used here`;
+
+const kernel: AddCommand = (program, context, finish) =>
+  program
+    .command('kernel')
+    .summary('show what a kernel computes, and how backends run it')
+    .description('Shows the graphs of the kernels that a module exports or a JSON file holds.')
+    .argument('<file>', 'a JavaScript module that exports kernels, or a kernel as .json')
+    .option('--export <name>', 'only this export (default: the default one, else all that are kernels)')
+    .option('--shape <sizes>', 'explain a call over this domain, such as 8,12,64', sizes)
+    .option('--folded <n>', 'how many of its last axes make a row', size)
+    .option('--gather <name=sizes>', 'the shape of a gather input; may be repeated', gathered)
+    .option('--backend <names>', 'ask these backends, with commas between them (default: all that work here)')
+    .option('--json', 'print one JSON object instead of the text')
+    .addHelpText('after', KERNEL_HELP)
+    .action(async (file: string, options: KernelOptions) => {
+      const { kernel } = await import('./commands/kernel.ts');
+      finish(await kernel(await commandContext(context), file, options));
+    });
+
+const BENCH_HELP = `
+Sizes:
+  small   one or two small shapes of every op: some seconds, to see that all of
+          it runs
+  real    shapes of ResNet-50, BERT-base and GPT-2, vectors of millions: about
+          a minute a backend
+
+A speed is the median of rounds, each of as many calls as take 20 ms, with the
+10th and 90th percentile beside it. The first call is timed apart. Results are
+compared with the float64 oracle before and after. What would take a backend
+too long is measured once or left out, and says so. Ctrl-C ends the run; what
+was measured is printed and written.
+
+Examples:
+  concord bench
+  concord bench --backend webgpu,cpu   the ratios are to the first
+  concord bench --op 'gemm*,attention' --seconds 5
+  concord bench --size small --json - | jq '.cases[] | { id, results }'
+  concord bench --html bench.html      bars for every op, and a roofline for
+                                       every backend
+
+Exit codes:
+  0    everything that could be measured is right
+  1    a result is wrong, an op failed, a required backend is missing, or an
+       unforeseen error
+  2    wrong arguments
+  3    no backend can be used, or one that --backend names cannot
+  130  interrupted with Ctrl-C`;
+
+const bench: AddCommand = (program, context, finish) =>
+  addModuleOptions(program.command('bench'))
+    .summary('measure how fast the backends are')
+    .description('Measures the ops on every backend that works here, side by side, in GFLOP/s and GB/s.')
+    .option('--backend <names>', 'only these, with commas between several (default: all that can be used)')
+    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", timedOps)
+    .addOption(new Option('--size <size>', 'what to measure').choices(BENCH_SIZES).default('real'))
+    .option('--seconds <n>', 'how long to measure each case on each backend (default: 1, or 0.2 for small)', positive)
+    .option('--html <file>', 'write a page with plots; - writes to stdout and all else to stderr')
+    .option('--json <file>', 'write the results as JSON; - writes to stdout and all else to stderr')
+    .addHelpText('after', BENCH_HELP)
+    .action(async (options: BenchOptions) => {
+      const { bench } = await import('./commands/bench.ts');
+      finish(await bench(await commandContext(context), options));
+    });
+
+const TUNE_HELP = `
+A backend has several kernels for each op and chooses between them by shape and
+device. This measures all of them on this device, at a walk through the sizes,
+and writes what was fastest to a file in the user's cache folder, from where
+the backend takes it: for this device, driver and version only. What a call
+computes stays the same. concord devices says whether there is such a profile;
+CONCORD_TUNING=ignore goes without it, and deleting the file forgets it. With
+--op the rest of a profile stays as it is. Another variant than the backend's
+own choice is kept only if it wins several times in turn, by 3 % or more. It
+takes some minutes, --size small some seconds; run nothing else meanwhile.
+
+Examples:
+  concord tune
+  concord tune --op 'gemm*'
+  concord tune --backend level-zero
+  concord tune --dry-run --json -                measures and writes no profile
+
+Exit codes:
+  0    measured, and the profile is written
+  1    a variant gave a wrong result or failed (it is not chosen), the profile
+       cannot be written, or an unforeseen error
+  2    wrong arguments
+  3    the backend cannot be used here
+  130  interrupted with Ctrl-C: the profile is as it was before`;
+
+const tune: AddCommand = (program, context, finish) =>
+  program
+    .command('tune')
+    .summary('find the fastest kernels on this device, and keep them')
+    .description('Measures the kernel variants of a backend on this device and writes a profile that it reads.')
+    .option('--op <glob>', "only these ops, such as 'gemm*'; a comma separates several", computedOps)
+    .option('--backend <name>', 'webgpu or level-zero (default: CONCORD_BACKEND, or the one with the better device)')
+    .addOption(new Option('--size <size>', 'which shapes').choices(BENCH_SIZES).default('real'))
+    .option('--seconds <n>', 'how long to measure each variant of each shape', positive, 0.1)
+    .option('--dry-run', 'write no profile')
+    .option('--json <file>', 'write what was measured as JSON; - writes to stdout and all else to stderr')
+    .addHelpText('after', TUNE_HELP)
+    .action(async (options: TuneOptions) => {
+      const { tune } = await import('./commands/tune.ts');
+      finish(await tune(await commandContext(context), options));
+    });
+
+const REPORT_HELP = `
+Files are what conformance and bench write as JSON, and what the page "Test my
+GPU" of the documentation downloads. Several files stand side by side: those of
+conformance in one table, and those of bench in another.
+
+Examples:
+  concord report concord-conformance.json concord-bench.json
+  concord report one.json other.json --html report.html
+
+Exit codes:
+  0    the reports were shown, and nothing in them failed
+  1    a report has a failure, or an unforeseen error
+  2    wrong arguments, or a file is no report
+  3    nothing failed, but a backend was not run`;
+
+const report: AddCommand = (program, { stdout, stderr }, finish) =>
+  program
+    .command('report')
+    .summary('show reports that were written as JSON')
+    .description('Reads JSON of conformance and bench, from this machine or others, and shows it side by side.')
+    .argument('<file...>', 'JSON that conformance, bench or a page wrote')
+    .option('--html <file>', 'write a page to read in a browser; - writes to stdout and all else to stderr')
+    .addHelpText('after', REPORT_HELP)
+    .action(async (files: readonly string[], options: { html?: string }) => {
+      const { report } = await import('./commands/report.ts');
+      finish(await report({ stdout, stderr }, files, options));
+    });
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+const COMPLETION_HELP = `
+Examples:
+  eval "$(concord completion bash)"       in ~/.bashrc
+  source <(concord completion zsh)        in ~/.zshrc, after compinit
+  concord completion fish > ~/.config/fish/completions/concord.fish
+
+Exit codes:
+  0    the script was printed
+  2    wrong arguments`;
+
+const completion: AddCommand = (program, context, finish) =>
+  program
+    .command('completion')
+    .summary('print a script that lets a shell complete this command')
+    .description('Prints a script that lets a shell complete commands, options, backends and ops.')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .addHelpText('after', COMPLETION_HELP)
+    .action(async (shell: (typeof SHELLS)[number]) => {
+      const { completion } = await import('./completion.ts');
+      const { stdout, providers } = await commandContext(context);
+      stdout.write(
+        completion(
+          shell,
+          program,
+          providers.map(({ name }) => name),
+        ),
+      );
+      finish(EXIT.ok);
+    });
+
+/** Every subcommand. Completion knows the commands before it, so it is the last. */
+export const COMMANDS: readonly AddCommand[] = [
+  ...[devices, conformance, fuzz, info, kernel, bench, tune, report],
+  completion,
+];
