@@ -1,4 +1,4 @@
-import type { ArithmeticNode, NodeOp, ValueType } from '@concord/backend-core/kernel';
+import type { ArithmeticNode, KernelNode, NodeOp, ValueType } from '@concord/backend-core/kernel';
 import type { Arithmetic, IntegerType } from '../arithmetic/arithmetic.ts';
 import { compare } from './compare.ts';
 import { divide } from './divide.ts';
@@ -88,6 +88,27 @@ const LOWERINGS: Readonly<Record<NodeOp, Lowering>> = {
   select: (a, type, condition, x, y) => a.select(type, condition, x, y),
   random: (a, _, seed, index, stream) => random(a, seed, index, stream),
 };
+
+/** The cost of nodes that are more than an instruction or two, in multiply-adds of one element. */
+const COSTS: Readonly<Partial<Record<NodeOp, number>>> = {
+  ...{ div: 8, rem: 16, sqrt: 8, rsqrt: 8, pow: 80, random: 60 },
+  ...{ exp: 16, exp2: 16, expm1: 24, log: 24, log2: 24, log1p: 32, sin: 40, cos: 40 },
+  ...{ tanh: 24, sigmoid: 24, silu: 24, gelu: 40, geluTanh: 40, erf: 40 },
+};
+
+/** The cost of a node for one element, in multiply-adds; of a gather with its address, its bounds and a load of its own. */
+export function costOf(node: KernelNode): number {
+  switch (node.kind) {
+    case 'arithmetic':
+      return COSTS[node.op] ?? 2;
+    case 'gather':
+      return 16;
+    case 'fold':
+      return 4;
+    default:
+      return 1;
+  }
+}
 
 /**
  * Computes one arithmetic node of a graph from its operands, with all that the contract says of special values.
