@@ -19,7 +19,7 @@ export {
   type ProgramForm,
   vectorAxis,
 } from './program/form.ts';
-export { type Axes, coalesce, padAxes, padAxesTo } from './schedule/coalesce.ts';
+export { type Axes, coalesce, padAxes, padAxesTo, permuteAxes } from './schedule/coalesce.ts';
 export {
   foldAt,
   foldsOf,

@@ -1,7 +1,8 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
+import { vectorAxis } from '@concord/kernel';
 import { type FunctionBody, i32, i32x4, type Local, type Operand, select, type Value } from '../../encoder/index.ts';
 import type { Vector } from '../arithmetic/wasm-arithmetic.ts';
-import { names, type OperandForm, type RunForm, vectorAxis } from './form.ts';
+import { names, type OperandForm, type RunForm } from './form.ts';
 import type { Words } from './words.ts';
 
 /** Points of a vector. */

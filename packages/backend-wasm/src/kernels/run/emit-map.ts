@@ -1,7 +1,8 @@
+import { vectorAxis } from '@concord/kernel';
 import { i32, type Local, select } from '../../encoder/index.ts';
 import type { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import type { Cursor, ItemRange } from './cursor.ts';
-import { names, vectorAxis } from './form.ts';
+import { names } from './form.ts';
 import { NodeCode } from './node-code.ts';
 
 /** Computes each point by itself: an item is a line along the last axis, or a segment of one. */

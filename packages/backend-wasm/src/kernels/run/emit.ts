@@ -1,3 +1,4 @@
+import { canContract } from '@concord/kernel';
 import { i32, ModuleBuilder, select } from '../../encoder/index.ts';
 import { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import type { WasmCode, WasmTraits } from '../kernel.ts';
@@ -21,7 +22,7 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
     { params: ['i32', 'i32', 'i32', 'i32'], result: 'none', export: 'run' },
     (body, args, firstTile, endTile, scratch) => {
       const words = new Words(body, args);
-      const arithmetic = new WasmArithmetic(body, words, hasFma && contracts(form));
+      const arithmetic = new WasmArithmetic(body, words, hasFma && canContract(form.kernel));
       const perTile = words.number(names.perTile);
       const items = words.number(names.items);
       const first = body.let(i32.mul(firstTile, perTile));
@@ -33,12 +34,4 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
     },
   );
   return { code: { bytes: module.toBytes() }, words: list };
-}
-
-/**
- * True if a product and a sum may be one instruction. False with `pow`: it computes the rounding error of a product, which would
- * be 0.
- */
-export function contracts({ kernel }: RunForm): boolean {
-  return !kernel.nodes.some((node) => node.kind === 'arithmetic' && node.op === 'pow');
 }

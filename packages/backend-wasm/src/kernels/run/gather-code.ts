@@ -1,5 +1,5 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
-import type { GatherNode, ValueType } from '@concord/backend-core/kernel';
+import type { ValueType } from '@concord/backend-core/kernel';
 import { i32, i32x4, type Local, type Value, v128 } from '../../encoder/index.ts';
 import { decode, loadDense, loadLanes, loadSplat } from '../arithmetic/storage.ts';
 import type { Vector } from '../arithmetic/wasm-arithmetic.ts';
@@ -9,7 +9,8 @@ import type { NodeCode } from './node-code.ts';
 
 /** A gather with its operands' values. */
 export interface Gather {
-  readonly node: GatherNode;
+  readonly input: number;
+  readonly type: ValueType;
   readonly outside: Vector;
   readonly indices: readonly Vector[];
   readonly types: readonly ValueType[];
@@ -25,18 +26,17 @@ export interface Gather {
 /** The elements of a gather input at some indices, or `outside` where one is beyond its axis. */
 export function gather(code: NodeCode, call: Gather): Vector {
   const { form, cursor } = code;
-  const input = form.kernel.inputs.findIndex(({ name }) => name === call.node.name);
+  const { input, run } = call;
   const operand = form.inputs[input] as OperandForm;
   if (operand.gather === 'empty') return call.outside;
-  const { run } = call;
-  if (run === undefined) return gatherEach(code, call, input, operand);
+  if (run === undefined) return gatherEach(code, call, operand);
   const { body, words } = cursor;
   const others = call.indices.slice(0, -1);
   const isThere = others
-    .map((index, axis) => isBelow(code, call, input, index, axis))
+    .map((index, axis) => isBelow(code, call, index, axis))
     .reduce<Value<'i32'>>(
       (all, next) => i32.and(all, i32x4.extractLane(next, 0)),
-      i32.ltU(i32.add(run, LANES - 1), words.number(names.gatherSize(input, others.length, 'u32'))),
+      i32.ltU(i32.add(run, LANES - 1), words.number(names.gatherSizeFor(input, others.length, 'u32'))),
     );
   const result = body.local('v128');
   body.if(
@@ -48,22 +48,22 @@ export function gather(code: NodeCode, call: Gather): Vector {
       const address = body.let(i32.add(start, i32.mul(run, BYTES_OF[operand.dtype])));
       body.set(result, decode(code.a, operand.dtype, loadDense(operand.dtype, address, 0)));
     },
-    () => body.set(result, gatherEach(code, call, input, operand)),
+    () => body.set(result, gatherEach(code, call, operand)),
   );
   return result;
 }
 
 /** True where an index is on its axis. The size of an i32's axis is a word of at most 2^31, so negative indices are beyond it. */
-function isBelow(code: NodeCode, { types }: Gather, input: number, index: Vector, axis: number): Vector {
-  const size = code.cursor.words.vector(names.gatherSize(input, axis, types[axis] as string));
+function isBelow(code: NodeCode, { input, types }: Gather, index: Vector, axis: number): Vector {
+  const size = code.cursor.words.vector(names.gatherSizeFor(input, axis, types[axis] as string));
   return code.a.less('u32', index, size);
 }
 
-function gatherEach(code: NodeCode, call: Gather, input: number, operand: OperandForm): Vector {
+function gatherEach(code: NodeCode, call: Gather, operand: OperandForm): Vector {
   const { a, cursor } = code;
-  const { node, outside, indices, varies } = call;
+  const { input, type, outside, indices, varies } = call;
   const isInside = indices
-    .map((index, axis) => isBelow(code, call, input, index, axis))
+    .map((index, axis) => isBelow(code, call, index, axis))
     .reduce((all, next) => a.and('bool', all, next));
   const offset = indices
     .map((index, axis) => a.mul('u32', index, cursor.words.vector(names.gatherStride(input, axis))))
@@ -75,5 +75,5 @@ function gatherEach(code: NodeCode, call: Gather, input: number, operand: Operan
   const raw = varies
     ? loadLanes(operand.dtype, [0, 1, 2, 3].map(address), a.constant('u32', 0))
     : loadSplat(operand.dtype, address(0));
-  return a.select(node.type, isInside, decode(a, operand.dtype, raw), outside);
+  return a.select(type, isInside, decode(a, operand.dtype, raw), outside);
 }

@@ -1,14 +1,40 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import { type ArithmeticNode, type GatherNode, type KernelNode, operandsOf } from '@concord/backend-core/kernel';
-import { arithmeticNode } from '@concord/kernel';
+import { arithmeticNode, axesOfNodes, axisOf, gathersRun, numberOf, placeOf, vectorAxis } from '@concord/kernel';
 import { i32, i32x4, type Local, type Value, v128 } from '../../encoder/index.ts';
 import { nativeNode } from '../arithmetic/native-nodes.ts';
 import { decode, encode, loadDense, loadLanes, loadSplat, storeDense, storeLanes } from '../arithmetic/storage.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { type Cursor, LANES } from './cursor.ts';
-import { names, type OperandForm, placeOf, type RunForm, vectorAxis } from './form.ts';
+import { names, type OperandForm, type RunForm } from './form.ts';
 import { gather } from './gather-code.ts';
-import { type NodePlace, placesOfNodes, type Scope } from './scopes.ts';
+
+/** The loop in which a value is computed: before all loops, for a row, for a line of points, for a block of a line. */
+export type Scope = 0 | 1 | 2 | 3;
+
+interface NodePlace {
+  readonly scope: Scope;
+  /** True if the neighbours of a vector may have different values. */
+  readonly varies: boolean;
+}
+
+/** The scopes in which the nodes of a kernel are computed: as far outside as their operands allow. */
+function placesOfNodes(form: RunForm): readonly NodePlace[] {
+  const [last, vectors] = [form.rowRank + form.foldedRank - 1, vectorAxis(form)];
+  const scopeOfAxis = (axis: number): Scope => {
+    if (form.kind === 'rows' && axis < form.rowRank) return 1;
+    return axis === last ? 3 : 2;
+  };
+  const axes = axesOfNodes(form, (input, axis) => form.inputs[input]?.moves[axis] === true);
+  const places: NodePlace[] = [];
+  for (const [index, node] of form.kernel.nodes.entries()) {
+    const own = [...(axes[index] as ReadonlySet<number>)];
+    const operands = operandsOf(node).map((operand) => (places[operand] as NodePlace).scope);
+    const scope = node.kind === 'fold' ? 1 : (Math.max(0, ...own.map(scopeOfAxis), ...operands) as Scope);
+    places.push({ scope, varies: own.includes(vectors) });
+  }
+  return places;
+}
 
 /** The code of a kernel's nodes: each is computed once in its scope, for each of the vectors side by side that it varies in. */
 export class NodeCode {
@@ -25,7 +51,7 @@ export class NodeCode {
     this.cursor = cursor;
     this.form = cursor.form;
     this.#nodes = cursor.form.kernel.nodes;
-    this.#places = placesOfNodes(cursor.form.kernel, cursor.form);
+    this.#places = placesOfNodes(cursor.form);
   }
 
   /** Kept nodes that were stored in a pass before, and those that are in this one. */
@@ -139,17 +165,14 @@ export class NodeCode {
       case 'constant':
         return a.constant(node.type, node.bits);
       case 'parameter':
-        return cursor.words.vector(names.parameter(kernel.params.findIndex(({ name }) => name === node.name)));
+        return cursor.words.vector(names.parameter(numberOf(kernel.params, node)));
       case 'extent':
-        return cursor.words.vector(names.extent(node.axis < 0 ? node.axis + form.rank : node.axis));
+        return cursor.words.vector(names.extent(axisOf(node.axis, form.rank)));
       case 'index':
       case 'rowIndex':
-        return this.#index(placeOf(form, node.axis, node.kind), unit);
+        return this.#index(placeOf(form, node), unit);
       case 'input':
-        return this.#load(
-          kernel.inputs.findIndex(({ name }) => name === node.name),
-          unit,
-        );
+        return this.#load(numberOf(kernel.inputs, node), unit);
       case 'gather':
         return this.#gather(node, unit);
       case 'spread':
@@ -171,28 +194,23 @@ export class NodeCode {
   }
 
   #gather(node: GatherNode, unit: number): Vector {
+    const { cursor, form } = this;
     const [otherwise, ...indices] = node.operands as readonly [number, ...number[]];
+    const input = numberOf(form.kernel.inputs, node);
+    const isRun =
+      cursor.lanes.isWhole &&
+      form.inputs[input]?.gather === 'dense' &&
+      gathersRun(form, indices, (index) => this.varies(index));
+    const first = cursor.coordinates[vectorAxis(form)] as Local<'i32'>;
     return gather(this, {
-      node,
+      input,
+      type: node.type,
       outside: this.value(otherwise, unit),
       indices: indices.map((index) => this.value(index, unit)),
       types: indices.map((index) => (this.#nodes[index] as KernelNode).type),
       varies: indices.some((index) => this.varies(index)),
-      run: this.#runOf(node, indices, unit),
+      run: isRun ? cursor.body.let(i32.add(first, unit * LANES)) : undefined,
     });
-  }
-
-  /** See {@link Gather}. */
-  #runOf({ name }: GatherNode, indices: readonly number[], unit: number): Local<'i32'> | undefined {
-    const { cursor, form } = this;
-    const operand = form.inputs[form.kernel.inputs.findIndex((input) => input.name === name)];
-    const last = this.#nodes[indices.at(-1) as number];
-    if (!cursor.lanes.isWhole || operand?.gather !== 'dense') return undefined;
-    if (last?.kind !== 'index' && last?.kind !== 'rowIndex') return undefined;
-    const axis = vectorAxis(form);
-    if (placeOf(form, last.axis, last.kind) !== axis) return undefined;
-    if (indices.slice(0, -1).some((index) => this.varies(index))) return undefined;
-    return cursor.body.let(i32.add(cursor.coordinates[axis] as Local<'i32'>, unit * LANES));
   }
 
   #index(axis: number, unit: number): Vector {

@@ -1,9 +1,9 @@
 import type { CheckedRun } from '@concord/backend-core/kernel';
-import { phasesOf, runAxes } from '@concord/kernel';
+import { formKey, phasesOf, runAxes } from '@concord/kernel';
 import { RecentlyUsed } from '../common/recently-used.ts';
 import type { WasmTraits } from '../kernel.ts';
 import { type EmittedRun, emitRun } from './emit.ts';
-import { formKey, names } from './form.ts';
+import { names } from './form.ts';
 import { type FormedCommand, formMap } from './plan-map.ts';
 import { formRows } from './plan-rows.ts';
 import { wordsOf } from './words.ts';
