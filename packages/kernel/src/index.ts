@@ -20,14 +20,6 @@ export {
   vectorAxis,
 } from './program/form.ts';
 export { type Axes, coalesce, padAxes, padAxesTo, permuteAxes } from './schedule/coalesce.ts';
-export {
-  foldAt,
-  foldsOf,
-  hasMean,
-  type PhaseFold,
-  type Phases,
-  phasesOf,
-  stateLength,
-} from './schedule/phases.ts';
+export { foldAt, foldsOf, hasMean, type PhaseFold, type Phases, phasesOf, stateLength } from './schedule/phases.ts';
 export { type RowClass, rowClasses, type RowQuestion } from './schedule/row-class.ts';
 export { axisOf, joinAxes, type JoinedAxes, type RunAxes, runAxes } from './schedule/run-axes.ts';

@@ -39,7 +39,10 @@ export function vectorAxis({
 }
 
 /** The axis of the form that an `index` or `rowIndex` is of; -1 where it has one point. */
-export function placeOf(form: ProgramForm, { axis, kind }: Pick<AxisNode, 'axis' | 'kind'>): number {
+export function placeOf(
+  form: Pick<ProgramForm, 'places' | 'rank' | 'unfolded'>,
+  { axis, kind }: Pick<AxisNode, 'axis' | 'kind'>,
+): number {
   const wanted = axisOf(axis, kind === 'rowIndex' ? form.unfolded : form.rank);
   return form.places.find(([named]) => named === wanted)?.[1] ?? -1;
 }
@@ -103,11 +106,7 @@ export function axesOfNodes(
  * Returns whether neighbours of a vector are neighbours along the last axis of a gather input: its last index is that of the
  * vectors' axis, and no other one differs between them.
  */
-export function gathersRun(
-  form: ProgramForm,
-  indices: readonly number[],
-  varies: (node: number) => boolean,
-): boolean {
+export function gathersRun(form: ProgramForm, indices: readonly number[], varies: (node: number) => boolean): boolean {
   const last = form.kernel.nodes[indices.at(-1) as number];
   if (last?.kind !== 'index' && last?.kind !== 'rowIndex') return false;
   return placeOf(form, last) === vectorAxis(form) && !indices.slice(0, -1).some(varies);

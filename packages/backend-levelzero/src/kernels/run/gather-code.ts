@@ -15,7 +15,8 @@ export function gather(code: KernelCode, node: GatherNode, scope: Scope, width: 
   const outside = code.wide(otherwise, scope, width);
   if (operand.gather === 'empty') return outside;
   const isDense = width > 1 && operand.gather === 'dense';
-  if (isDense && gathersRun(form, indices, (index) => varies[index] === true)) return gatherRun(code, { node, input, operand, scope, width });
+  if (isDense && gathersRun(form, indices, (index) => varies[index] === true))
+    return gatherRun(code, { node, input, operand, scope, width });
   const values = indices.map((index) => code.wide(index, scope, width));
   const isInside = all(
     code,

@@ -64,7 +64,10 @@ export class KernelCode {
     this.operands = new OperandCode(k, form, args);
     const { layouts, inputs } = form;
     const last = vectorAxis(form);
-    const axes = axesOfNodes(form, (input, axis) => axis === last && layouts[inputs[input]?.layout ?? -1] !== 'constant');
+    const axes = axesOfNodes(
+      form,
+      (input, axis) => axis === last && layouts[inputs[input]?.layout ?? -1] !== 'constant',
+    );
     this.varies = axes.map((each) => each.has(last));
     this.#depths = phasesOf(form.kernel).depths;
     this.kernel.nodes.forEach((node, index) => {

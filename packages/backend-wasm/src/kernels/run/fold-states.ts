@@ -50,9 +50,7 @@ export class FoldState {
     this.#cursor = cursor;
     this.#folding = isFloat && (op === 'max' || op === 'min') ? floatExtremum(op) : folding;
     this.#mean =
-      op === 'mean'
-        ? { scale: words.vector(names.meanScale), divisor: words.vector(names.meanDivisor) }
-        : undefined;
+      op === 'mean' ? { scale: words.vector(names.meanScale), divisor: words.vector(names.meanDivisor) } : undefined;
     const identity = this.#identity();
     const units = Array.from({ length: count });
     this.#units = units.map(() => identity.map((value) => body.let(value)));

@@ -1,4 +1,10 @@
-import { type ArithmeticNode, type Kernel, type KernelNode, type NodeOp, operandsOf } from '@concord/backend-core/kernel';
+import {
+  type ArithmeticNode,
+  type Kernel,
+  type KernelNode,
+  type NodeOp,
+  operandsOf,
+} from '@concord/backend-core/kernel';
 import { costOf, foldsOf } from '@concord/kernel';
 
 /** Nodes of dozens of instructions here, where the kernel package has them of a hundred or more. */

@@ -1,6 +1,15 @@
 import { BYTES_OF } from '@concord/backend-core/implement';
 import type { CheckedRun, RunLayout } from '@concord/backend-core/kernel';
-import { type Axes, joinAxes, meanScale, padAxesTo, permuteAxes, type ProgramForm, type RunAxes, vectorAxis } from '@concord/kernel';
+import {
+  type Axes,
+  joinAxes,
+  meanScale,
+  padAxesTo,
+  permuteAxes,
+  type ProgramForm,
+  type RunAxes,
+  vectorAxis,
+} from '@concord/kernel';
 import { bitsOf } from '../common/arguments.ts';
 import { names, type OperandForm, type RunForm } from './form.ts';
 
