@@ -8,6 +8,14 @@ export { tanh } from './functions/tanh.ts';
 export { fromBf16, fromF16, toBf16, toF16 } from './functions/storage.ts';
 export { type Access, accessOf, type AccessQuestion } from './schedule/access.ts';
 export {
+  epilogueRun,
+  type EpilogueRun,
+  packedStrides,
+  type Results,
+  resultsOf,
+  widenRun,
+} from './program/epilogue-run.ts';
+export {
   axesOfNodes,
   canContract,
   formKey,

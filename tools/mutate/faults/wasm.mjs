@@ -276,8 +276,8 @@ export const wasmFaults = [
   },
   {
     file: 'packages/backend-wasm/src/kernels/run/fold-states.ts',
-    find: "    const isSum = isFloat && (node.op === 'sum' || node.op === 'mean');",
-    replace: "    const isSum = isFloat && node.op === 'sum';",
+    find: "    const isSum = isFloat && (op === 'sum' || op === 'mean');",
+    replace: "    const isSum = isFloat && op === 'sum';",
     breaks: 'The mean of long rows is summed in float32 alone: errors beyond the documented bound.',
   },
 ];
