@@ -4,7 +4,8 @@ export { arithmeticNode, costOf } from './functions/arithmetic-node.ts';
 export { type Folding, foldingOf, type MeanFactors, meanScale } from './functions/folds.ts';
 export { type Leaves, NodeLowering } from './functions/node-lowering.ts';
 export { random } from './functions/random.ts';
-export { tanh } from './functions/tanh.ts';
+export { tanh } from './functions/logistic.ts';
+export { Terms } from './functions/terms.ts';
 export { fromBf16, fromF16, toBf16, toF16 } from './functions/storage.ts';
 export { type Access, accessOf, type AccessQuestion } from './schedule/access.ts';
 export {

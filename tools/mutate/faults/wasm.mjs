@@ -254,7 +254,7 @@ export const wasmFaults = [
     breaks: 'A convolution with several groups and a bias adds the bias of the wrong filters from the second group on.',
   },
   {
-    file: 'packages/backend-wasm/src/kernels/run/gather-code.ts',
+    file: 'packages/backend-wasm/src/kernels/run/node-code.ts',
     find: '      i32.ltU(i32.add(run, LANES - 1), words.number(',
     replace: '      i32.ltU(run, words.number(',
     breaks:

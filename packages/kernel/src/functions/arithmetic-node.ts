@@ -1,20 +1,15 @@
 import type { ArithmeticNode, KernelNode, NodeOp, ValueType } from '@concord/backend-core/kernel';
 import type { Arithmetic, IntegerType } from '../arithmetic/arithmetic.ts';
-import { compare } from './compare.ts';
 import { divide } from './divide.ts';
-import { exp } from './exp.ts';
-import { exp2 } from './exp2.ts';
-import { expm1 } from './expm1.ts';
+import { exp, exp2, expm1 } from './exponential.ts';
 import { erf, gelu } from './gelu.ts';
-import { quotient, remainder, shifted, toI32, toU32 } from './integers.ts';
+import { quotient, remainder, rounded, shifted, toI32, toU32 } from './integers.ts';
 import { log, log1p, log2 } from './log.ts';
-import { geluTanh, sigmoid, silu } from './logistic.ts';
-import { isFinite, isNan, max, min, sign } from './order.ts';
+import { geluTanh, sigmoid, silu, tanh } from './logistic.ts';
+import { compare, isFinite, isNan, max, min, sign } from './order.ts';
 import { pow } from './pow.ts';
 import { random } from './random.ts';
-import { rounded } from './rounding.ts';
 import { rsqrt, sqrt } from './sqrt.ts';
-import { tanh } from './tanh.ts';
 import { bitsOfFloat } from './terms.ts';
 import { cos, sin } from './trigonometry.ts';
 

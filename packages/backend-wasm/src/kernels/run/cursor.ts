@@ -203,6 +203,20 @@ export class Cursor {
     });
   }
 
+  /** The start of a piece of a line, and its number of points; without a piece it is the whole line. */
+  segment(
+    axis: number,
+    piece: Local<'i32'> | undefined,
+    segmentName: string = names.segment,
+  ): { readonly start: Local<'i32'> | 0; readonly count: Local<'i32'> } {
+    if (piece === undefined) return { start: 0, count: this.size(axis) };
+    const { body, words } = this;
+    const segment = words.number(segmentName);
+    const start = body.let(i32.mul(piece, segment));
+    const left = body.let(i32.sub(this.size(axis), start));
+    return { start, count: body.let(select(i32.ltU(left, segment), left, segment)) };
+  }
+
   /** Goes through `count` points of an axis, one by one, from index `start` on. */
   points(axis: number, start: Operand<'i32'>, count: Value<'i32'>, each: () => void): void {
     const { body } = this;

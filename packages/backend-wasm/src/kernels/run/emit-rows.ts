@@ -2,7 +2,6 @@ import { foldsOf, type PhaseFold, vectorAxis } from '@concord/kernel';
 import { i32, i32x4, type Local, select, type Value, v128 } from '../../encoder/index.ts';
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { type Cursor, type ItemRange, LANES } from './cursor.ts';
-import { segmentOf } from './emit-map.ts';
 import { FoldState, loadStates, STATE_BYTES } from './fold-states.ts';
 import { names } from './form.ts';
 import { NodeCode } from './node-code.ts';
@@ -44,7 +43,7 @@ export function emitRows(a: WasmArithmetic, cursor: Cursor, range: ItemRange): v
       const vectors = segment === undefined ? line : i32.add(i32.mul(line, segments as Local<'i32'>), segment);
       part = { number, rows: body.let(vectors) };
     }
-    const { start, count } = segmentOf(cursor, last, segment);
+    const { start, count } = cursor.segment(last, segment);
     cursor.blocks({ start, count, units: form.units }, (units) => rows.emit(units, part));
   });
 }
@@ -189,7 +188,7 @@ class RowCode {
     cursor.items(axes, { first, end, inner }, (line, piece) => {
       code.enter(2);
       code.compute(roots, 2, rowUnits);
-      const { start, count } = segmentOf(cursor, last, piece, names.foldedSegment);
+      const { start, count } = cursor.segment(last, piece, names.foldedSegment);
       const place = body.let(i32.mul(line, cursor.size(last)));
       if (form.along === 'folded') {
         cursor.blocks({ start, count, units }, (vectors) => {

@@ -1,11 +1,11 @@
-import { canContract } from '@concord/kernel';
-import { i32, ModuleBuilder, select } from '../../encoder/index.ts';
+import { canContract, vectorAxis } from '@concord/kernel';
+import { ModuleBuilder, i32, select } from '../../encoder/index.ts';
 import { WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import type { WasmCode, WasmTraits } from '../kernel.ts';
-import { Cursor } from './cursor.ts';
-import { emitMap } from './emit-map.ts';
+import { Cursor, type ItemRange } from './cursor.ts';
 import { emitRows } from './emit-rows.ts';
-import { names, type RunForm } from './form.ts';
+import { type RunForm, names } from './form.ts';
+import { NodeCode } from './node-code.ts';
 import { Words } from './words.ts';
 
 /** A module, and the names of the words that it reads, in their order. */
@@ -34,4 +34,26 @@ export function emitRun(form: RunForm, { isShared, hasFma }: Pick<WasmTraits, 'i
     },
   );
   return { code: { bytes: module.toBytes() }, words: list };
+}
+
+/** Computes each point by itself: an item is a line along the last axis, or a segment of one. */
+export function emitMap(a: WasmArithmetic, cursor: Cursor, range: ItemRange): void {
+  const { words, form } = cursor;
+  const { kernel, stores, units } = form;
+  const code = new NodeCode(a, cursor);
+  const roots = stores.map((output) => (kernel.outputs[output] as (typeof kernel.outputs)[number]).node);
+  const last = vectorAxis(form);
+  const outer = Array.from({ length: form.rowRank - 1 }, (_, axis) => axis);
+  code.compute(roots, 0, 1);
+  const inner = form.isSegmented ? words.number(names.segments) : undefined;
+  cursor.items(outer, { ...range, isTurned: form.isTurned, inner }, (_, piece) => {
+    code.enter(2);
+    code.compute(roots, 2, 1);
+    const { start, count } = cursor.segment(last, piece);
+    cursor.blocks({ start, count, units }, (vectors) => {
+      code.enter(3);
+      code.compute(roots, 3, vectors);
+      code.store(stores, vectors);
+    });
+  });
 }

@@ -7,7 +7,6 @@ import { decode, encode, loadDense, loadLanes, loadSplat, storeDense, storeLanes
 import type { Vector, WasmArithmetic } from '../arithmetic/wasm-arithmetic.ts';
 import { type Cursor, LANES } from './cursor.ts';
 import { names, type OperandForm, type RunForm } from './form.ts';
-import { gather } from './gather-code.ts';
 
 /** The loop in which a value is computed: before all loops, for a row, for a line of points, for a block of a line. */
 export type Scope = 0 | 1 | 2 | 3;
@@ -193,24 +192,59 @@ export class NodeCode {
     );
   }
 
+  /** The elements of a gather input at some indices, or the first operand where one is beyond its axis. */
   #gather(node: GatherNode, unit: number): Vector {
-    const { cursor, form } = this;
+    const { a, form, cursor } = this;
+    const { body, words } = cursor;
     const [otherwise, ...indices] = node.operands as readonly [number, ...number[]];
+    const outside = this.value(otherwise, unit);
     const input = numberOf(form.kernel.inputs, node);
-    const isRun =
-      cursor.lanes.isWhole &&
-      form.inputs[input]?.gather === 'dense' &&
-      gathersRun(form, indices, (index) => this.varies(index));
-    const first = cursor.coordinates[vectorAxis(form)] as Local<'i32'>;
-    return gather(this, {
-      input,
-      type: node.type,
-      outside: this.value(otherwise, unit),
-      indices: indices.map((index) => this.value(index, unit)),
-      types: indices.map((index) => (this.#nodes[index] as KernelNode).type),
-      varies: indices.some((index) => this.varies(index)),
-      run: isRun ? cursor.body.let(i32.add(first, unit * LANES)) : undefined,
-    });
+    const operand = form.inputs[input] as OperandForm;
+    if (operand.gather === 'empty') return outside;
+    const values = indices.map((index) => this.value(index, unit));
+    // The size of an i32's axis is a word of at most 2^31, so negative indices are beyond it.
+    const isBelow = (index: Vector, axis: number): Vector => {
+      const { type } = this.#nodes[indices[axis] as number] as KernelNode;
+      return a.less('u32', index, words.vector(names.gatherSizeFor(input, axis, type)));
+    };
+    const each = (): Vector => {
+      const isInside = values.map(isBelow).reduce((all, next) => a.and('bool', all, next));
+      const offset = values
+        .map((index, axis) => a.mul('u32', index, words.vector(names.gatherStride(input, axis))))
+        .reduce((sum, term) => a.add('u32', sum, term));
+      // An index outside reads the first element instead.
+      const places = a.keep(v128.and(offset, isInside));
+      const base = words.number(names.input(input));
+      const address = (lane: number): Value<'i32'> => i32.add(base, i32x4.extractLane(places, lane));
+      const raw = indices.some((index) => this.varies(index))
+        ? loadLanes(operand.dtype, [0, 1, 2, 3].map(address), a.constant('u32', 0))
+        : loadSplat(operand.dtype, address(0));
+      return a.select(node.type, isInside, decode(a, operand.dtype, raw), outside);
+    };
+    const isDense = cursor.lanes.isWhole && operand.gather === 'dense';
+    if (!isDense || !gathersRun(form, indices, (index) => this.varies(index))) return each();
+    // Four neighbours along the input's last axis, from this one on.
+    const run = body.let(i32.add(cursor.coordinates[vectorAxis(form)] as Local<'i32'>, unit * LANES));
+    const others = values.slice(0, -1);
+    const isThere = others
+      .map(isBelow)
+      .reduce<Value<'i32'>>(
+        (all, next) => i32.and(all, i32x4.extractLane(next, 0)),
+        i32.ltU(i32.add(run, LANES - 1), words.number(names.gatherSizeFor(input, others.length, 'u32'))),
+      );
+    const result = body.local('v128');
+    body.if(
+      isThere,
+      () => {
+        const start = others
+          .map((index, axis) => i32.mul(i32x4.extractLane(index, 0), words.number(names.gatherStride(input, axis))))
+          .reduce<Value<'i32'>>((sum, term) => i32.add(sum, term), words.number(names.input(input)));
+        const address = body.let(i32.add(start, i32.mul(run, BYTES_OF[operand.dtype])));
+        body.set(result, decode(a, operand.dtype, loadDense(operand.dtype, address, 0)));
+      },
+      () => body.set(result, each()),
+    );
+    return result;
   }
 
   #index(axis: number, unit: number): Vector {
