@@ -1,5 +1,6 @@
 import type { ArithmeticNode, KernelNode, NodeOp, ValueType } from '@concord/backend-core/kernel';
 import type { Arithmetic, IntegerType } from '../arithmetic/arithmetic.ts';
+import { atan2 } from './atan2.ts';
 import { divide } from './divide.ts';
 import { exp, exp2, expm1 } from './exponential.ts';
 import { erf, gelu } from './gelu.ts';
@@ -31,6 +32,7 @@ const LOWERINGS: Readonly<Record<NodeOp, Lowering>> = {
   min: (a, type, x, y) => (isFloat(type) ? min(a, x, y) : a.min(type as IntegerType, x, y)),
   max: (a, type, x, y) => (isFloat(type) ? max(a, x, y) : a.max(type as IntegerType, x, y)),
   pow: (a, _, x, y) => pow(a, x, y),
+  atan2: (a, _, y, x) => atan2(a, y, x),
   and: (a, type, x, y) => a.and(type as Bits, x, y),
   or: (a, type, x, y) => a.or(type as Bits, x, y),
   xor: (a, type, x, y) => a.xor(type as Bits, x, y),
@@ -87,7 +89,7 @@ const LOWERINGS: Readonly<Record<NodeOp, Lowering>> = {
 /** The cost of nodes that are more than an instruction or two, in multiply-adds of one element. */
 const COSTS: Readonly<Partial<Record<NodeOp, number>>> = {
   ...{ div: 8, rem: 16, sqrt: 8, rsqrt: 8, pow: 80, random: 60 },
-  ...{ exp: 16, exp2: 16, expm1: 24, log: 24, log2: 24, log1p: 32, sin: 40, cos: 40 },
+  ...{ exp: 16, exp2: 16, expm1: 24, log: 24, log2: 24, log1p: 32, sin: 40, cos: 40, atan2: 50 },
   ...{ tanh: 24, sigmoid: 24, silu: 24, gelu: 40, geluTanh: 40, erf: 40 },
 };
 
